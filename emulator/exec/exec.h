@@ -1,0 +1,128 @@
+/* exec: runs PTX. Turns a parsed module into an executable program and executes grids of it, a warp
+ * (32 lanes) at a time, with the forward progress that Volta and later devices promise.
+ *
+ * It knows nothing of streams, contexts or the API: whoever launches has decided that the kernel
+ * runs now. It touches memory only inside the regions that memory_find answers, and stops with a
+ * fault, naming the source line, at the first access outside of them.
+ *
+ * Source: PTX ISA 9.0; CUDA Programming Guide, "SIMT Architecture".
+ */
+#ifndef OVERLAP_EXEC_H
+#define OVERLAP_EXEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ptx_module;
+struct exec_program;
+struct exec_function; /* an entry point of a program */
+
+/* ---- programs ---------------------------------------------------------------------------- */
+
+/* Builds a program from `module`, which may be freed afterwards. Returns NULL on failure with one
+ * sentence per problem in `log` ("line 12: texture instructions (tex.2d) are not supported"). An
+ * instruction that is not supported inside a function is not an error here: executing it is
+ * (EXEC_UNSUPPORTED), so that a module with one exotic kernel still serves its other kernels. */
+struct exec_program *exec_program_create(const struct ptx_module *module, char *log,
+                                         size_t log_size);
+void exec_program_destroy(struct exec_program *program);
+
+/* Module variables (.global and .const), which the caller places in memory before any launch. */
+struct exec_variable {
+    const char *name;
+    uint64_t size;      /* bytes */
+    uint64_t alignment; /* bytes */
+    bool constant;      /* .const */
+    bool external;      /* .extern: defined by another module */
+    uint64_t address;   /* set by exec_variable_place */
+};
+size_t exec_variable_count(const struct exec_program *program);
+const struct exec_variable *exec_variable_at(const struct exec_program *program, size_t index);
+void exec_variable_place(struct exec_program *program, size_t index, uint64_t address);
+/* Writes the initial contents (addresses of other variables and functions resolved) of variable
+ * `index` to `bytes`, which has room for its size. Call when all variables are placed. */
+void exec_variable_initialise(const struct exec_program *program, size_t index,
+                              unsigned char *bytes);
+
+struct exec_parameter {
+    uint32_t offset; /* bytes, in the launch's parameter block */
+    uint32_t size;   /* bytes */
+};
+
+/* What cuFuncGetAttribute and a launch need to know. Owned by the program. */
+struct exec_function_info {
+    const char *name; /* mangled, as in the PTX */
+    size_t parameter_count;
+    const struct exec_parameter *parameters;
+    uint32_t parameter_bytes;
+    uint32_t static_shared;       /* bytes */
+    uint32_t local_bytes;         /* per thread */
+    uint32_t registers;           /* an estimate: virtual registers, at most 255 */
+    uint32_t max_threads;         /* per block, from .maxntid; 1024 without */
+    uint32_t required_threads[3]; /* .reqntid, or zeros */
+};
+const struct exec_function *exec_function_find(const struct exec_program *program,
+                                               const char *name);
+size_t exec_function_count(const struct exec_program *program);
+const struct exec_function *exec_function_at(const struct exec_program *program, size_t index);
+const struct exec_function_info *exec_function_info(const struct exec_function *function);
+
+/* ---- launches ---------------------------------------------------------------------------- */
+
+struct exec_launch {
+    const struct exec_function *function;
+    uint32_t grid[3];
+    uint32_t block[3];
+    uint32_t dynamic_shared;    /* bytes */
+    const void *parameters;     /* parameter_bytes long */
+    bool cooperative;           /* all blocks resident: grid-wide synchronisation works */
+    unsigned workers;           /* host threads to use; 0: one per processor */
+    uint64_t instruction_limit; /* warp instructions before EXEC_ENDLESS; 0: no limit */
+    uint64_t heap_bytes;        /* device malloc's heap */
+    void (*print)(void *user, const char *text, size_t length); /* device printf; may be NULL */
+    void *user;
+};
+
+enum exec_end {
+    EXEC_DONE,
+    EXEC_OUT_OF_BOUNDS, /* an address in no region: cudaErrorIllegalAddress */
+    EXEC_MISALIGNED,    /* cudaErrorMisalignedAddress */
+    EXEC_WRONG_SPACE,   /* a shared or local address that is none; a store to constant memory */
+    EXEC_ASSERT,        /* device assert failed: cudaErrorAssert */
+    EXEC_TRAP,          /* trap, brkpt: cudaErrorLaunchFailure */
+    EXEC_UNSUPPORTED,   /* the instruction is named in the message */
+    EXEC_ENDLESS,       /* the instruction limit was passed, or every warp waits for ever */
+    EXEC_STACK,         /* the call stack or local memory is used up */
+    EXEC_NO_MEMORY,     /* of the host */
+};
+
+/* What stopped a launch, for one lane of one warp: the first in block order. */
+struct exec_fault {
+    uint64_t address; /* of the access, where there is one */
+    uint32_t size;    /* bytes of the access */
+    bool is_store;
+    uint32_t block[3];
+    uint32_t thread[3];
+    const char *function; /* name, owned by the program */
+    const char *file;     /* source file from .loc, or NULL; owned by the program */
+    uint32_t line;        /* of file, or of the PTX where file is NULL */
+    char message[512];    /* a sentence: what happened and to which address */
+};
+
+/* What the model of a GPU's time is made from; independent of the number of workers. */
+struct exec_counts {
+    uint64_t warp_instructions;
+    uint64_t lane_instructions;
+    uint64_t longest_warp; /* warp instructions of the longest warp */
+    uint64_t bytes_loaded; /* global memory */
+    uint64_t bytes_stored;
+    uint64_t transactions;  /* 32-byte sectors touched, warp access by warp access */
+    uint64_t longest_chain; /* of one warp: global accesses that waited on memory, for latency */
+};
+
+/* Runs the whole grid before it returns. `fault` is filled unless the answer is EXEC_DONE. */
+enum exec_end exec_run(const struct exec_launch *launch, struct exec_counts *counts,
+                       struct exec_fault *fault);
+
+#endif

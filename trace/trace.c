@@ -1,0 +1,234 @@
+#include "trace/trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* The largest capacity that a reader accepts: the header is student-writable too. */
+#define TRACE_MAX_CAPACITY (1u << 20)
+
+struct trace_header {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t record_size;
+    uint32_t capacity;
+    uint32_t reserved;
+    _Atomic uint64_t appended; /* may pass capacity: the excess is what was dropped */
+};
+
+struct trace_writer {
+    struct trace_header *header;
+    struct trace_record *records;
+    size_t mapped;
+    uint32_t capacity; /* our own copy: the one in the file can be scribbled over */
+};
+
+static size_t trace_file_size(uint32_t capacity)
+{
+    return sizeof(struct trace_header) + (size_t)capacity * sizeof(struct trace_record);
+}
+
+int trace_create(const char *path, uint32_t capacity)
+{
+    struct trace_header header = {.magic = TRACE_MAGIC,
+                                  .version = TRACE_VERSION,
+                                  .record_size = sizeof(struct trace_record),
+                                  .capacity = capacity ? capacity : TRACE_DEFAULT_CAPACITY};
+    int result = -1;
+    if (header.capacity > TRACE_MAX_CAPACITY) {
+        errno = EINVAL;
+        return -1;
+    }
+    int file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (file < 0) return -1;
+    if (ftruncate(file, (off_t)trace_file_size(header.capacity)) != 0) goto done;
+    if (pwrite(file, &header, sizeof header, 0) != (ssize_t)sizeof header) goto done;
+    result = 0;
+done:
+    close(file);
+    return result;
+}
+
+struct trace_writer *trace_open_from_environment(void)
+{
+    const char *path = getenv(TRACE_PATH_VARIABLE);
+    struct trace_header header;
+    struct stat status;
+    struct trace_writer *writer = NULL;
+    void *base;
+
+    if (path == NULL || path[0] == '\0') return NULL;
+    int file = open(path, O_RDWR | O_CLOEXEC);
+    if (file < 0) return NULL;
+    if (pread(file, &header, sizeof header, 0) != (ssize_t)sizeof header ||
+        header.magic != TRACE_MAGIC || header.version != TRACE_VERSION ||
+        header.record_size != sizeof(struct trace_record) || header.capacity == 0 ||
+        header.capacity > TRACE_MAX_CAPACITY || fstat(file, &status) != 0 ||
+        status.st_size != (off_t)trace_file_size(header.capacity)) {
+        errno = EINVAL;
+        goto done;
+    }
+    base =
+        mmap(NULL, trace_file_size(header.capacity), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (base == MAP_FAILED) goto done;
+    writer = malloc(sizeof *writer);
+    if (writer == NULL) {
+        munmap(base, trace_file_size(header.capacity));
+        goto done;
+    }
+    writer->header = base;
+    writer->records = (struct trace_record *)((char *)base + sizeof(struct trace_header));
+    writer->mapped = trace_file_size(header.capacity);
+    writer->capacity = header.capacity;
+done:
+    close(file);
+    return writer;
+}
+
+void trace_put(struct trace_writer *writer, const struct trace_record *record)
+{
+    struct trace_record *slot;
+    uint64_t index;
+
+    if (writer == NULL) return;
+    index = atomic_fetch_add_explicit(&writer->header->appended, 1, memory_order_relaxed);
+    if (index >= writer->capacity) return;
+    slot = &writer->records[index];
+    memcpy((char *)slot + sizeof slot->kind, (const char *)record + sizeof record->kind,
+           sizeof *slot - sizeof slot->kind);
+    slot->process = (uint32_t)getpid();
+    slot->thread = (uint32_t)syscall(SYS_gettid);
+    __atomic_store_n(&slot->kind, record->kind, __ATOMIC_RELEASE);
+}
+
+void trace_writer_close(struct trace_writer *writer)
+{
+    if (writer == NULL) return;
+    munmap(writer->header, writer->mapped);
+    free(writer);
+}
+
+void trace_copy_string(char *field, size_t size, const char *text)
+{
+    size_t length = text ? strnlen(text, size - 1) : 0;
+    if (length > 0) memcpy(field, text, length);
+    field[length] = '\0';
+}
+
+/* ---- reading ---------------------------------------------------------------------------- */
+
+/* Reads `size` bytes at `offset`, all or nothing. */
+static int read_all(int file, void *to, size_t size, off_t offset)
+{
+    char *at = to;
+    while (size > 0) {
+        ssize_t n = pread(file, at, size, offset);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return -1;
+        at += n;
+        offset += n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
+/* A record that a writer could have written; anything else is left out. */
+static int record_is_sound(struct trace_record *record)
+{
+    if (record->kind == TRACE_NONE || record->kind >= TRACE_KIND_COUNT) return 0;
+    if (record->what >= TRACE_WHAT_COUNT) return 0;
+    if (record->from >= TRACE_PLACE_COUNT || record->to >= TRACE_PLACE_COUNT) return 0;
+    record->name[sizeof record->name - 1] = '\0';
+    record->file[sizeof record->file - 1] = '\0';
+    record->text[sizeof record->text - 1] = '\0';
+    return 1;
+}
+
+int trace_read(const char *path, struct trace *trace, char *why, size_t why_size)
+{
+    struct trace_header header;
+    struct stat status;
+    struct trace_record *records = NULL;
+    size_t wanted, kept = 0;
+    int result = -1;
+
+    memset(trace, 0, sizeof *trace);
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0) {
+        snprintf(why, why_size, "cannot open the trace %s: %s", path, strerror(errno));
+        return -1;
+    }
+    if (fstat(file, &status) != 0 || read_all(file, &header, sizeof header, 0) != 0 ||
+        header.magic != TRACE_MAGIC || header.version != TRACE_VERSION ||
+        header.record_size != sizeof(struct trace_record) || header.capacity == 0 ||
+        header.capacity > TRACE_MAX_CAPACITY ||
+        status.st_size != (off_t)trace_file_size(header.capacity)) {
+        snprintf(why, why_size, "%s is not a trace of this version, or was written over", path);
+        goto done;
+    }
+    uint64_t appended = atomic_load(&header.appended);
+    wanted = appended < header.capacity ? (size_t)appended : header.capacity;
+    trace->dropped = appended - wanted;
+    if (wanted > 0) {
+        records = malloc(wanted * sizeof *records);
+        if (records == NULL ||
+            read_all(file, records, wanted * sizeof *records, sizeof header) != 0) {
+            snprintf(why, why_size, "cannot read the %zu records of %s", wanted, path);
+            goto done;
+        }
+    }
+    for (size_t i = 0; i < wanted; i++) {
+        if (!record_is_sound(&records[i])) continue;
+        if (kept != i) records[kept] = records[i];
+        kept++;
+    }
+    trace->records = records;
+    trace->count = kept;
+    records = NULL;
+    result = 0;
+done:
+    free(records);
+    close(file);
+    return result;
+}
+
+void trace_free(struct trace *trace)
+{
+    free((void *)trace->records);
+    memset(trace, 0, sizeof *trace);
+}
+
+/* ---- names ------------------------------------------------------------------------------ */
+
+static const char *const kind_names[TRACE_KIND_COUNT] = {
+    "none", "module", "mark", "call", "create", "destroy", "operation", "finding", "setting"};
+
+static const char *const what_names[TRACE_WHAT_COUNT] = {
+    "nothing",       "context",       "stream",         "event",     "module",
+    "device memory", "pinned memory", "managed memory", "kernel",    "copy",
+    "memset",        "host function", "event record",   "event wait"};
+
+static const char *const place_names[TRACE_PLACE_COUNT] = {"nowhere", "pageable", "pinned",
+                                                           "device",  "managed",  "array"};
+
+const char *trace_kind_name(uint32_t kind)
+{
+    return kind < TRACE_KIND_COUNT ? kind_names[kind] : "unknown";
+}
+
+const char *trace_what_name(uint32_t what)
+{
+    return what < TRACE_WHAT_COUNT ? what_names[what] : "unknown";
+}
+
+const char *trace_place_name(uint32_t place)
+{
+    return place < TRACE_PLACE_COUNT ? place_names[place] : "unknown";
+}
