@@ -1,0 +1,248 @@
+/* Promises of trace/: nothing that was written is lost, whoever writes and however the writer ends;
+ * and a reader survives a file that student code scribbled over. */
+#include "trace/trace.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char path[64];
+
+static void set_up(void)
+{
+    snprintf(path, sizeof path, "/tmp/trace_test_%ld", (long)getpid());
+    ck_assert_int_eq(trace_create(path, 0), 0);
+    ck_assert_int_eq(setenv(TRACE_PATH_VARIABLE, path, 1), 0);
+}
+
+static void tear_down(void)
+{
+    unlink(path);
+    unsetenv(TRACE_PATH_VARIABLE);
+}
+
+static struct trace read_back(void)
+{
+    struct trace trace;
+    char why[256] = "";
+    ck_assert_msg(trace_read(path, &trace, why, sizeof why) == 0, "%s", why);
+    return trace;
+}
+
+START_TEST(what_was_put_is_read_in_order)
+{
+    struct trace_writer *writer = trace_open_from_environment();
+    ck_assert_ptr_nonnull(writer);
+    for (uint32_t i = 0; i < 3; i++) {
+        struct trace_record record = {.kind = TRACE_CALL, .code = (int32_t)i, .bytes = 1ull << 40};
+        trace_copy_string(record.name, sizeof record.name, "cudaMalloc");
+        trace_put(writer, &record);
+    }
+    trace_writer_close(writer);
+
+    struct trace trace = read_back();
+    ck_assert_uint_eq(trace.count, 3);
+    ck_assert_uint_eq(trace.dropped, 0);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(trace.records[i].code, i);
+        ck_assert_str_eq(trace.records[i].name, "cudaMalloc");
+        ck_assert_uint_eq(trace.records[i].bytes, 1ull << 40);
+        ck_assert_uint_eq(trace.records[i].process, (uint32_t)getpid());
+        ck_assert_uint_ne(trace.records[i].thread, 0);
+    }
+    trace_free(&trace);
+}
+END_TEST
+
+START_TEST(nothing_is_recorded_where_no_file_is_named)
+{
+    unsetenv(TRACE_PATH_VARIABLE);
+    ck_assert_ptr_null(trace_open_from_environment());
+    trace_put(NULL, &(struct trace_record){.kind = TRACE_CALL});
+    trace_writer_close(NULL);
+}
+END_TEST
+
+static void *put_thousand(void *writer)
+{
+    for (uint64_t i = 0; i < 1000; i++)
+        trace_put(writer, &(struct trace_record){.kind = TRACE_CALL, .object = i + 1});
+    return NULL;
+}
+
+START_TEST(threads_and_processes_write_to_one_file)
+{
+    struct trace_writer *writer = trace_open_from_environment();
+    pthread_t threads[4];
+    ck_assert_ptr_nonnull(writer);
+    pid_t child = fork();
+    if (child == 0) {
+        put_thousand(writer);
+        raise(SIGKILL);
+    }
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, put_thousand, writer), 0);
+    for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+    trace_writer_close(writer);
+
+    struct trace trace = read_back();
+    size_t from_child = 0;
+    uint64_t sum = 0;
+    ck_assert_uint_eq(trace.count, 5000);
+    for (size_t i = 0; i < trace.count; i++) {
+        sum += trace.records[i].object;
+        from_child += trace.records[i].process == (uint32_t)child;
+    }
+    ck_assert_uint_eq(sum, 5 * 500500);
+    ck_assert_uint_eq(from_child, 1000);
+    trace_free(&trace);
+}
+END_TEST
+
+START_TEST(a_full_file_counts_what_it_dropped)
+{
+    ck_assert_int_eq(trace_create(path, 10), 0);
+    struct trace_writer *writer = trace_open_from_environment();
+    for (int i = 0; i < 25; i++) trace_put(writer, &(struct trace_record){.kind = TRACE_CALL});
+    trace_writer_close(writer);
+    struct trace trace = read_back();
+    ck_assert_uint_eq(trace.count, 10);
+    ck_assert_uint_eq(trace.dropped, 15);
+    trace_free(&trace);
+}
+END_TEST
+
+START_TEST(a_capacity_beyond_reason_is_refused)
+{
+    ck_assert_int_eq(trace_create(path, UINT32_MAX), -1);
+    ck_assert_int_eq(errno, EINVAL);
+}
+END_TEST
+
+/* Writes `size` bytes of `value` at `offset` of the trace file. */
+static void scribble(off_t offset, unsigned char value, size_t size)
+{
+    unsigned char bytes[4096];
+    int file = open(path, O_WRONLY);
+    ck_assert_int_ge(file, 0);
+    ck_assert_uint_le(size, sizeof bytes);
+    memset(bytes, value, size);
+    ck_assert_int_eq(pwrite(file, bytes, size, offset), (ssize_t)size);
+    close(file);
+}
+
+START_TEST(a_file_that_is_no_trace_is_refused_with_a_sentence)
+{
+    struct trace trace;
+    char why[256] = "";
+    scribble(0, 'x', 8);
+    ck_assert_int_eq(trace_read(path, &trace, why, sizeof why), -1);
+    ck_assert_ptr_nonnull(strstr(why, "is not a trace"));
+    ck_assert_ptr_null(trace_open_from_environment());
+
+    ck_assert_int_eq(truncate(path, 3), 0);
+    ck_assert_int_eq(trace_read(path, &trace, why, sizeof why), -1);
+    unlink(path);
+    ck_assert_int_eq(trace_read(path, &trace, why, sizeof why), -1);
+    ck_assert_ptr_nonnull(strstr(why, "cannot open"));
+}
+END_TEST
+
+START_TEST(a_capacity_that_belies_the_file_is_refused)
+{
+    struct trace trace;
+    char why[256] = "";
+    scribble(16, 0xff, 4); /* capacity */
+    ck_assert_int_eq(trace_read(path, &trace, why, sizeof why), -1);
+    scribble(16, 0x00, 4);
+    ck_assert_int_eq(trace_read(path, &trace, why, sizeof why), -1);
+}
+END_TEST
+
+START_TEST(scribbled_records_are_left_out_and_strings_end)
+{
+    struct trace_writer *writer = trace_open_from_environment();
+    for (int i = 0; i < 3; i++)
+        trace_put(writer, &(struct trace_record){.kind = TRACE_CALL, .code = i});
+    trace_writer_close(writer);
+    scribble(32 + sizeof(struct trace_record), 0xee, sizeof(struct trace_record));
+    /* the last record's name: sixty-four bytes and no end */
+    scribble(32 + 2 * sizeof(struct trace_record) + offsetof(struct trace_record, name), 'n',
+             TRACE_NAME_SIZE);
+
+    struct trace trace = read_back();
+    ck_assert_uint_eq(trace.count, 2);
+    ck_assert_int_eq(trace.records[1].code, 2);
+    ck_assert_uint_eq(strlen(trace.records[1].name), TRACE_NAME_SIZE - 1);
+    trace_free(&trace);
+}
+END_TEST
+
+START_TEST(a_count_beyond_the_file_reads_the_file)
+{
+    struct trace trace;
+    char why[256];
+    scribble(24, 0xff, 7); /* appended: an absurd number */
+    ck_assert_int_eq(trace_read(path, &trace, why, sizeof why), 0);
+    ck_assert_uint_eq(trace.count, 0);
+    trace_free(&trace);
+}
+END_TEST
+
+START_TEST(a_link_is_not_followed)
+{
+    struct trace trace;
+    char why[256], link_path[80];
+    snprintf(link_path, sizeof link_path, "%s.link", path);
+    ck_assert_int_eq(symlink(path, link_path), 0);
+    ck_assert_int_eq(trace_read(link_path, &trace, why, sizeof why), -1);
+    unlink(link_path);
+}
+END_TEST
+
+START_TEST(every_name_is_known_and_unknown_numbers_are_said_so)
+{
+    for (uint32_t i = 0; i < TRACE_KIND_COUNT; i++) ck_assert_ptr_nonnull(trace_kind_name(i));
+    for (uint32_t i = 0; i < TRACE_WHAT_COUNT; i++) ck_assert_ptr_nonnull(trace_what_name(i));
+    for (uint32_t i = 0; i < TRACE_PLACE_COUNT; i++) ck_assert_ptr_nonnull(trace_place_name(i));
+    ck_assert_str_eq(trace_what_name(TRACE_EVENT_WAIT), "event wait");
+    ck_assert_str_eq(trace_place_name(TRACE_ARRAY), "array");
+    ck_assert_str_eq(trace_kind_name(TRACE_SETTING), "setting");
+    ck_assert_str_eq(trace_what_name(TRACE_WHAT_COUNT), "unknown");
+    ck_assert_str_eq(trace_kind_name(99), "unknown");
+    ck_assert_str_eq(trace_place_name(99), "unknown");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("trace");
+    TCase *tests = tcase_create("file");
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, what_was_put_is_read_in_order);
+    tcase_add_test(tests, nothing_is_recorded_where_no_file_is_named);
+    tcase_add_test(tests, threads_and_processes_write_to_one_file);
+    tcase_add_test(tests, a_full_file_counts_what_it_dropped);
+    tcase_add_test(tests, a_capacity_beyond_reason_is_refused);
+    tcase_add_test(tests, a_file_that_is_no_trace_is_refused_with_a_sentence);
+    tcase_add_test(tests, a_capacity_that_belies_the_file_is_refused);
+    tcase_add_test(tests, scribbled_records_are_left_out_and_strings_end);
+    tcase_add_test(tests, a_count_beyond_the_file_reads_the_file);
+    tcase_add_test(tests, a_link_is_not_followed);
+    tcase_add_test(tests, every_name_is_known_and_unknown_numbers_are_said_so);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
