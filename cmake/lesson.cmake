@@ -1,0 +1,51 @@
+# How a lesson's pieces are declared. grader/lessons/NN_name/CMakeLists.txt says
+#
+#   include(lesson)
+#   overlap_lesson(02_streams JUDGE judge.c DRIVE drive.c)
+#
+# and kernels/CMakeLists.txt
+#
+#   include(lesson)
+#   overlap_part(multi_kernel SOURCES multi_kernel.cu)
+#
+# A part is a static library that the grader links into lesson.so next to the student's objects. It
+# is built as the student's code is: -g, PTX for compute_75, and never with a sanitizer, so that the
+# same lesson.so runs with every build type.
+include_guard()
+
+if(NOT DEFINED OVERLAP_CUDA_ARCHITECTURES)
+    set(OVERLAP_CUDA_ARCHITECTURES 75-virtual)
+endif()
+set(OVERLAP_PARTS_DIRECTORY ${CMAKE_BINARY_DIR}/grader/parts)
+
+# overlap_part(NAME SOURCES a.c b.cu ... [INCLUDES dir ...])
+# The archive lib<NAME>.a in <build>/grader/parts/, target part_<NAME>.
+function(overlap_part NAME)
+    cmake_parse_arguments(P "" "" "SOURCES;INCLUDES" ${ARGN})
+    add_library(part_${NAME} STATIC ${P_SOURCES})
+    target_include_directories(part_${NAME} PRIVATE ${CMAKE_SOURCE_DIR} ${P_INCLUDES}
+        ${CUDAToolkit_INCLUDE_DIRS})
+    target_link_libraries(part_${NAME} PRIVATE overlap_warnings)
+    target_compile_options(part_${NAME} PRIVATE
+        $<$<COMPILE_LANGUAGE:C>:-O2 -g -fno-sanitize=all -fno-profile-arcs -fno-test-coverage>
+        $<$<COMPILE_LANGUAGE:CUDA>:-O2 -g -lineinfo>)
+    set_target_properties(part_${NAME} PROPERTIES
+        OUTPUT_NAME ${NAME}
+        ARCHIVE_OUTPUT_DIRECTORY ${OVERLAP_PARTS_DIRECTORY}
+        CUDA_ARCHITECTURES ${OVERLAP_CUDA_ARCHITECTURES}
+        CUDA_RUNTIME_LIBRARY Shared
+        POSITION_INDEPENDENT_CODE ON)
+    set_property(GLOBAL APPEND PROPERTY OVERLAP_PARTS part_${NAME})
+endfunction()
+
+# overlap_lesson(NN_name JUDGE judge.c ... [DRIVE drive.c ...])
+# The judge is added to the library of lessons (target lesson_judges); the drive becomes the part
+# NN_name_drive, with lessons/NN_name/ in its include path.
+function(overlap_lesson NAME)
+    cmake_parse_arguments(L "" "" "JUDGE;DRIVE" ${ARGN})
+    list(TRANSFORM L_JUDGE PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+    target_sources(lesson_judges PRIVATE ${L_JUDGE})
+    if(L_DRIVE)
+        overlap_part(${NAME}_drive SOURCES ${L_DRIVE} INCLUDES ${CMAKE_SOURCE_DIR}/lessons/${NAME})
+    endif()
+endfunction()

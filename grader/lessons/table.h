@@ -1,0 +1,10 @@
+/* table: all lessons, in order. The rows are in table.def. */
+#ifndef OVERLAP_GRADER_LESSONS_TABLE_H
+#define OVERLAP_GRADER_LESSONS_TABLE_H
+
+#include "grader/judge.h"
+
+/* The lessons, ended by NULL. */
+extern const struct lesson *const lesson_table[];
+
+#endif
