@@ -1,9 +1,15 @@
 # What every room's CMakeLists.txt relies on: the languages' settings, the warnings, one way to
-# declare a test.
+# declare a test. The top CMakeLists.txt includes it once, after project(... LANGUAGES C CUDA).
+
+option(OVERLAP_SANITIZE "Build our C code with AddressSanitizer and UBSan (preset debug)" OFF)
+option(OVERLAP_COVERAGE "Build our C code for gcov, add the target coverage (preset coverage)" OFF)
 
 set(CMAKE_C_STANDARD 17)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_CUDA_STANDARD 17)
+set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+set(CMAKE_CUDA_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_C_VISIBILITY_PRESET hidden)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
@@ -11,17 +17,50 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 if(NOT CMAKE_BUILD_TYPE)
     set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
 endif()
+# Assertions stay on: a device that may never answer wrongly checks itself in every build.
+set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g")
 
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 find_package(CUDAToolkit 13.0 REQUIRED)
 pkg_check_modules(CHECK REQUIRED IMPORTED_TARGET check)
 
+# Kernels: PTX that every GPU since Turing and the software device can take, and, where this
+# machine has a GPU, its own machine code too, so that nothing is compiled at the first launch.
+# Line numbers, because a finding names the line. The shared runtime library, because the loader
+# then decides which device the binary meets; the static one can only reach NVIDIA's driver.
+set(CMAKE_CUDA_ARCHITECTURES 75-virtual)
+find_program(OVERLAP_NVIDIA_SMI nvidia-smi)
+if(OVERLAP_NVIDIA_SMI)
+    execute_process(COMMAND ${OVERLAP_NVIDIA_SMI} --query-gpu=compute_cap --format=csv,noheader
+        OUTPUT_VARIABLE capabilities ERROR_QUIET RESULT_VARIABLE failed)
+    if(NOT failed)
+        string(REGEX MATCHALL "[0-9]+\\.[0-9]+" capabilities "${capabilities}")
+        list(REMOVE_DUPLICATES capabilities)
+        foreach(capability ${capabilities})
+            string(REPLACE "." "" capability ${capability})
+            if(capability GREATER_EQUAL 75)
+                list(APPEND CMAKE_CUDA_ARCHITECTURES ${capability}-real)
+            endif()
+        endforeach()
+    endif()
+endif()
+set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)
+add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>)
+
 # Warnings are for our own C; CUDA's host pass goes through nvcc, which has its own.
 add_library(overlap_warnings INTERFACE)
 target_compile_options(overlap_warnings INTERFACE
     $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra -Wpedantic -Werror>)
 target_compile_definitions(overlap_warnings INTERFACE $<$<COMPILE_LANGUAGE:C>:_GNU_SOURCE>)
+
+# A finding of UBSan ends the program, so that no test passes over one. A program that loads a
+# sanitized library must be sanitized itself: hence every target, and the linker of .cu programs.
+if(OVERLAP_SANITIZE)
+    add_compile_options("$<$<COMPILE_LANGUAGE:C>:-fsanitize=address,undefined;-fno-sanitize-recover=undefined;-fno-omit-frame-pointer>")
+    add_link_options($<HOST_LINK:-fsanitize=address,undefined>)
+    add_compile_definitions($<$<COMPILE_LANGUAGE:C>:OVERLAP_SANITIZE=1>)
+endif()
 
 # overlap_test(NAME module_test SOURCES a.c ... [LIBRARIES x y] [TIMEOUT seconds])
 # A Check program, registered with CTest under NAME, built into <build>/tests/.
@@ -38,3 +77,7 @@ function(overlap_test)
     endif()
     set_tests_properties(${T_NAME} PROPERTIES TIMEOUT ${T_TIMEOUT})
 endfunction()
+
+if(OVERLAP_COVERAGE)
+    include(coverage)
+endif()
