@@ -10,7 +10,7 @@ add_link_options($<HOST_LINK:--coverage>)
 add_library(overlap_coverage_exit STATIC ${CMAKE_CURRENT_LIST_DIR}/coverage_exit.c)
 target_compile_options(overlap_coverage_exit PRIVATE -fno-profile-arcs -fno-test-coverage)
 target_link_options(overlap_coverage_exit INTERFACE
-    "$<HOST_LINK:-Wl,--wrap=_exit,--wrap=abort,--wrap=raise>")
+    "$<HOST_LINK:LINKER:--wrap=_exit;LINKER:--wrap=abort;LINKER:--wrap=raise>")
 link_libraries(overlap_coverage_exit)
 
 add_custom_target(coverage

@@ -58,7 +58,7 @@ target_compile_definitions(overlap_warnings INTERFACE $<$<COMPILE_LANGUAGE:C>:_G
 # sanitized library must be sanitized itself: hence every target, and the linker of .cu programs.
 if(OVERLAP_SANITIZE)
     add_compile_options("$<$<COMPILE_LANGUAGE:C>:-fsanitize=address,undefined;-fno-sanitize-recover=undefined;-fno-omit-frame-pointer>")
-    add_link_options($<HOST_LINK:-fsanitize=address,undefined>)
+    add_link_options("$<HOST_LINK:-fsanitize=address;-fsanitize=undefined>")
     add_compile_definitions($<$<COMPILE_LANGUAGE:C>:OVERLAP_SANITIZE=1>)
 endif()
 
