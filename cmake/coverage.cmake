@@ -9,8 +9,8 @@ add_link_options($<HOST_LINK:--coverage>)
 # What ends by SIGKILL, or by a signal nobody handles, is still lost.
 add_library(overlap_coverage_exit STATIC ${CMAKE_CURRENT_LIST_DIR}/coverage_exit.c)
 target_compile_options(overlap_coverage_exit PRIVATE -fno-profile-arcs -fno-test-coverage)
-target_link_options(overlap_coverage_exit INTERFACE
-    "$<HOST_LINK:LINKER:--wrap=_exit;LINKER:--wrap=abort;LINKER:--wrap=raise>")
+target_link_options(overlap_coverage_exit INTERFACE "$<HOST_LINK:LINKER:--wrap=_exit;\
+LINKER:--wrap=abort;LINKER:--wrap=raise;LINKER:--undefined=__wrap_abort>")
 link_libraries(overlap_coverage_exit)
 
 add_custom_target(coverage
