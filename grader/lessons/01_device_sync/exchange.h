@@ -1,0 +1,46 @@
+/* What the judge hands to the drive of lesson 01, and what it gets back. */
+#ifndef OVERLAP_LESSON_01_EXCHANGE_H
+#define OVERLAP_LESSON_01_EXCHANGE_H
+
+#include <stdint.h>
+
+#define DEVICE_SYNC_CASES 8 /* at most */
+
+/* How one call of the student's function is made. */
+enum device_sync_way {
+    DEVICE_SYNC_GOOD = 0, /* multiply_divide, as many floats as there are */
+    DEVICE_SYNC_TOO_LONG, /* more floats than any device has room for */
+    DEVICE_SYNC_REFUSED,  /* a kernel whose launch is refused */
+    DEVICE_SYNC_FAULTY    /* a kernel that writes where it may not: the last case of a run */
+};
+
+struct device_sync_case {
+    uint32_t way;    /* enum device_sync_way */
+    uint32_t length; /* floats; they begin at `offset` in values, on both sides */
+    uint64_t offset;
+};
+
+struct device_sync_input {
+    uint32_t count; /* of cases */
+    uint32_t reserved;
+    struct device_sync_case cases[DEVICE_SYNC_CASES];
+    float values[];
+};
+
+struct device_sync_answer {
+    int32_t code;  /* what device_sync_transform returned */
+    int32_t later; /* what the drive's own wait for the device returned after that */
+    double sum;
+};
+
+struct device_sync_output {
+    struct device_sync_answer answers[DEVICE_SYNC_CASES];
+    float values[];
+};
+
+/* Every case is one phase of this name; its index is the case's. */
+#define DEVICE_SYNC_PHASE "transform"
+
+#define DEVICE_SYNC_TOO_MANY ((size_t)1 << 50) /* floats: 4 PiB */
+
+#endif
