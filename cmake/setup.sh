@@ -1,0 +1,250 @@
+# shellcheck shell=sh
+# What ./grade and ./selftest share: find or install what the build needs, configure, build.
+#
+# Sourced with `root` set to the repository's folder. The entry point is setup_build. Everything it
+# says goes to standard error; when it cannot go on it says what to do and exits with 2. It never
+# changes anything outside the repository, except Debian packages, which it names first.
+#
+# One lock serialises set-up and build, so that two calls at once leave one whole build. What an
+# interrupted call left half done is known by a missing stamp, and is done again.
+
+cache=${root:?set by the script that sources this file}/.cache
+toolkit=$root/.toolkit
+
+say() { printf 'overlap: %s\n' "$*" >&2; }
+
+fail()
+{
+    say "$*"
+    exit 2
+}
+
+# What the build needs: how to see that it is there, the Debian package that has it, what for.
+# Seen by command or by pkg-config, not by package, so that any system that has it all will do.
+needs='
+command gcc        gcc          compiles the C code, yours and ours
+command g++        g++          is the host compiler that nvcc calls
+command cmake      cmake        configures the build
+command ninja      ninja-build  runs the build
+command pkg-config pkg-config   finds the libraries below
+library check      check        runs each check of the grader, and the tests
+library libzstd    libzstd-dev  unpacks the PTX inside a binary
+library liblz4     liblz4-dev   unpacks the PTX inside a binary
+library libdw      libdw-dev    turns an address into a line of your source
+library libpng     libpng-dev   writes the picture of the Mandelbrot lesson
+'
+
+is_there()
+{
+    case $1 in
+    command) command -v "$2" >/dev/null 2>&1 ;;
+    library) pkg-config --exists "$2" 2>/dev/null ;;
+    module) python3 -c "import $2" 2>/dev/null ;;
+    esac
+}
+
+# have_all NEEDS: one pkg-config for all libraries, because every call of ./grade comes by here.
+have_all()
+{
+    libraries=
+    while read -r kind name _; do
+        case $kind in
+        '') ;;
+        library) libraries="$libraries $name" ;;
+        *) is_there "$kind" "$name" || return 1 ;;
+        esac
+    done <<END
+$1
+END
+    # shellcheck disable=SC2086 # a list of words
+    [ -z "$libraries" ] || pkg-config --exists $libraries 2>/dev/null
+}
+
+# provide NEEDS: install the Debian packages of those that are missing.
+provide()
+{
+    have_all "$1" && return
+    packages=
+    reasons=
+    while read -r kind name package why; do
+        if [ -n "$kind" ] && ! is_there "$kind" "$name"; then
+            packages="$packages $package"
+            reasons="$reasons
+  $package: $why"
+        fi
+    done <<END
+$1
+END
+    if ! command -v apt-get >/dev/null 2>&1; then
+        fail "these are missing (Debian's names), and this system has no apt-get to install them:$reasons
+Install them with your system's package manager and call this again."
+    fi
+    as_root=
+    if [ "$(id -u)" -ne 0 ]; then
+        as_root=sudo
+        [ -t 0 ] || as_root='sudo -n'
+        if ! command -v sudo >/dev/null 2>&1; then
+            fail "these Debian packages are missing, and installing them takes root:$reasons
+As root: apt-get install$packages"
+        fi
+    fi
+    say "installing Debian packages:$reasons"
+    # shellcheck disable=SC2086 # lists of words
+    {
+        $as_root apt-get update
+        $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+            $packages
+    } >"$cache/apt.log" 2>&1 </dev/null && have_all "$1" && return
+    tail -n 5 "$cache/apt.log" >&2
+    fail "that did not work; the whole log is .cache/apt.log. Is there a network? Is another apt
+running? After an interrupted installation: dpkg --configure -a. Or by hand, as root:
+  apt-get install$packages"
+}
+
+# is_toolkit NVCC: it runs, and it is of the release whose libraries the software device replaces.
+is_toolkit()
+{
+    [ -x "$1" ] && "$1" --version 2>/dev/null | grep -q 'release 13\.'
+}
+
+# The wheels lay the toolkit out as one folder, site-packages/nvidia/cu13, but leave out what a
+# linker and CMake look for: lib64, and the names without a version.
+install_wheels()
+{
+    nvcc=$toolkit/cuda/bin/nvcc
+    if cmp -s "$root/cmake/toolkit.txt" "$toolkit/installed" && is_toolkit "$nvcc"; then
+        return
+    fi
+    provide 'module ensurepip python3-venv fetches the CUDA Toolkit from PyPI'
+    say "installing the CUDA Toolkit 13.0 from PyPI into .toolkit/ (200 MB to fetch)"
+    rm -rf "$toolkit"
+    mkdir -p "$toolkit"
+    if ! {
+        python3 -m venv "$toolkit/venv" &&
+            "$toolkit/venv/bin/python" -m pip install --disable-pip-version-check \
+                --no-input --no-deps --only-binary :all: -r "$root/cmake/toolkit.txt"
+    } >"$cache/pip.log" 2>&1 </dev/null; then
+        tail -n 5 "$cache/pip.log" >&2
+        fail "that did not work; the whole log is .cache/pip.log. Is there a network? Is there
+600 MB of space? Otherwise install NVIDIA's CUDA Toolkit 13.0 and put its nvcc on PATH."
+    fi
+    found=$(echo "$toolkit"/venv/lib/python3*/site-packages/nvidia/cu13)
+    ln -s "${found#"$toolkit/"}" "$toolkit/cuda"
+    ln -s lib "$toolkit/cuda/lib64"
+    for library in "$toolkit"/cuda/lib/lib*.so.*; do
+        ln -sf "${library##*/}" "${library%%.so.*}.so"
+    done
+    is_toolkit "$nvcc" || fail "the nvcc in .toolkit/ does not run: see .cache/pip.log.
+NVIDIA makes these wheels for Linux on x86-64 and 64-bit Arm; is this one of them?"
+    cp "$root/cmake/toolkit.txt" "$toolkit/installed"
+}
+
+# find_toolkit: sets `nvcc`. OVERLAP_TOOLKIT overrules the search: `wheels`, or a toolkit's folder.
+find_toolkit()
+{
+    case ${OVERLAP_TOOLKIT:-auto} in
+    auto)
+        for nvcc in "$(command -v nvcc 2>/dev/null)" /usr/local/cuda/bin/nvcc; do
+            is_toolkit "$nvcc" && return
+            if [ -n "$nvcc" ] && [ -x "$nvcc" ]; then
+                say "$nvcc is not of release 13, so it is passed over"
+            fi
+        done
+        install_wheels
+        ;;
+    wheels) install_wheels ;;
+    *)
+        nvcc=$OVERLAP_TOOLKIT/bin/nvcc
+        is_toolkit "$nvcc" || fail "OVERLAP_TOOLKIT=$OVERLAP_TOOLKIT has no bin/nvcc of release 13.
+It can be the folder of a CUDA Toolkit, or 'wheels' for NVIDIA's from PyPI, or unset."
+        ;;
+    esac
+}
+
+# configure PRESET BUILD: nothing, as long as the answer to `which toolkit?` cannot have changed.
+# CMake runs itself again where its own files changed: that is the build's business.
+configure()
+{
+    question="${OVERLAP_TOOLKIT:-auto} $(command -v nvcc 2>/dev/null || echo none)"
+    stamp=$2/.overlap-configured
+    if [ -f "$stamp" ] && [ -f "$2/build.ninja" ]; then
+        { read -r asked && read -r nvcc; } <"$stamp" || asked=
+        case $nvcc in
+        "$toolkit"/*) cmp -s "$root/cmake/toolkit.txt" "$toolkit/installed" || asked= ;;
+        esac
+        [ "$asked" = "$question" ] && [ -x "$nvcc" ] && return
+    fi
+    rm -f "$stamp"
+    find_toolkit
+    say "configuring ${2##*/}/ with $nvcc"
+    log=$cache/configure-$1.log
+    if ! (cd "$root" && cmake --fresh --preset "$1" -D CMAKE_CUDA_COMPILER="$nvcc") \
+        >"$log" 2>&1 </dev/null; then
+        grep -A 12 'CMake Error' "$log" | head -n 30 >&2
+        fail "the build could not be configured; the whole log is .cache/${log##*/}.
+CMake has to be 3.25 or newer (this is $(cmake --version | head -n 1)). If the CUDA Toolkit is at
+fault, OVERLAP_TOOLKIT=wheels fetches NVIDIA's own into .toolkit/."
+    fi
+    printf '%s\n%s\n' "$question" "$nvcc" >"$stamp"
+}
+
+# show_progress LOG: copy the build's output to LOG; on a terminal one line that is written over.
+show_progress()
+{
+    told=
+    while IFS= read -r line; do
+        printf '%s\n' "$line" >&3
+        case $line in
+        '[0/'*) ;;
+        '['*)
+            if [ -t 2 ]; then
+                printf '\r\033[K%.79s' "$line" >&2
+            elif [ -z "$told" ]; then
+                say 'building'
+            fi
+            told=yes
+            ;;
+        esac
+    done 3>"$1"
+    if [ -n "$told" ] && [ -t 2 ]; then
+        printf '\r\033[K' >&2
+    fi
+}
+
+# build BUILD TARGET...
+build()
+{
+    folder=$1
+    log=$cache/build-${folder##*/}.log
+    rm -f "$log.status"
+    {
+        status=0
+        ninja -C "$@" 2>&1 </dev/null || status=$?
+        echo "$status" >"$log.status"
+    } | show_progress "$log"
+    read -r status <"$log.status" || status=1
+    if [ "$status" -ne 0 ]; then
+        sed -n '/^FAILED/,$p' "$log" | head -n 40 >&2
+        fail "the build in ${folder##*/}/ failed; the whole log is .cache/${log##*/}. If you did not
+change the project's own code, delete ${folder##*/}/ and call this again."
+    fi
+}
+
+# setup_build PRESET BUILD TARGET...: on return the targets are up to date.
+setup_build()
+{
+    preset=$1
+    shift
+    if ! mkdir -p "$cache" 2>/dev/null || ! : >>"$cache/lock"; then
+        fail "cannot write to $cache. Is the clone somebody else's, or on a read-only disk?"
+    fi
+    exec 9>>"$cache/lock"
+    if ! flock -n 9; then
+        say 'another call is building; waiting for it'
+        flock 9
+    fi
+    provide "$needs"
+    configure "$preset" "$1"
+    build "$@"
+    exec 9>&-
+}

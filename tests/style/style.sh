@@ -1,0 +1,67 @@
+#!/bin/sh
+# style.sh RULE ROOT: one rule about the form of the files under git in ROOT.
+#   lines   no file is longer than 1,000 lines
+#   blanks  no tabs, no blanks at the end of a line
+#   format  C and CUDA are as clang-format 14 with our .clang-format leaves them
+#   shell   shellcheck has nothing to say
+# Exit status 0, 1 with the offending lines, 77 where the tool (or git) is missing.
+set -eu
+rule=$1
+cd "$2"
+
+skip()
+{
+    echo "skipped: $*" >&2
+    exit 77
+}
+
+# Not looked at: PTX, which is as nvcc wrote it, and what tests compare output with.
+our_git() { git -c "safe.directory=$PWD" "$@" -- ':!*.ptx' ':!*.golden'; }
+
+# The files under git that are here: a file being deleted is still listed.
+files()
+{
+    our_git ls-files | while IFS= read -r file; do
+        [ ! -f "$file" ] || printf '%s\n' "$file"
+    done
+}
+
+lines()
+{
+    files | while IFS= read -r file; do
+        count=$(grep -Ic '' "$file" || true)
+        if [ "${count:-0}" -gt 1000 ]; then
+            echo "$file: $count lines; a file does one thing, and 1,000 lines are enough for it"
+        fi
+    done
+}
+
+blanks() { our_git grep -nIE -e "$(printf '\t')" -e '[[:blank:]]+$' || true; }
+
+format()
+{
+    clang-format --version 2>/dev/null | grep -q 'version 14\.' || skip 'no clang-format 14 here'
+    files | grep -E '\.(c|h|cu|cuh)$' | xargs -d '\n' clang-format --dry-run 2>&1
+}
+
+shell()
+{
+    command -v shellcheck >/dev/null || skip 'no shellcheck here'
+    files | while IFS= read -r file; do
+        if head -n 1 "$file" | grep -qaE '^#!/bin/sh|^# shellcheck shell=sh'; then
+            shellcheck -x "$file" || true
+        fi
+    done
+}
+
+our_git ls-files >/dev/null 2>&1 || skip 'this folder is no git clone'
+case $rule in
+lines) findings=$(lines) ;;
+blanks) findings=$(blanks) ;;
+format) findings=$(format) ;;
+shell) findings=$(shell) ;;
+*) findings="no such rule: $rule" ;;
+esac
+[ -z "$findings" ] && exit 0
+printf '%s\n' "$findings"
+exit 1
