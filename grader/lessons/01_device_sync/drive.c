@@ -23,44 +23,66 @@ static int failed(const char *what, cudaError_t error)
     return 1;
 }
 
-int drive_main(struct drive *drive)
+/* A case's page-locked memory. */
+struct buffers {
+    float *in, *out;
+};
+
+/* Calls the student's function for case i and keeps what it left. */
+static void call(struct drive *drive, uint32_t i, const struct buffers *buffers,
+                 cudaStream_t stream)
 {
     const struct device_sync_input *input = drive->input;
     struct device_sync_output *output = drive->output;
+    const struct device_sync_case *c = &input->cases[i];
+    struct device_sync_answer *answer = &output->answers[i];
+    const size_t length = c->way == DEVICE_SYNC_TOO_LONG ? DEVICE_SYNC_TOO_MANY : c->length;
+    double sum;
+
+    memset(&sum, DRIVE_POISON, sizeof sum);
+    drive_begin(drive, DEVICE_SYNC_PHASE, i);
+    answer->code =
+        device_sync_transform(kernels[c->way], buffers->in, buffers->out, length, stream, &sum);
+    drive_end(drive, DEVICE_SYNC_PHASE, i);
+    answer->sum = sum;
+
+    /* Before anything waits: what has not arrived by now has not arrived, and what is not needed
+     * any more may be overwritten. */
+    memcpy(output->values + c->offset, buffers->out, c->length * sizeof(float));
+    memset(buffers->in, DRIVE_POISON, c->length * sizeof(float));
+    answer->later = cudaDeviceSynchronize();
+    if (c->way != DEVICE_SYNC_FAULTY) (void)cudaGetLastError(); /* the next case starts clean */
+}
+
+int drive_main(struct drive *drive)
+{
+    const struct device_sync_input *input = drive->input;
+    struct buffers buffers[DEVICE_SYNC_CASES] = {{NULL, NULL}};
     cudaStream_t stream;
     cudaError_t error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
     if (error != cudaSuccess) return failed("the stream could not be made", error);
 
     for (uint32_t i = 0; i < input->count; i++) {
-        const struct device_sync_case *c = &input->cases[i];
-        struct device_sync_answer *answer = &output->answers[i];
-        const size_t bytes = c->length * sizeof(float);
-        const size_t length = c->way == DEVICE_SYNC_TOO_LONG ? DEVICE_SYNC_TOO_MANY : c->length;
-        float *in = NULL, *out = NULL;
-
-        error = cudaMallocHost((void **)&in, bytes + 1);
-        if (error == cudaSuccess) error = cudaMallocHost((void **)&out, bytes + 1);
+        const size_t bytes = input->cases[i].length * sizeof(float);
+        error = cudaMallocHost((void **)&buffers[i].in, bytes + sizeof(float));
+        if (error == cudaSuccess)
+            error = cudaMallocHost((void **)&buffers[i].out, bytes + sizeof(float));
         if (error != cudaSuccess) return failed("no page-locked memory", error);
-        memcpy(in, input->values + c->offset, bytes);
-        memset(out, DRIVE_POISON, bytes);
-
-        drive_begin(drive, DEVICE_SYNC_PHASE, i);
-        answer->code =
-            device_sync_transform(kernels[c->way], in, out, length, stream, &answer->sum);
-        drive_end(drive, DEVICE_SYNC_PHASE, i);
-
-        /* Before anything waits: what has not arrived by now has not arrived. */
-        memcpy(output->values + c->offset, out, bytes);
-        memset(in, DRIVE_POISON, bytes);
-
-        answer->later = cudaDeviceSynchronize();
-        if (c->way == DEVICE_SYNC_FAULTY)
-            return 0; /* the context is lost; nothing can be released any more */
-        (void)
-            cudaGetLastError(); /* a refused launch may be remembered; the next case starts clean */
-        error = cudaFreeHost(in);
-        if (error == cudaSuccess) error = cudaFreeHost(out);
-        if (error != cudaSuccess) return failed("page-locked memory could not be released", error);
+        memcpy(buffers[i].in, input->values + input->cases[i].offset, bytes);
+        memset(buffers[i].out, DRIVE_POISON, bytes);
     }
-    return cudaStreamDestroy(stream) == cudaSuccess ? 0 : 1;
+
+    drive_begin(drive, DEVICE_SYNC_ALL_PHASE, 0);
+    for (uint32_t i = 0; i < input->count; i++) call(drive, i, &buffers[i], stream);
+    drive_end(drive, DEVICE_SYNC_ALL_PHASE, 0);
+
+    if (input->cases[input->count - 1].way == DEVICE_SYNC_FAULTY)
+        return 0; /* the context is lost; nothing can be released any more */
+    for (uint32_t i = 0; i < input->count; i++) {
+        error = cudaFreeHost(buffers[i].in);
+        if (error == cudaSuccess) error = cudaFreeHost(buffers[i].out);
+        if (error != cudaSuccess) return failed("page-locked memory was not released", error);
+    }
+    error = cudaStreamDestroy(stream);
+    return error == cudaSuccess ? 0 : failed("the stream was not destroyed", error);
 }

@@ -40,6 +40,7 @@ struct device_sync_output {
 
 /* Every case is one phase of this name; its index is the case's. */
 #define DEVICE_SYNC_PHASE "transform"
+#define DEVICE_SYNC_ALL_PHASE "all" /* around all of them */
 
 #define DEVICE_SYNC_TOO_MANY ((size_t)1 << 50) /* floats: 4 PiB */
 

@@ -1,0 +1,375 @@
+/* The judge of lesson 01: right values, read when they have arrived; no wait but the one that is
+ * needed; errors returned, the kernel's own included; nothing left behind. */
+#include "grader/judge.h"
+#include "grader/lessons/01_device_sync/exchange.h"
+#include "grader/lessons/answer.h"
+#include "grader/lessons/marks.h"
+#include "grader/lessons/waits.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FUNCTION "device_sync_transform"
+/* A float sum of a thousand numbers is off by 1e-7 of their magnitudes; any order of adding in
+ * double stays far below this. */
+#define SUM_TOLERANCE 1e-10
+#define TIME_LIMIT 1.25
+#define OUT_OF_MEMORY 2
+#define INVALID_CONFIGURATION 9
+#define ILLEGAL_ADDRESS 700
+
+/* ---- runs --------------------------------------------------------------------------------- */
+
+static int allocate(struct run_input *input, const struct device_sync_case *cases, uint32_t count)
+{
+    size_t values = 0;
+    for (uint32_t i = 0; i < count; i++) values += cases[i].length;
+
+    struct device_sync_input *in = run_input_allocate(input, sizeof *in + values * sizeof(float));
+    if (in == NULL) return -1;
+    in->count = count;
+    values = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        in->cases[i] = cases[i];
+        in->cases[i].offset = values;
+        values += cases[i].length;
+    }
+    marks_draw(input->random, in->values, values);
+    input->output_size = sizeof(struct device_sync_output) + values * sizeof(float);
+    return 0;
+}
+
+static uint32_t draw(struct run_input *input, int64_t low, int64_t high)
+{
+    return (uint32_t)random_between(input->random, low, high);
+}
+
+/* Empty, one element, less than a block, one off a whole number of blocks on either side, ragged.
+ */
+static int prepare_values(struct run_input *input)
+{
+    const uint32_t large = input->device == DRIVE_GPU ? 1u << 20 : 4096;
+    const struct device_sync_case cases[] = {
+        {.length = draw(input, 2, 63)},          {.length = 0},
+        {.length = 64 * draw(input, 8, 24) + 1}, {.length = 1},
+        {.length = 64 * draw(input, 8, 24) - 1}, {.length = large + draw(input, 1, 999)},
+    };
+    return allocate(input, cases, sizeof cases / sizeof *cases);
+}
+
+/* Each failure is followed by a call in which nothing is wrong. */
+static int prepare_failures(struct run_input *input)
+{
+    const struct device_sync_case cases[] = {
+        {.way = DEVICE_SYNC_TOO_LONG, .length = draw(input, 100, 200)},
+        {.length = draw(input, 500, 900)},
+        {.way = DEVICE_SYNC_REFUSED, .length = draw(input, 1000, 2000)},
+        {.length = draw(input, 500, 900)},
+    };
+    return allocate(input, cases, sizeof cases / sizeof *cases);
+}
+
+static int prepare_fault(struct run_input *input)
+{
+    const struct device_sync_case cases[] = {
+        {.length = draw(input, 500, 900)},
+        {.way = DEVICE_SYNC_FAULTY, .length = draw(input, 500, 900)},
+    };
+    return allocate(input, cases, sizeof cases / sizeof *cases);
+}
+
+static int prepare_timed(struct run_input *input)
+{
+    const uint32_t length = 16384 + draw(input, 1, 999);
+    const struct device_sync_case cases[] = {
+        {.length = length}, {.length = length}, {.length = length}, {.length = length}};
+    return allocate(input, cases, sizeof cases / sizeof *cases);
+}
+
+static const struct run_plan runs[] = {
+    {.name = "values", .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER, .prepare = prepare_values},
+    {.name = "failures", .flags = RUN_ON_BOTH, .prepare = prepare_failures},
+    {.name = "fault", .flags = RUN_ON_BOTH, .prepare = prepare_fault},
+    {.name = "timed", .flags = RUN_ON_BOTH | RUN_TIMED, .prepare = prepare_timed},
+    {0},
+};
+
+/* ---- reading the evidence ------------------------------------------------------------------ */
+
+struct view {
+    const struct evidence *evidence;
+    const struct device_sync_input *in;
+    const struct device_sync_output *out;
+};
+
+static struct view look(const struct evidence *evidence)
+{
+    return (struct view){evidence, evidence->input, evidence->output};
+}
+
+/* One case: its answer, its phase, the words for its array. */
+struct item {
+    const struct device_sync_case *c;
+    const struct device_sync_answer *a;
+    struct phase phase;
+    bool phased;
+    struct answer answer;
+    char name[64];
+};
+
+/* The answer's phase points into *item, so it must stay where it is. */
+static void item_get(const struct view *view, uint32_t i, struct item *item)
+{
+    memset(item, 0, sizeof *item);
+    item->c = &view->in->cases[i];
+    item->a = &view->out->answers[i];
+    item->phased = evidence_phase(view->evidence, DEVICE_SYNC_PHASE, i, &item->phase);
+    item->answer = (struct answer){view->evidence, item->phased ? &item->phase : NULL, FUNCTION,
+                                   ANSWER_RUNTIME, item->a->code};
+    snprintf(item->name, sizeof item->name, "an array of %u float%s", item->c->length,
+             item->c->length == 1 ? "" : "s");
+}
+
+static bool compare(struct verdict *verdict, const struct view *view, const struct item *item)
+{
+    return marks_compare(verdict, view->evidence,
+                         &(struct marks_array){.function = FUNCTION,
+                                               .name = item->name,
+                                               .input = view->in->values + item->c->offset,
+                                               .output = view->out->values + item->c->offset,
+                                               .length = item->c->length});
+}
+
+static bool compare_sum(struct verdict *verdict, const struct view *view, const struct item *item)
+{
+    double scale;
+    const double expected = marks_sum(view->in->values + item->c->offset, item->c->length, &scale);
+    if (fabs(item->a->sum - expected) <= SUM_TOLERANCE * scale) return true;
+    verdict_fail_in(verdict, view->evidence, FUNCTION, "The sum of %s is %.12g, must be %.12g.",
+                    item->name, item->a->sum, expected);
+    return false;
+}
+
+/* With its work done at once, even a submission that does not wait finds its results: what is wrong
+ * here is a value, not the order. */
+static bool order_hides_nothing(const struct evidence *evidence)
+{
+    return evidence->order == NULL || strcmp(evidence->order, "earliest") == 0;
+}
+
+/* ---- checks ------------------------------------------------------------------------------- */
+
+static void judge_elements(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    if (!order_hides_nothing(evidence)) return;
+    for (uint32_t i = 0; i < view.in->count; i++) {
+        struct item item;
+        item_get(&view, i, &item);
+        if (!answer_succeeded(verdict, &item.answer, item.name)) return;
+        if (!compare(verdict, &view, &item)) {
+            verdict_hint(verdict, "length counts floats, copies count bytes: length * "
+                                  "sizeof(float), both ways.");
+            return;
+        }
+    }
+}
+
+static void judge_sum(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    if (!order_hides_nothing(evidence)) return;
+    for (uint32_t i = 0; i < view.in->count; i++) {
+        struct item item;
+        item_get(&view, i, &item);
+        if (!answer_succeeded(verdict, &item.answer, item.name)) return;
+        if (!compare_sum(verdict, &view, &item)) {
+            verdict_why(verdict, "The sum shows what the host saw in output while it added.");
+            verdict_hint(verdict, "Add all `length` elements of output, in double: a float has 24 "
+                                  "bits, and a thousand additions use them up. An empty array "
+                                  "has the sum 0.");
+            return;
+        }
+    }
+}
+
+static void judge_arrival(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    for (uint32_t i = 0; i < view.in->count; i++) {
+        struct item item;
+        item_get(&view, i, &item);
+        if (!answer_succeeded(verdict, &item.answer, item.name)) return;
+        if (compare(verdict, &view, &item) && compare_sum(verdict, &view, &item)) continue;
+        verdict_why(verdict, "An asynchronous copy returns when it has been asked for, not when it "
+                             "is done. Until the host has waited, output holds what it held before "
+                             "or a part of the new; on a busy day, or a faster host, the same "
+                             "program gives another answer.");
+        verdict_hint(verdict, "After the copy out is asked for and before output is read, wait for "
+                              "the stream that the copy is in. The stream is non-blocking: a wait "
+                              "for, or a copy in, another stream says nothing about it.");
+        return;
+    }
+}
+
+static void judge_waits(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    for (uint32_t i = 0; i < view.in->count; i++) {
+        struct item item;
+        item_get(&view, i, &item);
+        if (!answer_succeeded(verdict, &item.answer, item.name)) return;
+        if (item.c->length == 0 || !item.phased) continue;
+        const struct waits waits = waits_in(evidence, &item.phase);
+        if (waits.last_request == NULL) {
+            verdict_fail_in(verdict, evidence, FUNCTION,
+                            "%s asked the device for nothing: no copy, no kernel.", FUNCTION);
+            verdict_why(verdict, "The work is to be done on the device.");
+            verdict_hint(verdict, "Copy in, kernel(array, length, stream), copy out.");
+            return;
+        }
+        if (waits.early != NULL) {
+            verdict_fail(verdict, evidence, waits.early,
+                         "%.*s makes the host wait although more work for the same stream follows "
+                         "(%zu such wait%s for one array).",
+                         TRACE_NAME_SIZE, waits.early->name, waits.early_count,
+                         waits.early_count == 1 ? "" : "s");
+            verdict_why(verdict, "One stream already runs its copies and kernels in the order in "
+                                 "which they were given. A wait between them orders nothing; the "
+                                 "device idles until the host has come back.");
+            verdict_hint(verdict, "Ask for all three (cudaMemcpyAsync, kernel, cudaMemcpyAsync), "
+                                  "then wait once, before the host reads.");
+            return;
+        }
+        if (waits.surplus != NULL) {
+            verdict_fail(verdict, evidence, waits.surplus,
+                         "%.*s waits again: the host had already waited for everything.",
+                         TRACE_NAME_SIZE, waits.surplus->name);
+            verdict_why(verdict, "A wait that orders nothing hides which one is needed.");
+            verdict_hint(verdict, "One wait after the copy out is enough.");
+            return;
+        }
+    }
+}
+
+static void judge_failures(struct verdict *verdict, const struct evidence *evidence)
+{
+    static const struct {
+        int code;
+        const char *because;
+    } wanted[] = {
+        [DEVICE_SYNC_TOO_LONG] = {OUT_OF_MEMORY, "the array does not fit into the device's memory"},
+        [DEVICE_SYNC_REFUSED] = {INVALID_CONFIGURATION, "the kernel's launch was refused"},
+    };
+    const struct view view = look(evidence);
+
+    for (uint32_t i = 0; i < view.in->count; i++) {
+        struct item item;
+        item_get(&view, i, &item);
+        if (item.c->way != DEVICE_SYNC_GOOD) {
+            if (!answer_failed_with(verdict, &item.answer, wanted[item.c->way].code,
+                                    wanted[item.c->way].because))
+                return;
+        } else if (!answer_succeeded(verdict, &item.answer,
+                                     "a right call after one that had failed") ||
+                   !compare(verdict, &view, &item)) {
+            return;
+        }
+    }
+}
+
+static void judge_fault(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    const uint32_t last = view.in->count - 1;
+    struct item item;
+
+    item_get(&view, last, &item);
+    if (!answer_written(verdict, &item.answer)) return;
+    if (item.a->code == ILLEGAL_ADDRESS) return;
+    if (item.a->code == 0 && item.a->later == 0) {
+        verdict_fail_in(verdict, evidence, FUNCTION,
+                        "A kernel that writes where it may not was handed over, and neither %s nor "
+                        "a later call reported it.",
+                        FUNCTION);
+        verdict_why(verdict, "So the kernel did not run.");
+        verdict_hint(verdict, "Call kernel(array, length, stream) once per array.");
+    } else if (item.a->code == 0) {
+        verdict_fail_in(verdict, evidence, FUNCTION,
+                        "The kernel failed while it ran, and %s returned success; the next call "
+                        "got cudaErrorIllegalAddress (700).",
+                        FUNCTION);
+        verdict_why(verdict, "A launch returns before the kernel has run. What goes wrong in it is "
+                             "returned by the wait that follows, and if nobody looks there, by "
+                             "some later call that has nothing to do with it.");
+        verdict_hint(verdict, "Return what the wait returned.");
+    } else {
+        answer_failed_with(verdict, &item.answer, ILLEGAL_ADDRESS,
+                           "the kernel wrote to an address that belongs to nobody");
+    }
+}
+
+static void judge_leaks(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    for (uint32_t i = 0; i < view.in->count && !verdict_failed(verdict); i++) {
+        struct item item;
+        item_get(&view, i, &item);
+        if (!answer_written(verdict, &item.answer)) return;
+        if (item.phased) verdict_leaks(verdict, evidence, &item.phase);
+        if (verdict_failed(verdict))
+            verdict_hint(verdict, "%s",
+                         item.c->way == DEVICE_SYNC_GOOD
+                             ? "cudaFree what cudaMalloc gave, before returning."
+                             : "This call failed in the middle. Send every failure "
+                               "to one clean-up at the end (goto), which releases "
+                               "what there is.");
+    }
+}
+
+static void judge_time(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    for (uint32_t i = 0; i < view.in->count; i++) {
+        struct item item;
+        item_get(&view, i, &item);
+        if (!answer_succeeded(verdict, &item.answer, item.name) || !compare(verdict, &view, &item))
+            return;
+    }
+    verdict_time_ratio(verdict, evidence, DEVICE_SYNC_ALL_PHASE, TIME_LIMIT);
+    if (verdict_failed(verdict))
+        verdict_hint(verdict, "Each wait between two steps costs the way to the host and back. So "
+                              "does memory that is allocated twice, and a copy in pieces.");
+}
+
+static const struct check checks[] = {
+    {"EveryElementIsRight", "values", 0, "the array goes through the kernel and comes back whole",
+     judge_elements},
+    {"TheSumIsRight", "values", 0, "the host adds up all the results, in double", judge_sum},
+    {"TheHostReadsAfterTheResultsArrive", "values", CHECK_ORDER,
+     "nothing is read, or given back, while the device works on it", judge_arrival},
+    {"TheHostWaitsOnlyForTheResults", "values", 0, "one stream needs no wait between its steps",
+     judge_waits},
+    {"FailedCallsAreReturned", "failures", 0,
+     "the first error is returned, and the next call works", judge_failures},
+    {"TheKernelsOwnErrorIsReturned", "fault", 0, "an asynchronous error is not swallowed",
+     judge_fault},
+    {"NothingLeaks", "values", 0, "what was allocated is released", judge_leaks},
+    {"NothingLeaksOnFailure", "failures", 0, "what was allocated is released on failure as well",
+     judge_leaks},
+    {"AsFastAsTheReference", "timed", 0, "no time is lost against the reference solution",
+     judge_time},
+    {0},
+};
+
+const struct lesson lesson_01_device_sync = {
+    .number = 1,
+    .folder = "01_device_sync",
+    .suite = "DeviceSync",
+    .function = FUNCTION,
+    .files = (const char *const[]){"device_sync.c", NULL},
+    .parts = (const char *const[]){"01_device_sync_drive", "multiply_divide", "broken", NULL},
+    .runs = runs,
+    .checks = checks,
+};

@@ -1,0 +1,113 @@
+#include "grader/lessons/marks.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Said again here, and not taken from the kernel's header: the judge's idea of the right answer
+ * must not move when the kernel does. */
+#define ROUNDS 50
+#define PERIOD 1009u
+
+float marks_expected(float input, size_t index)
+{
+    /* volatile: every step is rounded to float, on every compiler. */
+    volatile float value = input;
+    for (int round = 0; round < ROUNDS; round++) {
+        value = value * 2.0f;
+        value = value / 2.0f;
+    }
+    return value + (float)(1u + (unsigned)(index % PERIOD));
+}
+
+/* Doubling and halving are exact below 2^127, so what is left of them is the input. */
+static float expected_fast(float input, size_t index)
+{
+    if (!(fabsf(input) < 0x1p+126f && fabsf(input) > 0x1p-120f))
+        return marks_expected(input, index);
+    return input + (float)(1u + (unsigned)(index % PERIOD));
+}
+
+static bool same(float a, float b)
+{
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+/* What a wrong element is. The order is that of the questions: the first that fits is the answer.
+ */
+enum wrong { WRONG_POISON, WRONG_UNCHANGED, WRONG_TWICE, WRONG_VALUE, WRONG_COUNT };
+
+static const struct {
+    const char *what, *why;
+} wrongs[WRONG_COUNT] = {
+    [WRONG_POISON] = {"still hold what was in the memory before the call",
+                      "Nobody has written them, or the copy out had not arrived."},
+    [WRONG_UNCHANGED] = {"came back as they went in",
+                         "The kernel adds a number to every element, so it has not run on these."},
+    [WRONG_TWICE] = {"have been through the kernel twice",
+                     "The kernel adds to the element, so a second launch shows."},
+    [WRONG_VALUE] = {"are wrong",
+                     "The value of another element, of another array, or of memory that nobody "
+                     "wrote."},
+};
+
+static enum wrong classify(float input, float output, size_t index)
+{
+    float poison;
+    memset(&poison, DRIVE_POISON, sizeof poison);
+    if (same(output, poison)) return WRONG_POISON;
+    if (same(output, input)) return WRONG_UNCHANGED;
+    if (same(output, expected_fast(expected_fast(input, index), index))) return WRONG_TWICE;
+    return WRONG_VALUE;
+}
+
+bool marks_compare(struct verdict *verdict, const struct evidence *evidence,
+                   const struct marks_array *array)
+{
+    size_t wrong = 0, first = 0, last = 0;
+    enum wrong kind = WRONG_VALUE;
+
+    for (size_t i = 0; i < array->length; i++) {
+        if (same(array->output[i], expected_fast(array->input[i], i))) continue;
+        const enum wrong this = classify(array->input[i], array->output[i], i);
+        if (wrong == 0) {
+            first = i;
+            kind = this;
+        } else if (this != kind) {
+            kind = WRONG_VALUE;
+        }
+        last = i;
+        wrong++;
+    }
+    if (wrong == 0) return true;
+
+    const char *stretch = "";
+    if (wrong == array->length)
+        stretch = ", all of them,";
+    else if (last == array->length - 1 && last - first + 1 == wrong)
+        stretch = ", its end,";
+    verdict_fail_in(verdict, evidence, array->function,
+                    "%s: %zu of its %zu elements%s %s; the first is element %zu: %.9g, must be "
+                    "%.9g (it was %.9g before).",
+                    array->name, wrong, array->length, stretch, wrongs[kind].what, first,
+                    (double)array->output[first], (double)expected_fast(array->input[first], first),
+                    (double)array->input[first]);
+    verdict_why(verdict, "%s", wrongs[kind].why);
+    return false;
+}
+
+double marks_sum(const float *input, size_t length, double *scale)
+{
+    double sum = 0.0;
+    *scale = 0.0;
+    for (size_t i = 0; i < length; i++) {
+        const double value = expected_fast(input[i], i);
+        sum += value;
+        *scale += fabs(value);
+    }
+    return sum;
+}
+
+void marks_draw(struct random_source *random, float *values, size_t length)
+{
+    for (size_t i = 0; i < length; i++) values[i] = (float)random_real(random, -1000.0, 1000.0);
+}
