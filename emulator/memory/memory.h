@@ -38,6 +38,69 @@ struct memory_region {
     bool read_only; /* __constant__: a kernel's store is a fault */
 };
 
+/* ---- lifetime ---------------------------------------------------------------------------- */
+
+/* Fresh contents of every allocation: as a float 3.4e38, as an int 2139062143, as a pointer an
+ * address that no machine has. Never zero, never a number that drowns in a tolerance. */
+#define MEMORY_POISON 0x7f
+
+#define MEMORY_ALIGNMENT 512ull /* bytes; of what cuMemAlloc returns, Programming Guide 5.3.2 */
+
+/* Reserves the range of device addresses; `limit` is the device's memory in bytes. Returns false
+ * when the host refuses the reservation. Calling it again changes nothing. */
+bool memory_start(uint64_t limit);
+
+struct memory_request {
+    enum memory_kind kind;
+    uint64_t size;      /* bytes, not 0 */
+    uint64_t alignment; /* a power of two; 0: MEMORY_ALIGNMENT */
+    uint64_t context;
+    uint64_t id;
+    uint64_t caller;
+    bool read_only;
+};
+
+/* A new region with poisoned contents, at least 64 KiB away from any other on both sides. Returns
+ * NULL when device memory (or the host's) is used up. Addresses of released regions are used again
+ * only when the range is used up. Not safe against memory_find in another thread. */
+const struct memory_region *memory_allocate(const struct memory_request *request);
+
+/* Makes the host's own memory at `bytes` a pinned region. Returns NULL when it overlaps one. */
+const struct memory_region *memory_register(void *bytes, const struct memory_request *request);
+
+/* Ends a region; it is remembered for memory_explain. */
+void memory_release(const struct memory_region *region);
+
+/* Live regions by address, and device memory in bytes. */
+size_t memory_count(void);
+const struct memory_region *memory_at(size_t index);
+uint64_t memory_limit(void);
+uint64_t memory_used(void);
+
+/* True for an address in the reserved range, live or not: never a host pointer. */
+bool memory_is_device_address(uint64_t address);
+
+/* ---- the host's side --------------------------------------------------------------------- */
+
+/* Copies between bytes that may not be there (a pageable buffer of the submission's). Returns false
+ * when the host has no such memory; some of it may have been copied. */
+bool memory_copy_guarded(void *to, const void *from, size_t size);
+
+/* Called, in the thread and on the stack of a signal handler, when host code touches a device
+ * address. `pc` is the instruction; `region` is NULL when the address is in none. */
+typedef void memory_touch(uint64_t address, bool is_store, uint64_t pc,
+                          const struct memory_region *region);
+
+/* Installs the SIGSEGV and SIGBUS handler, in front of the one that is there: an address that is
+ * none of the device's goes to that one. After `touch` the process ends by the signal. */
+void memory_trap_install(memory_touch *touch);
+
+/* An alternate stack for the calling thread's handler, unless it has one; and its end. */
+void memory_trap_enter_thread(void);
+void memory_trap_leave_thread(void);
+
+/* ---- questions --------------------------------------------------------------------------- */
+
 /* What is known of an address that lies in no live region, for messages. */
 enum memory_miss {
     MEMORY_MISS_HOST,    /* outside device memory: a host pointer, or garbage */

@@ -1,0 +1,359 @@
+#include "emulator/memory/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum {
+    PAGE = 4096,
+    GUARD = 64 << 10,      /* bytes of no man's land after a region */
+    POISON_FILE = 2 << 20, /* bytes of poison that allocations map again and again */
+    REMEMBERED = 4096,     /* released regions */
+    NEAR = 1 << 20,        /* bytes: how far from a region an address is still "beyond" it */
+};
+
+/* Far more addresses than memory, so that an address comes back late. */
+#define RANGE (64ull << 30)
+/* A hint only: addresses that are easy to tell from the host's when read in a message. */
+#define RANGE_HINT ((void *)0x300000000000)
+
+/* A region and what only this file knows of it. */
+struct entry {
+    struct memory_region region;
+    unsigned char *mapping; /* of pinned and managed memory: with its guards */
+    size_t mapping_size;
+    bool registered; /* the submission's own memory */
+};
+
+static struct {
+    uint64_t range;         /* first device address; 0: not started */
+    unsigned char *backing; /* contents of `range` */
+    uint64_t next;          /* first address never used */
+    uint64_t limit;
+    uint64_t used;
+    int poison; /* a file of POISON_FILE bytes */
+    struct entry **entries;
+    size_t count, room;
+    struct memory_region released[REMEMBERED]; /* a ring */
+    uint64_t releases;
+} memory = {.poison = -1};
+
+static uint64_t round_up(uint64_t value, uint64_t to)
+{
+    return (value + to - 1) / to * to;
+}
+
+/* ---- poison ------------------------------------------------------------------------------ */
+
+static bool poison_file_make(void)
+{
+    unsigned char poison[PAGE];
+    memset(poison, MEMORY_POISON, sizeof poison);
+    int file = memfd_create("overlap poison", MFD_CLOEXEC);
+    if (file < 0) return false;
+    for (int at = 0; at < POISON_FILE; at += PAGE) {
+        if (pwrite(file, poison, PAGE, at) != PAGE) {
+            close(file);
+            return false;
+        }
+    }
+    memory.poison = file;
+    return true;
+}
+
+/* Private pages of a poisoned file instead of a memset: a page costs nothing until it is used. */
+static bool poison_map(unsigned char *at, size_t size)
+{
+    while (size > 0) {
+        size_t part = size < POISON_FILE ? size : POISON_FILE;
+        if (mmap(at, part, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, memory.poison, 0) ==
+            MAP_FAILED)
+            return false;
+        at += part;
+        size -= part;
+    }
+    return true;
+}
+
+/* Makes pages inaccessible and gives their contents back to the host. */
+static void unmap_to_nothing(unsigned char *at, size_t size)
+{
+    mmap(at, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+/* ---- the table of live regions, by address ------------------------------------------------ */
+
+/* The number of regions that begin at or before `address`. */
+static size_t entries_up_to(uint64_t address)
+{
+    size_t low = 0, high = memory.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (memory.entries[middle]->region.address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool entries_insert(struct entry *entry)
+{
+    if (memory.count == memory.room) {
+        size_t room = memory.room ? memory.room * 2 : 256;
+        struct entry **entries = reallocarray(memory.entries, room, sizeof(struct entry *));
+        if (entries == NULL) return false;
+        memory.entries = entries;
+        memory.room = room;
+    }
+    size_t index = entries_up_to(entry->region.address);
+    memmove(&memory.entries[index + 1], &memory.entries[index],
+            (memory.count - index) * sizeof(struct entry *));
+    memory.entries[index] = entry;
+    memory.count++;
+    return true;
+}
+
+static bool overlaps_live(uint64_t address, uint64_t size)
+{
+    size_t index = entries_up_to(address + size - 1);
+    if (index == 0) return false;
+    const struct memory_region *before = &memory.entries[index - 1]->region;
+    return before->address + before->size > address;
+}
+
+const struct memory_region *memory_find(uint64_t address)
+{
+    size_t index = entries_up_to(address);
+    if (index == 0) return NULL;
+    const struct memory_region *region = &memory.entries[index - 1]->region;
+    return address - region->address < region->size ? region : NULL;
+}
+
+size_t memory_count(void)
+{
+    return memory.count;
+}
+
+const struct memory_region *memory_at(size_t index)
+{
+    return &memory.entries[index]->region;
+}
+
+/* ---- lifetime ---------------------------------------------------------------------------- */
+
+bool memory_start(uint64_t limit)
+{
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    if (memory.range != 0) return true;
+    if (memory.poison < 0 && !poison_file_make()) return false;
+    void *range = mmap(RANGE_HINT, RANGE, PROT_NONE, flags, -1, 0);
+    if (range == MAP_FAILED) return false;
+    void *backing = mmap(NULL, RANGE, PROT_NONE, flags, -1, 0);
+    if (backing == MAP_FAILED) {
+        munmap(range, RANGE);
+        return false;
+    }
+    memory.backing = backing;
+    memory.range = (uint64_t)(uintptr_t)range;
+    memory.next = memory.range + GUARD;
+    memory.limit = limit;
+    return true;
+}
+
+uint64_t memory_limit(void)
+{
+    return memory.limit;
+}
+
+uint64_t memory_used(void)
+{
+    return memory.used;
+}
+
+bool memory_is_device_address(uint64_t address)
+{
+    return memory.range != 0 && address - memory.range < RANGE;
+}
+
+/* The lowest free gap of `span` bytes: only asked when every address has been used once. */
+static uint64_t gap_find(uint64_t span, uint64_t alignment)
+{
+    uint64_t at = memory.range + GUARD;
+    for (size_t i = 0; i < memory.count; i++) {
+        const struct memory_region *region = &memory.entries[i]->region;
+        if (!memory_is_device_address(region->address)) continue;
+        if (round_up(at, alignment) + span <= region->address) break;
+        at = round_up(region->address + region->size, PAGE) + GUARD;
+    }
+    at = round_up(at, alignment);
+    return at + span <= memory.range + RANGE ? at : 0;
+}
+
+static bool place_on_device(struct entry *entry, uint64_t size, uint64_t alignment)
+{
+    if (alignment < PAGE) alignment = PAGE; /* every region has its own pages */
+    uint64_t span = round_up(size, PAGE) + GUARD;
+    uint64_t address = round_up(memory.next, alignment);
+    if (address + span <= memory.range + RANGE)
+        memory.next = address + span;
+    else if ((address = gap_find(span, alignment)) == 0)
+        return false;
+    entry->region.address = address;
+    entry->region.bytes = memory.backing + (address - memory.range);
+    if (poison_map(entry->region.bytes, round_up(size, PAGE))) return true;
+    unmap_to_nothing(entry->region.bytes, round_up(size, PAGE));
+    return false;
+}
+
+static bool place_on_host(struct entry *entry, uint64_t size, uint64_t alignment)
+{
+    if (alignment < PAGE) alignment = PAGE;
+    entry->mapping_size = round_up(size, PAGE) + 2 * GUARD + alignment;
+    entry->mapping = mmap(NULL, entry->mapping_size, PROT_NONE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (entry->mapping == MAP_FAILED) return false;
+    uint64_t address = round_up((uint64_t)(uintptr_t)entry->mapping + GUARD, alignment);
+    entry->region.address = address;
+    entry->region.bytes = (unsigned char *)(uintptr_t)address;
+    if (poison_map(entry->region.bytes, round_up(size, PAGE))) return true;
+    munmap(entry->mapping, entry->mapping_size);
+    return false;
+}
+
+static bool counts_as_device(enum memory_kind kind)
+{
+    return kind != MEMORY_PINNED;
+}
+
+static struct entry *entry_make(const struct memory_request *request)
+{
+    struct entry *entry = calloc(1, sizeof *entry);
+    if (entry == NULL) return NULL;
+    entry->region.size = request->size;
+    entry->region.context = request->context;
+    entry->region.id = request->id;
+    entry->region.caller = request->caller;
+    entry->region.kind = request->kind;
+    entry->region.read_only = request->read_only;
+    return entry;
+}
+
+static void entry_unmap(struct entry *entry)
+{
+    if (entry->registered) return;
+    if (entry->mapping != NULL)
+        munmap(entry->mapping, entry->mapping_size);
+    else
+        unmap_to_nothing(entry->region.bytes, round_up(entry->region.size, PAGE));
+}
+
+const struct memory_region *memory_allocate(const struct memory_request *request)
+{
+    uint64_t size = request->size;
+    uint64_t alignment = request->alignment ? request->alignment : MEMORY_ALIGNMENT;
+    bool on_device = request->kind == MEMORY_DEVICE || request->kind == MEMORY_VARIABLE;
+
+    if (size == 0 || size > RANGE) return NULL;
+    if (counts_as_device(request->kind) && size > memory.limit - memory.used) return NULL;
+    struct entry *entry = entry_make(request);
+    if (entry == NULL) return NULL;
+    if (!(on_device ? place_on_device : place_on_host)(entry, size, alignment)) {
+        free(entry);
+        return NULL;
+    }
+    if (!entries_insert(entry)) {
+        entry_unmap(entry);
+        free(entry);
+        return NULL;
+    }
+    if (counts_as_device(request->kind)) memory.used += size;
+    return &entry->region;
+}
+
+const struct memory_region *memory_register(void *bytes, const struct memory_request *request)
+{
+    uint64_t address = (uint64_t)(uintptr_t)bytes;
+    if (request->size == 0 || address + request->size < address) return NULL;
+    if (overlaps_live(address, request->size)) return NULL;
+    struct entry *entry = entry_make(request);
+    if (entry == NULL) return NULL;
+    entry->registered = true;
+    entry->region.address = address;
+    entry->region.bytes = bytes;
+    if (entries_insert(entry)) return &entry->region;
+    free(entry);
+    return NULL;
+}
+
+void memory_release(const struct memory_region *region)
+{
+    size_t index = entries_up_to(region->address) - 1;
+    struct entry *entry = memory.entries[index];
+
+    memory.released[memory.releases++ % REMEMBERED] = entry->region;
+    if (counts_as_device(entry->region.kind)) memory.used -= entry->region.size;
+    entry_unmap(entry);
+    memory.count--;
+    memmove(&memory.entries[index], &memory.entries[index + 1],
+            (memory.count - index) * sizeof(struct entry *));
+    free(entry);
+}
+
+/* ---- why there is nothing ---------------------------------------------------------------- */
+
+/* The latest released region that held `address`. */
+static const struct memory_region *released_find(uint64_t address)
+{
+    uint64_t known = memory.releases < REMEMBERED ? memory.releases : REMEMBERED;
+    for (uint64_t i = 0; i < known; i++) {
+        const struct memory_region *region =
+            &memory.released[(memory.releases - 1 - i) % REMEMBERED];
+        if (address - region->address < region->size) return region;
+    }
+    return NULL;
+}
+
+/* How many bytes `address` lies outside `region`. */
+static uint64_t distance(const struct memory_region *region, uint64_t address)
+{
+    return address < region->address ? region->address - address
+                                     : address - (region->address + region->size) + 1;
+}
+
+static const struct memory_region *nearest_find(uint64_t address)
+{
+    const struct memory_region *best = NULL;
+    size_t index = entries_up_to(address);
+    if (index > 0) best = &memory.entries[index - 1]->region;
+    if (index < memory.count) {
+        const struct memory_region *after = &memory.entries[index]->region;
+        if (best == NULL || distance(after, address) < distance(best, address)) best = after;
+    }
+    /* Beyond a buffer by at most its own size, or by a little. */
+    if (best == NULL) return NULL;
+    uint64_t reach = best->size > NEAR ? best->size : NEAR;
+    return distance(best, address) <= reach ? best : NULL;
+}
+
+struct memory_miss_report memory_explain(uint64_t address)
+{
+    struct memory_miss_report report = {.kind = MEMORY_MISS_HOST};
+    const struct memory_region *region;
+
+    if (address < PAGE) {
+        report.kind = MEMORY_MISS_NULL;
+    } else if ((region = released_find(address)) != NULL) {
+        report.kind = MEMORY_MISS_FREED;
+        report.near = *region;
+    } else if ((region = nearest_find(address)) != NULL &&
+               (memory_is_device_address(address) || region->kind == MEMORY_PINNED ||
+                region->kind == MEMORY_MANAGED)) {
+        report.kind = MEMORY_MISS_BEYOND;
+        report.near = *region;
+    } else if (memory_is_device_address(address)) {
+        report.kind = MEMORY_MISS_NOWHERE;
+    }
+    return report;
+}
