@@ -22,6 +22,11 @@ set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g")
 
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
+# FindCUDAToolkit of CMake 3.25.0 and 3.25.1 stops where there is no nvToolsExt, and CUDA 13 has
+# none. This target stands in for it; nothing links to it.
+if(NOT TARGET CUDA::nvToolsExt)
+    add_library(CUDA::nvToolsExt INTERFACE IMPORTED)
+endif()
 find_package(CUDAToolkit 13.0 REQUIRED)
 pkg_check_modules(CHECK REQUIRED IMPORTED_TARGET check)
 
