@@ -1,0 +1,146 @@
+/* The child side of lesson 05: calls mandelbrot_sync and hands on what it left behind, at once. */
+#include "grader/lessons/05_mandelbrot_sync/exchange.h"
+
+#include "grader/drive.h"
+#include "lesson.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* The picture goes to a file in memory: nothing is left on the disk, however the run ends. */
+struct picture_file {
+    int descriptor;
+    char path[64];
+};
+
+static int picture_open(struct picture_file *file)
+{
+    file->descriptor = memfd_create("picture.png", 0);
+    if (file->descriptor < 0) return -1;
+    snprintf(file->path, sizeof file->path, "/proc/self/fd/%d", file->descriptor);
+    return 0;
+}
+
+/* Copies at most `capacity` bytes of the file; returns its size. */
+static uint64_t picture_read(const struct picture_file *file, unsigned char *bytes, size_t capacity)
+{
+    off_t size = lseek(file->descriptor, 0, SEEK_END);
+    if (size <= 0) return 0;
+    size_t wanted = (size_t)size < capacity ? (size_t)size : capacity, have = 0;
+    while (have < wanted) {
+        ssize_t got = pread(file->descriptor, bytes + have, wanted - have, (off_t)have);
+        if (got <= 0) return 0;
+        have += (size_t)got;
+    }
+    return (uint64_t)size;
+}
+
+static struct mandelbrot_view lesson_view(const struct mandelbrot_exchange_view *view)
+{
+    return (struct mandelbrot_view){.width = (size_t)view->width,
+                                    .height = (size_t)view->height,
+                                    .real_low = view->real_low,
+                                    .real_high = view->real_high,
+                                    .imaginary_low = view->imaginary_low,
+                                    .imaginary_high = view->imaginary_high,
+                                    .iterations = view->iterations,
+                                    .bound = view->bound};
+}
+
+static int cannot(const char *what, cudaError_t error)
+{
+    fprintf(stderr, "drive: %s: %s\n", what, cudaGetErrorString(error));
+    return 1;
+}
+
+/* The caller's buffer: pinned, poisoned, with a guard behind it. */
+static float *members_make(size_t count)
+{
+    float *members = NULL;
+    size_t bytes = (count + MANDELBROT_GUARD) * sizeof *members;
+    cudaError_t error = cudaMallocHost((void **)&members, bytes);
+    if (error) {
+        cannot("cudaMallocHost", error);
+        return NULL;
+    }
+    memset(members, DRIVE_POISON, bytes);
+    return members;
+}
+
+/* Draws view `index` in the phase, with a file or without, and writes its answer. */
+static int draw(struct drive *drive, const char *phase, uint32_t index, int with_file)
+{
+    const struct mandelbrot_input *input = drive->input;
+    const struct mandelbrot_exchange_view *wanted = &input->views[index];
+    size_t offset = mandelbrot_answer_offset(input, index);
+    size_t count = (size_t)(wanted->width * wanted->height);
+    unsigned char *output = drive->output;
+
+    struct picture_file file;
+    if (picture_open(&file)) {
+        perror("drive: memfd_create");
+        return 1;
+    }
+    float *members = members_make(count);
+    if (!members) {
+        close(file.descriptor);
+        return 1;
+    }
+    struct mandelbrot_view view = lesson_view(wanted);
+    drive_begin(drive, phase, index);
+    cudaError_t status = mandelbrot_sync(&view, members, with_file ? file.path : NULL);
+    if (!with_file) cudaDeviceSynchronize(); /* timed: no work escapes the clock */
+    drive_end(drive, phase, index);
+    /* Read as a caller would: at once. With a file, nothing has waited for the device. */
+    memcpy(output + mandelbrot_members_offset(offset), members,
+           (count + MANDELBROT_GUARD) * sizeof *members);
+
+    struct mandelbrot_answer answer = {.status = (int32_t)status};
+    answer.file_size = picture_read(&file, output + mandelbrot_file_offset(wanted, offset),
+                                    mandelbrot_file_capacity(wanted));
+    memcpy(output + offset, &answer, sizeof answer);
+    close(file.descriptor);
+    cudaDeviceSynchronize();
+    cudaFreeHost(members);
+    return 0;
+}
+
+/* A call whose picture does not matter, only its status, written as answer `index`. */
+static int call_once(struct drive *drive, uint32_t index, const char *phase, const char *path)
+{
+    const struct mandelbrot_input *input = drive->input;
+    struct mandelbrot_view view = lesson_view(&input->views[index]);
+    struct mandelbrot_view room = lesson_view(&input->views[0]);
+    float *members = members_make(room.width * room.height);
+    if (!members) return 1;
+    drive_begin(drive, phase, 0);
+    struct mandelbrot_answer answer = {.status = (int32_t)mandelbrot_sync(&view, members, path)};
+    cudaDeviceSynchronize();
+    drive_end(drive, phase, 0);
+    memcpy((unsigned char *)drive->output + index * sizeof answer, &answer, sizeof answer);
+    cudaFreeHost(members);
+    return 0;
+}
+
+int drive_main(struct drive *drive)
+{
+    const struct mandelbrot_input *input = drive->input;
+    if (!strcmp(drive->run, "pictures")) {
+        for (uint32_t i = 0; i < input->view_count; i++)
+            if (draw(drive, MANDELBROT_PHASE_PICTURE, i, 1)) return 1;
+        return 0;
+    }
+    if (!strcmp(drive->run, "errors")) {
+        return call_once(drive, 1, MANDELBROT_PHASE_TOO_LARGE, NULL) ||
+               call_once(drive, 0, MANDELBROT_PHASE_UNWRITABLE, "/nowhere/at/all/picture.png");
+    }
+    if (!strcmp(drive->run, "time")) {
+        /* Another view first, so that start-up costs are paid and nothing can be reused. */
+        return draw(drive, MANDELBROT_PHASE_WARM_UP, 1, 0) ||
+               draw(drive, MANDELBROT_PHASE_TIME, 0, 0);
+    }
+    fprintf(stderr, "drive: no run is called %s\n", drive->run);
+    return 1;
+}

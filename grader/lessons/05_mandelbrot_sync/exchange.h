@@ -1,0 +1,72 @@
+/* exchange: what the drive and the judge of lesson 05 say to each other: the views to draw, and
+ * the pictures that came back. No CUDA, no pointers; both sides compute the same offsets from the
+ * input, which is the parent's.
+ */
+#ifndef OVERLAP_LESSON_05_EXCHANGE_H
+#define OVERLAP_LESSON_05_EXCHANGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Runs. "pictures": each view is drawn and written to a file, phase "picture" with the view's
+ * index. "errors": what cannot be done, one phase each, named below. "time": view 1 to warm up,
+ * then view 0 in phase "time", both without a file. */
+#define MANDELBROT_VIEWS 2
+#define MANDELBROT_PHASE_PICTURE "picture"
+#define MANDELBROT_PHASE_TOO_LARGE "too large"   /* view 1: larger than any device's memory */
+#define MANDELBROT_PHASE_UNWRITABLE "unwritable" /* view 0, to a path that does not exist */
+#define MANDELBROT_PHASE_WARM_UP "warm up"
+#define MANDELBROT_PHASE_TIME "time"
+
+#define MANDELBROT_GUARD 32 /* floats behind the picture that nobody may write */
+
+struct mandelbrot_exchange_view {
+    uint64_t width, height;
+    double real_low, real_high, imaginary_low, imaginary_high;
+    uint32_t iterations;
+    float bound;
+};
+
+struct mandelbrot_input {
+    uint32_t view_count; /* answers that the output has room for; at most MANDELBROT_VIEWS */
+    struct mandelbrot_exchange_view views[MANDELBROT_VIEWS];
+};
+
+/* One call's answer, followed by the floats and then by the file's bytes. */
+struct mandelbrot_answer {
+    int32_t status; /* what mandelbrot_sync returned */
+    uint32_t reserved;
+    uint64_t file_size; /* bytes of the PNG file; more than the capacity: it was cut off */
+};
+
+static inline size_t mandelbrot_members_offset(size_t answer)
+{
+    return answer + sizeof(struct mandelbrot_answer);
+}
+
+static inline size_t mandelbrot_file_offset(const struct mandelbrot_exchange_view *view,
+                                            size_t answer)
+{
+    return mandelbrot_members_offset(answer) +
+           (size_t)(view->width * view->height + MANDELBROT_GUARD) * sizeof(float);
+}
+
+/* Room for a greyscale PNG of the view, even if it does not compress. */
+static inline size_t mandelbrot_file_capacity(const struct mandelbrot_exchange_view *view)
+{
+    return (size_t)(view->width * view->height) * 2 + 8192;
+}
+
+/* Where answer `index` begins; with index = view_count, the size of the whole output. */
+static inline size_t mandelbrot_answer_offset(const struct mandelbrot_input *input, uint32_t index)
+{
+    size_t offset = 0;
+    for (uint32_t i = 0; i < index; i++) {
+        const struct mandelbrot_exchange_view *view = &input->views[i];
+        offset = mandelbrot_file_offset(view, offset) + mandelbrot_file_capacity(view);
+        offset = (offset + 63) / 64 * 64;
+    }
+    return offset;
+}
+
+#endif

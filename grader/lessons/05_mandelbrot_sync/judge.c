@@ -1,0 +1,591 @@
+/* The parent's side of lesson 05: views drawn from the secret seed, pictures compared with the
+ * judge's own, order and asynchrony proved from the trace. */
+#include "grader/judge.h"
+#include "grader/lessons/05_mandelbrot_sync/exchange.h"
+#include "grader/lessons/05_mandelbrot_sync/reference.h"
+#include "grader/lessons/answer.h"
+
+#include <png.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FUNCTION "mandelbrot_sync"
+#define TIME_LIMIT 1.5 /* times the reference */
+#define OUT_OF_MEMORY 2
+#define OPERATING_SYSTEM 304
+
+/* ---- the runs ------------------------------------------------------------------------------ */
+
+/* The picture that everybody knows, and that the program this lesson comes from draws. */
+static struct mandelbrot_exchange_view whole_set(uint64_t width, uint64_t height)
+{
+    return (struct mandelbrot_exchange_view){.width = width,
+                                             .height = height,
+                                             .real_low = -2.0,
+                                             .real_high = 2.0,
+                                             .imaginary_low = -2.0,
+                                             .imaginary_high = 2.0,
+                                             .iterations = 256,
+                                             .bound = 2.0f};
+}
+
+/* A window that nobody can know beforehand. It never has the real axis in the middle: the set is
+ * its own mirror image there, and a picture upside down would look right. */
+static struct mandelbrot_exchange_view some_window(struct random_source *random, uint64_t width,
+                                                   uint64_t height)
+{
+    struct mandelbrot_exchange_view view = {
+        .width = width, .height = height, .bound = (float)random_real(random, 2.0, 3.0)};
+    view.iterations = (uint32_t)random_between(random, 40, 90);
+    view.real_low = random_real(random, -1.9, -1.5);
+    view.real_high = random_real(random, 0.3, 0.6);
+    view.imaginary_low = random_real(random, -0.4, -0.1);
+    view.imaginary_high = random_real(random, 0.9, 1.2);
+    return view;
+}
+
+static struct mandelbrot_input *allocate(struct run_input *input)
+{
+    return run_input_allocate(input, sizeof(struct mandelbrot_input));
+}
+
+static int prepare_pictures(struct run_input *input)
+{
+    struct mandelbrot_input *in = allocate(input);
+    if (!in) return -1;
+    bool gpu = input->device == DRIVE_GPU;
+    uint64_t side = gpu ? 512 : 80 + random_below(input->random, 16);
+    uint64_t width = (gpu ? 500 : 70) + random_below(input->random, 30);
+    uint64_t height = (gpu ? 300 : 50) + random_below(input->random, 20);
+    in->view_count = MANDELBROT_VIEWS;
+    in->views[0] = whole_set(side, side);
+    in->views[1] = some_window(input->random, width, height);
+    input->output_size = mandelbrot_answer_offset(in, in->view_count);
+    return 0;
+}
+
+static int prepare_errors(struct run_input *input)
+{
+    struct mandelbrot_input *in = allocate(input);
+    if (!in) return -1;
+    in->view_count = MANDELBROT_VIEWS;
+    in->views[0] = some_window(input->random, 40 + random_below(input->random, 20), 33);
+    /* 8 TiB for the lattice alone: more than any one device or host has today. */
+    in->views[1] = some_window(input->random, 1u << 20, 1u << 20);
+    input->output_size = MANDELBROT_VIEWS * sizeof(struct mandelbrot_answer);
+    return 0;
+}
+
+static int prepare_time(struct run_input *input)
+{
+    struct mandelbrot_input *in = allocate(input);
+    if (!in) return -1;
+    uint64_t side = input->device == DRIVE_GPU ? 512 : 96 + random_below(input->random, 16);
+    in->view_count = MANDELBROT_VIEWS;
+    in->views[0] = whole_set(side, side);
+    in->views[1] = some_window(input->random, side / 2, side / 3);
+    input->output_size = mandelbrot_answer_offset(in, in->view_count);
+    return 0;
+}
+
+static const struct run_plan runs[] = {
+    {.name = "pictures", .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER, .prepare = prepare_pictures},
+    {.name = "errors", .flags = RUN_ON_BOTH, .prepare = prepare_errors},
+    {.name = "time", .flags = RUN_ON_BOTH | RUN_TIMED, .prepare = prepare_time},
+    {.name = NULL},
+};
+
+/* ---- what came back ------------------------------------------------------------------------ */
+
+static struct mandelbrot_answer answer_at(const struct evidence *evidence, size_t offset)
+{
+    struct mandelbrot_answer answer = {.status = -1};
+    if (offset <= evidence->output_size && evidence->output_size - offset >= sizeof answer)
+        memcpy(&answer, (const unsigned char *)evidence->output + offset, sizeof answer);
+    return answer;
+}
+
+static const float *members_at(const struct evidence *evidence, size_t offset)
+{
+    return (const void *)((const unsigned char *)evidence->output +
+                          mandelbrot_members_offset(offset));
+}
+
+/* Every float that nobody has written looks like this. */
+static bool is_poison(float value)
+{
+    unsigned char bytes[sizeof value], poison[sizeof value];
+    memcpy(bytes, &value, sizeof value);
+    memset(poison, DRIVE_POISON, sizeof poison);
+    return !memcmp(bytes, poison, sizeof bytes);
+}
+
+static size_t count_of(const struct mandelbrot_exchange_view *view)
+{
+    return (size_t)(view->width * view->height);
+}
+
+static void judge_returns(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct mandelbrot_input *in = evidence->input;
+    for (uint32_t i = 0; i < in->view_count; i++) {
+        struct phase phase;
+        if (!evidence_phase(evidence, MANDELBROT_PHASE_PICTURE, i, &phase)) return;
+        const struct answer answer = {
+            .evidence = evidence,
+            .phase = &phase,
+            .function = FUNCTION,
+            .api = ANSWER_RUNTIME,
+            .code = answer_at(evidence, mandelbrot_answer_offset(in, i)).status};
+        if (!answer_succeeded(verdict, &answer,
+                              i ? "a window of the set" : "the whole set, 256 iterations"))
+            return;
+    }
+    verdict_calls_succeed(verdict, evidence, NULL);
+}
+
+/* ---- pixels -------------------------------------------------------------------------------- */
+
+static size_t differences(const float *members, const unsigned char *expected, size_t count)
+{
+    size_t differ = 0;
+    for (size_t i = 0; i < count; i++)
+        if (members[i] != (float)expected[i]) differ++;
+    return differ;
+}
+
+/* Which known slip, if any, gives exactly this picture. */
+static const char *name_the_slip(const struct mandelbrot_exchange_view *view, const float *members,
+                                 unsigned char *scratch)
+{
+    for (int slip = REFERENCE_RIGHT + 1; slip < REFERENCE_SLIP_COUNT; slip++) {
+        reference_draw(view, (enum reference_slip)slip, scratch);
+        if (!differences(members, scratch, count_of(view)))
+            return reference_slip_sentence((enum reference_slip)slip);
+    }
+    return NULL;
+}
+
+static void explain_pixels(struct verdict *verdict, const struct evidence *evidence,
+                           const struct mandelbrot_exchange_view *view, const float *members,
+                           unsigned char *expected)
+{
+    size_t count = count_of(view), wrong = differences(members, expected, count), poison = 0;
+    size_t first = count;
+    for (size_t i = count; i-- > 0;) {
+        if (members[i] != (float)expected[i]) first = i;
+        if (is_poison(members[i])) poison++;
+    }
+    verdict_fail_in(verdict, evidence, FUNCTION,
+                    "%zu of the picture's %zu pixels are wrong; the first is row %zu, column %zu: "
+                    "%g instead of %d.",
+                    wrong, count, first / (size_t)view->width, first % (size_t)view->width,
+                    (double)members[first], expected[first]);
+    const char *slip = poison ? NULL : name_the_slip(view, members, expected);
+    if (poison) {
+        verdict_why(verdict,
+                    "%zu pixels still hold what was in `members` before the call: when the "
+                    "function returned, the copy out had not brought them.",
+                    poison);
+        verdict_hint(verdict, "An asynchronous copy has only been asked for when the call "
+                              "returns. Who waits for it before the caller reads?");
+    } else if (slip) {
+        verdict_why(verdict, "%s", slip);
+        verdict_hint(verdict, "Look at the loop that makes the lattice: "
+                              "mandelbrot_coordinate(from, to, index, count) includes both ends.");
+    } else {
+        verdict_why(verdict, "Either the lattice is not the one that was asked for, or a step used "
+                             "what the step before it had not finished: the kernel runs in a "
+                             "stream that is not ordered with your copies.");
+        verdict_hint(verdict, "Between the copy in and the kernel, and between the kernel and the "
+                              "copy out: what makes the second wait for the first?");
+    }
+}
+
+/* Compares one answer. False: it failed. */
+static bool pixels_right(struct verdict *verdict, const struct evidence *evidence, uint32_t index)
+{
+    const struct mandelbrot_input *in = evidence->input;
+    const struct mandelbrot_exchange_view *view = &in->views[index];
+    const float *members = members_at(evidence, mandelbrot_answer_offset(in, index));
+    size_t count = count_of(view);
+    unsigned char *expected = malloc(count);
+    if (!expected) {
+        verdict_skip(verdict, "the grader has no memory for the reference picture");
+        return false;
+    }
+    reference_draw(view, REFERENCE_RIGHT, expected);
+    bool right = !differences(members, expected, count);
+    if (!right) explain_pixels(verdict, evidence, view, members, expected);
+    free(expected);
+
+    for (size_t i = 0; right && i < MANDELBROT_GUARD; i++) {
+        if (is_poison(members[count + i])) continue;
+        verdict_fail_in(verdict, evidence, FUNCTION,
+                        "`members` was written %zu floats beyond its end.", i + 1);
+        verdict_why(verdict, "The caller's buffer has width * height floats; what lies behind "
+                             "belongs to somebody else.");
+        verdict_hint(verdict, "Look at the size, in bytes, of the copy out.");
+        right = false;
+    }
+    return right;
+}
+
+static void judge_pixels(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct mandelbrot_input *in = evidence->input;
+    for (uint32_t i = 0; i < in->view_count; i++)
+        if (!pixels_right(verdict, evidence, i)) return;
+}
+
+/* ---- the file ------------------------------------------------------------------------------ */
+
+/* Decodes at most width x height pixels; the file is not to be trusted. Returns NULL, or why not.
+ */
+static const char *decode(const unsigned char *file, size_t size, uint64_t width, uint64_t height,
+                          unsigned char *pixels)
+{
+    png_image image = {.version = PNG_IMAGE_VERSION};
+    if (!png_image_begin_read_from_memory(&image, file, size)) return "it is not a PNG file";
+    const char *why = NULL;
+    if (image.width != width || image.height != height) {
+        why = "its width and height are not the view's";
+    } else {
+        image.format = PNG_FORMAT_GRAY;
+        if (!png_image_finish_read(&image, NULL, pixels, 0, NULL))
+            why = "its pixels cannot be decoded";
+    }
+    png_image_free(&image);
+    return why;
+}
+
+static void judge_file(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct mandelbrot_input *in = evidence->input;
+    for (uint32_t i = 0; i < in->view_count && !verdict_failed(verdict); i++) {
+        const struct mandelbrot_exchange_view *view = &in->views[i];
+        size_t offset = mandelbrot_answer_offset(in, i), count = count_of(view);
+        uint64_t size = answer_at(evidence, offset).file_size;
+        const char *why = NULL;
+        if (!size) why = "nothing was written";
+        if (size > mandelbrot_file_capacity(view)) why = "it is far too large";
+        unsigned char *pixels = malloc(count), *expected = malloc(count);
+        if (!pixels || !expected) {
+            verdict_skip(verdict, "the grader has no memory for the picture");
+        } else {
+            if (!why)
+                why = decode((const unsigned char *)evidence->output +
+                                 mandelbrot_file_offset(view, offset),
+                             (size_t)size, view->width, view->height, pixels);
+            if (why) {
+                verdict_fail_in(verdict, evidence, FUNCTION,
+                                "The picture's file cannot be used: %s.", why);
+                verdict_why(verdict,
+                            "The view is %llu pixels wide and %llu high; its file is a "
+                            "greyscale PNG of that size.",
+                            (unsigned long long)view->width, (unsigned long long)view->height);
+                verdict_hint(verdict, "mandelbrot_write_png(path, width, height, pixels), with one "
+                                      "byte for each pixel, does it. Is its result looked at?");
+            } else {
+                reference_draw(view, REFERENCE_RIGHT, expected);
+                size_t wrong = 0, first = count;
+                for (size_t p = count; p-- > 0;)
+                    if (pixels[p] != expected[p] * 255) {
+                        wrong++;
+                        first = p;
+                    }
+                if (wrong) {
+                    verdict_fail_in(verdict, evidence, FUNCTION,
+                                    "%zu of the file's %zu pixels are wrong; the first is row %zu, "
+                                    "column %zu: %d instead of %d.",
+                                    wrong, count, first / (size_t)view->width,
+                                    first % (size_t)view->width, pixels[first],
+                                    expected[first] * 255);
+                    verdict_why(verdict, "A member is white (255), all else black (0); and the "
+                                         "file shows what `members` held when it was written.");
+                    verdict_hint(verdict, "If `members` is right when the function returns, but "
+                                          "not the file: was the file written before the copy out "
+                                          "had arrived?");
+                }
+            }
+        }
+        free(pixels);
+        free(expected);
+    }
+}
+
+/* ---- order and asynchrony, from the trace --------------------------------------------------- */
+
+static void judge_copies(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct mandelbrot_input *in = evidence->input;
+    for (uint32_t i = 0; i < in->view_count; i++) {
+        struct phase phase;
+        if (!evidence_phase(evidence, MANDELBROT_PHASE_PICTURE, i, &phase)) return;
+        struct query copies = {.phase = &phase, .kind = TRACE_OPERATION, .what = TRACE_COPY};
+        size_t in_count = 0, out_count = 0;
+        for (const struct trace_record *copy = evidence_next(evidence, &copies, NULL); copy;
+             copy = evidence_next(evidence, &copies, copy)) {
+            bool into = copy->to == TRACE_DEVICE && copy->from != TRACE_DEVICE;
+            bool out_of = copy->from == TRACE_DEVICE && copy->to != TRACE_DEVICE;
+            if (into) in_count++;
+            if (out_of) out_count++;
+            if (!into && !out_of) continue;
+            if (!(copy->flags & TRACE_ASYNC)) {
+                verdict_fail(verdict, evidence, copy, "A copy %s the device is synchronous.",
+                             into ? "to" : "from");
+                verdict_why(verdict,
+                            "A synchronous copy hides the wait inside the call. This "
+                            "lesson is about asking first and waiting where it is needed.");
+                verdict_hint(verdict, "cudaMemcpyAsync, and then a synchronisation of its own.");
+                return;
+            }
+            if ((into ? copy->from : copy->to) == TRACE_PAGEABLE) {
+                verdict_fail(verdict, evidence, copy,
+                             "An asynchronous copy %s the device uses pageable memory.",
+                             into ? "to" : "from");
+                verdict_why(verdict, "The copy engine cannot read memory that the system may move, "
+                                     "so such a copy is staged, and may wait in the call or may "
+                                     "not: code can rely on neither.");
+                verdict_hint(verdict, "cudaMallocHost gives pinned memory. `members` is pinned "
+                                      "already.");
+                return;
+            }
+        }
+        if (in_count && out_count) continue;
+        verdict_fail_in(verdict, evidence, FUNCTION, "There was no copy %s the device.",
+                        in_count ? "from" : "to");
+        verdict_why(verdict, "The lattice is made on the host and the picture is read there; the "
+                             "kernel works in device memory.");
+        verdict_hint(verdict, "cudaMemcpyAsync, once in each direction.");
+        return;
+    }
+}
+
+static void judge_kernel(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct mandelbrot_input *in = evidence->input;
+    for (uint32_t i = 0; i < in->view_count; i++) {
+        struct phase phase;
+        if (!evidence_phase(evidence, MANDELBROT_PHASE_PICTURE, i, &phase)) return;
+        struct query kernels = {
+            .phase = &phase, .kind = TRACE_OPERATION, .what = TRACE_KERNEL, .name = "mandelbrot"};
+        size_t launches = evidence_count(evidence, &kernels), count = count_of(&in->views[i]);
+        const struct trace_record *kernel = evidence_next(evidence, &kernels, NULL);
+        if (launches == 1 && kernel->count >= count) continue;
+        if (launches == 1)
+            verdict_fail_in(verdict, evidence, FUNCTION,
+                            "The kernel ran with %llu threads for %zu pixels.",
+                            (unsigned long long)kernel->count, count);
+        else
+            verdict_fail_in(verdict, evidence, FUNCTION,
+                            "The Mandelbrot kernel ran %zu times for one picture.", launches);
+        verdict_why(verdict, "One launch draws the whole picture, a thread for each pixel; the "
+                             "device does the work.");
+        verdict_hint(verdict, "mandelbrot_launch(lattice, members, width * height, ...), both "
+                              "arrays in device memory.");
+        return;
+    }
+}
+
+/* A call that makes the host wait for what was issued before it. */
+static bool waits(const struct trace_record *call, bool whole_context)
+{
+    static const char *const context_waits[] = {"cudaDeviceSynchronize", "cuCtxSynchronize"};
+    static const char *const other_waits[] = {"cudaStreamSynchronize", "cuStreamSynchronize",
+                                              "cudaEventSynchronize",  "cuEventSynchronize",
+                                              "cudaStreamQuery",       "cuStreamQuery",
+                                              "cudaEventQuery",        "cuEventQuery"};
+    if (call->kind != TRACE_CALL || call->code) return false;
+    for (size_t i = 0; i < sizeof context_waits / sizeof *context_waits; i++)
+        if (!strcmp(call->name, context_waits[i])) return true;
+    for (size_t i = 0; !whole_context && i < sizeof other_waits / sizeof *other_waits; i++)
+        if (!strcmp(call->name, other_waits[i])) return true;
+    return false;
+}
+
+static bool waited_between(const struct evidence *evidence, const struct trace_record *from,
+                           const struct trace_record *to, bool whole_context)
+{
+    for (const struct trace_record *call = from + 1; call < to; call++)
+        if (call->thread == from->thread && waits(call, whole_context)) return true;
+    (void)evidence;
+    return false;
+}
+
+/* The three gaps that a host-side wait has to close, because no stream does. */
+static void judge_waits(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct mandelbrot_input *in = evidence->input;
+    for (uint32_t i = 0; i < in->view_count; i++) {
+        struct phase phase;
+        if (!evidence_phase(evidence, MANDELBROT_PHASE_PICTURE, i, &phase)) return;
+        const struct trace_record *copy_in = NULL, *kernel = NULL, *copy_out = NULL;
+        struct query operations = {.phase = &phase, .kind = TRACE_OPERATION};
+        bool in_waits_itself = false, out_waits_itself = false;
+        for (const struct trace_record *o = evidence_next(evidence, &operations, NULL); o;
+             o = evidence_next(evidence, &operations, o)) {
+            const struct trace_record *call = evidence_call_of(evidence, o);
+            if (!call) continue;
+            if (o->what == TRACE_KERNEL) {
+                if (!kernel) kernel = call;
+            } else if (o->what == TRACE_COPY && o->to == TRACE_DEVICE && o->from != TRACE_DEVICE) {
+                if (!copy_in || call > copy_in) {
+                    copy_in = call;
+                    in_waits_itself = !(o->flags & TRACE_ASYNC);
+                }
+            } else if (o->what == TRACE_COPY && o->from == TRACE_DEVICE && o->to != TRACE_DEVICE) {
+                if (!copy_out || call > copy_out) {
+                    copy_out = call;
+                    out_waits_itself = !(o->flags & TRACE_ASYNC);
+                }
+            }
+        }
+        if (!copy_in || !kernel || !copy_out) {
+            verdict_fail_in(verdict, evidence, FUNCTION,
+                            "There are not three steps whose order could be judged: %s.",
+                            !copy_in  ? "no copy to the device"
+                            : !kernel ? "no kernel"
+                                      : "no copy from the device");
+            verdict_why(verdict, "A copy in, the kernel, a copy out, each finished before the next "
+                                 "begins: that order is the lesson.");
+            verdict_hint(verdict, "Write the three steps first, then the waits between them.");
+            return;
+        }
+        const struct trace_record *end = evidence->trace.records + phase.last;
+        if (!in_waits_itself && !waited_between(evidence, copy_in, kernel, false)) {
+            verdict_fail(verdict, evidence, copy_in,
+                         "Nothing waits for the copy in before the kernel is launched.");
+            verdict_why(verdict, "The kernel runs in a non-blocking stream of the library's. It "
+                                 "may start while the lattice is still on its way.");
+            verdict_hint(verdict, "Synchronise the context between this copy and "
+                                  "mandelbrot_launch.");
+        } else if (!waited_between(evidence, kernel, copy_out, true)) {
+            verdict_fail(verdict, evidence, copy_out,
+                         "Nothing waits for the kernel before the copy out is issued.");
+            verdict_why(verdict, "You have no handle of the kernel's stream: no stream, no event "
+                                 "of yours comes after it, and the default stream does not wait "
+                                 "for a non-blocking one. This copy may bring what was in the "
+                                 "memory before.");
+            verdict_hint(verdict, "cudaDeviceSynchronize (or cuCtxSynchronize) waits for every "
+                                  "stream of the context, also for those you cannot name.");
+        } else if (!out_waits_itself && !waited_between(evidence, copy_out, end, false)) {
+            verdict_fail(verdict, evidence, copy_out,
+                         "Nothing waits for the copy out before the function returns.");
+            verdict_why(verdict, "The caller reads `members` as soon as the function returns, and "
+                                 "the picture's file is made of it even before.");
+            verdict_hint(verdict, "Synchronise once more, after this copy and before anything on "
+                                  "the host reads `members`.");
+        }
+        if (verdict_failed(verdict)) return;
+    }
+}
+
+/* ---- errors, leaks, time ------------------------------------------------------------------- */
+
+static bool drew(const struct evidence *evidence, const struct phase *phase)
+{
+    struct query kernels = {.phase = phase, .kind = TRACE_OPERATION, .what = TRACE_KERNEL};
+    return evidence_next(evidence, &kernels, NULL) != NULL;
+}
+
+/* The first call in the phase that returned an error, or NULL. */
+static const struct trace_record *first_error(const struct evidence *evidence,
+                                              const struct phase *phase)
+{
+    struct query calls = {.phase = phase, .kind = TRACE_CALL};
+    for (const struct trace_record *call = evidence_next(evidence, &calls, NULL); call;
+         call = evidence_next(evidence, &calls, call))
+        if (call->code) return call;
+    return NULL;
+}
+
+static void judge_errors(struct verdict *verdict, const struct evidence *evidence)
+{
+    struct phase phase;
+    struct answer answer = {
+        .evidence = evidence, .phase = &phase, .function = FUNCTION, .api = ANSWER_RUNTIME};
+
+    if (!evidence_phase(evidence, MANDELBROT_PHASE_TOO_LARGE, 0, &phase)) return;
+    answer.code = answer_at(evidence, sizeof(struct mandelbrot_answer)).status;
+    const struct trace_record *failed = first_error(evidence, &phase);
+    if (!answer_failed_with(verdict, &answer, failed ? failed->code : OUT_OF_MEMORY,
+                            "a picture of 2^40 pixels does not fit into any memory"))
+        return;
+
+    if (!evidence_phase(evidence, MANDELBROT_PHASE_UNWRITABLE, 0, &phase)) return;
+    answer.code = answer_at(evidence, 0).status;
+    if (drew(evidence, &phase)) {
+        answer_failed_with(verdict, &answer, OPERATING_SYSTEM,
+                           "the picture's file lies in a folder that does not exist");
+        return;
+    }
+    verdict_fail_in(verdict, evidence, FUNCTION,
+                    "mandelbrot_sync returned %d before it had drawn anything.", answer.code);
+    verdict_why(verdict, "The view is an ordinary one; only the file cannot be written. An error "
+                         "is returned by the step that meets it.");
+    verdict_hint(verdict, "First the picture, then its file.");
+}
+
+static void judge_leaks(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct mandelbrot_input *in = evidence->input;
+    for (uint32_t i = 0; i < in->view_count && !verdict_failed(verdict); i++) {
+        struct phase phase;
+        if (evidence_phase(evidence, MANDELBROT_PHASE_PICTURE, i, &phase))
+            verdict_leaks(verdict, evidence, &phase);
+    }
+}
+
+static void judge_error_leaks(struct verdict *verdict, const struct evidence *evidence)
+{
+    struct phase phase;
+    if (evidence_phase(evidence, MANDELBROT_PHASE_TOO_LARGE, 0, &phase))
+        verdict_leaks(verdict, evidence, &phase);
+    if (!verdict_failed(verdict) &&
+        evidence_phase(evidence, MANDELBROT_PHASE_UNWRITABLE, 0, &phase))
+        verdict_leaks(verdict, evidence, &phase);
+}
+
+static void judge_time(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct evidence *runs_of = evidence->repeats ? evidence->repeats : evidence;
+    for (size_t i = 0; i < evidence->repeat_count; i++)
+        if (!pixels_right(verdict, &runs_of[i], 0)) return;
+    verdict_time_ratio(verdict, evidence, MANDELBROT_PHASE_TIME, TIME_LIMIT);
+    if (verdict_failed(verdict))
+        verdict_hint(verdict, "One copy in, one launch, one copy out and three waits are all there "
+                              "is. What else does the function do, and how often?");
+}
+
+static const struct check checks[] = {
+    {"ReturnsSuccess", "pictures", 0, "the function finishes its work and says so", judge_returns},
+    {"EveryPixelIsRight", "pictures", CHECK_ORDER,
+     "all pixels of the whole set and of a random window equal the reference", judge_pixels},
+    {"ThePictureIsWritten", "pictures", CHECK_ORDER, "the PNG file shows the finished picture",
+     judge_file},
+    {"TheKernelDrawsThePicture", "pictures", 0, "one launch, a thread for each pixel",
+     judge_kernel},
+    {"CopiesAreAsynchronous", "pictures", 0, "both copies are asynchronous, from pinned memory",
+     judge_copies},
+    {"TheContextIsSynchronised", "pictures", CHECK_ORDER,
+     "a wait between copy and kernel, kernel and copy, copy and host", judge_waits},
+    {"ErrorsAreReturned", "errors", 0, "the first error comes back to the caller", judge_errors},
+    {"NothingLeaks", "pictures", 0, "all that was taken is released", judge_leaks},
+    {"NothingLeaksOnErrors", "errors", 0, "also when the function fails half-way",
+     judge_error_leaks},
+    {"KeepsUpWithTheReference", "time", 0, "as fast as the reference; no gain is the point",
+     judge_time},
+    {.name = NULL},
+};
+
+const struct lesson lesson_05_mandelbrot_sync = {
+    .number = 5,
+    .folder = "05_mandelbrot_sync",
+    .suite = "MandelbrotSync",
+    .function = FUNCTION,
+    .files = (const char *const[]){"mandelbrot_sync.c", NULL},
+    .parts = (const char *const[]){"05_mandelbrot_sync_drive", "mandelbrot", NULL},
+    .runs = runs,
+    .checks = checks,
+};

@@ -1,0 +1,73 @@
+#include "grader/lessons/05_mandelbrot_sync/reference.h"
+
+#include <math.h>
+
+static float coordinate(double from, double to, uint64_t index, uint64_t steps)
+{
+    return (float)(from + (to - from) * (double)index / (double)steps);
+}
+
+/* One point, with the roundings of kernels/mandelbrot.cu, one C operation for each of its
+ * intrinsics. Built without -ffp-contract this is exact too: no two operations here can be fused.
+ */
+static unsigned char is_member(float real, float imaginary, uint32_t iterations, float bound)
+{
+    float x = 0.0f, y = 0.0f;
+    for (uint32_t k = 0; k < iterations; k++) {
+        float y_squared = y * y;
+        float square = fmaf(x, x, -y_squared);
+        y = fmaf(x + x, y, imaginary);
+        x = square + real;
+        y_squared = y * y;
+        if (sqrtf(fmaf(x, x, y_squared)) > bound) return 0;
+    }
+    return 1;
+}
+
+void reference_draw(const struct mandelbrot_exchange_view *view, enum reference_slip slip,
+                    unsigned char *members)
+{
+    double left = view->real_low, right = view->real_high;
+    double top = view->imaginary_high, bottom = view->imaginary_low;
+    uint64_t column_steps = view->width - 1, row_steps = view->height - 1;
+    if (slip == REFERENCE_UPSIDE_DOWN) {
+        top = view->imaginary_low;
+        bottom = view->imaginary_high;
+    }
+    if (slip == REFERENCE_MIRRORED) {
+        left = view->real_high;
+        right = view->real_low;
+    }
+    if (slip == REFERENCE_COLUMN_END_EXCLUDED || slip == REFERENCE_BOTH_ENDS_EXCLUDED)
+        column_steps++;
+    if (slip == REFERENCE_ROW_END_EXCLUDED || slip == REFERENCE_BOTH_ENDS_EXCLUDED) row_steps++;
+
+    for (uint64_t row = 0; row < view->height; row++) {
+        float imaginary = coordinate(top, bottom, row, row_steps);
+        for (uint64_t column = 0; column < view->width; column++) {
+            float real = coordinate(left, right, column, column_steps);
+            int exchanged = slip == REFERENCE_AXES_EXCHANGED;
+            members[row * view->width + column] =
+                is_member(exchanged ? imaginary : real, exchanged ? real : imaginary,
+                          view->iterations, view->bound);
+        }
+    }
+}
+
+const char *reference_slip_sentence(enum reference_slip slip)
+{
+    static const char *const sentences[REFERENCE_SLIP_COUNT] = {
+        [REFERENCE_UPSIDE_DOWN] = "It is the right picture upside down: row 0 is the top, at "
+                                  "imaginary_high.",
+        [REFERENCE_MIRRORED] = "It is the right picture mirrored: column 0 is at real_low.",
+        [REFERENCE_COLUMN_END_EXCLUDED] = "It is the picture of a real axis whose last column "
+                                          "stops short of real_high: both ends are included.",
+        [REFERENCE_ROW_END_EXCLUDED] = "It is the picture of an imaginary axis whose last row "
+                                       "stops short of imaginary_low: both ends are included.",
+        [REFERENCE_BOTH_ENDS_EXCLUDED] = "It is the picture of axes whose last step stops short "
+                                         "of the end: both ends are included.",
+        [REFERENCE_AXES_EXCHANGED] = "It is the picture with the real and the imaginary part "
+                                     "exchanged.",
+    };
+    return sentences[slip];
+}

@@ -1,0 +1,88 @@
+/* Lesson 05, one solution.
+ *
+ * Three steps on the device, three waits on the host. The copies go to the legacy default stream
+ * and the kernel to a stream inside a library, so no stream orders one after the other: each wait
+ * below closes one gap, and none of them can be left out.
+ */
+#include "lesson.h"
+
+#include <stdlib.h>
+
+/* Row 0 is the top of the picture, and up is where the imaginary part is large. */
+static void fill_lattice(const struct mandelbrot_view *view, struct mandelbrot_point *lattice)
+{
+    for (size_t row = 0; row < view->height; row++) {
+        float imaginary =
+            mandelbrot_coordinate(view->imaginary_high, view->imaginary_low, row, view->height);
+        for (size_t column = 0; column < view->width; column++) {
+            struct mandelbrot_point *point = &lattice[row * view->width + column];
+            point->real =
+                mandelbrot_coordinate(view->real_low, view->real_high, column, view->width);
+            point->imaginary = imaginary;
+        }
+    }
+}
+
+/* Host code that reads the answer: from the device's point of view it is one more step, and it
+ * needs the copy to be finished as much as the copy needs the kernel. */
+static cudaError_t write_picture(const struct mandelbrot_view *view, const float *members,
+                                 const char *path)
+{
+    size_t count = view->width * view->height;
+    unsigned char *pixels = malloc(count);
+    if (!pixels) return cudaErrorMemoryAllocation;
+    for (size_t i = 0; i < count; i++) pixels[i] = members[i] != 0.0f ? 255 : 0;
+
+    int failed = mandelbrot_write_png(path, view->width, view->height, pixels);
+    free(pixels);
+    return failed ? cudaErrorOperatingSystem : cudaSuccess;
+}
+
+cudaError_t mandelbrot_sync(const struct mandelbrot_view *view, float *members, const char *path)
+{
+    struct mandelbrot_point *lattice = NULL, *lattice_device = NULL;
+    float *members_device = NULL;
+    size_t count = view->width * view->height;
+    size_t lattice_bytes = count * sizeof *lattice;
+    size_t members_bytes = count * sizeof *members;
+
+    cudaError_t error = cudaMalloc((void **)&lattice_device, lattice_bytes);
+    if (error) goto cleanup;
+    error = cudaMalloc((void **)&members_device, members_bytes);
+    if (error) goto cleanup;
+    /* Pinned: the copy engine reads this memory itself, while the host goes on. From pageable
+     * memory the driver must stage the copy, and whether it waits meanwhile is its own affair. */
+    error = cudaMallocHost((void **)&lattice, lattice_bytes);
+    if (error) goto cleanup;
+    fill_lattice(view, lattice);
+
+    error = cudaMemcpyAsync(lattice_device, lattice, lattice_bytes, cudaMemcpyHostToDevice, 0);
+    if (error) goto cleanup;
+    /* The copy before the kernel: the library's stream does not wait for ours. */
+    error = cudaDeviceSynchronize();
+    if (error) goto cleanup;
+
+    error = mandelbrot_launch(lattice_device, members_device, count, view->iterations, view->bound);
+    if (error) goto cleanup;
+    /* The kernel before the copy: we have no handle of its stream, only the context that it is in.
+     * An error of the running kernel comes back here too. */
+    error = cudaDeviceSynchronize();
+    if (error) goto cleanup;
+
+    error = cudaMemcpyAsync(members, members_device, members_bytes, cudaMemcpyDeviceToHost, 0);
+    if (error) goto cleanup;
+    /* The copy before the host: the picture, and our caller, read `members`. */
+    error = cudaDeviceSynchronize();
+    if (error) goto cleanup;
+
+    if (path) error = write_picture(view, members, path);
+
+cleanup:
+    /* On a path that failed between a copy and its wait, the copy may still run: memory may go only
+     * when nobody uses it. Not all calls that free wait, so wait here, and keep the first error. */
+    if (error) (void)cudaDeviceSynchronize();
+    cudaFreeHost(lattice);
+    cudaFree(members_device);
+    cudaFree(lattice_device);
+    return error;
+}
