@@ -1,0 +1,231 @@
+#!/bin/sh
+# setup_test.sh ROOT: what ./grade does before there is a grader, on made-up machines.
+#
+# Each case runs a copy of the two scripts in a folder of its own, with a PATH that has the usual
+# small tools and, in place of compilers, apt and CMake, fakes that note how they were called.
+# Exit status 0, or 1 after a line for everything that was not as expected.
+set -eu
+root=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+# fake NAME: a command on the made-up machine; its body comes on standard input.
+fake()
+{
+    {
+        echo '#!/bin/sh'
+        # shellcheck disable=SC2016 # for the fake to expand
+        echo 'echo "${0##*/} $*" >>"$MACHINE/calls"'
+        cat
+    } >"$machine/bin/$1"
+    chmod +x "$machine/bin/$1"
+}
+
+fake_nvcc() { echo "echo 'Cuda compilation tools, release $1, V$1.1'" | fake nvcc; }
+
+# new_machine: everything is there, the user is root, the toolkit is nvcc on PATH.
+new_machine()
+{
+    machine=$work/$1
+    mkdir -p "$machine/bin" "$machine/libraries" "$machine/clone/cmake"
+    cp "$root/grade" "$machine/clone/"
+    cp "$root/cmake/setup.sh" "$root/cmake/toolkit.txt" "$machine/clone/cmake/"
+    : >"$machine/calls"
+    for tool in sh cat chmod cmp cp dirname env flock grep head ln mkdir mv readlink rm rmdir sed \
+        sleep tail; do
+        ln -s "$(command -v "$tool")" "$machine/bin/$tool"
+    done
+    for library in check libzstd liblz4 libdw libpng; do
+        : >"$machine/libraries/$library"
+    done
+    fake gcc </dev/null
+    fake g++ </dev/null
+    fake_nvcc 13.0
+    echo 'echo 0' | fake id
+    fake pkg-config <<'END'
+shift
+for library; do [ -e "$MACHINE/libraries/$library" ] || exit 1; done
+END
+    fake cmake <<'END'
+[ "$1" = --version ] && echo 'cmake version 3.25.1' && exit
+mkdir -p build
+: >build/build.ninja
+END
+    fake ninja <<'END'
+[ -z "${BROKEN-}" ] || { echo 'FAILED: grader.o'; echo 'error: expected a semicolon'; exit 1; }
+mkdir -p "$2/grader"
+{ echo '#!/bin/sh'; echo 'echo "graded: $*"'; echo 'exit 1'; } >"$2/grader/grader"
+chmod +x "$2/grader/grader"
+END
+    fake apt-get <<'END'
+[ "$1" = install ] || exit 0
+for word; do
+    case $word in
+    ninja-build) mv "$MACHINE/ninja" "$MACHINE/bin/ninja" ;;
+    liblz4-dev) : >"$MACHINE/libraries/liblz4" ;;
+    esac
+done
+END
+}
+
+# grade [NAME=VALUE...]: call ./grade on the machine; $status and the files out and said are left.
+grade()
+{
+    status=0
+    env -i PATH="$machine/bin" MACHINE="$machine" "$@" "$machine/clone/grade" streams --brief \
+        >"$machine/out" 2>"$machine/said" </dev/null || status=$?
+}
+
+# expect WHAT COMMAND...: it succeeds.
+expect()
+{
+    what=$1
+    shift
+    "$@" >/dev/null 2>&1 && return
+    echo "${machine##*/}: expected: $what"
+    echo "  exit status $status, it said:"
+    sed 's/^/  | /' "$machine/said"
+    failures=$((failures + 1))
+}
+
+expect_status() { expect "exit status $1" [ "$status" -eq "$1" ]; }
+expect_said() { expect "it says: $1" grep -qF -e "$1" "$machine/said"; }
+expect_call() { expect "a call: $1" grep -qxF -e "$1" "$machine/calls"; }
+expect_no_call() { expect "no call of $1" sh -c "! grep -q '^$1' '$machine/calls'"; }
+
+new_machine all_there
+grade
+expect_status 1
+expect 'the grader gets the arguments' grep -qx 'graded: streams --brief' "$machine/out"
+expect_call "cmake --fresh --preset default -D CMAKE_CUDA_COMPILER=$machine/bin/nvcc"
+expect_no_call apt-get
+: >"$machine/calls"
+grade
+expect_status 1
+expect_no_call cmake
+expect_no_call nvcc
+expect 'a second call says nothing' [ ! -s "$machine/said" ]
+grade OVERLAP_TOOLKIT=/nowhere
+expect_status 2
+expect_said '/nowhere has no bin/nvcc of release 13'
+
+new_machine packages_missing
+mv "$machine/bin/ninja" "$machine/ninja"
+rm "$machine/libraries/liblz4"
+grade
+expect_status 1
+expect_said 'ninja-build: runs the build'
+expect_call 'apt-get install -y --no-install-recommends ninja-build liblz4-dev'
+
+new_machine apt_fails
+rm "$machine/libraries/libdw"
+grade
+expect_status 2
+expect_said 'apt-get install libdw-dev'
+
+new_machine no_apt
+rm "$machine/bin/apt-get" "$machine/libraries/check" "$machine/bin/g++"
+grade
+expect_status 2
+expect_said 'has no apt-get'
+expect_said 'g++: is the host compiler'
+expect_said 'check: runs each check'
+expect_no_call cmake
+
+new_machine no_root
+echo 'echo 1000' | fake id
+rm "$machine/libraries/liblz4"
+grade
+expect_status 2
+expect_said 'As root: apt-get install liblz4-dev'
+expect_no_call apt-get
+# shellcheck disable=SC2016 # for the fake to expand
+printf '%s\n' 'shift' 'exec "$@"' | fake sudo
+grade
+expect_status 1
+expect_call 'sudo -n apt-get update'
+
+new_machine build_fails
+grade BROKEN=yes
+expect_status 2
+expect_said 'error: expected a semicolon'
+expect_said 'the build in build/ failed'
+grade
+expect_status 1
+
+new_machine configure_fails
+fake cmake <<'END'
+echo 'CMake Error: no such compiler'
+exit 1
+END
+grade
+expect_status 2
+expect_said 'CMake Error: no such compiler'
+grade
+expect_status 2
+
+# The wheels: python3 makes a venv whose python lays the toolkit out as NVIDIA's wheels do.
+new_machine wheels
+fake_nvcc 12.4
+cp "$machine/bin/nvcc" "$machine/nvcc-of-the-wheel"
+sed -i 's/12\.4/13.0/' "$machine/nvcc-of-the-wheel"
+fake python3 <<'END'
+[ "$1" = -m ] || exit 0
+mkdir -p "$3/bin"
+cat >"$3/bin/python" <<'PIP'
+#!/bin/sh
+[ -z "${OFFLINE-}" ] || { echo 'no route to host'; exit 1; }
+there=${0%/bin/python}/lib/python3.11/site-packages/nvidia/cu13
+mkdir -p "$there/bin" "$there/lib"
+cp "$MACHINE/nvcc-of-the-wheel" "$there/bin/nvcc"
+: >"$there/lib/libcudart.so.13"
+: >"$there/lib/libnvrtc-builtins.so.13.0"
+PIP
+chmod +x "$3/bin/python"
+END
+toolkit=$machine/clone/.toolkit
+grade OVERLAP_TOOLKIT=wheels OFFLINE=yes
+expect_status 2
+expect_said 'no route to host'
+expect_said 'Is there a network?'
+grade OVERLAP_TOOLKIT=wheels
+expect_status 1
+expect_call "cmake --fresh --preset default -D CMAKE_CUDA_COMPILER=$toolkit/cuda/bin/nvcc"
+expect 'libcudart.so' [ "$(readlink "$toolkit/cuda/lib/libcudart.so")" = libcudart.so.13 ]
+expect 'libnvrtc-builtins.so' [ -e "$toolkit/cuda/lib64/libnvrtc-builtins.so" ]
+: >"$machine/calls"
+grade OVERLAP_TOOLKIT=wheels OFFLINE=yes
+expect_status 1
+expect_no_call python3
+expect_no_call cmake
+rm "$toolkit/installed"
+grade OVERLAP_TOOLKIT=wheels
+expect_status 1
+expect_call "python3 -m venv $toolkit/venv"
+if [ ! -e /usr/local/cuda/bin/nvcc ]; then
+    : >"$machine/calls"
+    grade
+    expect_status 1
+    expect_said "$machine/bin/nvcc is not of release 13"
+    expect_call "cmake --fresh --preset default -D CMAKE_CUDA_COMPILER=$toolkit/cuda/bin/nvcc"
+fi
+
+# Two calls at once: the second waits until the first has built.
+new_machine two_at_once
+fake ninja <<'END'
+mkdir "$MACHINE/building" || exit 1
+sleep 0.5
+rmdir "$MACHINE/building"
+mkdir -p "$2/grader"
+{ echo '#!/bin/sh'; echo 'exit 1'; } >"$2/grader/grader"
+chmod +x "$2/grader/grader"
+END
+env -i PATH="$machine/bin" MACHINE="$machine" "$machine/clone/grade" >/dev/null 2>&1 </dev/null &
+grade
+expect_status 1
+first=0
+wait $! || first=$?
+expect 'the first call ends well too' [ "$first" -eq 1 ]
+
+[ "$failures" -eq 0 ]
