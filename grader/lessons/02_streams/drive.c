@@ -1,0 +1,275 @@
+/* The drive of lesson 02: opens the lanes, runs them, closes them; and does the same work in its
+ * own ways (one array after the other, depth-first) to compare with. */
+#include "grader/drive.h"
+#include "grader/lessons/02_streams/exchange.h"
+#include "kernels/broken.h"
+#include "kernels/multiply_divide.h"
+#include "lesson.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static int failed(const char *what, cudaError_t error)
+{
+    fprintf(stderr, "drive: %s: %s\n", what, cudaGetErrorString(error));
+    return 1;
+}
+
+/* The kernel that the student is given. streams_kernel has no place for a context, so the count of
+ * launches lives here. */
+static struct {
+    size_t launches, refused; /* the refused-th launch (from 0) fails */
+} given;
+
+static cudaError_t given_kernel(float *array, size_t length, cudaStream_t stream)
+{
+    if (given.launches++ == given.refused)
+        return broken_configuration_launch(array, length, stream);
+    return multiply_divide_launch(array, length, stream);
+}
+
+static void give(size_t refused)
+{
+    given.launches = 0;
+    given.refused = refused;
+}
+
+static void lanes_clear(const struct streams_input *input, struct streams_lane *lanes)
+{
+    memset(lanes, 0, STREAMS_LANES * sizeof *lanes);
+    for (uint32_t i = 0; i < input->count; i++) lanes[i].length = input->lanes[i].length;
+}
+
+static uint32_t lanes_kept(const struct streams_lane *lanes, uint32_t count)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++)
+        kept += (lanes[i].host != NULL) + (lanes[i].device != NULL) + (lanes[i].stream != NULL);
+    return kept;
+}
+
+static uint32_t lanes_busy(const struct streams_lane *lanes, uint32_t count)
+{
+    uint32_t busy = 0;
+    for (uint32_t i = 0; i < count; i++) busy += cudaStreamQuery(lanes[i].stream) != cudaSuccess;
+    (void)cudaGetLastError(); /* "not ready" is remembered as if it were an error */
+    return busy;
+}
+
+static void lanes_fill(const struct streams_input *input, struct streams_lane *lanes,
+                       uint32_t round)
+{
+    for (uint32_t i = 0; i < input->count; i++)
+        for (size_t k = 0; k < input->lanes[i].length; k++)
+            lanes[i].host[k] = streams_value(input->lanes[i].seed, round, k);
+}
+
+/* What the host arrays hold in this moment, whatever still works on them. */
+static void lanes_take(const struct streams_input *input, const struct streams_lane *lanes,
+                       uint32_t round, struct streams_output *output)
+{
+    for (uint32_t i = 0; i < input->count; i++) {
+        uint64_t digest = STREAMS_DIGEST_START;
+        for (size_t k = 0; k < input->lanes[i].length; k++)
+            digest = streams_digest(digest, lanes[i].host[k]);
+        output->digests[round][i] = digest;
+        if (input->whole)
+            memcpy(output->values + round * input->total + input->lanes[i].offset, lanes[i].host,
+                   input->lanes[i].length * sizeof(float));
+    }
+}
+
+/* One streams_run and what it left. */
+static void run(struct drive *drive, struct streams_lane *lanes, uint32_t round)
+{
+    const struct streams_input *input = drive->input;
+    struct streams_output *output = drive->output;
+
+    lanes_fill(input, lanes, round);
+    give(SIZE_MAX);
+    drive_begin(drive, STREAMS_PHASE_RUN, round);
+    output->runs[round] = streams_run(lanes, input->count, given_kernel);
+    drive_end(drive, STREAMS_PHASE_RUN, round);
+    if (!input->whole) { /* timed: the clock of the phase must not have missed any work */
+        output->busy += lanes_busy(lanes, input->count);
+        (void)cudaDeviceSynchronize();
+        lanes_take(input, lanes, round, output);
+    } else {
+        lanes_take(input, lanes, round, output);
+        output->busy += lanes_busy(lanes, input->count);
+        (void)cudaDeviceSynchronize();
+    }
+}
+
+/* ---- the drive's own ways ------------------------------------------------------------------- */
+
+struct own {
+    float *pageable, *pinned, *device; /* each as long as the longest lane */
+};
+
+static cudaError_t own_open(const struct streams_input *input, struct own *own)
+{
+    size_t longest = 0;
+    for (uint32_t i = 0; i < input->count; i++)
+        if (input->lanes[i].length > longest) longest = input->lanes[i].length;
+    own->pageable = malloc(longest * sizeof(float));
+    if (own->pageable == NULL) return cudaErrorMemoryAllocation;
+    for (size_t k = 0; k < longest; k++)
+        own->pageable[k] = streams_value(input->lanes[0].seed, 0, k);
+    cudaError_t error = cudaMallocHost((void **)&own->pinned, longest * sizeof(float));
+    if (error != cudaSuccess) return error;
+    memcpy(own->pinned, own->pageable, longest * sizeof(float));
+    return cudaMalloc((void **)&own->device, longest * sizeof(float));
+}
+
+static cudaError_t own_close(struct own *own)
+{
+    free(own->pageable);
+    const cudaError_t error = cudaFreeHost(own->pinned);
+    return error == cudaSuccess ? cudaFree(own->device) : error;
+}
+
+/* Program 2: copy in, kernel, copy out, from pageable memory, in the default stream. */
+static cudaError_t serial(const struct streams_input *input, const struct own *own)
+{
+    for (uint32_t i = 0; i < input->count; i++) {
+        const size_t length = input->lanes[i].length, bytes = length * sizeof(float);
+        cudaError_t error = cudaMemcpy(own->device, own->pageable, bytes, cudaMemcpyHostToDevice);
+        if (error == cudaSuccess) error = multiply_divide_launch(own->device, length, NULL);
+        if (error == cudaSuccess)
+            error = cudaMemcpy(own->pageable, own->device, bytes, cudaMemcpyDeviceToHost);
+        if (error != cudaSuccess) return error;
+    }
+    return cudaSuccess;
+}
+
+/* Lane 0's array each way, from page-locked memory, with nothing beside it: twice, the first to
+ * warm up. */
+static cudaError_t calibrate(const struct streams_input *input, const struct own *own)
+{
+    const size_t length = input->lanes[0].length, bytes = length * sizeof(float);
+    for (int i = 0; i < 2; i++) {
+        cudaError_t error =
+            cudaMemcpyAsync(own->device, own->pinned, bytes, cudaMemcpyHostToDevice, NULL);
+        if (error == cudaSuccess) error = multiply_divide_launch(own->device, length, NULL);
+        if (error == cudaSuccess)
+            error = cudaMemcpyAsync(own->pinned, own->device, bytes, cudaMemcpyDeviceToHost, NULL);
+        if (error == cudaSuccess) error = cudaDeviceSynchronize();
+        if (error != cudaSuccess) return error;
+    }
+    return cudaSuccess;
+}
+
+static cudaError_t depth_first(const struct streams_lane *lanes, uint32_t count)
+{
+    cudaError_t error = cudaSuccess;
+    for (uint32_t i = 0; i < count && error == cudaSuccess; i++) {
+        const size_t bytes = lanes[i].length * sizeof(float);
+        error = cudaMemcpyAsync(lanes[i].device, lanes[i].host, bytes, cudaMemcpyHostToDevice,
+                                lanes[i].stream);
+        if (error == cudaSuccess)
+            error = multiply_divide_launch(lanes[i].device, lanes[i].length, lanes[i].stream);
+        if (error == cudaSuccess)
+            error = cudaMemcpyAsync(lanes[i].host, lanes[i].device, bytes, cudaMemcpyDeviceToHost,
+                                    lanes[i].stream);
+    }
+    const cudaError_t waited = cudaDeviceSynchronize();
+    return error == cudaSuccess ? waited : error;
+}
+
+static int compare(struct drive *drive)
+{
+    const struct streams_input *input = drive->input;
+    struct own own;
+    cudaError_t error = own_open(input, &own);
+    if (error != cudaSuccess) return failed("no memory", error);
+
+    drive_begin(drive, STREAMS_PHASE_CALIBRATE, 0);
+    error = calibrate(input, &own);
+    drive_end(drive, STREAMS_PHASE_CALIBRATE, 0);
+    if (error != cudaSuccess) return failed("calibration", error);
+
+    drive_begin(drive, STREAMS_PHASE_SERIAL, 0);
+    error = serial(input, &own);
+    drive_end(drive, STREAMS_PHASE_SERIAL, 0);
+    if (error == cudaSuccess) error = own_close(&own);
+    return error == cudaSuccess ? 0 : failed("the serial baseline", error);
+}
+
+/* ---- the runs ------------------------------------------------------------------------------- */
+
+/* streams_open with a lane that no device has room for. */
+static void open_fails(struct drive *drive, struct streams_lane *lanes)
+{
+    const struct streams_input *input = drive->input;
+    struct streams_output *output = drive->output;
+
+    lanes_clear(input, lanes);
+    lanes[input->impossible].length = STREAMS_TOO_MANY;
+    drive_begin(drive, STREAMS_PHASE_OPEN_FAILS, 0);
+    output->open_failed = streams_open(lanes, input->count);
+    drive_end(drive, STREAMS_PHASE_OPEN_FAILS, 0);
+    output->kept = lanes_kept(lanes, input->count);
+    (void)cudaGetLastError();
+}
+
+/* streams_run with a launch in the middle that is refused. */
+static void run_fails(struct drive *drive, struct streams_lane *lanes)
+{
+    const struct streams_input *input = drive->input;
+    struct streams_output *output = drive->output;
+
+    lanes_fill(input, lanes, 0);
+    give(input->refused);
+    drive_begin(drive, STREAMS_PHASE_RUN_FAILS, 0);
+    output->run_failed = streams_run(lanes, input->count, given_kernel);
+    drive_end(drive, STREAMS_PHASE_RUN_FAILS, 0);
+    output->busy_failed = lanes_busy(lanes, input->count);
+    (void)cudaDeviceSynchronize();
+    (void)cudaGetLastError();
+}
+
+int drive_main(struct drive *drive)
+{
+    const struct streams_input *input = drive->input;
+    struct streams_output *output = drive->output;
+    const int failures = strcmp(drive->run, "failures") == 0;
+    const int comparing = strcmp(drive->run, "compare") == 0;
+    static struct streams_lane lanes[STREAMS_LANES];
+
+    output->busy = 0;
+    output->incomplete = 0;
+    cudaError_t error = cudaFree(NULL); /* the start-up of the device is nobody's time */
+    if (error != cudaSuccess) return failed("the device did not start", error);
+    if (comparing && compare(drive) != 0) return 1;
+    if (failures) open_fails(drive, lanes);
+
+    lanes_clear(input, lanes);
+    drive_begin(drive, STREAMS_PHASE_LIFE, 0);
+    drive_begin(drive, STREAMS_PHASE_OPEN, 0);
+    output->open = streams_open(lanes, input->count);
+    drive_end(drive, STREAMS_PHASE_OPEN, 0);
+    if (output->open == cudaSuccess) {
+        for (uint32_t i = 0; i < input->count; i++) output->incomplete += lanes[i].host == NULL;
+        if (output->incomplete == 0) {
+            if (failures) run_fails(drive, lanes);
+            for (uint32_t round = 0; round < input->rounds; round++) run(drive, lanes, round);
+            if (comparing) {
+                drive_begin(drive, STREAMS_PHASE_DEPTH, 0);
+                output->depth_first = depth_first(lanes, input->count);
+                drive_end(drive, STREAMS_PHASE_DEPTH, 0);
+            }
+        }
+        drive_begin(drive, STREAMS_PHASE_CLOSE, 0);
+        output->close = streams_close(lanes, input->count);
+        drive_end(drive, STREAMS_PHASE_CLOSE, 0);
+        output->kept_closed = lanes_kept(lanes, input->count);
+        if (failures) {
+            drive_begin(drive, STREAMS_PHASE_CLOSE, 1);
+            output->close_again = streams_close(lanes, input->count);
+            drive_end(drive, STREAMS_PHASE_CLOSE, 1);
+        }
+    }
+    drive_end(drive, STREAMS_PHASE_LIFE, 0);
+    return 0;
+}

@@ -1,0 +1,81 @@
+/* What the judge hands to the drive of lesson 02, and what it gets back.
+ *
+ * With the real constants the arrays are 839 MB, so they do not travel: the judge hands over a
+ * secret seed per array, both sides make the same numbers of it, and of large results a digest
+ * comes back.
+ */
+#ifndef OVERLAP_LESSON_02_EXCHANGE_H
+#define OVERLAP_LESSON_02_EXCHANGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define STREAMS_LANES 200 /* at most */
+#define STREAMS_ROUNDS 4  /* at most */
+
+struct streams_input_lane {
+    uint64_t length; /* floats */
+    uint64_t seed;
+    uint64_t offset; /* of the first round's results in values, where they come back whole */
+};
+
+struct streams_input {
+    uint32_t count;      /* of lanes */
+    uint32_t rounds;     /* how often streams_run is called, with new arrays each time */
+    uint32_t whole;      /* 1: results come back whole, 0: digests only */
+    uint32_t impossible; /* run "failures": the lane that the device has no room for */
+    uint32_t refused;    /* run "failures": the launch that is refused */
+    uint32_t reserved;
+    uint64_t total; /* floats of all lanes */
+    struct streams_input_lane lanes[STREAMS_LANES];
+};
+
+struct streams_output {
+    int32_t open, runs[STREAMS_ROUNDS], close; /* what the student's functions returned */
+    uint32_t incomplete; /* lanes without host memory after streams_open succeeded */
+    uint32_t busy;       /* streams with work left after streams_run, over all rounds */
+    /* Run "failures". */
+    int32_t open_failed, run_failed, close_again;
+    uint32_t kept;        /* pointers that were not NULL after streams_open had failed */
+    uint32_t kept_closed; /* and after streams_close */
+    uint32_t busy_failed; /* streams with work left after streams_run had failed */
+    int32_t depth_first;  /* run "compare": the drive's own calls */
+    int32_t reserved;
+    uint64_t digests[STREAMS_ROUNDS][STREAMS_LANES];
+    float values[]; /* where whole: rounds times total floats */
+};
+
+/* Phases. */
+#define STREAMS_PHASE_LIFE "life"           /* from before streams_open to after streams_close */
+#define STREAMS_PHASE_OPEN "open"           /* 0: succeeds */
+#define STREAMS_PHASE_OPEN_FAILS "no room"  /* streams_open with an impossible lane */
+#define STREAMS_PHASE_RUN "streams"         /* streams_run; index: the round */
+#define STREAMS_PHASE_RUN_FAILS "refused"   /* streams_run with a launch that is refused */
+#define STREAMS_PHASE_CLOSE "close"         /* 0 and 1 */
+#define STREAMS_PHASE_SERIAL "serial"       /* the drive's baseline: one array after the other */
+#define STREAMS_PHASE_CALIBRATE "calibrate" /* one array, each way twice, nothing beside it */
+#define STREAMS_PHASE_DEPTH "depth-first"   /* the drive, in the student's lanes */
+
+#define STREAMS_TOO_MANY ((size_t)1 << 50) /* floats: 4 PiB */
+
+/* Element `index` of the array of `seed` in `round`: both signs, 24 bits of spread. */
+static inline float streams_value(uint64_t seed, uint32_t round, size_t index)
+{
+    uint64_t x = seed + round * 0xd1b54a32d192ed03ull + index * 0x9e3779b97f4a7c15ull;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+    return (float)((int32_t)(x >> 40) - 0x800000) * (1000.0f / 0x800000);
+}
+
+#define STREAMS_DIGEST_START 0xcbf29ce484222325ull
+
+/* The digest of an array: begin with STREAMS_DIGEST_START and add every element in turn. */
+static inline uint64_t streams_digest(uint64_t digest, float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return (digest ^ bits) * 0x9e3779b97f4a7c15ull;
+}
+
+#endif
