@@ -161,11 +161,12 @@ It can be the folder of a CUDA Toolkit, or 'wheels' for NVIDIA's from PyPI, or u
     esac
 }
 
-# configure PRESET BUILD: nothing, as long as the answer to `which toolkit?` cannot have changed.
-# CMake runs itself again where its own files changed: that is the build's business.
+# configure PRESET BUILD: nothing, as long as nothing changed that the answer depended on last time.
+# CMake runs itself again where a CMakeLists.txt changed: that is the build's business.
 configure()
 {
-    question="${OVERLAP_TOOLKIT:-auto} $(command -v nvcc 2>/dev/null || echo none)"
+    question="${OVERLAP_TOOLKIT:-auto} $(command -v nvcc 2>/dev/null || echo none) $root \
+$(cksum <"$root/CMakePresets.json")"
     stamp=$2/.overlap-configured
     if [ -f "$stamp" ] && [ -f "$2/build.ninja" ]; then
         { read -r asked && read -r nvcc; } <"$stamp" || asked=
@@ -224,7 +225,11 @@ build()
     } | show_progress "$log"
     read -r status <"$log.status" || status=1
     if [ "$status" -ne 0 ]; then
-        sed -n '/^FAILED/,$p' "$log" | head -n 40 >&2
+        if grep -q '^FAILED' "$log"; then
+            sed -n '/^FAILED/,$p' "$log" | head -n 40 >&2
+        else
+            tail -n 20 "$log" >&2
+        fi
         fail "the build in ${folder##*/}/ failed; the whole log is .cache/${log##*/}. If you did not
 change the project's own code, delete ${folder##*/}/ and call this again."
     fi

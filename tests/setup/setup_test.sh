@@ -29,10 +29,10 @@ new_machine()
 {
     machine=$work/$1
     mkdir -p "$machine/bin" "$machine/libraries" "$machine/clone/cmake"
-    cp "$root/grade" "$machine/clone/"
+    cp "$root/grade" "$root/CMakePresets.json" "$machine/clone/"
     cp "$root/cmake/setup.sh" "$root/cmake/toolkit.txt" "$machine/clone/cmake/"
     : >"$machine/calls"
-    for tool in sh cat chmod cmp cp dirname env flock grep head ln mkdir mv readlink rm rmdir sed \
+    for tool in sh cat chmod cksum cmp cp dirname env flock grep head ln mkdir mv readlink rm rmdir sed \
         sleep tail; do
         ln -s "$(command -v "$tool")" "$machine/bin/$tool"
     done
@@ -106,6 +106,11 @@ expect_status 1
 expect_no_call cmake
 expect_no_call nvcc
 expect 'a second call says nothing' [ ! -s "$machine/said" ]
+mv "$machine/clone" "$machine/elsewhere"
+ln -s elsewhere "$machine/clone"
+grade
+expect_status 1
+expect_call "cmake --fresh --preset default -D CMAKE_CUDA_COMPILER=$machine/bin/nvcc"
 grade OVERLAP_TOOLKIT=/nowhere
 expect_status 2
 expect_said '/nowhere has no bin/nvcc of release 13'
