@@ -1,0 +1,77 @@
+/* exchange: what the drive and the judge of lesson 06 say to each other: arrays in, arrays and
+ * results out. No CUDA, no pointers.
+ */
+#ifndef OVERLAP_LESSON_06_EXCHANGE_H
+#define OVERLAP_LESSON_06_EXCHANGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define THREADED_ARRAYS 16 /* at most */
+#define THREADED_GUARD 32  /* floats behind each array that nobody may write */
+
+/* One call of one of the student's functions, in the phase named after its index below. */
+enum threaded_way {
+    THREADED_BY_THREADS = 0,
+    THREADED_BY_PROCESSES,
+};
+
+enum threaded_slip { /* what is wrong with what the function is given */
+                     THREADED_NOTHING = 0,
+                     THREADED_BAD_IMAGE, /* text that is no PTX */
+                     THREADED_TOO_LONG,  /* array `slip_array` has more floats than any device can
+                                            hold */
+};
+
+struct threaded_call {
+    uint32_t way;        /* enum threaded_way */
+    uint32_t slip;       /* enum threaded_slip */
+    uint32_t slip_array; /* for THREADED_TOO_LONG */
+    uint32_t count;      /* arrays */
+    uint64_t lengths[THREADED_ARRAYS];
+    uint64_t offset; /* of its first value in values[], and of its answer's in output values[] */
+};
+
+#define THREADED_CALLS 3
+#define THREADED_PHASE "call" /* with the call's index */
+#define THREADED_TOO_LONG_LENGTH ((uint64_t)1 << 42)
+
+struct threaded_input {
+    uint32_t call_count;
+    struct threaded_call calls[THREADED_CALLS];
+    float values[];
+};
+
+struct threaded_answer {
+    int32_t error;          /* what the function returned */
+    uint32_t children_left; /* 1: a child of it could still be waited for afterwards */
+    struct {
+        int32_t error;
+        uint32_t reserved;
+        double sum;
+    } results[THREADED_ARRAYS];
+};
+
+/* Each array's values are followed by its guard. */
+struct threaded_output {
+    struct threaded_answer answers[THREADED_CALLS];
+    float values[];
+};
+
+/* Floats that the arrays of a call take in input and in output, guards included. */
+static inline uint64_t threaded_room(const struct threaded_call *call)
+{
+    uint64_t room = 0;
+    for (uint32_t i = 0; i < call->count; i++) room += call->lengths[i] + THREADED_GUARD;
+    return room;
+}
+
+/* Where array `index` of a call begins, in both. */
+static inline uint64_t threaded_offset(const struct threaded_call *call, uint32_t index)
+{
+    uint64_t offset = call->offset;
+    for (uint32_t i = 0; i < index; i++) offset += call->lengths[i] + THREADED_GUARD;
+    return offset;
+}
+
+#endif

@@ -1,0 +1,629 @@
+/* The parent's side of lesson 06: who made which context and who used it, values and results of
+ * threads and of processes, and what is left when something fails. */
+#include "grader/judge.h"
+#include "grader/lessons/06_threaded_contexts/exchange.h"
+#include "grader/lessons/answer.h"
+#include "grader/lessons/marks.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BY_THREADS "threaded_contexts_threads"
+#define BY_PROCESSES "threaded_contexts_processes"
+#define SUM_TOLERANCE 1e-10 /* times the sum of the magnitudes: any order of adding in double */
+#define TIME_LIMIT 1.5
+#define OUT_OF_MEMORY 2
+
+/* ---- the runs ------------------------------------------------------------------------------ */
+
+static int allocate(struct run_input *input, const struct threaded_call *calls, uint32_t count)
+{
+    uint64_t room = 0;
+    for (uint32_t i = 0; i < count; i++) room += threaded_room(&calls[i]);
+
+    struct threaded_input *in = run_input_allocate(input, sizeof *in + room * sizeof(float));
+    if (in == NULL) return -1;
+    in->call_count = count;
+    room = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        in->calls[i] = calls[i];
+        in->calls[i].offset = room;
+        room += threaded_room(&calls[i]);
+    }
+    marks_draw(input->random, in->values, (size_t)room);
+    input->output_size = sizeof(struct threaded_output) + room * sizeof(float);
+    return 0;
+}
+
+/* Ten arrays, of about a million floats on a GPU; a few hundred on the emulator, each of another
+ * length, so that no array can be taken for its neighbour. */
+static struct threaded_call draw_call(struct run_input *input, uint32_t way, uint32_t count)
+{
+    struct threaded_call call = {.way = way, .count = count};
+    for (uint32_t i = 0; i < count; i++)
+        call.lengths[i] = input->device == DRIVE_GPU
+                              ? (uint64_t)random_between(input->random, 1 << 19, 1 << 20)
+                              : (uint64_t)random_between(input->random, 200, 900);
+    return call;
+}
+
+static int prepare_threads(struct run_input *input)
+{
+    const struct threaded_call calls[] = {draw_call(input, THREADED_BY_THREADS, 10),
+                                          draw_call(input, THREADED_BY_THREADS, 3)};
+    return allocate(input, calls, 2);
+}
+
+static int prepare_processes(struct run_input *input)
+{
+    const struct threaded_call calls[] = {draw_call(input, THREADED_BY_PROCESSES, 10)};
+    return allocate(input, calls, 1);
+}
+
+static int prepare_errors(struct run_input *input)
+{
+    struct threaded_call calls[] = {draw_call(input, THREADED_BY_THREADS, 3),
+                                    draw_call(input, THREADED_BY_THREADS, 4)};
+    calls[0].slip = THREADED_BAD_IMAGE;
+    calls[1].slip = THREADED_TOO_LONG;
+    calls[1].slip_array = (uint32_t)random_between(input->random, 1, 2);
+    return allocate(input, calls, 2);
+}
+
+static int prepare_process_errors(struct run_input *input)
+{
+    struct threaded_call calls[] = {draw_call(input, THREADED_BY_PROCESSES, 3)};
+    calls[0].slip = THREADED_BAD_IMAGE;
+    return allocate(input, calls, 1);
+}
+
+static int prepare_time(struct run_input *input)
+{
+    const struct threaded_call calls[] = {draw_call(input, THREADED_BY_THREADS, 10)};
+    return allocate(input, calls, 1);
+}
+
+#define MEMORY ((uint64_t)8 << 30) /* ten contexts, or ten processes with one, on a GPU */
+
+static const struct run_plan runs[] = {
+    {.name = "threads",
+     .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER,
+     .prepare = prepare_threads,
+     .seconds = 60,
+     .memory = MEMORY},
+    {.name = "processes",
+     .flags = RUN_ON_BOTH,
+     .prepare = prepare_processes,
+     .seconds = 60,
+     .memory = MEMORY,
+     .processes = 16},
+    {.name = "errors",
+     .flags = RUN_ON_BOTH,
+     .prepare = prepare_errors,
+     .seconds = 60,
+     .memory = MEMORY},
+    {.name = "process errors",
+     .flags = RUN_ON_BOTH,
+     .prepare = prepare_process_errors,
+     .seconds = 60,
+     .memory = MEMORY,
+     .processes = 16},
+    {.name = "time",
+     .flags = RUN_ON_BOTH | RUN_TIMED,
+     .prepare = prepare_time,
+     .seconds = 60,
+     .memory = MEMORY},
+    {.name = NULL},
+};
+
+/* ---- what came back ------------------------------------------------------------------------ */
+
+struct view { /* one call of one of the functions, with all that is known of it */
+    const struct threaded_input *input;
+    const struct threaded_call *call;
+    const struct threaded_answer *answer;
+    const float *before, *after; /* all its arrays, with guards */
+    const char *function;
+    struct phase phase;
+};
+
+static bool view_of(const struct evidence *evidence, uint32_t index, struct view *view)
+{
+    const struct threaded_input *in = evidence->input;
+    const struct threaded_output *out = evidence->output;
+    view->input = in;
+    view->call = &in->calls[index];
+    view->answer = &out->answers[index];
+    view->before = in->values + view->call->offset;
+    view->after = out->values + view->call->offset;
+    view->function = view->call->way == THREADED_BY_PROCESSES ? BY_PROCESSES : BY_THREADS;
+    return index < in->call_count && evidence_phase(evidence, THREADED_PHASE, index, &view->phase);
+}
+
+static struct answer answer_of(const struct evidence *evidence, const struct view *view)
+{
+    return (struct answer){.evidence = evidence,
+                           .phase = &view->phase,
+                           .function = view->function,
+                           .api = ANSWER_DRIVER,
+                           .code = view->answer->error};
+}
+
+/* ---- values and results -------------------------------------------------------------------- */
+
+static bool array_is_right(struct verdict *verdict, const struct evidence *evidence,
+                           const struct view *view, uint32_t index)
+{
+    uint64_t at = threaded_offset(view->call, index) - view->call->offset;
+    char name[32];
+    snprintf(name, sizeof name, "array %u", index);
+    const struct marks_array array = {.function = view->function,
+                                      .name = name,
+                                      .input = view->before + at,
+                                      .output = view->after + at,
+                                      .length = (size_t)view->call->lengths[index]};
+    if (!marks_compare(verdict, evidence, &array)) {
+        if (view->call->way == THREADED_BY_PROCESSES)
+            verdict_hint(verdict, "A child has a copy of its parent's memory, not the memory: what "
+                                  "it writes to arrays[i].values stays in the child. Share a "
+                                  "region (mmap, MAP_SHARED) before the fork, or send it through "
+                                  "a pipe.");
+        else
+            verdict_hint(verdict,
+                         "Each thread copies its own array in, launches the kernel on the "
+                         "whole of it, and copies it out. Which array does thread %u "
+                         "think it has?",
+                         index);
+        return false;
+    }
+    size_t length = (size_t)view->call->lengths[index];
+    if (judge_first_difference(array.output + length, array.input + length, THREADED_GUARD,
+                               sizeof(float)) < 0)
+        return true;
+    verdict_fail_in(verdict, evidence, view->function, "Array %u was written beyond its end.",
+                    index);
+    verdict_why(verdict, "Behind its last value lies somebody else's.");
+    verdict_hint(verdict, "Sizes of copies are in bytes: length * sizeof(float).");
+    return false;
+}
+
+static bool result_is_right(struct verdict *verdict, const struct evidence *evidence,
+                            const struct view *view, uint32_t index)
+{
+    uint64_t at = threaded_offset(view->call, index) - view->call->offset;
+    double scale = 0.0;
+    double sum = marks_sum(view->before + at, (size_t)view->call->lengths[index], &scale);
+    int32_t error = view->answer->results[index].error;
+    double given = view->answer->results[index].sum;
+    if (error == 0 && fabs(given - sum) <= SUM_TOLERANCE * scale) return true;
+
+    if (error)
+        verdict_fail_in(verdict, evidence, view->function,
+                        "results[%u].error is %d, although nothing was wrong with array %u.", index,
+                        error, index);
+    else
+        verdict_fail_in(verdict, evidence, view->function,
+                        "results[%u].sum is %.17g; the array's new values add up to %.17g.", index,
+                        given, sum);
+    if (view->call->way == THREADED_BY_PROCESSES) {
+        verdict_why(verdict, "A child's variables end with the child. What its parent shall know "
+                             "has to go through memory that both share, or through a pipe; an exit "
+                             "status has eight bits.");
+        verdict_hint(verdict, "Is the result written to shared memory in the child, and read in "
+                              "the parent after waitpid?");
+    } else {
+        verdict_why(verdict, "What a thread has found out reaches its starter as the value that "
+                             "pthread_join delivers. A pointer to a variable of the thread's own "
+                             "stack points at nothing when the thread has ended.");
+        verdict_hint(verdict, "Return memory from malloc, or a place that the starter owns; take "
+                              "it from pthread_join's second argument, and write results[i].");
+    }
+    return false;
+}
+
+static void judge_finishes(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct threaded_input *in = evidence->input;
+    for (uint32_t c = 0; c < in->call_count; c++) {
+        struct view view;
+        char doing[40];
+        if (!view_of(evidence, c, &view)) return;
+        struct answer answer = answer_of(evidence, &view);
+        snprintf(doing, sizeof doing, "%u arrays", view.call->count);
+        if (!answer_succeeded(verdict, &answer, doing)) return;
+    }
+    verdict_calls_succeed(verdict, evidence, NULL);
+}
+
+static void judge_arrays(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct threaded_input *in = evidence->input;
+    struct view view;
+    for (uint32_t c = 0; c < in->call_count && view_of(evidence, c, &view); c++)
+        for (uint32_t i = 0; i < view.call->count; i++)
+            if (!array_is_right(verdict, evidence, &view, i)) return;
+}
+
+static void judge_results(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct threaded_input *in = evidence->input;
+    struct view view;
+    for (uint32_t c = 0; c < in->call_count && view_of(evidence, c, &view); c++)
+        for (uint32_t i = 0; i < view.call->count; i++)
+            if (!result_is_right(verdict, evidence, &view, i)) return;
+}
+
+/* ---- contexts ------------------------------------------------------------------------------ */
+
+/* The contexts that the student's code made in a phase, in the order of making. */
+struct contexts {
+    const struct trace_record *made[THREADED_ARRAYS];
+    size_t count; /* may be larger than there is room for */
+};
+
+static struct contexts contexts_of(const struct evidence *evidence, const struct phase *phase)
+{
+    struct contexts contexts = {.count = 0};
+    struct query query = {.phase = phase, .kind = TRACE_CREATE, .what = TRACE_CONTEXT};
+    for (const struct trace_record *r = evidence_next(evidence, &query, NULL); r;
+         r = evidence_next(evidence, &query, r)) {
+        if (r->flags & TRACE_IMPLICIT) continue;
+        if (contexts.count < THREADED_ARRAYS) contexts.made[contexts.count] = r;
+        contexts.count++;
+    }
+    return contexts;
+}
+
+/* The right number of contexts, or a failure that says what there was instead. */
+static bool contexts_counted(struct verdict *verdict, const struct evidence *evidence,
+                             const struct view *view, const struct contexts *contexts)
+{
+    if (contexts->count == view->call->count) return true;
+    const char *whom = view->call->way == THREADED_BY_PROCESSES ? "process" : "thread";
+    verdict_fail(verdict, evidence, contexts->count ? contexts->made[0] : NULL,
+                 "%zu contexts were created for %u arrays.", contexts->count, view->call->count);
+    verdict_why(verdict,
+                "Each %s makes a context of its own: its own memory, its own modules, its "
+                "own errors. A fault in one does not take the others with it.",
+                whom);
+    verdict_hint(verdict, "cuCtxCreate, once in each %s, and cuCtxDestroy at its end.", whom);
+    return false;
+}
+
+static const struct trace_record *owner_of(const struct contexts *contexts, uint32_t process,
+                                           uint64_t context)
+{
+    for (size_t i = 0; i < contexts->count && i < THREADED_ARRAYS; i++)
+        if (contexts->made[i]->process == process && contexts->made[i]->object == context)
+            return contexts->made[i];
+    return NULL;
+}
+
+/* Calls that move contexts about, or end them, rather than use them. */
+static bool moves_contexts(const char *name)
+{
+    static const char *const movers[] = {"cuCtxCreate",      "cuCtxDestroy",    "cuCtxPopCurrent",
+                                         "cuCtxPushCurrent", "cuCtxSetCurrent", "cuCtxGetCurrent"};
+    for (size_t i = 0; i < sizeof movers / sizeof *movers; i++)
+        if (!strcmp(name, movers[i])) return true;
+    return false;
+}
+
+static void judge_contexts_of(struct verdict *verdict, const struct evidence *evidence,
+                              const struct view *view)
+{
+    struct contexts contexts = contexts_of(evidence, &view->phase);
+    uint32_t caller = evidence->trace.records[view->phase.first].thread;
+    if (!contexts_counted(verdict, evidence, view, &contexts)) return;
+
+    for (size_t i = 0; i < contexts.count; i++) {
+        const struct trace_record *made = contexts.made[i];
+        if (made->thread == caller) {
+            verdict_fail(verdict, evidence, made, "The calling thread made a context itself.");
+            verdict_why(verdict, "The array's own thread makes it, so that it is current there and "
+                                 "nowhere else; a context made here is current here.");
+            verdict_hint(verdict, "Move cuCtxCreate into the function that pthread_create starts.");
+            return;
+        }
+        for (size_t j = 0; j < i; j++) {
+            if (contexts.made[j]->thread != made->thread) continue;
+            verdict_fail(verdict, evidence, made, "One thread made two contexts.");
+            verdict_why(verdict, "An array, a thread and a context belong together.");
+            verdict_hint(verdict,
+                         "A thread for each array: pthread_create in a loop over `count`.");
+            return;
+        }
+    }
+
+    struct query calls = {.phase = &view->phase, .kind = TRACE_CALL, .student = true};
+    for (const struct trace_record *call = evidence_next(evidence, &calls, NULL); call;
+         call = evidence_next(evidence, &calls, call)) {
+        if (!call->context || moves_contexts(call->name)) continue;
+        const struct trace_record *made = owner_of(&contexts, call->process, call->context);
+        if (made && made->thread == call->thread) continue;
+        verdict_fail(verdict, evidence, call, "%s was called in a context that %s.", call->name,
+                     made ? "another thread made" : "none of the threads made");
+        verdict_why(verdict, "A context that several threads use is one queue, one error state and "
+                             "one lock for all of them: nothing is each thread's own any more.");
+        verdict_hint(verdict, "After cuCtxCreate the new context is current to the thread that "
+                              "made it. Nothing else needs to be set.");
+        return;
+    }
+}
+
+static void judge_contexts(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct threaded_input *in = evidence->input;
+    struct view view;
+    for (uint32_t c = 0; c < in->call_count && view_of(evidence, c, &view); c++) {
+        judge_contexts_of(verdict, evidence, &view);
+        if (verdict_failed(verdict)) return;
+    }
+}
+
+static void judge_modules(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct threaded_input *in = evidence->input;
+    struct view view;
+    for (uint32_t c = 0; c < in->call_count && view_of(evidence, c, &view); c++) {
+        struct contexts contexts = contexts_of(evidence, &view.phase);
+        if (!contexts_counted(verdict, evidence, &view, &contexts)) return;
+        for (size_t i = 0; i < contexts.count; i++) {
+            const struct trace_record *made = contexts.made[i];
+            struct query query = {.phase = &view.phase,
+                                  .kind = TRACE_CREATE,
+                                  .what = TRACE_LIBRARY,
+                                  .process = made->process,
+                                  .context = made->object};
+            if (evidence_next(evidence, &query, NULL)) continue;
+            query.context = 0;
+            verdict_fail(verdict, evidence, evidence_next(evidence, &query, NULL),
+                         "Not every context has a module of its own: none was loaded into context "
+                         "%llu.",
+                         (unsigned long long)made->object);
+            verdict_why(verdict, "A module is loaded into the context that is current, and its "
+                                 "functions exist only there. Launched in another context, a "
+                                 "CUfunction is an invalid handle.");
+            verdict_hint(verdict, "cuModuleLoadData in each thread, after its cuCtxCreate.");
+            return;
+        }
+    }
+}
+
+/* How many of the contexts existed at one time. Records are in the order of happening. */
+static size_t most_at_once(const struct evidence *evidence, const struct phase *phase)
+{
+    size_t now = 0, most = 0;
+    for (size_t i = phase->first; i <= phase->last; i++) {
+        const struct trace_record *r = &evidence->trace.records[i];
+        if (r->what != TRACE_CONTEXT || (r->flags & TRACE_IMPLICIT)) continue;
+        if (r->kind == TRACE_CREATE && ++now > most) most = now;
+        if (r->kind == TRACE_DESTROY && now) now--;
+    }
+    return most;
+}
+
+static void judge_together(struct verdict *verdict, const struct evidence *evidence)
+{
+    struct view view;
+    if (!view_of(evidence, 0, &view)) return;
+    struct contexts contexts = contexts_of(evidence, &view.phase);
+    if (!contexts_counted(verdict, evidence, &view, &contexts)) return;
+    size_t most = most_at_once(evidence, &view.phase);
+    verdict_figure(verdict, "contexts_at_once", "%zu of %u contexts existed at one time", most,
+                   view.call->count);
+    if (most > 1) return;
+    verdict_fail_in(verdict, evidence, BY_THREADS,
+                    "No two contexts existed at the same time: the threads ran one after another.");
+    verdict_why(verdict, "A thread that is joined as soon as it is started is a function call with "
+                         "more steps.");
+    verdict_hint(verdict, "Two loops: the first starts all threads, the second joins them.");
+}
+
+/* ---- processes ----------------------------------------------------------------------------- */
+
+static void judge_fork(struct verdict *verdict, const struct evidence *evidence)
+{
+    struct view view;
+    if (!view_of(evidence, 0, &view)) return;
+    uint32_t parent = evidence->trace.records[view.phase.first].process;
+    struct query calls = {.phase = &view.phase, .kind = TRACE_CALL, .process = parent};
+    const struct trace_record *call = evidence_next(evidence, &calls, NULL);
+    if (call) {
+        verdict_fail(verdict, evidence, call, "The parent process called %s.", call->name);
+        verdict_why(verdict, "A started driver has threads, locks and a connection to the device "
+                             "that a fork does not carry over: every CUDA call in a child of this "
+                             "process returns CUDA_ERROR_NOT_INITIALIZED (3), or worse, hangs.");
+        verdict_hint(verdict, "Leave all of CUDA, cuInit included, to the children, after fork().");
+        return;
+    }
+    struct contexts contexts = contexts_of(evidence, &view.phase);
+    if (!contexts_counted(verdict, evidence, &view, &contexts)) return;
+    for (size_t i = 0; i < contexts.count; i++)
+        for (size_t j = 0; j < i; j++) {
+            if (contexts.made[j]->process != contexts.made[i]->process) continue;
+            verdict_fail(verdict, evidence, contexts.made[i], "One process made two contexts.");
+            verdict_why(verdict, "An array, a process and a context belong together.");
+            verdict_hint(verdict, "fork() once for each array.");
+            return;
+        }
+}
+
+static void judge_children(struct verdict *verdict, const struct evidence *evidence)
+{
+    struct view view;
+    if (!view_of(evidence, 0, &view)) return;
+    struct answer answer = answer_of(evidence, &view);
+    if (!answer_written(verdict, &answer)) return;
+    if (!view.answer->children_left) return;
+    verdict_fail_in(verdict, evidence, BY_PROCESSES,
+                    "A child process had not been waited for when the function returned.");
+    verdict_why(verdict, "A child that has ended stays in the process table until its parent takes "
+                         "its status; and until then the parent does not know whether the child "
+                         "finished or died.");
+    verdict_hint(verdict, "waitpid() for each pid that fork() gave, and look at the status.");
+}
+
+/* ---- errors, leaks, time ------------------------------------------------------------------- */
+
+/* The first call of the phase, in any thread or process, that failed. */
+static const struct trace_record *first_error(const struct evidence *evidence,
+                                              const struct phase *phase)
+{
+    struct query calls = {.phase = phase, .kind = TRACE_CALL};
+    for (const struct trace_record *call = evidence_next(evidence, &calls, NULL); call;
+         call = evidence_next(evidence, &calls, call))
+        if (call->code) return call;
+    return NULL;
+}
+
+/* Every result is an error, and no array was touched. */
+static void judge_bad_image(struct verdict *verdict, const struct evidence *evidence,
+                            const struct view *view)
+{
+    struct answer answer = answer_of(evidence, view);
+    const struct trace_record *failed = first_error(evidence, &view->phase);
+    if (!answer_written(verdict, &answer)) return;
+    if (!failed || answer.code == 0) {
+        answer_failed_with(verdict, &answer, failed ? failed->code : 218,
+                           "the image is not a module");
+        return;
+    }
+    if (!answer_failed_with(verdict, &answer, failed->code, "the image is not a module")) return;
+    for (uint32_t i = 0; i < view->call->count; i++) {
+        if (view->answer->results[i].error == failed->code) continue;
+        verdict_fail(verdict, evidence, failed, "%s failed with %d; results[%u].error is %d.",
+                     failed->name, failed->code, i, view->answer->results[i].error);
+        verdict_why(verdict, "Each thread or process has its own errors, and each result says what "
+                             "became of its own array.");
+        verdict_hint(verdict, "Write results[i] on every path, also on the ones that fail.");
+        return;
+    }
+    if (judge_first_difference(view->after, view->before, (size_t)threaded_room(view->call),
+                               sizeof(float)) < 0)
+        return;
+    verdict_fail_in(verdict, evidence, view->function,
+                    "An array was changed although its work failed.");
+    verdict_why(verdict, "The caller would take half-finished values for an answer.");
+    verdict_hint(verdict, "Copy back only what the kernel has finished.");
+}
+
+/* One result is an error; the others are as if nothing had been wrong. */
+static void judge_too_long(struct verdict *verdict, const struct evidence *evidence,
+                           const struct view *view)
+{
+    struct answer answer = answer_of(evidence, view);
+    for (uint32_t i = 0; i < view->call->count; i++) {
+        if (i == view->call->slip_array) continue;
+        if (!array_is_right(verdict, evidence, view, i) ||
+            !result_is_right(verdict, evidence, view, i)) {
+            verdict_why(verdict,
+                        "Array %u is too long for any device, and only array %u may fail "
+                        "for it: contexts and threads are there to keep trouble apart.",
+                        view->call->slip_array, view->call->slip_array);
+            return;
+        }
+    }
+    if (!answer_failed_with(verdict, &answer, OUT_OF_MEMORY,
+                            "one array is too long for the device's memory"))
+        return;
+    int32_t error = view->answer->results[view->call->slip_array].error;
+    if (error == OUT_OF_MEMORY) return;
+    verdict_fail_in(verdict, evidence, BY_THREADS,
+                    "results[%u].error is %d, although its memory could not be had (2).",
+                    view->call->slip_array, error);
+    verdict_why(verdict, "Each result says what became of its own array.");
+    verdict_hint(verdict, "Let each thread return its first error through pthread_join.");
+}
+
+static void judge_errors(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct threaded_input *in = evidence->input;
+    struct view view;
+    for (uint32_t c = 0; c < in->call_count && view_of(evidence, c, &view); c++) {
+        if (view.call->slip == THREADED_BAD_IMAGE) judge_bad_image(verdict, evidence, &view);
+        if (view.call->slip == THREADED_TOO_LONG) judge_too_long(verdict, evidence, &view);
+        if (verdict_failed(verdict)) return;
+    }
+}
+
+static void judge_leaks(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct threaded_input *in = evidence->input;
+    struct view view;
+    for (uint32_t c = 0; c < in->call_count && view_of(evidence, c, &view); c++) {
+        struct answer answer = answer_of(evidence, &view);
+        if (!answer_written(verdict, &answer)) return;
+        verdict_leaks(verdict, evidence, &view.phase);
+        if (verdict_failed(verdict)) return;
+    }
+}
+
+static void judge_time(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct evidence *repeats = evidence->repeats ? evidence->repeats : evidence;
+    for (size_t r = 0; r < evidence->repeat_count; r++) {
+        judge_results(verdict, &repeats[r]);
+        if (verdict_failed(verdict)) return;
+    }
+    struct view view;
+    if (!view_of(evidence, 0, &view)) return;
+    struct query kernels = {.phase = &view.phase, .kind = TRACE_OPERATION, .what = TRACE_KERNEL};
+    struct overlap overlap = evidence_overlap(evidence, &kernels, NULL);
+    if (overlap.a_ns)
+        verdict_figure(verdict, "kernels_at_once",
+                       "%.2f kernels at once, on average: contexts take turns on the device",
+                       (double)overlap.a_sum_ns / (double)overlap.a_ns);
+    verdict_time_ratio(verdict, evidence, THREADED_PHASE, TIME_LIMIT);
+    if (verdict_failed(verdict))
+        verdict_hint(verdict, "Making ten contexts is nearly all of the time. Are there more than "
+                              "ten, or does something wait in between?");
+}
+
+static const struct check checks[] = {
+    {"ThreadsFinishTheirWork", "threads", 0, "the function returns success, and no call failed",
+     judge_finishes},
+    {"EveryArrayOfAThreadIsRight", "threads", CHECK_ORDER,
+     "each array went through the kernel once", judge_arrays},
+    {"ValuesComeBackThroughJoin", "threads", CHECK_ORDER, "each thread's error and sum arrive",
+     judge_results},
+    {"EachThreadHasItsOwnContext", "threads", 0, "context i is only used by thread i",
+     judge_contexts},
+    {"EachContextHasItsOwnModule", "threads", 0, "the image is loaded once in each context",
+     judge_modules},
+    {"ThreadsLiveTogether", "threads", 0, "all are started before the first is joined",
+     judge_together},
+    {"ThreadsLeaveNothingBehind", "threads", 0, "every context is destroyed", judge_leaks},
+    {"OneArraysErrorIsItsOwn", "errors", 0, "errors come back, and the other arrays are done",
+     judge_errors},
+    {"ErrorsLeaveNothingBehind", "errors", 0, "contexts are destroyed also when something fails",
+     judge_leaks},
+    {"ProcessesFinishTheirWork", "processes", 0, "the function returns success, and no call failed",
+     judge_finishes},
+    {"CudaStartsAfterTheFork", "processes", 0, "the parent makes no CUDA call; a context a child",
+     judge_fork},
+    {"EveryArrayOfAProcessIsRight", "processes", CHECK_ORDER,
+     "the children's values reach the parent's arrays", judge_arrays},
+    {"ResultsComeBackFromChildren", "processes", CHECK_ORDER,
+     "each child's error and sum reach the parent", judge_results},
+    {"EveryChildIsWaitedFor", "processes", 0, "no child is left when the function returns",
+     judge_children},
+    {"ProcessesLeaveNothingBehind", "processes", 0, "every child destroys its context",
+     judge_leaks},
+    {"ProcessesReportErrors", "process errors", 0, "a child's error reaches the caller",
+     judge_errors},
+    {"KeepsUpWithTheReference", "time", 0, "as fast as the reference, with threads", judge_time},
+    {.name = NULL},
+};
+
+const struct lesson lesson_06_threaded_contexts = {
+    .number = 6,
+    .folder = "06_threaded_contexts",
+    .suite = "ThreadedContexts",
+    .function = BY_THREADS,
+    .files = (const char *const[]){"threaded_contexts.c", NULL},
+    .parts = (const char *const[]){"06_threaded_contexts_drive", "multiply_divide_image", NULL},
+    .runs = runs,
+    .checks = checks,
+};
