@@ -116,17 +116,21 @@ bool answer_failed_with(struct verdict *verdict, const struct answer *answer, in
                         const char *because)
 {
     char name[ANSWER_NAME_SIZE], wanted[ANSWER_NAME_SIZE];
+    const struct trace_record *call;
 
     if (!answer_written(verdict, answer)) return false;
+    /* The call that failed may have another way to say it than the one that we thought of. */
+    call = first_failed_call(answer);
+    if (call != NULL) expected = call->code;
     if (answer->code == expected) return true;
 
     answer_name(answer->api, expected, wanted);
     if (answer->code == 0)
-        verdict_fail(verdict, answer->evidence, first_failed_call(answer),
-                     "%s returned success, although %s (%s).", answer->function, because, wanted);
+        verdict_fail(verdict, answer->evidence, call, "%s returned success, although %s: %s.",
+                     answer->function, because, wanted);
     else
-        verdict_fail(verdict, answer->evidence, first_failed_call(answer),
-                     "%s returned %s, although the first error was another one: %s (%s).",
+        verdict_fail(verdict, answer->evidence, call,
+                     "%s returned %s, although the first error was another one: %s, %s.",
                      answer->function, answer_name(answer->api, answer->code, name), because,
                      wanted);
     verdict_why(verdict, "An error that is not returned is met later, by somebody who cannot know "

@@ -36,7 +36,8 @@ bool answer_written(struct verdict *verdict, const struct answer *answer);
  * where there is one. `doing` ends the sentence "... returned X for": "an array of 100 floats". */
 bool answer_succeeded(struct verdict *verdict, const struct answer *answer, const char *doing);
 
-/* True when it returned `expected`; otherwise the verdict fails. `because` says why that error was
+/* True when it returned the error of its first call that failed (`expected`, where no call of the
+ * student's own lines did); otherwise the verdict fails. `because` says why that error was
  * to come: "the array does not fit into the device's memory". */
 bool answer_failed_with(struct verdict *verdict, const struct answer *answer, int expected,
                         const char *because);

@@ -8,9 +8,9 @@
 #define ROUNDS 50
 #define PERIOD 1009u
 
-float marks_expected(float input, size_t index)
+/* Every step rounded to float, on every compiler. */
+static float step_by_step(float input, size_t index)
 {
-    /* volatile: every step is rounded to float, on every compiler. */
     volatile float value = input;
     for (int round = 0; round < ROUNDS; round++) {
         value = value * 2.0f;
@@ -19,11 +19,10 @@ float marks_expected(float input, size_t index)
     return value + (float)(1u + (unsigned)(index % PERIOD));
 }
 
-/* Doubling and halving are exact below 2^127, so what is left of them is the input. */
-static float expected_fast(float input, size_t index)
+float marks_expected(float input, size_t index)
 {
-    if (!(fabsf(input) < 0x1p+126f && fabsf(input) > 0x1p-120f))
-        return marks_expected(input, index);
+    /* Doubling and halving are exact between these bounds: what is left of them is the input. */
+    if (!(fabsf(input) < 0x1p+126f && fabsf(input) > 0x1p-120f)) return step_by_step(input, index);
     return input + (float)(1u + (unsigned)(index % PERIOD));
 }
 
@@ -56,7 +55,7 @@ static enum wrong classify(float input, float output, size_t index)
     memset(&poison, DRIVE_POISON, sizeof poison);
     if (same(output, poison)) return WRONG_POISON;
     if (same(output, input)) return WRONG_UNCHANGED;
-    if (same(output, expected_fast(expected_fast(input, index), index))) return WRONG_TWICE;
+    if (same(output, marks_expected(marks_expected(input, index), index))) return WRONG_TWICE;
     return WRONG_VALUE;
 }
 
@@ -67,7 +66,7 @@ bool marks_compare(struct verdict *verdict, const struct evidence *evidence,
     enum wrong kind = WRONG_VALUE;
 
     for (size_t i = 0; i < array->length; i++) {
-        if (same(array->output[i], expected_fast(array->input[i], i))) continue;
+        if (same(array->output[i], marks_expected(array->input[i], i))) continue;
         const enum wrong this = classify(array->input[i], array->output[i], i);
         if (wrong == 0) {
             first = i;
@@ -89,7 +88,8 @@ bool marks_compare(struct verdict *verdict, const struct evidence *evidence,
                     "%s: %zu of its %zu elements%s %s; the first is element %zu: %.9g, must be "
                     "%.9g (it was %.9g before).",
                     array->name, wrong, array->length, stretch, wrongs[kind].what, first,
-                    (double)array->output[first], (double)expected_fast(array->input[first], first),
+                    (double)array->output[first],
+                    (double)marks_expected(array->input[first], first),
                     (double)array->input[first]);
     verdict_why(verdict, "%s", wrongs[kind].why);
     return false;
@@ -100,7 +100,7 @@ double marks_sum(const float *input, size_t length, double *scale)
     double sum = 0.0;
     *scale = 0.0;
     for (size_t i = 0; i < length; i++) {
-        const double value = expected_fast(input[i], i);
+        const double value = marks_expected(input[i], i);
         sum += value;
         *scale += fabs(value);
     }

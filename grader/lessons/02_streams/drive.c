@@ -89,16 +89,11 @@ static void run(struct drive *drive, struct streams_lane *lanes, uint32_t round)
     give(SIZE_MAX);
     drive_begin(drive, STREAMS_PHASE_RUN, round);
     output->runs[round] = streams_run(lanes, input->count, given_kernel);
+    if (!input->whole) (void)cudaDeviceSynchronize(); /* timed: no work escapes the clock */
     drive_end(drive, STREAMS_PHASE_RUN, round);
-    if (!input->whole) { /* timed: the clock of the phase must not have missed any work */
-        output->busy += lanes_busy(lanes, input->count);
-        (void)cudaDeviceSynchronize();
-        lanes_take(input, lanes, round, output);
-    } else {
-        lanes_take(input, lanes, round, output);
-        output->busy += lanes_busy(lanes, input->count);
-        (void)cudaDeviceSynchronize();
-    }
+    lanes_take(input, lanes, round, output);
+    output->busy += lanes_busy(lanes, input->count);
+    (void)cudaDeviceSynchronize();
 }
 
 /* ---- the drive's own ways ------------------------------------------------------------------- */
@@ -177,7 +172,9 @@ static cudaError_t depth_first(const struct streams_lane *lanes, uint32_t count)
     return error == cudaSuccess ? waited : error;
 }
 
-static int compare(struct drive *drive)
+/* Warms up and measures alone what streams_run is to do at the same time; `with_serial`: and one
+ * after the other. */
+static int measure(struct drive *drive, int with_serial)
 {
     const struct streams_input *input = drive->input;
     struct own own;
@@ -189,9 +186,11 @@ static int compare(struct drive *drive)
     drive_end(drive, STREAMS_PHASE_CALIBRATE, 0);
     if (error != cudaSuccess) return failed("calibration", error);
 
-    drive_begin(drive, STREAMS_PHASE_SERIAL, 0);
-    error = serial(input, &own);
-    drive_end(drive, STREAMS_PHASE_SERIAL, 0);
+    if (with_serial) {
+        drive_begin(drive, STREAMS_PHASE_SERIAL, 0);
+        error = serial(input, &own);
+        drive_end(drive, STREAMS_PHASE_SERIAL, 0);
+    }
     if (error == cudaSuccess) error = own_close(&own);
     return error == cudaSuccess ? 0 : failed("the serial baseline", error);
 }
@@ -241,7 +240,7 @@ int drive_main(struct drive *drive)
     output->incomplete = 0;
     cudaError_t error = cudaFree(NULL); /* the start-up of the device is nobody's time */
     if (error != cudaSuccess) return failed("the device did not start", error);
-    if (comparing && compare(drive) != 0) return 1;
+    if (!input->whole && measure(drive, comparing) != 0) return 1;
     if (failures) open_fails(drive, lanes);
 
     lanes_clear(input, lanes);

@@ -1,0 +1,597 @@
+/* The judge of lesson 02: right values in every order; a stream per array and page-locked memory;
+ * copies and kernels beside each other, seen on the device's own record; failures handed back
+ * clean; as fast as the reference. */
+#include "grader/judge.h"
+#include "grader/lessons/02_streams/exchange.h"
+#include "grader/lessons/answer.h"
+#include "grader/lessons/marks.h"
+#include "grader/lessons/spans.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OPEN "streams_open"
+#define RUN "streams_run"
+#define CLOSE "streams_close"
+#define OUT_OF_MEMORY 2
+#define INVALID_CONFIGURATION 9
+
+/* Of the time in which copies run, the part in which a kernel runs as well. One array after the
+ * other: 0. */
+#define COPY_OVERLAP 0.10
+/* Kernels running at once, on average over the time in which one does. One after the other: 1. */
+#define KERNELS_AT_ONCE 2.0
+#define SPEED_UP 2.0
+#define TIME_LIMIT 1.5
+#define RESIDENT_KERNELS 128.0 /* CUDA Programming Guide, table of compute capabilities */
+
+/* ---- runs --------------------------------------------------------------------------------- */
+
+static struct streams_input *allocate(struct run_input *input, uint32_t count, uint32_t rounds,
+                                      int64_t shortest, int64_t longest)
+{
+    struct streams_input *in = run_input_allocate(input, sizeof *in);
+    if (in == NULL) return NULL;
+    in->count = count;
+    in->rounds = rounds;
+    for (uint32_t i = 0; i < count; i++) {
+        in->lanes[i].length = (uint64_t)random_between(input->random, shortest, longest);
+        in->lanes[i].seed = random_bits(input->random);
+        in->lanes[i].offset = in->total;
+        in->total += in->lanes[i].length;
+    }
+    input->output_size = sizeof(struct streams_output);
+    return in;
+}
+
+static int prepare_values(struct run_input *input)
+{
+    const bool gpu = input->device == DRIVE_GPU;
+    struct streams_input *in =
+        gpu ? allocate(input, STREAMS_LANES, 2, 5000, 15000) : allocate(input, 12, 2, 300, 1200);
+    if (in == NULL) return -1;
+    in->whole = 1;
+    input->output_size += in->rounds * in->total * sizeof(float);
+    return 0;
+}
+
+static int prepare_failures(struct run_input *input)
+{
+    struct streams_input *in = allocate(input, 6, 1, 300, 900);
+    if (in == NULL) return -1;
+    in->whole = 1;
+    in->impossible = (uint32_t)random_between(input->random, 2, 4);
+    in->refused = (uint32_t)random_between(input->random, 2, 4);
+    input->output_size += in->rounds * in->total * sizeof(float);
+    return 0;
+}
+
+/* The real constants on a GPU: 200 arrays of 1024 x 1024 floats, and a ragged end. */
+static int prepare_large(struct run_input *input)
+{
+    const bool gpu = input->device == DRIVE_GPU;
+    const struct streams_input *in =
+        gpu ? allocate(input, STREAMS_LANES, 1, 1 << 20, (1 << 20) + 999)
+            : allocate(input, 24, 1, 6000, 8000);
+    return in != NULL ? 0 : -1;
+}
+
+#define LARGE_SECONDS 60.0
+#define LARGE_MEMORY (4ull << 30)
+
+static const struct run_plan runs[] = {
+    {.name = "values", .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER, .prepare = prepare_values},
+    {.name = "failures", .flags = RUN_ON_BOTH, .prepare = prepare_failures},
+    {.name = "compare",
+     .flags = RUN_ON_BOTH,
+     .prepare = prepare_large,
+     .seconds = LARGE_SECONDS,
+     .memory = LARGE_MEMORY},
+    {.name = "timed",
+     .flags = RUN_ON_BOTH | RUN_TIMED,
+     .prepare = prepare_large,
+     .seconds = LARGE_SECONDS,
+     .memory = LARGE_MEMORY},
+    {0},
+};
+
+/* ---- reading the evidence ------------------------------------------------------------------ */
+
+struct view {
+    const struct evidence *evidence;
+    const struct streams_input *in;
+    const struct streams_output *out;
+};
+
+static struct view look(const struct evidence *evidence)
+{
+    return (struct view){evidence, evidence->input, evidence->output};
+}
+
+/* The phase's answer: *phase must live as long as what is returned. */
+static struct answer answer_in(const struct evidence *evidence, const char *name, uint32_t index,
+                               const char *function, int code, struct phase *phase)
+{
+    const bool known = evidence_phase(evidence, name, index, phase);
+    return (struct answer){evidence, known ? phase : NULL, function, ANSWER_RUNTIME, code};
+}
+
+/* streams_open and every streams_run succeeded; false: the verdict says what did not. */
+static bool ran(struct verdict *verdict, const struct view *view)
+{
+    struct phase phase;
+    struct answer answer =
+        answer_in(view->evidence, STREAMS_PHASE_OPEN, 0, OPEN, view->out->open, &phase);
+    if (!answer_succeeded(verdict, &answer, "lanes that the device has room for")) return false;
+    if (view->out->incomplete != 0) {
+        verdict_fail_in(verdict, view->evidence, OPEN,
+                        "streams_open returned success, but %u of %u lanes have no host memory.",
+                        view->out->incomplete, view->in->count);
+        verdict_hint(verdict, "Set host, device and stream of every lane.");
+        return false;
+    }
+    for (uint32_t round = 0; round < view->in->rounds; round++) {
+        answer = answer_in(view->evidence, STREAMS_PHASE_RUN, round, RUN, view->out->runs[round],
+                           &phase);
+        if (!answer_succeeded(verdict, &answer,
+                              round == 0 ? "its first call" : "its second call, with new arrays"))
+            return false;
+    }
+    return true;
+}
+
+static bool run_phase(const struct evidence *evidence, struct phase *phase)
+{
+    return evidence_phase(evidence, STREAMS_PHASE_RUN, 0, phase);
+}
+
+/* One array as it came back whole. */
+static bool compare_lane(struct verdict *verdict, const struct view *view, uint32_t round,
+                         uint32_t lane)
+{
+    const struct streams_input_lane *l = &view->in->lanes[lane];
+    char name[64];
+    float *input = malloc(l->length * sizeof *input);
+    if (input == NULL) {
+        verdict_skip(verdict, "no memory to compare with");
+        return false;
+    }
+    for (size_t k = 0; k < l->length; k++) input[k] = streams_value(l->seed, round, k);
+    snprintf(name, sizeof name, "Array %u of %u%s", lane, view->in->count,
+             round == 0 ? "" : ", in the second call");
+    const bool right = marks_compare(
+        verdict, view->evidence,
+        &(struct marks_array){.function = RUN,
+                              .name = name,
+                              .input = input,
+                              .output = view->out->values + round * view->in->total + l->offset,
+                              .length = l->length});
+    free(input);
+    return right;
+}
+
+static bool compare_all(struct verdict *verdict, const struct view *view)
+{
+    for (uint32_t round = 0; round < view->in->rounds; round++)
+        for (uint32_t lane = 0; lane < view->in->count; lane++)
+            if (!compare_lane(verdict, view, round, lane)) return false;
+    return true;
+}
+
+/* Digests, where the results are too large to come back. */
+static bool compare_digests(struct verdict *verdict, const struct view *view,
+                            const struct evidence *repeats, size_t repeat_count)
+{
+    for (uint32_t lane = 0; lane < view->in->count; lane++) {
+        const struct streams_input_lane *l = &view->in->lanes[lane];
+        uint64_t digest = STREAMS_DIGEST_START;
+        for (size_t k = 0; k < l->length; k++)
+            digest = streams_digest(digest, marks_expected(streams_value(l->seed, 0, k), k));
+        for (size_t i = 0; i < repeat_count; i++) {
+            const struct streams_output *out = repeats[i].output;
+            if (out->digests[0][lane] == digest) continue;
+            verdict_fail_in(verdict, view->evidence, RUN,
+                            "Array %u of %u (%llu floats) is wrong in the run that was timed.",
+                            lane, view->in->count, (unsigned long long)l->length);
+            verdict_why(verdict, "Time counts only for right results.");
+            verdict_hint(verdict,
+                         "Streams.EveryArrayIsRight and Streams.ResultsHaveArrivedOnReturn "
+                         "say more. If both pass: is something kept from one call to the "
+                         "next, or limited to a size or a number of lanes?");
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- checks: values and order -----------------------------------------------------------------
+ */
+
+static void judge_values(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    /* With its work done at once, even a submission that does not wait finds its results. */
+    if (evidence->order != NULL && strcmp(evidence->order, "earliest") != 0) return;
+    if (ran(verdict, &view) && !compare_all(verdict, &view))
+        verdict_hint(verdict, "Each lane has its own length; copies count bytes: "
+                              "lanes[i].length * sizeof(float).");
+}
+
+static void judge_arrival(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    if (!ran(verdict, &view)) return;
+    if (!compare_all(verdict, &view)) {
+        verdict_why(verdict, "The three steps of one lane are ordered only if they are in one "
+                             "stream, and the host is ordered behind them only if it waits. "
+                             "Otherwise the answer depends on who is faster today.");
+        verdict_hint(verdict, "Every copy and the kernel of lane i get lanes[i].stream, and before "
+                              "streams_run returns the host has waited for each of the streams.");
+        return;
+    }
+    if (view.out->busy != 0) {
+        verdict_fail_in(verdict, evidence, RUN,
+                        "streams_run returned while %u of its streams still had work.",
+                        view.out->busy);
+        verdict_why(verdict, "The caller will read, change or release the arrays now.");
+        verdict_hint(verdict, "Wait for every stream before returning.");
+    }
+}
+
+/* ---- checks: how it is done --------------------------------------------------------------------
+ */
+
+static void judge_streams(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    struct phase phase;
+    if (!ran(verdict, &view) || !run_phase(evidence, &phase)) return;
+
+    const struct query kernels = {.phase = &phase, .kind = TRACE_OPERATION, .what = TRACE_KERNEL};
+    uint64_t seen[STREAMS_LANES];
+    size_t kernel_count = 0, distinct = 0, by_default = 0;
+    const struct trace_record *kernel = NULL;
+    while ((kernel = evidence_next(evidence, &kernels, kernel)) != NULL &&
+           kernel_count < STREAMS_LANES) {
+        const struct trace_record *creation =
+            evidence_creation(evidence, kernel->process, TRACE_STREAM, kernel->stream);
+        size_t k = 0;
+        while (k < distinct && seen[k] != kernel->stream) k++;
+        if (k == distinct) seen[distinct++] = kernel->stream;
+        by_default += creation == NULL || (creation->flags & TRACE_IMPLICIT) != 0;
+        kernel_count++;
+    }
+    if (by_default != 0) {
+        verdict_fail_in(verdict, evidence, RUN, "%zu of %zu kernels ran in the default stream.",
+                        by_default, kernel_count);
+        verdict_why(verdict, "Work in the default stream waits for all ordinary streams, and they "
+                             "wait for it: it puts everything in one row.");
+        verdict_hint(verdict, "A stream argument left out, or NULL, is the default stream. Is the "
+                              "stream made before it is used?");
+    } else if (distinct < view.in->count) {
+        verdict_fail_in(verdict, evidence, RUN, "%u arrays went through %zu stream%s.",
+                        view.in->count, distinct, distinct == 1 ? "" : "s");
+        verdict_why(verdict, "What is in one stream runs one after the other.");
+        verdict_hint(verdict, "Make one stream per lane in streams_open, and use lanes[i].stream "
+                              "for all three steps of lane i.");
+    }
+}
+
+static void judge_pinned(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    struct phase phase;
+    if (!ran(verdict, &view) || !run_phase(evidence, &phase)) return;
+
+    const struct query copies = {.phase = &phase, .kind = TRACE_OPERATION, .what = TRACE_COPY};
+    const struct trace_record *copy = NULL;
+    size_t pageable = 0;
+    const struct trace_record *first = NULL;
+    while ((copy = evidence_next(evidence, &copies, copy)) != NULL) {
+        if (copy->from != TRACE_PAGEABLE && copy->to != TRACE_PAGEABLE) continue;
+        if (pageable++ == 0) first = copy;
+    }
+    if (pageable == 0) return;
+    verdict_fail(verdict, evidence, first, "%zu of the copies go through pageable host memory.",
+                 pageable);
+    verdict_why(verdict, "The copy engine cannot reach memory that the system may move. The driver "
+                         "copies it through a buffer of its own first, on the host's time, and the "
+                         "copy is asynchronous in name only.");
+    verdict_hint(verdict, "Allocate lanes[i].host with cudaMallocHost (or cudaHostAlloc), not with "
+                          "malloc.");
+}
+
+static void judge_asynchronous(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    struct phase phase;
+    if (!ran(verdict, &view) || !run_phase(evidence, &phase)) return;
+
+    const struct query copies = {.phase = &phase, .kind = TRACE_OPERATION, .what = TRACE_COPY};
+    const struct trace_record *copy = NULL;
+    size_t blocking = 0, count = 0;
+    const struct trace_record *first = NULL;
+    while ((copy = evidence_next(evidence, &copies, copy)) != NULL) {
+        count++;
+        if ((copy->flags & TRACE_ASYNC) == 0 && blocking++ == 0) first = copy;
+    }
+    if (blocking != 0) {
+        verdict_fail(verdict, evidence, first,
+                     "%zu of %zu copies hold the host until they are "
+                     "done.",
+                     blocking, count);
+        verdict_why(verdict, "While the host stands in a copy it cannot give the device the next "
+                             "piece of work, so nothing runs beside it.");
+        verdict_hint(verdict, "cudaMemcpyAsync, with the lane's stream.");
+    } else if (count < 2 * (size_t)view.in->count) {
+        verdict_fail_in(verdict, evidence, RUN, "%u arrays, but only %zu copies.", view.in->count,
+                        count);
+        verdict_hint(verdict, "Each array goes to the device and back.");
+    }
+}
+
+/* ---- checks: what it is good for ---------------------------------------------------------------
+ */
+
+/* The kernels of streams_run in the run "compare"; false when the verdict is spoken already. */
+static bool overlapped(struct verdict *verdict, const struct evidence *evidence,
+                       const struct query *with, struct phase *phase, struct overlap *overlap)
+{
+    const struct view view = look(evidence);
+    struct query kernels = {.phase = phase, .kind = TRACE_OPERATION, .what = TRACE_KERNEL};
+    if (!ran(verdict, &view) || !run_phase(evidence, phase)) return false;
+    *overlap = evidence_overlap(evidence, &kernels, with);
+    if (overlap->a_count >= view.in->count && overlap->a_ns != 0) return true;
+    verdict_fail_in(verdict, evidence, RUN, "%u arrays, but %zu kernels ran.", view.in->count,
+                    overlap->a_count);
+    verdict_hint(verdict, "Call kernel(lanes[i].device, lanes[i].length, lanes[i].stream) once per "
+                          "lane.");
+    return false;
+}
+
+static void judge_kernels_overlap(struct verdict *verdict, const struct evidence *evidence)
+{
+    struct phase phase;
+    struct overlap overlap;
+    if (!overlapped(verdict, evidence, NULL, &phase, &overlap)) return;
+
+    const double at_once = (double)overlap.a_sum_ns / (double)overlap.a_ns;
+    verdict_figure(verdict, "kernels_at_once", "%.1f kernels at once on average (at least %.0f)",
+                   at_once, KERNELS_AT_ONCE);
+    if (at_once >= KERNELS_AT_ONCE) return;
+    verdict_fail_in(verdict, evidence, RUN,
+                    "The kernels run one after the other: %.2f at once on average.", at_once);
+    verdict_why(verdict, "One kernel here is one small block. Alone it uses one of the device's "
+                         "many multiprocessors and leaves the others idle.");
+    verdict_hint(verdict, "Kernels run side by side if they are in different streams and nothing "
+                          "makes the host wait between two launches: no synchronisation and no "
+                          "blocking copy inside the loop, nothing in the default stream.");
+}
+
+static void judge_copies_overlap(struct verdict *verdict, const struct evidence *evidence)
+{
+    struct phase phase;
+    struct overlap overlap;
+    const struct query copies = {.phase = &phase, .kind = TRACE_OPERATION, .what = TRACE_COPY};
+    if (!overlapped(verdict, evidence, &copies, &phase, &overlap)) return;
+
+    const double part = overlap.b_ns != 0 ? (double)overlap.both_ns / (double)overlap.b_ns : 0.0;
+    verdict_figure(verdict, "copies_beside_kernels",
+                   "%.0f %% of the copying time beside a kernel (at least %.0f %%)", 100.0 * part,
+                   100.0 * COPY_OVERLAP);
+    if (part >= COPY_OVERLAP) return;
+    verdict_fail_in(verdict, evidence, RUN,
+                    "No copy runs beside a kernel: %.1f %% of the copying time.", 100.0 * part);
+    verdict_why(verdict, "The copy engines are not the multiprocessors: a copy beside a kernel "
+                         "costs no time at all.");
+    verdict_hint(verdict, "Does something between the copies in, the kernels and the copies out "
+                          "wait for all of one kind before the next begins? Only the end of "
+                          "streams_run needs a wait.");
+}
+
+/* What the device cannot beat, in ns: the longest of its three resources, and what has to come
+ * before and after it. 0: not known. From the run's own calibration. */
+static double bound_ns(const struct view *view)
+{
+    const struct evidence *evidence = view->evidence;
+    struct phase phase;
+    if (!evidence_phase(evidence, STREAMS_PHASE_CALIBRATE, 0, &phase)) return 0.0;
+
+    struct query query = {.phase = &phase, .kind = TRACE_OPERATION, .what = TRACE_COPY};
+    query.to = TRACE_DEVICE;
+    const double in = (double)spans_last(evidence, &query, NULL);
+    query.to = TRACE_PINNED;
+    const double out = (double)spans_last(evidence, &query, NULL);
+    query.to = 0;
+    query.what = TRACE_KERNEL;
+    const double kernel = (double)spans_last(evidence, &query, NULL);
+    if (in == 0.0 || out == 0.0 || kernel == 0.0) return 0.0;
+
+    /* Calibrated with lane 0; the others in proportion. */
+    const double lanes = (double)view->in->total / (double)view->in->lanes[0].length;
+    double bound = lanes * in + kernel + out;
+    if (in + kernel + lanes * out > bound) bound = in + kernel + lanes * out;
+    if (in + lanes * kernel / RESIDENT_KERNELS + out > bound)
+        bound = in + lanes * kernel / RESIDENT_KERNELS + out;
+    return bound;
+}
+
+static void judge_speed_up(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    struct phase phase, serial, depth;
+    if (!ran(verdict, &view) || !run_phase(evidence, &phase) ||
+        !compare_digests(verdict, &view, evidence, 1))
+        return;
+    if (!evidence_phase(evidence, STREAMS_PHASE_SERIAL, 0, &serial)) {
+        verdict_skip(verdict, "the serial baseline was not recorded");
+        return;
+    }
+    const double streams_ns = (double)spans_phase(evidence, &phase);
+    const double serial_ns = (double)spans_phase(evidence, &serial);
+    if (streams_ns == 0.0 || serial_ns == 0.0) {
+        verdict_skip(verdict, "the device gave no times");
+        return;
+    }
+    const double speed_up = serial_ns / streams_ns;
+    verdict_figure(verdict, "speed_up",
+                   "%.1f times as fast as one array after the other (at least %.0f): %.3f ms, was "
+                   "%.3f ms",
+                   speed_up, SPEED_UP, streams_ns / 1e6, serial_ns / 1e6);
+    const double bound = bound_ns(&view);
+    if (bound > 0.0)
+        verdict_figure(verdict, "of_bound",
+                       "%.0f %% of what copies in, kernels and copies out allow (%.3f ms)",
+                       100.0 * bound / streams_ns, bound / 1e6);
+    if (view.out->depth_first == 0 && evidence_phase(evidence, STREAMS_PHASE_DEPTH, 0, &depth))
+        verdict_figure(verdict, "depth_first",
+                       "the same lanes issued depth-first by the grader: %.3f ms, %.1f times yours",
+                       (double)spans_phase(evidence, &depth) / 1e6,
+                       (double)spans_phase(evidence, &depth) / streams_ns);
+    if (speed_up >= SPEED_UP) return;
+    verdict_fail_in(verdict, evidence, RUN,
+                    "streams_run is %.2f times as fast as one array after the other, from pageable "
+                    "memory, in one stream.",
+                    speed_up);
+    verdict_why(verdict, "Streams are there to make the device do several things at once.");
+    verdict_hint(verdict, "Streams.KernelsRunBesideKernels and Streams.CopiesRunBesideKernels say "
+                          "which of them it does not.");
+}
+
+static void judge_time(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    if (!ran(verdict, &view) ||
+        !compare_digests(verdict, &view, evidence->repeats, evidence->repeat_count))
+        return;
+    verdict_time_ratio(verdict, evidence, STREAMS_PHASE_RUN, TIME_LIMIT);
+    if (verdict_failed(verdict))
+        verdict_hint(verdict, "In which order is the work issued? Depth-first (copy, kernel, copy "
+                              "of one lane, then of the next) puts a copy that has to wait in "
+                              "front of one that does not, in a queue that several streams share. "
+                              "Breadth-first: all copies in, all kernels, all copies out.");
+}
+
+/* ---- checks: failures and what is left
+ * ----------------------------------------------------------- */
+
+static void judge_failures(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    struct phase phase;
+    struct answer answer =
+        answer_in(evidence, STREAMS_PHASE_OPEN_FAILS, 0, OPEN, view.out->open_failed, &phase);
+
+    if (!answer_failed_with(verdict, &answer, OUT_OF_MEMORY,
+                            "the device has no room for one of the lanes"))
+        return;
+    if (view.out->kept != 0) {
+        verdict_fail_in(verdict, evidence, OPEN,
+                        "streams_open failed, and %u pointers in the lanes were not set back to "
+                        "NULL.",
+                        view.out->kept);
+        verdict_why(verdict, "The caller cannot tell what it still owns, and releases it twice.");
+        verdict_hint(verdict, "Release what was made, and set the pointer to NULL where it is "
+                              "released.");
+        return;
+    }
+    answer = answer_in(evidence, STREAMS_PHASE_OPEN, 0, OPEN, view.out->open, &phase);
+    if (!answer_succeeded(verdict, &answer, "a right call after one that had failed")) return;
+    if (view.out->incomplete != 0) return; /* said by the checks of values */
+    answer = answer_in(evidence, STREAMS_PHASE_RUN_FAILS, 0, RUN, view.out->run_failed, &phase);
+    if (!answer_failed_with(verdict, &answer, INVALID_CONFIGURATION,
+                            "one of the kernels' launches was refused"))
+        return;
+    if (view.out->busy_failed != 0) {
+        verdict_fail_in(verdict, evidence, RUN,
+                        "streams_run returned an error while %u of its streams still had work.",
+                        view.out->busy_failed);
+        verdict_why(verdict, "The lanes that were issued before the failure still read and write "
+                             "arrays that the caller is about to release.");
+        verdict_hint(verdict, "Wait for every stream on the way out of a failure as well.");
+        return;
+    }
+    answer = answer_in(evidence, STREAMS_PHASE_RUN, 0, RUN, view.out->runs[0], &phase);
+    if (!answer_succeeded(verdict, &answer, "a right call after one that had failed") ||
+        !compare_all(verdict, &view))
+        return;
+    answer = answer_in(evidence, STREAMS_PHASE_CLOSE, 0, CLOSE, view.out->close, &phase);
+    if (!answer_succeeded(verdict, &answer, "lanes that are open")) return;
+    if (view.out->kept_closed != 0) {
+        verdict_fail_in(verdict, evidence, CLOSE,
+                        "%u pointers in the lanes are not NULL after "
+                        "streams_close.",
+                        view.out->kept_closed);
+        verdict_hint(verdict, "Set host, device and stream to NULL when they are released.");
+        return;
+    }
+    answer = answer_in(evidence, STREAMS_PHASE_CLOSE, 1, CLOSE, view.out->close_again, &phase);
+    answer_succeeded(verdict, &answer, "lanes that were closed already");
+}
+
+static void judge_left(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    struct phase phase;
+    struct answer answer =
+        answer_in(evidence, STREAMS_PHASE_CLOSE, 0, CLOSE, view.out->close, &phase);
+
+    if (!ran(verdict, &view)) return;
+    if (!answer_succeeded(verdict, &answer, "lanes that are open")) return;
+    if (!evidence_phase(evidence, STREAMS_PHASE_LIFE, 0, &phase)) return;
+    verdict_leaks(verdict, evidence, &phase);
+    if (verdict_failed(verdict))
+        verdict_hint(verdict, "streams_close gives back all three of every lane: "
+                              "cudaStreamDestroy, cudaFree, cudaFreeHost; and whatever streams_run "
+                              "made for itself.");
+}
+
+static void judge_left_on_failure(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    struct phase phase;
+    struct answer answer =
+        answer_in(evidence, STREAMS_PHASE_OPEN_FAILS, 0, OPEN, view.out->open_failed, &phase);
+    if (!answer_written(verdict, &answer) || answer.phase == NULL) return;
+    verdict_leaks(verdict, evidence, &phase);
+    if (verdict_failed(verdict))
+        verdict_hint(verdict, "streams_open failed at one lane; what the lanes before it had got "
+                              "was never released, and the caller does not know of it.");
+}
+
+static const struct check checks[] = {
+    {"EveryArrayIsRight", "values", 0, "every array goes through the kernel once", judge_values},
+    {"ResultsHaveArrivedOnReturn", "values", CHECK_ORDER,
+     "each array's steps are ordered, and the host waits for all of them", judge_arrival},
+    {"EveryArrayHasItsOwnStream", "values", 0, "no array shares a stream with another",
+     judge_streams},
+    {"HostMemoryIsPageLocked", "values", 0, "the copy engines can work on their own", judge_pinned},
+    {"CopiesAreAsynchronous", "values", 0, "the host goes on while the device copies",
+     judge_asynchronous},
+    {"KernelsRunBesideKernels", "compare", 0, "several arrays are worked on at the same time",
+     judge_kernels_overlap},
+    {"CopiesRunBesideKernels", "compare", 0, "copies cost no time of their own",
+     judge_copies_overlap},
+    {"FasterThanOneAfterTheOther", "compare", 0, "the speed-up over the serial baseline",
+     judge_speed_up},
+    {"FailuresLeaveAllInOrder", "failures", 0,
+     "the first error is returned, and the next call works", judge_failures},
+    {"NothingIsLeftBehind", "values", 0, "streams destroyed, memory released", judge_left},
+    {"NothingIsLeftBehindOnFailure", "failures", 0, "also when streams_open fails half-way",
+     judge_left_on_failure},
+    {"AsFastAsTheReference", "timed", 0, "no time is lost against the reference solution",
+     judge_time},
+    {0},
+};
+
+const struct lesson lesson_02_streams = {
+    .number = 2,
+    .folder = "02_streams",
+    .suite = "Streams",
+    .function = RUN,
+    .files = (const char *const[]){"streams.c", NULL},
+    .parts = (const char *const[]){"02_streams_drive", "multiply_divide", "broken", NULL},
+    .runs = runs,
+    .checks = checks,
+};
