@@ -1,0 +1,72 @@
+#include "emulator/api/runtime_error.h"
+#include "emulator/api/private.h"
+#include "emulator/api/runtime.h"
+
+static _Thread_local cudaError_t last_error;
+
+static const struct row {
+    int code;
+    const char *name;
+    const char *sentence;
+} rows[] = {
+#define ERROR(code, sentence) {code, #code, sentence},
+#include "emulator/api/runtime_errors.def"
+#undef ERROR
+};
+
+static const struct row *find(int code)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].code == code) return &rows[i];
+    return NULL;
+}
+
+bool runtime_is_error(int error)
+{
+    return find(error) != NULL;
+}
+
+cudaError_t runtime_keep_error(cudaError_t error)
+{
+    if (error != cudaSuccess) last_error = error;
+    return error;
+}
+
+cudaError_t runtime_last_error(bool take)
+{
+    cudaError_t error = last_error;
+    if (take) last_error = cudaSuccess;
+    return error;
+}
+
+/* ---- the exported functions -------------------------------------------------------------- */
+
+static const char unknown[] = "unrecognized error code";
+
+RUNTIME_EXPORT const char *cudaGetErrorName(cudaError_t error)
+{
+    const struct row *row = find((int)error);
+    return row != NULL ? row->name : unknown;
+}
+
+RUNTIME_EXPORT const char *cudaGetErrorString(cudaError_t error)
+{
+    const struct row *row = find((int)error);
+    return row != NULL ? row->sentence : unknown;
+}
+
+static cudaError_t answer_last_error(const char *name, const void *caller, bool take)
+{
+    overlap_call_enter(name, caller, 0);
+    return (cudaError_t)overlap_call_leave((int)runtime_last_error(take));
+}
+
+RUNTIME_EXPORT cudaError_t cudaGetLastError(void)
+{
+    return answer_last_error("cudaGetLastError", __builtin_return_address(0), true);
+}
+
+RUNTIME_EXPORT cudaError_t cudaPeekAtLastError(void)
+{
+    return answer_last_error("cudaPeekAtLastError", __builtin_return_address(0), false);
+}
