@@ -61,7 +61,7 @@ static void lanes_fill(const struct streams_input *input, struct streams_lane *l
 {
     for (uint32_t i = 0; i < input->count; i++)
         for (size_t k = 0; k < input->lanes[i].length; k++)
-            lanes[i].host[k] = streams_value(input->lanes[i].seed, round, k);
+            lanes[i].host[k] = values_at(values_seed(input->lanes[i].seed, round), k);
 }
 
 /* What the host arrays hold in this moment, whatever still works on them. */
@@ -109,8 +109,7 @@ static cudaError_t own_open(const struct streams_input *input, struct own *own)
         if (input->lanes[i].length > longest) longest = input->lanes[i].length;
     own->pageable = malloc(longest * sizeof(float));
     if (own->pageable == NULL) return cudaErrorMemoryAllocation;
-    for (size_t k = 0; k < longest; k++)
-        own->pageable[k] = streams_value(input->lanes[0].seed, 0, k);
+    for (size_t k = 0; k < longest; k++) own->pageable[k] = values_at(input->lanes[0].seed, k);
     cudaError_t error = cudaMallocHost((void **)&own->pinned, longest * sizeof(float));
     if (error != cudaSuccess) return error;
     memcpy(own->pinned, own->pageable, longest * sizeof(float));

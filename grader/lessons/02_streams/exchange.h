@@ -1,11 +1,13 @@
 /* What the judge hands to the drive of lesson 02, and what it gets back.
  *
  * With the real constants the arrays are 839 MB, so they do not travel: the judge hands over a
- * secret seed per array, both sides make the same numbers of it, and of large results a digest
- * comes back.
+ * secret seed per array, both sides make the same numbers of it (values.h), and of large results a
+ * digest comes back.
  */
 #ifndef OVERLAP_LESSON_02_EXCHANGE_H
 #define OVERLAP_LESSON_02_EXCHANGE_H
+
+#include "grader/lessons/values.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -58,15 +60,6 @@ struct streams_output {
 #define STREAMS_PHASE_DEPTH "depth-first"   /* the drive, in the student's lanes */
 
 #define STREAMS_TOO_MANY ((size_t)1 << 50) /* floats: 4 PiB */
-
-/* Element `index` of the array of `seed` in `round`: both signs, 24 bits of spread. */
-static inline float streams_value(uint64_t seed, uint32_t round, size_t index)
-{
-    uint64_t x = seed + round * 0xd1b54a32d192ed03ull + index * 0x9e3779b97f4a7c15ull;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-    return (float)((int32_t)(x >> 40) - 0x800000) * (1000.0f / 0x800000);
-}
 
 #define STREAMS_DIGEST_START 0xcbf29ce484222325ull
 

@@ -5,7 +5,7 @@
 #include "grader/lessons/02_streams/exchange.h"
 #include "grader/lessons/answer.h"
 #include "grader/lessons/marks.h"
-#include "grader/lessons/spans.h"
+#include "grader/timing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,7 +157,7 @@ static bool compare_lane(struct verdict *verdict, const struct view *view, uint3
         verdict_skip(verdict, "no memory to compare with");
         return false;
     }
-    for (size_t k = 0; k < l->length; k++) input[k] = streams_value(l->seed, round, k);
+    for (size_t k = 0; k < l->length; k++) input[k] = values_at(values_seed(l->seed, round), k);
     snprintf(name, sizeof name, "Array %u of %u%s", lane, view->in->count,
              round == 0 ? "" : ", in the second call");
     const bool right = marks_compare(
@@ -187,7 +187,7 @@ static bool compare_digests(struct verdict *verdict, const struct view *view,
         const struct streams_input_lane *l = &view->in->lanes[lane];
         uint64_t digest = STREAMS_DIGEST_START;
         for (size_t k = 0; k < l->length; k++)
-            digest = streams_digest(digest, marks_expected(streams_value(l->seed, 0, k), k));
+            digest = streams_digest(digest, marks_expected(values_at(l->seed, k), k));
         for (size_t i = 0; i < repeat_count; i++) {
             const struct streams_output *out = repeats[i].output;
             if (out->digests[0][lane] == digest) continue;
@@ -390,6 +390,16 @@ static void judge_copies_overlap(struct verdict *verdict, const struct evidence 
                           "streams_run needs a wait.");
 }
 
+/* The duration in ns of the last operation that `query` selects; 0 when there is none. */
+static double last_ns(const struct evidence *evidence, const struct query *query)
+{
+    const struct trace_record *record = NULL, *last = NULL;
+    while ((record = evidence_next(evidence, query, record)) != NULL) {
+        if (last == NULL || record->start_ns >= last->start_ns) last = record;
+    }
+    return last != NULL ? (double)(last->end_ns - last->start_ns) : 0.0;
+}
+
 /* What the device cannot beat, in ns: the longest of its three resources, and what has to come
  * before and after it. 0: not known. From the run's own calibration. */
 static double bound_ns(const struct view *view)
@@ -400,12 +410,12 @@ static double bound_ns(const struct view *view)
 
     struct query query = {.phase = &phase, .kind = TRACE_OPERATION, .what = TRACE_COPY};
     query.to = TRACE_DEVICE;
-    const double in = (double)spans_last(evidence, &query, NULL);
+    const double in = last_ns(evidence, &query);
     query.to = TRACE_PINNED;
-    const double out = (double)spans_last(evidence, &query, NULL);
+    const double out = last_ns(evidence, &query);
     query.to = 0;
     query.what = TRACE_KERNEL;
-    const double kernel = (double)spans_last(evidence, &query, NULL);
+    const double kernel = last_ns(evidence, &query);
     if (in == 0.0 || out == 0.0 || kernel == 0.0) return 0.0;
 
     /* Calibrated with lane 0; the others in proportion. */
@@ -420,35 +430,29 @@ static double bound_ns(const struct view *view)
 static void judge_speed_up(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct view view = look(evidence);
-    struct phase phase, serial, depth;
-    if (!ran(verdict, &view) || !run_phase(evidence, &phase) ||
-        !compare_digests(verdict, &view, evidence, 1))
-        return;
-    if (!evidence_phase(evidence, STREAMS_PHASE_SERIAL, 0, &serial)) {
-        verdict_skip(verdict, "the serial baseline was not recorded");
-        return;
-    }
-    const double streams_ns = (double)spans_phase(evidence, &phase);
-    const double serial_ns = (double)spans_phase(evidence, &serial);
-    if (streams_ns == 0.0 || serial_ns == 0.0) {
-        verdict_skip(verdict, "the device gave no times");
+    if (!ran(verdict, &view) || !compare_digests(verdict, &view, evidence, 1)) return;
+
+    const double streams = timing_of_phase(evidence, STREAMS_PHASE_RUN);
+    const double serial = timing_of_phase(evidence, STREAMS_PHASE_SERIAL);
+    const double depth = timing_of_phase(evidence, STREAMS_PHASE_DEPTH);
+    if (streams <= 0.0 || serial <= 0.0) {
+        verdict_skip(verdict, "the device recorded no times");
         return;
     }
-    const double speed_up = serial_ns / streams_ns;
+    const double speed_up = serial / streams;
     verdict_figure(verdict, "speed_up",
                    "%.1f times as fast as one array after the other (at least %.0f): %.3f ms, was "
                    "%.3f ms",
-                   speed_up, SPEED_UP, streams_ns / 1e6, serial_ns / 1e6);
-    const double bound = bound_ns(&view);
+                   speed_up, SPEED_UP, streams * 1e3, serial * 1e3);
+    const double bound = bound_ns(&view) * 1e-9;
     if (bound > 0.0)
         verdict_figure(verdict, "of_bound",
                        "%.0f %% of what copies in, kernels and copies out allow (%.3f ms)",
-                       100.0 * bound / streams_ns, bound / 1e6);
-    if (view.out->depth_first == 0 && evidence_phase(evidence, STREAMS_PHASE_DEPTH, 0, &depth))
+                       100.0 * bound / streams, bound * 1e3);
+    if (view.out->depth_first == 0 && depth > 0.0)
         verdict_figure(verdict, "depth_first",
                        "the same lanes issued depth-first by the grader: %.3f ms, %.1f times yours",
-                       (double)spans_phase(evidence, &depth) / 1e6,
-                       (double)spans_phase(evidence, &depth) / streams_ns);
+                       depth * 1e3, depth / streams);
     if (speed_up >= SPEED_UP) return;
     verdict_fail_in(verdict, evidence, RUN,
                     "streams_run is %.2f times as fast as one array after the other, from pageable "

@@ -1,0 +1,173 @@
+/* The drive of lesson 03: makes arrays and streams, lets the student's functions time kernels on
+ * them, and looks at both ends of every array afterwards. */
+#include "grader/drive.h"
+#include "grader/lessons/03_events/exchange.h"
+#include "kernels/broken.h"
+#include "kernels/multiply_divide.h"
+#include "lesson.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int failed(const char *what, cudaError_t error)
+{
+    fprintf(stderr, "drive: %s: %s\n", what, cudaGetErrorString(error));
+    return 1;
+}
+
+/* The kernel that the student is given. events_kernel has no place for a context, so the count of
+ * launches lives here. */
+static struct {
+    size_t launches, refused; /* the refused-th launch (from 0) fails */
+} given;
+
+static cudaError_t given_kernel(float *array, size_t length, cudaStream_t stream)
+{
+    if (given.launches++ == given.refused)
+        return broken_configuration_launch(array, length, stream);
+    return multiply_divide_launch(array, length, stream);
+}
+
+static void give(size_t refused)
+{
+    given.launches = 0;
+    given.refused = refused;
+}
+
+/* ---- arrays and streams -----------------------------------------------------------------------
+ */
+
+static size_t window_begin(const struct events_input_task *task, int window)
+{
+    return window == 0 ? 0 : task->length - EVENTS_WINDOW;
+}
+
+static cudaError_t task_open(const struct events_input_task *from, struct events_task *task)
+{
+    float values[EVENTS_WINDOW];
+    task->length = from->length;
+    cudaError_t error = cudaMalloc((void **)&task->array, from->length * sizeof(float));
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithFlags(&task->stream, cudaStreamNonBlocking);
+    if (error == cudaSuccess) error = cudaMemset(task->array, 0, from->length * sizeof(float));
+    for (int window = 0; window < 2 && error == cudaSuccess; window++) {
+        const size_t begin = window_begin(from, window);
+        for (size_t k = 0; k < EVENTS_WINDOW; k++) values[k] = values_at(from->seed, begin + k);
+        error = cudaMemcpy(task->array + begin, values, sizeof values, cudaMemcpyHostToDevice);
+    }
+    return error;
+}
+
+static cudaError_t task_close(const struct events_input_task *from, struct events_task *task,
+                              float windows[2][EVENTS_WINDOW])
+{
+    cudaError_t error = cudaSuccess;
+    for (int window = 0; window < 2 && error == cudaSuccess; window++)
+        error = cudaMemcpy(windows[window], task->array + window_begin(from, window),
+                           sizeof windows[window], cudaMemcpyDeviceToHost);
+    if (error == cudaSuccess) error = cudaStreamDestroy(task->stream);
+    if (error == cudaSuccess) error = cudaFree(task->array);
+    return error;
+}
+
+/* The first launch of a kernel loads it; that is nobody's time. */
+static cudaError_t warm_up(void)
+{
+    float *array;
+    cudaError_t error = cudaMalloc((void **)&array, 64 * sizeof(float));
+    if (error == cudaSuccess) error = cudaMemset(array, 0, 64 * sizeof(float));
+    if (error == cudaSuccess) error = multiply_divide_launch(array, 64, NULL);
+    if (error == cudaSuccess) error = cudaDeviceSynchronize();
+    return error == cudaSuccess ? cudaFree(array) : error;
+}
+
+/* ---- calls ------------------------------------------------------------------------------------
+ */
+
+static void one(struct drive *drive, const char *phase, const struct events_task *task,
+                struct events_output_one *out)
+{
+    struct events_observation seen;
+    memset(&seen, DRIVE_POISON, sizeof seen);
+    drive_begin(drive, phase, 0);
+    out->code = events_time_one(given_kernel, task, &seen);
+    drive_end(drive, phase, 0);
+    (void)cudaDeviceSynchronize();
+    (void)cudaGetLastError();
+    out->milliseconds = seen.milliseconds;
+    out->start_before = (int32_t)seen.start_before;
+    out->end_before = (int32_t)seen.end_before;
+    out->start_after = (int32_t)seen.start_after;
+    out->end_after = (int32_t)seen.end_after;
+}
+
+static void each(struct drive *drive, const char *phase, uint32_t index,
+                 const struct events_task *tasks, uint32_t count, struct events_output_each *out)
+{
+    drive_begin(drive, phase, index);
+    out->code = events_time_each(given_kernel, tasks, count, out->milliseconds);
+    drive_end(drive, phase, index);
+    out->busy = 0;
+    for (uint32_t i = 0; i < count; i++)
+        out->busy += cudaStreamQuery(tasks[i].stream) != cudaSuccess;
+    (void)cudaDeviceSynchronize();
+    (void)cudaGetLastError(); /* "not ready", or a refused launch, may be remembered */
+}
+
+static void statistics(struct drive *drive)
+{
+    const struct events_input *input = drive->input;
+    struct events_output *output = drive->output;
+    drive_begin(drive, EVENTS_PHASE_STATISTICS, 0);
+    for (int i = 0; i < EVENTS_SETS; i++) {
+        struct events_output_statistics *out = &output->sets[i];
+        double mean, deviation;
+        memset(&mean, DRIVE_POISON, sizeof mean);
+        memset(&deviation, DRIVE_POISON, sizeof deviation);
+        out->code =
+            events_statistics(input->sets[i].numbers, input->sets[i].count, &mean, &deviation);
+        out->mean = mean;
+        out->deviation = deviation;
+    }
+    drive_end(drive, EVENTS_PHASE_STATISTICS, 0);
+}
+
+int drive_main(struct drive *drive)
+{
+    const struct events_input *input = drive->input;
+    struct events_output *output = drive->output;
+    const uint32_t count = 1 + EVENTS_FEW + input->many;
+    const struct events_task *few = NULL, *many = NULL;
+    static struct events_task tasks[EVENTS_TASKS];
+
+    cudaError_t error = warm_up();
+    for (uint32_t i = 0; i < count && error == cudaSuccess; i++)
+        error = task_open(&input->tasks[i], &tasks[i]);
+    if (error == cudaSuccess) error = cudaDeviceSynchronize();
+    if (error != cudaSuccess) return failed("the arrays could not be made", error);
+    few = tasks + 1;
+    many = few + EVENTS_FEW;
+
+    if (strcmp(drive->run, "failures") == 0) {
+        double mean, deviation;
+        give(0);
+        one(drive, EVENTS_PHASE_ONE_FAILS, &tasks[0], &output->one_failed);
+        give(input->refused);
+        each(drive, EVENTS_PHASE_EACH_FAILS, 0, few, EVENTS_FEW, &output->each_failed);
+        output->each_of_none = events_time_each(given_kernel, few, 0, output->each[0].milliseconds);
+        output->statistics_of_none =
+            events_statistics(input->sets[0].numbers, 0, &mean, &deviation);
+        give(SIZE_MAX);
+        one(drive, EVENTS_PHASE_ONE, &tasks[0], &output->one);
+    } else {
+        give(SIZE_MAX);
+        one(drive, EVENTS_PHASE_ONE, &tasks[0], &output->one);
+        each(drive, EVENTS_PHASE_EACH, 0, few, EVENTS_FEW, &output->each[0]);
+        each(drive, EVENTS_PHASE_EACH, 1, many, input->many, &output->each[1]);
+        statistics(drive);
+    }
+
+    for (uint32_t i = 0; i < count && error == cudaSuccess; i++)
+        error = task_close(&input->tasks[i], &tasks[i], output->windows[i]);
+    return error == cudaSuccess ? 0 : failed("the arrays could not be read", error);
+}

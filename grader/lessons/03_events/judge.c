@@ -1,0 +1,589 @@
+/* The judge of lesson 03: the times that the student measured against the device's own record of
+ * the same kernels; where the events were recorded; what the queries said; the arithmetic. */
+#include "grader/judge.h"
+#include "grader/lessons/03_events/exchange.h"
+#include "grader/lessons/answer.h"
+#include "grader/lessons/marks.h"
+#include "grader/lessons/waits.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ONE "events_time_one"
+#define EACH "events_time_each"
+#define STATISTICS "events_statistics"
+#define INVALID_VALUE 1
+#define INVALID_CONFIGURATION 9
+#define NOT_READY 600
+
+#define AGREEMENT 0.05 /* of the device's own time */
+#define DIGITS 1e-6    /* of mean and deviation */
+
+/* ---- runs --------------------------------------------------------------------------------- */
+
+/* Numbers with spread; one number; large numbers that differ by little; many. */
+static void draw_sets(struct run_input *input, struct events_input *in)
+{
+    static const struct {
+        int64_t fewest, most;
+        double low, high;
+    } sets[EVENTS_SETS] = {
+        {7, 40, 1.0, 30.0}, {1, 1, 1.0, 30.0}, {50, 150, 4095.99, 4096.01}, {200, 200, 0.001, 900}};
+
+    for (int i = 0; i < EVENTS_SETS; i++) {
+        in->sets[i].count = (uint32_t)random_between(input->random, sets[i].fewest, sets[i].most);
+        for (uint32_t k = 0; k < in->sets[i].count; k++)
+            in->sets[i].numbers[k] = (float)random_real(input->random, sets[i].low, sets[i].high);
+    }
+}
+
+/* The many are of nearly the same length: streams share the device's queues, and an end event may
+ * stand in one behind the longer kernel of another stream. The few have a queue each, and differ.
+ */
+static int prepare(struct run_input *input)
+{
+    const bool gpu = input->device == DRIVE_GPU;
+    const int64_t one = gpu ? 100ll << 20 : 24000, short_few = gpu ? 300000 : 4000,
+                  long_few = gpu ? 2000000 : 16000, many = gpu ? 1 << 20 : 4000;
+    struct events_input *in = run_input_allocate(input, sizeof *in);
+    if (in == NULL) return -1;
+    in->many = strcmp(input->run, "failures") == 0 ? 0 : gpu ? EVENTS_MANY : 16;
+    in->refused = (uint32_t)random_between(input->random, 2, EVENTS_FEW - 2);
+    for (uint32_t i = 0; i < 1 + EVENTS_FEW + in->many; i++) {
+        const int64_t length = i == 0 ? one + random_between(input->random, 1, 999)
+                               : i <= EVENTS_FEW
+                                   ? random_between(input->random, short_few, long_few)
+                                   : many + random_between(input->random, 0, many / 1000);
+        in->tasks[i].length = (uint64_t)length;
+        in->tasks[i].seed = random_bits(input->random);
+    }
+    draw_sets(input, in);
+    input->output_size = sizeof(struct events_output);
+    return 0;
+}
+
+static const struct run_plan runs[] = {
+    {.name = "times",
+     .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER,
+     .prepare = prepare,
+     .seconds = 60.0},
+    {.name = "failures", .flags = RUN_ON_BOTH, .prepare = prepare},
+    {0},
+};
+
+/* ---- reading the evidence ------------------------------------------------------------------ */
+
+struct view {
+    const struct evidence *evidence;
+    const struct events_input *in;
+    const struct events_output *out;
+};
+
+static struct view look(const struct evidence *evidence)
+{
+    return (struct view){evidence, evidence->input, evidence->output};
+}
+
+/* A call of one of the functions that launch: its phase, and its tasks, from `first` on. */
+struct called {
+    struct phase phase;
+    struct answer answer;
+    uint32_t first, count;
+    const float *milliseconds;
+};
+
+enum which { CALL_ONE, CALL_FEW, CALL_MANY, CALL_COUNT };
+
+/* False: the verdict says that the call did not succeed. *called must stay where it is. */
+static bool call_get(struct verdict *verdict, const struct view *view, enum which which,
+                     struct called *called)
+{
+    const struct events_output *out = view->out;
+    const bool one = which == CALL_ONE;
+    const uint32_t each = which == CALL_MANY;
+    const bool known = evidence_phase(view->evidence, one ? EVENTS_PHASE_ONE : EVENTS_PHASE_EACH,
+                                      one ? 0 : each, &called->phase);
+
+    called->first = one ? 0 : which == CALL_FEW ? 1 : 1 + EVENTS_FEW;
+    called->count = one ? 1 : which == CALL_FEW ? EVENTS_FEW : view->in->many;
+    called->milliseconds = one ? &out->one.milliseconds : out->each[each].milliseconds;
+    called->answer =
+        (struct answer){view->evidence, known ? &called->phase : NULL, one ? ONE : EACH,
+                        ANSWER_RUNTIME, one ? out->one.code : out->each[each].code};
+    return answer_succeeded(verdict, &called->answer,
+                            one    ? "one kernel"
+                            : each ? "many kernels"
+                                   : "a few kernels");
+}
+
+/* The device's record of the kernel that the i-th of the call's tasks launched: kernels are
+ * launched in the order of the tasks or not; what tells them apart is their stream, and what tells
+ * the streams apart is the order in which the drive made them, one per task. */
+static uint64_t stream_of(const struct evidence *evidence, uint32_t task)
+{
+    const struct query streams = {.kind = TRACE_CREATE, .what = TRACE_STREAM};
+    const struct trace_record *stream = NULL;
+    uint32_t i = 0;
+    while ((stream = evidence_next(evidence, &streams, stream)) != NULL) {
+        if ((stream->flags & TRACE_IMPLICIT) != 0 || evidence_by_submission(evidence, stream))
+            continue;
+        if (i++ == task) return stream->object;
+    }
+    return 0;
+}
+
+static const struct trace_record *kernel_of(const struct evidence *evidence,
+                                            const struct called *called, uint32_t i)
+{
+    const struct query kernels = {.phase = &called->phase,
+                                  .kind = TRACE_OPERATION,
+                                  .what = TRACE_KERNEL,
+                                  .stream = stream_of(evidence, called->first + i)};
+    return kernels.stream != 0 ? evidence_next(evidence, &kernels, NULL) : NULL;
+}
+
+/* The kernel, or a verdict that says that there is none. */
+static const struct trace_record *kernel_get(struct verdict *verdict, const struct view *view,
+                                             const struct called *called, uint32_t i)
+{
+    const struct trace_record *kernel = kernel_of(view->evidence, called, i);
+    if (kernel != NULL) return kernel;
+    verdict_fail_in(verdict, view->evidence, called->answer.function,
+                    "No kernel ran in the stream of task %u of %u.", i, called->count);
+    verdict_hint(verdict, "kernel(task->array, task->length, task->stream), once per task.");
+    return NULL;
+}
+
+/* ---- checks: times -------------------------------------------------------------------------- */
+
+/* What is the matter with a time that is wrong, as far as the number itself tells. */
+static void explain(struct verdict *verdict, double measured, double device)
+{
+    uint32_t bits;
+    const float as_float = (float)measured;
+    memcpy(&bits, &as_float, sizeof bits);
+    if (bits == DRIVE_POISON * 0x01010101u || measured == 0.0) {
+        verdict_why(verdict, "Nobody wrote the time, or it was written before there was one: "
+                             "cudaEventElapsedTime answers cudaErrorNotReady (600) until the "
+                             "device has come past both events.");
+        verdict_hint(verdict, "Wait for the end event first, and look at what "
+                              "cudaEventElapsedTime returns.");
+    } else if (measured > device) {
+        verdict_why(verdict,
+                    "A time between two events is the time of all that the device, and the "
+                    "host, did between them.");
+        verdict_hint(verdict, "Record the start right before the kernel's launch and the end right "
+                              "behind it, both in the kernel's stream: not before other launches, "
+                              "not behind a wait. A clock of the host also counts the way there "
+                              "and back.");
+    } else {
+        verdict_why(verdict,
+                    "The end was passed before the kernel had ended, or the start after it "
+                    "had begun.");
+        verdict_hint(verdict, "Record start, launch, record end, in this order, and all three in "
+                              "the kernel's stream. In another stream the event has nothing to "
+                              "wait for.");
+    }
+}
+
+static void judge_times(struct verdict *verdict, const struct view *view, enum which which)
+{
+    struct called called;
+    double worst = 0.0;
+    if (!call_get(verdict, view, which, &called)) return;
+    for (uint32_t i = 0; i < called.count; i++) {
+        const struct trace_record *kernel = kernel_get(verdict, view, &called, i);
+        if (kernel == NULL) return;
+        if (kernel->end_ns <= kernel->start_ns) {
+            verdict_skip(verdict, "the device did not say how long the kernel took");
+            return;
+        }
+        const double device = (double)(kernel->end_ns - kernel->start_ns) * 1e-6;
+        const double measured = called.milliseconds[i];
+        const double off = fabs(measured - device) / device;
+        if (off <= AGREEMENT) {
+            if (off > worst) worst = off;
+            continue;
+        }
+        verdict_fail_in(verdict, view->evidence, called.answer.function,
+                        "Kernel %u of %u: measured %.4f ms, the device's own record says %.4f ms.",
+                        i, called.count, measured, device);
+        explain(verdict, measured, device);
+        return;
+    }
+    if (which == CALL_ONE)
+        verdict_figure(verdict, "one_kernel",
+                       "%.3f ms, %.2f %% off the device's own record (at most %.0f %%)",
+                       (double)called.milliseconds[0], 100.0 * worst, 100.0 * AGREEMENT);
+    else
+        verdict_figure(verdict, which == CALL_FEW ? "few_kernels" : "many_kernels",
+                       "%u kernels, at most %.2f %% off the device's own record (at most %.0f %%)",
+                       called.count, 100.0 * worst, 100.0 * AGREEMENT);
+}
+
+static void judge_one(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    judge_times(verdict, &view, CALL_ONE);
+}
+
+static void judge_each(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    judge_times(verdict, &view, CALL_FEW);
+    if (!verdict_failed(verdict)) judge_times(verdict, &view, CALL_MANY);
+}
+
+static void judge_queries(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    const struct events_output_one *one = &view.out->one;
+    char name[ANSWER_NAME_SIZE];
+    struct called called;
+    if (!call_get(verdict, &view, CALL_ONE, &called)) return;
+
+    if (one->start_before != 0 && one->start_before != NOT_READY) {
+        verdict_fail_in(verdict, evidence, ONE,
+                        "start_before is %s; it can only be success or not ready.",
+                        answer_name(ANSWER_RUNTIME, one->start_before, name));
+        verdict_hint(verdict, "Put there what cudaEventQuery returns for the start event.");
+    } else if (one->end_before != NOT_READY) {
+        verdict_fail_in(verdict, evidence, ONE,
+                        "end_before is %s, must be cudaErrorNotReady (600).",
+                        answer_name(ANSWER_RUNTIME, one->end_before, name));
+        verdict_why(verdict,
+                    "The launch returns at once. A moment later the kernel still runs, and "
+                    "the event behind it has not been passed.");
+        verdict_hint(verdict, "Ask for the end event right after it was recorded in the kernel's "
+                              "stream, before anything waits.");
+    } else if (one->start_after != 0 || one->end_after != 0) {
+        verdict_fail_in(verdict, evidence, ONE, "%s_after is %s, must be cudaSuccess (0).",
+                        one->start_after != 0 ? "start" : "end",
+                        answer_name(ANSWER_RUNTIME,
+                                    one->start_after != 0 ? one->start_after : one->end_after,
+                                    name));
+        verdict_why(verdict, "After the wait the device has come past both events.");
+        verdict_hint(verdict, "cudaEventSynchronize(end), then ask again.");
+    }
+}
+
+/* ---- checks: where the events are --------------------------------------------------------------
+ */
+
+/* The last cudaEventRecord before the kernel's launch in its stream, and the first one after it;
+ * NULL where there is none. */
+struct around {
+    const struct trace_record *launch, *before, *after;
+};
+
+static struct around around_kernel(const struct evidence *evidence, const struct called *called,
+                                   const struct trace_record *kernel)
+{
+    static const char *const names[] = {"cudaEventRecord*", "cuEventRecord*"};
+    struct around around = {.launch = evidence_call_of(evidence, kernel)};
+    for (int n = 0; n < 2 && around.launch != NULL; n++) {
+        const struct query calls = {.phase = &called->phase,
+                                    .kind = TRACE_CALL,
+                                    .name = names[n],
+                                    .stream = kernel->stream,
+                                    .student = true};
+        const struct trace_record *call = NULL;
+        while ((call = evidence_next(evidence, &calls, call)) != NULL) {
+            if (call->code != 0) continue;
+            if (call < around.launch)
+                around.before = call;
+            else if (around.after == NULL)
+                around.after = call;
+        }
+    }
+    return around;
+}
+
+/* Some record of an event in a stream that is not the kernel's, to show. */
+static const struct trace_record *strayed(const struct evidence *evidence,
+                                          const struct called *called, uint64_t stream)
+{
+    const struct query calls = {
+        .phase = &called->phase, .kind = TRACE_CALL, .name = "cudaEventRecord*", .student = true};
+    const struct trace_record *call = NULL;
+    while ((call = evidence_next(evidence, &calls, call)) != NULL)
+        if (call->stream != stream) return call;
+    return NULL;
+}
+
+static void judge_streams(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    for (enum which which = CALL_ONE; which < CALL_COUNT; which++) {
+        struct called called;
+        if (!call_get(verdict, &view, which, &called)) return;
+        for (uint32_t i = 0; i < called.count; i++) {
+            const struct trace_record *kernel = kernel_get(verdict, &view, &called, i);
+            if (kernel == NULL) return;
+            const struct around around = around_kernel(evidence, &called, kernel);
+            if (around.launch == NULL || (around.before != NULL && around.after != NULL)) continue;
+            verdict_fail(verdict, evidence, strayed(evidence, &called, kernel->stream),
+                         "Kernel %u of %u: no event is recorded in its stream %s its launch.", i,
+                         called.count, around.before == NULL ? "before" : "after");
+            verdict_why(verdict, "An event is passed when its own stream comes to it. In another "
+                                 "stream it says nothing about this kernel.");
+            verdict_hint(verdict, "The second argument of cudaEventRecord is the stream; without "
+                                  "it, or 0, it is the default stream.");
+            return;
+        }
+    }
+}
+
+static void judge_pairs(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    for (enum which which = CALL_ONE; which < CALL_COUNT; which++) {
+        struct called called;
+        uint64_t seen[2 * EVENTS_MANY];
+        size_t count = 0;
+        if (!call_get(verdict, &view, which, &called)) return;
+        for (uint32_t i = 0; i < called.count; i++) {
+            const struct trace_record *kernel = kernel_get(verdict, &view, &called, i);
+            if (kernel == NULL) return;
+            const struct around around = around_kernel(evidence, &called, kernel);
+            const struct trace_record *records[2] = {around.before, around.after};
+            for (int k = 0; k < 2; k++) {
+                if (records[k] == NULL) continue; /* said by EventsAreInTheKernelsStream */
+                for (size_t s = 0; s < count; s++) {
+                    if (seen[s] != records[k]->object) continue;
+                    verdict_fail(verdict, evidence, records[k],
+                                 "The event recorded %s kernel %u of %u was recorded for another "
+                                 "purpose in the same call already.",
+                                 k == 0 ? "before" : "after", i, called.count);
+                    verdict_why(verdict, "An event holds one time. Recorded again, it forgets the "
+                                         "first.");
+                    verdict_hint(verdict, "Two events per kernel, kept until its time is read.");
+                    return;
+                }
+                seen[count++] = records[k]->object;
+            }
+        }
+    }
+}
+
+static void judge_clock(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    for (enum which which = CALL_ONE; which < CALL_COUNT; which++) {
+        static const char *const names[] = {"cudaEventElapsedTime*", "cuEventElapsedTime*"};
+        struct called called;
+        size_t answered = 0;
+        if (!call_get(verdict, &view, which, &called)) return;
+        for (int n = 0; n < 2; n++) {
+            const struct query calls = {
+                .phase = &called.phase, .kind = TRACE_CALL, .name = names[n], .student = true};
+            const struct trace_record *call = NULL;
+            while ((call = evidence_next(evidence, &calls, call)) != NULL)
+                answered += call->code == 0;
+        }
+        if (answered >= called.count) continue;
+        verdict_fail_in(verdict, evidence, called.answer.function,
+                        "%u kernels were timed, but the device was asked for %zu times.",
+                        called.count, answered);
+        verdict_why(verdict, "A clock of the host stands on the wrong side: it counts the launch, "
+                             "the wait and the way back, and with several streams it cannot tell "
+                             "one kernel from another.");
+        verdict_hint(verdict, "cudaEventElapsedTime for every pair of events, after the wait, with "
+                              "success.");
+        return;
+    }
+}
+
+static void judge_side_by_side(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    for (enum which which = CALL_FEW; which < CALL_COUNT; which++) {
+        struct called called;
+        if (!call_get(verdict, &view, which, &called)) return;
+        const struct waits waits = waits_in(evidence, &called.phase);
+        if (waits.early == NULL) continue;
+        verdict_fail(verdict, evidence, waits.early,
+                     "%.*s makes the host wait before all kernels are launched.", TRACE_NAME_SIZE,
+                     waits.early->name);
+        verdict_why(verdict, "Then the kernels run one after the other, and what is measured is "
+                             "another program than the one with streams.");
+        verdict_hint(verdict, "Launch everything first, with its events; then wait; then read the "
+                              "times.");
+        return;
+    }
+}
+
+/* ---- checks: the rest
+ * ----------------------------------------------------------------------------- */
+
+static void judge_once(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    for (enum which which = CALL_ONE; which < CALL_COUNT; which++) {
+        struct called called;
+        if (!call_get(verdict, &view, which, &called)) return;
+        for (uint32_t i = 0; i < called.count; i++) {
+            const uint32_t task = called.first + i;
+            const struct events_input_task *t = &view.in->tasks[task];
+            for (int window = 0; window < 2; window++) {
+                const size_t begin = window == 0 ? 0 : t->length - EVENTS_WINDOW;
+                for (size_t k = 0; k < EVENTS_WINDOW; k++) {
+                    const float before = values_at(t->seed, begin + k);
+                    const float expected = marks_expected(before, begin + k);
+                    const float found = view.out->windows[task][window][k];
+                    if (memcmp(&found, &expected, sizeof found) == 0) continue;
+                    verdict_fail_in(verdict, evidence, called.answer.function,
+                                    "Task %u of %u: element %zu of its array is %.9g, must be %.9g "
+                                    "after one launch (it was %.9g before).",
+                                    i, called.count, begin + k, (double)found, (double)expected,
+                                    (double)before);
+                    verdict_why(verdict, "Measuring must not change what is measured: each kernel "
+                                         "runs once, on its whole array.");
+                    verdict_hint(verdict, "A warm-up launch of your own counts, too.");
+                    return;
+                }
+            }
+        }
+    }
+}
+
+static void judge_statistics(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    struct phase phase;
+    const bool known = evidence_phase(evidence, EVENTS_PHASE_STATISTICS, 0, &phase);
+    for (int i = 0; i < EVENTS_SETS; i++) {
+        const struct events_input_set *set = &view.in->sets[i];
+        const struct events_output_statistics *out = &view.out->sets[i];
+        const struct answer answer = {evidence, known ? &phase : NULL, STATISTICS, ANSWER_RUNTIME,
+                                      out->code};
+        double mean = 0.0, squares = 0.0;
+        if (!answer_succeeded(verdict, &answer, "some numbers")) return;
+        for (uint32_t k = 0; k < set->count; k++) mean += (double)set->numbers[k] / set->count;
+        for (uint32_t k = 0; k < set->count; k++)
+            squares += (set->numbers[k] - mean) * (set->numbers[k] - mean);
+        const double deviation = sqrt(squares / set->count);
+
+        if (!(fabs(out->mean - mean) <= DIGITS * mean)) {
+            verdict_fail_in(verdict, evidence, STATISTICS,
+                            "The mean of %u numbers around %.6g is %.9g, must be %.9g.", set->count,
+                            (double)set->numbers[0], out->mean, mean);
+            verdict_hint(verdict, "Add up in double, divide by count.");
+            return;
+        }
+        if (fabs(out->deviation - deviation) <= DIGITS * deviation + DIGITS * DIGITS) continue;
+        verdict_fail_in(verdict, evidence, STATISTICS,
+                        "The deviation of %u numbers around %.6g is %.9g, must be %.9g.",
+                        set->count, (double)set->numbers[0], out->deviation, deviation);
+        if (set->count > 1 &&
+            fabs(out->deviation - sqrt(squares / (set->count - 1))) <= DIGITS * deviation)
+            verdict_why(verdict, "That is the deviation of a sample, divided by count - 1.");
+        else if (deviation < 1e-3 * mean)
+            verdict_why(verdict, "The numbers differ by little. Mean of the squares less square of "
+                                 "the mean is the difference of two large numbers: rounding is all "
+                                 "that is left of it.");
+        verdict_hint(verdict, "First the mean; then, in double, the mean of the squares of the "
+                              "distances from it; then the root.");
+        return;
+    }
+}
+
+static void judge_failures(struct verdict *verdict, const struct evidence *evidence)
+{
+    static const char *const refused = "the kernel's launch was refused";
+    const struct view view = look(evidence);
+    const struct events_output *out = view.out;
+    struct phase phase;
+    bool known = evidence_phase(evidence, EVENTS_PHASE_ONE_FAILS, 0, &phase);
+    struct answer answer = {evidence, known ? &phase : NULL, ONE, ANSWER_RUNTIME,
+                            out->one_failed.code};
+    if (!answer_failed_with(verdict, &answer, INVALID_CONFIGURATION, refused)) return;
+
+    known = evidence_phase(evidence, EVENTS_PHASE_EACH_FAILS, 0, &phase);
+    answer = (struct answer){evidence, known ? &phase : NULL, EACH, ANSWER_RUNTIME,
+                             out->each_failed.code};
+    if (!answer_failed_with(verdict, &answer, INVALID_CONFIGURATION, refused)) return;
+    if (out->each_failed.busy != 0) {
+        verdict_fail_in(verdict, evidence, EACH,
+                        "events_time_each returned an error while %u of the streams still had "
+                        "work.",
+                        out->each_failed.busy);
+        verdict_why(verdict, "The caller will release the arrays that those kernels work on.");
+        verdict_hint(verdict, "Wait on the way out of a failure as well.");
+        return;
+    }
+    answer = (struct answer){evidence, NULL, EACH, ANSWER_RUNTIME, out->each_of_none};
+    if (!answer_succeeded(verdict, &answer, "no tasks at all (count 0)")) return;
+    answer = (struct answer){evidence, NULL, STATISTICS, ANSWER_RUNTIME, out->statistics_of_none};
+    if (!answer_failed_with(verdict, &answer, INVALID_VALUE, "no numbers have no mean (count 0)"))
+        return;
+    known = evidence_phase(evidence, EVENTS_PHASE_ONE, 0, &phase);
+    answer = (struct answer){evidence, known ? &phase : NULL, ONE, ANSWER_RUNTIME, out->one.code};
+    answer_succeeded(verdict, &answer, "a right call after some that had failed");
+}
+
+static void judge_left(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    for (enum which which = CALL_ONE; which < CALL_COUNT && !verdict_failed(verdict); which++) {
+        struct called called;
+        if (!call_get(verdict, &view, which, &called)) return;
+        if (called.answer.phase != NULL) verdict_leaks(verdict, evidence, &called.phase);
+    }
+    if (verdict_failed(verdict))
+        verdict_hint(verdict, "cudaEventDestroy for every event that cudaEventCreate made.");
+}
+
+static void judge_left_on_failure(struct verdict *verdict, const struct evidence *evidence)
+{
+    static const char *const phases[] = {EVENTS_PHASE_ONE_FAILS, EVENTS_PHASE_EACH_FAILS};
+    const struct view view = look(evidence);
+    const struct answer answers[] = {
+        {evidence, NULL, ONE, ANSWER_RUNTIME, view.out->one_failed.code},
+        {evidence, NULL, EACH, ANSWER_RUNTIME, view.out->each_failed.code}};
+    struct phase phase;
+
+    for (int i = 0; i < 2 && !verdict_failed(verdict); i++) {
+        if (!answer_written(verdict, &answers[i])) return;
+        if (evidence_phase(evidence, phases[i], 0, &phase))
+            verdict_leaks(verdict, evidence, &phase);
+    }
+    if (verdict_failed(verdict))
+        verdict_hint(verdict, "A launch was refused after the events had been made. Send every "
+                              "failure through the clean-up at the end.");
+}
+
+static const struct check checks[] = {
+    {"OneKernelIsTimed", "times", CHECK_ORDER, "within 5 % of the device's own record", judge_one},
+    {"QueriesTellBeforeFromAfter", "times", CHECK_ORDER,
+     "the end is not ready before the wait, and is after it", judge_queries},
+    {"EveryKernelIsTimed", "times", CHECK_ORDER,
+     "one kernel per stream, each within 5 % of the device's own record", judge_each},
+    {"EventsAreInTheKernelsStream", "times", 0, "an event speaks for its own stream only",
+     judge_streams},
+    {"EveryKernelHasItsOwnPair", "times", 0, "an event holds one time", judge_pairs},
+    {"TimesComeFromEvents", "times", 0, "the device is asked, not a clock of the host",
+     judge_clock},
+    {"KernelsAreTimedSideBySide", "times", 0, "nothing waits before all are launched",
+     judge_side_by_side},
+    {"EachKernelRunsOnce", "times", 0, "measuring changes nothing", judge_once},
+    {"StatisticsAreRight", "times", 0, "mean and deviation to six digits", judge_statistics},
+    {"FailedCallsAreReturned", "failures", 0, "the first error is returned, not ready is none",
+     judge_failures},
+    {"EventsAreDestroyed", "times", 0, "nothing is left behind", judge_left},
+    {"EventsAreDestroyedOnFailure", "failures", 0, "nothing is left behind on failure either",
+     judge_left_on_failure},
+    {0},
+};
+
+const struct lesson lesson_03_events = {
+    .number = 3,
+    .folder = "03_events",
+    .suite = "Events",
+    .function = EACH,
+    .files = (const char *const[]){"events.c", NULL},
+    .parts = (const char *const[]){"03_events_drive", "multiply_divide", "broken", NULL},
+    .runs = runs,
+    .checks = checks,
+};
