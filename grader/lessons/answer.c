@@ -77,6 +77,7 @@ static const struct trace_record *first_failed_call(const struct answer *answer)
     const struct query calls = {.phase = answer->phase, .kind = TRACE_CALL, .student = true};
     const struct trace_record *call = NULL;
 
+    if (answer->phase == NULL) return NULL;
     while ((call = evidence_next(answer->evidence, &calls, call)) != NULL) {
         if (call->code != 0 && call->code != 600) /* not ready is an answer, not an error */
             return call;

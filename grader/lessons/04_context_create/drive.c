@@ -1,0 +1,111 @@
+/* The drive of lesson 04: calls context_create_round_trip with and without a context of its own on
+ * the stack, and counts what is on the stack afterwards. */
+#include "grader/drive.h"
+#include "grader/lessons/04_context_create/exchange.h"
+#include "kernels/image.h"
+#include "lesson.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int failed(const char *what, CUresult result)
+{
+    const char *text = NULL;
+    (void)cuGetErrorString(result, &text);
+    fprintf(stderr, "drive: %s: %s\n", what, text != NULL ? text : "unknown error");
+    return 1;
+}
+
+/* context_create_work has no place for a context, so what it counts lives here. */
+static struct {
+    uint32_t calls;
+} worked;
+
+/* multiply_divide, from a module loaded into the current context. */
+static CUresult work_with(CUdeviceptr array, size_t length, const char *kernel)
+{
+    void *arguments[] = {&array, &length};
+    CUmodule module;
+    CUfunction function;
+
+    worked.calls++;
+    CUresult result = cuModuleLoadData(&module, multiply_divide_image);
+    if (result != CUDA_SUCCESS) return result;
+    result = cuModuleGetFunction(&function, module, kernel);
+    if (result == CUDA_SUCCESS)
+        result = cuLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, NULL, arguments, NULL);
+    if (result == CUDA_SUCCESS) result = cuCtxSynchronize(); /* the module goes; its kernel first */
+    const CUresult unloaded = cuModuleUnload(module);
+    return result == CUDA_SUCCESS ? unloaded : result;
+}
+
+static CUresult work(CUdeviceptr array, size_t length)
+{
+    return work_with(array, length, "multiply_divide");
+}
+
+static CUresult work_refused(CUdeviceptr array, size_t length)
+{
+    return work_with(array, length, "no_kernel_of_this_name");
+}
+
+/* Takes the stack down to `outer` (NULL: to nothing) and says what lay on it. */
+static void look_at_stack(CUcontext outer, struct context_create_answer *answer)
+{
+    CUcontext current = NULL;
+    answer->extra = 0;
+    answer->lost = outer != NULL;
+    for (uint32_t i = 0; i < CONTEXT_CREATE_DEEPEST; i++) {
+        if (cuCtxGetCurrent(&current) != CUDA_SUCCESS || current == NULL) return;
+        if (current == outer) {
+            answer->lost = 0;
+            return;
+        }
+        answer->extra++;
+        if (cuCtxPopCurrent(&current) != CUDA_SUCCESS) return;
+    }
+}
+
+/* Case i. Returns 0, or the drive cannot go on. */
+static int call(struct drive *drive, uint32_t i)
+{
+    const struct context_create_input *input = drive->input;
+    struct context_create_output *output = drive->output;
+    const struct context_create_case *c = &input->cases[i];
+    struct context_create_answer *answer = &output->answers[i];
+    CUcontext outer = NULL;
+
+    answer->ready = 1;
+    if (c->inside) {
+        CUresult result = cuInit(0);
+        if (result == CUDA_SUCCESS) result = cuCtxCreate(&outer, NULL, 0, 0);
+        if (result != CUDA_SUCCESS) return failed("no context for the drive", result);
+    }
+
+    worked.calls = 0;
+    drive_begin(drive, CONTEXT_CREATE_PHASE, i);
+    answer->code = context_create_round_trip(
+        c->way == CONTEXT_CREATE_NO_DEVICE ? input->bad_ordinal : 0, input->values + c->offset,
+        output->values + c->offset,
+        c->way == CONTEXT_CREATE_TOO_LONG ? CONTEXT_CREATE_TOO_MANY : c->length,
+        c->way == CONTEXT_CREATE_REFUSED ? work_refused : work);
+    drive_end(drive, CONTEXT_CREATE_PHASE, i);
+    answer->worked = worked.calls;
+
+    look_at_stack(outer, answer);
+    if (outer != NULL && !answer->lost) {
+        const CUresult result = cuCtxDestroy(outer);
+        if (result != CUDA_SUCCESS) return failed("the drive's context was not destroyed", result);
+    }
+    return 0;
+}
+
+int drive_main(struct drive *drive)
+{
+    const struct context_create_input *input = drive->input;
+    int ended = 0;
+    drive_begin(drive, CONTEXT_CREATE_ALL_PHASE, 0);
+    for (uint32_t i = 0; i < input->count && ended == 0; i++) ended = call(drive, i);
+    drive_end(drive, CONTEXT_CREATE_ALL_PHASE, 0);
+    return ended;
+}

@@ -1,0 +1,328 @@
+/* The judge of lesson 04: the data that comes back, where the work ran, how many contexts were made
+ * and how they ended, and the stack. */
+#include "grader/judge.h"
+#include "grader/lessons/04_context_create/exchange.h"
+#include "grader/lessons/answer.h"
+#include "grader/lessons/marks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define FUNCTION "context_create_round_trip"
+#define OUT_OF_MEMORY 2
+#define INVALID_DEVICE 101
+#define NOT_FOUND 500
+/* Making a context takes the same time each time, and next to nothing else is in it. */
+#define TIME_LIMIT 1.3
+
+/* ---- runs --------------------------------------------------------------------------------- */
+
+static int allocate(struct run_input *input, const struct context_create_case *cases,
+                    uint32_t count)
+{
+    uint32_t values = 0;
+    for (uint32_t i = 0; i < count; i++) values += cases[i].length;
+    struct context_create_input *in =
+        run_input_allocate(input, sizeof *in + values * sizeof(float));
+    if (in == NULL) return -1;
+    in->count = count;
+    in->bad_ordinal = (int32_t)random_between(input->random, 1000, 100000);
+    values = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        in->cases[i] = cases[i];
+        in->cases[i].offset = values;
+        values += cases[i].length;
+    }
+    marks_draw(input->random, in->values, values);
+    input->output_size = sizeof(struct context_create_output) + values * sizeof(float);
+    return 0;
+}
+
+static uint32_t draw(struct run_input *input, int64_t low, int64_t high)
+{
+    return (uint32_t)random_between(input->random, low, high);
+}
+
+static int prepare_values(struct run_input *input)
+{
+    const struct context_create_case cases[] = {
+        {.length = 3}, /* [1, 2, 3] was the original's */
+        {.length = draw(input, 500, 3000), .inside = 1},
+        {.length = draw(input, 65, 500)},
+    };
+    return allocate(input, cases, sizeof cases / sizeof *cases);
+}
+
+static int prepare_failures(struct run_input *input)
+{
+    const struct context_create_case cases[] = {
+        {.way = CONTEXT_CREATE_NO_DEVICE, .length = draw(input, 10, 99)},
+        {.way = CONTEXT_CREATE_TOO_LONG, .length = draw(input, 10, 99)},
+        {.way = CONTEXT_CREATE_REFUSED, .length = draw(input, 100, 900), .inside = 1},
+        {.way = CONTEXT_CREATE_TOO_LONG, .length = draw(input, 10, 99), .inside = 1},
+        {.way = CONTEXT_CREATE_NO_DEVICE, .length = draw(input, 10, 99), .inside = 1},
+        {.length = draw(input, 100, 900)},
+    };
+    return allocate(input, cases, sizeof cases / sizeof *cases);
+}
+
+static int prepare_timed(struct run_input *input)
+{
+    const uint32_t length = draw(input, 4000, 5000);
+    const struct context_create_case cases[] = {{.length = length}, {.length = length}};
+    return allocate(input, cases, sizeof cases / sizeof *cases);
+}
+
+static const struct run_plan runs[] = {
+    {.name = "values", .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER, .prepare = prepare_values},
+    {.name = "failures", .flags = RUN_ON_BOTH, .prepare = prepare_failures},
+    {.name = "timed", .flags = RUN_ON_BOTH | RUN_TIMED, .prepare = prepare_timed},
+    {0},
+};
+
+/* ---- reading the evidence ------------------------------------------------------------------ */
+
+/* What has to come of a case, by enum context_create_way. */
+static const struct {
+    int code;
+    const char *because;
+    size_t contexts; /* to be made */
+} ways[CONTEXT_CREATE_WAY_COUNT] = {
+    [CONTEXT_CREATE_GOOD] = {0, "", 1},
+    [CONTEXT_CREATE_NO_DEVICE] = {INVALID_DEVICE, "there is no device of that ordinal", 0},
+    [CONTEXT_CREATE_TOO_LONG] = {OUT_OF_MEMORY, "the array does not fit into the device's memory",
+                                 1},
+    [CONTEXT_CREATE_REFUSED] = {NOT_FOUND, "work could not find its kernel", 1},
+};
+
+/* One case. The answer's phase points into it, so it must stay where it is. */
+struct item {
+    const struct evidence *evidence;
+    const struct context_create_case *c;
+    const struct context_create_answer *a;
+    const float *input, *output;
+    struct phase phase;
+    struct answer answer;
+    char name[96];
+};
+
+static uint32_t count_of(const struct evidence *evidence)
+{
+    return ((const struct context_create_input *)evidence->input)->count;
+}
+
+static void item_get(const struct evidence *evidence, uint32_t i, struct item *item)
+{
+    const struct context_create_input *in = evidence->input;
+    const struct context_create_output *out = evidence->output;
+    memset(item, 0, sizeof *item);
+    item->evidence = evidence;
+    item->c = &in->cases[i];
+    item->a = &out->answers[i];
+    item->input = in->values + item->c->offset;
+    item->output = out->values + item->c->offset;
+    const bool known = evidence_phase(evidence, CONTEXT_CREATE_PHASE, i, &item->phase);
+    item->answer = (struct answer){evidence, known ? &item->phase : NULL, FUNCTION, ANSWER_DRIVER,
+                                   item->a->code};
+    snprintf(item->name, sizeof item->name, "%u floats, called %s", item->c->length,
+             item->c->inside ? "while another context was current" : "with no context current");
+}
+
+static bool compare(struct verdict *verdict, const struct item *item)
+{
+    return marks_compare(verdict, item->evidence,
+                         &(struct marks_array){.function = FUNCTION,
+                                               .name = item->name,
+                                               .input = item->input,
+                                               .output = item->output,
+                                               .length = item->c->length});
+}
+
+/* ---- checks ------------------------------------------------------------------------------- */
+
+static void judge_data(struct verdict *verdict, const struct evidence *evidence)
+{
+    for (uint32_t i = 0; i < count_of(evidence); i++) {
+        struct item item;
+        item_get(evidence, i, &item);
+        if (!answer_succeeded(verdict, &item.answer, item.name)) return;
+        if (!compare(verdict, &item)) {
+            verdict_hint(verdict,
+                         "length * sizeof(float) bytes to the device, work(array, length), "
+                         "and as many back.");
+            return;
+        }
+    }
+}
+
+/* Every operation of the phase ran in a context that the student's own lines made in it. */
+static void judge_place(struct verdict *verdict, const struct evidence *evidence)
+{
+    for (uint32_t i = 0; i < count_of(evidence); i++) {
+        static const uint32_t kinds[] = {TRACE_COPY, TRACE_KERNEL};
+        struct item item;
+        item_get(evidence, i, &item);
+        if (!answer_succeeded(verdict, &item.answer, item.name)) return;
+        if (item.a->worked != 1) {
+            verdict_fail_in(verdict, evidence, FUNCTION, "work was called %u times (%s).",
+                            item.a->worked, item.name);
+            verdict_hint(verdict, "Once, between the copy in and the copy out.");
+            return;
+        }
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+            const struct query query = {
+                .phase = &item.phase, .kind = TRACE_OPERATION, .what = kinds[k]};
+            const struct trace_record *operation = NULL;
+            while ((operation = evidence_next(evidence, &query, operation)) != NULL) {
+                const struct trace_record *made = evidence_creation(
+                    evidence, operation->process, TRACE_CONTEXT, operation->context);
+                if (made == NULL || evidence_by_submission(evidence, made)) continue;
+                verdict_fail(verdict, evidence, evidence_call_of(evidence, operation),
+                             "A %s ran in a context that context_create_round_trip did not make "
+                             "(%s).",
+                             trace_what_name(kinds[k]), item.name);
+                verdict_why(verdict, "Memory, modules and errors of that context are somebody "
+                                     "else's.");
+                verdict_hint(verdict, "cuCtxCreate makes the new context current; is it popped, or "
+                                      "another one set, before the work is done? The runtime API "
+                                      "(cuda...) would use the current context, too.");
+                return;
+            }
+        }
+    }
+}
+
+static void judge_one_each(struct verdict *verdict, const struct evidence *evidence)
+{
+    for (uint32_t i = 0; i < count_of(evidence); i++) {
+        struct item item;
+        item_get(evidence, i, &item);
+        if (!answer_written(verdict, &item.answer)) return;
+        const struct query query = {
+            .phase = &item.phase, .kind = TRACE_CREATE, .what = TRACE_CONTEXT, .student = true};
+        const struct trace_record *made = NULL;
+        size_t count = 0;
+        for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &query, r)) != NULL;)
+            if ((r->flags & TRACE_IMPLICIT) == 0) {
+                made = r;
+                count++;
+            }
+        if (item.answer.phase == NULL || count == ways[item.c->way].contexts) continue;
+        verdict_fail(verdict, evidence, made, "%zu contexts were made, must be %zu (%s%s%s).",
+                     count, ways[item.c->way].contexts, item.name,
+                     item.c->way == CONTEXT_CREATE_GOOD ? "" : "; ", ways[item.c->way].because);
+        verdict_why(verdict, "A context costs about a tenth of a second and some hundred megabytes "
+                             "on a real device.");
+        verdict_hint(verdict,
+                     "cuCtxCreate, once. The primary context (cuDevicePrimaryCtxRetain, or "
+                     "any runtime call) is not one of your own: everybody in the process "
+                     "shares it.");
+        return;
+    }
+}
+
+/* In the runs "values" and "failures" alike: what the phase made is gone when it ends. */
+static void judge_destroyed(struct verdict *verdict, const struct evidence *evidence)
+{
+    for (uint32_t i = 0; i < count_of(evidence); i++) {
+        struct item item;
+        item_get(evidence, i, &item);
+        if (!answer_written(verdict, &item.answer)) return;
+        if (item.answer.phase == NULL) continue;
+        verdict_leaks(verdict, evidence, &item.phase);
+        if (!verdict_failed(verdict)) continue;
+        if (item.c->way == CONTEXT_CREATE_GOOD)
+            verdict_hint(verdict, "cuCtxDestroy. A pop takes the context off the stack and leaves "
+                                  "it alive.");
+        else
+            verdict_hint(verdict,
+                         "On this path %s. Whatever was made before that has to go: jump "
+                         "to the clean-up instead of returning.",
+                         ways[item.c->way].because);
+        return;
+    }
+}
+
+static void judge_stack(struct verdict *verdict, const struct evidence *evidence)
+{
+    for (uint32_t i = 0; i < count_of(evidence); i++) {
+        struct item item;
+        item_get(evidence, i, &item);
+        if (!answer_written(verdict, &item.answer)) return;
+        if (item.a->extra == 0 && item.a->lost == 0) continue;
+        if (item.a->extra != 0)
+            verdict_fail_in(verdict, evidence, FUNCTION, "%u context%s left on the stack (%s%s%s).",
+                            item.a->extra, item.a->extra == 1 ? " was" : "s were", item.name,
+                            item.c->way == CONTEXT_CREATE_GOOD ? "" : "; ",
+                            ways[item.c->way].because);
+        else
+            verdict_fail_in(verdict, evidence, FUNCTION,
+                            "The caller's context is no longer on the stack (%s%s%s).", item.name,
+                            item.c->way == CONTEXT_CREATE_GOOD ? "" : "; ",
+                            ways[item.c->way].because);
+        verdict_why(verdict, "The caller's next call goes to whatever context is current to its "
+                             "thread: here, to the wrong one, or to none.");
+        verdict_hint(verdict, "cuCtxCreate pushes. cuCtxDestroy pops if the context is current to "
+                              "the calling thread, and only then. So destroy without popping "
+                              "first, or pop and then destroy; never pop twice.");
+        return;
+    }
+}
+
+static void judge_failures(struct verdict *verdict, const struct evidence *evidence)
+{
+    for (uint32_t i = 0; i < count_of(evidence); i++) {
+        struct item item;
+        item_get(evidence, i, &item);
+        if (item.c->way != CONTEXT_CREATE_GOOD) {
+            if (!answer_failed_with(verdict, &item.answer, ways[item.c->way].code,
+                                    ways[item.c->way].because))
+                return;
+        } else if (!answer_succeeded(verdict, &item.answer,
+                                     "a right call after some that had failed") ||
+                   !compare(verdict, &item)) {
+            return;
+        }
+    }
+}
+
+static void judge_time(struct verdict *verdict, const struct evidence *evidence)
+{
+    judge_data(verdict, evidence);
+    if (verdict_failed(verdict)) return;
+    verdict_time_ratio(verdict, evidence, CONTEXT_CREATE_ALL_PHASE, TIME_LIMIT);
+    if (verdict_failed(verdict))
+        verdict_hint(verdict, "Making a context is by far the most expensive call here. Is there "
+                              "one too many?");
+}
+
+static const struct check checks[] = {
+    {"TheDataComesBack", "values", CHECK_ORDER, "in, through the kernel, and out again",
+     judge_data},
+    {"TheWorkIsInTheNewContext", "values", 0, "copies and kernel run in the context that was made",
+     judge_place},
+    {"OneContextPerCall", "values", 0, "one context is made, and of the right kind",
+     judge_one_each},
+    {"TheContextIsDestroyed", "values", 0, "nothing is left behind", judge_destroyed},
+    {"TheStackIsLeftAsFound", "values", 0, "what was current before is current after", judge_stack},
+    {"FailedCallsAreReturned", "failures", 0,
+     "the first error is returned, and the next call works", judge_failures},
+    {"OneContextPerCallOnFailure", "failures", 0, "none where there is no device", judge_one_each},
+    {"TheContextIsDestroyedOnFailure", "failures", 0, "nothing is left behind on any path",
+     judge_destroyed},
+    {"TheStackIsLeftAsFoundOnFailure", "failures", 0, "on any path", judge_stack},
+    {"AsFastAsTheReference", "timed", 0, "no time is lost against the reference solution",
+     judge_time},
+    {0},
+};
+
+const struct lesson lesson_04_context_create = {
+    .number = 4,
+    .folder = "04_context_create",
+    .suite = "ContextCreate",
+    .function = FUNCTION,
+    .files = (const char *const[]){"context_create.c", NULL},
+    .parts = (const char *const[]){"04_context_create_drive", "multiply_divide_image", NULL},
+    .runs = runs,
+    .checks = checks,
+};
