@@ -184,7 +184,9 @@ cudaError_t runtime_enter(const char *name, const void *caller, enum runtime_nee
     return runtime_error(result);
 }
 
+/* What a host function does wrong is not an error of the thread that happens to run it. */
 cudaError_t runtime_leave(cudaError_t error)
 {
-    return (cudaError_t)overlap_call_leave((int)runtime_keep_error(error));
+    if (overlap_call_permitted()) runtime_keep_error(error);
+    return (cudaError_t)overlap_call_leave((int)error);
 }
