@@ -157,10 +157,10 @@ enum ptx_operand_kind {
 #define PTX_NO_REGISTER UINT32_MAX
 #define PTX_SINK (UINT32_MAX - 1)
 
-/* An immediate's bits are those of the operand's type in this instruction: integers sign-extended
- * to 64 bits (whoever uses fewer truncates), floats converted to f32, f64, f16 ... bits and
- * zero-extended; for .b types a single (0f...) gives 32 bits and a double 64. Predicates 0 or 1.
- * Where the operand has no type of its own (cvt's unchecked sources excepted) it is an integer. */
+/* An immediate's bits are those of the operand's type in this instruction: cut to its width, then
+ * sign-extended to 64 bits for signed types and zero-extended for all others; floats converted to
+ * f32, f64, f16 or bf16 bits; for .b types a single (0f...) gives 32 bits and a double 64.
+ * Predicates are 0 or 1. Where the operand has no type it is a 64-bit integer. */
 struct ptx_operand {
     enum ptx_operand_kind kind;
     bool negated;      /* !p on a predicate source, -x never: that is folded */

@@ -1,0 +1,228 @@
+/* Instructions: guard, opcode, modifiers, types, operands. */
+#include "emulator/ptx/ptx_internal.h"
+
+#include <string.h>
+
+/* The words of an opcode, `ld` `global` `u32`, and what the rows make of them. */
+struct mnemonic {
+    struct ptx_token words[PTX_MAX_SUFFIXES + 1];
+    uint32_t count;
+    uint32_t used; /* words that are the opcode's name */
+    enum ptx_opcode op;
+};
+
+static void read_mnemonic(struct ptx_parser *p, struct mnemonic *mnemonic)
+{
+    mnemonic->words[0] = ptx_expect(p, PTX_TOKEN_WORD, "an instruction");
+    mnemonic->count = 1;
+    while (p->token.kind == PTX_TOKEN_SUFFIX) {
+        if (mnemonic->count > PTX_MAX_SUFFIXES)
+            ptx_fail(p, &p->token, "An instruction has at most %d modifiers.", PTX_MAX_SUFFIXES);
+        mnemonic->words[mnemonic->count++] = p->token;
+        ptx_next(p);
+    }
+}
+
+/* The longest name that a row has: `cp.async.wait_all` before `cp.async`. */
+static void find_opcode(const struct ptx_parser *p, struct mnemonic *mnemonic)
+{
+    char name[PTX_MAX_WORD];
+    size_t length = 0;
+    mnemonic->op = PTX_OP_UNKNOWN;
+    for (uint32_t i = 0; i < mnemonic->count && i < 4; i++) {
+        const struct ptx_token *word = &mnemonic->words[i];
+        if (length + word->length + 1 >= sizeof name) return;
+        if (i) name[length++] = '.';
+        memcpy(name + length, word->text, word->length);
+        length += word->length;
+        enum ptx_opcode op = ptx_opcode_find(&p->names, name, length);
+        if (op != PTX_OP_UNKNOWN) {
+            mnemonic->op = op;
+            mnemonic->used = i + 1;
+        }
+    }
+}
+
+/* Sets one modifier. False: nobody knows the word. */
+static bool read_modifier(struct ptx_parser *p, struct ptx_instruction *instruction,
+                          const struct ptx_token *word, const struct ptx_opcode_row *row)
+{
+    char buffer[64];
+    bool known;
+    enum ptx_modifier modifier =
+        ptx_modifier_find(&p->names, word->text, word->length, row->fields, &known);
+    if (!known) return false;
+    if (modifier == PTX_ABSENT) {
+        ptx_complain(p, word->line, word->column, "%s has no modifier %s.", row->text,
+                     ptx_show(word, buffer));
+        return true;
+    }
+    enum ptx_field field = ptx_modifier_field(modifier);
+    uint8_t old = ptx_modifiers_get(&instruction->modifiers, field);
+    if (old != PTX_ABSENT && modifier == PTX_SPACE_GLOBAL &&
+        (row->fields >> PTX_FIELD_source & 1)) { /* cp.async.shared.global: to, then from */
+        field = PTX_FIELD_source;
+        modifier = PTX_SOURCE_GLOBAL;
+        old = instruction->modifiers.source;
+    }
+    if (old != PTX_ABSENT && field == PTX_FIELD_hint) {
+        field = PTX_FIELD_hint2;
+        old = instruction->modifiers.hint2;
+    }
+    if (old != PTX_ABSENT) {
+        ptx_complain(p, word->line, word->column, "%s of %s comes after .%s, which excludes it.",
+                     ptx_show(word, buffer), row->text, ptx_modifier_name((enum ptx_modifier)old));
+        return true;
+    }
+    ptx_modifiers_set(&instruction->modifiers, field, modifier);
+    return true;
+}
+
+/* Types and modifiers. False: the instruction is one that is carried as text. */
+static bool read_suffixes(struct ptx_parser *p, const struct mnemonic *mnemonic,
+                          struct ptx_instruction *instruction)
+{
+    const struct ptx_opcode_row *row = ptx_opcode_row(mnemonic->op);
+    if (!row->supported) return false;
+    for (uint32_t i = mnemonic->used; i < mnemonic->count; i++) {
+        const struct ptx_token *word = &mnemonic->words[i];
+        enum ptx_type type = ptx_type_find(&p->names, word->text, word->length);
+        if (type != PTX_NO_TYPE) {
+            if (instruction->type2 != PTX_NO_TYPE) return false;
+            if (instruction->type == PTX_NO_TYPE) {
+                instruction->type = (uint8_t)type;
+            } else {
+                instruction->type2 = (uint8_t)type;
+            }
+        } else if (!read_modifier(p, instruction, word, row)) {
+            return false;
+        }
+    }
+    bool second_is_known =
+        instruction->type2 == PTX_NO_TYPE || row->types2 == 0 || strchr(row->shape, '1') != NULL;
+    return second_is_known;
+}
+
+/* From the opcode to before the `;`, with white space folded. */
+static const char *read_text(struct ptx_parser *p, const struct ptx_token *start)
+{
+    uint32_t depth = 0;
+    while (!ptx_at_sign(p, ';')) {
+        if (ptx_at_sign(p, '{')) depth++;
+        if (p->token.kind == PTX_TOKEN_END || (ptx_at_sign(p, '}') && depth-- == 0))
+            ptx_fail(p, start, "The instruction is never ended by `;`.");
+        ptx_next(p);
+    }
+    size_t length = (size_t)(p->token.text - start->text);
+    char *text = ptx_new(p, length + 1, 1);
+    size_t kept = 0;
+    for (size_t i = 0; i < length; i++) {
+        char c = start->text[i];
+        bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
+        if (!blank) {
+            text[kept++] = c;
+        } else if (kept && text[kept - 1] != ' ') {
+            text[kept++] = ' ';
+        }
+    }
+    while (kept && text[kept - 1] == ' ') kept--;
+    text[kept] = '\0';
+    ptx_next(p);
+    return text;
+}
+
+/* The kind letter of operand `index`, as far as parsing depends on it. */
+static char kind_at(const struct ptx_opcode_row *row, uint32_t index)
+{
+    const char *shape = row->shape;
+    for (uint32_t i = 0; i < index && shape; i++) {
+        shape = strchr(shape, ' ');
+        if (shape) shape++;
+    }
+    return shape ? *shape : 0;
+}
+
+static void read_operands(struct ptx_parser *p, struct ptx_instruction *instruction,
+                          const struct ptx_token *start)
+{
+    const struct ptx_opcode_row *row = ptx_opcode_row(instruction->op);
+    struct ptx_operand operands[PTX_MAX_OPERANDS];
+    struct ptx_token names[PTX_MAX_OPERANDS];
+    uint32_t count = 0;
+    char buffer[64];
+    if (!ptx_at_sign(p, ';')) {
+        do {
+            if (count == PTX_MAX_OPERANDS)
+                ptx_fail(p, &p->token, "An instruction has at most %d operands.", PTX_MAX_OPERANDS);
+            p->operand_at[count] = p->token;
+            operands[count] = ptx_operand_parse(p, kind_at(row, count), &names[count]);
+            count++;
+        } while (ptx_take_sign(p, ','));
+    }
+    if (!ptx_take_sign(p, ';'))
+        ptx_fail(p, &p->token, "Expected `,` or `;` after an operand of %s, found %s.", row->text,
+                 ptx_show(&p->token, buffer));
+
+    struct ptx_operand *copy = NULL;
+    if (count) {
+        copy = ptx_new(p, count, sizeof *copy);
+        memcpy(copy, operands, count * sizeof *copy);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (copy[i].kind == PTX_OPERAND_LABEL) ptx_reference_add(p, &names[i], &copy[i].target);
+    }
+    instruction->operands = copy;
+    instruction->operand_count = (uint8_t)count;
+    ptx_validate(p, instruction, copy, start);
+}
+
+/* @p or @!p */
+static void read_guard(struct ptx_parser *p, struct ptx_instruction *instruction)
+{
+    char buffer[64];
+    uint32_t count;
+    instruction->guard = PTX_NO_REGISTER;
+    if (!ptx_take_sign(p, '@')) return;
+    instruction->guard_negated = ptx_take_sign(p, '!');
+    struct ptx_token name = ptx_expect(p, PTX_TOKEN_WORD, "a predicate after `@`");
+    if (!ptx_register_find(p, &name, &instruction->guard, &count) || count != 1 ||
+        ((struct ptx_register *)p->body.registers.items)[instruction->guard].type != PTX_PRED)
+        ptx_fail(p, &name, "%s is not a predicate register.", ptx_show(&name, buffer));
+}
+
+static void place(struct ptx_parser *p, struct ptx_instruction *instruction)
+{
+    struct ptx_body *body = &p->body;
+    if (body->location_is_new) {
+        *(struct ptx_location *)ptx_push(p, &body->locations, sizeof body->location) =
+            body->location;
+        body->location_is_new = false;
+    }
+    instruction->location = body->locations.count - 1;
+    *(struct ptx_instruction *)ptx_push(p, &body->instructions, sizeof *instruction) = *instruction;
+}
+
+void ptx_instruction_parse(struct ptx_parser *p)
+{
+    struct ptx_instruction instruction = {.op = PTX_OP_UNKNOWN};
+    struct mnemonic mnemonic;
+    read_guard(p, &instruction);
+    struct ptx_token start = p->token;
+    instruction.line = start.line;
+    read_mnemonic(p, &mnemonic);
+    find_opcode(p, &mnemonic);
+    instruction.op = mnemonic.op;
+    if (!read_suffixes(p, &mnemonic, &instruction)) {
+        uint32_t guard = instruction.guard;
+        bool negated = instruction.guard_negated;
+        instruction = (struct ptx_instruction){
+            .op = mnemonic.op, .guard = guard, .guard_negated = negated, .line = start.line};
+        instruction.text = read_text(p, &start);
+    } else if (instruction.op == PTX_OP_CALL) {
+        instruction.call = ptx_call_parse(p);
+        ptx_expect_sign(p, ';', "at the end of the call");
+    } else {
+        read_operands(p, &instruction, &start);
+    }
+    place(p, &instruction);
+}
