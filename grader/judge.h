@@ -97,6 +97,7 @@ struct lesson {
     /* Static libraries linked in, declared with overlap_part() (cmake/lesson.cmake), by its NAME:
      * the drive and the shared kernels: {"02_streams_drive", "multi_kernel", NULL}. */
     const char *const *parts;
+    const char *const *libraries; /* of the system's, linked in: {"png", NULL}. NULL: none */
     const struct run_plan *runs;
     const struct check *checks;
 };
@@ -133,8 +134,17 @@ struct evidence {
     int signal;
     unsigned left_running;
     char why[256];
-    double seconds;      /* wall time by the parent's clock, start-up of the process included */
-    uint64_t peak_bytes; /* most resident memory seen */
+    double seconds;         /* wall time by the parent's clock, start-up of the process included */
+    uint64_t peak_bytes;    /* most resident memory seen */
+    double allowed_seconds; /* the plan's limits, defaults filled in */
+    uint64_t allowed_memory;
+    unsigned allowed_processes;
+    const char *shown_folder; /* where the student's files are, as the student types it */
+    /* Of a crash, or of where the program was when its time was up: the stack, innermost first, as
+     * addresses in the runner, and the address that was touched. */
+    uint64_t frames[32];
+    size_t frame_count;
+    uint64_t fault;
 
     const void *input; /* the parent's own copy */
     size_t input_size;
@@ -148,6 +158,7 @@ struct evidence {
     char trace_why[256];
     struct evidence_index *index;  /* grader/evidence.c's */
     const struct sources *sources; /* for evidence_place */
+    uint64_t base;                 /* where lesson.so was loaded in the runner */
 
     /* RUN_TIMED: this run and its repetitions, and the reference's runs with the same inputs, pair
      * by pair. Otherwise repeats = this one, count 1, references NULL. */

@@ -1,0 +1,19 @@
+/* evidence: making and releasing what judge.h's queries read. Only grader/run.c and tests make
+ * evidence; judges see it as const.
+ */
+#ifndef OVERLAP_GRADER_EVIDENCE_H
+#define OVERLAP_GRADER_EVIDENCE_H
+
+#include "grader/judge.h"
+
+/* Prepares the queries for evidence->trace. Returns 0, or -1: no memory. */
+int evidence_index_build(struct evidence *evidence);
+
+/* Frees input, output, printed, trace and index, which must come from malloc; not the sources. */
+void evidence_release(struct evidence *evidence);
+
+/* "was stopped by signal 11 (segmentation fault)": how the run ended, as the end of a sentence that
+ * begins with "The program". */
+void evidence_describe_ending(const struct evidence *evidence, char *text, size_t size);
+
+#endif

@@ -1,0 +1,324 @@
+#include "grader/run.h"
+#include "grader/control.h"
+#include "grader/evidence.h"
+#include "grader/files.h"
+#include "grader/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define DEFAULT_SECONDS 20
+#define DEFAULT_MEMORY ((uint64_t)2 << 30)
+#define DEFAULT_PROCESSES 1
+#define PRINTED_LIMIT ((size_t)1 << 20)
+#define FILE_LIMIT ((uint64_t)256 << 20) /* of a file written by the submission */
+#define OUTPUT_LIMIT ((size_t)16 << 30)
+#define MOST_VARIABLES 24
+
+void *run_input_allocate(struct run_input *input, size_t size)
+{
+    size_t rounded = (size + 63) / 64 * 64;
+    input->data = size < SIZE_MAX - 64 ? aligned_alloc(64, rounded > 0 ? rounded : 64) : NULL;
+    if (input->data == NULL) return NULL;
+    memset(input->data, 0, rounded);
+    input->size = size;
+    return input->data;
+}
+
+/* ---- what the runner is handed ----------------------------------------------------------------
+ */
+
+/* A memory file of that size. Returns the descriptor, or -1 with errno. */
+static int memory_file(const char *name, size_t size)
+{
+    int file = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (file < 0) return -1;
+    if (size == 0 || ftruncate(file, (off_t)size) == 0) return file;
+    close(file);
+    return -1;
+}
+
+static int write_all(int file, const void *bytes, size_t size)
+{
+    const char *at = bytes;
+    for (off_t offset = 0; (size_t)offset < size;) {
+        ssize_t n = pwrite(file, at + offset, size - (size_t)offset, offset);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return -1;
+        offset += n;
+    }
+    return 0;
+}
+
+static int read_all(int file, void *bytes, size_t size)
+{
+    char *at = bytes;
+    for (off_t offset = 0; (size_t)offset < size;) {
+        ssize_t n = pread(file, at + offset, size - (size_t)offset, offset);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return -1;
+        offset += n;
+    }
+    return 0;
+}
+
+static int poison(int file, size_t size)
+{
+    char block[1 << 14];
+
+    memset(block, DRIVE_POISON, sizeof block);
+    for (size_t offset = 0; offset < size;) {
+        size_t n = size - offset < sizeof block ? size - offset : sizeof block;
+        ssize_t written = pwrite(file, block, n, (off_t)offset);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return -1;
+        offset += (size_t)written;
+    }
+    return 0;
+}
+
+/* Makes control, input and output. The input can be written by nobody any more; none of them can
+ * change its size. Returns 0 or -1 with errno. */
+static int make_files(int files[CONTROL_FD_COUNT], const struct run_input *input)
+{
+    files[0] = memory_file("control", sizeof(struct control));
+    files[1] = memory_file("input", input->size);
+    files[2] = memory_file("output", input->output_size);
+    for (int i = 0; i < CONTROL_FD_COUNT; i++)
+        if (files[i] < 0) return -1;
+    if (write_all(files[1], input->data, input->size) != 0) return -1;
+    if (poison(files[2], input->output_size) != 0) return -1;
+    if (fcntl(files[0], F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) return -1;
+    if (fcntl(files[1], F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) != 0)
+        return -1;
+    return fcntl(files[2], F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+}
+
+/* ---- the environment --------------------------------------------------------------------------
+ */
+
+struct environment {
+    char text[MOST_VARIABLES][PATH_MAX + 64];
+    const char *list[MOST_VARIABLES + 1];
+    size_t count;
+};
+
+static void set(struct environment *environment, const char *name, const char *value)
+{
+    if (value == NULL || environment->count == MOST_VARIABLES) return;
+    snprintf(environment->text[environment->count], sizeof environment->text[0], "%s=%s", name,
+             value);
+    environment->list[environment->count] = environment->text[environment->count];
+    environment->list[++environment->count] = NULL;
+}
+
+/* All that the submission gets to see: nothing of the grader's own, no seed. */
+static void make_environment(struct environment *environment, const struct run_request *request,
+                             const char *scratch)
+{
+    const struct toolchain *toolchain = request->toolchain;
+    char path[PATH_MAX];
+
+    environment->count = 0;
+    set(environment, "PATH", "/usr/bin:/bin");
+    set(environment, "LC_ALL", "C.UTF-8");
+    set(environment, "HOME", getenv("HOME")); /* the driver keeps what it compiled there */
+    snprintf(path, sizeof path, "%s/work", scratch);
+    set(environment, "TMPDIR", path);
+    snprintf(path, sizeof path, "%s/trace", scratch);
+    set(environment, TRACE_PATH_VARIABLE, path);
+    if (request->device == DRIVE_EMULATOR) {
+        set(environment, "LD_LIBRARY_PATH", toolchain->emulator);
+        set(environment, "OVERLAP_ORDER", request->order);
+    } else {
+        set(environment, "LD_LIBRARY_PATH", toolchain->cuda_libraries);
+        set(environment, "CUDA_INJECTION64_PATH", toolchain->recorder);
+        set(environment, "CUDA_VISIBLE_DEVICES", getenv("CUDA_VISIBLE_DEVICES"));
+    }
+#ifdef __SANITIZE_ADDRESS__
+    /* The runner is built with the sanitizer as well; crashes are its own handler's business, and
+     * what a submission leaks on the host is not judged here. */
+    set(environment, "ASAN_OPTIONS",
+        "detect_leaks=0:handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0:"
+        "handle_sigill=0:allocator_may_return_null=1");
+#endif
+}
+
+/* ---- evidence ---------------------------------------------------------------------------------
+ */
+
+static const enum evidence_ending endings[] = {
+    [PROCESS_EXITED] = ENDED_WELL,
+    [PROCESS_SIGNALLED] = ENDED_SIGNAL,
+    [PROCESS_TIME] = ENDED_TIME,
+    [PROCESS_MEMORY] = ENDED_MEMORY,
+    [PROCESS_PROCESSES] = ENDED_PROCESSES,
+    [PROCESS_OUTPUT] = ENDED_OUTPUT,
+    [PROCESS_NOT_STARTED] = ENDED_NOT_STARTED,
+    [PROCESS_ABANDONED] = ENDED_NOT_STARTED,
+};
+
+/* Puts together how it ended: what the supervisor saw and what the runner wrote down. */
+static void conclude(struct evidence *evidence, const struct process_result *result,
+                     struct control *control)
+{
+    evidence->ending = endings[result->ending];
+    evidence->code = result->code;
+    evidence->signal = result->signal;
+    evidence->left_running = result->left_running;
+    evidence->seconds = result->seconds;
+    evidence->peak_bytes = result->peak_bytes;
+    snprintf(evidence->why, sizeof evidence->why, "%s", result->why);
+    evidence->base = control->base;
+    evidence->fault = control->fault;
+    evidence->frame_count =
+        control->frame_count < CONTROL_FRAMES ? control->frame_count : CONTROL_FRAMES;
+    memcpy(evidence->frames, control->frames, sizeof evidence->frames);
+    control->message[sizeof control->message - 1] = '\0';
+
+    if (evidence->ending != ENDED_WELL) return;
+    if (control->stage == CONTROL_REFUSED) {
+        evidence->ending = ENDED_NOT_STARTED;
+        snprintf(evidence->why, sizeof evidence->why, "%s", control->message);
+    } else if (control->stage != CONTROL_DRIVEN) {
+        evidence->ending = ENDED_EARLY;
+    } else if (control->drive_result != 0) {
+        evidence->ending = ENDED_DRIVE;
+        evidence->code = control->drive_result;
+    } else if (result->left_running > 0) {
+        evidence->ending = ENDED_LEFT_RUNNING;
+    } else if (result->code != 0) {
+        evidence->ending = ENDED_EARLY;
+    }
+}
+
+/* Takes the output, the trace and what was printed. Returns 0 or -1: no memory. */
+static int collect(struct evidence *evidence, struct process *process, int output,
+                   const char *trace_path)
+{
+    const struct process_result *result = process_result(process);
+    char *printed = malloc(result->printed_size + 1);
+    void *copy = malloc(evidence->output_size > 0 ? evidence->output_size : 1);
+
+    evidence->printed = printed;
+    evidence->output = copy;
+    if (printed == NULL || copy == NULL) return -1;
+    memcpy(printed, process_printed(process), result->printed_size);
+    printed[result->printed_size] = '\0';
+    evidence->printed_size = result->printed_size;
+    if (read_all(output, copy, evidence->output_size) != 0) return -1;
+    evidence->trace_sound = trace_read(trace_path, &evidence->trace, evidence->trace_why,
+                                       sizeof evidence->trace_why) == 0;
+    return evidence_index_build(evidence);
+}
+
+/* Draws the inputs. Returns 0 or -1. */
+static int prepare(const struct run_request *request, struct run_input *input)
+{
+    struct random_source random;
+    char label[256];
+
+    snprintf(label, sizeof label, "%s/%s/%d/%s/%u", request->lesson->folder, request->plan->name,
+             (int)request->device, request->order != NULL ? request->order : "", request->repeat);
+    random_derive(&random, request->seed, label);
+    *input = (struct run_input){
+        .device = request->device, .run = request->plan->name, .random = &random};
+    int result = request->plan->prepare != NULL ? request->plan->prepare(input) : 0;
+    input->random = NULL;
+    return result == 0 && input->output_size <= OUTPUT_LIMIT ? 0 : -1;
+}
+
+int run_make(const struct run_request *request, struct evidence *evidence, struct text *why)
+{
+    const struct run_plan *plan = request->plan;
+    int files[CONTROL_FD_COUNT] = {-1, -1, -1}, result = -1;
+    struct environment *environment = calloc(1, sizeof *environment);
+    struct process *process = NULL;
+    struct control control;
+    struct run_input input = {0};
+    const char *temporary = getenv("TMPDIR");
+    char scratch[PATH_MAX - 64] = "", work[PATH_MAX], trace[PATH_MAX];
+
+    *evidence = (struct evidence){
+        .lesson = request->lesson,
+        .plan = plan,
+        .device = request->device,
+        .order = request->device == DRIVE_EMULATOR ? request->order : NULL,
+        .reference = request->reference,
+        .sources = request->sources,
+        .shown_folder = request->shown_folder,
+        .allowed_seconds = plan->seconds > 0 ? plan->seconds : DEFAULT_SECONDS,
+        .allowed_memory = plan->memory > 0 ? plan->memory : DEFAULT_MEMORY,
+        .allowed_processes = plan->processes > 0 ? plan->processes : DEFAULT_PROCESSES,
+        .repeat_count = 1,
+    };
+    if (environment == NULL || prepare(request, &input) != 0) {
+        text_format(why, "%s: the inputs of the run \"%s\" cannot be made", request->lesson->folder,
+                    plan->name);
+        goto done;
+    }
+    evidence->input = input.data;
+    evidence->input_size = input.size;
+    evidence->output_size = input.output_size;
+
+    snprintf(scratch, sizeof scratch, "%s/overlap.XXXXXX",
+             temporary != NULL && temporary[0] == '/' ? temporary : "/tmp");
+    if (mkdtemp(scratch) == NULL) scratch[0] = '\0';
+    snprintf(work, sizeof work, "%s/work", scratch);
+    snprintf(trace, sizeof trace, "%s/trace", scratch);
+    if (scratch[0] == '\0' || files_make_folders(work) != 0 ||
+        trace_create(trace, plan->trace_records) != 0 || make_files(files, &input) != 0) {
+        text_format(why, "there is no room for the run \"%s\": %s", plan->name, strerror(errno));
+        goto done;
+    }
+    make_environment(environment, request, scratch);
+    const char *arguments[] = {request->toolchain->runner, request->library, plan->name,
+                               request->device == DRIVE_GPU ? "gpu" : "emulator", NULL};
+    struct process_spec spec = {
+        .arguments = arguments,
+        .environment = environment->list,
+        .folder = work,
+        .handed = {files[0], files[1], files[2]},
+        .handed_count = CONTROL_FD_COUNT,
+        .limits = {.seconds = evidence->allowed_seconds,
+                   .memory = evidence->allowed_memory,
+                   .processes = evidence->allowed_processes,
+                   .output = PRINTED_LIMIT,
+                   .file_bytes = FILE_LIMIT},
+        .ask_where = 1,
+    };
+    process = process_start(&spec);
+    if (process == NULL) {
+        text_format(why, "no process can be started: %s", strerror(errno));
+        goto done;
+    }
+    process_wait_any(&process, 1);
+    if (process_interrupted() != 0) {
+        text_add(why, "interrupted");
+        goto done;
+    }
+    if (read_all(files[0], &control, sizeof control) != 0) memset(&control, 0, sizeof control);
+    conclude(evidence, process_result(process), &control);
+    if (collect(evidence, process, files[2], trace) != 0) {
+        text_add(why, "no memory for what the run left");
+        goto done;
+    }
+    result = 0;
+done:
+    process_free(process);
+    for (int i = 0; i < CONTROL_FD_COUNT; i++)
+        if (files[i] >= 0) close(files[i]);
+    if (scratch[0] != '\0') files_remove(scratch);
+    free(environment);
+    if (result != 0) {
+        if (evidence->input == NULL) free(input.data);
+        evidence_release(evidence);
+    }
+    return result;
+}

@@ -1,0 +1,31 @@
+/* run: one run plan carried out once: inputs drawn, the runner started on lesson.so with the right
+ * device, and what it left made into evidence.
+ */
+#ifndef OVERLAP_GRADER_RUN_H
+#define OVERLAP_GRADER_RUN_H
+
+#include "grader/judge.h"
+#include "grader/text.h"
+#include "grader/toolchain.h"
+
+struct run_request {
+    const struct toolchain *toolchain;
+    const struct lesson *lesson;
+    const struct run_plan *plan;
+    const char *library;           /* lesson.so */
+    const char *shown_folder;      /* lives as long as the evidence */
+    const struct sources *sources; /* of that library; lives as long as the evidence */
+    enum drive_device device;
+    const char *order; /* emulator: OVERLAP_ORDER; NULL: the device's own default */
+    bool reference;
+    uint64_t seed;   /* the grader's secret */
+    unsigned repeat; /* inputs differ from repeat to repeat; submission and reference get the
+                        same ones for the same number */
+};
+
+/* Fills in the evidence (release with evidence_release), however the run ends: whatever goes wrong
+ * is an ending. Returns 0, or -1 when the grader itself has no memory or no room (`why`), or was
+ * interrupted. */
+int run_make(const struct run_request *request, struct evidence *evidence, struct text *why);
+
+#endif

@@ -1,0 +1,52 @@
+/* store: the evidence of one lesson, made when a check first asks for it and kept until the lesson
+ * is done: each run happens once per device and order, however many checks read it.
+ */
+#ifndef OVERLAP_GRADER_STORE_H
+#define OVERLAP_GRADER_STORE_H
+
+#include "grader/compile.h"
+#include "grader/devices.h"
+#include "grader/run.h"
+
+/* Where and in which order a run happens. */
+enum store_slot { SLOT_GPU, SLOT_LATEST, SLOT_EARLIEST, SLOT_RANDOM_1, SLOT_RANDOM_2, SLOT_COUNT };
+
+/* A run, its repetitions, and the reference's. */
+struct run_set {
+    bool made;
+    struct evidence *repeats;
+    struct evidence *references; /* may be `repeats` itself */
+    size_t count;
+};
+
+struct store {
+    const struct toolchain *toolchain;
+    const struct devices *devices;
+    const struct handed_in *handed_in;
+    const struct compiled *compiled;  /* the submission; ok */
+    const struct compiled *reference; /* the reference solution; may be NULL: nothing is timed */
+    uint64_t seed;
+    struct sources *sources, *reference_sources;
+    char reference_shown[128];
+    struct run_set (*sets)[SLOT_COUNT]; /* one row for each of the lesson's run plans */
+    size_t plan_count;
+};
+
+/* Returns 0, or -1: no memory. */
+int store_open(struct store *store);
+void store_close(struct store *store);
+
+/* The plan that a check reads, as an index, or SIZE_MAX: the lesson's table is wrong. */
+size_t store_plan(const struct lesson *lesson, const struct check *check);
+
+/* Which slots a check is judged on, in the order of judging; returns how many. None: *reason (may
+ * be NULL) says why, as the end of a sentence. */
+size_t store_slots(const struct devices *devices, const struct lesson *lesson,
+                   const struct check *check, enum store_slot slots[SLOT_COUNT],
+                   struct text *reason);
+
+/* The evidence of a slot; runs if it has not been made. NULL: the grader cannot go on (`why`). */
+const struct evidence *store_evidence(struct store *store, size_t plan, enum store_slot slot,
+                                      struct text *why);
+
+#endif

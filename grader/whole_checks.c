@@ -1,0 +1,157 @@
+/* The checks that every lesson can use: findings, leaks, failed calls. */
+#include "grader/judge.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAK_PLACES 8
+#define NOT_READY 600 /* cudaErrorNotReady and CUDA_ERROR_NOT_READY: an answer, not an error */
+
+/* ---- findings -------------------------------------------------------------------------------- */
+
+static bool is_listed(const char *name, const char *const *names)
+{
+    if (names == NULL) return true;
+    for (; *names != NULL; names++)
+        if (strcmp(*names, name) == 0) return true;
+    return false;
+}
+
+/* The same finding on the same line as an earlier one. */
+static bool seen_before(const struct evidence *evidence, const struct trace_record *finding)
+{
+    struct query query = {.kind = TRACE_FINDING};
+    for (const struct trace_record *r = NULL;
+         (r = evidence_next(evidence, &query, r)) != NULL && r != finding;)
+        if (strcmp(r->name, finding->name) == 0 && r->caller == finding->caller &&
+            r->line == finding->line && strcmp(r->file, finding->file) == 0)
+            return true;
+    return false;
+}
+
+/* A finding in device code names its own file, as the compiler was given it: the student's when it
+ * is one of the lesson's files. */
+static bool place_in_device_code(const struct evidence *evidence,
+                                 const struct trace_record *finding, struct place *place)
+{
+    if (finding->line == 0 || finding->file[0] == '\0') return false;
+    memset(place, 0, sizeof *place);
+    const char *base = strrchr(finding->file, '/');
+    base = base != NULL ? base + 1 : finding->file;
+    place->line = finding->line;
+    for (const char *const *file = evidence->lesson->files; *file != NULL; file++)
+        if (strcmp(*file, base) == 0) {
+            snprintf(place->file, sizeof place->file, "%s/%s", evidence->shown_folder, *file);
+            place->submission = true;
+            return true;
+        }
+    snprintf(place->file, sizeof place->file, "%s", finding->file);
+    return true;
+}
+
+void verdict_findings(struct verdict *verdict, const struct evidence *evidence,
+                      const char *const *names)
+{
+    struct query query = {.kind = TRACE_FINDING};
+
+    for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &query, r)) != NULL;) {
+        struct place place;
+        if (!is_listed(r->name, names) || seen_before(evidence, r)) continue;
+        if (place_in_device_code(evidence, r, &place))
+            verdict_fail_at(verdict, &place, "%s", r->text);
+        else
+            verdict_fail(verdict, evidence, r, "%s", r->text);
+        if (r->count > 1) verdict_why(verdict, "It was seen %" PRIu64 " times.", r->count);
+    }
+}
+
+/* ---- leaks ------------------------------------------------------------------------------------
+ */
+
+/* Was the object ended before the record `end`? */
+static bool was_ended(const struct evidence *evidence, const struct trace_record *created,
+                      const struct trace_record *end)
+{
+    struct query query = {.kind = TRACE_DESTROY,
+                          .what = created->what,
+                          .object = created->object,
+                          .process = created->process};
+    const struct trace_record *destroyed = evidence_next(evidence, &query, created);
+    return destroyed != NULL && (end == NULL || destroyed < end);
+}
+
+static const char *const ended_by[TRACE_WHAT_COUNT] = {
+    [TRACE_CONTEXT] = "cuCtxDestroy",
+    [TRACE_STREAM] = "cudaStreamDestroy (cuStreamDestroy)",
+    [TRACE_EVENT] = "cudaEventDestroy (cuEventDestroy)",
+    [TRACE_LIBRARY] = "cuModuleUnload, or the end of its context",
+    [TRACE_DEVICE_MEMORY] = "cudaFree (cuMemFree)",
+    [TRACE_PINNED_MEMORY] = "cudaFreeHost (cuMemFreeHost)",
+    [TRACE_MANAGED_MEMORY] = "cudaFree (cuMemFree)",
+};
+
+void verdict_leaks(struct verdict *verdict, const struct evidence *evidence,
+                   const struct phase *phase)
+{
+    struct query query = {.phase = phase, .kind = TRACE_CREATE, .student = true};
+    const struct trace_record *end = phase != NULL ? &evidence->trace.records[phase->last] : NULL;
+    const struct trace_record *leaked[LEAK_PLACES];
+    uint64_t count[LEAK_PLACES], bytes[LEAK_PLACES];
+    size_t places = 0;
+
+    /* One failure per line that leaks, however often it does. */
+    for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &query, r)) != NULL;) {
+        size_t i = 0;
+        if ((r->flags & TRACE_IMPLICIT) || was_ended(evidence, r, end)) continue;
+        while (i < places && (leaked[i]->caller != r->caller || leaked[i]->what != r->what)) i++;
+        if (i == LEAK_PLACES) continue;
+        if (i == places) {
+            leaked[places] = r;
+            count[places] = bytes[places] = 0;
+            places++;
+        }
+        count[i]++;
+        bytes[i] += r->bytes;
+    }
+    for (size_t i = 0; i < places; i++) {
+        const char *what = trace_what_name(leaked[i]->what), *end_call = ended_by[leaked[i]->what];
+        char amount[64] = "";
+        if (bytes[i] > 0) snprintf(amount, sizeof amount, " (%" PRIu64 " bytes)", bytes[i]);
+        if (count[i] == 1)
+            verdict_fail(verdict, evidence, leaked[i], "A %s that was made here%s was never ended.",
+                         what, amount);
+        else
+            verdict_fail(verdict, evidence, leaked[i],
+                         "%" PRIu64 " times a %s that was made here%s was never ended.", count[i],
+                         what, amount);
+        verdict_why(verdict, "What is not given back is held until the program ends: a program "
+                             "that runs for days runs out of it.");
+        if (end_call != NULL)
+            verdict_hint(verdict,
+                         "It is ended by %s, on every path out of the function, also the "
+                         "ones after an error.",
+                         end_call);
+    }
+}
+
+/* ---- failed calls ------------------------------------------------------------------------------
+ */
+
+void verdict_calls_succeed(struct verdict *verdict, const struct evidence *evidence,
+                           const struct phase *phase)
+{
+    struct query query = {.phase = phase, .kind = TRACE_CALL, .student = true};
+
+    for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &query, r)) != NULL;) {
+        if (r->code == 0 || r->code == NOT_READY) continue;
+        verdict_fail(verdict, evidence, r, "%s returned error %d%s%s%s.", r->name, r->code,
+                     r->text[0] != '\0' ? " (" : "", r->text, r->text[0] != '\0' ? ")" : "");
+        verdict_why(verdict, "What the call was asked to do did not happen, and what comes after "
+                             "it works with something that is not there.");
+        verdict_hint(verdict, "Check the arguments on that line, and the returned value of every "
+                              "call before it.");
+        return; /* the errors that follow have this one as their cause */
+    }
+}
