@@ -73,7 +73,7 @@ static int prepare_large(struct run_input *input)
     const bool gpu = input->device == DRIVE_GPU;
     const struct streams_input *in =
         gpu ? allocate(input, STREAMS_LANES, 1, 1 << 20, (1 << 20) + 999)
-            : allocate(input, 24, 1, 6000, 8000);
+            : allocate(input, 32, 1, 15000, 17000);
     return in != NULL ? 0 : -1;
 }
 

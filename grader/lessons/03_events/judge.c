@@ -44,8 +44,8 @@ static void draw_sets(struct run_input *input, struct events_input *in)
 static int prepare(struct run_input *input)
 {
     const bool gpu = input->device == DRIVE_GPU;
-    const int64_t one = gpu ? 100ll << 20 : 24000, short_few = gpu ? 300000 : 4000,
-                  long_few = gpu ? 2000000 : 16000, many = gpu ? 1 << 20 : 4000;
+    const int64_t one = gpu ? 100ll << 20 : 40000, short_few = gpu ? 300000 : 12000,
+                  long_few = gpu ? 2000000 : 40000, many = gpu ? 1 << 20 : 12000;
     struct events_input *in = run_input_allocate(input, sizeof *in);
     if (in == NULL) return -1;
     in->many = strcmp(input->run, "failures") == 0 ? 0 : gpu ? EVENTS_MANY : 16;
