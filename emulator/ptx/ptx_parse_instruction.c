@@ -43,6 +43,23 @@ static void find_opcode(const struct ptx_parser *p, struct mnemonic *mnemonic)
     }
 }
 
+/* vote.ballot.sync.b32, as CUB writes it, is vote.sync.ballot.b32. */
+static void find_opcode_with_sync(const struct ptx_parser *p, struct mnemonic *mnemonic)
+{
+    find_opcode(p, mnemonic);
+    if (ptx_opcode_supported(mnemonic->op)) return;
+    struct mnemonic moved = *mnemonic;
+    for (uint32_t i = 2; i < moved.count; i++) {
+        if (!ptx_token_is(&moved.words[i], "sync")) continue;
+        struct ptx_token sync = moved.words[i];
+        memmove(&moved.words[2], &moved.words[1], (i - 1) * sizeof sync);
+        moved.words[1] = sync;
+        find_opcode(p, &moved);
+        if (ptx_opcode_supported(moved.op)) *mnemonic = moved;
+        return;
+    }
+}
+
 /* Sets one modifier. False: nobody knows the word. */
 static bool read_modifier(struct ptx_parser *p, struct ptx_instruction *instruction,
                           const struct ptx_token *word, const struct ptx_opcode_row *row)
@@ -194,8 +211,10 @@ static void place(struct ptx_parser *p, struct ptx_instruction *instruction)
 {
     struct ptx_body *body = &p->body;
     if (body->location_is_new) {
-        *(struct ptx_location *)ptx_push(p, &body->locations, sizeof body->location) =
-            body->location;
+        const struct ptx_location *last =
+            (const struct ptx_location *)body->locations.items + body->locations.count - 1;
+        if (memcmp(last, &body->location, sizeof *last) != 0)
+            *(struct ptx_location *)ptx_push(p, &body->locations, sizeof *last) = body->location;
         body->location_is_new = false;
     }
     instruction->location = body->locations.count - 1;
@@ -210,7 +229,7 @@ void ptx_instruction_parse(struct ptx_parser *p)
     struct ptx_token start = p->token;
     instruction.line = start.line;
     read_mnemonic(p, &mnemonic);
-    find_opcode(p, &mnemonic);
+    find_opcode_with_sync(p, &mnemonic);
     instruction.op = mnemonic.op;
     if (!read_suffixes(p, &mnemonic, &instruction)) {
         uint32_t guard = instruction.guard;

@@ -233,7 +233,8 @@ void ptx_registers_parse(struct ptx_parser *p)
         struct ptx_symbol *symbol = ptx_symbol_add(p, &name, PTX_SYMBOL_REGISTER);
         symbol->type = spec.type;
         symbol->count = spec.vector;
-        for (uint32_t i = 0; i < spec.vector; i++) {
+        symbol->index = PTX_NO_REGISTER; /* a scalar gets its index when it is used first */
+        for (uint32_t i = 0; spec.vector > 1 && i < spec.vector; i++) {
             uint32_t index = ptx_register_add(p, symbol->name, spec.type);
             if (i == 0) symbol->index = index;
         }
