@@ -3,7 +3,8 @@
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(LZ4 REQUIRED IMPORTED_TARGET liblz4)
 
-add_library(fatbin STATIC ${CMAKE_CURRENT_LIST_DIR}/fatbin.c)
+add_library(fatbin STATIC ${CMAKE_CURRENT_LIST_DIR}/fatbin.c
+    ${CMAKE_CURRENT_LIST_DIR}/fatbin_link.c)
 target_include_directories(fatbin PUBLIC ${CMAKE_SOURCE_DIR})
 target_link_libraries(fatbin PRIVATE overlap_warnings PkgConfig::ZSTD PkgConfig::LZ4)
 
