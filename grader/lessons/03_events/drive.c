@@ -161,9 +161,11 @@ int drive_main(struct drive *drive)
         one(drive, EVENTS_PHASE_ONE, &tasks[0], &output->one);
     } else {
         give(SIZE_MAX);
+        drive_begin(drive, EVENTS_PHASE_ALL, 0);
         one(drive, EVENTS_PHASE_ONE, &tasks[0], &output->one);
         each(drive, EVENTS_PHASE_EACH, 0, few, EVENTS_FEW, &output->each[0]);
         each(drive, EVENTS_PHASE_EACH, 1, many, input->many, &output->each[1]);
+        drive_end(drive, EVENTS_PHASE_ALL, 0);
         statistics(drive);
     }
 

@@ -65,6 +65,7 @@ struct events_output {
 };
 
 /* Phases. */
+#define EVENTS_PHASE_ALL "all" /* around "one" and both of "each" */
 #define EVENTS_PHASE_ONE "one"
 #define EVENTS_PHASE_EACH "each" /* 0: few, 1: many */
 #define EVENTS_PHASE_ONE_FAILS "one, refused"

@@ -18,7 +18,8 @@
 #define NOT_READY 600
 
 #define AGREEMENT 0.05 /* of the device's own time */
-#define DIGITS 1e-6    /* of mean and deviation */
+#define TIME_LIMIT 1.25
+#define DIGITS 1e-6 /* of mean and deviation */
 
 /* ---- runs --------------------------------------------------------------------------------- */
 
@@ -41,14 +42,12 @@ static void draw_sets(struct run_input *input, struct events_input *in)
 /* The many are of nearly the same length: streams share the device's queues, and an end event may
  * stand in one behind the longer kernel of another stream. The few have a queue each, and differ.
  */
-static int prepare(struct run_input *input)
+static int prepare_lengths(struct run_input *input, uint32_t many_count, int64_t one,
+                           int64_t short_few, int64_t long_few, int64_t many)
 {
-    const bool gpu = input->device == DRIVE_GPU;
-    const int64_t one = gpu ? 100ll << 20 : 40000, short_few = gpu ? 300000 : 12000,
-                  long_few = gpu ? 2000000 : 40000, many = gpu ? 1 << 20 : 12000;
     struct events_input *in = run_input_allocate(input, sizeof *in);
     if (in == NULL) return -1;
-    in->many = strcmp(input->run, "failures") == 0 ? 0 : gpu ? EVENTS_MANY : 16;
+    in->many = many_count;
     in->refused = (uint32_t)random_between(input->random, 2, EVENTS_FEW - 2);
     for (uint32_t i = 0; i < 1 + EVENTS_FEW + in->many; i++) {
         const int64_t length = i == 0 ? one + random_between(input->random, 1, 999)
@@ -63,12 +62,33 @@ static int prepare(struct run_input *input)
     return 0;
 }
 
+/* On a GPU, the real constants: one kernel over 100 arrays' worth, and an array per stream. */
+static int prepare_times(struct run_input *input)
+{
+    if (input->device == DRIVE_GPU)
+        return prepare_lengths(input, EVENTS_MANY, 100ll << 20, 300000, 2000000, 1 << 20);
+    return prepare_lengths(input, 16, 40000, 12000, 40000, 12000);
+}
+
+static int prepare_failures(struct run_input *input)
+{
+    return prepare_lengths(input, 0, 2000, 2000, 4000, 0);
+}
+
+static int prepare_timed(struct run_input *input)
+{
+    if (input->device == DRIVE_GPU)
+        return prepare_lengths(input, 32, 1 << 20, 300000, 600000, 1 << 19);
+    return prepare_lengths(input, 16, 20000, 12000, 20000, 12000);
+}
+
 static const struct run_plan runs[] = {
     {.name = "times",
      .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER,
-     .prepare = prepare,
+     .prepare = prepare_times,
      .seconds = 60.0},
-    {.name = "failures", .flags = RUN_ON_BOTH, .prepare = prepare},
+    {.name = "failures", .flags = RUN_ON_BOTH, .prepare = prepare_failures},
+    {.name = "timed", .flags = RUN_ON_BOTH | RUN_TIMED, .prepare = prepare_timed},
     {0},
 };
 
@@ -554,6 +574,16 @@ static void judge_left_on_failure(struct verdict *verdict, const struct evidence
                               "failure through the clean-up at the end.");
 }
 
+static void judge_time(struct verdict *verdict, const struct evidence *evidence)
+{
+    judge_once(verdict, evidence);
+    if (verdict_failed(verdict)) return;
+    verdict_time_ratio(verdict, evidence, EVENTS_PHASE_ALL, TIME_LIMIT);
+    if (verdict_failed(verdict))
+        verdict_hint(verdict, "Launch all kernels before the first wait; an event record costs the "
+                              "host little, a wait much.");
+}
+
 static const struct check checks[] = {
     {"OneKernelIsTimed", "times", CHECK_ORDER, "within 5 % of the device's own record", judge_one},
     {"QueriesTellBeforeFromAfter", "times", CHECK_ORDER,
@@ -574,6 +604,8 @@ static const struct check checks[] = {
     {"EventsAreDestroyed", "times", 0, "nothing is left behind", judge_left},
     {"EventsAreDestroyedOnFailure", "failures", 0, "nothing is left behind on failure either",
      judge_left_on_failure},
+    {"AsFastAsTheReference", "timed", 0, "measuring costs no more than in the reference solution",
+     judge_time},
     {0},
 };
 
