@@ -328,6 +328,16 @@ static void judge_leaks(struct verdict *verdict, const struct evidence *evidence
     }
 }
 
+/* What the device itself objects to: an access out of bounds or to the wrong side, a call that it
+ * does not have. */
+static void judge_findings(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    struct item item;
+    item_get(&view, 0, &item);
+    if (answer_written(verdict, &item.answer)) verdict_findings(verdict, evidence, NULL);
+}
+
 static void judge_time(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct view view = look(evidence);
@@ -358,6 +368,8 @@ static const struct check checks[] = {
     {"NothingLeaks", "values", 0, "what was allocated is released", judge_leaks},
     {"NothingLeaksOnFailure", "failures", 0, "what was allocated is released on failure as well",
      judge_leaks},
+    {"TheDeviceFindsNothingWrong", "values", CHECK_EMULATOR_ONLY,
+     "no access out of bounds, to the wrong side, or to memory that is gone", judge_findings},
     {"AsFastAsTheReference", "timed", 0, "no time is lost against the reference solution",
      judge_time},
     {0},

@@ -564,6 +564,13 @@ static void judge_left_on_failure(struct verdict *verdict, const struct evidence
                               "was never released, and the caller does not know of it.");
 }
 
+/* What the device itself objects to. */
+static void judge_findings(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    if (ran(verdict, &view)) verdict_findings(verdict, evidence, NULL);
+}
+
 static const struct check checks[] = {
     {"EveryArrayIsRight", "values", 0, "every array goes through the kernel once", judge_values},
     {"ResultsHaveArrivedOnReturn", "values", CHECK_ORDER,
@@ -584,6 +591,8 @@ static const struct check checks[] = {
     {"NothingIsLeftBehind", "values", 0, "streams destroyed, memory released", judge_left},
     {"NothingIsLeftBehindOnFailure", "failures", 0, "also when streams_open fails half-way",
      judge_left_on_failure},
+    {"TheDeviceFindsNothingWrong", "values", CHECK_EMULATOR_ONLY,
+     "no access out of bounds, to the wrong side, or to memory that is gone", judge_findings},
     {"AsFastAsTheReference", "timed", 0, "no time is lost against the reference solution",
      judge_time},
     {0},

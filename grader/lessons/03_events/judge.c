@@ -584,6 +584,16 @@ static void judge_time(struct verdict *verdict, const struct evidence *evidence)
                               "host little, a wait much.");
 }
 
+/* What the device itself objects to. */
+static void judge_findings(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    struct called called;
+    for (enum which which = CALL_ONE; which < CALL_COUNT; which++)
+        if (!call_get(verdict, &view, which, &called)) return;
+    verdict_findings(verdict, evidence, NULL);
+}
+
 static const struct check checks[] = {
     {"OneKernelIsTimed", "times", CHECK_ORDER, "within 5 % of the device's own record", judge_one},
     {"QueriesTellBeforeFromAfter", "times", CHECK_ORDER,
@@ -604,6 +614,8 @@ static const struct check checks[] = {
     {"EventsAreDestroyed", "times", 0, "nothing is left behind", judge_left},
     {"EventsAreDestroyedOnFailure", "failures", 0, "nothing is left behind on failure either",
      judge_left_on_failure},
+    {"TheDeviceFindsNothingWrong", "times", CHECK_EMULATOR_ONLY,
+     "no access out of bounds, to the wrong side, or to memory that is gone", judge_findings},
     {"AsFastAsTheReference", "timed", 0, "measuring costs no more than in the reference solution",
      judge_time},
     {0},

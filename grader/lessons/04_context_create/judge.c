@@ -286,6 +286,15 @@ static void judge_failures(struct verdict *verdict, const struct evidence *evide
     }
 }
 
+/* What the device itself objects to. */
+static void judge_findings(struct verdict *verdict, const struct evidence *evidence)
+{
+    struct item item;
+    item_get(evidence, 0, &item);
+    if (answer_succeeded(verdict, &item.answer, item.name))
+        verdict_findings(verdict, evidence, NULL);
+}
+
 static void judge_time(struct verdict *verdict, const struct evidence *evidence)
 {
     judge_data(verdict, evidence);
@@ -311,6 +320,8 @@ static const struct check checks[] = {
     {"TheContextIsDestroyedOnFailure", "failures", 0, "nothing is left behind on any path",
      judge_destroyed},
     {"TheStackIsLeftAsFoundOnFailure", "failures", 0, "on any path", judge_stack},
+    {"TheDeviceFindsNothingWrong", "values", CHECK_EMULATOR_ONLY,
+     "no access out of bounds, to the wrong side, or to memory that is gone", judge_findings},
     {"AsFastAsTheReference", "timed", 0, "no time is lost against the reference solution",
      judge_time},
     {0},
