@@ -114,7 +114,7 @@ static void add_compile(struct command_list *list, const struct toolchain *toolc
         add_all(list, c_flags);
         add(list, "-ffile-prefix-map=%s/src=%s", work, SOURCES_SUBMISSION);
     }
-    add(list, "-I.");
+    add(list, "-I%s/src", work);
     add(list, "-I%s/lessons/%s", toolchain->source, lesson->folder);
     add(list, "-I%s/%s", toolchain->lessons, lesson->folder);
     add(list, "-I%s", toolchain->source);

@@ -39,6 +39,8 @@ static const struct advice advices[ENDED_COUNT] = {
                          "ending with _exit()."},
     [ENDED_OUTPUT] = {"So much text is not read by anybody.",
                       "Look for a message printed inside a loop."},
+    [ENDED_UNWATCHED] = {"A program that is graded keeps to its own business.",
+                         "Look at the arguments of every kill()."},
     [ENDED_LEFT_RUNNING] = {"Whoever starts a process waits for it: one that stays keeps its "
                             "memory and its device.",
                             "Every fork() needs its waitpid()."},
@@ -76,37 +78,52 @@ static void fail_somewhere(struct verdict *verdict, const struct evidence *evide
         verdict_fail(verdict, evidence, last_finding(evidence), "%s", what);
 }
 
+static void say_briefly(struct verdict *verdict, const struct evidence *evidence)
+{
+    char ending[300], what[400];
+
+    if (evidence->ending == ENDED_WELL)
+        snprintf(ending, sizeof ending, "left no complete record");
+    else
+        evidence_describe_ending(evidence, ending, sizeof ending);
+    snprintf(what, sizeof what, "Not judged: the run it needs %s (see above).", ending);
+    fail_somewhere(verdict, evidence, what);
+}
+
+/* The trace was damaged, or is full. */
+static void say_record_is_lost(struct verdict *verdict, const struct evidence *evidence)
+{
+    if (!evidence->trace_sound) {
+        fail_somewhere(verdict, evidence,
+                       "The record of what the program did was written over by the program.");
+        verdict_why(verdict, "Without it nothing can be judged.");
+        verdict_hint(verdict, "Look for a write through a pointer that was never set.");
+        return;
+    }
+    fail_somewhere(verdict, evidence,
+                   "The program made far more calls than the task needs, so that their record is "
+                   "incomplete.");
+    verdict_why(verdict, "%" PRIu64 " entries did not fit: what is missing cannot be judged.",
+                evidence->trace.dropped);
+    verdict_hint(verdict, "Look for a loop that calls CUDA more often than it has to, such as one "
+                          "that asks for a query again and again.");
+}
+
 bool verdict_ending(struct verdict *verdict, const struct evidence *evidence, bool brief)
 {
     char ending[300], what[1200];
     const char *whose = evidence->reference ? "The reference solution" : "The program";
 
-    if (evidence->ending == ENDED_WELL && evidence->trace_sound && evidence->trace.dropped == 0)
-        return false;
-    if (evidence->ending == ENDED_WELL && !evidence->trace_sound) {
-        fail_somewhere(verdict, evidence,
-                       "The record of what the program did was written over by the program.");
-        verdict_why(verdict, "Without it nothing can be judged (%s).", evidence->trace_why);
-        verdict_hint(verdict, "Look for a write through a pointer that was never set.");
+    if (evidence_usable(evidence)) return false;
+    if (brief) {
+        say_briefly(verdict, evidence);
         return true;
     }
     if (evidence->ending == ENDED_WELL) {
-        fail_somewhere(verdict, evidence,
-                       "The program made far more calls than the task needs, so that their record "
-                       "is incomplete.");
-        verdict_why(verdict, "%" PRIu64 " entries did not fit: what is missing cannot be judged.",
-                    evidence->trace.dropped);
-        verdict_hint(verdict, "Look for a loop that calls CUDA more often than it has to, such as "
-                              "one that asks for a query again and again.");
+        say_record_is_lost(verdict, evidence);
         return true;
     }
-
     evidence_describe_ending(evidence, ending, sizeof ending);
-    if (brief) {
-        snprintf(what, sizeof what, "Not judged: the run it needs %s (see above).", ending);
-        fail_somewhere(verdict, evidence, what);
-        return true;
-    }
     const struct trace_record *finding = last_finding(evidence);
     int used = snprintf(what, sizeof what, "%s %s.", whose, ending);
     if (evidence->ending == ENDED_SIGNAL &&

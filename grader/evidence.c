@@ -274,6 +274,11 @@ static const char *signal_in_words(int number)
     }
 }
 
+bool evidence_usable(const struct evidence *evidence)
+{
+    return evidence->ending == ENDED_WELL && evidence->trace_sound && evidence->trace.dropped == 0;
+}
+
 void evidence_describe_ending(const struct evidence *evidence, char *text, size_t size)
 {
     char amount[32];
@@ -318,6 +323,9 @@ void evidence_describe_ending(const struct evidence *evidence, char *text, size_
         snprintf(text, size, "came to its end but left %u process%s running, which %s stopped",
                  evidence->left_running, evidence->left_running == 1 ? "" : "es",
                  evidence->left_running == 1 ? "was" : "were");
+        break;
+    case ENDED_UNWATCHED:
+        snprintf(text, size, "killed the process that held it to its limits, and was stopped");
         break;
     case ENDED_COUNT:
         snprintf(text, size, "ended in an unknown way");

@@ -12,6 +12,9 @@ int evidence_index_build(struct evidence *evidence);
 /* Frees input, output, printed, trace and index, which must come from malloc; not the sources. */
 void evidence_release(struct evidence *evidence);
 
+/* It ended well, and its record is whole: a judge may see it. */
+bool evidence_usable(const struct evidence *evidence);
+
 /* "was stopped by signal 11 (segmentation fault)": how the run ended, as the end of a sentence that
  * begins with "The program". */
 void evidence_describe_ending(const struct evidence *evidence, char *text, size_t size);

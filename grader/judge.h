@@ -116,6 +116,7 @@ enum evidence_ending {
     ENDED_PROCESSES,    /* more processes than allowed; killed */
     ENDED_OUTPUT,       /* printed more than allowed; killed */
     ENDED_LEFT_RUNNING, /* came to its end, but left `left_running` processes; killed */
+    ENDED_UNWATCHED,    /* it killed the process that held it to its limits; all killed */
     ENDED_COUNT
 };
 

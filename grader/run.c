@@ -161,7 +161,7 @@ static const enum evidence_ending endings[] = {
     [PROCESS_PROCESSES] = ENDED_PROCESSES,
     [PROCESS_OUTPUT] = ENDED_OUTPUT,
     [PROCESS_NOT_STARTED] = ENDED_NOT_STARTED,
-    [PROCESS_ABANDONED] = ENDED_NOT_STARTED,
+    [PROCESS_ABANDONED] = ENDED_UNWATCHED,
 };
 
 /* Puts together how it ended: what the supervisor saw and what the runner wrote down. */

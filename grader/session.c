@@ -1,5 +1,6 @@
 #include "grader/session.h"
 #include "grader/check_run.h"
+#include "grader/evidence.h"
 #include "grader/filter.h"
 #include "grader/options.h"
 #include "grader/printer.h"
@@ -222,7 +223,7 @@ static int judge_test(struct session *session, struct suite_run *run, struct tes
             evidences[job.evidence_count++] = evidence;
             show_printed(run, evidence, test);
             /* One that did not end well fails the check: the other orders add nothing. */
-            if (evidence->ending == ENDED_WELL) continue;
+            if (evidence_usable(evidence)) continue;
             run->ending_told[plan] = true;
             break;
         }

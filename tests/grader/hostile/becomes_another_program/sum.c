@@ -1,0 +1,13 @@
+/* hostile: replaces itself by a program that succeeds */
+/* says: left with exit status 0 before the work was done. */
+#include "lesson.h"
+
+#include <unistd.h>
+
+int sum_array(const int *values, size_t count, int *result)
+{
+    (void)values;
+    (void)count;
+    execl("/bin/true", "true", (char *)NULL);
+    return *result;
+}

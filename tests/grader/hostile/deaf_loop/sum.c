@@ -1,0 +1,16 @@
+/* hostile: never returns, and listens to no signal */
+/* says: was still running after 2 s and was stopped. */
+/* line: 8 */
+#include "lesson.h"
+
+#include <signal.h>
+
+int sum_array(const int *values, size_t count, int *result)
+{
+    sigset_t all;
+    (void)values;
+    (void)count;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+    for (;;) *(volatile int *)result = 1;
+}

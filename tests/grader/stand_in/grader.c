@@ -1,0 +1,23 @@
+/* The grader on two lessons that need no CUDA, for its own tests. STAND_IN_GPU=1 in the
+ * environment: there is a GPU; STAND_IN_CACHE: where built submissions are kept. */
+#include "grader/session.h"
+
+#include <stdlib.h>
+
+extern const struct lesson lesson_01_sum, lesson_02_twice;
+
+int main(int count, char **arguments)
+{
+    const struct lesson *const table[] = {&lesson_01_sum, &lesson_02_twice, NULL};
+    const char *cache = getenv("STAND_IN_CACHE");
+    struct toolchain toolchain = *toolchain_configured();
+
+    toolchain.source = STAND_IN_SOURCE;
+    toolchain.lessons = STAND_IN_SOURCE "/judges";
+    toolchain.cuda_include = STAND_IN_SOURCE "/device;" PROJECT_SOURCE;
+    toolchain.cuda_libraries = STAND_IN_LIBRARIES;
+    toolchain.emulator = STAND_IN_LIBRARIES;
+    toolchain.probe = getenv("STAND_IN_GPU") != NULL ? STAND_IN_SOURCE "/gpu" : "/bin/false";
+    toolchain.cache = cache != NULL ? cache : STAND_IN_CACHE;
+    return session_main(&toolchain, table, count, arguments);
+}

@@ -1,0 +1,6 @@
+#include "lesson.h"
+
+static int twice(int x)
+{
+    return x;
+}
