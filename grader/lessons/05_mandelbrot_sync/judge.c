@@ -4,6 +4,7 @@
 #include "grader/lessons/05_mandelbrot_sync/exchange.h"
 #include "grader/lessons/05_mandelbrot_sync/reference.h"
 #include "grader/lessons/answer.h"
+#include "grader/lessons/phases.h"
 
 #include <png.h>
 #include <stdlib.h>
@@ -125,12 +126,22 @@ static size_t count_of(const struct mandelbrot_exchange_view *view)
     return (size_t)(view->width * view->height);
 }
 
+/* Of all runs: the first answer is at the output's beginning. */
+static bool written(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct answer answer = {.evidence = evidence,
+                                  .function = FUNCTION,
+                                  .api = ANSWER_RUNTIME,
+                                  .code = answer_at(evidence, 0).status};
+    return answer_written(verdict, &answer);
+}
+
 static void judge_returns(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct mandelbrot_input *in = evidence->input;
     for (uint32_t i = 0; i < in->view_count; i++) {
         struct phase phase;
-        if (!evidence_phase(evidence, MANDELBROT_PHASE_PICTURE, i, &phase)) return;
+        if (!phases_get(verdict, evidence, MANDELBROT_PHASE_PICTURE, i, &phase)) return;
         const struct answer answer = {
             .evidence = evidence,
             .phase = &phase,
@@ -233,6 +244,7 @@ static bool pixels_right(struct verdict *verdict, const struct evidence *evidenc
 
 static void judge_pixels(struct verdict *verdict, const struct evidence *evidence)
 {
+    if (!written(verdict, evidence)) return;
     const struct mandelbrot_input *in = evidence->input;
     for (uint32_t i = 0; i < in->view_count; i++)
         if (!pixels_right(verdict, evidence, i)) return;
@@ -261,6 +273,7 @@ static const char *decode(const unsigned char *file, size_t size, uint64_t width
 
 static void judge_file(struct verdict *verdict, const struct evidence *evidence)
 {
+    if (!written(verdict, evidence)) return;
     const struct mandelbrot_input *in = evidence->input;
     for (uint32_t i = 0; i < in->view_count && !verdict_failed(verdict); i++) {
         const struct mandelbrot_exchange_view *view = &in->views[i];
@@ -318,10 +331,11 @@ static void judge_file(struct verdict *verdict, const struct evidence *evidence)
 
 static void judge_copies(struct verdict *verdict, const struct evidence *evidence)
 {
+    if (!written(verdict, evidence)) return;
     const struct mandelbrot_input *in = evidence->input;
     for (uint32_t i = 0; i < in->view_count; i++) {
         struct phase phase;
-        if (!evidence_phase(evidence, MANDELBROT_PHASE_PICTURE, i, &phase)) return;
+        if (!phases_get(verdict, evidence, MANDELBROT_PHASE_PICTURE, i, &phase)) return;
         struct query copies = {.phase = &phase, .kind = TRACE_OPERATION, .what = TRACE_COPY};
         size_t in_count = 0, out_count = 0;
         for (const struct trace_record *copy = evidence_next(evidence, &copies, NULL); copy;
@@ -364,10 +378,11 @@ static void judge_copies(struct verdict *verdict, const struct evidence *evidenc
 
 static void judge_kernel(struct verdict *verdict, const struct evidence *evidence)
 {
+    if (!written(verdict, evidence)) return;
     const struct mandelbrot_input *in = evidence->input;
     for (uint32_t i = 0; i < in->view_count; i++) {
         struct phase phase;
-        if (!evidence_phase(evidence, MANDELBROT_PHASE_PICTURE, i, &phase)) return;
+        if (!phases_get(verdict, evidence, MANDELBROT_PHASE_PICTURE, i, &phase)) return;
         struct query kernels = {
             .phase = &phase, .kind = TRACE_OPERATION, .what = TRACE_KERNEL, .name = "mandelbrot"};
         size_t launches = evidence_count(evidence, &kernels), count = count_of(&in->views[i]);
@@ -416,10 +431,11 @@ static bool waited_between(const struct evidence *evidence, const struct trace_r
 /* The three gaps that a host-side wait has to close, because no stream does. */
 static void judge_waits(struct verdict *verdict, const struct evidence *evidence)
 {
+    if (!written(verdict, evidence)) return;
     const struct mandelbrot_input *in = evidence->input;
     for (uint32_t i = 0; i < in->view_count; i++) {
         struct phase phase;
-        if (!evidence_phase(evidence, MANDELBROT_PHASE_PICTURE, i, &phase)) return;
+        if (!phases_get(verdict, evidence, MANDELBROT_PHASE_PICTURE, i, &phase)) return;
         const struct trace_record *copy_in = NULL, *kernel = NULL, *copy_out = NULL;
         struct query operations = {.phase = &phase, .kind = TRACE_OPERATION};
         bool in_waits_itself = false, out_waits_itself = false;
@@ -502,18 +518,19 @@ static const struct trace_record *first_error(const struct evidence *evidence,
 
 static void judge_errors(struct verdict *verdict, const struct evidence *evidence)
 {
+    if (!written(verdict, evidence)) return;
     struct phase phase;
     struct answer answer = {
         .evidence = evidence, .phase = &phase, .function = FUNCTION, .api = ANSWER_RUNTIME};
 
-    if (!evidence_phase(evidence, MANDELBROT_PHASE_TOO_LARGE, 0, &phase)) return;
+    if (!phases_get(verdict, evidence, MANDELBROT_PHASE_TOO_LARGE, 0, &phase)) return;
     answer.code = answer_at(evidence, sizeof(struct mandelbrot_answer)).status;
     const struct trace_record *failed = first_error(evidence, &phase);
     if (!answer_failed_with(verdict, &answer, failed ? failed->code : OUT_OF_MEMORY,
                             "a picture of 2^40 pixels does not fit into any memory"))
         return;
 
-    if (!evidence_phase(evidence, MANDELBROT_PHASE_UNWRITABLE, 0, &phase)) return;
+    if (!phases_get(verdict, evidence, MANDELBROT_PHASE_UNWRITABLE, 0, &phase)) return;
     answer.code = answer_at(evidence, 0).status;
     if (drew(evidence, &phase)) {
         answer_failed_with(verdict, &answer, OPERATING_SYSTEM,
@@ -529,26 +546,36 @@ static void judge_errors(struct verdict *verdict, const struct evidence *evidenc
 
 static void judge_leaks(struct verdict *verdict, const struct evidence *evidence)
 {
+    if (!written(verdict, evidence)) return;
     const struct mandelbrot_input *in = evidence->input;
     for (uint32_t i = 0; i < in->view_count && !verdict_failed(verdict); i++) {
         struct phase phase;
-        if (evidence_phase(evidence, MANDELBROT_PHASE_PICTURE, i, &phase))
+        if (phases_get(verdict, evidence, MANDELBROT_PHASE_PICTURE, i, &phase))
             verdict_leaks(verdict, evidence, &phase);
     }
 }
 
 static void judge_error_leaks(struct verdict *verdict, const struct evidence *evidence)
 {
+    if (!written(verdict, evidence)) return;
     struct phase phase;
-    if (evidence_phase(evidence, MANDELBROT_PHASE_TOO_LARGE, 0, &phase))
+    if (phases_get(verdict, evidence, MANDELBROT_PHASE_TOO_LARGE, 0, &phase))
         verdict_leaks(verdict, evidence, &phase);
     if (!verdict_failed(verdict) &&
-        evidence_phase(evidence, MANDELBROT_PHASE_UNWRITABLE, 0, &phase))
+        phases_get(verdict, evidence, MANDELBROT_PHASE_UNWRITABLE, 0, &phase))
         verdict_leaks(verdict, evidence, &phase);
+}
+
+/* What the device itself objects to. */
+static void judge_findings(struct verdict *verdict, const struct evidence *evidence)
+{
+    judge_returns(verdict, evidence);
+    if (!verdict_failed(verdict)) verdict_findings(verdict, evidence, NULL);
 }
 
 static void judge_time(struct verdict *verdict, const struct evidence *evidence)
 {
+    if (!written(verdict, evidence)) return;
     const struct evidence *runs_of = evidence->repeats ? evidence->repeats : evidence;
     for (size_t i = 0; i < evidence->repeat_count; i++)
         if (!pixels_right(verdict, &runs_of[i], 0)) return;
@@ -574,7 +601,9 @@ static const struct check checks[] = {
     {"NothingLeaks", "pictures", 0, "all that was taken is released", judge_leaks},
     {"NothingLeaksOnErrors", "errors", 0, "also when the function fails half-way",
      judge_error_leaks},
-    {"KeepsUpWithTheReference", "time", 0, "as fast as the reference; no gain is the point",
+    {"TheDeviceFindsNothingWrong", "pictures", CHECK_EMULATOR_ONLY,
+     "no access out of bounds, to the wrong side, or to memory that is gone", judge_findings},
+    {"AsFastAsTheReference", "time", 0, "as fast as the reference; no gain is the point",
      judge_time},
     {.name = NULL},
 };
@@ -586,6 +615,7 @@ const struct lesson lesson_05_mandelbrot_sync = {
     .function = FUNCTION,
     .files = (const char *const[]){"mandelbrot_sync.c", NULL},
     .parts = (const char *const[]){"05_mandelbrot_sync_drive", "mandelbrot", NULL},
+    .libraries = (const char *const[]){"png", NULL},
     .runs = runs,
     .checks = checks,
 };

@@ -4,6 +4,7 @@
 #include "grader/lessons/06_threaded_contexts/exchange.h"
 #include "grader/lessons/answer.h"
 #include "grader/lessons/marks.h"
+#include "grader/lessons/phases.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -128,17 +129,20 @@ struct view { /* one call of one of the functions, with all that is known of it 
     struct phase phase;
 };
 
-static bool view_of(const struct evidence *evidence, uint32_t index, struct view *view)
+/* False: there is no such call in this run; or its phase is missing, and the verdict has failed. */
+static bool view_of(struct verdict *verdict, const struct evidence *evidence, uint32_t index,
+                    struct view *view)
 {
     const struct threaded_input *in = evidence->input;
     const struct threaded_output *out = evidence->output;
+    if (index >= in->call_count) return false;
     view->input = in;
     view->call = &in->calls[index];
     view->answer = &out->answers[index];
     view->before = in->values + view->call->offset;
     view->after = out->values + view->call->offset;
     view->function = view->call->way == THREADED_BY_PROCESSES ? BY_PROCESSES : BY_THREADS;
-    return index < in->call_count && evidence_phase(evidence, THREADED_PHASE, index, &view->phase);
+    return phases_get(verdict, evidence, THREADED_PHASE, index, &view->phase);
 }
 
 static struct answer answer_of(const struct evidence *evidence, const struct view *view)
@@ -148,6 +152,14 @@ static struct answer answer_of(const struct evidence *evidence, const struct vie
                            .function = view->function,
                            .api = ANSWER_DRIVER,
                            .code = view->answer->error};
+}
+
+static bool written(struct verdict *verdict, const struct evidence *evidence)
+{
+    struct view view;
+    if (!view_of(verdict, evidence, 0, &view)) return false;
+    const struct answer answer = answer_of(evidence, &view);
+    return answer_written(verdict, &answer);
 }
 
 /* ---- values and results -------------------------------------------------------------------- */
@@ -228,7 +240,7 @@ static void judge_finishes(struct verdict *verdict, const struct evidence *evide
     for (uint32_t c = 0; c < in->call_count; c++) {
         struct view view;
         char doing[40];
-        if (!view_of(evidence, c, &view)) return;
+        if (!view_of(verdict, evidence, c, &view)) return;
         struct answer answer = answer_of(evidence, &view);
         snprintf(doing, sizeof doing, "%u arrays", view.call->count);
         if (!answer_succeeded(verdict, &answer, doing)) return;
@@ -238,18 +250,20 @@ static void judge_finishes(struct verdict *verdict, const struct evidence *evide
 
 static void judge_arrays(struct verdict *verdict, const struct evidence *evidence)
 {
+    if (!written(verdict, evidence)) return;
     const struct threaded_input *in = evidence->input;
     struct view view;
-    for (uint32_t c = 0; c < in->call_count && view_of(evidence, c, &view); c++)
+    for (uint32_t c = 0; c < in->call_count && view_of(verdict, evidence, c, &view); c++)
         for (uint32_t i = 0; i < view.call->count; i++)
             if (!array_is_right(verdict, evidence, &view, i)) return;
 }
 
 static void judge_results(struct verdict *verdict, const struct evidence *evidence)
 {
+    if (!written(verdict, evidence)) return;
     const struct threaded_input *in = evidence->input;
     struct view view;
-    for (uint32_t c = 0; c < in->call_count && view_of(evidence, c, &view); c++)
+    for (uint32_t c = 0; c < in->call_count && view_of(verdict, evidence, c, &view); c++)
         for (uint32_t i = 0; i < view.call->count; i++)
             if (!result_is_right(verdict, evidence, &view, i)) return;
 }
@@ -354,9 +368,10 @@ static void judge_contexts_of(struct verdict *verdict, const struct evidence *ev
 
 static void judge_contexts(struct verdict *verdict, const struct evidence *evidence)
 {
+    if (!written(verdict, evidence)) return;
     const struct threaded_input *in = evidence->input;
     struct view view;
-    for (uint32_t c = 0; c < in->call_count && view_of(evidence, c, &view); c++) {
+    for (uint32_t c = 0; c < in->call_count && view_of(verdict, evidence, c, &view); c++) {
         judge_contexts_of(verdict, evidence, &view);
         if (verdict_failed(verdict)) return;
     }
@@ -364,9 +379,10 @@ static void judge_contexts(struct verdict *verdict, const struct evidence *evide
 
 static void judge_modules(struct verdict *verdict, const struct evidence *evidence)
 {
+    if (!written(verdict, evidence)) return;
     const struct threaded_input *in = evidence->input;
     struct view view;
-    for (uint32_t c = 0; c < in->call_count && view_of(evidence, c, &view); c++) {
+    for (uint32_t c = 0; c < in->call_count && view_of(verdict, evidence, c, &view); c++) {
         struct contexts contexts = contexts_of(evidence, &view.phase);
         if (!contexts_counted(verdict, evidence, &view, &contexts)) return;
         for (size_t i = 0; i < contexts.count; i++) {
@@ -406,8 +422,9 @@ static size_t most_at_once(const struct evidence *evidence, const struct phase *
 
 static void judge_together(struct verdict *verdict, const struct evidence *evidence)
 {
+    if (!written(verdict, evidence)) return;
     struct view view;
-    if (!view_of(evidence, 0, &view)) return;
+    if (!view_of(verdict, evidence, 0, &view)) return;
     struct contexts contexts = contexts_of(evidence, &view.phase);
     if (!contexts_counted(verdict, evidence, &view, &contexts)) return;
     size_t most = most_at_once(evidence, &view.phase);
@@ -425,8 +442,9 @@ static void judge_together(struct verdict *verdict, const struct evidence *evide
 
 static void judge_fork(struct verdict *verdict, const struct evidence *evidence)
 {
+    if (!written(verdict, evidence)) return;
     struct view view;
-    if (!view_of(evidence, 0, &view)) return;
+    if (!view_of(verdict, evidence, 0, &view)) return;
     uint32_t parent = evidence->trace.records[view.phase.first].process;
     struct query calls = {.phase = &view.phase, .kind = TRACE_CALL, .process = parent};
     const struct trace_record *call = evidence_next(evidence, &calls, NULL);
@@ -452,8 +470,9 @@ static void judge_fork(struct verdict *verdict, const struct evidence *evidence)
 
 static void judge_children(struct verdict *verdict, const struct evidence *evidence)
 {
+    if (!written(verdict, evidence)) return;
     struct view view;
-    if (!view_of(evidence, 0, &view)) return;
+    if (!view_of(verdict, evidence, 0, &view)) return;
     struct answer answer = answer_of(evidence, &view);
     if (!answer_written(verdict, &answer)) return;
     if (!view.answer->children_left) return;
@@ -539,9 +558,10 @@ static void judge_too_long(struct verdict *verdict, const struct evidence *evide
 
 static void judge_errors(struct verdict *verdict, const struct evidence *evidence)
 {
+    if (!written(verdict, evidence)) return;
     const struct threaded_input *in = evidence->input;
     struct view view;
-    for (uint32_t c = 0; c < in->call_count && view_of(evidence, c, &view); c++) {
+    for (uint32_t c = 0; c < in->call_count && view_of(verdict, evidence, c, &view); c++) {
         if (view.call->slip == THREADED_BAD_IMAGE) judge_bad_image(verdict, evidence, &view);
         if (view.call->slip == THREADED_TOO_LONG) judge_too_long(verdict, evidence, &view);
         if (verdict_failed(verdict)) return;
@@ -550,14 +570,22 @@ static void judge_errors(struct verdict *verdict, const struct evidence *evidenc
 
 static void judge_leaks(struct verdict *verdict, const struct evidence *evidence)
 {
+    if (!written(verdict, evidence)) return;
     const struct threaded_input *in = evidence->input;
     struct view view;
-    for (uint32_t c = 0; c < in->call_count && view_of(evidence, c, &view); c++) {
+    for (uint32_t c = 0; c < in->call_count && view_of(verdict, evidence, c, &view); c++) {
         struct answer answer = answer_of(evidence, &view);
         if (!answer_written(verdict, &answer)) return;
         verdict_leaks(verdict, evidence, &view.phase);
         if (verdict_failed(verdict)) return;
     }
+}
+
+/* What the device itself objects to. */
+static void judge_findings(struct verdict *verdict, const struct evidence *evidence)
+{
+    judge_finishes(verdict, evidence);
+    if (!verdict_failed(verdict)) verdict_findings(verdict, evidence, NULL);
 }
 
 static void judge_time(struct verdict *verdict, const struct evidence *evidence)
@@ -568,7 +596,7 @@ static void judge_time(struct verdict *verdict, const struct evidence *evidence)
         if (verdict_failed(verdict)) return;
     }
     struct view view;
-    if (!view_of(evidence, 0, &view)) return;
+    if (!view_of(verdict, evidence, 0, &view)) return;
     struct query kernels = {.phase = &view.phase, .kind = TRACE_OPERATION, .what = TRACE_KERNEL};
     struct overlap overlap = evidence_overlap(evidence, &kernels, NULL);
     if (overlap.a_ns)
@@ -613,7 +641,9 @@ static const struct check checks[] = {
      judge_leaks},
     {"ProcessesReportErrors", "process errors", 0, "a child's error reaches the caller",
      judge_errors},
-    {"KeepsUpWithTheReference", "time", 0, "as fast as the reference, with threads", judge_time},
+    {"TheDeviceFindsNothingWrong", "threads", CHECK_EMULATOR_ONLY,
+     "no access out of bounds, to the wrong side, or to memory that is gone", judge_findings},
+    {"AsFastAsTheReference", "time", 0, "as fast as the reference, with threads", judge_time},
     {.name = NULL},
 };
 

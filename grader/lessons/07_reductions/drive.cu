@@ -1,0 +1,365 @@
+/* The child side of lesson 07: makes the student's template from operators that the student has not
+ * seen, and calls it. Compiled with each submission, so it includes nothing that takes time. */
+#include "grader/lessons/07_reductions/exchange.h"
+
+#include "grader/drive.h"
+#include "grader/lessons/07_reductions/gate.h"
+#include "kernels/reduce_cub.h"
+#include "reductions.cuh"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the operators ------------------------------------------------------------------------- */
+
+/* Integers are added as unsigned ones, which wrap: signed overflow is undefined. */
+struct Sum {
+    __device__ int32_t operator()(const int32_t &a, const int32_t &b) const
+    {
+        return (int32_t)((uint32_t)a + (uint32_t)b);
+    }
+    __device__ int64_t operator()(const int64_t &a, const int64_t &b) const
+    {
+        return (int64_t)((uint64_t)a + (uint64_t)b);
+    }
+    __device__ float operator()(const float &a, const float &b) const
+    {
+        return a + b;
+    }
+};
+
+struct Maximum {
+    __device__ float operator()(const float &a, const float &b) const
+    {
+        return a < b ? b : a;
+    }
+};
+
+struct Minimum {
+    __device__ int32_t operator()(const int32_t &a, const int32_t &b) const
+    {
+        return b < a ? b : a;
+    }
+};
+
+struct Product {
+    __device__ uint64_t operator()(const uint64_t &a, const uint64_t &b) const
+    {
+        return a * b;
+    }
+};
+
+/* An operator with a value of its own. */
+struct Modular {
+    uint32_t prime;
+    __device__ uint32_t operator()(const uint32_t &a, const uint32_t &b) const
+    {
+        return (uint32_t)((uint64_t)a * b % prime);
+    }
+};
+
+struct Range {
+    __device__ reduction_range operator()(const reduction_range &a, const reduction_range &b) const
+    {
+        reduction_range both;
+        both.low = b.low < a.low ? b.low : a.low;
+        both.high = a.high < b.high ? b.high : a.high;
+        both.mixed = a.mixed ^ b.mixed;
+        return both;
+    }
+};
+
+template <typename Operator> Operator operator_for(const reduction_case &)
+{
+    return Operator();
+}
+
+template <> Modular operator_for<Modular>(const reduction_case &wanted)
+{
+    Modular modular = {wanted.parameter};
+    return modular;
+}
+
+/* ---- one case ------------------------------------------------------------------------------ */
+
+static bool succeeds(cudaError_t error, const char *what)
+{
+    if (error) fprintf(stderr, "drive: %s: %s\n", what, cudaGetErrorString(error));
+    return !error;
+}
+
+/* What a case works with. On the device the array ends where its memory ends, so that the emulator
+ * sees an access behind it; on a GPU, which does not, there are further elements that would spoil
+ * the result. */
+struct place {
+    unsigned char *memory; /* device */
+    unsigned char *array;
+    unsigned char *results; /* device: a guard, the result, a guard */
+    cudaStream_t stream;
+};
+
+static void place_free(struct place *place)
+{
+    cudaDeviceSynchronize();
+    cudaFree(place->memory);
+    cudaFree(place->results);
+    if (place->stream) cudaStreamDestroy(place->stream);
+}
+
+static bool place_make(struct place *place, const struct drive *drive, size_t element, size_t shift,
+                       size_t size)
+{
+    size_t behind = drive->device == DRIVE_GPU ? 64 : 0;
+    size_t bytes = (shift + size + behind) * element;
+    *place = {};
+    if (!succeeds(cudaMalloc((void **)&place->memory, bytes + !bytes), "cudaMalloc") ||
+        !succeeds(cudaMalloc((void **)&place->results, 3 * element), "cudaMalloc") ||
+        !succeeds(cudaMemset(place->memory, DRIVE_POISON, bytes), "cudaMemset") ||
+        !succeeds(cudaMemset(place->results, DRIVE_POISON, 3 * element), "cudaMemset") ||
+        !succeeds(cudaStreamCreateWithFlags(&place->stream, cudaStreamNonBlocking), "a stream") ||
+        !succeeds(cudaDeviceSynchronize(), "cudaDeviceSynchronize"))
+        return false;
+    place->array = place->memory + shift * element;
+    return true;
+}
+
+static const unsigned char *pool_of(const struct reduction_input *input,
+                                    const struct reduction_case *wanted, size_t element)
+{
+    return (const unsigned char *)input + input->pool_offset[wanted->kind] +
+           wanted->offset * element;
+}
+
+/* Calls the student's reduction. `init` lives here, and is gone when the call has returned. */
+template <typename T, typename Operator>
+static cudaError_t call(const struct reduction_case &wanted, const void *array, void *result,
+                        cudaStream_t stream)
+{
+    Reduction<T, Operator> reduction = {operator_for<Operator>(wanted)};
+    T init;
+    memcpy((void *)&init, wanted.init, sizeof init);
+    cudaError_t error = reduction((const T *)array, (size_t)wanted.size, (T *)result,
+                                  wanted.with_init ? &init : NULL, stream);
+    memset((void *)&init, DRIVE_POISON, sizeof init);
+    return error;
+}
+
+static void take_results(struct reduction_answer *answer, const unsigned char *results,
+                         size_t element)
+{
+    for (size_t i = 0; i < 3; i++) memcpy(answer->result[i], results + i * element, element);
+}
+
+template <typename T, typename Operator> static bool run_case(struct drive *drive, uint32_t index)
+{
+    const struct reduction_input *input = (const struct reduction_input *)drive->input;
+    const struct reduction_case *wanted = &input->cases[index];
+    struct reduction_answer *answer = &((struct reduction_output *)drive->output)->answers[index];
+    unsigned char results[3 * sizeof(T)];
+    struct place place;
+
+    bool ok = place_make(&place, drive, sizeof(T), wanted->shift, wanted->size) &&
+              succeeds(cudaMemcpy(place.array, pool_of(input, wanted, sizeof(T)),
+                                  wanted->size * sizeof(T), cudaMemcpyHostToDevice),
+                       "cudaMemcpy");
+    if (ok) {
+        T *result = (T *)place.results + 1;
+        drive_begin(drive, REDUCTION_PHASE_CASE, index);
+        answer->status = (int32_t)call<T, Operator>(*wanted, wanted->size ? place.array : NULL,
+                                                    result, place.stream);
+        drive_end(drive, REDUCTION_PHASE_CASE, index);
+        answer->later = (int32_t)cudaStreamSynchronize(place.stream);
+        if (!cudaMemcpy(results, place.results, sizeof results, cudaMemcpyDeviceToHost))
+            take_results(answer, results, sizeof(T));
+    }
+    place_free(&place);
+    return ok;
+}
+
+/* ---- behind a gate ------------------------------------------------------------------------- */
+
+/* The input is on its way in the same stream, behind a gate that opens when the call has returned:
+ * a reduction that runs elsewhere meets poison, and one that waits meets a closed gate. */
+static bool run_gated(struct drive *drive)
+{
+    const struct reduction_input *input = (const struct reduction_input *)drive->input;
+    const struct reduction_case *wanted = &input->cases[0];
+    struct reduction_answer *answer = &((struct reduction_output *)drive->output)->answers[0];
+    size_t bytes = wanted->size * sizeof(int64_t);
+    unsigned char *pinned = NULL; /* the array, and behind it the results */
+    cudaStream_t other = NULL;
+    struct gate gate = {}, other_gate = {};
+    struct place place;
+
+    bool ok = place_make(&place, drive, sizeof(int64_t), 0, wanted->size) &&
+              succeeds(cudaMallocHost((void **)&pinned, bytes + 3 * sizeof(int64_t)), "pinned") &&
+              succeeds(cudaStreamCreate(&other), "a stream");
+    if (ok) {
+        /* Once in peace: what is done only at the first call may wait for the device. */
+        int64_t *result = (int64_t *)place.results + 1;
+        cudaMemset(place.memory, 0, bytes);
+        drive_begin(drive, REDUCTION_PHASE_WARM_UP, 0);
+        call<int64_t, Sum>(*wanted, place.array, result, place.stream);
+        drive_end(drive, REDUCTION_PHASE_WARM_UP, 0);
+        cudaMemset(place.memory, DRIVE_POISON, bytes);
+        cudaMemset(place.results, DRIVE_POISON, 3 * sizeof(int64_t));
+        cudaDeviceSynchronize();
+
+        memcpy(pinned, pool_of(input, wanted, sizeof(int64_t)), bytes);
+        memset(pinned + bytes, DRIVE_POISON, 3 * sizeof(int64_t));
+        ok = succeeds(cudaLaunchHostFunc(place.stream, gate_wait, &gate), "a gate") &&
+             succeeds(cudaLaunchHostFunc(other, gate_wait, &other_gate), "a gate") &&
+             succeeds(
+                 cudaMemcpyAsync(place.array, pinned, bytes, cudaMemcpyHostToDevice, place.stream),
+                 "cudaMemcpyAsync");
+        drive_begin(drive, REDUCTION_PHASE_GATED, 0);
+        if (ok)
+            answer->status =
+                (int32_t)call<int64_t, Sum>(*wanted, place.array, result, place.stream);
+        drive_end(drive, REDUCTION_PHASE_GATED, 0);
+        answer->held = !gate_gave_up(&gate) && !gate_gave_up(&other_gate);
+        gate_open(&gate);
+        gate_open(&other_gate);
+        ok = ok && succeeds(cudaMemcpyAsync(pinned + bytes, place.results, 3 * sizeof(int64_t),
+                                            cudaMemcpyDeviceToHost, place.stream),
+                            "cudaMemcpyAsync");
+        answer->later = (int32_t)cudaStreamSynchronize(place.stream);
+        cudaStreamSynchronize(other);
+        take_results(answer, pinned + bytes, sizeof(int64_t));
+    }
+    place_free(&place);
+    if (other) cudaStreamDestroy(other);
+    cudaFreeHost(pinned);
+    return ok;
+}
+
+/* ---- time ---------------------------------------------------------------------------------- */
+
+/* Fills the array with copies of the first case's stretch, by doubling. */
+static bool fill(const struct place *place, const void *stretch, size_t bytes, size_t total)
+{
+    if (!succeeds(cudaMemcpy(place->array, stretch, bytes, cudaMemcpyHostToDevice), "cudaMemcpy"))
+        return false;
+    for (size_t have = bytes; have < total; have *= 2) {
+        size_t more = total - have < have ? total - have : have;
+        if (!succeeds(cudaMemcpy(place->array + have, place->array, more, cudaMemcpyDeviceToDevice),
+                      "cudaMemcpy"))
+            return false;
+    }
+    return true;
+}
+
+template <typename T>
+static void time_calls(struct drive *drive, const struct place *place, const char *phase,
+                       uint32_t repetition, uint32_t calls, size_t size,
+                       struct reduction_answer *answer)
+{
+    struct reduction_case wanted = {};
+    wanted.size = size;
+    cudaError_t error = cudaSuccess;
+    drive_begin(drive, phase, repetition);
+    for (uint32_t i = 0; i < calls && !error; i++)
+        error = call<T, Sum>(wanted, place->array, (T *)place->results + 1, place->stream);
+    cudaError_t later = cudaDeviceSynchronize();
+    drive_end(drive, phase, repetition);
+    answer->status = (int32_t)error;
+    answer->later = (int32_t)later;
+}
+
+template <typename T>
+static void time_cub(struct drive *drive, const struct place *place, const char *phase,
+                     uint32_t repetition, uint32_t calls, size_t size, void *scratch,
+                     size_t scratch_bytes, T *result,
+                     cudaError_t (*sum)(void *, size_t *, const T *, T *, size_t, cudaStream_t))
+{
+    drive_begin(drive, phase, repetition);
+    for (uint32_t i = 0; i < calls; i++)
+        sum(scratch, &scratch_bytes, (const T *)place->array, result, size, place->stream);
+    cudaDeviceSynchronize();
+    drive_end(drive, phase, repetition);
+}
+
+static void take_timed(struct reduction_answer *answer, const struct place *place, size_t element)
+{
+    unsigned char results[3 * sizeof(int64_t)];
+    if (!cudaMemcpy(results, place->results, 3 * element, cudaMemcpyDeviceToHost))
+        take_results(answer, results, element);
+}
+
+static bool run_time(struct drive *drive)
+{
+    const struct reduction_input *input = (const struct reduction_input *)drive->input;
+    const struct reduction_case *stretch = &input->cases[0];
+    struct reduction_answer *answers = ((struct reduction_output *)drive->output)->answers;
+    struct reduction_answer warm_up;
+    size_t size = (size_t)input->time_size, bytes = size * sizeof(int64_t);
+    bool gpu = drive->device == DRIVE_GPU;
+    size_t need = 0, need_32 = 0;
+    void *scratch = NULL, *cub_result = NULL;
+    struct place place;
+
+    bool ok = place_make(&place, drive, sizeof(int64_t), 0, size) &&
+              fill(&place, pool_of(input, stretch, sizeof(int64_t)),
+                   stretch->size * sizeof(int64_t), bytes);
+    if (ok && gpu) {
+        ok = succeeds(reduce_cub_int64(NULL, &need, NULL, NULL, size, place.stream), "CUB") &&
+             succeeds(reduce_cub_int32(NULL, &need_32, NULL, NULL, size * 2, place.stream), "CUB");
+        if (need_32 > need) need = need_32;
+        ok = ok && succeeds(cudaMalloc(&scratch, need), "cudaMalloc") &&
+             succeeds(cudaMalloc(&cub_result, sizeof(int64_t)), "cudaMalloc");
+    }
+    if (ok) {
+        time_calls<int64_t>(drive, &place, REDUCTION_PHASE_WARM_UP, 0, 1, size, &warm_up);
+        if (gpu) {
+            time_calls<int32_t>(drive, &place, REDUCTION_PHASE_WARM_UP, 1, 1, size * 2, &warm_up);
+            time_cub<int64_t>(drive, &place, REDUCTION_PHASE_WARM_UP, 2, 1, size, scratch, need,
+                              (int64_t *)cub_result, reduce_cub_int64);
+            time_cub<int32_t>(drive, &place, REDUCTION_PHASE_WARM_UP, 3, 1, size * 2, scratch, need,
+                              (int32_t *)cub_result, reduce_cub_int32);
+        }
+        for (uint32_t r = 0; r < input->repetitions; r++) {
+            cudaMemset(place.results, DRIVE_POISON, 3 * sizeof(int64_t));
+            time_calls<int64_t>(drive, &place, REDUCTION_PHASE_TIME, r, input->calls, size,
+                                &answers[0]);
+            take_timed(&answers[0], &place, sizeof(int64_t));
+            if (!gpu) continue;
+            time_cub<int64_t>(drive, &place, REDUCTION_PHASE_CUB, r, input->calls, size, scratch,
+                              need, (int64_t *)cub_result, reduce_cub_int64);
+            cudaMemset(place.results, DRIVE_POISON, 3 * sizeof(int32_t));
+            time_calls<int32_t>(drive, &place, REDUCTION_PHASE_TIME_32, r, input->calls, size * 2,
+                                &answers[1]);
+            take_timed(&answers[1], &place, sizeof(int32_t));
+            time_cub<int32_t>(drive, &place, REDUCTION_PHASE_CUB_32, r, input->calls, size * 2,
+                              scratch, need, (int32_t *)cub_result, reduce_cub_int32);
+        }
+    }
+    place_free(&place);
+    cudaFree(scratch);
+    cudaFree(cub_result);
+    return ok;
+}
+
+/* ---- all ----------------------------------------------------------------------------------- */
+
+static bool run_values(struct drive *drive)
+{
+    static bool (*const run_of[REDUCTION_KINDS])(struct drive *, uint32_t) = {
+#define KIND(name, type, operation, pool, words) run_case<type, operation>,
+        REDUCTION_TABLE(KIND)
+#undef KIND
+    };
+    const struct reduction_input *input = (const struct reduction_input *)drive->input;
+    for (uint32_t i = 0; i < input->case_count; i++)
+        if (!run_of[input->cases[i].kind](drive, i)) return false;
+    return true;
+}
+
+int drive_main(struct drive *drive)
+{
+    if (!strcmp(drive->run, "values")) return run_values(drive) ? 0 : 1;
+    if (!strcmp(drive->run, "stream")) return run_gated(drive) ? 0 : 1;
+    if (!strcmp(drive->run, "time")) return run_time(drive) ? 0 : 1;
+    fprintf(stderr, "drive: no run is called %s\n", drive->run);
+    return 1;
+}

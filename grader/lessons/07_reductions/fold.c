@@ -1,0 +1,240 @@
+#include "grader/lessons/07_reductions/fold.h"
+
+#include "grader/drive.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    size_t size;
+    const char *words;
+} kinds[REDUCTION_KINDS] = {
+#define KIND(name, type, operation, pool, words) {sizeof(type), words},
+    REDUCTION_TABLE(KIND)
+#undef KIND
+};
+
+size_t fold_element_size(uint32_t kind)
+{
+    return kinds[kind].size;
+}
+
+const char *fold_words(uint32_t kind)
+{
+    return kinds[kind].words;
+}
+
+union fold_value fold_draw(struct random_source *random, uint32_t kind, uint32_t prime)
+{
+    union fold_value value = {.uint64 = 0};
+    switch (kind) {
+    case REDUCTION_SUM_INT64:
+        value.int64 = random_between(random, -((int64_t)1 << 40), (int64_t)1 << 40);
+        break;
+    case REDUCTION_SUM_INT32:
+        value.int32 = (int32_t)random_between(random, -20000, 20000);
+        break;
+    case REDUCTION_SUM_FLOAT:
+        value.real = (float)random_real(random, -1000.0, 1000.0);
+        break;
+    case REDUCTION_MAX_FLOAT: /* all below zero: a zero too many shows */
+        value.real = (float)random_real(random, -1000.0, -1.0);
+        break;
+    case REDUCTION_MIN_INT32: /* all above zero */
+        value.int32 = (int32_t)random_between(random, 1000, 1000000000);
+        break;
+    case REDUCTION_PRODUCT: /* odd: the product is never 0, and every factor shows */
+        value.uint64 = random_bits(random) | 1;
+        break;
+    case REDUCTION_MODULAR:
+        value.uint32 = (uint32_t)random_between(random, 2, (int64_t)prime - 1);
+        break;
+    case REDUCTION_RANGE:
+        value.range.low = (int32_t)random_between(random, 1000, 1000000000);
+        value.range.high = (int32_t)random_between(random, -1000000000, -1000);
+        value.range.mixed = (uint32_t)random_bits(random);
+        break;
+    }
+    return value;
+}
+
+union fold_value fold_combine(uint32_t kind, uint32_t prime, union fold_value a, union fold_value b)
+{
+    union fold_value both = {.uint64 = 0};
+    switch (kind) {
+    case REDUCTION_SUM_INT64:
+        both.uint64 = a.uint64 + b.uint64;
+        break;
+    case REDUCTION_SUM_INT32:
+        both.uint32 = a.uint32 + b.uint32;
+        break;
+    case REDUCTION_SUM_FLOAT:
+        both.real = a.real + b.real;
+        break;
+    case REDUCTION_MAX_FLOAT:
+        both.real = a.real < b.real ? b.real : a.real;
+        break;
+    case REDUCTION_MIN_INT32:
+        both.int32 = b.int32 < a.int32 ? b.int32 : a.int32;
+        break;
+    case REDUCTION_PRODUCT:
+        both.uint64 = a.uint64 * b.uint64;
+        break;
+    case REDUCTION_MODULAR:
+        both.uint32 = (uint32_t)((uint64_t)a.uint32 * b.uint32 % prime);
+        break;
+    case REDUCTION_RANGE:
+        both.range.low = b.range.low < a.range.low ? b.range.low : a.range.low;
+        both.range.high = a.range.high < b.range.high ? b.range.high : a.range.high;
+        both.range.mixed = a.range.mixed ^ b.range.mixed;
+        break;
+    }
+    return both;
+}
+
+union fold_value fold_element(uint32_t kind, const void *array, size_t index)
+{
+    union fold_value value = {.uint64 = 0};
+    size_t size = fold_element_size(kind);
+    memcpy(value.bytes, (const unsigned char *)array + index * size, size);
+    return value;
+}
+
+bool fold_same(uint32_t kind, union fold_value a, union fold_value b)
+{
+    return !memcmp(a.bytes, b.bytes, fold_element_size(kind));
+}
+
+const char *fold_show(uint32_t kind, union fold_value value, char text[FOLD_TEXT])
+{
+    switch (kind) {
+    case REDUCTION_SUM_INT64:
+        snprintf(text, FOLD_TEXT, "%" PRId64, value.int64);
+        break;
+    case REDUCTION_SUM_INT32:
+    case REDUCTION_MIN_INT32:
+        snprintf(text, FOLD_TEXT, "%" PRId32, value.int32);
+        break;
+    case REDUCTION_SUM_FLOAT:
+    case REDUCTION_MAX_FLOAT:
+        snprintf(text, FOLD_TEXT, "%.9g", (double)value.real);
+        break;
+    case REDUCTION_PRODUCT:
+        snprintf(text, FOLD_TEXT, "%" PRIu64, value.uint64);
+        break;
+    case REDUCTION_MODULAR:
+        snprintf(text, FOLD_TEXT, "%" PRIu32, value.uint32);
+        break;
+    default:
+        snprintf(text, FOLD_TEXT, "{%" PRId32 ", %" PRId32 ", %" PRIu32 "}", value.range.low,
+                 value.range.high, value.range.mixed);
+        break;
+    }
+    return text;
+}
+
+/* Adding n floats in any order is off by a random walk of n roundings; what a thread, a warp and a
+ * block add is a few more. */
+static double float_tolerance(double magnitudes, size_t count)
+{
+    return (double)FLT_EPSILON * magnitudes * (8.0 + sqrt((double)count));
+}
+
+struct fold_expected fold_case(const struct reduction_case *wanted, const void *array)
+{
+    struct fold_expected expected = {.exists = wanted->with_init || wanted->size};
+    double sum = 0.0, magnitudes = 0.0;
+    bool begun = false;
+
+    if (wanted->with_init) {
+        memcpy(expected.value.bytes, wanted->init, fold_element_size(wanted->kind));
+        sum = (double)expected.value.real;
+        magnitudes = fabs(sum);
+        begun = true;
+    }
+    for (size_t i = 0; i < wanted->size; i++) {
+        union fold_value element = fold_element(wanted->kind, array, i);
+        expected.value =
+            begun ? fold_combine(wanted->kind, wanted->parameter, expected.value, element)
+                  : element;
+        begun = true;
+        sum += (double)element.real;
+        magnitudes += fabs((double)element.real);
+    }
+    if (wanted->kind == REDUCTION_SUM_FLOAT) {
+        expected.value.real = (float)sum;
+        expected.tolerance = float_tolerance(magnitudes, (size_t)wanted->size + 1);
+    }
+    return expected;
+}
+
+bool fold_right(const struct reduction_case *wanted, const struct fold_expected *expected,
+                union fold_value value)
+{
+    if (wanted->kind == REDUCTION_SUM_FLOAT)
+        return fabs((double)value.real - (double)expected->value.real) <= expected->tolerance;
+    return fold_same(wanted->kind, value, expected->value);
+}
+
+/* How many times init is in the result, if that is all that is wrong; else -1. */
+static int init_times(const struct reduction_case *wanted, const void *array,
+                      union fold_value value)
+{
+    struct reduction_case without = *wanted;
+    union fold_value init = {.uint64 = 0};
+    without.with_init = 0;
+    if (!wanted->with_init || !wanted->size) return -1;
+    memcpy(init.bytes, wanted->init, fold_element_size(wanted->kind));
+    struct fold_expected bare = fold_case(&without, array);
+    for (int times = 0; times <= 20000; times++) {
+        if (fold_right(&without, &bare, value)) return times;
+        bare.value = fold_combine(wanted->kind, wanted->parameter, bare.value, init);
+    }
+    return -1;
+}
+
+const char *fold_explain(const struct reduction_case *wanted, const void *array,
+                         const struct fold_expected *expected, union fold_value value,
+                         char text[FOLD_SENTENCE])
+{
+    union fold_value zero = {.uint64 = 0}, poison, so_far = {.uint64 = 0};
+    memset(poison.bytes, DRIVE_POISON, sizeof poison.bytes);
+    if (fold_same(wanted->kind, value, poison))
+        return "*result still holds what was there before: nothing has written it.";
+
+    int times = init_times(wanted, array, value);
+    if (times == 0) return "It is the result without init.";
+    if (times > 1) {
+        snprintf(text, FOLD_SENTENCE,
+                 "It is the result with init combined in %d times: once for each part that "
+                 "started from it.",
+                 times);
+        return text;
+    }
+    if (wanted->kind == REDUCTION_SUM_FLOAT) return NULL;
+
+    union fold_value with_zero =
+        fold_combine(wanted->kind, wanted->parameter, expected->value, zero);
+    if (fold_same(wanted->kind, value, with_zero))
+        return "It is the result with a 0 too many: something began with 0, or read one behind "
+               "the end.";
+    for (size_t i = 0; i < wanted->size; i++) {
+        union fold_value element = fold_element(wanted->kind, array, i);
+        so_far = i ? fold_combine(wanted->kind, wanted->parameter, so_far, element) : element;
+        union fold_value with_init = so_far, init = {.uint64 = 0};
+        if (wanted->with_init) {
+            memcpy(init.bytes, wanted->init, fold_element_size(wanted->kind));
+            with_init = fold_combine(wanted->kind, wanted->parameter, so_far, init);
+        }
+        if (i + 1 < wanted->size && fold_same(wanted->kind, value, with_init)) {
+            snprintf(text, FOLD_SENTENCE,
+                     "It is the result of the first %zu elements: the last %zu were left out.",
+                     i + 1, (size_t)wanted->size - i - 1);
+            return text;
+        }
+    }
+    return NULL;
+}

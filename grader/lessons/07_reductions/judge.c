@@ -1,0 +1,675 @@
+/* The parent's side of lesson 07: cases drawn from the secret seed, results compared with folds of
+ * its own, the stream and the waiting proved from a gate and from the trace. */
+#include "grader/judge.h"
+#include "grader/lessons/07_reductions/exchange.h"
+#include "grader/lessons/07_reductions/fold.h"
+#include "grader/lessons/answer.h"
+#include "grader/lessons/phases.h"
+#include "grader/lessons/waits.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FUNCTION "operator()"
+#define TIME_LIMIT 1.5
+#define CUB_LIMIT 1.5
+#define INVALID_VALUE 1
+#define PRIME_COUNT 4
+
+/* ---- the runs ------------------------------------------------------------------------------ */
+
+/* Makes the input with pools of these sizes, filled with random elements. */
+static struct reduction_input *make(struct run_input *input, const uint64_t pools[REDUCTION_KINDS],
+                                    uint32_t prime)
+{
+    uint64_t offsets[REDUCTION_KINDS], size = sizeof(struct reduction_input);
+    for (uint32_t kind = 0; kind < REDUCTION_KINDS; kind++) {
+        offsets[kind] = size = (size + 63) / 64 * 64;
+        size += pools[kind] * fold_element_size(kind);
+    }
+    struct reduction_input *in = run_input_allocate(input, size);
+    if (!in) return NULL;
+    for (uint32_t kind = 0; kind < REDUCTION_KINDS; kind++) {
+        size_t element = fold_element_size(kind);
+        unsigned char *pool = (unsigned char *)in + offsets[kind];
+        in->pool_offset[kind] = offsets[kind];
+        in->pool_count[kind] = pools[kind];
+        for (uint64_t i = 0; i < pools[kind]; i++) {
+            union fold_value value = fold_draw(input->random, kind, prime);
+            memcpy(pool + i * element, value.bytes, element);
+        }
+    }
+    input->output_size = sizeof(struct reduction_output);
+    return in;
+}
+
+/* Adds a case on a random stretch of its kind's pool; returns it, for more to be set. */
+static struct reduction_case *add(struct run_input *input, struct reduction_input *in,
+                                  uint32_t group, uint32_t kind, uint64_t size, uint32_t prime)
+{
+    if (in->case_count == REDUCTION_CASES) abort(); /* the lists below are too long */
+    struct reduction_case *one = &in->cases[in->case_count++];
+    *one = (struct reduction_case){.kind = kind, .group = group, .size = size, .parameter = prime};
+    one->offset = random_below(input->random, in->pool_count[kind] - size + 1);
+    return one;
+}
+
+static void give_init(struct run_input *input, struct reduction_case *one)
+{
+    union fold_value init = fold_draw(input->random, one->kind, one->parameter);
+    one->with_init = 1;
+    memcpy(one->init, init.bytes, fold_element_size(one->kind));
+}
+
+/* Elements 1 to 10000, whose sum everybody knows. */
+static void add_first(struct run_input *input, struct reduction_input *in)
+{
+    int64_t *pool = (void *)((unsigned char *)in + in->pool_offset[REDUCTION_SUM_INT64]);
+    for (int64_t i = 0; i < 10000; i++) pool[i] = i + 1;
+    add(input, in, REDUCTION_FIRST, REDUCTION_SUM_INT64, 10000, 0)->offset = 0;
+}
+
+static uint32_t draw_prime(struct random_source *random)
+{
+    static const uint32_t primes[PRIME_COUNT] = {2147483647u, 2147483629u, 1000000007u, 998244353u};
+    return primes[random_below(random, PRIME_COUNT)];
+}
+
+static int prepare_values(struct run_input *input)
+{
+    static const uint64_t pools[REDUCTION_KINDS] = {
+#define KIND(name, type, operation, pool, words) pool,
+        REDUCTION_TABLE(KIND)
+#undef KIND
+    };
+    static const uint64_t sizes[] = {1, 15, 16, 17, 127, 128, 129, 1023, 1024, 1025, 1536, 34567};
+    static const uint64_t large[] = {1048576, 1049600, 1049728};
+    struct random_source *random = input->random;
+    uint32_t prime = draw_prime(random);
+    struct reduction_input *in = make(input, pools, prime);
+    if (!in) return -1;
+
+    add_first(input, in);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        add(input, in, REDUCTION_SIZES, REDUCTION_SUM_INT64, sizes[i], 0);
+    add(input, in, REDUCTION_SIZES, REDUCTION_SUM_INT64, 2 + random_below(random, 12), 0);
+    add(input, in, REDUCTION_SIZES, REDUCTION_SUM_INT64, 130 + random_below(random, 800), 0);
+    add(input, in, REDUCTION_SIZES, REDUCTION_SUM_INT64, 2000 + random_below(random, 30000), 0);
+    const size_t chosen = random_below(random, 3);
+    for (size_t i = 0; i < 3; i++)
+        if (input->device == DRIVE_GPU || i == chosen)
+            add(input, in, REDUCTION_SIZES, REDUCTION_SUM_INT64, large[i], 0);
+    add(input, in, REDUCTION_SIZES, REDUCTION_SUM_INT64, 50000 + random_below(random, 10000), 0);
+
+    for (uint32_t kind = 0; kind < REDUCTION_KINDS; kind++) {
+        const uint64_t some[] = {1, 2 + random_below(random, 29), 200 + random_below(random, 700),
+                                 6000 + random_below(random, 9000)};
+        for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+            add(input, in, REDUCTION_KINDLY, kind, some[i], prime);
+            give_init(input, add(input, in, REDUCTION_INIT, kind, some[i], prime));
+        }
+    }
+    give_init(input, add(input, in, REDUCTION_EMPTY, REDUCTION_SUM_INT64, 0, 0));
+    give_init(input, add(input, in, REDUCTION_EMPTY, REDUCTION_RANGE, 0, 0));
+    add(input, in, REDUCTION_EMPTY, REDUCTION_MAX_FLOAT, 0, 0);
+
+    static const uint32_t shifted[] = {REDUCTION_SUM_INT64, REDUCTION_SUM_INT32,
+                                       REDUCTION_MAX_FLOAT, REDUCTION_RANGE};
+    for (size_t i = 0; i < sizeof shifted / sizeof *shifted; i++) {
+        add(input, in, REDUCTION_SHIFTED, shifted[i], 3 + random_below(random, 5), 0)->shift = 1;
+        add(input, in, REDUCTION_SHIFTED, shifted[i], 4000 + random_below(random, 9000), 0)->shift =
+            1 + 2 * (uint32_t)random_below(random, 2);
+    }
+    return 0;
+}
+
+static int prepare_stream(struct run_input *input)
+{
+    uint64_t size =
+        (input->device == DRIVE_GPU ? 1u << 20 : 20000) + random_below(input->random, 9000);
+    uint64_t pools[REDUCTION_KINDS] = {[REDUCTION_SUM_INT64] = size + 100};
+    struct reduction_input *in = make(input, pools, 0);
+    if (!in) return -1;
+    give_init(input, add(input, in, REDUCTION_GATED, REDUCTION_SUM_INT64, size, 0));
+    return 0;
+}
+
+/* On a GPU 2^27 elements of 8 bytes, which no cache holds; the array is a stretch repeated. */
+static int prepare_time(struct run_input *input)
+{
+    bool gpu = input->device == DRIVE_GPU;
+    uint64_t stretch = gpu ? (1u << 18) + 77 : (1u << 17) + 77;
+    uint64_t pools[REDUCTION_KINDS] = {[REDUCTION_SUM_INT64] = stretch};
+    struct reduction_input *in = make(input, pools, 0);
+    if (!in) return -1;
+    in->repetitions = gpu ? 7 : 1;
+    in->calls = gpu ? 20 : 1;
+    in->time_size = gpu ? ((uint64_t)1 << 27) - random_below(input->random, 1000)
+                        : stretch - random_below(input->random, 64);
+    if (in->time_size < stretch) stretch = in->time_size;
+    add(input, in, REDUCTION_SIZES, REDUCTION_SUM_INT64, stretch, 0);
+    return 0;
+}
+
+static const struct run_plan runs[] = {
+    {.name = "values", .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER, .prepare = prepare_values},
+    {.name = "stream", .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER, .prepare = prepare_stream},
+    {.name = "time",
+     .flags = RUN_ON_BOTH | RUN_TIMED,
+     .prepare = prepare_time,
+     .seconds = 60,
+     .memory = (uint64_t)4 << 30},
+    {.name = NULL},
+};
+
+/* ---- what came back ------------------------------------------------------------------------ */
+
+static const void *array_of(const struct reduction_input *in, const struct reduction_case *wanted)
+{
+    return (const unsigned char *)in + in->pool_offset[wanted->kind] +
+           wanted->offset * fold_element_size(wanted->kind);
+}
+
+static union fold_value result_of(const struct reduction_answer *answer, size_t which)
+{
+    union fold_value value;
+    memcpy(value.bytes, answer->result[which], sizeof value.bytes);
+    return value;
+}
+
+static bool is_poison(uint32_t kind, union fold_value value)
+{
+    union fold_value poison;
+    memset(poison.bytes, DRIVE_POISON, sizeof poison.bytes);
+    return fold_same(kind, value, poison);
+}
+
+/* "the sum of 64-bit integers, 127 of them, without init" */
+static const char *describe(const struct reduction_case *wanted, char text[120])
+{
+    snprintf(text, 120, "%s, %llu of them, %s", fold_words(wanted->kind),
+             (unsigned long long)wanted->size, wanted->with_init ? "with init" : "without init");
+    return text;
+}
+
+/* Of all runs: the first call is answer 0. */
+static bool written(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct reduction_output *out = evidence->output;
+    const struct answer answer = {.evidence = evidence,
+                                  .function = FUNCTION,
+                                  .api = ANSWER_RUNTIME,
+                                  .code = out->answers[0].status};
+    return answer_written(verdict, &answer);
+}
+
+/* The call was accepted, and its work ran to its end. */
+static bool went_well(struct verdict *verdict, const struct evidence *evidence, const char *phase,
+                      uint32_t index, const struct reduction_case *wanted,
+                      const struct reduction_answer *answer)
+{
+    struct phase where;
+    char text[120], name[ANSWER_NAME_SIZE];
+    if (!phases_get(verdict, evidence, phase, index, &where)) return false;
+    struct answer given = {.evidence = evidence,
+                           .phase = &where,
+                           .function = FUNCTION,
+                           .api = ANSWER_RUNTIME,
+                           .code = answer->status};
+    if (!answer_succeeded(verdict, &given, describe(wanted, text))) return false;
+    if (!answer->later) return true;
+    verdict_findings(verdict, evidence, NULL);
+    if (!verdict_failed(verdict)) {
+        verdict_fail_in(verdict, evidence, FUNCTION,
+                        "For %s, the call returned success and its kernel then failed: %s.",
+                        describe(wanted, text), answer_name(ANSWER_RUNTIME, answer->later, name));
+        verdict_why(verdict, "A kernel's own error is met by the next call that waits for it; the "
+                             "context is lost from then on.");
+        verdict_hint(verdict, "An index at or behind `size`, a load that wants more alignment than "
+                              "the array has, or a partial result that was never made room for.");
+    }
+    return false;
+}
+
+static bool case_right(struct verdict *verdict, const struct evidence *evidence, const char *phase,
+                       uint32_t index)
+{
+    const struct reduction_input *in = evidence->input;
+    const struct reduction_output *out = evidence->output;
+    const struct reduction_case *wanted = &in->cases[index];
+    const struct reduction_answer *answer = &out->answers[index];
+    const void *array = array_of(in, wanted);
+    char text[120], value_text[FOLD_TEXT], expected_text[FOLD_TEXT], sentence[FOLD_SENTENCE];
+
+    if (!went_well(verdict, evidence, phase, index, wanted, answer)) return false;
+    struct fold_expected expected = fold_case(wanted, array);
+    union fold_value value = result_of(answer, 1);
+    if (!fold_right(wanted, &expected, value)) {
+        verdict_fail_in(verdict, evidence, FUNCTION, "For %s, the result is %s; it must be %s.",
+                        describe(wanted, text), fold_show(wanted->kind, value, value_text),
+                        fold_show(wanted->kind, expected.value, expected_text));
+        const char *why = fold_explain(wanted, array, &expected, value, sentence);
+        if (why) verdict_why(verdict, "%s", why);
+        return false;
+    }
+    if (is_poison(wanted->kind, result_of(answer, 0)) &&
+        is_poison(wanted->kind, result_of(answer, 2)))
+        return true;
+    verdict_fail_in(verdict, evidence, FUNCTION, "For %s, memory beside *result was written.",
+                    describe(wanted, text));
+    verdict_why(verdict, "`result` is room for one element; its neighbours are somebody else's.");
+    verdict_hint(verdict, "Partial results of several blocks need memory of their own.");
+    return false;
+}
+
+/* All cases of a group, of the kinds in the mask. False: the first wrong one has failed. */
+static bool group_right(struct verdict *verdict, const struct evidence *evidence, uint32_t group,
+                        uint32_t kinds)
+{
+    const struct reduction_input *in = evidence->input;
+    for (uint32_t i = 0; i < in->case_count; i++)
+        if (in->cases[i].group == group && (kinds >> in->cases[i].kind & 1) &&
+            !case_right(verdict, evidence, REDUCTION_PHASE_CASE, i))
+            return false;
+    return true;
+}
+
+#define ALL_KINDS (~0u)
+#define KIND_BIT(name) (1u << REDUCTION_##name)
+#define STRANGE_KINDS (KIND_BIT(MODULAR) | KIND_BIT(RANGE))
+
+static void judge_first(struct verdict *verdict, const struct evidence *evidence)
+{
+    if (!group_right(verdict, evidence, REDUCTION_FIRST, ALL_KINDS))
+        verdict_hint(verdict, "1 + 2 + ... + 10000 = 50005000. Begin with one block that does it "
+                              "all, and then let several share the work.");
+}
+
+static void judge_sizes(struct verdict *verdict, const struct evidence *evidence)
+{
+    if (!group_right(verdict, evidence, REDUCTION_SIZES, ALL_KINDS))
+        verdict_hint(verdict, "Which thread takes the last element, when the size is not a "
+                              "multiple of what a block, a warp or a load takes? And does every "
+                              "thread reach each __syncthreads()?");
+}
+
+static void judge_no_init(struct verdict *verdict, const struct evidence *evidence)
+{
+    if (!group_right(verdict, evidence, REDUCTION_KINDLY, ~(STRANGE_KINDS | KIND_BIT(SUM_FLOAT))))
+        verdict_hint(verdict, "Without init no number may be made up: a product that starts at 0 "
+                              "stays 0, a maximum of negative numbers that starts at 0 is 0. Let "
+                              "each thread start with its first element, and remember when it has "
+                              "none.");
+}
+
+static void judge_floats(struct verdict *verdict, const struct evidence *evidence)
+{
+    if (!group_right(verdict, evidence, REDUCTION_KINDLY, KIND_BIT(SUM_FLOAT)))
+        verdict_hint(verdict, "The order of adding is free, and what it changes is allowed for. "
+                              "Nothing may be lost or rounded to integers on the way.");
+}
+
+static void judge_init(struct verdict *verdict, const struct evidence *evidence)
+{
+    if (!group_right(verdict, evidence, REDUCTION_INIT, ALL_KINDS))
+        verdict_hint(verdict, "`init` is one more element: it is combined in once, at the end, by "
+                              "one thread; not by each thread, each block or each pass.");
+}
+
+static void judge_strange(struct verdict *verdict, const struct evidence *evidence)
+{
+    if (!group_right(verdict, evidence, REDUCTION_KINDLY, STRANGE_KINDS))
+        verdict_hint(verdict, "Nothing may be known of T and Operator but the contract: T may have "
+                              "12 bytes, the operator may carry a value, and only combine(a, b) "
+                              "says what the two make together.");
+}
+
+static void judge_shifted(struct verdict *verdict, const struct evidence *evidence)
+{
+    if (!group_right(verdict, evidence, REDUCTION_SHIFTED, ALL_KINDS))
+        verdict_hint(verdict, "The array begins one element after a 16-byte boundary. Loads of "
+                              "several elements at once need whole boundaries: take the elements "
+                              "before the first one singly.");
+}
+
+static void judge_empty(struct verdict *verdict, const struct evidence *evidence)
+{
+    if (!written(verdict, evidence)) return;
+    const struct reduction_input *in = evidence->input;
+    const struct reduction_output *out = evidence->output;
+    for (uint32_t i = 0; i < in->case_count; i++) {
+        const struct reduction_case *wanted = &in->cases[i];
+        if (wanted->group != REDUCTION_EMPTY) continue;
+        if (wanted->with_init) {
+            if (case_right(verdict, evidence, REDUCTION_PHASE_CASE, i)) continue;
+            verdict_hint(verdict, "With no element, the result is init, written in the stream like "
+                                  "any other.");
+            return;
+        }
+        struct phase phase;
+        if (!phases_get(verdict, evidence, REDUCTION_PHASE_CASE, i, &phase)) return;
+        struct answer answer = {.evidence = evidence,
+                                .phase = &phase,
+                                .function = FUNCTION,
+                                .api = ANSWER_RUNTIME,
+                                .code = out->answers[i].status};
+        if (!answer_failed_with(verdict, &answer, INVALID_VALUE,
+                                "there is neither an element nor init"))
+            return;
+        if (is_poison(wanted->kind, result_of(&out->answers[i], 1))) continue;
+        verdict_fail_in(verdict, evidence, FUNCTION,
+                        "With size 0 and no init, *result was written.");
+        verdict_why(verdict, "An error was returned, so the caller keeps what it had.");
+        verdict_hint(verdict, "Look at the arguments before anything is queued.");
+        return;
+    }
+}
+
+/* ---- the stream ---------------------------------------------------------------------------- */
+
+/* The stream that the drive made and gave: its only non-blocking one. */
+static uint64_t given_stream(const struct evidence *evidence, const struct phase *phase)
+{
+    struct query streams = {.kind = TRACE_CREATE, .what = TRACE_STREAM};
+    for (const struct trace_record *r = evidence_next(evidence, &streams, NULL); r;
+         r = evidence_next(evidence, &streams, r))
+        if ((r->flags & TRACE_NON_BLOCKING) && r < evidence->trace.records + phase->first)
+            return r->object;
+    return 0;
+}
+
+static void judge_stream(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct reduction_input *in = evidence->input;
+    const struct reduction_output *out = evidence->output;
+    struct phase phase, warm_up;
+    if (!phases_get(verdict, evidence, REDUCTION_PHASE_GATED, 0, &phase) ||
+        !phases_get(verdict, evidence, REDUCTION_PHASE_WARM_UP, 0, &warm_up))
+        return;
+    if (!went_well(verdict, evidence, REDUCTION_PHASE_GATED, 0, &in->cases[0], &out->answers[0]))
+        return;
+
+    static const uint32_t kinds[] = {TRACE_KERNEL, TRACE_COPY, TRACE_SET, TRACE_HOST_FUNCTION};
+    uint64_t given = given_stream(evidence, &warm_up);
+    size_t operations = 0;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        struct query query = {.phase = &phase, .kind = TRACE_OPERATION, .what = kinds[k]};
+        for (const struct trace_record *r = evidence_next(evidence, &query, NULL); r;
+             r = evidence_next(evidence, &query, r)) {
+            operations++;
+            if (!given || r->stream == given) continue;
+            verdict_fail(verdict, evidence, r, "A %s runs in another stream than the one given.",
+                         trace_what_name(r->what));
+            verdict_why(verdict, "What comes before the reduction in the caller's stream, here the "
+                                 "copy that brings the array, is not waited for; and what comes "
+                                 "after it does not wait for the result.");
+            verdict_hint(verdict, "The stream is the fourth argument between <<< and >>>; the "
+                                  "asynchronous copies and allocations take it as well. Left out, "
+                                  "it is the default stream.");
+            return;
+        }
+    }
+    if (!operations) {
+        verdict_fail_in(verdict, evidence, FUNCTION, "Nothing was queued in the given stream.");
+        verdict_why(verdict, "The array is only there when the stream has come to it.");
+        verdict_hint(verdict, "Launch the kernels in `stream`.");
+        return;
+    }
+    if (!case_right(verdict, evidence, REDUCTION_PHASE_GATED, 0))
+        verdict_hint(verdict, "The array is still on its way, in the given stream, when the call "
+                              "is made. What of the reduction does not wait for it there?");
+}
+
+/* Calls that make the host wait for the device although that is not their purpose. */
+static bool waits_on_the_side(const struct trace_record *call)
+{
+    static const char *const names[] = {"cudaFree", "cudaFreeHost", "cuMemFree", "cuMemFreeHost"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(call->name, names[i])) return true;
+    return false;
+}
+
+static void judge_waiting(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct reduction_input *in = evidence->input;
+    const struct reduction_output *out = evidence->output;
+    struct phase phase;
+    if (!phases_get(verdict, evidence, REDUCTION_PHASE_GATED, 0, &phase) ||
+        !went_well(verdict, evidence, REDUCTION_PHASE_GATED, 0, &in->cases[0], &out->answers[0]))
+        return;
+    struct query calls = {.phase = &phase, .kind = TRACE_CALL, .student = true};
+    for (const struct trace_record *call = evidence_next(evidence, &calls, NULL); call;
+         call = evidence_next(evidence, &calls, call)) {
+        bool aside = waits_on_the_side(call);
+        if (!aside && !waits_call(call)) continue;
+        verdict_fail(verdict, evidence, call, "%s was called inside the reduction.", call->name);
+        if (aside) {
+            verdict_why(verdict,
+                        "%s may wait until the whole device is idle: for every stream of "
+                        "everybody, not only for this one's work.",
+                        call->name);
+            verdict_hint(verdict, "cudaMallocAsync and cudaFreeAsync take and give memory in "
+                                  "stream order, without waiting.");
+        } else {
+            verdict_why(verdict, "The call is to return when the work is queued. A caller with "
+                                 "three streams would otherwise get three reductions one after "
+                                 "another, with the host standing still.");
+            verdict_hint(verdict, "The second kernel of a stream begins when the first has ended: "
+                                  "nothing on the host has to wait between them.");
+        }
+        return;
+    }
+    if (out->answers[0].held) return;
+    verdict_fail_in(verdict, evidence, FUNCTION,
+                    "The call did not return while its stream, and another one, were held back.");
+    verdict_why(verdict, "It waited for the device. The caller's streams were held back by a host "
+                         "function each, which gave up after a while.");
+    verdict_hint(verdict, "Which call inside waits for the device to finish?");
+}
+
+/* ---- bytes, leaks, time -------------------------------------------------------------------- */
+
+static void judge_bytes(struct verdict *verdict, const struct evidence *evidence)
+{
+    if (!written(verdict, evidence)) return;
+    const struct reduction_input *in = evidence->input;
+    struct phase phase;
+    if (!phases_get(verdict, evidence, REDUCTION_PHASE_TIME, 0, &phase)) return;
+    struct query kernels = {.phase = &phase, .kind = TRACE_OPERATION, .what = TRACE_KERNEL};
+    uint64_t bytes = 0, array = in->time_size * sizeof(int64_t);
+    size_t launches = 0;
+    for (const struct trace_record *r = evidence_next(evidence, &kernels, NULL); r;
+         r = evidence_next(evidence, &kernels, r)) {
+        bytes += r->bytes;
+        launches++;
+    }
+    if (!launches) {
+        verdict_fail_in(verdict, evidence, FUNCTION, "No kernel ran.");
+        verdict_why(verdict, "There are no bytes to count.");
+        verdict_hint(verdict, "The README begins with one kernel of one block.");
+        return;
+    }
+    double times = (double)bytes / (double)array;
+    verdict_figure(verdict, "bytes_per_input_byte",
+                   "%.3f bytes moved by kernels for each byte of the array", times);
+    if (times >= 1.0 && times <= 1.1) return;
+    verdict_fail_in(verdict, evidence, FUNCTION,
+                    "The kernels moved %.2f bytes for each byte of the array.", times);
+    if (times > 1.1)
+        verdict_why(verdict, "A reduction does next to nothing with what it reads, so its time is "
+                             "the time of reading. Reading the array twice, or writing "
+                             "intermediate results of its size, takes twice as long.");
+    else
+        verdict_why(verdict, "Less was read than there is.");
+    verdict_hint(verdict, "Keep what a thread has combined so far in a register, what a block has "
+                          "in shared memory, and write one partial result for each block.");
+}
+
+static void judge_leaks(struct verdict *verdict, const struct evidence *evidence)
+{
+    if (!written(verdict, evidence)) return;
+    const struct reduction_input *in = evidence->input;
+    for (uint32_t i = 0; i < in->case_count && !verdict_failed(verdict); i++) {
+        struct phase phase;
+        if (!phases_get(verdict, evidence, REDUCTION_PHASE_CASE, i, &phase)) return;
+        verdict_leaks(verdict, evidence, &phase);
+    }
+}
+
+/* The sum over the timed array: the stretch, again and again, and a part of it at the end. */
+static int64_t timed_sum(const struct reduction_input *in, bool as_int32)
+{
+    const struct reduction_case *stretch = &in->cases[0];
+    const void *array = array_of(in, stretch);
+    uint64_t whole = in->time_size / stretch->size, rest = in->time_size % stretch->size;
+    uint64_t sum = 0, sum_32 = 0;
+    for (uint64_t i = 0; i < stretch->size; i++) {
+        uint64_t value = fold_element(REDUCTION_SUM_INT64, array, (size_t)i).uint64;
+        uint64_t times = whole + (i < rest);
+        sum += value * times;
+        sum_32 += ((value & 0xffffffffu) + (value >> 32)) * times;
+    }
+    return as_int32 ? (int64_t)(int32_t)(uint32_t)sum_32 : (int64_t)sum;
+}
+
+static bool timed_right(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct reduction_input *in = evidence->input;
+    const struct reduction_output *out = evidence->output;
+    size_t answers = evidence->device == DRIVE_GPU ? 2 : 1;
+    for (size_t i = 0; i < answers; i++) {
+        const struct reduction_answer *answer = &out->answers[i];
+        struct reduction_case wanted = {.kind = i ? REDUCTION_SUM_INT32 : REDUCTION_SUM_INT64,
+                                        .size = in->time_size * (i ? 2 : 1)};
+        if (!went_well(verdict, evidence, i ? REDUCTION_PHASE_TIME_32 : REDUCTION_PHASE_TIME, 0,
+                       &wanted, answer))
+            return false;
+        union fold_value value = result_of(answer, 1);
+        int64_t sum = timed_sum(in, i == 1), given = i ? value.int32 : value.int64;
+        if (given == sum) continue;
+        verdict_fail_in(verdict, evidence, FUNCTION,
+                        "For the timed sum of %llu integers the result is %lld; it must be %lld.",
+                        (unsigned long long)wanted.size, (long long)given, (long long)sum);
+        verdict_why(verdict, "A time without the right result counts for nothing.");
+        verdict_hint(verdict, "Sizes and offsets of this array do not fit into 32 bits of bytes.");
+        return false;
+    }
+    return true;
+}
+
+/* What the device itself objects to. */
+static void judge_findings(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct reduction_input *in = evidence->input;
+    const struct reduction_output *out = evidence->output;
+    if (went_well(verdict, evidence, REDUCTION_PHASE_CASE, 0, &in->cases[0], &out->answers[0]))
+        verdict_findings(verdict, evidence, NULL);
+}
+
+static void judge_time(struct verdict *verdict, const struct evidence *evidence)
+{
+    if (!written(verdict, evidence)) return;
+    const struct evidence *repeats = evidence->repeats ? evidence->repeats : evidence;
+    for (size_t r = 0; r < evidence->repeat_count; r++)
+        if (!timed_right(verdict, &repeats[r])) return;
+    verdict_time_ratio(verdict, evidence, REDUCTION_PHASE_TIME, TIME_LIMIT);
+    if (verdict_failed(verdict))
+        verdict_hint(verdict, "Do neighbouring threads read neighbouring elements? Are there "
+                              "enough blocks for the whole device, and enough loads on their way "
+                              "at a time?");
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median time of a call in the phases of that name, in seconds; 0: not known. */
+static double median_of(const struct evidence *evidence, const char *name)
+{
+    const struct reduction_input *in = evidence->input;
+    uint64_t times[64];
+    size_t count = 0;
+    struct phase phase;
+    while (count < 64 && evidence_phase(evidence, name, (uint32_t)count, &phase))
+        times[count++] = phase.end_ns - phase.begin_ns;
+    if (!count) return 0.0;
+    qsort(times, count, sizeof *times, compare_times);
+    return (double)times[count / 2] * 1e-9 / in->calls;
+}
+
+static void compare_with_cub(struct verdict *verdict, const struct evidence *evidence,
+                             const char *words, const char *key, const char *ours, const char *cubs)
+{
+    const struct reduction_input *in = evidence->input;
+    double seconds = median_of(evidence, ours), cub = median_of(evidence, cubs);
+    double bytes = (double)(in->time_size * sizeof(int64_t));
+    if (seconds <= 0.0 || cub <= 0.0) {
+        verdict_skip(verdict, "the time of CUB is not known");
+        return;
+    }
+    verdict_figure(verdict, key,
+                   "%s: %.2f times CUB's time, at most %.2f asked for (%.0f against %.0f GB/s)",
+                   words, seconds / cub, CUB_LIMIT, bytes / seconds * 1e-9, bytes / cub * 1e-9);
+    if (seconds <= cub * CUB_LIMIT) return;
+    verdict_fail_in(verdict, evidence, FUNCTION, "%s took %.2f times as long as with CUB.", words,
+                    seconds / cub);
+    verdict_why(verdict, "CUB reads at nearly the speed of the memory. What is lost against it is "
+                         "time in which the memory had nothing to do.");
+    verdict_hint(verdict, "Wide loads, several of them asked for before the first is used, and a "
+                          "grid that fills the device.");
+}
+
+static void judge_cub(struct verdict *verdict, const struct evidence *evidence)
+{
+    if (!written(verdict, evidence)) return;
+    if (!timed_right(verdict, evidence)) return;
+    compare_with_cub(verdict, evidence, "2^27 64-bit integers", "against_cub_64",
+                     REDUCTION_PHASE_TIME, REDUCTION_PHASE_CUB);
+    compare_with_cub(verdict, evidence, "2^28 32-bit integers", "against_cub_32",
+                     REDUCTION_PHASE_TIME_32, REDUCTION_PHASE_CUB_32);
+}
+
+static const struct check checks[] = {
+    {"SumOfOneToTenThousandIs50005000", "values", 0, "the simplest sum", judge_first},
+    {"EverySizeIsReduced", "values", CHECK_ORDER,
+     "sizes from 1 to 2^20 and more, off every boundary", judge_sizes},
+    {"WithoutInitNothingIsMadeUp", "values", CHECK_ORDER,
+     "products, maxima of negative and minima of positive numbers start with an element",
+     judge_no_init},
+    {"FloatSumsAreAccurate", "values", CHECK_ORDER, "within what the order of adding changes",
+     judge_floats},
+    {"InitIsUsedOnce", "values", CHECK_ORDER, "whatever the operator, the type and the size",
+     judge_init},
+    {"AnEmptyArrayGivesInit", "values", 0, "and without init an error", judge_empty},
+    {"AnyOperatorAndTypeWork", "values", CHECK_ORDER,
+     "an operator with a value of its own; a type of twelve bytes", judge_strange},
+    {"AnyAlignmentWorks", "values", 0, "arrays that begin between two 16-byte boundaries",
+     judge_shifted},
+    {"ItRunsInTheGivenStream", "stream", CHECK_ORDER, "all of it, and nowhere else", judge_stream},
+    {"NothingWaitsForTheDevice", "stream", 0, "the call returns while its stream is held back",
+     judge_waiting},
+    {"NothingLeaks", "values", 0, "all memory is given back", judge_leaks},
+    {"EachElementIsReadOnce", "time", CHECK_EMULATOR_ONLY, "bytes moved for each byte of input",
+     judge_bytes},
+    {"TheDeviceFindsNothingWrong", "values", CHECK_EMULATOR_ONLY,
+     "no access out of bounds, to the wrong side, or to memory that is gone", judge_findings},
+    {"AsFastAsTheReference", "time", 0, "as fast as the reference", judge_time},
+    {"AsFastAsCub", "time", CHECK_GPU_ONLY, "against CUB's DeviceReduce, in the same run",
+     judge_cub},
+    {.name = NULL},
+};
+
+const struct lesson lesson_07_reductions = {
+    .number = 7,
+    .folder = "07_reductions",
+    .suite = "Reductions",
+    .function = FUNCTION,
+    .files = (const char *const[]){"reductions.cuh", NULL},
+    .drive_sources = (const char *const[]){"drive.cu", NULL},
+    .parts = (const char *const[]){"07_reductions_drive", "reduce_cub", NULL},
+    .runs = runs,
+    .checks = checks,
+};

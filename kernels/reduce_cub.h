@@ -1,0 +1,29 @@
+/* reduce_cub: the sums of CUB's DeviceReduce, which the reductions are measured against. Compiled
+ * once with the kernels, not with each submission: CUB takes its time.
+ *
+ * Only for timing; nothing here decides whether a result is right.
+ */
+#ifndef OVERLAP_KERNELS_REDUCE_CUB_H
+#define OVERLAP_KERNELS_REDUCE_CUB_H
+
+#include <cuda_runtime_api.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* *result = the sum of array[0 .. size), all in device memory, queued in `stream`. With scratch
+ * NULL nothing runs, and *scratch_bytes becomes what the call with a scratch needs. (CUB,
+ * cub::DeviceReduce::Sum.) */
+cudaError_t reduce_cub_int64(void *scratch, size_t *scratch_bytes, const int64_t *array,
+                             int64_t *result, size_t size, cudaStream_t stream);
+cudaError_t reduce_cub_int32(void *scratch, size_t *scratch_bytes, const int32_t *array,
+                             int32_t *result, size_t size, cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
