@@ -35,6 +35,7 @@ struct exec_variable {
     uint64_t alignment; /* bytes */
     bool constant;      /* .const */
     bool external;      /* .extern: defined by another module */
+    bool managed;       /* .attribute(.managed): to be placed where the host can reach it */
     uint64_t address;   /* set by exec_variable_place */
 };
 size_t exec_variable_count(const struct exec_program *program);
@@ -79,7 +80,13 @@ struct exec_launch {
     bool cooperative;           /* all blocks resident: grid-wide synchronisation works */
     unsigned workers;           /* host threads to use; 0: one per processor */
     uint64_t instruction_limit; /* warp instructions before EXEC_ENDLESS; 0: no limit */
-    uint64_t heap_bytes;        /* device malloc's heap */
+    /* Device malloc's heap: `heap_bytes` of memory that memory_find answers at `heap_address`, kept
+     * by the caller between launches and zeroed before the first. 0: malloc in a kernel is
+     * EXEC_UNSUPPORTED. */
+    uint64_t heap_address;
+    uint64_t heap_bytes;
+    uint64_t stack_bytes; /* of local memory per thread for recursive kernels; 0: 16 KiB */
+    uint64_t grid_id;     /* what %gridid reads */
     void (*print)(void *user, const char *text, size_t length); /* device printf; may be NULL */
     void *user;
 };
@@ -119,6 +126,7 @@ struct exec_counts {
     uint64_t bytes_stored;
     uint64_t transactions;  /* 32-byte sectors touched, warp access by warp access */
     uint64_t longest_chain; /* of one warp: global accesses that waited on memory, for latency */
+    uint64_t longest_wait;  /* of one warp: clock cycles slept, or spun away reading the clock */
 };
 
 /* Runs the whole grid before it returns. `fault` is filled unless the answer is EXEC_DONE. */

@@ -1,0 +1,81 @@
+/* From the address that a lane uses to the bytes behind it, for accesses that the fast path of
+ * exec_ops_memory.c does not settle. */
+#include "emulator/exec/exec_machine.h"
+
+#include <stddef.h>
+
+/* The bytes that a window's address means for `lane`, and how many follow. */
+static unsigned char *window_bytes(struct exec_warp *warp, unsigned lane, uint64_t address,
+                                   bool store, uint64_t *left)
+{
+    const uint64_t offset = address & ~EXEC_WINDOW_MASK;
+    unsigned char *base;
+    uint64_t size;
+    switch (address & EXEC_WINDOW_MASK) {
+    case EXEC_WINDOW_SHARED:
+        base = warp->block->shared;
+        size = warp->worker->shared_bytes;
+        break;
+    case EXEC_WINDOW_LOCAL:
+        base = warp->local + lane * warp->local_stride;
+        size = warp->local_stride;
+        break;
+    case EXEC_WINDOW_PARAM:
+        /* Only ever read: a store is refused here. */
+        base = (unsigned char *)(uintptr_t)warp->worker->launch->parameters;
+        size = store ? 0 : warp->worker->function->info.parameter_bytes;
+        break;
+    case EXEC_WINDOW_GRID:
+        base = warp->worker->grid_workspace;
+        size = warp->worker->launch->cooperative ? EXEC_GRID_WORKSPACE : 0;
+        break;
+    default:
+        return NULL;
+    }
+    if (offset >= size) return NULL;
+    *left = size - offset;
+    return base + offset;
+}
+
+unsigned char *exec_resolve(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
+                            uint64_t address, uint32_t size, bool store, bool generic)
+{
+    if (!(address & (size - 1))) {
+        if ((address >> 56) == 1) {
+            uint64_t left;
+            unsigned char *bytes = generic ? window_bytes(warp, lane, address, store, &left) : NULL;
+            if (bytes && left >= size) return bytes;
+        } else {
+            const struct memory_region *region = memory_find(address);
+            if (region && region->size - (address - region->address) >= size &&
+                !(store && region->read_only)) {
+                warp->worker->caches[inst->cache] = (struct exec_region_cache){
+                    .low = region->address,
+                    .size = region->size,
+                    .delta = (uint64_t)(uintptr_t)region->bytes - region->address,
+                    .read_only = region->read_only};
+                return region->bytes + (address - region->address);
+            }
+        }
+    }
+    exec_stop_access(warp, inst, lane, address, size, store, generic);
+    return NULL;
+}
+
+const unsigned char *exec_peek(struct exec_warp *warp, unsigned lane, uint64_t address,
+                               size_t *size)
+{
+    uint64_t left = 0;
+    const unsigned char *bytes = NULL;
+    if ((address >> 56) == 1) {
+        bytes = window_bytes(warp, lane, address, false, &left);
+    } else {
+        const struct memory_region *region = memory_find(address);
+        if (region) {
+            bytes = region->bytes + (address - region->address);
+            left = region->size - (address - region->address);
+        }
+    }
+    *size = bytes ? left : 0;
+    return bytes;
+}

@@ -1,0 +1,225 @@
+/* The block's barriers: bar.sync, bar.arrive, bar.red and their barrier.* forms. PTX ISA 9.7.13.1;
+ * since Volta each thread arrives for itself, and threads that have exited are not waited for.
+ */
+#include "emulator/exec/exec_lanes.h"
+#include "emulator/exec/exec_tables.h"
+
+#include <stdio.h>
+
+/* Threads that have arrived. With a count, a warp whose live lanes are all there counts in full:
+ * the count is a multiple of the warp's size even when its last warp is not full. */
+static uint32_t arrivals(const struct exec_block *block, const struct exec_barrier *barrier)
+{
+    uint32_t sum = 0;
+    for (uint32_t k = 0; k < block->warp_count; k++) {
+        const struct exec_warp *warp = &block->warps[k];
+        const uint32_t arrived = barrier->arrived[k];
+        if (!barrier->expected)
+            sum += (uint32_t)__builtin_popcount(arrived & warp->live);
+        else if (arrived && !(warp->live & ~arrived))
+            sum += EXEC_LANES;
+        else
+            sum += (uint32_t)__builtin_popcount(arrived);
+    }
+    return sum;
+}
+
+/* Lets everybody go who waits at barrier `id`, once it is complete. */
+static void barrier_check(struct exec_block *block, uint32_t id)
+{
+    struct exec_barrier *barrier = &block->barriers[id];
+    const uint32_t expected = barrier->expected ? barrier->expected : block->live_threads;
+    if (!barrier->used || arrivals(block, barrier) < expected) return;
+    for (uint32_t k = 0; k < block->warp_count; k++) {
+        struct exec_warp *warp = &block->warps[k];
+        if (!barrier->arrived[k]) continue;
+        for (uint32_t f = 0; f < warp->fragment_count; f++) {
+            struct exec_fragment *fragment = &warp->fragments[f];
+            if (fragment->wait != EXEC_WAIT_BARRIER || fragment->barrier != id) continue;
+            if (fragment->pc->inner) {
+                /* bar.red: the result goes to the waiting lanes' registers. */
+                unsigned char *slots = warp->slots;
+                const uint32_t mask = warp->mask;
+                warp->slots = fragment->frame->slots;
+                warp->mask = fragment->mask;
+                fragment->pc->inner(warp, fragment->pc);
+                warp->slots = slots;
+                warp->mask = mask;
+            }
+            fragment->wait = EXEC_RUNNABLE;
+            fragment->pc++;
+        }
+    }
+    memset(barrier, 0, sizeof *barrier);
+}
+
+void exec_threads_left(struct exec_block *block)
+{
+    for (uint32_t id = 0; id < EXEC_BARRIERS; id++)
+        if (block->barriers[id].used) barrier_check(block, id);
+}
+
+void exec_barriers_reset(struct exec_block *block)
+{
+    for (uint32_t id = 0; id < EXEC_BARRIERS; id++)
+        if (block->barriers[id].used) memset(&block->barriers[id], 0, sizeof block->barriers[id]);
+}
+
+/* The value that all active lanes have in `slot`; they must agree. */
+static bool uniform(const struct exec_warp *warp, uint32_t slot, uint32_t *value)
+{
+    const uint32_t *lanes = exec_slot(warp, slot);
+    *value = lanes[__builtin_ctz(warp->mask)];
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1)
+        if (lanes[__builtin_ctz(rest)] != *value) return false;
+    return true;
+}
+
+/* Slot a: the barrier; slot b: the count, if imm. */
+static int arrive(struct exec_warp *warp, const struct exec_inst *inst, bool wait, bool reduce)
+{
+    struct exec_block *block = warp->block;
+    const unsigned first = (unsigned)__builtin_ctz(warp->mask);
+    uint32_t id;
+    uint32_t expected = 0;
+    if (!uniform(warp, inst->a, &id) || (inst->imm && !uniform(warp, inst->b, &expected)))
+        return exec_stop(warp, inst, EXEC_UNSUPPORTED, first,
+                         "a barrier whose number or thread count differs between lanes of a warp");
+    if (id >= EXEC_BARRIERS)
+        return exec_stop(warp, inst, EXEC_TRAP, first, "barrier %u: a block has %d, 0 to %d", id,
+                         EXEC_BARRIERS, EXEC_BARRIERS - 1);
+    if (inst->imm && (expected == 0 || expected % EXEC_LANES))
+        return exec_stop(warp, inst, EXEC_TRAP, first,
+                         "barrier %u for %u threads: the count must be a multiple of %d", id,
+                         expected, EXEC_LANES);
+    struct exec_barrier *barrier = &block->barriers[id];
+    if (barrier->used && barrier->expected != expected)
+        return exec_stop(warp, inst, EXEC_TRAP, first,
+                         "barrier %u is in use for %u threads (0: all), and here it is for %u: "
+                         "everybody who meets at a barrier must name the same count",
+                         id, barrier->expected, expected);
+    barrier->used = true;
+    barrier->expected = expected;
+    barrier->arrived[warp->index] |= warp->mask;
+    if (reduce) {
+        const uint32_t predicate = *(const uint32_t *)exec_slot(warp, inst->c);
+        barrier->positive += (uint32_t)__builtin_popcount(predicate & warp->mask);
+        barrier->asked += (uint32_t)__builtin_popcount(warp->mask);
+    }
+    if (!wait) {
+        barrier_check(block, id);
+        return EXEC_GO;
+    }
+    exec_wait(warp, inst, EXEC_WAIT_BARRIER, id);
+    barrier_check(block, id);
+    return EXEC_RESCHEDULE;
+}
+
+int exec_barrier_sync(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return arrive(warp, inst, true, false);
+}
+
+int exec_barrier_arrive(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return arrive(warp, inst, false, false);
+}
+
+int exec_barrier_reduce(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return arrive(warp, inst, true, true);
+}
+
+/* The rows' handlers of bar.red give the result to the lanes that leave. */
+static const struct exec_barrier *left(const struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const uint32_t *id = exec_slot(warp, inst->a);
+    return &warp->block->barriers[id[__builtin_ctz(warp->mask)]];
+}
+
+static int op_popc(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    uint32_t *d = exec_slot(warp, inst->d);
+    const uint32_t value = left(warp, inst)->positive;
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) d[__builtin_ctz(rest)] = value;
+    return EXEC_GO;
+}
+
+static int put_predicate(struct exec_warp *warp, const struct exec_inst *inst, bool value)
+{
+    uint32_t *d = exec_slot(warp, inst->d);
+    *d = (*d & ~warp->mask) | (value ? warp->mask : 0);
+    return EXEC_GO;
+}
+
+static int op_and(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const struct exec_barrier *barrier = left(warp, inst);
+    return put_predicate(warp, inst, barrier->positive == barrier->asked);
+}
+
+static int op_or(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return put_predicate(warp, inst, left(warp, inst)->positive != 0);
+}
+
+const struct exec_row exec_barrier_rows[] = {{"bar.red.popc.u32", op_popc, "u32 p"},
+                                             {"bar.red.and.pred", op_and, "p p"},
+                                             {"bar.red.or.pred", op_or, "p p"},
+                                             {NULL, NULL, NULL}};
+
+/* ---- nobody can go on ---------------------------------------------------------------------------
+ */
+
+void exec_block_deadlock(struct exec_block *block)
+{
+    const struct exec_program *program = block->worker->function->program;
+    const struct exec_inst *place = NULL;
+    struct exec_warp *at = NULL;
+    unsigned lane = 0;
+    uint32_t waiting = 0;
+    uint32_t elsewhere = 0;
+    bool barrier = false;
+    /* The first waiting thread names the place; barriers before .sync instructions. */
+    for (int pass = 0; pass < 2 && !place; pass++)
+        for (uint32_t k = 0; k < block->warp_count && !place; k++)
+            for (uint32_t f = 0; f < block->warps[k].fragment_count && !place; f++) {
+                const struct exec_fragment *fragment = &block->warps[k].fragments[f];
+                if (fragment->wait != (pass ? EXEC_WAIT_SYNC : EXEC_WAIT_BARRIER)) continue;
+                place = fragment->pc;
+                at = &block->warps[k];
+                at->frame = fragment->frame;
+                lane = (unsigned)__builtin_ctz(fragment->mask);
+                barrier = !pass;
+            }
+    if (!place) return;
+    uint32_t other_line = 0;
+    for (uint32_t k = 0; k < block->warp_count; k++)
+        for (uint32_t f = 0; f < block->warps[k].fragment_count; f++) {
+            const struct exec_fragment *fragment = &block->warps[k].fragments[f];
+            const uint32_t threads = (uint32_t)__builtin_popcount(fragment->mask);
+            if (fragment->pc == place) {
+                waiting += threads;
+            } else {
+                elsewhere += threads;
+                other_line = program->positions[fragment->pc->position].line;
+            }
+        }
+    uint32_t all = 0;
+    for (uint32_t k = 0; k < block->warp_count; k++)
+        all += (uint32_t)__builtin_popcount(block->warps[k].existing);
+    const uint32_t exited = all - waiting - elsewhere;
+    char others[160] = "";
+    char gone[64] = "";
+    if (elsewhere)
+        snprintf(others, sizeof others, "; %u wait elsewhere, for example on line %u", elsewhere,
+                 other_line);
+    if (exited) snprintf(gone, sizeof gone, "; %u have exited", exited);
+    exec_stop(at, place, EXEC_ENDLESS, lane,
+              "%u of %u threads of the block wait at the %s on line %u for threads that will never "
+              "come%s%s: every thread must reach the same %s",
+              waiting, all, barrier ? "barrier" : "warp synchronisation",
+              program->positions[place->position].line, others, gone,
+              barrier ? "barrier, so it must not stand in a branch that only some of them take"
+                      : "one, and its mask must name exactly those that do");
+}

@@ -1,0 +1,285 @@
+/* Control flow: guards, branches, calls, returns, exits, traps. PTX ISA 9.7.12, 9.7.19; "Predicated
+ * Execution". Lanes that part become fragments; exec_warp.c brings them together again. */
+#include "emulator/exec/exec_lanes.h"
+#include "emulator/exec/exec_tables.h"
+
+static uint32_t guard_mask(const struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const uint32_t predicate = *(const uint32_t *)exec_slot(warp, inst->guard >> 1);
+    return warp->mask & (inst->guard & 1 ? ~predicate : predicate);
+}
+
+/* @p of an instruction that only computes: runs it for the lanes whose predicate holds. */
+int exec_guarded(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const uint32_t mask = guard_mask(warp, inst);
+    if (!mask) return EXEC_GO;
+    if (mask == warp->mask) return inst->inner(warp, inst);
+    const uint32_t all = warp->mask;
+    const uint32_t full = warp->full;
+    warp->mask = mask;
+    warp->full = 0;
+    const int step = inst->inner(warp, inst);
+    warp->mask = all;
+    warp->full = full;
+    return step;
+}
+
+/* Follows a read that another thread's write may be awaited with (volatile, acquire, atomic); d is
+ * its destination. The same values at the same instruction over and over mean waiting: others, in
+ * the warp and beyond, get a turn. */
+static inline int poll(struct exec_warp *warp, const struct exec_inst *inst, size_t words)
+{
+    enum { POLLS_BEFORE_YIELD = 8 };
+    uint64_t sum = warp->mask;
+    const unsigned char *slot = exec_slot(warp, inst->d);
+    for (size_t k = 0; k < words; k++) {
+        uint64_t word;
+        memcpy(&word, slot + 8 * k, 8);
+        sum = (sum ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        sum ^= sum >> 29;
+    }
+    if (inst != warp->poll_inst || sum != warp->poll_sum) {
+        warp->polls = 0;
+        warp->poll_inst = inst;
+        warp->poll_sum = sum;
+    } else if (++warp->polls >= POLLS_BEFORE_YIELD) {
+        warp->polls = 0;
+        warp->backward = 0;
+        warp->yield = true;
+        return EXEC_RESCHEDULE;
+    }
+    return EXEC_GO;
+}
+
+static int op_poll32(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return poll(warp, inst, EXEC_LANES / 2);
+}
+
+static int op_poll64(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return poll(warp, inst, EXEC_LANES);
+}
+
+/* ---- branches ------------------------------------------------------------------------------- */
+
+/* All active lanes continue at `target`. */
+static inline int branch(struct exec_warp *warp, const struct exec_inst *inst,
+                         const struct exec_inst *target)
+{
+    warp->pc = target;
+    if (target <= inst && --warp->backward == 0) return EXEC_RESCHEDULE;
+    return EXEC_GO;
+}
+
+static int op_bra(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return branch(warp, inst, inst->extra);
+}
+
+/* @p bra. Every other control instruction with a guard is compiled as @!p bra around it, so this is
+ * the one place where lanes part by a predicate. */
+int exec_branch_guarded(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const uint32_t taken = guard_mask(warp, inst);
+    if (taken == warp->mask) return branch(warp, inst, inst->extra);
+    if (!taken) return EXEC_GO;
+    exec_split(warp, taken, inst->extra, warp->frame);
+    if (warp->backward > 1 && (const struct exec_inst *)inst->extra <= inst) warp->backward--;
+    return EXEC_RESCHEDULE;
+}
+
+/* brx.idx: a label out of a table, by each lane's index. */
+static int op_brx(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const struct exec_targets *targets = inst->extra;
+    const uint32_t *index = exec_slot(warp, inst->a);
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        if (index[l] >= targets->count)
+            return exec_stop(warp, inst, EXEC_TRAP, l,
+                             "brx.idx with index %u, but its table has %zu labels", index[l],
+                             targets->count);
+    }
+    while (warp->mask) {
+        const uint32_t first = index[__builtin_ctz(warp->mask)];
+        uint32_t same = 0;
+        for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+            const unsigned l = (unsigned)__builtin_ctz(rest);
+            same |= index[l] == first ? 1u << l : 0;
+        }
+        if (same == warp->mask) return branch(warp, inst, targets->targets[first]);
+        exec_split(warp, same, targets->targets[first], warp->frame);
+    }
+    return EXEC_RESCHEDULE;
+}
+
+/* ---- calls ---------------------------------------------------------------------------------- */
+
+static void copy_formals(struct exec_warp *warp, uint32_t mask, uint64_t to_base,
+                         const struct exec_formal *to, uint64_t from_base,
+                         const struct exec_formal *from, size_t count)
+{
+    for (size_t k = 0; k < count; k++) {
+        const uint32_t size = to[k].size < from[k].size ? to[k].size : from[k].size;
+        for (uint32_t rest = mask; rest; rest &= rest - 1) {
+            unsigned char *local = warp->local + (uint64_t)__builtin_ctz(rest) * warp->local_stride;
+            memcpy(local + to_base + to[k].offset, local + from_base + from[k].offset, size);
+        }
+    }
+}
+
+/* The running fragment enters `function`. */
+static int call_function(struct exec_warp *warp, const struct exec_inst *inst,
+                         const struct exec_call *call, const struct exec_function *function)
+{
+    const unsigned first = (unsigned)__builtin_ctz(warp->mask);
+    if (function->builtin != EXEC_BUILTIN_NONE)
+        return exec_builtin_call(warp, inst, call, function->builtin);
+    if (!function->defined)
+        return exec_stop(warp, inst, EXEC_UNSUPPORTED, first,
+                         "call of %s, a device function that this module only declares",
+                         function->info.name);
+    if (call->argument_count != function->formal_count ||
+        call->result_count > function->return_count)
+        return exec_stop(warp, inst, EXEC_TRAP, first,
+                         "call of %s with %zu arguments and %zu results; it takes %zu and gives "
+                         "%zu: the function pointer is of another type",
+                         function->info.name, call->argument_count, call->result_count,
+                         function->formal_count, function->return_count);
+    enum exec_end end = EXEC_DONE;
+    struct exec_frame *frame = exec_frame_enter(warp, warp->frame, function, &end);
+    if (!frame)
+        return exec_stop(warp, inst, end, first,
+                         end == EXEC_STACK
+                             ? "the stack is used up, %u calls deep, at the call of %s: the "
+                               "recursion is too deep, or has no end"
+                             : "no host memory for call %u of %s",
+                         warp->frame->depth + 1, function->info.name);
+    copy_formals(warp, warp->mask, frame->local_base, function->formals, warp->frame->local_base,
+                 call->arguments, call->argument_count);
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1)
+        frame->return_to[__builtin_ctz(rest)] = inst;
+    warp->frame = frame;
+    warp->slots = frame->slots;
+    warp->pc = function->code;
+    return warp->fragment_count ? EXEC_RESCHEDULE : EXEC_GO;
+}
+
+static int op_call(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const struct exec_call *call = inst->extra;
+    return call_function(warp, inst, call, call->callee);
+}
+
+/* An indirect call: lanes that call the same function go together. */
+static int op_call_indirect(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const struct exec_call *call = inst->extra;
+    const struct exec_program *program = warp->worker->function->program;
+    const uint64_t *token = exec_slot(warp, inst->a);
+    const unsigned first = (unsigned)__builtin_ctz(warp->mask);
+    const uint64_t target = token[first];
+    const uint64_t index = (target - EXEC_WINDOW_CODE) / 16;
+    if ((target & EXEC_WINDOW_MASK) != EXEC_WINDOW_CODE || (target & 15) ||
+        index >= program->function_count)
+        return exec_stop(warp, inst, EXEC_TRAP, first,
+                         "call through 0x%llx, which is no address of a device function%s",
+                         (unsigned long long)target, target ? "" : " (a null pointer)");
+    uint32_t same = 0;
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        same |= token[l] == target ? 1u << l : 0;
+    }
+    /* The others come back to this instruction. */
+    const bool split = same != warp->mask;
+    if (split) exec_split(warp, warp->mask & ~same, inst, warp->frame);
+    const int step = call_function(warp, inst, call, program->functions[index]);
+    return split && step == EXEC_GO ? EXEC_RESCHEDULE : step;
+}
+
+int exec_exit_lanes(struct exec_warp *warp)
+{
+    const uint32_t mask = warp->mask;
+    warp->mask = 0;
+    warp->live &= ~mask;
+    warp->block->live_threads -= (uint32_t)__builtin_popcount(mask);
+    exec_threads_left(warp->block);
+    return warp->exchanging ? exec_sync_check(warp) : EXEC_RESCHEDULE;
+}
+
+static int op_exit(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    (void)inst;
+    return exec_exit_lanes(warp);
+}
+
+static int op_ret(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    struct exec_frame *frame = warp->frame;
+    struct exec_frame *parent = frame->parent;
+    (void)inst;
+    if (!parent) return exec_exit_lanes(warp);
+    for (;;) {
+        const struct exec_inst *site = frame->return_to[__builtin_ctz(warp->mask)];
+        const struct exec_call *call = site->extra;
+        uint32_t same = 0;
+        for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+            const unsigned l = (unsigned)__builtin_ctz(rest);
+            same |= frame->return_to[l] == site ? 1u << l : 0;
+        }
+        copy_formals(warp, same, parent->local_base, call->results, frame->local_base,
+                     frame->function->returns, call->result_count);
+        if (same == warp->mask) {
+            warp->frame = parent;
+            warp->slots = parent->slots;
+            warp->pc = site + 1;
+            return warp->fragment_count ? EXEC_RESCHEDULE : EXEC_GO;
+        }
+        exec_split(warp, same, site + 1, parent);
+    }
+}
+
+/* ---- ends ----------------------------------------------------------------------------------- */
+
+static int op_trap(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return exec_stop(warp, inst, EXEC_TRAP, (unsigned)__builtin_ctz(warp->mask),
+                     "the kernel executed a trap instruction");
+}
+
+static int op_brkpt(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return exec_stop(warp, inst, EXEC_TRAP, (unsigned)__builtin_ctz(warp->mask),
+                     "the kernel executed a breakpoint, and no debugger is attached");
+}
+
+/* extra: the instruction's text and why it cannot run, one sentence. */
+int exec_unsupported(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return exec_stop(warp, inst, EXEC_UNSUPPORTED, (unsigned)__builtin_ctz(warp->mask), "%s",
+                     (const char *)inst->extra);
+}
+
+/* Falling off the end of a function: PTX ends every function with ret or exit; nvcc's unreachable
+ * ends have none. */
+int exec_fell_off(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return op_ret(warp, inst);
+}
+
+static int op_nop(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    (void)warp;
+    (void)inst;
+    return EXEC_GO;
+}
+
+const struct exec_row exec_control_rows[] = {
+    {"bra", op_bra, ""},         {"brx.idx", op_brx, ""},
+    {"call", op_call, ""},       {"call.indirect", op_call_indirect, ""},
+    {"ret", op_ret, ""},         {"exit", op_exit, ""},
+    {"trap", op_trap, ""},       {"brkpt", op_brkpt, ""},
+    {"nop", op_nop, ""},         {"poll.b32", op_poll32, ""},
+    {"poll.b64", op_poll64, ""}, {NULL, NULL, NULL}};

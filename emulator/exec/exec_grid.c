@@ -1,0 +1,250 @@
+/* One launch: its blocks spread over workers, or taking turns on one.
+ *
+ * Blocks that cannot observe each other (exec_function.talks) run on several host threads, each
+ * block on one of them; whatever the number, every block computes the same. The others run on the
+ * calling thread in turns. A new block starts only when those that are resident wait for news or
+ * have used up their turn, so a kernel whose blocks wait for each other makes progress, and one
+ * whose blocks merely count atomically keeps one block in the cache at a time.
+ */
+#include "emulator/exec/exec_machine.h"
+#include "emulator/exec/exec_pool.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK_SLICE = 1 << 20 };
+
+/* What a device of 132 multiprocessors holds at once: grids whose blocks wait for each other must
+ * fit, as on a GPU. */
+enum { MULTIPROCESSORS = 132, THREADS_EACH = 2048, BLOCKS_EACH = 32 };
+
+struct exec_grid {
+    const struct exec_launch *launch;
+    uint64_t blocks;
+    struct exec_worker *workers;
+    unsigned worker_count;
+    atomic_uint_least64_t next;     /* block to start */
+    atomic_uint_least64_t failed;   /* lowest block that has stopped the launch */
+    atomic_uint_least64_t executed; /* warp instructions, for the limit */
+    unsigned char workspace[EXEC_GRID_WORKSPACE];
+};
+
+/* ---- what every worker does
+ * ---------------------------------------------------------------------- */
+
+static void note_failure(struct exec_grid *grid, uint64_t block)
+{
+    uint64_t before = atomic_load(&grid->failed);
+    while (block < before && !atomic_compare_exchange_weak(&grid->failed, &before, block)) {
+    }
+}
+
+/* Whether the launch has passed its limit; the block that notices is blamed. */
+static bool past_limit(struct exec_grid *grid, struct exec_block *block, uint64_t executed)
+{
+    const uint64_t limit = grid->launch->instruction_limit;
+    const uint64_t total = atomic_fetch_add(&grid->executed, executed) + executed;
+    if (!limit || total <= limit) return false;
+    /* The lane to name: the first of a warp that could still run. */
+    for (uint32_t k = 0; k < block->warp_count; k++) {
+        struct exec_warp *warp = &block->warps[k];
+        if (!warp->fragment_count) continue;
+        const struct exec_fragment *fragment = &warp->fragments[0];
+        warp->frame = fragment->frame;
+        exec_stop(
+            warp, fragment->pc, EXEC_ENDLESS, (unsigned)__builtin_ctz(fragment->mask),
+            "the kernel has executed %llu warp instructions, the limit, and is still running: "
+            "a loop around this line does not end",
+            (unsigned long long)limit);
+        return true;
+    }
+    return false;
+}
+
+static void fail_memory(struct exec_worker *worker, uint64_t block)
+{
+    worker->end = EXEC_NO_MEMORY;
+    worker->fault = (struct exec_fault){.function = worker->function->info.name};
+    worker->fault_block = block;
+    snprintf(worker->fault.message, sizeof worker->fault.message,
+             "the host has no memory for a block of this kernel");
+}
+
+static struct exec_block *block_begin(struct exec_worker *worker, uint64_t index)
+{
+    struct exec_block *block = worker->spare;
+    if (block)
+        worker->spare = block->next;
+    else
+        block = exec_block_create(worker);
+    if (block && exec_block_start(block, index)) return block;
+    exec_block_destroy(block);
+    fail_memory(worker, index);
+    return NULL;
+}
+
+static void block_retire(struct exec_worker *worker, struct exec_block *block)
+{
+    block->next = worker->spare;
+    worker->spare = block;
+}
+
+/* ---- blocks that do not talk
+ * ---------------------------------------------------------------------- */
+
+static void run_apart(void *argument, unsigned index)
+{
+    struct exec_grid *grid = argument;
+    struct exec_worker *worker = &grid->workers[index];
+    for (;;) {
+        const uint64_t next = atomic_fetch_add(&grid->next, 1);
+        if (next >= grid->blocks || next > atomic_load(&grid->failed)) return;
+        struct exec_block *block = block_begin(worker, next);
+        bool stopped = !block;
+        while (block) {
+            uint64_t executed = 0;
+            const enum exec_turn turn = exec_block_run(block, BLOCK_SLICE, &executed);
+            stopped = turn == EXEC_TURN_STOPPED || past_limit(grid, block, executed);
+            if (stopped || turn == EXEC_TURN_DONE) break;
+            if (atomic_load(&grid->failed) < next) break;
+        }
+        if (block) block_retire(worker, block);
+        if (stopped) {
+            note_failure(grid, next);
+            return;
+        }
+    }
+}
+
+/* ---- blocks that do
+ * --------------------------------------------------------------------------------- */
+
+static void run_in_turns(struct exec_grid *grid)
+{
+    struct exec_worker *worker = &grid->workers[0];
+    const uint32_t *size = grid->launch->block;
+    const uint32_t threads = size[0] * size[1] * size[2];
+    uint32_t each = THREADS_EACH / threads;
+    if (each < 1) each = 1;
+    if (each > BLOCKS_EACH) each = BLOCKS_EACH;
+    uint64_t room = (uint64_t)MULTIPROCESSORS * each;
+    if (room > grid->blocks) room = grid->blocks;
+    struct exec_block **resident = calloc(room, sizeof *resident);
+    uint64_t count = 0;
+    uint64_t next = 0;
+    if (!resident) {
+        fail_memory(worker, 0);
+        return;
+    }
+    while (count || next < grid->blocks) {
+        for (uint64_t k = 0; k < count; k++) {
+            uint64_t executed = 0;
+            struct exec_block *block = resident[k];
+            const enum exec_turn turn = exec_block_run(block, BLOCK_SLICE, &executed);
+            if (turn == EXEC_TURN_STOPPED || past_limit(grid, block, executed)) goto out;
+            if (turn == EXEC_TURN_DONE) {
+                block_retire(worker, block);
+                memmove(&resident[k], &resident[k + 1], (count - k - 1) * sizeof *resident);
+                count--;
+                k--;
+            }
+        }
+        if (count < room && next < grid->blocks) {
+            resident[count] = block_begin(worker, next++);
+            if (!resident[count]) goto out;
+            count++;
+        }
+    }
+out:
+    for (uint64_t k = 0; k < count; k++) exec_block_destroy(resident[k]);
+    free(resident);
+}
+
+/* ---- the launch
+ * ------------------------------------------------------------------------------------- */
+
+static void add_counts(struct exec_counts *sum, const struct exec_counts *part)
+{
+    sum->warp_instructions += part->warp_instructions;
+    sum->lane_instructions += part->lane_instructions;
+    sum->bytes_loaded += part->bytes_loaded;
+    sum->bytes_stored += part->bytes_stored;
+    sum->transactions += part->transactions;
+    if (part->longest_warp > sum->longest_warp) sum->longest_warp = part->longest_warp;
+    if (part->longest_chain > sum->longest_chain) sum->longest_chain = part->longest_chain;
+    if (part->longest_wait > sum->longest_wait) sum->longest_wait = part->longest_wait;
+}
+
+static bool worker_prepare(struct exec_worker *worker, struct exec_grid *grid)
+{
+    const struct exec_function *function = grid->launch->function;
+    const uint64_t stack = grid->launch->stack_bytes ? grid->launch->stack_bytes : 16384;
+    const size_t caches = function->program->cache_count + 1;
+    worker->grid = grid;
+    worker->launch = grid->launch;
+    worker->function = function;
+    worker->grid_workspace = grid->workspace;
+    worker->dynamic_offset = (function->info.static_shared + 15) / 16 * 16;
+    worker->shared_bytes = grid->launch->dynamic_shared
+                               ? worker->dynamic_offset + grid->launch->dynamic_shared
+                               : function->info.static_shared;
+    worker->local_stride = function->stack_bytes;
+    if (function->recursive) worker->local_stride += stack;
+    worker->local_stride = (worker->local_stride + 15) / 16 * 16;
+    worker->caches = calloc(caches, sizeof *worker->caches);
+    return worker->caches != NULL;
+}
+
+static void worker_release(struct exec_worker *worker)
+{
+    while (worker->spare) {
+        struct exec_block *block = worker->spare;
+        worker->spare = block->next;
+        exec_block_destroy(block);
+    }
+    free(worker->caches);
+}
+
+enum exec_end exec_run(const struct exec_launch *launch, struct exec_counts *counts,
+                       struct exec_fault *fault)
+{
+    const bool together = launch->function->talks || launch->cooperative;
+    struct exec_grid grid = {
+        .launch = launch, .blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2]};
+    enum exec_end end = EXEC_NO_MEMORY;
+    memset(counts, 0, sizeof *counts);
+    memset(fault, 0, sizeof *fault);
+    atomic_init(&grid.failed, UINT64_MAX);
+    grid.worker_count = launch->workers ? launch->workers : exec_pool_processors();
+    if (together) grid.worker_count = 1;
+    if (grid.worker_count > grid.blocks) grid.worker_count = (unsigned)grid.blocks;
+    grid.workers = calloc(grid.worker_count, sizeof *grid.workers);
+    if (!grid.workers) goto out;
+    for (unsigned k = 0; k < grid.worker_count; k++)
+        if (!worker_prepare(&grid.workers[k], &grid)) goto out;
+
+    if (together)
+        run_in_turns(&grid);
+    else
+        exec_pool_run(grid.worker_count, run_apart, &grid);
+
+    end = EXEC_DONE;
+    uint64_t first = UINT64_MAX;
+    for (unsigned k = 0; k < grid.worker_count; k++) {
+        const struct exec_worker *worker = &grid.workers[k];
+        add_counts(counts, &worker->counts);
+        if (worker->end == EXEC_DONE || worker->fault_block >= first) continue;
+        first = worker->fault_block;
+        end = worker->end;
+        *fault = worker->fault;
+    }
+out:
+    if (end == EXEC_NO_MEMORY && !fault->message[0])
+        snprintf(fault->message, sizeof fault->message, "the host has no memory for this launch");
+    for (unsigned k = 0; grid.workers && k < grid.worker_count; k++)
+        worker_release(&grid.workers[k]);
+    free(grid.workers);
+    return end;
+}

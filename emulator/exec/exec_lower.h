@@ -1,0 +1,132 @@
+/* exec_lower: from a parsed function to decoded instructions: slots for registers and constants,
+ * rows for instructions, targets for branches. Private to emulator/exec; used while a program is
+ * created and never when it runs.
+ */
+#ifndef OVERLAP_EXEC_LOWER_H
+#define OVERLAP_EXEC_LOWER_H
+
+#include "emulator/exec/exec_lanes.h"
+#include "emulator/exec/exec_tables.h"
+#include "emulator/ptx/ptx.h"
+
+/* Memory that lives as long as the program. Zeroed; NULL when the host has none (and then every
+ * later call answers NULL too, so that one check at the end is enough). */
+struct exec_arena;
+struct exec_arena *exec_arena_create(void);
+void exec_arena_destroy(struct exec_arena *arena);
+void *exec_arena_take(struct exec_arena *arena, size_t count, size_t size);
+char *exec_arena_text(struct exec_arena *arena, const char *text);
+bool exec_arena_failed(const struct exec_arena *arena);
+
+enum { LOWER_SCRATCH = 16 };
+
+/* Bytes per lane of a slot, or LOWER_MASK for predicates. */
+#define LOWER_MASK 1u
+
+/* The function being compiled. */
+struct lower {
+    struct exec_program *program;
+    const struct ptx_module *module;
+    const struct ptx_function *source;
+    struct exec_function *function;
+    const struct ptx_instruction *at; /* being compiled */
+    uint32_t position;
+    bool guard_handled; /* a branch around the instruction has been compiled */
+
+    struct exec_inst *code;
+    size_t code_count;
+    size_t code_room;
+    uint32_t *starts;        /* code index of each PTX instruction, and of the end */
+    uint32_t *registers;     /* slot of each PTX register */
+    const uint32_t *offsets; /* of each body variable, in local or shared memory */
+    uint32_t scratch_begin;  /* LOWER_SCRATCH slots of 8 bytes per lane */
+    uint32_t scratch_used;
+    uint32_t carry; /* slot of the carry flag */
+    uint32_t frame_end;
+    struct exec_constant *constants;
+    size_t constant_count;
+    size_t constant_room;
+    bool failed; /* out of memory */
+    /* For lower_waits: registers that loads of this basic block fill, by the number of the batch
+     * of loads that may be under way together. */
+    uint32_t *batch_of;
+    uint32_t batch;
+    bool batch_over;
+    bool *labelled; /* PTX instructions that branches lead to */
+    /* A destination that is wider than what the row writes: copied after it. */
+    uint32_t widen_from, widen_to;
+    const char *widen_key;
+};
+
+/* ---- exec_lower.c: the parts that every instruction needs ------------------------------------ */
+
+/* The code of lower->source into lower->function. */
+void lower_function(struct lower *lower);
+
+/* A new instruction that runs `row` (under the present guard, if `row` only computes). */
+struct exec_inst *lower_emit(struct lower *lower, exec_handler *run);
+struct exec_inst *lower_row(struct lower *lower, const char *key);
+/* The same without the guard: for control, behind lower_guard. */
+struct exec_inst *lower_emit_plain(struct lower *lower, exec_handler *run);
+/* Compiles the guard as a branch around what follows, up to the next PTX instruction. */
+void lower_guard(struct lower *lower);
+/* The instruction cannot run; the sentence names it. */
+void lower_unsupported(struct lower *lower, const char *why);
+
+uint32_t lower_scratch(struct lower *lower);
+uint32_t lower_constant(struct lower *lower, enum exec_constant_kind kind, int32_t index,
+                        uint64_t value, uint32_t width);
+uint32_t lower_value(struct lower *lower, uint64_t value, uint32_t width);
+/* Bytes per lane of a type's slot: 4, 8 or LOWER_MASK; 0 for types without one. */
+uint32_t lower_width(enum ptx_type type);
+/* The slot that holds a source operand as `width` bytes per lane; UINT32_MAX: not possible, and
+ * lower_unsupported has been called. */
+uint32_t lower_source(struct lower *lower, const struct ptx_operand *operand, uint32_t width);
+uint32_t lower_register(struct lower *lower, uint32_t reg, uint32_t width);
+/* The slot that a result of `width` bytes per lane goes to; lower_finish copies it on if the
+ * register is wider (by sign if is_signed). */
+uint32_t lower_destination(struct lower *lower, uint32_t reg, uint32_t width, bool is_signed);
+void lower_finish(struct lower *lower);
+/* The slot with the address of a variable or function, + offset, in its own state space. */
+uint32_t lower_symbol(struct lower *lower, const struct ptx_operand *operand, uint32_t width);
+/* d = a + constant, 64 bits. */
+uint32_t lower_add64(struct lower *lower, uint32_t slot, uint64_t value);
+
+/* The key of an instruction: opcode, modifiers except those that never change a result, types. */
+void lower_key(const struct ptx_instruction *inst, char *key, size_t size);
+
+/* The index of an entry's parameter, or -1. */
+int32_t lower_parameter_index(const struct lower *lower, const struct ptx_variable *variable);
+/* Offset of a function's .local or .param variable in its part of the thread's local memory. */
+uint32_t lower_local_offset(const struct lower *lower, const struct ptx_variable *variable);
+/* The handlers whose targets are filled in when the function is complete. */
+exec_handler *lower_branch_handler(void);
+exec_handler *lower_table_handler(void);
+
+/* ---- exec_program.c
+ * ------------------------------------------------------------------------------ */
+
+/* The program's copy of a .file's name, or NULL. */
+const char *exec_program_file(const struct exec_program *program, uint32_t number);
+/* The index of a source position, shared with the instruction before if it is the same. */
+uint32_t exec_program_position(struct exec_program *program, struct exec_position position);
+/* Module variables' index in the program, or -1. */
+int32_t lower_variable_index(const struct lower *lower, const struct ptx_variable *variable);
+/* Offset of a .shared variable; dynamic: relative to the launch's dynamic part. */
+uint32_t lower_shared_offset(const struct lower *lower, const struct ptx_variable *variable,
+                             bool *dynamic);
+
+bool exec_variables_create(struct exec_program *program, const struct ptx_module *module);
+
+/* Marks loads whose result is awaited before the next: answers whether the load that is being
+ * compiled can start only after an earlier one has come back. */
+bool lower_waits(struct lower *lower);
+
+/* ---- the other files: false when the opcode is none of theirs ----------------------------------
+ */
+
+bool lower_memory(struct lower *lower);
+bool lower_control(struct lower *lower);
+bool lower_compute(struct lower *lower);
+
+#endif

@@ -1,0 +1,376 @@
+/* Loads, stores, atomics, fences and asynchronous copies: which row, which address. */
+#include "emulator/exec/exec_lower.h"
+
+#include <stdio.h>
+
+#define NO_SLOT UINT32_MAX
+
+/* Where an access goes, as the rows of exec_memory.def call it. */
+struct place {
+    const char *where; /* NULL: entry parameters, which are constants */
+    uint32_t slot;     /* the address's register */
+    uint64_t offset;
+    bool global; /* other blocks may see it */
+};
+
+static bool is_shared(uint8_t space)
+{
+    return space == PTX_SPACE_SHARED || space == PTX_SPACE_SHARED_CTA ||
+           space == PTX_SPACE_SHARED_CLUSTER;
+}
+
+static bool is_param(uint8_t space)
+{
+    return space == PTX_SPACE_PARAM || space == PTX_SPACE_PARAM_ENTRY ||
+           space == PTX_SPACE_PARAM_FUNC;
+}
+
+/* .param of an entry: its parameters, by name or through a register. */
+static bool entry_parameter(const struct lower *lower, const struct ptx_operand *address)
+{
+    if (!lower->source->is_entry) return false;
+    return !address->variable || lower_parameter_index(lower, address->variable) >= 0;
+}
+
+/* false: lower_unsupported has been called. */
+static bool find_place(struct lower *lower, const struct ptx_operand *address, uint8_t space,
+                       struct place *place)
+{
+    place->offset = (uint64_t)address->offset;
+    place->global = false;
+    uint32_t width = 8;
+    uint64_t window = 0;
+    if (space == PTX_SPACE_GLOBAL || space == PTX_SPACE_CONST) {
+        place->where = "global";
+        place->global = true;
+    } else if (space == PTX_ABSENT) {
+        place->where = "generic";
+        place->global = true;
+    } else if (is_shared(space)) {
+        const bool wide = address->reg != PTX_NO_REGISTER &&
+                          lower_width(lower->source->registers[address->reg].type) == 8;
+        place->where = wide ? "shared64" : "shared";
+        width = wide ? 8 : 4;
+    } else if (space == PTX_SPACE_LOCAL) {
+        place->where = "local";
+    } else if (is_param(space)) {
+        if (!entry_parameter(lower, address)) {
+            place->where = "local";
+        } else if (address->reg == PTX_NO_REGISTER && address->variable) {
+            place->where = NULL;
+            const int32_t index = lower_parameter_index(lower, address->variable);
+            place->offset += lower->function->info.parameters[index].offset;
+            return true;
+        } else {
+            place->where = "generic";
+            window = EXEC_WINDOW_PARAM;
+        }
+    } else {
+        lower_unsupported(lower, "the device does not have this state space");
+        return false;
+    }
+    if (address->reg != PTX_NO_REGISTER) {
+        place->slot = lower_register(lower, address->reg, width);
+    } else if (address->variable || address->function) {
+        struct ptx_operand symbol = *address;
+        symbol.offset = 0;
+        place->slot = lower_symbol(lower, &symbol, width);
+        if (space == PTX_ABSENT && address->variable &&
+            address->variable->space == PTX_SPACE_SHARED)
+            window = EXEC_WINDOW_SHARED;
+        if (space == PTX_ABSENT && address->variable && address->variable->space == PTX_SPACE_LOCAL)
+            window = EXEC_WINDOW_LOCAL;
+    } else {
+        place->slot = lower_value(lower, 0, width);
+    }
+    if (place->slot == NO_SLOT) return false;
+    place->offset += window;
+    return true;
+}
+
+/* ---- ld, st ------------------------------------------------------------------------------------
+ */
+
+/* The memory type of the row: sizes matter, and signs where the register is wider. */
+static const char *element(enum ptx_type type, bool signs)
+{
+    const bool is_signed = signs && ptx_type_kind(type) == PTX_KIND_SIGNED;
+    switch (ptx_type_bytes(type)) {
+    case 1:
+        return is_signed ? "s8" : "u8";
+    case 2:
+        return is_signed ? "s16" : "u16";
+    case 4:
+        return "u32";
+    case 8:
+        return "u64";
+    default:
+        return NULL;
+    }
+}
+
+/* The elements' operands: a vector's, or the one. */
+static uint32_t elements_of(const struct ptx_operand *operand, const struct ptx_operand **first)
+{
+    const bool vector = operand->kind == PTX_OPERAND_VECTOR;
+    *first = vector ? operand->elements : operand;
+    return vector ? operand->count : 1;
+}
+
+static bool looks(const struct ptx_instruction *inst)
+{
+    return inst->modifiers.semantics != PTX_ABSENT && inst->modifiers.semantics != PTX_SEM_WEAK;
+}
+
+static void load_parameter(struct lower *lower, uint64_t offset)
+{
+    const struct ptx_instruction *at = lower->at;
+    const struct ptx_operand *d;
+    const uint32_t count = elements_of(&at->operands[0], &d);
+    const uint32_t size = ptx_type_bytes(at->type);
+    const bool is_signed = ptx_type_kind(at->type) == PTX_KIND_SIGNED;
+    if (size > 8 || offset + (uint64_t)count * size > lower->function->info.parameter_bytes) {
+        lower_unsupported(lower, "it reads past the kernel's parameters");
+        return;
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        if (d[k].kind == PTX_OPERAND_SINK) continue;
+        const uint32_t width = lower_width(lower->source->registers[d[k].reg].type);
+        const uint32_t from =
+            lower_constant(lower, EXEC_CONSTANT_PARAMETER,
+                           is_signed ? -(int32_t)size : (int32_t)size, offset + k * size, width);
+        struct exec_inst *inst = lower_row(lower, width == 8 ? "mov.b64" : "mov.b32");
+        inst->a = inst->b = from;
+        inst->d = lower->registers[d[k].reg];
+    }
+}
+
+static void lower_load(struct lower *lower)
+{
+    const struct ptx_instruction *at = lower->at;
+    const struct ptx_operand *d;
+    const uint32_t count = elements_of(&at->operands[0], &d);
+    const char *type = element(at->type, true);
+    const bool is_signed = ptx_type_kind(at->type) == PTX_KIND_SIGNED;
+    struct place place;
+    char key[64];
+    if (!type || count > 4) {
+        lower_unsupported(lower, "the device loads at most four elements of 64 bits");
+        return;
+    }
+    if (!find_place(lower, &at->operands[1], at->modifiers.space, &place)) return;
+    if (!place.where) {
+        load_parameter(lower, place.offset);
+        return;
+    }
+    snprintf(key, sizeof key, count > 1 ? "ld.%s.v%u.%s" : "ld.%s%.0u.%s", place.where,
+             count > 1 ? count : 0, type);
+    uint32_t to[4] = {0, 0, 0, 0};
+    uint32_t final[4] = {0, 0, 0, 0};
+    const uint32_t natural = ptx_type_bytes(at->type) == 8 ? 8 : 4;
+    for (uint32_t k = 0; k < count; k++) {
+        lower->widen_key = NULL;
+        to[k] = lower_destination(lower, d[k].kind == PTX_OPERAND_SINK ? PTX_SINK : d[k].reg,
+                                  natural, is_signed);
+        final[k] = lower->widen_key ? lower->widen_to : to[k];
+    }
+    lower->widen_key = NULL;
+    struct exec_inst *inst = lower_row(lower, key);
+    inst->a = place.slot;
+    inst->imm = place.offset;
+    inst->d = to[0];
+    inst->b = to[1];
+    inst->c = to[2];
+    inst->e = to[3];
+    if (place.global) {
+        inst->cache = (uint32_t)lower->program->cache_count++;
+        inst->extra = lower_waits(lower) ? "" : NULL;
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        if (final[k] == to[k]) continue;
+        inst = lower_row(lower, is_signed ? "widen.s32" : "widen.u32");
+        inst->a = to[k];
+        inst->d = final[k];
+    }
+    if (looks(at)) {
+        if (place.global) lower->function->talks = true;
+        if (place.global || is_shared(at->modifiers.space)) {
+            inst = lower_row(lower, natural == 8 ? "poll.b64" : "poll.b32");
+            inst->d = to[0];
+        }
+    }
+}
+
+static void lower_store(struct lower *lower)
+{
+    const struct ptx_instruction *at = lower->at;
+    const struct ptx_operand *s;
+    const uint32_t count = elements_of(&at->operands[1], &s);
+    const char *type = element(at->type, false);
+    struct place place;
+    char key[64];
+    if (!type || count > 4) {
+        lower_unsupported(lower, "the device stores at most four elements of 64 bits");
+        return;
+    }
+    if (!find_place(lower, &at->operands[0], at->modifiers.space, &place)) return;
+    if (!place.where) {
+        lower_unsupported(lower, "a kernel's parameters are constant");
+        return;
+    }
+    uint32_t from[4] = {0, 0, 0, 0};
+    for (uint32_t k = 0; k < count; k++) {
+        from[k] = lower_source(lower, &s[k], ptx_type_bytes(at->type) == 8 ? 8 : 4);
+        if (from[k] == NO_SLOT) return;
+    }
+    snprintf(key, sizeof key, count > 1 ? "st.%s.v%u.%s" : "st.%s%.0u.%s", place.where,
+             count > 1 ? count : 0, type);
+    struct exec_inst *inst = lower_row(lower, key);
+    inst->a = place.slot;
+    inst->imm = place.offset;
+    inst->d = from[0];
+    inst->b = from[1];
+    inst->c = from[2];
+    inst->e = from[3];
+    if (place.global) {
+        inst->cache = (uint32_t)lower->program->cache_count++;
+        if (looks(at)) lower->function->talks = true;
+    }
+}
+
+/* ---- atomics -----------------------------------------------------------------------------------
+ */
+
+static void lower_atomic(struct lower *lower)
+{
+    const struct ptx_instruction *at = lower->at;
+    const bool returns = at->op == PTX_OP_ATOM;
+    const struct ptx_operand *address = &at->operands[returns];
+    const struct ptx_operand *values = address + 1;
+    const uint32_t count = at->modifiers.operation == PTX_ATOMIC_CAS ? 2 : 1;
+    const uint32_t width = lower_width(at->type);
+    struct ptx_instruction plain = *at;
+    struct place place;
+    char key[64];
+    plain.op = PTX_OP_ATOM;
+    plain.modifiers.vector = PTX_ABSENT;
+    lower_key(&plain, key, sizeof key);
+    const struct exec_row *row = exec_row_find(key);
+    if (!row || !width) {
+        lower_unsupported(lower, "the device does not have this atomic operation for this type");
+        return;
+    }
+    if (!find_place(lower, address, at->modifiers.space, &place)) return;
+    if (!place.where || !strcmp(place.where, "local")) {
+        lower_unsupported(lower, "atomic operations are for global and shared memory");
+        return;
+    }
+    uint32_t from[2] = {0, 0};
+    for (uint32_t k = 0; k < count; k++) {
+        from[k] = lower_source(lower, &values[k], width);
+        if (from[k] == NO_SLOT) return;
+    }
+    uint32_t d = lower_scratch(lower);
+    if (returns && at->operands[0].kind != PTX_OPERAND_SINK)
+        d = lower_destination(lower, at->operands[0].reg, width, false);
+    struct exec_inst *inst = lower_emit(lower, row->run);
+    inst->d = d;
+    inst->a = place.slot;
+    inst->b = from[0];
+    inst->c = from[1];
+    inst->imm = place.offset;
+    inst->e = !strcmp(place.where, "shared")     ? EXEC_ATOMIC_SHARED
+              : !strcmp(place.where, "shared64") ? EXEC_ATOMIC_SHARED64
+              : !strcmp(place.where, "generic")  ? EXEC_ATOMIC_GENERIC
+                                                 : EXEC_ATOMIC_GLOBAL;
+    inst->cache = (uint32_t)lower->program->cache_count++;
+    if (place.global) lower->function->talks = true;
+    if (returns) {
+        inst = lower_row(lower, width == 8 ? "poll.b64" : "poll.b32");
+        inst->d = d;
+    }
+}
+
+/* ---- asynchronous copies, fences
+ * ----------------------------------------------------------------- */
+
+/* cp.async copies when it is issued: the latest moment is at the wait, the earliest now, and both
+ * are allowed. With a source size (or "ignore" predicate) the rest of the destination is zero. */
+static void lower_copy(struct lower *lower)
+{
+    const struct ptx_instruction *at = lower->at;
+    struct place to, from;
+    const uint64_t size = at->operands[2].bits;
+    if (at->operand_count > 3 && at->operands[3].kind != PTX_OPERAND_IMMEDIATE &&
+        !(at->operands[3].kind == PTX_OPERAND_REGISTER)) {
+        lower_unsupported(lower, "the device copies whole elements only");
+        return;
+    }
+    if (at->operands[2].kind != PTX_OPERAND_IMMEDIATE || (size != 4 && size != 8 && size != 16)) {
+        lower_unsupported(lower, "its size must be 4, 8 or 16");
+        return;
+    }
+    if (!find_place(lower, &at->operands[0], PTX_SPACE_SHARED, &to) ||
+        !find_place(lower, &at->operands[1], PTX_SPACE_GLOBAL, &from))
+        return;
+    uint32_t kept = lower_value(lower, size, 4);
+    if (at->operand_count > 3) kept = lower_source(lower, &at->operands[3], 4);
+    if (kept == NO_SLOT) return;
+    char key[48];
+    snprintf(key, sizeof key, "cp.async.%s.%u", to.where, (unsigned)size);
+    struct exec_inst *inst = lower_row(lower, key);
+    inst->a = from.slot;
+    inst->imm = from.offset;
+    inst->d = to.slot;
+    inst->b = kept;
+    inst->c = (uint32_t)to.offset;
+    inst->cache = (uint32_t)lower->program->cache_count++;
+}
+
+static void lower_fence(struct lower *lower)
+{
+    const uint8_t scope = lower->at->modifiers.scope;
+    /* Each warp instruction is done before the next one starts, so there is nothing to wait for;
+     * a fence beyond the block says that blocks talk to each other. */
+    if (scope != PTX_SCOPE_CTA) lower->function->talks = true;
+    lower_row(lower, "nop");
+}
+
+bool lower_memory(struct lower *lower)
+{
+    switch (lower->at->op) {
+    case PTX_OP_LD:
+    case PTX_OP_LDU:
+        lower_load(lower);
+        return true;
+    case PTX_OP_ST:
+        lower_store(lower);
+        return true;
+    case PTX_OP_ATOM:
+    case PTX_OP_RED:
+        lower_atomic(lower);
+        return true;
+    case PTX_OP_CP_ASYNC:
+        lower_copy(lower);
+        return true;
+    case PTX_OP_FENCE:
+    case PTX_OP_MEMBAR:
+        lower_fence(lower);
+        return true;
+    case PTX_OP_PREFETCH:
+    case PTX_OP_PREFETCHU:
+    case PTX_OP_APPLYPRIORITY:
+    case PTX_OP_DISCARD:
+    case PTX_OP_FENCE_PROXY:
+    case PTX_OP_FENCE_MBARRIER_INIT:
+    case PTX_OP_CP_ASYNC_COMMIT:
+    case PTX_OP_CP_ASYNC_WAIT:
+    case PTX_OP_CP_ASYNC_WAIT_ALL:
+    case PTX_OP_GRIDDEPCONTROL:
+    case PTX_OP_PMEVENT:
+        lower_row(lower, "nop");
+        return true;
+    default:
+        return false;
+    }
+}

@@ -1,0 +1,264 @@
+/* Loads and stores, the rows of exec_memory.def. Compiled once per EXEC_LEVEL.
+ *
+ * An instruction's addresses are checked for all active lanes before any lane loads or stores, so
+ * that one that faults has no effect. When lanes store to the same place, the highest lane's value
+ * stays (PTX leaves it open).
+ */
+#include "emulator/exec/exec_lanes.h"
+#include "emulator/exec/exec_tables.h"
+
+enum access_where { GLOBAL, GENERIC, SHARED, SHARED64, LOCAL };
+
+enum access_shape {
+    MEMORY_ROW,     /* all 32 lanes, one behind the other from pointers[0] on */
+    MEMORY_SCATTER, /* pointers[lane] for each active lane */
+    MEMORY_FAULT,
+};
+
+/* The executor's view of a range that addresses may lie in. */
+struct access_window {
+    uint64_t low;
+    uint64_t size;
+    uint64_t delta; /* host - device */
+};
+
+/* Whether any lane's `bytes` at address lie outside of the window or off their alignment. */
+static inline bool access_outside(const uint64_t *address, struct access_window window,
+                                  uint32_t bytes)
+{
+    const uint64_t low = window.low;
+    const uint64_t last = window.size - bytes;
+    const uint64_t odd = bytes - 1;
+    uint64_t bad = 0;
+    EXEC_FOR_LANES bad |= (uint64_t)(address[l] - low > last) | (address[l] & odd);
+    return bad != 0;
+}
+
+static inline bool access_is_row(const uint64_t *address, uint32_t bytes)
+{
+    const uint64_t first = address[0];
+    uint64_t off = 0;
+    EXEC_FOR_LANES off |= address[l] ^ (first + (uint64_t)l * bytes);
+    return off == 0;
+}
+
+/* Accounts one warp access to global memory. Sectors are counted as runs of neighbouring lanes
+ * that share one: exact when addresses ascend with the lanes. */
+static inline void access_count(struct exec_warp *warp, const struct exec_inst *inst,
+                                const uint64_t *address, uint32_t bytes, bool store, bool row)
+{
+    struct exec_counts *counts = &warp->worker->counts;
+    uint64_t lanes = 0;
+    uint64_t sectors = 0;
+    if (row) {
+        lanes = EXEC_LANES;
+        sectors = ((address[0] + EXEC_LANES * bytes - 1) >> 5) - (address[0] >> 5) + 1;
+    } else {
+        uint64_t before = UINT64_MAX;
+        for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+            const uint64_t sector = address[__builtin_ctz(rest)] >> 5;
+            sectors += sector != before;
+            before = sector;
+            lanes++;
+        }
+    }
+    counts->transactions += sectors;
+    if (store) {
+        counts->bytes_stored += lanes * bytes;
+    } else {
+        counts->bytes_loaded += lanes * bytes;
+        warp->chain += inst->extra != NULL;
+    }
+}
+
+/* Lane by lane, through the instruction's cache and exec_resolve. `address` becomes pointers. */
+static __attribute__((noinline)) enum access_shape access_slowly(struct exec_warp *warp,
+                                                                 const struct exec_inst *inst,
+                                                                 uint64_t *address, uint32_t bytes,
+                                                                 bool store, bool generic)
+{
+    struct exec_region_cache *cache = &warp->worker->caches[inst->cache];
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        const uint64_t at = address[l];
+        if (cache->size >= bytes && at - cache->low <= cache->size - bytes && !(at & (bytes - 1)) &&
+            !(store && cache->read_only)) {
+            address[l] = at + cache->delta;
+            continue;
+        }
+        unsigned char *host = exec_resolve(warp, inst, l, at, bytes, store, generic);
+        if (!host) return MEMORY_FAULT;
+        address[l] = (uint64_t)(uintptr_t)host;
+    }
+    return MEMORY_SCATTER;
+}
+
+static inline enum access_shape access_global(struct exec_warp *warp, const struct exec_inst *inst,
+                                              uint64_t *address, uint32_t bytes, bool store,
+                                              bool generic)
+{
+    const uint64_t *base = exec_slot(warp, inst->a);
+    const uint64_t offset = inst->imm;
+    const struct exec_region_cache *cache = &warp->worker->caches[inst->cache];
+    EXEC_FOR_LANES address[l] = base[l] + offset;
+    const bool all = warp->mask == EXEC_ALL;
+    const bool row = all && access_is_row(address, bytes);
+    access_count(warp, inst, address, bytes, store, row);
+    if (all && cache->size >= bytes && !(store && cache->read_only)) {
+        if (row && cache->size >= EXEC_LANES * bytes && !(address[0] & (bytes - 1)) &&
+            address[0] - cache->low <= cache->size - EXEC_LANES * bytes) {
+            address[0] += cache->delta;
+            return MEMORY_ROW;
+        }
+        const struct access_window window = {cache->low, cache->size, cache->delta};
+        if (!access_outside(address, window, bytes)) {
+            EXEC_FOR_LANES address[l] += window.delta;
+            return MEMORY_SCATTER;
+        }
+    }
+    return access_slowly(warp, inst, address, bytes, store, generic);
+}
+
+static inline enum access_shape access_shared(struct exec_warp *warp, const struct exec_inst *inst,
+                                              uint64_t *address, uint32_t bytes, bool store,
+                                              bool wide)
+{
+    const struct access_window window = {0, warp->worker->shared_bytes,
+                                         (uint64_t)(uintptr_t)warp->block->shared};
+    if (wide) {
+        const uint64_t *base = exec_slot(warp, inst->a);
+        EXEC_FOR_LANES address[l] = base[l] + inst->imm;
+    } else {
+        const uint32_t *base = exec_slot(warp, inst->a);
+        const uint32_t offset = (uint32_t)inst->imm;
+        EXEC_FOR_LANES address[l] = (uint32_t)(base[l] + offset);
+    }
+    if (warp->mask == EXEC_ALL && window.size >= bytes && !access_outside(address, window, bytes)) {
+        if (access_is_row(address, bytes)) {
+            address[0] += window.delta;
+            return MEMORY_ROW;
+        }
+        EXEC_FOR_LANES address[l] += window.delta;
+        return MEMORY_SCATTER;
+    }
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        const uint64_t at = address[l];
+        if (at > window.size || window.size - at < bytes || (at & (bytes - 1))) {
+            exec_stop_access(warp, inst, l, EXEC_WINDOW_SHARED + at, bytes, store, true);
+            return MEMORY_FAULT;
+        }
+        address[l] = at + window.delta;
+    }
+    return MEMORY_SCATTER;
+}
+
+static inline enum access_shape access_local(struct exec_warp *warp, const struct exec_inst *inst,
+                                             uint64_t *address, uint32_t bytes, bool store)
+{
+    const uint64_t *base = exec_slot(warp, inst->a);
+    const uint64_t stride = warp->local_stride;
+    const uint64_t host = (uint64_t)(uintptr_t)warp->local;
+    const struct access_window window = {0, stride, 0};
+    EXEC_FOR_LANES address[l] = base[l] + inst->imm;
+    if (warp->mask != EXEC_ALL || stride < bytes || access_outside(address, window, bytes)) {
+        for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+            const unsigned l = (unsigned)__builtin_ctz(rest);
+            const uint64_t at = address[l];
+            if (at > stride || stride - at < bytes || (at & (bytes - 1))) {
+                exec_stop_access(warp, inst, l, EXEC_WINDOW_LOCAL + at, bytes, store, true);
+                return MEMORY_FAULT;
+            }
+        }
+    }
+    EXEC_FOR_LANES address[l] += host + l * stride;
+    return MEMORY_SCATTER;
+}
+
+static inline enum access_shape access_addresses(struct exec_warp *warp,
+                                                 const struct exec_inst *inst,
+                                                 enum access_where where, uint64_t *address,
+                                                 uint32_t bytes, bool store)
+{
+    switch (where) {
+    case GLOBAL:
+        return access_global(warp, inst, address, bytes, store, false);
+    case GENERIC:
+        return access_global(warp, inst, address, bytes, store, true);
+    case SHARED:
+        return access_shared(warp, inst, address, bytes, store, false);
+    case SHARED64:
+        return access_shared(warp, inst, address, bytes, store, true);
+    case LOCAL:
+        return access_local(warp, inst, address, bytes, store);
+    }
+    return MEMORY_FAULT;
+}
+
+/* Elements 0 to 3 of a vector are in slots d, b, c, e; the address is in slot a. */
+#define EXEC_DEFINE_LOAD(name, key, where, T, vector)                                              \
+    static int op_##name(struct exec_warp *warp, const struct exec_inst *inst)                     \
+    {                                                                                              \
+        uint64_t address[EXEC_LANES];                                                              \
+        const enum access_shape shape =                                                            \
+            access_addresses(warp, inst, where, address, sizeof(T) * (vector), false);             \
+        if (shape == MEMORY_FAULT) return EXEC_STOP;                                               \
+        const uint32_t slots[4] = {inst->d, inst->b, inst->c, inst->e};                            \
+        if (shape == MEMORY_ROW) {                                                                 \
+            const T *source = (const T *)(uintptr_t)address[0];                                    \
+            for (unsigned k = 0; k < (vector); k++) {                                              \
+                slot_##T *dd = exec_slot(warp, slots[k]);                                          \
+                EXEC_FOR_LANES dd[l] = (slot_##T)source[l * (vector) + k];                         \
+            }                                                                                      \
+        } else if (warp->mask == EXEC_ALL) {                                                       \
+            for (unsigned k = 0; k < (vector); k++) {                                              \
+                slot_##T *dd = exec_slot(warp, slots[k]);                                          \
+                EXEC_FOR_LANES dd[l] = (slot_##T)((const T *)(uintptr_t)address[l])[k];            \
+            }                                                                                      \
+        } else {                                                                                   \
+            for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {                             \
+                const unsigned l = (unsigned)__builtin_ctz(rest);                                  \
+                const T *source = (const T *)(uintptr_t)address[l];                                \
+                for (unsigned k = 0; k < (vector); k++)                                            \
+                    ((slot_##T *)exec_slot(warp, slots[k]))[l] = (slot_##T)source[k];              \
+            }                                                                                      \
+        }                                                                                          \
+        return EXEC_GO;                                                                            \
+    }
+
+#define EXEC_DEFINE_STORE(name, key, where, T, vector)                                             \
+    static int op_##name(struct exec_warp *warp, const struct exec_inst *inst)                     \
+    {                                                                                              \
+        uint64_t address[EXEC_LANES];                                                              \
+        const enum access_shape shape =                                                            \
+            access_addresses(warp, inst, where, address, sizeof(T) * (vector), true);              \
+        if (shape == MEMORY_FAULT) return EXEC_STOP;                                               \
+        const uint32_t slots[4] = {inst->d, inst->b, inst->c, inst->e};                            \
+        if (shape == MEMORY_ROW) {                                                                 \
+            T *target = (T *)(uintptr_t)address[0];                                                \
+            for (unsigned k = 0; k < (vector); k++) {                                              \
+                const slot_##T *ss = exec_slot(warp, slots[k]);                                    \
+                EXEC_FOR_LANES target[l * (vector) + k] = (T)ss[l];                                \
+            }                                                                                      \
+        } else {                                                                                   \
+            for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {                             \
+                const unsigned l = (unsigned)__builtin_ctz(rest);                                  \
+                T *target = (T *)(uintptr_t)address[l];                                            \
+                for (unsigned k = 0; k < (vector); k++)                                            \
+                    target[k] = (T)((const slot_##T *)exec_slot(warp, slots[k]))[l];               \
+            }                                                                                      \
+        }                                                                                          \
+        return EXEC_GO;                                                                            \
+    }
+
+#define LOAD EXEC_DEFINE_LOAD
+#define STORE EXEC_DEFINE_STORE
+#include "emulator/exec/exec_memory.def"
+#undef LOAD
+#undef STORE
+
+const struct exec_row EXEC_TABLE(exec_memory_rows)[] = {
+#define LOAD(name, key, where, T, vector) {key, op_##name, #T},
+#define STORE(name, key, where, T, vector) {key, op_##name, #T},
+#include "emulator/exec/exec_memory.def"
+    {NULL, NULL, NULL}};

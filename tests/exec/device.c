@@ -1,0 +1,155 @@
+#include "tests/exec/device.h"
+
+#include "emulator/memory/memory.h"
+#include "emulator/ptx/ptx.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_REGIONS = 64 };
+
+static struct {
+    struct memory_region regions[MOST_REGIONS];
+    size_t count;
+    uint64_t next;
+} device = {.next = UINT64_C(0x300000000000)};
+
+const struct memory_region *memory_find(uint64_t address)
+{
+    for (size_t k = 0; k < device.count; k++)
+        if (address - device.regions[k].address < device.regions[k].size && device.regions[k].bytes)
+            return &device.regions[k];
+    return NULL;
+}
+
+struct memory_miss_report memory_explain(uint64_t address)
+{
+    struct memory_miss_report report = {.kind = MEMORY_MISS_NOWHERE};
+    if (address < 4096) {
+        report.kind = MEMORY_MISS_NULL;
+        return report;
+    }
+    for (size_t k = 0; k < device.count; k++) {
+        const struct memory_region *region = &device.regions[k];
+        if (address + 4096 < region->address || address > region->address + region->size + 4096)
+            continue;
+        report.kind = region->bytes ? MEMORY_MISS_BEYOND : MEMORY_MISS_FREED;
+        report.near = *region;
+        return report;
+    }
+    if (address < UINT64_C(0x300000000000)) report.kind = MEMORY_MISS_HOST;
+    return report;
+}
+
+uint64_t device_buffer(size_t size, void **bytes)
+{
+    ck_assert_uint_lt(device.count, MOST_REGIONS);
+    unsigned char *contents = aligned_alloc(256, (size + 256) / 256 * 256);
+    ck_assert_ptr_nonnull(contents);
+    memset(contents, 0xa5, size);
+    struct memory_region *region = &device.regions[device.count++];
+    *region = (struct memory_region){
+        .address = device.next, .size = size, .bytes = contents, .kind = MEMORY_DEVICE};
+    device.next += (size + 0xffff) / 0x10000 * 0x10000 + 0x10000;
+    if (bytes) *bytes = contents;
+    return region->address;
+}
+
+uint64_t device_buffer_of(const void *contents, size_t size, void **bytes)
+{
+    void *to;
+    const uint64_t address = device_buffer(size, &to);
+    memcpy(to, contents, size);
+    if (bytes) *bytes = to;
+    return address;
+}
+
+void device_release(uint64_t address)
+{
+    for (size_t k = 0; k < device.count; k++) {
+        if (device.regions[k].address != address) continue;
+        free(device.regions[k].bytes);
+        device.regions[k].bytes = NULL;
+    }
+}
+
+void device_reset(void)
+{
+    for (size_t k = 0; k < device.count; k++) free(device.regions[k].bytes);
+    device.count = 0;
+}
+
+struct exec_program *device_program(const char *ptx)
+{
+    char log[4096];
+    struct ptx_diagnostics diagnostics;
+    struct ptx_module *module = ptx_parse(ptx, strlen(ptx), &diagnostics);
+    if (!module) {
+        ptx_diagnostics_print(&diagnostics, log, sizeof log);
+        ck_abort_msg("the PTX does not parse: %s", log);
+    }
+    struct exec_program *program = exec_program_create(module, log, sizeof log);
+    ptx_module_destroy(module);
+    ck_assert_msg(program, "the PTX does not compile: %s", log);
+    for (size_t k = 0; k < exec_variable_count(program); k++)
+        exec_variable_place(program, k, device_buffer(exec_variable_at(program, k)->size, NULL));
+    for (size_t k = 0; k < exec_variable_count(program); k++) {
+        const struct memory_region *region = memory_find(exec_variable_at(program, k)->address);
+        if (!region) continue; /* of size 0 */
+        exec_variable_initialise(program, k, region->bytes);
+        ((struct memory_region *)region)->read_only = exec_variable_at(program, k)->constant;
+    }
+    return program;
+}
+
+struct exec_program *device_program_file(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    ck_assert_msg(file, "%s cannot be opened", path);
+    char *text = calloc(1, 1 << 22);
+    ck_assert_ptr_nonnull(text);
+    const size_t length = fread(text, 1, (1 << 22) - 1, file);
+    fclose(file);
+    ck_assert_uint_gt(length, 0);
+    struct exec_program *program = device_program(text);
+    free(text);
+    return program;
+}
+
+static void print(void *user, const char *text, size_t length)
+{
+    struct device_run *run = user;
+    const size_t room = sizeof run->printed - 1 - run->printed_length;
+    if (length > room) length = room;
+    memcpy(run->printed + run->printed_length, text, length);
+    run->printed_length += length;
+    run->printed[run->printed_length] = 0;
+}
+
+enum exec_end device_launch(struct device_run *run)
+{
+    const struct exec_function *function = exec_function_find(run->program, run->name);
+    ck_assert_msg(function, "there is no kernel %s", run->name);
+    const struct exec_launch launch = {.function = function,
+                                       .grid = {run->blocks, 1, 1},
+                                       .block = {run->threads, 1, 1},
+                                       .dynamic_shared = run->shared,
+                                       .parameters = run->parameters,
+                                       .cooperative = run->cooperative,
+                                       .workers = run->workers ? run->workers : 1,
+                                       .instruction_limit = run->limit,
+                                       .heap_address = run->heap_address,
+                                       .heap_bytes = run->heap_bytes,
+                                       .print = print,
+                                       .user = run};
+    return exec_run(&launch, &run->counts, &run->fault);
+}
+
+void device_run(struct device_run *run)
+{
+    const enum exec_end end = device_launch(run);
+    ck_assert_msg(end == EXEC_DONE, "%s ended with %d: %s (line %u)", run->name, (int)end,
+                  run->fault.message, run->fault.line);
+}

@@ -1,0 +1,44 @@
+/* device: what the tests of exec run kernels on: a made-up memory that memory_find answers from,
+ * and a program with its variables placed. It checks nothing itself.
+ */
+#ifndef OVERLAP_TESTS_EXEC_DEVICE_H
+#define OVERLAP_TESTS_EXEC_DEVICE_H
+
+#include "emulator/exec/exec.h"
+
+/* A region of `size` bytes at a new device address, filled with 0xa5; forgotten by device_reset.
+ * `bytes` receives where its contents are. */
+uint64_t device_buffer(size_t size, void **bytes);
+/* The same with contents. */
+uint64_t device_buffer_of(const void *contents, size_t size, void **bytes);
+void device_release(uint64_t address);
+/* Forgets every region. */
+void device_reset(void);
+
+/* Parses and compiles PTX and places its variables; fails the test with the log otherwise. */
+struct exec_program *device_program(const char *ptx);
+/* The same from a file. */
+struct exec_program *device_program_file(const char *path);
+
+/* A launch of `name` over `blocks` x `threads` with parameters as they lie in memory. */
+struct device_run {
+    const struct exec_program *program;
+    const char *name;
+    uint32_t blocks, threads;
+    const void *parameters;
+    unsigned workers; /* 0 means 1 */
+    uint32_t shared;
+    uint64_t limit;
+    bool cooperative;
+    uint64_t heap_address, heap_bytes;
+    struct exec_counts counts; /* results */
+    struct exec_fault fault;
+    char printed[4096];
+    size_t printed_length;
+};
+enum exec_end device_launch(struct device_run *run);
+
+/* Launches and fails the test unless the kernel is done. */
+void device_run(struct device_run *run);
+
+#endif
