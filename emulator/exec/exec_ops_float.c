@@ -58,10 +58,12 @@ static inline f64 exec_max64(f64 a, f64 b)
     return a != a ? b : b != b ? a : ordered;
 }
 
-#include "emulator/exec/exec_float.def"
+/* The order matters: the rows twice, as functions and as a table. */
+// clang-format off
 #include "emulator/exec/exec_rows_define.h"
+#include "emulator/exec/exec_float.def"
 
 const struct exec_row EXEC_TABLE(exec_float_rows)[] = {
-#include "emulator/exec/exec_float.def"
 #include "emulator/exec/exec_rows_list.h"
+#include "emulator/exec/exec_float.def"
     {NULL, NULL, NULL}};

@@ -227,10 +227,12 @@ static inline u32 exec_prmt_edge(u32 n, bool left)
 #define EXEC_PAIR(T, a, b, expression)                                                             \
     (EXEC_HALF(T, a, b, 0, expression) | EXEC_HALF(T, a, b, 16, expression))
 
-#include "emulator/exec/exec_int.def"
+/* The order matters: the rows twice, as functions and as a table. */
+// clang-format off
 #include "emulator/exec/exec_rows_define.h"
+#include "emulator/exec/exec_int.def"
 
 const struct exec_row EXEC_TABLE(exec_int_rows)[] = {
-#include "emulator/exec/exec_int.def"
 #include "emulator/exec/exec_rows_list.h"
+#include "emulator/exec/exec_int.def"
     {NULL, NULL, NULL}};
