@@ -316,6 +316,10 @@ struct ptx_operand ptx_operand_parse(struct ptx_parser *p, char kind, struct ptx
 /* What follows `call` and its modifiers. */
 const struct ptx_call *ptx_call_parse(struct ptx_parser *p);
 
+/* ptx_rules.c: complains about modifiers that are missing or that the types do not have. */
+void ptx_rules_check(struct ptx_parser *p, const struct ptx_instruction *instruction,
+                     const struct ptx_token *at);
+
 /* ptx_validate.c */
 /* Makes an immediate the bits of `type`; `what` names who takes it. */
 void ptx_immediate_convert(struct ptx_parser *p, const struct ptx_token *at, const char *what,

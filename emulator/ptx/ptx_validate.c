@@ -115,12 +115,6 @@ struct check {
     const struct ptx_token *at;
 };
 
-static bool is_integer(enum ptx_type type)
-{
-    enum ptx_type_kind kind = ptx_type_kind(type);
-    return kind == PTX_KIND_UNSIGNED || kind == PTX_KIND_SIGNED;
-}
-
 static bool is_float(enum ptx_type type)
 {
     enum ptx_type_kind kind = ptx_type_kind(type);
@@ -133,7 +127,7 @@ static bool register_fits(enum ptx_type held, enum ptx_type wanted, bool wider)
     if (held == PTX_PRED || wanted == PTX_PRED) return held == wanted;
     if (wanted == PTX_NO_TYPE) return true;
     uint32_t held_bits = ptx_type_bits(held), wanted_bits = ptx_type_bits(wanted);
-    if (held_bits > wanted_bits) return wider;
+    if (held_bits > wanted_bits) return wider && !is_float(held);
     if (held_bits < wanted_bits) return false;
     if (ptx_type_kind(held) == PTX_KIND_BITS || ptx_type_kind(wanted) == PTX_KIND_BITS) return true;
     if (is_float(held) && is_float(wanted)) return held == wanted;
@@ -175,7 +169,8 @@ void ptx_immediate_convert(struct ptx_parser *p, const struct ptx_token *at, con
     operand->component = 0;
     if (constant.is_float && scalar_float) {
         ptx_constant_to_float(&constant, type, &operand->bits);
-    } else if (constant.is_float && ptx_type_kind(type) != PTX_KIND_BITS) {
+    } else if (constant.is_float && (ptx_type_kind(type) != PTX_KIND_BITS ||
+                                     ptx_type_bits(type) != (constant.is_single ? 32 : 64))) {
         ptx_complain(p, at->line, at->column,
                      "%s takes an integer here, not a floating-point number.", what);
     } else if (!constant.is_float && scalar_float) {
@@ -254,7 +249,8 @@ static void check_vector(const struct check *check, const struct ptx_token *at,
     }
     if (expected == 1) { /* pack or unpack */
         enum ptx_type part = bits_type(ptx_type_bits(type) / operand->count);
-        if (ptx_type_bits(part) * operand->count != ptx_type_bits(type)) {
+        if (ptx_type_kind(type) != PTX_KIND_BITS ||
+            ptx_type_bits(part) * operand->count != ptx_type_bits(type)) {
             ptx_complain(p, at->line, at->column, "%u elements do not make a .%s.", operand->count,
                          ptx_type_name(type));
             return;
@@ -285,7 +281,8 @@ static void check_destination(const struct check *check, const struct ptx_token 
                               enum ptx_type type)
 {
     bool is_pair = operand->kind == PTX_OPERAND_PAIR && word->kind == 'P';
-    if (operand->kind == PTX_OPERAND_SINK) return;
+    bool may_sink = word->kind == 'P' || check->instruction->op == PTX_OP_ATOM;
+    if (operand->kind == PTX_OPERAND_SINK && may_sink) return;
     if (operand->negated || (operand->kind != PTX_OPERAND_REGISTER && !is_pair)) {
         ptx_complain(check->p, at->line, at->column, "%s writes its result to a register.",
                      check->row->text);
@@ -377,163 +374,6 @@ static bool check_types(const struct check *check)
     return false;
 }
 
-enum {
-    ANY = 0,
-    INTEGER = 1,
-    FLOATING = 2,
-};
-
-/* What an opcode must have: one of `fields` for types of the class, and where `first` is given,
- * a value between first and last of the only field. */
-struct rule {
-    enum ptx_opcode op;
-    uint8_t types;
-    enum ptx_modifier first;
-    enum ptx_modifier last;
-    uint64_t fields;
-    const char *needs;
-};
-#define FIELD(name) (UINT64_C(1) << PTX_FIELD_##name)
-static const struct rule rules[] = {
-    {PTX_OP_MUL, INTEGER, 0, 0, FIELD(width), ".lo, .hi or .wide"},
-    {PTX_OP_MAD, INTEGER, 0, 0, FIELD(width), ".lo, .hi or .wide"},
-    {PTX_OP_MADC, ANY, PTX_WIDTH_LO, PTX_WIDTH_HI, FIELD(width), ".lo or .hi"},
-    {PTX_OP_MUL24, ANY, PTX_WIDTH_LO, PTX_WIDTH_HI, FIELD(width), ".lo or .hi"},
-    {PTX_OP_MAD24, ANY, PTX_WIDTH_LO, PTX_WIDTH_HI, FIELD(width), ".lo or .hi"},
-    {PTX_OP_DP2A, ANY, PTX_WIDTH_LO, PTX_WIDTH_HI, FIELD(width), ".lo or .hi"},
-    {PTX_OP_SZEXT, ANY, 0, 0, FIELD(clamp), ".clamp or .wrap"},
-    {PTX_OP_BMSK, ANY, 0, 0, FIELD(clamp), ".clamp or .wrap"},
-    {PTX_OP_DIV, FLOATING, 0, 0, FIELD(accuracy) | FIELD(rounding), "a rounding, .approx or .full"},
-    {PTX_OP_RCP, ANY, 0, 0, FIELD(accuracy) | FIELD(rounding), "a rounding or .approx"},
-    {PTX_OP_SQRT, ANY, 0, 0, FIELD(accuracy) | FIELD(rounding), "a rounding or .approx"},
-    {PTX_OP_RSQRT, ANY, PTX_APPROX, PTX_APPROX, FIELD(accuracy), ".approx"},
-    {PTX_OP_SIN, ANY, PTX_APPROX, PTX_APPROX, FIELD(accuracy), ".approx"},
-    {PTX_OP_COS, ANY, PTX_APPROX, PTX_APPROX, FIELD(accuracy), ".approx"},
-    {PTX_OP_LG2, ANY, PTX_APPROX, PTX_APPROX, FIELD(accuracy), ".approx"},
-    {PTX_OP_EX2, ANY, PTX_APPROX, PTX_APPROX, FIELD(accuracy), ".approx"},
-    {PTX_OP_TANH, ANY, PTX_APPROX, PTX_APPROX, FIELD(accuracy), ".approx"},
-    {PTX_OP_FMA, ANY, PTX_ROUND_RN, PTX_ROUND_RP, FIELD(rounding), ".rn, .rz, .rm or .rp"},
-    {PTX_OP_MAD, FLOATING, PTX_ROUND_RN, PTX_ROUND_RP, FIELD(rounding), ".rn, .rz, .rm or .rp"},
-    {PTX_OP_SET, ANY, 0, 0, FIELD(compare), "a comparison such as .lt"},
-    {PTX_OP_SETP, ANY, 0, 0, FIELD(compare), "a comparison such as .lt"},
-    {PTX_OP_TESTP, ANY, PTX_TESTP_FINITE, PTX_TESTP_SUBNORMAL, FIELD(mode),
-     "a question such as .finite"},
-    {PTX_OP_SHF, ANY, PTX_SHF_LEFT, PTX_SHF_RIGHT, FIELD(mode), ".l or .r"},
-    {PTX_OP_SHF, ANY, 0, 0, FIELD(clamp), ".clamp or .wrap"},
-    {PTX_OP_SHFL_SYNC, ANY, PTX_SHFL_UP, PTX_SHFL_IDX, FIELD(mode), ".up, .down, .bfly or .idx"},
-    {PTX_OP_VOTE_SYNC, ANY, PTX_VOTE_ALL, PTX_VOTE_BALLOT, FIELD(mode),
-     ".all, .any, .uni or .ballot"},
-    {PTX_OP_CVTA, ANY, 0, 0, FIELD(space), "a state space"},
-    {PTX_OP_ISSPACEP, ANY, 0, 0, FIELD(space), "a state space"},
-    {PTX_OP_CP_ASYNC, ANY, 0, 0, FIELD(source), ".shared.global"},
-    {PTX_OP_MEMBAR, ANY, 0, 0, FIELD(scope), ".cta, .gl or .sys"},
-    {PTX_OP_FENCE, ANY, 0, 0, FIELD(semantics), ".sc, .acq_rel, .acquire or .release"},
-    {PTX_OP_GRIDDEPCONTROL, ANY, PTX_GRID_LAUNCH, PTX_GRID_WAIT, FIELD(mode),
-     ".launch_dependents or .wait"},
-    {PTX_OP_BAR_RED, ANY, 0, 0, FIELD(operation), ".and, .or or .popc"},
-    {PTX_OP_BARRIER_RED, ANY, 0, 0, FIELD(operation), ".and, .or or .popc"},
-    {PTX_OP_ATOM, ANY, PTX_ATOMIC_ADD, PTX_ATOMIC_CAS, FIELD(operation),
-     "an operation such as .add"},
-    {PTX_OP_RED, ANY, PTX_ATOMIC_ADD, PTX_ATOMIC_DEC, FIELD(operation),
-     "an operation such as .add"},
-    {PTX_OP_REDUX_SYNC, ANY, PTX_ATOMIC_ADD, PTX_ATOMIC_XOR, FIELD(operation),
-     "an operation such as .add"},
-};
-
-static bool rule_applies(const struct rule *rule, enum ptx_type type)
-{
-    return rule->types == ANY || (rule->types == INTEGER && is_integer(type)) ||
-           (rule->types == FLOATING && is_float(type));
-}
-
-static bool has_any(const struct ptx_modifiers *modifiers, uint64_t fields)
-{
-    for (unsigned field = 0; field < PTX_FIELD_COUNT; field++) {
-        if ((fields >> field & 1) && ptx_modifiers_get(modifiers, (enum ptx_field)field))
-            return true;
-    }
-    return false;
-}
-
-static bool in_range(const struct ptx_modifiers *modifiers, const struct rule *rule)
-{
-    if (rule->first == PTX_ABSENT) return true;
-    uint8_t value = ptx_modifiers_get(modifiers, ptx_modifier_field(rule->first));
-    return value >= rule->first && value <= rule->last;
-}
-
-static void check_rules(const struct check *check)
-{
-    const struct ptx_instruction *instruction = check->instruction;
-    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
-        const struct rule *rule = &rules[i];
-        if (rule->op != instruction->op || !rule_applies(rule, (enum ptx_type)instruction->type))
-            continue;
-        if (!has_any(&instruction->modifiers, rule->fields) ||
-            !in_range(&instruction->modifiers, rule))
-            ptx_complain(check->p, check->at->line, check->at->column, "%s needs %s.",
-                         check->row->text, rule->needs);
-    }
-}
-
-/* Which operation an atomic or reduction has on which types (PTX ISA 9.7.13.5 to 9.7.13.12). */
-struct operation_rule {
-    enum ptx_modifier first;
-    enum ptx_modifier last;
-    uint64_t types;
-};
-#define TYPE(symbol) (UINT64_C(1) << PTX_##symbol)
-static const struct operation_rule operation_rules[] = {
-    {PTX_ATOMIC_ADD, PTX_ATOMIC_ADD,
-     TYPE(U32) | TYPE(S32) | TYPE(U64) | TYPE(S64) | TYPE(F32) | TYPE(F64) | TYPE(F16) |
-         TYPE(F16X2) | TYPE(BF16) | TYPE(BF16X2)},
-    {PTX_ATOMIC_MIN, PTX_ATOMIC_MAX,
-     TYPE(U32) | TYPE(S32) | TYPE(U64) | TYPE(S64) | TYPE(F32) | TYPE(F16) | TYPE(F16X2) |
-         TYPE(BF16) | TYPE(BF16X2)},
-    {PTX_ATOMIC_AND, PTX_ATOMIC_XOR, TYPE(B32) | TYPE(B64) | TYPE(PRED)},
-    {PTX_ATOMIC_INC, PTX_ATOMIC_DEC, TYPE(U32)},
-    {PTX_ATOMIC_EXCH, PTX_ATOMIC_CAS, TYPE(B16) | TYPE(B32) | TYPE(B64) | TYPE(B128)},
-    {PTX_ATOMIC_POPC, PTX_ATOMIC_POPC, TYPE(U32)},
-};
-
-static void check_operation(const struct check *check)
-{
-    uint8_t operation = check->instruction->modifiers.operation;
-    if (operation == PTX_ABSENT) return;
-    for (size_t i = 0; i < sizeof operation_rules / sizeof operation_rules[0]; i++) {
-        const struct operation_rule *rule = &operation_rules[i];
-        if (operation < rule->first || operation > rule->last) continue;
-        if (!in_set(rule->types, check->instruction->type))
-            ptx_complain(check->p, check->at->line, check->at->column, "%s.%s has no type .%s.",
-                         check->row->text, ptx_modifier_name((enum ptx_modifier)operation),
-                         ptx_type_name((enum ptx_type)check->instruction->type));
-    }
-}
-
-/* Modifiers that a type excludes. */
-static void check_exclusions(const struct check *check)
-{
-    const struct ptx_modifiers *modifiers = &check->instruction->modifiers;
-    enum ptx_type type = (enum ptx_type)check->instruction->type;
-    enum ptx_opcode op = check->instruction->op;
-    struct ptx_parser *p = check->p;
-    uint32_t line = check->at->line, column = check->at->column;
-    bool converts = op == PTX_OP_CVT || op == PTX_OP_SET;
-    if (is_integer(type) && !converts && (modifiers->rounding || modifiers->ftz))
-        ptx_complain(p, line, column, "%s.%s has no .%s: that is for floating point.",
-                     check->row->text, ptx_type_name(type),
-                     ptx_modifier_name((enum ptx_modifier)(modifiers->rounding ? modifiers->rounding
-                                                                               : modifiers->ftz)));
-    if (is_float(type) && (modifiers->cc || modifiers->width))
-        ptx_complain(p, line, column, "%s.%s has no .%s: that is for integers.", check->row->text,
-                     ptx_type_name(type),
-                     ptx_modifier_name(
-                         (enum ptx_modifier)(modifiers->cc ? modifiers->cc : modifiers->width)));
-    if (modifiers->width == PTX_WIDTH_WIDE && twice_as_wide(type) == type)
-        ptx_complain(p, line, column, "%s.wide has no type .%s.", check->row->text,
-                     ptx_type_name(type));
-}
-
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 void ptx_validate(struct ptx_parser *p, struct ptx_instruction *instruction,
@@ -544,9 +384,6 @@ void ptx_validate(struct ptx_parser *p, struct ptx_instruction *instruction,
     uint32_t count = instruction->operand_count;
     struct check check = {p, instruction, ptx_opcode_row(instruction->op), at};
     if (!check_types(&check)) return;
-    check_rules(&check);
-    check_operation(&check);
-    check_exclusions(&check);
     if (!match(instruction, count, words, &least, &most)) {
         char range[32];
         snprintf(range, sizeof range, least == most ? "%u" : "%u to %u", least, most);
@@ -555,6 +392,7 @@ void ptx_validate(struct ptx_parser *p, struct ptx_instruction *instruction,
                      count == 1 ? "is" : "are");
         return;
     }
+    ptx_rules_check(p, instruction, at);
     for (uint32_t i = 0; i < count; i++)
         check_operand(&check, &p->operand_at[i], &operands[i], &words[i]);
 }
