@@ -140,6 +140,8 @@ static void make_environment(struct environment *environment, const struct run_r
         set(environment, "LD_LIBRARY_PATH", toolchain->cuda_libraries);
         set(environment, "CUDA_INJECTION64_PATH", toolchain->recorder);
         set(environment, "CUDA_VISIBLE_DEVICES", getenv("CUDA_VISIBLE_DEVICES"));
+        /* Looking for the line of each call takes microseconds, which a timed run has not. */
+        if (request->plan->flags & RUN_TIMED) set(environment, "OVERLAP_CALLERS", "0");
     }
 #ifdef __SANITIZE_ADDRESS__
     /* The runner is built with the sanitizer as well; crashes are its own handler's business, and

@@ -1,11 +1,14 @@
 /* trace_dump: shows a trace to people.
  *
- *   trace_dump FILE
+ *   trace_dump FILE            what is in it
+ *   trace_dump --create FILE   makes an empty one, for a program started with OVERLAP_TRACE=FILE
  */
 #include "trace/trace.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Prints `value` behind its name, when there is one. */
 static void show(const char *name, uint64_t value)
@@ -46,8 +49,13 @@ int main(int count, char **arguments)
     struct trace trace;
     char why[256];
 
+    if (count == 3 && strcmp(arguments[1], "--create") == 0) {
+        if (trace_create(arguments[2], 0) == 0) return 0;
+        fprintf(stderr, "trace_dump: %s: %s\n", arguments[2], strerror(errno));
+        return 1;
+    }
     if (count != 2) {
-        fprintf(stderr, "usage: trace_dump FILE\n");
+        fprintf(stderr, "usage: trace_dump [--create] FILE\n");
         return 2;
     }
     if (trace_read(arguments[1], &trace, why, sizeof why) != 0) {

@@ -1,0 +1,174 @@
+/* Copies, memsets and kernels, as CUPTI delivers them: in buffers, some time after the work was
+ * done, on a thread of CUPTI's. */
+#include "recorder/recorder.h"
+
+#include <cupti.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#define BUFFER_BYTES ((size_t)4 << 20)
+#define ALIASES 8192 /* a power of two */
+
+static struct {
+    pthread_mutex_t lock;
+    /* nested -> outer, the newest of each slot; slots are reused after 8192 calls, by which time
+     * the records of the older ones have come */
+    struct {
+        uint32_t nested, outer;
+    } aliases[ALIASES];
+    uint64_t dropped;
+} activities = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void activities_alias(uint32_t nested, uint32_t outer)
+{
+    pthread_mutex_lock(&activities.lock);
+    activities.aliases[nested % ALIASES].nested = nested;
+    activities.aliases[nested % ALIASES].outer = outer;
+    pthread_mutex_unlock(&activities.lock);
+}
+
+static uint64_t request_of(uint32_t correlation)
+{
+    uint64_t request = correlation;
+    pthread_mutex_lock(&activities.lock);
+    if (activities.aliases[correlation % ALIASES].nested == correlation)
+        request = activities.aliases[correlation % ALIASES].outer;
+    pthread_mutex_unlock(&activities.lock);
+    return request;
+}
+
+static uint32_t place_of(uint8_t memory_kind)
+{
+    switch (memory_kind) {
+    case CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE:
+        return TRACE_PAGEABLE;
+    case CUPTI_ACTIVITY_MEMORY_KIND_PINNED:
+        return TRACE_PINNED;
+    case CUPTI_ACTIVITY_MEMORY_KIND_DEVICE:
+    case CUPTI_ACTIVITY_MEMORY_KIND_DEVICE_STATIC:
+        return TRACE_DEVICE;
+    case CUPTI_ACTIVITY_MEMORY_KIND_ARRAY:
+        return TRACE_ARRAY;
+    case CUPTI_ACTIVITY_MEMORY_KIND_MANAGED:
+    case CUPTI_ACTIVITY_MEMORY_KIND_MANAGED_STATIC:
+        return TRACE_MANAGED;
+    default:
+        return TRACE_PLACE_NONE;
+    }
+}
+
+static void put_kernel(const CUpti_ActivityKernel10 *kernel)
+{
+    uint64_t blocks = (uint64_t)kernel->gridX * (uint64_t)kernel->gridY * (uint64_t)kernel->gridZ;
+    uint64_t threads =
+        (uint64_t)kernel->blockX * (uint64_t)kernel->blockY * (uint64_t)kernel->blockZ;
+    struct trace_record record = {
+        .kind = TRACE_OPERATION,
+        .what = TRACE_KERNEL,
+        .flags = TRACE_ASYNC,
+        .context = kernel->contextId,
+        .stream = recorder_stream_number(kernel->contextId, kernel->streamId),
+        .request = request_of(kernel->correlationId),
+        .start_ns = kernel->start,
+        .end_ns = kernel->end,
+        .count = blocks * threads,
+    };
+    trace_copy_string(record.name, sizeof record.name, kernel->name != NULL ? kernel->name : "");
+    recorder_put(&record);
+}
+
+static void put_copy(const CUpti_ActivityMemcpy6 *copy)
+{
+    struct trace_record record = {
+        .kind = TRACE_OPERATION,
+        .what = TRACE_COPY,
+        .flags = copy->flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC ? TRACE_ASYNC : 0,
+        .from = place_of(copy->srcKind),
+        .to = place_of(copy->dstKind),
+        .context = copy->contextId,
+        .stream = recorder_stream_number(copy->contextId, copy->streamId),
+        .request = request_of(copy->correlationId),
+        .start_ns = copy->start,
+        .end_ns = copy->end,
+        .bytes = copy->bytes,
+    };
+    recorder_put(&record);
+}
+
+static void put_set(const CUpti_ActivityMemset4 *set)
+{
+    struct trace_record record = {
+        .kind = TRACE_OPERATION,
+        .what = TRACE_SET,
+        .flags = set->flags & CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC ? TRACE_ASYNC : 0,
+        .to = place_of((uint8_t)set->memoryKind),
+        .context = set->contextId,
+        .stream = recorder_stream_number(set->contextId, set->streamId),
+        .request = request_of(set->correlationId),
+        .start_ns = set->start,
+        .end_ns = set->end,
+        .bytes = set->bytes,
+    };
+    recorder_put(&record);
+}
+
+static void CUPTIAPI on_buffer_requested(uint8_t **buffer, size_t *size, size_t *records)
+{
+    *size = BUFFER_BYTES;
+    *records = 0; /* as many as fit */
+    *buffer = aligned_alloc(ACTIVITY_RECORD_ALIGNMENT, BUFFER_BYTES);
+    if (*buffer == NULL) *size = 0;
+}
+
+static void CUPTIAPI on_buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer,
+                                         size_t size, size_t valid)
+{
+    CUpti_Activity *activity = NULL;
+    size_t dropped = 0;
+
+    (void)size;
+    while (cuptiActivityGetNextRecord(buffer, valid, &activity) == CUPTI_SUCCESS) {
+        /* The record's type follows from its kind; CUPTI aligns all of them. */
+        const void *record = activity;
+        switch (activity->kind) {
+        case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+        case CUPTI_ACTIVITY_KIND_KERNEL:
+            put_kernel(record);
+            break;
+        case CUPTI_ACTIVITY_KIND_MEMCPY:
+            put_copy(record);
+            break;
+        case CUPTI_ACTIVITY_KIND_MEMSET:
+            put_set(record);
+            break;
+        default:
+            break;
+        }
+    }
+    if (cuptiActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS &&
+        dropped > 0)
+        recorder_setting("recorder dropped", "activity records that CUPTI had no room for",
+                         dropped);
+    free(buffer);
+}
+
+int activities_start(const char **why)
+{
+    /* KIND_KERNEL would make kernels run one after the other. */
+    static const CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+                                               CUPTI_ACTIVITY_KIND_MEMCPY,
+                                               CUPTI_ACTIVITY_KIND_MEMSET};
+    CUptiResult result = cuptiActivityRegisterCallbacks(on_buffer_requested, on_buffer_completed);
+
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && result == CUPTI_SUCCESS; i++)
+        result = cuptiActivityEnable(kinds[i]);
+    if (result == CUPTI_SUCCESS) return 0;
+    if (cuptiGetResultString(result, why) != CUPTI_SUCCESS) *why = "unknown";
+    return -1;
+}
+
+void activities_flush(int all)
+{
+    cuptiActivityFlushAll(all ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : CUPTI_ACTIVITY_FLAG_NONE);
+}

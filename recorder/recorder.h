@@ -1,0 +1,36 @@
+/* recorder: writes the same trace from a real GPU that the software device writes itself. It is a
+ * library that NVIDIA's driver loads into the submission's process (CUDA_INJECTION64_PATH), and it
+ * listens through CUPTI: API calls by callbacks, copies, memsets and kernels by activity records.
+ *
+ * It changes nothing of what the program does, and finds nothing wrong: TRACE_FINDING comes from
+ * the software device only. When CUPTI refuses (no privilege, another tool is subscribed), the
+ * program runs on unrecorded and a TRACE_SETTING "recorder" says "refused: ..."; otherwise it is
+ * "on".
+ *
+ * Streams are numbered (context number << 32 | CUPTI's stream number), which is unique in the
+ * process; events and memory by objects.h.
+ */
+#ifndef OVERLAP_RECORDER_RECORDER_H
+#define OVERLAP_RECORDER_RECORDER_H
+
+#include "trace/trace.h"
+
+#include <stdint.h>
+
+/* Set to 0 in the environment: do not look for the caller of each call, which takes microseconds:
+ * for runs that are timed. */
+#define RECORDER_CALLERS_VARIABLE "OVERLAP_CALLERS"
+
+void recorder_put(const struct trace_record *record);
+void recorder_setting(const char *name, const char *text, uint64_t number);
+
+uint64_t recorder_stream_number(uint32_t context, uint32_t stream);
+
+/* Activity records (activities.c). Returns 0, or -1 with CUPTI's reason. */
+int activities_start(const char **why);
+/* A nested call's correlation number stands for that of the submission's own call. */
+void activities_alias(uint32_t nested, uint32_t outer);
+/* Writes what is there; `all`: also what is not complete. */
+void activities_flush(int all);
+
+#endif
