@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#pragma GCC visibility push(default)
+
 /* ---- one call of the submission ---------------------------------------------------------- */
 
 enum overlap_call_flag {
@@ -53,5 +55,7 @@ void overlap_finding(const char *kind, int code, const char *sentence)
  * the function's name, printed once per name. `caller` as in overlap_call_enter. Returns `code`
  * (801 in both APIs) and records the call. */
 int overlap_unsupported(const char *name, const void *caller, unsigned flags, int code);
+
+#pragma GCC visibility pop
 
 #endif

@@ -23,7 +23,7 @@ struct entry {
     struct memory_region region;
     unsigned char *mapping; /* of pinned and managed memory: with its guards */
     size_t mapping_size;
-    bool registered; /* the submission's own memory */
+    bool internal;
 };
 
 static struct {
@@ -63,8 +63,11 @@ static bool poison_file_make(void)
 }
 
 /* Private pages of a poisoned file instead of a memset: a page costs nothing until it is used. */
-static bool poison_map(unsigned char *at, size_t size)
+static bool contents_map(unsigned char *at, size_t size, bool zeroed)
 {
+    if (zeroed)
+        return mmap(at, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+                    0) != MAP_FAILED;
     while (size > 0) {
         size_t part = size < POISON_FILE ? size : POISON_FILE;
         if (mmap(at, part, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, memory.poison, 0) ==
@@ -202,7 +205,7 @@ static bool place_on_device(struct entry *entry, uint64_t size, uint64_t alignme
         return false;
     entry->region.address = address;
     entry->region.bytes = memory.backing + (address - memory.range);
-    if (poison_map(entry->region.bytes, round_up(size, PAGE))) return true;
+    if (contents_map(entry->region.bytes, round_up(size, PAGE), entry->internal)) return true;
     unmap_to_nothing(entry->region.bytes, round_up(size, PAGE));
     return false;
 }
@@ -217,14 +220,9 @@ static bool place_on_host(struct entry *entry, uint64_t size, uint64_t alignment
     uint64_t address = round_up((uint64_t)(uintptr_t)entry->mapping + GUARD, alignment);
     entry->region.address = address;
     entry->region.bytes = (unsigned char *)(uintptr_t)address;
-    if (poison_map(entry->region.bytes, round_up(size, PAGE))) return true;
+    if (contents_map(entry->region.bytes, round_up(size, PAGE), entry->internal)) return true;
     munmap(entry->mapping, entry->mapping_size);
     return false;
-}
-
-static bool counts_as_device(enum memory_kind kind)
-{
-    return kind != MEMORY_PINNED;
 }
 
 static struct entry *entry_make(const struct memory_request *request)
@@ -237,12 +235,14 @@ static struct entry *entry_make(const struct memory_request *request)
     entry->region.caller = request->caller;
     entry->region.kind = request->kind;
     entry->region.read_only = request->read_only;
+    entry->region.flags = request->flags;
+    entry->internal = request->internal;
     return entry;
 }
 
 static void entry_unmap(struct entry *entry)
 {
-    if (entry->registered) return;
+    if (entry->region.registered) return;
     if (entry->mapping != NULL)
         munmap(entry->mapping, entry->mapping_size);
     else
@@ -256,7 +256,8 @@ const struct memory_region *memory_allocate(const struct memory_request *request
     bool on_device = request->kind == MEMORY_DEVICE || request->kind == MEMORY_VARIABLE;
 
     if (size == 0 || size > RANGE) return NULL;
-    if (counts_as_device(request->kind) && size > memory.limit - memory.used) return NULL;
+    bool counted = request->kind != MEMORY_PINNED && !request->internal;
+    if (counted && size > memory.limit - memory.used) return NULL;
     struct entry *entry = entry_make(request);
     if (entry == NULL) return NULL;
     if (!(on_device ? place_on_device : place_on_host)(entry, size, alignment)) {
@@ -268,7 +269,7 @@ const struct memory_region *memory_allocate(const struct memory_request *request
         free(entry);
         return NULL;
     }
-    if (counts_as_device(request->kind)) memory.used += size;
+    if (counted) memory.used += size;
     return &entry->region;
 }
 
@@ -279,7 +280,7 @@ const struct memory_region *memory_register(void *bytes, const struct memory_req
     if (overlaps_live(address, request->size)) return NULL;
     struct entry *entry = entry_make(request);
     if (entry == NULL) return NULL;
-    entry->registered = true;
+    entry->region.registered = true;
     entry->region.address = address;
     entry->region.bytes = bytes;
     if (entries_insert(entry)) return &entry->region;
@@ -293,7 +294,7 @@ void memory_release(const struct memory_region *region)
     struct entry *entry = memory.entries[index];
 
     memory.released[memory.releases++ % REMEMBERED] = entry->region;
-    if (counts_as_device(entry->region.kind)) memory.used -= entry->region.size;
+    if (entry->region.kind != MEMORY_PINNED && !entry->internal) memory.used -= entry->region.size;
     entry_unmap(entry);
     memory.count--;
     memmove(&memory.entries[index], &memory.entries[index + 1],

@@ -35,7 +35,9 @@ struct memory_region {
     uint64_t id;          /* trace id */
     uint64_t caller;      /* return address of the allocating call */
     enum memory_kind kind;
-    bool read_only; /* __constant__: a kernel's store is a fault */
+    bool read_only;  /* __constant__: a kernel's store is a fault */
+    bool registered; /* the submission's own memory, pinned later */
+    unsigned flags;  /* of the API call that made it: kept, not interpreted */
 };
 
 /* ---- lifetime ---------------------------------------------------------------------------- */
@@ -58,6 +60,8 @@ struct memory_request {
     uint64_t id;
     uint64_t caller;
     bool read_only;
+    bool internal; /* the device's own: zeroed instead of poisoned, not counted as used */
+    unsigned flags;
 };
 
 /* A new region with poisoned contents, at least 64 KiB away from any other on both sides. Returns

@@ -1,0 +1,283 @@
+/* driver: libcuda.so.1. The state behind the driver API's functions (driver.def) and what their
+ * implementations share: the calling thread, objects and their handles, the trace.
+ *
+ * One lock guards everything. A public function's wrapper takes it (driver_enter) and gives it back
+ * (driver_leave); an implementation, driver_cuXxx, always runs under it and lets go of it only
+ * while it waits for a host function. Kernels and copies run under it, in whichever thread forces
+ * them.
+ *
+ * It never decides when an operation runs (timeline), what an address is (memory) or what an
+ * instruction does (exec).
+ *
+ * Source: CUDA Driver API 13.0.
+ */
+#ifndef OVERLAP_DRIVER_H
+#define OVERLAP_DRIVER_H
+
+/* cuda.h then declares every version of every function under its own name. */
+#define __CUDA_API_VERSION_INTERNAL
+#include <cuda.h>
+
+#include <cudaProfiler.h>
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emulator/api/private.h"
+#include "emulator/memory/memory.h"
+#include "emulator/timeline/timeline.h"
+#include "emulator/timeline/timeline_model.h"
+#include "trace/trace.h"
+
+/* ---- the calls ---------------------------------------------------------------------------- */
+
+enum driver_needs {
+    ANY = 0,
+    NEEDS_INIT = 1u << 0,
+    NEEDS_CONTEXT = 1u << 1,
+    STICKY_LATER = 1u << 2, /* done in spite of a sticky error */
+    SUBMITS = 1u << 3,
+    PER_THREAD = 1u << 4, /* stream 0 is the thread's own default stream */
+    READY = NEEDS_INIT,
+    CURRENT = NEEDS_INIT | NEEDS_CONTEXT,
+    CLEANUP = CURRENT | STICKY_LATER,
+    ASYNC = CURRENT | SUBMITS,
+    CURRENT_PER_THREAD = CURRENT | PER_THREAD,
+    CLEANUP_PER_THREAD = CLEANUP | PER_THREAD,
+    READY_PER_THREAD = READY | PER_THREAD,
+    ASYNC_PER_THREAD = ASYNC | PER_THREAD,
+};
+
+/* The implementations, one per distinct name in driver.def. */
+#define ROW(name, implementation, since, needs, parameters, arguments)                             \
+    CUresult driver_##implementation parameters;
+#include "emulator/api/driver.def"
+#undef ROW
+
+/* The body of every wrapper: driver_enter, the implementation if that returned success, and in any
+ * case driver_leave with the result, which returns what the caller gets. */
+CUresult driver_enter(const char *name, unsigned needs, const void *caller);
+CUresult driver_leave(CUresult code);
+
+/* ---- objects ------------------------------------------------------------------------------ */
+
+enum object_kind {
+    OBJECT_CONTEXT,
+    OBJECT_STREAM,
+    OBJECT_EVENT,
+    OBJECT_MODULE,
+    OBJECT_FUNCTION,
+    OBJECT_LIBRARY,
+    OBJECT_KERNEL,
+    OBJECT_POOL,
+    OBJECT_KIND_COUNT
+};
+
+struct context;
+
+/* What every handle points to. */
+struct object {
+    enum object_kind kind;
+    uint64_t id;                    /* of the trace: never used twice */
+    struct context *context;        /* that it ends with; NULL: of the process */
+    struct object *next, *previous; /* in the context's list */
+    struct object *bucket;          /* in the table of live handles */
+};
+
+struct stream {
+    struct object object;
+    struct timeline_stream *time;
+    unsigned flags;
+    int priority;
+    uint64_t thread;     /* of a per-thread default stream; 0: not one */
+    struct stream *next; /* in the context's list of those */
+};
+
+struct event {
+    struct object object;
+    unsigned flags;
+    struct timeline_op *record; /* the latest; NULL: never recorded */
+};
+
+enum { LIMITS = 16 };
+
+struct context {
+    struct object object;
+    bool alive; /* a context that was destroyed is kept, to say so */
+    bool primary;
+    unsigned flags;
+    unsigned api_version;
+    CUresult sticky; /* of a kernel that failed; CUDA_SUCCESS: none */
+    struct timeline_context *time;
+    struct stream *legacy;
+    struct stream *per_thread; /* list */
+    struct object *objects;    /* all that ends with it */
+    size_t limits[LIMITS];     /* by CUlimit */
+    CUfunc_cache cache;
+    const struct memory_region *heap; /* of malloc in kernels; NULL until a kernel runs */
+};
+
+/* Gives a new object its id, makes its handle valid and puts it in `context`'s list. `what` is its
+ * trace kind, TRACE_WHAT_NONE for objects that the trace does not know. */
+void object_add(struct object *object, enum object_kind kind, struct context *context);
+/* The reverse; the caller frees it. */
+void object_remove(struct object *object);
+/* The object behind a handle, or NULL when it is none, is of another kind, or has ended. */
+void *object_find(const void *handle, enum object_kind kind);
+
+/* ---- the thread --------------------------------------------------------------------------- */
+
+/* The outermost call that the thread is in. */
+struct call {
+    const char *name;
+    const void *caller;
+    unsigned flags; /* enum overlap_call_flag */
+    uint64_t request;
+    uint64_t start_ns;
+    uint64_t context, stream, object; /* trace ids that the call named */
+    bool unrecorded;                  /* outside any public call */
+};
+
+struct thread {
+    bool known;
+    uint64_t number;   /* 1, 2, ... */
+    uint64_t clock_ns; /* its virtual host clock */
+    unsigned depth;    /* of public functions */
+    bool locked;
+    bool per_thread; /* stream 0 in the current driver call */
+    bool in_host_function;
+    unsigned polls; /* queries in a row that were answered with not ready */
+    CUresult owed;  /* a sticky error that the call returns after it has done its work */
+    struct call call;
+    struct context **stack; /* of current contexts, the last one on top */
+    size_t depth_of_stack, room_of_stack;
+};
+extern __thread struct thread thread;
+
+/* The context on top of the thread's stack, alive or not; NULL: none. */
+struct context *thread_context(void);
+/* Lets the calling thread's host clock run on. */
+void thread_spend(double ns);
+void thread_wait_until(uint64_t ns);
+/* For what only one thread at a time can do in a process (creating a context). */
+void thread_spend_exclusively(double ns);
+
+/* ---- the process -------------------------------------------------------------------------- */
+
+struct driver {
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* something ran, or a host function ended */
+    bool initialised;
+    bool forked; /* the parent had CUDA */
+    struct trace_writer *trace;
+    struct timeline *timeline;
+    uint64_t ids, requests, threads;
+    struct thread *main_thread; /* the first that called */
+    uint64_t main_clock_ns;     /* also when it has ended */
+    uint64_t exclusive_ns;      /* until when thread_spend_exclusively is taken */
+    uint64_t calls;             /* public functions entered, for whoever watches for a pause */
+
+    struct context *primary; /* kept for ever once made */
+    unsigned primary_count;
+    unsigned primary_flags;
+    struct object *buckets[4096]; /* live handles */
+};
+extern struct driver driver;
+
+/* The only device's number, name and so on are in driver_device.c. */
+#define DRIVER_CAPABILITY 90 /* compute capability times ten: the newest PTX it takes */
+
+/* ---- streams, contexts, work --------------------------------------------------------------- */
+
+/* The stream behind a handle: 0 and the special handles are the current context's. On success also
+ * names it in the call's record. Otherwise CUDA_ERROR_INVALID_HANDLE. */
+CUresult stream_resolve(CUstream handle, struct stream **stream);
+/* The same for a call that puts work into it: it must belong to the current context. */
+CUresult stream_for_work(CUstream handle, struct stream **stream);
+/* NULL: no memory. `implicit`: made by the device itself. */
+struct stream *stream_make(struct context *context, enum timeline_stream_kind kind, unsigned flags,
+                           int priority, bool implicit);
+void stream_end(struct stream *stream, bool implicit);
+void event_end(struct event *event, bool implicit);
+/* A module's end: its variables and functions go with it. */
+void module_end(struct object *module, bool implicit);
+/* Ends a function, kernel, library or pool that goes with its context. */
+void object_end(struct object *object, bool implicit);
+
+/* The context's sticky error is set, its pending work abandoned. */
+void context_fail(struct context *context, CUresult code);
+
+/* What an operation carries: made by operation_make, put into a stream by operation_submit, which
+ * takes it over in any case. */
+struct operation {
+    struct trace_record record; /* completed and written when it has settled */
+    struct context *context;
+    enum timeline_ran (*run)(struct operation *operation); /* NULL: nothing to do */
+    void (*drop)(struct operation *operation);             /* what `payload` owns; may be NULL */
+    struct timeline_op *op;                                /* during `run` */
+    bool has_run;
+    CUresult *outcome; /* of a caller that waits; NULL: an error becomes the context's */
+    _Alignas(16) unsigned char payload[];
+};
+/* NULL: no memory. The record has the call's stream, request, caller and so on. */
+struct operation *operation_make(const struct stream *stream, enum trace_what what,
+                                 size_t payload_size);
+/* `op` may be NULL; otherwise it receives a reference. */
+CUresult operation_submit(struct operation *operation, struct stream *stream,
+                          const struct timeline_work *work, struct timeline_op *op_before,
+                          struct timeline_op **op);
+/* For `run`: the operation cannot be done. A finding with the call that asked for it, and the
+ * error where it belongs. Returns TIMELINE_RAN. */
+enum timeline_ran operation_fail(struct operation *operation, CUresult code, const char *kind,
+                                 const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* The same with a place in device code. */
+enum timeline_ran operation_fail_at(struct operation *operation, CUresult code, const char *kind,
+                                    const char *file, unsigned line, uint64_t address,
+                                    const char *sentence);
+
+/* Waits, as a synchronising call does: the host clock moves to the end of the work. Returns the
+ * sticky error of `context`, whose work it is. */
+CUresult wait_for_op(struct context *context, struct timeline_op *op);
+/* A query's cost and answer. */
+CUresult answer_query(struct context *context, struct timeline_op *op);
+
+/* Host functions run in a thread of their own; see driver_host.c. `callback` or `function`. */
+CUresult host_function_submit(struct stream *stream, CUhostFn function, CUstreamCallback callback,
+                              CUstream handle, void *argument);
+/* The timeline's pause: lets go of the lock until something has changed. */
+void host_pause(void *user, bool stuck);
+/* Starts the thread that runs host functions and, for a host that waits without calling CUDA,
+ * whatever is pending; wakes it if it is there. */
+void host_thread_wake(void);
+
+/* ---- the trace and sentences --------------------------------------------------------------- */
+
+void trace_object(const struct object *object, enum trace_kind kind, enum trace_what what,
+                  unsigned flags);
+void trace_memory(const struct memory_region *region, enum trace_kind kind, unsigned flags);
+/* A finding at the current call; printf-like. */
+void finding(const char *kind, CUresult code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* "device memory of 4096 bytes, allocated ..." for sentences. */
+void describe_region(const struct memory_region *region, char *text, size_t size);
+/* Why `address` is no device memory, as the second half of a sentence. */
+void describe_miss(uint64_t address, char *text, size_t size);
+
+/* CUDA_ERROR_INVALID_VALUE unless all of them are given: `return`s from the implementation. */
+#define NEED_POINTER(pointer)                                                                      \
+    do {                                                                                           \
+        if ((pointer) == NULL) return CUDA_ERROR_INVALID_VALUE;                                    \
+    } while (0)
+#define NEED_DEVICE(device)                                                                        \
+    do {                                                                                           \
+        if ((device) != 0) return CUDA_ERROR_INVALID_DEVICE;                                       \
+    } while (0)
+#define TRY(expression)                                                                            \
+    do {                                                                                           \
+        CUresult try_code = (expression);                                                          \
+        if (try_code != CUDA_SUCCESS) return try_code;                                             \
+    } while (0)
+
+#endif

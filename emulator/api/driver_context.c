@@ -1,0 +1,439 @@
+/* Contexts: created, current (a stack per thread), primary, destroyed. */
+#include "emulator/api/driver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FLAGS_KNOWN = CU_CTX_SCHED_MASK | CU_CTX_MAP_HOST | CU_CTX_LMEM_RESIZE_TO_MAX |
+                  CU_CTX_COREDUMP_ENABLE | CU_CTX_USER_COREDUMP_ENABLE | CU_CTX_SYNC_MEMOPS,
+    PRIORITY_LEAST = 0,
+    PRIORITY_GREATEST = -5,
+};
+
+/* ---- life -------------------------------------------------------------------------------- */
+
+static const struct {
+    CUlimit limit;
+    size_t initial;
+    bool settable;
+} limits[] = {
+    {CU_LIMIT_STACK_SIZE, 1024, true},
+    {CU_LIMIT_PRINTF_FIFO_SIZE, 1 << 20, true},
+    {CU_LIMIT_MALLOC_HEAP_SIZE, 8 << 20, true},
+    {CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 2, false},
+    {CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 2048, false},
+    {CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 64, true},
+    {CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0, true},
+};
+
+/* Gives `context`, zeroed but for its flags, all that a live context has. */
+static CUresult context_start(struct context *context, bool implicit)
+{
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        context->limits[limits[i].limit] = limits[i].initial;
+    context->api_version = CUDA_VERSION;
+    context->time = timeline_context_create(driver.timeline);
+    if (context->time == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    object_add(&context->object, OBJECT_CONTEXT, NULL);
+    context->alive = true;
+    trace_object(&context->object, TRACE_CREATE, TRACE_CONTEXT, implicit ? TRACE_IMPLICIT : 0);
+    context->legacy = stream_make(context, TIMELINE_LEGACY, CU_STREAM_DEFAULT, 0, true);
+    if (context->legacy == NULL) {
+        timeline_context_destroy(context->time);
+        object_remove(&context->object);
+        context->alive = false;
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    thread_spend_exclusively(timeline_model.context_create);
+    return CUDA_SUCCESS;
+}
+
+/* Every memory of a context goes with it. */
+static void context_release_memory(const struct context *context)
+{
+    for (size_t i = memory_count(); i-- > 0;) {
+        const struct memory_region *region = memory_at(i);
+        if (region->context != context->object.id) continue;
+        trace_memory(region, TRACE_DESTROY, TRACE_IMPLICIT);
+        memory_release(region);
+    }
+}
+
+static void context_end(struct context *context, bool implicit)
+{
+    timeline_context_abandon(context->time);
+    while (context->objects != NULL) {
+        struct object *object = context->objects;
+        switch (object->kind) {
+        case OBJECT_STREAM:
+            stream_end((struct stream *)object, true);
+            break;
+        case OBJECT_EVENT:
+            event_end((struct event *)object, true);
+            break;
+        case OBJECT_MODULE:
+            module_end(object, true);
+            break;
+        default:
+            object_end(object, true);
+            break;
+        }
+    }
+    context_release_memory(context);
+    timeline_context_destroy(context->time);
+    context->time = NULL;
+    context->legacy = NULL;
+    context->alive = false;
+    context->sticky = CUDA_SUCCESS;
+    trace_object(&context->object, TRACE_DESTROY, TRACE_CONTEXT, implicit ? TRACE_IMPLICIT : 0);
+    thread_spend_exclusively(timeline_model.context_destroy);
+    pthread_cond_broadcast(&driver.changed);
+}
+
+void context_fail(struct context *context, CUresult code)
+{
+    if (context->sticky == CUDA_SUCCESS) context->sticky = code;
+    timeline_context_abandon(context->time);
+}
+
+/* The context behind a handle, alive; otherwise what is wrong with it. */
+static CUresult context_find(CUcontext handle, struct context **context)
+{
+    *context = object_find(handle, OBJECT_CONTEXT);
+    if (*context == NULL) return CUDA_ERROR_INVALID_CONTEXT;
+    return (*context)->alive ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
+/* ---- the stack --------------------------------------------------------------------------- */
+
+static CUresult stack_push(struct context *context)
+{
+    if (thread.depth_of_stack == thread.room_of_stack) {
+        size_t room = thread.room_of_stack ? thread.room_of_stack * 2 : 8;
+        struct context **stack = reallocarray(thread.stack, room, sizeof *stack);
+        if (stack == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+        thread.stack = stack;
+        thread.room_of_stack = room;
+    }
+    thread.stack[thread.depth_of_stack++] = context;
+    thread.call.context = context->object.id;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuCtxPushCurrent(CUcontext ctx)
+{
+    struct context *context;
+    TRY(context_find(ctx, &context));
+    return stack_push(context);
+}
+
+CUresult driver_cuCtxPopCurrent(CUcontext *pctx)
+{
+    struct context *top = thread_context();
+    if (top == NULL) return CUDA_ERROR_INVALID_CONTEXT;
+    thread.call.context = top->object.id;
+    if (pctx != NULL) *pctx = (CUcontext)top;
+    thread.depth_of_stack--;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuCtxSetCurrent(CUcontext ctx)
+{
+    struct context *context;
+    if (ctx == NULL) {
+        if (thread.depth_of_stack > 0) thread.depth_of_stack--;
+        return CUDA_SUCCESS;
+    }
+    TRY(context_find(ctx, &context));
+    if (thread.depth_of_stack > 0) thread.depth_of_stack--;
+    return stack_push(context);
+}
+
+CUresult driver_cuCtxGetCurrent(CUcontext *pctx)
+{
+    NEED_POINTER(pctx);
+    *pctx = (CUcontext)thread_context();
+    return CUDA_SUCCESS;
+}
+
+/* ---- create and destroy ------------------------------------------------------------------ */
+
+CUresult driver_cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev)
+{
+    NEED_POINTER(pctx);
+    NEED_DEVICE(dev);
+    if (flags & ~(unsigned)FLAGS_KNOWN) return CUDA_ERROR_INVALID_VALUE;
+    struct context *context = calloc(1, sizeof *context);
+    if (context == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    context->flags = flags;
+    CUresult code = context_start(context, false);
+    if (code != CUDA_SUCCESS) {
+        free(context);
+        return code;
+    }
+    TRY(stack_push(context));
+    *pctx = (CUcontext)context;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam *paramsArray, int numParams,
+                               unsigned int flags, CUdevice dev)
+{
+    if (paramsArray != NULL || numParams != 0) return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+    return driver_cuCtxCreate_v2(pctx, flags, dev);
+}
+
+CUresult driver_cuCtxCreate(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, unsigned int flags,
+                            CUdevice dev)
+{
+    if (ctxCreateParams != NULL && ctxCreateParams->numExecAffinityParams != 0)
+        return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+    if (ctxCreateParams != NULL && ctxCreateParams->cigParams != NULL)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    return driver_cuCtxCreate_v2(pctx, flags, dev);
+}
+
+CUresult driver_cuCtxDestroy(CUcontext ctx)
+{
+    struct context *context;
+    TRY(context_find(ctx, &context));
+    if (context->primary) return CUDA_ERROR_INVALID_CONTEXT; /* released, not destroyed */
+    thread.call.context = context->object.id;
+    context_end(context, false);
+    /* From the caller's stack only; elsewhere it stays, and using it says that it is destroyed. */
+    if (thread_context() == context) thread.depth_of_stack--;
+    return CUDA_SUCCESS;
+}
+
+/* ---- the primary context ----------------------------------------------------------------- */
+
+CUresult driver_cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
+{
+    NEED_POINTER(pctx);
+    NEED_DEVICE(dev);
+    if (driver.primary == NULL) {
+        driver.primary = calloc(1, sizeof *driver.primary);
+        if (driver.primary == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+        driver.primary->primary = true;
+    }
+    if (!driver.primary->alive) {
+        if (driver.primary->object.id != 0) object_remove(&driver.primary->object);
+        *driver.primary = (struct context){.primary = true, .flags = driver.primary_flags};
+        TRY(context_start(driver.primary, true));
+    }
+    driver.primary_count++;
+    *pctx = (CUcontext)driver.primary;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuDevicePrimaryCtxRelease(CUdevice dev)
+{
+    NEED_DEVICE(dev);
+    if (driver.primary_count == 0) return CUDA_ERROR_INVALID_CONTEXT;
+    if (--driver.primary_count > 0) return CUDA_SUCCESS;
+    if (driver.primary->alive) context_end(driver.primary, true);
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuDevicePrimaryCtxReset(CUdevice dev)
+{
+    NEED_DEVICE(dev);
+    if (driver.primary != NULL && driver.primary->alive) context_end(driver.primary, true);
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags)
+{
+    NEED_DEVICE(dev);
+    if (flags & ~(unsigned)FLAGS_KNOWN) return CUDA_ERROR_INVALID_VALUE;
+    driver.primary_flags = flags;
+    if (driver.primary != NULL && driver.primary->alive) driver.primary->flags = flags;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *active)
+{
+    NEED_POINTER(flags);
+    NEED_POINTER(active);
+    NEED_DEVICE(dev);
+    *flags = driver.primary_flags;
+    *active = driver.primary != NULL && driver.primary->alive;
+    return CUDA_SUCCESS;
+}
+
+/* ---- what is known of one ---------------------------------------------------------------- */
+
+/* A handle, or the current context for NULL. */
+static CUresult context_or_current(CUcontext handle, struct context **context)
+{
+    if (handle != NULL) return context_find(handle, context);
+    *context = thread_context();
+    if (*context == NULL) return CUDA_ERROR_INVALID_CONTEXT;
+    return (*context)->alive ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
+CUresult driver_cuCtxGetId(CUcontext ctx, unsigned long long *ctxId)
+{
+    struct context *context;
+    NEED_POINTER(ctxId);
+    TRY(context_or_current(ctx, &context));
+    *ctxId = context->object.id;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
+{
+    struct context *context;
+    NEED_POINTER(version);
+    TRY(context_or_current(ctx, &context));
+    *version = context->api_version;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuCtxGetDevice_v2(CUdevice *device, CUcontext ctx)
+{
+    struct context *context;
+    NEED_POINTER(device);
+    TRY(context_or_current(ctx, &context));
+    *device = 0;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuCtxGetDevice(CUdevice *device)
+{
+    return driver_cuCtxGetDevice_v2(device, NULL);
+}
+
+CUresult driver_cuCtxSynchronize_v2(CUcontext ctx)
+{
+    struct context *context;
+    TRY(context_or_current(ctx, &context));
+    thread.call.context = context->object.id;
+    if (context->sticky != CUDA_SUCCESS) return context->sticky;
+    uint64_t end = timeline_context_finish(context->time);
+    if (!context->alive) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    thread_wait_until(end);
+    return context->sticky;
+}
+
+CUresult driver_cuCtxSynchronize(void)
+{
+    return driver_cuCtxSynchronize_v2(NULL);
+}
+
+CUresult driver_cuCtxGetFlags(unsigned int *flags)
+{
+    NEED_POINTER(flags);
+    *flags = thread_context()->flags;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuCtxSetFlags(unsigned int flags)
+{
+    if (flags & ~(unsigned)FLAGS_KNOWN) return CUDA_ERROR_INVALID_VALUE;
+    thread_context()->flags = flags;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuCtxSetLimit(CUlimit limit, size_t value)
+{
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        if (limits[i].limit != limit) continue;
+        if (!limits[i].settable) return CUDA_ERROR_UNSUPPORTED_LIMIT;
+        thread_context()->limits[limit] = value;
+        return CUDA_SUCCESS;
+    }
+    return (int)limit >= 0 && limit < CU_LIMIT_MAX ? CUDA_ERROR_UNSUPPORTED_LIMIT
+                                                   : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult driver_cuCtxGetLimit(size_t *pvalue, CUlimit limit)
+{
+    NEED_POINTER(pvalue);
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        if (limits[i].limit != limit) continue;
+        *pvalue = thread_context()->limits[limit];
+        return CUDA_SUCCESS;
+    }
+    return (int)limit >= 0 && limit < CU_LIMIT_MAX ? CUDA_ERROR_UNSUPPORTED_LIMIT
+                                                   : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult driver_cuCtxGetCacheConfig(CUfunc_cache *pconfig)
+{
+    NEED_POINTER(pconfig);
+    *pconfig = thread_context()->cache;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuCtxSetCacheConfig(CUfunc_cache config)
+{
+    if ((int)config < CU_FUNC_CACHE_PREFER_NONE || config > CU_FUNC_CACHE_PREFER_EQUAL)
+        return CUDA_ERROR_INVALID_VALUE;
+    thread_context()->cache = config;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuCtxGetSharedMemConfig(CUsharedconfig *pConfig)
+{
+    NEED_POINTER(pConfig);
+    *pConfig = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE; /* of every device since Maxwell */
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuCtxSetSharedMemConfig(CUsharedconfig config)
+{
+    if ((int)config < 0 || config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE)
+        return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS; /* accepted, without effect */
+}
+
+CUresult driver_cuCtxGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
+{
+    if (leastPriority != NULL) *leastPriority = PRIORITY_LEAST;
+    if (greatestPriority != NULL) *greatestPriority = PRIORITY_GREATEST;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuCtxResetPersistingL2Cache(void)
+{
+    return CUDA_SUCCESS; /* there is no cache to reset */
+}
+
+CUresult driver_cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags)
+{
+    struct context *peer;
+    if (Flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    TRY(context_find(peerContext, &peer));
+    return peer == thread_context() ? CUDA_ERROR_INVALID_CONTEXT
+                                    : CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
+}
+
+CUresult driver_cuCtxDisablePeerAccess(CUcontext peerContext)
+{
+    struct context *peer;
+    TRY(context_find(peerContext, &peer));
+    return CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
+}
+
+/* ---- profilers: there is nothing to start or stop ---------------------------------------- */
+
+CUresult driver_cuProfilerInitialize(const char *configFile, const char *outputFile,
+                                     CUoutput_mode outputMode)
+{
+    (void)configFile;
+    (void)outputFile;
+    (void)outputMode;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuProfilerStart(void)
+{
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuProfilerStop(void)
+{
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,569 @@
+/* Copies and fills: what they may touch, whether the host waits for them, and doing them.
+ *
+ * Whether the host waits follows the Driver API's "API synchronization behavior", by where the two
+ * sides are; where that says "might", it does not wait.
+ */
+#include "emulator/api/driver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One side of a copy: rows of `width` bytes, `pitch` bytes apart, in slices `slice` bytes apart. */
+struct side {
+    uint64_t address; /* of the first byte */
+    size_t pitch, slice;
+    enum trace_place place; /* found by place_find */
+};
+
+struct extent {
+    size_t width, height, depth; /* bytes, rows, slices */
+};
+
+/* What the API's name demands of a side. */
+enum demand { HOST_SIDE, DEVICE_SIDE, ANY_SIDE };
+
+struct copy {
+    struct side to, from;
+    struct extent extent;
+    unsigned char *staged; /* the source, taken at the call; owned */
+};
+
+/* ---- what an address range is ------------------------------------------------------------- */
+
+/* Bytes from the first to one past the last. 0 when it does not fit an address. */
+static uint64_t span(const struct side *side, const struct extent *extent)
+{
+    __uint128_t bytes = (__uint128_t)(extent->depth - 1) * side->slice +
+                        (__uint128_t)(extent->height - 1) * side->pitch + extent->width;
+    return bytes <= INT64_MAX ? (uint64_t)bytes : 0;
+}
+
+/* Where our side of `address` is: a region's bytes, or the submission's own memory. NULL when a
+ * device address is not, or not wholly, allocated. */
+static unsigned char *bytes_at(uint64_t address, uint64_t size, enum trace_place *place)
+{
+    static const enum trace_place places[MEMORY_KIND_COUNT] = {
+        [MEMORY_DEVICE] = TRACE_DEVICE,
+        [MEMORY_PINNED] = TRACE_PINNED,
+        [MEMORY_MANAGED] = TRACE_MANAGED,
+        [MEMORY_VARIABLE] = TRACE_DEVICE,
+    };
+    const struct memory_region *region = memory_find(address);
+    if (region == NULL) {
+        *place = TRACE_PAGEABLE;
+        return memory_is_device_address(address) ? NULL : (unsigned char *)(uintptr_t)address;
+    }
+    *place = places[region->kind];
+    if (size <= region->address + region->size - address)
+        return region->bytes + (address - region->address);
+    /* Registered memory may go on as pageable memory; anything else ends where it ends. */
+    return region->registered ? (unsigned char *)(uintptr_t)address : NULL;
+}
+
+/* Finds the side's place; refuses what the call cannot mean. `role` is "destination" or "source".
+ */
+static CUresult place_find(struct side *side, const struct extent *extent, enum demand demand,
+                           const char *role)
+{
+    char what[160];
+    uint64_t size = span(side, extent);
+    if (size == 0) return CUDA_ERROR_INVALID_VALUE;
+    unsigned char *bytes = bytes_at(side->address, size, &side->place);
+    const struct memory_region *region = memory_find(side->address);
+    if (region != NULL)
+        describe_region(region, what, sizeof what);
+    else
+        describe_miss(side->address, what, sizeof what);
+    if (bytes == NULL) {
+        finding(region != NULL ? "out of bounds" : "invalid address", CUDA_ERROR_INVALID_VALUE,
+                "the %s, %llu bytes at 0x%llx, %s %s", role, (unsigned long long)size,
+                (unsigned long long)side->address, region != NULL ? "goes beyond" : "is", what);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    bool wrong = demand == DEVICE_SIDE ? side->place == TRACE_PAGEABLE
+                 : demand == HOST_SIDE ? side->place == TRACE_DEVICE
+                                       : false;
+    if (!wrong) return CUDA_SUCCESS;
+    finding("wrong side", CUDA_ERROR_INVALID_VALUE,
+            "the %s, 0x%llx, must be %s memory, but is %s: look at the order of the arguments and "
+            "at the copy's direction",
+            role, (unsigned long long)side->address, demand == DEVICE_SIDE ? "device" : "host",
+            what);
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+static bool is_host(enum trace_place place)
+{
+    return place == TRACE_PAGEABLE || place == TRACE_PINNED;
+}
+
+/* ---- doing it ---------------------------------------------------------------------------- */
+
+/* Rows one after another. With pageable memory on a side, its bytes may not be there any more. */
+static bool copy_rows(unsigned char *to, const struct side *to_side, const unsigned char *from,
+                      size_t from_pitch, size_t from_slice, const struct extent *extent,
+                      bool guarded)
+{
+    for (size_t z = 0; z < extent->depth; z++) {
+        for (size_t y = 0; y < extent->height; y++) {
+            unsigned char *row_to = to + z * to_side->slice + y * to_side->pitch;
+            const unsigned char *row_from = from + z * from_slice + y * from_pitch;
+            if (!guarded)
+                memmove(row_to, row_from, extent->width);
+            else if (!memory_copy_guarded(row_to, row_from, extent->width))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* One row when both sides are dense, so that a big copy is one memmove. */
+static void flatten(struct copy *copy)
+{
+    struct extent *e = &copy->extent;
+    if (copy->to.pitch == e->width && copy->from.pitch == e->width) {
+        e->width *= e->height;
+        copy->to.pitch = copy->from.pitch = e->width;
+        bool dense = copy->to.slice == e->width && copy->from.slice == e->width;
+        e->height = 1;
+        if (dense || e->depth == 1) {
+            e->width *= e->depth;
+            copy->to.pitch = copy->from.pitch = copy->to.slice = copy->from.slice = e->width;
+            e->depth = 1;
+        }
+    }
+}
+
+static enum timeline_ran fail_gone(struct operation *operation, uint64_t address, const char *role)
+{
+    char what[160];
+    enum trace_place place;
+    bool pageable = bytes_at(address, 1, &place) != NULL;
+    describe_miss(address, what, sizeof what);
+    return operation_fail(
+        operation,
+        operation->outcome != NULL ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_ILLEGAL_ADDRESS,
+        pageable ? "invalid address" : "use after free",
+        "when the copy ran, its %s at 0x%llx was %s", role, (unsigned long long)address,
+        pageable ? "memory that the host does not have" : what);
+}
+
+static enum timeline_ran run_copy(struct operation *operation)
+{
+    const struct copy *copy = (const void *)operation->payload;
+    const struct extent *extent = &copy->extent;
+    enum trace_place to_place, from_place = TRACE_PLACE_NONE;
+    unsigned char *to = bytes_at(copy->to.address, span(&copy->to, extent), &to_place);
+    if (to == NULL || (to_place == TRACE_PAGEABLE && copy->to.place != TRACE_PAGEABLE))
+        return fail_gone(operation, copy->to.address, "destination");
+
+    if (copy->staged != NULL) {
+        size_t row = extent->width;
+        if (!copy_rows(to, &copy->to, copy->staged, row, row * extent->height, extent,
+                       to_place == TRACE_PAGEABLE))
+            return fail_gone(operation, copy->to.address, "destination");
+        return TIMELINE_RAN;
+    }
+    const unsigned char *from =
+        bytes_at(copy->from.address, span(&copy->from, extent), &from_place);
+    if (from == NULL || (from_place == TRACE_PAGEABLE && copy->from.place != TRACE_PAGEABLE))
+        return fail_gone(operation, copy->from.address, "source");
+    if (copy_rows(to, &copy->to, from, copy->from.pitch, copy->from.slice, extent,
+                  to_place == TRACE_PAGEABLE || from_place == TRACE_PAGEABLE))
+        return TIMELINE_RAN;
+    return to_place == TRACE_PAGEABLE ? fail_gone(operation, copy->to.address, "destination")
+                                      : fail_gone(operation, copy->from.address, "source");
+}
+
+static void drop_copy(struct operation *operation)
+{
+    free(((struct copy *)(void *)operation->payload)->staged);
+}
+
+/* ---- copies ------------------------------------------------------------------------------ */
+
+/* Takes the source as it is now: what the driver's staging buffer does. */
+static CUresult stage(struct copy *copy)
+{
+    const struct extent *e = &copy->extent;
+    struct side dense = {.pitch = e->width, .slice = e->width * e->height};
+    copy->staged = malloc(e->width * e->height * e->depth);
+    if (copy->staged == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (copy_rows(copy->staged, &dense, (const unsigned char *)(uintptr_t)copy->from.address,
+                  copy->from.pitch, copy->from.slice, e, true))
+        return CUDA_SUCCESS;
+    finding("invalid address", CUDA_ERROR_INVALID_VALUE,
+            "the source of the copy, 0x%llx, is memory that the host does not have",
+            (unsigned long long)copy->from.address);
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult submit_copy(CUstream handle, struct copy *copy, enum demand to, enum demand from,
+                            bool asynchronous)
+{
+    struct stream *stream;
+    struct operation *operation = NULL;
+    struct timeline_op *op = NULL;
+    CUresult outcome = CUDA_SUCCESS, code;
+    struct extent *e = &copy->extent;
+
+    TRY(stream_for_work(handle, &stream));
+    if (e->width == 0 || e->height == 0 || e->depth == 0) return CUDA_SUCCESS;
+    TRY(place_find(&copy->to, e, to, "destination"));
+    TRY(place_find(&copy->from, e, from, "source"));
+    flatten(copy);
+
+    const bool to_host = is_host(copy->to.place), from_host = is_host(copy->from.place);
+    const bool pageable = copy->to.place == TRACE_PAGEABLE || copy->from.place == TRACE_PAGEABLE;
+    const bool managed = copy->to.place == TRACE_MANAGED || copy->from.place == TRACE_MANAGED;
+    const bool staged = !asynchronous && copy->from.place == TRACE_PAGEABLE && !to_host;
+    const bool waits = to_host && from_host ? true
+                       : asynchronous       ? false
+                       : staged             ? false
+                                            : to_host || from_host || managed;
+    struct timeline_work work = {
+        .kind = to_host && from_host ? TIMELINE_COPY_HOST
+                : from_host          ? TIMELINE_COPY_IN
+                : to_host            ? TIMELINE_COPY_OUT
+                                     : TIMELINE_COPY_INSIDE,
+        .bytes = (uint64_t)e->width * e->height * e->depth,
+        .pageable = pageable,
+    };
+
+    if (staged) {
+        /* The stream's earlier work is waited for, then the source is taken; the transfer itself
+         * may still be on its way when the call returns. */
+        TRY(wait_for_op(stream->object.context, timeline_stream_last(stream->time)));
+        code = stage(copy);
+        if (code != CUDA_SUCCESS) goto done;
+    }
+    if (from_host && !to_host && copy->from.place == TRACE_PAGEABLE)
+        thread_spend((double)timeline_staging_time(work.bytes));
+    operation = operation_make(stream, TRACE_COPY, sizeof *copy);
+    if (operation == NULL) {
+        code = CUDA_ERROR_OUT_OF_MEMORY;
+        goto done;
+    }
+    operation->record.from = copy->from.place;
+    operation->record.to = copy->to.place;
+    operation->record.bytes = work.bytes;
+    operation->record.address = copy->to.address;
+    operation->run = run_copy;
+    operation->drop = drop_copy;
+    if (waits) operation->outcome = &outcome;
+    memcpy(operation->payload, copy, sizeof *copy);
+    copy->staged = NULL;
+    code = operation_submit(operation, stream, &work, NULL, waits ? &op : NULL);
+    if (waits && code == CUDA_SUCCESS) {
+        code = wait_for_op(stream->object.context, op);
+        if (code == CUDA_SUCCESS) code = outcome;
+    }
+done:
+    timeline_op_release(op);
+    free(copy->staged);
+    return code;
+}
+
+static CUresult copy_flat(CUstream stream, uint64_t to, enum demand to_demand, uint64_t from,
+                          enum demand from_demand, size_t size, bool asynchronous)
+{
+    struct copy copy = {.to = {to, size, size, TRACE_PLACE_NONE},
+                        .from = {from, size, size, TRACE_PLACE_NONE},
+                        .extent = {size, 1, 1}};
+    return submit_copy(stream, &copy, to_demand, from_demand, asynchronous);
+}
+
+static uint64_t address_of(const void *pointer)
+{
+    return (uint64_t)(uintptr_t)pointer;
+}
+
+CUresult driver_cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount)
+{
+    return copy_flat(NULL, dst, ANY_SIDE, src, ANY_SIDE, ByteCount, false);
+}
+
+CUresult driver_cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream)
+{
+    return copy_flat(hStream, dst, ANY_SIDE, src, ANY_SIDE, ByteCount, true);
+}
+
+CUresult driver_cuMemcpyHtoD(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount)
+{
+    return copy_flat(NULL, dstDevice, DEVICE_SIDE, address_of(srcHost), HOST_SIDE, ByteCount,
+                     false);
+}
+
+CUresult driver_cuMemcpyHtoDAsync(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount,
+                                  CUstream hStream)
+{
+    return copy_flat(hStream, dstDevice, DEVICE_SIDE, address_of(srcHost), HOST_SIDE, ByteCount,
+                     true);
+}
+
+CUresult driver_cuMemcpyDtoH(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount)
+{
+    return copy_flat(NULL, address_of(dstHost), HOST_SIDE, srcDevice, DEVICE_SIDE, ByteCount,
+                     false);
+}
+
+CUresult driver_cuMemcpyDtoHAsync(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount,
+                                  CUstream hStream)
+{
+    return copy_flat(hStream, address_of(dstHost), HOST_SIDE, srcDevice, DEVICE_SIDE, ByteCount,
+                     true);
+}
+
+CUresult driver_cuMemcpyDtoD(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount)
+{
+    return copy_flat(NULL, dstDevice, DEVICE_SIDE, srcDevice, DEVICE_SIDE, ByteCount, false);
+}
+
+CUresult driver_cuMemcpyDtoDAsync(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount,
+                                  CUstream hStream)
+{
+    return copy_flat(hStream, dstDevice, DEVICE_SIDE, srcDevice, DEVICE_SIDE, ByteCount, true);
+}
+
+/* There is one device; what differs between two contexts is only whose they are. */
+static CUresult check_peers(CUcontext to, CUcontext from)
+{
+    const struct context *a = object_find(to, OBJECT_CONTEXT);
+    const struct context *b = object_find(from, OBJECT_CONTEXT);
+    if (a == NULL || b == NULL) return CUDA_ERROR_INVALID_CONTEXT;
+    return a->alive && b->alive ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
+CUresult driver_cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
+                             CUcontext srcContext, size_t ByteCount)
+{
+    TRY(check_peers(dstContext, srcContext));
+    return driver_cuMemcpyDtoD(dstDevice, srcDevice, ByteCount);
+}
+
+CUresult driver_cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext,
+                                  CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount,
+                                  CUstream hStream)
+{
+    TRY(check_peers(dstContext, srcContext));
+    return driver_cuMemcpyDtoDAsync(dstDevice, srcDevice, ByteCount, hStream);
+}
+
+/* ---- rows and slices ---------------------------------------------------------------------- */
+
+/* A side of a 2-D or 3-D copy as the API describes it. */
+struct described {
+    CUmemorytype type;
+    const void *host;
+    CUdeviceptr device;
+    size_t x, y, z, pitch, height;
+};
+
+static CUresult side_of(const struct described *described, const struct extent *extent,
+                        struct side *side, enum demand *demand)
+{
+    switch (described->type) {
+    case CU_MEMORYTYPE_HOST:
+        side->address = address_of(described->host);
+        *demand = HOST_SIDE;
+        break;
+    case CU_MEMORYTYPE_DEVICE:
+        side->address = described->device;
+        *demand = DEVICE_SIDE;
+        break;
+    case CU_MEMORYTYPE_UNIFIED:
+        side->address = described->device;
+        *demand = ANY_SIDE;
+        break;
+    case CU_MEMORYTYPE_ARRAY:
+        finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
+                "copies from and to CUDA arrays are not supported by the software device");
+        return CUDA_ERROR_NOT_SUPPORTED;
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    /* A pitch or height of 0 means dense. */
+    side->pitch = described->pitch != 0 ? described->pitch : extent->width + described->x;
+    size_t rows = described->height != 0 ? described->height : extent->height + described->y;
+    if (extent->height > 1 || extent->depth > 1) {
+        if (side->pitch < extent->width + described->x) return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (extent->depth > 1 && rows < extent->height + described->y) return CUDA_ERROR_INVALID_VALUE;
+    side->slice = side->pitch * rows;
+    side->address += described->z * side->slice + described->y * side->pitch + described->x;
+    return CUDA_SUCCESS;
+}
+
+static CUresult copy_described(CUstream stream, const struct described *to,
+                               const struct described *from, struct extent extent,
+                               bool asynchronous)
+{
+    struct copy copy = {.extent = extent};
+    enum demand to_demand, from_demand;
+    TRY(side_of(to, &extent, &copy.to, &to_demand));
+    TRY(side_of(from, &extent, &copy.from, &from_demand));
+    return submit_copy(stream, &copy, to_demand, from_demand, asynchronous);
+}
+
+static CUresult copy_2d(CUstream stream, const CUDA_MEMCPY2D *p, bool asynchronous)
+{
+    NEED_POINTER(p);
+    return copy_described(stream,
+                          &(struct described){.type = p->dstMemoryType,
+                                              .host = p->dstHost,
+                                              .device = p->dstDevice,
+                                              .x = p->dstXInBytes,
+                                              .y = p->dstY,
+                                              .pitch = p->dstPitch},
+                          &(struct described){.type = p->srcMemoryType,
+                                              .host = p->srcHost,
+                                              .device = p->srcDevice,
+                                              .x = p->srcXInBytes,
+                                              .y = p->srcY,
+                                              .pitch = p->srcPitch},
+                          (struct extent){p->WidthInBytes, p->Height, 1}, asynchronous);
+}
+
+CUresult driver_cuMemcpy2D(const CUDA_MEMCPY2D *pCopy)
+{
+    return copy_2d(NULL, pCopy, false);
+}
+
+CUresult driver_cuMemcpy2DUnaligned(const CUDA_MEMCPY2D *pCopy)
+{
+    return copy_2d(NULL, pCopy, false);
+}
+
+CUresult driver_cuMemcpy2DAsync(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
+{
+    return copy_2d(hStream, pCopy, true);
+}
+
+/* CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER name these fields alike. */
+#define DESCRIBED_3D(p, side)                                                                      \
+    &(struct described)                                                                            \
+    {                                                                                              \
+        .type = (p)->side##MemoryType, .host = (p)->side##Host, .device = (p)->side##Device,       \
+        .x = (p)->side##XInBytes, .y = (p)->side##Y, .z = (p)->side##Z, .pitch = (p)->side##Pitch, \
+        .height = (p)->side##Height                                                                \
+    }
+
+static CUresult copy_3d(CUstream stream, const CUDA_MEMCPY3D *p, bool asynchronous)
+{
+    NEED_POINTER(p);
+    return copy_described(stream, DESCRIBED_3D(p, dst), DESCRIBED_3D(p, src),
+                          (struct extent){p->WidthInBytes, p->Height, p->Depth}, asynchronous);
+}
+
+CUresult driver_cuMemcpy3D(const CUDA_MEMCPY3D *pCopy)
+{
+    return copy_3d(NULL, pCopy, false);
+}
+
+CUresult driver_cuMemcpy3DAsync(const CUDA_MEMCPY3D *pCopy, CUstream hStream)
+{
+    return copy_3d(hStream, pCopy, true);
+}
+
+static CUresult copy_3d_peer(CUstream stream, const CUDA_MEMCPY3D_PEER *p, bool asynchronous)
+{
+    NEED_POINTER(p);
+    TRY(check_peers(p->dstContext, p->srcContext));
+    return copy_described(stream, DESCRIBED_3D(p, dst), DESCRIBED_3D(p, src),
+                          (struct extent){p->WidthInBytes, p->Height, p->Depth}, asynchronous);
+}
+
+CUresult driver_cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *pCopy)
+{
+    return copy_3d_peer(NULL, pCopy, false);
+}
+
+CUresult driver_cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream)
+{
+    return copy_3d_peer(hStream, pCopy, true);
+}
+
+/* ---- filling ----------------------------------------------------------------------------- */
+
+struct fill {
+    struct side to;
+    struct extent extent;
+    unsigned char value[4];
+    unsigned unit; /* bytes: 1, 2 or 4 */
+};
+
+static enum timeline_ran run_fill(struct operation *operation)
+{
+    const struct fill *fill = (const void *)operation->payload;
+    enum trace_place place;
+    unsigned char *to = bytes_at(fill->to.address, span(&fill->to, &fill->extent), &place);
+    if (to == NULL || place == TRACE_PAGEABLE)
+        return fail_gone(operation, fill->to.address, "destination");
+    for (size_t y = 0; y < fill->extent.height; y++) {
+        unsigned char *row = to + y * fill->to.pitch;
+        if (fill->unit == 1)
+            memset(row, fill->value[0], fill->extent.width);
+        else
+            for (size_t x = 0; x < fill->extent.width; x += fill->unit)
+                memcpy(row + x, fill->value, fill->unit);
+    }
+    return TIMELINE_RAN;
+}
+
+/* `count` units a row. The host waits only where the memory is the host's as well. */
+static CUresult submit_fill(CUstream handle, CUdeviceptr address, size_t pitch, uint32_t value,
+                            unsigned unit, size_t count, size_t height, bool asynchronous)
+{
+    struct stream *stream;
+    struct timeline_op *op = NULL;
+    struct fill fill = {.unit = unit};
+    TRY(stream_for_work(handle, &stream));
+    if (address % unit != 0 || (height > 1 && pitch % unit != 0)) return CUDA_ERROR_INVALID_VALUE;
+    if (count == 0 || height == 0) return CUDA_SUCCESS;
+    if (count > SIZE_MAX / unit) return CUDA_ERROR_INVALID_VALUE;
+    fill.extent = (struct extent){count * unit, height, 1};
+    fill.to = (struct side){.address = address, .pitch = pitch, .slice = 0};
+    if (height > 1 && pitch < fill.extent.width) return CUDA_ERROR_INVALID_VALUE;
+    memcpy(fill.value, &value, sizeof fill.value); /* little-endian: the low bytes come first */
+    TRY(place_find(&fill.to, &fill.extent, DEVICE_SIDE, "destination"));
+
+    const bool waits = !asynchronous && fill.to.place != TRACE_DEVICE;
+    struct operation *operation = operation_make(stream, TRACE_SET, sizeof fill);
+    if (operation == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    operation->record.to = fill.to.place;
+    operation->record.bytes = (uint64_t)fill.extent.width * height;
+    operation->record.address = address;
+    operation->run = run_fill;
+    memcpy(operation->payload, &fill, sizeof fill);
+    struct timeline_work work = {.kind = TIMELINE_SET, .bytes = operation->record.bytes};
+    TRY(operation_submit(operation, stream, &work, NULL, waits ? &op : NULL));
+    CUresult code = waits ? wait_for_op(stream->object.context, op) : CUDA_SUCCESS;
+    timeline_op_release(op);
+    return code;
+}
+
+/* The twelve functions differ in unit, rows and waiting only. */
+#define FILL(bits, type)                                                                           \
+    CUresult driver_cuMemsetD##bits(CUdeviceptr dst, type value, size_t count)                     \
+    {                                                                                              \
+        return submit_fill(NULL, dst, 0, value, bits / 8, count, 1, false);                        \
+    }                                                                                              \
+    CUresult driver_cuMemsetD##bits##Async(CUdeviceptr dst, type value, size_t count,              \
+                                           CUstream stream)                                        \
+    {                                                                                              \
+        return submit_fill(stream, dst, 0, value, bits / 8, count, 1, true);                       \
+    }                                                                                              \
+    CUresult driver_cuMemsetD2D##bits(CUdeviceptr dst, size_t pitch, type value, size_t width,     \
+                                      size_t height)                                               \
+    {                                                                                              \
+        return submit_fill(NULL, dst, pitch, value, bits / 8, width, height, false);               \
+    }                                                                                              \
+    CUresult driver_cuMemsetD2D##bits##Async(CUdeviceptr dst, size_t pitch, type value,            \
+                                             size_t width, size_t height, CUstream stream)         \
+    {                                                                                              \
+        return submit_fill(stream, dst, pitch, value, bits / 8, width, height, true);              \
+    }
+FILL(8, unsigned char)
+FILL(16, unsigned short)
+FILL(32, unsigned int)
+#undef FILL

@@ -1,0 +1,116 @@
+/* Events: a point in a stream, captured when it is recorded. */
+#include "emulator/api/driver.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+CUresult driver_cuEventCreate(CUevent *phEvent, unsigned int Flags)
+{
+    const unsigned known = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
+    NEED_POINTER(phEvent);
+    if (Flags & ~known) return CUDA_ERROR_INVALID_VALUE;
+    if ((Flags & CU_EVENT_INTERPROCESS) && !(Flags & CU_EVENT_DISABLE_TIMING))
+        return CUDA_ERROR_INVALID_VALUE;
+    struct event *event = calloc(1, sizeof *event);
+    if (event == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    event->flags = Flags;
+    object_add(&event->object, OBJECT_EVENT, thread_context());
+    trace_object(&event->object, TRACE_CREATE, TRACE_EVENT,
+                 Flags & CU_EVENT_DISABLE_TIMING ? TRACE_TIMING_DISABLED : 0);
+    thread.call.object = event->object.id;
+    *phEvent = (CUevent)event;
+    return CUDA_SUCCESS;
+}
+
+void event_end(struct event *event, bool implicit)
+{
+    trace_object(&event->object, TRACE_DESTROY, TRACE_EVENT, implicit ? TRACE_IMPLICIT : 0);
+    object_remove(&event->object);
+    timeline_op_release(event->record);
+    free(event);
+}
+
+static CUresult event_find(CUevent handle, struct event **event)
+{
+    *event = object_find(handle, OBJECT_EVENT);
+    if (*event == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    thread.call.object = (*event)->object.id;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuEventDestroy(CUevent hEvent)
+{
+    struct event *event;
+    TRY(event_find(hEvent, &event));
+    event_end(event, false);
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags)
+{
+    struct event *event;
+    struct stream *stream;
+    struct timeline_op *op;
+    TRY(event_find(hEvent, &event));
+    TRY(stream_resolve(hStream, &stream));
+    if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
+    if (event->object.context != stream->object.context) {
+        finding("wrong context", CUDA_ERROR_INVALID_HANDLE,
+                "the event belongs to context %llu and the stream to context %llu: an event is "
+                "recorded in streams of its own context",
+                (unsigned long long)event->object.context->object.id,
+                (unsigned long long)stream->object.context->object.id);
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    struct operation *operation = operation_make(stream, TRACE_EVENT_RECORD, 0);
+    if (operation != NULL) operation->record.object = event->object.id;
+    TRY(operation_submit(operation, stream, &(struct timeline_work){.kind = TIMELINE_MARK}, NULL,
+                         &op));
+    timeline_op_release(event->record); /* earlier waits keep what they captured */
+    event->record = op;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuEventRecord(CUevent hEvent, CUstream hStream)
+{
+    return driver_cuEventRecordWithFlags(hEvent, hStream, CU_EVENT_RECORD_DEFAULT);
+}
+
+CUresult driver_cuEventQuery(CUevent hEvent)
+{
+    struct event *event;
+    TRY(event_find(hEvent, &event));
+    return answer_query(event->object.context, event->record);
+}
+
+CUresult driver_cuEventSynchronize(CUevent hEvent)
+{
+    struct event *event;
+    TRY(event_find(hEvent, &event));
+    return wait_for_op(event->object.context, event->record);
+}
+
+CUresult driver_cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd)
+{
+    struct event *start, *end;
+    NEED_POINTER(pMilliseconds);
+    TRY(event_find(hStart, &start));
+    TRY(event_find(hEnd, &end));
+    if (start->record == NULL || end->record == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    if ((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING) return CUDA_ERROR_INVALID_HANDLE;
+    struct context *context = end->object.context;
+    struct timeline_op *first = timeline_op_retain(start->record);
+    struct timeline_op *last = timeline_op_retain(end->record);
+    CUresult code = CUDA_SUCCESS;
+    if (!timeline_query(first, thread.clock_ns) || !timeline_query(last, thread.clock_ns))
+        code = CUDA_ERROR_NOT_READY;
+    if (context->sticky != CUDA_SUCCESS) code = context->sticky;
+    if (code == CUDA_SUCCESS) {
+        double ns = (double)timeline_op_end(last) - (double)timeline_op_end(first);
+        double tick = timeline_model.event_tick;
+        *pMilliseconds = (float)(round(ns / tick) * tick / 1e6);
+    }
+    timeline_op_release(first);
+    timeline_op_release(last);
+    return code;
+}

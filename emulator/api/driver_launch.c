@@ -1,0 +1,442 @@
+/* Launches: checking the configuration, running the kernel, what its faults become; occupancy. */
+#include "emulator/api/driver_module.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Warp instructions after which a kernel counts as endless; OVERLAP_INSTRUCTION_LIMIT changes it.
+ * About a minute of one core; the lessons' kernels take a thousandth of it. */
+#define INSTRUCTION_LIMIT 4000000000ull
+
+struct launch {
+    struct function *function; /* valid while `module` is retained */
+    struct module *module;
+    unsigned grid[3], block[3];
+    unsigned dynamic_shared;
+    bool cooperative;
+    _Alignas(16) unsigned char parameters[];
+};
+
+/* ---- the configuration ------------------------------------------------------------------- */
+
+static CUresult refuse(CUresult code, const struct exec_function_info *info, const char *why)
+{
+    finding("invalid launch", code, "%s is not launched: %s", info->name, why);
+    return code;
+}
+
+static uint64_t product(const unsigned extent[3])
+{
+    return (uint64_t)extent[0] * extent[1] * extent[2];
+}
+
+static unsigned registers_for_occupancy(const struct exec_function_info *info)
+{
+    /* The executor's count is of virtual registers; a compiler would fit them to the block. */
+    unsigned most = 65536u / (info->max_threads > 0 ? info->max_threads : 1024u);
+    return info->registers < most ? info->registers : most;
+}
+
+static unsigned resident_blocks(const struct exec_function_info *info, uint64_t threads,
+                                uint64_t dynamic_shared)
+{
+    uint64_t shared = info->static_shared + dynamic_shared;
+    if (threads == 0 || threads > 1024 || shared > SHARED_MOST) return 0;
+    return timeline_resident_blocks((uint32_t)threads, (uint32_t)shared,
+                                    registers_for_occupancy(info));
+}
+
+static CUresult check_configuration(const struct launch *launch)
+{
+    static const unsigned grid_limits[3] = {INT32_MAX, 65535, 65535};
+    static const unsigned block_limits[3] = {1024, 1024, 64};
+    const struct function *function = launch->function;
+    const struct exec_function_info *info = exec_function_info(function->code);
+    char why[160];
+    for (int i = 0; i < 3; i++) {
+        static const char axis[] = "xyz";
+        if (launch->grid[i] < 1 || launch->grid[i] > grid_limits[i]) {
+            snprintf(why, sizeof why, "its grid has %u blocks in %c; 1 to %u are possible",
+                     launch->grid[i], axis[i], grid_limits[i]);
+            return refuse(CUDA_ERROR_INVALID_VALUE, info, why);
+        }
+        if (launch->block[i] < 1 || launch->block[i] > block_limits[i]) {
+            snprintf(why, sizeof why, "its blocks have %u threads in %c; 1 to %u are possible",
+                     launch->block[i], axis[i], block_limits[i]);
+            return refuse(CUDA_ERROR_INVALID_VALUE, info, why);
+        }
+    }
+    uint64_t threads = product(launch->block);
+    if (threads > 1024) {
+        snprintf(why, sizeof why, "its blocks have %llu threads; at most 1024 are possible",
+                 (unsigned long long)threads);
+        return refuse(CUDA_ERROR_INVALID_VALUE, info, why);
+    }
+    if (info->max_threads > 0 && threads > info->max_threads) {
+        snprintf(why, sizeof why,
+                 "its blocks have %llu threads; it was compiled for at most %u "
+                 "(__launch_bounds__)",
+                 (unsigned long long)threads, info->max_threads);
+        return refuse(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, info, why);
+    }
+    for (int i = 0; i < 3; i++)
+        if (info->required_threads[i] > 0 && info->required_threads[i] != launch->block[i])
+            return refuse(CUDA_ERROR_INVALID_VALUE, info,
+                          "its blocks do not have the shape that it was compiled for (.reqntid)");
+    if ((int64_t)launch->dynamic_shared > function->max_dynamic_shared) {
+        snprintf(why, sizeof why,
+                 "it asks for %u bytes of dynamic shared memory; %d are allowed (more, up to %d, "
+                 "after setting the function's maximum dynamic shared size)",
+                 launch->dynamic_shared, function->max_dynamic_shared,
+                 SHARED_MOST - (int)info->static_shared);
+        return refuse(CUDA_ERROR_INVALID_VALUE, info, why);
+    }
+    uint64_t room = (uint64_t)resident_blocks(info, threads, launch->dynamic_shared) *
+                    (uint64_t)timeline_model.multiprocessors;
+    if (launch->cooperative && product(launch->grid) > room) {
+        snprintf(why, sizeof why,
+                 "a cooperative grid must be resident as a whole: it has %llu blocks, and %llu fit",
+                 (unsigned long long)product(launch->grid), (unsigned long long)room);
+        return refuse(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, info, why);
+    }
+    return CUDA_SUCCESS;
+}
+
+/* ---- the parameters ---------------------------------------------------------------------- */
+
+static CUresult copy_parameters(const struct exec_function_info *info, void **parameters,
+                                void **extra, unsigned char *to)
+{
+    const void *buffer = NULL;
+    size_t size = 0;
+    if (parameters != NULL && extra != NULL) return CUDA_ERROR_INVALID_VALUE;
+    if (parameters != NULL) {
+        for (size_t i = 0; i < info->parameter_count; i++) {
+            if (parameters[i] == NULL)
+                return refuse(CUDA_ERROR_INVALID_VALUE, info, "a pointer to a parameter is NULL");
+            memcpy(to + info->parameters[i].offset, parameters[i], info->parameters[i].size);
+        }
+        return CUDA_SUCCESS;
+    }
+    for (; extra != NULL && *extra != CU_LAUNCH_PARAM_END; extra += 2) {
+        if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER)
+            buffer = extra[1];
+        else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE && extra[1] != NULL)
+            size = *(const size_t *)extra[1];
+        else
+            return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (info->parameter_count == 0) return CUDA_SUCCESS;
+    if (buffer == NULL || size < info->parameter_bytes)
+        return refuse(CUDA_ERROR_INVALID_VALUE, info, "its parameters are missing");
+    memcpy(to, buffer, info->parameter_bytes);
+    return CUDA_SUCCESS;
+}
+
+/* ---- running ----------------------------------------------------------------------------- */
+
+static const struct fault_row {
+    CUresult code;
+    const char *kind;
+} faults[] = {
+    [EXEC_OUT_OF_BOUNDS] = {CUDA_ERROR_ILLEGAL_ADDRESS, "out of bounds"},
+    [EXEC_MISALIGNED] = {CUDA_ERROR_MISALIGNED_ADDRESS, "misaligned"},
+    [EXEC_WRONG_SPACE] = {CUDA_ERROR_ILLEGAL_ADDRESS, "wrong space"},
+    [EXEC_ASSERT] = {CUDA_ERROR_ASSERT, "assert"},
+    [EXEC_TRAP] = {CUDA_ERROR_LAUNCH_FAILED, "trap"},
+    [EXEC_UNSUPPORTED] = {CUDA_ERROR_NOT_SUPPORTED, "not supported"},
+    [EXEC_ENDLESS] = {CUDA_ERROR_LAUNCH_TIMEOUT, "endless kernel"},
+    [EXEC_STACK] = {CUDA_ERROR_HARDWARE_STACK_ERROR, "stack overflow"},
+    [EXEC_NO_MEMORY] = {CUDA_ERROR_OUT_OF_MEMORY, "out of memory"},
+};
+
+/* What an access out of bounds was more exactly. */
+static const char *kind_of_miss(uint64_t address)
+{
+    switch (memory_explain(address).kind) {
+    case MEMORY_MISS_FREED:
+        return "use after free";
+    case MEMORY_MISS_HOST:
+        return "wrong side";
+    default:
+        return "out of bounds";
+    }
+}
+
+static void print_from_device(void *user, const char *text, size_t length)
+{
+    (void)user;
+    fwrite(text, 1, length, stdout);
+}
+
+/* The context's heap for malloc in kernels, made when first needed. */
+static const struct memory_region *heap_of(struct context *context)
+{
+    if (context->heap == NULL)
+        context->heap = memory_allocate(&(struct memory_request){
+            .kind = MEMORY_DEVICE,
+            .size = context->limits[CU_LIMIT_MALLOC_HEAP_SIZE],
+            .context = context->object.id,
+            .internal = true,
+        });
+    return context->heap;
+}
+
+static uint64_t instruction_limit(void)
+{
+    const char *text = getenv("OVERLAP_INSTRUCTION_LIMIT");
+    uint64_t limit = text != NULL ? strtoull(text, NULL, 10) : 0;
+    return limit > 0 ? limit : INSTRUCTION_LIMIT;
+}
+
+static unsigned worker_count(void)
+{
+    const char *text = getenv("OVERLAP_WORKERS");
+    return text != NULL ? (unsigned)strtoul(text, NULL, 10) : 0;
+}
+
+static enum timeline_ran run_launch(struct operation *operation)
+{
+    const struct launch *launch = (const void *)operation->payload;
+    const struct exec_function_info *info = exec_function_info(launch->function->code);
+    const struct memory_region *heap = heap_of(operation->context);
+    struct exec_counts counts = {0};
+    struct exec_fault fault = {0};
+    struct exec_launch request = {
+        .function = launch->function->code,
+        .dynamic_shared = launch->dynamic_shared,
+        .parameters = launch->parameters,
+        .cooperative = launch->cooperative,
+        .workers = worker_count(),
+        .instruction_limit = instruction_limit(),
+        .heap_address = heap != NULL ? heap->address : 0,
+        .heap_bytes = heap != NULL ? heap->size : 0,
+        .grid_id = operation->record.request,
+        .print = print_from_device,
+    };
+    for (int i = 0; i < 3; i++) {
+        request.grid[i] = launch->grid[i];
+        request.block[i] = launch->block[i];
+    }
+    enum exec_end end = exec_run(&request, &counts, &fault);
+    struct timeline_cost cost = timeline_kernel_cost(&(struct timeline_kernel){
+        .blocks = product(launch->grid),
+        .threads_per_block = (uint32_t)product(launch->block),
+        .shared_bytes = info->static_shared + launch->dynamic_shared,
+        .warp_instructions = counts.warp_instructions,
+        .longest_warp = counts.longest_warp,
+        .longest_chain = counts.longest_chain,
+        .longest_wait = counts.longest_wait,
+        .sectors = counts.transactions,
+    });
+    timeline_op_cost(operation->op, &cost);
+    if (end == EXEC_DONE) return TIMELINE_RAN;
+    const struct fault_row *row = &faults[end];
+    return operation_fail_at(operation, row->code,
+                             end == EXEC_OUT_OF_BOUNDS ? kind_of_miss(fault.address) : row->kind,
+                             fault.file, fault.line, fault.address, fault.message);
+}
+
+static void drop_launch(struct operation *operation)
+{
+    module_release(((struct launch *)(void *)operation->payload)->module);
+}
+
+/* ---- launching --------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    return (hash ^ value) * 0x100000001b3ull;
+}
+
+/* Launches of one function with one shape are expected to take equally long. */
+static uint64_t signature_of(const struct launch *launch)
+{
+    uint64_t hash = mix(0xcbf29ce484222325ull, launch->function->object.id);
+    for (int i = 0; i < 3; i++) hash = mix(mix(hash, launch->grid[i]), launch->block[i]);
+    hash = mix(hash, launch->dynamic_shared);
+    return hash != 0 ? hash : 1;
+}
+
+static CUresult submit_launch(CUfunction handle, CUstream stream_handle, const struct launch *shape,
+                              void **parameters, void **extra)
+{
+    struct function *function;
+    struct stream *stream;
+    TRY(function_find(handle, &function));
+    TRY(stream_for_work(stream_handle, &stream));
+    const struct exec_function_info *info = exec_function_info(function->code);
+    struct operation *operation =
+        operation_make(stream, TRACE_KERNEL, sizeof(struct launch) + info->parameter_bytes + 16);
+    if (operation == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    struct launch *launch = (void *)operation->payload;
+    memcpy(launch, shape, sizeof *shape);
+    launch->function = function;
+    launch->module = function->module;
+    CUresult code = check_configuration(launch);
+    if (code == CUDA_SUCCESS) code = copy_parameters(info, parameters, extra, launch->parameters);
+    if (code != CUDA_SUCCESS) {
+        free(operation);
+        return code;
+    }
+    module_retain(launch->module);
+    operation->run = run_launch;
+    operation->drop = drop_launch;
+    operation->record.count = product(launch->grid) * product(launch->block);
+    trace_copy_string(operation->record.name, sizeof operation->record.name, info->name);
+    struct timeline_work work = {.kind = TIMELINE_KERNEL, .signature = signature_of(launch)};
+    return operation_submit(operation, stream, &work, NULL, NULL);
+}
+
+CUresult driver_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
+                               unsigned int gridDimZ, unsigned int blockDimX,
+                               unsigned int blockDimY, unsigned int blockDimZ,
+                               unsigned int sharedMemBytes, CUstream hStream, void **kernelParams,
+                               void **extra)
+{
+    return submit_launch(f, hStream,
+                         &(struct launch){.grid = {gridDimX, gridDimY, gridDimZ},
+                                          .block = {blockDimX, blockDimY, blockDimZ},
+                                          .dynamic_shared = sharedMemBytes},
+                         kernelParams, extra);
+}
+
+CUresult driver_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX,
+                                          unsigned int gridDimY, unsigned int gridDimZ,
+                                          unsigned int blockDimX, unsigned int blockDimY,
+                                          unsigned int blockDimZ, unsigned int sharedMemBytes,
+                                          CUstream hStream, void **kernelParams)
+{
+    return submit_launch(f, hStream,
+                         &(struct launch){.grid = {gridDimX, gridDimY, gridDimZ},
+                                          .block = {blockDimX, blockDimY, blockDimZ},
+                                          .dynamic_shared = sharedMemBytes,
+                                          .cooperative = true},
+                         kernelParams, NULL);
+}
+
+CUresult driver_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams,
+                                 void **extra)
+{
+    NEED_POINTER(config);
+    if (config->numAttrs > 0 && config->attrs == NULL) return CUDA_ERROR_INVALID_VALUE;
+    struct launch shape = {
+        .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+        .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+        .dynamic_shared = config->sharedMemBytes,
+    };
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        const CUlaunchAttribute *attribute = &config->attrs[i];
+        const CUlaunchAttributeValue *value = &attribute->value;
+        switch ((int)attribute->id) {
+        case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+            shape.cooperative = value->cooperative != 0;
+            break;
+        case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+            if (value->clusterDim.x == 1 && value->clusterDim.y == 1 && value->clusterDim.z == 1)
+                break;
+            finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
+                    "clusters of more than one block are not supported by the software device");
+            return CUDA_ERROR_NOT_SUPPORTED;
+        /* Hints and permissions: not using them is one of the behaviours that they allow. */
+        case CU_LAUNCH_ATTRIBUTE_IGNORE:
+        case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+        case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+        case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+        case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+        case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+        case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+        case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+        case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+            break;
+        default:
+            finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
+                    "launch attribute %d is not supported by the software device",
+                    (int)attribute->id);
+            return CUDA_ERROR_NOT_SUPPORTED;
+        }
+    }
+    return submit_launch(f, config->hStream, &shape, kernelParams, extra);
+}
+
+/* ---- occupancy --------------------------------------------------------------------------- */
+
+CUresult driver_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks,
+                                                                     CUfunction func, int blockSize,
+                                                                     size_t dynamicSMemSize,
+                                                                     unsigned int flags)
+{
+    struct function *function;
+    NEED_POINTER(numBlocks);
+    if (blockSize <= 0 || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
+        return CUDA_ERROR_INVALID_VALUE;
+    TRY(function_find(func, &function));
+    const struct exec_function_info *info = exec_function_info(function->code);
+    *numBlocks = info->max_threads > 0 && (unsigned)blockSize > info->max_threads
+                     ? 0
+                     : (int)resident_blocks(info, (uint64_t)blockSize, dynamicSMemSize);
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func,
+                                                            int blockSize, size_t dynamicSMemSize)
+{
+    return driver_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(numBlocks, func, blockSize,
+                                                                       dynamicSMemSize, 0);
+}
+
+CUresult
+driver_cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSize, CUfunction func,
+                                                 CUoccupancyB2DSize blockSizeToDynamicSMemSize,
+                                                 size_t dynamicSMemSize, int blockSizeLimit,
+                                                 unsigned int flags)
+{
+    struct function *function;
+    NEED_POINTER(minGridSize);
+    NEED_POINTER(blockSize);
+    if (flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE || blockSizeLimit < 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    TRY(function_find(func, &function));
+    const struct exec_function_info *info = exec_function_info(function->code);
+    int most = info->max_threads > 0 ? (int)info->max_threads : 1024;
+    if (blockSizeLimit > 0 && blockSizeLimit < most) most = blockSizeLimit;
+    int best_size = 0, best_blocks = 0;
+    /* The largest block among those that keep the most threads resident. */
+    for (int size = most; size > 0; size -= size % 32 != 0 ? size % 32 : 32) {
+        size_t shared =
+            blockSizeToDynamicSMemSize != NULL ? blockSizeToDynamicSMemSize(size) : dynamicSMemSize;
+        int blocks = (int)resident_blocks(info, (uint64_t)size, shared);
+        if (blocks * size <= best_blocks * best_size) continue;
+        best_size = size;
+        best_blocks = blocks;
+    }
+    *blockSize = best_size;
+    *minGridSize = best_blocks * (int)timeline_model.multiprocessors;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, CUfunction func,
+                                                 CUoccupancyB2DSize blockSizeToDynamicSMemSize,
+                                                 size_t dynamicSMemSize, int blockSizeLimit)
+{
+    return driver_cuOccupancyMaxPotentialBlockSizeWithFlags(minGridSize, blockSize, func,
+                                                            blockSizeToDynamicSMemSize,
+                                                            dynamicSMemSize, blockSizeLimit, 0);
+}
+
+CUresult driver_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunction func,
+                                                        int numBlocks, int blockSize)
+{
+    struct function *function;
+    NEED_POINTER(dynamicSmemSize);
+    if (numBlocks <= 0 || blockSize <= 0) return CUDA_ERROR_INVALID_VALUE;
+    TRY(function_find(func, &function));
+    const struct exec_function_info *info = exec_function_info(function->code);
+    int64_t each = (int64_t)timeline_model.shared_bytes / numBlocks -
+                   (int64_t)timeline_model.shared_reserved - (int64_t)info->static_shared;
+    int64_t most = SHARED_MOST - (int64_t)info->static_shared;
+    if (each > most) each = most;
+    *dynamicSmemSize = each > 0 ? (size_t)each : 0;
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,576 @@
+/* Memory: device, pinned, managed, stream-ordered; what an address is. Nothing here orders
+ * anything: freeing waits for nobody, though CUDA's may. */
+#include "emulator/api/driver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PITCH_ALIGNMENT = 512 };
+
+/* ---- allocating -------------------------------------------------------------------------- */
+
+static CUresult allocate(enum memory_kind kind, size_t size, unsigned flags,
+                         const struct memory_region **region)
+{
+    if (size == 0) return CUDA_ERROR_INVALID_VALUE;
+    *region = memory_allocate(&(struct memory_request){
+        .kind = kind,
+        .size = size,
+        .context = thread_context()->object.id,
+        .id = ++driver.ids,
+        .caller = (uint64_t)(uintptr_t)thread.call.caller,
+        .flags = flags,
+    });
+    if (*region == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    thread_spend(kind == MEMORY_PINNED ? timeline_model.allocate_pinned * (double)(size / 1024 + 1)
+                                       : timeline_model.allocate);
+    thread.call.object = (*region)->id;
+    trace_memory(*region, TRACE_CREATE, 0);
+    return CUDA_SUCCESS;
+}
+
+/* A call that frees what is no allocation. Freed before: the most common of those slips. */
+static CUresult refuse_free(uint64_t address)
+{
+    char what[160];
+    const struct memory_region *region = memory_find(address);
+    if (region != NULL)
+        describe_region(region, what, sizeof what);
+    else
+        describe_miss(address, what, sizeof what);
+    finding("invalid free", CUDA_ERROR_INVALID_VALUE,
+            "freeing 0x%llx, which is %s: only the address that an allocation returned can be "
+            "freed, once, by its own function",
+            (unsigned long long)address, what);
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+static void release(const struct memory_region *region)
+{
+    thread.call.object = region->id;
+    trace_memory(region, TRACE_DESTROY, 0);
+    memory_release(region);
+}
+
+CUresult driver_cuMemAlloc(CUdeviceptr *dptr, size_t bytesize)
+{
+    const struct memory_region *region;
+    NEED_POINTER(dptr);
+    TRY(allocate(MEMORY_DEVICE, bytesize, 0, &region));
+    *dptr = region->address;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemAllocPitch(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes,
+                                size_t Height, unsigned int ElementSizeBytes)
+{
+    NEED_POINTER(dptr);
+    NEED_POINTER(pPitch);
+    if (ElementSizeBytes != 4 && ElementSizeBytes != 8 && ElementSizeBytes != 16)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (WidthInBytes == 0 || Height == 0 || WidthInBytes > INT32_MAX)
+        return CUDA_ERROR_INVALID_VALUE;
+    size_t pitch = (WidthInBytes + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
+    if (Height > SIZE_MAX / pitch) return CUDA_ERROR_OUT_OF_MEMORY;
+    TRY(driver_cuMemAlloc(dptr, pitch * Height));
+    *pPitch = pitch;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags)
+{
+    const struct memory_region *region;
+    NEED_POINTER(dptr);
+    if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST)
+        return CUDA_ERROR_INVALID_VALUE;
+    TRY(allocate(MEMORY_MANAGED, bytesize, flags, &region));
+    *dptr = region->address;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemFree(CUdeviceptr dptr)
+{
+    if (dptr == 0) return CUDA_SUCCESS;
+    const struct memory_region *region = memory_find(dptr);
+    if (region == NULL || region->address != dptr ||
+        (region->kind != MEMORY_DEVICE && region->kind != MEMORY_MANAGED))
+        return refuse_free(dptr);
+    release(region);
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
+{
+    const unsigned known =
+        CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
+    const struct memory_region *region;
+    NEED_POINTER(pp);
+    if (Flags & ~known) return CUDA_ERROR_INVALID_VALUE;
+    TRY(allocate(MEMORY_PINNED, bytesize, Flags | CU_MEMHOSTALLOC_DEVICEMAP, &region));
+    *pp = region->bytes;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemAllocHost(void **pp, size_t bytesize)
+{
+    return driver_cuMemHostAlloc(pp, bytesize, 0);
+}
+
+CUresult driver_cuMemFreeHost(void *p)
+{
+    const uint64_t address = (uint64_t)(uintptr_t)p;
+    NEED_POINTER(p);
+    const struct memory_region *region = memory_find(address);
+    if (region == NULL || region->address != address || region->kind != MEMORY_PINNED ||
+        region->registered)
+        return refuse_free(address);
+    release(region);
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags)
+{
+    const unsigned known =
+        CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_READ_ONLY;
+    const uint64_t address = (uint64_t)(uintptr_t)p;
+    NEED_POINTER(p);
+    if (bytesize == 0 || memory_is_device_address(address)) return CUDA_ERROR_INVALID_VALUE;
+    if (Flags & CU_MEMHOSTREGISTER_IOMEMORY) return CUDA_ERROR_NOT_SUPPORTED;
+    if (Flags & ~known) return CUDA_ERROR_INVALID_VALUE;
+    const struct memory_region *region =
+        memory_register(p, &(struct memory_request){
+                               .kind = MEMORY_PINNED,
+                               .size = bytesize,
+                               .context = thread_context()->object.id,
+                               .id = ++driver.ids,
+                               .caller = (uint64_t)(uintptr_t)thread.call.caller,
+                               .flags = Flags | CU_MEMHOSTALLOC_DEVICEMAP,
+                           });
+    if (region == NULL) return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+    thread_spend(timeline_model.allocate_pinned * (double)(bytesize / 1024 + 1));
+    trace_memory(region, TRACE_CREATE, 0);
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemHostUnregister(void *p)
+{
+    const uint64_t address = (uint64_t)(uintptr_t)p;
+    NEED_POINTER(p);
+    const struct memory_region *region = memory_find(address);
+    if (region == NULL || !region->registered) return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+    if (region->address != address) return CUDA_ERROR_INVALID_VALUE;
+    release(region);
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemHostGetDevicePointer(CUdeviceptr *pdptr, void *p, unsigned int Flags)
+{
+    NEED_POINTER(pdptr);
+    const struct memory_region *region = memory_find((uint64_t)(uintptr_t)p);
+    if (Flags != 0 || region == NULL || region->kind != MEMORY_PINNED)
+        return CUDA_ERROR_INVALID_VALUE;
+    *pdptr = (CUdeviceptr)(uintptr_t)p;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemHostGetFlags(unsigned int *pFlags, void *p)
+{
+    NEED_POINTER(pFlags);
+    const struct memory_region *region = memory_find((uint64_t)(uintptr_t)p);
+    if (region == NULL || region->kind != MEMORY_PINNED) return CUDA_ERROR_INVALID_VALUE;
+    *pFlags = region->flags;
+    return CUDA_SUCCESS;
+}
+
+/* ---- what is known ----------------------------------------------------------------------- */
+
+CUresult driver_cuMemGetInfo(size_t *free, size_t *total)
+{
+    NEED_POINTER(free);
+    NEED_POINTER(total);
+    *total = (size_t)memory_limit();
+    *free = (size_t)(memory_limit() - memory_used());
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemGetAddressRange(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr)
+{
+    const struct memory_region *region = memory_find(dptr);
+    if (region == NULL) return CUDA_ERROR_NOT_FOUND;
+    if (pbase != NULL) *pbase = region->address;
+    if (psize != NULL) *psize = region->size;
+    return CUDA_SUCCESS;
+}
+
+static struct context *context_by_id(uint64_t id)
+{
+    const size_t buckets = sizeof driver.buckets / sizeof *driver.buckets;
+    for (size_t i = 0; i < buckets; i++)
+        for (struct object *object = driver.buckets[i]; object != NULL; object = object->bucket)
+            if (object->kind == OBJECT_CONTEXT && object->id == id) return (struct context *)object;
+    return NULL;
+}
+
+/* An attribute of an address that `region` holds, written to `data` in its own type. */
+static CUresult pointer_attribute(void *data, CUpointer_attribute attribute, CUdeviceptr ptr,
+                                  const struct memory_region *region)
+{
+    const bool host = region->kind == MEMORY_PINNED || region->kind == MEMORY_MANAGED;
+    switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+        *(CUcontext *)data = (CUcontext)context_by_id(region->context);
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+        *(CUmemorytype *)data =
+            region->kind == MEMORY_PINNED ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+        *(CUdeviceptr *)data = ptr;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+        *(void **)data = host ? (void *)(uintptr_t)ptr : NULL;
+        return host ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+        *(unsigned *)data = 0;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
+        *(unsigned long long *)data = region->id;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+        *(unsigned *)data = region->kind == MEMORY_MANAGED;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+        *(int *)data = 0;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
+        *(unsigned *)data = 0;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
+        *(CUdeviceptr *)data = region->address;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
+        *(size_t *)data = region->size;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_MAPPED:
+        *(unsigned *)data = 1;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+        *(unsigned long long *)data = 0;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+        *(unsigned *)data = CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+        *(CUmemoryPool *)data = NULL;
+        return CUDA_SUCCESS;
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+/* The size of an attribute's type, for the zero that an unknown address gets. */
+static size_t pointer_attribute_size(CUpointer_attribute attribute)
+{
+    switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
+    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+        return sizeof(uint64_t);
+    default:
+        return sizeof(unsigned);
+    }
+}
+
+CUresult driver_cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr ptr)
+{
+    NEED_POINTER(data);
+    const struct memory_region *region = memory_find(ptr);
+    if (region == NULL) return CUDA_ERROR_INVALID_VALUE;
+    return pointer_attribute(data, attribute, ptr, region);
+}
+
+CUresult driver_cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes,
+                                       void **data, CUdeviceptr ptr)
+{
+    NEED_POINTER(attributes);
+    NEED_POINTER(data);
+    const struct memory_region *region = memory_find(ptr);
+    for (unsigned i = 0; i < numAttributes; i++) {
+        if (attributes[i] < CU_POINTER_ATTRIBUTE_CONTEXT ||
+            attributes[i] > CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE)
+            return CUDA_ERROR_INVALID_VALUE;
+        NEED_POINTER(data[i]);
+        memset(data[i], 0, pointer_attribute_size(attributes[i]));
+        if (attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL) *(int *)data[i] = -2;
+        if (region != NULL) pointer_attribute(data[i], attributes[i], ptr, region);
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
+                                      CUdeviceptr ptr)
+{
+    NEED_POINTER(value);
+    if (attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS || memory_find(ptr) == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (*(const unsigned *)value == 0) return CUDA_SUCCESS;
+    finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
+            "CU_POINTER_ATTRIBUTE_SYNC_MEMOPS is not supported by the software device");
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+/* ---- managed memory ---------------------------------------------------------------------- */
+
+static CUresult check_managed(CUdeviceptr address, size_t size)
+{
+    const struct memory_region *region = memory_find(address);
+    if (size == 0 || region == NULL || region->kind != MEMORY_MANAGED ||
+        size > region->address + region->size - address)
+        return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUdevice device)
+{
+    (void)device;
+    if ((int)advice < CU_MEM_ADVISE_SET_READ_MOSTLY || advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY)
+        return CUDA_ERROR_INVALID_VALUE;
+    return check_managed(devPtr, count); /* advice changes nothing that a program computes */
+}
+
+CUresult driver_cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice,
+                               CUmemLocation location)
+{
+    (void)location;
+    return driver_cuMemAdvise(devPtr, count, advice, 0);
+}
+
+CUresult driver_cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice,
+                                   CUstream hStream)
+{
+    struct stream *stream;
+    TRY(stream_for_work(hStream, &stream));
+    TRY(check_managed(devPtr, count));
+    if (dstDevice != 0 && dstDevice != CU_DEVICE_CPU) return CUDA_ERROR_INVALID_DEVICE;
+    return operation_submit(operation_make(stream, TRACE_WHAT_NONE, 0), stream,
+                            &(struct timeline_work){.kind = TIMELINE_MARK}, NULL, NULL);
+}
+
+CUresult driver_cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location,
+                                      unsigned int flags, CUstream hStream)
+{
+    if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    bool host = location.type != CU_MEM_LOCATION_TYPE_DEVICE;
+    return driver_cuMemPrefetchAsync(devPtr, count, host ? CU_DEVICE_CPU : location.id, hStream);
+}
+
+CUresult driver_cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_attribute attribute,
+                                       CUdeviceptr devPtr, size_t count)
+{
+    NEED_POINTER(data);
+    TRY(check_managed(devPtr, count));
+    if (dataSize < sizeof(int)) return CUDA_ERROR_INVALID_VALUE;
+    switch (attribute) {
+    case CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY:
+        *(int *)data = 0;
+        return CUDA_SUCCESS;
+    case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION:
+    case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION:
+        *(int *)data = CU_DEVICE_INVALID;
+        return CUDA_SUCCESS;
+    default:
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+}
+
+/* ---- stream-ordered memory --------------------------------------------------------------- */
+
+struct pool {
+    struct object object;
+    uint64_t values[CU_MEMPOOL_ATTR_USED_MEM_HIGH + 1]; /* by CUmemPool_attribute */
+};
+
+static struct {
+    struct pool *default_pool, *current;
+} pools;
+
+static struct pool *default_pool(void)
+{
+    if (pools.default_pool != NULL) return pools.default_pool;
+    pools.default_pool = calloc(1, sizeof *pools.default_pool);
+    if (pools.default_pool == NULL) return NULL;
+    object_add(&pools.default_pool->object, OBJECT_POOL, NULL);
+    pools.current = pools.default_pool;
+    return pools.default_pool;
+}
+
+CUresult driver_cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev)
+{
+    NEED_POINTER(pool_out);
+    NEED_DEVICE(dev);
+    *pool_out = (CUmemoryPool)default_pool();
+    return *pool_out != NULL ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult driver_cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev)
+{
+    TRY(driver_cuDeviceGetDefaultMemPool(pool, dev));
+    *pool = (CUmemoryPool)pools.current;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool)
+{
+    NEED_DEVICE(dev);
+    struct pool *found = object_find(pool, OBJECT_POOL);
+    if (found == NULL) return CUDA_ERROR_INVALID_VALUE;
+    pools.current = found;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
+{
+    NEED_POINTER(pool);
+    NEED_POINTER(poolProps);
+    if (poolProps->allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
+        poolProps->location.type != CU_MEM_LOCATION_TYPE_DEVICE || poolProps->location.id != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (poolProps->handleTypes != CU_MEM_HANDLE_TYPE_NONE) return CUDA_ERROR_NOT_SUPPORTED;
+    struct pool *made = calloc(1, sizeof *made);
+    if (made == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    object_add(&made->object, OBJECT_POOL, NULL);
+    *pool = (CUmemoryPool)made;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemPoolDestroy(CUmemoryPool pool)
+{
+    struct pool *found = object_find(pool, OBJECT_POOL);
+    if (found == NULL || found == pools.default_pool) return CUDA_ERROR_INVALID_VALUE;
+    if (pools.current == found) pools.current = pools.default_pool;
+    object_remove(&found->object);
+    free(found);
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
+{
+    (void)minBytesToKeep; /* nothing is kept beyond its free */
+    return object_find(pool, OBJECT_POOL) != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult pool_value(CUmemoryPool pool, CUmemPool_attribute attr, uint64_t **value)
+{
+    struct pool *found = object_find(pool, OBJECT_POOL);
+    if (found == NULL || attr < CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES ||
+        attr > CU_MEMPOOL_ATTR_USED_MEM_HIGH)
+        return CUDA_ERROR_INVALID_VALUE;
+    *value = &found->values[attr];
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
+{
+    uint64_t *kept;
+    NEED_POINTER(value);
+    TRY(pool_value(pool, attr, &kept));
+    *kept = attr <= CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES ? (uint64_t) * (int *)value
+                                                                      : *(cuuint64_t *)value;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
+{
+    uint64_t *kept;
+    NEED_POINTER(value);
+    TRY(pool_value(pool, attr, &kept));
+    if (attr <= CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES)
+        *(int *)value = (int)*kept;
+    else
+        *(cuuint64_t *)value = *kept;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count)
+{
+    if (object_find(pool, OBJECT_POOL) == NULL || (map == NULL && count > 0))
+        return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < count; i++)
+        if (map[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE || map[i].location.id != 0)
+            return CUDA_ERROR_INVALID_DEVICE;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool,
+                                   CUmemLocation *location)
+{
+    NEED_POINTER(flags);
+    NEED_POINTER(location);
+    if (object_find(memPool, OBJECT_POOL) == NULL) return CUDA_ERROR_INVALID_VALUE;
+    *flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
+{
+    struct stream *stream;
+    TRY(stream_for_work(hStream, &stream));
+    TRY(driver_cuMemAlloc(dptr, bytesize));
+    return operation_submit(operation_make(stream, TRACE_WHAT_NONE, 0), stream,
+                            &(struct timeline_work){.kind = TIMELINE_MARK}, NULL, NULL);
+}
+
+CUresult driver_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
+                                        CUstream hStream)
+{
+    if (object_find(pool, OBJECT_POOL) == NULL) return CUDA_ERROR_INVALID_VALUE;
+    return driver_cuMemAllocAsync(dptr, bytesize, hStream);
+}
+
+static void release_at(uint64_t address)
+{
+    const struct memory_region *region = memory_find(address);
+    if (region != NULL && region->address == address) memory_release(region);
+}
+
+static enum timeline_ran run_free(struct operation *operation)
+{
+    release_at(operation->record.address);
+    return TIMELINE_RAN;
+}
+
+static void drop_free(struct operation *operation)
+{
+    if (!operation->has_run) release_at(operation->record.address);
+}
+
+CUresult driver_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
+{
+    struct stream *stream;
+    TRY(stream_for_work(hStream, &stream));
+    const struct memory_region *region = memory_find(dptr);
+    if (region == NULL || region->address != dptr || region->kind != MEMORY_DEVICE)
+        return refuse_free(dptr);
+    struct operation *operation = operation_make(stream, TRACE_WHAT_NONE, 0);
+    if (operation == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    thread.call.object = region->id;
+    trace_memory(region, TRACE_DESTROY, 0); /* the submission's part is done */
+    operation->record.address = dptr;
+    operation->run = run_free;
+    operation->drop = drop_free;
+    return operation_submit(operation, stream, &(struct timeline_work){.kind = TIMELINE_MARK}, NULL,
+                            NULL);
+}

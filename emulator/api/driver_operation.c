@@ -1,0 +1,129 @@
+/* Operations: work on its way from a call through the timeline into the trace. */
+#include "emulator/api/driver.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct operation *operation_make(const struct stream *stream, enum trace_what what,
+                                 size_t payload_size)
+{
+    struct operation *operation = calloc(1, sizeof *operation + payload_size);
+    if (operation == NULL) return NULL;
+    operation->context = stream->object.context;
+    operation->record = (struct trace_record){
+        .kind = TRACE_OPERATION,
+        .what = what,
+        .flags = thread.call.flags & OVERLAP_CALL_ASYNC ? TRACE_ASYNC : 0,
+        .context = operation->context->object.id,
+        .stream = stream->object.id,
+        .request = thread.call.request,
+        .caller = (uint64_t)(uintptr_t)thread.call.caller,
+    };
+    return operation;
+}
+
+static void operation_release(void *user)
+{
+    struct operation *operation = user;
+    if (operation->drop != NULL) operation->drop(operation);
+    free(operation);
+}
+
+static enum timeline_ran operation_run(struct timeline_op *op, void *user)
+{
+    struct operation *operation = user;
+    operation->op = op;
+    enum timeline_ran ran = operation->run != NULL ? operation->run(operation) : TIMELINE_RAN;
+    operation->has_run = ran != TIMELINE_NOT_YET;
+    return ran;
+}
+
+static void operation_settled(const struct timeline_op *op, void *user)
+{
+    struct operation *operation = user;
+    if (operation->record.what == TRACE_WHAT_NONE) return;
+    operation->record.start_ns = timeline_op_start(op);
+    operation->record.end_ns = timeline_op_end(op);
+    trace_put(driver.trace, &operation->record);
+}
+
+CUresult operation_submit(struct operation *operation, struct stream *stream,
+                          const struct timeline_work *work, struct timeline_op *op_before,
+                          struct timeline_op **op)
+{
+    struct timeline_work full = *work;
+    if (op != NULL) *op = NULL;
+    if (operation == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    full.run = operation_run;
+    full.settled = operation_settled;
+    full.release = operation_release;
+    full.user = operation;
+    struct timeline_op *submitted =
+        timeline_submit(stream->time, &full, thread.clock_ns, &op_before, op_before != NULL);
+    if (submitted == NULL) {
+        operation_release(operation);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    if (op != NULL)
+        *op = submitted;
+    else
+        timeline_op_release(submitted);
+    if (!timeline_is_idle(driver.timeline)) host_thread_wake();
+    return CUDA_SUCCESS;
+}
+
+enum timeline_ran operation_fail_at(struct operation *operation, CUresult code, const char *kind,
+                                    const char *file, unsigned line, uint64_t address,
+                                    const char *sentence)
+{
+    struct trace_record record = operation->record;
+    record.kind = TRACE_FINDING;
+    record.code = (int32_t)code;
+    record.address = address;
+    record.count = 1;
+    record.line = line;
+    trace_copy_string(record.name, sizeof record.name, kind);
+    trace_copy_string(record.file, sizeof record.file, file);
+    trace_copy_string(record.text, sizeof record.text, sentence);
+    trace_put(driver.trace, &record);
+    if (file != NULL && *file != '\0')
+        fprintf(stderr, "overlap: %s:%u: %s\n", file, line, sentence);
+    else
+        fprintf(stderr, "overlap: %s\n", sentence);
+    if (operation->outcome != NULL)
+        *operation->outcome = code;
+    else
+        context_fail(operation->context, code);
+    return TIMELINE_RAN;
+}
+
+enum timeline_ran operation_fail(struct operation *operation, CUresult code, const char *kind,
+                                 const char *format, ...)
+{
+    char sentence[TRACE_TEXT_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    return operation_fail_at(operation, code, kind, NULL, 0, 0, sentence);
+}
+
+CUresult wait_for_op(struct context *context, struct timeline_op *op)
+{
+    uint64_t end = op != NULL ? timeline_finish(op) : 0;
+    thread_wait_until(end);
+    thread.polls = 0;
+    return context->alive ? context->sticky : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
+CUresult answer_query(struct context *context, struct timeline_op *op)
+{
+    /* Each fruitless query in a row lets more time pass, as a polling loop does. */
+    thread_spend(timeline_model.query * (1 + thread.polls / 4.0));
+    bool ended = op == NULL || timeline_query(op, thread.clock_ns);
+    thread.polls = ended ? 0 : thread.polls + 1;
+    if (!context->alive) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    if (context->sticky != CUDA_SUCCESS) return context->sticky;
+    return ended ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}

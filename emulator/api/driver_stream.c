@@ -1,0 +1,430 @@
+/* Streams: the default ones and those that are made, their order, waits for values. */
+#include "emulator/api/driver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- life -------------------------------------------------------------------------------- */
+
+struct stream *stream_make(struct context *context, enum timeline_stream_kind kind, unsigned flags,
+                           int priority, bool implicit)
+{
+    struct stream *stream = calloc(1, sizeof *stream);
+    if (stream == NULL) return NULL;
+    stream->time = timeline_stream_create(context->time, kind, priority);
+    if (stream->time == NULL) {
+        free(stream);
+        return NULL;
+    }
+    stream->flags = flags;
+    stream->priority = priority;
+    object_add(&stream->object, OBJECT_STREAM, context);
+    trace_object(&stream->object, TRACE_CREATE, TRACE_STREAM,
+                 (implicit ? TRACE_IMPLICIT : 0u) |
+                     (kind == TIMELINE_NON_BLOCKING ? TRACE_NON_BLOCKING : 0u));
+    return stream;
+}
+
+void stream_end(struct stream *stream, bool implicit)
+{
+    struct stream **link = &stream->object.context->per_thread;
+    while (*link != NULL && *link != stream) link = &(*link)->next;
+    if (*link != NULL) *link = stream->next;
+    trace_object(&stream->object, TRACE_DESTROY, TRACE_STREAM, implicit ? TRACE_IMPLICIT : 0);
+    object_remove(&stream->object);
+    timeline_stream_destroy(stream->time);
+    free(stream);
+}
+
+/* The calling thread's own default stream in a context, made when first used. */
+static struct stream *per_thread_stream(struct context *context)
+{
+    for (struct stream *stream = context->per_thread; stream != NULL; stream = stream->next)
+        if (stream->thread == thread.number) return stream;
+    struct stream *stream = stream_make(context, TIMELINE_BLOCKING, CU_STREAM_DEFAULT, 0, true);
+    if (stream == NULL) return NULL;
+    stream->thread = thread.number;
+    stream->next = context->per_thread;
+    context->per_thread = stream;
+    return stream;
+}
+
+static CUresult stream_find(CUstream handle, struct stream **stream)
+{
+    struct context *context = thread_context();
+    if (handle == NULL && thread.per_thread) handle = CU_STREAM_PER_THREAD;
+    if (handle == NULL || handle == CU_STREAM_LEGACY)
+        *stream = context->legacy;
+    else if (handle == CU_STREAM_PER_THREAD)
+        *stream = per_thread_stream(context);
+    else if ((*stream = object_find(handle, OBJECT_STREAM)) == NULL)
+        return CUDA_ERROR_INVALID_HANDLE;
+    return *stream != NULL ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult stream_resolve(CUstream handle, struct stream **stream)
+{
+    TRY(stream_find(handle, stream));
+    thread.call.stream = (*stream)->object.id;
+    thread.call.context = (*stream)->object.context->object.id;
+    return CUDA_SUCCESS;
+}
+
+CUresult stream_for_work(CUstream handle, struct stream **stream)
+{
+    TRY(stream_resolve(handle, stream));
+    if ((*stream)->object.context == thread_context()) return CUDA_SUCCESS;
+    finding("wrong context", CUDA_ERROR_INVALID_HANDLE,
+            "the stream belongs to context %llu, but context %llu is current: work goes into "
+            "streams of the current context",
+            (unsigned long long)(*stream)->object.context->object.id,
+            (unsigned long long)thread_context()->object.id);
+    return CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult driver_cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority)
+{
+    int least, greatest;
+    NEED_POINTER(phStream);
+    if (flags & ~(unsigned)CU_STREAM_NON_BLOCKING) return CUDA_ERROR_INVALID_VALUE;
+    driver_cuCtxGetStreamPriorityRange(&least, &greatest);
+    if (priority > least) priority = least; /* clamped, as documented */
+    if (priority < greatest) priority = greatest;
+    struct stream *stream =
+        stream_make(thread_context(),
+                    flags & CU_STREAM_NON_BLOCKING ? TIMELINE_NON_BLOCKING : TIMELINE_BLOCKING,
+                    flags, priority, false);
+    if (stream == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    thread.call.stream = stream->object.id;
+    *phStream = (CUstream)stream;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuStreamCreate(CUstream *phStream, unsigned int Flags)
+{
+    return driver_cuStreamCreateWithPriority(phStream, Flags, 0);
+}
+
+CUresult driver_cuStreamDestroy(CUstream hStream)
+{
+    struct stream *stream = object_find(hStream, OBJECT_STREAM);
+    if (stream == NULL || stream == stream->object.context->legacy || stream->thread != 0)
+        return CUDA_ERROR_INVALID_HANDLE;
+    thread.call.stream = stream->object.id;
+    stream_end(stream, false);
+    return CUDA_SUCCESS;
+}
+
+/* ---- what is known of one ---------------------------------------------------------------- */
+
+CUresult driver_cuStreamGetPriority(CUstream hStream, int *priority)
+{
+    struct stream *stream;
+    NEED_POINTER(priority);
+    TRY(stream_resolve(hStream, &stream));
+    *priority = stream->priority;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuStreamGetFlags(CUstream hStream, unsigned int *flags)
+{
+    struct stream *stream;
+    NEED_POINTER(flags);
+    TRY(stream_resolve(hStream, &stream));
+    *flags = stream->flags;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuStreamGetId(CUstream hStream, unsigned long long *streamId)
+{
+    struct stream *stream;
+    NEED_POINTER(streamId);
+    TRY(stream_resolve(hStream, &stream));
+    *streamId = stream->object.id;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuStreamGetDevice(CUstream hStream, CUdevice *device)
+{
+    struct stream *stream;
+    NEED_POINTER(device);
+    TRY(stream_resolve(hStream, &stream));
+    *device = 0;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuStreamGetCtx(CUstream hStream, CUcontext *pctx)
+{
+    struct stream *stream;
+    NEED_POINTER(pctx);
+    TRY(stream_resolve(hStream, &stream));
+    *pctx = (CUcontext)stream->object.context;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuStreamGetCtx_v2(CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGreenCtx)
+{
+    if (pGreenCtx != NULL) *pGreenCtx = NULL;
+    return driver_cuStreamGetCtx(hStream, pCtx);
+}
+
+CUresult driver_cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus)
+{
+    struct stream *stream;
+    NEED_POINTER(captureStatus);
+    TRY(stream_resolve(hStream, &stream));
+    *captureStatus = CU_STREAM_CAPTURE_STATUS_NONE;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
+{
+    static __thread CUstreamCaptureMode current = CU_STREAM_CAPTURE_MODE_GLOBAL;
+    NEED_POINTER(mode);
+    if ((int)*mode < 0 || *mode > CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_ERROR_INVALID_VALUE;
+    CUstreamCaptureMode previous = current;
+    current = *mode;
+    *mode = previous;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr,
+                                     CUstreamAttrValue *value_out)
+{
+    struct stream *stream;
+    NEED_POINTER(value_out);
+    TRY(stream_resolve(hStream, &stream));
+    memset(value_out, 0, sizeof *value_out);
+    switch ((int)attr) {
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+        value_out->priority = stream->priority;
+        return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+        value_out->syncPolicy = CU_SYNC_POLICY_AUTO;
+        return CUDA_SUCCESS;
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+CUresult driver_cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr,
+                                     const CUstreamAttrValue *value)
+{
+    struct stream *stream;
+    NEED_POINTER(value);
+    TRY(stream_resolve(hStream, &stream));
+    switch ((int)attr) {
+    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY: /* hints without an effect here */
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+        return CUDA_SUCCESS;
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+CUresult driver_cuStreamCopyAttributes(CUstream dst, CUstream src)
+{
+    struct stream *stream;
+    TRY(stream_resolve(src, &stream));
+    return stream_resolve(dst, &stream); /* there is nothing that differs */
+}
+
+/* ---- waiting and asking ------------------------------------------------------------------ */
+
+CUresult driver_cuStreamSynchronize(CUstream hStream)
+{
+    struct stream *stream;
+    TRY(stream_resolve(hStream, &stream));
+    return wait_for_op(stream->object.context, timeline_stream_last(stream->time));
+}
+
+CUresult driver_cuStreamQuery(CUstream hStream)
+{
+    struct stream *stream;
+    TRY(stream_resolve(hStream, &stream));
+    return answer_query(stream->object.context, timeline_stream_last(stream->time));
+}
+
+CUresult driver_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
+{
+    struct stream *stream;
+    struct event *event = object_find(hEvent, OBJECT_EVENT);
+    TRY(stream_for_work(hStream, &stream));
+    if (event == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    if (Flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
+    thread.call.object = event->object.id;
+    struct operation *operation = operation_make(stream, TRACE_EVENT_WAIT, 0);
+    if (operation != NULL) operation->record.object = event->object.id;
+    /* An event that was never recorded stands for no work; the wait is an action all the same. */
+    return operation_submit(operation, stream, &(struct timeline_work){.kind = TIMELINE_MARK},
+                            event->record, NULL);
+}
+
+CUresult driver_cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length,
+                                       unsigned int flags)
+{
+    struct stream *stream;
+    (void)length;
+    TRY(stream_for_work(hStream, &stream));
+    if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST &&
+        flags != CU_MEM_ATTACH_SINGLE)
+        return CUDA_ERROR_INVALID_VALUE;
+    const struct memory_region *region = memory_find(dptr);
+    if (region == NULL || region->kind != MEMORY_MANAGED) return CUDA_ERROR_INVALID_VALUE;
+    return operation_submit(operation_make(stream, TRACE_WHAT_NONE, 0), stream,
+                            &(struct timeline_work){.kind = TIMELINE_MARK}, NULL, NULL);
+}
+
+CUresult driver_cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *userData,
+                                    unsigned int flags)
+{
+    struct stream *stream;
+    TRY(stream_for_work(hStream, &stream));
+    if (callback == NULL || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    return host_function_submit(stream, NULL, callback, hStream, userData);
+}
+
+CUresult driver_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
+{
+    struct stream *stream;
+    TRY(stream_for_work(hStream, &stream));
+    NEED_POINTER(fn);
+    return host_function_submit(stream, fn, NULL, hStream, userData);
+}
+
+/* ---- values in memory -------------------------------------------------------------------- */
+
+struct value {
+    uint64_t address, value;
+    unsigned size; /* bytes: 4 or 8 */
+    unsigned flags;
+};
+
+static void *value_bytes(const struct value *value)
+{
+    const struct memory_region *region = memory_find(value->address);
+    if (region == NULL || region->address + region->size < value->address + value->size)
+        return NULL;
+    return region->bytes + (value->address - region->address);
+}
+
+static bool value_has_come(const struct value *wait, const void *bytes)
+{
+    uint64_t have = wait->size == 4 ? __atomic_load_n((const uint32_t *)bytes, __ATOMIC_ACQUIRE)
+                                    : __atomic_load_n((const uint64_t *)bytes, __ATOMIC_ACQUIRE);
+    uint64_t all = wait->size == 4 ? UINT32_MAX : UINT64_MAX;
+    switch (wait->flags & ~(unsigned)CU_STREAM_WAIT_VALUE_FLUSH) {
+    case CU_STREAM_WAIT_VALUE_GEQ:
+        return wait->size == 4 ? (int32_t)((uint32_t)have - (uint32_t)wait->value) >= 0
+                               : (int64_t)(have - wait->value) >= 0;
+    case CU_STREAM_WAIT_VALUE_EQ:
+        return have == wait->value;
+    case CU_STREAM_WAIT_VALUE_AND:
+        return (have & wait->value) != 0;
+    case CU_STREAM_WAIT_VALUE_NOR:
+        return (~(have | wait->value) & all) != 0;
+    default:
+        return true;
+    }
+}
+
+static enum timeline_ran run_wait_value(struct operation *operation)
+{
+    const struct value *value = (const void *)operation->payload;
+    const void *bytes = value_bytes(value);
+    if (bytes == NULL)
+        return operation_fail(operation, CUDA_ERROR_ILLEGAL_ADDRESS, "use after free",
+                              "a stream waits for a value at 0x%llx, which is no longer allocated",
+                              (unsigned long long)value->address);
+    return value_has_come(value, bytes) ? TIMELINE_RAN : TIMELINE_NOT_YET;
+}
+
+static enum timeline_ran run_write_value(struct operation *operation)
+{
+    const struct value *value = (const void *)operation->payload;
+    void *bytes = value_bytes(value);
+    if (bytes == NULL)
+        return operation_fail(operation, CUDA_ERROR_ILLEGAL_ADDRESS, "use after free",
+                              "a stream writes a value to 0x%llx, which is no longer allocated",
+                              (unsigned long long)value->address);
+    if (value->size == 4)
+        __atomic_store_n((uint32_t *)bytes, (uint32_t)value->value, __ATOMIC_RELEASE);
+    else
+        __atomic_store_n((uint64_t *)bytes, value->value, __ATOMIC_RELEASE);
+    return TIMELINE_RAN;
+}
+
+static CUresult submit_value(CUstream handle, const struct value *value, bool wait)
+{
+    struct stream *stream;
+    TRY(stream_for_work(handle, &stream));
+    unsigned most = wait ? CU_STREAM_WAIT_VALUE_NOR : CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER;
+    if ((value->flags & ~(wait ? (unsigned)CU_STREAM_WAIT_VALUE_FLUSH : 0u)) > most ||
+        value->address % value->size != 0 || value_bytes(value) == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct operation *operation = operation_make(stream, TRACE_WHAT_NONE, sizeof *value);
+    if (operation != NULL) {
+        memcpy(operation->payload, value, sizeof *value);
+        operation->run = wait ? run_wait_value : run_write_value;
+    }
+    return operation_submit(operation, stream,
+                            &(struct timeline_work){.kind = TIMELINE_MARK, .waits = wait}, NULL,
+                            NULL);
+}
+
+CUresult driver_cuStreamWaitValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value,
+                                    unsigned int flags)
+{
+    return submit_value(stream, &(struct value){addr, value, 4, flags}, true);
+}
+
+CUresult driver_cuStreamWaitValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value,
+                                    unsigned int flags)
+{
+    return submit_value(stream, &(struct value){addr, value, 8, flags}, true);
+}
+
+CUresult driver_cuStreamWriteValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value,
+                                     unsigned int flags)
+{
+    return submit_value(stream, &(struct value){addr, value, 4, flags}, false);
+}
+
+CUresult driver_cuStreamWriteValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value,
+                                     unsigned int flags)
+{
+    return submit_value(stream, &(struct value){addr, value, 8, flags}, false);
+}
+
+CUresult driver_cuStreamBatchMemOp(CUstream stream, unsigned int count,
+                                   CUstreamBatchMemOpParams *paramArray, unsigned int flags)
+{
+    if (paramArray == NULL || count == 0 || count > 256 || flags != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < count; i++) {
+        const CUstreamBatchMemOpParams *op = &paramArray[i];
+        switch (op->operation) {
+        case CU_STREAM_MEM_OP_WAIT_VALUE_32:
+            TRY(driver_cuStreamWaitValue32(stream, op->waitValue.address, op->waitValue.value,
+                                           op->waitValue.flags));
+            break;
+        case CU_STREAM_MEM_OP_WAIT_VALUE_64:
+            TRY(driver_cuStreamWaitValue64(stream, op->waitValue.address, op->waitValue.value64,
+                                           op->waitValue.flags));
+            break;
+        case CU_STREAM_MEM_OP_WRITE_VALUE_32:
+            TRY(driver_cuStreamWriteValue32(stream, op->writeValue.address, op->writeValue.value,
+                                            op->writeValue.flags));
+            break;
+        case CU_STREAM_MEM_OP_WRITE_VALUE_64:
+            TRY(driver_cuStreamWriteValue64(stream, op->writeValue.address, op->writeValue.value64,
+                                            op->writeValue.flags));
+            break;
+        case CU_STREAM_MEM_OP_BARRIER:
+            break; /* a stream's operations are in order anyway */
+        default:
+            return CUDA_ERROR_INVALID_VALUE;
+        }
+    }
+    return CUDA_SUCCESS;
+}

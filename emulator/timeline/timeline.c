@@ -1,0 +1,551 @@
+/* The order: which operation runs next. The virtual clock is timeline_clock.c. */
+#include "emulator/timeline/timeline_parts.h"
+
+#include <stdlib.h>
+
+/* ---- references and edges ---------------------------------------------------------------- */
+
+struct timeline_op *timeline_op_retain(struct timeline_op *op)
+{
+    if (op != NULL) op->references++;
+    return op;
+}
+
+static void edges_release(struct timeline_op ***edges, size_t *count)
+{
+    struct timeline_op **list = *edges;
+    size_t n = *count;
+    *edges = NULL;
+    *count = 0;
+    for (size_t i = 0; i < n; i++) timeline_op_release(list[i]);
+    free(list);
+}
+
+void timeline_op_release(struct timeline_op *op)
+{
+    if (op == NULL || --op->references > 0) return;
+    edges_release(&op->before, &op->before_count);
+    edges_release(&op->after, &op->after_count);
+    if (op->work.release != NULL) op->work.release(op->work.user);
+    free(op);
+}
+
+static bool is_settled(const struct timeline_op *op)
+{
+    return op->state == ORDER_HAS_RUN && op->phase == CLOCK_ENDED;
+}
+
+/* Makes `op` depend on `before`. `op->before` has room. */
+static bool depend(struct timeline_op *op, struct timeline_op *before)
+{
+    const uint64_t after_end = before->end_ns + (uint64_t)timeline_model.chain;
+    if (before->phase == CLOCK_ENDED && after_end > op->ready_ns) op->ready_ns = after_end;
+    if (is_settled(before)) return true;
+    if (before->after_count == before->after_room) {
+        size_t room = before->after_room ? before->after_room * 2 : 4;
+        struct timeline_op **after = reallocarray(before->after, room, sizeof *after);
+        if (after == NULL) return false;
+        before->after = after;
+        before->after_room = room;
+    }
+    before->after[before->after_count++] = timeline_op_retain(op);
+    op->before[op->before_count++] = timeline_op_retain(before);
+    if (before->state != ORDER_HAS_RUN) op->unrun++;
+    if (before->phase != CLOCK_ENDED) op->unended++;
+    return true;
+}
+
+void order_settle(struct timeline_op *op)
+{
+    if (!is_settled(op) || op->settled) return;
+    op->settled = true;
+    edges_release(&op->before, &op->before_count);
+    edges_release(&op->after, &op->after_count);
+    if (op->work.settled != NULL && !op->abandoned) op->work.settled(op, op->work.user);
+    timeline_op_release(op); /* the timeline's own reference */
+}
+
+/* ---- the timeline ------------------------------------------------------------------------ */
+
+struct timeline *timeline_create(const struct timeline_settings *settings)
+{
+    struct timeline *timeline = calloc(1, sizeof *timeline);
+    if (timeline == NULL) return NULL;
+    timeline->settings = *settings;
+    if (settings->connections < 1) timeline->settings.connections = 1;
+    if (settings->connections > MAX_CONNECTIONS) timeline->settings.connections = MAX_CONNECTIONS;
+    timeline->random = settings->seed * 0x9e3779b97f4a7c15ull + 1;
+    return timeline;
+}
+
+void timeline_destroy(struct timeline *timeline)
+{
+    if (timeline == NULL) return;
+    while (timeline->contexts != NULL) timeline_context_destroy(timeline->contexts);
+    timeline_settle(timeline);
+    free(timeline->ready);
+    free(timeline);
+}
+
+/* xorshift64*: enough to choose by, the same on every machine. */
+static uint64_t random_below(struct timeline *timeline, uint64_t bound)
+{
+    uint64_t x = timeline->random;
+    x ^= x >> 12;
+    x ^= x << 25;
+    x ^= x >> 27;
+    timeline->random = x;
+    return (x * 0x2545f4914f6cdd1dull >> 33) % bound;
+}
+
+/* ---- contexts and streams ---------------------------------------------------------------- */
+
+struct timeline_context *timeline_context_create(struct timeline *timeline)
+{
+    struct timeline_context *context = calloc(1, sizeof *context);
+    if (context == NULL) return NULL;
+    context->timeline = timeline;
+    context->number = ++timeline->contexts_made;
+    context->next = timeline->contexts;
+    timeline->contexts = context;
+    return context;
+}
+
+static void stream_free(struct timeline_stream **link)
+{
+    struct timeline_stream *stream = *link;
+    *link = stream->next;
+    timeline_op_release(stream->last);
+    free(stream);
+}
+
+void timeline_context_destroy(struct timeline_context *context)
+{
+    struct timeline_context **link = &context->timeline->contexts;
+    timeline_context_abandon(context);
+    clock_context_end(context);
+    while (context->streams != NULL) stream_free(&context->streams);
+    while (*link != context) link = &(*link)->next;
+    *link = context->next;
+    free(context);
+}
+
+struct timeline_stream *timeline_stream_create(struct timeline_context *context,
+                                               enum timeline_stream_kind kind, int priority)
+{
+    struct timeline_stream *stream = calloc(1, sizeof *stream);
+    if (stream == NULL) return NULL;
+    stream->context = context;
+    stream->kind = kind;
+    stream->priority = priority;
+    stream->connection =
+        (unsigned)(context->streams_made++ % context->timeline->settings.connections);
+    stream->next = context->streams;
+    context->streams = stream;
+    return stream;
+}
+
+/* Frees the context's destroyed streams that nobody can wait for any more. */
+static void streams_sweep(struct timeline_context *context)
+{
+    struct timeline_stream **link = &context->streams;
+    while (*link != NULL) {
+        const struct timeline_stream *stream = *link;
+        if (stream->destroyed && (stream->last == NULL || is_settled(stream->last)))
+            stream_free(link);
+        else
+            link = &(*link)->next;
+    }
+}
+
+void timeline_stream_destroy(struct timeline_stream *stream)
+{
+    stream->destroyed = true;
+    streams_sweep(stream->context);
+}
+
+struct timeline_op *timeline_stream_last(const struct timeline_stream *stream)
+{
+    return stream->last;
+}
+
+/* ---- what is ready ----------------------------------------------------------------------- */
+
+static bool ready_make_room(struct timeline *timeline)
+{
+    /* Every operation that has not run may become ready, and none may fail to. */
+    size_t wanted = timeline->ready_room ? timeline->ready_room : 64;
+    while (wanted <= timeline->unrun_count) wanted *= 2;
+    if (wanted == timeline->ready_room) return true;
+    struct timeline_op **ready = reallocarray(timeline->ready, wanted, sizeof *ready);
+    if (ready == NULL) return false;
+    timeline->ready = ready;
+    timeline->ready_room = wanted;
+    return true;
+}
+
+static void ready_add(struct timeline_op *op)
+{
+    struct timeline *timeline = op->timeline;
+    op->state = ORDER_READY;
+    op->ready_index = timeline->ready_count;
+    timeline->ready[timeline->ready_count++] = op;
+}
+
+static void ready_remove(struct timeline_op *op)
+{
+    struct timeline *timeline = op->timeline;
+    struct timeline_op *moved = timeline->ready[--timeline->ready_count];
+    timeline->ready[op->ready_index] = moved;
+    moved->ready_index = op->ready_index;
+}
+
+static void unrun_list_remove(struct timeline_op *op)
+{
+    struct timeline *timeline = op->timeline;
+    *(op->older != NULL ? &op->older->younger : &timeline->oldest) = op->younger;
+    *(op->younger != NULL ? &op->younger->older : &timeline->youngest) = op->older;
+    op->older = op->younger = NULL;
+    timeline->unrun_count--;
+}
+
+/* ---- running ----------------------------------------------------------------------------- */
+
+static void has_run(struct timeline_op *op)
+{
+    timeline_op_retain(op);
+    op->state = ORDER_HAS_RUN;
+    unrun_list_remove(op);
+    for (size_t i = 0; i < op->after_count; i++) {
+        struct timeline_op *after = op->after[i];
+        if (--after->unrun == 0 && after->state == ORDER_WAITING) ready_add(after);
+    }
+    clock_has_run(op);
+    order_settle(op);
+    timeline_op_release(op);
+}
+
+/* Runs a ready operation; false: it answered TIMELINE_NOT_YET and is ready again. */
+static bool run(struct timeline_op *op)
+{
+    enum timeline_ran ran = TIMELINE_RAN;
+    ready_remove(op);
+    op->state = ORDER_RUNNING;
+    timeline_op_retain(op);
+    if (op->work.run != NULL && !op->abandoned) ran = op->work.run(op, op->work.user);
+    if (ran == TIMELINE_RAN)
+        has_run(op);
+    else if (ran == TIMELINE_NOT_YET)
+        ready_add(op);
+    timeline_op_release(op);
+    return ran != TIMELINE_NOT_YET;
+}
+
+/* The order policy: which of two ready operations runs first, and of how many seen so far. */
+static bool goes_first(struct timeline *timeline, const struct timeline_op *op,
+                       const struct timeline_op *best, uint64_t seen)
+{
+    if (best == NULL) return true;
+    switch (timeline->settings.order) {
+    case TIMELINE_LATEST:
+        return op->number > best->number;
+    case TIMELINE_EARLIEST:
+        return op->number < best->number;
+    case TIMELINE_RANDOM:
+        return random_below(timeline, seen) == 0;
+    }
+    return false;
+}
+
+/* The ready operation to run next: of those that wait number `wanted` asks for (0: of all), and not
+ * tried in this round. NULL when there is none. */
+static struct timeline_op *choose(struct timeline *timeline, uint64_t wanted, uint64_t round)
+{
+    struct timeline_op *best = NULL;
+    uint64_t seen = 0;
+    for (size_t i = 0; i < timeline->ready_count; i++) {
+        struct timeline_op *op = timeline->ready[i];
+        if (op->tried == round || (wanted != 0 && op->wanted != wanted)) continue;
+        if (goes_first(timeline, op, best, ++seen)) best = op;
+    }
+    return best;
+}
+
+/* Runs what can run, as far as it goes. Returns whether anything did. */
+static bool run_round(struct timeline *timeline, uint64_t wanted)
+{
+    uint64_t round = ++timeline->rounds;
+    struct timeline_op *op;
+    bool any = false;
+    while ((op = choose(timeline, wanted, round)) != NULL) {
+        op->tried = round;
+        if (run(op)) any = true;
+    }
+    return any;
+}
+
+/* From operations marked with a wait's number, marks everything that must run before them: one pass
+ * from the youngest back, since dependencies are always older. Returns whether another thread is
+ * running one of them. */
+static bool want_dependencies(struct timeline *timeline, uint64_t wait)
+{
+    bool running = false;
+    for (struct timeline_op *op = timeline->youngest; op != NULL; op = op->older) {
+        if (op->wanted != wait) continue;
+        if (op->state == ORDER_RUNNING) running = true;
+        for (size_t i = 0; i < op->before_count; i++) op->before[i]->wanted = wait;
+    }
+    return running;
+}
+
+/* Runs until all of `targets` have run. */
+static void run_until(struct timeline *timeline, struct timeline_op *const *targets, size_t count)
+{
+    for (;;) {
+        uint64_t wait = ++timeline->waits;
+        bool done = true;
+        for (size_t i = 0; i < count; i++) {
+            if (targets[i]->state == ORDER_HAS_RUN) continue;
+            targets[i]->wanted = wait;
+            done = false;
+        }
+        if (done) return;
+        bool running = want_dependencies(timeline, wait);
+        if (run_round(timeline, wait)) continue;
+        if (running)
+            timeline->settings.pause(timeline->settings.user, false);
+        else if (!run_round(timeline, 0)) /* the value waited for may be another stream's work */
+            timeline->settings.pause(timeline->settings.user, true);
+    }
+}
+
+/* ---- submission -------------------------------------------------------------------------- */
+
+/* The operations that stream order puts before new work in `stream`: at most `room` of them are
+ * written; the number is returned. */
+static size_t stream_order(struct timeline_stream *stream, struct timeline_op **list, size_t room)
+{
+    size_t count = 0;
+    for (struct timeline_stream *other = stream->context->streams; other != NULL;
+         other = other->next) {
+        bool barrier = stream->kind == TIMELINE_LEGACY     ? other->kind == TIMELINE_BLOCKING
+                       : stream->kind == TIMELINE_BLOCKING ? other->kind == TIMELINE_LEGACY
+                                                           : false;
+        if (other != stream && !barrier) continue;
+        if (other->last == NULL) continue;
+        if (count < room) list[count] = other->last;
+        count++;
+    }
+    return count;
+}
+
+struct timeline_op *timeline_submit(struct timeline_stream *stream,
+                                    const struct timeline_work *work, uint64_t issue_ns,
+                                    struct timeline_op *const *extra, size_t extra_count)
+{
+    struct timeline *timeline = stream->context->timeline;
+    struct timeline_op **order = NULL;
+
+    streams_sweep(stream->context);
+    size_t count = stream_order(stream, NULL, 0);
+    struct timeline_op *op = calloc(1, sizeof *op);
+    if (op == NULL) return NULL;
+    op->references = 1;
+    op->timeline = timeline;
+    op->work.kind = work->kind; /* `release` only once nothing can fail */
+    op->number = ++timeline->ops;
+    op->context = stream->context->number;
+    op->connection = stream->connection;
+    op->priority = stream->priority;
+    op->ready_ns = issue_ns + (uint64_t)timeline_model.dispatch;
+    op->before = calloc(count + extra_count + 1, sizeof *op->before);
+    order = calloc(count + 1, sizeof *order);
+    if (op->before == NULL || order == NULL || !ready_make_room(timeline)) goto no_memory;
+    stream_order(stream, order, count);
+    for (size_t i = 0; i < count; i++)
+        if (!depend(op, order[i])) goto no_memory;
+    for (size_t i = 0; i < extra_count; i++)
+        if (extra[i] != NULL && !depend(op, extra[i])) goto no_memory;
+    op->work = *work;
+    free(order);
+    clock_enter(op, stream->context);
+
+    op->references += 2; /* the timeline's and the stream's */
+    timeline_op_release(stream->last);
+    stream->last = op;
+    op->older = timeline->youngest;
+    *(timeline->youngest != NULL ? &timeline->youngest->younger : &timeline->oldest) = op;
+    timeline->youngest = op;
+    timeline->unrun_count++;
+    if (op->unrun == 0) ready_add(op);
+    if (timeline->settings.order == TIMELINE_EARLIEST) run_round(timeline, 0);
+    return op;
+
+no_memory:
+    free(order);
+    op->work.release = NULL;
+    for (size_t i = 0; i < op->before_count; i++) {
+        /* The edge just made is the last one of each. */
+        struct timeline_op *before = op->before[i];
+        if (before->after_count > 0 && before->after[before->after_count - 1] == op) {
+            before->after_count--;
+            op->references--;
+        }
+    }
+    timeline_op_release(op);
+    return NULL;
+}
+
+void timeline_op_cost(struct timeline_op *op, const struct timeline_cost *cost)
+{
+    op->cost = *cost;
+    op->cost_known = true;
+}
+
+void timeline_op_ran(struct timeline_op *op)
+{
+    struct timeline *timeline = op->timeline;
+    has_run(op);
+    if (timeline->settings.order == TIMELINE_EARLIEST) run_round(timeline, 0);
+}
+
+bool timeline_op_has_run(const struct timeline_op *op)
+{
+    return op->state == ORDER_HAS_RUN;
+}
+
+bool timeline_op_abandoned(const struct timeline_op *op)
+{
+    return op->abandoned;
+}
+
+uint64_t timeline_op_start(const struct timeline_op *op)
+{
+    return op->start_ns;
+}
+
+uint64_t timeline_op_end(const struct timeline_op *op)
+{
+    return op->end_ns;
+}
+
+void timeline_context_abandon(struct timeline_context *context)
+{
+    struct timeline *timeline = context->timeline;
+    struct timeline_op *next;
+    for (struct timeline_op *op = timeline->oldest; op != NULL; op = op->younger)
+        if (op->context == context->number && op->state != ORDER_RUNNING) op->abandoned = true;
+    /* Oldest first, each drops out as one that has run; what it waited for elsewhere goes on. */
+    for (struct timeline_op *op = timeline->oldest; op != NULL; op = next) {
+        next = op->younger;
+        if (!op->abandoned || op->state == ORDER_RUNNING) continue;
+        if (op->state == ORDER_READY) ready_remove(op);
+        op->state = ORDER_WAITING;
+        op->unrun = 0;
+        has_run(op);
+    }
+}
+
+/* ---- waiting and asking ------------------------------------------------------------------ */
+
+uint64_t timeline_finish(struct timeline_op *op)
+{
+    timeline_op_retain(op);
+    run_until(op->timeline, &op, 1);
+    clock_until_ended(op);
+    uint64_t end = op->end_ns;
+    timeline_op_release(op);
+    return end;
+}
+
+uint64_t timeline_stream_finish(struct timeline_stream *stream)
+{
+    return stream->last != NULL ? timeline_finish(stream->last) : 0;
+}
+
+uint64_t timeline_context_finish(struct timeline_context *context)
+{
+    struct timeline_op **last = NULL;
+    size_t count = 0;
+    uint64_t end = 0;
+
+    for (struct timeline_stream *s = context->streams; s != NULL; s = s->next) count++;
+    last = calloc(count + 1, sizeof *last);
+    count = 0;
+    for (struct timeline_stream *s = context->streams; s != NULL; s = s->next) {
+        if (s->last == NULL) continue;
+        if (last != NULL)
+            last[count++] = timeline_op_retain(s->last);
+        else
+            timeline_finish(s->last); /* no memory to let the policy choose across streams */
+    }
+    if (last != NULL) run_until(context->timeline, last, count);
+    for (size_t i = 0; i < count; i++) {
+        clock_until_ended(last[i]);
+        if (last[i]->end_ns > end) end = last[i]->end_ns;
+        timeline_op_release(last[i]);
+    }
+    free(last);
+    return end;
+}
+
+static bool has_ended(const struct timeline_op *op, uint64_t now_ns)
+{
+    return op->phase == CLOCK_ENDED && op->end_ns <= now_ns;
+}
+
+bool timeline_query(struct timeline_op *op, uint64_t now_ns)
+{
+    struct timeline *timeline = op->timeline;
+    timeline_op_retain(op);
+    clock_until(timeline, now_ns);
+    if (!has_ended(op, now_ns) && clock_any_overdue(timeline)) {
+        /* A kernel whose duration nobody knows may be what holds it up. */
+        run_until(timeline, &op, 1);
+        do {
+            clock_until(timeline, now_ns);
+        } while (op->phase != CLOCK_ENDED && clock_is_stuck(timeline) &&
+                 clock_end_overdue(timeline));
+    }
+    bool ended = has_ended(op, now_ns);
+    if (ended) run_until(timeline, &op, 1);
+    timeline_op_release(op);
+    return ended;
+}
+
+bool timeline_stream_query(struct timeline_stream *stream, uint64_t now_ns)
+{
+    return stream->last == NULL || timeline_query(stream->last, now_ns);
+}
+
+void timeline_nudge(struct timeline *timeline)
+{
+    if (timeline->settings.order == TIMELINE_EARLIEST) run_round(timeline, 0);
+    if (timeline->settings.order != TIMELINE_RANDOM) return;
+    while (timeline->ready_count > 0 && random_below(timeline, 3) == 0) {
+        struct timeline_op *op = choose(timeline, 0, ++timeline->rounds);
+        if (!run(op)) return;
+    }
+}
+
+bool timeline_progress(struct timeline *timeline, bool host_functions_only)
+{
+    if (!host_functions_only) return run_round(timeline, 0);
+    uint64_t wait = ++timeline->waits;
+    for (struct timeline_op *op = timeline->youngest; op != NULL; op = op->older)
+        if (op->work.kind == TIMELINE_HOST_FUNCTION) op->wanted = wait;
+    want_dependencies(timeline, wait);
+    return run_round(timeline, wait);
+}
+
+bool timeline_is_idle(const struct timeline *timeline)
+{
+    return timeline->unrun_count == 0;
+}
+
+void timeline_settle(struct timeline *timeline)
+{
+    do {
+        clock_until(timeline, UINT64_MAX);
+    } while (clock_end_overdue(timeline));
+}
