@@ -220,6 +220,7 @@ static enum timeline_ran run_launch(struct operation *operation)
         request.block[i] = launch->block[i];
     }
     enum exec_end end = exec_run(&request, &counts, &fault);
+    operation->record.bytes = counts.bytes_loaded + counts.bytes_stored;
     struct timeline_cost cost = timeline_kernel_cost(&(struct timeline_kernel){
         .blocks = product(launch->grid),
         .threads_per_block = (uint32_t)product(launch->block),

@@ -505,17 +505,6 @@ static bool drew(const struct evidence *evidence, const struct phase *phase)
     return evidence_next(evidence, &kernels, NULL) != NULL;
 }
 
-/* The first call in the phase that returned an error, or NULL. */
-static const struct trace_record *first_error(const struct evidence *evidence,
-                                              const struct phase *phase)
-{
-    struct query calls = {.phase = phase, .kind = TRACE_CALL};
-    for (const struct trace_record *call = evidence_next(evidence, &calls, NULL); call;
-         call = evidence_next(evidence, &calls, call))
-        if (call->code) return call;
-    return NULL;
-}
-
 static void judge_errors(struct verdict *verdict, const struct evidence *evidence)
 {
     if (!written(verdict, evidence)) return;
@@ -525,8 +514,7 @@ static void judge_errors(struct verdict *verdict, const struct evidence *evidenc
 
     if (!phases_get(verdict, evidence, MANDELBROT_PHASE_TOO_LARGE, 0, &phase)) return;
     answer.code = answer_at(evidence, sizeof(struct mandelbrot_answer)).status;
-    const struct trace_record *failed = first_error(evidence, &phase);
-    if (!answer_failed_with(verdict, &answer, failed ? failed->code : OUT_OF_MEMORY,
+    if (!answer_failed_with(verdict, &answer, OUT_OF_MEMORY,
                             "a picture of 2^40 pixels does not fit into any memory"))
         return;
 
