@@ -394,7 +394,7 @@ enum exec_atomic_where {
     EXEC_ATOMIC_SHARED64,
 };
 
-/* ---- exec_print.c, exec_heap.c -------------------------------------------------------------- */
+/* ---- exec_builtin.c -------------------------------------------------------------------------- */
 
 /* Runs a built-in function for the active lanes. */
 int exec_builtin_call(struct exec_warp *warp, const struct exec_inst *inst,

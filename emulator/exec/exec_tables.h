@@ -9,14 +9,17 @@ struct exec_row;
 /* X(table): files compiled once per level. */
 #define EXEC_LEVELLED_TABLES(X)                                                                    \
     X(exec_int_rows)                                                                               \
+    X(exec_convert_rows)                                                                           \
     X(exec_float_rows)                                                                             \
     X(exec_memory_rows)
 
 /* X(table): files whose work does not lend itself to vectors, compiled once. */
 #define EXEC_COMMON_TABLES(X)                                                                      \
     X(exec_sync_rows)                                                                              \
+    X(exec_atomic_rows)                                                                            \
     X(exec_barrier_rows)                                                                           \
     X(exec_control_rows)                                                                           \
+    X(exec_half_rows)                                                                              \
     X(exec_special_rows)
 
 #define EXEC_DECLARE_TABLES(table)                                                                 \

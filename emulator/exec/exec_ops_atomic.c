@@ -1,0 +1,146 @@
+/* Atomic operations, the rows of exec_atomic.def, and asynchronous copies.
+ *
+ * A warp's lanes take their turns in lane order. Kernels whose blocks could meet at an address run
+ * on one host thread (exec_grid.c), so no host atomics are needed. Addresses are checked for all
+ * lanes before any lane acts.
+ */
+#include "emulator/exec/exec_half.h"
+#include "emulator/exec/exec_tables.h"
+
+/* Slot e: where; slot a: address; imm: offset. Pointers for the active lanes, or false. */
+static bool atomic_pointers(struct exec_warp *warp, const struct exec_inst *inst, uint32_t bytes,
+                            unsigned char **pointers, uint32_t *shared)
+{
+    const struct exec_region_cache *cache = &warp->worker->caches[inst->cache];
+    const uint64_t *wide = exec_slot(warp, inst->a);
+    const uint32_t *narrow = exec_slot(warp, inst->a);
+    const bool generic = inst->e != EXEC_ATOMIC_GLOBAL;
+    uint64_t sector = UINT64_MAX;
+    *shared = 0;
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        uint64_t at;
+        switch (inst->e) {
+        case EXEC_ATOMIC_SHARED:
+            at = EXEC_WINDOW_SHARED + (uint32_t)(narrow[l] + (uint32_t)inst->imm);
+            break;
+        case EXEC_ATOMIC_SHARED64:
+            at = EXEC_WINDOW_SHARED + wide[l] + inst->imm;
+            break;
+        default:
+            at = wide[l] + inst->imm;
+            break;
+        }
+        if ((at >> 56) == 1) {
+            *shared |= 1u << l;
+        } else {
+            warp->worker->counts.transactions += at >> 5 != sector;
+            warp->worker->counts.bytes_loaded += bytes;
+            warp->worker->counts.bytes_stored += bytes;
+            sector = at >> 5;
+        }
+        if (cache->size >= bytes && at - cache->low <= cache->size - bytes && !(at & (bytes - 1)) &&
+            !cache->read_only)
+            pointers[l] = (unsigned char *)(uintptr_t)(at + cache->delta);
+        else
+            pointers[l] = exec_resolve(warp, inst, l, at, bytes, true, generic);
+        if (!pointers[l]) return false;
+    }
+    return true;
+}
+
+static u16 half_add(u16 a, u16 b, unsigned fraction_bits, unsigned exponent_bits)
+{
+    /* Exact in f64 for f16; for bf16 rounded to odd first. */
+    const f64 sum = half_fma(half_widen(a, fraction_bits, exponent_bits), 1.0,
+                             half_widen(b, fraction_bits, exponent_bits));
+    return half_round(sum, fraction_bits, exponent_bits, HALF_NEAREST);
+}
+
+static u32 half_add2(u32 a, u32 b, unsigned fraction_bits, unsigned exponent_bits)
+{
+    return (u32)half_add((u16)a, (u16)b, fraction_bits, exponent_bits) |
+           (u32)half_add((u16)(a >> 16), (u16)(b >> 16), fraction_bits, exponent_bits) << 16;
+}
+
+#define EXEC_DEFINE_ATOMIC(name, keys, T, expression)                                              \
+    static int op_##name(struct exec_warp *warp, const struct exec_inst *inst)                     \
+    {                                                                                              \
+        unsigned char *pointers[EXEC_LANES];                                                       \
+        uint32_t shared_lanes;                                                                     \
+        if (!atomic_pointers(warp, inst, sizeof(T), pointers, &shared_lanes)) return EXEC_STOP;    \
+        slot_##T *dd = exec_slot(warp, inst->d);                                                   \
+        const slot_##T *bb = exec_slot(warp, inst->b);                                             \
+        const slot_##T *cc = exec_slot(warp, inst->c);                                             \
+        for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {                                 \
+            const unsigned l = (unsigned)__builtin_ctz(rest);                                      \
+            const bool shared = shared_lanes >> l & 1;                                             \
+            T *memory = (T *)(void *)pointers[l];                                                  \
+            const T a = *memory;                                                                   \
+            const T b = (T)bb[l];                                                                  \
+            const T c = (T)cc[l];                                                                  \
+            (void)b, (void)c, (void)shared;                                                        \
+            *memory = (T)(expression);                                                             \
+            dd[l] = (slot_##T)a;                                                                   \
+        }                                                                                          \
+        return EXEC_GO;                                                                            \
+    }
+
+#define ATOMIC EXEC_DEFINE_ATOMIC
+#include "emulator/exec/exec_atomic.def"
+#undef ATOMIC
+
+/* cp.async: slot a + imm: global source; slot d + c: shared destination; slot b: bytes to copy, the
+ * rest of the size is zero. It copies when it is issued: as early as PTX allows. */
+static int copy(struct exec_warp *warp, const struct exec_inst *inst, uint32_t size, bool wide)
+{
+    unsigned char *to[EXEC_LANES];
+    unsigned char *from[EXEC_LANES];
+    const uint64_t *source = exec_slot(warp, inst->a);
+    const uint64_t *target64 = exec_slot(warp, inst->d);
+    const uint32_t *target32 = exec_slot(warp, inst->d);
+    const uint32_t *kept = exec_slot(warp, inst->b);
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        const uint64_t base = wide ? target64[l] : target32[l];
+        to[l] = exec_resolve(warp, inst, l, EXEC_WINDOW_SHARED + base + inst->c, size, true, true);
+        if (!to[l]) return EXEC_STOP;
+        from[l] = to[l];
+        if (!kept[l]) continue;
+        from[l] = exec_resolve(warp, inst, l, source[l] + inst->imm, size, false, false);
+        if (!from[l]) return EXEC_STOP;
+        warp->worker->counts.bytes_loaded += size;
+        warp->worker->counts.transactions++;
+    }
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        const uint32_t bytes = kept[l] < size ? kept[l] : size;
+        if (bytes) memcpy(to[l], from[l], bytes);
+        memset(to[l] + bytes, 0, size - bytes);
+    }
+    return EXEC_GO;
+}
+
+#define DEFINE_COPY(size)                                                                          \
+    static int op_copy_##size(struct exec_warp *warp, const struct exec_inst *inst)                \
+    {                                                                                              \
+        return copy(warp, inst, size, false);                                                      \
+    }                                                                                              \
+    static int op_copy64_##size(struct exec_warp *warp, const struct exec_inst *inst)              \
+    {                                                                                              \
+        return copy(warp, inst, size, true);                                                       \
+    }
+DEFINE_COPY(4)
+DEFINE_COPY(8)
+DEFINE_COPY(16)
+
+const struct exec_row exec_atomic_rows[] = {
+#define ATOMIC(name, keys, T, expression) {keys, op_##name, #T},
+#include "emulator/exec/exec_atomic.def"
+    {"cp.async.shared.4", op_copy_4, ""},
+    {"cp.async.shared.8", op_copy_8, ""},
+    {"cp.async.shared.16", op_copy_16, ""},
+    {"cp.async.shared64.4", op_copy64_4, ""},
+    {"cp.async.shared64.8", op_copy64_8, ""},
+    {"cp.async.shared64.16", op_copy64_16, ""},
+    {NULL, NULL, NULL}};
