@@ -214,7 +214,6 @@ static CUresult submit_copy(CUstream handle, struct copy *copy, enum demand to, 
     flatten(copy);
 
     const bool to_host = is_host(copy->to.place), from_host = is_host(copy->from.place);
-    const bool pageable = copy->to.place == TRACE_PAGEABLE || copy->from.place == TRACE_PAGEABLE;
     const bool managed = copy->to.place == TRACE_MANAGED || copy->from.place == TRACE_MANAGED;
     const bool staged = !asynchronous && copy->from.place == TRACE_PAGEABLE && !to_host;
     const bool waits = to_host && from_host ? true
@@ -227,7 +226,8 @@ static CUresult submit_copy(CUstream handle, struct copy *copy, enum demand to, 
                 : to_host            ? TIMELINE_COPY_OUT
                                      : TIMELINE_COPY_INSIDE,
         .bytes = (uint64_t)e->width * e->height * e->depth,
-        .pageable = pageable,
+        /* Into the device, the staging is the host's time; out of it, the copy's. */
+        .pageable = copy->to.place == TRACE_PAGEABLE,
     };
 
     if (staged) {

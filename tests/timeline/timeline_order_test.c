@@ -1,0 +1,483 @@
+/* The order: what may run, what must have run, and what the three policies choose. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emulator/timeline/timeline.h"
+
+/* Each operation writes its letter to the log when it runs. */
+static char log_text[64];
+static char settled_text[64];
+static struct timeline *timeline;
+static struct timeline_context *context;
+static uint64_t now;
+static bool value_is_there;
+static struct timeline_op *started; /* an operation that "another thread" is at */
+static int pauses;
+
+static void append(char *text, char letter)
+{
+    size_t length = strlen(text);
+    ck_assert_uint_lt(length + 1, sizeof log_text);
+    text[length] = letter;
+    text[length + 1] = '\0';
+}
+
+static enum timeline_ran run(struct timeline_op *op, void *user)
+{
+    (void)op;
+    append(log_text, *(const char *)user);
+    return TIMELINE_RAN;
+}
+
+static enum timeline_ran run_when_there(struct timeline_op *op, void *user)
+{
+    return value_is_there ? run(op, user) : TIMELINE_NOT_YET;
+}
+
+static enum timeline_ran run_elsewhere(struct timeline_op *op, void *user)
+{
+    (void)user;
+    started = timeline_op_retain(op);
+    return TIMELINE_STARTED;
+}
+
+static enum timeline_ran run_setting_value(struct timeline_op *op, void *user)
+{
+    value_is_there = true;
+    return run(op, user);
+}
+
+/* Time passes: the other thread ends what it is at, or the host writes the value. */
+static void pass(void *user, bool stuck)
+{
+    (void)user;
+    pauses++;
+    ck_assert_int_lt(pauses, 10);
+    if (stuck) {
+        value_is_there = true;
+        return;
+    }
+    struct timeline_op *op = started;
+    started = NULL;
+    append(log_text, 'h');
+    timeline_op_ran(op);
+    timeline_op_release(op);
+}
+
+static void note_settled(const struct timeline_op *op, void *user)
+{
+    ck_assert(timeline_op_has_run(op));
+    append(settled_text, *(const char *)user);
+}
+
+static void begin(enum timeline_order order, uint64_t seed)
+{
+    log_text[0] = settled_text[0] = '\0';
+    value_is_there = false;
+    pauses = 0;
+    now = 0;
+    timeline = timeline_create(
+        &(struct timeline_settings){.order = order, .seed = seed, .connections = 8, .pause = pass});
+    context = timeline_context_create(timeline);
+}
+
+static struct timeline_stream *stream(enum timeline_stream_kind kind)
+{
+    return timeline_stream_create(context, kind, 0);
+}
+
+static struct timeline_op *put_work(struct timeline_stream *in, const char *letter,
+                                    enum timeline_ran (*how)(struct timeline_op *, void *),
+                                    struct timeline_op *after)
+{
+    now += 1000;
+    return timeline_submit(in,
+                           &(struct timeline_work){.kind = TIMELINE_MARK,
+                                                   .run = how,
+                                                   .waits = how == run_when_there,
+                                                   .settled = note_settled,
+                                                   .user = (void *)letter},
+                           now, &after, after != NULL);
+}
+
+static void put(struct timeline_stream *in, const char *letter)
+{
+    timeline_op_release(put_work(in, letter, run, NULL));
+}
+
+START_TEST(latest_runs_nothing_until_it_is_waited_for)
+{
+    begin(TIMELINE_LATEST, 0);
+    struct timeline_stream *a = stream(TIMELINE_BLOCKING);
+    put(a, "1");
+    put(a, "2");
+    timeline_nudge(timeline);
+    ck_assert_str_eq(log_text, "");
+    timeline_stream_finish(a);
+    ck_assert_str_eq(log_text, "12");
+    timeline_destroy(timeline);
+}
+END_TEST
+
+START_TEST(latest_leaves_what_nobody_waits_for)
+{
+    begin(TIMELINE_LATEST, 0);
+    struct timeline_stream *a = stream(TIMELINE_BLOCKING), *b = stream(TIMELINE_BLOCKING);
+    put(a, "a");
+    put(b, "b");
+    timeline_stream_finish(b);
+    ck_assert_str_eq(log_text, "b");
+    timeline_destroy(timeline);
+}
+END_TEST
+
+START_TEST(latest_runs_the_youngest_stream_first_when_all_are_waited_for)
+{
+    begin(TIMELINE_LATEST, 0);
+    struct timeline_stream *a = stream(TIMELINE_BLOCKING), *b = stream(TIMELINE_BLOCKING);
+    put(a, "1");
+    put(b, "2");
+    put(a, "3");
+    put(b, "4");
+    timeline_context_finish(context);
+    ck_assert_str_eq(log_text, "2413");
+    timeline_destroy(timeline);
+}
+END_TEST
+
+START_TEST(earliest_runs_at_submission)
+{
+    begin(TIMELINE_EARLIEST, 0);
+    struct timeline_stream *a = stream(TIMELINE_BLOCKING), *b = stream(TIMELINE_BLOCKING);
+    put(a, "1");
+    put(b, "2");
+    put(a, "3");
+    ck_assert_str_eq(log_text, "123");
+    timeline_destroy(timeline);
+}
+END_TEST
+
+START_TEST(random_keeps_stream_order_and_depends_on_the_seed_only)
+{
+    char first[64] = "";
+    bool differs = false;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        char again[64];
+        for (int repeat = 0; repeat < 2; repeat++) {
+            begin(TIMELINE_RANDOM, seed);
+            struct timeline_stream *a = stream(TIMELINE_BLOCKING), *b = stream(TIMELINE_BLOCKING);
+            put(a, "1");
+            put(b, "a");
+            timeline_nudge(timeline);
+            put(a, "2");
+            put(b, "b");
+            timeline_nudge(timeline);
+            put(a, "3");
+            put(b, "c");
+            timeline_context_finish(context);
+            ck_assert_uint_eq(strlen(log_text), 6);
+            ck_assert(strchr(log_text, '1') < strchr(log_text, '2'));
+            ck_assert(strchr(log_text, '2') < strchr(log_text, '3'));
+            ck_assert(strchr(log_text, 'a') < strchr(log_text, 'b'));
+            ck_assert(strchr(log_text, 'b') < strchr(log_text, 'c'));
+            if (repeat == 0) strcpy(again, log_text);
+            timeline_destroy(timeline);
+        }
+        ck_assert_str_eq(log_text, again);
+        if (seed == 0) strcpy(first, log_text);
+        if (strcmp(first, log_text) != 0) differs = true;
+    }
+    ck_assert(differs);
+}
+END_TEST
+
+START_TEST(the_legacy_stream_waits_for_all_blocking_streams)
+{
+    begin(TIMELINE_LATEST, 0);
+    struct timeline_stream *legacy = stream(TIMELINE_LEGACY);
+    struct timeline_stream *a = stream(TIMELINE_BLOCKING), *b = stream(TIMELINE_BLOCKING);
+    struct timeline_stream *free_one = stream(TIMELINE_NON_BLOCKING);
+    put(a, "a");
+    put(b, "b");
+    put(free_one, "n");
+    put(legacy, "L");
+    timeline_stream_finish(legacy);
+    ck_assert_str_eq(log_text, "baL");
+    timeline_destroy(timeline);
+}
+END_TEST
+
+START_TEST(blocking_streams_wait_for_the_legacy_stream)
+{
+    begin(TIMELINE_LATEST, 0);
+    struct timeline_stream *legacy = stream(TIMELINE_LEGACY);
+    struct timeline_stream *a = stream(TIMELINE_BLOCKING);
+    struct timeline_stream *free_one = stream(TIMELINE_NON_BLOCKING);
+    put(legacy, "L");
+    put(a, "a");
+    put(free_one, "n");
+    timeline_stream_finish(free_one);
+    ck_assert_str_eq(log_text, "n");
+    timeline_stream_finish(a);
+    ck_assert_str_eq(log_text, "nLa");
+    timeline_destroy(timeline);
+}
+END_TEST
+
+START_TEST(a_destroyed_streams_work_is_still_waited_for)
+{
+    begin(TIMELINE_LATEST, 0);
+    struct timeline_stream *legacy = stream(TIMELINE_LEGACY);
+    struct timeline_stream *a = stream(TIMELINE_BLOCKING);
+    put(a, "a");
+    timeline_stream_destroy(a);
+    ck_assert_str_eq(log_text, "");
+    put(legacy, "L");
+    timeline_stream_finish(legacy);
+    ck_assert_str_eq(log_text, "aL");
+    timeline_destroy(timeline);
+}
+END_TEST
+
+START_TEST(an_edge_orders_two_streams)
+{
+    begin(TIMELINE_LATEST, 0);
+    struct timeline_stream *a = stream(TIMELINE_NON_BLOCKING), *b = stream(TIMELINE_NON_BLOCKING);
+    put(a, "1");
+    struct timeline_op *point = put_work(a, "e", run, NULL);
+    put(a, "2");
+    timeline_op_release(put_work(b, "w", run, point));
+    put(b, "3");
+    timeline_op_release(point);
+    timeline_stream_finish(b);
+    ck_assert_str_eq(log_text, "1ew3");
+    timeline_destroy(timeline);
+}
+END_TEST
+
+START_TEST(a_started_operation_is_waited_for)
+{
+    begin(TIMELINE_LATEST, 0);
+    struct timeline_stream *a = stream(TIMELINE_BLOCKING);
+    timeline_op_release(put_work(a, "s", run_elsewhere, NULL));
+    put(a, "1");
+    timeline_stream_finish(a);
+    ck_assert_str_eq(log_text, "h1");
+    ck_assert_int_eq(pauses, 1);
+    timeline_destroy(timeline);
+}
+END_TEST
+
+START_TEST(earliest_does_not_wait_for_a_started_operation)
+{
+    begin(TIMELINE_EARLIEST, 0);
+    struct timeline_stream *a = stream(TIMELINE_BLOCKING);
+    timeline_op_release(put_work(a, "s", run_elsewhere, NULL));
+    put(a, "1");
+    ck_assert_str_eq(log_text, "");
+    pass(NULL, false);
+    ck_assert_str_eq(log_text, "h1");
+    timeline_destroy(timeline);
+}
+END_TEST
+
+START_TEST(a_value_that_another_stream_writes_is_found_there)
+{
+    begin(TIMELINE_LATEST, 0);
+    struct timeline_stream *a = stream(TIMELINE_NON_BLOCKING), *b = stream(TIMELINE_NON_BLOCKING);
+    timeline_op_release(put_work(a, "w", run_when_there, NULL));
+    put(a, "1");
+    timeline_op_release(put_work(b, "v", run_setting_value, NULL));
+    timeline_stream_finish(a);
+    ck_assert_str_eq(log_text, "vw1");
+    ck_assert_int_eq(pauses, 0);
+    timeline_destroy(timeline);
+}
+END_TEST
+
+START_TEST(a_value_that_the_host_writes_is_waited_for)
+{
+    begin(TIMELINE_EARLIEST, 0);
+    struct timeline_stream *a = stream(TIMELINE_NON_BLOCKING);
+    timeline_op_release(put_work(a, "w", run_when_there, NULL));
+    put(a, "1");
+    ck_assert_str_eq(log_text, "");
+    timeline_stream_finish(a);
+    ck_assert_str_eq(log_text, "w1");
+    ck_assert_int_eq(pauses, 1);
+    timeline_destroy(timeline);
+}
+END_TEST
+
+START_TEST(abandoned_work_does_not_run_and_holds_nobody_up)
+{
+    begin(TIMELINE_LATEST, 0);
+    struct timeline_context *other = timeline_context_create(timeline);
+    struct timeline_stream *a = stream(TIMELINE_BLOCKING);
+    struct timeline_stream *b = timeline_stream_create(other, TIMELINE_BLOCKING, 0);
+    put(a, "1");
+    struct timeline_op *point = put_work(a, "e", run, NULL);
+    timeline_op_release(put_work(b, "w", run, point));
+    put(b, "2");
+    timeline_context_abandon(context);
+    ck_assert(timeline_op_abandoned(point));
+    timeline_op_release(point);
+    timeline_stream_finish(b);
+    ck_assert_str_eq(log_text, "w2");
+    ck_assert_str_eq(settled_text, "w2");
+    timeline_destroy(timeline);
+}
+END_TEST
+
+static enum timeline_ran run_and_fail(struct timeline_op *op, void *user)
+{
+    timeline_context_abandon(context);
+    return run(op, user);
+}
+
+START_TEST(work_that_fails_takes_its_context_along)
+{
+    begin(TIMELINE_LATEST, 0);
+    struct timeline_stream *a = stream(TIMELINE_BLOCKING), *b = stream(TIMELINE_BLOCKING);
+    put(b, "b");
+    timeline_op_release(put_work(a, "f", run_and_fail, NULL));
+    put(a, "1");
+    timeline_context_finish(context);
+    ck_assert_str_eq(log_text, "f");
+    timeline_destroy(timeline);
+}
+END_TEST
+
+/* ---- queries ------------------------------------------------------------------------------ */
+
+static enum timeline_ran run_long(struct timeline_op *op, void *user)
+{
+    timeline_op_cost(op, &(struct timeline_cost){.duration_ns = 1e6});
+    return run(op, user);
+}
+
+static struct timeline_op *put_kernel(struct timeline_stream *in, const char *letter)
+{
+    now += 2000;
+    return timeline_submit(
+        in,
+        &(struct timeline_work){
+            .kind = TIMELINE_KERNEL, .signature = 3, .run = run_long, .user = (void *)letter},
+        now, NULL, 0);
+}
+
+START_TEST(a_single_query_makes_nothing_visible)
+{
+    begin(TIMELINE_LATEST, 0);
+    struct timeline_stream *a = stream(TIMELINE_BLOCKING);
+    struct timeline_op *op = put_kernel(a, "k");
+    now += 1000;
+    ck_assert(!timeline_query(op, now));
+    ck_assert_str_eq(log_text, "");
+    timeline_op_release(op);
+    timeline_destroy(timeline);
+}
+END_TEST
+
+START_TEST(a_polling_loop_ends_when_the_kernel_would)
+{
+    for (int order = TIMELINE_LATEST; order <= TIMELINE_RANDOM; order++) {
+        begin((enum timeline_order)order, 5);
+        struct timeline_stream *a = stream(TIMELINE_BLOCKING);
+        struct timeline_op *op = put_kernel(a, "k");
+        int polls = 0;
+        while (!timeline_query(op, now += 1000)) ck_assert_int_lt(++polls, 2000);
+        ck_assert_int_gt(polls, 990); /* one millisecond of kernel, asked every microsecond */
+        ck_assert_str_eq(log_text, "k");
+        timeline_op_release(op);
+        timeline_destroy(timeline);
+    }
+}
+END_TEST
+
+START_TEST(a_second_kernel_like_the_first_does_not_run_before_its_time)
+{
+    begin(TIMELINE_LATEST, 0);
+    struct timeline_stream *a = stream(TIMELINE_BLOCKING), *b = stream(TIMELINE_BLOCKING);
+    struct timeline_op *first = put_kernel(a, "1");
+    now = timeline_finish(first);
+    struct timeline_op *second = put_kernel(b, "2");
+    ck_assert(!timeline_query(second, now += 900000));
+    ck_assert_str_eq(log_text, "1");
+    ck_assert(timeline_query(second, now += 200000));
+    ck_assert_str_eq(log_text, "12");
+    timeline_op_release(first);
+    timeline_op_release(second);
+    timeline_destroy(timeline);
+}
+END_TEST
+
+START_TEST(progress_runs_host_functions_and_what_they_need_only)
+{
+    begin(TIMELINE_LATEST, 0);
+    struct timeline_stream *a = stream(TIMELINE_BLOCKING), *b = stream(TIMELINE_BLOCKING);
+    put(a, "1");
+    timeline_op_release(timeline_submit(
+        a, &(struct timeline_work){.kind = TIMELINE_HOST_FUNCTION, .run = run, .user = (void *)"H"},
+        ++now, NULL, 0));
+    put(a, "2");
+    put(b, "b");
+    ck_assert(timeline_progress(timeline, true));
+    ck_assert_str_eq(log_text, "1H");
+    ck_assert(!timeline_progress(timeline, true));
+    ck_assert(timeline_progress(timeline, false));
+    ck_assert_uint_eq(strlen(log_text), 4);
+    ck_assert(timeline_is_idle(timeline));
+    timeline_destroy(timeline);
+}
+END_TEST
+
+START_TEST(long_chains_need_no_stack)
+{
+    enum { LONG = 100000 };
+    for (int order = TIMELINE_LATEST; order <= TIMELINE_EARLIEST; order++) {
+        begin((enum timeline_order)order, 0);
+        struct timeline_stream *a = stream(TIMELINE_BLOCKING);
+        for (int i = 0; i < LONG; i++)
+            timeline_op_release(
+                timeline_submit(a, &(struct timeline_work){.kind = TIMELINE_MARK}, ++now, NULL, 0));
+        timeline_stream_finish(a);
+        ck_assert(timeline_is_idle(timeline));
+        timeline_destroy(timeline);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("TimelineOrder");
+    TCase *tcase = tcase_create("order");
+    tcase_set_timeout(tcase, 60);
+    tcase_add_test(tcase, latest_runs_nothing_until_it_is_waited_for);
+    tcase_add_test(tcase, latest_leaves_what_nobody_waits_for);
+    tcase_add_test(tcase, latest_runs_the_youngest_stream_first_when_all_are_waited_for);
+    tcase_add_test(tcase, earliest_runs_at_submission);
+    tcase_add_test(tcase, random_keeps_stream_order_and_depends_on_the_seed_only);
+    tcase_add_test(tcase, the_legacy_stream_waits_for_all_blocking_streams);
+    tcase_add_test(tcase, blocking_streams_wait_for_the_legacy_stream);
+    tcase_add_test(tcase, a_destroyed_streams_work_is_still_waited_for);
+    tcase_add_test(tcase, an_edge_orders_two_streams);
+    tcase_add_test(tcase, a_started_operation_is_waited_for);
+    tcase_add_test(tcase, earliest_does_not_wait_for_a_started_operation);
+    tcase_add_test(tcase, a_value_that_another_stream_writes_is_found_there);
+    tcase_add_test(tcase, a_value_that_the_host_writes_is_waited_for);
+    tcase_add_test(tcase, abandoned_work_does_not_run_and_holds_nobody_up);
+    tcase_add_test(tcase, work_that_fails_takes_its_context_along);
+    tcase_add_test(tcase, a_single_query_makes_nothing_visible);
+    tcase_add_test(tcase, a_polling_loop_ends_when_the_kernel_would);
+    tcase_add_test(tcase, a_second_kernel_like_the_first_does_not_run_before_its_time);
+    tcase_add_test(tcase, progress_runs_host_functions_and_what_they_need_only);
+    tcase_add_test(tcase, long_chains_need_no_stack);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
