@@ -2,6 +2,7 @@
 #include "emulator/api/driver_module.h"
 
 #include "emulator/api/fatbin.h"
+#include "emulator/api/fatbin_link.h"
 #include "emulator/ptx/ptx.h"
 
 #include <errno.h>
@@ -35,11 +36,28 @@ static CUresult image_parse(struct image *image, const struct fatbin *fatbin, ch
     return CUDA_SUCCESS;
 }
 
+/* Several translation units (-rdc=true) become one module. */
+static enum fatbin_result image_link(struct fatbin *fatbin, char *log, size_t log_size)
+{
+    struct fatbin_unit joined;
+    if (fatbin->count < 2) return FATBIN_OK;
+    enum fatbin_result result = fatbin_link(fatbin, &joined, log, log_size);
+    if (result == FATBIN_OK) {
+        while (fatbin->count > 1) free(fatbin->units[--fatbin->count].text);
+        free(fatbin->units[0].text);
+        fatbin->units[0] = joined;
+    } else {
+        fatbin_close(fatbin);
+    }
+    return result;
+}
+
 CUresult image_open(const void *data, size_t size, char *log, size_t log_size, struct image **image)
 {
     struct fatbin fatbin;
     log[0] = '\0';
     enum fatbin_result result = fatbin_open(data, size, DRIVER_CAPABILITY, &fatbin, log, log_size);
+    if (result == FATBIN_OK) result = image_link(&fatbin, log, log_size);
     CUresult code = CUDA_SUCCESS;
     for (size_t i = 0; i < sizeof fatbin_codes / sizeof *fatbin_codes; i++)
         if (fatbin_codes[i].result == result) code = fatbin_codes[i].code;
