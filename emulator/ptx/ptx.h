@@ -263,6 +263,8 @@ struct ptx_function {
     uint32_t required_threads[3]; /* .reqntid, or zeros */
     uint32_t min_blocks;          /* .minnctapersm, or 0 */
     uint32_t max_registers;       /* .maxnreg, or 0 */
+    uint32_t cluster[3];          /* .reqnctapercluster, or zeros */
+    bool explicit_cluster;        /* .explicitcluster */
     uint32_t index;               /* in the module's functions */
     uint32_t line;                /* of the PTX, of the body or else the declaration */
 };

@@ -259,7 +259,7 @@ struct ptx_symbol *ptx_symbol_add(struct ptx_parser *p, const struct ptx_token *
 /* A register by its name, of a range or single; false: there is none. */
 bool ptx_register_find(struct ptx_parser *p, const struct ptx_token *name, uint32_t *index,
                        uint32_t *count);
-uint32_t ptx_register_add(struct ptx_parser *p, const char *name, enum ptx_type type);
+uint32_t ptx_register_add(struct ptx_parser *p, const char *name, enum ptx_type type); /* index */
 void ptx_reference_add(struct ptx_parser *p, const struct ptx_token *name, uint32_t *target);
 
 /* ptx_constant.c: constant expressions (PTX ISA 4.5) */

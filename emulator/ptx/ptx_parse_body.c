@@ -243,10 +243,9 @@ static void declare_parameters(struct ptx_parser *p, struct ptx_function *functi
         if (is_register) {
             symbol->count = parameter->vector;
             symbol->type = parameter->type;
-            for (uint32_t j = 0; j < parameter->vector; j++) {
-                uint32_t index = ptx_register_add(p, parameter->name, parameter->type);
-                if (j == 0) symbol->index = parameter->reg = index;
-            }
+            symbol->index = parameter->reg = p->body.registers.count;
+            for (uint32_t j = 0; j < parameter->vector; j++)
+                ptx_register_add(p, parameter->name, parameter->type);
         }
     }
 }

@@ -55,7 +55,6 @@ static uint32_t parse_count(struct ptx_parser *p)
 /* What may stand between the parameters and the body. */
 static void parse_performance(struct ptx_parser *p, struct ptx_function *function)
 {
-    uint32_t ignored[3];
     while (p->token.kind == PTX_TOKEN_SUFFIX) {
         char buffer[64];
         struct ptx_token at = p->token;
@@ -74,14 +73,15 @@ static void parse_performance(struct ptx_parser *p, struct ptx_function *functio
                    ptx_token_is(&at, "abi_preserve") || ptx_token_is(&at, "abi_preserve_control")) {
             parse_count(p);
         } else if (ptx_token_is(&at, "reqnctapercluster")) {
-            parse_sizes(p, ignored);
+            parse_sizes(p, function->cluster);
         } else if (ptx_token_is(&at, "pragma")) {
             do {
                 ptx_expect(p, PTX_TOKEN_STRING, "a string after .pragma");
             } while (ptx_take_sign(p, ','));
             ptx_take_sign(p, ';');
-        } else if (!ptx_token_is(&at, "explicitcluster") &&
-                   !ptx_token_is(&at, "blocksareclusters")) {
+        } else if (ptx_token_is(&at, "explicitcluster")) {
+            function->explicit_cluster = true;
+        } else if (!ptx_token_is(&at, "blocksareclusters")) {
             ptx_fail(p, &at, "%s does not belong in a function's header.", ptx_show(&at, buffer));
         }
     }

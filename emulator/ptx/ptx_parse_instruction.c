@@ -115,9 +115,8 @@ static bool read_suffixes(struct ptx_parser *p, const struct mnemonic *mnemonic,
             return false;
         }
     }
-    bool second_is_known =
-        instruction->type2 == PTX_NO_TYPE || row->types2 == 0 || strchr(row->shape, '1') != NULL;
-    return second_is_known;
+    bool is_ignored = strchr(row->shape, '1') == NULL; /* by the shape: nothing is known of it */
+    return !(is_ignored && instruction->type2 && (row->types2 >> instruction->type2 & 1));
 }
 
 /* From the opcode to before the `;`, with white space folded. */

@@ -233,11 +233,7 @@ void ptx_registers_parse(struct ptx_parser *p)
         struct ptx_symbol *symbol = ptx_symbol_add(p, &name, PTX_SYMBOL_REGISTER);
         symbol->type = spec.type;
         symbol->count = spec.vector;
-        symbol->index = PTX_NO_REGISTER; /* a scalar gets its index when it is used first */
-        for (uint32_t i = 0; spec.vector > 1 && i < spec.vector; i++) {
-            uint32_t index = ptx_register_add(p, symbol->name, spec.type);
-            if (i == 0) symbol->index = index;
-        }
+        symbol->index = PTX_NO_REGISTER; /* it gets one when it is used first */
     } while (ptx_take_sign(p, ','));
     ptx_expect_sign(p, ';', "at the end of the declaration");
 }

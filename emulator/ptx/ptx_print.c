@@ -413,7 +413,7 @@ static void put_relocation(struct printer *printer, const struct ptx_relocation 
     struct text *text = &printer->text;
     const char *name =
         relocation->variable ? relocation->variable->name : relocation->function->name;
-    bool masked = relocation->bytes != element_bytes || relocation->shift;
+    bool masked = relocation->bytes != element_bytes || relocation->bytes < 4 || relocation->shift;
     if (masked) {
         uint64_t mask =
             relocation->bytes >= 8 ? UINT64_MAX : (UINT64_C(1) << 8 * relocation->bytes) - 1;
@@ -535,6 +535,10 @@ static void put_header(struct printer *printer, const struct ptx_function *funct
     if (function->prototype.noreturn) put(text, " .noreturn");
     if (max[0]) put(text, " .maxntid %u, %u, %u", max[0], max[1], max[2]);
     if (required[0]) put(text, " .reqntid %u, %u, %u", required[0], required[1], required[2]);
+    if (function->explicit_cluster) put(text, " .explicitcluster");
+    if (function->cluster[0])
+        put(text, " .reqnctapercluster %u, %u, %u", function->cluster[0], function->cluster[1],
+            function->cluster[2]);
     if (function->min_blocks) put(text, " .minnctapersm %u", function->min_blocks);
     if (function->max_registers) put(text, " .maxnreg %u", function->max_registers);
 }

@@ -15,6 +15,7 @@
 #define T_HALF (T(F16) | T(F16X2))
 #define T_BF (T(BF16) | T(BF16X2))
 #define T_FLOAT (T_F | T_HALF | T_BF | T(F32X2))
+#define T_BITS (T(B16) | T(B32) | T(B64))
 #define T_FTZ (T(F32) | T(F32X2) | T_HALF)
 #define T_SAT (T(F32) | T(F32X2) | T_HALF)
 #define T_ALL (~UINT64_C(0))
@@ -215,6 +216,20 @@ static const struct conversion conversions[] = {
      TO_FLOAT, 1},
 };
 
+/* What set compares, and what it can make of the answer. */
+static const struct {
+    uint64_t to;
+    uint64_t from;
+} comparisons[] = {
+    {T(U16) | T(S16), T(F16) | T(BF16)},
+    {T(U32) | T(S32), T_INT | T_BITS | T_FLOAT},
+    {T(F16), T_INT | T_BITS | T(F16) | T_F},
+    {T(BF16), T_INT | T_BITS | T(F16) | T(BF16) | T_F},
+    {T(F32), T_INT | T_BITS | T_F},
+    {T(F16X2), T(F16X2)},
+    {T(BF16X2), T(BF16X2)},
+};
+
 static bool in_set(uint64_t set, uint8_t type)
 {
     return type != PTX_NO_TYPE && (set >> type & 1);
@@ -247,6 +262,7 @@ static void check_conversion(struct ptx_parser *p, const struct ptx_instruction 
     if (row->rounding == MAY_INTEGER && directed) needed = ".rni, .rzi, .rmi, .rpi or none";
     if (row->rounding == TO_FLOAT && !directed) needed = "a rounding such as .rn";
     if (row->rounding == MAY_FLOAT && integral) needed = "a rounding such as .rn or none";
+    if (rounding == PTX_ROUND_RNA && instruction->type != PTX_TF32) needed = "another rounding";
     if (needed)
         ptx_complain(p, at->line, at->column, "cvt from .%s to .%s takes %s.", from, to, needed);
 
@@ -266,6 +282,19 @@ static void check_conversion(struct ptx_parser *p, const struct ptx_instruction 
     bool brain = instruction->type == PTX_BF16 || instruction->type2 == PTX_BF16;
     if (brain && instruction->modifiers.sat)
         ptx_complain(p, at->line, at->column, "cvt from .%s to .%s has no .sat.", from, to);
+}
+
+static void check_set(struct ptx_parser *p, const struct ptx_instruction *instruction,
+                      const struct ptx_token *at)
+{
+    for (size_t i = 0; i < sizeof comparisons / sizeof comparisons[0]; i++) {
+        if (in_set(comparisons[i].to, instruction->type) &&
+            in_set(comparisons[i].from, instruction->type2))
+            return;
+    }
+    ptx_complain(p, at->line, at->column, "set does not compare .%s into .%s.",
+                 ptx_type_name((enum ptx_type)instruction->type2),
+                 ptx_type_name((enum ptx_type)instruction->type));
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -344,5 +373,6 @@ void ptx_rules_check(struct ptx_parser *p, const struct ptx_instruction *instruc
     check_limits(p, instruction, at, second_limits, sizeof second_limits / sizeof second_limits[0],
                  instruction->type2);
     check_singular(p, instruction, at);
+    if (instruction->op == PTX_OP_SET) check_set(p, instruction, at);
     if (instruction->op == PTX_OP_CVT) check_conversion(p, instruction, at);
 }

@@ -162,8 +162,11 @@ bool ptx_register_find(struct ptx_parser *p, const struct ptx_token *name, uint3
     *count = 1;
     struct ptx_symbol *symbol = ptx_symbol_find(p, name->text, name->length);
     if (symbol) {
-        if (symbol->kind == PTX_SYMBOL_REGISTER && symbol->index == PTX_NO_REGISTER)
-            symbol->index = ptx_register_add(p, symbol->name, symbol->type);
+        if (symbol->kind == PTX_SYMBOL_REGISTER && symbol->index == PTX_NO_REGISTER) {
+            symbol->index = p->body.registers.count;
+            for (uint32_t i = 0; i < symbol->count; i++)
+                ptx_register_add(p, symbol->name, symbol->type);
+        }
         *index = symbol->index;
         *count = symbol->count;
         return symbol->kind == PTX_SYMBOL_REGISTER;

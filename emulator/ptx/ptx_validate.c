@@ -249,8 +249,13 @@ static void check_vector(const struct check *check, const struct ptx_token *at,
     }
     if (expected == 1) { /* pack or unpack */
         enum ptx_type part = bits_type(ptx_type_bits(type) / operand->count);
-        if (ptx_type_kind(type) != PTX_KIND_BITS ||
-            ptx_type_bits(part) * operand->count != ptx_type_bits(type)) {
+        if (ptx_type_kind(type) != PTX_KIND_BITS) {
+            ptx_complain(p, at->line, at->column,
+                         "Vectors are packed as .b32, .b64 or .b128, not as .%s.",
+                         ptx_type_name(type));
+            return;
+        }
+        if (ptx_type_bits(part) * operand->count != ptx_type_bits(type)) {
             ptx_complain(p, at->line, at->column, "%u elements do not make a .%s.", operand->count,
                          ptx_type_name(type));
             return;
