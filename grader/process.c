@@ -290,8 +290,12 @@ static void supervise(const struct process_spec *spec, struct process_shared *sh
     int output[2] = {-1, -1}, report[2] = {-1, -1}, error = 0;
 
     result->ending = PROCESS_NOT_STARTED;
+    sigset_t none;
+    sigemptyset(&none);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
+    interrupt_signal = 0;
     process_handle_interrupts();
+    sigprocmask(SIG_SETMASK, &none, NULL);
     if (getppid() != grader) _exit(1);
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 || pipe2(output, O_CLOEXEC) != 0 ||
         pipe2(report, O_CLOEXEC) != 0)
@@ -349,9 +353,17 @@ struct process *process_start(const struct process_spec *spec)
     if (process->shared == MAP_FAILED) goto no_memory;
     fflush(NULL);
     pid_t grader = getpid();
+    /* A signal meant for the supervisor waits until it has its own handlers. */
+    sigset_t ends, before;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    sigaddset(&ends, SIGHUP);
+    sigprocmask(SIG_BLOCK, &ends, &before);
     process->supervisor = fork();
-    if (process->supervisor < 0) goto no_process;
     if (process->supervisor == 0) supervise(spec, process->shared, grader);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (process->supervisor < 0) goto no_process;
     process->watch = open_pidfd(process->supervisor);
     return process;
 
