@@ -57,9 +57,8 @@ static void thread_start(void)
     pthread_once(&process_once, process_start);
     pthread_mutex_lock(&driver.lock);
     /* The device's own thread may be inside a host function already. */
-    thread = (struct thread){.known = true,
-                             .number = ++driver.threads,
-                             .in_host_function = thread.in_host_function};
+    thread = (struct thread){
+        .known = true, .number = ++driver.threads, .in_host_function = thread.in_host_function};
     if (driver.main_thread == NULL && thread.number == 1) driver.main_thread = &thread;
     thread.clock_ns =
         driver.main_thread != NULL ? driver.main_thread->clock_ns : driver.main_clock_ns;

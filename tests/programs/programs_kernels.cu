@@ -403,7 +403,7 @@ __global__ void functions(const double *x, double *out, int n)
     mine[1] = exp(-v * v);
     mine[2] = log(fabs(v) + 1.0);
     mine[3] = pow(fabs(v), 0.3);
-    mine[4] = sqrt(fabs(v)) / (v * v + 1.0);
+    mine[4] = sqrt(fabs(v)) / fma(v, v, 1.0);
     mine[5] = static_cast<double>(sinf(f) * expf(-fabsf(f)));
     mine[6] = fmod(v, 0.7);
     mine[7] = static_cast<double>(tanhf(f)) + floor(v) + rint(v);
