@@ -3,12 +3,20 @@
 #include "emulator/memory/memory.h"
 #include "emulator/ptx/ptx.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST_REGIONS = 64 };
+
+/* Ends the test, which Check reports as a signal below this sentence. */
+#define require(condition, ...)                                                                    \
+    do {                                                                                           \
+        if (condition) break;                                                                      \
+        fprintf(stderr, __VA_ARGS__);                                                              \
+        fputc('\n', stderr);                                                                       \
+        abort();                                                                                   \
+    } while (0)
 
 static struct {
     struct memory_region regions[MOST_REGIONS];
@@ -45,9 +53,9 @@ struct memory_miss_report memory_explain(uint64_t address)
 
 uint64_t device_buffer(size_t size, void **bytes)
 {
-    ck_assert_uint_lt(device.count, MOST_REGIONS);
+    require(device.count < MOST_REGIONS, "too many buffers");
     unsigned char *contents = aligned_alloc(256, (size + 256) / 256 * 256);
-    ck_assert_ptr_nonnull(contents);
+    require(contents, "no memory");
     memset(contents, 0xa5, size);
     struct memory_region *region = &device.regions[device.count++];
     *region = (struct memory_region){
@@ -88,11 +96,11 @@ struct exec_program *device_program(const char *ptx)
     struct ptx_module *module = ptx_parse(ptx, strlen(ptx), &diagnostics);
     if (!module) {
         ptx_diagnostics_print(&diagnostics, log, sizeof log);
-        ck_abort_msg("the PTX does not parse: %s", log);
+        require(false, "the PTX does not parse: %s", log);
     }
     struct exec_program *program = exec_program_create(module, log, sizeof log);
     ptx_module_destroy(module);
-    ck_assert_msg(program, "the PTX does not compile: %s", log);
+    require(program, "the PTX does not compile: %s", log);
     for (size_t k = 0; k < exec_variable_count(program); k++)
         exec_variable_place(program, k, device_buffer(exec_variable_at(program, k)->size, NULL));
     for (size_t k = 0; k < exec_variable_count(program); k++) {
@@ -107,12 +115,12 @@ struct exec_program *device_program(const char *ptx)
 struct exec_program *device_program_file(const char *path)
 {
     FILE *file = fopen(path, "rb");
-    ck_assert_msg(file, "%s cannot be opened", path);
+    require(file, "%s cannot be opened", path);
     char *text = calloc(1, 1 << 22);
-    ck_assert_ptr_nonnull(text);
+    require(text, "no memory");
     const size_t length = fread(text, 1, (1 << 22) - 1, file);
     fclose(file);
-    ck_assert_uint_gt(length, 0);
+    require(length > 0, "%s is empty", path);
     struct exec_program *program = device_program(text);
     free(text);
     return program;
@@ -131,7 +139,7 @@ static void print(void *user, const char *text, size_t length)
 enum exec_end device_launch(struct device_run *run)
 {
     const struct exec_function *function = exec_function_find(run->program, run->name);
-    ck_assert_msg(function, "there is no kernel %s", run->name);
+    require(function, "there is no kernel %s", run->name);
     const struct exec_launch launch = {.function = function,
                                        .grid = {run->blocks, 1, 1},
                                        .block = {run->threads, 1, 1},
@@ -150,6 +158,6 @@ enum exec_end device_launch(struct device_run *run)
 void device_run(struct device_run *run)
 {
     const enum exec_end end = device_launch(run);
-    ck_assert_msg(end == EXEC_DONE, "%s ended with %d: %s (line %u)", run->name, (int)end,
-                  run->fault.message, run->fault.line);
+    require(end == EXEC_DONE, "%s ended with %d: %s (line %u)", run->name, (int)end,
+            run->fault.message, run->fault.line);
 }
