@@ -8,6 +8,16 @@
 
 enum { LOG_SIZE = 2048 };
 
+/* The runtime loads the program's own kernels at their first use, inside whatever call that is:
+ * such a library is not the submission's to unload. */
+static bool asked_for(void)
+{
+    static const char by_name[] = "cudaLibraryLoad";
+    return (thread.call.flags & OVERLAP_CALL_DRIVER) != 0 ||
+           (thread.call.name != NULL &&
+            strncmp(thread.call.name, by_name, sizeof by_name - 1) == 0);
+}
+
 static CUresult library_make(struct image *image, CUlibrary *handle)
 {
     struct library *library = calloc(1, sizeof *library);
@@ -17,7 +27,7 @@ static CUresult library_make(struct image *image, CUlibrary *handle)
     }
     library->image = image;
     object_add(&library->object, OBJECT_LIBRARY, NULL);
-    trace_object(&library->object, TRACE_CREATE, TRACE_LIBRARY, 0);
+    trace_object(&library->object, TRACE_CREATE, TRACE_LIBRARY, asked_for() ? 0 : TRACE_IMPLICIT);
     thread.call.object = library->object.id;
     *handle = (CUlibrary)library;
     return CUDA_SUCCESS;

@@ -89,6 +89,13 @@ static bool succeeds(cudaError_t error, const char *what)
     return !error;
 }
 
+/* Our own copies and sets run in the default stream, which a non-blocking stream does not wait for;
+ * and a copy from pageable memory may return when it is staged, not when it has arrived. */
+static bool settled()
+{
+    return succeeds(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+}
+
 /* What a case works with. On the device the array ends where its memory ends, so that the emulator
  * sees an access behind it; on a GPU, which does not, there are further elements that would spoil
  * the result. */
@@ -118,7 +125,7 @@ static bool place_make(struct place *place, const struct drive *drive, size_t el
         !succeeds(cudaMemset(place->memory, DRIVE_POISON, bytes), "cudaMemset") ||
         !succeeds(cudaMemset(place->results, DRIVE_POISON, 3 * element), "cudaMemset") ||
         !succeeds(cudaStreamCreateWithFlags(&place->stream, cudaStreamNonBlocking), "a stream") ||
-        !succeeds(cudaDeviceSynchronize(), "cudaDeviceSynchronize"))
+        !settled())
         return false;
     place->array = place->memory + shift * element;
     return true;
@@ -162,7 +169,8 @@ template <typename T, typename Operator> static bool run_case(struct drive *driv
     bool ok = place_make(&place, drive, sizeof(T), wanted->shift, wanted->size) &&
               succeeds(cudaMemcpy(place.array, pool_of(input, wanted, sizeof(T)),
                                   wanted->size * sizeof(T), cudaMemcpyHostToDevice),
-                       "cudaMemcpy");
+                       "cudaMemcpy") &&
+              settled();
     if (ok) {
         T *result = (T *)place.results + 1;
         drive_begin(drive, REDUCTION_PHASE_CASE, index);
@@ -199,16 +207,17 @@ static bool run_gated(struct drive *drive)
         /* Once in peace: what is done only at the first call may wait for the device. */
         int64_t *result = (int64_t *)place.results + 1;
         cudaMemset(place.memory, 0, bytes);
+        ok = settled();
         drive_begin(drive, REDUCTION_PHASE_WARM_UP, 0);
         call<int64_t, Sum>(*wanted, place.array, result, place.stream);
         drive_end(drive, REDUCTION_PHASE_WARM_UP, 0);
         cudaMemset(place.memory, DRIVE_POISON, bytes);
         cudaMemset(place.results, DRIVE_POISON, 3 * sizeof(int64_t));
-        cudaDeviceSynchronize();
+        ok = ok && settled();
 
         memcpy(pinned, pool_of(input, wanted, sizeof(int64_t)), bytes);
         memset(pinned + bytes, DRIVE_POISON, 3 * sizeof(int64_t));
-        ok = succeeds(cudaLaunchHostFunc(place.stream, gate_wait, &gate), "a gate") &&
+        ok = ok && succeeds(cudaLaunchHostFunc(place.stream, gate_wait, &gate), "a gate") &&
              succeeds(cudaLaunchHostFunc(other, gate_wait, &other_gate), "a gate") &&
              succeeds(
                  cudaMemcpyAsync(place.array, pinned, bytes, cudaMemcpyHostToDevice, place.stream),
@@ -247,7 +256,7 @@ static bool fill(const struct place *place, const void *stretch, size_t bytes, s
                       "cudaMemcpy"))
             return false;
     }
-    return true;
+    return settled();
 }
 
 template <typename T>
@@ -320,6 +329,7 @@ static bool run_time(struct drive *drive)
         }
         for (uint32_t r = 0; r < input->repetitions; r++) {
             cudaMemset(place.results, DRIVE_POISON, 3 * sizeof(int64_t));
+            if (!settled()) break;
             time_calls<int64_t>(drive, &place, REDUCTION_PHASE_TIME, r, input->calls, size,
                                 &answers[0]);
             take_timed(&answers[0], &place, sizeof(int64_t));
@@ -327,6 +337,7 @@ static bool run_time(struct drive *drive)
             time_cub<int64_t>(drive, &place, REDUCTION_PHASE_CUB, r, input->calls, size, scratch,
                               need, (int64_t *)cub_result, reduce_cub_int64);
             cudaMemset(place.results, DRIVE_POISON, 3 * sizeof(int32_t));
+            if (!settled()) break;
             time_calls<int32_t>(drive, &place, REDUCTION_PHASE_TIME_32, r, input->calls, size * 2,
                                 &answers[1]);
             take_timed(&answers[1], &place, sizeof(int32_t));
