@@ -1,4 +1,5 @@
 // Programs about the host's side: streams, events, callbacks, threads, errors, output, queries.
+#undef NDEBUG // the device's assert is tried in every build type
 #include "tests/programs/program.cuh"
 
 #include <cassert>
