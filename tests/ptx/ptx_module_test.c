@@ -11,11 +11,12 @@ static const struct ptx_function *function_of(const struct ptx_module *module, c
 
 START_TEST(directives_of_a_module)
 {
-    struct ptx_module *module = parsed("// comment\n/* another\n one */\n.version 8.7\n"
-                                       ".target sm_90a, debug\n.address_size 64\n"
-                                       ".pragma \"anything\";\n"
-                                       ".file 2 \"/a/b.cu\", 123, 456\n.file 1 \"c.h\"\n"
-                                       ".section .debug_info\n{\n.b8 1,2\nL: .b32 L+4\n{ }\n}\n");
+    struct ptx_module *module =
+        parsed("// comment\n/* another\n one */\n# 1 \"x.cu\"\n.version 8.7\n"
+               ".target sm_90a, debug\n.address_size 64\n"
+               ".pragma \"anything\";\n"
+               ".file 2 \"/a/b.cu\", 123, 456\n.file 1 \"c.h\"\n"
+               ".section .debug_info\n{\n.b8 1,2\nL: .b32 L+4\n{ }\n}\n");
     ck_assert_uint_eq(module->version_major, 8);
     ck_assert_uint_eq(module->version_minor, 7);
     ck_assert_str_eq(module->target, "sm_90a");
@@ -92,6 +93,19 @@ START_TEST(inner_scopes_hide_outer_names)
     ck_assert_uint_eq(i[5].operands[0].target, 8);
     ck_assert_uint_eq(i[6].operands[1].reg, i[0].operands[0].reg);
     ck_assert_ptr_eq(i[7].operands[0].variable, ptx_variable_find(module, "x"));
+    check_round_trip(module);
+    ptx_module_destroy(module);
+}
+END_TEST
+
+START_TEST(a_label_is_that_of_the_innermost_block_around_its_use)
+{
+    struct ptx_module *module = parsed(
+        HEAD ".entry k() {\na: trap;\n{\n{ bra a; }\na: ret;\n{ bra b; }\n}\nb: bra a;\n}\n");
+    const struct ptx_instruction *i = function_of(module, "k")->instructions;
+    ck_assert_uint_eq(i[1].operands[0].target, 2);
+    ck_assert_uint_eq(i[3].operands[0].target, 4);
+    ck_assert_uint_eq(i[4].operands[0].target, 0);
     check_round_trip(module);
     ptx_module_destroy(module);
 }
@@ -268,6 +282,14 @@ START_TEST(what_is_wrong_is_said_with_its_place)
          "line 7, column 19: `%x` is neither a declared register nor a special one.\n"},
         {BODY("add.s32 %r1, %r2, %r4;"),
          "line 7, column 19: `%r4` is neither a declared register nor a special one.\n"},
+        {BODY("add.s32 %r1, %r2, %r01;"),
+         "line 7, column 19: `%r01` is neither a declared register nor a special one.\n"},
+        {BODY("mov.b32 %r1, %envreg32;"),
+         "line 7, column 14: `%envreg32` is neither a declared register nor a special one.\n"},
+        {BODY(".reg .f16x2 h;\nadd.f32 h, h, h;"),
+         "line 8, column 9: `h` is a .f16x2 register, and add needs .f32 here.\n"
+         "line 8, column 12: `h` is a .f16x2 register, and add needs .f32 here.\n"
+         "line 8, column 15: `h` is a .f16x2 register, and add needs .f32 here.\n"},
         {BODY("add.s32 %r1, %r2, y;"), "line 7, column 19: `y` is not declared.\n"},
         {BODY("bra nowhere;"), "line 7, column 5: There is no label `nowhere` here.\n"},
         {BODY("{ inner: ret; }\nbra inner;"),
@@ -413,6 +435,7 @@ int main(void)
     tcase_add_test(all, directives_of_a_module);
     tcase_add_test(all, functions_and_what_is_declared_of_them);
     tcase_add_test(all, inner_scopes_hide_outer_names);
+    tcase_add_test(all, a_label_is_that_of_the_innermost_block_around_its_use);
     tcase_add_test(all, registers_of_ranges_and_vectors);
     tcase_add_test(all, calls_direct_and_through_a_register);
     tcase_add_test(all, branches_through_a_table);
