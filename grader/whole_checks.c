@@ -117,15 +117,16 @@ void verdict_leaks(struct verdict *verdict, const struct evidence *evidence,
     }
     for (size_t i = 0; i < places; i++) {
         const char *what = trace_what_name(leaked[i]->what), *end_call = ended_by[leaked[i]->what];
+        const char *n = strchr("aeiou", what[0]) != NULL ? "n" : "";
         char amount[64] = "";
         if (bytes[i] > 0) snprintf(amount, sizeof amount, " (%" PRIu64 " bytes)", bytes[i]);
         if (count[i] == 1)
-            verdict_fail(verdict, evidence, leaked[i], "A %s that was made here%s was never ended.",
-                         what, amount);
+            verdict_fail(verdict, evidence, leaked[i],
+                         "A%s %s that was made here%s was never ended.", n, what, amount);
         else
             verdict_fail(verdict, evidence, leaked[i],
-                         "%" PRIu64 " times a %s that was made here%s was never ended.", count[i],
-                         what, amount);
+                         "%" PRIu64 " times a%s %s that was made here%s was never ended.", count[i],
+                         n, what, amount);
         verdict_why(verdict, "What is not given back is held until the program ends: a program "
                              "that runs for days runs out of it.");
         if (end_call != NULL)

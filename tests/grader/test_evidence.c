@@ -122,7 +122,8 @@ START_TEST(leaks_are_found)
     ck_assert(evidence_phase(&e, "run", 0, &phase));
     verdict_leaks(v, &e, &phase);
     ck_assert_uint_eq(v->failure_count, 2);
-    ck_assert_str_eq(v->failures[0].what, "A event that was made here (64 bytes) was never ended.");
+    ck_assert_str_eq(v->failures[0].what,
+                     "An event that was made here (64 bytes) was never ended.");
     ck_assert_ptr_nonnull(strstr(v->failures[1].what, "device memory"));
     ck_assert_str_eq(v->failures[0].place.file, "lessons/01_sum/sum.c");
     memset(v, 0, sizeof *v);
