@@ -1,5 +1,6 @@
 #include "grader/lessons/marks.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -85,10 +86,10 @@ bool marks_compare(struct verdict *verdict, const struct evidence *evidence,
     else if (last == array->length - 1 && last - first + 1 == wrong)
         stretch = ", its end,";
     verdict_fail_in(verdict, evidence, array->function,
-                    "%s: %zu of its %zu elements%s %s; the first is element %zu: %.9g, must be "
+                    "%c%s: %zu of its %zu elements%s %s; the first is element %zu: %.9g, must be "
                     "%.9g (it was %.9g before).",
-                    array->name, wrong, array->length, stretch, wrongs[kind].what, first,
-                    (double)array->output[first],
+                    toupper((unsigned char)array->name[0]), array->name + 1, wrong, array->length,
+                    stretch, wrongs[kind].what, first, (double)array->output[first],
                     (double)marks_expected(array->input[first], first),
                     (double)array->input[first]);
     verdict_why(verdict, "%s", wrongs[kind].why);

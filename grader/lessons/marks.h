@@ -16,7 +16,7 @@ float marks_expected(float input, size_t index);
 /* One array, for marks_compare. */
 struct marks_array {
     const char *function; /* the student's: where a failure is reported */
-    const char *name;     /* in sentences: "array 3" */
+    const char *name;     /* in sentences: "array 3"; not empty */
     const float *input;   /* the parent's own copy */
     const float *output;  /* what came back */
     size_t length;        /* floats in both */

@@ -34,6 +34,8 @@ struct device_sync_answer {
 };
 
 struct device_sync_output {
+    uint32_t reached; /* cases that were called; fewer than there are when the device was lost */
+    uint32_t reserved;
     struct device_sync_answer answers[DEVICE_SYNC_CASES];
     float values[];
 };

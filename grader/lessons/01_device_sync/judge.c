@@ -101,11 +101,27 @@ struct view {
     const struct evidence *evidence;
     const struct device_sync_input *in;
     const struct device_sync_output *out;
+    uint32_t reached; /* cases that were called */
 };
 
 static struct view look(const struct evidence *evidence)
 {
-    return (struct view){evidence, evidence->input, evidence->output};
+    struct view view = {evidence, evidence->input, evidence->output, 0};
+    view.reached = view.out->reached < view.in->count ? view.out->reached : view.in->count;
+    return view;
+}
+
+/* The device was lost, and with it the cases that were still to come: false, the verdict fails. */
+static bool all_reached(struct verdict *verdict, const struct view *view)
+{
+    if (view->reached == view->in->count) return true;
+    verdict_fail_in(verdict, view->evidence, FUNCTION,
+                    "After call %u of %u the device was in error, and no further call was made.",
+                    view->reached, view->in->count);
+    verdict_why(verdict, "Work that the call had left behind failed when the device came to it.");
+    verdict_hint(verdict, "DeviceSync.TheHostReadsAfterTheResultsArrive is the check to look at "
+                          "first.");
+    return false;
 }
 
 /* One case: its answer, its phase, the words for its array. */
@@ -141,6 +157,17 @@ static bool compare(struct verdict *verdict, const struct view *view, const stru
                                                .length = item->c->length});
 }
 
+/* Where values are not what the check is about. */
+static bool succeeded(struct verdict *verdict, const struct view *view, const struct item *item,
+                      const char *doing)
+{
+    if (!answer_succeeded(verdict, &item->answer, doing)) return false;
+    if (compare(verdict, view, item)) return true;
+    verdict_hint(verdict, "DeviceSync.EveryElementIsRight and "
+                          "DeviceSync.TheHostReadsAfterTheResultsArrive look into this.");
+    return false;
+}
+
 static bool compare_sum(struct verdict *verdict, const struct view *view, const struct item *item)
 {
     double scale;
@@ -164,7 +191,7 @@ static void judge_elements(struct verdict *verdict, const struct evidence *evide
 {
     const struct view view = look(evidence);
     if (!order_hides_nothing(evidence)) return;
-    for (uint32_t i = 0; i < view.in->count; i++) {
+    for (uint32_t i = 0; i < view.reached; i++) {
         struct item item;
         item_get(&view, i, &item);
         if (!answer_succeeded(verdict, &item.answer, item.name)) return;
@@ -174,13 +201,14 @@ static void judge_elements(struct verdict *verdict, const struct evidence *evide
             return;
         }
     }
+    all_reached(verdict, &view);
 }
 
 static void judge_sum(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct view view = look(evidence);
     if (!order_hides_nothing(evidence)) return;
-    for (uint32_t i = 0; i < view.in->count; i++) {
+    for (uint32_t i = 0; i < view.reached; i++) {
         struct item item;
         item_get(&view, i, &item);
         if (!answer_succeeded(verdict, &item.answer, item.name)) return;
@@ -192,16 +220,23 @@ static void judge_sum(struct verdict *verdict, const struct evidence *evidence)
             return;
         }
     }
+    all_reached(verdict, &view);
 }
 
 static void judge_arrival(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct view view = look(evidence);
-    for (uint32_t i = 0; i < view.in->count; i++) {
+    for (uint32_t i = 0; i < view.reached; i++) {
         struct item item;
         item_get(&view, i, &item);
         if (!answer_succeeded(verdict, &item.answer, item.name)) return;
-        if (compare(verdict, &view, &item) && compare_sum(verdict, &view, &item)) continue;
+        if (compare(verdict, &view, &item) && compare_sum(verdict, &view, &item)) {
+            if (item.a->later == 0) continue;
+            verdict_fail_in(
+                verdict, evidence, FUNCTION,
+                "Work for %s was still on the device when %s returned, and failed there.",
+                item.name, FUNCTION);
+        }
         verdict_why(verdict, "An asynchronous copy returns when it has been asked for, not when it "
                              "is done. Until the host has waited, output holds what it held before "
                              "or a part of the new; on a busy day, or a faster host, the same "
@@ -211,12 +246,13 @@ static void judge_arrival(struct verdict *verdict, const struct evidence *eviden
                               "for, or a copy in, another stream says nothing about it.");
         return;
     }
+    all_reached(verdict, &view);
 }
 
 static void judge_waits(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct view view = look(evidence);
-    for (uint32_t i = 0; i < view.in->count; i++) {
+    for (uint32_t i = 0; i < view.reached; i++) {
         struct item item;
         item_get(&view, i, &item);
         if (!answer_succeeded(verdict, &item.answer, item.name)) return;
@@ -264,29 +300,28 @@ static void judge_failures(struct verdict *verdict, const struct evidence *evide
     };
     const struct view view = look(evidence);
 
-    for (uint32_t i = 0; i < view.in->count; i++) {
+    for (uint32_t i = 0; i < view.reached; i++) {
         struct item item;
         item_get(&view, i, &item);
         if (item.c->way != DEVICE_SYNC_GOOD) {
             if (!answer_failed_with(verdict, &item.answer, wanted[item.c->way].code,
                                     wanted[item.c->way].because))
                 return;
-        } else if (!answer_succeeded(verdict, &item.answer,
-                                     "a right call after one that had failed") ||
-                   !compare(verdict, &view, &item)) {
+        } else if (!succeeded(verdict, &view, &item, "a right call after one that had failed")) {
             return;
         }
     }
+    all_reached(verdict, &view);
 }
 
 static void judge_fault(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct view view = look(evidence);
-    const uint32_t last = view.in->count - 1;
     struct item item;
 
-    item_get(&view, last, &item);
-    if (!answer_written(verdict, &item.answer)) return;
+    item_get(&view, 0, &item);
+    if (!answer_written(verdict, &item.answer) || !all_reached(verdict, &view)) return;
+    item_get(&view, view.in->count - 1, &item);
     if (item.a->code == ILLEGAL_ADDRESS) return;
     if (item.a->code == 0 && item.a->later == 0) {
         verdict_fail_in(verdict, evidence, FUNCTION,
@@ -313,7 +348,7 @@ static void judge_fault(struct verdict *verdict, const struct evidence *evidence
 static void judge_leaks(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct view view = look(evidence);
-    for (uint32_t i = 0; i < view.in->count && !verdict_failed(verdict); i++) {
+    for (uint32_t i = 0; i < view.reached && !verdict_failed(verdict); i++) {
         struct item item;
         item_get(&view, i, &item);
         if (!answer_written(verdict, &item.answer)) return;
@@ -341,12 +376,12 @@ static void judge_findings(struct verdict *verdict, const struct evidence *evide
 static void judge_time(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct view view = look(evidence);
-    for (uint32_t i = 0; i < view.in->count; i++) {
+    for (uint32_t i = 0; i < view.reached; i++) {
         struct item item;
         item_get(&view, i, &item);
-        if (!answer_succeeded(verdict, &item.answer, item.name) || !compare(verdict, &view, &item))
-            return;
+        if (!succeeded(verdict, &view, &item, item.name)) return;
     }
+    if (!all_reached(verdict, &view)) return;
     verdict_time_ratio(verdict, evidence, DEVICE_SYNC_ALL_PHASE, TIME_LIMIT);
     if (verdict_failed(verdict))
         verdict_hint(verdict, "Each wait between two steps costs the way to the host and back. So "

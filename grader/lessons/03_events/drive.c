@@ -71,12 +71,12 @@ static cudaError_t task_close(const struct events_input_task *from, struct event
 }
 
 /* The first launch of a kernel loads it; that is nobody's time. */
-static cudaError_t warm_up(void)
+static cudaError_t warm_up(size_t length)
 {
     float *array;
-    cudaError_t error = cudaMalloc((void **)&array, 64 * sizeof(float));
-    if (error == cudaSuccess) error = cudaMemset(array, 0, 64 * sizeof(float));
-    if (error == cudaSuccess) error = multiply_divide_launch(array, 64, NULL);
+    cudaError_t error = cudaMalloc((void **)&array, length * sizeof(float));
+    if (error == cudaSuccess) error = cudaMemset(array, 0, length * sizeof(float));
+    if (error == cudaSuccess) error = multiply_divide_launch(array, length, NULL);
     if (error == cudaSuccess) error = cudaDeviceSynchronize();
     return error == cudaSuccess ? cudaFree(array) : error;
 }
@@ -140,7 +140,7 @@ int drive_main(struct drive *drive)
     const struct events_task *few = NULL, *many = NULL;
     static struct events_task tasks[EVENTS_TASKS];
 
-    cudaError_t error = warm_up();
+    cudaError_t error = warm_up(input->tasks[1].length);
     for (uint32_t i = 0; i < count && error == cudaSuccess; i++)
         error = task_open(&input->tasks[i], &tasks[i]);
     if (error == cudaSuccess) error = cudaDeviceSynchronize();

@@ -72,7 +72,7 @@ static int prepare_times(struct run_input *input)
 
 static int prepare_failures(struct run_input *input)
 {
-    return prepare_lengths(input, 0, 2000, 2000, 4000, 0);
+    return prepare_lengths(input, 0, 2000, 20000, 30000, 0);
 }
 
 static int prepare_timed(struct run_input *input)
