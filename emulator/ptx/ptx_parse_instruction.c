@@ -119,32 +119,33 @@ static bool read_suffixes(struct ptx_parser *p, const struct mnemonic *mnemonic,
     return !(is_ignored && instruction->type2 && (row->types2 >> instruction->type2 & 1));
 }
 
-/* From the opcode to before the `;`, with white space folded. */
+/* The characters of a token, with the dot or the quotes that `text` leaves out. */
+static const char *raw_token(const struct ptx_token *token, size_t *length)
+{
+    bool is_suffix = token->kind == PTX_TOKEN_SUFFIX, is_string = token->kind == PTX_TOKEN_STRING;
+    *length = token->length + is_suffix + 2 * is_string;
+    return token->text - is_suffix - is_string;
+}
+
+/* The instruction's tokens up to the `;`, which is taken; what separates them, comments too, is one
+ * blank. */
 static const char *read_text(struct ptx_parser *p, const struct ptx_token *start)
 {
+    struct ptx_list text = {0}; /* char */
+    const char *end = start->text;
     uint32_t depth = 0;
-    while (!ptx_at_sign(p, ';')) {
+    for (; !ptx_at_sign(p, ';'); ptx_next(p)) {
         if (ptx_at_sign(p, '{')) depth++;
         if (p->token.kind == PTX_TOKEN_END || (ptx_at_sign(p, '}') && depth-- == 0))
             ptx_fail(p, start, "The instruction is never ended by `;`.");
-        ptx_next(p);
+        size_t length;
+        const char *raw = raw_token(&p->token, &length);
+        if (raw > end) *(char *)ptx_push(p, &text, 1) = ' ';
+        for (size_t i = 0; i < length; i++) *(char *)ptx_push(p, &text, 1) = raw[i];
+        end = raw + length;
     }
-    size_t length = (size_t)(p->token.text - start->text);
-    char *text = ptx_new(p, length + 1, 1);
-    size_t kept = 0;
-    for (size_t i = 0; i < length; i++) {
-        char c = start->text[i];
-        bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
-        if (!blank) {
-            text[kept++] = c;
-        } else if (kept && text[kept - 1] != ' ') {
-            text[kept++] = ' ';
-        }
-    }
-    while (kept && text[kept - 1] == ' ') kept--;
-    text[kept] = '\0';
     ptx_next(p);
-    return text;
+    return ptx_copy_text(p, text.items, text.count);
 }
 
 /* The kind letter of operand `index`, as far as parsing depends on it. */
@@ -226,6 +227,7 @@ void ptx_instruction_parse(struct ptx_parser *p)
     struct mnemonic mnemonic;
     read_guard(p, &instruction);
     struct ptx_token start = p->token;
+    struct ptx_lexer after_start = p->lexer;
     instruction.line = start.line;
     read_mnemonic(p, &mnemonic);
     find_opcode_with_sync(p, &mnemonic);
@@ -235,6 +237,8 @@ void ptx_instruction_parse(struct ptx_parser *p)
         bool negated = instruction.guard_negated;
         instruction = (struct ptx_instruction){
             .op = mnemonic.op, .guard = guard, .guard_negated = negated, .line = start.line};
+        p->lexer = after_start; /* once more from the start, token by token */
+        p->token = start;
         instruction.text = read_text(p, &start);
     } else if (instruction.op == PTX_OP_CALL) {
         instruction.call = ptx_call_parse(p);

@@ -212,6 +212,25 @@ START_TEST(source_lines_and_where_they_were_inlined)
 }
 END_TEST
 
+START_TEST(an_unknown_instruction_keeps_its_words)
+{
+    struct ptx_module *module =
+        parsed(HEAD ".entry k() {\n.reg .pred p;\n@!p  frob.x.y\t{ a ,b },  // why\n"
+                    "[c+4], \"s t\" /* and */ .z ;\nadd.frob.s32 %r1, %r2;\nret; }\n");
+    const struct ptx_function *k = function_of(module, "k");
+    const struct ptx_instruction *i = k->instructions;
+    ck_assert_int_eq(i[0].op, PTX_OP_UNKNOWN);
+    ck_assert_str_eq(i[0].text, "frob.x.y { a ,b }, [c+4], \"s t\" .z");
+    ck_assert_uint_ne(i[0].guard, PTX_NO_REGISTER);
+    ck_assert(i[0].guard_negated);
+    ck_assert_int_eq(i[1].op, PTX_OP_ADD);
+    ck_assert_str_eq(i[1].text, "add.frob.s32 %r1, %r2");
+    ck_assert_uint_eq(i[1].line, 8);
+    check_round_trip(module);
+    ptx_module_destroy(module);
+}
+END_TEST
+
 START_TEST(special_registers)
 {
     struct ptx_module *module =
@@ -440,6 +459,7 @@ int main(void)
     tcase_add_test(all, calls_direct_and_through_a_register);
     tcase_add_test(all, branches_through_a_table);
     tcase_add_test(all, source_lines_and_where_they_were_inlined);
+    tcase_add_test(all, an_unknown_instruction_keeps_its_words);
     tcase_add_test(all, special_registers);
     tcase_add_test(all, what_is_wrong_is_said_with_its_place);
     tcase_add_test(all, calls_that_do_not_fit_their_function);
