@@ -215,9 +215,9 @@ struct operation {
     struct trace_record record; /* completed and written when it has settled */
     struct context *context;
     enum timeline_ran (*run)(struct operation *operation); /* NULL: nothing to do */
+    void (*abandoned)(struct operation *operation);        /* it will not run; may be NULL */
     void (*drop)(struct operation *operation);             /* what `payload` owns; may be NULL */
     struct timeline_op *op;                                /* during `run` */
-    bool has_run;
     CUresult *outcome; /* of a caller that waits; NULL: an error becomes the context's */
     _Alignas(16) unsigned char payload[];
 };

@@ -147,12 +147,10 @@ static enum timeline_ran run_host_function(struct operation *operation)
 }
 
 /* After an error a host function is not called; a callback is, and told the error. */
-static void drop_host_function(struct operation *operation)
+static void abandon_host_function(struct operation *operation)
 {
     const struct job *planned = (const void *)operation->payload;
-    if (operation->has_run || planned->callback == NULL ||
-        operation->context->sticky == CUDA_SUCCESS)
-        return;
+    if (planned->callback == NULL || operation->context->sticky == CUDA_SUCCESS) return;
     struct job *job = malloc(sizeof *job);
     if (job == NULL) return;
     *job = *planned;
@@ -168,7 +166,7 @@ CUresult host_function_submit(struct stream *stream, CUhostFn function, CUstream
         *(struct job *)(void *)operation->payload = (struct job){
             .function = function, .callback = callback, .handle = handle, .argument = argument};
         operation->run = run_host_function;
-        operation->drop = drop_host_function;
+        operation->abandoned = abandon_host_function;
     }
     return operation_submit(operation, stream,
                             &(struct timeline_work){.kind = TIMELINE_HOST_FUNCTION}, NULL, NULL);

@@ -552,9 +552,9 @@ static enum timeline_ran run_free(struct operation *operation)
     return TIMELINE_RAN;
 }
 
-static void drop_free(struct operation *operation)
+static void abandon_free(struct operation *operation)
 {
-    if (!operation->has_run) release_at(operation->record.address);
+    release_at(operation->record.address);
 }
 
 CUresult driver_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
@@ -570,7 +570,7 @@ CUresult driver_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
     trace_memory(region, TRACE_DESTROY, 0); /* the submission's part is done */
     operation->record.address = dptr;
     operation->run = run_free;
-    operation->drop = drop_free;
+    operation->abandoned = abandon_free;
     return operation_submit(operation, stream, &(struct timeline_work){.kind = TIMELINE_MARK}, NULL,
                             NULL);
 }

@@ -34,9 +34,13 @@ static enum timeline_ran operation_run(struct timeline_op *op, void *user)
 {
     struct operation *operation = user;
     operation->op = op;
-    enum timeline_ran ran = operation->run != NULL ? operation->run(operation) : TIMELINE_RAN;
-    operation->has_run = ran != TIMELINE_NOT_YET;
-    return ran;
+    return operation->run != NULL ? operation->run(operation) : TIMELINE_RAN;
+}
+
+static void operation_abandoned(void *user)
+{
+    struct operation *operation = user;
+    if (operation->abandoned != NULL) operation->abandoned(operation);
 }
 
 static void operation_settled(const struct timeline_op *op, void *user)
@@ -57,6 +61,7 @@ CUresult operation_submit(struct operation *operation, struct stream *stream,
     if (operation == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     full.run = operation_run;
     full.settled = operation_settled;
+    full.abandoned = operation_abandoned;
     full.release = operation_release;
     full.user = operation;
     struct timeline_op *submitted =

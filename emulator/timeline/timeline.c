@@ -442,6 +442,7 @@ void timeline_context_abandon(struct timeline_context *context)
         if (op->state == ORDER_READY) ready_remove(op);
         op->state = ORDER_WAITING;
         op->unrun = 0;
+        if (op->work.abandoned != NULL) op->work.abandoned(op->work.user);
         has_run(op);
     }
 }

@@ -108,7 +108,8 @@ struct timeline_work {
     enum timeline_ran (*run)(struct timeline_op *op, void *user); /* NULL: nothing to do */
     /* Called once, when the operation has run and its times are known; not when abandoned. */
     void (*settled)(const struct timeline_op *op, void *user); /* may be NULL */
-    void (*release)(void *user);                               /* may be NULL */
+    void (*abandoned)(void *user); /* called once, instead of running it; may be NULL */
+    void (*release)(void *user);   /* called last, some time later; may be NULL */
     void *user;
 };
 
