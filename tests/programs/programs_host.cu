@@ -244,6 +244,8 @@ static void bad_launches()
     EXPECT(cudaGetLastError() == cudaErrorInvalidConfiguration);
     scale<<<1, dim3(1, 1, 65)>>>(x, 64, 2);
     EXPECT(cudaGetLastError() == cudaErrorInvalidConfiguration);
+    scale<<<1, dim3(32, 8, 8)>>>(x, 64, 2); // each within bounds, their product is not
+    EXPECT(cudaGetLastError() == cudaErrorInvalidConfiguration);
     scale<<<1, 32, 1 << 20>>>(x, 64, 2);
     EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
     EXPECT_ERROR(cudaLaunchKernel(reinterpret_cast<const void *>(bad_launches), dim3(1), dim3(1),

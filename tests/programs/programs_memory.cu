@@ -240,7 +240,7 @@ static void boxes()
     const size_t w = 20, h = 7, d = 5;
     unsigned char in[d][h][w], out[d][h][w];
     cudaPitchedPtr box;
-    for (size_t i = 0; i < sizeof in; i++) (&in[0][0][0])[i] = static_cast<unsigned char>(i * 7);
+    for (size_t i = 0; i < sizeof in; i++) (&in[0][0][0])[i] = static_cast<unsigned char>(i % 64);
     std::memset(out, 0, sizeof out);
     CHECK(cudaMalloc3D(&box, make_cudaExtent(w, h, d)));
     CHECK(cudaMemset3D(box, 0x5a, make_cudaExtent(w, h, d)));
@@ -262,6 +262,15 @@ static void boxes()
             for (size_t x = 0; x < w; x++) {
                 bool inside = x >= 3 && x < 13 && y >= 2 && y < 6 && z >= 1 && z < 4;
                 EXPECT(out[z][y][x] == (inside ? in[z][y][x] : 0x5a));
+            }
+    CHECK(cudaMemset3D(box, 0x77, make_cudaExtent(w - 1, h - 2, d - 1)));
+    CHECK(cudaMemcpy3DAsync(&whole, 0));
+    CHECK(cudaStreamSynchronize(0));
+    for (size_t z = 0; z < d; z++)
+        for (size_t y = 0; y < h; y++)
+            for (size_t x = 0; x < w; x++) {
+                bool inside = x < w - 1 && y < h - 2 && z < d - 1;
+                EXPECT((out[z][y][x] == 0x77) == inside);
             }
     CHECK(cudaFree(box.ptr));
 }

@@ -88,6 +88,17 @@ static cudaError_t launch_add(int *x, int value)
     return cudaLaunchKernel(&host_add, one, four, arguments, 0, NULL);
 }
 
+static void launch_as_the_stub_does(void **arguments)
+{
+    cudaKernel_t kernel = NULL;
+    dim3 grid, block;
+    size_t shared;
+    cudaStream_t stream;
+    OK(__cudaGetKernel(&kernel, &host_add));
+    OK(__cudaPopCallConfiguration(&grid, &block, &shared, &stream));
+    OK(__cudaLaunchKernel(kernel, grid, block, arguments, shared, stream));
+}
+
 static void assert_adds(int value, int wanted)
 {
     int *x, host[4] = {0};
@@ -103,18 +114,12 @@ START_TEST(a_registered_kernel_is_launched)
 {
     void **handle = register_image("kernels.fatbin");
     assert_adds(5, 16);
-    cudaKernel_t kernel = NULL;
     int *x, host[4], value = 3;
     void *arguments[] = {&x, &value};
-    dim3 grid, block;
-    size_t shared;
-    cudaStream_t stream;
     OK(cudaMalloc((void **)&x, sizeof host));
     OK(cudaMemset(x, 0, sizeof host));
     ck_assert_uint_eq(__cudaPushCallConfiguration(one, four, 0, NULL), 0);
-    OK(__cudaGetKernel(&kernel, &host_add));
-    OK(__cudaPopCallConfiguration(&grid, &block, &shared, &stream));
-    OK(__cudaLaunchKernel(kernel, grid, block, arguments, shared, stream));
+    launch_as_the_stub_does(arguments);
     OK(cudaMemcpy(host, x, sizeof host, cudaMemcpyDeviceToHost));
     ck_assert_int_eq(host[3], 14);
     __cudaUnregisterFatBinary(handle);
@@ -574,6 +579,11 @@ START_TEST(one_call_is_one_record)
     OK(cudaMalloc(&x, sizeof host));
     OK(cudaMemcpyAsync(x, host, sizeof host, cudaMemcpyHostToDevice, cudaStreamPerThread));
     OK(launch_add(x, 1));
+    int value =
+        1; /* and as <<<...>>> does it: the record's caller is where the first call stands */
+    void *arguments[] = {&x, &value};
+    ck_assert_uint_eq(__cudaPushCallConfiguration(one, four, 0, NULL), 0);
+    launch_as_the_stub_does(arguments);
     GIVES(cudaSetDevice(44), cudaErrorInvalidDevice);
 
     ck_assert_msg(trace_read(trace_path, &trace, why, sizeof why) == 0, "%s", why);
@@ -596,7 +606,7 @@ START_TEST(one_call_is_one_record)
         ck_assert_int_ne(dladdr((void *)record->caller, &where), 0);
         ck_assert_ptr_nonnull(strstr(where.dli_fname, "runtime_test"));
     }
-    ck_assert(mallocs == 1 && copies == 1 && launches == 1 && failures == 1);
+    ck_assert(mallocs == 1 && copies == 1 && launches == 2 && failures == 1);
     ck_assert_int_eq(inner, 0); /* the driver's calls inside are not the submission's */
     trace_free(&trace);
     unlink(trace_path);
