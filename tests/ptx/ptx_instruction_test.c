@@ -27,18 +27,21 @@ static const struct ptx_instruction *only_instruction(const struct ptx_module *m
     return &function->instructions[1];
 }
 
-/* Calls `check` for each line of instructions.txt that begins with `verdict`. */
+/* Calls `check` for each line of instructions/ that begins with `verdict`. */
 static void each_line(const char *verdict, void (*check)(const char *line))
 {
+    static const char *const files[] = {INSTRUCTIONS "converting.txt", INSTRUCTIONS "others.txt"};
     size_t length, count = 0;
-    char *text = file_text(INSTRUCTIONS, &length);
-    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
-        if (strncmp(line, verdict, strlen(verdict)) != 0) continue;
-        check(line + 5);
-        count++;
+    for (size_t file = 0; file < sizeof files / sizeof files[0]; file++) {
+        char *text = file_text(files[file], &length);
+        for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+            if (strncmp(line, verdict, strlen(verdict)) != 0) continue;
+            check(line + 5);
+            count++;
+        }
+        free(text);
     }
     ck_assert_uint_gt(count, 20);
-    free(text);
 }
 
 static void check_accepted(const char *line)
@@ -113,7 +116,7 @@ START_TEST(every_row_has_a_line)
     each_line("text", mark);
     for (unsigned op = 0; op < PTX_OPCODE_COUNT; op++) {
         const char *name = ptx_opcode_name((enum ptx_opcode)op);
-        ck_assert_msg(covered[op], "tests/ptx/instructions.txt has no line for `%s`", name);
+        ck_assert_msg(covered[op], "tests/ptx/instructions/ has no line for `%s`", name);
         ck_assert_msg(strlen(ptx_opcode_meaning((enum ptx_opcode)op)) > 5, "`%s`", name);
     }
 }

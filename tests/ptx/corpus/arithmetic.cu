@@ -32,7 +32,8 @@ __global__ void floats(float *f, double *d, int n)
     float a = f[0], b = f[1];
     f[2] = __fadd_rz(a, b) + __fmul_ru(a, b) + __fmaf_rd(a, b, a) + __fdividef(a, b);
     f[3] = sinf(a) + __cosf(b) + expf(a) + __log2f(b) + powf(a, b) + rsqrtf(a) + tanhf(b);
-    f[4] = fminf(a, b) + fmaxf(a, b) + fabsf(a) + copysignf(a, b) + truncf(a) + rintf(b) + fmodf(a, b);
+    f[4] =
+        fminf(a, b) + fmaxf(a, b) + fabsf(a) + copysignf(a, b) + truncf(a) + rintf(b) + fmodf(a, b);
     f[5] = isnan(a) ? 1.0f : isinf(b) ? -0.0f : 1e-40f;
     d[0] = sqrt(d[1]) + exp(d[2]) + d[3] / d[4] + fma(d[5], d[6], d[7]) + (double)a + (float)d[8];
     d[1] = (double)(long long)d[2] + (double)(unsigned)f[6] + __double2ll_rz(d[3]) + n;

@@ -1,4 +1,5 @@
-// Branches, switches, loops, recursion, calls through pointers, structs by value, virtual functions.
+// Branches, switches, loops, recursion, calls through pointers, structs by value, virtual
+// functions.
 struct large {
     int values[12];
     double scale;
@@ -9,11 +10,17 @@ struct shape {
 };
 struct square : shape {
     float side;
-    __device__ float area() const override { return side * side; }
+    __device__ float area() const override
+    {
+        return side * side;
+    }
 };
 struct circle : shape {
     float radius;
-    __device__ float area() const override { return 3.0f * radius * radius; }
+    __device__ float area() const override
+    {
+        return 3.0f * radius * radius;
+    }
 };
 
 __device__ int ackermann(int m, int n)
@@ -28,8 +35,14 @@ __device__ __noinline__ large fill(int start)
     return made;
 }
 typedef float (*operation)(float, float);
-__device__ float sum(float a, float b) { return a + b; }
-__device__ float product(float a, float b) { return a * b; }
+__device__ float sum(float a, float b)
+{
+    return a + b;
+}
+__device__ float product(float a, float b)
+{
+    return a * b;
+}
 __device__ operation table[] = {sum, product};
 
 __global__ void control(float *out, large given, int which, int n)
@@ -39,17 +52,33 @@ __global__ void control(float *out, large given, int which, int n)
     large made = fill(i);
     float value = given.values[which] + made.values[i % 12] + given.scale * made.scale;
     switch (which) {
-    case 0: value += 1; break;
-    case 1: value *= 2; break;
-    case 2: value -= 3; break;
-    case 3: value /= 4; break;
-    case 4: value = -value; break;
-    case 5: value = value * value; break;
-    case 6: value += ackermann(2, 3); break;
-    default: break;
+    case 0:
+        value += 1;
+        break;
+    case 1:
+        value *= 2;
+        break;
+    case 2:
+        value -= 3;
+        break;
+    case 3:
+        value /= 4;
+        break;
+    case 4:
+        value = -value;
+        break;
+    case 5:
+        value = value * value;
+        break;
+    case 6:
+        value += ackermann(2, 3);
+        break;
+    default:
+        break;
     }
     while (value > 1000) value *= 0.5f;
-    do value = table[which & 1](value, out[i]); while (value < -1e6f);
+    do value = table[which & 1](value, out[i]);
+    while (value < -1e6f);
     square s;
     circle c;
     s.side = c.radius = value;
