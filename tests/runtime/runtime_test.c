@@ -495,6 +495,37 @@ START_TEST(wrong_pointers_are_refused)
 }
 END_TEST
 
+/* Undefined, says the documentation: here it is refused, whichever side is wrong. */
+START_TEST(copies_against_their_direction_are_refused)
+{
+    static const enum cudaMemcpyKind kinds[] = {cudaMemcpyHostToHost, cudaMemcpyHostToDevice,
+                                                cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice};
+    char host[2][64] = {"text"};
+    void *device[2], *ends[2][2];
+    for (int i = 0; i < 2; i++) {
+        OK(cudaMalloc(&device[i], 64));
+        ends[0][i] = host[i];
+        ends[1][i] = device[i];
+        OK(cudaMemset(device[i], 1, 64));
+    }
+    for (int from = 0; from < 2; from++)
+        for (int to = 0; to < 2; to++)
+            for (int kind = 0; kind < 4; kind++) {
+                bool right = kinds[kind] == (enum cudaMemcpyKind)(from * 2 + to);
+                ck_assert_int_eq(cudaMemcpy(ends[to][1], ends[from][0], 64, kinds[kind]),
+                                 right ? cudaSuccess : cudaErrorInvalidValue);
+                ck_assert_int_eq(cudaMemcpyAsync(ends[to][1], ends[from][0], 64, kinds[kind], NULL),
+                                 right ? cudaSuccess : cudaErrorInvalidValue);
+            }
+    for (int from = 0; from < 2; from++)
+        for (int to = 0; to < 2; to++)
+            OK(cudaMemcpy(ends[to][1], ends[from][0], 64, cudaMemcpyDefault));
+    OK(cudaMemcpy(host[1], "copied", 7, cudaMemcpyHostToHost));
+    ck_assert_str_eq(host[1], "copied");
+    OK(cudaMemcpy(host[1], host[0], 0, cudaMemcpyHostToHost));
+}
+END_TEST
+
 START_TEST(arrays_are_named_in_a_copy)
 {
     struct cudaMemcpy3DParms parts = {.srcArray = (cudaArray_t)&parts};
@@ -636,6 +667,7 @@ int main(void)
         driver_entry_points,
         nothing_is_a_size,
         wrong_pointers_are_refused,
+        copies_against_their_direction_are_refused,
         arrays_are_named_in_a_copy,
         a_library_is_loaded_by_hand,
         what_is_not_supported_says_so_once,
