@@ -44,6 +44,7 @@ static void note_where(const struct check_job *job, const struct evidence *evide
     const char *order = evidence->order, *words = NULL;
 
     if (evidence->device != DRIVE_EMULATOR || order == NULL) return;
+    if (job->check->flags & CHECK_EARLIEST) return; /* the order has nothing to do with it */
     if (strcmp(order, "earliest") == 0)
         words = "with each operation run as early as CUDA allows";
     else if (strcmp(order, "latest") != 0)

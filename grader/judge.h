@@ -70,6 +70,10 @@ enum check_flag {
     CHECK_EMULATOR_ONLY = 1u << 1,
     /* Only a GPU can show it; without one it is skipped, with that reason. */
     CHECK_GPU_ONLY = 1u << 2,
+    /* Values only: on the emulator it is judged where every operation runs as early as it may. With
+     * its work done at once, even a submission that does not wait finds its results, so what is
+     * wrong there is a value and not the order. */
+    CHECK_EARLIEST = 1u << 3,
 };
 
 /* One test, printed as Suite.Name. The list ends with a row whose name is NULL. */

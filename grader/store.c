@@ -75,9 +75,11 @@ size_t store_slots(const struct devices *devices, const struct lesson *lesson,
 
     if (gpu) slots[count++] = SLOT_GPU;
     if (emulator) {
-        slots[count++] = SLOT_LATEST;
-        if (plan->flags & RUN_IN_EVERY_ORDER) {
-            slots[count++] = SLOT_EARLIEST;
+        bool every = plan->flags & RUN_IN_EVERY_ORDER;
+        bool earliest = every && (check->flags & CHECK_EARLIEST);
+        if (!earliest) slots[count++] = SLOT_LATEST;
+        if (every) slots[count++] = SLOT_EARLIEST;
+        if (every && !earliest) {
             slots[count++] = SLOT_RANDOM_1;
             slots[count++] = SLOT_RANDOM_2;
         }

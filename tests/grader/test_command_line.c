@@ -44,7 +44,7 @@ static bool says(const char *text)
 
 START_TEST(solutions_pass)
 {
-    ck_assert_int_eq(grade(NULL, "--solutions", "--device=emulator", NULL, NULL), 0);
+    ck_assert_int_eq(grade(NULL, "--solutions", "--device=emulator", "--seed=1", NULL), 0);
     support_hide_times(&out);
     support_compare_golden("solutions.txt", text_string(&out));
     ck_assert_str_eq(text_string(&err), "");
@@ -240,6 +240,20 @@ static const struct {
      "times as long as the reference solution ("},
 };
 
+START_TEST(what_is_printed_is_shown_once)
+{
+    const char *folder =
+        copy_of_lessons("#include \"lesson.h\"\n#include <stdio.h>\n"
+                        "int sum_array(const int *values, size_t count, int *result)\n{\n"
+                        "    fprintf(stderr, \"overlap: what the device says\\n\\nmine\\n\\n\");\n"
+                        "    return *result = (int)count * values[0];\n}\n");
+    ck_assert_int_eq(grade(NULL, "--submission", folder, "--device=emulator", NULL), 1);
+    ASSERT_SAYS("[ RUN      ] Sum.IsRight\nIt printed:\n  | mine\n  | \n");
+    ck_assert(!says("what the device says"));
+    ck_assert_ptr_null(strstr(strstr(text_string(&out), "It printed") + 1, "It printed"));
+}
+END_TEST
+
 START_TEST(mistakes_are_named)
 {
     char source[1024];
@@ -358,6 +372,7 @@ int main(void)
     tcase_add_test(tcase, shuffled_and_sharded);
     tcase_add_test(tcase, a_report_is_written);
     tcase_add_test(tcase, what_does_not_compile_fails_alone);
+    tcase_add_test(tcase, what_is_printed_is_shown_once);
     tcase_add_loop_test(tcase, mistakes_are_named, 0, sizeof orders / sizeof orders[0]);
     tcase_add_loop_test(tcase, hostile_submissions_fail_with_their_sentence, 0,
                         hostile_count > 0 ? hostile_count : 1);

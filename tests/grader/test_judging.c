@@ -227,6 +227,9 @@ static const struct {
     const char *slots;
 } slot_rows[] = {
     {false, true, "both", 0, "LE12"},
+    {false, true, "both", CHECK_EARLIEST, "E"},
+    {false, true, "emulator", CHECK_EARLIEST, "L"}, /* the run has no other order */
+    {true, true, "both", CHECK_EARLIEST, "G"},
     {true, true, "both", 0, "G"},
     {true, true, "both", CHECK_ORDER, "GLE12"},
     {true, true, "both", CHECK_EMULATOR_ONLY, "LE12"},

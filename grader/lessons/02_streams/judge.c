@@ -14,6 +14,7 @@
 #define OPEN "streams_open"
 #define RUN "streams_run"
 #define CLOSE "streams_close"
+#define VALUES_CHECK "Streams.EveryArrayIsRight" /* says why a call failed */
 #define OUT_OF_MEMORY 2
 #define INVALID_CONFIGURATION 9
 
@@ -118,7 +119,7 @@ static struct answer answer_in(const struct evidence *evidence, const char *name
 }
 
 /* streams_open and every streams_run succeeded; false: the verdict says what did not. */
-static bool ran(struct verdict *verdict, const struct view *view)
+static bool ran_saying(struct verdict *verdict, const struct view *view)
 {
     struct phase phase;
     struct answer answer =
@@ -137,6 +138,24 @@ static bool ran(struct verdict *verdict, const struct view *view)
         if (!answer_succeeded(verdict, &answer,
                               round == 0 ? "its first call" : "its second call, with new arrays"))
             return false;
+    }
+    return true;
+}
+
+/* The same for checks that are about something else: in one line. */
+static bool ran(struct verdict *verdict, const struct view *view)
+{
+    const struct answer open = {view->evidence, NULL, OPEN, ANSWER_RUNTIME, view->out->open};
+    if (!answer_judgeable(verdict, &open, VALUES_CHECK)) return false;
+    if (view->out->incomplete != 0) {
+        verdict_fail_in(verdict, view->evidence, OPEN, "Not judged: lanes are incomplete (see %s).",
+                        VALUES_CHECK);
+        return false;
+    }
+    for (uint32_t round = 0; round < view->in->rounds; round++) {
+        const struct answer run = {view->evidence, NULL, RUN, ANSWER_RUNTIME,
+                                   view->out->runs[round]};
+        if (!answer_judgeable(verdict, &run, VALUES_CHECK)) return false;
     }
     return true;
 }
@@ -211,9 +230,10 @@ static bool compare_digests(struct verdict *verdict, const struct view *view,
 static void judge_values(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct view view = look(evidence);
+    if (!ran_saying(verdict, &view)) return;
     /* With its work done at once, even a submission that does not wait finds its results. */
     if (evidence->order != NULL && strcmp(evidence->order, "earliest") != 0) return;
-    if (ran(verdict, &view) && !compare_all(verdict, &view))
+    if (!compare_all(verdict, &view))
         verdict_hint(verdict, "Each lane has its own length; copies count bytes: "
                               "lanes[i].length * sizeof(float).");
 }
@@ -471,7 +491,8 @@ static void judge_time(struct verdict *verdict, const struct evidence *evidence)
         return;
     verdict_time_ratio(verdict, evidence, STREAMS_PHASE_RUN, TIME_LIMIT);
     if (verdict_failed(verdict))
-        verdict_hint(verdict, "In which order is the work issued? Depth-first (copy, kernel, copy "
+        verdict_hint(verdict, "If the checks above pass: in which order is the work issued? "
+                              "Depth-first (copy, kernel, copy "
                               "of one lane, then of the next) puts a copy that has to wait in "
                               "front of one that does not, in a queue that several streams share. "
                               "Breadth-first: all copies in, all kernels, all copies out.");
@@ -572,7 +593,8 @@ static void judge_findings(struct verdict *verdict, const struct evidence *evide
 }
 
 static const struct check checks[] = {
-    {"EveryArrayIsRight", "values", 0, "every array goes through the kernel once", judge_values},
+    {"EveryArrayIsRight", "values", CHECK_EARLIEST, "every array goes through the kernel once",
+     judge_values},
     {"ResultsHaveArrivedOnReturn", "values", CHECK_ORDER,
      "each array's steps are ordered, and the host waits for all of them", judge_arrival},
     {"EveryArrayHasItsOwnStream", "values", 0, "no array shares a stream with another",
