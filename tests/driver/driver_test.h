@@ -15,13 +15,13 @@
 #define OK(call)                                                                                   \
     do {                                                                                           \
         CUresult ok_code = (call);                                                                 \
-        ck_assert_msg(ok_code == CUDA_SUCCESS, #call " returned %d", (int)ok_code);                \
+        ck_assert_msg(ok_code == CUDA_SUCCESS, "%s returned %d", #call, (int)ok_code);             \
     } while (0)
 #define FAILS(wanted, call)                                                                        \
     do {                                                                                           \
         CUresult fails_code = (call);                                                              \
-        ck_assert_msg(fails_code == (wanted), #call " returned %d instead of " #wanted,            \
-                      (int)fails_code);                                                            \
+        ck_assert_msg(fails_code == (wanted), "%s returned %d instead of %d", #call,               \
+                      (int)fails_code, (int)(wanted));                                             \
     } while (0)
 
 /* The orders that a loop test goes through by its index; LATEST is index 0. */
