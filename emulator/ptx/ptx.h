@@ -222,8 +222,9 @@ struct ptx_instruction {
     uint32_t location; /* index into the function's locations, 0: none */
     const struct ptx_operand *operands;
     const struct ptx_call *call; /* PTX_OP_CALL only */
-    const char *text;            /* PTX_OP_UNKNOWN and unsupported rows: as written, no guard, no
-                                    `;`; these have no operands. NULL otherwise. */
+    const char *text; /* NULL, or the instruction as written, without guard and `;`, when it is not
+                         supported: no row has it, its row is flagged so, or it has a modifier that
+                         nobody knows. Then it has no types, modifiers and operands. */
 };
 
 struct ptx_label {
@@ -323,8 +324,8 @@ const char *ptx_file_name(const struct ptx_module *module, uint32_t number);
 void ptx_variable_contents(const struct ptx_variable *variable, unsigned char *bytes);
 
 /* The whole module as PTX text, allocated with malloc; NULL when memory runs out. Parsing it gives
- * an equal tree, whose text is the same. Nested scopes are flattened, so names that they share get
- * a suffix. */
+ * a tree of the same text and the same machine code. Nested scopes are flattened: names that they
+ * share get a number, and variables live as long as their function. */
 char *ptx_print(const struct ptx_module *module);
 
 /* One instruction as PTX text, without guard labels and newline; cut at `size`, ends with NUL. */

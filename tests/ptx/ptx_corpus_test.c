@@ -30,7 +30,7 @@ static void check_whole(const char *path, const char *text, size_t length)
     double start = seconds();
     struct ptx_module *module = parsed(text);
     double taken = seconds() - start;
-    ck_assert_msg(taken < 0.2 + 5e-6 * (double)length, "%s: %g s for %zu bytes", path, taken,
+    ck_assert_msg(taken < 0.2 + 1e-6 * (double)length, "%s: %g s for %zu bytes", path, taken,
                   length);
     uint32_t bodies = 0, instructions = 0, without_line = 0;
     for (uint32_t i = 0; i < module->function_count; i++) {
