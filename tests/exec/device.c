@@ -8,6 +8,7 @@
 #include <string.h>
 
 enum { MOST_REGIONS = 64 };
+#define FIRST_ADDRESS UINT64_C(0x300000000000)
 
 /* Ends the test, which Check reports as a signal below this sentence. */
 #define require(condition, ...)                                                                    \
@@ -22,7 +23,7 @@ static struct {
     struct memory_region regions[MOST_REGIONS];
     size_t count;
     uint64_t next;
-} device = {.next = UINT64_C(0x300000000000)};
+} device = {.next = FIRST_ADDRESS};
 
 const struct memory_region *memory_find(uint64_t address)
 {
@@ -47,7 +48,7 @@ struct memory_miss_report memory_explain(uint64_t address)
         report.near = *region;
         return report;
     }
-    if (address < UINT64_C(0x300000000000)) report.kind = MEMORY_MISS_HOST;
+    if (address - FIRST_ADDRESS >= UINT64_C(1) << 40) report.kind = MEMORY_MISS_HOST;
     return report;
 }
 
