@@ -2,73 +2,105 @@
 
 #include <stdio.h>
 
-/* The errors that students meet: number, name in the runtime API, name in the driver API. */
+/* The errors that students meet: number, name in the runtime API, name in the driver API, and what
+ * to look at when a call that should have succeeded gave it (NULL: nothing in particular). */
 // clang-format off
-#define ERRORS(ROW)                                                                               \
-    ROW(0, "cudaSuccess", "CUDA_SUCCESS")                                                         \
-    ROW(1, "cudaErrorInvalidValue", "CUDA_ERROR_INVALID_VALUE")                                   \
-    ROW(2, "cudaErrorMemoryAllocation", "CUDA_ERROR_OUT_OF_MEMORY")                               \
-    ROW(3, "cudaErrorInitializationError", "CUDA_ERROR_NOT_INITIALIZED")                          \
-    ROW(4, "cudaErrorCudartUnloading", "CUDA_ERROR_DEINITIALIZED")                                \
-    ROW(9, "cudaErrorInvalidConfiguration", NULL)                                                 \
-    ROW(21, "cudaErrorInvalidMemcpyDirection", NULL)                                              \
-    ROW(31, "cudaErrorNotYetImplemented", NULL)                                                   \
-    ROW(98, "cudaErrorInvalidDeviceFunction", NULL)                                               \
-    ROW(100, "cudaErrorNoDevice", "CUDA_ERROR_NO_DEVICE")                                         \
-    ROW(101, "cudaErrorInvalidDevice", "CUDA_ERROR_INVALID_DEVICE")                               \
-    ROW(200, "cudaErrorInvalidKernelImage", "CUDA_ERROR_INVALID_IMAGE")                           \
-    ROW(201, "cudaErrorDeviceUninitialized", "CUDA_ERROR_INVALID_CONTEXT")                        \
-    ROW(209, "cudaErrorNoKernelImageForDevice", "CUDA_ERROR_NO_BINARY_FOR_GPU")                   \
-    ROW(218, "cudaErrorInvalidPtx", "CUDA_ERROR_INVALID_PTX")                                     \
-    ROW(400, "cudaErrorInvalidResourceHandle", "CUDA_ERROR_INVALID_HANDLE")                       \
-    ROW(401, "cudaErrorIllegalState", "CUDA_ERROR_ILLEGAL_STATE")                                 \
-    ROW(500, "cudaErrorSymbolNotFound", "CUDA_ERROR_NOT_FOUND")                                   \
-    ROW(600, "cudaErrorNotReady", "CUDA_ERROR_NOT_READY")                                         \
-    ROW(700, "cudaErrorIllegalAddress", "CUDA_ERROR_ILLEGAL_ADDRESS")                             \
-    ROW(701, "cudaErrorLaunchOutOfResources", "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES")               \
-    ROW(702, "cudaErrorLaunchTimeout", "CUDA_ERROR_LAUNCH_TIMEOUT")                               \
-    ROW(709, "cudaErrorContextIsDestroyed", "CUDA_ERROR_CONTEXT_IS_DESTROYED")                    \
-    ROW(710, "cudaErrorAssert", "CUDA_ERROR_ASSERT")                                              \
-    ROW(712, "cudaErrorHostMemoryAlreadyRegistered", "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED") \
-    ROW(713, "cudaErrorHostMemoryNotRegistered", "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED")         \
-    ROW(716, "cudaErrorMisalignedAddress", "CUDA_ERROR_MISALIGNED_ADDRESS")                       \
-    ROW(719, "cudaErrorLaunchFailure", "CUDA_ERROR_LAUNCH_FAILED")                                \
-    ROW(800, "cudaErrorNotPermitted", "CUDA_ERROR_NOT_PERMITTED")                                 \
-    ROW(801, "cudaErrorNotSupported", "CUDA_ERROR_NOT_SUPPORTED")                                 \
-    ROW(999, "cudaErrorUnknown", "CUDA_ERROR_UNKNOWN")
+#define ERRORS(ROW)                                                                                \
+    ROW(0, "cudaSuccess", "CUDA_SUCCESS", NULL)                                                    \
+    ROW(1, "cudaErrorInvalidValue", "CUDA_ERROR_INVALID_VALUE",                                    \
+        "An argument of that call is wrong: sizes in bytes, the direction of a copy, a pointer "   \
+        "that was never set or belongs to the other side.")                                        \
+    ROW(2, "cudaErrorMemoryAllocation", "CUDA_ERROR_OUT_OF_MEMORY",                                \
+        "There was room for what was needed. How many bytes were asked for, and is everything "    \
+        "released that was allocated before?")                                                     \
+    ROW(3, "cudaErrorInitializationError", "CUDA_ERROR_NOT_INITIALIZED",                           \
+        "cuInit(0) comes before every other call of the driver API; and a process that has been "  \
+        "forked after CUDA was started cannot use it.")                                            \
+    ROW(4, "cudaErrorCudartUnloading", "CUDA_ERROR_DEINITIALIZED", NULL)                           \
+    ROW(9, "cudaErrorInvalidConfiguration", NULL, "The grid or the block has an impossible size.") \
+    ROW(21, "cudaErrorInvalidMemcpyDirection", NULL, "Is the direction of the copy right?")        \
+    ROW(31, "cudaErrorNotYetImplemented", NULL, NULL)                                              \
+    ROW(98, "cudaErrorInvalidDeviceFunction", NULL, NULL)                                          \
+    ROW(100, "cudaErrorNoDevice", "CUDA_ERROR_NO_DEVICE", NULL)                                    \
+    ROW(101, "cudaErrorInvalidDevice", "CUDA_ERROR_INVALID_DEVICE",                                \
+        "Is that an ordinal from the arguments, or a device got with cuDeviceGet?")                \
+    ROW(200, "cudaErrorInvalidKernelImage", "CUDA_ERROR_INVALID_IMAGE", NULL)                      \
+    ROW(201, "cudaErrorDeviceUninitialized", "CUDA_ERROR_INVALID_CONTEXT",                         \
+        "No context is current to the thread, or it is gone: was it popped or destroyed before "   \
+        "its work was done?")                                                                      \
+    ROW(209, "cudaErrorNoKernelImageForDevice", "CUDA_ERROR_NO_BINARY_FOR_GPU", NULL)              \
+    ROW(218, "cudaErrorInvalidPtx", "CUDA_ERROR_INVALID_PTX", NULL)                                \
+    ROW(400, "cudaErrorInvalidResourceHandle", "CUDA_ERROR_INVALID_HANDLE",                        \
+        "A stream, event, module or context in that call was never made, has been destroyed, or "  \
+        "belongs to another context; or an event has no time (never recorded, or made without).")  \
+    ROW(401, "cudaErrorIllegalState", "CUDA_ERROR_ILLEGAL_STATE", NULL)                            \
+    ROW(500, "cudaErrorSymbolNotFound", "CUDA_ERROR_NOT_FOUND", NULL)                              \
+    ROW(600, "cudaErrorNotReady", "CUDA_ERROR_NOT_READY",                                          \
+        "Not ready is an answer, \"not yet\", and not a failure. From a query it is one of the "   \
+        "two good answers; from an elapsed time it says that nobody has waited.")                  \
+    ROW(700, "cudaErrorIllegalAddress", "CUDA_ERROR_ILLEGAL_ADDRESS",                              \
+        "Work that ran earlier touched memory that is not its own, or no longer: a length in the " \
+        "wrong unit, or memory released while the device was at work on it.")                      \
+    ROW(701, "cudaErrorLaunchOutOfResources", "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", NULL)          \
+    ROW(702, "cudaErrorLaunchTimeout", "CUDA_ERROR_LAUNCH_TIMEOUT", NULL)                          \
+    ROW(709, "cudaErrorContextIsDestroyed", "CUDA_ERROR_CONTEXT_IS_DESTROYED",                     \
+        "The context was destroyed while a thread still had it as its current one.")               \
+    ROW(710, "cudaErrorAssert", "CUDA_ERROR_ASSERT", NULL)                                         \
+    ROW(712, "cudaErrorHostMemoryAlreadyRegistered",                                               \
+        "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED", NULL)                                         \
+    ROW(713, "cudaErrorHostMemoryNotRegistered", "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", NULL)    \
+    ROW(716, "cudaErrorMisalignedAddress", "CUDA_ERROR_MISALIGNED_ADDRESS", NULL)                  \
+    ROW(719, "cudaErrorLaunchFailure", "CUDA_ERROR_LAUNCH_FAILED", NULL)                           \
+    ROW(800, "cudaErrorNotPermitted", "CUDA_ERROR_NOT_PERMITTED", NULL)                            \
+    ROW(801, "cudaErrorNotSupported", "CUDA_ERROR_NOT_SUPPORTED",                                  \
+        "The software device does not have what was asked of it; what was printed says what.")     \
+    ROW(999, "cudaErrorUnknown", "CUDA_ERROR_UNKNOWN", NULL)
 // clang-format on
 
-static const struct {
+static const struct error {
     int code;
     const char *names[2]; /* by enum answer_api */
+    const char *hint;
 } errors[] = {
-#define ROW(code, runtime, driver) {code, {runtime, driver}},
+#define ROW(code, runtime, driver, hint) {code, {runtime, driver}, hint},
     ERRORS(ROW)
 #undef ROW
 };
 
-const char *answer_name(enum answer_api api, int code, char text[ANSWER_NAME_SIZE])
+static const struct error *error_find(int code)
 {
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
-        if (errors[i].code == code && errors[i].names[api]) {
-            snprintf(text, ANSWER_NAME_SIZE, "%s (%d)", errors[i].names[api], code);
-            return text;
-        }
+        if (errors[i].code == code) return &errors[i];
     }
-    snprintf(text, ANSWER_NAME_SIZE, "error %d", code);
+    return NULL;
+}
+
+const char *answer_name(enum answer_api api, int code, char text[ANSWER_NAME_SIZE])
+{
+    const struct error *error = error_find(code);
+    if (error != NULL && error->names[api] != NULL)
+        snprintf(text, ANSWER_NAME_SIZE, "%s (%d)", error->names[api], code);
+    else
+        snprintf(text, ANSWER_NAME_SIZE, "error %d", code);
     return text;
 }
 
 bool answer_written(struct verdict *verdict, const struct answer *answer)
 {
     if (answer->code != ANSWER_NOT_WRITTEN) return true;
+    verdict_fail_in(verdict, answer->evidence, answer->function,
+                    "Not judged: %s is not written yet.", answer->function);
+    return false;
+}
+
+static void say_not_written(struct verdict *verdict, const struct answer *answer)
+{
     verdict_fail_in(verdict, answer->evidence, answer->function, "%s is not written yet.",
                     answer->function);
     verdict_hint(verdict,
                  "lessons/%s/README.md says what it is to do, lesson.h what it is given "
                  "and what it returns.",
                  answer->evidence->lesson->folder);
-    return false;
 }
 
 /* The first call in the phase, made by the student's own lines, that gave an error. */
@@ -89,9 +121,13 @@ bool answer_succeeded(struct verdict *verdict, const struct answer *answer, cons
 {
     char name[ANSWER_NAME_SIZE], called[ANSWER_NAME_SIZE];
     const struct trace_record *call;
+    const struct error *error;
 
-    if (!answer_written(verdict, answer)) return false;
     if (answer->code == 0) return true;
+    if (answer->code == ANSWER_NOT_WRITTEN) {
+        say_not_written(verdict, answer);
+        return false;
+    }
 
     call = first_failed_call(answer);
     answer_name(answer->api, answer->code, name);
@@ -104,12 +140,27 @@ bool answer_succeeded(struct verdict *verdict, const struct answer *answer, cons
                         answer->function, name, doing);
     }
     verdict_why(verdict, "Nothing was wrong with what it was given; it should have succeeded.");
-    if (call != NULL)
-        verdict_hint(verdict, "Look at the arguments of that call: sizes in bytes, the direction "
-                              "of a copy, a pointer or handle that was never set.");
+    error = error_find(call != NULL ? call->code : answer->code);
+    if (error != NULL && error->hint != NULL)
+        verdict_hint(verdict, "%s", error->hint);
+    else if (call != NULL)
+        verdict_hint(verdict, "Look at the arguments of that call, and at what the calls before it "
+                              "returned.");
     else
         verdict_hint(verdict, "None of its CUDA calls failed. Is the variable that it returns set "
                               "on every path?");
+    return false;
+}
+
+bool answer_judgeable(struct verdict *verdict, const struct answer *answer, const char *where)
+{
+    char name[ANSWER_NAME_SIZE];
+
+    if (!answer_written(verdict, answer)) return false;
+    if (answer->code == 0) return true;
+    verdict_fail_in(verdict, answer->evidence, answer->function,
+                    "Not judged: %s returned %s (see %s).", answer->function,
+                    answer_name(answer->api, answer->code, name), where);
     return false;
 }
 

@@ -29,12 +29,17 @@ struct answer {
 #define ANSWER_NAME_SIZE 80
 const char *answer_name(enum answer_api api, int code, char text[ANSWER_NAME_SIZE]);
 
-/* True when the function is written; otherwise the verdict fails, saying so. */
+/* True when the function is written; otherwise the verdict fails, saying so in one line. */
 bool answer_written(struct verdict *verdict, const struct answer *answer);
 
-/* True when it returned success; otherwise the verdict fails, at the line of the call that failed
- * where there is one. `doing` ends the sentence "... returned X for": "an array of 100 floats". */
+/* True when it returned success; otherwise the verdict fails, saying what there is to say of a
+ * stub, or of an error, at the line of the call that failed where there is one. `doing` ends the
+ * sentence "... returned X for": "an array of 100 floats". */
 bool answer_succeeded(struct verdict *verdict, const struct answer *answer, const char *doing);
+
+/* The same in one line, for the checks that need a success but are about something else: what is
+ * wrong is said in full by the check `where`, "DeviceSync.EveryElementIsRight". */
+bool answer_judgeable(struct verdict *verdict, const struct answer *answer, const char *where);
 
 /* True when it returned the error of its first call that failed (`expected`, where no call of the
  * student's own lines did); otherwise the verdict fails. `because` says why that error was

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define FUNCTION "device_sync_transform"
+#define VALUES_CHECK "DeviceSync.EveryElementIsRight" /* says why a call failed */
 /* A float sum of a thousand numbers is off by 1e-7 of their magnitudes; any order of adding in
  * double stays far below this. */
 #define SUM_TOLERANCE 1e-10
@@ -157,11 +158,13 @@ static bool compare(struct verdict *verdict, const struct view *view, const stru
                                                .length = item->c->length});
 }
 
-/* Where values are not what the check is about. */
+/* Where values are not what the check is about. `doing` NULL: an error is said in one line. */
 static bool succeeded(struct verdict *verdict, const struct view *view, const struct item *item,
                       const char *doing)
 {
-    if (!answer_succeeded(verdict, &item->answer, doing)) return false;
+    if (doing == NULL ? !answer_judgeable(verdict, &item->answer, VALUES_CHECK)
+                      : !answer_succeeded(verdict, &item->answer, doing))
+        return false;
     if (compare(verdict, view, item)) return true;
     verdict_hint(verdict, "DeviceSync.EveryElementIsRight and "
                           "DeviceSync.TheHostReadsAfterTheResultsArrive look into this.");
@@ -190,18 +193,17 @@ static bool order_hides_nothing(const struct evidence *evidence)
 static void judge_elements(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct view view = look(evidence);
-    if (!order_hides_nothing(evidence)) return;
     for (uint32_t i = 0; i < view.reached; i++) {
         struct item item;
         item_get(&view, i, &item);
         if (!answer_succeeded(verdict, &item.answer, item.name)) return;
-        if (!compare(verdict, &view, &item)) {
+        if (order_hides_nothing(evidence) && !compare(verdict, &view, &item)) {
             verdict_hint(verdict, "length counts floats, copies count bytes: length * "
                                   "sizeof(float), both ways.");
             return;
         }
     }
-    all_reached(verdict, &view);
+    if (order_hides_nothing(evidence)) all_reached(verdict, &view);
 }
 
 static void judge_sum(struct verdict *verdict, const struct evidence *evidence)
@@ -211,7 +213,7 @@ static void judge_sum(struct verdict *verdict, const struct evidence *evidence)
     for (uint32_t i = 0; i < view.reached; i++) {
         struct item item;
         item_get(&view, i, &item);
-        if (!answer_succeeded(verdict, &item.answer, item.name)) return;
+        if (!answer_judgeable(verdict, &item.answer, VALUES_CHECK)) return;
         if (!compare_sum(verdict, &view, &item)) {
             verdict_why(verdict, "The sum shows what the host saw in output while it added.");
             verdict_hint(verdict, "Add all `length` elements of output, in double: a float has 24 "
@@ -229,7 +231,7 @@ static void judge_arrival(struct verdict *verdict, const struct evidence *eviden
     for (uint32_t i = 0; i < view.reached; i++) {
         struct item item;
         item_get(&view, i, &item);
-        if (!answer_succeeded(verdict, &item.answer, item.name)) return;
+        if (!answer_judgeable(verdict, &item.answer, VALUES_CHECK)) return;
         if (compare(verdict, &view, &item) && compare_sum(verdict, &view, &item)) {
             if (item.a->later == 0) continue;
             verdict_fail_in(
@@ -255,7 +257,7 @@ static void judge_waits(struct verdict *verdict, const struct evidence *evidence
     for (uint32_t i = 0; i < view.reached; i++) {
         struct item item;
         item_get(&view, i, &item);
-        if (!answer_succeeded(verdict, &item.answer, item.name)) return;
+        if (!answer_judgeable(verdict, &item.answer, VALUES_CHECK)) return;
         if (item.c->length == 0 || !item.phased) continue;
         const struct waits waits = waits_in(evidence, &item.phase);
         if (waits.last_request == NULL) {
@@ -379,7 +381,7 @@ static void judge_time(struct verdict *verdict, const struct evidence *evidence)
     for (uint32_t i = 0; i < view.reached; i++) {
         struct item item;
         item_get(&view, i, &item);
-        if (!succeeded(verdict, &view, &item, item.name)) return;
+        if (!succeeded(verdict, &view, &item, NULL)) return;
     }
     if (!all_reached(verdict, &view)) return;
     verdict_time_ratio(verdict, evidence, DEVICE_SYNC_ALL_PHASE, TIME_LIMIT);
@@ -389,9 +391,10 @@ static void judge_time(struct verdict *verdict, const struct evidence *evidence)
 }
 
 static const struct check checks[] = {
-    {"EveryElementIsRight", "values", 0, "the array goes through the kernel and comes back whole",
-     judge_elements},
-    {"TheSumIsRight", "values", 0, "the host adds up all the results, in double", judge_sum},
+    {"EveryElementIsRight", "values", CHECK_EARLIEST,
+     "the array goes through the kernel and comes back whole", judge_elements},
+    {"TheSumIsRight", "values", CHECK_EARLIEST, "the host adds up all the results, in double",
+     judge_sum},
     {"TheHostReadsAfterTheResultsArrive", "values", CHECK_ORDER,
      "nothing is read, or given back, while the device works on it", judge_arrival},
     {"TheHostWaitsOnlyForTheResults", "values", 0, "one stream needs no wait between its steps",

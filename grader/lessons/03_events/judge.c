@@ -115,9 +115,8 @@ struct called {
 
 enum which { CALL_ONE, CALL_FEW, CALL_MANY, CALL_COUNT };
 
-/* False: the verdict says that the call did not succeed. *called must stay where it is. */
-static bool call_get(struct verdict *verdict, const struct view *view, enum which which,
-                     struct called *called)
+/* *called must stay where it is: its answer points into it. */
+static void call_look(const struct view *view, enum which which, struct called *called)
 {
     const struct events_output *out = view->out;
     const bool one = which == CALL_ONE;
@@ -131,10 +130,16 @@ static bool call_get(struct verdict *verdict, const struct view *view, enum whic
     called->answer =
         (struct answer){view->evidence, known ? &called->phase : NULL, one ? ONE : EACH,
                         ANSWER_RUNTIME, one ? out->one.code : out->each[each].code};
-    return answer_succeeded(verdict, &called->answer,
-                            one    ? "one kernel"
-                            : each ? "many kernels"
-                                   : "a few kernels");
+}
+
+/* False: the call did not succeed, and the verdict says so in one line. */
+static bool call_get(struct verdict *verdict, const struct view *view, enum which which,
+                     struct called *called)
+{
+    call_look(view, which, called);
+    return answer_judgeable(verdict, &called->answer,
+                            which == CALL_ONE ? "Events.OneKernelIsTimed"
+                                              : "Events.EveryKernelIsTimed");
 }
 
 /* The device's record of the kernel that the i-th of the call's tasks launched: kernels are
@@ -177,16 +182,20 @@ static const struct trace_record *kernel_get(struct verdict *verdict, const stru
 
 /* ---- checks: times -------------------------------------------------------------------------- */
 
-/* What is the matter with a time that is wrong, as far as the number itself tells. */
-static void explain(struct verdict *verdict, double measured, double device)
+static bool is_poison(float value)
 {
-    uint32_t bits;
-    const float as_float = (float)measured;
-    memcpy(&bits, &as_float, sizeof bits);
-    if (bits == DRIVE_POISON * 0x01010101u || measured == 0.0) {
-        verdict_why(verdict, "Nobody wrote the time, or it was written before there was one: "
-                             "cudaEventElapsedTime answers cudaErrorNotReady (600) until the "
-                             "device has come past both events.");
+    float poison;
+    memset(&poison, DRIVE_POISON, sizeof poison);
+    return memcmp(&value, &poison, sizeof value) == 0;
+}
+
+/* What is the matter with a time that is wrong, as far as the number itself tells. */
+static void explain(struct verdict *verdict, float measured, double device)
+{
+    if (is_poison(measured) || measured == 0.0f) {
+        verdict_why(verdict, "Perhaps it was asked for before there was one: cudaEventElapsedTime "
+                             "answers cudaErrorNotReady (600) until the device has come past both "
+                             "events.");
         verdict_hint(verdict, "Wait for the end event first, and look at what "
                               "cudaEventElapsedTime returns.");
     } else if (measured > device) {
@@ -211,7 +220,12 @@ static void judge_times(struct verdict *verdict, const struct view *view, enum w
 {
     struct called called;
     double worst = 0.0;
-    if (!call_get(verdict, view, which, &called)) return;
+    call_look(view, which, &called);
+    if (!answer_succeeded(verdict, &called.answer,
+                          which == CALL_ONE   ? "one kernel"
+                          : which == CALL_FEW ? "a few kernels"
+                                              : "many kernels"))
+        return;
     for (uint32_t i = 0; i < called.count; i++) {
         const struct trace_record *kernel = kernel_get(verdict, view, &called, i);
         if (kernel == NULL) return;
@@ -226,10 +240,17 @@ static void judge_times(struct verdict *verdict, const struct view *view, enum w
             if (off > worst) worst = off;
             continue;
         }
-        verdict_fail_in(verdict, view->evidence, called.answer.function,
-                        "Kernel %u of %u: measured %.4f ms, the device's own record says %.4f ms.",
-                        i, called.count, measured, device);
-        explain(verdict, measured, device);
+        if (is_poison(called.milliseconds[i]))
+            verdict_fail_in(verdict, view->evidence, called.answer.function,
+                            "Kernel %u of %u: no time was written; the device's own record says "
+                            "%.4f ms.",
+                            i, called.count, device);
+        else
+            verdict_fail_in(verdict, view->evidence, called.answer.function,
+                            "Kernel %u of %u: measured %.4f ms, the device's own record says %.4f "
+                            "ms.",
+                            i, called.count, measured, device);
+        explain(verdict, called.milliseconds[i], device);
         return;
     }
     if (which == CALL_ONE)
@@ -404,8 +425,8 @@ static void judge_clock(struct verdict *verdict, const struct evidence *evidence
         }
         if (answered >= called.count) continue;
         verdict_fail_in(verdict, evidence, called.answer.function,
-                        "%u kernels were timed, but the device was asked for %zu times.",
-                        called.count, answered);
+                        "%u kernel%s timed, but the device gave a time %zu times.", called.count,
+                        called.count == 1 ? " was" : "s were", answered);
         verdict_why(verdict, "A clock of the host stands on the wrong side: it counts the launch, "
                              "the wait and the way back, and with several streams it cannot tell "
                              "one kernel from another.");
