@@ -166,6 +166,8 @@ template <typename T, typename Operator> static bool run_case(struct drive *driv
     unsigned char results[3 * sizeof(T)];
     struct place place;
 
+    memset(answer, 0, sizeof *answer);
+    memset(answer->result, DRIVE_POISON, sizeof answer->result);
     bool ok = place_make(&place, drive, sizeof(T), wanted->shift, wanted->size) &&
               succeeds(cudaMemcpy(place.array, pool_of(input, wanted, sizeof(T)),
                                   wanted->size * sizeof(T), cudaMemcpyHostToDevice),
@@ -180,6 +182,8 @@ template <typename T, typename Operator> static bool run_case(struct drive *driv
         answer->later = (int32_t)cudaStreamSynchronize(place.stream);
         if (!cudaMemcpy(results, place.results, sizeof results, cudaMemcpyDeviceToHost))
             take_results(answer, results, sizeof(T));
+        cudaError_t elsewhere = cudaDeviceSynchronize(); /* a fault in another stream */
+        if (!answer->later) answer->later = (int32_t)elsewhere;
     }
     place_free(&place);
     return ok;
@@ -204,37 +208,43 @@ static bool run_gated(struct drive *drive)
               succeeds(cudaMallocHost((void **)&pinned, bytes + 3 * sizeof(int64_t)), "pinned") &&
               succeeds(cudaStreamCreate(&other), "a stream");
     if (ok) {
-        /* Once in peace: what is done only at the first call may wait for the device. */
+        /* Once in peace: what is done only at the first call may wait for the device. What goes
+         * wrong from here on is the student's, and data. */
         int64_t *result = (int64_t *)place.results + 1;
+        memset(answer, 0, sizeof *answer);
         cudaMemset(place.memory, 0, bytes);
-        ok = settled();
+        cudaDeviceSynchronize();
         drive_begin(drive, REDUCTION_PHASE_WARM_UP, 0);
-        call<int64_t, Sum>(*wanted, place.array, result, place.stream);
+        answer->status = (int32_t)call<int64_t, Sum>(*wanted, place.array, result, place.stream);
         drive_end(drive, REDUCTION_PHASE_WARM_UP, 0);
         cudaMemset(place.memory, DRIVE_POISON, bytes);
         cudaMemset(place.results, DRIVE_POISON, 3 * sizeof(int64_t));
-        ok = ok && settled();
+        answer->later = (int32_t)cudaDeviceSynchronize();
 
         memcpy(pinned, pool_of(input, wanted, sizeof(int64_t)), bytes);
         memset(pinned + bytes, DRIVE_POISON, 3 * sizeof(int64_t));
-        ok = ok && succeeds(cudaLaunchHostFunc(place.stream, gate_wait, &gate), "a gate") &&
-             succeeds(cudaLaunchHostFunc(other, gate_wait, &other_gate), "a gate") &&
-             succeeds(
-                 cudaMemcpyAsync(place.array, pinned, bytes, cudaMemcpyHostToDevice, place.stream),
-                 "cudaMemcpyAsync");
+        if (!answer->later) {
+            ok = succeeds(cudaLaunchHostFunc(place.stream, gate_wait, &gate), "a gate") &&
+                 succeeds(cudaLaunchHostFunc(other, gate_wait, &other_gate), "a gate") &&
+                 succeeds(cudaMemcpyAsync(place.array, pinned, bytes, cudaMemcpyHostToDevice,
+                                          place.stream),
+                          "cudaMemcpyAsync");
+        }
         drive_begin(drive, REDUCTION_PHASE_GATED, 0);
-        if (ok)
+        if (ok && !answer->later)
             answer->status =
                 (int32_t)call<int64_t, Sum>(*wanted, place.array, result, place.stream);
         drive_end(drive, REDUCTION_PHASE_GATED, 0);
         answer->held = !gate_gave_up(&gate) && !gate_gave_up(&other_gate);
         gate_open(&gate);
         gate_open(&other_gate);
-        ok = ok && succeeds(cudaMemcpyAsync(pinned + bytes, place.results, 3 * sizeof(int64_t),
-                                            cudaMemcpyDeviceToHost, place.stream),
-                            "cudaMemcpyAsync");
-        answer->later = (int32_t)cudaStreamSynchronize(place.stream);
+        if (ok && !answer->later) {
+            cudaMemcpyAsync(pinned + bytes, place.results, 3 * sizeof(int64_t),
+                            cudaMemcpyDeviceToHost, place.stream);
+            answer->later = (int32_t)cudaStreamSynchronize(place.stream);
+        }
         cudaStreamSynchronize(other);
+        cudaDeviceSynchronize();
         take_results(answer, pinned + bytes, sizeof(int64_t));
     }
     place_free(&place);
@@ -353,6 +363,7 @@ static bool run_time(struct drive *drive)
 
 /* ---- all ----------------------------------------------------------------------------------- */
 
+/* A fault in one case takes the context, and with it the cases that follow. */
 static bool run_values(struct drive *drive)
 {
     static bool (*const run_of[REDUCTION_KINDS])(struct drive *, uint32_t) = {
@@ -361,8 +372,16 @@ static bool run_values(struct drive *drive)
 #undef KIND
     };
     const struct reduction_input *input = (const struct reduction_input *)drive->input;
-    for (uint32_t i = 0; i < input->case_count; i++)
-        if (!run_of[input->cases[i].kind](drive, i)) return false;
+    struct reduction_answer *answers = ((struct reduction_output *)drive->output)->answers;
+    bool broken = false;
+    for (uint32_t i = 0; i < input->case_count; i++) {
+        if (broken || !run_of[input->cases[i].kind](drive, i)) {
+            if (!broken) return false;
+            memset(&answers[i], 0, sizeof answers[i]);
+            answers[i].lost = 1;
+        }
+        broken = broken || answers[i].later;
+    }
     return true;
 }
 

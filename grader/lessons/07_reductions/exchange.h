@@ -88,7 +88,7 @@ struct reduction_answer {
     int32_t status; /* what the call returned */
     int32_t later;  /* the error met when its work was waited for */
     uint32_t held;  /* "stream": 1: the call returned while both streams were held back */
-    uint32_t reserved;
+    uint32_t lost;  /* 1: not called, because a call before it had broken the context */
     /* The element before *result, *result, and the element after it. */
     unsigned char result[3][REDUCTION_ELEMENT_SIZE];
 };

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define FUNCTION "operator()"
-#define TIME_LIMIT 1.5
+#define TIME_LIMIT 2.0
 #define CUB_LIMIT 1.5
 #define INVALID_VALUE 1
 #define PRIME_COUNT 4
@@ -117,6 +117,7 @@ static int prepare_values(struct run_input *input)
     static const uint32_t shifted[] = {REDUCTION_SUM_INT64, REDUCTION_SUM_INT32,
                                        REDUCTION_MAX_FLOAT, REDUCTION_RANGE};
     for (size_t i = 0; i < sizeof shifted / sizeof *shifted; i++) {
+        add(input, in, REDUCTION_SHIFTED, shifted[i], 1 + random_below(random, 2), 0)->shift = 1;
         add(input, in, REDUCTION_SHIFTED, shifted[i], 3 + random_below(random, 5), 0)->shift = 1;
         add(input, in, REDUCTION_SHIFTED, shifted[i], 4000 + random_below(random, 9000), 0)->shift =
             1 + 2 * (uint32_t)random_below(random, 2);
@@ -139,7 +140,7 @@ static int prepare_stream(struct run_input *input)
 static int prepare_time(struct run_input *input)
 {
     bool gpu = input->device == DRIVE_GPU;
-    uint64_t stretch = gpu ? (1u << 18) + 77 : (1u << 17) + 77;
+    uint64_t stretch = gpu ? (1u << 18) + 77 : (1u << 18) - 77;
     uint64_t pools[REDUCTION_KINDS] = {[REDUCTION_SUM_INT64] = stretch};
     struct reduction_input *in = make(input, pools, 0);
     if (!in) return -1;
@@ -211,6 +212,12 @@ static bool went_well(struct verdict *verdict, const struct evidence *evidence, 
 {
     struct phase where;
     char text[120], name[ANSWER_NAME_SIZE];
+    if (answer->lost == 1) {
+        verdict_fail_in(verdict, evidence, FUNCTION,
+                        "Not tried: a case before it ended with a fault of the device.");
+        verdict_why(verdict, "A fault takes the whole context, and all that was in it.");
+        return false;
+    }
     if (!phases_get(verdict, evidence, phase, index, &where)) return false;
     struct answer given = {.evidence = evidence,
                            .phase = &where,
@@ -220,20 +227,23 @@ static bool went_well(struct verdict *verdict, const struct evidence *evidence, 
     if (!answer_succeeded(verdict, &given, describe(wanted, text))) return false;
     if (!answer->later) return true;
     verdict_findings(verdict, evidence, NULL);
-    if (!verdict_failed(verdict)) {
+    if (!verdict_failed(verdict))
         verdict_fail_in(verdict, evidence, FUNCTION,
-                        "For %s, the call returned success and its kernel then failed: %s.",
+                        "For %s, the call returned success and its work failed later: %s.",
                         describe(wanted, text), answer_name(ANSWER_RUNTIME, answer->later, name));
-        verdict_why(verdict, "A kernel's own error is met by the next call that waits for it; the "
-                             "context is lost from then on.");
-        verdict_hint(verdict, "An index at or behind `size`, a load that wants more alignment than "
-                              "the array has, or a partial result that was never made room for.");
-    }
+    verdict_why(verdict,
+                "The launch was in order, so the call returned success; the fault came when "
+                "the kernel ran, and took the context with it.");
+    verdict_hint(verdict, "An index at or behind `size`? A load that wants more alignment than the "
+                          "array has? Partial results without room for them, or in memory that was "
+                          "freed while queued work still needed it (cudaFreeAsync frees in stream "
+                          "order)?");
     return false;
 }
 
+/* `hint` is for a wrong result; a fault has its own. */
 static bool case_right(struct verdict *verdict, const struct evidence *evidence, const char *phase,
-                       uint32_t index)
+                       uint32_t index, const char *hint)
 {
     const struct reduction_input *in = evidence->input;
     const struct reduction_output *out = evidence->output;
@@ -251,6 +261,7 @@ static bool case_right(struct verdict *verdict, const struct evidence *evidence,
                         fold_show(wanted->kind, expected.value, expected_text));
         const char *why = fold_explain(wanted, array, &expected, value, sentence);
         if (why) verdict_why(verdict, "%s", why);
+        verdict_hint(verdict, "%s", hint);
         return false;
     }
     if (is_poison(wanted->kind, result_of(answer, 0)) &&
@@ -263,16 +274,15 @@ static bool case_right(struct verdict *verdict, const struct evidence *evidence,
     return false;
 }
 
-/* All cases of a group, of the kinds in the mask. False: the first wrong one has failed. */
-static bool group_right(struct verdict *verdict, const struct evidence *evidence, uint32_t group,
-                        uint32_t kinds)
+/* All cases of a group, of the kinds in the mask, up to the first wrong one. */
+static void judge_group(struct verdict *verdict, const struct evidence *evidence, uint32_t group,
+                        uint32_t kinds, const char *hint)
 {
     const struct reduction_input *in = evidence->input;
     for (uint32_t i = 0; i < in->case_count; i++)
         if (in->cases[i].group == group && (kinds >> in->cases[i].kind & 1) &&
-            !case_right(verdict, evidence, REDUCTION_PHASE_CASE, i))
-            return false;
-    return true;
+            !case_right(verdict, evidence, REDUCTION_PHASE_CASE, i, hint))
+            return;
 }
 
 #define ALL_KINDS (~0u)
@@ -281,56 +291,56 @@ static bool group_right(struct verdict *verdict, const struct evidence *evidence
 
 static void judge_first(struct verdict *verdict, const struct evidence *evidence)
 {
-    if (!group_right(verdict, evidence, REDUCTION_FIRST, ALL_KINDS))
-        verdict_hint(verdict, "1 + 2 + ... + 10000 = 50005000. Begin with one block that does it "
-                              "all, and then let several share the work.");
+    judge_group(verdict, evidence, REDUCTION_FIRST, ALL_KINDS,
+                "1 + 2 + ... + 10000 = 50005000. Begin with one block that does it "
+                "all, and then let several share the work.");
 }
 
 static void judge_sizes(struct verdict *verdict, const struct evidence *evidence)
 {
-    if (!group_right(verdict, evidence, REDUCTION_SIZES, ALL_KINDS))
-        verdict_hint(verdict, "Which thread takes the last element, when the size is not a "
-                              "multiple of what a block, a warp or a load takes? And does every "
-                              "thread reach each __syncthreads()?");
+    judge_group(verdict, evidence, REDUCTION_SIZES, ALL_KINDS,
+                "Which thread takes the last element, when the size is not a "
+                "multiple of what a block, a warp or a load takes? And does every "
+                "thread reach each __syncthreads()?");
 }
 
 static void judge_no_init(struct verdict *verdict, const struct evidence *evidence)
 {
-    if (!group_right(verdict, evidence, REDUCTION_KINDLY, ~(STRANGE_KINDS | KIND_BIT(SUM_FLOAT))))
-        verdict_hint(verdict, "Without init no number may be made up: a product that starts at 0 "
-                              "stays 0, a maximum of negative numbers that starts at 0 is 0. Let "
-                              "each thread start with its first element, and remember when it has "
-                              "none.");
+    judge_group(verdict, evidence, REDUCTION_KINDLY, ~(STRANGE_KINDS | KIND_BIT(SUM_FLOAT)),
+                "Without init no number may be made up: a product that starts at 0 "
+                "stays 0, a maximum of negative numbers that starts at 0 is 0. Let "
+                "each thread start with its first element, and remember when it has "
+                "none.");
 }
 
 static void judge_floats(struct verdict *verdict, const struct evidence *evidence)
 {
-    if (!group_right(verdict, evidence, REDUCTION_KINDLY, KIND_BIT(SUM_FLOAT)))
-        verdict_hint(verdict, "The order of adding is free, and what it changes is allowed for. "
-                              "Nothing may be lost or rounded to integers on the way.");
+    judge_group(verdict, evidence, REDUCTION_KINDLY, KIND_BIT(SUM_FLOAT),
+                "The order of adding is free, and what it changes is allowed for. "
+                "Nothing may be lost or rounded to integers on the way.");
 }
 
 static void judge_init(struct verdict *verdict, const struct evidence *evidence)
 {
-    if (!group_right(verdict, evidence, REDUCTION_INIT, ALL_KINDS))
-        verdict_hint(verdict, "`init` is one more element: it is combined in once, at the end, by "
-                              "one thread; not by each thread, each block or each pass.");
+    judge_group(verdict, evidence, REDUCTION_INIT, ALL_KINDS,
+                "`init` is one more element: it is combined in once, at the end, by "
+                "one thread; not by each thread, each block or each pass.");
 }
 
 static void judge_strange(struct verdict *verdict, const struct evidence *evidence)
 {
-    if (!group_right(verdict, evidence, REDUCTION_KINDLY, STRANGE_KINDS))
-        verdict_hint(verdict, "Nothing may be known of T and Operator but the contract: T may have "
-                              "12 bytes, the operator may carry a value, and only combine(a, b) "
-                              "says what the two make together.");
+    judge_group(verdict, evidence, REDUCTION_KINDLY, STRANGE_KINDS,
+                "Nothing may be known of T and Operator but the contract: T may have "
+                "12 bytes, the operator may carry a value, and only combine(a, b) "
+                "says what the two make together.");
 }
 
 static void judge_shifted(struct verdict *verdict, const struct evidence *evidence)
 {
-    if (!group_right(verdict, evidence, REDUCTION_SHIFTED, ALL_KINDS))
-        verdict_hint(verdict, "The array begins one element after a 16-byte boundary. Loads of "
-                              "several elements at once need whole boundaries: take the elements "
-                              "before the first one singly.");
+    judge_group(verdict, evidence, REDUCTION_SHIFTED, ALL_KINDS,
+                "The array begins one element after a 16-byte boundary. Loads of "
+                "several elements at once need whole boundaries: take the elements "
+                "before the first one singly.");
 }
 
 static void judge_empty(struct verdict *verdict, const struct evidence *evidence)
@@ -342,9 +352,10 @@ static void judge_empty(struct verdict *verdict, const struct evidence *evidence
         const struct reduction_case *wanted = &in->cases[i];
         if (wanted->group != REDUCTION_EMPTY) continue;
         if (wanted->with_init) {
-            if (case_right(verdict, evidence, REDUCTION_PHASE_CASE, i)) continue;
-            verdict_hint(verdict, "With no element, the result is init, written in the stream like "
-                                  "any other.");
+            if (case_right(verdict, evidence, REDUCTION_PHASE_CASE, i,
+                           "With no element, the result is init, written in the stream like any "
+                           "other."))
+                continue;
             return;
         }
         struct phase phase;
@@ -379,25 +390,16 @@ static uint64_t given_stream(const struct evidence *evidence, const struct phase
     return 0;
 }
 
-static void judge_stream(struct verdict *verdict, const struct evidence *evidence)
+/* Is all that was asked for in the phase in the given stream? Adds to the count of operations. */
+static bool stays_in(struct verdict *verdict, const struct evidence *evidence,
+                     const struct phase *phase, uint64_t given, size_t *operations)
 {
-    const struct reduction_input *in = evidence->input;
-    const struct reduction_output *out = evidence->output;
-    struct phase phase, warm_up;
-    if (!phases_get(verdict, evidence, REDUCTION_PHASE_GATED, 0, &phase) ||
-        !phases_get(verdict, evidence, REDUCTION_PHASE_WARM_UP, 0, &warm_up))
-        return;
-    if (!went_well(verdict, evidence, REDUCTION_PHASE_GATED, 0, &in->cases[0], &out->answers[0]))
-        return;
-
     static const uint32_t kinds[] = {TRACE_KERNEL, TRACE_COPY, TRACE_SET, TRACE_HOST_FUNCTION};
-    uint64_t given = given_stream(evidence, &warm_up);
-    size_t operations = 0;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        struct query query = {.phase = &phase, .kind = TRACE_OPERATION, .what = kinds[k]};
+        struct query query = {.phase = phase, .kind = TRACE_OPERATION, .what = kinds[k]};
         for (const struct trace_record *r = evidence_next(evidence, &query, NULL); r;
              r = evidence_next(evidence, &query, r)) {
-            operations++;
+            ++*operations;
             if (!given || r->stream == given) continue;
             verdict_fail(verdict, evidence, r, "A %s runs in another stream than the one given.",
                          trace_what_name(r->what));
@@ -407,18 +409,36 @@ static void judge_stream(struct verdict *verdict, const struct evidence *evidenc
             verdict_hint(verdict, "The stream is the fourth argument between <<< and >>>; the "
                                   "asynchronous copies and allocations take it as well. Left out, "
                                   "it is the default stream.");
-            return;
+            return false;
         }
     }
+    return true;
+}
+
+static void judge_stream(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct reduction_input *in = evidence->input;
+    const struct reduction_output *out = evidence->output;
+    struct phase phase, warm_up;
+    if (!phases_get(verdict, evidence, REDUCTION_PHASE_GATED, 0, &phase) ||
+        !phases_get(verdict, evidence, REDUCTION_PHASE_WARM_UP, 0, &warm_up))
+        return;
+
+    uint64_t given = given_stream(evidence, &warm_up);
+    size_t operations = 0;
+    if (!written(verdict, evidence) || !stays_in(verdict, evidence, &warm_up, given, &operations) ||
+        !stays_in(verdict, evidence, &phase, given, &operations) ||
+        !went_well(verdict, evidence, REDUCTION_PHASE_GATED, 0, &in->cases[0], &out->answers[0]))
+        return;
     if (!operations) {
         verdict_fail_in(verdict, evidence, FUNCTION, "Nothing was queued in the given stream.");
         verdict_why(verdict, "The array is only there when the stream has come to it.");
         verdict_hint(verdict, "Launch the kernels in `stream`.");
         return;
     }
-    if (!case_right(verdict, evidence, REDUCTION_PHASE_GATED, 0))
-        verdict_hint(verdict, "The array is still on its way, in the given stream, when the call "
-                              "is made. What of the reduction does not wait for it there?");
+    case_right(verdict, evidence, REDUCTION_PHASE_GATED, 0,
+               "The array is still on its way, in the given stream, when the call "
+               "is made. What of the reduction does not wait for it there?");
 }
 
 /* Calls that make the host wait for the device although that is not their purpose. */
@@ -430,15 +450,11 @@ static bool waits_on_the_side(const struct trace_record *call)
     return false;
 }
 
-static void judge_waiting(struct verdict *verdict, const struct evidence *evidence)
+/* Does nothing that the call does in the phase wait? */
+static bool goes_on(struct verdict *verdict, const struct evidence *evidence,
+                    const struct phase *phase)
 {
-    const struct reduction_input *in = evidence->input;
-    const struct reduction_output *out = evidence->output;
-    struct phase phase;
-    if (!phases_get(verdict, evidence, REDUCTION_PHASE_GATED, 0, &phase) ||
-        !went_well(verdict, evidence, REDUCTION_PHASE_GATED, 0, &in->cases[0], &out->answers[0]))
-        return;
-    struct query calls = {.phase = &phase, .kind = TRACE_CALL, .student = true};
+    struct query calls = {.phase = phase, .kind = TRACE_CALL, .student = true};
     for (const struct trace_record *call = evidence_next(evidence, &calls, NULL); call;
          call = evidence_next(evidence, &calls, call)) {
         bool aside = waits_on_the_side(call);
@@ -447,7 +463,8 @@ static void judge_waiting(struct verdict *verdict, const struct evidence *eviden
         if (aside) {
             verdict_why(verdict,
                         "%s may wait until the whole device is idle: for every stream of "
-                        "everybody, not only for this one's work.",
+                        "everybody, not only for this one's work. Where it does not wait, it takes "
+                        "memory away that queued work still needs.",
                         call->name);
             verdict_hint(verdict, "cudaMallocAsync and cudaFreeAsync take and give memory in "
                                   "stream order, without waiting.");
@@ -458,8 +475,22 @@ static void judge_waiting(struct verdict *verdict, const struct evidence *eviden
             verdict_hint(verdict, "The second kernel of a stream begins when the first has ended: "
                                   "nothing on the host has to wait between them.");
         }
-        return;
+        return false;
     }
+    return true;
+}
+
+static void judge_waiting(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct reduction_input *in = evidence->input;
+    const struct reduction_output *out = evidence->output;
+    struct phase phase, warm_up;
+    if (!phases_get(verdict, evidence, REDUCTION_PHASE_GATED, 0, &phase) ||
+        !phases_get(verdict, evidence, REDUCTION_PHASE_WARM_UP, 0, &warm_up) ||
+        !written(verdict, evidence) || !goes_on(verdict, evidence, &warm_up) ||
+        !goes_on(verdict, evidence, &phase) ||
+        !went_well(verdict, evidence, REDUCTION_PHASE_GATED, 0, &in->cases[0], &out->answers[0]))
+        return;
     if (out->answers[0].held) return;
     verdict_fail_in(verdict, evidence, FUNCTION,
                     "The call did not return while its stream, and another one, were held back.");

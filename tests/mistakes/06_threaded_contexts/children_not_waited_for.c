@@ -1,5 +1,5 @@
-/* mistake: the parent looks into the shared memory until the result is there, and never calls
- * waitpid fails: ThreadedContexts.EveryChildIsWaitedFor
+/* mistake: the parent polls the shared memory for results and never calls waitpid
+ * fails: ThreadedContexts.EveryChildIsWaitedFor
  */
 #include "lesson.h"
 

@@ -1,9 +1,16 @@
-/* variant: a copy for each row, in both directions; the host waits
+/* variant: copies of 24 rows at a time, in both directions; the host waits
  * by asking until the answer is yes where it may
  */
 #include "lesson.h"
 
 #include <stdlib.h>
+
+enum { BAND = 24 }; /* rows */
+
+static size_t band(size_t count, size_t at, size_t most)
+{
+    return count - at < most ? count - at : most;
+}
 
 cudaError_t mandelbrot_sync(const struct mandelbrot_view *view, float *members, const char *path)
 {
@@ -17,25 +24,26 @@ cudaError_t mandelbrot_sync(const struct mandelbrot_view *view, float *members, 
     if ((error = cudaMalloc((void **)&members_device, count * sizeof *members))) goto done;
     if ((error = cudaMallocHost((void **)&lattice, count * sizeof *lattice))) goto done;
 
-    for (size_t row = 0; row < height; row++) {
-        for (size_t column = 0; column < width; column++) {
-            struct mandelbrot_point point = {
-                mandelbrot_coordinate(view->real_low, view->real_high, column, width),
-                mandelbrot_coordinate(view->imaginary_high, view->imaginary_low, row, height)};
-            lattice[row * width + column] = point;
-        }
-        error = cudaMemcpyAsync(lattice_device + row * width, lattice + row * width,
-                                width * sizeof *lattice, cudaMemcpyHostToDevice, cudaStreamLegacy);
-        if (error) goto done;
+    for (size_t i = 0; i < count; i++) {
+        struct mandelbrot_point point = {
+            mandelbrot_coordinate(view->real_low, view->real_high, i % width, width),
+            mandelbrot_coordinate(view->imaginary_high, view->imaginary_low, i / width, height)};
+        lattice[i] = point;
     }
+    for (size_t at = 0; at < count && !error; at += BAND * width)
+        error = cudaMemcpyAsync(lattice_device + at, lattice + at,
+                                band(count, at, BAND * width) * sizeof *lattice,
+                                cudaMemcpyHostToDevice, cudaStreamLegacy);
+    if (error) goto done;
     while ((error = cudaStreamQuery(cudaStreamLegacy)) == cudaErrorNotReady) continue;
     if (error) goto done;
     error = mandelbrot_launch(lattice_device, members_device, count, view->iterations, view->bound);
     if (error) goto done;
     if ((error = cudaDeviceSynchronize())) goto done;
-    for (size_t row = 0; row < height && !error; row++)
-        error = cudaMemcpyAsync(members + row * width, members_device + row * width,
-                                width * sizeof *members, cudaMemcpyDeviceToHost, cudaStreamLegacy);
+    for (size_t at = 0; at < count && !error; at += BAND * width)
+        error = cudaMemcpyAsync(members + at, members_device + at,
+                                band(count, at, BAND * width) * sizeof *members,
+                                cudaMemcpyDeviceToHost, cudaStreamLegacy);
     if (error) goto done;
     if ((error = cudaStreamSynchronize(cudaStreamLegacy))) goto done;
 
