@@ -134,10 +134,11 @@ static int read_environment(struct options *options, struct text *why)
     if (bridge != NULL && getenv("GTEST_FILTER") == NULL) options->filter = bridge;
     const char *xml = getenv("XML_OUTPUT_FILE");
     if (xml != NULL && getenv("GTEST_OUTPUT") == NULL) {
-        char *output = keep(options, "xml:", 4 + strlen(xml));
-        if (output == NULL) return 2;
-        memcpy(output + 4, xml, strlen(xml) + 1);
-        options->output = output;
+        struct text output = {0};
+        text_format(&output, "xml:%s", xml);
+        options->output = keep(options, text_string(&output), output.size);
+        text_free(&output);
+        if (options->output == NULL) return 2;
     }
     options->shard_status_file = getenv("GTEST_SHARD_STATUS_FILE");
     options->premature_exit_file = getenv("TEST_PREMATURE_EXIT_FILE");

@@ -127,7 +127,7 @@ struct evidence support_evidence(struct trace_record *records, size_t count)
         .repeat_count = 1,
         .trace = {.records = malloc(count * sizeof *records + 1), .count = count},
     };
-    memcpy((void *)(size_t)evidence.trace.records, records, count * sizeof *records);
+    if (count > 0) memcpy((void *)(size_t)evidence.trace.records, records, count * sizeof *records);
     ck_assert_int_eq(evidence_index_build(&evidence), 0);
     return evidence;
 }

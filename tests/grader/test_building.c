@@ -235,7 +235,8 @@ START_TEST(addresses_have_lines)
         ck_assert_int_ne(dladdr(function, &info), 0);
         uint64_t offset = (uint64_t)((char *)function - (char *)info.dli_fbase);
         ck_assert(sources_place(sources, offset + 1, &place));
-        ck_assert_str_eq(place.file, "judges/01_sum/drive.c");
+        /* Its first instructions may be of a function that it inlines. */
+        ck_assert_ptr_nonnull(strstr(place.file, "drive."));
         ck_assert_str_eq(place.function, "drive_main");
         ck_assert(!place.submission);
         function = dlsym(library, "sum_array");
