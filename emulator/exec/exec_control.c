@@ -102,6 +102,7 @@ static int op_brx(struct exec_warp *warp, const struct exec_inst *inst)
                              "brx.idx with index %u, but its table has %zu labels", index[l],
                              targets->count);
     }
+    bool split = false;
     while (warp->mask) {
         const uint32_t first = index[__builtin_ctz(warp->mask)];
         uint32_t same = 0;
@@ -109,8 +110,9 @@ static int op_brx(struct exec_warp *warp, const struct exec_inst *inst)
             const unsigned l = (unsigned)__builtin_ctz(rest);
             same |= index[l] == first ? 1u << l : 0;
         }
-        if (same == warp->mask) return branch(warp, inst, targets->targets[first]);
+        if (same == warp->mask && !split) return branch(warp, inst, targets->targets[first]);
         exec_split(warp, same, targets->targets[first], warp->frame);
+        split = true;
     }
     return EXEC_RESCHEDULE;
 }

@@ -399,6 +399,7 @@ static bool atomic_result(const char *key, uint64_t a, uint64_t b, uint64_t c, b
         x += y;
         *result = 0;
         memcpy(result, &x, 4);
+        if (isnan(x)) *result = 0x7fffffff;
     } else if (!strncmp(op, "add", 3) && !strcmp(type, "f64")) {
         double x, y;
         memcpy(&x, &a, 8);
