@@ -269,41 +269,93 @@ static bool fill(const struct place *place, const void *stretch, size_t bytes, s
     return settled();
 }
 
+/* What is timed: the array as T, by the student's sum and by CUB's. */
+template <typename T> struct contest {
+    struct drive *drive;
+    const struct place *place;
+    size_t size; /* elements */
+    const char *phase, *cub_phase;
+    struct reduction_answer *answer;
+    cudaError_t (*cub)(void *, size_t *, const T *, T *, size_t, cudaStream_t);
+    void *scratch; /* device: CUB's, and behind it its result; NULL: CUB does not take part */
+    size_t scratch_bytes;
+};
+
 template <typename T>
-static void time_calls(struct drive *drive, const struct place *place, const char *phase,
-                       uint32_t repetition, uint32_t calls, size_t size,
-                       struct reduction_answer *answer)
+static bool time_student(const struct contest<T> *contest, const char *phase, uint32_t repetition,
+                         uint32_t calls)
 {
+    struct reduction_answer *answer = contest->answer;
+    unsigned char results[3 * sizeof(T)];
     struct reduction_case wanted = {};
-    wanted.size = size;
+    wanted.size = contest->size;
     cudaError_t error = cudaSuccess;
-    drive_begin(drive, phase, repetition);
+
+    cudaMemset(contest->place->results, DRIVE_POISON, sizeof results);
+    if (!settled()) return false;
+    drive_begin(contest->drive, phase, repetition);
     for (uint32_t i = 0; i < calls && !error; i++)
-        error = call<T, Sum>(wanted, place->array, (T *)place->results + 1, place->stream);
+        error = call<T, Sum>(wanted, contest->place->array, (T *)contest->place->results + 1,
+                             contest->place->stream);
     cudaError_t later = cudaDeviceSynchronize();
-    drive_end(drive, phase, repetition);
+    drive_end(contest->drive, phase, repetition);
+
+    memset(answer, 0, sizeof *answer);
     answer->status = (int32_t)error;
     answer->later = (int32_t)later;
+    if (!later &&
+        !cudaMemcpy(results, contest->place->results, sizeof results, cudaMemcpyDeviceToHost))
+        take_results(answer, results, sizeof(T));
+    return true;
 }
 
 template <typename T>
-static void time_cub(struct drive *drive, const struct place *place, const char *phase,
-                     uint32_t repetition, uint32_t calls, size_t size, void *scratch,
-                     size_t scratch_bytes, T *result,
-                     cudaError_t (*sum)(void *, size_t *, const T *, T *, size_t, cudaStream_t))
+static bool time_cub(const struct contest<T> *contest, const char *phase, uint32_t repetition,
+                     uint32_t calls)
 {
-    drive_begin(drive, phase, repetition);
-    for (uint32_t i = 0; i < calls; i++)
-        sum(scratch, &scratch_bytes, (const T *)place->array, result, size, place->stream);
-    cudaDeviceSynchronize();
-    drive_end(drive, phase, repetition);
+    T *result = (T *)((unsigned char *)contest->scratch + contest->scratch_bytes);
+    size_t bytes = contest->scratch_bytes;
+    cudaError_t error = cudaSuccess;
+
+    if (!contest->scratch) return true;
+    drive_begin(contest->drive, phase, repetition);
+    for (uint32_t i = 0; i < calls && !error; i++)
+        error = contest->cub(contest->scratch, &bytes, (const T *)contest->place->array, result,
+                             contest->size, contest->place->stream);
+    bool ended = succeeds(cudaDeviceSynchronize(), "CUB");
+    drive_end(contest->drive, phase, repetition);
+    return ended && succeeds(error, "CUB");
 }
 
-static void take_timed(struct reduction_answer *answer, const struct place *place, size_t element)
+/* All repetitions, in turn. A student's call that fails ends it: there is nothing to time, and that
+ * is data too, for which the first phase has to be there. */
+template <typename T> static bool time_in_turn(struct contest<T> *contest)
 {
-    unsigned char results[3 * sizeof(int64_t)];
-    if (!cudaMemcpy(results, place->results, 3 * element, cudaMemcpyDeviceToHost))
-        take_results(answer, results, element);
+    const struct reduction_input *input = (const struct reduction_input *)contest->drive->input;
+    const struct reduction_answer *answer = contest->answer;
+
+    if (contest->drive->device == DRIVE_GPU) {
+        if (!succeeds(contest->cub(NULL, &contest->scratch_bytes, NULL, NULL, contest->size,
+                                   contest->place->stream),
+                      "CUB"))
+            return false;
+        contest->scratch_bytes = (contest->scratch_bytes + 255) / 256 * 256;
+        if (!succeeds(cudaMalloc(&contest->scratch, contest->scratch_bytes + sizeof(T)),
+                      "cudaMalloc"))
+            return false;
+    }
+    bool ok = time_student(contest, REDUCTION_PHASE_WARM_UP, sizeof(T), 1);
+    if (ok && (answer->status || answer->later)) {
+        drive_begin(contest->drive, contest->phase, 0);
+        drive_end(contest->drive, contest->phase, 0);
+    } else {
+        ok = ok && time_cub(contest, REDUCTION_PHASE_WARM_UP, 2 * sizeof(T), 1);
+        for (uint32_t r = 0; r < input->repetitions && ok && !answer->status && !answer->later; r++)
+            ok = time_student(contest, contest->phase, r, input->calls) &&
+                 time_cub(contest, contest->cub_phase, r, input->calls);
+    }
+    cudaFree(contest->scratch);
+    return ok;
 }
 
 static bool run_time(struct drive *drive)
@@ -311,53 +363,24 @@ static bool run_time(struct drive *drive)
     const struct reduction_input *input = (const struct reduction_input *)drive->input;
     const struct reduction_case *stretch = &input->cases[0];
     struct reduction_answer *answers = ((struct reduction_output *)drive->output)->answers;
-    struct reduction_answer warm_up;
     size_t size = (size_t)input->time_size, bytes = size * sizeof(int64_t);
-    bool gpu = drive->device == DRIVE_GPU;
-    size_t need = 0, need_32 = 0;
-    void *scratch = NULL, *cub_result = NULL;
     struct place place;
 
     bool ok = place_make(&place, drive, sizeof(int64_t), 0, size) &&
               fill(&place, pool_of(input, stretch, sizeof(int64_t)),
                    stretch->size * sizeof(int64_t), bytes);
-    if (ok && gpu) {
-        ok = succeeds(reduce_cub_int64(NULL, &need, NULL, NULL, size, place.stream), "CUB") &&
-             succeeds(reduce_cub_int32(NULL, &need_32, NULL, NULL, size * 2, place.stream), "CUB");
-        if (need_32 > need) need = need_32;
-        ok = ok && succeeds(cudaMalloc(&scratch, need), "cudaMalloc") &&
-             succeeds(cudaMalloc(&cub_result, sizeof(int64_t)), "cudaMalloc");
-    }
-    if (ok) {
-        time_calls<int64_t>(drive, &place, REDUCTION_PHASE_WARM_UP, 0, 1, size, &warm_up);
-        if (gpu) {
-            time_calls<int32_t>(drive, &place, REDUCTION_PHASE_WARM_UP, 1, 1, size * 2, &warm_up);
-            time_cub<int64_t>(drive, &place, REDUCTION_PHASE_WARM_UP, 2, 1, size, scratch, need,
-                              (int64_t *)cub_result, reduce_cub_int64);
-            time_cub<int32_t>(drive, &place, REDUCTION_PHASE_WARM_UP, 3, 1, size * 2, scratch, need,
-                              (int32_t *)cub_result, reduce_cub_int32);
-        }
-        for (uint32_t r = 0; r < input->repetitions; r++) {
-            cudaMemset(place.results, DRIVE_POISON, 3 * sizeof(int64_t));
-            if (!settled()) break;
-            time_calls<int64_t>(drive, &place, REDUCTION_PHASE_TIME, r, input->calls, size,
-                                &answers[0]);
-            take_timed(&answers[0], &place, sizeof(int64_t));
-            if (!gpu) continue;
-            time_cub<int64_t>(drive, &place, REDUCTION_PHASE_CUB, r, input->calls, size, scratch,
-                              need, (int64_t *)cub_result, reduce_cub_int64);
-            cudaMemset(place.results, DRIVE_POISON, 3 * sizeof(int32_t));
-            if (!settled()) break;
-            time_calls<int32_t>(drive, &place, REDUCTION_PHASE_TIME_32, r, input->calls, size * 2,
-                                &answers[1]);
-            take_timed(&answers[1], &place, sizeof(int32_t));
-            time_cub<int32_t>(drive, &place, REDUCTION_PHASE_CUB_32, r, input->calls, size * 2,
-                              scratch, need, (int32_t *)cub_result, reduce_cub_int32);
-        }
-    }
+    struct contest<int64_t> wide = {
+        drive, &place, size, REDUCTION_PHASE_TIME, REDUCTION_PHASE_CUB, &answers[0],
+            reduce_cub_int64
+    };
+    struct contest<int32_t> narrow = {
+        drive, &place, size * 2, REDUCTION_PHASE_TIME_32, REDUCTION_PHASE_CUB_32, &answers[1],
+            reduce_cub_int32
+    };
+    ok = ok && time_in_turn(&wide);
+    if (ok && drive->device == DRIVE_GPU && !answers[0].status && !answers[0].later)
+        ok = time_in_turn(&narrow);
     place_free(&place);
-    cudaFree(scratch);
-    cudaFree(cub_result);
     return ok;
 }
 

@@ -216,6 +216,7 @@ static bool went_well(struct verdict *verdict, const struct evidence *evidence, 
         verdict_fail_in(verdict, evidence, FUNCTION,
                         "Not tried: a case before it ended with a fault of the device.");
         verdict_why(verdict, "A fault takes the whole context, and all that was in it.");
+        verdict_hint(verdict, "The fault itself is told with the case that had it, above.");
         return false;
     }
     if (!phases_get(verdict, evidence, phase, index, &where)) return false;
@@ -501,12 +502,55 @@ static void judge_waiting(struct verdict *verdict, const struct evidence *eviden
 
 /* ---- bytes, leaks, time -------------------------------------------------------------------- */
 
+/* The sum over the timed array: the stretch, again and again, and a part of it at the end. */
+static int64_t timed_sum(const struct reduction_input *in, bool as_int32)
+{
+    const struct reduction_case *stretch = &in->cases[0];
+    const void *array = array_of(in, stretch);
+    uint64_t whole = in->time_size / stretch->size, rest = in->time_size % stretch->size;
+    uint64_t sum = 0, sum_32 = 0;
+    for (uint64_t i = 0; i < stretch->size; i++) {
+        uint64_t value = fold_element(REDUCTION_SUM_INT64, array, (size_t)i).uint64;
+        uint64_t times = whole + (i < rest);
+        sum += value * times;
+        sum_32 += ((value & 0xffffffffu) + (value >> 32)) * times;
+    }
+    return as_int32 ? (int64_t)(int32_t)(uint32_t)sum_32 : (int64_t)sum;
+}
+
+static bool timed_right(struct verdict *verdict, const struct evidence *evidence)
+{
+    if (!written(verdict, evidence)) return false;
+    const struct reduction_input *in = evidence->input;
+    const struct reduction_output *out = evidence->output;
+    size_t answers = evidence->device == DRIVE_GPU ? 2 : 1;
+    for (size_t i = 0; i < answers; i++) {
+        const struct reduction_answer *answer = &out->answers[i];
+        struct reduction_case wanted = {.kind = i ? REDUCTION_SUM_INT32 : REDUCTION_SUM_INT64,
+                                        .size = in->time_size * (i ? 2 : 1)};
+        if (!went_well(verdict, evidence, i ? REDUCTION_PHASE_TIME_32 : REDUCTION_PHASE_TIME, 0,
+                       &wanted, answer))
+            return false;
+        union fold_value value = result_of(answer, 1);
+        int64_t sum = timed_sum(in, i == 1), given = i ? value.int32 : value.int64;
+        if (given == sum) continue;
+        verdict_fail_in(verdict, evidence, FUNCTION,
+                        "For the timed sum of %llu integers the result is %lld; it must be %lld.",
+                        (unsigned long long)wanted.size, (long long)given, (long long)sum);
+        verdict_why(verdict, "A time without the right result counts for nothing.");
+        verdict_hint(verdict, "Sizes and offsets of this array do not fit into 32 bits of bytes.");
+        return false;
+    }
+    return true;
+}
+
 static void judge_bytes(struct verdict *verdict, const struct evidence *evidence)
 {
-    if (!written(verdict, evidence)) return;
     const struct reduction_input *in = evidence->input;
     struct phase phase;
-    if (!phases_get(verdict, evidence, REDUCTION_PHASE_TIME, 0, &phase)) return;
+    if (!timed_right(verdict, evidence) ||
+        !phases_get(verdict, evidence, REDUCTION_PHASE_TIME, 0, &phase))
+        return;
     struct query kernels = {.phase = &phase, .kind = TRACE_OPERATION, .what = TRACE_KERNEL};
     uint64_t bytes = 0, array = in->time_size * sizeof(int64_t);
     size_t launches = 0;
@@ -541,52 +585,16 @@ static void judge_leaks(struct verdict *verdict, const struct evidence *evidence
 {
     if (!written(verdict, evidence)) return;
     const struct reduction_input *in = evidence->input;
+    const struct reduction_output *out = evidence->output;
     for (uint32_t i = 0; i < in->case_count && !verdict_failed(verdict); i++) {
         struct phase phase;
+        if (out->answers[i].lost == 1) {
+            went_well(verdict, evidence, REDUCTION_PHASE_CASE, i, &in->cases[i], &out->answers[i]);
+            return;
+        }
         if (!phases_get(verdict, evidence, REDUCTION_PHASE_CASE, i, &phase)) return;
         verdict_leaks(verdict, evidence, &phase);
     }
-}
-
-/* The sum over the timed array: the stretch, again and again, and a part of it at the end. */
-static int64_t timed_sum(const struct reduction_input *in, bool as_int32)
-{
-    const struct reduction_case *stretch = &in->cases[0];
-    const void *array = array_of(in, stretch);
-    uint64_t whole = in->time_size / stretch->size, rest = in->time_size % stretch->size;
-    uint64_t sum = 0, sum_32 = 0;
-    for (uint64_t i = 0; i < stretch->size; i++) {
-        uint64_t value = fold_element(REDUCTION_SUM_INT64, array, (size_t)i).uint64;
-        uint64_t times = whole + (i < rest);
-        sum += value * times;
-        sum_32 += ((value & 0xffffffffu) + (value >> 32)) * times;
-    }
-    return as_int32 ? (int64_t)(int32_t)(uint32_t)sum_32 : (int64_t)sum;
-}
-
-static bool timed_right(struct verdict *verdict, const struct evidence *evidence)
-{
-    const struct reduction_input *in = evidence->input;
-    const struct reduction_output *out = evidence->output;
-    size_t answers = evidence->device == DRIVE_GPU ? 2 : 1;
-    for (size_t i = 0; i < answers; i++) {
-        const struct reduction_answer *answer = &out->answers[i];
-        struct reduction_case wanted = {.kind = i ? REDUCTION_SUM_INT32 : REDUCTION_SUM_INT64,
-                                        .size = in->time_size * (i ? 2 : 1)};
-        if (!went_well(verdict, evidence, i ? REDUCTION_PHASE_TIME_32 : REDUCTION_PHASE_TIME, 0,
-                       &wanted, answer))
-            return false;
-        union fold_value value = result_of(answer, 1);
-        int64_t sum = timed_sum(in, i == 1), given = i ? value.int32 : value.int64;
-        if (given == sum) continue;
-        verdict_fail_in(verdict, evidence, FUNCTION,
-                        "For the timed sum of %llu integers the result is %lld; it must be %lld.",
-                        (unsigned long long)wanted.size, (long long)given, (long long)sum);
-        verdict_why(verdict, "A time without the right result counts for nothing.");
-        verdict_hint(verdict, "Sizes and offsets of this array do not fit into 32 bits of bytes.");
-        return false;
-    }
-    return true;
 }
 
 /* What the device itself objects to. */
@@ -600,7 +608,6 @@ static void judge_findings(struct verdict *verdict, const struct evidence *evide
 
 static void judge_time(struct verdict *verdict, const struct evidence *evidence)
 {
-    if (!written(verdict, evidence)) return;
     const struct evidence *repeats = evidence->repeats ? evidence->repeats : evidence;
     for (size_t r = 0; r < evidence->repeat_count; r++)
         if (!timed_right(verdict, &repeats[r])) return;
@@ -655,7 +662,6 @@ static void compare_with_cub(struct verdict *verdict, const struct evidence *evi
 
 static void judge_cub(struct verdict *verdict, const struct evidence *evidence)
 {
-    if (!written(verdict, evidence)) return;
     if (!timed_right(verdict, evidence)) return;
     compare_with_cub(verdict, evidence, "2^27 64-bit integers", "against_cub_64",
                      REDUCTION_PHASE_TIME, REDUCTION_PHASE_CUB);
