@@ -91,6 +91,7 @@ struct stream {
     struct timeline_stream *time;
     unsigned flags;
     int priority;
+    CUsynchronizationPolicy policy;
     uint64_t thread;     /* of a per-thread default stream; 0: not one */
     struct stream *next; /* in the context's list of those */
 };

@@ -383,17 +383,11 @@ CUresult driver_cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_
     NEED_POINTER(data);
     TRY(check_managed(devPtr, count));
     if (dataSize < sizeof(int)) return CUDA_ERROR_INVALID_VALUE;
-    switch (attribute) {
-    case CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY:
-        *(int *)data = 0;
-        return CUDA_SUCCESS;
-    case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION:
-    case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION:
-        *(int *)data = CU_DEVICE_INVALID;
-        return CUDA_SUCCESS;
-    default:
-        return CUDA_ERROR_NOT_SUPPORTED;
-    }
+    finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
+            "attribute %d of a range of managed memory is not known: the device takes advice and "
+            "keeps none",
+            (int)attribute);
+    return CUDA_ERROR_NOT_SUPPORTED;
 }
 
 /* ---- stream-ordered memory --------------------------------------------------------------- */
@@ -478,6 +472,11 @@ static CUresult pool_value(CUmemoryPool pool, CUmemPool_attribute attr, uint64_t
     if (found == NULL || attr < CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES ||
         attr > CU_MEMPOOL_ATTR_USED_MEM_HIGH)
         return CUDA_ERROR_INVALID_VALUE;
+    if (attr >= CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) {
+        finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
+                "how much memory a pool holds is not known: the device keeps no memory in pools");
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
     *value = &found->values[attr];
     return CUDA_SUCCESS;
 }

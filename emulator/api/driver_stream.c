@@ -18,6 +18,7 @@ struct stream *stream_make(struct context *context, enum timeline_stream_kind ki
     }
     stream->flags = flags;
     stream->priority = priority;
+    stream->policy = CU_SYNC_POLICY_AUTO;
     object_add(&stream->object, OBJECT_STREAM, context);
     trace_object(&stream->object, TRACE_CREATE, TRACE_STREAM,
                  (implicit ? TRACE_IMPLICIT : 0u) |
@@ -200,7 +201,7 @@ CUresult driver_cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr,
         value_out->priority = stream->priority;
         return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
-        value_out->syncPolicy = CU_SYNC_POLICY_AUTO;
+        value_out->syncPolicy = stream->policy;
         return CUDA_SUCCESS;
     default:
         return CUDA_ERROR_INVALID_VALUE;
@@ -215,6 +216,8 @@ CUresult driver_cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr,
     TRY(stream_resolve(hStream, &stream));
     switch ((int)attr) {
     case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY: /* hints without an effect here */
+        stream->policy = value->syncPolicy;
+        return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
         return CUDA_SUCCESS;
     default:
@@ -224,9 +227,11 @@ CUresult driver_cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr,
 
 CUresult driver_cuStreamCopyAttributes(CUstream dst, CUstream src)
 {
-    struct stream *stream;
-    TRY(stream_resolve(src, &stream));
-    return stream_resolve(dst, &stream); /* there is nothing that differs */
+    struct stream *from, *to;
+    TRY(stream_resolve(src, &from));
+    TRY(stream_resolve(dst, &to));
+    to->policy = from->policy; /* a priority stays */
+    return CUDA_SUCCESS;
 }
 
 /* ---- waiting and asking ------------------------------------------------------------------ */

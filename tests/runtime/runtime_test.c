@@ -496,6 +496,22 @@ START_TEST(wrong_pointers_are_refused)
 END_TEST
 
 /* Undefined, says the documentation: here it is refused, whichever side is wrong. */
+/* What is not kept is not made up. */
+START_TEST(what_is_not_known_is_not_invented)
+{
+    int value = 77, *x;
+    unsigned long long used = 77;
+    cudaMemPool_t pool;
+    OK(cudaMallocManaged((void **)&x, 64, cudaMemAttachGlobal));
+    GIVES(cudaMemRangeGetAttribute(&value, sizeof value, cudaMemRangeAttributeReadMostly, x, 64),
+          cudaErrorNotSupported);
+    OK(cudaDeviceGetDefaultMemPool(&pool, 0));
+    GIVES(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used),
+          cudaErrorNotSupported);
+    ck_assert(value == 77 && used == 77);
+}
+END_TEST
+
 START_TEST(copies_against_their_direction_are_refused)
 {
     static const enum cudaMemcpyKind kinds[] = {cudaMemcpyHostToHost, cudaMemcpyHostToDevice,
@@ -545,9 +561,12 @@ START_TEST(a_library_is_loaded_by_hand)
     int *x, value = 4, host[4];
     void *arguments[] = {&x, &value}, *variable;
     size_t size;
+    cudaKernel_t kernels[2] = {NULL, NULL};
     OK(cudaLibraryLoadData(&library, image, NULL, NULL, 0, NULL, NULL, 0));
     OK(cudaLibraryGetKernelCount(&count, library));
     ck_assert_uint_eq(count, 2);
+    OK(cudaLibraryEnumerateKernels(kernels, 2, library));
+    ck_assert(kernels[0] != NULL && kernels[1] != NULL && kernels[0] != kernels[1]);
     OK(cudaLibraryGetKernel(&kernel, library, "runtime_add"));
     OK(cudaMalloc((void **)&x, sizeof host));
     OK(cudaMemset(x, 0, sizeof host));
@@ -558,6 +577,12 @@ START_TEST(a_library_is_loaded_by_hand)
     ck_assert_uint_eq(size, 4);
     OK(cudaLibraryUnload(library));
     free(image);
+    OK(cudaLibraryLoadFromFile(&library, IMAGES "/kernels.fatbin", NULL, NULL, 0, NULL, NULL, 0));
+    OK(cudaLibraryGetKernel(&kernel, library, "runtime_bounded"));
+    GIVES(cudaLibraryGetKernel(&kernel, library, "nobody"), cudaErrorSymbolNotFound);
+    OK(cudaLibraryUnload(library));
+    GIVES(cudaLibraryLoadFromFile(&library, "/nowhere", NULL, NULL, 0, NULL, NULL, 0),
+          cudaErrorFileNotFound);
 }
 END_TEST
 
@@ -667,6 +692,7 @@ int main(void)
         driver_entry_points,
         nothing_is_a_size,
         wrong_pointers_are_refused,
+        what_is_not_known_is_not_invented,
         copies_against_their_direction_are_refused,
         arrays_are_named_in_a_copy,
         a_library_is_loaded_by_hand,
