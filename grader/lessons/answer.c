@@ -117,10 +117,22 @@ static const struct trace_record *first_failed_call(const struct answer *answer)
     return NULL;
 }
 
+/* What the device saw go wrong before it returned this error. */
+static const struct trace_record *finding_of(const struct evidence *evidence, int code)
+{
+    const struct query findings = {.kind = TRACE_FINDING};
+    const struct trace_record *finding = NULL;
+
+    while ((finding = evidence_next(evidence, &findings, finding)) != NULL) {
+        if (finding->code == code) return finding;
+    }
+    return NULL;
+}
+
 bool answer_succeeded(struct verdict *verdict, const struct answer *answer, const char *doing)
 {
     char name[ANSWER_NAME_SIZE], called[ANSWER_NAME_SIZE];
-    const struct trace_record *call;
+    const struct trace_record *call, *finding;
     const struct error *error;
 
     if (answer->code == 0) return true;
@@ -139,7 +151,11 @@ bool answer_succeeded(struct verdict *verdict, const struct answer *answer, cons
         verdict_fail_in(verdict, answer->evidence, answer->function, "%s returned %s for %s.",
                         answer->function, name, doing);
     }
-    verdict_why(verdict, "Nothing was wrong with what it was given; it should have succeeded.");
+    finding = finding_of(answer->evidence, answer->code);
+    if (finding != NULL)
+        verdict_why(verdict, "The device said: %.*s.", TRACE_TEXT_SIZE, finding->text);
+    else
+        verdict_why(verdict, "Nothing was wrong with what it was given; it should have succeeded.");
     error = error_find(call != NULL ? call->code : answer->code);
     if (error != NULL && error->hint != NULL)
         verdict_hint(verdict, "%s", error->hint);
