@@ -53,7 +53,7 @@ static void note_where(const struct check_job *job, const struct evidence *evide
         words = "with each operation run as late as CUDA allows";
     if (words == NULL) return;
     snprintf(verdict->seen, sizeof verdict->seen, "on the emulator, %s (%s).%s", words, order,
-             job->with_gpu ? " The GPU let it pass this time." : "");
+             job->evidences[0]->device == DRIVE_GPU ? " The GPU let it pass this time." : "");
 }
 
 /* Every run that a check looks at must have ended well, the repetitions and the reference's too. */

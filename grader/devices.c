@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,7 +11,20 @@
 static void look_for_gpu(struct devices *devices, const struct toolchain *toolchain)
 {
     const char *arguments[] = {toolchain->probe, NULL};
-    const char *environment[] = {"PATH=/usr/bin:/bin", NULL};
+    char library_path[PATH_MAX], visible[256];
+    const char *environment[] = {"PATH=/usr/bin:/bin", NULL, NULL, NULL};
+    size_t count = 1;
+    /* Both decide which GPUs the user's programs see. */
+    if (getenv("LD_LIBRARY_PATH") != NULL) {
+        snprintf(library_path, sizeof library_path, "LD_LIBRARY_PATH=%s",
+                 getenv("LD_LIBRARY_PATH"));
+        environment[count++] = library_path;
+    }
+    if (getenv("CUDA_VISIBLE_DEVICES") != NULL) {
+        snprintf(visible, sizeof visible, "CUDA_VISIBLE_DEVICES=%s",
+                 getenv("CUDA_VISIBLE_DEVICES"));
+        environment[count++] = visible;
+    }
     struct process_spec spec = {
         .arguments = arguments,
         .environment = environment,

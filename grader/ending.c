@@ -131,9 +131,12 @@ bool verdict_ending(struct verdict *verdict, const struct evidence *evidence, bo
         used += snprintf(what + used, sizeof what - (size_t)used,
                          " It touched the address 0x%" PRIx64 "%s.", evidence->fault,
                          evidence->fault < 4096 ? " (a null pointer)" : "");
-    if (finding != NULL)
+    if (finding != NULL) {
+        char sentence[800];
+        evidence_sentence(evidence, finding, sentence, sizeof sentence);
         snprintf(what + used, sizeof what - (size_t)used, " Before that, the device said: %s",
-                 finding->text);
+                 sentence);
+    }
     fail_somewhere(verdict, evidence, what);
     verdict_why(verdict, "%s", advices[evidence->ending].why);
     verdict_hint(verdict, "%s", advices[evidence->ending].hint);

@@ -135,6 +135,31 @@ bool evidence_by_submission(const struct evidence *evidence, const struct trace_
     return evidence_place(evidence, record, &place) && place.submission;
 }
 
+void evidence_sentence(const struct evidence *evidence, const struct trace_record *finding,
+                       char *text, size_t size)
+{
+    static const char sign[] = "the call before 0x";
+    const char *at = finding->text, *found;
+    size_t used = 0;
+
+    while ((found = strstr(at, sign)) != NULL && used < size) {
+        char *end;
+        struct trace_record caller = {.process = finding->process};
+        struct place place;
+        caller.caller = strtoull(found + strlen(sign), &end, 16);
+        bool known = evidence_place(evidence, &caller, &place);
+        used += (size_t)snprintf(text + used, size - used, "%.*s", (int)(found - at), at);
+        if (used >= size) return;
+        if (known)
+            used += (size_t)snprintf(text + used, size - used, "the call at %s:%u", place.file,
+                                     place.line);
+        else
+            used += (size_t)snprintf(text + used, size - used, "a call");
+        at = end;
+    }
+    if (used < size) snprintf(text + used, size - used, "%s", at);
+}
+
 /* ---- queries --------------------------------------------------------------------------------- */
 
 bool evidence_phase(const struct evidence *evidence, const char *name, uint32_t index,

@@ -19,4 +19,9 @@ bool evidence_usable(const struct evidence *evidence);
  * begins with "The program". */
 void evidence_describe_ending(const struct evidence *evidence, char *text, size_t size);
 
+/* The sentence of a finding. The device knows calls by their return address only ("the call before
+ * 0x7f..."): those become lines. */
+void evidence_sentence(const struct evidence *evidence, const struct trace_record *finding,
+                       char *text, size_t size);
+
 #endif

@@ -35,6 +35,10 @@ int main(void)
         fprintf(stderr, "no NVIDIA driver is installed (libcuda.so.1 was not found)\n");
         return 1;
     }
+    if (find(driver, "overlap_call_enter", &init)) {
+        fprintf(stderr, "the library path leads to the software device, not to NVIDIA's driver\n");
+        return 1;
+    }
     if (!find(driver, "cuInit", &init) || !find(driver, "cuDeviceGetCount", &count_devices) ||
         !find(driver, "cuDeviceGet", &get_device) || !find(driver, "cuDeviceGetName", &get_name)) {
         fprintf(stderr, "libcuda.so.1 is not NVIDIA's driver\n");

@@ -137,8 +137,13 @@ static void make_environment(struct environment *environment, const struct run_r
         set(environment, "LD_LIBRARY_PATH", toolchain->emulator);
         set(environment, "OVERLAP_ORDER", request->order);
     } else {
-        set(environment, "LD_LIBRARY_PATH", toolchain->cuda_libraries);
-        set(environment, "CUDA_INJECTION64_PATH", toolchain->recorder);
+        /* The driver may be where only the user's own path leads (containers). */
+        const char *search = getenv("LD_LIBRARY_PATH");
+        snprintf(path, sizeof path, "%s%s%s", toolchain->cuda_libraries, search ? ":" : "",
+                 search ? search : "");
+        set(environment, "LD_LIBRARY_PATH", path);
+        if (access(toolchain->recorder, R_OK) == 0)
+            set(environment, "CUDA_INJECTION64_PATH", toolchain->recorder);
         set(environment, "CUDA_VISIBLE_DEVICES", getenv("CUDA_VISIBLE_DEVICES"));
         /* Looking for the line of each call takes microseconds, which a timed run has not. */
         if (request->plan->flags & RUN_TIMED) set(environment, "OVERLAP_CALLERS", "0");
@@ -280,6 +285,8 @@ int run_make(const struct run_request *request, struct evidence *evidence, struc
         goto done;
     }
     make_environment(environment, request, scratch);
+    /* NVIDIA's driver may start its own helper (nvidia-modprobe) for a moment. */
+    const unsigned helpers = request->device == DRIVE_GPU ? 1 : 0;
     const char *arguments[] = {request->toolchain->runner, request->library, plan->name,
                                request->device == DRIVE_GPU ? "gpu" : "emulator", NULL};
     struct process_spec spec = {
@@ -290,7 +297,7 @@ int run_make(const struct run_request *request, struct evidence *evidence, struc
         .handed_count = CONTROL_FD_COUNT,
         .limits = {.seconds = evidence->allowed_seconds,
                    .memory = evidence->allowed_memory,
-                   .processes = evidence->allowed_processes,
+                   .processes = evidence->allowed_processes + helpers,
                    .output = PRINTED_LIMIT,
                    .file_bytes = FILE_LIMIT},
         .ask_where = 1,

@@ -50,17 +50,16 @@ void sources_close(struct sources *sources)
     free(sources);
 }
 
-/* Fills in the file as people know it. */
-static void show_file(const struct sources *sources, const char *file, struct place *place)
+void sources_file(const struct sources *sources, const char *file, struct place *place)
 {
-    size_t prefix = strlen(SOURCES_SUBMISSION "/"), root = strlen(sources->root);
+    size_t prefix = strlen(SOURCES_SUBMISSION "/"), root = sources ? strlen(sources->root) : 0;
 
-    if (strncmp(file, SOURCES_SUBMISSION "/", prefix) == 0) {
+    if (sources != NULL && strncmp(file, SOURCES_SUBMISSION "/", prefix) == 0) {
         snprintf(place->file, sizeof place->file, "%s/%s", sources->shown_folder, file + prefix);
         place->submission = true;
         return;
     }
-    if (strncmp(file, sources->root, root) == 0 && file[root] == '/') file += root + 1;
+    if (root > 0 && strncmp(file, sources->root, root) == 0 && file[root] == '/') file += root + 1;
     snprintf(place->file, sizeof place->file, "%s", file);
 }
 
@@ -74,7 +73,7 @@ bool sources_place(const struct sources *sources, uint64_t offset, struct place 
     Dwfl_Line *found = dwfl_module_getsrc(sources->module, address);
     const char *file = found ? dwfl_lineinfo(found, NULL, &line, NULL, NULL, NULL) : NULL;
     if (file == NULL || line <= 0) return false;
-    show_file(sources, file, place);
+    sources_file(sources, file, place);
     place->line = (unsigned)line;
     const char *function = dwfl_module_addrname(sources->module, address);
     snprintf(place->function, sizeof place->function, "%s", function != NULL ? function : "");
@@ -98,7 +97,7 @@ static int look_at_function(Dwarf_Die *die, void *data)
     if (name == NULL || file == NULL || strcmp(name, search->name) != 0) return DWARF_CB_OK;
     if (dwarf_decl_line(die, &line) != 0 || line <= 0) return DWARF_CB_OK;
     struct place place = {.line = (unsigned)line};
-    show_file(search->sources, file, &place);
+    sources_file(search->sources, file, &place);
     if (!place.submission) return DWARF_CB_OK;
     snprintf(place.function, sizeof place.function, "%s", name);
     *search->place = place;

@@ -21,6 +21,9 @@ void sources_close(struct sources *sources);
 
 /* The line of the instruction at `offset` from the load address. */
 bool sources_place(const struct sources *sources, uint64_t offset, struct place *place);
+/* Fills in place->file, and whether it is the student's, from a file's name in debug information.
+ */
+void sources_file(const struct sources *sources, const char *file, struct place *place);
 /* The line where the function of that name begins, in a file of the student's. */
 bool sources_function(const struct sources *sources, const char *function, struct place *place);
 

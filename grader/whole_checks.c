@@ -1,5 +1,6 @@
 /* The checks that every lesson can use: findings, leaks, failed calls. */
-#include "grader/judge.h"
+#include "grader/evidence.h"
+#include "grader/sources.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -47,7 +48,7 @@ static bool place_in_device_code(const struct evidence *evidence,
             place->submission = true;
             return true;
         }
-    snprintf(place->file, sizeof place->file, "%s", finding->file);
+    sources_file(evidence->sources, finding->file, place);
     return true;
 }
 
@@ -58,11 +59,13 @@ void verdict_findings(struct verdict *verdict, const struct evidence *evidence,
 
     for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &query, r)) != NULL;) {
         struct place place;
+        char sentence[800];
         if (!is_listed(r->name, names) || seen_before(evidence, r)) continue;
+        evidence_sentence(evidence, r, sentence, sizeof sentence);
         if (place_in_device_code(evidence, r, &place))
-            verdict_fail_at(verdict, &place, "%s", r->text);
+            verdict_fail_at(verdict, &place, "%s", sentence);
         else
-            verdict_fail(verdict, evidence, r, "%s", r->text);
+            verdict_fail(verdict, evidence, r, "%s", sentence);
         if (r->count > 1) verdict_why(verdict, "It was seen %" PRIu64 " times.", r->count);
     }
 }

@@ -217,6 +217,23 @@ START_TEST(findings_have_their_lines)
 }
 END_TEST
 
+START_TEST(addresses_in_sentences_become_lines)
+{
+    struct trace_record finding = {
+        .kind = TRACE_FINDING,
+        .text = "x, allocated by the call before 0x7f00, freed by the call before 0x10, twice"};
+    struct evidence e = support_evidence(&finding, 1);
+    char text[256], cut[20];
+
+    /* Without debug information no line is known, but no address is shown either. */
+    evidence_sentence(&e, &finding, text, sizeof text);
+    ck_assert_str_eq(text, "x, allocated by a call, freed by a call, twice");
+    evidence_sentence(&e, &finding, cut, sizeof cut);
+    ck_assert_str_eq(cut, "x, allocated by a c");
+    evidence_release(&e);
+}
+END_TEST
+
 START_TEST(settings_and_creations)
 {
     struct trace_record records[] = {
@@ -378,6 +395,7 @@ int main(void)
     tcase_add_test(tcase, many_leaks_of_one_line_are_one_failure);
     tcase_add_test(tcase, failed_calls_are_found);
     tcase_add_test(tcase, findings_have_their_lines);
+    tcase_add_test(tcase, addresses_in_sentences_become_lines);
     tcase_add_test(tcase, settings_and_creations);
     tcase_add_test(tcase, requests_of_two_processes_are_two);
     tcase_add_test(tcase, too_many_failures_are_counted);

@@ -19,7 +19,7 @@ static void pass(struct verdict *verdict, const struct evidence *evidence)
 
 static void fail_when_early(struct verdict *verdict, const struct evidence *evidence)
 {
-    if (strcmp(evidence->order, "earliest") != 0) return;
+    if (evidence->order == NULL || strcmp(evidence->order, "earliest") != 0) return;
     verdict_fail(verdict, evidence, NULL, "It came %s.", "too early");
     verdict_why(verdict, "why");
     verdict_hint(verdict, "hint");
@@ -66,16 +66,20 @@ static enum check_outcome run(void (*judge)(struct verdict *, const struct evide
                               struct verdict *verdict)
 {
     struct check check = {.name = "Check", .run = "both", .judge = judge};
-    struct evidence late = support_evidence(NULL, 0), early = support_evidence(NULL, 0);
-    const struct evidence *evidences[] = {&late, &early};
+    struct evidence gpu = support_evidence(NULL, 0), late = support_evidence(NULL, 0);
+    struct evidence early = support_evidence(NULL, 0);
+    const struct evidence *evidences[] = {&gpu, &late, &early};
     struct check_job job = {.lesson = &lesson,
                             .check = &check,
                             .shown_folder = "lessons/01_sum",
                             .evidences = evidences,
-                            .evidence_count = 2,
+                            .evidence_count = 3,
                             .with_gpu = true};
+    gpu.device = DRIVE_GPU;
+    gpu.order = NULL;
     early.order = "earliest";
     enum check_outcome outcome = check_run(&job, verdict);
+    evidence_release(&gpu);
     evidence_release(&late);
     evidence_release(&early);
     return outcome;
@@ -86,7 +90,7 @@ START_TEST(outcomes)
     struct verdict *v = malloc(sizeof *v);
 
     ck_assert_int_eq(run(pass, v), CHECK_PASSED);
-    ck_assert_str_eq(v->figures[0].text, "judged 2 times");
+    ck_assert_str_eq(v->figures[0].text, "judged 3 times");
     ck_assert_int_eq(run(fail_when_early, v), CHECK_FAILED);
     ck_assert_uint_eq(v->failure_count, 1);
     ck_assert_str_eq(v->failures[0].what, "It came too early.");
