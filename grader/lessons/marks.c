@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Said again here, and not taken from the kernel's header: the judge's idea of the right answer
@@ -85,13 +86,17 @@ bool marks_compare(struct verdict *verdict, const struct evidence *evidence,
         stretch = ", all of them,";
     else if (last == array->length - 1 && last - first + 1 == wrong)
         stretch = ", its end,";
-    verdict_fail_in(verdict, evidence, array->function,
-                    "%c%s: %zu of its %zu elements%s %s; the first is element %zu: %.9g, must be "
-                    "%.9g (it was %.9g before).",
-                    toupper((unsigned char)array->name[0]), array->name + 1, wrong, array->length,
-                    stretch, wrongs[kind].what, first, (double)array->output[first],
-                    (double)marks_expected(array->input[first], first),
-                    (double)array->input[first]);
+    char what[400];
+    snprintf(what, sizeof what,
+             "%c%s: %zu of its %zu elements%s %s; the first is element %zu: %.9g, must be %.9g (it "
+             "was %.9g before).",
+             toupper((unsigned char)array->name[0]), array->name + 1, wrong, array->length, stretch,
+             wrongs[kind].what, first, (double)array->output[first],
+             (double)marks_expected(array->input[first], first), (double)array->input[first]);
+    if (array->at != NULL)
+        verdict_fail(verdict, evidence, array->at, "%s", what);
+    else
+        verdict_fail_in(verdict, evidence, array->function, "%s", what);
     verdict_why(verdict, "%s", wrongs[kind].why);
     return false;
 }

@@ -15,11 +15,12 @@ float marks_expected(float input, size_t index);
 
 /* One array, for marks_compare. */
 struct marks_array {
-    const char *function; /* the student's: where a failure is reported */
-    const char *name;     /* in sentences: "array 3"; not empty */
-    const float *input;   /* the parent's own copy */
-    const float *output;  /* what came back */
-    size_t length;        /* floats in both */
+    const char *function;          /* the student's: where a failure is reported, */
+    const struct trace_record *at; /* or, when not NULL, at the line of this call */
+    const char *name;              /* in sentences: "array 3"; not empty */
+    const float *input;            /* the parent's own copy */
+    const float *output;           /* what came back */
+    size_t length;                 /* floats in both */
 };
 
 /* True when output is what one launch makes of input, bit for bit. Otherwise the verdict fails with

@@ -150,14 +150,21 @@ static void item_get(const struct view *view, uint32_t i, struct item *item)
              item->c->length == 1 ? "" : "s");
 }
 
-static bool compare(struct verdict *verdict, const struct view *view, const struct item *item)
+static bool compare_at(struct verdict *verdict, const struct view *view, const struct item *item,
+                       const struct trace_record *at)
 {
     return marks_compare(verdict, view->evidence,
                          &(struct marks_array){.function = FUNCTION,
+                                               .at = at,
                                                .name = item->name,
                                                .input = view->in->values + item->c->offset,
                                                .output = view->out->values + item->c->offset,
                                                .length = item->c->length});
+}
+
+static bool compare(struct verdict *verdict, const struct view *view, const struct item *item)
+{
+    return compare_at(verdict, view, item, NULL);
 }
 
 /* Where values are not what the check is about. `doing` NULL: an error is said in one line. */
@@ -228,7 +235,9 @@ static void judge_arrival(struct verdict *verdict, const struct evidence *eviden
         if (!answer_written(verdict, &item.answer) ||
             !answer_succeeded(verdict, &item.answer, item.name))
             return;
-        if (compare(verdict, &view, &item) && compare_sum(verdict, &view, &item)) {
+        const struct trace_record *last =
+            item.phased ? waits_in(evidence, &item.phase).last_request : NULL;
+        if (compare_at(verdict, &view, &item, last) && compare_sum(verdict, &view, &item)) {
             if (item.a->later == 0) continue;
             verdict_fail_in(
                 verdict, evidence, FUNCTION,

@@ -5,6 +5,7 @@
 #include "grader/lessons/02_streams/exchange.h"
 #include "grader/lessons/answer.h"
 #include "grader/lessons/marks.h"
+#include "grader/lessons/waits.h"
 #include "grader/timing.h"
 
 #include <stdio.h>
@@ -168,7 +169,7 @@ static bool run_phase(const struct evidence *evidence, struct phase *phase)
 
 /* One array as it came back whole. */
 static bool compare_lane(struct verdict *verdict, const struct view *view, uint32_t round,
-                         uint32_t lane)
+                         uint32_t lane, const struct trace_record *at)
 {
     const struct streams_input_lane *l = &view->in->lanes[lane];
     char name[64];
@@ -183,6 +184,7 @@ static bool compare_lane(struct verdict *verdict, const struct view *view, uint3
     const bool right = marks_compare(
         verdict, view->evidence,
         &(struct marks_array){.function = RUN,
+                              .at = at,
                               .name = name,
                               .input = input,
                               .output = view->out->values + round * view->in->total + l->offset,
@@ -195,7 +197,22 @@ static bool compare_all(struct verdict *verdict, const struct view *view)
 {
     for (uint32_t round = 0; round < view->in->rounds; round++)
         for (uint32_t lane = 0; lane < view->in->count; lane++)
-            if (!compare_lane(verdict, view, round, lane)) return false;
+            if (!compare_lane(verdict, view, round, lane, NULL)) return false;
+    return true;
+}
+
+/* The same; what is wrong is reported where the round's last piece of work was asked for. */
+static bool compare_arrived(struct verdict *verdict, const struct view *view)
+{
+    for (uint32_t round = 0; round < view->in->rounds; round++) {
+        struct phase phase;
+        const struct trace_record *last =
+            evidence_phase(view->evidence, STREAMS_PHASE_RUN, round, &phase)
+                ? waits_in(view->evidence, &phase).last_request
+                : NULL;
+        for (uint32_t lane = 0; lane < view->in->count; lane++)
+            if (!compare_lane(verdict, view, round, lane, last)) return false;
+    }
     return true;
 }
 
@@ -242,7 +259,7 @@ static void judge_arrival(struct verdict *verdict, const struct evidence *eviden
     const struct view view = look(evidence);
     const struct answer open = {evidence, NULL, OPEN, ANSWER_RUNTIME, view.out->open};
     if (!answer_written(verdict, &open) || !ran_saying(verdict, &view)) return;
-    if (!compare_all(verdict, &view)) {
+    if (!compare_arrived(verdict, &view)) {
         verdict_why(verdict, "The three steps of one lane are ordered only if they are in one "
                              "stream, and the host is ordered behind them only if it waits. "
                              "Otherwise the answer depends on who is faster today.");
