@@ -31,14 +31,15 @@ int exec_guarded(struct exec_warp *warp, const struct exec_inst *inst)
 static inline int poll(struct exec_warp *warp, const struct exec_inst *inst, size_t words)
 {
     enum { POLLS_BEFORE_YIELD = 8 };
-    uint64_t sum = warp->mask;
-    const unsigned char *slot = exec_slot(warp, inst->d);
+    /* A sum and a sum of sums, so that values that change places are seen. */
+    uint64_t plain = warp->mask;
+    uint64_t weighted = 0;
+    const uint64_t *slot = exec_slot(warp, inst->d);
     for (size_t k = 0; k < words; k++) {
-        uint64_t word;
-        memcpy(&word, slot + 8 * k, 8);
-        sum = (sum ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-        sum ^= sum >> 29;
+        plain += slot[k];
+        weighted += plain;
     }
+    const uint64_t sum = plain ^ (weighted << 32 | weighted >> 32);
     if (inst != warp->poll_inst || sum != warp->poll_sum) {
         warp->polls = 0;
         warp->poll_inst = inst;

@@ -7,10 +7,11 @@
 #include <string.h>
 #include <time.h>
 
+/* Processor time, so that a busy machine does not matter: everything runs on one worker. */
 static double now(void)
 {
     struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
