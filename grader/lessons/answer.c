@@ -30,6 +30,7 @@
         "its work was done?")                                                                      \
     ROW(209, "cudaErrorNoKernelImageForDevice", "CUDA_ERROR_NO_BINARY_FOR_GPU", NULL)              \
     ROW(218, "cudaErrorInvalidPtx", "CUDA_ERROR_INVALID_PTX", NULL)                                \
+    ROW(304, "cudaErrorOperatingSystem", "CUDA_ERROR_OPERATING_SYSTEM", NULL)                      \
     ROW(400, "cudaErrorInvalidResourceHandle", "CUDA_ERROR_INVALID_HANDLE",                        \
         "A stream, event, module or context in that call was never made, has been destroyed, or "  \
         "belongs to another context; or an event has no time (never recorded, or made without).")  \

@@ -202,8 +202,8 @@ static void explain_pixels(struct verdict *verdict, const struct evidence *evide
                               "returns. Who waits for it before the caller reads?");
     } else if (slip) {
         verdict_why(verdict, "%s", slip);
-        verdict_hint(verdict, "Look at the loop that makes the lattice: "
-                              "mandelbrot_coordinate(from, to, index, count) includes both ends.");
+        verdict_hint(verdict, "Look at the loop that makes the lattice, and at what it gives to "
+                              "mandelbrot_coordinate(from, to, index, count).");
     } else {
         verdict_why(verdict, "Either the lattice is not the one that was asked for, or a step used "
                              "what the step before it had not finished: the kernel runs in a "
@@ -457,6 +457,9 @@ static void judge_waits(struct verdict *verdict, const struct evidence *evidence
                 }
             }
         }
+        /* A kernel that was never run, as after a fault, has no record of its own. */
+        struct query launches = {.phase = &phase, .kind = TRACE_CALL, .name = "cudaLaunchKernel*"};
+        if (!kernel) kernel = evidence_next(evidence, &launches, NULL);
         if (!copy_in || !kernel || !copy_out) {
             verdict_fail_in(verdict, evidence, FUNCTION,
                             "There are not three steps whose order could be judged: %s.",

@@ -594,6 +594,11 @@ static void judge_leaks(struct verdict *verdict, const struct evidence *evidence
         }
         if (!phases_get(verdict, evidence, REDUCTION_PHASE_CASE, i, &phase)) return;
         verdict_leaks(verdict, evidence, &phase);
+        if (verdict_failed(verdict))
+            verdict_hint(verdict,
+                         "Memory from cudaMallocAsync goes back with cudaFreeAsync, in the "
+                         "same stream behind the last kernel that uses it, on every path "
+                         "out of the function.");
     }
 }
 
