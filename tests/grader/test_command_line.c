@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char *cache; /* one for all tests: what is compiled once is not again */
@@ -36,6 +37,13 @@ static int grade(const char *const *variables, const char *a, const char *b, con
 static bool says(const char *text)
 {
     return strstr(text_string(&out), text) != NULL;
+}
+
+static int times(const char *text)
+{
+    int count = 0;
+    for (const char *at = text_string(&out); (at = strstr(at, text)) != NULL; at++) count++;
+    return count;
 }
 
 #define ASSERT_SAYS(text)                                                                          \
@@ -130,6 +138,8 @@ START_TEST(filters_and_repeats)
     ASSERT_SAYS("\nRepeating all tests (iteration 1) . . .\n");
     ASSERT_SAYS("\nRepeating all tests (iteration 2) . . .\n");
     ASSERT_SAYS("Note: Google Test filter = Twice.*\n");
+    ck_assert_int_eq(times("Global test environment set-up."), 1);
+    ck_assert_int_eq(times("Global test environment tear-down"), 1);
     ck_assert_int_eq(grade(NULL, "--solutions", "--gtest_also_run_disabled_tests",
                            "--device=emulator", "--gtest_filter=*Later"),
                      0);
@@ -172,7 +182,7 @@ START_TEST(a_report_is_written)
     ck_assert_int_eq(grade(NULL, "--device=emulator", flag, NULL, NULL), 1);
     ck_assert_int_eq(files_read(path, 1 << 20, &report), 0);
     ck_assert_ptr_nonnull(strstr(text_string(&report), "<testsuites tests=\"7\" failures=\"3\""));
-    ck_assert_ptr_nonnull(strstr(text_string(&report), "lessons/01_sum/sum.c:4&#x0A;The sum is"));
+    ck_assert_ptr_nonnull(strstr(text_string(&report), "lessons/01_sum/sum.c:4&#x0A;Nobody has"));
     text_free(&report);
 }
 END_TEST
@@ -232,6 +242,9 @@ static const struct {
      "sum.c:6: Failure\nA stream that was made here was never ended."},
     {"device_store(s, result, sum); device_wait(s); device_close(s); device_close(s); return 0;",
      "sum.c:9: Failure\ndevice_close returned error 400."},
+    /* The last call of a function is still a call of that function. */
+    {"device_store(s, result, sum); device_wait(s); device_close(s); return device_wait(s);",
+     "sum.c:9: Failure\ndevice_wait returned error 400."},
     {"device_complain(\"You read too far.\"); device_store(s, result, sum); device_wait(s); "
      "device_close(s); return 0;",
      "sum.c:9: Failure\nYou read too far."},
@@ -318,11 +331,24 @@ START_TEST(hostile_submissions_fail_with_their_sentence)
                       text_string(&out));
     }
     ASSERT_SAYS("[  FAILED  ] Sum.IsRight");
+    /* How it ended is told in full once for each of its two runs. */
+    if (strstr(sentence, "stopped") != NULL) ck_assert_int_eq(times(" (see above)"), 2);
     ASSERT_SAYS("[       OK ] Twice.IsRight"); /* and the next lesson is graded */
     /* Only the grader's own lines have these tags: one summary, and no skip that is not its own. */
     ck_assert_ptr_null(strstr(strstr(text_string(&out), "[  PASSED  ]") + 1, "[  PASSED  ]"));
     ck_assert_ptr_null(strchr(text_string(&out), '\033'));
     text_free(&source);
+}
+END_TEST
+
+START_TEST(what_never_ends_is_not_run_again)
+{
+    static const char *const gpu[] = {"STAND_IN_GPU=1", NULL};
+    time_t started = time(NULL);
+
+    /* Three runs of two seconds each; the five repetitions of the timed one are given up. */
+    ck_assert_int_eq(grade(gpu, "sum", "--submission=" HOSTILE "/endless_loop", NULL, NULL), 1);
+    ck_assert_int_lt(time(NULL) - started, 14);
 }
 END_TEST
 
@@ -376,6 +402,7 @@ int main(void)
     tcase_add_loop_test(tcase, mistakes_are_named, 0, sizeof orders / sizeof orders[0]);
     tcase_add_loop_test(tcase, hostile_submissions_fail_with_their_sentence, 0,
                         hostile_count > 0 ? hostile_count : 1);
+    tcase_add_test(tcase, what_never_ends_is_not_run_again);
     tcase_add_test(tcase, an_interrupt_leaves_nothing_behind);
     suite_add_tcase(suite, tcase);
     return support_finish(srunner_create(suite));

@@ -1,5 +1,5 @@
 /* hostile: prints what a grader prints when all is well, and drives the terminal */
-/* says: The sum is wrong. */
+/* says: Nobody has written the sum. */
 #include "lesson.h"
 
 #include <stdio.h>

@@ -23,7 +23,10 @@ static void judge_sum(struct verdict *verdict, const struct evidence *evidence)
 
     for (uint32_t i = 0; i < input->count; i++) sum += input->values[i];
     if (output->error == 0 && output->result == sum) return;
-    verdict_fail(verdict, evidence, NULL, "The sum is wrong.");
+    if ((uint32_t)output->result == DRIVE_POISON * 0x01010101u)
+        verdict_fail(verdict, evidence, NULL, "Nobody has written the sum.");
+    else
+        verdict_fail(verdict, evidence, NULL, "The sum is wrong.");
     verdict_why(verdict, "It is what was asked for.");
     verdict_hint(verdict, "Is the result there when the function returns?");
 }
