@@ -112,6 +112,15 @@ static void blame_judge(const struct check_job *job, struct verdict *verdict, Te
                          "with whatever a submission leaves.");
 }
 
+/* The user's variables for other programs that use Check would choose among our judges. */
+static void forget_variables(void)
+{
+    static const char *const names[] = {
+        "CK_RUN_SUITE",     "CK_RUN_CASE", "CK_INCLUDE_TAGS",      "CK_EXCLUDE_TAGS",
+        "CK_LOG_FILE_NAME", "CK_FORK",     "CK_XML_LOG_FILE_NAME", "CK_TAP_LOG_FILE_NAME"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) unsetenv(names[i]);
+}
+
 enum check_outcome check_run(const struct check_job *job, struct verdict *verdict)
 {
     enum check_outcome outcome = CHECK_FAILED;
@@ -125,6 +134,7 @@ enum check_outcome check_run(const struct check_job *job, struct verdict *verdic
         verdict_fail_at(verdict, &place, "The grader has no memory to judge with.");
         return CHECK_FAILED;
     }
+    forget_variables();
     current.job = job;
     current.verdict = shared;
     check_set_max_msg_size(MESSAGE_LIMIT);
