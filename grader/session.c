@@ -410,6 +410,9 @@ static int run_all(struct session *session)
         if (run_iteration(session, i) != 0)
             return process_interrupted() != 0 ? 128 + process_interrupted() : 2;
         failed = failed || session->failed;
+        if (session->failed && !options->seed_given)
+            fprintf(stderr, "grade: --seed=%llu draws the same inputs again\n",
+                    (unsigned long long)session->seed);
         /* Fresh inputs each time; a given seed gives the same series. */
         session->seed = session->seed * 6364136223846793005u + 1442695040888963407u;
         if (options->shuffle) session->random_seed = session->random_seed % LARGEST_RANDOM_SEED + 1;

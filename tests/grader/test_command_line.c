@@ -212,6 +212,27 @@ static const char *copy_of_lessons(const char *sum)
     return folder;
 }
 
+START_TEST(a_seed_draws_the_same_inputs_again)
+{
+    struct text first = {0};
+    char flag[64] = "";
+
+    ck_assert_int_eq(grade(NULL, "twice", "--device=emulator", NULL, NULL), 1);
+    const char *seed = strstr(text_string(&err), "--seed=");
+    ck_assert_ptr_nonnull(seed);
+    snprintf(flag, sizeof flag, "%.*s", (int)strcspn(seed, " "), seed);
+    support_hide_times(&out);
+    text_add(&first, text_string(&out));
+    ck_assert_int_eq(grade(NULL, "twice", "--device=emulator", flag, NULL), 1);
+    support_hide_times(&out);
+    ck_assert_str_eq(text_string(&out), text_string(&first));
+    ck_assert_int_eq(grade(NULL, "twice", "--device=emulator", "--seed=12", NULL), 1);
+    support_hide_times(&out);
+    ck_assert_str_ne(text_string(&out), text_string(&first));
+    text_free(&first);
+}
+END_TEST
+
 START_TEST(what_does_not_compile_fails_alone)
 {
     char wanted[512];
@@ -398,6 +419,7 @@ int main(void)
     tcase_add_test(tcase, fail_fast_skips_the_rest);
     tcase_add_test(tcase, shuffled_and_sharded);
     tcase_add_test(tcase, a_report_is_written);
+    tcase_add_test(tcase, a_seed_draws_the_same_inputs_again);
     tcase_add_test(tcase, what_does_not_compile_fails_alone);
     tcase_add_test(tcase, what_is_printed_is_shown_once);
     tcase_add_loop_test(tcase, mistakes_are_named, 0, sizeof orders / sizeof orders[0]);
