@@ -57,6 +57,12 @@ void calls_plain_name(const char *name, char *plain, size_t size, bool *per_thre
     cut_end(plain, "_ptds");
 }
 
+bool calls_is_generated(const char *name)
+{
+    const char *launch = "__cudaLaunchKernel";
+    return strncmp(name, "__", 2) == 0 && strncmp(name, launch, strlen(launch)) != 0;
+}
+
 const struct calls_row *calls_find(const char *plain)
 {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)

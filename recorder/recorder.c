@@ -29,6 +29,7 @@ static _Thread_local struct {
     unsigned depth;
     bool per_thread;
     bool resolved; /* stream was found on entry */
+    bool hidden;   /* made by the code that nvcc generates, not written by anybody */
     uint32_t correlation;
     const struct calls_row *row;
     struct trace_record record;
@@ -136,6 +137,7 @@ static void enter_call(CUpti_CallbackDomain domain, const CUpti_CallbackData *da
     thread.pending_stream = 0;
     thread.correlation = data->correlationId;
     calls_plain_name(data->functionName, record->name, sizeof record->name, &thread.per_thread);
+    thread.hidden = calls_is_generated(data->functionName);
     thread.row = calls_find(record->name);
     record->kind = TRACE_CALL;
     record->flags = (domain == CUPTI_CB_DOMAIN_DRIVER_API ? TRACE_DRIVER : 0u) |
@@ -226,7 +228,7 @@ static void leave_call(const CUpti_CallbackData *data)
     if (thread.pending_stream != 0) put_pending_stream(data);
     if (record->code == 0 && thread.row != NULL && thread.row->effect == CALLS_MAKES) made(data);
     if (record->code == 0 && thread.row != NULL && thread.row->effect == CALLS_ENDS) ended(data);
-    recorder_put(record);
+    if (!thread.hidden) recorder_put(record);
     /* A child that was forked may leave without its exit handlers. */
     if (strncmp(record->name, "cuCtxDestroy", 12) == 0 ||
         strcmp(record->name, "cudaDeviceReset") == 0)
