@@ -1,7 +1,10 @@
 # What the preset coverage adds: gcov's counters in all our C code, kept also when a process ends
 # otherwise than by returning from main, and the target `coverage`: run the tests, report.
 
-add_compile_options("$<$<COMPILE_LANGUAGE:C>:--coverage;-fprofile-update=atomic>")
+# Not --coverage: what is linked into a submission (cmake/lesson.cmake) takes these back with their
+# -fno- forms, and --coverage has none.
+add_compile_options(
+    "$<$<COMPILE_LANGUAGE:C>:-fprofile-arcs;-ftest-coverage;-fprofile-update=atomic>")
 add_link_options($<HOST_LINK:--coverage>)
 
 # Every program and every shared library has counters of its own, and loses them in _exit(),
