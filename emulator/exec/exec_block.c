@@ -78,6 +78,7 @@ bool exec_block_start(struct exec_block *block, uint64_t index)
         if (function->local_bytes)
             for (unsigned l = 0; l < EXEC_LANES; l++)
                 memset(warp->local + l * warp->local_stride, POISON, function->local_bytes);
+        for (unsigned l = 0; l < EXEC_LANES; l++) warp->stack[l] = warp->local_stride;
         warp->live = warp->existing;
         block->live_threads += (uint32_t)__builtin_popcount(warp->live);
         warp->mask = 0;

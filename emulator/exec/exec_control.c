@@ -162,8 +162,13 @@ static int call_function(struct exec_warp *warp, const struct exec_inst *inst,
                          warp->frame->depth + 1, function->info.name);
     copy_formals(warp, warp->mask, frame->local_base, function->formals, warp->frame->local_base,
                  call->arguments, call->argument_count);
-    for (uint32_t rest = warp->mask; rest; rest &= rest - 1)
-        frame->return_to[__builtin_ctz(rest)] = inst;
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        frame->return_to[l] = inst;
+        frame->stack_before[l] = warp->stack[l];
+        if ((uint64_t)frame->local_base + function->local_bytes > warp->stack[l])
+            return exec_stop(warp, inst, EXEC_STACK, l, "the stack is used up by alloca");
+    }
     warp->frame = frame;
     warp->slots = frame->slots;
     warp->pc = function->code;
@@ -230,7 +235,9 @@ static int op_ret(struct exec_warp *warp, const struct exec_inst *inst)
         uint32_t same = 0;
         for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
             const unsigned l = (unsigned)__builtin_ctz(rest);
-            same |= frame->return_to[l] == site ? 1u << l : 0;
+            if (frame->return_to[l] != site) continue;
+            same |= 1u << l;
+            warp->stack[l] = frame->stack_before[l];
         }
         copy_formals(warp, same, parent->local_base, call->results, frame->local_base,
                      frame->function->returns, call->result_count);
@@ -242,6 +249,51 @@ static int op_ret(struct exec_warp *warp, const struct exec_inst *inst)
         }
         exec_split(warp, same, site + 1, parent);
     }
+}
+
+/* ---- the stack: alloca, stacksave, stackrestore (9.7.17)
+ * ----------------------------------------- */
+
+/* d = address, in local memory, of a bytes; imm: alignment. They are given back when the function
+ * returns. */
+static int op_alloca(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const uint64_t *size = exec_slot(warp, inst->a);
+    uint64_t *d = exec_slot(warp, inst->d);
+    const uint64_t used = (uint64_t)warp->frame->local_base + warp->frame->function->local_bytes;
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        const uint64_t room = warp->stack[l] - used;
+        if (size[l] > room || room - size[l] < inst->imm)
+            return exec_stop(warp, inst, EXEC_STACK, l,
+                             "alloca of %llu bytes, but %llu are left of the thread's stack",
+                             (unsigned long long)size[l], (unsigned long long)room);
+        warp->stack[l] = (warp->stack[l] - size[l]) / inst->imm * inst->imm;
+        memset(warp->local + l * warp->local_stride + warp->stack[l], 0xa5, size[l]);
+        d[l] = warp->stack[l];
+    }
+    return EXEC_GO;
+}
+
+static int op_stacksave(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    uint64_t *d = exec_slot(warp, inst->d);
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1)
+        d[__builtin_ctz(rest)] = warp->stack[__builtin_ctz(rest)];
+    return EXEC_GO;
+}
+
+static int op_stackrestore(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const uint64_t *a = exec_slot(warp, inst->a);
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        if (a[l] < warp->stack[l] || a[l] > warp->local_stride)
+            return exec_stop(warp, inst, EXEC_TRAP, l,
+                             "stackrestore of a place that stacksave did not give");
+        warp->stack[l] = a[l];
+    }
+    return EXEC_GO;
 }
 
 /* ---- ends ----------------------------------------------------------------------------------- */
@@ -279,10 +331,18 @@ static int op_nop(struct exec_warp *warp, const struct exec_inst *inst)
     return EXEC_GO;
 }
 
-const struct exec_row exec_control_rows[] = {
-    {"bra", op_bra, ""},         {"brx.idx", op_brx, ""},
-    {"call", op_call, ""},       {"call.indirect", op_call_indirect, ""},
-    {"ret", op_ret, ""},         {"exit", op_exit, ""},
-    {"trap", op_trap, ""},       {"brkpt", op_brkpt, ""},
-    {"nop", op_nop, ""},         {"poll.b32", op_poll32, ""},
-    {"poll.b64", op_poll64, ""}, {NULL, NULL, NULL}};
+const struct exec_row exec_control_rows[] = {{"bra", op_bra, ""},
+                                             {"brx.idx", op_brx, ""},
+                                             {"call", op_call, ""},
+                                             {"call.indirect", op_call_indirect, ""},
+                                             {"ret", op_ret, ""},
+                                             {"exit", op_exit, ""},
+                                             {"trap", op_trap, ""},
+                                             {"brkpt", op_brkpt, ""},
+                                             {"nop", op_nop, ""},
+                                             {"alloca.u64", op_alloca, ""},
+                                             {"stacksave.u64", op_stacksave, ""},
+                                             {"stackrestore.u64", op_stackrestore, ""},
+                                             {"poll.b32", op_poll32, ""},
+                                             {"poll.b64", op_poll64, ""},
+                                             {NULL, NULL, NULL}};

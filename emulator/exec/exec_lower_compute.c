@@ -147,6 +147,44 @@ static void lower_setp_combined(struct lower *lower)
     }
 }
 
+/* setp of a pair: p is the lower halves' result, q the upper ones'. */
+static void lower_setp_packed(struct lower *lower)
+{
+    const struct ptx_operand *operands = lower->at->operands;
+    struct ptx_instruction plain = *lower->at;
+    char key[64];
+    plain.op = PTX_OP_SET;
+    plain.type2 = plain.type;
+    plain.type = PTX_U32;
+    lower_key(&plain, key, sizeof key);
+    const struct exec_row *row = exec_row_find(key);
+    if (!row || lower->at->modifiers.boolean) {
+        lower_unsupported(lower, "the device has no such comparison");
+        return;
+    }
+    const uint32_t a = lower_source(lower, &operands[1], 4);
+    const uint32_t b = lower_source(lower, &operands[2], 4);
+    const uint32_t zero = lower_value(lower, 0, 4);
+    if (a == NO_SLOT || b == NO_SLOT) return;
+    struct exec_inst *inst = lower_emit(lower, row->run);
+    inst->a = a;
+    inst->b = b;
+    const uint32_t both = inst->d = lower_scratch(lower);
+    const bool pair = operands[0].kind == PTX_OPERAND_PAIR;
+    const uint32_t registers[2] = {operands[0].reg, pair ? operands[0].second : PTX_SINK};
+    for (int k = 0; k < 2; k++) {
+        if (registers[k] == PTX_SINK) continue;
+        inst = lower_row(lower, k ? "high.b32" : "low.b32");
+        inst->a = both;
+        const uint32_t half = inst->d = lower_scratch(lower);
+        inst = lower_row(lower, "setp.ne.b16");
+        inst->a = half;
+        inst->b = zero;
+        inst->d = lower->registers[registers[k]];
+        inst->e = lower_scratch(lower);
+    }
+}
+
 /* set.cmp{.bool}.dtype.stype: all ones, or 1.0 for floating-point dtypes. */
 static void lower_set(struct lower *lower)
 {
@@ -171,7 +209,7 @@ static void lower_set(struct lower *lower)
     case PTX_S32:
         break;
     default:
-        lower_unsupported(lower, "packed comparisons are not implemented");
+        lower_unsupported(lower, "the device has no such comparison");
         return;
     }
     if (!compare(lower, &yes, &no)) return;
@@ -364,9 +402,15 @@ bool lower_compute(struct lower *lower)
         lower_isspacep(lower);
         return true;
     case PTX_OP_SET:
+        lower_key(at, key, sizeof key);
+        if (!at->modifiers.boolean && exec_row_find(key)) break;
         lower_set(lower);
         return true;
     case PTX_OP_SETP:
+        if (ptx_type_lanes((enum ptx_type)at->type) == 2) {
+            lower_setp_packed(lower);
+            return true;
+        }
         if (!at->modifiers.boolean) break;
         lower_setp_combined(lower);
         return true;

@@ -217,6 +217,30 @@ static void lower_together(struct lower *lower)
     inst->cache = wide;
 }
 
+/* alloca d, size{, alignment}; stacksave d; stackrestore a. */
+static void lower_stack(struct lower *lower)
+{
+    const struct ptx_instruction *at = lower->at;
+    const struct ptx_operand *operands = at->operands;
+    const bool allocates = at->op == PTX_OP_ALLOCA;
+    uint32_t a = 0, d = 0;
+    if (at->type != PTX_U64) {
+        lower_unsupported(lower, "the device's addresses have 64 bits");
+        return;
+    }
+    if (at->op != PTX_OP_STACKSAVE) a = lower_source(lower, &operands[allocates], 8);
+    if (a == NO_SLOT) return;
+    if (at->op != PTX_OP_STACKRESTORE) d = lower_destination(lower, operands[0].reg, 8, false);
+    struct exec_inst *inst = lower_row(lower, allocates                    ? "alloca.u64"
+                                              : at->op == PTX_OP_STACKSAVE ? "stacksave.u64"
+                                                                           : "stackrestore.u64");
+    inst->a = a;
+    inst->d = d;
+    inst->imm = allocates && at->operand_count > 2 ? operands[2].bits : 8;
+    if (inst->imm == 0) inst->imm = 1;
+    lower->function->allocates = true;
+}
+
 bool lower_control(struct lower *lower)
 {
     struct exec_inst *inst;
@@ -262,6 +286,11 @@ bool lower_control(struct lower *lower)
     case PTX_OP_ELECT_SYNC:
     case PTX_OP_REDUX_SYNC:
         lower_together(lower);
+        return true;
+    case PTX_OP_ALLOCA:
+    case PTX_OP_STACKSAVE:
+    case PTX_OP_STACKRESTORE:
+        lower_stack(lower);
         return true;
     case PTX_OP_NANOSLEEP: {
         lower_guard(lower);

@@ -125,6 +125,7 @@ struct exec_function {
     /* Static properties, through calls. */
     bool talks;           /* blocks can observe each other, or output is ordered: one worker */
     bool recursive;       /* the call graph has a cycle, or an indirect call */
+    bool allocates;       /* alloca: local memory whose size is known at run time */
     bool settled;         /* while calls are followed: the stack is known */
     uint32_t stack_bytes; /* local memory of the deepest chain of calls, when not recursive */
 };
@@ -183,6 +184,8 @@ struct exec_frame {
     uint32_t depth;
     uint32_t local_base;                           /* bytes, in each lane's local memory */
     const struct exec_inst *return_to[EXEC_LANES]; /* per lane: the call to return behind */
+    uint64_t
+        stack_before[EXEC_LANES]; /* of an activation that allocates: the stack when it began */
 };
 
 enum exec_wait {
@@ -223,6 +226,7 @@ struct exec_warp {
     struct exec_frame *root;
     unsigned char *local; /* EXEC_LANES x local_stride */
     uint64_t local_stride;
+    uint64_t stack[EXEC_LANES]; /* alloca takes from the end of local memory: first byte taken */
     const struct exec_inst *poll_inst;
     uint64_t poll_sum;
     /* What lanes gave to the .sync instruction at which they wait. */

@@ -72,6 +72,14 @@ static f64 half_max(f64 a, f64 b, bool nan)
                                           : (T)(u64)whole;                                                               \
     }))
 
+/* A comparison of both halves of a and b: `yes` where it holds. */
+#define PACKED_HALF(V, yes, shift, form)                                                           \
+    (__extension__({                                                                               \
+        const f64 x = V((u16)(a >> (shift))), y = V((u16)(b >> (shift)));                          \
+        (form) ? (yes) : 0;                                                                        \
+    }))
+#define PACKED(V, yes, form) BOTH(PACKED_HALF(V, yes, 0, form), PACKED_HALF(V, yes, 16, form))
+
 /* The order matters: the rows twice, as functions and as a table. */
 // clang-format off
 #include "emulator/exec/exec_rows_define.h"

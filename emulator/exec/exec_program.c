@@ -313,7 +313,7 @@ static void settle_calls(struct exec_program *program)
         changed = false;
         for (size_t k = 0; k < program->function_count; k++) {
             struct exec_function *function = program->functions[k];
-            bool settled = true;
+            bool settled = !function->allocates;
             uint64_t deepest = 0;
             any_talks |= function->talks;
             for (size_t j = 0; j < function->code_count; j++) {

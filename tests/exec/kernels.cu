@@ -246,3 +246,17 @@ extern "C" __global__ void delay(long long cycles, long long *took)
     }
     *took = clock64() - start;
 }
+
+__device__ __noinline__ int middle_of(int n)
+{
+    int *numbers = (int *)alloca(n * sizeof(int));
+    for (int k = 0; k < n; k++) numbers[k] = k * k;
+    return numbers[n / 2];
+}
+
+extern "C" __global__ void allocate_on_the_stack(int *out)
+{
+    int sum = 0;
+    for (int k = 0; k < 200; k++) sum += middle_of(threadIdx.x + 20);
+    out[threadIdx.x] = sum;
+}

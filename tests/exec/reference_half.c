@@ -273,6 +273,17 @@ bool reference_half(const struct compute_key *key, const uint64_t *in, struct re
         reference->second = !reference->out;
         return true;
     }
+    if (!strcmp(key->word[0], "set")) {
+        const char *to = compute_type(key, 1);
+        const uint64_t yes = !strcmp(to, "f16x2")    ? 0x3c00
+                             : !strcmp(to, "bf16x2") ? 0x3f80
+                                                     : 0xffff;
+        for (unsigned k = 0; k < 32; k += 16)
+            if (compare(key->word[1], widen((uint16_t)(in[0] >> k), brain),
+                        widen((uint16_t)(in[1] >> k), brain)))
+                reference->out |= yes << k;
+        return true;
+    }
     uint64_t out = 0;
     unsigned tolerance = 0;
     for (unsigned k = 0; k <= (strstr(type, "x2") != NULL); k++) {

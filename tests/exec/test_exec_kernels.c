@@ -209,6 +209,20 @@ START_TEST(local_arrays)
 }
 END_TEST
 
+START_TEST(allocates_on_the_stack)
+{
+    int *out;
+    const uint64_t parameters[] = {device_buffer(64 * sizeof *out, (void **)&out)};
+    struct device_run run = {.program = program,
+                             .name = "allocate_on_the_stack",
+                             .blocks = 1,
+                             .threads = 64,
+                             .parameters = parameters};
+    device_run(&run);
+    for (int t = 0; t < 64; t++) ck_assert_int_eq(out[t], 200 * ((t + 20) / 2) * ((t + 20) / 2));
+}
+END_TEST
+
 /* ---- the device's runtime ---------------------------------------------------------------------
  */
 
@@ -487,6 +501,7 @@ int main(void)
     tcase_add_test(tests, recursion_without_end_uses_up_the_stack);
     tcase_add_test(tests, structures_by_value);
     tcase_add_test(tests, local_arrays);
+    tcase_add_test(tests, allocates_on_the_stack);
     tcase_add_test(tests, prints_like_c);
     tcase_add_test(tests, assertions_name_the_thread);
     tcase_add_test(tests, allocates_in_kernels);
