@@ -22,7 +22,7 @@
 
 static const struct lesson lesson = {
     .folder = "09_by_hand", .function = "work", .files = (const char *const[]){"work.c", NULL}};
-static struct trace_record records[MOST_RECORDS];
+static struct trace_record *records; /* the evidence's own */
 static struct evidence evidence;
 static struct verdict verdict;
 static struct phase phase;
@@ -58,11 +58,17 @@ static void request(const char *name, uint32_t what)
     put(record);
 }
 
+static void release(void)
+{
+    evidence_release(&evidence);
+}
+
 static void begin(void)
 {
-    memset(&evidence, 0, sizeof evidence);
+    release();
     memset(&verdict, 0, sizeof verdict);
-    memset(records, 0, sizeof records);
+    records = calloc(MOST_RECORDS, sizeof *records);
+    ck_assert_ptr_nonnull(records);
     evidence.lesson = &lesson;
     evidence.trace.records = records;
     mark(TRACE_BEGIN);
@@ -313,6 +319,7 @@ int main(void)
 {
     Suite *suite = suite_create("lessons_shared");
     TCase *tests = tcase_create("all");
+    tcase_add_checked_fixture(tests, NULL, release);
     tcase_add_test(tests, marks_are_what_the_kernel_does_step_by_step);
     tcase_add_test(tests, values_have_both_signs_spread_and_a_seed);
     tcase_add_test(tests, arrays_are_compared_bit_for_bit_and_explained);
