@@ -350,7 +350,7 @@ START_TEST(a_forked_child_never_waits_for_a_thread_that_it_does_not_have)
     pthread_t thread;
     test_context(_i);
     pthread_create(&thread, NULL, call_for_ever, &stop);
-    for (int i = 0; i < 20; i++) ck_assert_int_eq(in_child(use_after_fork), 0);
+    for (int i = 0; i < 8; i++) ck_assert_int_eq(in_child(use_after_fork), 0);
     __atomic_store_n(&stop, true, __ATOMIC_RELEASE);
     pthread_join(thread, NULL);
 }

@@ -34,7 +34,8 @@ START_TEST(freeing_is_for_what_was_allocated_once)
     FAILS(CUDA_ERROR_INVALID_VALUE, cuMemFree(p + 4));
     FAILS(CUDA_ERROR_INVALID_VALUE, cuMemFree((CUdeviceptr)(uintptr_t)pinned));
     FAILS(CUDA_ERROR_INVALID_VALUE, cuMemFreeHost((void *)(uintptr_t)p));
-    FAILS(CUDA_ERROR_INVALID_VALUE, cuMemFreeHost(malloc(4)));
+    int local;
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuMemFreeHost(&local));
     OK(cuMemFree(p));
     FAILS(CUDA_ERROR_INVALID_VALUE, cuMemFree(p));
     OK(cuMemFreeHost(pinned));
