@@ -141,6 +141,9 @@ START_TEST(filters_and_repeats)
     ASSERT_SAYS("Note: Google Test filter = Twice.*\n");
     ck_assert_int_eq(times("Global test environment set-up."), 1);
     ck_assert_int_eq(times("Global test environment tear-down"), 1);
+    ck_assert_int_eq(grade(NULL, "twice", "--seed=1", "--gtest_repeat=2", "--device=emulator"), 1);
+    const char *first = strstr(text_string(&out), "twice("), *second = strstr(first + 1, "twice(");
+    ck_assert(strncmp(first, second, 9) != 0); /* fresh inputs each time */
     ck_assert_int_eq(grade(NULL, "--solutions", "--gtest_also_run_disabled_tests",
                            "--device=emulator", "--gtest_filter=*Later"),
                      0);
