@@ -224,6 +224,9 @@ static void note_and_leave(int number)
     _exit(42);
 }
 
+/* An address that nobody has, which the compiler may not know. */
+static volatile int *volatile nowhere = (volatile int *)16;
+
 START_TEST(other_faults_go_to_the_handler_that_was_there)
 {
     int status;
@@ -232,7 +235,7 @@ START_TEST(other_faults_go_to_the_handler_that_was_there)
     if (child == 0) {
         signal(SIGSEGV, note_and_leave);
         if (cuInit(0) != CUDA_SUCCESS) _exit(3);
-        *(volatile int *)16 = 1;
+        *nowhere = 1;
         _exit(0);
     }
     ck_assert_int_eq(waitpid(child, &status, 0), child);
@@ -250,7 +253,7 @@ START_TEST(other_faults_without_a_handler_end_the_process)
     if (child == 0) {
         signal(SIGSEGV, SIG_DFL);
         if (cuInit(0) != CUDA_SUCCESS) _exit(3);
-        *(volatile int *)16 = 1;
+        *nowhere = 1;
         _exit(0);
     }
     ck_assert_int_eq(waitpid(child, &status, 0), child);
