@@ -81,6 +81,16 @@ void lower_unsupported(struct lower *lower, const char *why)
 /* ---- slots -------------------------------------------------------------------------------------
  */
 
+bool lower_stands_for(struct lower *lower, uint32_t reg, uint32_t slot, uint32_t width)
+{
+    const bool constant = slot >= lower->scratch_begin + LOWER_SCRATCH * 8 * EXEC_LANES;
+    if (!constant || reg >= lower->source->register_count || lower->written[reg] != LOWER_ONCE ||
+        lower_width(lower->source->registers[reg].type) != width)
+        return false;
+    lower->registers[reg] = slot;
+    return true;
+}
+
 uint32_t lower_scratch(struct lower *lower)
 {
     const uint32_t slot =
@@ -372,27 +382,17 @@ static bool lower_begin(struct lower *lower)
 {
     const struct ptx_function *source = lower->source;
     uint32_t end = 0;
-    lower->registers = calloc(source->register_count + 1u, sizeof *lower->registers);
     lower->starts = calloc(source->instruction_count + 1u, sizeof *lower->starts);
     lower->batch_of = calloc(source->register_count + 1u, sizeof *lower->batch_of);
     lower->labelled = calloc(source->instruction_count + 1u, sizeof *lower->labelled);
-    if (!lower->registers || !lower->starts || !lower->batch_of || !lower->labelled) return false;
+    if (!lower->starts || !lower->batch_of || !lower->labelled || !lower_registers(lower, &end))
+        return false;
     for (uint32_t k = 0; k < source->label_count; k++)
         lower->labelled[source->labels[k].target] = true;
     lower->batch_over = true;
-    /* Wide slots first, so that each is aligned to its size; masks last. */
-    static const uint32_t widths[] = {8, 4, LOWER_MASK};
-    for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
-        for (uint32_t k = 0; k < source->register_count; k++)
-            if (lower_width(source->registers[k].type) == widths[w]) {
-                lower->registers[k] = end;
-                end += widths[w] == LOWER_MASK ? 4 : widths[w] * EXEC_LANES;
-            }
     lower->carry = end;
-    end = (end + 4 + 63) / 64 * 64;
-    lower->function->register_bytes = end;
-    lower->scratch_begin = end;
-    lower->frame_end = end + LOWER_SCRATCH * 8 * EXEC_LANES;
+    lower->scratch_begin = (end + 4 + 63) / 64 * 64;
+    lower->frame_end = lower->scratch_begin + LOWER_SCRATCH * 8 * EXEC_LANES;
     return true;
 }
 
@@ -447,6 +447,7 @@ out:
     free(lower->code);
     free(lower->constants);
     free(lower->registers);
+    free(lower->written);
     free(lower->starts);
     free(lower->batch_of);
     free(lower->labelled);

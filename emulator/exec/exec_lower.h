@@ -23,6 +23,10 @@ enum { LOWER_SCRATCH = 16 };
 /* Bytes per lane of a slot, or LOWER_MASK for predicates. */
 #define LOWER_MASK 1u
 
+/* How often a register is written: only one that is written once, by everybody, before it is read
+ * anywhere can stand for a constant. */
+enum { LOWER_UNSEEN, LOWER_ONCE, LOWER_MANY };
+
 /* The function being compiled. */
 struct lower {
     struct exec_program *program;
@@ -38,6 +42,7 @@ struct lower {
     size_t code_room;
     uint32_t *starts;        /* code index of each PTX instruction, and of the end */
     uint32_t *registers;     /* slot of each PTX register */
+    uint8_t *written;        /* of each: LOWER_ONCE, ... */
     const uint32_t *offsets; /* of each body variable, in local or shared memory */
     uint32_t scratch_begin;  /* LOWER_SCRATCH slots of 8 bytes per lane */
     uint32_t scratch_used;
@@ -58,6 +63,12 @@ struct lower {
     const char *widen_key;
 };
 
+/* ---- exec_registers.c
+ * ---------------------------------------------------------------------------- */
+
+/* Places the registers from byte *end of the frame on and moves *end behind them. */
+bool lower_registers(struct lower *lower, uint32_t *end);
+
 /* ---- exec_lower.c: the parts that every instruction needs ------------------------------------ */
 
 /* The code of lower->source into lower->function. */
@@ -73,6 +84,9 @@ void lower_guard(struct lower *lower);
 /* The instruction cannot run; the sentence names it. */
 void lower_unsupported(struct lower *lower, const char *why);
 
+/* Whether `slot` holds a constant of the frame; then a register that is only ever a copy of it can
+ * stand for it: answers whether it does from now on, and no instruction is needed. */
+bool lower_stands_for(struct lower *lower, uint32_t reg, uint32_t slot, uint32_t width);
 uint32_t lower_scratch(struct lower *lower);
 uint32_t lower_constant(struct lower *lower, enum exec_constant_kind kind, int32_t index,
                         uint64_t value, uint32_t width);

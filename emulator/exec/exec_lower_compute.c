@@ -130,6 +130,7 @@ static void lower_setp_combined(struct lower *lower)
 {
     const struct ptx_operand *operands = lower->at->operands;
     uint32_t yes, no;
+    lower_guard(lower); /* p may be the guard, and q is written after it */
     if (!compare(lower, &yes, &no)) return;
     uint32_t c = lower_source(lower, &operands[3], LOWER_MASK);
     if (c == NO_SLOT) return;
@@ -162,6 +163,7 @@ static void lower_setp_packed(struct lower *lower)
         lower_unsupported(lower, "the device has no such comparison");
         return;
     }
+    lower_guard(lower);
     const uint32_t a = lower_source(lower, &operands[1], 4);
     const uint32_t b = lower_source(lower, &operands[2], 4);
     const uint32_t zero = lower_value(lower, 0, 4);
@@ -299,7 +301,7 @@ static void lower_mov(struct lower *lower)
     }
     const uint32_t from = a->kind == PTX_OPERAND_VECTOR ? pack(lower, a->elements, a->count, bits)
                                                         : lower_source(lower, a, width);
-    if (from == NO_SLOT) return;
+    if (from == NO_SLOT || lower_stands_for(lower, destination_register(d), from, width)) return;
     move(lower, from, lower_destination(lower, destination_register(d), width, false), width);
 }
 
@@ -343,6 +345,7 @@ static void lower_cvta(struct lower *lower)
     if (lower->at->modifiers.to) window = 0 - window;
     const uint32_t from = lower_source(lower, &operands[1], 8);
     if (from == NO_SLOT) return;
+    if (!window && lower_stands_for(lower, destination_register(&operands[0]), from, 8)) return;
     const uint32_t d = lower_destination(lower, destination_register(&operands[0]), 8, false);
     if (!window) {
         move(lower, from, d, 8);

@@ -139,6 +139,7 @@ static void load_parameter(struct lower *lower, uint64_t offset)
         const uint32_t from =
             lower_constant(lower, EXEC_CONSTANT_PARAMETER,
                            is_signed ? -(int32_t)size : (int32_t)size, offset + k * size, width);
+        if (lower_stands_for(lower, d[k].reg, from, width)) continue;
         struct exec_inst *inst = lower_row(lower, width == 8 ? "mov.b64" : "mov.b32");
         inst->a = inst->b = from;
         inst->d = lower->registers[d[k].reg];

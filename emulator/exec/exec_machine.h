@@ -87,12 +87,6 @@ struct exec_constant {
     uint64_t value;
 };
 
-/* A formal parameter or return value: where it lies in the function's local memory. */
-struct exec_formal {
-    uint32_t offset; /* bytes */
-    uint32_t size;   /* bytes */
-};
-
 /* The functions of the device's runtime that PTX declares .extern and we provide. */
 enum exec_builtin {
     EXEC_BUILTIN_NONE,
@@ -100,6 +94,13 @@ enum exec_builtin {
     EXEC_BUILTIN_ASSERTFAIL,
     EXEC_BUILTIN_MALLOC,
     EXEC_BUILTIN_FREE,
+};
+
+/* A range of bytes: a formal parameter or return value in a function's local memory, a slot in its
+ * frame. */
+struct exec_formal {
+    uint32_t offset; /* bytes */
+    uint32_t size;   /* bytes */
 };
 
 struct exec_function {
@@ -111,8 +112,9 @@ struct exec_function {
     const struct exec_inst *code;
     size_t code_count;
     uint32_t index;
-    uint32_t register_bytes; /* the first part of the frame */
-    uint32_t frame_bytes;    /* registers, scratch slots, constants */
+    struct exec_formal *poisoned; /* slots that may be read before they are written */
+    size_t poisoned_count;
+    uint32_t frame_bytes; /* registers, scratch slots, constants */
     struct exec_constant *constants;
     size_t constant_count;
     uint32_t local_bytes; /* .local and .param variables of one activation */

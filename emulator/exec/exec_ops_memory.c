@@ -22,15 +22,20 @@ struct access_window {
     uint64_t delta; /* host - device */
 };
 
-/* Whether any lane's `bytes` at address lie outside of the window or off their alignment. */
-static inline bool access_outside(const uint64_t *address, struct access_window window,
-                                  uint32_t bytes)
+/* Whether the `bytes` at any lane of `mask`'s address lie outside of the window or off their
+ * alignment. */
+static inline bool access_outside(const uint64_t *address, uint32_t mask,
+                                  struct access_window window, uint32_t bytes)
 {
     const uint64_t low = window.low;
     const uint64_t last = window.size - bytes;
     const uint64_t odd = bytes - 1;
     uint64_t bad = 0;
-    EXEC_FOR_LANES bad |= (uint64_t)(address[l] - low > last) | (address[l] & odd);
+    EXEC_FOR_LANES
+    {
+        const uint64_t wrong = (uint64_t)(address[l] - low > last) | (address[l] & odd);
+        bad |= EXEC_IN(mask) ? wrong : 0;
+    }
     return bad != 0;
 }
 
@@ -104,14 +109,14 @@ static inline enum access_shape access_global(struct exec_warp *warp, const stru
     const bool all = warp->mask == EXEC_ALL;
     const bool row = all && access_is_row(address, bytes);
     access_count(warp, inst, address, bytes, store, row);
-    if (all && cache->size >= bytes && !(store && cache->read_only)) {
+    if (cache->size >= bytes && !(store && cache->read_only)) {
         if (row && cache->size >= EXEC_LANES * bytes && !(address[0] & (bytes - 1)) &&
             address[0] - cache->low <= cache->size - EXEC_LANES * bytes) {
             address[0] += cache->delta;
             return MEMORY_ROW;
         }
         const struct access_window window = {cache->low, cache->size, cache->delta};
-        if (!access_outside(address, window, bytes)) {
+        if (!access_outside(address, warp->mask, window, bytes)) {
             EXEC_FOR_LANES address[l] += window.delta;
             return MEMORY_SCATTER;
         }
@@ -133,8 +138,8 @@ static inline enum access_shape access_shared(struct exec_warp *warp, const stru
         const uint32_t offset = (uint32_t)inst->imm;
         EXEC_FOR_LANES address[l] = (uint32_t)(base[l] + offset);
     }
-    if (warp->mask == EXEC_ALL && window.size >= bytes && !access_outside(address, window, bytes)) {
-        if (access_is_row(address, bytes)) {
+    if (window.size >= bytes && !access_outside(address, warp->mask, window, bytes)) {
+        if (warp->mask == EXEC_ALL && access_is_row(address, bytes)) {
             address[0] += window.delta;
             return MEMORY_ROW;
         }
@@ -161,7 +166,7 @@ static inline enum access_shape access_local(struct exec_warp *warp, const struc
     const uint64_t host = (uint64_t)(uintptr_t)warp->local;
     const struct access_window window = {0, stride, 0};
     EXEC_FOR_LANES address[l] = base[l] + inst->imm;
-    if (warp->mask != EXEC_ALL || stride < bytes || access_outside(address, window, bytes)) {
+    if (stride < bytes || access_outside(address, warp->mask, window, bytes)) {
         for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
             const unsigned l = (unsigned)__builtin_ctz(rest);
             const uint64_t at = address[l];

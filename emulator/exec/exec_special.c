@@ -104,11 +104,29 @@ static uint64_t lane_value(const struct exec_warp *warp, unsigned special, unsig
     }
 }
 
+static bool differs_by_lane(unsigned special)
+{
+    switch (special) {
+    case PTX_SPECIAL_TID:
+    case PTX_SPECIAL_LANEID:
+    case PTX_SPECIAL_LANEMASK_EQ:
+    case PTX_SPECIAL_LANEMASK_LT:
+    case PTX_SPECIAL_LANEMASK_LE:
+    case PTX_SPECIAL_LANEMASK_GT:
+    case PTX_SPECIAL_LANEMASK_GE:
+        return true;
+    default:
+        return false;
+    }
+}
+
 void exec_special_fill(const struct exec_warp *warp, unsigned special, unsigned component,
                        unsigned char *slot, uint32_t width)
 {
+    const bool differs = differs_by_lane(special);
+    uint64_t value = differs ? 0 : uniform_value(warp, special, component);
     for (unsigned l = 0; l < EXEC_LANES; l++) {
-        const uint64_t value = lane_value(warp, special, component, l);
+        if (differs) value = lane_value(warp, special, component, l);
         if (width == 8)
             ((uint64_t *)(void *)slot)[l] = value;
         else

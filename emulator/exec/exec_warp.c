@@ -204,6 +204,7 @@ struct exec_frame *exec_frame_enter(struct exec_warp *warp, struct exec_frame *p
         free(frame);
         return NULL;
     }
+    memset(frame->slots, 0, function->frame_bytes);
     frame->function = function;
     frame->parent = parent;
     frame->local_base = (uint32_t)base;
@@ -247,7 +248,8 @@ static void fill64(unsigned char *slot, uint64_t value)
 }
 
 /* Writes the frame's constants: all of them, or those that change from block to block. Registers
- * are poisoned, so that what a program reads before writing does not depend on earlier blocks. */
+ * that may be read before they are written are poisoned, so that what such a program does is the
+ * same whichever blocks ran before. */
 static void frame_fill(struct exec_warp *warp, struct exec_frame *frame, bool all)
 {
     const struct exec_function *function = frame->function;
@@ -255,6 +257,7 @@ static void frame_fill(struct exec_warp *warp, struct exec_frame *frame, bool al
     frame->block_serial = warp->block->serial;
     for (size_t k = 0; k < function->constant_count; k++) {
         const struct exec_constant *constant = &function->constants[k];
+        if (!all && constant->kind != EXEC_CONSTANT_SPECIAL) continue;
         unsigned char *slot = frame->slots + constant->slot;
         uint64_t value = constant->value;
         switch (constant->kind) {
@@ -281,11 +284,11 @@ static void frame_fill(struct exec_warp *warp, struct exec_frame *frame, bool al
             value = exec_parameter_value(worker->launch, constant);
             break;
         }
-        if (!all) continue;
         if (constant->width == 8)
             fill64(slot, value);
         else
             fill32(slot, (uint32_t)value);
     }
-    memset(frame->slots, 0xa5, function->register_bytes);
+    for (size_t k = 0; k < function->poisoned_count; k++)
+        memset(frame->slots + function->poisoned[k].offset, 0xa5, function->poisoned[k].size);
 }

@@ -119,7 +119,12 @@ int main(void)
     run.parameters = &add;
     run.name = "add";
     run.blocks = N / 256;
-    report(run.name, timed_run(&run), c, N, &run.counts);
+    double best = 1;
+    for (int k = 0; k < 20; k++) {
+        const double time = timed_run(&run);
+        if (time < best) best = time;
+    }
+    report(run.name, best, c, N, &run.counts);
     exec_program_destroy(program);
     return 0;
 }
