@@ -17,18 +17,25 @@ __thread struct thread thread;
 static pthread_key_t thread_end_key;
 static pthread_once_t process_once = PTHREAD_ONCE_INIT;
 
-/* What happened in a thread has happened for whoever joins it: the main thread, in general. */
+/* The process's clock is the first thread's: others start at it, and what happened in them has
+ * happened for whoever joins them, which is the first thread in general. */
+static void main_clock_reaches(uint64_t ns)
+{
+    uint64_t known = __atomic_load_n(&driver.main_clock_ns, __ATOMIC_RELAXED);
+    while (known < ns && !__atomic_compare_exchange_n(&driver.main_clock_ns, &known, ns, true,
+                                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+}
+
+static bool is_main(void)
+{
+    return thread.number == 1;
+}
+
 static void thread_end(void *value)
 {
     struct thread *ending = value;
-    pthread_mutex_lock(&driver.lock);
-    if (ending->clock_ns > driver.main_clock_ns) {
-        driver.main_clock_ns = ending->clock_ns;
-        if (driver.main_thread != NULL && driver.main_thread->clock_ns < ending->clock_ns)
-            driver.main_thread->clock_ns = ending->clock_ns;
-    }
-    if (driver.main_thread == ending) driver.main_thread = NULL;
-    pthread_mutex_unlock(&driver.lock);
+    main_clock_reaches(ending->clock_ns);
     free(ending->stack);
     memory_trap_leave_thread();
     ending->known = false;
@@ -55,14 +62,10 @@ static void process_start(void)
 static void thread_start(void)
 {
     pthread_once(&process_once, process_start);
-    pthread_mutex_lock(&driver.lock);
     /* The device's own thread may be inside a host function already. */
-    thread = (struct thread){
-        .known = true, .number = ++driver.threads, .in_host_function = thread.in_host_function};
-    if (driver.main_thread == NULL && thread.number == 1) driver.main_thread = &thread;
-    thread.clock_ns =
-        driver.main_thread != NULL ? driver.main_thread->clock_ns : driver.main_clock_ns;
-    pthread_mutex_unlock(&driver.lock);
+    thread = (struct thread){.known = true, .in_host_function = thread.in_host_function};
+    thread.number = __atomic_add_fetch(&driver.threads, 1, __ATOMIC_RELAXED);
+    thread.clock_ns = __atomic_load_n(&driver.main_clock_ns, __ATOMIC_RELAXED);
     pthread_setspecific(thread_end_key, &thread);
     memory_trap_enter_thread();
 }
@@ -95,6 +98,7 @@ void overlap_call_enter(const char *name, const void *caller, unsigned flags)
 {
     if (!thread.known) thread_start();
     if (thread.depth++ > 0) return;
+    if (is_main()) thread_wait_until(__atomic_load_n(&driver.main_clock_ns, __ATOMIC_RELAXED));
     thread.call = (struct call){.name = name, .caller = caller, .flags = flags};
     thread.call.request = __atomic_add_fetch(&driver.requests, 1, __ATOMIC_RELAXED);
     __atomic_add_fetch(&driver.calls, 1, __ATOMIC_RELAXED);
@@ -116,6 +120,7 @@ static void copy_plain_name(char *to, size_t size, const char *name)
 int overlap_call_leave(int code)
 {
     if (--thread.depth > 0) return code;
+    if (is_main()) main_clock_reaches(thread.clock_ns);
     const struct call *call = &thread.call;
     struct trace_record record = {
         .kind = TRACE_CALL,

@@ -175,10 +175,9 @@ struct driver {
     struct trace_writer *trace;
     struct timeline *timeline;
     uint64_t ids, requests, threads;
-    struct thread *main_thread; /* the first that called */
-    uint64_t main_clock_ns;     /* also when it has ended */
-    uint64_t exclusive_ns;      /* until when thread_spend_exclusively is taken */
-    uint64_t calls;             /* public functions entered, for whoever watches for a pause */
+    uint64_t main_clock_ns; /* atomic: the first thread's clock, and of every thread that ended */
+    uint64_t exclusive_ns;  /* until when thread_spend_exclusively is taken */
+    uint64_t calls;         /* public functions entered, for whoever watches for a pause */
 
     struct context *primary; /* kept for ever once made */
     unsigned primary_count;

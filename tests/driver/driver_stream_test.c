@@ -267,11 +267,11 @@ static struct {
 static void host_function(void *unused)
 {
     (void)unused;
-    host.calls++;
     host.seen = host.out != NULL ? host.out[0] : 0;
     if (host.out != NULL) host.out[1] = 99;
     size_t free, total;
     host.cuda_inside = cuMemGetInfo(&free, &total);
+    __atomic_add_fetch(&host.calls, 1, __ATOMIC_RELEASE);
 }
 
 static void CUDA_CB callback(CUstream stream, CUresult status, void *argument)
