@@ -378,6 +378,48 @@ START_TEST(guards_and_predicates)
 }
 END_TEST
 
+/* Both halves of a pair at once: p is the lower one's result, q the upper one's. A guard that the
+ * instruction itself writes holds for all of it. */
+START_TEST(comparisons_of_pairs)
+{
+    uint32_t in[32], out[32];
+    for (uint32_t k = 0; k < 32; k++) in[k] = (k & 1 ? 0x3c00 : 0x4000) | (k & 2 ? 0x3c000000u : 0);
+    run("mov.u32 %a, 0x3c003c00;\nsetp.eq.f16x2 %p|%q, %v, %a;\nselp.u32 %r, 1, 0, %p;\n"
+        "@%q add.u32 %r, %r, 2;\nsetp.ne.u32 %p, %t, 99;\n@%p setp.eq.f16x2 %p|%q, %v, %a;\n"
+        "@%p add.u32 %r, %r, 4;\n@%q add.u32 %r, %r, 8;\n"
+        "setp.ne.u32 %p, %t, 99;\n@%p setp.ge.and.u32 %p|%q, %t, 16, %p;\n"
+        "@%p add.u32 %r, %r, 16;\n@%q add.u32 %r, %r, 32;",
+        32, in, out);
+    for (uint32_t k = 0; k < 32; k++) ck_assert_uint_eq(out[k], (k & 3) * 5 + (k >= 16 ? 16 : 32));
+}
+END_TEST
+
+/* A register that a guard leaves alone keeps its old value, however slots are shared. */
+START_TEST(guarded_writes_keep_the_rest)
+{
+    uint32_t out[32];
+    run("mov.u32 %a, 11;\nadd.u32 %a, %a, %t;\nand.b32 %b, %t, 1;\nsetp.eq.u32 %p, %b, 0;\n"
+        "@%p mov.u32 %a, 100;\nmul.lo.u32 %c, %t, 7;\nadd.u32 %d, %c, 1;\n"
+        "@!%p add.u32 %d, %d, 1000;\nadd.u32 %r, %a, %d;",
+        32, NULL, out);
+    for (uint32_t k = 0; k < 32; k++)
+        ck_assert_uint_eq(out[k], k % 2 ? 11 + k + 7 * k + 1001 : 100 + 7 * k + 1);
+}
+END_TEST
+
+/* What is read before it is written is the same in every block and on every worker. */
+START_TEST(unwritten_registers)
+{
+    static uint32_t one[MOST], many[MOST];
+    static const char body[] = "add.u32 %r, %c, %t;\nmov.u32 %c, %ctaid.x;\nmul.lo.u32 %d, %c, 3;\n"
+                               "st.shared.u32 [tile], %d;";
+    ck_assert_int_eq(run_body(body, 16, 64, NULL, one, 1, NULL), EXEC_DONE);
+    ck_assert_int_eq(run_body(body, 16, 64, NULL, many, 3, NULL), EXEC_DONE);
+    ck_assert_mem_eq(one, many, sizeof one);
+    for (uint32_t k = 0; k < MOST; k++) ck_assert_uint_eq(one[k] - k % 64, one[0]);
+}
+END_TEST
+
 START_TEST(special_registers)
 {
     uint32_t out[3 * 70];
@@ -493,6 +535,9 @@ int main(void)
     tcase_add_test(tests, plain_loops_let_others_run);
     tcase_add_test(tests, warps_take_turns);
     tcase_add_test(tests, guards_and_predicates);
+    tcase_add_test(tests, comparisons_of_pairs);
+    tcase_add_test(tests, guarded_writes_keep_the_rest);
+    tcase_add_test(tests, unwritten_registers);
     tcase_add_test(tests, special_registers);
     tcase_add_test(tests, unsupported_instructions_are_named);
     tcase_add_test(tests, any_number_of_workers);
