@@ -17,7 +17,8 @@ static struct trace trace;
     "setp.ge.s32 %p1, %r1, %r5; @%p1 bra done;"                                                    \
     "cvta.to.global.u64 %rd1, %rd1; mul.wide.s32 %rd3, %r1, 4; add.s64 %rd4, %rd1, %rd3;"
 #define REGISTERS ".reg .pred %p<4>; .reg .b32 %r<16>; .reg .b64 %rd<16>;"
-#define ENTRY2(name) ".visible .entry " name "(.param .u64 a, .param .u32 n) {" REGISTERS            \
+#define ENTRY2(name)                                                                               \
+    ".visible .entry " name "(.param .u64 a, .param .u32 n) {" REGISTERS                           \
     "ld.param.u64 %rd1, [a]; ld.param.u32 %r5, [n];"
 #define ENTRY3(name, type)                                                                         \
     ".visible .entry " name "(.param .u64 a, .param ." type " b, .param .u32 n) {" REGISTERS       \

@@ -44,8 +44,14 @@ extern "C" __global__ void reverse_in_shared(int *data)
 }
 
 // Calls that are not inlined, through pointers, and that recurse to different depths.
-__device__ __noinline__ int twice(int x) { return 2 * x; }
-__device__ __noinline__ int next(int x) { return x + 1; }
+__device__ __noinline__ int twice(int x)
+{
+    return 2 * x;
+}
+__device__ __noinline__ int next(int x)
+{
+    return x + 1;
+}
 __device__ int (*choices[2])(int) = {next, twice};
 
 extern "C" __global__ void call_through_table(int *out)
