@@ -92,6 +92,7 @@ static void end(struct timeline_op *op)
             if (ready > after->ready_ns) after->ready_ns = ready;
             if (--after->unended > 0) continue;
             after->phase = CLOCK_QUEUED;
+            after->late = after->ready_ns < after->timeline->now_ns;
             if (!mark || (after->work.waits && after->state != ORDER_HAS_RUN)) continue;
             after->start_ns = after->ready_ns;
             after->end_ns = after->ready_ns + (uint64_t)after->cost.duration_ns;
@@ -122,6 +123,7 @@ void clock_enter(struct timeline_op *op, struct timeline_context *context)
         op->cost_known = true;
     }
     op->phase = op->unended > 0 ? CLOCK_HELD : CLOCK_QUEUED;
+    op->late = op->unended == 0 && op->ready_ns < op->timeline->now_ns;
     if (kind_queue == QUEUE_NONE) {
         end_if_free(op);
         return;
@@ -169,6 +171,56 @@ static double rate(const struct timeline_op *op, double load)
     }
 }
 
+/* ---- the past ---------------------------------------------------------------------------- */
+
+/* Host threads have clocks of their own. One that is behind submits work for a time that has been
+ * simulated already: it then takes what the device left free at that time. */
+
+static void past_note(struct timeline *timeline, const struct timeline_op *op)
+{
+    timeline->past[timeline->past_count++ % MAX_PAST] =
+        (struct clock_past){op->work.kind, op->context, op->start_ns, op->end_ns, op->cost};
+}
+
+/* Two operations that cannot run at the same time at full rate. */
+static bool excludes(const struct clock_past *past, const struct timeline_op *op)
+{
+    if (kinds[op->work.kind].alone) return past->kind == op->work.kind;
+    if (!kinds[past->kind].computes) return false;
+    return past->context != op->context || past->cost.issue + op->cost.issue > 1 ||
+           past->cost.traffic + op->cost.traffic > 1 || past->cost.room + op->cost.room > 1;
+}
+
+/* The earliest start, not before it is ready, at which `op` would have met nothing that excludes
+ * it; the present when there is none before. */
+static uint64_t past_start(const struct timeline *timeline, const struct timeline_op *op)
+{
+    const uint64_t length = op->cost_known || op->expected ? (uint64_t)op->cost.duration_ns : 0;
+    const uint64_t count = timeline->past_count < MAX_PAST ? timeline->past_count : MAX_PAST;
+    uint64_t start = op->ready_ns;
+    bool moved = true;
+    while (moved && start < timeline->now_ns) {
+        moved = false;
+        for (uint64_t i = 0; i < count; i++) {
+            const struct clock_past *past = &timeline->past[i];
+            if (past->end_ns <= start || past->start_ns >= start + length + 1) continue;
+            if (!excludes(past, op)) continue;
+            start = past->end_ns;
+            moved = true;
+        }
+        for (size_t i = 0; i < timeline->running_count; i++) {
+            const struct timeline_op *other = timeline->running[i];
+            const struct clock_past current = {other->work.kind, other->context, other->start_ns,
+                                               UINT64_MAX, other->cost};
+            if (current.start_ns >= start + length + 1 || !excludes(&current, op)) continue;
+            return timeline->now_ns;
+        }
+    }
+    return start < timeline->now_ns ? start : timeline->now_ns;
+}
+
+/* ---- starting and ending ----------------------------------------------------------------- */
+
 /* May `op`, the first of its queue, start now? Kernels of another context keep it out. */
 static bool can_start(const struct timeline_op *op)
 {
@@ -194,8 +246,9 @@ static void start(struct clock_queue *queue)
     if (queue->first == NULL) queue->last = NULL;
     op->behind = NULL;
     op->phase = CLOCK_STARTED;
-    op->start_ns = timeline->now_ns;
     expectation_apply(op);
+    op->start_ns = op->late ? past_start(timeline, op) : timeline->now_ns;
+    op->done_ns = (double)(timeline->now_ns - op->start_ns);
     timeline->engines[op->work.kind]++;
     timeline->running[timeline->running_count++] = op;
 }
@@ -295,7 +348,11 @@ static void end_running(struct timeline *timeline, size_t index)
     struct timeline_op *op = timeline->running[index];
     timeline->running[index] = timeline->running[--timeline->running_count];
     timeline->engines[op->work.kind]--;
-    op->end_ns = timeline->now_ns;
+    /* It may turn out to have ended some time ago. */
+    double over = op->done_ns - op->cost.duration_ns;
+    op->end_ns = timeline->now_ns - (over > 1 ? (uint64_t)over : 0);
+    if (op->end_ns < op->start_ns) op->end_ns = op->start_ns;
+    past_note(timeline, op);
     end(op);
 }
 

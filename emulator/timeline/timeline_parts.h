@@ -10,6 +10,7 @@ enum {
     MAX_CONNECTIONS = 32,
     EXPECTATIONS = 1024,
     MAX_RUNNING = 256, /* more than the resident grids and one operation of each engine */
+    MAX_PAST = 1024,
 };
 
 enum order_state {
@@ -52,6 +53,7 @@ struct timeline_op {
     enum clock_phase phase;
     unsigned unended; /* dependencies that have not ended */
     bool cost_known;  /* it has run, or its cost follows from its size */
+    bool late;        /* it became ready for a time that had passed already */
     bool expected;    /* its cost is that of an equal kernel that has run */
     struct timeline_cost cost;
     double done_ns; /* of cost.duration_ns, while started */
@@ -100,6 +102,13 @@ struct timeline {
     struct timeline_op *running[MAX_RUNNING];
     size_t running_count;
     unsigned engines[TIMELINE_KIND_COUNT]; /* operations of each kind that are running */
+    /* What has ended lately, a ring: for operations of a host thread whose clock is behind. */
+    struct clock_past {
+        enum timeline_kind kind;
+        uint64_t context, start_ns, end_ns;
+        struct timeline_cost cost;
+    } past[MAX_PAST];
+    uint64_t past_count;
     struct {
         uint64_t signature;
         struct timeline_cost cost;

@@ -226,6 +226,53 @@ START_TEST(kernels_that_fill_the_device_share_it)
 }
 END_TEST
 
+/* Two host threads do the same, each by its own clock; whichever the scheduler lets run first, the
+ * device could have done both at once. */
+START_TEST(a_thread_whose_clock_is_behind_finds_the_device_as_it_was)
+{
+    const struct timeline_cost small = {.duration_ns = 1e6, .issue = 0.01, .room = 0.01};
+    uint64_t ends[2];
+    start_with(TIMELINE_LATEST, 8);
+    make_streams(2);
+    for (int i = 0; i < 2; i++) {
+        host_ns = 0;
+        timeline_op_release(copy(streams[i], TIMELINE_COPY_IN, 1 << 20, false));
+        timeline_op_release(kernel(streams[i], &small));
+        timeline_op_release(copy(streams[i], TIMELINE_COPY_OUT, 1 << 20, false));
+        ends[i] = timeline_stream_finish(streams[i]);
+    }
+    /* The second copy in waits for the first, and everything else overlaps. */
+    ck_assert_uint_gt(ends[1], ends[0]);
+    ck_assert_uint_lt(ends[1] - ends[0], 50000);
+    stop();
+}
+END_TEST
+
+START_TEST(kernels_of_two_contexts_never_overlap_whoever_is_behind)
+{
+    const struct timeline_cost small = {.duration_ns = 1e6, .issue = 0.01, .room = 0.01};
+    struct timeline_op *ops[4];
+    start_with(TIMELINE_LATEST, 8);
+    struct timeline_context *other = timeline_context_create(timeline);
+    struct timeline_stream *a = timeline_stream_create(context, TIMELINE_NON_BLOCKING, 0);
+    struct timeline_stream *b = timeline_stream_create(other, TIMELINE_NON_BLOCKING, 0);
+    host_ns = 500000;
+    ops[0] = kernel(a, &small);
+    timeline_stream_finish(a);
+    host_ns = 5000000;
+    ops[1] = kernel(a, &small);
+    timeline_stream_finish(a);
+    host_ns = 0;
+    ops[2] = kernel(b, &small); /* not in the half millisecond before: it is too long for that */
+    ops[3] = kernel(b, &small);
+    timeline_stream_finish(b);
+    ck_assert_uint_ge(timeline_op_start(ops[2]), timeline_op_end(ops[0]));
+    ck_assert_uint_lt(timeline_op_end(ops[3]), timeline_op_start(ops[1])); /* but in the gap */
+    for (int i = 0; i < 4; i++) timeline_op_release(ops[i]);
+    stop();
+}
+END_TEST
+
 START_TEST(kernels_of_two_contexts_never_overlap)
 {
     start_with(TIMELINE_LATEST, 8);
@@ -343,6 +390,8 @@ int main(void)
     tcase_add_test(tcase, waiting_stream_by_stream_takes_as_long_as_waiting_for_all);
     tcase_add_test(tcase, copies_of_one_direction_serialise_and_both_directions_overlap);
     tcase_add_test(tcase, kernels_that_fill_the_device_share_it);
+    tcase_add_test(tcase, a_thread_whose_clock_is_behind_finds_the_device_as_it_was);
+    tcase_add_test(tcase, kernels_of_two_contexts_never_overlap_whoever_is_behind);
     tcase_add_test(tcase, kernels_of_two_contexts_never_overlap);
     tcase_add_test(tcase, at_most_128_grids_are_resident);
     tcase_add_test(tcase, a_higher_priority_is_served_first);
