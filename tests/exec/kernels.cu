@@ -266,3 +266,36 @@ extern "C" __global__ void allocate_on_the_stack(int *out)
     for (int k = 0; k < 200; k++) sum += middle_of(threadIdx.x + 20);
     out[threadIdx.x] = sum;
 }
+
+__device__ __noinline__ void say_number(int n) { printf("%d\n", n); }
+
+// The blocks do different amounts of work before they speak.
+extern "C" __global__ void say_in_order(int *scratch)
+{
+    int x = 1;
+    for (int k = 0; k < (63 - (int)blockIdx.x) * 50; k++) x = x * 3 + k;
+    if (threadIdx.x == 0) {
+        scratch[blockIdx.x] = x;
+        say_number(blockIdx.x);
+    }
+}
+
+extern "C" __global__ void churn(int *failures)
+{
+    for (int k = 0; k < 500; k++) {
+        char *p = (char *)malloc(100 + 10 * (k % 7));
+        if (!p) {
+            atomicAdd(failures, 1);
+            continue;
+        }
+        p[99] = 1;
+        free(p);
+    }
+}
+
+extern "C" __global__ void free_twice(int *unused)
+{
+    char *p = (char *)malloc(16);
+    free(p);
+    free(p); // line FREE_TWICE
+}

@@ -9,6 +9,22 @@
 
 static struct exec_program *program;
 
+static uint32_t line_of(const char *mark)
+{
+    char text[512];
+    uint32_t line = 0;
+    FILE *file = fopen(KERNELS_CU, "r");
+    ck_assert_ptr_nonnull(file);
+    while (fgets(text, sizeof text, file)) {
+        line++;
+        if (strstr(text, mark)) {
+            fclose(file);
+            return line;
+        }
+    }
+    ck_abort_msg("%s is on no line of kernels.cu", mark);
+}
+
 static void setup(void)
 {
     program = device_program_file(KERNELS_PTX);
@@ -241,6 +257,23 @@ START_TEST(prints_like_c)
 }
 END_TEST
 
+START_TEST(prints_in_order_on_any_number_of_workers)
+{
+    char expected[1024] = "";
+    const uint64_t parameters[] = {device_buffer(64 * 4, NULL)};
+    struct device_run run = {.program = program,
+                             .name = "say_in_order",
+                             .blocks = 64,
+                             .threads = 64,
+                             .workers = 4,
+                             .parameters = parameters};
+    device_run(&run);
+    for (int b = 0; b < 64; b++)
+        snprintf(expected + strlen(expected), sizeof expected - strlen(expected), "%d\n", b);
+    ck_assert_str_eq(run.printed, expected);
+}
+END_TEST
+
 START_TEST(assertions_name_the_thread)
 {
     int values[64];
@@ -282,6 +315,28 @@ START_TEST(allocates_in_kernels)
     run.heap_address = 0;
     ck_assert_int_eq(device_launch(&run), EXEC_UNSUPPORTED);
     ck_assert_ptr_nonnull(strstr(run.fault.message, "malloc"));
+}
+END_TEST
+
+START_TEST(frees_in_kernels)
+{
+    enum { HEAP = 1 << 14 };
+    int *failures;
+    const uint64_t parameters[] = {device_buffer(4, (void **)&failures)};
+    *failures = 0;
+    struct device_run run = {.program = program,
+                             .name = "churn",
+                             .blocks = 1,
+                             .threads = 32,
+                             .parameters = parameters,
+                             .heap_address = device_buffer(HEAP, NULL),
+                             .heap_bytes = HEAP};
+    device_run(&run);
+    ck_assert_int_eq(*failures, 0);
+    run.name = "free_twice";
+    ck_assert_int_eq(device_launch(&run), EXEC_TRAP);
+    ck_assert_ptr_nonnull(strstr(run.fault.message, "free already"));
+    ck_assert_uint_eq(run.fault.line, line_of("line FREE_TWICE"));
 }
 END_TEST
 
@@ -385,22 +440,6 @@ END_TEST
 /* ---- mistakes -----------------------------------------------------------------------------------
  */
 
-static uint32_t line_of(const char *mark)
-{
-    char text[512];
-    uint32_t line = 0;
-    FILE *file = fopen(KERNELS_CU, "r");
-    ck_assert_ptr_nonnull(file);
-    while (fgets(text, sizeof text, file)) {
-        line++;
-        if (strstr(text, mark)) {
-            fclose(file);
-            return line;
-        }
-    }
-    ck_abort_msg("%s is on no line of kernels.cu", mark);
-}
-
 START_TEST(a_wild_store_is_named_with_its_line)
 {
     struct {
@@ -503,8 +542,10 @@ int main(void)
     tcase_add_test(tests, local_arrays);
     tcase_add_test(tests, allocates_on_the_stack);
     tcase_add_test(tests, prints_like_c);
+    tcase_add_test(tests, prints_in_order_on_any_number_of_workers);
     tcase_add_test(tests, assertions_name_the_thread);
     tcase_add_test(tests, allocates_in_kernels);
+    tcase_add_test(tests, frees_in_kernels);
     tcase_add_test(tests, sums_with_shuffles_and_atomics);
     tcase_add_test(tests, lanes_take_turns_with_a_lock);
     tcase_add_test(tests, blocks_wait_for_each_other);

@@ -282,7 +282,9 @@ START_TEST(wide_registers)
         "mov.b32 {%%h0, %%h1}, %%y0;\nmov.b32 %%y2, {%%h1, %%h0};\nst.global.u32 [%%out+56], "
         "%%y2;\n"
         "mov.b64 {%%h0, %%h1, %%h2, %%h3}, %%x5;\nmov.b64 %%x6, {%%h3, %%h2, %%h1, %%h0};\n"
-        "st.global.u32 [%%out+60], %%x6;\n");
+        "st.global.u32 [%%out+60], %%x6;\n"
+        /* A signed result is extended by its sign, even when the source is wider. */
+        "cvt.s16.s32 %%x0, %%y0;\nshr.u64 %%x0, %%x0, 32;\nst.global.u32 [%%out+44], %%x0;\n");
     run(in, out, LANES);
     for (int lane = 0; lane < LANES; lane++) {
         const unsigned char *i = in + lane * SPAN, *o = out + lane * SPAN;
@@ -304,6 +306,8 @@ START_TEST(wide_registers)
         ck_assert_mem_eq(o + 36, i, 2);
         ck_assert_mem_eq(o + 38, i, 1);
         ck_assert_mem_eq(o + 40, i, 2);
+        expected = (int16_t)word < 0 ? UINT32_MAX : 0;
+        ck_assert_mem_eq(o + 44, &expected, 4);
         ck_assert_mem_eq(o + 48, i + 4, 4);
         ck_assert_mem_eq(o + 52, i, 4);
         ck_assert_mem_eq(o + 56, i + 2, 2);

@@ -223,6 +223,44 @@ START_TEST(named_barriers)
 }
 END_TEST
 
+/* A counted barrier that includes a last warp that is not full. */
+START_TEST(counted_barriers_and_partial_warps)
+{
+    uint32_t out[50];
+    run("mov.u32 %r, 1;\nbar.sync 1, 64;\nmov.u32 %r, 2;", 50, NULL, out);
+    for (int k = 0; k < 50; k++) ck_assert_uint_eq(out[k], 2);
+}
+END_TEST
+
+/* Lanes that called one function from two places meet inside it, and each goes back to its own. */
+START_TEST(a_function_called_from_two_places)
+{
+    static const char ptx[] =
+        ".version 9.0\n.target sm_75\n.address_size 64\n"
+        ".func (.param .b32 result) other(.param .b32 value) {\n.reg .b32 %v;\n"
+        "ld.param.b32 %v, [value];\nshfl.sync.bfly.b32 %v, %v, 1, 31, -1;\n"
+        "st.param.b32 [result], %v;\nret;\n}\n"
+        ".visible .entry k(.param .u64 p_out) {\n.reg .b64 %out, %o;\n.reg .b32 %t, %a, %r;\n"
+        ".reg .pred %p;\nmov.u32 %t, %tid.x;\nmul.wide.u32 %o, %t, 4;\nld.param.u64 %out, "
+        "[p_out];\n"
+        "add.u64 %out, %out, %o;\nand.b32 %a, %t, 1;\nsetp.eq.u32 %p, %a, 0;\n@%p bra EVEN;\n"
+        "{\n.param .b32 in;\n.param .b32 back;\nst.param.b32 [in], %t;\n"
+        "call (back), other, (in);\nld.param.b32 %r, [back];\n}\nadd.u32 %r, %r, 1000;\nbra DONE;\n"
+        "EVEN: {\n.param .b32 in;\n.param .b32 back;\nst.param.b32 [in], %t;\n"
+        "call (back), other, (in);\nld.param.b32 %r, [back];\n}\nadd.u32 %r, %r, 2000;\n"
+        "DONE: st.global.u32 [%out], %r;\nret;\n}\n";
+    struct exec_program *program = device_program(ptx);
+    uint32_t *out;
+    const uint64_t parameters[] = {device_buffer(128, (void **)&out)};
+    struct device_run launch = {
+        .program = program, .name = "k", .blocks = 1, .threads = 32, .parameters = parameters};
+    device_run(&launch);
+    for (uint32_t k = 0; k < 32; k++) ck_assert_uint_eq(out[k], (k ^ 1) + (k % 2 ? 1000 : 2000));
+    exec_program_destroy(program);
+    device_reset();
+}
+END_TEST
+
 /* Lanes of a warp reach the same barrier at different times. */
 START_TEST(barriers_count_threads)
 {
@@ -417,6 +455,12 @@ START_TEST(unwritten_registers)
     ck_assert_int_eq(run_body(body, 16, 64, NULL, many, 3, NULL), EXEC_DONE);
     ck_assert_mem_eq(one, many, sizeof one);
     for (uint32_t k = 0; k < MOST; k++) ck_assert_uint_eq(one[k] - k % 64, one[0]);
+    /* Shared memory too, and it is not zero. */
+    ck_assert_int_eq(
+        run_body("ld.shared.u32 %r, [tile+64];\nbar.sync 0;\nst.shared.u32 [tile+64], 7;", 16, 64,
+                 NULL, one, 3, NULL),
+        EXEC_DONE);
+    for (uint32_t k = 0; k < MOST; k++) ck_assert_uint_eq(one[k], 0xa5a5a5a5);
 }
 END_TEST
 
@@ -527,6 +571,8 @@ int main(void)
     tcase_add_test(tests, lanes_outside_of_the_mask);
     tcase_add_test(tests, barrier_reductions);
     tcase_add_test(tests, named_barriers);
+    tcase_add_test(tests, counted_barriers_and_partial_warps);
+    tcase_add_test(tests, a_function_called_from_two_places);
     tcase_add_test(tests, barriers_count_threads);
     tcase_add_test(tests, wrong_barriers);
     tcase_add_test(tests, branch_tables);
