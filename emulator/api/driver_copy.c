@@ -234,6 +234,7 @@ static CUresult submit_copy(CUstream handle, struct copy *copy, enum demand to, 
         /* The stream's earlier work is waited for, then the source is taken; the transfer itself
          * may still be on its way when the call returns. */
         TRY(wait_for_op(stream->object.context, timeline_stream_last(stream->time)));
+        TRY(stream_for_work(handle, &stream)); /* another thread may have destroyed it meanwhile */
         code = stage(copy);
         if (code != CUDA_SUCCESS) goto done;
     }

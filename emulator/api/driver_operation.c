@@ -75,6 +75,7 @@ CUresult operation_submit(struct operation *operation, struct stream *stream,
     else
         timeline_op_release(submitted);
     if (!timeline_is_idle(driver.timeline)) host_thread_wake();
+    thread_wait_until(timeline_make_room(driver.timeline));
     return CUDA_SUCCESS;
 }
 

@@ -57,8 +57,12 @@ static bool depend(struct timeline_op *op, struct timeline_op *before)
 
 void order_settle(struct timeline_op *op)
 {
+    struct timeline *timeline = op->timeline;
     if (!is_settled(op) || op->settled) return;
     op->settled = true;
+    *(op->earlier != NULL ? &op->earlier->later : &timeline->earliest) = op->later;
+    *(op->later != NULL ? &op->later->earlier : &timeline->latest) = op->earlier;
+    timeline->unsettled_count--;
     edges_release(&op->before, &op->before_count);
     edges_release(&op->after, &op->after_count);
     if (op->work.settled != NULL && !op->abandoned) op->work.settled(op, op->work.user);
@@ -371,6 +375,10 @@ struct timeline_op *timeline_submit(struct timeline_stream *stream,
     clock_enter(op, stream->context);
 
     op->references += 2; /* the timeline's and the stream's */
+    op->earlier = timeline->latest;
+    *(timeline->latest != NULL ? &timeline->latest->later : &timeline->earliest) = op;
+    timeline->latest = op;
+    timeline->unsettled_count++;
     timeline_op_release(stream->last);
     stream->last = op;
     op->older = timeline->youngest;
@@ -448,6 +456,16 @@ void timeline_context_abandon(struct timeline_context *context)
 }
 
 /* ---- waiting and asking ------------------------------------------------------------------ */
+
+uint64_t timeline_make_room(struct timeline *timeline)
+{
+    uint64_t end = 0;
+    while (timeline->unsettled_count > (size_t)timeline_model.pending) {
+        uint64_t this_end = timeline_finish(timeline->earliest);
+        if (this_end > end) end = this_end;
+    }
+    return end;
+}
 
 uint64_t timeline_finish(struct timeline_op *op)
 {

@@ -22,6 +22,7 @@
     PARAMETER(module_load, 5e6, "ns", "with the driver's cache warm (0.125 s without)")            \
     PARAMETER(allocate, 50e3, "ns", "device memory")                                               \
     PARAMETER(allocate_pinned, 250, "ns per KiB", "pinned memory: 1 ms for 4 MiB")                 \
+    PARAMETER(pending, 8192, "operations", "in the queues; a GPU holds about 1000 launches")       \
     /* Between host and device. */                                                                 \
     PARAMETER(dispatch, 3000, "ns", "from the call to the earliest start on the device")           \
     PARAMETER(chain, 1000, "ns", "from the end of one operation to the start of a dependent one")  \

@@ -49,6 +49,7 @@ struct timeline_op {
     uint64_t wanted;    /* number of the wait that wants it run */
     uint64_t tried;     /* number of the round in which it answered TIMELINE_NOT_YET */
     struct timeline_op *older, *younger; /* the list of what has not run */
+    struct timeline_op *earlier, *later; /* the list of what is not settled */
 
     enum clock_phase phase;
     unsigned unended; /* dependencies that have not ended */
@@ -95,6 +96,8 @@ struct timeline {
 
     struct timeline_op *oldest, *youngest; /* what has not run, by number */
     size_t unrun_count;
+    struct timeline_op *earliest, *latest; /* what is not settled, by number */
+    size_t unsettled_count;
     struct timeline_op **ready;
     size_t ready_count, ready_room;
 

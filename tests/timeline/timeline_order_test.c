@@ -433,6 +433,26 @@ START_TEST(progress_runs_host_functions_and_what_they_need_only)
 }
 END_TEST
 
+START_TEST(more_than_the_queues_hold_makes_the_oldest_run)
+{
+    const unsigned many = 10000;
+    begin(TIMELINE_LATEST, 0);
+    struct timeline_stream *a = stream(TIMELINE_BLOCKING);
+    struct timeline_op *first = put_kernel(a, "k");
+    ck_assert_uint_eq(timeline_make_room(timeline), 0);
+    for (unsigned i = 0; i < many; i++)
+        timeline_op_release(
+            timeline_submit(a, &(struct timeline_work){.kind = TIMELINE_SET}, ++now, NULL, 0));
+    ck_assert_str_eq(log_text, "");
+    ck_assert_uint_ge(timeline_make_room(timeline), 1000000); /* the host waits for the kernel */
+    ck_assert_str_eq(log_text, "k");
+    ck_assert(timeline_op_has_run(first));
+    ck_assert(!timeline_is_idle(timeline));
+    timeline_op_release(first);
+    timeline_destroy(timeline);
+}
+END_TEST
+
 START_TEST(long_chains_need_no_stack)
 {
     enum { LONG = 100000 };
@@ -473,6 +493,7 @@ int main(void)
     tcase_add_test(tcase, a_polling_loop_ends_when_the_kernel_would);
     tcase_add_test(tcase, a_second_kernel_like_the_first_does_not_run_before_its_time);
     tcase_add_test(tcase, progress_runs_host_functions_and_what_they_need_only);
+    tcase_add_test(tcase, more_than_the_queues_hold_makes_the_oldest_run);
     tcase_add_test(tcase, long_chains_need_no_stack);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
