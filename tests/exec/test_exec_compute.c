@@ -7,6 +7,7 @@
 #include "tests/exec/rows.h"
 
 #include <check.h>
+#include <fenv.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,6 +126,7 @@ START_TEST(directed_roundings)
         compute_inputs(&key, cases);
         memcpy(nearest, cases, sizeof cases);
         compute_run(&key, "", cases);
+        ck_assert_int_eq(fegetround(), FE_TONEAREST);
         for (unsigned n = 0; n < COMPUTE_CASES; n++) {
             struct reference reference = {.out = 0};
             ck_assert(reference_directed(&key, cases[n].in, &reference));

@@ -176,6 +176,11 @@ START_TEST(lanes_outside_of_the_mask)
         run_body("shfl.sync.idx.b32 %r, %v, 0, 31, 0xff;", 1, 32, NULL, NULL, 1, &result),
         EXEC_TRAP);
     ck_assert_ptr_nonnull(strstr(result.fault.message, "lane 8"));
+    /* A lane that does not take part has no value to give. */
+    uint32_t few[32];
+    run("setp.ge.u32 %p, %t, 8;\n@%p bra DONE;\nshfl.sync.idx.b32 %r, %v, 20, 31, 0xff;\nDONE:", 32,
+        NULL, few);
+    ck_assert_uint_eq(few[3], 0xa5a5a5a5);
     /* Lane 3 leaves without the lanes that name it: they do not wait for it. */
     uint32_t out[32];
     run("mov.u32 %r, 0;\nsetp.eq.u32 %p, %t, 3;\n@%p exit;\nmov.u32 %a, 1;\n"
@@ -445,6 +450,22 @@ START_TEST(guarded_writes_keep_the_rest)
 }
 END_TEST
 
+/* The same around a loop, where the value must survive other registers' short lives. */
+START_TEST(guarded_writes_in_loops)
+{
+    uint32_t out[32];
+    run(".reg .b32 %z<4>;\nmov.u32 %r, 0;\nmov.u32 %c, 0;\nadd.u32 %a, %t, 5;\nand.b32 %b, %t, 1;\n"
+        "LOOP: add.u32 %d, %c, %b;\nsetp.eq.u32 %p, %d, 2;\n@%p mov.u32 %a, 500;\n"
+        "add.u32 %r, %r, %a;\nmul.lo.u32 %z0, %c, 1;\nmul.lo.u32 %z1, %c, 2;\n"
+        "mul.lo.u32 %z2, %c, 3;\nadd.u32 %z3, %c, 0;\nadd.u32 %r, %r, %z0;\nadd.u32 %r, %r, %z1;\n"
+        "add.u32 %r, %r, %z2;\nadd.u32 %r, %r, %z3;\nadd.u32 %c, %c, 1;\n"
+        "setp.lt.u32 %q, %c, 4;\n@%q bra LOOP;",
+        32, NULL, out);
+    for (uint32_t k = 0; k < 32; k++)
+        ck_assert_uint_eq(out[k], k % 2 ? (k + 5) + 3 * 500 + 42 : 2 * (k + 5) + 2 * 500 + 42);
+}
+END_TEST
+
 /* What is read before it is written is the same in every block and on every worker. */
 START_TEST(unwritten_registers)
 {
@@ -583,6 +604,7 @@ int main(void)
     tcase_add_test(tests, guards_and_predicates);
     tcase_add_test(tests, comparisons_of_pairs);
     tcase_add_test(tests, guarded_writes_keep_the_rest);
+    tcase_add_test(tests, guarded_writes_in_loops);
     tcase_add_test(tests, unwritten_registers);
     tcase_add_test(tests, special_registers);
     tcase_add_test(tests, unsupported_instructions_are_named);
