@@ -181,9 +181,10 @@ uint32_t lower_symbol(struct lower *lower, const struct ptx_operand *operand, ui
 {
     const struct ptx_variable *variable = operand->variable;
     const uint64_t offset = (uint64_t)operand->offset;
-    if (operand->function)
-        return lower_constant(lower, EXEC_CONSTANT_CODE, (int32_t)operand->function->index, offset,
-                              width);
+    const struct ptx_function *function = operand->function;
+    while (function && function->alias_of) function = function->alias_of;
+    if (function)
+        return lower_constant(lower, EXEC_CONSTANT_CODE, (int32_t)function->index, offset, width);
     bool dynamic;
     switch (variable->space) {
     case PTX_SPACE_GLOBAL:

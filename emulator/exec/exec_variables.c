@@ -49,13 +49,15 @@ static bool copy_initial(struct exec_program *program, const struct ptx_module *
     initial->relocation_count = source->relocation_count;
     for (uint32_t k = 0; k < source->relocation_count; k++) {
         const struct ptx_relocation *from = &source->relocations[k];
+        const struct ptx_function *function = from->function;
+        while (function && function->alias_of) function = function->alias_of;
         initial->relocations[k] = (struct exec_relocation){
             .offset = from->offset,
             .bytes = from->bytes,
             .shift = from->shift,
             .addend = from->addend,
             .variable = from->variable ? index_in(module, from->variable) : -1,
-            .function = from->function ? (int32_t)from->function->index : -1};
+            .function = function ? (int32_t)function->index : -1};
     }
     return true;
 }

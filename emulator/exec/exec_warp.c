@@ -10,6 +10,10 @@
  * out of order. */
 enum { BACKWARD_ALONE = 1024, BACKWARD_DIVERGED = 4096, BACKWARD_ROTATED = 16 };
 
+/* Turns of others after which a fragment that could run gets one out of order. A loop that splits
+ * and merges in every round never uses up its backward branches. */
+enum { PATIENCE = 4096 };
+
 /* ---- fragments ------------------------------------------------------------------------------ */
 
 static void fragment_add(struct exec_warp *warp, const struct exec_fragment *fragment)
@@ -135,8 +139,15 @@ enum exec_turn exec_warp_run(struct exec_warp *warp, uint64_t slice)
     for (;;) {
         if (!warp->live) return EXEC_TURN_DONE;
         if (warp->fragment_count > 1) fragments_merge(warp);
-        const uint32_t choice = fragment_choose(warp, warp->rotate);
+        uint32_t choice = fragment_choose(warp, warp->rotate);
         if (choice == warp->fragment_count) return EXEC_TURN_BLOCKED;
+        if (!warp->rotate && warp->fragment_count > 1) {
+            const uint32_t oldest = fragment_choose(warp, true);
+            if (warp->tick - warp->fragments[oldest].tick > PATIENCE) {
+                warp->rotate = true;
+                choice = oldest;
+            }
+        }
         if (warp->instructions >= until || warp->yield) return EXEC_TURN_SPENT;
 
         bool others;

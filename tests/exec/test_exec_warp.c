@@ -363,6 +363,20 @@ START_TEST(plain_loops_let_others_run)
 }
 END_TEST
 
+/* The same where the loop splits and merges in every round. */
+START_TEST(diverging_loops_let_others_run)
+{
+    uint32_t out[32];
+    run("mov.u32 %r, 0;\nmov.u32 %c, 0;\nst.shared.u32 [tile], 0;\nbar.warp.sync -1;\n"
+        "setp.ge.u32 %p, %t, 31;\n@%p bra LATER;\nWAIT: add.u32 %c, %c, 1;\nadd.u32 %b, %c, %t;\n"
+        "and.b32 %b, %b, 1;\nsetp.eq.u32 %q, %b, 0;\n@%q bra EVEN;\nadd.u32 %d, %c, 1;\n"
+        "EVEN: ld.shared.u32 %r, [tile];\nsetp.eq.u32 %q, %r, 0;\n@%q bra WAIT;\nbra DONE;\n"
+        "LATER: mov.u32 %a, 4;\nst.shared.u32 [tile], %a;\nDONE:",
+        32, NULL, out);
+    ck_assert_uint_eq(out[5], 4);
+}
+END_TEST
+
 /* Warps of one block wait for each other through shared memory. */
 START_TEST(warps_take_turns)
 {
@@ -600,6 +614,7 @@ int main(void)
     tcase_add_test(tests, nested_branches_meet_again);
     tcase_add_test(tests, producer_and_consumer_in_a_warp);
     tcase_add_test(tests, plain_loops_let_others_run);
+    tcase_add_test(tests, diverging_loops_let_others_run);
     tcase_add_test(tests, warps_take_turns);
     tcase_add_test(tests, guards_and_predicates);
     tcase_add_test(tests, comparisons_of_pairs);
