@@ -120,8 +120,8 @@ struct context {
     const struct memory_region *heap; /* of malloc in kernels; NULL until a kernel runs */
 };
 
-/* Gives a new object its id, makes its handle valid and puts it in `context`'s list. `what` is its
- * trace kind, TRACE_WHAT_NONE for objects that the trace does not know. */
+/* Gives a new object its id, makes its handle valid and, unless it is NULL, puts it in `context`'s
+ * list: what ends with the context. */
 void object_add(struct object *object, enum object_kind kind, struct context *context);
 /* The reverse; the caller frees it. */
 void object_remove(struct object *object);
@@ -138,7 +138,6 @@ struct call {
     uint64_t request;
     uint64_t start_ns;
     uint64_t context, stream, object; /* trace ids that the call named */
-    bool unrecorded;                  /* outside any public call */
 };
 
 struct thread {

@@ -532,11 +532,6 @@ bool timeline_query(struct timeline_op *op, uint64_t now_ns)
     return ended;
 }
 
-bool timeline_stream_query(struct timeline_stream *stream, uint64_t now_ns)
-{
-    return stream->last == NULL || timeline_query(stream->last, now_ns);
-}
-
 void timeline_nudge(struct timeline *timeline)
 {
     if (timeline->settings.order == TIMELINE_EARLIEST) run_round(timeline, 0);

@@ -80,7 +80,8 @@ enum timeline_kind {
     TIMELINE_COPY_HOST,   /* host to host, by the host */
     TIMELINE_SET,
     TIMELINE_HOST_FUNCTION,
-    TIMELINE_MARK, /* takes no time: an event's record, a wait, a free, a value */
+    TIMELINE_STAMP, /* a timed event's record: takes no time, but its turn among the kernels */
+    TIMELINE_MARK,  /* takes no time: an untimed event's record, a wait, a free, a value */
     TIMELINE_KIND_COUNT
 };
 
@@ -153,7 +154,6 @@ uint64_t timeline_context_finish(struct timeline_context *context);
 /* Has `op` ended by host time `now_ns`? Only then (and then for certain) has it run; an answer of
  * false makes nothing visible, unless a kernel whose duration nobody knew had to be run to know. */
 bool timeline_query(struct timeline_op *op, uint64_t now_ns);
-bool timeline_stream_query(struct timeline_stream *stream, uint64_t now_ns);
 
 /* A call of the submission begins: the random order may run something. */
 void timeline_nudge(struct timeline *timeline);

@@ -77,7 +77,7 @@ struct clock_queue {
     struct timeline_op *first, *last;
 };
 
-enum { QUEUE_COPY, QUEUE_COMPUTE, QUEUE_COUNT, QUEUE_NONE = QUEUE_COUNT };
+enum { QUEUE_IN, QUEUE_OUT, QUEUE_INSIDE, QUEUE_COMPUTE, QUEUE_COUNT, QUEUE_NONE = QUEUE_COUNT };
 
 struct timeline_context {
     struct timeline *timeline;

@@ -194,7 +194,7 @@ START_TEST(what_is_known_of_a_function)
     ck_assert_uint_eq(size, 4);
     FAILS(CUDA_ERROR_INVALID_VALUE, cuFuncGetParamInfo(function, 2, &offset, &size));
     /* More threads than __launch_bounds__ says. */
-    FAILS(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, launch_bounded(function, test_device(4), 65));
+    FAILS(CUDA_ERROR_INVALID_VALUE, launch_bounded(function, test_device(4), 65));
     OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 64, 0));
     ck_assert_int_eq(blocks, 32);
     OK(cuOccupancyMaxPotentialBlockSize(&grid, &value, function, NULL, 0, 0));

@@ -96,26 +96,40 @@ static double wait_for_all(void)
     return (double)end / 1e9;
 }
 
-static double breadth_first(enum timeline_order order, unsigned connections, bool pageable)
+/* The kernel of array `i`, with an event before and behind it: timed, untimed (TIMELINE_MARK) or
+ * none (TIMELINE_KERNEL). */
+static void middle(struct timeline_stream *stream, enum timeline_kind events)
+{
+    const struct timeline_work event = {.kind = events};
+    if (events != TIMELINE_KERNEL)
+        timeline_op_release(timeline_submit(stream, &event, host_ns, NULL, 0));
+    timeline_op_release(kernel(stream, &kernel_cost));
+    if (events != TIMELINE_KERNEL)
+        timeline_op_release(timeline_submit(stream, &event, host_ns, NULL, 0));
+}
+
+static double breadth_first(enum timeline_order order, unsigned connections, bool pageable,
+                            enum timeline_kind events)
 {
     start_with(order, connections);
     make_streams(ARRAYS);
     for (int i = 0; i < ARRAYS; i++)
         timeline_op_release(copy(streams[i], TIMELINE_COPY_IN, BYTES, pageable));
-    for (int i = 0; i < ARRAYS; i++) timeline_op_release(kernel(streams[i], &kernel_cost));
+    for (int i = 0; i < ARRAYS; i++) middle(streams[i], events);
     for (int i = 0; i < ARRAYS; i++)
         timeline_op_release(copy(streams[i], TIMELINE_COPY_OUT, BYTES, pageable));
     return wait_for_all();
 }
 
-static double depth_first(enum timeline_order order, unsigned connections, unsigned count)
+static double depth_first(enum timeline_order order, unsigned connections, unsigned count,
+                          enum timeline_kind events)
 {
     start_with(order, connections);
     make_streams(count);
     for (unsigned i = 0; i < ARRAYS; i++) {
         struct timeline_stream *stream = streams[i % count];
         timeline_op_release(copy(stream, TIMELINE_COPY_IN, BYTES, false));
-        timeline_op_release(kernel(stream, &kernel_cost));
+        middle(stream, events);
         timeline_op_release(copy(stream, TIMELINE_COPY_OUT, BYTES, false));
     }
     return wait_for_all();
@@ -129,51 +143,63 @@ static double depth_first(enum timeline_order order, unsigned connections, unsig
                       #value " is %g; measured %g", within_value, (double)(measured));             \
     } while (0)
 
+/* Figures: measurements.md's first table for serial and pageable; the others
+ * tests/gpu/issue_order.cu on one H100, in seconds. */
+#define LATEST TIMELINE_LATEST
+#define NO_EVENTS TIMELINE_KERNEL
+
 START_TEST(the_200_arrays_take_what_was_measured)
 {
     double pageable = serial(true);
     WITHIN(2.086, 1.1, pageable);
     WITHIN(1.08, 1.05, pageable / serial(false));
-    WITHIN(9.3, 1.5, pageable / breadth_first(TIMELINE_LATEST, 8, true));
-    WITHIN(67, 1.5, pageable / breadth_first(TIMELINE_LATEST, 8, false));
-    WITHIN(8.4, 1.5, pageable / depth_first(TIMELINE_LATEST, 8, 200));
+    WITHIN(9.3, 1.5, pageable / breadth_first(LATEST, 8, true, NO_EVENTS));
+    WITHIN(67, 1.5, pageable / breadth_first(LATEST, 8, false, NO_EVENTS));
 }
 END_TEST
 
-START_TEST(fewer_streams_take_what_was_measured)
+START_TEST(the_order_of_issue_alone_costs_nothing)
 {
-    WITHIN(0.243, 1.5, depth_first(TIMELINE_LATEST, 8, 128));
-    WITHIN(0.237, 1.5, depth_first(TIMELINE_LATEST, 8, 32));
-    WITHIN(0.221, 1.5, depth_first(TIMELINE_LATEST, 8, 8));
-    WITHIN(0.812, 1.5, depth_first(TIMELINE_LATEST, 8, 2));
-    WITHIN(1.561, 1.5, depth_first(TIMELINE_LATEST, 8, 1));
+    WITHIN(0.0275, 1.5, depth_first(LATEST, 8, 200, NO_EVENTS));
+    WITHIN(0.0261, 1.5, depth_first(LATEST, 1, 200, NO_EVENTS));
+    WITHIN(0.0266, 1.5, breadth_first(LATEST, 1, false, NO_EVENTS));
+    WITHIN(0.0281, 1.5, depth_first(LATEST, 32, 200, NO_EVENTS));
 }
 END_TEST
 
-START_TEST(more_connections_help_depth_first_only)
+START_TEST(timed_events_make_streams_of_one_queue_take_turns)
 {
-    WITHIN(0.0708, 1.5, depth_first(TIMELINE_LATEST, 32, 200));
-    WITHIN(0.0684, 1.5, depth_first(TIMELINE_LATEST, 32, 32));
-    WITHIN(1.0, 1.1,
-           breadth_first(TIMELINE_LATEST, 32, false) / breadth_first(TIMELINE_LATEST, 8, false));
+    WITHIN(0.2495, 1.5, depth_first(LATEST, 8, 200, TIMELINE_STAMP));
+    WITHIN(0.2550, 1.5, breadth_first(LATEST, 8, false, TIMELINE_STAMP));
+    WITHIN(1.914, 1.5, depth_first(LATEST, 1, 200, TIMELINE_STAMP));
+    WITHIN(1.930, 1.5, breadth_first(LATEST, 1, false, TIMELINE_STAMP));
+    WITHIN(0.0700, 1.5, depth_first(LATEST, 32, 200, TIMELINE_STAMP));
+    WITHIN(0.0847, 1.5, breadth_first(LATEST, 32, false, TIMELINE_STAMP));
+}
+END_TEST
+
+START_TEST(untimed_events_cost_nothing)
+{
+    WITHIN(0.0280, 1.5, depth_first(LATEST, 8, 200, TIMELINE_MARK));
+    WITHIN(0.0341, 1.5, breadth_first(LATEST, 8, false, TIMELINE_MARK));
 }
 END_TEST
 
 START_TEST(time_does_not_depend_on_the_order_policy)
 {
-    double latest = depth_first(TIMELINE_LATEST, 8, 200);
-    ck_assert_double_eq_tol(latest, depth_first(TIMELINE_EARLIEST, 8, 200), 1e-6);
-    ck_assert_double_eq_tol(latest, depth_first(TIMELINE_RANDOM, 8, 200), 1e-6);
-    latest = breadth_first(TIMELINE_LATEST, 8, false);
-    ck_assert_double_eq_tol(latest, breadth_first(TIMELINE_EARLIEST, 8, false), 1e-6);
-    ck_assert_double_eq_tol(latest, breadth_first(TIMELINE_RANDOM, 8, false), 1e-6);
+    double latest = depth_first(LATEST, 8, 200, TIMELINE_STAMP);
+    ck_assert_double_eq_tol(latest, depth_first(TIMELINE_EARLIEST, 8, 200, TIMELINE_STAMP), 1e-6);
+    ck_assert_double_eq_tol(latest, depth_first(TIMELINE_RANDOM, 8, 200, TIMELINE_STAMP), 1e-6);
+    latest = breadth_first(LATEST, 8, false, NO_EVENTS);
+    ck_assert_double_eq_tol(latest, breadth_first(TIMELINE_EARLIEST, 8, false, NO_EVENTS), 1e-6);
+    ck_assert_double_eq_tol(latest, breadth_first(TIMELINE_RANDOM, 8, false, NO_EVENTS), 1e-6);
 }
 END_TEST
 
 /* Waiting stream by stream learns what the kernels cost from the first that ran. */
 START_TEST(waiting_stream_by_stream_takes_as_long_as_waiting_for_all)
 {
-    double all = breadth_first(TIMELINE_LATEST, 8, false);
+    double all = breadth_first(LATEST, 8, false, NO_EVENTS);
     start_with(TIMELINE_LATEST, 8);
     make_streams(ARRAYS);
     for (int i = 0; i < ARRAYS; i++)
@@ -200,12 +226,16 @@ START_TEST(copies_of_one_direction_serialise_and_both_directions_overlap)
     double one_way = wait_for_all(); /* 110 MB one way */
     start_with(TIMELINE_LATEST, 8);
     make_streams(4);
-    timeline_op_release(copy(streams[0], TIMELINE_COPY_IN, 55100000, false));
-    timeline_op_release(copy(streams[1], TIMELINE_COPY_OUT, 55100000, false));
-    double both_ways = wait_for_all();
+    struct timeline_op *in = copy(streams[0], TIMELINE_COPY_IN, 55100000, false);
+    struct timeline_op *out = copy(streams[1], TIMELINE_COPY_OUT, 55000000, false);
+    timeline_context_finish(context);
     WITHIN(0.002, 1.02, one_way);
     /* 93 to 97 GB/s in total when both directions are busy. */
-    WITHIN(0.0011 / 0.095 * 0.1, 1.05, both_ways);
+    WITHIN(0.0011 / 0.095 * 0.1, 1.05, (double)timeline_op_end(in) / 1e9);
+    WITHIN(0.0011 / 0.095 * 0.1, 1.05, (double)timeline_op_end(out) / 1e9);
+    timeline_op_release(in);
+    timeline_op_release(out);
+    stop();
 }
 END_TEST
 
@@ -384,8 +414,9 @@ int main(void)
     TCase *tcase = tcase_create("clock");
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, the_200_arrays_take_what_was_measured);
-    tcase_add_test(tcase, fewer_streams_take_what_was_measured);
-    tcase_add_test(tcase, more_connections_help_depth_first_only);
+    tcase_add_test(tcase, the_order_of_issue_alone_costs_nothing);
+    tcase_add_test(tcase, untimed_events_cost_nothing);
+    tcase_add_test(tcase, timed_events_make_streams_of_one_queue_take_turns);
     tcase_add_test(tcase, time_does_not_depend_on_the_order_policy);
     tcase_add_test(tcase, waiting_stream_by_stream_takes_as_long_as_waiting_for_all);
     tcase_add_test(tcase, copies_of_one_direction_serialise_and_both_directions_overlap);
