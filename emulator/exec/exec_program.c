@@ -120,12 +120,6 @@ static uint64_t align_up(uint64_t value, uint64_t alignment)
     return alignment > 1 ? (value + alignment - 1) / alignment * alignment : value;
 }
 
-/* The places of a function's variables while it is compiled. */
-struct layout {
-    uint32_t *offsets;       /* of body variables */
-    uint32_t *module_shared; /* of module variables */
-};
-
 static bool is_dynamic(const struct ptx_variable *variable)
 {
     return variable->is_unsized && variable->linkage == PTX_EXTERN;

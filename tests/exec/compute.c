@@ -2,6 +2,7 @@
 
 #include "tests/exec/device.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -198,7 +199,6 @@ static const char *register_type(unsigned bits)
 
 static size_t append(char *text, size_t size, size_t used, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-#include <stdarg.h>
 static size_t append(char *text, size_t size, size_t used, const char *format, ...)
 {
     va_list arguments;

@@ -245,8 +245,8 @@ static bool convert(const struct compute_key *key, const uint64_t *in, struct re
         /* The first source goes to the upper half. */
         quad value = exact_source(from, in, both ? 1 - k : 0);
         if (!strcmp(from, "f32") && compute_has(key, "ftz") &&
-            fpclassify((float)value) == FP_SUBNORMAL && false)
-            value = 0;
+            fpclassify(float_of(in[0])) == FP_SUBNORMAL)
+            value = copysign(0, (double)value);
         if (compute_has(key, "sat")) value = saturated(value);
         if (compute_has(key, "relu") && value <= 0) value = 0;
         if (compute_has(key, "rni")) value = rint((double)value);

@@ -23,7 +23,7 @@ static const struct test_row rows[] = {
 enum { ROWS = sizeof rows / sizeof *rows, SHARDS = 8 };
 
 /* Keys that no instruction has: the pieces that lowering builds vector moves and wide registers of;
- * tests/exec/test_exec_lower.c runs them. */
+ * test_exec_memory.c runs them. */
 static bool is_piece(const struct compute_key *key)
 {
     static const char *const pieces[] = {"pack", "low", "high", "widen"};

@@ -100,13 +100,11 @@ static const char *address_register(const char *where)
  */
 static void instruction(const char *key, char *result)
 {
-    char first[32];
     strcpy(result, key);
     char *wide = strstr(result, "shared64");
     if (wide) memmove(wide + 6, wide + 8, strlen(wide + 8) + 1);
     char *generic = strstr(result, ".generic");
     if (generic) memmove(generic, generic + 8, strlen(generic + 8) + 1);
-    snprintf(first, sizeof first, "%s", result);
 }
 
 static const char *register_of(const char *type)
@@ -490,8 +488,6 @@ START_TEST(atomics_of_half_formats)
 {
     /* 1.5 + 2.25 in both formats, single and packed; red leaves no result. */
     uint64_t in[BYTES / 8] = {0x3e003e00, 0x40804080, 0x3fc03fc0, 0x40104010}, out[BYTES / 8];
-    begin();
-    say("\n");
     used = 0;
     say(".version 9.0\n.target sm_90\n.address_size 64\n");
     begin_kernel();
@@ -532,8 +528,6 @@ START_TEST(asynchronous_copies)
 {
     unsigned char in[BYTES], out[BYTES];
     fill(in);
-    begin();
-    say("\n");
     used = 0;
     say(".version 9.0\n.target sm_80\n.address_size 64\n");
     begin_kernel();
