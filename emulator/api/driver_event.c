@@ -64,8 +64,10 @@ CUresult driver_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigne
     }
     struct operation *operation = operation_make(stream, TRACE_EVENT_RECORD, 0);
     if (operation != NULL) operation->record.object = event->object.id;
-    TRY(operation_submit(operation, stream, &(struct timeline_work){.kind = TIMELINE_MARK}, NULL,
-                         &op));
+    const bool timed = !(event->flags & CU_EVENT_DISABLE_TIMING);
+    TRY(operation_submit(operation, stream,
+                         &(struct timeline_work){.kind = timed ? TIMELINE_STAMP : TIMELINE_MARK},
+                         NULL, &op));
     timeline_op_release(event->record); /* earlier waits keep what they captured */
     event->record = op;
     return CUDA_SUCCESS;

@@ -18,7 +18,7 @@ trap 'rm -rf "$work"' EXIT
 "$nvcc" -cudart shared -gencode arch=compute_75,code=compute_75 -lineinfo -g -shared \
     -Xcompiler -fPIC -o "$work/lesson.so" "$here/sample.cu"
 echo 'int sample(void); int main(void) { return sample(); }' |
-    cc -x c - "$work/lesson.so" -Wl,-rpath,"$work" -Wl,--allow-shlib-undefined -o "$work/sample"
+    cc -x c - -x none "$work/lesson.so" -Wl,-rpath,"$work" -Wl,--allow-shlib-undefined -o "$work/sample"
 libraries=$(dirname "$(dirname "$(readlink -f "$(command -v "$nvcc")")")")/lib64
 "$build/grader/trace_dump" --create "$work/trace"
 OVERLAP_TRACE=$work/trace CUDA_INJECTION64_PATH=$build/recorder/librecorder.so \
