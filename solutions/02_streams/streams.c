@@ -1,4 +1,4 @@
-/* Lesson 02, the reference solution: page-locked memory, a stream per array, issued breadth-first.
+/* Lesson 02, the reference solution: page-locked memory, a stream per array, one wait at the end.
  */
 #include "lesson.h"
 
@@ -43,13 +43,14 @@ cudaError_t streams_run(struct streams_lane lanes[], size_t count, streams_kerne
     cudaError_t error = cudaSuccess;
 
     /* Breadth-first: the first step of every lane, then the second of every lane, then the third.
+     * Depth-first (all three of lane 0, then of lane 1, ...) would do as well: a copy that waits
+     * for its kernel holds up neither copies the other way nor other lanes' kernels, although the
+     * streams are many and the device's queues few (measured: tests/gpu/issue_order.cu).
      *
-     * The streams are many, the device's queues few: 8, unless CUDA_DEVICE_MAX_CONNECTIONS says
-     * otherwise. Streams that share a queue stand in it one behind the other, in the order in which
-     * the host issued the work. Depth-first (all three steps of lane 0, then of lane 1, ...) puts
-     * lane 0's copy out, which waits for lane 0's kernel, in front of lane 8's copy in, which waits
-     * for nothing: so lane 8 waits for a kernel that it has nothing to do with. Breadth-first puts
-     * what can start at once in front of what has to wait. */
+     * What must not stand here is a timed event behind each kernel. Its stamp waits for the kernel,
+     * at the head of a queue that several streams share, and the next stream's kernel waits behind
+     * it: only as many kernels run side by side as there are queues, 8 unless
+     * CUDA_DEVICE_MAX_CONNECTIONS says otherwise. */
     for (size_t i = 0; i < count && error == cudaSuccess; i++)
         error = cudaMemcpyAsync(lanes[i].device, lanes[i].host, lanes[i].length * sizeof(float),
                                 cudaMemcpyHostToDevice, lanes[i].stream);

@@ -95,9 +95,12 @@ cudaError_t events_time_each(events_kernel kernel, const struct events_task task
     /* Creating an event takes the host a while; not between start and launch. */
     for (size_t i = 0; i < count && error == cudaSuccess; i++) error = pair_create(&pairs[i]);
 
-    /* Each pair as close around its kernel as it can be. First all starts, then all kernels, then
-     * all ends would be breadth-first, as in lesson 02, and wrong: kernel i would carry the
-     * launches of all the kernels before it in its time. */
+    /* Each pair as close around its kernel as it can be: then the times are right, whatever the
+     * kernels. The price: the stamp of an end waits for its kernel and holds up the streams that
+     * share its hardware queue, so that only as many kernels run side by side as there are queues.
+     * With all ends in a second loop they would all run side by side, but an end could stand in its
+     * queue behind that of a longer kernel. With the starts in a loop of their own as well, each
+     * time would also hold the records and launches in between. */
     for (; issued < count && error == cudaSuccess; issued++)
         error = launch_between(&pairs[issued], kernel, &tasks[issued]);
 

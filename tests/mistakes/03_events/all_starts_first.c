@@ -1,5 +1,5 @@
-/* mistake: breadth-first: all starts, all kernels, all ends; a kernel carries the launches of
- * those before it
+/* mistake: all starts, all kernels, all ends: the starts are passed early, and each time holds the
+ * records and launches in between
  * fails: Events.EveryKernelIsTimed
  */
 #include "lesson.h"
