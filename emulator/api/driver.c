@@ -196,7 +196,7 @@ CUresult driver_leave(CUresult code)
 
 int overlap_unsupported(const char *name, const void *caller, unsigned flags, int code)
 {
-    enum { KNOWN = 64 };
+    enum { KNOWN = 1024 }; /* more than the names of both libraries that are not supported */
     static const char *known[KNOWN];
     static size_t count;
     bool first = true;

@@ -5,6 +5,7 @@
 #include <cudaProfiler.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { N = 256, BYTES = N * 4 };
 
@@ -298,6 +299,68 @@ START_TEST(a_modules_functions_are_listed)
 }
 END_TEST
 
+START_TEST(the_device_is_described_in_the_old_ways_too)
+{
+    CUdevprop properties;
+    CUdevice device = 5;
+    char luid[8], name[32];
+    unsigned mask;
+    int value;
+    test_context(_i);
+    OK(cuDeviceGetProperties(&properties, 0));
+    ck_assert_int_eq(properties.maxThreadsPerBlock, 1024);
+    ck_assert_int_eq(properties.SIMDWidth, 32);
+    FAILS(CUDA_ERROR_NOT_SUPPORTED, cuDeviceGetLuid(luid, &mask, 0)); /* Windows only */
+    OK(cuDeviceGetExecAffinitySupport(&value, CU_EXEC_AFFINITY_TYPE_SM_COUNT, 0));
+    ck_assert_int_eq(value, 0);
+    FAILS(CUDA_ERROR_INVALID_VALUE,
+          cuDeviceGetExecAffinitySupport(&value, CU_EXEC_AFFINITY_TYPE_MAX, 0));
+    OK(cuDeviceGetByPCIBusId(&device, "0000:01:00"));
+    OK(cuDeviceGetByPCIBusId(&device, "01:00.0"));
+    ck_assert_int_eq(device, 0);
+    FAILS(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetByPCIBusId(&device, "no bus"));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuDeviceGetName(name, 0, 0));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuDeviceGetPCIBusId(name, 0, 0));
+    FAILS(CUDA_ERROR_INVALID_DEVICE, cuDeviceTotalMem(&(size_t){0}, 2));
+}
+END_TEST
+
+START_TEST(a_kernel_of_a_library_has_attributes_of_its_own)
+{
+    CUlibrary library;
+    CUkernel kernel;
+    CUlibrary owner;
+    CUmodule module;
+    size_t offset, size;
+    int value;
+    char path[] = "/tmp/overlap-test-XXXXXX";
+    static const char text[] = ".version 7.5\n.target sm_75\n.address_size 64\n"
+                               ".visible .entry k(.param .u64 a) { ret; }\n";
+    test_context(_i);
+    int file = mkstemp(path);
+    ck_assert_int_eq(write(file, text, sizeof text - 1), (int)sizeof text - 1);
+    close(file);
+    OK(cuLibraryLoadFromFile(&library, path, NULL, NULL, 0, NULL, NULL, 0));
+    unlink(path);
+    OK(cuLibraryGetKernel(&kernel, library, "k"));
+    OK(cuKernelGetLibrary(&owner, kernel));
+    ck_assert_ptr_eq(owner, library);
+    OK(cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 100000, kernel, 0));
+    OK(cuKernelGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, kernel, 0));
+    ck_assert_int_eq(value, 100000);
+    OK(cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 50, kernel, 0));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_NUM_REGS, 3, kernel, 0));
+    OK(cuKernelSetCacheConfig(kernel, CU_FUNC_CACHE_PREFER_SHARED, 0));
+    OK(cuKernelGetParamInfo(kernel, 0, &offset, &size));
+    ck_assert_uint_eq(size, 8);
+    OK(cuLibraryGetModule(&module, library));
+    FAILS(CUDA_ERROR_INVALID_HANDLE, cuModuleUnload(module)); /* it is the library's */
+    FAILS(CUDA_ERROR_FILE_NOT_FOUND,
+          cuLibraryLoadFromFile(&library, "/nowhere", NULL, NULL, 0, NULL, NULL, 0));
+    FAILS(CUDA_ERROR_INVALID_HANDLE, cuKernelGetName(&(const char *){NULL}, (CUkernel)&value));
+}
+END_TEST
+
 /* An answer has to have somewhere to go. */
 START_TEST(null_answers_are_invalid_values)
 {
@@ -366,11 +429,18 @@ int main(void)
     TCase *tcase = tcase_create("rest");
     tcase_set_timeout(tcase, 60);
     const TTest *const all_orders[] = {
-        an_extended_launch_takes_attributes,    memory_operations_come_in_batches,
-        copies_between_contexts_of_one_device,  asynchronous_copies_of_rows_and_slices,
-        rows_are_filled_in_units_of_every_size, pools_are_handles,
-        advice_about_managed_memory_is_taken,   attributes_of_streams_kernels_and_the_thread,
-        a_modules_functions_are_listed,         null_answers_are_invalid_values,
+        an_extended_launch_takes_attributes,
+        memory_operations_come_in_batches,
+        copies_between_contexts_of_one_device,
+        asynchronous_copies_of_rows_and_slices,
+        rows_are_filled_in_units_of_every_size,
+        pools_are_handles,
+        advice_about_managed_memory_is_taken,
+        attributes_of_streams_kernels_and_the_thread,
+        a_modules_functions_are_listed,
+        the_device_is_described_in_the_old_ways_too,
+        a_kernel_of_a_library_has_attributes_of_its_own,
+        null_answers_are_invalid_values,
     };
     for (size_t i = 0; i < sizeof all_orders / sizeof *all_orders; i++)
         tcase_add_loop_test(tcase, all_orders[i], 0, ORDERS);
