@@ -216,6 +216,29 @@ START_TEST(a_stream_query_is_not_ready_then_ready)
 }
 END_TEST
 
+/* A loop that polls ends, however long the work: each fruitless query in a row costs more. */
+START_TEST(repeated_queries_take_longer)
+{
+    test_context(_i);
+    CUdeviceptr p = ones();
+    CUstream stream = test_stream(0);
+    OK(test_launch("slow", stream, p, 2, N));
+    while (cuStreamQuery(stream) == CUDA_ERROR_NOT_READY) {
+    }
+    const struct trace *trace = test_trace();
+    uint64_t before = 0, polls = 0;
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct trace_record *r = &trace->records[i];
+        if (r->kind != TRACE_CALL || strcmp(r->name, "cuStreamQuery") != 0) continue;
+        ck_assert_uint_gt(r->end_ns - r->start_ns, before);
+        before = r->end_ns - r->start_ns;
+        polls++;
+    }
+    ck_assert_uint_gt(polls, 5);
+    ck_assert_uint_lt(polls, 100); /* of a kernel that takes more than 100 us */
+}
+END_TEST
+
 START_TEST(stream_properties_are_what_was_asked_for)
 {
     CUstream stream;
@@ -510,6 +533,7 @@ int main(void)
         the_ptsz_names_take_stream_0_for_the_per_thread_stream,
         destroying_a_stream_with_pending_work_returns_at_once_and_loses_nothing,
         a_stream_query_is_not_ready_then_ready,
+        repeated_queries_take_longer,
         stream_properties_are_what_was_asked_for,
         a_stream_of_another_context_is_refused_for_work,
         a_host_function_runs_after_prior_work_and_blocks_later_work,
