@@ -1,5 +1,5 @@
-/* mistake: all three steps of one lane, then of the next: streams that share a hardware queue
- * stand behind each other's copies out
+/* mistake: a timed event behind each kernel: its stamp holds up the streams that share its hardware
+ * queue, so that only as many kernels run side by side as there are queues
  * fails: Streams.AsFastAsTheReference
  */
 #include "lesson.h"
@@ -35,14 +35,21 @@ cudaError_t streams_run(struct streams_lane lanes[], size_t count, streams_kerne
 {
     cudaError_t error = cudaSuccess;
 
+    for (size_t i = 0; i < count && error == cudaSuccess; i++)
+        error = cudaMemcpyAsync(lanes[i].device, lanes[i].host, lanes[i].length * sizeof(float),
+                                cudaMemcpyHostToDevice, lanes[i].stream);
     for (size_t i = 0; i < count && error == cudaSuccess; i++) {
-        const size_t bytes = lanes[i].length * sizeof(float);
-        keep(&error, cudaMemcpyAsync(lanes[i].device, lanes[i].host, bytes, cudaMemcpyHostToDevice,
-                                     lanes[i].stream));
-        keep(&error, kernel(lanes[i].device, lanes[i].length, lanes[i].stream));
-        keep(&error, cudaMemcpyAsync(lanes[i].host, lanes[i].device, bytes, cudaMemcpyDeviceToHost,
-                                     lanes[i].stream));
+        cudaEvent_t done;
+        error = kernel(lanes[i].device, lanes[i].length, lanes[i].stream);
+        if (error != cudaSuccess) break;
+        error = cudaEventCreate(&done);
+        if (error != cudaSuccess) break;
+        error = cudaEventRecord(done, lanes[i].stream);
+        keep(&error, cudaEventDestroy(done));
     }
+    for (size_t i = 0; i < count && error == cudaSuccess; i++)
+        error = cudaMemcpyAsync(lanes[i].host, lanes[i].device, lanes[i].length * sizeof(float),
+                                cudaMemcpyDeviceToHost, lanes[i].stream);
 
     for (size_t i = 0; i < count; i++) keep(&error, cudaStreamSynchronize(lanes[i].stream));
     return error;
