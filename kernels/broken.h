@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /* Asks for a block of 4,096 threads; no device takes more than 1,024. Returns
- * cudaErrorInvalidConfiguration; nothing runs, the array stays as it is, and the context stays
+ * cudaErrorInvalidValue (1); nothing runs, the array stays as it is, and the context stays
  * usable. */
 cudaError_t broken_configuration_launch(float *array, size_t length, cudaStream_t stream);
 

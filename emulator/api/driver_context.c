@@ -17,14 +17,15 @@ static const struct {
     CUlimit limit;
     size_t initial;
     bool settable;
+    size_t most;
 } limits[] = {
-    {CU_LIMIT_STACK_SIZE, 1024, true},
-    {CU_LIMIT_PRINTF_FIFO_SIZE, 1 << 20, true},
-    {CU_LIMIT_MALLOC_HEAP_SIZE, 8 << 20, true},
-    {CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 2, false},
-    {CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 2048, false},
-    {CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 64, true},
-    {CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0, true},
+    {CU_LIMIT_STACK_SIZE, 1024, true, 512 << 10}, /* local memory of a thread */
+    {CU_LIMIT_PRINTF_FIFO_SIZE, 1 << 20, true, SIZE_MAX},
+    {CU_LIMIT_MALLOC_HEAP_SIZE, 8 << 20, true, SIZE_MAX},
+    {CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 2, false, 0},
+    {CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 2048, false, 0},
+    {CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 64, true, SIZE_MAX},
+    {CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0, true, SIZE_MAX},
 };
 
 /* Gives `context`, zeroed but for its flags, all that a live context has. */
@@ -341,6 +342,7 @@ CUresult driver_cuCtxSetLimit(CUlimit limit, size_t value)
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         if (limits[i].limit != limit) continue;
         if (!limits[i].settable) return CUDA_ERROR_UNSUPPORTED_LIMIT;
+        if (value > limits[i].most) return CUDA_ERROR_INVALID_VALUE;
         thread_context()->limits[limit] = value;
         return CUDA_SUCCESS;
     }

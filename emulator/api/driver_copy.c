@@ -19,7 +19,9 @@ struct extent {
     size_t width, height, depth; /* bytes, rows, slices */
 };
 
-/* What the API's name demands of a side. */
+/* What the API's name, or the copy's direction, says of a side. All addresses are in one space, so
+ * that the copy goes by where they really are: device memory said to be the host's is copied, and
+ * only named. The host's own memory said to be the device's is refused. */
 enum demand { HOST_SIDE, DEVICE_SIDE, ANY_SIDE };
 
 struct copy {
@@ -80,15 +82,16 @@ static CUresult place_find(struct side *side, const struct extent *extent, enum 
                 (unsigned long long)side->address, region != NULL ? "goes beyond" : "is", what);
         return CUDA_ERROR_INVALID_VALUE;
     }
-    bool wrong = demand == DEVICE_SIDE ? side->place == TRACE_PAGEABLE
-                 : demand == HOST_SIDE ? side->place == TRACE_DEVICE
-                                       : false;
-    if (!wrong) return CUDA_SUCCESS;
+    if (demand == HOST_SIDE && side->place == TRACE_DEVICE)
+        finding("wrong side", CUDA_SUCCESS,
+                "the copy's direction calls the %s, 0x%llx, host memory, but it is %s; it was "
+                "copied by where it is: look at the arguments' order and at the direction",
+                role, (unsigned long long)side->address, what);
+    if (demand != DEVICE_SIDE || side->place != TRACE_PAGEABLE) return CUDA_SUCCESS;
     finding("wrong side", CUDA_ERROR_INVALID_VALUE,
-            "the %s, 0x%llx, must be %s memory, but is %s: look at the order of the arguments and "
-            "at the copy's direction",
-            role, (unsigned long long)side->address, demand == DEVICE_SIDE ? "device" : "host",
-            what);
+            "the %s, 0x%llx, must be device memory, but is %s: look at the order of the arguments "
+            "and at the copy's direction",
+            role, (unsigned long long)side->address, what);
     return CUDA_ERROR_INVALID_VALUE;
 }
 

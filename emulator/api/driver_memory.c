@@ -135,6 +135,8 @@ CUresult driver_cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags)
     const uint64_t address = (uint64_t)(uintptr_t)p;
     NEED_POINTER(p);
     if (bytesize == 0 || memory_is_device_address(address)) return CUDA_ERROR_INVALID_VALUE;
+    const struct memory_region *there = memory_find(address);
+    if (there != NULL && !there->registered) return CUDA_ERROR_INVALID_VALUE; /* pinned already */
     if (Flags & CU_MEMHOSTREGISTER_IOMEMORY) return CUDA_ERROR_NOT_SUPPORTED;
     if (Flags & ~known) return CUDA_ERROR_INVALID_VALUE;
     const struct memory_region *region =

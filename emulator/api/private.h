@@ -47,7 +47,7 @@ bool overlap_forked(void);
 
 /* Records a TRACE_FINDING at the current outermost call's return address, and prints
  * "overlap: <sentence>" on stderr. `kind` is two or three words ("wrong side", "not supported",
- * "invalid launch"), `code` the error that the call will return. */
+ * "invalid launch"), `code` the error that the call will return, or 0. */
 void overlap_finding(const char *kind, int code, const char *sentence)
     __attribute__((nonnull(1, 3)));
 

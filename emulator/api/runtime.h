@@ -57,9 +57,6 @@ cudaError_t runtime_use_device(int device);
 /* Gives the primary context of `device` back; the next call that needs one retains it again. */
 cudaError_t runtime_reset_device(int device);
 
-/* One dimension of what a launch configuration may be; see cudaErrorInvalidConfiguration. */
-bool runtime_configuration_is_valid(dim3 grid, dim3 block);
-
 /* ---- what the program registered --------------------------------------------------------- */
 
 /* The kernel that the host function `symbol` stands for, in the current context. `symbol` may also

@@ -39,7 +39,7 @@ static const struct synchronous *synchronous(void)
 /* ---- one dimension ----------------------------------------------------------------------- */
 
 /* The driver has no function for this direction but the one that takes any address; the one for
- * rows refuses an address of the device. */
+ * rows says so when one is the device's. */
 static CUDA_MEMCPY2D between_host(void *to, const void *from, size_t bytes)
 {
     return (CUDA_MEMCPY2D){.srcMemoryType = CU_MEMORYTYPE_HOST,
@@ -161,7 +161,8 @@ static cudaError_t describe_rows(CUDA_MEMCPY2D *copy, void *dst, size_t dpitch, 
                             .Height = height};
     if (!ends_of(kind, &copy->srcMemoryType, &copy->dstMemoryType))
         return cudaErrorInvalidMemcpyDirection;
-    return dpitch < width || spitch < width ? cudaErrorInvalidPitchValue : cudaSuccess;
+    if (dpitch >= width && spitch >= width) return cudaSuccess;
+    return height == 1 ? cudaErrorInvalidValue : cudaErrorInvalidPitchValue;
 }
 
 cudaError_t runtime_cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitch,

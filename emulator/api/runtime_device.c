@@ -148,6 +148,7 @@ cudaError_t runtime_cudaGetDeviceFlags(unsigned int *flags)
     if (result == CUDA_SUCCESS)
         result = current != NULL ? cuCtxGetFlags(flags)
                                  : cuDevicePrimaryCtxGetState(runtime_device(), flags, &active);
+    if (result == CUDA_SUCCESS) *flags |= cudaDeviceMapHost; /* always possible, and always told */
     return runtime_error(result);
 }
 
@@ -236,13 +237,12 @@ cudaError_t runtime_cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr
         cuDeviceGetP2PAttribute(value, (CUdevice_P2PAttribute)attr, srcDevice, dstDevice));
 }
 
-/* A device is no peer of itself, and no two devices here can reach each other's memory. */
+/* No two devices here can reach each other's memory, and none is a peer of itself. */
 static cudaError_t refuse_peer(int peer, cudaError_t refusal)
 {
     CUdevice handle;
     CUresult result = cuDeviceGet(&handle, peer);
-    if (result != CUDA_SUCCESS) return runtime_error(result);
-    return peer == runtime_device() ? cudaErrorInvalidDevice : refusal;
+    return result == CUDA_SUCCESS ? refusal : runtime_error(result);
 }
 
 cudaError_t runtime_cudaDeviceEnablePeerAccess(int peerDevice, unsigned int flags)
@@ -269,7 +269,9 @@ runtime_cudaGetDriverEntryPointByVersion(const char *symbol, void **funcPtr,
         flags = CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
     CUresult result = cuGetProcAddress(symbol, funcPtr, (int)cudaVersion, flags, &status);
     if (driverStatus != NULL) *driverStatus = (enum cudaDriverEntryPointQueryResult)status;
-    return runtime_error(result);
+    /* A function that does not exist is an answer: a null pointer, and the status says why. */
+    if (result == CUDA_ERROR_NOT_FOUND) *funcPtr = NULL;
+    return result == CUDA_ERROR_NOT_FOUND ? cudaSuccess : runtime_error(result);
 }
 
 cudaError_t runtime_cudaGetDriverEntryPoint(const char *symbol, void **funcPtr,

@@ -26,9 +26,10 @@ bool runtime_is_error(int error)
     return find(error) != NULL;
 }
 
+/* "Not yet" is an answer and no failure: it is not remembered. */
 cudaError_t runtime_keep_error(cudaError_t error)
 {
-    if (error != cudaSuccess) last_error = error;
+    if (error != cudaSuccess && error != cudaErrorNotReady) last_error = error;
     return error;
 }
 

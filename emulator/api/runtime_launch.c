@@ -46,18 +46,21 @@ RUNTIME_EXPORT cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, s
 
 /* ---- launches ---------------------------------------------------------------------------- */
 
-/* The runtime checks the configuration before it looks at the kernel. */
-static cudaError_t find_for_launch(const void *symbol, dim3 grid, dim3 block, CUfunction *function)
+/* A launch takes an address that nothing was registered for as a cudaKernel_t that is not one. The
+ * configuration is the driver's to check. */
+static cudaError_t find_for_launch(const void *symbol, CUfunction *function)
 {
-    if (!runtime_configuration_is_valid(grid, block)) return cudaErrorInvalidConfiguration;
-    return runtime_function(symbol, function);
+    cudaError_t error = runtime_function(symbol, function);
+    bool handle = symbol != NULL && runtime_function_name(symbol) == NULL;
+    return error == cudaErrorInvalidDeviceFunction && handle ? cudaErrorInvalidResourceHandle
+                                                             : error;
 }
 
 cudaError_t runtime_cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args,
                                      size_t sharedMem, cudaStream_t stream)
 {
     CUfunction function;
-    cudaError_t error = find_for_launch(func, gridDim, blockDim, &function);
+    cudaError_t error = find_for_launch(func, &function);
     if (error != cudaSuccess) return error;
     if (sharedMem > UINT32_MAX) return cudaErrorInvalidValue;
     return runtime_error(cuLaunchKernel(function, gridDim.x, gridDim.y, gridDim.z, blockDim.x,
@@ -69,7 +72,7 @@ cudaError_t runtime_cudaLaunchCooperativeKernel(const void *func, dim3 gridDim, 
                                                 void **args, size_t sharedMem, cudaStream_t stream)
 {
     CUfunction function;
-    cudaError_t error = find_for_launch(func, gridDim, blockDim, &function);
+    cudaError_t error = find_for_launch(func, &function);
     if (error != cudaSuccess) return error;
     if (sharedMem > UINT32_MAX) return cudaErrorInvalidValue;
     return runtime_error(
@@ -84,7 +87,7 @@ cudaError_t runtime_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const 
 {
     CUfunction function;
     if (config == NULL) return cudaErrorInvalidValue;
-    cudaError_t error = find_for_launch(func, config->gridDim, config->blockDim, &function);
+    cudaError_t error = find_for_launch(func, &function);
     if (error != cudaSuccess) return error;
     if (config->dynamicSmemBytes > UINT32_MAX) return cudaErrorInvalidValue;
     CUlaunchConfig driver_config = {

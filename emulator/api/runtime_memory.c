@@ -53,7 +53,7 @@ cudaError_t runtime_cudaMallocManaged(void **devPtr, size_t size, unsigned int f
 {
     CUdeviceptr address = 0;
     if (devPtr == NULL) return cudaErrorInvalidValue;
-    CUresult result = cuMemAllocManaged(&address, size, flags);
+    CUresult result = size > 0 ? cuMemAllocManaged(&address, size, flags) : CUDA_SUCCESS;
     if (result == CUDA_SUCCESS) *devPtr = (void *)address;
     return runtime_error(result);
 }
@@ -129,9 +129,12 @@ cudaError_t runtime_cudaPointerGetAttributes(struct cudaPointerAttributes *attri
         CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
     void *answers[] = {&type, &device_pointer, &host_pointer, &managed, &device};
 
-    if (attributes == NULL || ptr == NULL) return cudaErrorInvalidValue;
+    if (attributes == NULL) return cudaErrorInvalidValue;
     CUresult result =
-        cuPointerGetAttributes(sizeof wanted / sizeof *wanted, wanted, answers, (CUdeviceptr)ptr);
+        CUDA_SUCCESS; /* of a null pointer, which the driver refuses: like any other */
+    if (ptr != NULL)
+        result = cuPointerGetAttributes(sizeof wanted / sizeof *wanted, wanted, answers,
+                                        (CUdeviceptr)ptr);
     if (result != CUDA_SUCCESS) return runtime_error(result);
     *attributes = (struct cudaPointerAttributes){
         .device = device, .devicePointer = (void *)device_pointer, .hostPointer = host_pointer};

@@ -18,10 +18,6 @@ static struct {
         CUcontext context;
         bool retained;
     } primary[MAX_DEVICES];
-    struct {
-        bool known;
-        int block_threads, block[3], grid[3];
-    } limits; /* of a launch configuration; the same on every device */
 } runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static _Thread_local struct {
@@ -117,46 +113,6 @@ cudaError_t runtime_reset_device(int device)
     if (result == CUDA_SUCCESS && current != NULL && current == thread.adopted)
         result = cuCtxSetCurrent(NULL);
     return runtime_error(result);
-}
-
-/* ---- launch configurations --------------------------------------------------------------- */
-
-static bool learn_limits(void)
-{
-    static const struct {
-        CUdevice_attribute attribute;
-        int *value;
-    } limits[] = {
-        {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &runtime.limits.block_threads},
-        {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, &runtime.limits.block[0]},
-        {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, &runtime.limits.block[1]},
-        {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, &runtime.limits.block[2]},
-        {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, &runtime.limits.grid[0]},
-        {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, &runtime.limits.grid[1]},
-        {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, &runtime.limits.grid[2]},
-    };
-    CUresult result = CUDA_SUCCESS;
-    pthread_mutex_lock(&runtime.lock);
-    for (size_t i = 0;
-         !runtime.limits.known && result == CUDA_SUCCESS && i < sizeof limits / sizeof *limits; i++)
-        result = cuDeviceGetAttribute(limits[i].value, limits[i].attribute, 0);
-    runtime.limits.known = result == CUDA_SUCCESS;
-    pthread_mutex_unlock(&runtime.lock);
-    return result == CUDA_SUCCESS;
-}
-
-static bool within(unsigned value, int limit)
-{
-    return value >= 1 && value <= (unsigned)limit;
-}
-
-bool runtime_configuration_is_valid(dim3 grid, dim3 block)
-{
-    if (!learn_limits()) return true; /* the driver will say what is wrong */
-    return within(grid.x, runtime.limits.grid[0]) && within(grid.y, runtime.limits.grid[1]) &&
-           within(grid.z, runtime.limits.grid[2]) && within(block.x, runtime.limits.block[0]) &&
-           within(block.y, runtime.limits.block[1]) && within(block.z, runtime.limits.block[2]) &&
-           block.x * block.y * block.z <= (unsigned)runtime.limits.block_threads;
 }
 
 /* ---- calls ------------------------------------------------------------------------------- */

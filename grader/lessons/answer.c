@@ -9,7 +9,7 @@
     ROW(0, "cudaSuccess", "CUDA_SUCCESS", NULL)                                                    \
     ROW(1, "cudaErrorInvalidValue", "CUDA_ERROR_INVALID_VALUE",                                    \
         "An argument of that call is wrong: sizes in bytes, the direction of a copy, a pointer "   \
-        "that was never set or belongs to the other side.")                                        \
+        "that was never set or belongs to the other side, the grid or the block of a launch.")     \
     ROW(2, "cudaErrorMemoryAllocation", "CUDA_ERROR_OUT_OF_MEMORY",                                \
         "There was room for what was needed. How many bytes were asked for, and is everything "    \
         "released that was allocated before?")                                                     \

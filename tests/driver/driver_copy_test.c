@@ -282,18 +282,28 @@ START_TEST(rows_and_slices_are_copied_and_filled)
 }
 END_TEST
 
-START_TEST(a_pointer_of_the_wrong_side_is_refused_and_named)
+START_TEST(a_pointer_of_the_wrong_side_is_named)
 {
     test_context(_i);
     unsigned *host = calloc(N, 4);
-    CUdeviceptr a = test_device(BYTES);
+    CUdeviceptr a = test_device(BYTES), b = test_device(BYTES);
     const CUdeviceptr host_address = (CUdeviceptr)(uintptr_t)host;
     FAILS(CUDA_ERROR_INVALID_VALUE, cuMemcpyHtoD(host_address, host, BYTES));
-    FAILS(CUDA_ERROR_INVALID_VALUE, cuMemcpyHtoD(a, (void *)(uintptr_t)a, BYTES));
-    FAILS(CUDA_ERROR_INVALID_VALUE, cuMemcpyDtoHAsync((void *)(uintptr_t)a, a, BYTES, NULL));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuMemcpyDtoD(a, host_address, BYTES));
     FAILS(CUDA_ERROR_INVALID_VALUE, cuMemsetD32(host_address, 0, N));
-    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "wrong side"), 4);
+    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "wrong side"), 3);
     ck_assert_uint_ne(test_find(TRACE_FINDING, 0, "wrong side")->caller, 0);
+
+    /* Device memory called the host's: copied by where it is, and named all the same. */
+    OK(cuMemsetD32(a, 7, N));
+    OK(cuMemcpyHtoD(b, (void *)(uintptr_t)a, BYTES));
+    OK(cuMemcpyDtoH(host, b, BYTES));
+    ck_assert_uint_eq(host[N - 1], 7);
+    OK(cuMemsetD32(a, 8, N));
+    OK(cuMemcpyDtoHAsync((void *)(uintptr_t)b, a, BYTES, NULL));
+    OK(cuMemcpyDtoH(host, b, BYTES));
+    ck_assert_uint_eq(host[0], 8);
+    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "wrong side"), 5);
     free(host);
 }
 END_TEST
@@ -391,7 +401,7 @@ int main(void)
         a_memset_of_pinned_or_managed_memory_is_waited_for,
         memsets_fill_units_of_every_size,
         rows_and_slices_are_copied_and_filled,
-        a_pointer_of_the_wrong_side_is_refused_and_named,
+        a_pointer_of_the_wrong_side_is_named,
         a_copy_past_the_end_is_refused_and_named,
         a_host_pointer_that_leads_nowhere_is_an_error_not_a_crash,
         copies_overlap_and_kernels_read_pinned_memory,

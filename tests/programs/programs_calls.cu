@@ -156,7 +156,7 @@ static void launch_with_attributes()
     CHECK(cudaStreamSynchronize(stream));
     for (int i = 0; i < 128; i++) EXPECT(host[i] == 128 - i);
     config.blockDim = dim3(4096);
-    EXPECT_ERROR(cudaLaunchKernelEx(&config, exchange, x), cudaErrorInvalidConfiguration);
+    EXPECT_ERROR(cudaLaunchKernelEx(&config, exchange, x), cudaErrorInvalidValue);
     config.blockDim = dim3(32);
     config.gridDim = dim3(1 << 20); // not all of them can be resident
     EXPECT_ERROR(cudaLaunchKernelEx(&config, exchange, x), cudaErrorCooperativeLaunchTooLarge);

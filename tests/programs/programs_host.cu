@@ -237,21 +237,21 @@ static void bad_launches()
     int *x;
     CHECK(cudaMalloc(&x, 64 * sizeof(int)));
     scale<<<1, 2048>>>(x, 64, 2);
-    EXPECT(cudaGetLastError() == cudaErrorInvalidConfiguration);
+    EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
     scale<<<0, 32>>>(x, 64, 2);
-    EXPECT(cudaGetLastError() == cudaErrorInvalidConfiguration);
+    EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
     scale<<<dim3(1, 70000), 32>>>(x, 64, 2);
-    EXPECT(cudaGetLastError() == cudaErrorInvalidConfiguration);
+    EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
     scale<<<1, dim3(1, 1, 65)>>>(x, 64, 2);
-    EXPECT(cudaGetLastError() == cudaErrorInvalidConfiguration);
+    EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
     scale<<<1, dim3(32, 8, 8)>>>(x, 64, 2); // each within bounds, their product is not
-    EXPECT(cudaGetLastError() == cudaErrorInvalidConfiguration);
+    EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
     scale<<<1, 32, 1 << 20>>>(x, 64, 2);
     EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
     EXPECT_ERROR(cudaLaunchKernel(reinterpret_cast<const void *>(bad_launches), dim3(1), dim3(1),
                                   nullptr, 0, 0),
-                 cudaErrorInvalidDeviceFunction);
-    EXPECT(cudaGetLastError() == cudaErrorInvalidDeviceFunction);
+                 cudaErrorInvalidResourceHandle);
+    EXPECT(cudaGetLastError() == cudaErrorInvalidResourceHandle);
     EXPECT_ERROR(cudaMemcpy(x, x, 4, static_cast<cudaMemcpyKind>(9)),
                  cudaErrorInvalidMemcpyDirection);
     EXPECT_ERROR(cudaSetDevice(1000), cudaErrorInvalidDevice);

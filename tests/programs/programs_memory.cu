@@ -229,8 +229,10 @@ static void rows_with_pitch()
                        cudaMemcpyDeviceToHost));
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++) EXPECT(out[x * height + y] == in[y * width + x]);
-    EXPECT_ERROR(cudaMemcpy2D(out.data(), 4, to, to_pitch, 8, 1, cudaMemcpyDeviceToHost),
+    EXPECT_ERROR(cudaMemcpy2D(out.data(), 4, to, to_pitch, 8, 2, cudaMemcpyDeviceToHost),
                  cudaErrorInvalidPitchValue);
+    EXPECT_ERROR(cudaMemcpy2D(out.data(), 4, to, to_pitch, 8, 1, cudaMemcpyDeviceToHost),
+                 cudaErrorInvalidValue);
     CHECK(cudaFree(from));
     CHECK(cudaFree(to));
 }

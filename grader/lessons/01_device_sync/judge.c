@@ -18,8 +18,8 @@
  * double stays far below this. */
 #define SUM_TOLERANCE 1e-10
 #define TIME_LIMIT 1.25
+#define INVALID_VALUE 1 /* of a launch that is refused */
 #define OUT_OF_MEMORY 2
-#define INVALID_CONFIGURATION 9
 #define ILLEGAL_ADDRESS 700
 
 /* ---- runs --------------------------------------------------------------------------------- */
@@ -303,7 +303,7 @@ static void judge_failures(struct verdict *verdict, const struct evidence *evide
         const char *because;
     } wanted[] = {
         [DEVICE_SYNC_TOO_LONG] = {OUT_OF_MEMORY, "the array does not fit into the device's memory"},
-        [DEVICE_SYNC_REFUSED] = {INVALID_CONFIGURATION, "the kernel's launch was refused"},
+        [DEVICE_SYNC_REFUSED] = {INVALID_VALUE, "the kernel's launch was refused"},
     };
     const struct view view = look(evidence);
 

@@ -14,7 +14,6 @@
 #define EACH "events_time_each"
 #define STATISTICS "events_statistics"
 #define INVALID_VALUE 1
-#define INVALID_CONFIGURATION 9
 #define NOT_READY 600
 
 #define AGREEMENT 0.05 /* of the device's own time */
@@ -539,12 +538,12 @@ static void judge_failures(struct verdict *verdict, const struct evidence *evide
     bool known = evidence_phase(evidence, EVENTS_PHASE_ONE_FAILS, 0, &phase);
     struct answer answer = {evidence, known ? &phase : NULL, ONE, ANSWER_RUNTIME,
                             out->one_failed.code};
-    if (!answer_failed_with(verdict, &answer, INVALID_CONFIGURATION, refused)) return;
+    if (!answer_failed_with(verdict, &answer, INVALID_VALUE, refused)) return;
 
     known = evidence_phase(evidence, EVENTS_PHASE_EACH_FAILS, 0, &phase);
     answer = (struct answer){evidence, known ? &phase : NULL, EACH, ANSWER_RUNTIME,
                              out->each_failed.code};
-    if (!answer_failed_with(verdict, &answer, INVALID_CONFIGURATION, refused)) return;
+    if (!answer_failed_with(verdict, &answer, INVALID_VALUE, refused)) return;
     if (out->each_failed.busy != 0) {
         verdict_fail_in(verdict, evidence, EACH,
                         "events_time_each returned an error while %u of the streams still had "
