@@ -2,6 +2,7 @@
 #include "grader/evidence.h"
 #include "grader/sources.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,15 +86,31 @@ static bool was_ended(const struct evidence *evidence, const struct trace_record
     return destroyed != NULL && (end == NULL || destroyed < end);
 }
 
-static const char *const ended_by[TRACE_WHAT_COUNT] = {
-    [TRACE_CONTEXT] = "cuCtxDestroy",
-    [TRACE_STREAM] = "cudaStreamDestroy (cuStreamDestroy)",
-    [TRACE_EVENT] = "cudaEventDestroy (cuEventDestroy)",
-    [TRACE_LIBRARY] = "cuModuleUnload, or the end of its context",
-    [TRACE_DEVICE_MEMORY] = "cudaFree (cuMemFree)",
-    [TRACE_PINNED_MEMORY] = "cudaFreeHost (cuMemFreeHost)",
-    [TRACE_MANAGED_MEMORY] = "cudaFree (cuMemFree)",
+/* How one speaks of what is held: "a stream" is created and destroyed. */
+static const struct held {
+    const char *article, *made, *ended;
+    const char *by; /* the call that ends it */
+} held[TRACE_WHAT_COUNT] = {
+    [TRACE_CONTEXT] = {"a ", "created", "destroyed", "cuCtxDestroy"},
+    [TRACE_STREAM] = {"a ", "created", "destroyed", "cudaStreamDestroy (cuStreamDestroy)"},
+    [TRACE_EVENT] = {"an ", "created", "destroyed", "cudaEventDestroy (cuEventDestroy)"},
+    [TRACE_LIBRARY] = {"a ", "loaded", "unloaded", "cuModuleUnload, or the end of its context"},
+    [TRACE_DEVICE_MEMORY] = {"", "allocated", "released", "cudaFree (cuMemFree)"},
+    [TRACE_PINNED_MEMORY] = {"", "allocated", "released", "cudaFreeHost (cuMemFreeHost)"},
+    [TRACE_MANAGED_MEMORY] = {"", "allocated", "released", "cudaFree (cuMemFree)"},
 };
+
+/* "A stream that was created here was never destroyed." or "3 times a stream that ...". */
+static void leak_sentence(uint32_t what, uint64_t count, uint64_t bytes, char *text, size_t size)
+{
+    const struct held *row = &held[what];
+    char times[32] = "", amount[48] = "";
+    if (count > 1) snprintf(times, sizeof times, "%" PRIu64 " times ", count);
+    if (bytes > 0) snprintf(amount, sizeof amount, " (%" PRIu64 " bytes)", bytes);
+    snprintf(text, size, "%s%s%s%s that was %s here was never %s.", times, row->article,
+             trace_what_name(what), amount, row->made, row->ended);
+    text[0] = (char)toupper((unsigned char)text[0]);
+}
 
 void verdict_leaks(struct verdict *verdict, const struct evidence *evidence,
                    const struct phase *phase)
@@ -119,24 +136,17 @@ void verdict_leaks(struct verdict *verdict, const struct evidence *evidence,
         bytes[i] += r->bytes;
     }
     for (size_t i = 0; i < places; i++) {
-        const char *what = trace_what_name(leaked[i]->what), *end_call = ended_by[leaked[i]->what];
-        const char *n = strchr("aeiou", what[0]) != NULL ? "n" : "";
-        char amount[64] = "";
-        if (bytes[i] > 0) snprintf(amount, sizeof amount, " (%" PRIu64 " bytes)", bytes[i]);
-        if (count[i] == 1)
-            verdict_fail(verdict, evidence, leaked[i],
-                         "A%s %s that was made here%s was never ended.", n, what, amount);
-        else
-            verdict_fail(verdict, evidence, leaked[i],
-                         "%" PRIu64 " times a%s %s that was made here%s was never ended.", count[i],
-                         n, what, amount);
+        const struct held *row = &held[leaked[i]->what];
+        char sentence[160];
+        if (row->by == NULL) continue; /* nothing that a program gives back */
+        leak_sentence(leaked[i]->what, count[i], bytes[i], sentence, sizeof sentence);
+        verdict_fail(verdict, evidence, leaked[i], "%s", sentence);
         verdict_why(verdict, "What is not given back is held until the program ends: a program "
                              "that runs for days runs out of it.");
-        if (end_call != NULL)
-            verdict_hint(verdict,
-                         "It is ended by %s, on every path out of the function, also the "
-                         "ones after an error.",
-                         end_call);
+        verdict_hint(verdict,
+                     "It is %s by %s, on every path out of the function, also the ones after an "
+                     "error.",
+                     row->ended, row->by);
     }
 }
 

@@ -264,7 +264,7 @@ static const struct {
      "return 0;",
      "Seen: on the emulator, with each operation run as early as CUDA allows (earliest)."},
     {"device_store(s, result, sum); device_wait(s); return 0;",
-     "sum.c:6: Failure\nA stream that was made here was never ended."},
+     "sum.c:6: Failure\nA stream that was created here was never destroyed."},
     {"device_store(s, result, sum); device_wait(s); device_close(s); device_close(s); return 0;",
      "sum.c:9: Failure\ndevice_close returned error 400."},
     /* The last call of a function is still a call of that function. */

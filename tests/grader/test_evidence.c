@@ -123,8 +123,9 @@ START_TEST(leaks_are_found)
     verdict_leaks(v, &e, &phase);
     ck_assert_uint_eq(v->failure_count, 2);
     ck_assert_str_eq(v->failures[0].what,
-                     "An event that was made here (64 bytes) was never ended.");
-    ck_assert_ptr_nonnull(strstr(v->failures[1].what, "device memory"));
+                     "An event (64 bytes) that was created here was never destroyed.");
+    ck_assert_str_eq(v->failures[1].what,
+                     "Device memory (64 bytes) that was allocated here was never released.");
     ck_assert_str_eq(v->failures[0].place.file, "lessons/01_sum/sum.c");
     memset(v, 0, sizeof *v);
     verdict_leaks(v, &e, NULL);
@@ -145,7 +146,8 @@ START_TEST(many_leaks_of_one_line_are_one_failure)
     struct evidence e = support_evidence(records, 100);
     verdict_leaks(v, &e, NULL);
     ck_assert_uint_eq(v->failure_count, 1);
-    ck_assert_ptr_nonnull(strstr(v->failures[0].what, "99 times a stream"));
+    ck_assert_ptr_nonnull(
+        strstr(v->failures[0].what, "99 times a stream (6336 bytes) that was created here"));
     free(v);
     evidence_release(&e);
 }
