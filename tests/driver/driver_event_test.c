@@ -97,31 +97,6 @@ START_TEST(right_after_the_launch_the_start_is_reached_and_the_end_is_not)
 }
 END_TEST
 
-/* Polls until one block of "slow" for `n` elements is done. */
-static int polls_of(CUdeviceptr p, int n)
-{
-    unsigned factor = 2;
-    void *parameters[] = {&p, &factor, &n};
-    CUevent end = test_event(0);
-    int polls = 0;
-    OK(cuLaunchKernel(test_kernel("slow"), 1, 1, 1, 128, 1, 1, 0, NULL, parameters, NULL));
-    OK(cuEventRecord(end, NULL));
-    while (cuEventQuery(end) == CUDA_ERROR_NOT_READY) ck_assert_int_lt(++polls, 10000);
-    return polls;
-}
-
-/* The same kernel and shape, but another number as its argument. */
-START_TEST(a_launch_is_not_expected_to_take_as_long_as_one_with_other_arguments)
-{
-    test_context(_i);
-    CUdeviceptr p = ones();
-    int many = polls_of(p, 128);
-    ck_assert_int_gt(many, 20);
-    ck_assert_int_eq(polls_of(p, 128), many);
-    ck_assert_int_lt(polls_of(p, 0), many / 2);
-}
-END_TEST
-
 START_TEST(elapsed_time_is_the_kernels_time_on_the_virtual_clock)
 {
     float ms;
@@ -229,7 +204,6 @@ int main(void)
         an_event_orders_two_streams,
         an_event_that_was_never_recorded_stands_for_no_work,
         right_after_the_launch_the_start_is_reached_and_the_end_is_not,
-        a_launch_is_not_expected_to_take_as_long_as_one_with_other_arguments,
         elapsed_time_is_the_kernels_time_on_the_virtual_clock,
         elapsed_time_refuses_what_it_cannot_tell,
         an_event_and_a_stream_of_different_contexts_are_refused,
