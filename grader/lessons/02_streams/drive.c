@@ -218,8 +218,8 @@ static void run_fails(struct drive *drive, struct streams_lane *lanes)
     struct streams_output *output = drive->output;
 
     lanes_fill(input, lanes, 0);
-    /* The first launch of a kernel loads it, which may take longer than the lanes' kernels run; they
-     * are to be still running when the launch in the student's call has been refused. */
+    /* The first launch of a kernel loads it, which may take longer than the lanes' kernels run;
+     * they are to be still running when the launch in the student's call has been refused. */
     (void)broken_configuration_launch(lanes[0].device, 1, NULL);
     (void)cudaGetLastError();
     give(input->refused);
