@@ -267,7 +267,10 @@ extern "C" __global__ void allocate_on_the_stack(int *out)
     out[threadIdx.x] = sum;
 }
 
-__device__ __noinline__ void say_number(int n) { printf("%d\n", n); }
+__device__ __noinline__ void say_number(int n)
+{
+    printf("%d\n", n);
+}
 
 // The blocks do different amounts of work before they speak.
 extern "C" __global__ void say_in_order(int *scratch)
