@@ -239,8 +239,11 @@ enum timeline_ran operation_fail_at(struct operation *operation, CUresult code, 
 /* Waits, as a synchronising call does: the host clock moves to the end of the work. Returns the
  * sticky error of `context`, whose work it is. */
 CUresult wait_for_op(struct context *context, struct timeline_op *op);
+/* The same for a stream; the legacy default stream stands for all blocking ones. */
+CUresult wait_for_stream(struct stream *stream);
 /* A query's cost and answer. */
 CUresult answer_query(struct context *context, struct timeline_op *op);
+CUresult answer_stream_query(struct stream *stream);
 
 /* Host functions run in a thread of their own; see driver_host.c. `callback` or `function`. */
 CUresult host_function_submit(struct stream *stream, CUhostFn function, CUstreamCallback callback,

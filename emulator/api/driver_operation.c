@@ -115,21 +115,47 @@ enum timeline_ran operation_fail(struct operation *operation, CUresult code, con
     return operation_fail_at(operation, code, kind, NULL, 0, 0, sentence);
 }
 
-CUresult wait_for_op(struct context *context, struct timeline_op *op)
+static CUresult waited_until(const struct context *context, uint64_t end_ns)
 {
-    uint64_t end = op != NULL ? timeline_finish(op) : 0;
-    thread_wait_until(end);
+    thread_wait_until(end_ns);
     thread.polls = 0;
     return context->alive ? context->sticky : CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
-CUresult answer_query(struct context *context, struct timeline_op *op)
+CUresult wait_for_op(struct context *context, struct timeline_op *op)
 {
-    /* Each fruitless query in a row lets more time pass, as a polling loop does. */
+    return waited_until(context, op != NULL ? timeline_finish(op) : 0);
+}
+
+CUresult wait_for_stream(struct stream *stream)
+{
+    struct context *context = stream->object.context;
+    return waited_until(context, timeline_stream_finish(stream->time));
+}
+
+/* Each fruitless query in a row lets more time pass, as a polling loop does. */
+static void query_begins(void)
+{
     thread_spend(timeline_model.query * (1 + thread.polls / 4.0));
-    bool ended = op == NULL || timeline_query(op, thread.clock_ns);
+}
+
+static CUresult query_answer(const struct context *context, bool ended)
+{
     thread.polls = ended ? 0 : thread.polls + 1;
     if (!context->alive) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     if (context->sticky != CUDA_SUCCESS) return context->sticky;
     return ended ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
+CUresult answer_query(struct context *context, struct timeline_op *op)
+{
+    query_begins();
+    return query_answer(context, op == NULL || timeline_query(op, thread.clock_ns));
+}
+
+CUresult answer_stream_query(struct stream *stream)
+{
+    struct context *context = stream->object.context;
+    query_begins();
+    return query_answer(context, timeline_stream_query(stream->time, thread.clock_ns));
 }

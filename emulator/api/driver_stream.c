@@ -240,14 +240,14 @@ CUresult driver_cuStreamSynchronize(CUstream hStream)
 {
     struct stream *stream;
     TRY(stream_resolve(hStream, &stream));
-    return wait_for_op(stream->object.context, timeline_stream_last(stream->time));
+    return wait_for_stream(stream);
 }
 
 CUresult driver_cuStreamQuery(CUstream hStream)
 {
     struct stream *stream;
     TRY(stream_resolve(hStream, &stream));
-    return answer_query(stream->object.context, timeline_stream_last(stream->time));
+    return answer_stream_query(stream);
 }
 
 CUresult driver_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)

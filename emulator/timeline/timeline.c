@@ -467,45 +467,74 @@ uint64_t timeline_make_room(struct timeline *timeline)
     return end;
 }
 
+/* Waits on the clock for `op`, which has run. What stands before it in its hardware queue need not
+ * have run: nothing but the end of such a kernel says when the queue goes on, so then it runs. */
+static void end_on_clock(struct timeline_op *op)
+{
+    struct timeline_op *front;
+    while ((front = clock_until_ended(op)) != NULL) run_until(op->timeline, &front, 1);
+}
+
 uint64_t timeline_finish(struct timeline_op *op)
 {
     timeline_op_retain(op);
     run_until(op->timeline, &op, 1);
-    clock_until_ended(op);
+    end_on_clock(op);
     uint64_t end = op->end_ns;
     timeline_op_release(op);
     return end;
 }
 
-uint64_t timeline_stream_finish(struct timeline_stream *stream)
+/* The last operations, with a reference each, of the streams that a wait for `stream` waits for:
+ * its own and, for the legacy default stream, every blocking stream's (an H100 waits for them too,
+ * in cuStreamSynchronize and cuStreamQuery); NULL: of all the context's streams. NULL: no memory.
+ */
+static struct timeline_op **waited_for(const struct timeline_context *context,
+                                       const struct timeline_stream *stream, size_t *count)
 {
-    return stream->last != NULL ? timeline_finish(stream->last) : 0;
+    size_t room = 1;
+    for (struct timeline_stream *s = context->streams; s != NULL; s = s->next) room++;
+    struct timeline_op **last = calloc(room, sizeof *last);
+    *count = 0;
+    for (struct timeline_stream *s = context->streams; s != NULL && last != NULL; s = s->next) {
+        bool meant = stream == NULL || s == stream ||
+                     (stream->kind == TIMELINE_LEGACY && s->kind == TIMELINE_BLOCKING);
+        if (meant && s->last != NULL) last[(*count)++] = timeline_op_retain(s->last);
+    }
+    return last;
 }
 
-uint64_t timeline_context_finish(struct timeline_context *context)
+static uint64_t finish_streams(struct timeline_context *context, struct timeline_stream *stream)
 {
-    struct timeline_op **last = NULL;
-    size_t count = 0;
+    size_t count;
     uint64_t end = 0;
+    struct timeline_op **last = waited_for(context, stream, &count);
 
-    for (struct timeline_stream *s = context->streams; s != NULL; s = s->next) count++;
-    last = calloc(count + 1, sizeof *last);
-    count = 0;
-    for (struct timeline_stream *s = context->streams; s != NULL; s = s->next) {
-        if (s->last == NULL) continue;
-        if (last != NULL)
-            last[count++] = timeline_op_retain(s->last);
-        else
-            timeline_finish(s->last); /* no memory to let the policy choose across streams */
+    if (last == NULL) { /* no memory to let the policy choose across streams */
+        for (struct timeline_stream *s = context->streams; s != NULL; s = s->next) {
+            const uint64_t this_end = s->last != NULL ? timeline_finish(s->last) : 0;
+            if (this_end > end) end = this_end;
+        }
+        return end;
     }
-    if (last != NULL) run_until(context->timeline, last, count);
+    if (count > 0) run_until(context->timeline, last, count);
     for (size_t i = 0; i < count; i++) {
-        clock_until_ended(last[i]);
+        end_on_clock(last[i]);
         if (last[i]->end_ns > end) end = last[i]->end_ns;
         timeline_op_release(last[i]);
     }
     free(last);
     return end;
+}
+
+uint64_t timeline_stream_finish(struct timeline_stream *stream)
+{
+    return finish_streams(stream->context, stream);
+}
+
+uint64_t timeline_context_finish(struct timeline_context *context)
+{
+    return finish_streams(context, NULL);
 }
 
 static bool has_ended(const struct timeline_op *op, uint64_t now_ns)
@@ -529,6 +558,20 @@ bool timeline_query(struct timeline_op *op, uint64_t now_ns)
     bool ended = has_ended(op, now_ns);
     if (ended) run_until(timeline, &op, 1);
     timeline_op_release(op);
+    return ended;
+}
+
+bool timeline_stream_query(struct timeline_stream *stream, uint64_t now_ns)
+{
+    size_t count;
+    bool ended = true;
+    struct timeline_op **last = waited_for(stream->context, stream, &count);
+    if (last == NULL) return false;
+    for (size_t i = 0; i < count; i++) {
+        ended = ended && timeline_query(last[i], now_ns);
+        timeline_op_release(last[i]);
+    }
+    free(last);
     return ended;
 }
 

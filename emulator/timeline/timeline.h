@@ -147,13 +147,16 @@ uint64_t timeline_make_room(struct timeline *timeline);
 
 /* Runs `op` and all that it depends on; its effects are then there. Returns its virtual end. */
 uint64_t timeline_finish(struct timeline_op *op);
-/* The same for all of a stream (its own work only) or of a context. 0 when there was none. */
+/* The same for all of a stream (its own work, and for the legacy default stream that of all
+ * blocking ones) or of a context. 0 when there was none. */
 uint64_t timeline_stream_finish(struct timeline_stream *stream);
 uint64_t timeline_context_finish(struct timeline_context *context);
 
 /* Has `op` ended by host time `now_ns`? Only then (and then for certain) has it run; an answer of
  * false makes nothing visible, unless a kernel whose duration nobody knew had to be run to know. */
 bool timeline_query(struct timeline_op *op, uint64_t now_ns);
+/* The same for all that timeline_stream_finish waits for. */
+bool timeline_stream_query(struct timeline_stream *stream, uint64_t now_ns);
 
 /* A call of the submission begins: the random order may run something. */
 void timeline_nudge(struct timeline *timeline);

@@ -435,17 +435,43 @@ bool clock_end_overdue(struct timeline *timeline)
     return false;
 }
 
-void clock_until_ended(struct timeline_op *op)
+/* The queue of kernels and timed events that `op` was submitted to. */
+static const struct clock_queue *compute_queue(const struct timeline_op *op)
+{
+    const struct timeline_context *context = op->timeline->contexts;
+    while (context->number != op->context) context = context->next;
+    return &context->queues[op->connection][QUEUE_COMPUTE];
+}
+
+/* An overdue kernel that holds up a queue: a timed event behind it is first there, and is not the
+ * last. NULL when there is none; one that another thread runs does not count. */
+static struct timeline_op *overdue_in_front(const struct timeline *timeline)
+{
+    for (size_t i = 0; i < timeline->running_count; i++) {
+        struct timeline_op *front = timeline->running[i];
+        if (!is_overdue(front) || front->state == ORDER_RUNNING) continue;
+        const struct timeline_op *first = compute_queue(front)->first;
+        if (first == NULL || first->behind == NULL) continue;
+        for (size_t k = 0; k < front->after_count; k++)
+            if (front->after[k] == first) return front;
+    }
+    return NULL;
+}
+
+struct timeline_op *clock_until_ended(struct timeline_op *op)
 {
     struct timeline *timeline = op->timeline;
     while (op->phase != CLOCK_ENDED) {
         start_all(timeline);
+        struct timeline_op *front = overdue_in_front(timeline);
+        if (front != NULL) return front;
         uint64_t next = next_event(timeline);
         if (next != NEVER)
             pass_time(timeline, next);
         else if (!clock_end_overdue(timeline))
-            return; /* cannot be: `op` has run, so what it depends on has */
+            break; /* cannot be: `op` has run, so what it depends on has */
     }
+    return NULL;
 }
 
 void clock_context_end(struct timeline_context *context)

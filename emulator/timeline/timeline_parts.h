@@ -127,8 +127,10 @@ void clock_enter(struct timeline_op *op, struct timeline_context *context);
 void clock_context_end(struct timeline_context *context);
 /* It has run, so its cost is known. */
 void clock_has_run(struct timeline_op *op);
-/* Lets virtual time pass until `op`, which has run, has ended. */
-void clock_until_ended(struct timeline_op *op);
+/* Lets virtual time pass until `op`, which has run, has ended; then NULL. Otherwise a kernel that
+ * has not run, so that nobody knows when it ends, and that holds up op's hardware queue: to be run
+ * before the next call. */
+struct timeline_op *clock_until_ended(struct timeline_op *op);
 /* Lets virtual time pass, up to `limit_ns`. */
 void clock_until(struct timeline *timeline, uint64_t limit_ns);
 /* Ends, at the present, kernels that have not run and are past the time one would guess. Returns

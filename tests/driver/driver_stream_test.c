@@ -66,6 +66,23 @@ START_TEST(a_stream_is_synchronised_alone)
 }
 END_TEST
 
+/* As an H100 does: cuStreamSynchronize(NULL) took as long as the blocking stream's kernel. */
+START_TEST(the_legacy_stream_is_synchronised_with_the_blocking_ones)
+{
+    test_context(LATEST);
+    CUdeviceptr p = ones(), q = ones();
+    CUstream reader = test_stream(CU_STREAM_NON_BLOCKING);
+    CUstream blocking = test_stream(0), alone = test_stream(CU_STREAM_NON_BLOCKING);
+    OK(test_launch("set", blocking, p, 2, N));
+    OK(test_launch("set", alone, q, 3, N));
+    FAILS(CUDA_ERROR_NOT_READY, cuStreamQuery(NULL));
+    OK(cuStreamSynchronize(NULL));
+    OK(cuStreamQuery(blocking));
+    ck_assert_uint_eq(seen_from(reader, p), 2);
+    ck_assert_uint_eq(seen_from(reader, q), 1);
+}
+END_TEST
+
 START_TEST(a_context_is_synchronised_with_all_its_streams)
 {
     test_context(_i);
@@ -550,6 +567,7 @@ int main(void)
         tcase_add_loop_test(tcase, all_orders[i], 0, ORDERS);
     tcase_add_test(tcase, latest_two_streams_are_not_ordered);
     tcase_add_test(tcase, a_stream_is_synchronised_alone);
+    tcase_add_test(tcase, the_legacy_stream_is_synchronised_with_the_blocking_ones);
     tcase_add_test(tcase, latest_a_non_blocking_stream_is_exempt_from_both);
     tcase_add_test(tcase, latest_a_synchronous_copy_does_not_wait_for_a_non_blocking_stream);
     suite_add_tcase(suite, tcase);

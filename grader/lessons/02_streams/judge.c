@@ -39,7 +39,11 @@ static struct streams_input *allocate(struct run_input *input, uint32_t count, u
     in->count = count;
     in->rounds = rounds;
     for (uint32_t i = 0; i < count; i++) {
-        in->lanes[i].length = (uint64_t)random_between(input->random, shortest, longest);
+        /* The second lane is longer than the first, so that the first one's length never suits all.
+         */
+        const int64_t least = i == 1 ? (int64_t)in->lanes[0].length + 1 : shortest;
+        const int64_t most = i == 0 ? longest - 1 : longest;
+        in->lanes[i].length = (uint64_t)random_between(input->random, least, most);
         in->lanes[i].seed = random_bits(input->random);
         in->lanes[i].offset = in->total;
         in->total += in->lanes[i].length;
