@@ -68,13 +68,18 @@ static CUresult first_error(const struct threaded_result *results, size_t count)
 }
 
 struct job {
+    size_t number;
     pthread_t thread;
     int started;
     const char *image;
     struct threaded_array array;
 };
 
+/* One after the other, in the order of the arrays, so that it is always the later ones that stop.
+ */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t next = PTHREAD_COND_INITIALIZER;
+static size_t turn;
 static CUresult failed;
 
 static void *thread_main(void *argument)
@@ -83,9 +88,12 @@ static void *thread_main(void *argument)
     struct threaded_result *result = malloc(sizeof *result);
     if (!result) return NULL;
     pthread_mutex_lock(&lock);
+    while (turn != job->number) pthread_cond_wait(&next, &lock);
     *result = (struct threaded_result){.error = failed};
     if (!failed) *result = transform(job->image, &job->array);
     failed = result->error;
+    turn++;
+    pthread_cond_broadcast(&next);
     pthread_mutex_unlock(&lock);
     return result;
 }
@@ -102,7 +110,9 @@ CUresult threaded_contexts_threads(const char *image, const struct threaded_arra
     }
 
     failed = CUDA_SUCCESS;
+    turn = 0;
     for (size_t i = 0; i < count; i++) {
+        jobs[i].number = i;
         jobs[i].image = image;
         jobs[i].array = arrays[i];
         jobs[i].started = !pthread_create(&jobs[i].thread, NULL, thread_main, &jobs[i]);
