@@ -5,7 +5,8 @@
 # -fno- forms, and --coverage has none.
 add_compile_options(
     "$<$<COMPILE_LANGUAGE:C>:-fprofile-arcs;-ftest-coverage;-fprofile-update=atomic>")
-add_link_options($<HOST_LINK:--coverage>)
+# libgcov would otherwise be seen among what the software device exports.
+add_link_options("$<HOST_LINK:--coverage;LINKER:--exclude-libs=libgcov.a>")
 
 # Every program and every shared library has counters of its own, and loses them in _exit(),
 # abort() and a fatal raise(). coverage_exit.c stands before those three and writes them out.
