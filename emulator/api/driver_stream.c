@@ -341,7 +341,9 @@ static enum timeline_ran run_wait_value(struct operation *operation)
         return operation_fail(operation, CUDA_ERROR_ILLEGAL_ADDRESS, "use after free",
                               "a stream waits for a value at 0x%llx, which is no longer allocated",
                               (unsigned long long)value->address);
-    return value_has_come(value, bytes) ? TIMELINE_RAN : TIMELINE_NOT_YET;
+    if (!value_has_come(value, bytes)) return TIMELINE_NOT_YET;
+    timeline_op_follows_all(operation->op);
+    return TIMELINE_RAN;
 }
 
 static enum timeline_ran run_write_value(struct operation *operation)

@@ -26,6 +26,7 @@ void timeline_op_release(struct timeline_op *op)
     if (op == NULL || --op->references > 0) return;
     edges_release(&op->before, &op->before_count);
     edges_release(&op->after, &op->after_count);
+    happens_clear(&op->clock);
     if (op->work.release != NULL) op->work.release(op->work.user);
     free(op);
 }
@@ -39,6 +40,7 @@ static bool is_settled(const struct timeline_op *op)
 static bool depend(struct timeline_op *op, struct timeline_op *before)
 {
     const uint64_t after_end = before->end_ns + (uint64_t)timeline_model.chain;
+    if (before->state == ORDER_HAS_RUN) happens_join(&op->clock, &before->clock);
     if (before->phase == CLOCK_ENDED && after_end > op->ready_ns) op->ready_ns = after_end;
     if (is_settled(before)) return true;
     if (before->after_count == before->after_room) {
@@ -75,6 +77,10 @@ struct timeline *timeline_create(const struct timeline_settings *settings)
 {
     struct timeline *timeline = calloc(1, sizeof *timeline);
     if (timeline == NULL) return NULL;
+    if (!happens_start(&timeline->happens)) {
+        free(timeline);
+        return NULL;
+    }
     timeline->settings = *settings;
     if (settings->connections < 1) timeline->settings.connections = 1;
     if (settings->connections > MAX_CONNECTIONS) timeline->settings.connections = MAX_CONNECTIONS;
@@ -87,6 +93,7 @@ void timeline_destroy(struct timeline *timeline)
     if (timeline == NULL) return;
     while (timeline->contexts != NULL) timeline_context_destroy(timeline->contexts);
     timeline_settle(timeline);
+    happens_end(&timeline->happens);
     free(timeline->ready);
     free(timeline);
 }
@@ -119,6 +126,11 @@ static void stream_free(struct timeline_stream **link)
 {
     struct timeline_stream *stream = *link;
     *link = stream->next;
+    if (stream->last != NULL) {
+        happens_join(&stream->context->gone, &stream->last->clock);
+        if (stream->kind == TIMELINE_BLOCKING)
+            happens_join(&stream->context->gone_blocking, &stream->last->clock);
+    }
     timeline_op_release(stream->last);
     free(stream);
 }
@@ -131,6 +143,8 @@ void timeline_context_destroy(struct timeline_context *context)
     while (context->streams != NULL) stream_free(&context->streams);
     while (*link != context) link = &(*link)->next;
     *link = context->next;
+    happens_clear(&context->gone);
+    happens_clear(&context->gone_blocking);
     free(context);
 }
 
@@ -220,6 +234,7 @@ static void has_run(struct timeline_op *op)
     timeline_op_retain(op);
     op->state = ORDER_HAS_RUN;
     unrun_list_remove(op);
+    happens_has_run(op);
     for (size_t i = 0; i < op->after_count; i++) {
         struct timeline_op *after = op->after[i];
         if (--after->unrun == 0 && after->state == ORDER_WAITING) ready_add(after);
@@ -370,6 +385,8 @@ struct timeline_op *timeline_submit(struct timeline_stream *stream,
         if (!depend(op, order[i])) goto no_memory;
     for (size_t i = 0; i < extra_count; i++)
         if (extra[i] != NULL && !depend(op, extra[i])) goto no_memory;
+    if (stream->kind == TIMELINE_LEGACY) happens_join(&op->clock, &stream->context->gone_blocking);
+    if (!happens_enter(op)) goto no_memory;
     op->work = *work;
     free(order);
     clock_enter(op, stream->context);
@@ -457,16 +474,6 @@ void timeline_context_abandon(struct timeline_context *context)
 
 /* ---- waiting and asking ------------------------------------------------------------------ */
 
-uint64_t timeline_make_room(struct timeline *timeline)
-{
-    uint64_t end = 0;
-    while (timeline->unsettled_count > (size_t)timeline_model.pending) {
-        uint64_t this_end = timeline_finish(timeline->earliest);
-        if (this_end > end) end = this_end;
-    }
-    return end;
-}
-
 /* Waits on the clock for `op`, which has run. What stands before it in its hardware queue need not
  * have run: nothing but the end of such a kernel says when the queue goes on, so then it runs. */
 static void end_on_clock(struct timeline_op *op)
@@ -475,13 +482,29 @@ static void end_on_clock(struct timeline_op *op)
     while ((front = clock_until_ended(op)) != NULL) run_until(op->timeline, &front, 1);
 }
 
-uint64_t timeline_finish(struct timeline_op *op)
+static uint64_t finish(struct timeline_op *op, bool host_knows)
 {
     timeline_op_retain(op);
     run_until(op->timeline, &op, 1);
     end_on_clock(op);
+    if (host_knows) happens_host_saw(op->timeline, &op->clock);
     uint64_t end = op->end_ns;
     timeline_op_release(op);
+    return end;
+}
+
+uint64_t timeline_finish(struct timeline_op *op)
+{
+    return finish(op, true);
+}
+
+uint64_t timeline_make_room(struct timeline *timeline)
+{
+    uint64_t end = 0;
+    while (timeline->unsettled_count > (size_t)timeline_model.pending) {
+        uint64_t this_end = finish(timeline->earliest, false);
+        if (this_end > end) end = this_end;
+    }
     return end;
 }
 
@@ -510,6 +533,10 @@ static uint64_t finish_streams(struct timeline_context *context, struct timeline
     uint64_t end = 0;
     struct timeline_op **last = waited_for(context, stream, &count);
 
+    if (stream == NULL)
+        happens_host_saw(context->timeline, &context->gone);
+    else if (stream->kind == TIMELINE_LEGACY)
+        happens_host_saw(context->timeline, &context->gone_blocking);
     if (last == NULL) { /* no memory to let the policy choose across streams */
         for (struct timeline_stream *s = context->streams; s != NULL; s = s->next) {
             const uint64_t this_end = s->last != NULL ? timeline_finish(s->last) : 0;
@@ -520,6 +547,7 @@ static uint64_t finish_streams(struct timeline_context *context, struct timeline
     if (count > 0) run_until(context->timeline, last, count);
     for (size_t i = 0; i < count; i++) {
         end_on_clock(last[i]);
+        happens_host_saw(context->timeline, &last[i]->clock);
         if (last[i]->end_ns > end) end = last[i]->end_ns;
         timeline_op_release(last[i]);
     }
@@ -556,7 +584,10 @@ bool timeline_query(struct timeline_op *op, uint64_t now_ns)
                  clock_end_overdue(timeline));
     }
     bool ended = has_ended(op, now_ns);
-    if (ended) run_until(timeline, &op, 1);
+    if (ended) {
+        run_until(timeline, &op, 1);
+        happens_host_saw(timeline, &op->clock);
+    }
     timeline_op_release(op);
     return ended;
 }

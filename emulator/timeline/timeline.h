@@ -145,18 +145,41 @@ uint64_t timeline_make_room(struct timeline *timeline);
 
 /* ---- waiting and asking ------------------------------------------------------------------ */
 
-/* Runs `op` and all that it depends on; its effects are then there. Returns its virtual end. */
+/* Runs `op` and all that it depends on; its effects are then there, and the host knows. Returns its
+ * virtual end. */
 uint64_t timeline_finish(struct timeline_op *op);
 /* The same for all of a stream (its own work, and for the legacy default stream that of all
  * blocking ones) or of a context. 0 when there was none. */
 uint64_t timeline_stream_finish(struct timeline_stream *stream);
 uint64_t timeline_context_finish(struct timeline_context *context);
 
-/* Has `op` ended by host time `now_ns`? Only then (and then for certain) has it run; an answer of
+/* Has `op` ended by host time `now_ns`? Only then (and then for certain) has it run, and the host
+ * knows; an answer of
  * false makes nothing visible, unless a kernel whose duration nobody knew had to be run to know. */
 bool timeline_query(struct timeline_op *op, uint64_t now_ns);
 /* The same for all that timeline_stream_finish waits for. */
 bool timeline_stream_query(struct timeline_stream *stream, uint64_t now_ns);
+
+/* ---- what happens before what ------------------------------------------------------------- */
+
+/* A point that others are ordered against: an operation's, or one in the host's program. It stays
+ * meaningful when the operation is gone. */
+struct timeline_when {
+    uint32_t track, sequence;
+};
+
+struct timeline_when timeline_op_when(const struct timeline_op *op);
+/* A new point in the host's program: operations submitted from now on happen after it. */
+struct timeline_when timeline_host_when(struct timeline *timeline);
+
+/* Does `earlier` happen before `op`, by stream order, events and the host's waits? For an operation
+ * that runs or has run. */
+bool timeline_happens_before(struct timeline_when earlier, const struct timeline_op *op);
+/* Has the host waited for it, by a call that promises its end? A point of the host's always is. */
+bool timeline_host_knows(const struct timeline *timeline, struct timeline_when earlier);
+/* For `run`: `op` waited for a value in memory, so that whatever has happened may be ordered before
+ * it. */
+void timeline_op_follows_all(struct timeline_op *op);
 
 /* A call of the submission begins: the random order may run something. */
 void timeline_nudge(struct timeline *timeline);

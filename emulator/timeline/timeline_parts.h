@@ -1,5 +1,5 @@
-/* timeline_parts: what the two halves of timeline share: the order (timeline.c) and the virtual
- * clock (timeline_clock.c). Nobody else includes it. */
+/* timeline_parts: what the parts of timeline share: the order (timeline.c), the virtual clock
+ * (timeline_clock.c) and what happens before what (timeline_happens.c). Nobody else includes it. */
 #ifndef OVERLAP_TIMELINE_PARTS_H
 #define OVERLAP_TIMELINE_PARTS_H
 
@@ -27,6 +27,21 @@ enum clock_phase {
     CLOCK_ENDED
 };
 
+/* For every track the latest operation on it that is known to happen before. */
+struct happens_clock {
+    uint32_t *seen; /* by track; 0: none */
+    uint32_t count;
+    bool everything; /* whatever there is: for waits that end by what nobody can see */
+};
+
+enum { HAPPENS_HOST = 0 }; /* the host's track */
+
+struct happens {
+    uint32_t *last; /* by track: the sequence number of the latest operation */
+    uint32_t tracks, room;
+    struct happens_clock host; /* what the host has waited for */
+};
+
 struct timeline_op {
     unsigned references; /* the caller's, the timeline's until it is settled, one per edge */
     struct timeline *timeline;
@@ -50,6 +65,9 @@ struct timeline_op {
     uint64_t tried;     /* number of the round in which it answered TIMELINE_NOT_YET */
     struct timeline_op *older, *younger; /* the list of what has not run */
     struct timeline_op *earlier, *later; /* the list of what is not settled */
+
+    struct timeline_when when;
+    struct happens_clock clock; /* complete once it has run */
 
     enum clock_phase phase;
     unsigned unended; /* dependencies that have not ended */
@@ -85,11 +103,14 @@ struct timeline_context {
     uint64_t streams_made;
     struct timeline_stream *streams;
     struct clock_queue queues[MAX_CONNECTIONS][QUEUE_COUNT];
+    /* Of destroyed streams that are gone: all of them, and the blocking ones. */
+    struct happens_clock gone, gone_blocking;
     struct timeline_context *next;
 };
 
 struct timeline {
     struct timeline_settings settings;
+    struct happens happens;
     uint64_t random; /* state of the generator */
     uint64_t ops, contexts_made, waits, rounds;
     struct timeline_context *contexts;
@@ -139,6 +160,19 @@ bool clock_end_overdue(struct timeline *timeline);
 bool clock_any_overdue(const struct timeline *timeline);
 /* Nothing will happen any more by itself. */
 bool clock_is_stuck(const struct timeline *timeline);
+
+/* ---- what happens before what, for the order ---------------------------------------------- */
+
+bool happens_start(struct happens *happens);
+void happens_end(struct happens *happens);
+void happens_join(struct happens_clock *clock, const struct happens_clock *other);
+void happens_clear(struct happens_clock *clock);
+/* Gives an operation that has all its dependencies its place. false: no memory. */
+bool happens_enter(struct timeline_op *op);
+/* Passes on its clock, which is complete, to those that depend on it. */
+void happens_has_run(struct timeline_op *op);
+/* The host has waited for something. */
+void happens_host_saw(struct timeline *timeline, const struct happens_clock *clock);
 
 /* ---- the order, for the clock ------------------------------------------------------------- */
 

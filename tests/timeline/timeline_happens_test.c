@@ -1,0 +1,249 @@
+/* What happens before what: by stream order, the legacy stream, edges and the host's waits, and by
+ * nothing else, under each order. */
+#include <check.h>
+#include <stdlib.h>
+
+#include "emulator/timeline/timeline.h"
+
+static const enum timeline_order orders[] = {TIMELINE_LATEST, TIMELINE_EARLIEST, TIMELINE_RANDOM};
+enum { ORDERS = sizeof orders / sizeof *orders };
+
+static struct timeline *timeline;
+static struct timeline_context *context;
+static uint64_t now;
+
+static void no_pause(void *user, bool stuck)
+{
+    (void)user;
+    ck_abort_msg("nothing here waits for another thread (stuck: %d)", stuck);
+}
+
+static void begin(int order)
+{
+    now = 0;
+    timeline = timeline_create(&(struct timeline_settings){
+        .order = orders[order], .seed = 7, .connections = 8, .pause = no_pause});
+    context = timeline_context_create(timeline);
+}
+
+static struct timeline_stream *stream(enum timeline_stream_kind kind)
+{
+    return timeline_stream_create(context, kind, 0);
+}
+
+static enum timeline_ran follow_all(struct timeline_op *op, void *user)
+{
+    (void)user;
+    timeline_op_follows_all(op);
+    return TIMELINE_RAN;
+}
+
+static struct timeline_op *put(struct timeline_stream *in, struct timeline_op *after)
+{
+    now += 1000;
+    return timeline_submit(in, &(struct timeline_work){.kind = TIMELINE_SET, .bytes = 1 << 20}, now,
+                           &after, after != NULL);
+}
+
+/* Runs all that is pending without the host's knowing of it. */
+static void run_all(void)
+{
+    while (timeline_progress(timeline, false)) {
+    }
+}
+
+static bool ordered(const struct timeline_op *a, const struct timeline_op *b)
+{
+    return timeline_happens_before(timeline_op_when(a), b);
+}
+
+static void end(struct timeline_op *const *ops, size_t count)
+{
+    for (size_t i = 0; i < count; i++) timeline_op_release(ops[i]);
+    timeline_destroy(timeline);
+}
+
+START_TEST(a_stream_is_ordered_and_two_are_not)
+{
+    begin(_i);
+    struct timeline_stream *one = stream(TIMELINE_BLOCKING), *two = stream(TIMELINE_BLOCKING);
+    struct timeline_op *a = put(one, NULL), *b = put(two, NULL), *c = put(one, NULL);
+    run_all();
+    ck_assert(ordered(a, c));
+    ck_assert(!ordered(c, a));
+    ck_assert(!ordered(a, b) && !ordered(b, a));
+    ck_assert(!ordered(b, c) && !ordered(c, b));
+    end((struct timeline_op *[]){a, b, c}, 3);
+}
+END_TEST
+
+START_TEST(an_event_orders_what_came_before_its_record_only)
+{
+    begin(_i);
+    struct timeline_stream *one = stream(TIMELINE_BLOCKING), *two = stream(TIMELINE_BLOCKING);
+    struct timeline_op *a = put(one, NULL), *event = put(one, NULL), *later = put(one, NULL);
+    struct timeline_op *wait = put(two, event), *b = put(two, NULL);
+    run_all();
+    ck_assert(ordered(a, wait) && ordered(a, b) && ordered(event, b));
+    ck_assert(!ordered(later, b) && !ordered(b, later));
+    end((struct timeline_op *[]){a, event, later, wait, b}, 5);
+}
+END_TEST
+
+START_TEST(the_legacy_stream_stands_between_blocking_streams_only)
+{
+    begin(_i);
+    struct timeline_stream *legacy = stream(TIMELINE_LEGACY), *one = stream(TIMELINE_BLOCKING),
+                           *two = stream(TIMELINE_BLOCKING), *free = stream(TIMELINE_NON_BLOCKING);
+    struct timeline_op *a = put(one, NULL), *x = put(free, NULL), *l = put(legacy, NULL),
+                       *b = put(two, NULL), *y = put(free, NULL);
+    run_all();
+    ck_assert(ordered(a, l) && ordered(l, b) && ordered(a, b));
+    ck_assert(!ordered(x, l) && !ordered(l, y) && !ordered(a, y) && !ordered(x, b));
+    end((struct timeline_op *[]){a, x, l, b, y}, 5);
+}
+END_TEST
+
+START_TEST(a_destroyed_stream_still_stands_before_the_legacy_one)
+{
+    begin(_i);
+    struct timeline_stream *legacy = stream(TIMELINE_LEGACY), *one = stream(TIMELINE_BLOCKING),
+                           *free = stream(TIMELINE_NON_BLOCKING);
+    struct timeline_op *a = put(one, NULL), *x = put(free, NULL);
+    run_all();
+    timeline_settle(timeline);
+    timeline_stream_destroy(one);
+    timeline_stream_destroy(free);
+    struct timeline_op *l = put(legacy, NULL);
+    run_all();
+    ck_assert(ordered(a, l));
+    ck_assert(!ordered(x, l));
+    ck_assert(!timeline_host_knows(timeline, timeline_op_when(x)));
+    timeline_context_finish(context); /* waits for the work of streams that are gone, too */
+    ck_assert(timeline_host_knows(timeline, timeline_op_when(x)));
+    end((struct timeline_op *[]){a, x, l}, 3);
+}
+END_TEST
+
+START_TEST(a_wait_of_the_host_orders_what_is_submitted_after_it)
+{
+    begin(_i);
+    struct timeline_stream *one = stream(TIMELINE_NON_BLOCKING),
+                           *two = stream(TIMELINE_NON_BLOCKING);
+    struct timeline_op *a = put(one, NULL), *early = put(two, NULL);
+    ck_assert(!timeline_host_knows(timeline, timeline_op_when(a)));
+    timeline_finish(a);
+    ck_assert(timeline_host_knows(timeline, timeline_op_when(a)));
+    ck_assert(!timeline_host_knows(timeline, timeline_op_when(early)));
+    struct timeline_op *late = put(two, NULL);
+    run_all();
+    ck_assert(!ordered(a, early));
+    ck_assert(ordered(a, late));
+    end((struct timeline_op *[]){a, early, late}, 3);
+}
+END_TEST
+
+START_TEST(having_run_is_not_having_been_waited_for)
+{
+    begin(_i);
+    struct timeline_stream *one = stream(TIMELINE_NON_BLOCKING),
+                           *two = stream(TIMELINE_NON_BLOCKING);
+    struct timeline_op *a = put(one, NULL);
+    run_all();
+    timeline_settle(timeline);
+    ck_assert(!timeline_host_knows(timeline, timeline_op_when(a)));
+    struct timeline_op *b = put(two, NULL);
+    run_all();
+    ck_assert(!ordered(a, b));
+    end((struct timeline_op *[]){a, b}, 2);
+}
+END_TEST
+
+START_TEST(a_query_that_says_ended_is_a_wait)
+{
+    begin(_i);
+    struct timeline_stream *one = stream(TIMELINE_BLOCKING);
+    struct timeline_op *a = put(one, NULL);
+    ck_assert(!timeline_query(a, 0));
+    ck_assert(!timeline_host_knows(timeline, timeline_op_when(a)));
+    ck_assert(timeline_query(a, UINT64_MAX / 2));
+    ck_assert(timeline_host_knows(timeline, timeline_op_when(a)));
+    end((struct timeline_op *[]){a}, 1);
+}
+END_TEST
+
+START_TEST(what_the_host_does_is_ordered_with_later_work)
+{
+    begin(_i);
+    struct timeline_stream *one = stream(TIMELINE_BLOCKING);
+    struct timeline_op *before = put(one, NULL);
+    const struct timeline_when touch = timeline_host_when(timeline);
+    struct timeline_op *after = put(one, NULL);
+    run_all();
+    ck_assert(timeline_host_knows(timeline, touch));
+    ck_assert(!timeline_happens_before(touch, before));
+    ck_assert(timeline_happens_before(touch, after));
+    end((struct timeline_op *[]){before, after}, 2);
+}
+END_TEST
+
+START_TEST(a_wait_for_a_value_may_be_ordered_after_anything)
+{
+    begin(_i);
+    struct timeline_stream *one = stream(TIMELINE_NON_BLOCKING),
+                           *two = stream(TIMELINE_NON_BLOCKING);
+    struct timeline_op *a = put(one, NULL);
+    struct timeline_op *wait = timeline_submit(
+        two, &(struct timeline_work){.kind = TIMELINE_MARK, .run = follow_all}, now, NULL, 0);
+    struct timeline_op *b = put(two, NULL);
+    run_all();
+    ck_assert(ordered(a, b));
+    ck_assert(!ordered(b, a));
+    end((struct timeline_op *[]){a, wait, b}, 3);
+}
+END_TEST
+
+START_TEST(points_outlive_their_operations)
+{
+    begin(_i);
+    struct timeline_stream *streams[20];
+    struct timeline_when first[20];
+    for (int i = 0; i < 20; i++) {
+        streams[i] = stream(TIMELINE_NON_BLOCKING);
+        struct timeline_op *op = put(streams[i], NULL);
+        first[i] = timeline_op_when(op);
+        timeline_op_release(op);
+    }
+    timeline_context_finish(context);
+    /* The tracks are used again, by other streams; what was before stays before. */
+    for (int i = 19; i >= 0; i--) {
+        struct timeline_op *op = put(streams[i], NULL);
+        run_all();
+        for (int k = 0; k < 20; k++) ck_assert(timeline_happens_before(first[k], op));
+        timeline_op_release(op);
+    }
+    end(NULL, 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("timeline_happens");
+    TCase *tcase = tcase_create("happens before");
+    tcase_add_loop_test(tcase, a_stream_is_ordered_and_two_are_not, 0, ORDERS);
+    tcase_add_loop_test(tcase, an_event_orders_what_came_before_its_record_only, 0, ORDERS);
+    tcase_add_loop_test(tcase, the_legacy_stream_stands_between_blocking_streams_only, 0, ORDERS);
+    tcase_add_loop_test(tcase, a_destroyed_stream_still_stands_before_the_legacy_one, 0, ORDERS);
+    tcase_add_loop_test(tcase, a_wait_of_the_host_orders_what_is_submitted_after_it, 0, ORDERS);
+    tcase_add_loop_test(tcase, having_run_is_not_having_been_waited_for, 0, ORDERS);
+    tcase_add_loop_test(tcase, a_query_that_says_ended_is_a_wait, 0, ORDERS);
+    tcase_add_loop_test(tcase, what_the_host_does_is_ordered_with_later_work, 0, ORDERS);
+    tcase_add_loop_test(tcase, a_wait_for_a_value_may_be_ordered_after_anything, 0, ORDERS);
+    tcase_add_loop_test(tcase, points_outlive_their_operations, 0, ORDERS);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
