@@ -358,15 +358,16 @@ static size_t stream_order(struct timeline_stream *stream, struct timeline_op **
     return count;
 }
 
-struct timeline_op *timeline_submit(struct timeline_stream *stream,
-                                    const struct timeline_work *work, uint64_t issue_ns,
-                                    struct timeline_op *const *extra, size_t extra_count)
+/* Puts work into the timeline, in the stream's order or, for a part, beside it. */
+static struct timeline_op *submit(struct timeline_stream *stream, bool is_part, unsigned lane,
+                                  const struct timeline_work *work, uint64_t issue_ns,
+                                  struct timeline_op *const *extra, size_t extra_count)
 {
     struct timeline *timeline = stream->context->timeline;
     struct timeline_op **order = NULL;
 
     streams_sweep(stream->context);
-    size_t count = stream_order(stream, NULL, 0);
+    size_t count = is_part ? 0 : stream_order(stream, NULL, 0);
     struct timeline_op *op = calloc(1, sizeof *op);
     if (op == NULL) return NULL;
     op->references = 1;
@@ -374,30 +375,33 @@ struct timeline_op *timeline_submit(struct timeline_stream *stream,
     op->work.kind = work->kind; /* `release` only once nothing can fail */
     op->number = ++timeline->ops;
     op->context = stream->context->number;
-    op->connection = stream->connection;
+    op->connection = (stream->connection + lane) % timeline->settings.connections;
     op->priority = stream->priority;
     op->ready_ns = issue_ns + (uint64_t)timeline_model.dispatch;
     op->before = calloc(count + extra_count + 1, sizeof *op->before);
     order = calloc(count + 1, sizeof *order);
     if (op->before == NULL || order == NULL || !ready_make_room(timeline)) goto no_memory;
-    stream_order(stream, order, count);
+    if (!is_part) stream_order(stream, order, count);
     for (size_t i = 0; i < count; i++)
         if (!depend(op, order[i])) goto no_memory;
     for (size_t i = 0; i < extra_count; i++)
         if (extra[i] != NULL && !depend(op, extra[i])) goto no_memory;
-    if (stream->kind == TIMELINE_LEGACY) happens_join(&op->clock, &stream->context->gone_blocking);
+    if (stream->kind == TIMELINE_LEGACY && !is_part)
+        happens_join(&op->clock, &stream->context->gone_blocking);
     if (!happens_enter(op)) goto no_memory;
     op->work = *work;
     free(order);
     clock_enter(op, stream->context);
 
-    op->references += 2; /* the timeline's and the stream's */
+    op->references++; /* the timeline's */
     op->earlier = timeline->latest;
     *(timeline->latest != NULL ? &timeline->latest->later : &timeline->earliest) = op;
     timeline->latest = op;
     timeline->unsettled_count++;
-    timeline_op_release(stream->last);
-    stream->last = op;
+    if (!is_part) {
+        timeline_op_release(stream->last);
+        stream->last = timeline_op_retain(op);
+    }
     op->older = timeline->youngest;
     *(timeline->youngest != NULL ? &timeline->youngest->younger : &timeline->oldest) = op;
     timeline->youngest = op;
@@ -419,6 +423,20 @@ no_memory:
     }
     timeline_op_release(op);
     return NULL;
+}
+
+struct timeline_op *timeline_submit(struct timeline_stream *stream,
+                                    const struct timeline_work *work, uint64_t issue_ns,
+                                    struct timeline_op *const *extra, size_t extra_count)
+{
+    return submit(stream, false, 0, work, issue_ns, extra, extra_count);
+}
+
+struct timeline_op *timeline_submit_part(struct timeline_stream *stream, unsigned lane,
+                                         const struct timeline_work *work, uint64_t issue_ns,
+                                         struct timeline_op *const *after, size_t after_count)
+{
+    return submit(stream, true, lane, work, issue_ns, after, after_count);
 }
 
 void timeline_op_cost(struct timeline_op *op, const struct timeline_cost *cost)

@@ -121,6 +121,14 @@ struct timeline_op *timeline_submit(struct timeline_stream *stream,
                                     const struct timeline_work *work, uint64_t issue_ns,
                                     struct timeline_op *const *extra, size_t extra_count);
 
+/* The same for a part of something larger that `stream` has accepted, a graph's node: it comes after
+ * the operations `after` and nothing else, and what the stream gets later does not come after it,
+ * unless through an operation of the stream that does. Parts of different lanes take different
+ * hardware queues, so that they do not hold each other up; lane 0 is the stream's own. */
+struct timeline_op *timeline_submit_part(struct timeline_stream *stream, unsigned lane,
+                                         const struct timeline_work *work, uint64_t issue_ns,
+                                         struct timeline_op *const *after, size_t after_count);
+
 struct timeline_op *timeline_op_retain(struct timeline_op *op); /* NULL is passed through */
 void timeline_op_release(struct timeline_op *op);               /* NULL is fine */
 

@@ -217,6 +217,40 @@ START_TEST(waiting_stream_by_stream_takes_as_long_as_waiting_for_all)
 }
 END_TEST
 
+/* Virtual time of two chains of a kernel, a stamp and a kernel, as parts on lanes 0 and `lane`. */
+static uint64_t time_of_parts(unsigned lane)
+{
+    start_with(TIMELINE_LATEST, 8);
+    struct timeline_stream *stream = timeline_stream_create(context, TIMELINE_BLOCKING, 0);
+    struct timeline_work work = {
+        .kind = TIMELINE_KERNEL, .signature = 1, .run = run_kernel, .user = (void *)&kernel_cost};
+    const struct timeline_work stamp = {.kind = TIMELINE_STAMP};
+    struct timeline_op *last[2];
+    for (unsigned i = 0; i < 2; i++) {
+        unsigned on = i * lane;
+        struct timeline_op *first = timeline_submit_part(stream, on, &work, 0, NULL, 0);
+        struct timeline_op *middle = timeline_submit_part(stream, on, &stamp, 0, &first, 1);
+        last[i] = timeline_submit_part(stream, on, &work, 0, &middle, 1);
+        timeline_op_release(first);
+        timeline_op_release(middle);
+    }
+    timeline_op_release(
+        timeline_submit(stream, &(struct timeline_work){.kind = TIMELINE_MARK}, 0, last, 2));
+    timeline_op_release(last[0]);
+    timeline_op_release(last[1]);
+    uint64_t end = timeline_stream_finish(stream);
+    stop();
+    return end;
+}
+
+START_TEST(parts_on_two_lanes_do_not_hold_each_other_up)
+{
+    /* On one lane the second chain's first kernel stands behind the first chain's stamp. */
+    ck_assert_double_eq_tol((double)time_of_parts(0) / 1e6, 3 * 9.57, 0.1);
+    ck_assert_double_eq_tol((double)time_of_parts(1) / 1e6, 2 * 9.57, 0.1);
+}
+END_TEST
+
 START_TEST(copies_of_one_direction_serialise_and_both_directions_overlap)
 {
     start_with(TIMELINE_LATEST, 8);
@@ -419,6 +453,7 @@ int main(void)
     tcase_add_test(tcase, timed_events_make_streams_of_one_queue_take_turns);
     tcase_add_test(tcase, time_does_not_depend_on_the_order_policy);
     tcase_add_test(tcase, waiting_stream_by_stream_takes_as_long_as_waiting_for_all);
+    tcase_add_test(tcase, parts_on_two_lanes_do_not_hold_each_other_up);
     tcase_add_test(tcase, copies_of_one_direction_serialise_and_both_directions_overlap);
     tcase_add_test(tcase, kernels_that_fill_the_device_share_it);
     tcase_add_test(tcase, a_thread_whose_clock_is_behind_finds_the_device_as_it_was);

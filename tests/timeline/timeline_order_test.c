@@ -192,6 +192,60 @@ START_TEST(random_keeps_stream_order_and_depends_on_the_seed_only)
 }
 END_TEST
 
+/* A fork and a join beside the stream: 1, then a and b in either order, then j. */
+static void put_parts(struct timeline_stream *in)
+{
+    struct timeline_work work = {.kind = TIMELINE_MARK, .run = run, .user = (void *)"a"};
+    struct timeline_op *begin_op = put_work(in, "1", run, NULL);
+    struct timeline_op *parts[2];
+    parts[0] = timeline_submit_part(in, 0, &work, now, &begin_op, 1);
+    work.user = (void *)"b";
+    parts[1] = timeline_submit_part(in, 1, &work, now, &begin_op, 1);
+    work.user = (void *)"j";
+    timeline_op_release(timeline_submit(in, &work, now, parts, 2));
+    timeline_op_release(begin_op);
+    timeline_op_release(parts[0]);
+    timeline_op_release(parts[1]);
+}
+
+START_TEST(parts_are_ordered_by_what_they_name_and_by_nothing_else)
+{
+    bool a_first = false, b_first = false;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        begin(TIMELINE_RANDOM, seed);
+        struct timeline_stream *s = stream(TIMELINE_BLOCKING);
+        put_parts(s);
+        timeline_stream_finish(s);
+        if (strcmp(log_text, "1abj") == 0) a_first = true;
+        if (strcmp(log_text, "1baj") == 0) b_first = true;
+        ck_assert_msg(strcmp(log_text, "1abj") == 0 || strcmp(log_text, "1baj") == 0, "%s",
+                      log_text);
+        timeline_destroy(timeline);
+    }
+    ck_assert(a_first && b_first);
+}
+END_TEST
+
+START_TEST(the_stream_does_not_wait_for_a_part_that_nothing_in_it_depends_on)
+{
+    begin(TIMELINE_LATEST, 0);
+    struct timeline_stream *s = stream(TIMELINE_BLOCKING);
+    const struct timeline_work work = {.kind = TIMELINE_MARK, .run = run, .user = (void *)"p"};
+    put(s, "1");
+    struct timeline_op *part = timeline_submit_part(s, 0, &work, now, NULL, 0);
+    put(s, "2");
+    timeline_stream_finish(s);
+    ck_assert_str_eq(log_text, "12");
+    struct timeline_when when = timeline_op_when(part);
+    ck_assert(!timeline_host_knows(timeline, when));
+    timeline_finish(part);
+    ck_assert_str_eq(log_text, "12p");
+    ck_assert(timeline_host_knows(timeline, when));
+    timeline_op_release(part);
+    timeline_destroy(timeline);
+}
+END_TEST
+
 START_TEST(the_legacy_stream_waits_for_all_blocking_streams)
 {
     begin(TIMELINE_LATEST, 0);
@@ -495,6 +549,8 @@ int main(void)
     tcase_add_test(tcase, progress_runs_host_functions_and_what_they_need_only);
     tcase_add_test(tcase, more_than_the_queues_hold_makes_the_oldest_run);
     tcase_add_test(tcase, long_chains_need_no_stack);
+    tcase_add_test(tcase, parts_are_ordered_by_what_they_name_and_by_nothing_else);
+    tcase_add_test(tcase, the_stream_does_not_wait_for_a_part_that_nothing_in_it_depends_on);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
