@@ -1,5 +1,6 @@
 #include "grader/evidence.h"
 #include "grader/sources.h"
+#include "trace/trace_lines.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -135,29 +136,27 @@ bool evidence_by_submission(const struct evidence *evidence, const struct trace_
     return evidence_place(evidence, record, &place) && place.submission;
 }
 
+struct sentence_of {
+    const struct evidence *evidence;
+    uint32_t process;
+};
+
+static bool write_place(uint64_t address, char *text, size_t size, void *user)
+{
+    const struct sentence_of *of = user;
+    struct place place;
+    if (!evidence_place(of->evidence,
+                        &(struct trace_record){.process = of->process, .caller = address}, &place))
+        return false;
+    snprintf(text, size, "%s:%u", place.file, place.line);
+    return true;
+}
+
 void evidence_sentence(const struct evidence *evidence, const struct trace_record *finding,
                        char *text, size_t size)
 {
-    static const char sign[] = "the call before 0x";
-    const char *at = finding->text, *found;
-    size_t used = 0;
-
-    while ((found = strstr(at, sign)) != NULL && used < size) {
-        char *end;
-        struct trace_record caller = {.process = finding->process};
-        struct place place;
-        caller.caller = strtoull(found + strlen(sign), &end, 16);
-        bool known = evidence_place(evidence, &caller, &place);
-        used += (size_t)snprintf(text + used, size - used, "%.*s", (int)(found - at), at);
-        if (used >= size) return;
-        if (known)
-            used += (size_t)snprintf(text + used, size - used, "the call at %s:%u", place.file,
-                                     place.line);
-        else
-            used += (size_t)snprintf(text + used, size - used, "a call");
-        at = end;
-    }
-    if (used < size) snprintf(text + used, size - used, "%s", at);
+    struct sentence_of of = {evidence, finding->process};
+    trace_lines_sentence(finding->text, write_place, &of, text, size);
 }
 
 /* ---- queries --------------------------------------------------------------------------------- */

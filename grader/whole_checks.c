@@ -2,7 +2,6 @@
 #include "grader/evidence.h"
 #include "grader/sources.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,32 +85,6 @@ static bool was_ended(const struct evidence *evidence, const struct trace_record
     return destroyed != NULL && (end == NULL || destroyed < end);
 }
 
-/* How one speaks of what is held: "a stream" is created and destroyed. */
-static const struct held {
-    const char *article, *made, *ended;
-    const char *by; /* the call that ends it */
-} held[TRACE_WHAT_COUNT] = {
-    [TRACE_CONTEXT] = {"a ", "created", "destroyed", "cuCtxDestroy"},
-    [TRACE_STREAM] = {"a ", "created", "destroyed", "cudaStreamDestroy (cuStreamDestroy)"},
-    [TRACE_EVENT] = {"an ", "created", "destroyed", "cudaEventDestroy (cuEventDestroy)"},
-    [TRACE_LIBRARY] = {"a ", "loaded", "unloaded", "cuModuleUnload, or the end of its context"},
-    [TRACE_DEVICE_MEMORY] = {"", "allocated", "released", "cudaFree (cuMemFree)"},
-    [TRACE_PINNED_MEMORY] = {"", "allocated", "released", "cudaFreeHost (cuMemFreeHost)"},
-    [TRACE_MANAGED_MEMORY] = {"", "allocated", "released", "cudaFree (cuMemFree)"},
-};
-
-/* "A stream that was created here was never destroyed." or "3 times a stream that ...". */
-static void leak_sentence(uint32_t what, uint64_t count, uint64_t bytes, char *text, size_t size)
-{
-    const struct held *row = &held[what];
-    char times[32] = "", amount[48] = "";
-    if (count > 1) snprintf(times, sizeof times, "%" PRIu64 " times ", count);
-    if (bytes > 0) snprintf(amount, sizeof amount, " (%" PRIu64 " bytes)", bytes);
-    snprintf(text, size, "%s%s%s%s that was %s here was never %s.", times, row->article,
-             trace_what_name(what), amount, row->made, row->ended);
-    text[0] = (char)toupper((unsigned char)text[0]);
-}
-
 void verdict_leaks(struct verdict *verdict, const struct evidence *evidence,
                    const struct phase *phase)
 {
@@ -136,10 +109,10 @@ void verdict_leaks(struct verdict *verdict, const struct evidence *evidence,
         bytes[i] += r->bytes;
     }
     for (size_t i = 0; i < places; i++) {
-        const struct held *row = &held[leaked[i]->what];
+        const struct trace_held *row = trace_held(leaked[i]->what);
         char sentence[160];
-        if (row->by == NULL) continue; /* nothing that a program gives back */
-        leak_sentence(leaked[i]->what, count[i], bytes[i], sentence, sizeof sentence);
+        if (row == NULL) continue; /* nothing that a program gives back */
+        trace_leak_sentence(leaked[i]->what, count[i], bytes[i], sentence, sizeof sentence);
         verdict_fail(verdict, evidence, leaked[i], "%s", sentence);
         verdict_why(verdict, "What is not given back is held until the program ends: a program "
                              "that runs for days runs out of it.");

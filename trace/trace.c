@@ -19,7 +19,7 @@ struct trace_header {
     uint32_t version;
     uint32_t record_size;
     uint32_t capacity;
-    uint32_t reserved;
+    uint32_t kinds;            /* a set: what is recorded */
     _Atomic uint64_t appended; /* may pass capacity: the excess is what was dropped */
 };
 
@@ -27,7 +27,8 @@ struct trace_writer {
     struct trace_header *header;
     struct trace_record *records;
     size_t mapped;
-    uint32_t capacity; /* our own copy: the one in the file can be scribbled over */
+    uint32_t capacity; /* our own copies: those in the file can be scribbled over */
+    uint32_t kinds;
 };
 
 static size_t trace_file_size(uint32_t capacity)
@@ -37,10 +38,16 @@ static size_t trace_file_size(uint32_t capacity)
 
 int trace_create(const char *path, uint32_t capacity)
 {
+    return trace_create_for(path, capacity, TRACE_ALL_KINDS & ~TRACE_KIND_BIT(TRACE_STACK));
+}
+
+int trace_create_for(const char *path, uint32_t capacity, uint32_t kinds)
+{
     struct trace_header header = {.magic = TRACE_MAGIC,
                                   .version = TRACE_VERSION,
                                   .record_size = sizeof(struct trace_record),
-                                  .capacity = capacity ? capacity : TRACE_DEFAULT_CAPACITY};
+                                  .capacity = capacity ? capacity : TRACE_DEFAULT_CAPACITY,
+                                  .kinds = kinds};
     int result = -1;
     if (header.capacity > TRACE_MAX_CAPACITY) {
         errno = EINVAL;
@@ -87,9 +94,15 @@ struct trace_writer *trace_open_from_environment(void)
     writer->records = (struct trace_record *)((char *)base + sizeof(struct trace_header));
     writer->mapped = trace_file_size(header.capacity);
     writer->capacity = header.capacity;
+    writer->kinds = header.kinds;
 done:
     close(file);
     return writer;
+}
+
+bool trace_wants(const struct trace_writer *writer, enum trace_kind kind)
+{
+    return writer != NULL && (writer->kinds & TRACE_KIND_BIT(kind)) != 0;
 }
 
 void trace_put(struct trace_writer *writer, const struct trace_record *record)
@@ -97,7 +110,7 @@ void trace_put(struct trace_writer *writer, const struct trace_record *record)
     struct trace_record *slot;
     uint64_t index;
 
-    if (writer == NULL) return;
+    if (writer == NULL || !trace_wants(writer, record->kind)) return;
     index = atomic_fetch_add_explicit(&writer->header->appended, 1, memory_order_relaxed);
     if (index >= writer->capacity) return;
     slot = &writer->records[index];
@@ -205,30 +218,19 @@ void trace_free(struct trace *trace)
     memset(trace, 0, sizeof *trace);
 }
 
-/* ---- names ------------------------------------------------------------------------------ */
-
-static const char *const kind_names[TRACE_KIND_COUNT] = {
-    "none", "module", "mark", "call", "create", "destroy", "operation", "finding", "setting"};
-
-static const char *const what_names[TRACE_WHAT_COUNT] = {
-    "nothing",       "context",       "stream",         "event",     "module",
-    "device memory", "pinned memory", "managed memory", "kernel",    "copy",
-    "memset",        "host function", "event record",   "event wait"};
-
-static const char *const place_names[TRACE_PLACE_COUNT] = {"nowhere", "pageable", "pinned",
-                                                           "device",  "managed",  "array"};
-
-const char *trace_kind_name(uint32_t kind)
+size_t trace_stack_set(struct trace_record *record, const uint64_t *addresses, size_t count)
 {
-    return kind < TRACE_KIND_COUNT ? kind_names[kind] : "unknown";
+    if (count > TRACE_STACK_DEPTH) count = TRACE_STACK_DEPTH;
+    memset(record->text, 0, sizeof record->text);
+    memcpy(record->text, addresses, count * sizeof *addresses);
+    record->count = count;
+    return count;
 }
 
-const char *trace_what_name(uint32_t what)
+size_t trace_stack_addresses(const struct trace_record *record,
+                             uint64_t addresses[TRACE_STACK_DEPTH])
 {
-    return what < TRACE_WHAT_COUNT ? what_names[what] : "unknown";
-}
-
-const char *trace_place_name(uint32_t place)
-{
-    return place < TRACE_PLACE_COUNT ? place_names[place] : "unknown";
+    size_t count = record->count < TRACE_STACK_DEPTH ? (size_t)record->count : TRACE_STACK_DEPTH;
+    memcpy(addresses, record->text, count * sizeof *addresses);
+    return count;
 }

@@ -16,6 +16,7 @@
 #ifndef OVERLAP_TRACE_H
 #define OVERLAP_TRACE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,8 +40,13 @@ enum trace_kind {
     TRACE_OPERATION, /* work done on the device: what, stream, start, end, bytes, from/to */
     TRACE_FINDING,   /* something wrong that the device saw: name = kind, text = sentence */
     TRACE_SETTING,   /* a fact about the device: name = key, text = value (or bytes = number) */
+    TRACE_STACK,     /* the calls that led to one: object = its number, see trace_stack_addresses */
     TRACE_KIND_COUNT
 };
+
+/* Sets of kinds: what a trace is wanted for. */
+#define TRACE_KIND_BIT(kind) (1u << (kind))
+#define TRACE_ALL_KINDS (TRACE_KIND_BIT(TRACE_KIND_COUNT) - 1u)
 
 /* What a CREATE, DESTROY or OPERATION record is about. */
 enum trace_what {
@@ -106,7 +112,7 @@ struct trace_record {
     uint64_t caller; /* return address into the submission's code; 0 where unknown */
     uint64_t count;  /* OPERATION kernel: threads in the grid; FINDING: times it was seen */
     uint32_t line;   /* FINDING in device code: line of `file`; 0 where unknown */
-    uint32_t reserved;
+    uint32_t stack;  /* object of the TRACE_STACK with the calls up to `caller`; 0: not recorded */
     char name[TRACE_NAME_SIZE]; /* CALL: the API's name without version suffix; kernel's name */
     char file[TRACE_TEXT_SIZE]; /* FINDING in device code: the source file */
     char text[TRACE_TEXT_SIZE];
@@ -120,6 +126,10 @@ struct trace_writer;
  * one. Returns 0, or -1 with errno. The grader calls it before it starts the runner. */
 int trace_create(const char *path, uint32_t capacity);
 
+/* The same for records of these kinds alone (a set of TRACE_KIND_BIT); put drops the others. What
+ * trace_create makes takes all but TRACE_STACK, which costs a walk up the stack per record. */
+int trace_create_for(const char *path, uint32_t capacity, uint32_t kinds);
+
 /* Opens the file named by TRACE_PATH_VARIABLE for appending. Returns NULL when the variable is
  * unset, or when the file is not a trace (errno says why). Owned by the caller. */
 struct trace_writer *trace_open_from_environment(void);
@@ -128,6 +138,9 @@ struct trace_writer *trace_open_from_environment(void);
  * file is full the record is counted as dropped. Safe from several threads, from a forked child,
  * and from a signal handler. A NULL writer is allowed. */
 void trace_put(struct trace_writer *writer, const struct trace_record *record);
+
+/* False where a put of that kind does nothing. */
+bool trace_wants(const struct trace_writer *writer, enum trace_kind kind);
 
 void trace_writer_close(struct trace_writer *writer);
 
@@ -147,9 +160,28 @@ struct trace {
 int trace_read(const char *path, struct trace *trace, char *why, size_t why_size);
 void trace_free(struct trace *trace);
 
+/* A TRACE_STACK keeps up to TRACE_STACK_DEPTH return addresses in `text`, the innermost first. Both
+ * return how many there are. */
+#define TRACE_STACK_DEPTH (TRACE_TEXT_SIZE / sizeof(uint64_t))
+size_t trace_stack_set(struct trace_record *record, const uint64_t *addresses, size_t count);
+size_t trace_stack_addresses(const struct trace_record *record,
+                             uint64_t addresses[TRACE_STACK_DEPTH]);
+
 /* The English names used in messages and in dumps: "kernel", "copy", "pinned", ... */
 const char *trace_kind_name(uint32_t kind);
 const char *trace_what_name(uint32_t what);
 const char *trace_place_name(uint32_t place);
+
+/* How one speaks of an object that a program makes and gives back: "a stream" is created and
+ * destroyed. NULL: `what` is none. */
+struct trace_held {
+    const char *article, *made, *ended;
+    const char *by; /* the call that ends it */
+};
+const struct trace_held *trace_held(uint32_t what);
+
+/* "A stream that was created here was never destroyed.", "3 times device memory (96 bytes) that was
+ * allocated here was never released."; empty for what is no such object. */
+void trace_leak_sentence(uint32_t what, uint64_t count, uint64_t bytes, char *text, size_t size);
 
 #endif

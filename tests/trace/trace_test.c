@@ -62,6 +62,78 @@ START_TEST(what_was_put_is_read_in_order)
 }
 END_TEST
 
+START_TEST(only_the_kinds_asked_for_are_kept)
+{
+    const uint32_t kinds = TRACE_KIND_BIT(TRACE_FINDING) | TRACE_KIND_BIT(TRACE_STACK);
+    const uint32_t put[] = {TRACE_CALL, TRACE_FINDING, TRACE_OPERATION, TRACE_STACK};
+    ck_assert_int_eq(trace_create_for(path, 4, kinds), 0);
+    struct trace_writer *writer = trace_open_from_environment();
+    ck_assert(trace_wants(writer, TRACE_FINDING) && trace_wants(writer, TRACE_STACK));
+    ck_assert(!trace_wants(writer, TRACE_CALL) && !trace_wants(NULL, TRACE_FINDING));
+    for (size_t i = 0; i < sizeof put / sizeof *put; i++)
+        trace_put(writer, &(struct trace_record){.kind = put[i]});
+    trace_writer_close(writer);
+    struct trace trace = read_back();
+    ck_assert_uint_eq(trace.count, 2);
+    ck_assert_uint_eq(trace.records[0].kind, TRACE_FINDING);
+    ck_assert_uint_eq(trace.records[1].kind, TRACE_STACK);
+    ck_assert_uint_eq(trace.dropped, 0); /* what nobody asked for is not missing */
+    trace_free(&trace);
+
+    ck_assert_int_eq(trace_create(path, 4), 0);
+    writer = trace_open_from_environment();
+    ck_assert(trace_wants(writer, TRACE_CALL) && !trace_wants(writer, TRACE_STACK));
+    trace_writer_close(writer);
+}
+END_TEST
+
+START_TEST(a_stack_keeps_its_innermost_calls)
+{
+    struct trace_record record = {.kind = TRACE_STACK};
+    uint64_t addresses[TRACE_STACK_DEPTH + 3], back[TRACE_STACK_DEPTH];
+    for (size_t i = 0; i < TRACE_STACK_DEPTH + 3; i++) addresses[i] = 0x7f0000000000 + i;
+    ck_assert_uint_eq(trace_stack_set(&record, addresses, 2), 2);
+    ck_assert_uint_eq(trace_stack_addresses(&record, back), 2);
+    ck_assert_mem_eq(back, addresses, 2 * sizeof *back);
+    ck_assert_uint_eq(trace_stack_set(&record, addresses, TRACE_STACK_DEPTH + 3),
+                      TRACE_STACK_DEPTH);
+    ck_assert_uint_eq(trace_stack_addresses(&record, back), TRACE_STACK_DEPTH);
+    ck_assert_mem_eq(back, addresses, sizeof back);
+    record.count = UINT64_MAX; /* written over */
+    ck_assert_uint_eq(trace_stack_addresses(&record, back), TRACE_STACK_DEPTH);
+
+    /* Read back, the last byte of the last address is cleared, as of any text: no address has one.
+     */
+    struct trace_writer *writer = trace_open_from_environment();
+    trace_writer_close(writer);
+    ck_assert_int_eq(trace_create_for(path, 4, TRACE_ALL_KINDS), 0);
+    writer = trace_open_from_environment();
+    trace_stack_set(&record, addresses, TRACE_STACK_DEPTH);
+    trace_put(writer, &record);
+    trace_writer_close(writer);
+    struct trace trace = read_back();
+    ck_assert_uint_eq(trace_stack_addresses(&trace.records[0], back), TRACE_STACK_DEPTH);
+    ck_assert_mem_eq(back, addresses, sizeof back);
+    trace_free(&trace);
+}
+END_TEST
+
+START_TEST(leaks_are_told_in_plain_words)
+{
+    char text[160];
+    trace_leak_sentence(TRACE_EVENT, 1, 0, text, sizeof text);
+    ck_assert_str_eq(text, "An event that was created here was never destroyed.");
+    trace_leak_sentence(TRACE_DEVICE_MEMORY, 3, 96, text, sizeof text);
+    ck_assert_str_eq(
+        text, "3 times device memory (96 bytes) that was allocated here was never released.");
+    trace_leak_sentence(TRACE_KERNEL, 1, 0, text, sizeof text);
+    ck_assert_str_eq(text, "");
+    ck_assert_ptr_null(trace_held(TRACE_KERNEL));
+    ck_assert_ptr_null(trace_held(UINT32_MAX));
+    ck_assert_str_eq(trace_held(TRACE_CONTEXT)->by, "cuCtxDestroy");
+}
+END_TEST
+
 START_TEST(nothing_is_recorded_where_no_file_is_named)
 {
     unsetenv(TRACE_PATH_VARIABLE);
@@ -230,6 +302,9 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, what_was_put_is_read_in_order);
     tcase_add_test(tests, nothing_is_recorded_where_no_file_is_named);
+    tcase_add_test(tests, only_the_kinds_asked_for_are_kept);
+    tcase_add_test(tests, a_stack_keeps_its_innermost_calls);
+    tcase_add_test(tests, leaks_are_told_in_plain_words);
     tcase_add_test(tests, threads_and_processes_write_to_one_file);
     tcase_add_test(tests, a_full_file_counts_what_it_dropped);
     tcase_add_test(tests, a_capacity_beyond_reason_is_refused);
