@@ -1,0 +1,201 @@
+/* Runs the rows and prints the table.
+ *
+ * Scalar C and one worker are measured in processor time, which a busy machine hardly changes; one
+ * worker against two by the wall clock, which it does: the column "busy" says how much of the
+ * one-worker runs' time went to others. Every figure is the median of rounds that take turns.
+ */
+#include "tests/bench/bench.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MOST_ROUNDS = 101 };
+
+enum measure { SCALAR_CPU, ONE_CPU, ONE_WALL, TWO_WALL, RATIO, SCALING, MEASURES };
+
+struct result {
+    double median[MEASURES];
+    double spread[MEASURES]; /* half the distance between the quartiles, / median */
+    size_t differing;        /* words */
+};
+
+static double seconds(clockid_t clock)
+{
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void summarise(double *values, int count, double *median, double *spread)
+{
+    qsort(values, (size_t)count, sizeof *values, by_value);
+    *median = values[count / 2];
+    *spread = (values[3 * count / 4] - values[count / 4]) / 2 / *median;
+}
+
+static void timed(const struct bench_row *row, struct bench_case *c, const char *workers,
+                  double *cpu, double *wall)
+{
+    if (workers) setenv("OVERLAP_WORKERS", workers, 1);
+    const double cpu_start = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    const double wall_start = seconds(CLOCK_MONOTONIC);
+    if (workers)
+        row->device(c);
+    else
+        row->scalar(c);
+    *wall = seconds(CLOCK_MONOTONIC) - wall_start;
+    *cpu = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu_start;
+}
+
+/* Brings the device's answer to the host and counts the words that differ from scalar C's. */
+static size_t compare(const struct bench_row *row, struct bench_case *c)
+{
+    if (!row->answers_on_host) device_copy_out(c->device_out, c->answer, c->out_size);
+    size_t differing = 0;
+    const uint32_t *answer = c->answer, *expected = c->expected;
+    for (size_t i = 0; i < c->out_size / 4; i++) differing += answer[i] != expected[i];
+    if ((double)differing <= row->differing * (double)(c->out_size / 4)) return differing;
+    fprintf(stderr, "bench: %s: %zu of %zu words of the answer are not scalar C's\n", row->name,
+            differing, c->out_size / 4);
+    exit(1);
+}
+
+static bool take_memory(struct bench_case *c)
+{
+    c->expected = calloc(1, c->out_size);
+    c->answer = calloc(1, c->out_size);
+    c->device_out = device_take(c->out_size);
+    for (int k = 0; k < 2; k++) {
+        c->in[k] = calloc(1, c->in_size);
+        c->device_in[k] = device_take(c->in_size);
+        if (!c->in[k]) return false;
+    }
+    return c->expected && c->answer;
+}
+
+static void give_memory_back(struct bench_case *c)
+{
+    free(c->expected);
+    free(c->answer);
+    device_give_back(c->device_out);
+    for (int k = 0; k < 2; k++) {
+        free(c->in[k]);
+        device_give_back(c->device_in[k]);
+    }
+}
+
+static void run_row(const struct bench_row *row, bool tiny, int rounds, struct result *result)
+{
+    static double values[MEASURES][MOST_ROUNDS];
+    struct bench_case c = {.n = tiny ? row->tiny : row->n};
+    double wall;
+    row->prepare(&c);
+    if (!take_memory(&c)) {
+        fprintf(stderr, "bench: no memory for %s\n", row->name);
+        exit(2);
+    }
+    if (row->fill) row->fill(&c);
+    for (int k = 0; k < 2; k++) device_copy_in(c.in[k], c.device_in[k], c.in_size);
+
+    result->differing = 0;
+    for (int round = -1; round < rounds; round++) {
+        /* Round -1 warms caches and pages up; it is overwritten. */
+        const int at = round < 0 ? 0 : round;
+        double two_cpu;
+        timed(row, &c, NULL, &values[SCALAR_CPU][at], &wall);
+        timed(row, &c, "1", &values[ONE_CPU][at], &values[ONE_WALL][at]);
+        result->differing = compare(row, &c);
+        memset(c.answer, 0xff, c.out_size);
+        device_copy_in(c.answer, c.device_out, c.out_size);
+        timed(row, &c, "2", &two_cpu, &values[TWO_WALL][at]);
+        compare(row, &c);
+        values[RATIO][at] = values[SCALAR_CPU][at] / values[ONE_CPU][at];
+        values[SCALING][at] = values[ONE_WALL][at] / values[TWO_WALL][at];
+    }
+    for (int k = 0; k < MEASURES; k++)
+        summarise(values[k], rounds, &result->median[k], &result->spread[k]);
+    give_memory_back(&c);
+}
+
+static void print_head(int rounds)
+{
+    printf("medians of %d interleaved rounds; +- is half the distance between the quartiles\n\n",
+           rounds);
+    printf("%-21s %10s %10s %8s %5s %7s %10s %8s %5s %7s %5s  %s\n", "kernel", "C -O2 ms",
+           "device ms", "C/device", "+-", "at least", "2 work. ms", "scaling", "+-", "at least",
+           "busy", "work");
+}
+
+static bool print_row(const struct bench_row *row, const struct result *result)
+{
+    const double *median = result->median, *spread = result->spread;
+    const double busy = 1 - median[ONE_CPU] / median[ONE_WALL];
+    char required[16] = "", required_two[16] = "", note[48] = "";
+    if (row->required > 0) snprintf(required, sizeof required, "%.2f", row->required);
+    if (row->required_two > 0)
+        snprintf(required_two, sizeof required_two, "%.2f", row->required_two);
+    if (result->differing) snprintf(note, sizeof note, " (%zu differ)", result->differing);
+    const bool met = median[RATIO] >= row->required && median[SCALING] >= row->required_two;
+    printf("%-21s %10.3f %10.3f %8.3f %4.0f%% %8s %10.3f %8.2f %4.0f%% %8s %4.0f%%  %s%s%s\n",
+           row->name, 1e3 * median[SCALAR_CPU], 1e3 * median[ONE_CPU], median[RATIO],
+           100 * spread[RATIO], required, 1e3 * median[TWO_WALL], median[SCALING],
+           100 * spread[SCALING], required_two, 100 * fmax(busy, 0), row->work, note,
+           met ? "" : "  NOT MET");
+    fflush(stdout);
+    return met;
+}
+
+static void usage(void)
+{
+    fprintf(stderr, "bench [--tiny] [--rounds=N] [WORD ...]\n"
+                    "  --tiny      small sizes, one round: are the answers right? No times count.\n"
+                    "  --rounds=N  measurements per figure (default 9)\n"
+                    "  WORD        only the rows whose name contains one of the words\n"
+                    "Exit status: 0 all is right, 1 an answer is wrong or a bound is not met, 2 "
+                    "it could not run.\n");
+    exit(2);
+}
+
+static bool wanted(const struct bench_row *row, char **words, int count)
+{
+    for (int k = 0; k < count; k++)
+        if (strstr(row->name, words[k])) return true;
+    return count == 0;
+}
+
+int main(int argc, char **argv)
+{
+    bool tiny = false;
+    int rounds = 9, words = 0;
+    for (int k = 1; k < argc; k++) {
+        if (!strcmp(argv[k], "--tiny"))
+            tiny = true;
+        else if (!strncmp(argv[k], "--rounds=", 9))
+            rounds = atoi(argv[k] + 9);
+        else if (argv[k][0] == '-')
+            usage();
+        else
+            argv[1 + words++] = argv[k];
+    }
+    if (rounds < 1 || rounds > MOST_ROUNDS) usage();
+    if (tiny) rounds = 1;
+    bool met = true;
+    if (!tiny) print_head(rounds);
+    for (size_t k = 0; k < bench_row_count; k++) {
+        struct result result;
+        if (!wanted(&bench_rows[k], argv + 1, words)) continue;
+        run_row(&bench_rows[k], tiny, rounds, &result);
+        if (!tiny) met = print_row(&bench_rows[k], &result) && met;
+    }
+    return met ? 0 : 1;
+}

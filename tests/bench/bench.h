@@ -1,0 +1,91 @@
+/* bench: how fast the software device is, as ratios in one run: every row computes the same in
+ * scalar C at -O2, on the device with one worker and on the device with two, in turn, and the
+ * answers are compared. It goes through the public CUDA API like anybody's program, and never looks
+ * inside the device.
+ *
+ * Not a timed test: a busy machine would decide. CTest runs it with --tiny, where only the answers
+ * count.
+ */
+#ifndef OVERLAP_TESTS_BENCH_H
+#define OVERLAP_TESTS_BENCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* One row's work. The harness owns the memory; `in` and `out` are what a row's prepare asked for.
+ */
+struct bench_case {
+    size_t n;       /* elements, or whatever the row counts */
+    size_t in_size; /* bytes of each input; set by prepare */
+    size_t out_size;
+    void *in[2];    /* on the host, filled by fill */
+    void *expected; /* scalar C's answer */
+    void *answer;   /* the device's, copied back */
+    void *device_in[2];
+    void *device_out;
+};
+
+struct bench_row {
+    const char *name;
+    const char *work;    /* one line: what is compared */
+    size_t n, tiny;      /* bench_case.n, and with --tiny */
+    double required;     /* scalar C's time / one worker's, at least; 0: no bound */
+    double required_two; /* one worker's time / two workers', at least; 0: no bound */
+    int answers_on_host; /* the device's answer is in `answer`, not in device_out */
+    double differing;    /* part of the 4-byte words of the answer that may differ: where a
+                            compiler contracts, a pixel at the set's edge flips */
+    void (*prepare)(struct bench_case *); /* sizes, from n */
+    void (*fill)(struct bench_case *);    /* inputs; may be NULL */
+    void (*scalar)(struct bench_case *);
+    void (*device)(struct bench_case *); /* launches, and waits until it is done */
+};
+
+/* bench_rows.c */
+extern const struct bench_row bench_rows[];
+extern const size_t bench_row_count;
+
+/* ---- bench_scalar.c: plain loops, compiled with -O2 and without vectors --------------------- */
+
+void scalar_multiply_divide(const float *in, volatile float *out, size_t n);
+void scalar_mandelbrot(float *out, size_t width, int iterations);
+int32_t scalar_sum(const int32_t *in, size_t n);
+void scalar_add(const float *a, const float *b, float *c, size_t n);
+void scalar_matmul(const float *a, const float *b, float *c, size_t width);
+void scalar_histogram(const uint32_t *in, uint32_t *bins, size_t n);
+void scalar_bfs(const uint32_t *first, const uint32_t *edges, uint32_t *level, size_t n);
+void scalar_doubles(const double *in, double *out, size_t n);
+void scalar_integers(const uint64_t *in, uint64_t *out, size_t n);
+void scalar_nothing(size_t n);
+void scalar_copy(const void *from, void *to, size_t size);
+
+/* ---- bench_kernels.cu: the same on the device. Each waits; a failed call ends the program. --- */
+
+void device_multiply_divide(const float *in, float *out, size_t n);
+void device_multiply_divide_registers(const float *in, float *out, size_t n);
+void device_mandelbrot(float *out, size_t width, int iterations);
+void device_sum_lesson(const int32_t *in, int32_t *out, size_t n);
+void device_sum_cub(const int32_t *in, int32_t *out, size_t n);
+void device_sum_shuffle(const int32_t *in, int32_t *out, size_t n);
+void device_add(const float *a, const float *b, float *c, size_t n);
+void device_matmul(const float *a, const float *b, float *c, size_t width);
+void device_histogram(const uint32_t *in, uint32_t *bins, size_t n);
+void device_histogram_global(const uint32_t *in, uint32_t *bins, size_t n);
+void device_bfs(const uint32_t *first, const uint32_t *edges, uint32_t *level, size_t n);
+void device_doubles(const double *in, double *out, size_t n);
+void device_integers(const uint64_t *in, uint64_t *out, size_t n);
+void device_nothing(size_t n);
+void device_copy_in(const void *from, void *to, size_t size);
+void device_copy_out(const void *from, void *to, size_t size);
+
+void *device_take(size_t size);
+void device_give_back(void *memory);
+
+enum {
+    BENCH_ROUNDS = 50,      /* of multiplying and dividing */
+    BENCH_ITERATIONS = 256, /* of the Mandelbrot set */
+    BENCH_BINS = 256,
+    BENCH_DEGREE = 8, /* edges that leave a vertex of the graph, on average */
+    BENCH_STEPS = 32, /* of the rows on doubles and 64-bit integers */
+};
+
+#endif

@@ -1,0 +1,327 @@
+// The device's side of the rows.
+extern "C" {
+#include "tests/bench/bench.h"
+}
+#include "kernels/reduce_cub.h"
+#include "solutions/07_reductions/reductions.cuh"
+
+#include <cstdio>
+#include <cstdlib>
+
+#define CHECK(call)                                                                                \
+    do {                                                                                           \
+        cudaError_t error_ = (call);                                                               \
+        if (error_ != cudaSuccess) {                                                               \
+            std::fprintf(stderr, "bench: %s: %s\n", #call, cudaGetErrorString(error_));            \
+            std::exit(2);                                                                          \
+        }                                                                                          \
+    } while (0)
+
+static const unsigned THREADS = 256;
+
+static void wait()
+{
+    CHECK(cudaGetLastError());
+    CHECK(cudaDeviceSynchronize());
+}
+
+static unsigned blocks_for(size_t n)
+{
+    return (unsigned)((n + THREADS - 1) / THREADS);
+}
+
+void *device_take(size_t size)
+{
+    void *memory;
+    CHECK(cudaMalloc(&memory, size));
+    return memory;
+}
+
+void device_give_back(void *memory)
+{
+    CHECK(cudaFree(memory));
+}
+
+// ---- multiply and divide ------------------------------------------------------------------------
+
+// Every step goes through memory, as in the scalar loop.
+__global__ void multiply_divide_memory(const float *in, volatile float *out, size_t n)
+{
+    size_t i = threadIdx.x + (size_t)blockIdx.x * blockDim.x;
+    if (i >= n) return;
+    out[i] = in[i] + 1;
+    for (int round = 0; round < BENCH_ROUNDS; round++) {
+        out[i] = out[i] * 2;
+        out[i] = out[i] / 2;
+    }
+}
+
+// As the lessons' kernel is compiled: the value stays in a register.
+__global__ void multiply_divide_registers(const float *in, float *out, size_t n)
+{
+    size_t i = threadIdx.x + (size_t)blockIdx.x * blockDim.x;
+    if (i >= n) return;
+    float value = in[i] + 1;
+    for (int round = 0; round < BENCH_ROUNDS; round++) {
+        value *= 2.0f;
+        value /= 2.0f;
+    }
+    out[i] = value;
+}
+
+void device_multiply_divide(const float *in, float *out, size_t n)
+{
+    multiply_divide_memory<<<blocks_for(n), THREADS>>>(in, out, n);
+    wait();
+}
+
+void device_multiply_divide_registers(const float *in, float *out, size_t n)
+{
+    multiply_divide_registers<<<blocks_for(n), THREADS>>>(in, out, n);
+    wait();
+}
+
+// ---- Mandelbrot ---------------------------------------------------------------------------------
+
+__global__ void mandelbrot_picture(float *out, int width, int iterations)
+{
+    int i = threadIdx.x + blockIdx.x * blockDim.x;
+    if (i >= width * width) return;
+    float re = -2 + 4.0f * (i % width) / (width - 1);
+    float im = 2 - 4.0f * (i / width) / (width - 1);
+    float x = 0, y = 0;
+    out[i] = 1;
+    for (int k = 0; k < iterations; k++) {
+        float t = x * x - y * y + re;
+        y = 2 * x * y + im;
+        x = t;
+        if (x * x + y * y > 4) {
+            out[i] = 0;
+            break;
+        }
+    }
+}
+
+void device_mandelbrot(float *out, size_t width, int iterations)
+{
+    mandelbrot_picture<<<blocks_for(width * width), THREADS>>>(out, (int)width, iterations);
+    wait();
+}
+
+// ---- sums ---------------------------------------------------------------------------------------
+
+struct Sum {
+    __device__ int32_t operator()(const int32_t &a, const int32_t &b) const { return a + b; }
+};
+
+void device_sum_lesson(const int32_t *in, int32_t *out, size_t n)
+{
+    static const Reduction<int32_t, Sum> sum = {Sum()};
+    CHECK(sum(in, n, out, nullptr, 0));
+    wait();
+}
+
+void device_sum_cub(const int32_t *in, int32_t *out, size_t n)
+{
+    static void *scratch;
+    static size_t size;
+    size_t needed = 0;
+    CHECK(reduce_cub_int32(nullptr, &needed, in, out, n, 0));
+    if (needed > size) {
+        CHECK(cudaFree(scratch));
+        CHECK(cudaMalloc(&scratch, needed));
+        size = needed;
+    }
+    CHECK(reduce_cub_int32(scratch, &needed, in, out, n, 0));
+    wait();
+}
+
+__global__ void sum_shuffle(const int32_t *in, int32_t *out, size_t n)
+{
+    __shared__ int32_t of_warp[THREADS / 32];
+    size_t i = threadIdx.x + (size_t)blockIdx.x * blockDim.x;
+    int32_t value = i < n ? in[i] : 0;
+    for (int lanes = 16; lanes > 0; lanes /= 2)
+        value += __shfl_xor_sync(0xffffffffu, value, lanes);
+    if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        for (unsigned w = 1; w < THREADS / 32; w++) value += of_warp[w];
+        atomicAdd(out, value);
+    }
+}
+
+void device_sum_shuffle(const int32_t *in, int32_t *out, size_t n)
+{
+    CHECK(cudaMemsetAsync(out, 0, sizeof *out));
+    sum_shuffle<<<blocks_for(n), THREADS>>>(in, out, n);
+    wait();
+}
+
+// ---- vectors, matrices --------------------------------------------------------------------------
+
+__global__ void vector_add(const float *a, const float *b, float *c, size_t n)
+{
+    size_t i = threadIdx.x + (size_t)blockIdx.x * blockDim.x;
+    if (i < n) c[i] = a[i] + b[i];
+}
+
+void device_add(const float *a, const float *b, float *c, size_t n)
+{
+    vector_add<<<blocks_for(n), THREADS>>>(a, b, c, n);
+    wait();
+}
+
+static const unsigned TILE = 16;
+
+// Products and sums are rounded apart, so that the answer is scalar C's to the last bit.
+__global__ void matmul_tiled(const float *a, const float *b, float *c, unsigned width)
+{
+    __shared__ float of_a[TILE][TILE], of_b[TILE][TILE];
+    unsigned column = blockIdx.x * TILE + threadIdx.x, row = blockIdx.y * TILE + threadIdx.y;
+    float sum = 0;
+    for (unsigned tile = 0; tile < width; tile += TILE) {
+        of_a[threadIdx.y][threadIdx.x] = a[row * width + tile + threadIdx.x];
+        of_b[threadIdx.y][threadIdx.x] = b[(tile + threadIdx.y) * width + column];
+        __syncthreads();
+        for (unsigned k = 0; k < TILE; k++)
+            sum = __fadd_rn(sum, __fmul_rn(of_a[threadIdx.y][k], of_b[k][threadIdx.x]));
+        __syncthreads();
+    }
+    c[row * width + column] = sum;
+}
+
+void device_matmul(const float *a, const float *b, float *c, size_t width)
+{
+    const unsigned tiles = (unsigned)(width / TILE);
+    matmul_tiled<<<dim3(tiles, tiles), dim3(TILE, TILE)>>>(a, b, c, (unsigned)width);
+    wait();
+}
+
+// ---- atomics ------------------------------------------------------------------------------------
+
+__global__ void histogram_shared(const uint32_t *in, uint32_t *bins, size_t n)
+{
+    __shared__ uint32_t mine[BENCH_BINS];
+    for (unsigned k = threadIdx.x; k < BENCH_BINS; k += blockDim.x) mine[k] = 0;
+    __syncthreads();
+    size_t step = (size_t)blockDim.x * gridDim.x;
+    for (size_t i = threadIdx.x + (size_t)blockIdx.x * blockDim.x; i < n; i += step)
+        atomicAdd(&mine[in[i] % BENCH_BINS], 1u);
+    __syncthreads();
+    for (unsigned k = threadIdx.x; k < BENCH_BINS; k += blockDim.x) atomicAdd(&bins[k], mine[k]);
+}
+
+__global__ void histogram_global(const uint32_t *in, uint32_t *bins, size_t n)
+{
+    size_t i = threadIdx.x + (size_t)blockIdx.x * blockDim.x;
+    if (i < n) atomicAdd(&bins[in[i] % BENCH_BINS], 1u);
+}
+
+void device_histogram(const uint32_t *in, uint32_t *bins, size_t n)
+{
+    CHECK(cudaMemsetAsync(bins, 0, BENCH_BINS * sizeof *bins));
+    histogram_shared<<<64, THREADS>>>(in, bins, n);
+    wait();
+}
+
+void device_histogram_global(const uint32_t *in, uint32_t *bins, size_t n)
+{
+    CHECK(cudaMemsetAsync(bins, 0, BENCH_BINS * sizeof *bins));
+    histogram_global<<<blocks_for(n), THREADS>>>(in, bins, n);
+    wait();
+}
+
+// ---- a graph: lanes go different ways -----------------------------------------------------------
+
+__global__ void bfs_begin(uint32_t *level, size_t n)
+{
+    size_t v = threadIdx.x + (size_t)blockIdx.x * blockDim.x;
+    if (v < n) level[v] = v == 0 ? 0 : UINT32_MAX;
+}
+
+__global__ void bfs_step(const uint32_t *first, const uint32_t *edges, uint32_t *level, size_t n,
+                         uint32_t now, int *found)
+{
+    size_t v = threadIdx.x + (size_t)blockIdx.x * blockDim.x;
+    if (v >= n || level[v] != now) return;
+    for (uint32_t e = first[v]; e < first[v + 1]; e++) {
+        if (level[edges[e]] != UINT32_MAX) continue;
+        level[edges[e]] = now + 1;
+        *found = 1;
+    }
+}
+
+void device_bfs(const uint32_t *first, const uint32_t *edges, uint32_t *level, size_t n)
+{
+    static int *found;
+    if (!found) CHECK(cudaMalloc(&found, sizeof *found));
+    bfs_begin<<<blocks_for(n), THREADS>>>(level, n);
+    int more = 1;
+    for (uint32_t now = 0; more; now++) {
+        CHECK(cudaMemsetAsync(found, 0, sizeof *found));
+        bfs_step<<<blocks_for(n), THREADS>>>(first, edges, level, n, now, found);
+        CHECK(cudaMemcpy(&more, found, sizeof more, cudaMemcpyDeviceToHost));
+    }
+    wait();
+}
+
+// ---- 64 bits ------------------------------------------------------------------------------------
+
+__global__ void doubles(const double *in, double *out, size_t n)
+{
+    size_t i = threadIdx.x + (size_t)blockIdx.x * blockDim.x;
+    if (i >= n) return;
+    double x = in[i];
+    for (int k = 0; k < BENCH_STEPS; k++)
+        x = __dadd_rn(__dmul_rn(x, 0.75), 1.0 / __dadd_rn(x, 2.0));
+    out[i] = x;
+}
+
+__global__ void integers(const uint64_t *in, uint64_t *out, size_t n)
+{
+    size_t i = threadIdx.x + (size_t)blockIdx.x * blockDim.x;
+    if (i >= n) return;
+    uint64_t x = in[i] | 1;
+    for (int k = 0; k < BENCH_STEPS; k++) {
+        x ^= x >> 12;
+        x ^= x << 25;
+        x ^= x >> 27;
+        x = x * UINT64_C(0x2545f4914f6cdd1d) + k;
+    }
+    out[i] = x;
+}
+
+void device_doubles(const double *in, double *out, size_t n)
+{
+    doubles<<<blocks_for(n), THREADS>>>(in, out, n);
+    wait();
+}
+
+void device_integers(const uint64_t *in, uint64_t *out, size_t n)
+{
+    integers<<<blocks_for(n), THREADS>>>(in, out, n);
+    wait();
+}
+
+// ---- calls --------------------------------------------------------------------------------------
+
+__global__ void nothing()
+{
+}
+
+void device_nothing(size_t n)
+{
+    for (size_t k = 0; k < n; k++) nothing<<<1, 1>>>();
+    wait();
+}
+
+void device_copy_in(const void *from, void *to, size_t size)
+{
+    CHECK(cudaMemcpy(to, from, size, cudaMemcpyHostToDevice));
+}
+
+void device_copy_out(const void *from, void *to, size_t size)
+{
+    CHECK(cudaMemcpy(to, from, size, cudaMemcpyDeviceToHost));
+}

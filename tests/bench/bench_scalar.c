@@ -1,0 +1,120 @@
+/* The scalar side of the rows: what a C programmer writes first. */
+#include "tests/bench/bench.h"
+
+#include <string.h>
+
+/* Each step loads and stores, as in the lessons' own programs. */
+void scalar_multiply_divide(const float *in, volatile float *out, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        out[i] = in[i] + 1;
+        for (int round = 0; round < BENCH_ROUNDS; round++) {
+            out[i] = out[i] * 2;
+            out[i] = out[i] / 2;
+        }
+    }
+}
+
+void scalar_mandelbrot(float *out, size_t width, int iterations)
+{
+    for (size_t i = 0; i < width * width; i++) {
+        const float re = -2 + 4.0f * (float)(i % width) / (float)(width - 1);
+        const float im = 2 - 4.0f * (float)(i / width) / (float)(width - 1);
+        float x = 0, y = 0;
+        out[i] = 1;
+        for (int k = 0; k < iterations; k++) {
+            const float t = x * x - y * y + re;
+            y = 2 * x * y + im;
+            x = t;
+            if (x * x + y * y > 4) {
+                out[i] = 0;
+                break;
+            }
+        }
+    }
+}
+
+int32_t scalar_sum(const int32_t *in, size_t n)
+{
+    uint32_t sum = 0;
+    for (size_t i = 0; i < n; i++) sum += (uint32_t)in[i];
+    return (int32_t)sum;
+}
+
+void scalar_add(const float *a, const float *b, float *c, size_t n)
+{
+    for (size_t i = 0; i < n; i++) c[i] = a[i] + b[i];
+}
+
+/* The loops in the order that reads rows. */
+void scalar_matmul(const float *a, const float *b, float *c, size_t width)
+{
+    memset(c, 0, width * width * sizeof *c);
+    for (size_t i = 0; i < width; i++)
+        for (size_t k = 0; k < width; k++)
+            for (size_t j = 0; j < width; j++)
+                c[i * width + j] += a[i * width + k] * b[k * width + j];
+}
+
+void scalar_histogram(const uint32_t *in, uint32_t *bins, size_t n)
+{
+    memset(bins, 0, BENCH_BINS * sizeof *bins);
+    for (size_t i = 0; i < n; i++) bins[in[i] % BENCH_BINS]++;
+}
+
+/* Level by level over all vertices, as the kernel does it. */
+void scalar_bfs(const uint32_t *first, const uint32_t *edges, uint32_t *level, size_t n)
+{
+    memset(level, 0xff, n * sizeof *level);
+    level[0] = 0;
+    int found = 1;
+    for (uint32_t now = 0; found; now++) {
+        found = 0;
+        for (size_t v = 0; v < n; v++) {
+            if (level[v] != now) continue;
+            for (uint32_t e = first[v]; e < first[v + 1]; e++) {
+                if (level[edges[e]] != UINT32_MAX) continue;
+                level[edges[e]] = now + 1;
+                found = 1;
+            }
+        }
+    }
+}
+
+void scalar_doubles(const double *in, double *out, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        double x = in[i];
+        for (int k = 0; k < BENCH_STEPS; k++) x = x * 0.75 + 1.0 / (x + 2.0);
+        out[i] = x;
+    }
+}
+
+void scalar_integers(const uint64_t *in, uint64_t *out, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t x = in[i] | 1;
+        for (int k = 0; k < BENCH_STEPS; k++) {
+            x ^= x >> 12;
+            x ^= x << 25;
+            x ^= x >> 27;
+            x = x * UINT64_C(0x2545f4914f6cdd1d) + (uint64_t)k;
+        }
+        out[i] = x;
+    }
+}
+
+static __attribute__((noinline)) void nothing(void)
+{
+    __asm__ volatile("" ::: "memory");
+}
+
+void scalar_nothing(size_t n)
+{
+    for (size_t i = 0; i < n; i++) nothing();
+}
+
+void scalar_copy(const void *from, void *to, size_t size)
+{
+    memcpy(to, from, size);
+}
