@@ -121,9 +121,9 @@ struct timeline_op *timeline_submit(struct timeline_stream *stream,
                                     const struct timeline_work *work, uint64_t issue_ns,
                                     struct timeline_op *const *extra, size_t extra_count);
 
-/* The same for a part of something larger that `stream` has accepted, a graph's node: it comes after
- * the operations `after` and nothing else, and what the stream gets later does not come after it,
- * unless through an operation of the stream that does. Parts of different lanes take different
+/* The same for a part of something larger that `stream` has accepted, a graph's node: it comes
+ * after the operations `after` and nothing else, and what the stream gets later does not come after
+ * it, unless through an operation of the stream that does. Parts of different lanes take different
  * hardware queues, so that they do not hold each other up; lane 0 is the stream's own. */
 struct timeline_op *timeline_submit_part(struct timeline_stream *stream, unsigned lane,
                                          const struct timeline_work *work, uint64_t issue_ns,
@@ -185,6 +185,8 @@ struct timeline_when timeline_host_when(struct timeline *timeline);
 bool timeline_happens_before(struct timeline_when earlier, const struct timeline_op *op);
 /* Has the host waited for it, by a call that promises its end? A point of the host's always is. */
 bool timeline_host_knows(const struct timeline *timeline, struct timeline_when earlier);
+/* Does everything that has yet to run, or to be submitted, happen after it? */
+bool timeline_all_follow(const struct timeline *timeline, struct timeline_when earlier);
 /* For `run`: `op` waited for a value in memory, so that whatever has happened may be ordered before
  * it. */
 void timeline_op_follows_all(struct timeline_op *op);

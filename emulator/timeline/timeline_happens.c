@@ -145,6 +145,14 @@ bool timeline_host_knows(const struct timeline *timeline, struct timeline_when e
            clock_seen(&timeline->happens.host, earlier.track) >= earlier.sequence;
 }
 
+bool timeline_all_follow(const struct timeline *timeline, struct timeline_when earlier)
+{
+    if (!timeline_host_knows(timeline, earlier)) return false;
+    for (const struct timeline_op *op = timeline->oldest; op != NULL; op = op->younger)
+        if (!timeline_happens_before(earlier, op)) return false;
+    return true;
+}
+
 void timeline_op_follows_all(struct timeline_op *op)
 {
     op->clock.everything = true;

@@ -1,0 +1,245 @@
+#include "emulator/races/races.h"
+
+#include <stdlib.h>
+
+enum {
+    BUCKETS = 1024,
+    CROWDED = 64, /* touches of one region before the old ones are looked through */
+    MOST = 16384, /* touches of one region: beyond, the oldest is forgotten, and may be missed */
+};
+
+struct touch {
+    struct races_actor *actor; /* a reference */
+    struct timeline_when when;
+    enum races_mode mode;
+    struct races_set set;
+};
+
+/* The touches of one region that something may still be unordered against, oldest first. */
+struct place {
+    uint64_t memory;
+    struct touch *touches;
+    size_t count, room;
+    size_t crowded;  /* look for old ones at this count */
+    uint64_t writes; /* ever */
+    struct place *next;
+};
+
+struct races {
+    struct timeline *timeline;
+    void (*report)(void *user, const struct races_found *found);
+    void *user;
+    struct place *buckets[BUCKETS];
+};
+
+/* Does it matter in which order the two happen? */
+static const bool conflict[4][4] = {
+    [RACES_READ] = {[RACES_WRITE] = true, [RACES_ATOMIC] = true, [RACES_FREE] = true},
+    [RACES_WRITE] = {true, true, true, true},
+    [RACES_ATOMIC] = {[RACES_READ] = true, [RACES_WRITE] = true, [RACES_FREE] = true},
+    [RACES_FREE] = {true, true, true, true},
+};
+
+/* Whoever conflicts with the second conflicts with the first as well. */
+static const bool stands_for[4][4] = {
+    [RACES_READ] = {[RACES_READ] = true},
+    [RACES_WRITE] = {true, true, true, false},
+    [RACES_ATOMIC] = {[RACES_ATOMIC] = true},
+    [RACES_FREE] = {true, true, true, true},
+};
+
+void races_actor_release(struct races_actor *actor)
+{
+    if (actor == NULL || --actor->references > 0) return;
+    free(actor->sites);
+    actor->release(actor);
+}
+
+static void touch_end(struct touch *touch)
+{
+    races_actor_release(touch->actor);
+    races_set_free(&touch->set);
+}
+
+struct races *races_create(struct timeline *timeline,
+                           void (*report)(void *user, const struct races_found *found), void *user)
+{
+    struct races *races = calloc(1, sizeof *races);
+    if (races == NULL) return NULL;
+    races->timeline = timeline;
+    races->report = report;
+    races->user = user;
+    return races;
+}
+
+static struct place **place_link(struct races *races, uint64_t memory)
+{
+    struct place **link = &races->buckets[memory % BUCKETS];
+    while (*link != NULL && (*link)->memory != memory) link = &(*link)->next;
+    return link;
+}
+
+static void place_end(struct place **link)
+{
+    struct place *place = *link;
+    *link = place->next;
+    for (size_t i = 0; i < place->count; i++) touch_end(&place->touches[i]);
+    free(place->touches);
+    free(place);
+}
+
+void races_destroy(struct races *races)
+{
+    if (races == NULL) return;
+    for (size_t i = 0; i < BUCKETS; i++)
+        while (races->buckets[i] != NULL) place_end(&races->buckets[i]);
+    free(races);
+}
+
+void races_forget(struct races *races, uint64_t memory)
+{
+    struct place **link = place_link(races, memory);
+    if (*link != NULL) place_end(link);
+}
+
+/* ---- keeping touches ---------------------------------------------------------------------- */
+
+/* Drops the touches that `drop` says nobody needs. */
+static void place_sweep(struct place *place, bool (*drop)(void *user, const struct touch *touch),
+                        void *user)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < place->count; i++) {
+        if (drop(user, &place->touches[i]))
+            touch_end(&place->touches[i]);
+        else
+            place->touches[kept++] = place->touches[i];
+    }
+    place->count = kept;
+}
+
+/* Everything that has yet to run happens after it. */
+static bool is_past(void *user, const struct touch *touch)
+{
+    return timeline_all_follow(user, touch->when);
+}
+
+struct covering {
+    const struct touch *by;
+    const struct timeline_op *op; /* NULL: the host */
+    const struct timeline *timeline;
+};
+
+static bool ordered_before(const struct timeline *timeline, const struct touch *touch,
+                           const struct timeline_op *op)
+{
+    return op != NULL ? timeline_happens_before(touch->when, op)
+                      : timeline_host_knows(timeline, touch->when);
+}
+
+/* What is unordered against it would be unordered against the new touch, too: a touch that covers
+ * it, stands for it, and happens after it. */
+static bool is_covered(void *user, const struct touch *touch)
+{
+    const struct covering *covering = user;
+    return stands_for[covering->by->mode][touch->mode] &&
+           (touch->actor->converses || !covering->by->actor->converses) &&
+           ordered_before(covering->timeline, touch, covering->op) &&
+           races_set_covers(&covering->by->set, &touch->set);
+}
+
+static bool is_oldest(void *user, const struct touch *touch)
+{
+    return touch == user;
+}
+
+static bool place_make_room(struct races *races, struct place *place)
+{
+    if (place->count >= place->crowded) {
+        place_sweep(place, is_past, races->timeline);
+        place->crowded = place->count * 2 > CROWDED ? place->count * 2 : CROWDED;
+    }
+    if (place->count == MOST) place_sweep(place, is_oldest, &place->touches[0]);
+    if (place->count < place->room) return true;
+    size_t room = place->room ? place->room * 2 : 4;
+    struct touch *touches = reallocarray(place->touches, room, sizeof *touches);
+    if (touches == NULL) return false;
+    place->touches = touches;
+    place->room = room;
+    return true;
+}
+
+/* ---- finding ------------------------------------------------------------------------------ */
+
+/* Of the places in device code that may have touched `byte`, the one that touched the fewest. */
+static const struct races_site *site_of(const struct touch *touch, uint64_t byte)
+{
+    const struct races_site *best = NULL;
+    for (size_t i = 0; i < touch->actor->site_count; i++) {
+        const struct races_site *site = &touch->actor->sites[i];
+        if (site->mode != touch->mode || byte < site->bytes.first || byte >= site->bytes.end)
+            continue;
+        if (best == NULL ||
+            site->bytes.end - site->bytes.first < best->bytes.end - best->bytes.first)
+            best = site;
+    }
+    return best;
+}
+
+/* The first earlier touch that nothing orders before the new one. */
+static void look_for_race(struct races *races, const struct place *place, const struct touch *touch,
+                          const struct timeline_op *op)
+{
+    for (size_t i = 0; i < place->count; i++) {
+        const struct touch *other = &place->touches[i];
+        uint64_t first = 0;
+        if (!conflict[other->mode][touch->mode] || other->actor == touch->actor) continue;
+        if (other->actor->converses && touch->actor->converses) continue;
+        if (other->set.bounds.end <= touch->set.bounds.first ||
+            touch->set.bounds.end <= other->set.bounds.first)
+            continue;
+        if (ordered_before(races->timeline, other, op)) continue;
+        const uint64_t bytes = races_set_common(&other->set, &touch->set, &first);
+        if (bytes == 0) continue;
+        races->report(races->user, &(struct races_found){
+                                       .first = {other->actor, other->mode, site_of(other, first)},
+                                       .second = {touch->actor, touch->mode, site_of(touch, first)},
+                                       .memory = place->memory,
+                                       .offset = first,
+                                       .bytes = bytes,
+                                   });
+        return;
+    }
+}
+
+void races_touch(struct races *races, struct timeline_op *op, struct races_actor *actor,
+                 uint64_t memory, enum races_mode mode, struct races_set *set)
+{
+    struct place **link = place_link(races, memory);
+    struct touch touch = {.actor = actor, .mode = mode, .set = *set};
+    *set = (struct races_set){0};
+    if (races_set_empty(&touch.set)) goto drop;
+    if (*link == NULL) {
+        *link = calloc(1, sizeof **link);
+        if (*link == NULL) goto drop;
+        (*link)->memory = memory;
+        (*link)->crowded = CROWDED;
+    }
+    look_for_race(races, *link, &touch, op);
+    if (mode != RACES_READ) (*link)->writes++;
+    touch.when = op != NULL ? timeline_op_when(op) : timeline_host_when(races->timeline);
+    place_sweep(*link, is_covered,
+                &(struct covering){.by = &touch, .op = op, .timeline = races->timeline});
+    if (!place_make_room(races, *link)) goto drop;
+    actor->references++;
+    (*link)->touches[(*link)->count++] = touch;
+    return;
+drop: /* nothing is accused for want of memory */
+    races_set_free(&touch.set);
+}
+
+uint64_t races_writes(struct races *races, uint64_t memory)
+{
+    const struct place *place = *place_link(races, memory);
+    return place != NULL ? place->writes : 0;
+}

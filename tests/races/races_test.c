@@ -1,0 +1,309 @@
+/* Races: two touches of the same bytes are reported when nothing orders them, and only then. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emulator/races/races.h"
+
+static struct timeline *timeline;
+static struct timeline_stream *one, *two;
+static struct races *races;
+static struct races_found found;
+static int reports;
+static uint64_t now;
+
+struct step {
+    struct races_actor actor;
+    uint64_t memory;
+    enum races_mode mode;
+    uint64_t first, size;
+};
+
+static void report(void *user, const struct races_found *what)
+{
+    (void)user;
+    found = *what;
+    reports++;
+}
+
+static void step_free(struct races_actor *actor)
+{
+    free(actor); /* the actor is a step's first member */
+}
+
+static enum timeline_ran run(struct timeline_op *op, void *user)
+{
+    struct step *step = user;
+    struct races_set set;
+    ck_assert(races_set_rows(&set, step->first, step->size, step->size, 1, step->size, 1));
+    races_touch(races, op, &step->actor, step->memory, step->mode, &set);
+    return TIMELINE_RAN;
+}
+
+static void release(void *user)
+{
+    races_actor_release(user);
+}
+
+static struct step *step_make(enum races_mode mode, uint64_t first, uint64_t size)
+{
+    struct step *step = calloc(1, sizeof *step);
+    *step = (struct step){.actor = {.references = 1, .release = step_free},
+                          .memory = 7,
+                          .mode = mode,
+                          .first = first,
+                          .size = size};
+    return step;
+}
+
+static struct timeline_op *put_step(struct timeline_stream *stream, struct step *step,
+                                    struct timeline_op *after)
+{
+    return timeline_submit(
+        stream,
+        &(struct timeline_work){
+            .kind = TIMELINE_SET, .bytes = 1 << 20, .run = run, .release = release, .user = step},
+        now += 100, &after, after != NULL);
+}
+
+static void put(struct timeline_stream *stream, enum races_mode mode, uint64_t first, uint64_t size)
+{
+    timeline_op_release(put_step(stream, step_make(mode, first, size), NULL));
+}
+
+static void no_pause(void *user, bool stuck)
+{
+    (void)user;
+    ck_abort_msg("nothing here waits for another thread (stuck: %d)", stuck);
+}
+
+static void begin(enum timeline_order order)
+{
+    reports = 0;
+    now = 0;
+    memset(&found, 0, sizeof found);
+    timeline = timeline_create(&(struct timeline_settings){
+        .order = order, .seed = 3, .connections = 8, .pause = no_pause});
+    struct timeline_context *context = timeline_context_create(timeline);
+    one = timeline_stream_create(context, TIMELINE_NON_BLOCKING, 0);
+    two = timeline_stream_create(context, TIMELINE_NON_BLOCKING, 0);
+    races = races_create(timeline, report, NULL);
+}
+
+static void run_all(void)
+{
+    while (timeline_progress(timeline, false)) {
+    }
+}
+
+static void end(int expected)
+{
+    run_all();
+    timeline_destroy(timeline);
+    races_destroy(races);
+    ck_assert_int_eq(reports, expected);
+}
+
+static const struct {
+    enum races_mode a, b;
+    bool race;
+} pairs[] = {
+    {RACES_READ, RACES_READ, false},     {RACES_READ, RACES_WRITE, true},
+    {RACES_WRITE, RACES_READ, true},     {RACES_WRITE, RACES_WRITE, true},
+    {RACES_ATOMIC, RACES_ATOMIC, false}, {RACES_ATOMIC, RACES_READ, true},
+    {RACES_WRITE, RACES_ATOMIC, true},   {RACES_FREE, RACES_READ, true},
+    {RACES_ATOMIC, RACES_FREE, true},
+};
+
+START_TEST(two_streams_race_when_their_touches_conflict)
+{
+    begin(TIMELINE_LATEST);
+    put(one, pairs[_i].a, 0, 64);
+    put(two, pairs[_i].b, 63, 64);
+    end(pairs[_i].race);
+    if (pairs[_i].race) {
+        ck_assert_uint_eq(found.offset, 63);
+        ck_assert_uint_eq(found.bytes, 1);
+        ck_assert_uint_eq(found.memory, 7);
+    }
+}
+END_TEST
+
+START_TEST(neighbouring_bytes_do_not_race)
+{
+    begin(TIMELINE_LATEST);
+    put(one, RACES_WRITE, 0, 64);
+    put(two, RACES_WRITE, 64, 64);
+    end(0);
+}
+END_TEST
+
+START_TEST(one_stream_does_not_race)
+{
+    begin(TIMELINE_EARLIEST);
+    for (int i = 0; i < 10; i++) put(one, i % 2 ? RACES_WRITE : RACES_READ, 0, 64);
+    end(0);
+}
+END_TEST
+
+START_TEST(an_event_orders)
+{
+    begin(TIMELINE_LATEST);
+    struct timeline_op *a = put_step(one, step_make(RACES_WRITE, 0, 64), NULL);
+    timeline_op_release(put_step(two, step_make(RACES_READ, 0, 64), a));
+    timeline_op_release(a);
+    end(0);
+}
+END_TEST
+
+START_TEST(the_hosts_wait_orders)
+{
+    begin(TIMELINE_LATEST);
+    struct timeline_op *a = put_step(one, step_make(RACES_WRITE, 0, 64), NULL);
+    timeline_finish(a);
+    timeline_op_release(a);
+    put(two, RACES_READ, 0, 64);
+    end(0);
+}
+END_TEST
+
+START_TEST(having_run_first_does_not_order)
+{
+    begin(TIMELINE_EARLIEST);
+    put(one, RACES_WRITE, 0, 64);
+    run_all();
+    timeline_settle(timeline);
+    put(two, RACES_READ, 0, 64);
+    end(1);
+}
+END_TEST
+
+static void host_touches(enum races_mode mode)
+{
+    struct step *step = step_make(mode, 0, 4);
+    struct races_set set;
+    ck_assert(races_set_rows(&set, 0, 4, 4, 1, 4, 1));
+    races_touch(races, NULL, &step->actor, 7, mode, &set);
+    races_actor_release(&step->actor);
+}
+
+START_TEST(the_host_races_with_what_it_has_not_waited_for)
+{
+    begin(_i ? TIMELINE_LATEST : TIMELINE_EARLIEST); /* it runs after the touch, or before */
+    put(one, RACES_WRITE, 0, 64);
+    host_touches(RACES_READ);
+    end(1);
+}
+END_TEST
+
+START_TEST(the_host_does_not_race_with_what_it_has_waited_for_or_submits_later)
+{
+    begin(_i ? TIMELINE_LATEST : TIMELINE_EARLIEST);
+    struct timeline_op *a = put_step(one, step_make(RACES_WRITE, 0, 64), NULL);
+    timeline_finish(a);
+    timeline_op_release(a);
+    host_touches(RACES_WRITE);
+    put(two, RACES_READ, 0, 64);
+    end(0);
+}
+END_TEST
+
+START_TEST(those_that_converse_are_not_accused_of_each_other)
+{
+    begin(TIMELINE_LATEST);
+    struct step *a = step_make(RACES_WRITE, 0, 64), *b = step_make(RACES_READ, 0, 64);
+    a->actor.converses = b->actor.converses = true;
+    timeline_op_release(put_step(one, a, NULL));
+    timeline_op_release(put_step(two, b, NULL));
+    run_all();
+    ck_assert_int_eq(reports, 0);
+    put(one, RACES_WRITE, 0, 64); /* which does not converse */
+    end(1);
+}
+END_TEST
+
+START_TEST(a_covered_touch_is_still_found_through_what_covers_it)
+{
+    begin(TIMELINE_EARLIEST);
+    for (int i = 0; i < 1000; i++) put(one, RACES_WRITE, 0, 64);
+    put(two, RACES_READ, 10, 1);
+    end(1);
+}
+END_TEST
+
+START_TEST(a_read_does_not_hide_an_earlier_write)
+{
+    begin(TIMELINE_EARLIEST);
+    put(one, RACES_WRITE, 0, 64);
+    put(one, RACES_READ, 0, 64);
+    put(two, RACES_READ, 10, 1);
+    end(1);
+}
+END_TEST
+
+START_TEST(thousands_of_unordered_slices_are_told_apart)
+{
+    begin(TIMELINE_EARLIEST);
+    for (uint64_t i = 0; i < 3000; i++) put(i % 2 ? one : two, RACES_WRITE, 8 * i, 8);
+    ck_assert_int_eq(reports, 0);
+    put(two, RACES_READ, 8 * 1501, 8); /* stream one's */
+    end(1);
+}
+END_TEST
+
+START_TEST(a_forgotten_region_is_another_one)
+{
+    begin(TIMELINE_EARLIEST);
+    put(one, RACES_WRITE, 0, 64);
+    races_forget(races, 7);
+    put(two, RACES_WRITE, 0, 64);
+    end(0);
+}
+END_TEST
+
+START_TEST(the_site_that_touched_the_byte_is_named)
+{
+    begin(TIMELINE_EARLIEST);
+    struct step *step = step_make(RACES_WRITE, 0, 64);
+    step->actor.sites = calloc(3, sizeof *step->actor.sites);
+    step->actor.site_count = 3;
+    step->actor.sites[0] = (struct races_site){RACES_WRITE, {0, 64}, "a.cu", 1};
+    step->actor.sites[1] = (struct races_site){RACES_READ, {8, 16}, "a.cu", 2};
+    step->actor.sites[2] = (struct races_site){RACES_WRITE, {8, 16}, "a.cu", 3};
+    timeline_op_release(put_step(one, step, NULL));
+    put(two, RACES_READ, 9, 2);
+    run_all();
+    ck_assert_ptr_nonnull(found.first.site);
+    ck_assert_uint_eq(found.first.site->line, 3);
+    ck_assert_ptr_null(found.second.site);
+    end(1);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("races");
+    TCase *tcase = tcase_create("races");
+    tcase_add_loop_test(tcase, two_streams_race_when_their_touches_conflict, 0,
+                        sizeof pairs / sizeof *pairs);
+    tcase_add_test(tcase, neighbouring_bytes_do_not_race);
+    tcase_add_test(tcase, one_stream_does_not_race);
+    tcase_add_test(tcase, an_event_orders);
+    tcase_add_test(tcase, the_hosts_wait_orders);
+    tcase_add_test(tcase, having_run_first_does_not_order);
+    tcase_add_loop_test(tcase, the_host_races_with_what_it_has_not_waited_for, 0, 2);
+    tcase_add_loop_test(tcase, the_host_does_not_race_with_what_it_has_waited_for_or_submits_later,
+                        0, 2);
+    tcase_add_test(tcase, those_that_converse_are_not_accused_of_each_other);
+    tcase_add_test(tcase, a_covered_touch_is_still_found_through_what_covers_it);
+    tcase_add_test(tcase, a_read_does_not_hide_an_earlier_write);
+    tcase_add_test(tcase, thousands_of_unordered_slices_are_told_apart);
+    tcase_add_test(tcase, a_forgotten_region_is_another_one);
+    tcase_add_test(tcase, the_site_that_touched_the_byte_is_named);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
