@@ -4,9 +4,10 @@ set(here ${CMAKE_CURRENT_LIST_DIR})
 add_library(emulator_cuda SHARED
     ${here}/driver.c ${here}/driver_absent.c ${here}/driver_context.c ${here}/driver_copy.c
     ${here}/driver_device.c ${here}/driver_event.c ${here}/driver_host.c ${here}/driver_image.c
-    ${here}/driver_launch.c ${here}/driver_library.c ${here}/driver_memory.c
+    ${here}/driver_jit.c ${here}/driver_launch.c ${here}/driver_library.c
+    ${here}/driver_link.c ${here}/driver_memory.c
     ${here}/driver_module.c ${here}/driver_names.c ${here}/driver_object.c
-    ${here}/driver_operation.c ${here}/driver_stream.c ${here}/driver_wrap.c)
+    ${here}/driver_operation.c ${here}/driver_stack.c ${here}/driver_stream.c ${here}/driver_wrap.c)
 target_include_directories(emulator_cuda PRIVATE ${CMAKE_SOURCE_DIR})
 target_include_directories(emulator_cuda SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
 target_link_libraries(emulator_cuda PRIVATE overlap_warnings fatbin exec ptx timeline memory trace

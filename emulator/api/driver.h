@@ -72,6 +72,7 @@ enum object_kind {
     OBJECT_LIBRARY,
     OBJECT_KERNEL,
     OBJECT_POOL,
+    OBJECT_LINK,
     OBJECT_KIND_COUNT
 };
 
@@ -259,6 +260,12 @@ void host_thread_wake(void);
 void trace_object(const struct object *object, enum trace_kind kind, enum trace_what what,
                   unsigned flags);
 void trace_memory(const struct memory_region *region, enum trace_kind kind, unsigned flags);
+/* What a finding says, on stderr, unless OVERLAP_QUIET is set: whoever reads the trace prints it. */
+void finding_say(const char *sentence);
+/* The number of the TRACE_STACK with the calls that led to `caller`, which it writes if it is new;
+ * 0 where the trace wants none. For a signal handler too. */
+uint32_t stack_note(uint64_t caller);
+void stack_after_fork(void);
 /* A finding at the current call; printf-like. */
 void finding(const char *kind, CUresult code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -1,7 +1,6 @@
 /* Images: from what the API is given to parsed PTX. */
 #include "emulator/api/driver_module.h"
 
-#include "emulator/api/fatbin.h"
 #include "emulator/api/fatbin_link.h"
 #include "emulator/ptx/ptx.h"
 
@@ -19,6 +18,78 @@ static const struct {
     {FATBIN_NO_MEMORY, CUDA_ERROR_OUT_OF_MEMORY},
 };
 
+CUresult image_code(enum fatbin_result result)
+{
+    for (size_t i = 0; i < sizeof fatbin_codes / sizeof *fatbin_codes; i++)
+        if (fatbin_codes[i].result == result) return fatbin_codes[i].code;
+    return CUDA_SUCCESS;
+}
+
+/* ---- what is used and defined nowhere ----------------------------------------------------- */
+
+/* The toolkit's device runtime comes as machine code only, so that what is left of it is named when
+ * it is called. */
+static bool may_be_missing(const struct ptx_function *function)
+{
+    return function->is_defined || function->alias_of != NULL || exec_provides(function->name) ||
+           strncmp(function->name, "cuda", 4) == 0 || strncmp(function->name, "__cuda", 6) == 0;
+}
+
+static const struct ptx_function *missing_in(const struct ptx_operand *operands, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct ptx_operand *operand = &operands[i];
+        if (operand->kind == PTX_OPERAND_VECTOR) {
+            const struct ptx_function *found = missing_in(operand->elements, operand->count);
+            if (found != NULL) return found;
+        } else if ((operand->kind == PTX_OPERAND_SYMBOL || operand->kind == PTX_OPERAND_ADDRESS) &&
+                   operand->function != NULL && !may_be_missing(operand->function)) {
+            return operand->function;
+        }
+    }
+    return NULL;
+}
+
+/* The first function that an instruction uses and nobody defines. */
+static const struct ptx_function *missing_for(const struct ptx_function *user)
+{
+    for (uint32_t i = 0; i < user->instruction_count; i++) {
+        const struct ptx_instruction *instruction = &user->instructions[i];
+        const struct ptx_function *callee =
+            instruction->call != NULL ? instruction->call->function : NULL;
+        if (callee != NULL && !may_be_missing(callee)) return callee;
+        const struct ptx_function *found =
+            missing_in(instruction->operands, instruction->operand_count);
+        if (found != NULL) return found;
+    }
+    return NULL;
+}
+
+bool image_is_complete(const struct ptx_module *unit, char *log, size_t log_size)
+{
+    for (uint32_t i = 0; i < unit->variable_count; i++) {
+        const struct ptx_variable *variable = unit->variables[i];
+        if (variable->linkage != PTX_EXTERN || variable->space == PTX_SPACE_SHARED) continue;
+        snprintf(log, log_size,
+                 "error   : Undefined reference to '%s': the variable is declared "
+                 ".extern and defined nowhere",
+                 variable->name);
+        return false;
+    }
+    for (uint32_t i = 0; i < unit->function_count; i++) {
+        const struct ptx_function *missing = missing_for(unit->functions[i]);
+        if (missing == NULL) continue;
+        snprintf(log, log_size,
+                 "error   : Undefined reference to '%s' in '%s': the function is "
+                 "declared .extern and defined nowhere",
+                 missing->name, unit->functions[i]->name);
+        return false;
+    }
+    return true;
+}
+
+/* ---- reading ------------------------------------------------------------------------------ */
+
 static CUresult image_parse(struct image *image, const struct fatbin *fatbin, char *log,
                             size_t log_size)
 {
@@ -32,6 +103,7 @@ static CUresult image_parse(struct image *image, const struct fatbin *fatbin, ch
             return CUDA_ERROR_INVALID_PTX;
         }
         image->count++;
+        if (!image_is_complete(image->units[i], log, log_size)) return CUDA_ERROR_INVALID_PTX;
     }
     return CUDA_SUCCESS;
 }
@@ -58,9 +130,7 @@ CUresult image_open(const void *data, size_t size, char *log, size_t log_size, s
     log[0] = '\0';
     enum fatbin_result result = fatbin_open(data, size, DRIVER_CAPABILITY, &fatbin, log, log_size);
     if (result == FATBIN_OK) result = image_link(&fatbin, log, log_size);
-    CUresult code = CUDA_SUCCESS;
-    for (size_t i = 0; i < sizeof fatbin_codes / sizeof *fatbin_codes; i++)
-        if (fatbin_codes[i].result == result) code = fatbin_codes[i].code;
+    CUresult code = image_code(result);
     if (code == CUDA_SUCCESS) {
         struct image *made = calloc(1, sizeof *made);
         code = CUDA_ERROR_OUT_OF_MEMORY;
@@ -78,28 +148,39 @@ CUresult image_open(const void *data, size_t size, char *log, size_t log_size, s
     return code;
 }
 
-CUresult image_open_file(const char *path, char *log, size_t log_size, struct image **image)
+CUresult image_read_file(const char *path, char **data, size_t *size)
 {
     CUresult code = CUDA_ERROR_FILE_NOT_FOUND;
-    char *data = NULL;
     FILE *file = fopen(path, "rb");
+    *data = NULL;
     if (file == NULL) {
         finding("invalid module", code, "cannot open the module %s: %s", path, strerror(errno));
         return code;
     }
     if (fseek(file, 0, SEEK_END) != 0) goto done;
-    long size = ftell(file);
-    if (size < 0 || fseek(file, 0, SEEK_SET) != 0) goto done;
-    data = malloc((size_t)size + 1);
+    long length = ftell(file);
+    if (length < 0 || fseek(file, 0, SEEK_SET) != 0) goto done;
+    *size = (size_t)length;
+    *data = malloc(*size + 1);
     code = CUDA_ERROR_OUT_OF_MEMORY;
-    if (data == NULL) goto done;
+    if (*data == NULL) goto done;
     code = CUDA_ERROR_FILE_NOT_FOUND;
-    if (fread(data, 1, (size_t)size, file) != (size_t)size) goto done;
-    data[size] = '\0';
-    code = image_open(data, (size_t)size, log, log_size, image);
+    if (fread(*data, 1, *size, file) != *size) goto done;
+    (*data)[*size] = '\0';
+    code = CUDA_SUCCESS;
 done:
-    free(data);
+    if (code != CUDA_SUCCESS) free(*data);
     fclose(file);
+    return code;
+}
+
+CUresult image_open_file(const char *path, char *log, size_t log_size, struct image **image)
+{
+    char *data;
+    size_t size;
+    TRY(image_read_file(path, &data, &size));
+    CUresult code = image_open(data, size, log, log_size, image);
+    free(data);
     return code;
 }
 

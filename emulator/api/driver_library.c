@@ -1,6 +1,7 @@
 /* Libraries and their kernels: code that is loaded once and used in any context. */
 #include "emulator/api/driver_module.h"
 
+#include "emulator/api/driver_jit.h"
 #include "emulator/ptx/ptx.h"
 
 #include <stdlib.h>
@@ -38,17 +39,18 @@ CUresult driver_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_op
                                   CUlibraryOption *libraryOptions, void **libraryOptionValues,
                                   unsigned int numLibraryOptions)
 {
-    char log[LOG_SIZE];
+    char log[LOG_SIZE] = "";
+    struct jit jit;
     struct image *image;
     (void)libraryOptions; /* hints about when and where the code is copied */
     (void)libraryOptionValues;
     NEED_POINTER(library);
     NEED_POINTER(code);
-    if (numJitOptions > 0 && (jitOptions == NULL || jitOptionsValues == NULL))
-        return CUDA_ERROR_INVALID_VALUE;
+    TRY(jit_read(&jit, numJitOptions, jitOptions, jitOptionsValues));
     if (numLibraryOptions > 0 && libraryOptions == NULL) return CUDA_ERROR_INVALID_VALUE;
-    TRY(image_open(code, (size_t)-1, log, sizeof log, &image));
-    return library_make(image, library);
+    CUresult outcome = image_open(code, FATBIN_UNKNOWN_SIZE, log, sizeof log, &image);
+    jit_finish(&jit, outcome, log, "loaded");
+    return outcome == CUDA_SUCCESS ? library_make(image, library) : outcome;
 }
 
 CUresult driver_cuLibraryLoadFromFile(CUlibrary *library, const char *fileName,
@@ -56,18 +58,18 @@ CUresult driver_cuLibraryLoadFromFile(CUlibrary *library, const char *fileName,
                                       unsigned int numJitOptions, CUlibraryOption *libraryOptions,
                                       void **libraryOptionValues, unsigned int numLibraryOptions)
 {
-    char log[LOG_SIZE];
+    char log[LOG_SIZE] = "";
+    struct jit jit;
     struct image *image;
-    (void)jitOptions;
-    (void)jitOptionsValues;
-    (void)numJitOptions;
     (void)libraryOptions;
     (void)libraryOptionValues;
     (void)numLibraryOptions;
     NEED_POINTER(library);
     NEED_POINTER(fileName);
-    TRY(image_open_file(fileName, log, sizeof log, &image));
-    return library_make(image, library);
+    TRY(jit_read(&jit, numJitOptions, jitOptions, jitOptionsValues));
+    CUresult outcome = image_open_file(fileName, log, sizeof log, &image);
+    jit_finish(&jit, outcome, log, "loaded");
+    return outcome == CUDA_SUCCESS ? library_make(image, library) : outcome;
 }
 
 CUresult driver_cuLibraryUnload(CUlibrary library)

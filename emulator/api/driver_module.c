@@ -1,6 +1,8 @@
 /* Modules in a context: loading, variables, functions. */
 #include "emulator/api/driver_module.h"
 
+#include "emulator/api/driver_jit.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,34 +184,19 @@ void object_end(struct object *object, bool implicit)
 
 /* ---- loading ----------------------------------------------------------------------------- */
 
-/* Finds an option of cuModuleLoadDataEx; NULL: not given. */
-static void **option_find(unsigned count, CUjit_option *options, void **values, CUjit_option wanted)
-{
-    for (unsigned i = 0; i < count; i++)
-        if (options[i] == wanted) return &values[i];
-    return NULL;
-}
-
 CUresult driver_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions,
                                    CUjit_option *options, void **optionValues)
 {
-    char log[LOG_SIZE];
+    char log[LOG_SIZE] = "";
+    struct jit jit;
     struct image *opened = NULL;
     struct module *made = NULL;
     NEED_POINTER(module);
     NEED_POINTER(image);
-    if (numOptions > 0 && (options == NULL || optionValues == NULL))
-        return CUDA_ERROR_INVALID_VALUE;
-    CUresult code = image_open(image, (size_t)-1, log, sizeof log, &opened);
+    TRY(jit_read(&jit, numOptions, options, optionValues));
+    CUresult code = image_open(image, FATBIN_UNKNOWN_SIZE, log, sizeof log, &opened);
     if (code == CUDA_SUCCESS) code = module_make(opened, NULL, log, sizeof log, &made);
-
-    void **buffer = option_find(numOptions, options, optionValues, CU_JIT_ERROR_LOG_BUFFER);
-    void **size =
-        option_find(numOptions, options, optionValues, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
-    if (buffer != NULL && size != NULL && *buffer != NULL && (uintptr_t)*size > 0) {
-        snprintf(*buffer, (size_t)(uintptr_t)*size, "%s", log);
-        *size = (void *)(uintptr_t)strlen(*buffer);
-    }
+    jit_finish(&jit, code, log, "loaded");
     if (code == CUDA_SUCCESS) {
         thread.call.object = made->object.id;
         *module = (CUmodule)made;

@@ -6,6 +6,7 @@
 #define OVERLAP_DRIVER_MODULE_H
 
 #include "emulator/api/driver.h"
+#include "emulator/api/fatbin.h"
 #include "emulator/exec/exec.h"
 
 struct ptx_module;
@@ -23,6 +24,12 @@ CUresult image_open(const void *data, size_t size, char *log, size_t log_size,
                     struct image **image);
 CUresult image_open_file(const char *path, char *log, size_t log_size, struct image **image);
 void image_release(struct image *image);
+/* The whole of a file and a zero behind it, to be freed; otherwise a finding says why not. */
+CUresult image_read_file(const char *path, char **data, size_t *size);
+/* CUDA's code for what the reader of fat binaries answers. */
+CUresult image_code(enum fatbin_result result);
+/* Whether everything that a unit uses is defined; otherwise `log` names what is not. */
+bool image_is_complete(const struct ptx_module *unit, char *log, size_t log_size);
 
 struct module {
     struct object object;

@@ -189,24 +189,44 @@ static bool must_rename(const struct joiner *joiner, struct token token)
     return name != NULL && name->is_renamed;
 }
 
-/* A function that another unit defines is declared with the linkage of its definition. `name` is
- * NULL unless the statement's name is public. */
+static bool is_linkage(struct token token)
+{
+    return is(token, ".visible") || is(token, ".extern") || is(token, ".weak") ||
+           is(token, ".common");
+}
+
+/* Where a definition's head ends, if all of it that is wanted is a declaration. */
+static bool ends_head(const struct statement *statement, struct token token)
+{
+    return is(token, statement->kind == FUNCTION ? "{" : "=") || is(token, ";");
+}
+
+/* How much of a statement is written, see take_public. */
+enum extent { NONE, DECLARATION, WHOLE };
+
+/* A function that another unit defines is declared with the linkage of its definition; a variable
+ * as .extern. `name` is NULL unless the statement's name is public. */
 static void write_statement(struct joiner *joiner, const struct statement *statement,
-                            const struct name *name)
+                            const struct name *name, enum extent extent)
 {
     static const char *const linkages[] = {
         [VISIBLE] = ".visible", [EXTERN] = ".extern", [WEAK] = ".weak", [COMMON] = ".common"};
     const char *at = statement->start;
     bool is_file = false; /* the next number is one of a .file */
+    const bool declares = name != NULL && (extent == DECLARATION || !statement->is_definition);
     while (at < statement->end) {
         struct token token = next_token(at, statement->end);
         fwrite(at, 1, (size_t)(token.at - at), joiner->out);
+        if (extent == DECLARATION && ends_head(statement, token)) {
+            fputc(';', joiner->out);
+            break;
+        }
         if (is_file && token.length > 0 && isdigit((unsigned char)*token.at)) {
             unsigned number = (unsigned)strtoul(token.at, NULL, 10) + joiner->file_base;
             if (number > joiner->file_count) joiner->file_count = number;
             fprintf(joiner->out, "%u", number);
-        } else if (name != NULL && statement->kind == FUNCTION && is(token, ".extern")) {
-            fputs(linkages[name->linkage], joiner->out);
+        } else if (declares && is_linkage(token)) {
+            fputs(statement->kind == FUNCTION ? linkages[name->linkage] : ".extern", joiner->out);
         } else {
             fwrite(token.at, 1, token.length, joiner->out);
             if (must_rename(joiner, token)) fprintf(joiner->out, "$unit%zu", joiner->unit);
@@ -248,15 +268,16 @@ static enum fatbin_result read_public_names(struct joiner *joiner, const char *t
     return FATBIN_OK;
 }
 
-/* Decides whether a statement of a public name is needed: the first declaration before the
- * definition, and the definition. */
-static bool take_public(struct name *name, const struct statement *statement)
+/* What of a public name's statement is needed: its definition, and before that one declaration. A
+ * definition that gives way to another unit's is a declaration for its own. */
+static enum extent take_public(struct name *name, const struct statement *statement)
 {
-    bool taken = statement->is_definition ? !name->is_written && statement->linkage == name->linkage
-                                          : !name->is_written && !name->is_declared;
+    if (name->is_written) return NONE;
+    bool defines = statement->is_definition && statement->linkage == name->linkage;
+    bool wanted = defines || !name->is_declared;
+    name->is_written = defines;
     name->is_declared = true;
-    name->is_written |= statement->is_definition && taken;
-    return taken;
+    return !wanted ? NONE : statement->is_definition && !defines ? DECLARATION : WHOLE;
 }
 
 static enum fatbin_result read_private_names(struct joiner *joiner, const char *start,
@@ -291,13 +312,13 @@ static enum fatbin_result join_unit(struct joiner *joiner, const struct fatbin_u
     joiner->file_base = joiner->file_count;
     for (; result == FATBIN_OK && (statement = next_statement(text, end)).kind != NOTHING;
          text = statement.end) {
-        bool taken = statement.kind != HEADER || joiner->unit == 0;
+        enum extent extent = statement.kind != HEADER || joiner->unit == 0 ? WHOLE : NONE;
         struct name *name = NULL;
         if (statement.linkage != PRIVATE && statement.name.length > 0) {
             name = find_name(&joiner->names, statement.name);
-            taken = take_public(name, &statement);
+            extent = take_public(name, &statement);
         }
-        if (taken) write_statement(joiner, &statement, name);
+        if (extent != NONE) write_statement(joiner, &statement, name, extent);
     }
     tdestroy(joiner->privates, free);
     joiner->privates = NULL;

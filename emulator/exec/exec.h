@@ -69,6 +69,10 @@ size_t exec_function_count(const struct exec_program *program);
 const struct exec_function *exec_function_at(const struct exec_program *program, size_t index);
 const struct exec_function_info *exec_function_info(const struct exec_function *function);
 
+/* Whether a function that PTX declares .extern is one that the device itself has (vprintf, malloc,
+ * ...). */
+bool exec_provides(const char *name);
+
 /* ---- launches ---------------------------------------------------------------------------- */
 
 struct exec_launch {

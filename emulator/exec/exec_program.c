@@ -342,7 +342,7 @@ static void settle_calls(struct exec_program *program)
 /* ---- functions
  * ------------------------------------------------------------------------------------- */
 
-static enum exec_builtin builtin_of(const struct ptx_function *source)
+static enum exec_builtin builtin_named(const char *name)
 {
     static const struct {
         const char *name;
@@ -351,9 +351,14 @@ static enum exec_builtin builtin_of(const struct ptx_function *source)
                  {"__assertfail", EXEC_BUILTIN_ASSERTFAIL},
                  {"malloc", EXEC_BUILTIN_MALLOC},
                  {"free", EXEC_BUILTIN_FREE}};
-    for (size_t k = 0; k < sizeof names / sizeof *names && !source->is_defined; k++)
-        if (!strcmp(names[k].name, source->name)) return names[k].builtin;
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (!strcmp(names[k].name, name)) return names[k].builtin;
     return EXEC_BUILTIN_NONE;
+}
+
+bool exec_provides(const char *name)
+{
+    return builtin_named(name) != EXEC_BUILTIN_NONE;
 }
 
 static uint32_t estimate_registers(const struct ptx_function *source)
@@ -381,7 +386,7 @@ static bool declare_functions(struct exec_program *program, const struct ptx_mod
         function->index = k;
         function->entry = source->is_entry;
         function->defined = source->is_defined;
-        function->builtin = builtin_of(source);
+        if (!source->is_defined) function->builtin = builtin_named(source->name);
         function->talks =
             function->builtin != EXEC_BUILTIN_NONE && function->builtin != EXEC_BUILTIN_ASSERTFAIL;
         function->info.name = exec_arena_text(program->arena, source->name);

@@ -89,6 +89,30 @@ START_TEST(private_names_are_kept_apart)
 }
 END_TEST
 
+/* The weak one is a declaration then, for what follows in its own unit. */
+START_TEST(a_definition_that_gives_way_declares)
+{
+    ck_assert_int_eq(join(HEAD ".weak .global .align 4 .u32 x = 1;\n"
+                               ".weak .func (.param .b32 r) w() { mov.u32 %r1, 1; }\n"
+                               ".visible .entry k() { call (a), w; ret; }\n",
+                          HEAD ".visible .func (.param .b32 r) w() { mov.u32 %r1, 2; }\n"
+                               ".visible .global .align 4 .u32 x = 2;\n"),
+                     FATBIN_OK);
+    ck_assert_uint_eq(occurrences("%r1, 1"), 0);
+    ck_assert_uint_eq(occurrences(".visible .func (.param .b32 r) w() ;"), 1);
+    ck_assert_uint_eq(occurrences(".visible .func (.param .b32 r) w() {"), 1);
+    ck_assert_uint_eq(occurrences(".extern .global .align 4 .u32 x ;"), 1);
+    ck_assert_uint_eq(occurrences("x = 1"), 0);
+    ck_assert_uint_eq(occurrences("x = 2"), 1);
+    tear_down();
+    /* before a use in a unit between them */
+    ck_assert_int_eq(join(HEAD ".weak .func w() { ret; }\n.extern .func w();\n",
+                          HEAD ".visible .func w() { exit; }\n"),
+                     FATBIN_OK);
+    ck_assert_uint_eq(occurrences(" w()"), 2);
+}
+END_TEST
+
 START_TEST(a_strong_definition_wins_over_a_weak_one)
 {
     ck_assert_int_eq(join(HEAD ".weak .func w() { mov.u32 %r1, 1; }\n",
@@ -148,6 +172,7 @@ int main(void)
     tcase_add_test(tcase, a_variable_of_another_unit_is_found);
     tcase_add_test(tcase, private_names_are_kept_apart);
     tcase_add_test(tcase, a_strong_definition_wins_over_a_weak_one);
+    tcase_add_test(tcase, a_definition_that_gives_way_declares);
     tcase_add_test(tcase, source_files_get_numbers_of_their_own);
     tcase_add_test(tcase, two_definitions_are_refused);
     tcase_add_loop_test(tcase, a_text_that_ends_too_soon_is_refused, 0,
