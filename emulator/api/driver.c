@@ -47,6 +47,7 @@ static void after_fork_in_child(void)
 {
     pthread_mutex_init(&driver.lock, NULL);
     pthread_cond_init(&driver.changed, NULL);
+    stack_after_fork();
     thread.depth = 0;
     thread.locked = false;
     if (driver.initialised) driver.forked = true;
@@ -273,7 +274,8 @@ static void host_touched(uint64_t address, bool is_store, uint64_t pc,
     struct trace_record record = {.kind = TRACE_FINDING,
                                   .what = TRACE_DEVICE_MEMORY,
                                   .address = address,
-                                  .caller = pc,
+                                  .caller = pc + 1, /* as a call's: just behind it */
+                                  .stack = stack_note(pc + 1),
                                   .count = 1};
     char what[160];
     if (region != NULL)
@@ -287,7 +289,7 @@ static void host_touched(uint64_t address, bool is_store, uint64_t pc,
              "through copies",
              is_store ? "wrote to" : "read from", (unsigned long long)address, what);
     trace_put(driver.trace, &record);
-    fprintf(stderr, "overlap: %s\n", record.text);
+    finding_say(record.text);
 }
 
 CUresult driver_cuInit(unsigned int Flags)

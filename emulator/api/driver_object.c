@@ -55,6 +55,7 @@ static void fill_from_call(struct trace_record *record)
     record->request = thread.depth > 0 ? thread.call.request : 0;
     record->caller = thread.depth > 0 ? (uint64_t)(uintptr_t)thread.call.caller : 0;
     record->start_ns = record->end_ns = thread.clock_ns;
+    if (record->kind != TRACE_DESTROY) record->stack = stack_note(record->caller);
 }
 
 void trace_object(const struct object *object, enum trace_kind kind, enum trace_what what,
@@ -91,6 +92,12 @@ void trace_memory(const struct memory_region *region, enum trace_kind kind, unsi
     trace_put(driver.trace, &record);
 }
 
+void finding_say(const char *sentence)
+{
+    const char *quiet = getenv("OVERLAP_QUIET");
+    if (quiet == NULL || *quiet == '\0') fprintf(stderr, "overlap: %s\n", sentence);
+}
+
 void overlap_finding(const char *kind, int code, const char *sentence)
 {
     struct trace_record record = {.kind = TRACE_FINDING, .code = code, .count = 1};
@@ -100,7 +107,7 @@ void overlap_finding(const char *kind, int code, const char *sentence)
     trace_copy_string(record.name, sizeof record.name, kind);
     trace_copy_string(record.text, sizeof record.text, sentence);
     trace_put(driver.trace, &record);
-    fprintf(stderr, "overlap: %s\n", sentence);
+    finding_say(sentence);
 }
 
 void finding(const char *kind, CUresult code, const char *format, ...)

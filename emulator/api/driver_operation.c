@@ -19,6 +19,7 @@ struct operation *operation_make(const struct stream *stream, enum trace_what wh
         .stream = stream->object.id,
         .request = thread.call.request,
         .caller = (uint64_t)(uintptr_t)thread.call.caller,
+        .stack = stack_note((uint64_t)(uintptr_t)thread.call.caller),
     };
     return operation;
 }
@@ -93,10 +94,10 @@ enum timeline_ran operation_fail_at(struct operation *operation, CUresult code, 
     trace_copy_string(record.file, sizeof record.file, file);
     trace_copy_string(record.text, sizeof record.text, sentence);
     trace_put(driver.trace, &record);
-    if (file != NULL && *file != '\0')
-        fprintf(stderr, "overlap: %s:%u: %s\n", file, line, sentence);
-    else
-        fprintf(stderr, "overlap: %s\n", sentence);
+    char placed[2 * TRACE_TEXT_SIZE + 16];
+    bool has_place = file != NULL && *file != '\0';
+    snprintf(placed, sizeof placed, "%s:%u: %s", has_place ? file : "", line, sentence);
+    finding_say(has_place ? placed : sentence);
     if (operation->outcome != NULL)
         *operation->outcome = code;
     else
