@@ -2,6 +2,7 @@
 # declare a test. The top CMakeLists.txt includes it once, after project(... LANGUAGES C CUDA).
 
 option(OVERLAP_SANITIZE "Build our C code with AddressSanitizer and UBSan (preset debug)" OFF)
+option(OVERLAP_FUZZ "Build the fuzz targets with libFuzzer, which needs clang (preset fuzz)" OFF)
 option(OVERLAP_COVERAGE "Build our C code for gcov, add the target coverage (preset coverage)" OFF)
 
 set(CMAKE_C_STANDARD 17)
@@ -67,6 +68,12 @@ if(OVERLAP_SANITIZE)
     add_compile_options("$<$<COMPILE_LANGUAGE:C>:-fsanitize=address,undefined;-fno-sanitize-recover=undefined;-fno-omit-frame-pointer>")
     add_link_options("$<HOST_LINK:-fsanitize=address;-fsanitize=undefined>")
     add_compile_definitions($<$<COMPILE_LANGUAGE:C>:OVERLAP_SANITIZE=1>)
+endif()
+
+# Clang is here for libFuzzer; what it warns of beyond gcc is of no interest.
+if(OVERLAP_FUZZ)
+    add_compile_options("$<$<COMPILE_LANGUAGE:C>:-fsanitize=fuzzer-no-link>")
+    target_compile_options(overlap_warnings INTERFACE $<$<COMPILE_LANGUAGE:C>:-w>)
 endif()
 
 # overlap_test(NAME module_test SOURCES a.c ... [LIBRARIES x y] [TIMEOUT seconds])

@@ -81,7 +81,7 @@ enum ptx_special {
 };
 
 enum ptx_opcode {
-    PTX_OP_UNKNOWN = 0, /* no row has this name */
+    PTX_OP_UNKNOWN = 0, /* no row has this name, or none with these modifiers */
 #define PTX_OPCODE(symbol, text, shape, types, types2, fields, support, meaning) PTX_OP_##symbol,
 #include "emulator/ptx/ptx_opcodes.def"
 #undef PTX_OPCODE
@@ -148,6 +148,8 @@ enum ptx_operand_kind {
     PTX_OPERAND_IMMEDIATE, /* `bits`, already in the operand's type (see below) */
     PTX_OPERAND_ADDRESS,   /* [register|symbol|nothing + offset] */
     PTX_OPERAND_VECTOR,    /* {a, b}: elements are registers, immediates, or sinks */
+    PTX_OPERAND_IMAGE,     /* [a, {b, c}]: elements are ADDRESS a, perhaps ADDRESS of a sampler, and
+                              the coordinates; `component` says how many are addresses */
     PTX_OPERAND_SYMBOL,    /* the address of a variable or function, + offset */
     PTX_OPERAND_LABEL,     /* target: an instruction index, at most the function's count */
     PTX_OPERAND_TABLE,     /* .branchtargets */
@@ -168,14 +170,14 @@ struct ptx_operand {
     uint8_t component; /* of a special register: 0 x, 1 y, 2 z, 3 w */
     enum ptx_special special;
     uint32_t reg;    /* REGISTER, PAIR; ADDRESS: base or PTX_NO_REGISTER */
-    uint32_t second; /* PAIR */
-    uint32_t count;  /* VECTOR */
+    uint32_t second; /* PAIR; VECTOR `{a, b}|p`: p, or PTX_NO_REGISTER */
+    uint32_t count;  /* VECTOR, IMAGE */
     uint32_t target; /* LABEL: instruction; TABLE: index into the function's tables */
     uint64_t bits;   /* IMMEDIATE */
     int64_t offset;  /* ADDRESS, SYMBOL: bytes */
     const struct ptx_variable *variable; /* ADDRESS, SYMBOL: or NULL */
     const struct ptx_function *function; /* ADDRESS, SYMBOL: or NULL */
-    const struct ptx_operand *elements;  /* VECTOR */
+    const struct ptx_operand *elements;  /* VECTOR, IMAGE */
 };
 
 /* A function's signature: .callprototype, and every function has one. */

@@ -235,8 +235,10 @@ void ptx_instruction_parse(struct ptx_parser *p)
     if (!read_suffixes(p, &mnemonic, &instruction)) {
         uint32_t guard = instruction.guard;
         bool negated = instruction.guard_negated;
+        /* A row that is supported promises operands; this has none. */
+        enum ptx_opcode op = ptx_opcode_supported(mnemonic.op) ? PTX_OP_UNKNOWN : mnemonic.op;
         instruction = (struct ptx_instruction){
-            .op = mnemonic.op, .guard = guard, .guard_negated = negated, .line = start.line};
+            .op = op, .guard = guard, .guard_negated = negated, .line = start.line};
         p->lexer = after_start; /* once more from the start, token by token */
         p->token = start;
         instruction.text = read_text(p, &start);
