@@ -206,7 +206,7 @@ static void lower_together(struct lower *lower)
         d = lower->registers[operands[0].reg];
     if (operands[0].kind == PTX_OPERAND_PAIR && operands[0].second != PTX_SINK)
         e = lower->registers[operands[0].second];
-    struct exec_inst *inst = lower_emit_plain(lower, exec_sync_run);
+    struct exec_inst *inst = lower_emit_plain(lower, exec_row_find("sync")->run);
     inst->inner = row->run;
     inst->a = value;
     inst->b = b;

@@ -329,9 +329,9 @@ void exec_split(struct exec_warp *warp, uint32_t mask, const struct exec_inst *p
 
 /* Handlers that the compile step puts around others, or uses where no row fits. */
 exec_handler exec_guarded, exec_branch_guarded, exec_unsupported, exec_fell_off;
-/* Runs a .sync instruction, whose row's handler (inner) computes the results when all lanes that it
- * names are there. */
-exec_handler exec_sync_run;
+/* A .sync instruction whose lanes have given their values and member masks: runs the row's handler
+ * (inner) when all that are named are there, else waits. */
+exec_handler exec_sync_meet;
 /* Runs a floating-point row (inner) in another rounding mode (imm, enum exec_round). */
 exec_handler exec_rounded;
 enum exec_round { EXEC_ROUND_ZERO, EXEC_ROUND_DOWN, EXEC_ROUND_UP };

@@ -11,11 +11,11 @@ struct exec_row;
     X(exec_int_rows)                                                                               \
     X(exec_convert_rows)                                                                           \
     X(exec_float_rows)                                                                             \
-    X(exec_memory_rows)
+    X(exec_memory_rows)                                                                            \
+    X(exec_sync_rows)
 
 /* X(table): files whose work does not lend itself to vectors, compiled once. */
 #define EXEC_COMMON_TABLES(X)                                                                      \
-    X(exec_sync_rows)                                                                              \
     X(exec_atomic_rows)                                                                            \
     X(exec_barrier_rows)                                                                           \
     X(exec_control_rows)                                                                           \
