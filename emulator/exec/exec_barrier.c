@@ -6,17 +6,24 @@
 
 #include <stdio.h>
 
-/* Threads that have arrived. With a count, a warp whose live lanes are all there counts in full:
- * the count is a multiple of the warp's size even when its last warp is not full. */
+/* Whether every thread that has not exited has arrived. */
+static bool all_arrived(const struct exec_block *block, const struct exec_barrier *barrier)
+{
+    uint32_t missing = 0;
+    for (uint32_t k = 0; k < block->warp_count; k++)
+        missing |= block->warps[k].live & ~barrier->arrived[k];
+    return !missing;
+}
+
+/* Threads that have arrived at a barrier with a count. A warp whose live lanes are all there counts
+ * in full: the count is a multiple of the warp's size even when its last warp is not full. */
 static uint32_t arrivals(const struct exec_block *block, const struct exec_barrier *barrier)
 {
     uint32_t sum = 0;
     for (uint32_t k = 0; k < block->warp_count; k++) {
         const struct exec_warp *warp = &block->warps[k];
         const uint32_t arrived = barrier->arrived[k];
-        if (!barrier->expected)
-            sum += (uint32_t)__builtin_popcount(arrived & warp->live);
-        else if (arrived && !(warp->live & ~arrived))
+        if (arrived && !(warp->live & ~arrived))
             sum += EXEC_LANES;
         else
             sum += (uint32_t)__builtin_popcount(arrived);
@@ -24,12 +31,20 @@ static uint32_t arrivals(const struct exec_block *block, const struct exec_barri
     return sum;
 }
 
+static void barrier_forget(struct exec_block *block, uint32_t id)
+{
+    memset(&block->barriers[id], 0, sizeof block->barriers[id]);
+    block->barriers_used &= ~(1u << id);
+}
+
 /* Lets everybody go who waits at barrier `id`, once it is complete. */
 static void barrier_check(struct exec_block *block, uint32_t id)
 {
     struct exec_barrier *barrier = &block->barriers[id];
-    const uint32_t expected = barrier->expected ? barrier->expected : block->live_threads;
-    if (!barrier->used || arrivals(block, barrier) < expected) return;
+    if (!barrier->used) return;
+    if (barrier->expected ? arrivals(block, barrier) < barrier->expected
+                          : !all_arrived(block, barrier))
+        return;
     for (uint32_t k = 0; k < block->warp_count; k++) {
         struct exec_warp *warp = &block->warps[k];
         if (!barrier->arrived[k]) continue;
@@ -50,19 +65,19 @@ static void barrier_check(struct exec_block *block, uint32_t id)
             fragment->pc++;
         }
     }
-    memset(barrier, 0, sizeof *barrier);
+    barrier_forget(block, id);
 }
 
 void exec_threads_left(struct exec_block *block)
 {
-    for (uint32_t id = 0; id < EXEC_BARRIERS; id++)
-        if (block->barriers[id].used) barrier_check(block, id);
+    for (uint32_t used = block->barriers_used; used; used &= used - 1)
+        barrier_check(block, (uint32_t)__builtin_ctz(used));
 }
 
 void exec_barriers_reset(struct exec_block *block)
 {
-    for (uint32_t id = 0; id < EXEC_BARRIERS; id++)
-        if (block->barriers[id].used) memset(&block->barriers[id], 0, sizeof block->barriers[id]);
+    for (uint32_t used = block->barriers_used; used; used &= used - 1)
+        barrier_forget(block, (uint32_t)__builtin_ctz(used));
 }
 
 /* The value that all active lanes have in `slot`; they must agree. */
@@ -99,12 +114,13 @@ static int arrive(struct exec_warp *warp, const struct exec_inst *inst, bool wai
                          "everybody who meets at a barrier must name the same count",
                          id, barrier->expected, expected);
     barrier->used = true;
+    block->barriers_used |= 1u << id;
     barrier->expected = expected;
     barrier->arrived[warp->index] |= warp->mask;
     if (reduce) {
         const uint32_t predicate = *(const uint32_t *)exec_slot(warp, inst->c);
-        barrier->positive += (uint32_t)__builtin_popcount(predicate & warp->mask);
-        barrier->asked += (uint32_t)__builtin_popcount(warp->mask);
+        barrier->positive += exec_lane_count(predicate & warp->mask);
+        barrier->asked += exec_lane_count(warp->mask);
     }
     if (!wait) {
         barrier_check(block, id);

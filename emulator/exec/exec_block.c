@@ -30,6 +30,7 @@ struct exec_block *exec_block_create(struct exec_worker *worker)
         warp->index = k;
         warp->existing = lanes >= EXEC_LANES ? EXEC_ALL : (1u << lanes) - 1;
         warp->local_stride = worker->local_stride;
+        warp->stack_moved = true;
         if (!worker->local_stride) continue;
         warp->local = aligned_alloc(64, (EXEC_LANES * worker->local_stride + 63) / 64 * 64);
         if (!warp->local) goto fail;
@@ -62,7 +63,6 @@ bool exec_block_start(struct exec_block *block, uint64_t index)
     block->position[0] = (uint32_t)(index % grid[0]);
     block->position[1] = (uint32_t)(index / grid[0] % grid[1]);
     block->position[2] = (uint32_t)(index / grid[0] / grid[1]);
-    block->live_threads = 0;
     block->polling = false;
     exec_barriers_reset(block);
     memset(block->shared, POISON, worker->shared_bytes);
@@ -78,9 +78,10 @@ bool exec_block_start(struct exec_block *block, uint64_t index)
         if (function->local_bytes)
             for (unsigned l = 0; l < EXEC_LANES; l++)
                 memset(warp->local + l * warp->local_stride, POISON, function->local_bytes);
-        for (unsigned l = 0; l < EXEC_LANES; l++) warp->stack[l] = warp->local_stride;
+        if (warp->stack_moved)
+            for (unsigned l = 0; l < EXEC_LANES; l++) warp->stack[l] = warp->local_stride;
+        warp->stack_moved = false;
         warp->live = warp->existing;
-        block->live_threads += (uint32_t)__builtin_popcount(warp->live);
         warp->mask = 0;
         warp->fragments[0] =
             (struct exec_fragment){.pc = function->code, .frame = warp->root, .mask = warp->live};

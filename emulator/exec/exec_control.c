@@ -212,7 +212,6 @@ int exec_exit_lanes(struct exec_warp *warp)
     const uint32_t mask = warp->mask;
     warp->mask = 0;
     warp->live &= ~mask;
-    warp->block->live_threads -= (uint32_t)__builtin_popcount(mask);
     exec_threads_left(warp->block);
     return warp->exchanging ? exec_sync_check(warp) : EXEC_RESCHEDULE;
 }
@@ -268,6 +267,7 @@ static int op_alloca(struct exec_warp *warp, const struct exec_inst *inst)
             return exec_stop(warp, inst, EXEC_STACK, l,
                              "alloca of %llu bytes, but %llu are left of the thread's stack",
                              (unsigned long long)size[l], (unsigned long long)room);
+        warp->stack_moved = true;
         warp->stack[l] = (warp->stack[l] - size[l]) / inst->imm * inst->imm;
         memset(warp->local + l * warp->local_stride + warp->stack[l], 0xa5, size[l]);
         d[l] = warp->stack[l];

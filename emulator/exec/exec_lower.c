@@ -413,6 +413,21 @@ static void lower_instruction(struct lower *lower, const struct ptx_instruction 
     lower_finish(lower);
 }
 
+/* Those that change from block to block come first: a block's start looks at no others. */
+static void copy_constants(struct lower *lower, struct exec_constant *to)
+{
+    size_t count = 0;
+    for (int changing = 1; changing >= 0; changing--) {
+        for (size_t k = 0; k < lower->constant_count; k++) {
+            const struct exec_constant *constant = &lower->constants[k];
+            const bool changes = constant->kind == EXEC_CONSTANT_SPECIAL &&
+                                 exec_special_changes((unsigned)constant->index);
+            if (changes == (changing == 1)) to[count++] = *constant;
+        }
+        if (changing) lower->function->changing_count = count;
+    }
+}
+
 void lower_function(struct lower *lower)
 {
     const struct ptx_function *source = lower->source;
@@ -433,8 +448,7 @@ void lower_function(struct lower *lower)
         exec_arena_take(lower->program->arena, lower->constant_count, sizeof *constants);
     if (!code || !constants) goto fail;
     memcpy(code, lower->code, lower->code_count * sizeof *code);
-    if (lower->constant_count)
-        memcpy(constants, lower->constants, lower->constant_count * sizeof *constants);
+    copy_constants(lower, constants);
     resolve_branches(lower, code);
     function->code = code;
     function->code_count = lower->code_count;

@@ -115,8 +115,9 @@ struct exec_function {
     struct exec_formal *poisoned; /* slots that may be read before they are written */
     size_t poisoned_count;
     uint32_t frame_bytes; /* registers, scratch slots, constants */
-    struct exec_constant *constants;
+    struct exec_constant *constants; /* first those that change from block to block */
     size_t constant_count;
+    size_t changing_count;
     uint32_t local_bytes; /* .local and .param variables of one activation */
     struct exec_formal *formals;
     size_t formal_count;
@@ -229,6 +230,7 @@ struct exec_warp {
     unsigned char *local; /* EXEC_LANES x local_stride */
     uint64_t local_stride;
     uint64_t stack[EXEC_LANES]; /* alloca takes from the end of local memory: first byte taken */
+    bool stack_moved;           /* by this block */
     const struct exec_inst *poll_inst;
     uint64_t poll_sum;
     /* What lanes gave to the .sync instruction at which they wait. */
@@ -259,9 +261,9 @@ struct exec_block {
     struct exec_worker *worker;
     struct exec_warp *warps;
     uint32_t warp_count;
-    uint32_t live_threads;
     unsigned char *shared;
     struct exec_barrier barriers[EXEC_BARRIERS];
+    uint32_t barriers_used; /* a bit each: barriers[] with `used` set */
     bool polling; /* in its last turn no warp did more than wait and look */
     struct exec_block *next;
 };
@@ -294,6 +296,12 @@ struct exec_worker {
     struct exec_fault fault;
     uint64_t fault_block;
 };
+
+static inline unsigned exec_lane_count(uint32_t mask)
+{
+    /* Nearly always full; the host of the lowest level has no instruction for the others. */
+    return mask == EXEC_ALL ? EXEC_LANES : (unsigned)__builtin_popcount(mask);
+}
 
 /* Slots. */
 static inline void *exec_slot(const struct exec_warp *warp, uint32_t offset)

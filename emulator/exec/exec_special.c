@@ -124,14 +124,16 @@ void exec_special_fill(const struct exec_warp *warp, unsigned special, unsigned 
                        unsigned char *slot, uint32_t width)
 {
     const bool differs = differs_by_lane(special);
-    uint64_t value = differs ? 0 : uniform_value(warp, special, component);
-    for (unsigned l = 0; l < EXEC_LANES; l++) {
-        if (differs) value = lane_value(warp, special, component, l);
-        if (width == 8)
-            ((uint64_t *)(void *)slot)[l] = value;
-        else
-            ((uint32_t *)(void *)slot)[l] = (uint32_t)value;
-    }
+    const uint64_t same = differs ? 0 : uniform_value(warp, special, component);
+    uint64_t values[EXEC_LANES];
+    for (unsigned l = 0; l < EXEC_LANES; l++) values[l] = same;
+    for (unsigned l = 0; differs && l < EXEC_LANES; l++)
+        values[l] = lane_value(warp, special, component, l);
+    if (width == 8)
+        memcpy(slot, values, sizeof values);
+    else
+        for (unsigned l = 0; l < EXEC_LANES; l++)
+            ((uint32_t *)(void *)slot)[l] = (uint32_t)values[l];
 }
 
 uint64_t exec_parameter_value(const struct exec_launch *launch,

@@ -156,7 +156,7 @@ enum exec_turn exec_warp_run(struct exec_warp *warp, uint64_t slice)
                          : warp->rotate ? BACKWARD_ROTATED
                                         : BACKWARD_DIVERGED;
         if (warp->rotate) limit = NULL;
-        const uint32_t lanes = (uint32_t)__builtin_popcount(warp->mask);
+        const uint32_t lanes = exec_lane_count(warp->mask);
         const uint64_t before = warp->instructions;
         int step;
         if (!limit) {
@@ -266,16 +266,15 @@ static void frame_fill(struct exec_warp *warp, struct exec_frame *frame, bool al
     const struct exec_function *function = frame->function;
     const struct exec_worker *worker = warp->worker;
     frame->block_serial = warp->block->serial;
-    for (size_t k = 0; k < function->constant_count; k++) {
+    const size_t count = all ? function->constant_count : function->changing_count;
+    for (size_t k = 0; k < count; k++) {
         const struct exec_constant *constant = &function->constants[k];
-        if (!all && constant->kind != EXEC_CONSTANT_SPECIAL) continue;
         unsigned char *slot = frame->slots + constant->slot;
         uint64_t value = constant->value;
         switch (constant->kind) {
         case EXEC_CONSTANT_SPECIAL:
-            if (all || exec_special_changes((unsigned)constant->index))
-                exec_special_fill(warp, (unsigned)constant->index, (unsigned)constant->value, slot,
-                                  constant->width);
+            exec_special_fill(warp, (unsigned)constant->index, (unsigned)constant->value, slot,
+                              constant->width);
             continue;
         case EXEC_CONSTANT_VALUE:
             break;
