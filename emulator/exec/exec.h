@@ -17,6 +17,7 @@
 struct ptx_module;
 struct exec_program;
 struct exec_function; /* an entry point of a program */
+struct exec_footprint;
 
 /* ---- programs ---------------------------------------------------------------------------- */
 
@@ -62,6 +63,9 @@ struct exec_function_info {
     uint32_t registers;           /* an estimate: virtual registers, at most 255 */
     uint32_t max_threads;         /* per block, from .maxntid; 1024 without */
     uint32_t required_threads[3]; /* .reqntid, or zeros */
+    /* It may exchange values with whatever runs beside it: volatile or ordered accesses to global
+     * memory, or atomics that locks are made of. */
+    bool converses;
 };
 const struct exec_function *exec_function_find(const struct exec_program *program,
                                                const char *name);
@@ -90,6 +94,7 @@ struct exec_launch {
     uint64_t heap_bytes;
     uint64_t stack_bytes; /* of local memory per thread for recursive kernels; 0: 16 KiB */
     uint64_t grid_id;     /* what %gridid reads */
+    struct exec_footprint *footprint; /* receives what is touched (exec_footprint.h); may be NULL */
     void (*print)(void *user, const char *text, size_t length); /* device printf; may be NULL */
     void *user;
 };

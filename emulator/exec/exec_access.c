@@ -37,9 +37,43 @@ static unsigned char *window_bytes(struct exec_warp *warp, unsigned lane, uint64
     return base + offset;
 }
 
-unsigned char *exec_resolve(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
-                            uint64_t address, uint32_t size, bool store, bool generic)
+void exec_cache_flush(const struct exec_worker *worker, const struct exec_region_cache *cache)
 {
+    if (!cache->marks || cache->touched >= cache->untouched) return;
+    exec_footprint_add_site(worker->launch->footprint,
+                            &(struct exec_footprint_site){.region = cache->region,
+                                                          .access = cache->access,
+                                                          .first = cache->touched,
+                                                          .end = cache->untouched,
+                                                          .file = cache->position->file,
+                                                          .line = cache->position->line});
+}
+
+/* What the instruction touches from now on. */
+static void cache_fill(struct exec_warp *warp, const struct exec_inst *inst,
+                       const struct memory_region *region, enum exec_access access)
+{
+    struct exec_worker *worker = warp->worker;
+    struct exec_region_cache *cache = &worker->caches[inst->cache];
+    struct exec_footprint *footprint = worker->launch->footprint;
+    if (footprint) exec_cache_flush(worker, cache);
+    *cache = (struct exec_region_cache){
+        .low = region->address,
+        .size = region->size,
+        .delta = (uint64_t)(uintptr_t)region->bytes - region->address,
+        .read_only = region->read_only,
+        .access = access,
+        .marks = footprint ? exec_footprint_bits(footprint, region, access) : NULL,
+        .touched = UINT64_MAX,
+        .region = region,
+        .position = &worker->function->program->positions[inst->position],
+    };
+}
+
+unsigned char *exec_resolve(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
+                            uint64_t address, uint32_t size, enum exec_access access, bool generic)
+{
+    const bool store = access != EXEC_LOAD;
     if (!(address & (size - 1))) {
         if ((address >> 56) == 1) {
             uint64_t left;
@@ -49,11 +83,10 @@ unsigned char *exec_resolve(struct exec_warp *warp, const struct exec_inst *inst
             const struct memory_region *region = memory_find(address);
             if (region && region->size - (address - region->address) >= size &&
                 !(store && region->read_only)) {
-                warp->worker->caches[inst->cache] = (struct exec_region_cache){
-                    .low = region->address,
-                    .size = region->size,
-                    .delta = (uint64_t)(uintptr_t)region->bytes - region->address,
-                    .read_only = region->read_only};
+                struct exec_region_cache *cache = &warp->worker->caches[inst->cache];
+                if (cache->region != region || cache->access != access)
+                    cache_fill(warp, inst, region, access);
+                exec_mark(cache, address, size);
                 return region->bytes + (address - region->address);
             }
         }

@@ -235,6 +235,9 @@ enum exec_end exec_run(const struct exec_launch *launch, struct exec_counts *cou
     for (unsigned k = 0; k < grid.worker_count; k++) {
         const struct exec_worker *worker = &grid.workers[k];
         add_counts(counts, &worker->counts);
+        if (launch->footprint)
+            for (size_t i = 0; i <= launch->function->program->cache_count; i++)
+                exec_cache_flush(worker, &worker->caches[i]);
         if (worker->end == EXEC_DONE || worker->fault_block >= first) continue;
         first = worker->fault_block;
         end = worker->end;

@@ -194,7 +194,7 @@ static void lower_load(struct lower *lower)
         inst->d = final[k];
     }
     if (looks(at)) {
-        if (place.global) lower->function->talks = true;
+        if (place.global) lower->function->talks = lower->function->info.converses = true;
         if (place.global || is_shared(at->modifiers.space)) {
             inst = lower_row(lower, natural == 8 ? "poll.b64" : "poll.b32");
             inst->d = to[0];
@@ -235,7 +235,7 @@ static void lower_store(struct lower *lower)
     inst->e = from[3];
     if (place.global) {
         inst->cache = (uint32_t)lower->program->cache_count++;
-        if (looks(at)) lower->function->talks = true;
+        if (looks(at)) lower->function->talks = lower->function->info.converses = true;
     }
 }
 
@@ -286,6 +286,9 @@ static void lower_atomic(struct lower *lower)
                                                  : EXEC_ATOMIC_GLOBAL;
     inst->cache = (uint32_t)lower->program->cache_count++;
     if (place.global) lower->function->talks = true;
+    if (place.global && (at->modifiers.operation == PTX_ATOMIC_CAS ||
+                         at->modifiers.operation == PTX_ATOMIC_EXCH))
+        lower->function->info.converses = true;
     if (returns) {
         inst = lower_row(lower, width == 8 ? "poll.b64" : "poll.b32");
         inst->d = d;

@@ -16,6 +16,7 @@
 #define OVERLAP_EXEC_MACHINE_H
 
 #include "emulator/exec/exec.h"
+#include "emulator/exec/exec_footprint.h"
 #include "emulator/memory/memory.h"
 
 #define EXEC_LANES 32
@@ -274,7 +275,22 @@ struct exec_region_cache {
     uint64_t size;  /* 0: empty */
     uint64_t delta; /* host address - device address */
     bool read_only;
+    enum exec_access access;
+    uint64_t *marks;             /* the launch's footprint there; NULL: none is wanted */
+    uint64_t touched, untouched; /* the first byte that was touched and the first after the last */
+    const struct memory_region *region;
+    const struct exec_position *position;
 };
+
+/* Every access to a region ends here once it is known to be allowed. */
+static inline void exec_mark(struct exec_region_cache *cache, uint64_t address, uint64_t bytes)
+{
+    if (!cache->marks) return;
+    const uint64_t offset = address - cache->low;
+    if (offset < cache->touched) cache->touched = offset;
+    if (offset + bytes > cache->untouched) cache->untouched = offset + bytes;
+    exec_footprint_mark(cache->marks, offset, bytes);
+}
 
 /* The launch that all workers share. */
 struct exec_grid;
@@ -323,7 +339,9 @@ int exec_stop_access(struct exec_warp *warp, const struct exec_inst *inst, unsig
 /* The host address of `size` bytes at a generic `address` as lane `lane` sees it, or NULL with the
  * fault recorded. `generic`: the windows are allowed. */
 unsigned char *exec_resolve(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
-                            uint64_t address, uint32_t size, bool store, bool generic);
+                            uint64_t address, uint32_t size, enum exec_access access, bool generic);
+/* Adds what a worker's cache entry has seen to the launch's footprint. */
+void exec_cache_flush(const struct exec_worker *worker, const struct exec_region_cache *cache);
 /* Bytes readable from `address` on, without a fault: 0 when there are none. For strings. */
 const unsigned char *exec_peek(struct exec_warp *warp, unsigned lane, uint64_t address,
                                size_t *size);

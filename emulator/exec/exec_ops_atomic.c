@@ -11,7 +11,7 @@
 static bool atomic_pointers(struct exec_warp *warp, const struct exec_inst *inst, uint32_t bytes,
                             unsigned char **pointers, uint32_t *shared)
 {
-    const struct exec_region_cache *cache = &warp->worker->caches[inst->cache];
+    struct exec_region_cache *cache = &warp->worker->caches[inst->cache];
     const uint64_t *wide = exec_slot(warp, inst->a);
     const uint32_t *narrow = exec_slot(warp, inst->a);
     const bool generic = inst->e != EXEC_ATOMIC_GLOBAL;
@@ -40,10 +40,12 @@ static bool atomic_pointers(struct exec_warp *warp, const struct exec_inst *inst
             sector = at >> 5;
         }
         if (cache->size >= bytes && at - cache->low <= cache->size - bytes && !(at & (bytes - 1)) &&
-            !cache->read_only)
+            !cache->read_only) {
+            exec_mark(cache, at, bytes);
             pointers[l] = (unsigned char *)(uintptr_t)(at + cache->delta);
-        else
-            pointers[l] = exec_resolve(warp, inst, l, at, bytes, true, generic);
+        } else {
+            pointers[l] = exec_resolve(warp, inst, l, at, bytes, EXEC_ATOMIC, generic);
+        }
         if (!pointers[l]) return false;
     }
     return true;
@@ -103,11 +105,12 @@ static int copy(struct exec_warp *warp, const struct exec_inst *inst, uint32_t s
     for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
         const unsigned l = (unsigned)__builtin_ctz(rest);
         const uint64_t base = wide ? target64[l] : target32[l];
-        to[l] = exec_resolve(warp, inst, l, EXEC_WINDOW_SHARED + base + inst->c, size, true, true);
+        to[l] = exec_resolve(warp, inst, l, EXEC_WINDOW_SHARED + base + inst->c, size, EXEC_STORE,
+                             true);
         if (!to[l]) return EXEC_STOP;
         from[l] = to[l];
         if (!kept[l]) continue;
-        from[l] = exec_resolve(warp, inst, l, source[l] + inst->imm, size, false, false);
+        from[l] = exec_resolve(warp, inst, l, source[l] + inst->imm, size, EXEC_LOAD, false);
         if (!from[l]) return EXEC_STOP;
         warp->worker->counts.bytes_loaded += size;
         warp->worker->counts.transactions++;

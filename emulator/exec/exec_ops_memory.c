@@ -88,10 +88,12 @@ static __attribute__((noinline)) enum access_shape access_slowly(struct exec_war
         const uint64_t at = address[l];
         if (cache->size >= bytes && at - cache->low <= cache->size - bytes && !(at & (bytes - 1)) &&
             !(store && cache->read_only)) {
+            exec_mark(cache, at, bytes);
             address[l] = at + cache->delta;
             continue;
         }
-        unsigned char *host = exec_resolve(warp, inst, l, at, bytes, store, generic);
+        unsigned char *host =
+            exec_resolve(warp, inst, l, at, bytes, store ? EXEC_STORE : EXEC_LOAD, generic);
         if (!host) return MEMORY_FAULT;
         address[l] = (uint64_t)(uintptr_t)host;
     }
@@ -104,7 +106,7 @@ static inline enum access_shape access_global(struct exec_warp *warp, const stru
 {
     const uint64_t *base = exec_slot(warp, inst->a);
     const uint64_t offset = inst->imm;
-    const struct exec_region_cache *cache = &warp->worker->caches[inst->cache];
+    struct exec_region_cache *cache = &warp->worker->caches[inst->cache];
     EXEC_FOR_LANES address[l] = base[l] + offset;
     const bool all = warp->mask == EXEC_ALL;
     const bool row = all && access_is_row(address, bytes);
@@ -112,11 +114,15 @@ static inline enum access_shape access_global(struct exec_warp *warp, const stru
     if (cache->size >= bytes && !(store && cache->read_only)) {
         if (row && cache->size >= EXEC_LANES * bytes && !(address[0] & (bytes - 1)) &&
             address[0] - cache->low <= cache->size - EXEC_LANES * bytes) {
+            exec_mark(cache, address[0], EXEC_LANES * (uint64_t)bytes);
             address[0] += cache->delta;
             return MEMORY_ROW;
         }
         const struct access_window window = {cache->low, cache->size, cache->delta};
         if (!access_outside(address, warp->mask, window, bytes)) {
+            if (cache->marks)
+                for (uint32_t rest = warp->mask; rest; rest &= rest - 1)
+                    exec_mark(cache, address[__builtin_ctz(rest)], bytes);
             EXEC_FOR_LANES address[l] += window.delta;
             return MEMORY_SCATTER;
         }

@@ -302,7 +302,7 @@ static void settle_calls(struct exec_program *program)
 {
     exec_handler *direct = exec_row_find("call")->run;
     exec_handler *indirect = exec_row_find("call.indirect")->run;
-    bool any_talks = false;
+    bool any_talks = false, any_converses = false;
     for (bool changed = true; changed;) {
         changed = false;
         for (size_t k = 0; k < program->function_count; k++) {
@@ -310,6 +310,7 @@ static void settle_calls(struct exec_program *program)
             bool settled = !function->allocates;
             uint64_t deepest = 0;
             any_talks |= function->talks;
+            any_converses |= function->info.converses;
             for (size_t j = 0; j < function->code_count; j++) {
                 const struct exec_inst *inst = &function->code[j];
                 const bool through_pointer = inst->run == indirect;
@@ -319,6 +320,10 @@ static void settle_calls(struct exec_program *program)
                     const bool talks = through_pointer ? any_talks : true;
                     changed |= talks && !function->talks;
                     function->talks |= talks;
+                }
+                if (through_pointer ? any_converses : call->callee->info.converses) {
+                    changed |= !function->info.converses;
+                    function->info.converses = true;
                 }
                 if (through_pointer || (call->callee->defined && !call->callee->settled)) {
                     settled = false;

@@ -151,6 +151,7 @@ enum exec_end device_launch(struct device_run *run)
                                        .instruction_limit = run->limit,
                                        .heap_address = run->heap_address,
                                        .heap_bytes = run->heap_bytes,
+                                       .footprint = run->footprint,
                                        .print = print,
                                        .user = run};
     return exec_run(&launch, &run->counts, &run->fault);

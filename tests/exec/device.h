@@ -31,6 +31,7 @@ struct device_run {
     uint64_t limit;
     bool cooperative;
     uint64_t heap_address, heap_bytes;
+    struct exec_footprint *footprint; /* may be NULL */
     struct exec_counts counts; /* results */
     struct exec_fault fault;
     char printed[4096];

@@ -1,0 +1,69 @@
+/* exec_footprint: which bytes of which regions a launch read, wrote and changed atomically, and
+ * which line of the source did it. Filled by the executor when a launch asks for it; it judges
+ * nothing.
+ */
+#ifndef OVERLAP_EXEC_FOOTPRINT_H
+#define OVERLAP_EXEC_FOOTPRINT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct memory_region;
+
+enum exec_access { EXEC_LOAD, EXEC_STORE, EXEC_ATOMIC, EXEC_ACCESS_COUNT };
+
+struct exec_footprint_region {
+    const struct memory_region *region;
+    uint64_t *bits[EXEC_ACCESS_COUNT]; /* bit i: byte i was touched so; NULL: none was */
+    uint64_t words;                    /* of 64 bits, in each */
+};
+
+/* One instruction's touches of one region lie between `first` and `end`. */
+struct exec_footprint_site {
+    const struct memory_region *region;
+    enum exec_access access;
+    uint64_t first, end;
+    const char *file; /* owned by the program; NULL: unknown */
+    uint32_t line;
+};
+
+struct exec_footprint;
+
+struct exec_footprint *exec_footprint_create(void); /* NULL: no memory */
+void exec_footprint_destroy(struct exec_footprint *footprint);
+
+size_t exec_footprint_region_count(const struct exec_footprint *footprint);
+const struct exec_footprint_region *exec_footprint_region_at(const struct exec_footprint *footprint,
+                                                             size_t index);
+size_t exec_footprint_site_count(const struct exec_footprint *footprint);
+const struct exec_footprint_site *exec_footprint_site_at(const struct exec_footprint *footprint,
+                                                         size_t index);
+
+/* ---- for the executor; from several threads at once --------------------------------------- */
+
+/* The bits for `access` of `region`; NULL without memory: then nothing is recorded. */
+uint64_t *exec_footprint_bits(struct exec_footprint *footprint, const struct memory_region *region,
+                              enum exec_access access);
+/* Joins with what the same place in the source has touched before. */
+void exec_footprint_add_site(struct exec_footprint *footprint,
+                             const struct exec_footprint_site *site);
+
+/* Sets the bits of `bytes` bytes from `offset` on. Most are set already, by another warp or lane.
+ */
+static inline void exec_footprint_mark(uint64_t *bits, uint64_t offset, uint64_t bytes)
+{
+    while (bytes > 0) {
+        uint64_t *word = &bits[offset / 64];
+        const uint64_t at = offset % 64;
+        const uint64_t here = bytes < 64 - at ? bytes : 64 - at;
+        const uint64_t mask = (here == 64 ? ~0ull : (1ull << here) - 1) << at;
+        if (mask == ~0ull)
+            __atomic_store_n(word, mask, __ATOMIC_RELAXED);
+        else if ((__atomic_load_n(word, __ATOMIC_RELAXED) & mask) != mask)
+            __atomic_fetch_or(word, mask, __ATOMIC_RELAXED);
+        offset += here;
+        bytes -= here;
+    }
+}
+
+#endif
