@@ -16,6 +16,11 @@
 
 enum { BLOCK_SLICE = 1 << 20 };
 
+/* Blocks that a worker takes at once, at most, and how often each worker should come back for more:
+ * rarely enough that small blocks do not fight for the counter, often enough that all end together.
+ */
+enum { MOST_TAKEN = 16, LEAST_ROUNDS = 16 };
+
 /* What a device of 132 multiprocessors holds at once: grids whose blocks wait for each other must
  * fit, as on a GPU. */
 enum { MULTIPROCESSORS = 132, THREADS_EACH = 2048, BLOCKS_EACH = 32 };
@@ -98,22 +103,34 @@ static void run_apart(void *argument, unsigned index)
 {
     struct exec_grid *grid = argument;
     struct exec_worker *worker = &grid->workers[index];
+    uint64_t taken = grid->blocks / ((uint64_t)grid->worker_count * LEAST_ROUNDS);
+    if (taken > MOST_TAKEN) taken = MOST_TAKEN;
+    if (taken < 1) taken = 1;
     for (;;) {
-        const uint64_t next = atomic_fetch_add(&grid->next, 1);
-        if (next >= grid->blocks || next > atomic_load(&grid->failed)) return;
-        struct exec_block *block = block_begin(worker, next);
-        bool stopped = !block;
-        while (block) {
-            uint64_t executed = 0;
-            const enum exec_turn turn = exec_block_run(block, BLOCK_SLICE, &executed);
-            stopped = turn == EXEC_TURN_STOPPED || past_limit(grid, block, executed);
-            if (stopped || turn == EXEC_TURN_DONE) break;
-            if (atomic_load(&grid->failed) < next) break;
-        }
-        if (block) block_retire(worker, block);
-        if (stopped) {
-            note_failure(grid, next);
-            return;
+        const uint64_t first = atomic_fetch_add(&grid->next, taken);
+        uint64_t end = first + taken;
+        uint64_t executed = 0;
+        if (end > grid->blocks) end = grid->blocks;
+        if (first >= end) return;
+        for (uint64_t next = first; next < end; next++) {
+            if (next > atomic_load(&grid->failed)) return;
+            struct exec_block *block = block_begin(worker, next);
+            bool stopped = !block;
+            while (block) {
+                const enum exec_turn turn = exec_block_run(block, BLOCK_SLICE, &executed);
+                const bool done = turn == EXEC_TURN_DONE;
+                stopped = turn == EXEC_TURN_STOPPED;
+                if (!stopped && (!done || next + 1 == end)) {
+                    stopped = past_limit(grid, block, executed);
+                    executed = 0;
+                }
+                if (stopped || done || atomic_load(&grid->failed) < next) break;
+            }
+            if (block) block_retire(worker, block);
+            if (stopped) {
+                note_failure(grid, next);
+                return;
+            }
         }
     }
 }

@@ -15,8 +15,8 @@ static struct exec_pool {
     pthread_cond_t idle; /* the last of them has finished */
     pid_t owner;         /* the process whose threads these are */
     unsigned threads;    /* that exist */
-    unsigned wanted;     /* that take part in the present job */
-    unsigned running;    /* that have not finished it */
+    unsigned wanted;     /* that may take part in the present job */
+    unsigned running;    /* that do */
     unsigned long job_number;
     bool busy;
     void (*job)(void *, unsigned);
@@ -36,6 +36,7 @@ static void *thread_main(void *argument)
             pthread_cond_wait(&pool.work, &pool.lock);
         }
         seen = pool.job_number;
+        pool.running++;
         void (*const job)(void *, unsigned) = pool.job;
         void *const job_argument = pool.argument;
         pthread_mutex_unlock(&pool.lock);
@@ -101,7 +102,6 @@ void exec_pool_run(unsigned workers, void (*job)(void *argument, unsigned worker
         if (!pool.busy) {
             if (pool.threads < workers - 1) start_threads(workers - 1);
             pool.wanted = workers - 1 < pool.threads ? workers - 1 : pool.threads;
-            pool.running = pool.wanted;
             pool.job = job;
             pool.argument = argument;
             pool.job_number++;
@@ -112,9 +112,10 @@ void exec_pool_run(unsigned workers, void (*job)(void *argument, unsigned worker
     }
     job(argument, 0);
     if (!shared) return;
+    /* A thread that has not woken up by now would find nothing to do: nobody waits for it. */
     pthread_mutex_lock(&pool.lock);
-    while (pool.running) pthread_cond_wait(&pool.idle, &pool.lock);
     pool.wanted = 0;
+    while (pool.running) pthread_cond_wait(&pool.idle, &pool.lock);
     pool.busy = false;
     pthread_mutex_unlock(&pool.lock);
 }
