@@ -107,18 +107,24 @@ bool trace_wants(const struct trace_writer *writer, enum trace_kind kind)
 
 void trace_put(struct trace_writer *writer, const struct trace_record *record)
 {
+    trace_put_counted(writer, record);
+}
+
+uint64_t *trace_put_counted(struct trace_writer *writer, const struct trace_record *record)
+{
     struct trace_record *slot;
     uint64_t index;
 
-    if (writer == NULL || !trace_wants(writer, record->kind)) return;
+    if (writer == NULL || !trace_wants(writer, record->kind)) return NULL;
     index = atomic_fetch_add_explicit(&writer->header->appended, 1, memory_order_relaxed);
-    if (index >= writer->capacity) return;
+    if (index >= writer->capacity) return NULL;
     slot = &writer->records[index];
     memcpy((char *)slot + sizeof slot->kind, (const char *)record + sizeof record->kind,
            sizeof *slot - sizeof slot->kind);
     slot->process = (uint32_t)getpid();
     slot->thread = (uint32_t)syscall(SYS_gettid);
     __atomic_store_n(&slot->kind, record->kind, __ATOMIC_RELEASE);
+    return &slot->count;
 }
 
 void trace_writer_close(struct trace_writer *writer)

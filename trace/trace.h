@@ -25,10 +25,11 @@
 #define TRACE_PATH_VARIABLE "OVERLAP_TRACE"
 
 #define TRACE_MAGIC 0x4352544c5256304full
-#define TRACE_VERSION 1u
+#define TRACE_VERSION 2u
 #define TRACE_DEFAULT_CAPACITY (1u << 17) /* records; the file is sparse until they are written */
 #define TRACE_NAME_SIZE 64
-#define TRACE_TEXT_SIZE 256
+#define TRACE_FILE_SIZE 256
+#define TRACE_TEXT_SIZE 512
 
 enum trace_kind {
     TRACE_NONE = 0,  /* reserved but not (completely) written: the writer died in between */
@@ -114,7 +115,7 @@ struct trace_record {
     uint32_t line;   /* FINDING in device code: line of `file`; 0 where unknown */
     uint32_t stack;  /* object of the TRACE_STACK with the calls up to `caller`; 0: not recorded */
     char name[TRACE_NAME_SIZE]; /* CALL: the API's name without version suffix; kernel's name */
-    char file[TRACE_TEXT_SIZE]; /* FINDING in device code: the source file */
+    char file[TRACE_FILE_SIZE]; /* FINDING in device code: the source file */
     char text[TRACE_TEXT_SIZE];
 };
 
@@ -138,6 +139,9 @@ struct trace_writer *trace_open_from_environment(void);
  * file is full the record is counted as dropped. Safe from several threads, from a forked child,
  * and from a signal handler. A NULL writer is allowed. */
 void trace_put(struct trace_writer *writer, const struct trace_record *record);
+/* The same. Returns where the record's `count` is, to be raised when the same is seen again, as
+ * long as the writer is open; NULL when nothing was recorded. */
+uint64_t *trace_put_counted(struct trace_writer *writer, const struct trace_record *record);
 
 /* False where a put of that kind does nothing. */
 bool trace_wants(const struct trace_writer *writer, enum trace_kind kind);

@@ -1,0 +1,347 @@
+#include "emulator/api/driver_races.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FOLDED = 256 }; /* races that are told apart; a repeated one is counted */
+
+/* What a sentence needs to know of who touched, when that is long gone. */
+struct actor {
+    struct races_actor base; /* first: the release casts back */
+    struct trace_record record;
+    uint64_t stream_caller; /* who made the stream; 0: a default stream */
+};
+
+static struct {
+    struct races *races; /* NULL: off */
+    struct {
+        uint64_t callers[2];
+        uint32_t lines[2];
+        uint64_t region_caller;
+        uint64_t *count; /* of the finding in the trace */
+    } folded[FOLDED];
+    size_t folded_count;
+} told;
+
+static void report(void *user, const struct races_found *found);
+
+bool races_begin(void)
+{
+    const char *wanted = getenv("OVERLAP_RACES");
+    if (wanted != NULL && strcmp(wanted, "off") == 0) return true;
+    told.races = races_create(driver.timeline, report, NULL);
+    return told.races != NULL;
+}
+
+/* ---- who ---------------------------------------------------------------------------------- */
+
+static void actor_free(struct races_actor *base)
+{
+    free(base);
+}
+
+static struct actor *actor_make(const struct trace_record *record)
+{
+    struct actor *actor = calloc(1, sizeof *actor);
+    if (actor == NULL) return NULL;
+    actor->base.references = 1;
+    actor->base.release = actor_free;
+    actor->record = *record;
+    return actor;
+}
+
+static struct actor *actor_of(struct operation *operation)
+{
+    if (operation->actor == NULL) {
+        operation->actor = actor_make(&operation->record);
+        if (operation->actor != NULL) operation->actor->stream_caller = operation->stream_caller;
+    }
+    return operation->actor;
+}
+
+void races_operation_end(struct operation *operation)
+{
+    if (operation->actor != NULL) races_actor_release(&operation->actor->base);
+    operation->actor = NULL;
+}
+
+/* ---- telling ------------------------------------------------------------------------------ */
+
+/* The region's number and its first byte's address; 0 and 0 for the host's own memory. */
+static uint64_t region_of(uint64_t address, uint64_t *base)
+{
+    const struct memory_region *region = memory_find(address);
+    *base = region != NULL ? region->address : 0;
+    return region != NULL ? region->id : 0;
+}
+
+static void touch(struct timeline_op *op, struct actor *actor, enum races_mode mode,
+                  const struct races_rows *rows)
+{
+    struct races_set set;
+    uint64_t base;
+    const uint64_t region = region_of(rows->address, &base);
+    if (!races_set_rows(&set, rows->address - base, rows->width, rows->pitch, rows->height,
+                        rows->slice, rows->depth))
+        return;
+    races_touch(told.races, op, &actor->base, region, mode, &set);
+}
+
+void races_operation(struct operation *operation, enum races_mode mode,
+                     const struct races_rows *rows)
+{
+    if (told.races == NULL) return;
+    struct actor *actor = actor_of(operation);
+    if (actor != NULL) touch(operation->op, actor, mode, rows);
+}
+
+void races_host(enum races_mode mode, const struct races_rows *rows)
+{
+    if (told.races == NULL) return;
+    struct actor *actor =
+        actor_make(&(struct trace_record){.caller = (uint64_t)(uintptr_t)thread.call.caller,
+                                          .request = thread.call.request,
+                                          .context = thread.call.context});
+    if (actor == NULL) return;
+    trace_copy_string(actor->record.name, sizeof actor->record.name, thread.call.name);
+    touch(NULL, actor, mode, rows);
+    races_actor_release(&actor->base);
+}
+
+struct exec_footprint *races_footprint(const struct exec_function_info *info)
+{
+    return told.races != NULL && !info->converses ? exec_footprint_create() : NULL;
+}
+
+static const enum races_mode modes[EXEC_ACCESS_COUNT] = {
+    [EXEC_LOAD] = RACES_READ, [EXEC_STORE] = RACES_WRITE, [EXEC_ATOMIC] = RACES_ATOMIC};
+
+/* Names of source files for ever: a program may be unloaded before its race is found. */
+static const char *keep(const char *name)
+{
+    static struct kept {
+        struct kept *next;
+        char name[];
+    } *first;
+    if (name == NULL) return NULL;
+    for (const struct kept *kept = first; kept != NULL; kept = kept->next)
+        if (strcmp(kept->name, name) == 0) return kept->name;
+    struct kept *kept = malloc(sizeof *kept + strlen(name) + 1);
+    if (kept == NULL) return NULL;
+    strcpy(kept->name, name);
+    kept->next = first;
+    first = kept;
+    return kept->name;
+}
+
+/* The lines of the kernel that touched a region, for the touches that are told next. */
+static void take_sites(struct actor *actor, const struct exec_footprint *footprint,
+                       const struct memory_region *region)
+{
+    const size_t count = exec_footprint_site_count(footprint);
+    free(actor->base.sites);
+    actor->base.site_count = 0;
+    actor->base.sites = calloc(count, sizeof *actor->base.sites);
+    for (size_t i = 0; i < count && actor->base.sites != NULL; i++) {
+        const struct exec_footprint_site *site = exec_footprint_site_at(footprint, i);
+        if (site->region != region) continue;
+        actor->base.sites[actor->base.site_count++] =
+            (struct races_site){modes[site->access],
+                                {site->first, site->end},
+                                keep(site->file),
+                                site->line};
+    }
+}
+
+void races_launch(struct operation *operation, struct exec_footprint *footprint)
+{
+    if (footprint == NULL) return;
+    for (size_t i = 0; i < exec_footprint_region_count(footprint); i++) {
+        const struct exec_footprint_region *touched = exec_footprint_region_at(footprint, i);
+        /* One actor for each region: its sites are that region's. */
+        struct actor *actor = actor_make(&operation->record);
+        if (actor == NULL) break;
+        actor->stream_caller = operation->stream_caller;
+        take_sites(actor, footprint, touched->region);
+        for (int access = 0; access < EXEC_ACCESS_COUNT; access++) {
+            struct races_set set;
+            if (touched->bits[access] == NULL ||
+                !races_set_bits(&set, (struct races_range){0, touched->words * 64},
+                                touched->bits[access]))
+                continue;
+            races_touch(told.races, operation->op, &actor->base, touched->region->id, modes[access],
+                        &set);
+        }
+        races_actor_release(&actor->base);
+    }
+    exec_footprint_destroy(footprint);
+}
+
+void races_release(const struct memory_region *region)
+{
+    if (told.races == NULL) return;
+    races_host(RACES_FREE, &(struct races_rows){.address = region->address,
+                                                .width = region->size,
+                                                .pitch = region->size,
+                                                .height = 1,
+                                                .slice = region->size,
+                                                .depth = 1});
+    races_forget(told.races, region->id);
+}
+
+/* ---- sentences ---------------------------------------------------------------------------- */
+
+static const char *const verbs[] = {[RACES_READ] = "reads",
+                                    [RACES_WRITE] = "writes",
+                                    [RACES_ATOMIC] = "changes atomically",
+                                    [RACES_FREE] = "frees"};
+
+/* What C++ calls `add` and PTX `_Z3addPfi`; other names as they are. */
+static void plain_name(const char *name, char *text, size_t size)
+{
+    char *end;
+    const char *at = name;
+    if (strncmp(name, "_Z", 2) == 0) at += name[2] == 'N' ? 3 : 2;
+    const unsigned long length = isdigit((unsigned char)*at) ? strtoul(at, &end, 10) : 0;
+    if (at == name || length == 0 || strlen(end) < length)
+        snprintf(text, size, "%s", name);
+    else
+        snprintf(text, size, "%.*s", (int)length, end);
+}
+
+static void what_it_is(const struct actor *actor, char *text, size_t size)
+{
+    static const char *const copies[TRACE_PLACE_COUNT][TRACE_PLACE_COUNT] = {
+        [TRACE_PAGEABLE][TRACE_DEVICE] = "copy to the device",
+        [TRACE_PINNED][TRACE_DEVICE] = "copy to the device",
+        [TRACE_DEVICE][TRACE_PAGEABLE] = "copy to the host",
+        [TRACE_DEVICE][TRACE_PINNED] = "copy to the host",
+        [TRACE_DEVICE][TRACE_DEVICE] = "copy inside the device",
+    };
+    const struct trace_record *record = &actor->record;
+    char name[TRACE_NAME_SIZE];
+    switch (record->what) {
+    case TRACE_KERNEL:
+        plain_name(record->name, name, sizeof name);
+        snprintf(text, size, "kernel %s", name);
+        return;
+    case TRACE_COPY: {
+        const char *copy = copies[record->from][record->to];
+        snprintf(text, size, "the %s", copy != NULL ? copy : "copy");
+        return;
+    }
+    case TRACE_SET:
+        snprintf(text, size, "the memset");
+        return;
+    case TRACE_WHAT_NONE:
+        snprintf(text, size, "%s", record->name[0] != '\0' ? record->name : "the host");
+        return;
+    default:
+        snprintf(text, size, "%s", trace_what_name(record->what));
+        return;
+    }
+}
+
+/* "kernel scale (in the stream made by the call before 0x..., at scale.cu:12)". */
+static void describe_side(const struct races_side *side, char *text, size_t size)
+{
+    const struct actor *actor = (const struct actor *)(const void *)side->actor;
+    char what[96], stream[80] = "in a default stream", line[160] = "";
+    what_it_is(actor, what, sizeof what);
+    if (actor->record.stream == 0)
+        stream[0] = '\0';
+    else if (actor->stream_caller != 0)
+        snprintf(stream, sizeof stream, "in the stream made by the call before 0x%llx",
+                 (unsigned long long)actor->stream_caller);
+    if (side->site != NULL && side->site->file != NULL) {
+        const char *base = strrchr(side->site->file, '/');
+        snprintf(line, sizeof line, "%s%s:%u", stream[0] != '\0' ? ", at " : "at ",
+                 base != NULL ? base + 1 : side->site->file, side->site->line);
+    }
+    if (stream[0] == '\0' && line[0] == '\0')
+        snprintf(text, size, "%s", what);
+    else
+        snprintf(text, size, "%s (%s%s)", what, stream, line);
+}
+
+/* Counts a race that has been told before. */
+static bool fold(const struct races_side *later, const struct races_side *earlier,
+                 const struct memory_region *region, size_t *index)
+{
+    const struct races_side *sides[] = {later, earlier};
+    uint64_t callers[2];
+    uint32_t lines[2];
+    const uint64_t region_caller = region != NULL ? region->caller : 0;
+    for (int i = 0; i < 2; i++) {
+        const struct actor *actor = (const struct actor *)(const void *)sides[i]->actor;
+        callers[i] = actor->record.caller;
+        lines[i] = sides[i]->site != NULL ? sides[i]->site->line : 0;
+    }
+    for (*index = 0; *index < told.folded_count; ++*index) {
+        const bool same = memcmp(told.folded[*index].callers, callers, sizeof callers) == 0 &&
+                          memcmp(told.folded[*index].lines, lines, sizeof lines) == 0 &&
+                          told.folded[*index].region_caller == region_caller;
+        if (!same) continue;
+        if (told.folded[*index].count != NULL) ++*told.folded[*index].count;
+        return true;
+    }
+    if (told.folded_count == FOLDED) return true; /* enough has been said */
+    memcpy(told.folded[*index].callers, callers, sizeof callers);
+    memcpy(told.folded[*index].lines, lines, sizeof lines);
+    told.folded[*index].region_caller = region_caller;
+    told.folded[*index].count = NULL;
+    told.folded_count++;
+    return false;
+}
+
+static void report(void *user, const struct races_found *found)
+{
+    char later_text[320], earlier_text[320], memory[160];
+    const struct races_side *later = &found->second, *earlier = &found->first;
+    const struct actor *a = (const struct actor *)(const void *)earlier->actor;
+    const struct actor *b = (const struct actor *)(const void *)later->actor;
+    const struct memory_region *region = NULL;
+    size_t index;
+    (void)user;
+    /* The order in which they ran here means nothing: the one that was asked for later is named
+     * first, since there the wait is missing. */
+    if (a->record.request > b->record.request) {
+        const struct races_side *first = later;
+        later = earlier;
+        earlier = first;
+        b = a;
+        a = (const struct actor *)(const void *)earlier->actor;
+    }
+    for (size_t i = 0; found->memory != 0 && i < memory_count() && region == NULL; i++)
+        if (memory_at(i)->id == found->memory) region = memory_at(i);
+    if (fold(later, earlier, region, &index)) return;
+
+    describe_side(later, later_text, sizeof later_text);
+    describe_side(earlier, earlier_text, sizeof earlier_text);
+    if (region != NULL)
+        describe_region(region, memory, sizeof memory);
+    else
+        snprintf(memory, sizeof memory, "the host's own memory");
+    struct trace_record record = {.kind = TRACE_FINDING,
+                                  .context = b->record.context,
+                                  .stream = b->record.stream,
+                                  .request = b->record.request,
+                                  .caller = b->record.caller,
+                                  .stack = b->record.stack,
+                                  .address = (region != NULL ? region->address : 0) + found->offset,
+                                  .bytes = found->bytes,
+                                  .object = found->memory,
+                                  .count = 1};
+    const bool freed = later->mode == RACES_FREE || earlier->mode == RACES_FREE;
+    trace_copy_string(record.name, sizeof record.name, freed ? "freed in use" : "race");
+    snprintf(
+        record.text, sizeof record.text,
+        "%s %s %llu bytes that %s, asked for by the call before 0x%llx, %s, and nothing orders "
+        "the two; they are in %s",
+        later_text, verbs[later->mode], (unsigned long long)found->bytes, earlier_text,
+        (unsigned long long)a->record.caller, verbs[earlier->mode], memory);
+    told.folded[index].count = trace_put_counted(driver.trace, &record);
+    finding_say(record.text);
+}

@@ -1,0 +1,41 @@
+/* driver_races: tells races what operations, kernels and the host touch, and says in a sentence
+ * what races finds.
+ *
+ * Accesses are told when they happen: an operation's as it runs, the host's in the call that makes
+ * them. Whether two are ordered is not decided here. OVERLAP_RACES=off turns all of it off.
+ */
+#ifndef OVERLAP_DRIVER_RACES_H
+#define OVERLAP_DRIVER_RACES_H
+
+#include "emulator/api/driver.h"
+#include "emulator/exec/exec_footprint.h"
+#include "emulator/races/races.h"
+
+/* Called by cuInit, with the timeline made. false: no memory. */
+bool races_begin(void);
+
+/* Rows of `width` bytes from `address` on: as an API function describes them. */
+struct races_rows {
+    uint64_t address;
+    uint64_t width, pitch, height; /* bytes, bytes, rows */
+    uint64_t slice, depth;         /* bytes, slices */
+};
+
+/* The operation, which is running, touches them. */
+void races_operation(struct operation *operation, enum races_mode mode,
+                     const struct races_rows *rows);
+/* The host touches them inside the call that it is in. */
+void races_host(enum races_mode mode, const struct races_rows *rows);
+
+/* NULL when nothing is to be recorded. */
+struct exec_footprint *races_footprint(const struct exec_function_info *info);
+/* What a launch has touched. Takes the footprint over; NULL is fine. */
+void races_launch(struct operation *operation, struct exec_footprint *footprint);
+
+/* The region ends, by the call that the host is in. */
+void races_release(const struct memory_region *region);
+
+/* The operation is released: whoever it raced with may still name it. */
+void races_operation_end(struct operation *operation);
+
+#endif
