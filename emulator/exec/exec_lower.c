@@ -282,7 +282,7 @@ int32_t lower_parameter_index(const struct lower *lower, const struct ptx_variab
 
 static bool reads_batch(const struct lower *lower, const struct ptx_operand *operand)
 {
-    if (operand->kind == PTX_OPERAND_VECTOR) {
+    if (operand->kind == PTX_OPERAND_VECTOR || operand->kind == PTX_OPERAND_IMAGE) {
         for (uint32_t k = 0; k < operand->count; k++)
             if (reads_batch(lower, &operand->elements[k])) return true;
         return false;
@@ -409,7 +409,7 @@ static void lower_instruction(struct lower *lower, const struct ptx_instruction 
                                                             : ptx_opcode_meaning(inst->op));
         return;
     }
-    if (!lower_memory(lower) && !lower_control(lower)) lower_compute(lower);
+    if (!lower_memory(lower) && !lower_control(lower) && !lower_images(lower)) lower_compute(lower);
     lower_finish(lower);
 }
 

@@ -140,6 +140,7 @@ bool lower_waits(struct lower *lower);
  */
 
 bool lower_memory(struct lower *lower);
+bool lower_images(struct lower *lower);
 bool lower_control(struct lower *lower);
 bool lower_compute(struct lower *lower);
 

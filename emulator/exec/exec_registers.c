@@ -74,8 +74,10 @@ static void see_operand(struct flow *flow, uint32_t index, const struct ptx_oper
         see(flow, index, operand->second, writes, visit);
         break;
     case PTX_OPERAND_VECTOR:
+    case PTX_OPERAND_IMAGE:
         for (uint32_t k = 0; k < operand->count; k++)
             see_operand(flow, index, &operand->elements[k], writes, visit);
+        see(flow, index, operand->second, writes, visit);
         break;
     default:
         break;

@@ -20,7 +20,8 @@ struct exec_row;
     X(exec_barrier_rows)                                                                           \
     X(exec_control_rows)                                                                           \
     X(exec_half_rows)                                                                              \
-    X(exec_special_rows)
+    X(exec_special_rows)                                                                           \
+    X(exec_texture_rows)
 
 #define EXEC_DECLARE_TABLES(table)                                                                 \
     extern const struct exec_row table##_base[];                                                   \

@@ -72,7 +72,7 @@ static bool find_symbol(struct ptx_parser *p, const struct ptx_token *name,
     return operand->variable || operand->function;
 }
 
-/* After `[`. */
+/* After `[`, without what ends it. */
 static struct ptx_operand address(struct ptx_parser *p)
 {
     struct ptx_operand operand = plain(PTX_OPERAND_ADDRESS);
@@ -88,7 +88,6 @@ static struct ptx_operand address(struct ptx_parser *p)
         }
         operand.offset = parse_offset(p);
     }
-    ptx_expect_sign(p, ']', "at the end of the address");
     return operand;
 }
 
@@ -120,6 +119,45 @@ static struct ptx_operand vector(struct ptx_parser *p)
     } while (ptx_take_sign(p, ','));
     ptx_expect_sign(p, '}', "at the end of the vector");
     return vector_of(p, elements, count);
+}
+
+/* After `[a,`: coordinates, perhaps behind a sampler. */
+static struct ptx_operand image(struct ptx_parser *p, struct ptx_operand texture)
+{
+    enum { MOST = 2 + 16 };
+    struct ptx_operand elements[MOST] = {texture};
+    uint32_t count = 1;
+    struct ptx_token ignored;
+    struct ptx_operand coordinates = ptx_operand_parse(p, 'S', &ignored);
+    if (ptx_take_sign(p, ',')) { /* what was read is the sampler */
+        bool is_register = coordinates.kind == PTX_OPERAND_REGISTER;
+        if (!is_register && coordinates.kind != PTX_OPERAND_SYMBOL)
+            ptx_fail(p, &p->token, "Coordinates are one operand, a vector in braces.");
+        coordinates.kind = PTX_OPERAND_ADDRESS;
+        elements[count++] = coordinates;
+        coordinates = ptx_operand_parse(p, 'S', &ignored);
+    }
+    struct ptx_operand operand = plain(PTX_OPERAND_IMAGE);
+    operand.component = (uint8_t)count;
+    bool is_vector = coordinates.kind == PTX_OPERAND_VECTOR;
+    uint32_t more = is_vector ? coordinates.count : 1;
+    memcpy(&elements[count], is_vector ? coordinates.elements : &coordinates,
+           more * sizeof *elements);
+    count += more;
+    struct ptx_operand *copy = ptx_new(p, count, sizeof *copy);
+    memcpy(copy, elements, count * sizeof *copy);
+    operand.elements = copy;
+    operand.count = count;
+    return operand;
+}
+
+/* After `[`. Only an opcode that has images may have one. */
+static struct ptx_operand bracketed(struct ptx_parser *p, char kind)
+{
+    struct ptx_operand operand = address(p);
+    if (kind == 'I' && ptx_take_sign(p, ',')) operand = image(p, operand);
+    ptx_expect_sign(p, ']', "at the end of the address");
+    return operand;
 }
 
 /* After a first register: `p|q`. */
@@ -227,8 +265,12 @@ struct ptx_operand ptx_operand_parse(struct ptx_parser *p, char kind, struct ptx
         return operand;
     }
     if (ptx_at_constant(p)) return constant_operand(p);
-    if (ptx_take_sign(p, '[')) return address(p);
-    if (ptx_take_sign(p, '{')) return vector(p);
+    if (ptx_take_sign(p, '[')) return bracketed(p, kind);
+    if (ptx_take_sign(p, '{')) {
+        struct ptx_operand operand = vector(p);
+        if (kind == 'D' && ptx_take_sign(p, '|')) operand.second = second_of_pair(p);
+        return operand;
+    }
     if (p->token.kind == PTX_TOKEN_WORD) return word_operand(p, kind, name);
     ptx_fail(p, &p->token, "Expected an operand, found %s.", ptx_show(&p->token, buffer));
 }

@@ -243,6 +243,29 @@ static void put_special(struct text *text, const struct ptx_operand *operand)
 }
 
 static void put_operand(struct printer *printer, const struct ptx_operand *operand,
+                        enum ptx_type type);
+
+/* [a, {b, c}] */
+static void put_image(struct printer *printer, const struct ptx_operand *operand,
+                      enum ptx_type type)
+{
+    struct text *text = &printer->text;
+    put(text, "[");
+    for (uint32_t i = 0; i < operand->count; i++) {
+        const struct ptx_operand *element = &operand->elements[i];
+        if (i) put(text, ", ");
+        if (i == operand->component) put(text, "{");
+        if (i >= operand->component)
+            put_operand(printer, element, type);
+        else if (element->reg != PTX_NO_REGISTER)
+            put(text, "%s", register_name(printer, element->reg));
+        else
+            put_symbol(printer, element);
+    }
+    put(text, "}]");
+}
+
+static void put_operand(struct printer *printer, const struct ptx_operand *operand,
                         enum ptx_type type)
 {
     struct text *text = &printer->text;
@@ -270,6 +293,11 @@ static void put_operand(struct printer *printer, const struct ptx_operand *opera
             put_operand(printer, &operand->elements[i], type);
         }
         put(text, "}");
+        if (operand->second != PTX_NO_REGISTER)
+            put(text, "|%s", register_name(printer, operand->second));
+        break;
+    case PTX_OPERAND_IMAGE:
+        put_image(printer, operand, type);
         break;
     case PTX_OPERAND_SYMBOL:
         put_symbol(printer, operand);

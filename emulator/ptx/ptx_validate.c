@@ -91,6 +91,8 @@ static enum ptx_type type_of(const struct ptx_instruction *instruction, const st
         return PTX_U32;
     case '8':
         return PTX_U64;
+    case 'b':
+        return PTX_B32;
     default:
         return PTX_NO_TYPE;
     }
@@ -243,11 +245,18 @@ static void check_vector(const struct check *check, const struct ptx_token *at,
                          enum ptx_type type, uint32_t expected)
 {
     struct ptx_parser *p = check->p;
-    if (!word->vector || (expected == 1 && check->instruction->op != PTX_OP_MOV)) {
+    bool is_single = operand->count == 1 && (check->instruction->op == PTX_OP_SULD ||
+                                             check->instruction->op == PTX_OP_SUST);
+    bool is_resident = operand->second != PTX_NO_REGISTER;
+    if (is_resident && check->instruction->op != PTX_OP_TEX &&
+        check->instruction->op != PTX_OP_TLD4)
+        ptx_complain(p, at->line, at->column, "%s takes no predicate here.", check->row->text);
+    if (is_resident) check_register(check, at, operand->second, PTX_PRED, false);
+    if (!word->vector || (expected == 1 && check->instruction->op != PTX_OP_MOV && !is_single)) {
         ptx_complain(p, at->line, at->column, "%s takes no vector here.", check->row->text);
         return;
     }
-    if (expected == 1) { /* pack or unpack */
+    if (expected == 1 && !is_single) { /* pack or unpack */
         enum ptx_type part = bits_type(ptx_type_bits(type) / operand->count);
         if (ptx_type_kind(type) != PTX_KIND_BITS) {
             ptx_complain(p, at->line, at->column,
@@ -314,6 +323,52 @@ static void check_address(const struct check *check, const struct ptx_token *at,
     }
 }
 
+/* As many coordinates as the geometry has, padded to 1, 2 or 4; of layers the first is an index. */
+static void check_image(const struct check *check, const struct ptx_token *at,
+                        const struct ptx_operand *operand, enum ptx_type type)
+{
+    static const struct {
+        uint8_t geometry, coordinates, index;
+    } shapes[] = {
+        {PTX_GEOMETRY_1D, 1, 0},    {PTX_GEOMETRY_2D, 2, 0},   {PTX_GEOMETRY_3D, 4, 0},
+        {PTX_GEOMETRY_A1D, 2, 1},   {PTX_GEOMETRY_A2D, 4, 1},  {PTX_GEOMETRY_CUBE, 4, 0},
+        {PTX_GEOMETRY_ACUBE, 4, 1}, {PTX_GEOMETRY_2DMS, 4, 1}, {PTX_GEOMETRY_A2DMS, 4, 2},
+    };
+    struct ptx_parser *p = check->p;
+    const uint8_t geometry = check->instruction->modifiers.geometry;
+    if (operand->kind != PTX_OPERAND_IMAGE) {
+        ptx_complain(p, at->line, at->column,
+                     "%s needs a texture or surface and coordinates in brackets here: [a, {b}].",
+                     check->row->text);
+        return;
+    }
+    const struct ptx_register *registers = p->body.registers.items;
+    for (uint32_t i = 0; i < operand->component; i++) {
+        const uint32_t reg = operand->elements[i].reg;
+        if (operand->elements[i].offset != 0)
+            ptx_complain(p, at->line, at->column, "A texture or surface takes no offset.");
+        if (reg != PTX_NO_REGISTER &&
+            (is_float(registers[reg].type) || ptx_type_bits(registers[reg].type) != 64))
+            ptx_complain(p, at->line, at->column,
+                         "`%s` is a .%s register; a texture or surface has 64 bits.",
+                         registers[reg].name, ptx_type_name(registers[reg].type));
+    }
+    const uint32_t given = operand->count - operand->component;
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        if (shapes[i].geometry != geometry) continue;
+        if (given != shapes[i].coordinates)
+            ptx_complain(p, at->line, at->column, "%s.%s takes %u coordinate%s, and %u %s given.",
+                         check->row->text, ptx_modifier_name((enum ptx_modifier)geometry),
+                         shapes[i].coordinates, shapes[i].coordinates == 1 ? "" : "s", given,
+                         given == 1 ? "is" : "are");
+        /* made by this parse for this instruction, so not read-only yet */
+        struct ptx_operand *elements = (struct ptx_operand *)(uintptr_t)operand->elements;
+        for (uint32_t k = 0; k < given; k++)
+            check_source(check, at, &elements[operand->component + k],
+                         k < shapes[i].index ? PTX_B32 : type, false);
+    }
+}
+
 static void check_operand(const struct check *check, const struct ptx_token *at,
                           struct ptx_operand *operand, const struct word *word)
 {
@@ -338,6 +393,9 @@ static void check_operand(const struct check *check, const struct ptx_token *at,
         break;
     case 'A':
         check_address(check, at, operand);
+        break;
+    case 'I':
+        check_image(check, at, operand, type);
         break;
     default: /* L and T are what the parser made of them; X is anything */
         if (operand->kind == PTX_OPERAND_IMMEDIATE) operand->component = 0;
