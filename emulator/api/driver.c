@@ -1,6 +1,8 @@
 /* The driver's state: starting it, entering and leaving a call, threads, forks. */
 #include "emulator/api/driver.h"
 
+#include "emulator/api/driver_environment.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -219,45 +221,6 @@ int overlap_unsupported(const char *name, const void *caller, unsigned flags, in
 
 /* ---- starting ---------------------------------------------------------------------------- */
 
-/* The device's memory unless OVERLAP_MEMORY says otherwise (bytes, or with K, M or G). */
-#define DEFAULT_MEMORY (4ull << 30)
-
-static uint64_t memory_from_environment(void)
-{
-    static const struct {
-        char letter;
-        unsigned shift;
-    } units[] = {{'K', 10}, {'M', 20}, {'G', 30}, {'k', 10}, {'m', 20}, {'g', 30}};
-    const char *text = getenv("OVERLAP_MEMORY");
-    char *end;
-    if (text == NULL || *text == '\0') return DEFAULT_MEMORY;
-    uint64_t bytes = strtoull(text, &end, 10);
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (*end == units[i].letter) bytes <<= units[i].shift;
-    if (bytes > 0) return bytes;
-    fprintf(stderr, "overlap: OVERLAP_MEMORY=%s is no size; write 512M or 4G\n", text);
-    return DEFAULT_MEMORY;
-}
-
-/* OVERLAP_ORDER: latest (the default), earliest, random:SEED. */
-static void order_from_environment(struct timeline_settings *settings)
-{
-    const char *text = getenv("OVERLAP_ORDER");
-    settings->order = TIMELINE_LATEST;
-    if (text == NULL || *text == '\0' || strcmp(text, "latest") == 0) return;
-    if (strcmp(text, "earliest") == 0) {
-        settings->order = TIMELINE_EARLIEST;
-    } else if (strncmp(text, "random", 6) == 0 && (text[6] == ':' || text[6] == '\0')) {
-        settings->order = TIMELINE_RANDOM;
-        settings->seed = text[6] == ':' ? strtoull(text + 7, NULL, 10) : 1;
-    } else {
-        fprintf(stderr,
-                "overlap: OVERLAP_ORDER=%s is none of latest, earliest, random:SEED; "
-                "using latest\n",
-                text);
-    }
-}
-
 static void trace_setting(const char *name, const char *text, uint64_t number)
 {
     struct trace_record record = {.kind = TRACE_SETTING, .bytes = number};
@@ -294,16 +257,17 @@ static void host_touched(uint64_t address, bool is_store, uint64_t pc,
 
 CUresult driver_cuInit(unsigned int Flags)
 {
-    struct timeline_settings settings = {.connections = 8, .pause = host_pause};
     if (Flags != 0) return CUDA_ERROR_INVALID_VALUE;
     if (driver.forked) return CUDA_ERROR_NOT_INITIALIZED;
     if (driver.initialised) return CUDA_SUCCESS;
 
-    const char *connections = getenv("CUDA_DEVICE_MAX_CONNECTIONS");
-    if (connections != NULL && atoi(connections) > 0)
-        settings.connections = (unsigned)atoi(connections);
-    order_from_environment(&settings);
-    if (!memory_start(memory_from_environment())) {
+    environment_read();
+    if (environment()->hidden) return CUDA_ERROR_NO_DEVICE;
+    const struct timeline_settings settings = {.order = environment()->order,
+                                               .seed = environment()->seed,
+                                               .connections = (unsigned)environment()->connections,
+                                               .pause = host_pause};
+    if (!memory_start(environment()->memory)) {
         fprintf(stderr, "overlap: cannot reserve the range of device addresses (128 GiB of address "
                         "space, none of it used yet); is a limit on address space set?\n");
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -311,9 +275,9 @@ CUresult driver_cuInit(unsigned int Flags)
     driver.timeline = timeline_create(&settings);
     if (driver.timeline == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     memory_trap_install(host_touched);
-    const char *order = getenv("OVERLAP_ORDER");
+    const char *order = settings.order != TIMELINE_LATEST ? getenv("OVERLAP_ORDER") : "latest";
     trace_setting("device", "Overlap software device", 0);
-    trace_setting("order", order != NULL && *order != '\0' ? order : "latest", settings.seed);
+    trace_setting("order", order, settings.seed);
     trace_setting("connections", "", settings.connections);
     driver.initialised = true;
     thread_spend(timeline_model.initialise);

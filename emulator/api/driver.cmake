@@ -3,7 +3,8 @@
 set(here ${CMAKE_CURRENT_LIST_DIR})
 add_library(emulator_cuda SHARED
     ${here}/driver.c ${here}/driver_absent.c ${here}/driver_context.c ${here}/driver_copy.c
-    ${here}/driver_device.c ${here}/driver_event.c ${here}/driver_host.c ${here}/driver_image.c
+    ${here}/driver_device.c ${here}/driver_environment.c ${here}/driver_event.c
+    ${here}/driver_host.c ${here}/driver_image.c
     ${here}/driver_jit.c ${here}/driver_launch.c ${here}/driver_library.c
     ${here}/driver_link.c ${here}/driver_memory.c
     ${here}/driver_module.c ${here}/driver_names.c ${here}/driver_object.c

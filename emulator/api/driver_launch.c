@@ -1,13 +1,10 @@
 /* Launches: checking the configuration, running the kernel, what its faults become; occupancy. */
+#include "emulator/api/driver_environment.h"
 #include "emulator/api/driver_module.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Warp instructions after which a kernel counts as endless; OVERLAP_INSTRUCTION_LIMIT changes it.
- * About a minute of one core; the lessons' kernels take a thousandth of it. */
-#define INSTRUCTION_LIMIT 4000000000ull
 
 struct launch {
     struct function *function; /* valid while `module` is retained */
@@ -185,19 +182,6 @@ static const struct memory_region *heap_of(struct context *context)
     return context->heap;
 }
 
-static uint64_t instruction_limit(void)
-{
-    const char *text = getenv("OVERLAP_INSTRUCTION_LIMIT");
-    uint64_t limit = text != NULL ? strtoull(text, NULL, 10) : 0;
-    return limit > 0 ? limit : INSTRUCTION_LIMIT;
-}
-
-static unsigned worker_count(void)
-{
-    const char *text = getenv("OVERLAP_WORKERS");
-    return text != NULL ? (unsigned)strtoul(text, NULL, 10) : 0;
-}
-
 static enum timeline_ran run_launch(struct operation *operation)
 {
     const struct launch *launch = (const void *)operation->payload;
@@ -210,8 +194,8 @@ static enum timeline_ran run_launch(struct operation *operation)
         .dynamic_shared = launch->dynamic_shared,
         .parameters = launch->parameters,
         .cooperative = launch->cooperative,
-        .workers = worker_count(),
-        .instruction_limit = instruction_limit(),
+        .workers = (unsigned)environment()->workers,
+        .instruction_limit = environment()->instruction_limit,
         .heap_address = heap != NULL ? heap->address : 0,
         .heap_bytes = heap != NULL ? heap->size : 0,
         .grid_id = operation->record.request,
@@ -291,7 +275,12 @@ static CUresult submit_launch(CUfunction handle, CUstream stream_handle, const s
     operation->record.count = product(launch->grid) * product(launch->block);
     trace_copy_string(operation->record.name, sizeof operation->record.name, info->name);
     struct timeline_work work = {.kind = TIMELINE_KERNEL, .signature = signature_of(launch)};
-    return operation_submit(operation, stream, &work, NULL, NULL);
+    struct timeline_op *op = NULL;
+    TRY(operation_submit(operation, stream, &work, NULL, &op));
+    CUresult code = CUDA_SUCCESS;
+    if (environment()->launch_blocking) code = wait_for_op(stream->object.context, op);
+    timeline_op_release(op);
+    return code;
 }
 
 CUresult driver_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
