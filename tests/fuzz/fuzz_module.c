@@ -1,0 +1,104 @@
+/* Any bytes as an image for cuModuleLoadData, and what comes of it through the driver's API: every
+ * function asked for, launched and waited for. The API is told no length, so a container goes in
+ * only if it is as long as its header says; whatever else is wrong with it is its own. */
+#include "tests/fuzz/fuzz.h"
+
+#include <cuda.h>
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 8, LOG = 512, CONTAINER_HEADER = 16, PARAMETERS = 1 << 15 };
+
+static CUcontext context;
+static CUdeviceptr buffer;
+
+static void start(void)
+{
+    CUdevice device;
+    if (context) return;
+    setenv("OVERLAP_MEMORY", "64M", 1);
+    setenv("OVERLAP_INSTRUCTION_LIMIT", "4000", 1);
+    setenv("OVERLAP_WORKERS", "1", 1);
+    if (cuInit(0) || cuDeviceGet(&device, 0) || cuCtxCreate(&context, NULL, 0, device) ||
+        cuMemAlloc(&buffer, 4096))
+        abort();
+}
+
+/* A kernel's fault ends its context. */
+static void start_again(void)
+{
+    cuCtxDestroy(context);
+    context = NULL;
+    start();
+}
+
+static void launch(CUfunction function)
+{
+    static _Alignas(16) unsigned char block[PARAMETERS];
+    void *parameters[64];
+    size_t offset, size, count = 0;
+    memset(block, 0, sizeof block);
+    while (cuFuncGetParamInfo(function, count, &offset, &size) == CUDA_SUCCESS) {
+        if (count == 64 || offset + size > sizeof block) return;
+        if (size == sizeof buffer) memcpy(block + offset, &buffer, sizeof buffer);
+        parameters[count++] = block + offset;
+    }
+    if (cuLaunchKernel(function, 2, 1, 1, 40, 1, 1, 64, NULL, parameters, NULL) != CUDA_SUCCESS)
+        return;
+    if (cuCtxSynchronize() != CUDA_SUCCESS) start_again();
+}
+
+static void look_at(CUmodule module)
+{
+    CUfunction functions[MOST];
+    unsigned count = 0;
+    const CUcontext before = context;
+    if (cuModuleGetFunctionCount(&count, module)) abort();
+    if (count > MOST) count = MOST;
+    if (count > 0 && cuModuleEnumerateFunctions(functions, count, module)) abort();
+    for (unsigned k = 0; k < count; k++) {
+        int value;
+        for (int attribute = 0; attribute < CU_FUNC_ATTRIBUTE_MAX; attribute++)
+            cuFuncGetAttribute(&value, (CUfunction_attribute)attribute, functions[k]);
+        launch(functions[k]);
+        if (context != before) return; /* the module went with it */
+    }
+    if (cuModuleUnload(module)) abort();
+}
+
+/* Whether nothing beyond `size` bytes is asked for by the outermost header. */
+static bool is_whole(const uint8_t *bytes, size_t size)
+{
+    static const uint32_t wrapper = 0x466243b1, container = 0xba55ed50;
+    uint32_t magic;
+    uint16_t header;
+    uint64_t rest;
+    if (size < CONTAINER_HEADER) return true;
+    memcpy(&magic, bytes, sizeof magic);
+    memcpy(&header, bytes + 6, sizeof header);
+    memcpy(&rest, bytes + 8, sizeof rest);
+    if (magic == wrapper) return false; /* an address */
+    return magic != container || (header <= size && rest <= size - header);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    char log[LOG] = "";
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {log, (void *)(uintptr_t)sizeof log};
+    CUmodule module;
+    start();
+    if (!is_whole(bytes, size)) return 0;
+    uint8_t *image = calloc(1, size + CONTAINER_HEADER); /* text ends with a zero byte */
+    if (!image) abort();
+    memcpy(image, bytes, size);
+    const CUresult code = cuModuleLoadDataEx(&module, image, 2, options, values);
+    free(image);
+    if (code == CUDA_SUCCESS)
+        look_at(module);
+    else if (!log[0])
+        abort(); /* refused without a word */
+    return 0;
+}
