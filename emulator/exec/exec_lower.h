@@ -130,6 +130,19 @@ int32_t lower_variable_index(const struct lower *lower, const struct ptx_variabl
 uint32_t lower_shared_offset(const struct lower *lower, const struct ptx_variable *variable,
                              bool *dynamic);
 
+/* What no GPU has room for, whatever is launched: CUDA Programming Guide, "Technical
+ * Specifications per Compute Capability"; parameters before PTX 8.1 as ptxas counts them. */
+enum {
+    EXEC_MOST_SHARED = 48 << 10, /* static, of a block */
+    EXEC_MOST_LOCAL = 512 << 10, /* of a thread */
+    EXEC_MOST_CONSTANT = 64 << 10,
+    EXEC_MOST_PARAMETERS = 32764,
+    EXEC_MOST_PARAMETERS_BEFORE_8_1 = 4352,
+};
+/* True if `bytes` is at most `most`; otherwise the program is refused for `what` of `name`. */
+bool exec_program_fits(struct exec_program *program, uint64_t bytes, uint64_t most,
+                       const char *what, const char *name);
+
 bool exec_variables_create(struct exec_program *program, const struct ptx_module *module);
 
 /* Marks loads whose result is awaited before the next: answers whether the load that is being

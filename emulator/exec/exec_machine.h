@@ -115,7 +115,7 @@ struct exec_function {
     uint32_t index;
     struct exec_formal *poisoned; /* slots that may be read before they are written */
     size_t poisoned_count;
-    uint32_t frame_bytes; /* registers, scratch slots, constants */
+    uint32_t frame_bytes;            /* registers, scratch slots, constants */
     struct exec_constant *constants; /* first those that change from block to block */
     size_t constant_count;
     size_t changing_count;
@@ -167,6 +167,7 @@ struct exec_program {
     uint32_t module_shared_bytes; /* of .shared variables that several functions see */
     size_t cache_count;
     bool failed;              /* out of memory while it was made */
+    char refusal[200];        /* why no device could hold it; empty: one can */
     struct exec_arena *arena; /* owns everything but positions */
 };
 
@@ -265,7 +266,7 @@ struct exec_block {
     unsigned char *shared;
     struct exec_barrier barriers[EXEC_BARRIERS];
     uint32_t barriers_used; /* a bit each: barriers[] with `used` set */
-    bool polling; /* in its last turn no warp did more than wait and look */
+    bool polling;           /* in its last turn no warp did more than wait and look */
     struct exec_block *next;
 };
 

@@ -144,6 +144,30 @@ uint32_t lower_local_offset(const struct lower *lower, const struct ptx_variable
     return lower->offsets[variable->index];
 }
 
+bool exec_program_fits(struct exec_program *program, uint64_t bytes, uint64_t most,
+                       const char *what, const char *name)
+{
+    if (bytes <= most) return true;
+    if (!program->refusal[0])
+        snprintf(program->refusal, sizeof program->refusal,
+                 "%.80s: %llu bytes of %s; a device has at most %llu", name,
+                 (unsigned long long)bytes, what, (unsigned long long)most);
+    return false;
+}
+
+static bool fits_local(struct exec_program *program, const struct ptx_function *source,
+                       uint64_t bytes)
+{
+    return exec_program_fits(program, bytes, EXEC_MOST_LOCAL, "local memory for a thread",
+                             source->name);
+}
+
+static bool fits_shared(struct exec_program *program, const char *name, uint64_t bytes)
+{
+    return exec_program_fits(program, bytes, EXEC_MOST_SHARED,
+                             "static shared memory for a block (dynamic may be more)", name);
+}
+
 /* Formal parameters and results first in a device function's local memory. */
 static bool place_formals(struct exec_program *program, struct exec_function *function,
                           const struct ptx_function *source)
@@ -165,6 +189,7 @@ static bool place_formals(struct exec_program *program, struct exec_function *fu
         *(result ? &function->returns[k - prototype->parameter_count] : &function->formals[k]) =
             (struct exec_formal){.offset = (uint32_t)end, .size = (uint32_t)variable->size};
         end += variable->size;
+        if (!fits_local(program, source, end)) return false;
     }
     function->local_bytes = (uint32_t)align_up(end, 16);
     return true;
@@ -173,7 +198,7 @@ static bool place_formals(struct exec_program *program, struct exec_function *fu
 /* .local variables, then .param variables of call sequences, which share their place with those
  * whose scopes are over. .shared variables of an entry in its own area, of other functions in the
  * module's. */
-static void place_body(struct exec_program *program, struct exec_function *function,
+static bool place_body(struct exec_program *program, struct exec_function *function,
                        const struct ptx_function *source, uint32_t *offsets)
 {
     uint64_t local = function->local_bytes;
@@ -188,6 +213,8 @@ static void place_body(struct exec_program *program, struct exec_function *funct
         *end = align_up(*end, variable->alignment);
         offsets[k] = (uint32_t)*end;
         *end += variable->size;
+        if (!fits_local(program, source, local) || !fits_shared(program, source->name, shared))
+            return false;
     }
     if (source->is_entry)
         function->info.static_shared = (uint32_t)shared;
@@ -207,12 +234,14 @@ static void place_body(struct exec_program *program, struct exec_function *funct
         at = align_up(at, variable->alignment);
         offsets[k] = (uint32_t)at;
         if (at + variable->size > local) local = at + variable->size;
+        if (!fits_local(program, source, local)) return false;
     }
     function->local_bytes = (uint32_t)align_up(local, 16);
+    return true;
 }
 
 static bool place_parameters(struct exec_program *program, struct exec_function *function,
-                             const struct ptx_function *source)
+                             const struct ptx_function *source, uint64_t most)
 {
     const struct ptx_prototype *prototype = &source->prototype;
     struct exec_parameter *parameters =
@@ -224,6 +253,7 @@ static bool place_parameters(struct exec_program *program, struct exec_function 
         parameters[k] = (struct exec_parameter){.offset = (uint32_t)end,
                                                 .size = (uint32_t)prototype->parameters[k]->size};
         end += prototype->parameters[k]->size;
+        if (!exec_program_fits(program, end, most, "parameters", source->name)) return false;
     }
     function->info.parameters = parameters;
     function->info.parameter_count = prototype->parameter_count;
@@ -288,6 +318,7 @@ static bool place_module_shared(struct exec_program *program, const struct ptx_m
         end = align_up(end, variable->alignment);
         program->module_shared[k] = (uint32_t)end;
         end += variable->size;
+        if (!fits_shared(program, variable->name, end)) return false;
     }
     program->module_shared_bytes = (uint32_t)end;
     return true;
@@ -332,7 +363,12 @@ static void settle_calls(struct exec_program *program)
                 if (call->callee->stack_bytes > deepest) deepest = call->callee->stack_bytes;
             }
             if (function->settled || !settled) continue;
-            function->stack_bytes = function->local_bytes + EXEC_CALL_BYTES + (uint32_t)deepest;
+            deepest += function->local_bytes;
+            if (!exec_program_fits(program, deepest, EXEC_MOST_LOCAL,
+                                   "local memory for a thread with what it calls",
+                                   function->info.name))
+                return;
+            function->stack_bytes = (uint32_t)deepest + EXEC_CALL_BYTES;
             function->settled = changed = true;
         }
     }
@@ -378,6 +414,10 @@ static uint32_t estimate_registers(const struct ptx_function *source)
 static bool declare_functions(struct exec_program *program, const struct ptx_module *module)
 {
     const size_t count = module->function_count;
+    const bool is_late =
+        module->version_major > 8 || (module->version_major == 8 && module->version_minor > 0);
+    const uint64_t most_parameters =
+        is_late ? EXEC_MOST_PARAMETERS : EXEC_MOST_PARAMETERS_BEFORE_8_1;
     program->functions = exec_arena_take(program->arena, count, sizeof *program->functions);
     program->entries = exec_arena_take(program->arena, count, sizeof *program->entries);
     if (!program->functions || !program->entries) return false;
@@ -402,7 +442,7 @@ static bool declare_functions(struct exec_program *program, const struct ptx_mod
         function->info.max_threads = product && product < 1024 ? (uint32_t)product : 1024;
         memcpy(function->info.required_threads, source->required_threads,
                sizeof function->info.required_threads);
-        if (source->is_entry ? !place_parameters(program, function, source)
+        if (source->is_entry ? !place_parameters(program, function, source, most_parameters)
                              : !place_formals(program, function, source))
             return false;
         if (source->is_entry && source->is_defined)
@@ -418,7 +458,10 @@ static bool compile_function(struct exec_program *program, const struct ptx_modu
     struct exec_function *function = program->functions[index];
     uint32_t *offsets = calloc(source->variable_count + 1u, sizeof *offsets);
     if (!offsets) return false;
-    place_body(program, function, source, offsets);
+    if (!place_body(program, function, source, offsets)) {
+        free(offsets);
+        return false;
+    }
     struct lower lower = {.program = program,
                           .module = module,
                           .source = source,
@@ -457,10 +500,12 @@ struct exec_program *exec_program_create(const struct ptx_module *module, char *
     settle_calls(program);
     for (size_t k = 0; k < program->entry_count; k++)
         program->entries[k]->info.local_bytes = program->entries[k]->stack_bytes - EXEC_CALL_BYTES;
-    if (program->failed || exec_arena_failed(program->arena)) goto fail;
+    if (program->failed || program->refusal[0] || exec_arena_failed(program->arena)) goto fail;
     return program;
 fail:
-    snprintf(log, log_size, "the host has no memory to compile the module\n");
+    snprintf(log, log_size, "%s\n",
+             program && program->refusal[0] ? program->refusal
+                                            : "the host has no memory to compile the module");
     exec_program_destroy(program);
     return NULL;
 }

@@ -1,6 +1,9 @@
 /* Module variables: what they are called, how large they are, what they hold at first. */
 #include "emulator/exec/exec_lower.h"
 
+/* Bytes of one variable's initial value: its text would have to be as large. */
+#define MOST_INITIAL ((uint64_t)256 << 20)
+
 /* An address inside an initial value. */
 struct exec_relocation {
     uint64_t offset;
@@ -41,6 +44,8 @@ static bool copy_initial(struct exec_program *program, const struct ptx_module *
                          const struct ptx_variable *source, struct exec_initial *initial)
 {
     if (!source->initialised) return true;
+    if (!exec_program_fits(program, source->size, MOST_INITIAL, "initialised memory", source->name))
+        return true;
     initial->bytes = exec_arena_take(program->arena, source->size, 1);
     initial->relocations =
         exec_arena_take(program->arena, source->relocation_count, sizeof *initial->relocations);
@@ -65,6 +70,7 @@ static bool copy_initial(struct exec_program *program, const struct ptx_module *
 bool exec_variables_create(struct exec_program *program, const struct ptx_module *module)
 {
     const uint32_t most = module->variable_count;
+    uint64_t constant = 0;
     program->variables = exec_arena_take(program->arena, most, sizeof *program->variables);
     program->initials = exec_arena_take(program->arena, most, sizeof *program->initials);
     if (!program->variables || !program->initials) return false;
@@ -80,6 +86,12 @@ bool exec_variables_create(struct exec_program *program, const struct ptx_module
                                    .external = source->linkage == PTX_EXTERN,
                                    .managed = source->managed};
         if (!copy_initial(program, module, source, &program->initials[index])) return false;
+        if (source->space != PTX_SPACE_CONST) continue;
+        const uint64_t alignment = program->variables[index].alignment;
+        constant = (constant + alignment - 1) / alignment * alignment + source->size;
+        if (!exec_program_fits(program, constant, EXEC_MOST_CONSTANT, "constant memory, up to",
+                               source->name))
+            return true;
     }
     return true;
 }
