@@ -1,9 +1,10 @@
 # shellcheck shell=sh
-# What ./grade and ./selftest share: find or install what the build needs, configure, build.
+# What ./grade, ./emulate and ./selftest share: find or install what the build needs, configure, build.
 #
 # Sourced with `root` set to the repository's folder. The entry point is setup_build. Everything it
-# says goes to standard error; when it cannot go on it says what to do and exits with 2. It never
-# changes anything outside the repository, except Debian packages, which it names first.
+# says goes to standard error; when it cannot go on it says what to do and exits with 2, or with what
+# `setup_trouble` says. It never changes anything outside the repository, except Debian packages,
+# which it names first.
 #
 # One lock serialises set-up and build, so that two calls at once leave one whole build. What an
 # interrupted call left half done is known by a missing stamp, and is done again.
@@ -16,7 +17,7 @@ say() { printf 'overlap: %s\n' "$*" >&2; }
 fail()
 {
     say "$*"
-    exit 2
+    exit "${setup_trouble:-2}"
 }
 
 # What the build needs: how to see that it is there, the Debian package that has it, what for.

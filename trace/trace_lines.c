@@ -111,19 +111,20 @@ size_t trace_lines_inlined(const struct trace_lines *lines, uint64_t address,
     return count;
 }
 
-bool trace_lines_symbol(const struct trace_lines *lines, uint64_t address, char *text, size_t size)
+const char *trace_lines_symbol(const struct trace_lines *lines, uint64_t address, char *text,
+                               size_t size)
 {
     GElf_Off offset = 0;
     GElf_Sym symbol;
     Dwfl_Module *module = module_at(lines, address);
-    if (module == NULL) return false;
+    if (module == NULL) return NULL;
     const char *path = dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
     const char *name = dwfl_module_addrinfo(module, address, &offset, &symbol, NULL, NULL, NULL);
     if (name != NULL)
-        snprintf(text, size, "%s+%llu in %s", name, (unsigned long long)offset, path);
+        snprintf(text, size, "%s+%llu", name, (unsigned long long)offset);
     else
-        snprintf(text, size, "%s", path);
-    return true;
+        snprintf(text, size, "code without a name");
+    return path;
 }
 
 /* ---- functions ------------------------------------------------------------------------------ */

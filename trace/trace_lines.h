@@ -36,8 +36,9 @@ bool trace_lines_at(const struct trace_lines *lines, uint64_t address, struct tr
 size_t trace_lines_inlined(const struct trace_lines *lines, uint64_t address,
                            struct trace_line *line, size_t most);
 
-/* "main+28 in ./program" for an address without lines; false where no file is. */
-bool trace_lines_symbol(const struct trace_lines *lines, uint64_t address, char *text, size_t size);
+/* "main+28" for an address without lines. Returns the path of the file that it is in, or NULL. */
+const char *trace_lines_symbol(const struct trace_lines *lines, uint64_t address, char *text,
+                               size_t size);
 
 /* Visits the declaration of every function of that name that has code, until `visit` returns true;
  * returns whether it did. */

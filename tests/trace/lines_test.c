@@ -87,10 +87,10 @@ START_TEST(an_address_without_lines_is_a_symbol_or_nothing)
 {
     struct trace_line line;
     char text[256];
-    ck_assert(
+    ck_assert_ptr_nonnull(
         trace_lines_symbol(lines, (uint64_t)(uintptr_t)caller_of_the_wrapper, text, sizeof text));
-    ck_assert_str_eq(text, "caller_of_the_wrapper+0 in /proc/self/exe");
-    ck_assert(!trace_lines_symbol(lines, 16, text, sizeof text));
+    ck_assert_str_eq(text, "caller_of_the_wrapper+0");
+    ck_assert_ptr_null(trace_lines_symbol(lines, 16, text, sizeof text));
     ck_assert(!trace_lines_at(lines, 16, &line));
     ck_assert(!trace_lines_at(NULL, 16, &line));
     ck_assert(!trace_lines_add(lines, "/no/such/file", 0x10000000));
