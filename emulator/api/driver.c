@@ -2,6 +2,7 @@
 #include "emulator/api/driver.h"
 
 #include "emulator/api/driver_environment.h"
+#include "emulator/api/driver_races.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,6 +166,7 @@ static CUresult check(unsigned needs)
     if (context == NULL) return CUDA_ERROR_INVALID_CONTEXT;
     if (!context->alive) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     thread.call.context = context->object.id;
+    if (needs & UNSAFE) TRY(capture_check_unsafe());
     if (context->sticky == CUDA_SUCCESS) return CUDA_SUCCESS;
     if (!(needs & STICKY_LATER)) return context->sticky;
     thread.owed = context->sticky;
@@ -273,7 +275,7 @@ CUresult driver_cuInit(unsigned int Flags)
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     driver.timeline = timeline_create(&settings);
-    if (driver.timeline == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (driver.timeline == NULL || !races_begin()) return CUDA_ERROR_OUT_OF_MEMORY;
     memory_trap_install(host_touched);
     const char *order = settings.order != TIMELINE_LATEST ? getenv("OVERLAP_ORDER") : "latest";
     trace_setting("device", "Overlap software device", 0);

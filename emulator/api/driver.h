@@ -40,10 +40,13 @@ enum driver_needs {
     STICKY_LATER = 1u << 2, /* done in spite of a sticky error */
     SUBMITS = 1u << 3,
     PER_THREAD = 1u << 4, /* stream 0 is the thread's own default stream */
+    UNSAFE = 1u << 5,     /* a capture may prohibit it: it has an effect that no graph repeats */
     READY = NEEDS_INIT,
     CURRENT = NEEDS_INIT | NEEDS_CONTEXT,
     CLEANUP = CURRENT | STICKY_LATER,
     ASYNC = CURRENT | SUBMITS,
+    CURRENT_UNSAFE = CURRENT | UNSAFE,
+    CLEANUP_UNSAFE = CLEANUP | UNSAFE,
     CURRENT_PER_THREAD = CURRENT | PER_THREAD,
     CLEANUP_PER_THREAD = CLEANUP | PER_THREAD,
     READY_PER_THREAD = READY | PER_THREAD,
@@ -72,7 +75,13 @@ enum object_kind {
     OBJECT_LIBRARY,
     OBJECT_KERNEL,
     OBJECT_POOL,
+    OBJECT_GRAPH,
+    OBJECT_GRAPH_NODE,
+    OBJECT_GRAPH_EXEC,
+    OBJECT_USER,
     OBJECT_LINK,
+    OBJECT_ARRAY,
+    OBJECT_TEXTURE, /* or a surface */
     OBJECT_KIND_COUNT
 };
 
@@ -93,14 +102,17 @@ struct stream {
     unsigned flags;
     int priority;
     CUsynchronizationPolicy policy;
-    uint64_t thread;     /* of a per-thread default stream; 0: not one */
-    struct stream *next; /* in the context's list of those */
+    uint64_t thread;           /* of a per-thread default stream; 0: not one */
+    uint64_t caller;           /* of the call that made it; 0: a default stream */
+    struct captured *captured; /* its part in a capture; NULL: it is not being captured */
+    struct stream *next;       /* in the context's list of those */
 };
 
 struct event {
     struct object object;
     unsigned flags;
     struct timeline_op *record; /* the latest; NULL: never recorded */
+    struct captured *captured;  /* what a capture recorded, if that was later; NULL: it was not */
 };
 
 enum { LIMITS = 16 };
@@ -149,8 +161,9 @@ struct thread {
     bool locked;
     bool per_thread; /* stream 0 in the current driver call */
     bool in_host_function;
-    unsigned polls; /* queries in a row that were answered with not ready */
-    CUresult owed;  /* a sticky error that the call returns after it has done its work */
+    unsigned polls;                   /* queries in a row that were answered with not ready */
+    CUstreamCaptureMode capture_mode; /* cuThreadExchangeStreamCaptureMode */
+    CUresult owed; /* a sticky error that the call returns after it has done its work */
     struct call call;
     struct context **stack; /* of current contexts, the last one on top */
     size_t depth_of_stack, room_of_stack;
@@ -183,6 +196,7 @@ struct driver {
     unsigned primary_count;
     unsigned primary_flags;
     struct object *buckets[4096]; /* live handles */
+    struct capture *captures;     /* sequences that have not ended */
 };
 extern struct driver driver;
 
@@ -217,8 +231,12 @@ struct operation {
     enum timeline_ran (*run)(struct operation *operation); /* NULL: nothing to do */
     void (*abandoned)(struct operation *operation);        /* it will not run; may be NULL */
     void (*drop)(struct operation *operation);             /* what `payload` owns; may be NULL */
+    void (*copied)(struct operation *operation);           /* it has a second owner; may be NULL */
     struct timeline_op *op;                                /* during `run` */
-    CUresult *outcome; /* of a caller that waits; NULL: an error becomes the context's */
+    struct actor *actor;    /* what driver_races.c knows of it; NULL: nothing yet */
+    uint64_t stream_caller; /* the stream's `caller` */
+    CUresult *outcome;      /* of a caller that waits; NULL: an error becomes the context's */
+    size_t payload_size;
     _Alignas(16) unsigned char payload[];
 };
 /* NULL: no memory. The record has the call's stream, request, caller and so on. */
@@ -228,6 +246,16 @@ struct operation *operation_make(const struct stream *stream, enum trace_what wh
 CUresult operation_submit(struct operation *operation, struct stream *stream,
                           const struct timeline_work *work, struct timeline_op *op_before,
                           struct timeline_op **op);
+/* The same for a graph's node, in the context of `carrier`: see timeline_submit_part. */
+CUresult operation_submit_part(struct operation *operation, struct timeline_stream *carrier,
+                               unsigned lane, const struct timeline_work *work,
+                               struct timeline_op *const *after, size_t after_count,
+                               struct timeline_op **op);
+/* A second operation that does the same, as work of the call that is made now in `stream`; its
+ * place in the source stays where the first was asked for. NULL: no memory. */
+struct operation *operation_copy(const struct operation *operation, const struct stream *stream);
+/* Releases an operation that is in no stream; NULL is fine. */
+void operation_drop(struct operation *operation);
 /* For `run`: the operation cannot be done. A finding with the call that asked for it, and the
  * error where it belongs. Returns TIMELINE_RAN. */
 enum timeline_ran operation_fail(struct operation *operation, CUresult code, const char *kind,
@@ -249,18 +277,42 @@ CUresult answer_stream_query(struct stream *stream);
 /* Host functions run in a thread of their own; see driver_host.c. `callback` or `function`. */
 CUresult host_function_submit(struct stream *stream, CUhostFn function, CUstreamCallback callback,
                               CUstream handle, void *argument);
+/* Calls a function of the submission some time soon, in the same thread. */
+void host_function_call(CUhostFn function, void *argument);
 /* The timeline's pause: lets go of the lock until something has changed. */
 void host_pause(void *user, bool stuck);
 /* Starts the thread that runs host functions and, for a host that waits without calling CUDA,
  * whatever is pending; wakes it if it is there. */
 void host_thread_wake(void);
 
+/* ---- capture: what it permits (driver_capture.c) ------------------------------------------- */
+
+/* Work is about to go into `stream`; a wait for it or a query of it; one for a whole context. An
+ * error is CUDA's, and has invalidated the captures that it concerns. */
+CUresult capture_check_work(const struct stream *stream);
+CUresult capture_check_wait(const struct stream *stream);
+CUresult capture_check_context(const struct context *context);
+/* A call that has an effect at once, which a launch of the captured graph would not repeat. */
+CUresult capture_check_unsafe(void);
+/* The same for a query of an event or a wait for it by the host. */
+CUresult capture_check_event(const struct event *event);
+/* Makes work meant for `stream`, which is being captured, a node of the graph. Takes it over. */
+CUresult capture_take(struct operation *operation, const struct stream *stream,
+                      const struct timeline_work *work);
+/* cuEventRecord in a stream that is being captured; cuStreamWaitEvent where either side is. */
+CUresult capture_record(struct event *event, struct stream *stream, bool external);
+CUresult capture_wait(struct stream *stream, struct event *event, bool external);
+/* The event has been recorded outside, or ends; the stream ends. */
+void capture_forget_event(struct event *event);
+void capture_forget_stream(struct stream *stream);
+
 /* ---- the trace and sentences --------------------------------------------------------------- */
 
 void trace_object(const struct object *object, enum trace_kind kind, enum trace_what what,
                   unsigned flags);
 void trace_memory(const struct memory_region *region, enum trace_kind kind, unsigned flags);
-/* What a finding says, on stderr, unless OVERLAP_QUIET is set: whoever reads the trace prints it. */
+/* What a finding says, on stderr, unless OVERLAP_QUIET is set: whoever reads the trace prints it.
+ */
 void finding_say(const char *sentence);
 /* The number of the TRACE_STACK with the calls that led to `caller`, which it writes if it is new;
  * 0 where the trace wants none. For a signal handler too. */

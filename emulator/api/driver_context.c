@@ -1,5 +1,5 @@
 /* Contexts: created, current (a stack per thread), primary, destroyed. */
-#include "emulator/api/driver.h"
+#include "emulator/api/driver_array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +75,12 @@ static void context_end(struct context *context, bool implicit)
             break;
         case OBJECT_MODULE:
             module_end(object, true);
+            break;
+        case OBJECT_ARRAY:
+            array_end(object, true);
+            break;
+        case OBJECT_TEXTURE:
+            texture_end(object, true);
             break;
         default:
             object_end(object, true);
@@ -311,6 +317,8 @@ CUresult driver_cuCtxSynchronize_v2(CUcontext ctx)
     struct context *context;
     TRY(context_or_current(ctx, &context));
     thread.call.context = context->object.id;
+    TRY(capture_check_context(context));
+    TRY(capture_check_unsafe());
     if (context->sticky != CUDA_SUCCESS) return context->sticky;
     uint64_t end = timeline_context_finish(context->time);
     if (!context->alive) return CUDA_ERROR_CONTEXT_IS_DESTROYED;

@@ -3,7 +3,9 @@
  * Whether the host waits follows the Driver API's "API synchronization behavior", by where the two
  * sides are; where that says "might", it does not wait.
  */
-#include "emulator/api/driver.h"
+#include "emulator/api/driver_array.h"
+#include "emulator/api/driver_graph.h"
+#include "emulator/api/driver_races.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +24,7 @@ struct extent {
 /* What the API's name, or the copy's direction, says of a side. All addresses are in one space, so
  * that the copy goes by where they really are: device memory said to be the host's is copied, and
  * only named. The host's own memory said to be the device's is refused. */
-enum demand { HOST_SIDE, DEVICE_SIDE, ANY_SIDE };
+enum demand { HOST_SIDE, DEVICE_SIDE, ANY_SIDE, ARRAY_SIDE };
 
 struct copy {
     struct side to, from;
@@ -82,6 +84,7 @@ static CUresult place_find(struct side *side, const struct extent *extent, enum 
                 (unsigned long long)side->address, region != NULL ? "goes beyond" : "is", what);
         return CUDA_ERROR_INVALID_VALUE;
     }
+    if (demand == ARRAY_SIDE) side->place = TRACE_ARRAY;
     if (demand == HOST_SIDE && side->place == TRACE_DEVICE)
         finding("wrong side", CUDA_SUCCESS,
                 "the copy's direction calls the %s, 0x%llx, host memory, but it is %s; it was "
@@ -137,6 +140,17 @@ static void flatten(struct copy *copy)
     }
 }
 
+/* One side of a copy, as races takes it. */
+static struct races_rows rows_of(const struct side *side, const struct extent *extent)
+{
+    return (struct races_rows){.address = side->address,
+                               .width = extent->width,
+                               .pitch = side->pitch,
+                               .height = extent->height,
+                               .slice = side->slice,
+                               .depth = extent->depth};
+}
+
 static enum timeline_ran fail_gone(struct operation *operation, uint64_t address, const char *role)
 {
     char what[160];
@@ -159,6 +173,8 @@ static enum timeline_ran run_copy(struct operation *operation)
     unsigned char *to = bytes_at(copy->to.address, span(&copy->to, extent), &to_place);
     if (to == NULL || (to_place == TRACE_PAGEABLE && copy->to.place != TRACE_PAGEABLE))
         return fail_gone(operation, copy->to.address, "destination");
+    const struct races_rows written = rows_of(&copy->to, extent);
+    races_operation(operation, RACES_WRITE, &written);
 
     if (copy->staged != NULL) {
         size_t row = extent->width;
@@ -171,6 +187,8 @@ static enum timeline_ran run_copy(struct operation *operation)
         bytes_at(copy->from.address, span(&copy->from, extent), &from_place);
     if (from == NULL || (from_place == TRACE_PAGEABLE && copy->from.place != TRACE_PAGEABLE))
         return fail_gone(operation, copy->from.address, "source");
+    const struct races_rows read = rows_of(&copy->from, extent);
+    races_operation(operation, RACES_READ, &read);
     if (copy_rows(to, &copy->to, from, copy->from.pitch, copy->from.slice, extent,
                   to_place == TRACE_PAGEABLE || from_place == TRACE_PAGEABLE))
         return TIMELINE_RAN;
@@ -192,6 +210,8 @@ static CUresult stage(struct copy *copy)
     struct side dense = {.pitch = e->width, .slice = e->width * e->height};
     copy->staged = malloc(e->width * e->height * e->depth);
     if (copy->staged == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    const struct races_rows read = rows_of(&copy->from, e);
+    races_host(RACES_READ, &read);
     if (copy_rows(copy->staged, &dense, (const unsigned char *)(uintptr_t)copy->from.address,
                   copy->from.pitch, copy->from.slice, e, true))
         return CUDA_SUCCESS;
@@ -199,6 +219,37 @@ static CUresult stage(struct copy *copy)
             "the source of the copy, 0x%llx, is memory that the host does not have",
             (unsigned long long)copy->from.address);
     return CUDA_ERROR_INVALID_VALUE;
+}
+
+/* What the timeline must know of it. Into the device, the staging of pageable memory is the host's
+ * time; out of it, the copy's. */
+static struct timeline_work work_of(const struct copy *copy)
+{
+    const bool to_host = is_host(copy->to.place), from_host = is_host(copy->from.place);
+    const struct extent *e = &copy->extent;
+    return (struct timeline_work){
+        .kind = to_host && from_host ? TIMELINE_COPY_HOST
+                : from_host          ? TIMELINE_COPY_IN
+                : to_host            ? TIMELINE_COPY_OUT
+                                     : TIMELINE_COPY_INSIDE,
+        .bytes = (uint64_t)e->width * e->height * e->depth,
+        .pageable = copy->to.place == TRACE_PAGEABLE,
+    };
+}
+
+/* An operation that does `copy`, and owns what is staged. NULL: no memory. */
+static struct operation *make_copy(const struct stream *stream, const struct copy *copy)
+{
+    struct operation *operation = operation_make(stream, TRACE_COPY, sizeof *copy);
+    if (operation == NULL) return NULL;
+    operation->record.from = copy->from.place;
+    operation->record.to = copy->to.place;
+    operation->record.bytes = work_of(copy).bytes;
+    operation->record.address = copy->to.address;
+    operation->run = run_copy;
+    operation->drop = drop_copy;
+    memcpy(operation->payload, copy, sizeof *copy);
+    return operation;
 }
 
 static CUresult submit_copy(CUstream handle, struct copy *copy, enum demand to, enum demand from,
@@ -211,6 +262,7 @@ static CUresult submit_copy(CUstream handle, struct copy *copy, enum demand to, 
     struct extent *e = &copy->extent;
 
     TRY(stream_for_work(handle, &stream));
+    if (!asynchronous) TRY(capture_check_unsafe());
     if (e->width == 0 || e->height == 0 || e->depth == 0) return CUDA_SUCCESS;
     TRY(place_find(&copy->to, e, to, "destination"));
     TRY(place_find(&copy->from, e, from, "source"));
@@ -219,19 +271,12 @@ static CUresult submit_copy(CUstream handle, struct copy *copy, enum demand to, 
     const bool to_host = is_host(copy->to.place), from_host = is_host(copy->from.place);
     const bool managed = copy->to.place == TRACE_MANAGED || copy->from.place == TRACE_MANAGED;
     const bool staged = !asynchronous && copy->from.place == TRACE_PAGEABLE && !to_host;
-    const bool waits = to_host && from_host ? true
-                       : asynchronous       ? false
-                       : staged             ? false
-                                            : to_host || from_host || managed;
-    struct timeline_work work = {
-        .kind = to_host && from_host ? TIMELINE_COPY_HOST
-                : from_host          ? TIMELINE_COPY_IN
-                : to_host            ? TIMELINE_COPY_OUT
-                                     : TIMELINE_COPY_INSIDE,
-        .bytes = (uint64_t)e->width * e->height * e->depth,
-        /* Into the device, the staging is the host's time; out of it, the copy's. */
-        .pageable = copy->to.place == TRACE_PAGEABLE,
-    };
+    const bool waits = stream->captured != NULL ? false
+                       : to_host && from_host   ? true
+                       : asynchronous           ? false
+                       : staged                 ? false
+                                                : to_host || from_host || managed;
+    const struct timeline_work work = work_of(copy);
 
     if (staged) {
         /* The stream's earlier work is waited for, then the source is taken; the transfer itself
@@ -241,22 +286,15 @@ static CUresult submit_copy(CUstream handle, struct copy *copy, enum demand to, 
         code = stage(copy);
         if (code != CUDA_SUCCESS) goto done;
     }
-    if (from_host && !to_host && copy->from.place == TRACE_PAGEABLE)
+    if (from_host && !to_host && copy->from.place == TRACE_PAGEABLE && stream->captured == NULL)
         thread_spend((double)timeline_staging_time(work.bytes));
-    operation = operation_make(stream, TRACE_COPY, sizeof *copy);
+    operation = make_copy(stream, copy);
     if (operation == NULL) {
         code = CUDA_ERROR_OUT_OF_MEMORY;
         goto done;
     }
-    operation->record.from = copy->from.place;
-    operation->record.to = copy->to.place;
-    operation->record.bytes = work.bytes;
-    operation->record.address = copy->to.address;
-    operation->run = run_copy;
-    operation->drop = drop_copy;
     if (waits) operation->outcome = &outcome;
-    memcpy(operation->payload, copy, sizeof *copy);
-    copy->staged = NULL;
+    copy->staged = NULL; /* the operation's now */
     code = operation_submit(operation, stream, &work, NULL, waits ? &op : NULL);
     if (waits && code == CUDA_SUCCESS) {
         code = wait_for_op(stream->object.context, op);
@@ -360,6 +398,7 @@ struct described {
     CUmemorytype type;
     const void *host;
     CUdeviceptr device;
+    CUarray array;
     size_t x, y, z, pitch, height;
 };
 
@@ -380,9 +419,15 @@ static CUresult side_of(const struct described *described, const struct extent *
         *demand = ANY_SIDE;
         break;
     case CU_MEMORYTYPE_ARRAY:
-        finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
-                "copies from and to CUDA arrays are not supported by the software device");
-        return CUDA_ERROR_NOT_SUPPORTED;
+        *demand = ARRAY_SIDE;
+        return array_place(described->array,
+                           &(struct array_part){.x = described->x,
+                                                .y = described->y,
+                                                .z = described->z,
+                                                .width = extent->width,
+                                                .height = extent->height,
+                                                .depth = extent->depth},
+                           &side->address, &side->pitch, &side->slice);
     default:
         return CUDA_ERROR_INVALID_VALUE;
     }
@@ -416,12 +461,14 @@ static CUresult copy_2d(CUstream stream, const CUDA_MEMCPY2D *p, bool asynchrono
                           &(struct described){.type = p->dstMemoryType,
                                               .host = p->dstHost,
                                               .device = p->dstDevice,
+                                              .array = p->dstArray,
                                               .x = p->dstXInBytes,
                                               .y = p->dstY,
                                               .pitch = p->dstPitch},
                           &(struct described){.type = p->srcMemoryType,
                                               .host = p->srcHost,
                                               .device = p->srcDevice,
+                                              .array = p->srcArray,
                                               .x = p->srcXInBytes,
                                               .y = p->srcY,
                                               .pitch = p->srcPitch},
@@ -448,9 +495,47 @@ CUresult driver_cuMemcpy2DAsync(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
     &(struct described)                                                                            \
     {                                                                                              \
         .type = (p)->side##MemoryType, .host = (p)->side##Host, .device = (p)->side##Device,       \
-        .x = (p)->side##XInBytes, .y = (p)->side##Y, .z = (p)->side##Z, .pitch = (p)->side##Pitch, \
+        .array = (p)->side##Array, .x = (p)->side##XInBytes, .y = (p)->side##Y, .z = (p)->side##Z, .pitch = (p)->side##Pitch, \
         .height = (p)->side##Height                                                                \
     }
+
+CUresult copy_operation(struct context *context, const CUDA_MEMCPY3D *params,
+                        struct operation **operation, struct timeline_work *work)
+{
+    struct copy copy = {.extent = {params->WidthInBytes, params->Height, params->Depth}};
+    struct extent *e = &copy.extent;
+    enum demand to, from;
+    if (e->width == 0 || e->height == 0 || e->depth == 0) return CUDA_ERROR_INVALID_VALUE;
+    TRY(side_of(DESCRIBED_3D(params, dst), e, &copy.to, &to));
+    TRY(side_of(DESCRIBED_3D(params, src), e, &copy.from, &from));
+    TRY(place_find(&copy.to, e, to, "destination"));
+    TRY(place_find(&copy.from, e, from, "source"));
+    flatten(&copy);
+    *work = work_of(&copy);
+    *operation = make_copy(context->legacy, &copy);
+    return *operation != NULL ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+void copy_describe(const struct operation *operation, CUDA_MEMCPY3D *params)
+{
+    const struct copy *copy = (const void *)operation->payload;
+    const struct side *to = &copy->to, *from = &copy->from;
+    *params = (CUDA_MEMCPY3D){
+        .srcMemoryType = is_host(from->place) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
+        .srcHost = is_host(from->place) ? (const void *)(uintptr_t)from->address : NULL,
+        .srcDevice = is_host(from->place) ? 0 : from->address,
+        .srcPitch = from->pitch,
+        .srcHeight = from->pitch > 0 ? from->slice / from->pitch : 0,
+        .dstMemoryType = is_host(to->place) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
+        .dstHost = is_host(to->place) ? (void *)(uintptr_t)to->address : NULL,
+        .dstDevice = is_host(to->place) ? 0 : to->address,
+        .dstPitch = to->pitch,
+        .dstHeight = to->pitch > 0 ? to->slice / to->pitch : 0,
+        .WidthInBytes = copy->extent.width,
+        .Height = copy->extent.height,
+        .Depth = copy->extent.depth,
+    };
+}
 
 static CUresult copy_3d(CUstream stream, const CUDA_MEMCPY3D *p, bool asynchronous)
 {
@@ -487,6 +572,82 @@ CUresult driver_cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *pCopy, CUstream hS
     return copy_3d_peer(hStream, pCopy, true);
 }
 
+/* ---- bytes of arrays ---------------------------------------------------------------------- */
+
+/* A run of an array's bytes, which may go on in the next row. */
+static CUresult side_of_run(CUarray handle, size_t offset, size_t size, struct side *side)
+{
+    const struct array *array = array_find(handle);
+    if (array == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    if (size > array->region->size || offset > array->region->size - size)
+        return CUDA_ERROR_INVALID_VALUE;
+    *side = (struct side){array->region->address + offset, size, size, TRACE_PLACE_NONE};
+    return CUDA_SUCCESS;
+}
+
+static CUresult copy_to_array(CUstream stream, CUarray array, size_t offset, uint64_t from,
+                              enum demand demand, size_t size, bool asynchronous)
+{
+    struct copy copy = {.from = {from, size, size, TRACE_PLACE_NONE}, .extent = {size, 1, 1}};
+    TRY(side_of_run(array, offset, size, &copy.to));
+    return submit_copy(stream, &copy, ARRAY_SIDE, demand, asynchronous);
+}
+
+static CUresult copy_from_array(CUstream stream, uint64_t to, enum demand demand, CUarray array,
+                                size_t offset, size_t size, bool asynchronous)
+{
+    struct copy copy = {.to = {to, size, size, TRACE_PLACE_NONE}, .extent = {size, 1, 1}};
+    TRY(side_of_run(array, offset, size, &copy.from));
+    return submit_copy(stream, &copy, demand, ARRAY_SIDE, asynchronous);
+}
+
+CUresult driver_cuMemcpyHtoA(CUarray dstArray, size_t dstOffset, const void *srcHost,
+                             size_t ByteCount)
+{
+    return copy_to_array(NULL, dstArray, dstOffset, address_of(srcHost), HOST_SIDE, ByteCount,
+                         false);
+}
+
+CUresult driver_cuMemcpyHtoAAsync(CUarray dstArray, size_t dstOffset, const void *srcHost,
+                                  size_t ByteCount, CUstream hStream)
+{
+    return copy_to_array(hStream, dstArray, dstOffset, address_of(srcHost), HOST_SIDE, ByteCount,
+                         true);
+}
+
+CUresult driver_cuMemcpyAtoH(void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount)
+{
+    return copy_from_array(NULL, address_of(dstHost), HOST_SIDE, srcArray, srcOffset, ByteCount,
+                           false);
+}
+
+CUresult driver_cuMemcpyAtoHAsync(void *dstHost, CUarray srcArray, size_t srcOffset,
+                                  size_t ByteCount, CUstream hStream)
+{
+    return copy_from_array(hStream, address_of(dstHost), HOST_SIDE, srcArray, srcOffset, ByteCount,
+                           true);
+}
+
+CUresult driver_cuMemcpyDtoA(CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice,
+                             size_t ByteCount)
+{
+    return copy_to_array(NULL, dstArray, dstOffset, srcDevice, DEVICE_SIDE, ByteCount, false);
+}
+
+CUresult driver_cuMemcpyAtoD(CUdeviceptr dstDevice, CUarray srcArray, size_t srcOffset,
+                             size_t ByteCount)
+{
+    return copy_from_array(NULL, dstDevice, DEVICE_SIDE, srcArray, srcOffset, ByteCount, false);
+}
+
+CUresult driver_cuMemcpyAtoA(CUarray dstArray, size_t dstOffset, CUarray srcArray,
+                             size_t srcOffset, size_t ByteCount)
+{
+    struct side from;
+    TRY(side_of_run(srcArray, srcOffset, ByteCount, &from));
+    return copy_to_array(NULL, dstArray, dstOffset, from.address, ARRAY_SIDE, ByteCount, false);
+}
+
 /* ---- filling ----------------------------------------------------------------------------- */
 
 struct fill {
@@ -503,6 +664,8 @@ static enum timeline_ran run_fill(struct operation *operation)
     unsigned char *to = bytes_at(fill->to.address, span(&fill->to, &fill->extent), &place);
     if (to == NULL || place == TRACE_PAGEABLE)
         return fail_gone(operation, fill->to.address, "destination");
+    const struct races_rows written = rows_of(&fill->to, &fill->extent);
+    races_operation(operation, RACES_WRITE, &written);
     for (size_t y = 0; y < fill->extent.height; y++) {
         unsigned char *row = to + y * fill->to.pitch;
         if (fill->unit == 1)
@@ -514,16 +677,13 @@ static enum timeline_ran run_fill(struct operation *operation)
     return TIMELINE_RAN;
 }
 
-/* `count` units a row. The host waits only where the memory is the host's as well. */
-static CUresult submit_fill(CUstream handle, CUdeviceptr address, size_t pitch, uint32_t value,
-                            unsigned unit, size_t count, size_t height, bool asynchronous)
+/* An operation that fills `height` rows of `count` units, meant for `stream`. */
+static CUresult make_fill(const struct stream *stream, CUdeviceptr address, size_t pitch,
+                          uint32_t value, unsigned unit, size_t count, size_t height,
+                          struct operation **made, struct timeline_work *work)
 {
-    struct stream *stream;
-    struct timeline_op *op = NULL;
     struct fill fill = {.unit = unit};
-    TRY(stream_for_work(handle, &stream));
     if (address % unit != 0 || (height > 1 && pitch % unit != 0)) return CUDA_ERROR_INVALID_VALUE;
-    if (count == 0 || height == 0) return CUDA_SUCCESS;
     if (count > SIZE_MAX / unit) return CUDA_ERROR_INVALID_VALUE;
     fill.extent = (struct extent){count * unit, height, 1};
     fill.to = (struct side){.address = address, .pitch = pitch, .slice = 0};
@@ -531,7 +691,6 @@ static CUresult submit_fill(CUstream handle, CUdeviceptr address, size_t pitch, 
     memcpy(fill.value, &value, sizeof fill.value); /* little-endian: the low bytes come first */
     TRY(place_find(&fill.to, &fill.extent, DEVICE_SIDE, "destination"));
 
-    const bool waits = !asynchronous && fill.to.place != TRACE_DEVICE;
     struct operation *operation = operation_make(stream, TRACE_SET, sizeof fill);
     if (operation == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     operation->record.to = fill.to.place;
@@ -539,11 +698,51 @@ static CUresult submit_fill(CUstream handle, CUdeviceptr address, size_t pitch, 
     operation->record.address = address;
     operation->run = run_fill;
     memcpy(operation->payload, &fill, sizeof fill);
-    struct timeline_work work = {.kind = TIMELINE_SET, .bytes = operation->record.bytes};
+    *work = (struct timeline_work){.kind = TIMELINE_SET, .bytes = operation->record.bytes};
+    *made = operation;
+    return CUDA_SUCCESS;
+}
+
+/* The host waits only where the memory is the host's as well. */
+static CUresult submit_fill(CUstream handle, CUdeviceptr address, size_t pitch, uint32_t value,
+                            unsigned unit, size_t count, size_t height, bool asynchronous)
+{
+    struct stream *stream;
+    struct operation *operation;
+    struct timeline_op *op = NULL;
+    struct timeline_work work;
+    TRY(stream_for_work(handle, &stream));
+    if (!asynchronous) TRY(capture_check_unsafe());
+    if (count == 0 || height == 0) return CUDA_SUCCESS;
+    TRY(make_fill(stream, address, pitch, value, unit, count, height, &operation, &work));
+    const bool waits = !asynchronous && operation->record.to != TRACE_DEVICE;
     TRY(operation_submit(operation, stream, &work, NULL, waits ? &op : NULL));
     CUresult code = waits ? wait_for_op(stream->object.context, op) : CUDA_SUCCESS;
     timeline_op_release(op);
     return code;
+}
+
+CUresult fill_operation(struct context *context, const CUDA_MEMSET_NODE_PARAMS_v2 *params,
+                        struct operation **operation, struct timeline_work *work)
+{
+    const unsigned unit = params->elementSize;
+    if (unit != 1 && unit != 2 && unit != 4) return CUDA_ERROR_INVALID_VALUE;
+    if (params->width == 0 || params->height == 0) return CUDA_ERROR_INVALID_VALUE;
+    return make_fill(context->legacy, params->dst, params->pitch, params->value, unit,
+                     params->width, params->height, operation, work);
+}
+
+void fill_describe(const struct operation *operation, CUDA_MEMSET_NODE_PARAMS_v2 *params)
+{
+    const struct fill *fill = (const void *)operation->payload;
+    *params = (CUDA_MEMSET_NODE_PARAMS_v2){
+        .dst = fill->to.address,
+        .pitch = fill->to.pitch,
+        .elementSize = fill->unit,
+        .width = fill->extent.width / fill->unit,
+        .height = fill->extent.height,
+    };
+    memcpy(&params->value, fill->value, fill->unit);
 }
 
 /* The twelve functions differ in unit, rows and waiting only. */

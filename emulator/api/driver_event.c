@@ -26,6 +26,7 @@ void event_end(struct event *event, bool implicit)
 {
     trace_object(&event->object, TRACE_DESTROY, TRACE_EVENT, implicit ? TRACE_IMPLICIT : 0);
     object_remove(&event->object);
+    capture_forget_event(event);
     timeline_op_release(event->record);
     free(event);
 }
@@ -62,12 +63,16 @@ CUresult driver_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigne
                 (unsigned long long)stream->object.context->object.id);
         return CUDA_ERROR_INVALID_HANDLE;
     }
+    TRY(capture_check_work(stream));
+    if (stream->captured != NULL)
+        return capture_record(event, stream, flags & CU_EVENT_RECORD_EXTERNAL);
     struct operation *operation = operation_make(stream, TRACE_EVENT_RECORD, 0);
     if (operation != NULL) operation->record.object = event->object.id;
     const bool timed = !(event->flags & CU_EVENT_DISABLE_TIMING);
     TRY(operation_submit(operation, stream,
                          &(struct timeline_work){.kind = timed ? TIMELINE_STAMP : TIMELINE_MARK},
                          NULL, &op));
+    capture_forget_event(event);
     timeline_op_release(event->record); /* earlier waits keep what they captured */
     event->record = op;
     return CUDA_SUCCESS;
@@ -82,6 +87,7 @@ CUresult driver_cuEventQuery(CUevent hEvent)
 {
     struct event *event;
     TRY(event_find(hEvent, &event));
+    TRY(capture_check_event(event));
     return answer_query(event->object.context, event->record);
 }
 
@@ -89,6 +95,7 @@ CUresult driver_cuEventSynchronize(CUevent hEvent)
 {
     struct event *event;
     TRY(event_find(hEvent, &event));
+    TRY(capture_check_event(event));
     return wait_for_op(event->object.context, event->record);
 }
 
@@ -98,6 +105,8 @@ CUresult driver_cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent
     NEED_POINTER(pMilliseconds);
     TRY(event_find(hStart, &start));
     TRY(event_find(hEnd, &end));
+    if (start->captured != NULL) TRY(capture_check_event(start));
+    if (end->captured != NULL) TRY(capture_check_event(end));
     if (start->record == NULL || end->record == NULL) return CUDA_ERROR_INVALID_HANDLE;
     if ((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING) return CUDA_ERROR_INVALID_HANDLE;
     struct context *context = end->object.context;

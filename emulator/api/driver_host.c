@@ -1,7 +1,7 @@
 /* The thread that runs host functions, so that they meet nobody's lock and nobody's stack, and that
  * makes pending work go on when the host waits for it without calling CUDA (in a loop on a flag, in
  * a condition variable): a device works by itself, however late the order. */
-#include "emulator/api/driver.h"
+#include "emulator/api/driver_graph.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -158,16 +158,44 @@ static void abandon_host_function(struct operation *operation)
     job_add(job);
 }
 
+void host_function_call(CUhostFn function, void *argument)
+{
+    struct job *job = malloc(sizeof *job);
+    if (job == NULL) return;
+    *job = (struct job){.function = function, .argument = argument};
+    job_add(job);
+}
+
+static struct operation *make(const struct stream *stream, const struct job *job)
+{
+    struct operation *operation = operation_make(stream, TRACE_HOST_FUNCTION, sizeof *job);
+    if (operation == NULL) return NULL;
+    *(struct job *)(void *)operation->payload = *job;
+    operation->run = run_host_function;
+    operation->abandoned = abandon_host_function;
+    return operation;
+}
+
 CUresult host_function_submit(struct stream *stream, CUhostFn function, CUstreamCallback callback,
                               CUstream handle, void *argument)
 {
-    struct operation *operation = operation_make(stream, TRACE_HOST_FUNCTION, sizeof(struct job));
-    if (operation != NULL) {
-        *(struct job *)(void *)operation->payload = (struct job){
-            .function = function, .callback = callback, .handle = handle, .argument = argument};
-        operation->run = run_host_function;
-        operation->abandoned = abandon_host_function;
-    }
-    return operation_submit(operation, stream,
+    const struct job job = {
+        .function = function, .callback = callback, .handle = handle, .argument = argument};
+    return operation_submit(make(stream, &job), stream,
                             &(struct timeline_work){.kind = TIMELINE_HOST_FUNCTION}, NULL, NULL);
+}
+
+CUresult host_function_operation(struct context *context, CUhostFn function, void *argument,
+                                 struct operation **operation)
+{
+    NEED_POINTER(function);
+    *operation = make(context->legacy, &(struct job){.function = function, .argument = argument});
+    return *operation != NULL ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+bool host_function_describe(const struct operation *operation, CUDA_HOST_NODE_PARAMS_v2 *params)
+{
+    const struct job *job = (const void *)operation->payload;
+    *params = (CUDA_HOST_NODE_PARAMS_v2){.fn = job->function, .userData = job->argument};
+    return job->function != NULL;
 }

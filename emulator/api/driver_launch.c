@@ -1,6 +1,8 @@
 /* Launches: checking the configuration, running the kernel, what its faults become; occupancy. */
 #include "emulator/api/driver_environment.h"
+#include "emulator/api/driver_graph.h"
 #include "emulator/api/driver_module.h"
+#include "emulator/api/driver_races.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -205,7 +207,9 @@ static enum timeline_ran run_launch(struct operation *operation)
         request.grid[i] = launch->grid[i];
         request.block[i] = launch->block[i];
     }
+    request.footprint = races_footprint(info);
     enum exec_end end = exec_run(&request, &counts, &fault);
+    races_launch(operation, request.footprint);
     operation->record.bytes = counts.bytes_loaded + counts.bytes_stored;
     struct timeline_cost cost = timeline_kernel_cost(&(struct timeline_kernel){
         .blocks = product(launch->grid),
@@ -248,13 +252,16 @@ static uint64_t signature_of(const struct launch *launch)
     return hash != 0 ? hash : 1;
 }
 
-static CUresult submit_launch(CUfunction handle, CUstream stream_handle, const struct launch *shape,
-                              void **parameters, void **extra)
+static void copied_launch(struct operation *operation)
 {
-    struct function *function;
-    struct stream *stream;
-    TRY(function_find(handle, &function));
-    TRY(stream_for_work(stream_handle, &stream));
+    module_retain(((struct launch *)(void *)operation->payload)->module);
+}
+
+/* An operation that launches `function`, meant for `stream`, with all that may be wrong checked. */
+static CUresult make_launch(const struct stream *stream, struct function *function,
+                            const struct launch *shape, void **parameters, void **extra,
+                            struct operation **made, struct timeline_work *work)
+{
     const struct exec_function_info *info = exec_function_info(function->code);
     struct operation *operation =
         operation_make(stream, TRACE_KERNEL, sizeof(struct launch) + info->parameter_bytes + 16);
@@ -272,9 +279,24 @@ static CUresult submit_launch(CUfunction handle, CUstream stream_handle, const s
     module_retain(launch->module);
     operation->run = run_launch;
     operation->drop = drop_launch;
+    operation->copied = copied_launch;
     operation->record.count = product(launch->grid) * product(launch->block);
     trace_copy_string(operation->record.name, sizeof operation->record.name, info->name);
-    struct timeline_work work = {.kind = TIMELINE_KERNEL, .signature = signature_of(launch)};
+    *work = (struct timeline_work){.kind = TIMELINE_KERNEL, .signature = signature_of(launch)};
+    *made = operation;
+    return CUDA_SUCCESS;
+}
+
+static CUresult submit_launch(CUfunction handle, CUstream stream_handle, const struct launch *shape,
+                              void **parameters, void **extra)
+{
+    struct function *function;
+    struct stream *stream;
+    struct operation *operation;
+    struct timeline_work work;
+    TRY(function_find(handle, &function));
+    TRY(stream_for_work(stream_handle, &stream));
+    TRY(make_launch(stream, function, shape, parameters, extra, &operation, &work));
     struct timeline_op *op = NULL;
     TRY(operation_submit(operation, stream, &work, NULL, &op));
     CUresult code = CUDA_SUCCESS;
@@ -282,6 +304,58 @@ static CUresult submit_launch(CUfunction handle, CUstream stream_handle, const s
     timeline_op_release(op);
     return code;
 }
+
+/* ---- as a graph's node ------------------------------------------------------------------- */
+
+CUresult launch_operation(const CUDA_KERNEL_NODE_PARAMS_v3 *params, struct operation **operation,
+                          struct timeline_work *work)
+{
+    struct function *function;
+    TRY(function_find(params->func != NULL ? params->func : (CUfunction)params->kern, &function));
+    const struct launch shape = {
+        .grid = {params->gridDimX, params->gridDimY, params->gridDimZ},
+        .block = {params->blockDimX, params->blockDimY, params->blockDimZ},
+        .dynamic_shared = params->sharedMemBytes,
+    };
+    return make_launch(function->object.context->legacy, function, &shape, params->kernelParams,
+                       params->extra, operation, work);
+}
+
+void launch_describe(const struct operation *operation, CUDA_KERNEL_NODE_PARAMS_v3 *params)
+{
+    const struct launch *launch = (const void *)operation->payload;
+    *params = (CUDA_KERNEL_NODE_PARAMS_v3){
+        .func = (CUfunction)launch->function,
+        .gridDimX = launch->grid[0],
+        .gridDimY = launch->grid[1],
+        .gridDimZ = launch->grid[2],
+        .blockDimX = launch->block[0],
+        .blockDimY = launch->block[1],
+        .blockDimZ = launch->block[2],
+        .sharedMemBytes = launch->dynamic_shared,
+    };
+}
+
+size_t launch_arguments(const struct operation *operation, void **list)
+{
+    struct launch *launch = (void *)operation->payload;
+    const struct exec_function_info *info = exec_function_info(launch->function->code);
+    for (size_t i = 0; list != NULL && i < info->parameter_count; i++)
+        list[i] = launch->parameters + info->parameters[i].offset;
+    return info->parameter_count;
+}
+
+bool launch_is_cooperative(const struct operation *operation)
+{
+    return ((const struct launch *)(const void *)operation->payload)->cooperative;
+}
+
+void launch_set_cooperative(struct operation *operation, bool cooperative)
+{
+    ((struct launch *)(void *)operation->payload)->cooperative = cooperative;
+}
+
+/* ---- the API's ways to launch ------------------------------------------------------------ */
 
 CUresult driver_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
                                unsigned int gridDimZ, unsigned int blockDimX,

@@ -1,6 +1,6 @@
 /* Memory: device, pinned, managed, stream-ordered; what an address is. Nothing here orders
  * anything: freeing waits for nobody, though CUDA's may. */
-#include "emulator/api/driver.h"
+#include "emulator/api/driver_races.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +49,7 @@ static void release(const struct memory_region *region)
 {
     thread.call.object = region->id;
     trace_memory(region, TRACE_DESTROY, 0);
+    races_release(region);
     memory_release(region);
 }
 
@@ -525,13 +526,34 @@ CUresult driver_cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPoo
     return CUDA_SUCCESS;
 }
 
+static struct races_rows whole(const struct memory_region *region)
+{
+    return (struct races_rows){region->address, region->size, region->size, 1, region->size, 1};
+}
+
+/* The memory is there for what is ordered behind the allocation, and until what is ordered before
+ * the free. */
+static enum timeline_ran run_allocate(struct operation *operation)
+{
+    const struct memory_region *region = memory_find(operation->record.address);
+    if (region == NULL) return TIMELINE_RAN;
+    const struct races_rows rows = whole(region);
+    races_operation(operation, RACES_WRITE, &rows);
+    return TIMELINE_RAN;
+}
+
 CUresult driver_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
 {
     struct stream *stream;
     TRY(stream_for_work(hStream, &stream));
     TRY(driver_cuMemAlloc(dptr, bytesize));
-    return operation_submit(operation_make(stream, TRACE_WHAT_NONE, 0), stream,
-                            &(struct timeline_work){.kind = TIMELINE_MARK}, NULL, NULL);
+    struct operation *operation = operation_make(stream, TRACE_WHAT_NONE, 0);
+    if (operation != NULL) {
+        operation->record.address = *dptr;
+        operation->run = run_allocate;
+    }
+    return operation_submit(operation, stream, &(struct timeline_work){.kind = TIMELINE_MARK}, NULL,
+                            NULL);
 }
 
 CUresult driver_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
@@ -549,6 +571,12 @@ static void release_at(uint64_t address)
 
 static enum timeline_ran run_free(struct operation *operation)
 {
+    const struct memory_region *region = memory_find(operation->record.address);
+    if (region != NULL) {
+        const struct races_rows rows = whole(region);
+        races_operation(operation, RACES_FREE, &rows);
+        races_forget_region(region);
+    }
     release_at(operation->record.address);
     return TIMELINE_RAN;
 }

@@ -1,9 +1,10 @@
 /* Operations: work on its way from a call through the timeline into the trace. */
-#include "emulator/api/driver.h"
+#include "emulator/api/driver_races.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct operation *operation_make(const struct stream *stream, enum trace_what what,
                                  size_t payload_size)
@@ -11,6 +12,8 @@ struct operation *operation_make(const struct stream *stream, enum trace_what wh
     struct operation *operation = calloc(1, sizeof *operation + payload_size);
     if (operation == NULL) return NULL;
     operation->context = stream->object.context;
+    operation->payload_size = payload_size;
+    operation->stream_caller = stream->caller;
     operation->record = (struct trace_record){
         .kind = TRACE_OPERATION,
         .what = what,
@@ -28,6 +31,7 @@ static void operation_release(void *user)
 {
     struct operation *operation = user;
     if (operation->drop != NULL) operation->drop(operation);
+    races_operation_end(operation);
     free(operation);
 }
 
@@ -53,31 +57,79 @@ static void operation_settled(const struct timeline_op *op, void *user)
     trace_put(driver.trace, &operation->record);
 }
 
-CUresult operation_submit(struct operation *operation, struct stream *stream,
-                          const struct timeline_work *work, struct timeline_op *op_before,
-                          struct timeline_op **op)
+/* The work as the timeline takes it. */
+static struct timeline_work complete(const struct timeline_work *work, struct operation *operation)
 {
     struct timeline_work full = *work;
-    if (op != NULL) *op = NULL;
-    if (operation == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     full.run = operation_run;
     full.settled = operation_settled;
     full.abandoned = operation_abandoned;
     full.release = operation_release;
     full.user = operation;
-    struct timeline_op *submitted =
-        timeline_submit(stream->time, &full, thread.clock_ns, &op_before, op_before != NULL);
-    if (submitted == NULL) {
+    return full;
+}
+
+/* What both kinds of submission end with. */
+static CUresult submitted(struct timeline_op *made, struct operation *operation,
+                          struct timeline_op **op)
+{
+    if (op != NULL) *op = made;
+    if (made == NULL) {
         operation_release(operation);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    if (op != NULL)
-        *op = submitted;
-    else
-        timeline_op_release(submitted);
+    if (op == NULL) timeline_op_release(made);
+    return CUDA_SUCCESS;
+}
+
+CUresult operation_submit(struct operation *operation, struct stream *stream,
+                          const struct timeline_work *work, struct timeline_op *op_before,
+                          struct timeline_op **op)
+{
+    if (op != NULL) *op = NULL;
+    if (operation == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (stream->captured != NULL) return capture_take(operation, stream, work);
+    const struct timeline_work full = complete(work, operation);
+    TRY(submitted(
+        timeline_submit(stream->time, &full, thread.clock_ns, &op_before, op_before != NULL),
+        operation, op));
     if (!timeline_is_idle(driver.timeline)) host_thread_wake();
     thread_wait_until(timeline_make_room(driver.timeline));
     return CUDA_SUCCESS;
+}
+
+CUresult operation_submit_part(struct operation *operation, struct timeline_stream *carrier,
+                               unsigned lane, const struct timeline_work *work,
+                               struct timeline_op *const *after, size_t after_count,
+                               struct timeline_op **op)
+{
+    const struct timeline_work full = complete(work, operation);
+    return submitted(
+        timeline_submit_part(carrier, lane, &full, thread.clock_ns, after, after_count), operation,
+        op);
+}
+
+struct operation *operation_copy(const struct operation *operation, const struct stream *stream)
+{
+    const size_t size = sizeof *operation + operation->payload_size;
+    struct operation *copy = malloc(size);
+    if (copy == NULL) return NULL;
+    memcpy(copy, operation, size);
+    copy->actor = NULL;
+    copy->actor = NULL;
+    copy->record.flags |= TRACE_ASYNC;
+    copy->record.request = thread.call.request;
+    if (stream != NULL) {
+        copy->record.stream = stream->object.id;
+        copy->stream_caller = stream->caller;
+    }
+    if (copy->copied != NULL) copy->copied(copy);
+    return copy;
+}
+
+void operation_drop(struct operation *operation)
+{
+    if (operation != NULL) operation_release(operation);
 }
 
 enum timeline_ran operation_fail_at(struct operation *operation, CUresult code, const char *kind,

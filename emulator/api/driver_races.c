@@ -124,7 +124,7 @@ static const char *keep(const char *name)
     static struct kept {
         struct kept *next;
         char name[];
-    } *first;
+    } * first;
     if (name == NULL) return NULL;
     for (const struct kept *kept = first; kept != NULL; kept = kept->next)
         if (strcmp(kept->name, name) == 0) return kept->name;
@@ -147,11 +147,8 @@ static void take_sites(struct actor *actor, const struct exec_footprint *footpri
     for (size_t i = 0; i < count && actor->base.sites != NULL; i++) {
         const struct exec_footprint_site *site = exec_footprint_site_at(footprint, i);
         if (site->region != region) continue;
-        actor->base.sites[actor->base.site_count++] =
-            (struct races_site){modes[site->access],
-                                {site->first, site->end},
-                                keep(site->file),
-                                site->line};
+        actor->base.sites[actor->base.site_count++] = (struct races_site){
+            modes[site->access], {site->first, site->end}, keep(site->file), site->line};
     }
 }
 
@@ -188,7 +185,12 @@ void races_release(const struct memory_region *region)
                                                 .height = 1,
                                                 .slice = region->size,
                                                 .depth = 1});
-    races_forget(told.races, region->id);
+    races_forget_region(region);
+}
+
+void races_forget_region(const struct memory_region *region)
+{
+    if (told.races != NULL) races_forget(told.races, region->id);
 }
 
 /* ---- sentences ---------------------------------------------------------------------------- */
@@ -298,7 +300,7 @@ static bool fold(const struct races_side *later, const struct races_side *earlie
 
 static void report(void *user, const struct races_found *found)
 {
-    char later_text[320], earlier_text[320], memory[160];
+    char later_text[320], earlier_text[320], memory[160], sentence[1024];
     const struct races_side *later = &found->second, *earlier = &found->first;
     const struct actor *a = (const struct actor *)(const void *)earlier->actor;
     const struct actor *b = (const struct actor *)(const void *)later->actor;
@@ -337,11 +339,12 @@ static void report(void *user, const struct races_found *found)
     const bool freed = later->mode == RACES_FREE || earlier->mode == RACES_FREE;
     trace_copy_string(record.name, sizeof record.name, freed ? "freed in use" : "race");
     snprintf(
-        record.text, sizeof record.text,
+        sentence, sizeof sentence,
         "%s %s %llu bytes that %s, asked for by the call before 0x%llx, %s, and nothing orders "
         "the two; they are in %s",
         later_text, verbs[later->mode], (unsigned long long)found->bytes, earlier_text,
         (unsigned long long)a->record.caller, verbs[earlier->mode], memory);
+    trace_copy_string(record.text, sizeof record.text, sentence);
     told.folded[index].count = trace_put_counted(driver.trace, &record);
-    finding_say(record.text);
+    finding_say(sentence);
 }

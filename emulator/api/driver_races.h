@@ -8,6 +8,7 @@
 #define OVERLAP_DRIVER_RACES_H
 
 #include "emulator/api/driver.h"
+#include "emulator/exec/exec.h"
 #include "emulator/exec/exec_footprint.h"
 #include "emulator/races/races.h"
 
@@ -34,6 +35,8 @@ void races_launch(struct operation *operation, struct exec_footprint *footprint)
 
 /* The region ends, by the call that the host is in. */
 void races_release(const struct memory_region *region);
+/* It has ended, and who ended it has been told. */
+void races_forget_region(const struct memory_region *region);
 
 /* The operation is released: whoever it raced with may still name it. */
 void races_operation_end(struct operation *operation);

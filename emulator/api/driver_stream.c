@@ -19,6 +19,7 @@ struct stream *stream_make(struct context *context, enum timeline_stream_kind ki
     stream->flags = flags;
     stream->priority = priority;
     stream->policy = CU_SYNC_POLICY_AUTO;
+    stream->caller = implicit ? 0 : (uint64_t)(uintptr_t)thread.call.caller;
     object_add(&stream->object, OBJECT_STREAM, context);
     trace_object(&stream->object, TRACE_CREATE, TRACE_STREAM,
                  (implicit ? TRACE_IMPLICIT : 0u) |
@@ -31,6 +32,7 @@ void stream_end(struct stream *stream, bool implicit)
     struct stream **link = &stream->object.context->per_thread;
     while (*link != NULL && *link != stream) link = &(*link)->next;
     if (*link != NULL) *link = stream->next;
+    capture_forget_stream(stream);
     trace_object(&stream->object, TRACE_DESTROY, TRACE_STREAM, implicit ? TRACE_IMPLICIT : 0);
     object_remove(&stream->object);
     timeline_stream_destroy(stream->time);
@@ -74,7 +76,7 @@ CUresult stream_resolve(CUstream handle, struct stream **stream)
 CUresult stream_for_work(CUstream handle, struct stream **stream)
 {
     TRY(stream_resolve(handle, stream));
-    if ((*stream)->object.context == thread_context()) return CUDA_SUCCESS;
+    if ((*stream)->object.context == thread_context()) return capture_check_work(*stream);
     finding("wrong context", CUDA_ERROR_INVALID_HANDLE,
             "the stream belongs to context %llu, but context %llu is current: work goes into "
             "streams of the current context",
@@ -169,26 +171,6 @@ CUresult driver_cuStreamGetCtx_v2(CUstream hStream, CUcontext *pCtx, CUgreenCtx 
     return driver_cuStreamGetCtx(hStream, pCtx);
 }
 
-CUresult driver_cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus)
-{
-    struct stream *stream;
-    NEED_POINTER(captureStatus);
-    TRY(stream_resolve(hStream, &stream));
-    *captureStatus = CU_STREAM_CAPTURE_STATUS_NONE;
-    return CUDA_SUCCESS;
-}
-
-CUresult driver_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
-{
-    static __thread CUstreamCaptureMode current = CU_STREAM_CAPTURE_MODE_GLOBAL;
-    NEED_POINTER(mode);
-    if ((int)*mode < 0 || *mode > CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_ERROR_INVALID_VALUE;
-    CUstreamCaptureMode previous = current;
-    current = *mode;
-    *mode = previous;
-    return CUDA_SUCCESS;
-}
-
 CUresult driver_cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr,
                                      CUstreamAttrValue *value_out)
 {
@@ -240,6 +222,7 @@ CUresult driver_cuStreamSynchronize(CUstream hStream)
 {
     struct stream *stream;
     TRY(stream_resolve(hStream, &stream));
+    TRY(capture_check_wait(stream));
     return wait_for_stream(stream);
 }
 
@@ -247,6 +230,7 @@ CUresult driver_cuStreamQuery(CUstream hStream)
 {
     struct stream *stream;
     TRY(stream_resolve(hStream, &stream));
+    TRY(capture_check_wait(stream));
     return answer_stream_query(stream);
 }
 
@@ -258,6 +242,8 @@ CUresult driver_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int
     if (event == NULL) return CUDA_ERROR_INVALID_HANDLE;
     if (Flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
     thread.call.object = event->object.id;
+    if (stream->captured != NULL || event->captured != NULL)
+        return capture_wait(stream, event, Flags & CU_EVENT_WAIT_EXTERNAL);
     struct operation *operation = operation_make(stream, TRACE_EVENT_WAIT, 0);
     if (operation != NULL) operation->record.object = event->object.id;
     /* An event that was never recorded stands for no work; the wait is an action all the same. */

@@ -291,15 +291,15 @@ END_TEST
 
 START_TEST(an_unsupported_function_names_itself)
 {
-    CUgraph graph;
+    CUmemGenericAllocationHandle handle;
     test_context(LATEST);
-    FAILS(CUDA_ERROR_NOT_SUPPORTED, cuGraphCreate(&graph, 0));
-    FAILS(CUDA_ERROR_NOT_SUPPORTED, cuGraphCreate(&graph, 0));
+    FAILS(CUDA_ERROR_NOT_SUPPORTED, cuMulticastCreate(&handle, NULL));
+    FAILS(CUDA_ERROR_NOT_SUPPORTED, cuMulticastCreate(&handle, NULL));
     ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "not supported"), 1); /* once per name */
     const struct trace_record *found = test_find(TRACE_FINDING, 0, "not supported");
-    ck_assert_ptr_nonnull(strstr(found->text, "cuGraphCreate"));
+    ck_assert_ptr_nonnull(strstr(found->text, "cuMulticastCreate"));
     ck_assert_uint_ne(found->caller, 0);
-    ck_assert_int_eq(test_find(TRACE_CALL, 0, "cuGraphCreate")->code, CUDA_ERROR_NOT_SUPPORTED);
+    ck_assert_int_eq(test_find(TRACE_CALL, 0, "cuMulticastCreate")->code, CUDA_ERROR_NOT_SUPPORTED);
 }
 END_TEST
 
