@@ -148,6 +148,25 @@ static void lower_setp_combined(struct lower *lower)
     }
 }
 
+/* lop3.bool d|p, a, b, c, table, q: d as without .bool, p = (d != 0) bool q. */
+static void lower_lop3_combined(struct lower *lower)
+{
+    const struct ptx_operand *operands = lower->at->operands;
+    lower_guard(lower); /* p may be the guard */
+    const uint32_t q = lower_source(lower, &operands[5], LOWER_MASK);
+    if (q == NO_SLOT) return;
+    lower_by_row(lower, exec_row_find("lop3.b32"), -1);
+    if (operands[0].kind != PTX_OPERAND_PAIR || operands[0].second == PTX_SINK) return;
+    const uint32_t d = lower->code[lower->code_count - 1].d;
+    const uint32_t zero = lower_value(lower, 0, 4);
+    struct exec_inst *inst = lower_row(lower, "setp.ne.b32");
+    inst->a = d;
+    inst->b = zero;
+    const uint32_t some = inst->d = lower_scratch(lower);
+    inst->e = lower_scratch(lower);
+    combine(lower, lower->at->modifiers.boolean, some, q, lower->registers[operands[0].second]);
+}
+
 /* setp of a pair: p is the lower halves' result, q the upper ones'. */
 static void lower_setp_packed(struct lower *lower)
 {
@@ -403,6 +422,10 @@ bool lower_compute(struct lower *lower)
         return true;
     case PTX_OP_ISSPACEP:
         lower_isspacep(lower);
+        return true;
+    case PTX_OP_LOP3:
+        if (!at->modifiers.boolean) break;
+        lower_lop3_combined(lower);
         return true;
     case PTX_OP_SET:
         lower_key(at, key, sizeof key);

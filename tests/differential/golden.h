@@ -1,0 +1,39 @@
+/* golden: what a device gave, as hashes (a text file that is committed) and as outputs (a binary
+ * file for looking into differences).
+ *
+ * A golden file has lines `group variant=hash variant=hash ...`; a case that did not run is a line
+ * `# group/variant: why`.
+ */
+#ifndef OVERLAP_TESTS_DIFFERENTIAL_GOLDEN_H
+#define OVERLAP_TESTS_DIFFERENTIAL_GOLDEN_H
+
+#include "tests/differential/run.h"
+
+#include <stdio.h>
+
+struct diff_golden {
+    struct diff_golden_line {
+        char name[64];
+        uint64_t hash;
+    } * lines;
+    size_t count, room;
+};
+
+bool diff_golden_read(struct diff_golden *golden, const char *path); /* false: cannot, said */
+bool diff_golden_find(const struct diff_golden *golden, const char *name, uint64_t *hash);
+void diff_golden_free(struct diff_golden *golden);
+/* In the cases' order. */
+void diff_golden_write(FILE *file, const struct diff_case *one, const struct diff_result *result);
+
+struct diff_outputs {
+    unsigned char *bytes;
+    size_t size;
+};
+
+void diff_outputs_write(FILE *file, const struct diff_case *one, const unsigned char *out);
+void diff_outputs_read(struct diff_outputs *outputs, const char *path); /* adds */
+/* NULL when there is none of this name and size. */
+const unsigned char *diff_outputs_find(const struct diff_outputs *outputs,
+                                       const struct diff_case *one);
+
+#endif
