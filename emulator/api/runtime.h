@@ -74,6 +74,14 @@ const char *runtime_function_name(const void *symbol);
  * Errors: cudaErrorInvalidSymbol, or the driver's. */
 cudaError_t runtime_variable(const void *symbol, CUdeviceptr *address, size_t *size);
 
+/* ---- copies ------------------------------------------------------------------------------- */
+
+/* Rows, waited for as the call's default stream has it. */
+CUresult runtime_copy_rows(const CUDA_MEMCPY2D *copy);
+
+/* Bytes of one element of an array; 0: it is none. */
+size_t runtime_array_element(cudaArray_const_t array);
+
 /* ---- the functions behind the rows ------------------------------------------------------- */
 
 #define ROW(symbol, name, needs, stream, parameters, arguments)                                    \

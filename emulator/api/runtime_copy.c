@@ -36,6 +36,11 @@ static const struct synchronous *synchronous(void)
     return runtime_per_thread() ? &per_thread : &legacy;
 }
 
+CUresult runtime_copy_rows(const CUDA_MEMCPY2D *copy)
+{
+    return synchronous()->rows(copy);
+}
+
 /* ---- one dimension ----------------------------------------------------------------------- */
 
 /* The driver has no function for this direction but the one that takes any address; the one for
@@ -184,33 +189,51 @@ cudaError_t runtime_cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src,
     return runtime_error(cuMemcpy2DAsync(&copy, runtime_stream(stream)));
 }
 
+/* Bytes of what a copy's extent counts: elements of the array that takes part, else bytes. 0: an
+ * array that is none, or two whose elements differ. */
+static size_t element_of(cudaArray_const_t from, cudaArray_const_t to)
+{
+    size_t a = from != NULL ? runtime_array_element(from) : 0;
+    size_t b = to != NULL ? runtime_array_element(to) : 0;
+    if (from != NULL && to != NULL) return a == b ? a : 0;
+    return from != NULL ? a : to != NULL ? b : 1;
+}
+
 static cudaError_t describe_slices(CUDA_MEMCPY3D *copy, const struct cudaMemcpy3DParms *p)
 {
     if (p == NULL) return cudaErrorInvalidValue;
-    if (p->srcArray != NULL || p->dstArray != NULL) {
-        overlap_finding("not supported", cudaErrorNotSupported,
-                        "CUDA arrays are not supported: cudaMemcpy3D was given one");
-        return cudaErrorNotSupported;
-    }
-    *copy = (CUDA_MEMCPY3D){.srcXInBytes = p->srcPos.x,
+    const size_t element = element_of(p->srcArray, p->dstArray);
+    const bool from_array = p->srcArray != NULL, to_array = p->dstArray != NULL;
+    if (element == 0) return cudaErrorInvalidValue;
+    if ((from_array && p->srcPtr.ptr != NULL) || (to_array && p->dstPtr.ptr != NULL))
+        return cudaErrorInvalidValue;
+    *copy = (CUDA_MEMCPY3D){.srcXInBytes = p->srcPos.x * (from_array ? element : 1),
                             .srcY = p->srcPos.y,
                             .srcZ = p->srcPos.z,
                             .srcHost = p->srcPtr.ptr,
                             .srcDevice = (CUdeviceptr)p->srcPtr.ptr,
+                            .srcArray = (CUarray)p->srcArray,
                             .srcPitch = p->srcPtr.pitch,
                             .srcHeight = p->srcPtr.ysize,
-                            .dstXInBytes = p->dstPos.x,
+                            .dstXInBytes = p->dstPos.x * (to_array ? element : 1),
                             .dstY = p->dstPos.y,
                             .dstZ = p->dstPos.z,
                             .dstHost = p->dstPtr.ptr,
                             .dstDevice = (CUdeviceptr)p->dstPtr.ptr,
+                            .dstArray = (CUarray)p->dstArray,
                             .dstPitch = p->dstPtr.pitch,
                             .dstHeight = p->dstPtr.ysize,
-                            .WidthInBytes = p->extent.width,
+                            .WidthInBytes = p->extent.width * element,
                             .Height = p->extent.height,
                             .Depth = p->extent.depth};
     if (!ends_of(p->kind, &copy->srcMemoryType, &copy->dstMemoryType))
         return cudaErrorInvalidMemcpyDirection;
+    /* An array is device memory, whatever else the other side is. */
+    if ((from_array && copy->srcMemoryType == CU_MEMORYTYPE_HOST) ||
+        (to_array && copy->dstMemoryType == CU_MEMORYTYPE_HOST))
+        return cudaErrorInvalidMemcpyDirection;
+    if (from_array) copy->srcMemoryType = CU_MEMORYTYPE_ARRAY;
+    if (to_array) copy->dstMemoryType = CU_MEMORYTYPE_ARRAY;
     return cudaSuccess;
 }
 
@@ -233,6 +256,37 @@ cudaError_t runtime_cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStr
     cudaError_t error = describe_slices(&copy, p);
     if (error != cudaSuccess || is_empty(p->extent)) return error;
     return runtime_error(cuMemcpy3DAsync(&copy, runtime_stream(stream)));
+}
+
+/* Between devices, of which there is one: what the parameters name twice is checked. */
+static cudaError_t between_devices(const struct cudaMemcpy3DPeerParms *p,
+                                   struct cudaMemcpy3DParms *same)
+{
+    if (p == NULL) return cudaErrorInvalidValue;
+    *same = (struct cudaMemcpy3DParms){.srcArray = p->srcArray,
+                                       .srcPos = p->srcPos,
+                                       .srcPtr = p->srcPtr,
+                                       .dstArray = p->dstArray,
+                                       .dstPos = p->dstPos,
+                                       .dstPtr = p->dstPtr,
+                                       .extent = p->extent,
+                                       .kind = cudaMemcpyDeviceToDevice};
+    return check_devices(p->dstDevice, p->srcDevice);
+}
+
+cudaError_t runtime_cudaMemcpy3DPeer(const struct cudaMemcpy3DPeerParms *p)
+{
+    struct cudaMemcpy3DParms same;
+    cudaError_t error = between_devices(p, &same);
+    return error == cudaSuccess ? runtime_cudaMemcpy3D(&same) : error;
+}
+
+cudaError_t runtime_cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *p,
+                                          cudaStream_t stream)
+{
+    struct cudaMemcpy3DParms same;
+    cudaError_t error = between_devices(p, &same);
+    return error == cudaSuccess ? runtime_cudaMemcpy3DAsync(&same, stream) : error;
 }
 
 /* ---- variables --------------------------------------------------------------------------- */
