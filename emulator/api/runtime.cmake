@@ -13,7 +13,7 @@ if(TARGET emulator_cuda)
     set(here ${CMAKE_CURRENT_LIST_DIR})
     add_library(emulator_cudart SHARED
         ${here}/runtime_absent.c ${here}/runtime_array.c ${here}/runtime_copy.c ${here}/runtime_device.c
-        ${here}/runtime_error.c ${here}/runtime_launch.c ${here}/runtime_memory.c
+        ${here}/runtime_error.c ${here}/runtime_graph.c ${here}/runtime_graph_node.c ${here}/runtime_launch.c ${here}/runtime_memory.c
         ${here}/runtime_registry.c ${here}/runtime_rows.c ${here}/runtime_state.c
         ${here}/runtime_stream.c)
     target_include_directories(emulator_cudart PRIVATE ${CMAKE_SOURCE_DIR}

@@ -82,6 +82,19 @@ CUresult runtime_copy_rows(const CUDA_MEMCPY2D *copy);
 /* Bytes of one element of an array; 0: it is none. */
 size_t runtime_array_element(cudaArray_const_t array);
 
+/* The host function of a kernel, or `function` itself when it is none that was registered. */
+const void *runtime_symbol(CUfunction function);
+
+/* The address of byte `offset` of a variable, of which `count` bytes are wanted.
+ * Errors: as runtime_variable, and cudaErrorInvalidValue past its end. */
+cudaError_t runtime_part_of_variable(const void *symbol, size_t offset, size_t count,
+                                     CUdeviceptr *address);
+
+/* ---- copies ------------------------------------------------------------------------------ */
+
+/* What cudaMemcpy3D is given, as the driver's. */
+cudaError_t runtime_describe_copy(CUDA_MEMCPY3D *copy, const struct cudaMemcpy3DParms *params);
+
 /* ---- the functions behind the rows ------------------------------------------------------- */
 
 #define ROW(symbol, name, needs, stream, parameters, arguments)                                    \

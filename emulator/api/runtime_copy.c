@@ -199,7 +199,7 @@ static size_t element_of(cudaArray_const_t from, cudaArray_const_t to)
     return from != NULL ? a : to != NULL ? b : 1;
 }
 
-static cudaError_t describe_slices(CUDA_MEMCPY3D *copy, const struct cudaMemcpy3DParms *p)
+cudaError_t runtime_describe_copy(CUDA_MEMCPY3D *copy, const struct cudaMemcpy3DParms *p)
 {
     if (p == NULL) return cudaErrorInvalidValue;
     const size_t element = element_of(p->srcArray, p->dstArray);
@@ -245,7 +245,7 @@ static bool is_empty(struct cudaExtent extent)
 cudaError_t runtime_cudaMemcpy3D(const struct cudaMemcpy3DParms *p)
 {
     CUDA_MEMCPY3D copy;
-    cudaError_t error = describe_slices(&copy, p);
+    cudaError_t error = runtime_describe_copy(&copy, p);
     if (error != cudaSuccess || is_empty(p->extent)) return error;
     return runtime_error(synchronous()->slices(&copy));
 }
@@ -253,7 +253,7 @@ cudaError_t runtime_cudaMemcpy3D(const struct cudaMemcpy3DParms *p)
 cudaError_t runtime_cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
 {
     CUDA_MEMCPY3D copy;
-    cudaError_t error = describe_slices(&copy, p);
+    cudaError_t error = runtime_describe_copy(&copy, p);
     if (error != cudaSuccess || is_empty(p->extent)) return error;
     return runtime_error(cuMemcpy3DAsync(&copy, runtime_stream(stream)));
 }
@@ -291,9 +291,8 @@ cudaError_t runtime_cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *p,
 
 /* ---- variables --------------------------------------------------------------------------- */
 
-/* The address of byte `offset` of the variable, of which `count` bytes are wanted. */
-static cudaError_t part_of_variable(const void *symbol, size_t offset, size_t count,
-                                    CUdeviceptr *address)
+cudaError_t runtime_part_of_variable(const void *symbol, size_t offset, size_t count,
+                                     CUdeviceptr *address)
 {
     size_t size;
     cudaError_t error = runtime_variable(symbol, address, &size);
@@ -308,7 +307,7 @@ cudaError_t runtime_cudaMemcpyToSymbol(const void *symbol, const void *src, size
     CUdeviceptr address;
     if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost)
         return cudaErrorInvalidMemcpyDirection;
-    cudaError_t error = part_of_variable(symbol, offset, count, &address);
+    cudaError_t error = runtime_part_of_variable(symbol, offset, count, &address);
     return error == cudaSuccess ? copy((void *)address, src, count, kind) : error;
 }
 
@@ -319,7 +318,7 @@ cudaError_t runtime_cudaMemcpyToSymbolAsync(const void *symbol, const void *src,
     CUdeviceptr address;
     if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost)
         return cudaErrorInvalidMemcpyDirection;
-    cudaError_t error = part_of_variable(symbol, offset, count, &address);
+    cudaError_t error = runtime_part_of_variable(symbol, offset, count, &address);
     if (error != cudaSuccess) return error;
     return copy_async((void *)address, src, count, kind, runtime_stream(stream));
 }
@@ -330,7 +329,7 @@ cudaError_t runtime_cudaMemcpyFromSymbol(void *dst, const void *symbol, size_t c
     CUdeviceptr address;
     if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice)
         return cudaErrorInvalidMemcpyDirection;
-    cudaError_t error = part_of_variable(symbol, offset, count, &address);
+    cudaError_t error = runtime_part_of_variable(symbol, offset, count, &address);
     return error == cudaSuccess ? copy(dst, (void *)address, count, kind) : error;
 }
 
@@ -341,7 +340,7 @@ cudaError_t runtime_cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, siz
     CUdeviceptr address;
     if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice)
         return cudaErrorInvalidMemcpyDirection;
-    cudaError_t error = part_of_variable(symbol, offset, count, &address);
+    cudaError_t error = runtime_part_of_variable(symbol, offset, count, &address);
     if (error != cudaSuccess) return error;
     return copy_async(dst, (void *)address, count, kind, runtime_stream(stream));
 }

@@ -193,6 +193,33 @@ const char *runtime_function_name(const void *symbol)
     return known != NULL ? known->name : NULL;
 }
 
+/* A walk over the registered kernels, for the one that is `wanted` in the current context. */
+static _Thread_local struct {
+    CUfunction wanted;
+    const void *found;
+} walk;
+
+static void visit(const void *node, VISIT order, int depth)
+{
+    struct symbol *symbol = *(struct symbol *const *)node;
+    CUkernel kernel = atomic_load_explicit(&symbol->kernel, memory_order_acquire);
+    CUfunction function;
+    (void)depth;
+    if ((order != postorder && order != leaf) || kernel == NULL) return;
+    if (cuKernelGetFunction(&function, kernel) == CUDA_SUCCESS && function == walk.wanted)
+        walk.found = symbol->host;
+}
+
+const void *runtime_symbol(CUfunction function)
+{
+    walk.wanted = function;
+    walk.found = function;
+    pthread_rwlock_rdlock(&registry.lock);
+    twalk(registry.functions, visit);
+    pthread_rwlock_unlock(&registry.lock);
+    return walk.found;
+}
+
 cudaError_t runtime_variable(const void *symbol, CUdeviceptr *address, size_t *size)
 {
     CUlibrary library;

@@ -96,41 +96,6 @@ cudaError_t runtime_cudaStreamCopyAttributes(cudaStream_t dst, cudaStream_t src)
     return runtime_error(cuStreamCopyAttributes(runtime_stream(dst), runtime_stream(src)));
 }
 
-/* ---- capture ----------------------------------------------------------------------------- */
-
-cudaError_t runtime_cudaStreamIsCapturing(cudaStream_t stream,
-                                          enum cudaStreamCaptureStatus *pCaptureStatus)
-{
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    if (pCaptureStatus == NULL) return cudaErrorInvalidValue;
-    CUresult result = cuStreamIsCapturing(runtime_stream(stream), &status);
-    *pCaptureStatus = (enum cudaStreamCaptureStatus)status;
-    return runtime_error(result);
-}
-
-/* No stream can be capturing (cudaStreamBeginCapture is not supported), so there is nothing more
- * to tell than that. */
-cudaError_t runtime_cudaStreamGetCaptureInfo(cudaStream_t stream,
-                                             enum cudaStreamCaptureStatus *captureStatus_out,
-                                             unsigned long long *id_out, cudaGraph_t *graph_out,
-                                             const cudaGraphNode_t **dependencies_out,
-                                             const cudaGraphEdgeData **edgeData_out,
-                                             size_t *numDependencies_out)
-{
-    (void)id_out, (void)graph_out, (void)dependencies_out, (void)edgeData_out;
-    (void)numDependencies_out;
-    return runtime_cudaStreamIsCapturing(stream, captureStatus_out);
-}
-
-cudaError_t runtime_cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
-{
-    if (mode == NULL) return cudaErrorInvalidValue;
-    CUstreamCaptureMode exchanged = (CUstreamCaptureMode)*mode;
-    CUresult result = cuThreadExchangeStreamCaptureMode(&exchanged);
-    if (result == CUDA_SUCCESS) *mode = (enum cudaStreamCaptureMode)exchanged;
-    return runtime_error(result);
-}
-
 /* ---- events ------------------------------------------------------------------------------ */
 
 cudaError_t runtime_cudaEventCreate(cudaEvent_t *event)
