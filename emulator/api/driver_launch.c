@@ -317,8 +317,8 @@ CUresult launch_operation(const CUDA_KERNEL_NODE_PARAMS_v3 *params, struct opera
         .block = {params->blockDimX, params->blockDimY, params->blockDimZ},
         .dynamic_shared = params->sharedMemBytes,
     };
-    return make_launch(function->object.context->legacy, function, &shape, params->kernelParams,
-                       params->extra, operation, work);
+    return make_launch(function->module->object.context->legacy, function, &shape,
+                       params->kernelParams, params->extra, operation, work);
 }
 
 void launch_describe(const struct operation *operation, CUDA_KERNEL_NODE_PARAMS_v3 *params)
