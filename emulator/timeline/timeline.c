@@ -497,7 +497,11 @@ void timeline_context_abandon(struct timeline_context *context)
 static void end_on_clock(struct timeline_op *op)
 {
     struct timeline_op *front;
-    while ((front = clock_until_ended(op)) != NULL) run_until(op->timeline, &front, 1);
+    while ((front = clock_until_ended(op)) != NULL) {
+        timeline_op_retain(front); /* another thread may settle it during a pause */
+        run_until(op->timeline, &front, 1);
+        timeline_op_release(front);
+    }
 }
 
 static uint64_t finish(struct timeline_op *op, bool host_knows)
