@@ -83,6 +83,7 @@ void diff_outputs_write(FILE *file, const struct diff_case *one, const unsigned 
     fwrite(one->name, sizeof one->name, 1, file);
     fwrite(&one->out_bytes, sizeof one->out_bytes, 1, file);
     fwrite(out, one->out_bytes, 1, file);
+    fflush(file); /* the next case may end the process */
 }
 
 void diff_outputs_read(struct diff_outputs *outputs, const char *path)

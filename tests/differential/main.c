@@ -1,13 +1,15 @@
 /* differential: see differential.h.
  *
- *   differential [--match GLOB] [--shard I/N] [--module COUNT] [--limit SECONDS]
+ *   differential [--match GLOB] [--shard I/N] [--module COUNT] [--limit SECONDS] [--deadline
+ * SECONDS]
  *                [--golden FILE] [--results FILE] [--values FILE] [--compare FILE]...
  *   differential --list | --count | --excluded
  *   differential --ptx CASE | --dump CASE | --modules FOLDER
  *
  * Runs the cases (all, those whose names match, or every N-th group from the I-th) on the device
  * that libcuda.so.1 is, in a child process: one that crashes or does not come back for SECONDS is
- * ended, its case is reported, and the next ones run in another.
+ * ended, its case is reported, and the next ones run in another. What is not done by the deadline
+ * is reported as not run.
  *
  *   --golden   compare with these hashes; what is not in the file is counted and does not fail
  *   --results  write what this device gave, in the form of a golden file, and what failed
@@ -37,7 +39,7 @@ enum { SHOWN = 5, ELEMENTS_SHOWN = 6, MODULE = 24 };
 struct settings {
     const char *match, *golden, *results, *values, *folder;
     const char *compare[16];
-    unsigned compares, shard, shards, module, limit;
+    unsigned compares, shard, shards, module, limit, deadline;
 };
 
 /* What parent and child share. */
@@ -53,8 +55,8 @@ struct job {
     struct progress *progress;
     FILE *values;
     struct diff_outputs outputs; /* to compare with */
-    size_t shown;
     size_t next;
+    time_t deadline; /* of the monotonic clock */
 };
 
 /* ---- what a person sees ------------------------------------------------------------------------
@@ -152,23 +154,28 @@ static void child(struct job *job, size_t from, size_t alone)
 /* ---- the parent --------------------------------------------------------------------------------
  */
 
-/* Waits for the child; ends it when no case is done for the limit. Answers whether it ended well.
- */
+static time_t now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec;
+}
+
+/* Waits for the child; ends it when no case is done for the limit, or at the deadline. Answers
+ * whether it ended well. */
 static bool wait_for(pid_t child, const struct job *job)
 {
     size_t begun = job->progress->begun;
-    struct timespec since, now;
-    clock_gettime(CLOCK_MONOTONIC, &since);
-    for (;;) {
+    for (time_t since = now();;) {
         int status;
         const pid_t ended = waitpid(child, &status, WNOHANG);
         if (ended == child) return WIFEXITED(status) && !WEXITSTATUS(status);
-        clock_gettime(CLOCK_MONOTONIC, &now);
         if (job->progress->begun != begun) {
             begun = job->progress->begun;
-            since = now;
+            since = now();
         }
-        if (now.tv_sec - since.tv_sec > (time_t)job->settings->limit) kill(child, SIGKILL);
+        if (now() - since > (time_t)job->settings->limit || now() > job->deadline)
+            kill(child, SIGKILL);
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
     }
 }
@@ -177,7 +184,7 @@ static bool wait_for(pid_t child, const struct job *job)
  * runs them alone, and if it does too, it is the case. */
 static void run_all(struct job *job)
 {
-    for (size_t alone = 0; job->progress->begun < job->count;) {
+    for (size_t alone = 0; job->progress->begun < job->count && now() <= job->deadline;) {
         fflush(NULL);
         const size_t from = job->progress->begun;
         const pid_t pid = fork();
@@ -185,7 +192,7 @@ static void run_all(struct job *job)
         if (!pid) child(job, from, alone);
         if (wait_for(pid, job)) continue;
         const size_t at = job->progress->begun;
-        if (at >= job->count) break;
+        if (at >= job->count || now() > job->deadline) break;
         if (at < from + alone) {
             struct diff_result *result = &job->progress->results[at];
             result->state = DIFF_HUNG;
@@ -212,7 +219,8 @@ static int report(const struct job *job)
         if (file) diff_golden_write(file, one, result);
         if (result->state != DIFF_RAN) {
             refused++;
-            printf("%s: not run: %s\n", one->name, result->message);
+            printf("%s: not run: %s\n", one->name,
+                   result->state == DIFF_UNTRIED ? "no time left" : result->message);
             continue;
         }
         ran++;
@@ -302,6 +310,7 @@ int main(int count, char **arguments)
                                             {"shard", required_argument, NULL, 's'},
                                             {"module", required_argument, NULL, 'k'},
                                             {"limit", required_argument, NULL, 'l'},
+                                            {"deadline", required_argument, NULL, 'd'},
                                             {"golden", required_argument, NULL, 'g'},
                                             {"results", required_argument, NULL, 'r'},
                                             {"values", required_argument, NULL, 'v'},
@@ -313,7 +322,8 @@ int main(int count, char **arguments)
                                             {"ptx", required_argument, NULL, PTX},
                                             {"dump", required_argument, NULL, DUMP},
                                             {NULL, 0, NULL, 0}};
-    struct settings settings = {.match = "*", .shards = 1, .module = MODULE, .limit = 30};
+    struct settings settings = {
+        .match = "*", .shards = 1, .module = MODULE, .limit = 30, .deadline = 3600};
     struct diff_cases all = {.cases = NULL};
     int action = 0;
     const char *name = NULL;
@@ -330,6 +340,9 @@ int main(int count, char **arguments)
             break;
         case 'l':
             settings.limit = (unsigned)atoi(optarg);
+            break;
+        case 'd':
+            settings.deadline = (unsigned)atoi(optarg);
             break;
         case 'g':
             settings.golden = optarg;
@@ -363,7 +376,7 @@ int main(int count, char **arguments)
     job.cases = diff_allocate(all.count, sizeof *job.cases);
     size_t matching = 0;
     for (size_t k = 0; k < all.count; k++)
-        if (!fnmatch(settings.match, all.cases[k].name, 0) &&
+        if (!fnmatch(settings.match, all.cases[k].name, FNM_EXTMATCH) &&
             matching++ / settings.module % settings.shards == settings.shard)
             job.cases[job.count++] = &all.cases[k];
     int status = 0;
@@ -377,6 +390,7 @@ int main(int count, char **arguments)
         const size_t size = sizeof *job.progress + job.count * sizeof job.progress->results[0];
         job.progress = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (job.progress == MAP_FAILED) return 2;
+        job.deadline = now() + (time_t)settings.deadline;
         run_all(&job);
         status = report(&job);
         munmap(job.progress, size);
