@@ -101,9 +101,12 @@ void evidence_release(struct evidence *evidence)
  * which a forked child shares. */
 static uint64_t base_in(const struct evidence *evidence, uint32_t process)
 {
+    const char *lesson = NULL; /* the runner notes lesson.so, and before anybody notes another */
     for (size_t i = 0; i < evidence->trace.count; i++) {
         const struct trace_record *r = &evidence->trace.records[i];
-        if (r->kind == TRACE_MODULE && r->process == process) return r->address;
+        if (r->kind != TRACE_MODULE) continue;
+        if (lesson == NULL) lesson = r->text;
+        if (r->process == process && strcmp(r->text, lesson) == 0) return r->address;
     }
     return evidence->base;
 }
@@ -124,6 +127,24 @@ bool evidence_place(const struct evidence *evidence, const struct trace_record *
     return sources_place(evidence->sources, caller - 1 - base, place);
 }
 
+bool evidence_student_place(const struct evidence *evidence, const struct trace_record *record,
+                            struct place *place)
+{
+    const struct query query = {
+        .kind = TRACE_STACK, .object = record->stack, .process = record->process};
+    uint64_t addresses[TRACE_STACK_DEPTH];
+    if (evidence_place(evidence, record, place) && place->submission) return true;
+    const struct trace_record *stack =
+        record->stack != 0 ? evidence_next(evidence, &query, NULL) : NULL;
+    const size_t count = stack != NULL ? trace_stack_addresses(stack, addresses) : 0;
+    const uint64_t base = base_in(evidence, record->process);
+    for (size_t i = 0; i < count; i++)
+        if (addresses[i] > base &&
+            sources_place(evidence->sources, addresses[i] - 1 - base, place) && place->submission)
+            return true;
+    return false;
+}
+
 bool evidence_function(const struct evidence *evidence, const char *function, struct place *place)
 {
     return sources_function(evidence->sources, function, place);
@@ -139,6 +160,7 @@ bool evidence_by_submission(const struct evidence *evidence, const struct trace_
 struct sentence_of {
     const struct evidence *evidence;
     uint32_t process;
+    struct place own; /* where the finding itself is shown */
 };
 
 static bool write_place(uint64_t address, char *text, size_t size, void *user)
@@ -148,14 +170,18 @@ static bool write_place(uint64_t address, char *text, size_t size, void *user)
     if (!evidence_place(of->evidence,
                         &(struct trace_record){.process = of->process, .caller = address}, &place))
         return false;
-    snprintf(text, size, "%s:%u", place.file, place.line);
+    if (strcmp(place.file, of->own.file) == 0)
+        snprintf(text, size, "line %u", place.line);
+    else
+        snprintf(text, size, "%s:%u", place.file, place.line);
     return true;
 }
 
 void evidence_sentence(const struct evidence *evidence, const struct trace_record *finding,
                        char *text, size_t size)
 {
-    struct sentence_of of = {evidence, finding->process};
+    struct sentence_of of = {.evidence = evidence, .process = finding->process};
+    if (finding->line == 0) evidence_student_place(evidence, finding, &of.own);
     trace_lines_sentence(finding->text, write_place, &of, text, size);
 }
 

@@ -180,6 +180,11 @@ struct place {
     bool submission; /* true: in a file that the student wrote (not drive, not a kernel of ours) */
 };
 
+/* The innermost line of the submission's that led to the record: its own, or, where that lies in a
+ * header or in one of ours, the one that called. */
+bool evidence_student_place(const struct evidence *evidence, const struct trace_record *record,
+                            struct place *place);
+
 /* Where `caller` (a record's field) is. Returns true when it is known. */
 bool evidence_place(const struct evidence *evidence, const struct trace_record *record,
                     struct place *place);

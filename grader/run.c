@@ -280,7 +280,8 @@ int run_make(const struct run_request *request, struct evidence *evidence, struc
     snprintf(work, sizeof work, "%s/work", scratch);
     snprintf(trace, sizeof trace, "%s/trace", scratch);
     if (scratch[0] == '\0' || files_make_folders(work) != 0 ||
-        trace_create(trace, plan->trace_records) != 0 || make_files(files, &input) != 0) {
+        trace_create_for(trace, plan->trace_records, TRACE_ALL_KINDS) != 0 ||
+        make_files(files, &input) != 0) {
         text_format(why, "there is no room for the run \"%s\": %s", plan->name, strerror(errno));
         goto done;
     }

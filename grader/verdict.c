@@ -37,7 +37,7 @@ void verdict_fail(struct verdict *verdict, const struct evidence *evidence,
     struct place place;
     va_list list;
 
-    if (record == NULL || !evidence_place(evidence, record, &place) || !place.submission)
+    if (record == NULL || !evidence_student_place(evidence, record, &place))
         place_of_lesson(evidence, NULL, &place);
     va_start(list, format);
     begin_failure(verdict, &place, format, list);

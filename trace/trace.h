@@ -176,6 +176,12 @@ const char *trace_kind_name(uint32_t kind);
 const char *trace_what_name(uint32_t what);
 const char *trace_place_name(uint32_t place);
 
+/* Why a kind of finding matters and what to do about it: see trace_findings.def. NULL: no row. */
+struct trace_finding {
+    const char *kind, *why, *hint;
+};
+const struct trace_finding *trace_finding_find(const char *kind);
+
 /* How one speaks of an object that a program makes and gives back: "a stream" is created and
  * destroyed. NULL: `what` is none. */
 struct trace_held {

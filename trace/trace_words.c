@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char *const kind_names[TRACE_KIND_COUNT] = {
     "none",    "module",    "mark",    "call",    "create",
@@ -59,4 +60,16 @@ void trace_leak_sentence(uint32_t what, uint64_t count, uint64_t bytes, char *te
     snprintf(text, size, "%s%s%s%s that was %s here was never %s.", times, row->article,
              trace_what_name(what), amount, row->made, row->ended);
     text[0] = (char)toupper((unsigned char)text[0]);
+}
+
+const struct trace_finding *trace_finding_find(const char *kind)
+{
+    static const struct trace_finding findings[] = {
+#define FINDING(kind, why, hint) {kind, why, hint},
+#include "trace/trace_findings.def"
+#undef FINDING
+    };
+    for (size_t i = 0; i < sizeof findings / sizeof *findings; i++)
+        if (strcmp(findings[i].kind, kind) == 0) return &findings[i];
+    return NULL;
 }

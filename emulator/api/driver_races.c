@@ -213,6 +213,11 @@ static void plain_name(const char *name, char *text, size_t size)
         snprintf(text, size, "%.*s", (int)length, end);
 }
 
+static const struct actor *actor_behind(const struct races_side *side)
+{
+    return (const struct actor *)(const void *)side->actor;
+}
+
 static void what_it_is(const struct actor *actor, char *text, size_t size)
 {
     static const char *const copies[TRACE_PLACE_COUNT][TRACE_PLACE_COUNT] = {
@@ -246,26 +251,23 @@ static void what_it_is(const struct actor *actor, char *text, size_t size)
     }
 }
 
-/* "kernel scale (in the stream made by the call before 0x..., at scale.cu:12)". */
-static void describe_side(const struct races_side *side, char *text, size_t size)
+/* Where one side was: "in the stream made by the call before 0x..., at scale.cu:12". */
+static void where_it_was(const struct races_side *side, char *text, size_t size)
 {
-    const struct actor *actor = (const struct actor *)(const void *)side->actor;
-    char what[96], stream[80] = "in a default stream", line[160] = "";
-    what_it_is(actor, what, sizeof what);
-    if (actor->record.stream == 0)
-        stream[0] = '\0';
-    else if (actor->stream_caller != 0)
+    const struct actor *actor = actor_behind(side);
+    char stream[80] = "";
+    if (actor->record.stream != 0 && actor->stream_caller != 0)
         snprintf(stream, sizeof stream, "in the stream made by the call before 0x%llx",
                  (unsigned long long)actor->stream_caller);
-    if (side->site != NULL && side->site->file != NULL) {
-        const char *base = strrchr(side->site->file, '/');
-        snprintf(line, sizeof line, "%s%s:%u", stream[0] != '\0' ? ", at " : "at ",
-                 base != NULL ? base + 1 : side->site->file, side->site->line);
+    else if (actor->record.stream != 0)
+        snprintf(stream, sizeof stream, "in a default stream");
+    if (side->site == NULL || side->site->file == NULL) {
+        snprintf(text, size, "%s", stream);
+        return;
     }
-    if (stream[0] == '\0' && line[0] == '\0')
-        snprintf(text, size, "%s", what);
-    else
-        snprintf(text, size, "%s (%s%s)", what, stream, line);
+    const char *base = strrchr(side->site->file, '/');
+    snprintf(text, size, "%s%sat %s:%u", stream, stream[0] != '\0' ? ", " : "",
+             base != NULL ? base + 1 : side->site->file, side->site->line);
 }
 
 /* Counts a race that has been told before. */
@@ -277,7 +279,7 @@ static bool fold(const struct races_side *later, const struct races_side *earlie
     uint32_t lines[2];
     const uint64_t region_caller = region != NULL ? region->caller : 0;
     for (int i = 0; i < 2; i++) {
-        const struct actor *actor = (const struct actor *)(const void *)sides[i]->actor;
+        const struct actor *actor = actor_behind(sides[i]);
         callers[i] = actor->record.caller;
         lines[i] = sides[i]->site != NULL ? sides[i]->site->line : 0;
     }
@@ -300,10 +302,10 @@ static bool fold(const struct races_side *later, const struct races_side *earlie
 
 static void report(void *user, const struct races_found *found)
 {
-    char later_text[320], earlier_text[320], memory[160], sentence[1024];
+    char what[96], other[96], where[256], other_where[256], memory[160], sentence[1024];
     const struct races_side *later = &found->second, *earlier = &found->first;
-    const struct actor *a = (const struct actor *)(const void *)earlier->actor;
-    const struct actor *b = (const struct actor *)(const void *)later->actor;
+    const struct actor *a = actor_behind(earlier);
+    const struct actor *b = actor_behind(later);
     const struct memory_region *region = NULL;
     size_t index;
     (void)user;
@@ -314,14 +316,16 @@ static void report(void *user, const struct races_found *found)
         later = earlier;
         earlier = first;
         b = a;
-        a = (const struct actor *)(const void *)earlier->actor;
+        a = actor_behind(earlier);
     }
     for (size_t i = 0; found->memory != 0 && i < memory_count() && region == NULL; i++)
         if (memory_at(i)->id == found->memory) region = memory_at(i);
     if (fold(later, earlier, region, &index)) return;
 
-    describe_side(later, later_text, sizeof later_text);
-    describe_side(earlier, earlier_text, sizeof earlier_text);
+    what_it_is(b, what, sizeof what);
+    what_it_is(a, other, sizeof other);
+    where_it_was(later, where, sizeof where);
+    where_it_was(earlier, other_where, sizeof other_where);
     if (region != NULL)
         describe_region(region, memory, sizeof memory);
     else
@@ -338,12 +342,13 @@ static void report(void *user, const struct races_found *found)
                                   .count = 1};
     const bool freed = later->mode == RACES_FREE || earlier->mode == RACES_FREE;
     trace_copy_string(record.name, sizeof record.name, freed ? "freed in use" : "race");
-    snprintf(
-        sentence, sizeof sentence,
-        "%s %s %llu bytes that %s, asked for by the call before 0x%llx, %s, and nothing orders "
-        "the two; they are in %s",
-        later_text, verbs[later->mode], (unsigned long long)found->bytes, earlier_text,
-        (unsigned long long)a->record.caller, verbs[earlier->mode], memory);
+    snprintf(sentence, sizeof sentence,
+             "%s%s%s%s %s %llu bytes that %s, asked for by the call before 0x%llx%s%s, %s: nothing "
+             "orders the two. The bytes are in %s",
+             what, where[0] != '\0' ? " (" : "", where, where[0] != '\0' ? ")" : "",
+             verbs[later->mode], (unsigned long long)found->bytes, other,
+             (unsigned long long)a->record.caller, other_where[0] != '\0' ? ", " : "", other_where,
+             verbs[earlier->mode], memory);
     trace_copy_string(record.text, sizeof record.text, sentence);
     told.folded[index].count = trace_put_counted(driver.trace, &record);
     finding_say(sentence);
