@@ -1,5 +1,5 @@
-/* Cases of one instruction form: over many operands (plain), under a guard that some lanes have
- * (guard), with immediate operands (imm). */
+/* Cases of one instruction form: over many operands (all), under a guard that some lanes have
+ * (some), with immediate operands (imm). */
 #include "tests/differential/differential.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@ enum variant { PLAIN, GUARDED, IMMEDIATE, VARIANTS };
 static const struct {
     const char *name;
     unsigned blocks, threads;
-} variants[VARIANTS] = {{"plain", 32, 64}, {"guard", 8, 60}, {"imm", 2, 48}};
+} variants[VARIANTS] = {{"all", 32, 64}, {"some", 8, 60}, {"imm", 2, 48}};
 
 enum { IMMEDIATES = 8 };
 

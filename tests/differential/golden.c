@@ -34,7 +34,7 @@ bool diff_golden_read(struct diff_golden *golden, const char *path)
         fprintf(stderr, "differential: cannot read %s\n", path);
         return false;
     }
-    char line[1024];
+    char line[4096];
     while (fgets(line, sizeof line, file)) {
         if (*line == '#') continue;
         char *rest = NULL;

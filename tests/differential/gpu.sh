@@ -45,15 +45,19 @@ run_shards()
     wait
 }
 
+# One line per group of cases, then what was not run.
 collect()
 {
-    cat "$work/$1".*.results >"$2" 2>/dev/null || :
+    cat "$work/$1".*.results | LC_ALL=C sort | awk '
+        /^#/ { notes = notes $0 "\n"; next }
+        { if (!($1 in line)) group[++count] = $1; line[$1] = line[$1] " " $2 }
+        END { for (k = 1; k <= count; k++) print group[k] line[group[k]]; printf "%s", notes }' >"$2"
 }
 
 began=$(date +%s)
 run_shards first
 collect first "$folder/results.txt"
-echo "first run: $(($(date +%s) - began)) s, $(grep -vc '^#' "$folder/results.txt") cases" >>"$log"
+echo "first run: $(($(date +%s) - began)) s, $(grep -o '=' "$folder/results.txt" | wc -l) cases" >>"$log"
 
 # Values: at most four files, each of a quarter of the shards.
 if command -v xz >/dev/null; then pack='xz -T0 -1' suffix=xz; else pack='gzip -6' suffix=gz; fi
