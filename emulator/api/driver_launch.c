@@ -32,8 +32,10 @@ static uint64_t product(const unsigned extent[3])
 
 static unsigned registers_for_occupancy(const struct exec_function_info *info)
 {
-    /* The executor's count is of virtual registers; a compiler would fit them to the block. */
-    unsigned most = 65536u / (info->max_threads > 0 ? info->max_threads : 1024u);
+    /* The executor's count is of virtual registers; a compiler would fit them to the block, in the
+     * units that they are given out in: 8 to each thread of a warp. */
+    unsigned warps = ((info->max_threads > 0 ? info->max_threads : 1024u) + 31) / 32;
+    unsigned most = 65536u / 32 / warps / 8 * 8;
     return info->registers < most ? info->registers : most;
 }
 
