@@ -195,6 +195,7 @@ struct driver {
     struct context *primary; /* kept for ever once made */
     unsigned primary_count;
     unsigned primary_flags;
+    CUresult failed; /* the first sticky error of any context: from then on none is created */
     struct object *buckets[4096]; /* live handles */
     struct capture *captures;     /* sequences that have not ended */
 };

@@ -101,6 +101,7 @@ static void context_end(struct context *context, bool implicit)
 void context_fail(struct context *context, CUresult code)
 {
     if (context->sticky == CUDA_SUCCESS) context->sticky = code;
+    if (driver.failed == CUDA_SUCCESS) driver.failed = code;
     timeline_context_abandon(context->time);
 }
 
@@ -171,6 +172,7 @@ CUresult driver_cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev
     NEED_POINTER(pctx);
     NEED_DEVICE(dev);
     if (flags & ~(unsigned)FLAGS_KNOWN) return CUDA_ERROR_INVALID_VALUE;
+    if (driver.failed != CUDA_SUCCESS) return driver.failed; /* as an H100 does */
     struct context *context = calloc(1, sizeof *context);
     if (context == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     context->flags = flags;

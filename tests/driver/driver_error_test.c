@@ -27,10 +27,12 @@ enum { FAILURES = sizeof failures / sizeof *failures };
 
 START_TEST(a_kernel_that_fails_is_a_sticky_error_of_its_context)
 {
-    CUcontext other;
+    CUcontext other, none;
     CUdeviceptr q;
     setenv("OVERLAP_INSTRUCTION_LIMIT", "100000", 1);
     test_context(_i / FAILURES);
+    OK(cuCtxCreate(&other, NULL, 0, 0));
+    OK(cuCtxPopCurrent(&other));
     const CUresult wanted = failures[_i % FAILURES].code;
     CUdeviceptr p = test_device(BYTES);
     CUstream stream = test_stream(0);
@@ -45,8 +47,9 @@ START_TEST(a_kernel_that_fails_is_a_sticky_error_of_its_context)
     ck_assert_uint_ne(found->caller, 0);
     ck_assert_uint_ne(found->request, 0);
     ck_assert_uint_ne(strlen(found->text), 0);
-    /* Another context is another matter. */
-    OK(cuCtxCreate(&other, NULL, 0, 0));
+    /* A context that was there before is another matter; a new one there is not (H100). */
+    FAILS(wanted, cuCtxCreate(&none, NULL, 0, 0));
+    OK(cuCtxPushCurrent(other));
     OK(cuMemAlloc(&q, 4));
     OK(cuMemsetD32(q, 0, 1));
     OK(cuCtxSynchronize());

@@ -183,6 +183,8 @@ START_TEST(a_pending_free_is_done_when_its_context_fails)
     CUcontext other;
     size_t before, after, total;
     test_context(_i);
+    OK(cuCtxCreate(&other, NULL, 0, 0));
+    OK(cuCtxPopCurrent(&other));
     CUstream stream = test_stream(CU_STREAM_NON_BLOCKING);
     CUdeviceptr q = test_device(BYTES);
     OK(cuMemGetInfo(&before, &total));
@@ -191,7 +193,7 @@ START_TEST(a_pending_free_is_done_when_its_context_fails)
     if (code == CUDA_SUCCESS) code = cuMemFreeAsync(p, stream);
     FAILS(CUDA_ERROR_LAUNCH_FAILED, cuCtxSynchronize());
     if (code != CUDA_SUCCESS) return; /* the error surfaced before the free was asked for */
-    OK(cuCtxCreate(&other, NULL, 0, 0));
+    OK(cuCtxPushCurrent(other));
     OK(cuMemGetInfo(&after, &total));
     ck_assert_uint_eq(before, after);
 }
