@@ -48,6 +48,41 @@ typedef double slot_f64;
 
 #define EXEC_IN(mask) (((mask) >> l) & 1u)
 
+/* ---- what the compiler makes no vector instructions of by itself ------------------------- */
+
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
+/* 16 lanes of 32 bits: half a warp's. */
+typedef u32 exec_half_warp __attribute__((vector_size(64)));
+
+/* Whether any bit is set. */
+static inline bool exec_half_any(const exec_half_warp *half)
+{
+#ifdef __AVX512F__
+    return _mm512_test_epi32_mask((__m512i)*half, (__m512i)*half) != 0;
+#else
+    u64 words[8], any = 0;
+    memcpy(words, half, sizeof words);
+    for (unsigned k = 0; k < 8; k++) any |= words[k];
+    return any != 0;
+#endif
+}
+
+/* to[l] = from[index[l]], each index below 32; the arrays are apart. */
+static inline void exec_permute(u32 *to, const u32 *from, const u32 *index)
+{
+#ifdef __AVX512F__
+    const __m512i low = _mm512_loadu_si512(from), high = _mm512_loadu_si512(from + 16);
+    for (unsigned k = 0; k < EXEC_LANES; k += 16)
+        _mm512_storeu_si512(to + k,
+                            _mm512_permutex2var_epi32(low, _mm512_loadu_si512(index + k), high));
+#else
+    for (unsigned l = 0; l < EXEC_LANES; l++) to[l] = from[index[l]];
+#endif
+}
+
 /* One table row: what the compile step looks up. */
 struct exec_row {
     const char *keys;

@@ -7,10 +7,14 @@
 #include "emulator/exec/exec_lanes.h"
 #include "emulator/exec/exec_tables.h"
 
+enum { HALF = EXEC_LANES / 2 };
+
 enum access_where { GLOBAL, GENERIC, SHARED, SHARED64, LOCAL };
 
 enum access_shape {
     MEMORY_ROW,     /* all 32 lanes, one behind the other from pointers[0] on */
+    MEMORY_ROWS,    /* lanes 0 to 15 so from pointers[0] on, lanes 16 to 31 from pointers[16] on */
+    MEMORY_SAMES,   /* lanes 0 to 15 all at pointers[0], lanes 16 to 31 all at pointers[16] */
     MEMORY_SCATTER, /* pointers[lane] for each active lane */
     MEMORY_FAULT,
 };
@@ -130,12 +134,46 @@ static inline enum access_shape access_global(struct exec_warp *warp, const stru
     return access_slowly(warp, inst, address, bytes, store, generic);
 }
 
+/* Shared memory is nearly always touched in one of two shapes, by each half of a warp for itself:
+ * blocks of 16 x 16 threads are popular. ROWS or SAMES; FAULT: neither, or out of bounds. `last`:
+ * the highest address that an element may have. */
+static inline enum access_shape access_halves(const uint32_t *base, uint32_t offset, uint32_t last,
+                                              uint32_t bytes)
+{
+    static const exec_half_warp lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    exec_half_warp low, high;
+    memcpy(&low, base, sizeof low);
+    memcpy(&high, base + HALF, sizeof high);
+    low += offset;
+    high += offset;
+    const exec_half_warp from_low = low - low[0], from_high = high - high[0], row = lane * bytes;
+    const exec_half_warp moved = from_low | from_high;
+    const exec_half_warp off = (from_low ^ row) | (from_high ^ row);
+    const bool same = !exec_half_any(&moved);
+    if (!same && exec_half_any(&off)) return MEMORY_FAULT;
+    const uint32_t span = same ? 0 : (HALF - 1) * bytes;
+    if (((low[0] | high[0]) & (bytes - 1)) || span > last || low[0] > last - span ||
+        high[0] > last - span)
+        return MEMORY_FAULT;
+    return same ? MEMORY_SAMES : MEMORY_ROWS;
+}
+
 static inline enum access_shape access_shared(struct exec_warp *warp, const struct exec_inst *inst,
                                               uint64_t *address, uint32_t bytes, bool store,
                                               bool wide)
 {
     const struct access_window window = {0, warp->worker->shared_bytes,
                                          (uint64_t)(uintptr_t)warp->block->shared};
+    if (!wide && warp->mask == EXEC_ALL && window.size >= bytes) {
+        const enum access_shape shape = access_halves(exec_slot(warp, inst->a), (uint32_t)inst->imm,
+                                                      (uint32_t)window.size - bytes, bytes);
+        if (shape != MEMORY_FAULT) {
+            const uint32_t *base = exec_slot(warp, inst->a);
+            for (unsigned l = 0; l < EXEC_LANES; l += HALF)
+                address[l] = window.delta + (uint32_t)(base[l] + (uint32_t)inst->imm);
+            return shape;
+        }
+    }
     if (wide) {
         const uint64_t *base = exec_slot(warp, inst->a);
         EXEC_FOR_LANES address[l] = base[l] + inst->imm;
@@ -221,6 +259,19 @@ static inline enum access_shape access_addresses(struct exec_warp *warp,
                 slot_##T *dd = exec_slot(warp, slots[k]);                                          \
                 EXEC_FOR_LANES dd[l] = (slot_##T)source[l * (vector) + k];                         \
             }                                                                                      \
+        } else if (shape == MEMORY_ROWS || shape == MEMORY_SAMES) {                                \
+            const unsigned step = shape == MEMORY_ROWS ? (vector) : 0;                             \
+            for (unsigned half = 0; half < EXEC_LANES; half += HALF) {                             \
+                const T *part = (const T *)(uintptr_t)address[half];                               \
+                for (unsigned k = 0; k < (vector); k++) {                                          \
+                    slot_##T *dd = (slot_##T *)exec_slot(warp, slots[k]) + half;                   \
+                    if (step)                                                                      \
+                        for (unsigned l = 0; l < HALF; l++)                                        \
+                            dd[l] = (slot_##T)part[l * (vector) + k];                              \
+                    else                                                                           \
+                        for (unsigned l = 0; l < HALF; l++) dd[l] = (slot_##T)part[k];             \
+                }                                                                                  \
+            }                                                                                      \
         } else if (warp->mask == EXEC_ALL) {                                                       \
             for (unsigned k = 0; k < (vector); k++) {                                              \
                 slot_##T *dd = exec_slot(warp, slots[k]);                                          \
@@ -250,6 +301,17 @@ static inline enum access_shape access_addresses(struct exec_warp *warp,
             for (unsigned k = 0; k < (vector); k++) {                                              \
                 const slot_##T *ss = exec_slot(warp, slots[k]);                                    \
                 EXEC_FOR_LANES target[l * (vector) + k] = (T)ss[l];                                \
+            }                                                                                      \
+        } else if (shape == MEMORY_ROWS || shape == MEMORY_SAMES) {                                \
+            for (unsigned half = 0; half < EXEC_LANES; half += HALF) {                             \
+                T *part = (T *)(uintptr_t)address[half];                                           \
+                for (unsigned k = 0; k < (vector); k++) {                                          \
+                    const slot_##T *ss = (const slot_##T *)exec_slot(warp, slots[k]) + half;       \
+                    if (shape == MEMORY_ROWS)                                                      \
+                        for (unsigned l = 0; l < HALF; l++) part[l * (vector) + k] = (T)ss[l];     \
+                    else                                                                           \
+                        part[k] = (T)ss[HALF - 1];                                                 \
+                }                                                                                  \
             }                                                                                      \
         } else {                                                                                   \
             for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {                             \

@@ -40,7 +40,7 @@ static inline void put_predicates(struct exec_warp *warp, uint32_t slot, u32 val
         const u32 *bb = exec_slot(warp, inst->b);                                                  \
         const u32 *cc = exec_slot(warp, inst->c);                                                  \
         const u32 live = warp->live;                                                               \
-        u32 given[EXEC_LANES], from[EXEC_LANES];                                                   \
+        u32 given[EXEC_LANES], from[EXEC_LANES], brought[EXEC_LANES];                              \
         u32 predicates = 0;                                                                        \
         EXEC_FOR_LANES                                                                             \
         {                                                                                          \
@@ -57,7 +57,8 @@ static inline void put_predicates(struct exec_warp *warp, uint32_t slot, u32 val
             from[l] = p ? (u32)j & 31 : l;                                                         \
             predicates |= p ? 1u << l : 0;                                                         \
         }                                                                                          \
-        PUT_LANES((warp->members[l] & live) >> from[l] & 1 ? given[from[l]] : NO_VALUE);           \
+        exec_permute(brought, given, from);                                                        \
+        PUT_LANES((warp->members[l] & live) >> from[l] & 1 ? brought[l] : NO_VALUE);               \
         put_predicates(warp, inst->e, predicates);                                                 \
         return EXEC_GO;                                                                            \
     }
