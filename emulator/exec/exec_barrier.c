@@ -4,8 +4,6 @@
 #include "emulator/exec/exec_lanes.h"
 #include "emulator/exec/exec_tables.h"
 
-#include <stdio.h>
-
 /* Whether every thread that has not exited has arrived. */
 static bool all_arrived(const struct exec_block *block, const struct exec_barrier *barrier)
 {
@@ -183,59 +181,3 @@ const struct exec_row exec_barrier_rows[] = {{"bar.red.popc.u32", op_popc, "u32 
                                              {"bar.red.and.pred", op_and, "p p"},
                                              {"bar.red.or.pred", op_or, "p p"},
                                              {NULL, NULL, NULL}};
-
-/* ---- nobody can go on ---------------------------------------------------------------------------
- */
-
-void exec_block_deadlock(struct exec_block *block)
-{
-    const struct exec_program *program = block->worker->function->program;
-    const struct exec_inst *place = NULL;
-    struct exec_warp *at = NULL;
-    unsigned lane = 0;
-    uint32_t waiting = 0;
-    uint32_t elsewhere = 0;
-    bool barrier = false;
-    /* The first waiting thread names the place; barriers before .sync instructions. */
-    for (int pass = 0; pass < 2 && !place; pass++)
-        for (uint32_t k = 0; k < block->warp_count && !place; k++)
-            for (uint32_t f = 0; f < block->warps[k].fragment_count && !place; f++) {
-                const struct exec_fragment *fragment = &block->warps[k].fragments[f];
-                if (fragment->wait != (pass ? EXEC_WAIT_SYNC : EXEC_WAIT_BARRIER)) continue;
-                place = fragment->pc;
-                at = &block->warps[k];
-                at->frame = fragment->frame;
-                lane = (unsigned)__builtin_ctz(fragment->mask);
-                barrier = !pass;
-            }
-    if (!place) return;
-    uint32_t other_line = 0;
-    for (uint32_t k = 0; k < block->warp_count; k++)
-        for (uint32_t f = 0; f < block->warps[k].fragment_count; f++) {
-            const struct exec_fragment *fragment = &block->warps[k].fragments[f];
-            const uint32_t threads = (uint32_t)__builtin_popcount(fragment->mask);
-            if (fragment->pc == place) {
-                waiting += threads;
-            } else {
-                elsewhere += threads;
-                other_line = program->positions[fragment->pc->position].line;
-            }
-        }
-    uint32_t all = 0;
-    for (uint32_t k = 0; k < block->warp_count; k++)
-        all += (uint32_t)__builtin_popcount(block->warps[k].existing);
-    const uint32_t exited = all - waiting - elsewhere;
-    char others[160] = "";
-    char gone[64] = "";
-    if (elsewhere)
-        snprintf(others, sizeof others, "; %u wait elsewhere, for example on line %u", elsewhere,
-                 other_line);
-    if (exited) snprintf(gone, sizeof gone, "; %u have exited", exited);
-    exec_stop(at, place, EXEC_ENDLESS, lane,
-              "%u of %u threads of the block wait at the %s on line %u for threads that will never "
-              "come%s%s: every thread must reach the same %s",
-              waiting, all, barrier ? "barrier" : "warp synchronisation",
-              program->positions[place->position].line, others, gone,
-              barrier ? "barrier, so it must not stand in a branch that only some of them take"
-                      : "one, and its mask must name exactly those that do");
-}

@@ -113,9 +113,19 @@ static struct piece *piece_at(unsigned char *heap, uint64_t offset)
 static void heap_begin(unsigned char *heap, uint64_t size)
 {
     struct piece *first = piece_at(heap, 0);
-    if (first->mark == PIECE_FREE || first->mark == PIECE_USED) return;
+    if (first->mark || first->size) return;
     *first = (struct piece){.size = (size - sizeof *first) / 16 * 16, .mark = PIECE_FREE};
 }
+
+/* Whether the piece at `at` is one, as long as nobody has written over it. */
+static bool piece_is_whole(unsigned char *heap, uint64_t heap_size, uint64_t at)
+{
+    const struct piece *piece = piece_at(heap, at);
+    return (piece->mark == PIECE_FREE || piece->mark == PIECE_USED) &&
+           piece->size <= heap_size - at - sizeof *piece && piece->size % 16 == 0;
+}
+
+#define HEAP_DAMAGED UINT64_MAX
 
 /* First fit; free neighbours are joined on the way. 0: no room. */
 static uint64_t heap_take(unsigned char *heap, uint64_t heap_size, uint64_t size)
@@ -124,9 +134,11 @@ static uint64_t heap_take(unsigned char *heap, uint64_t heap_size, uint64_t size
     if (size > heap_size) return 0;
     for (uint64_t at = 0; at + sizeof(struct piece) <= heap_size;) {
         struct piece *piece = piece_at(heap, at);
+        if (!piece_is_whole(heap, heap_size, at)) return HEAP_DAMAGED;
         uint64_t next = at + sizeof *piece + piece->size;
         while (piece->mark == PIECE_FREE && next + sizeof *piece <= heap_size &&
                piece_at(heap, next)->mark == PIECE_FREE) {
+            if (!piece_is_whole(heap, heap_size, next)) return HEAP_DAMAGED;
             piece->size += sizeof *piece + piece_at(heap, next)->size;
             next = at + sizeof *piece + piece->size;
         }
@@ -140,7 +152,6 @@ static uint64_t heap_take(unsigned char *heap, uint64_t heap_size, uint64_t size
             memset(heap + at + sizeof *piece, 0xa5, piece->size);
             return at + sizeof *piece;
         }
-        if (piece->mark != PIECE_FREE && piece->mark != PIECE_USED) return 0;
         at = next;
     }
     return 0;
@@ -159,6 +170,10 @@ static int allocate(struct exec_warp *warp, const struct exec_inst *inst,
         const unsigned lane = (unsigned)__builtin_ctz(rest);
         const uint64_t size = argument(warp, call, lane, 0);
         const uint64_t offset = size ? heap_take(heap, launch->heap_bytes, size) : 0;
+        if (offset == HEAP_DAMAGED)
+            return exec_stop(warp, inst, EXEC_TRAP, lane,
+                             "malloc in a kernel: the heap is damaged; a kernel has written before "
+                             "or past memory that malloc gave it");
         give_result(warp, call, lane, offset ? launch->heap_address + offset : 0);
     }
     return EXEC_GO;

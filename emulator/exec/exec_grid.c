@@ -51,21 +51,7 @@ static bool past_limit(struct exec_grid *grid, struct exec_block *block, uint64_
 {
     const uint64_t limit = grid->launch->instruction_limit;
     const uint64_t total = atomic_fetch_add(&grid->executed, executed) + executed;
-    if (!limit || total <= limit) return false;
-    /* The lane to name: the first of a warp that could still run. */
-    for (uint32_t k = 0; k < block->warp_count; k++) {
-        struct exec_warp *warp = &block->warps[k];
-        if (!warp->fragment_count) continue;
-        const struct exec_fragment *fragment = &warp->fragments[0];
-        warp->frame = fragment->frame;
-        exec_stop(
-            warp, fragment->pc, EXEC_ENDLESS, (unsigned)__builtin_ctz(fragment->mask),
-            "the kernel has executed %llu warp instructions, the limit, and is still running: "
-            "a loop around this line does not end",
-            (unsigned long long)limit);
-        return true;
-    }
-    return false;
+    return limit && total > limit && exec_block_endless(block, limit);
 }
 
 static void fail_memory(struct exec_worker *worker, uint64_t block)

@@ -375,8 +375,14 @@ int exec_sync_check(struct exec_warp *warp);
 void exec_threads_left(struct exec_block *block);
 /* Forgets the barriers of the block that ran before. */
 void exec_barriers_reset(struct exec_block *block);
-/* Describes, after every thread has stopped, who waits where. */
+
+/* ---- exec_stuck.c --------------------------------------------------------------------------- */
+
+/* Stops the launch because every thread of the block waits, and says who waits where. */
 void exec_block_deadlock(struct exec_block *block);
+/* The same because the launch has executed `limit` warp instructions; false when no thread of this
+ * block could still run. */
+bool exec_block_endless(struct exec_block *block, uint64_t limit);
 
 /* ---- exec_warp.c -------------------------------------------------------------------------- */
 

@@ -290,6 +290,15 @@ START_TEST(assertions_name_the_thread)
 }
 END_TEST
 
+/* A heap that nobody has used is zeros. */
+static uint64_t zeroed(size_t size)
+{
+    void *bytes;
+    const uint64_t address = device_buffer(size, &bytes);
+    memset(bytes, 0, size);
+    return address;
+}
+
 START_TEST(allocates_in_kernels)
 {
     enum { HEAP = 1 << 16 };
@@ -302,7 +311,7 @@ START_TEST(allocates_in_kernels)
                              .blocks = 1,
                              .threads = 64,
                              .parameters = parameters,
-                             .heap_address = device_buffer(HEAP, NULL),
+                             .heap_address = zeroed(HEAP),
                              .heap_bytes = HEAP};
     device_run(&run);
     for (int t = 0; t < 64; t++) {
@@ -329,7 +338,7 @@ START_TEST(frees_in_kernels)
                              .blocks = 1,
                              .threads = 32,
                              .parameters = parameters,
-                             .heap_address = device_buffer(HEAP, NULL),
+                             .heap_address = zeroed(HEAP),
                              .heap_bytes = HEAP};
     device_run(&run);
     ck_assert_int_eq(*failures, 0);
@@ -487,7 +496,9 @@ START_TEST(a_deadlock_is_named_with_its_line)
                              .parameters = parameters};
     ck_assert_int_eq(device_launch(&run), EXEC_ENDLESS);
     ck_assert_uint_eq(run.fault.line, line_of("line TWO_BARRIERS"));
-    ck_assert_ptr_nonnull(strstr(run.fault.message, "32 of 64 threads"));
+    ck_assert_ptr_nonnull(strstr(run.fault.message, "kernel two_barriers can never end"));
+    ck_assert_ptr_nonnull(strstr(run.fault.message, "32 of 64 threads wait at the barrier"));
+    ck_assert_ptr_nonnull(strstr(run.fault.message, ", 32 at the barrier on line"));
 }
 END_TEST
 
@@ -506,6 +517,7 @@ START_TEST(an_endless_loop_meets_the_limit)
     const uint32_t line = line_of("line FOR_EVER");
     ck_assert_uint_ge(run.fault.line, line);
     ck_assert_uint_le(run.fault.line, line + 1);
+    ck_assert_ptr_nonnull(strstr(run.fault.message, "the kernel for_ever has executed 1000000"));
 }
 END_TEST
 

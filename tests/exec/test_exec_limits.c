@@ -73,11 +73,92 @@ START_TEST(what_is_too_large_is_refused)
 }
 END_TEST
 
+/* ---- what runs out while it runs --------------------------------------------------------------
+ */
+
+static struct device_run run_one(const char *body, const void *parameters, uint32_t threads)
+{
+    struct device_run run = {.program = build("9.0", body),
+                             .name = "k",
+                             .blocks = 1,
+                             .threads = threads,
+                             .parameters = parameters,
+                             .limit = 20000};
+    ck_assert_msg(run.program != NULL, "%s", log_text);
+    return run;
+}
+
+START_TEST(a_spin_beside_a_barrier_names_both)
+{
+    static const char body[] =
+        ".visible .entry k(.param .u64 p) { .reg .b64 %d; .reg .b32 %r<3>; .reg .pred %q;\n"
+        "ld.param.u64 %d, [p]; mov.u32 %r1, %tid.x;\n" /* line 5 */
+        "setp.lt.u32 %q, %r1, 32; @%q bra SPIN;\n"
+        "bar.sync 0; ret;\n" /* line 7 */
+        "SPIN:\n"
+        "ld.volatile.global.u32 %r2, [%d]; setp.ne.u32 %q, %r2, 77; @%q bra SPIN;\n" /* line 9 */
+        "bar.sync 0; ret; }";
+    const uint64_t parameters[] = {device_buffer(4, NULL)};
+    struct device_run run = run_one(body, parameters, 96);
+    ck_assert_int_eq(device_launch(&run), EXEC_ENDLESS);
+    ck_assert_str_eq(run.fault.message,
+                     "the kernel k has executed 20000 warp instructions, the limit, and does not "
+                     "end: it is in a loop around line 9, reading a value that does not change; of "
+                     "its block 64 of 96 threads wait at the barrier on line 7");
+    ck_assert_uint_eq(run.fault.line, 9);
+}
+END_TEST
+
+static const char taking[] =
+    ".extern .func (.param .b64 r) malloc (.param .b64 n);\n"
+    ".visible .entry k(.param .u64 p, .param .u32 past) { .reg .b64 %d<4>; .reg .b32 %r; "
+    ".reg .pred %q;\nld.param.u64 %d3, [p]; ld.param.u32 %r, [past];\n"
+    "AGAIN: { .param .b64 n; .param .b64 r; st.param.b64 [n], 100; call (r), malloc, (n);\n"
+    "ld.param.b64 %d1, [r]; }\n"
+    "st.global.u64 [%d3], %d1; setp.eq.u64 %q, %d1, 0; @%q ret;\n"
+    "cvt.u64.u32 %d2, %r; add.u64 %d1, %d1, %d2; st.u64 [%d1], -1; bra AGAIN; }";
+
+/* 4096 bytes of zeros for malloc. */
+static void give_heap(struct device_run *run)
+{
+    void *bytes;
+    run->heap_bytes = 4096;
+    run->heap_address = device_buffer(run->heap_bytes, &bytes);
+    memset(bytes, 0, run->heap_bytes);
+}
+
+START_TEST(a_heap_that_is_used_up_gives_null)
+{
+    uint64_t *last;
+    const uint64_t parameters[] = {device_buffer(8, (void **)&last), 0};
+    struct device_run run = run_one(taking, parameters, 1);
+    give_heap(&run);
+    ck_assert_int_eq(device_launch(&run), EXEC_DONE);
+    ck_assert_uint_eq(*last, 0);
+}
+END_TEST
+
+START_TEST(a_heap_that_was_written_over_is_named)
+{
+    /* The size in front of the next piece, and the mark behind it. */
+    for (uint64_t past = 112; past <= 120; past += 8) {
+        const uint64_t parameters[] = {device_buffer(8, NULL), past};
+        struct device_run run = run_one(taking, parameters, 1);
+        give_heap(&run);
+        ck_assert_int_eq(device_launch(&run), EXEC_TRAP);
+        ck_assert_ptr_nonnull(strstr(run.fault.message, "the heap is damaged"));
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("exec_limits");
     TCase *tests = tcase_create("all");
     tcase_add_loop_test(tests, what_is_too_large_is_refused, 0, sizeof rows / sizeof *rows);
+    tcase_add_test(tests, a_spin_beside_a_barrier_names_both);
+    tcase_add_test(tests, a_heap_that_is_used_up_gives_null);
+    tcase_add_test(tests, a_heap_that_was_written_over_is_named);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -87,7 +87,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         return 0;
     }
     const struct memory_region *buffer = region_of(MEMORY_DEVICE, BUFFER, 0, false);
-    const struct memory_region *heap = region_of(MEMORY_DEVICE, HEAP, 0, false);
+    const struct memory_region *heap =
+        memory_allocate(&(struct memory_request){.size = HEAP, .internal = true});
     if (!buffer || !heap) abort();
     if (place_variables(program))
         for (size_t k = 0; k < exec_function_count(program) && k < MOST_ENTRIES; k++)
