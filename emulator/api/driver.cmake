@@ -2,7 +2,8 @@
 # for linking.
 set(here ${CMAKE_CURRENT_LIST_DIR})
 add_library(emulator_cuda SHARED
-    ${here}/driver.c ${here}/driver_absent.c ${here}/driver_array.c ${here}/driver_texture.c
+    ${here}/driver.c ${here}/driver_absent.c ${here}/driver_array.c ${here}/driver_batch.c ${here}/driver_virtual.c
+    ${here}/driver_texture.c
     ${here}/driver_context.c ${here}/driver_copy.c
     ${here}/driver_device.c ${here}/driver_environment.c ${here}/driver_event.c
     ${here}/driver_host.c ${here}/driver_image.c

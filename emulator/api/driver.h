@@ -82,6 +82,7 @@ enum object_kind {
     OBJECT_LINK,
     OBJECT_ARRAY,
     OBJECT_TEXTURE, /* or a surface */
+    OBJECT_ALLOCATION,
     OBJECT_KIND_COUNT
 };
 

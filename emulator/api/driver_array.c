@@ -30,26 +30,40 @@ bool array_format(CUarray_format format, enum exec_texel *texel, uint32_t *bytes
     return false;
 }
 
-/* The largest array of each shape, in elements: an H100's. */
+static size_t attribute(CUdevice_attribute attribute)
+{
+    int value = 0;
+    if (attribute != 0) driver_cuDeviceGetAttribute(&value, attribute, 0);
+    return (size_t)value;
+}
+
+/* Not larger than the largest array of its shape. */
 static CUresult check_extent(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
     static const struct {
-        bool layered, has_height;
-        size_t width, height, depth;
+        bool layered;
+        unsigned dimensions;
+        CUdevice_attribute width, height, depth; /* 0: there is none */
     } most[] = {
-        {false, false, 131072, 0, 0},
-        {false, true, 131072, 65536, 16384},
-        {true, false, 32768, 0, 2048},
-        {true, true, 32768, 32768, 2048},
+        {false, 1, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH, 0, 0},
+        {false, 2, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_WIDTH,
+         CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_HEIGHT, 0},
+        {false, 3, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH,
+         CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH},
+        {true, 1, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_WIDTH, 0,
+         CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_LAYERS},
+        {true, 2, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_WIDTH,
+         CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_HEIGHT,
+         CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_LAYERS},
     };
     const bool layered = d->Flags & CUDA_ARRAY3D_LAYERED;
     if (d->Width == 0) return CUDA_ERROR_INVALID_VALUE;
     if (layered ? d->Depth == 0 : d->Height == 0 && d->Depth != 0) return CUDA_ERROR_INVALID_VALUE;
+    const unsigned dimensions = d->Height == 0 ? 1 : layered || d->Depth == 0 ? 2 : 3;
     for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
-        if (most[i].layered != layered || most[i].has_height != (d->Height != 0)) continue;
-        const size_t cube = !layered && d->Depth != 0 ? most[i].depth : SIZE_MAX;
-        if (d->Width > most[i].width || d->Height > most[i].height || d->Depth > most[i].depth ||
-            d->Width > cube || d->Height > cube)
+        if (most[i].layered != layered || most[i].dimensions != dimensions) continue;
+        if (d->Width > attribute(most[i].width) || d->Height > attribute(most[i].height) ||
+            d->Depth > attribute(most[i].depth))
             return CUDA_ERROR_INVALID_VALUE;
     }
     return CUDA_SUCCESS;

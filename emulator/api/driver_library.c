@@ -177,6 +177,16 @@ CUresult driver_cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary l
     return driver_cuModuleGetGlobal(dptr, bytes, module, name);
 }
 
+CUresult driver_cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes, CUlibrary library,
+                                    const char *name)
+{
+    CUdeviceptr address;
+    TRY(driver_cuLibraryGetGlobal(&address, bytes, library, name));
+    if (memory_find(address)->kind != MEMORY_MANAGED) return CUDA_ERROR_NOT_FOUND;
+    if (dptr != NULL) *dptr = address;
+    return CUDA_SUCCESS;
+}
+
 struct kernel *kernel_find(CUkernel handle)
 {
     return object_find(handle, OBJECT_KERNEL);

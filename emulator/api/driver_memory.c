@@ -93,7 +93,7 @@ CUresult driver_cuMemFree(CUdeviceptr dptr)
 {
     if (dptr == 0) return CUDA_SUCCESS;
     const struct memory_region *region = memory_find(dptr);
-    if (region == NULL || region->address != dptr ||
+    if (region == NULL || region->address != dptr || region->mapped ||
         (region->kind != MEMORY_DEVICE && region->kind != MEMORY_MANAGED))
         return refuse_free(dptr);
     release(region);
@@ -506,6 +506,41 @@ CUresult driver_cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute att
     return CUDA_SUCCESS;
 }
 
+/* A pool by location: the device's, for memory that stays where it is. */
+static CUresult check_location(const CUmemLocation *location, CUmemAllocationType type)
+{
+    NEED_POINTER(location);
+    if (location->type == CU_MEM_LOCATION_TYPE_DEVICE && type == CU_MEM_ALLOCATION_TYPE_PINNED)
+        return location->id == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    if (location->type == CU_MEM_LOCATION_TYPE_INVALID || type == CU_MEM_ALLOCATION_TYPE_INVALID)
+        return CUDA_ERROR_INVALID_VALUE;
+    finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
+            "pools of managed memory, or elsewhere than on the device, are not supported by the "
+            "software device");
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult driver_cuMemGetDefaultMemPool(CUmemoryPool *pool_out, CUmemLocation *location,
+                                       CUmemAllocationType type)
+{
+    TRY(check_location(location, type));
+    return driver_cuDeviceGetDefaultMemPool(pool_out, location->id);
+}
+
+CUresult driver_cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location,
+                                CUmemAllocationType type)
+{
+    TRY(check_location(location, type));
+    return driver_cuDeviceGetMemPool(pool, location->id);
+}
+
+CUresult driver_cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type,
+                                CUmemoryPool pool)
+{
+    TRY(check_location(location, type));
+    return driver_cuDeviceSetMemPool(location->id, pool);
+}
+
 CUresult driver_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count)
 {
     if (object_find(pool, OBJECT_POOL) == NULL || (map == NULL && count > 0))
@@ -591,7 +626,8 @@ CUresult driver_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
     struct stream *stream;
     TRY(stream_for_work(hStream, &stream));
     const struct memory_region *region = memory_find(dptr);
-    if (region == NULL || region->address != dptr || region->kind != MEMORY_DEVICE)
+    if (region == NULL || region->address != dptr || region->mapped ||
+        region->kind != MEMORY_DEVICE)
         return refuse_free(dptr);
     struct operation *operation = operation_make(stream, TRACE_WHAT_NONE, 0);
     if (operation == NULL) return CUDA_ERROR_OUT_OF_MEMORY;

@@ -12,7 +12,7 @@ target_link_libraries(fatbin PRIVATE overlap_warnings PkgConfig::ZSTD PkgConfig:
 if(TARGET emulator_cuda)
     set(here ${CMAKE_CURRENT_LIST_DIR})
     add_library(emulator_cudart SHARED
-        ${here}/runtime_absent.c ${here}/runtime_array.c ${here}/runtime_copy.c ${here}/runtime_device.c
+        ${here}/runtime_absent.c ${here}/runtime_array.c ${here}/runtime_batch.c ${here}/runtime_copy.c ${here}/runtime_device.c
         ${here}/runtime_error.c ${here}/runtime_graph.c ${here}/runtime_graph_node.c ${here}/runtime_launch.c ${here}/runtime_memory.c
         ${here}/runtime_registry.c ${here}/runtime_rows.c ${here}/runtime_state.c
         ${here}/runtime_stream.c)

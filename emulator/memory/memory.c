@@ -26,6 +26,12 @@ struct entry {
     bool internal;
 };
 
+/* Addresses that memory_reserve gave away. */
+struct reserved {
+    struct reserved *next;
+    uint64_t address, size;
+};
+
 static struct {
     uint64_t range;         /* first device address; 0: not started */
     unsigned char *backing; /* contents of `range` */
@@ -37,6 +43,7 @@ static struct {
     size_t count, room;
     struct memory_region released[REMEMBERED]; /* a ring */
     uint64_t releases;
+    struct reserved *reserved; /* list */
 } memory = {.poison = -1};
 
 static uint64_t round_up(uint64_t value, uint64_t to)
@@ -180,29 +187,52 @@ bool memory_is_device_address(uint64_t address)
     return memory.range != 0 && address - memory.range < RANGE;
 }
 
-/* The lowest free gap of `span` bytes: only asked when every address has been used once. */
-static uint64_t gap_find(uint64_t span, uint64_t alignment)
+/* The lowest free gap of `span` bytes from `at` on, reservations apart. */
+static uint64_t gap_between_regions(uint64_t at, uint64_t span, uint64_t alignment)
 {
-    uint64_t at = memory.range + GUARD;
     for (size_t i = 0; i < memory.count; i++) {
         const struct memory_region *region = &memory.entries[i]->region;
-        if (!memory_is_device_address(region->address)) continue;
+        if (!memory_is_device_address(region->address) || region->address + region->size < at)
+            continue;
         if (round_up(at, alignment) + span <= region->address) break;
         at = round_up(region->address + region->size, PAGE) + GUARD;
     }
-    at = round_up(at, alignment);
+    return round_up(at, alignment);
+}
+
+static const struct reserved *reserved_find(uint64_t address, uint64_t size)
+{
+    const struct reserved *reserved = memory.reserved;
+    while (reserved != NULL &&
+           (reserved->address >= address + size || address >= reserved->address + reserved->size))
+        reserved = reserved->next;
+    return reserved;
+}
+
+/* The lowest free gap of `span` bytes: only asked when every address has been used once. */
+static uint64_t gap_find(uint64_t span, uint64_t alignment)
+{
+    uint64_t at = gap_between_regions(memory.range + GUARD, span, alignment);
+    for (const struct reserved *in_the_way; (in_the_way = reserved_find(at, span)) != NULL;)
+        at = gap_between_regions(in_the_way->address + in_the_way->size + GUARD, span, alignment);
     return at + span <= memory.range + RANGE ? at : 0;
 }
 
-static bool place_on_device(struct entry *entry, uint64_t size, uint64_t alignment)
+/* Addresses for `size` bytes and a guard; 0: none are left. */
+static uint64_t addresses_take(uint64_t size, uint64_t alignment)
 {
     if (alignment < PAGE) alignment = PAGE; /* every region has its own pages */
     uint64_t span = round_up(size, PAGE) + GUARD;
     uint64_t address = round_up(memory.next, alignment);
-    if (address + span <= memory.range + RANGE)
-        memory.next = address + span;
-    else if ((address = gap_find(span, alignment)) == 0)
-        return false;
+    if (address + span > memory.range + RANGE) return gap_find(span, alignment);
+    memory.next = address + span;
+    return address;
+}
+
+static bool place_on_device(struct entry *entry, uint64_t size, uint64_t alignment)
+{
+    uint64_t address = addresses_take(size, alignment);
+    if (address == 0) return false;
     entry->region.address = address;
     entry->region.bytes = memory.backing + (address - memory.range);
     if (contents_map(entry->region.bytes, round_up(size, PAGE), entry->internal)) return true;
@@ -288,6 +318,14 @@ const struct memory_region *memory_register(void *bytes, const struct memory_req
     return NULL;
 }
 
+static void entry_remove(size_t index)
+{
+    free(memory.entries[index]);
+    memory.count--;
+    memmove(&memory.entries[index], &memory.entries[index + 1],
+            (memory.count - index) * sizeof(struct entry *));
+}
+
 void memory_release(const struct memory_region *region)
 {
     size_t index = entries_up_to(region->address) - 1;
@@ -296,10 +334,104 @@ void memory_release(const struct memory_region *region)
     memory.released[memory.releases++ % REMEMBERED] = entry->region;
     if (entry->region.kind != MEMORY_PINNED && !entry->internal) memory.used -= entry->region.size;
     entry_unmap(entry);
-    memory.count--;
-    memmove(&memory.entries[index], &memory.entries[index + 1],
-            (memory.count - index) * sizeof(struct entry *));
+    entry_remove(index);
+}
+
+/* ---- addresses and contents apart ---------------------------------------------------------- */
+
+struct memory_contents {
+    int file;
+    uint64_t size;
+};
+
+uint64_t memory_reserve(uint64_t size, uint64_t alignment)
+{
+    struct reserved *reserved = size <= RANGE ? calloc(1, sizeof *reserved) : NULL;
+    if (reserved == NULL) return 0;
+    reserved->address = addresses_take(size, alignment);
+    reserved->size = size;
+    if (reserved->address == 0) {
+        free(reserved);
+        return 0;
+    }
+    reserved->next = memory.reserved;
+    memory.reserved = reserved;
+    return reserved->address;
+}
+
+void memory_unreserve(uint64_t address, uint64_t size)
+{
+    for (struct reserved **link = &memory.reserved; *link != NULL; link = &(*link)->next) {
+        struct reserved *reserved = *link;
+        if (reserved->address != address || reserved->size != size) continue;
+        *link = reserved->next;
+        free(reserved);
+        return;
+    }
+}
+
+static bool contents_poison(int file, uint64_t size)
+{
+    off_t at = 0;
+    unsigned char poison[PAGE];
+    memset(poison, MEMORY_POISON, sizeof poison);
+    for (; (uint64_t)at < size; at += PAGE)
+        if (pwrite(file, poison, PAGE, at) != PAGE) return false;
+    return true;
+}
+
+struct memory_contents *memory_contents_create(uint64_t size)
+{
+    if (size == 0 || size > memory.limit - memory.used) return NULL;
+    struct memory_contents *contents = calloc(1, sizeof *contents);
+    if (contents == NULL) return NULL;
+    contents->size = size;
+    contents->file = memfd_create("overlap memory", MFD_CLOEXEC);
+    if (contents->file < 0 || !contents_poison(contents->file, size)) {
+        if (contents->file >= 0) close(contents->file);
+        free(contents);
+        return NULL;
+    }
+    memory.used += size;
+    return contents;
+}
+
+void memory_contents_destroy(struct memory_contents *contents)
+{
+    memory.used -= contents->size;
+    close(contents->file);
+    free(contents);
+}
+
+bool memory_map(uint64_t address, const struct memory_contents *contents)
+{
+    return mmap(memory.backing + (address - memory.range), contents->size, PROT_READ | PROT_WRITE,
+                MAP_SHARED | MAP_FIXED, contents->file, 0) != MAP_FAILED;
+}
+
+void memory_unmap(uint64_t address, uint64_t size)
+{
+    unmap_to_nothing(memory.backing + (address - memory.range), size);
+}
+
+const struct memory_region *memory_show(uint64_t address, uint64_t size,
+                                        const struct memory_request *request)
+{
+    struct entry *entry = entry_make(request);
+    if (entry == NULL) return NULL;
+    entry->region.address = address;
+    entry->region.size = size;
+    entry->region.bytes = memory.backing + (address - memory.range);
+    entry->region.mapped = true;
+    entry->internal = true; /* its contents are counted */
+    if (entries_insert(entry)) return &entry->region;
     free(entry);
+    return NULL;
+}
+
+void memory_hide(const struct memory_region *region)
+{
+    entry_remove(entries_up_to(region->address) - 1);
 }
 
 /* ---- why there is nothing ---------------------------------------------------------------- */

@@ -37,6 +37,7 @@ struct memory_region {
     enum memory_kind kind;
     bool read_only;  /* __constant__: a kernel's store is a fault */
     bool registered; /* the submission's own memory, pinned later */
+    bool mapped;     /* of memory_show: ends by memory_hide */
     unsigned flags;  /* of the API call that made it: kept, not interpreted */
 };
 
@@ -83,6 +84,29 @@ uint64_t memory_used(void);
 
 /* True for an address in the reserved range, live or not: never a host pointer. */
 bool memory_is_device_address(uint64_t address);
+
+/* ---- addresses and contents apart ---------------------------------------------------------- */
+
+/* Device addresses without contents, `size` bytes, in whole pages: nothing is there until contents
+ * are mapped and shown. 0: none are left. */
+uint64_t memory_reserve(uint64_t size, uint64_t alignment);
+void memory_unreserve(uint64_t address, uint64_t size);
+
+/* Poisoned contents that no address shows, in whole pages; counted as used. NULL: no memory. */
+struct memory_contents;
+struct memory_contents *memory_contents_create(uint64_t size);
+void memory_contents_destroy(struct memory_contents *contents);
+
+/* Puts all of `contents` at a reserved address, where others may have it too; and takes what is
+ * there away. */
+bool memory_map(uint64_t address, const struct memory_contents *contents);
+void memory_unmap(uint64_t address, uint64_t size);
+
+/* Makes what is mapped at [address, address + size) a region; its kind, read_only and whose it is
+ * as in `request`. NULL: no memory. And the end of the region, not of what is mapped. */
+const struct memory_region *memory_show(uint64_t address, uint64_t size,
+                                        const struct memory_request *request);
+void memory_hide(const struct memory_region *region);
 
 /* ---- the host's side --------------------------------------------------------------------- */
 
