@@ -189,6 +189,7 @@ static bool worker_prepare(struct exec_worker *worker, struct exec_grid *grid)
     worker->launch = grid->launch;
     worker->function = function;
     worker->grid_workspace = grid->workspace;
+    worker->alone = grid->worker_count == 1;
     worker->dynamic_offset = (function->info.static_shared + 15) / 16 * 16;
     worker->shared_bytes = grid->launch->dynamic_shared
                                ? worker->dynamic_offset + grid->launch->dynamic_shared

@@ -463,6 +463,7 @@ out:
     free(lower->constants);
     free(lower->registers);
     free(lower->written);
+    free(lower->read);
     free(lower->starts);
     free(lower->batch_of);
     free(lower->labelled);

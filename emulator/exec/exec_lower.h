@@ -43,6 +43,7 @@ struct lower {
     uint32_t *starts;        /* code index of each PTX instruction, and of the end */
     uint32_t *registers;     /* slot of each PTX register */
     uint8_t *written;        /* of each: LOWER_ONCE, ... */
+    bool *read;              /* of each: by some instruction */
     const uint32_t *offsets; /* of each body variable, in local or shared memory */
     uint32_t scratch_begin;  /* LOWER_SCRATCH slots of 8 bytes per lane */
     uint32_t scratch_used;

@@ -242,6 +242,31 @@ static void lower_store(struct lower *lower)
 /* ---- atomics -----------------------------------------------------------------------------------
  */
 
+/* Whether the instruction gives a result that is used. nvcc writes atom for every atomic. */
+static bool brings_news(const struct lower *lower)
+{
+    const struct ptx_operand *d = &lower->at->operands[0];
+    if (lower->at->op != PTX_OP_ATOM || d->kind == PTX_OPERAND_SINK) return false;
+    return d->kind != PTX_OPERAND_REGISTER || d->reg >= lower->source->register_count ||
+           lower->read[d->reg];
+}
+
+/* An atomic on global memory. Blocks may do it at once if nobody can tell in which order: its
+ * result is not used, and it is the only kind of its function that several do. */
+static void note_atomic(struct lower *lower, const struct exec_row *row)
+{
+    struct exec_function *function = lower->function;
+    const struct ptx_instruction *at = lower->at;
+    const bool ordered = looks(at) && at->modifiers.semantics != PTX_SEM_RELAXED;
+    if (!brings_news(lower) && !ordered && exec_atomic_commutes(row) &&
+        (!function->commutes || function->commutes == row->run))
+        function->commutes = row->run;
+    else
+        function->talks = true;
+    if (at->modifiers.operation == PTX_ATOMIC_CAS || at->modifiers.operation == PTX_ATOMIC_EXCH)
+        function->info.converses = true;
+}
+
 static void lower_atomic(struct lower *lower)
 {
     const struct ptx_instruction *at = lower->at;
@@ -285,11 +310,8 @@ static void lower_atomic(struct lower *lower)
               : !strcmp(place.where, "generic")  ? EXEC_ATOMIC_GENERIC
                                                  : EXEC_ATOMIC_GLOBAL;
     inst->cache = (uint32_t)lower->program->cache_count++;
-    if (place.global) lower->function->talks = true;
-    if (place.global && (at->modifiers.operation == PTX_ATOMIC_CAS ||
-                         at->modifiers.operation == PTX_ATOMIC_EXCH))
-        lower->function->info.converses = true;
-    if (returns) {
+    if (place.global) note_atomic(lower, row);
+    if (brings_news(lower)) {
         inst = lower_row(lower, width == 8 ? "poll.b64" : "poll.b32");
         inst->d = d;
     }

@@ -127,11 +127,13 @@ struct exec_function {
     bool
         uses_module_shared; /* it or a callee names a .shared variable that several functions see */
     /* Static properties, through calls. */
-    bool talks;           /* blocks can observe each other, or output is ordered: one worker */
-    bool recursive;       /* the call graph has a cycle, or an indirect call */
-    bool allocates;       /* alloca: local memory whose size is known at run time */
-    bool settled;         /* while calls are followed: the stack is known */
-    uint32_t stack_bytes; /* local memory of the deepest chain of calls, when not recursive */
+    exec_handler *commutes; /* the one atomic operation that its blocks do to global memory at once,
+                               in any order; NULL: none */
+    bool talks;             /* blocks can observe each other, or output is ordered: one worker */
+    bool recursive;         /* the call graph has a cycle, or an indirect call */
+    bool allocates;         /* alloca: local memory whose size is known at run time */
+    bool settled;           /* while calls are followed: the stack is known */
+    uint32_t stack_bytes;   /* local memory of the deepest chain of calls, when not recursive */
 };
 
 /* A call site. Arguments and results are copied between the two activations' local memory. */
@@ -301,6 +303,7 @@ struct exec_worker {
     struct exec_grid *grid;
     const struct exec_launch *launch;
     const struct exec_function *function;
+    bool alone;                       /* no other worker runs blocks of this launch */
     struct exec_region_cache *caches; /* one per load and store of the program */
     unsigned char *grid_workspace;    /* EXEC_GRID_WORKSPACE bytes */
     struct exec_counts counts;

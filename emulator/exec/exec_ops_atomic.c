@@ -1,8 +1,9 @@
 /* Atomic operations, the rows of exec_atomic.def, and asynchronous copies.
  *
- * A warp's lanes take their turns in lane order. Kernels whose blocks could meet at an address run
- * on one host thread (exec_grid.c), so no host atomics are needed. Addresses are checked for all
- * lanes before any lane acts.
+ * A warp's lanes take their turns in lane order. Kernels whose blocks could learn of each other, or
+ * in which the order of operations shows, run on one host thread (exec_grid.c), so host atomics are
+ * needed only for those that commute and whose results nobody reads (lower_atomic). Addresses are
+ * checked for all lanes before any lane acts.
  */
 #include "emulator/exec/exec_half.h"
 #include "emulator/exec/exec_tables.h"
@@ -65,12 +66,22 @@ static u32 half_add2(u32 a, u32 b, unsigned fraction_bits, unsigned exponent_bit
            (u32)half_add((u16)(a >> 16), (u16)(b >> 16), fraction_bits, exponent_bits) << 16;
 }
 
-#define EXEC_DEFINE_ATOMIC(name, keys, T, expression)                                              \
-    static int op_##name(struct exec_warp *warp, const struct exec_inst *inst)                     \
+/* One lane's turn: what memory held becomes `a`, the expression goes to memory. */
+#define EXEC_ATOMIC_ALONE(T, expression)                                                           \
+    const T a = *memory;                                                                           \
+    *memory = (T)(expression);
+
+/* The same while other workers' lanes may do so too. */
+#define EXEC_ATOMIC_AMONG(T, expression)                                                           \
+    T a = __atomic_load_n(memory, __ATOMIC_RELAXED);                                               \
+    while (!__atomic_compare_exchange_n(memory, &a, (T)(expression), true, __ATOMIC_RELAXED,       \
+                                        __ATOMIC_RELAXED)) {                                       \
+    }
+
+#define EXEC_DEFINE_TURNS(name, T, expression, TURN)                                               \
+    static void name(struct exec_warp *warp, const struct exec_inst *inst,                         \
+                     unsigned char *const *pointers, uint32_t shared_lanes)                        \
     {                                                                                              \
-        unsigned char *pointers[EXEC_LANES];                                                       \
-        uint32_t shared_lanes;                                                                     \
-        if (!atomic_pointers(warp, inst, sizeof(T), pointers, &shared_lanes)) return EXEC_STOP;    \
         slot_##T *dd = exec_slot(warp, inst->d);                                                   \
         const slot_##T *bb = exec_slot(warp, inst->b);                                             \
         const slot_##T *cc = exec_slot(warp, inst->c);                                             \
@@ -78,19 +89,57 @@ static u32 half_add2(u32 a, u32 b, unsigned fraction_bits, unsigned exponent_bit
             const unsigned l = (unsigned)__builtin_ctz(rest);                                      \
             const bool shared = shared_lanes >> l & 1;                                             \
             T *memory = (T *)(void *)pointers[l];                                                  \
-            const T a = *memory;                                                                   \
             const T b = (T)bb[l];                                                                  \
             const T c = (T)cc[l];                                                                  \
             (void)b, (void)c, (void)shared;                                                        \
-            *memory = (T)(expression);                                                             \
+            TURN(T, expression)                                                                    \
             dd[l] = (slot_##T)a;                                                                   \
         }                                                                                          \
+    }
+
+#define EXEC_DEFINE_ATOMIC(name, keys, T, expression)                                              \
+    EXEC_DEFINE_TURNS(alone_##name, T, expression, EXEC_ATOMIC_ALONE)                              \
+    static int op_##name(struct exec_warp *warp, const struct exec_inst *inst)                     \
+    {                                                                                              \
+        unsigned char *pointers[EXEC_LANES];                                                       \
+        uint32_t shared_lanes;                                                                     \
+        if (!atomic_pointers(warp, inst, sizeof(T), pointers, &shared_lanes)) return EXEC_STOP;    \
+        alone_##name(warp, inst, pointers, shared_lanes);                                          \
+        return EXEC_GO;                                                                            \
+    }
+
+#define EXEC_DEFINE_COMMUTES(name, keys, T, expression)                                            \
+    EXEC_DEFINE_TURNS(alone_##name, T, expression, EXEC_ATOMIC_ALONE)                              \
+    EXEC_DEFINE_TURNS(among_##name, T, expression, EXEC_ATOMIC_AMONG)                              \
+    static int op_##name(struct exec_warp *warp, const struct exec_inst *inst)                     \
+    {                                                                                              \
+        unsigned char *pointers[EXEC_LANES];                                                       \
+        uint32_t shared_lanes;                                                                     \
+        if (!atomic_pointers(warp, inst, sizeof(T), pointers, &shared_lanes)) return EXEC_STOP;    \
+        if (warp->worker->alone || shared_lanes == warp->mask)                                     \
+            alone_##name(warp, inst, pointers, shared_lanes);                                      \
+        else                                                                                       \
+            among_##name(warp, inst, pointers, shared_lanes);                                      \
         return EXEC_GO;                                                                            \
     }
 
 #define ATOMIC EXEC_DEFINE_ATOMIC
+#define COMMUTES EXEC_DEFINE_COMMUTES
 #include "emulator/exec/exec_atomic.def"
 #undef ATOMIC
+
+bool exec_atomic_commutes(const struct exec_row *row)
+{
+    static exec_handler *const handlers[] = {
+#define ATOMIC(name, keys, T, expression)
+#define COMMUTES(name, keys, T, expression) op_##name,
+#include "emulator/exec/exec_atomic.def"
+#undef ATOMIC
+    };
+    for (size_t k = 0; k < sizeof handlers / sizeof *handlers; k++)
+        if (handlers[k] == row->run) return true;
+    return false;
+}
 
 /* cp.async: slot a + imm: global source; slot d + c: shared destination; slot b: bytes to copy, the
  * rest of the size is zero. It copies when it is issued: as early as PTX allows. */

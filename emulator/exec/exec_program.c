@@ -327,6 +327,17 @@ static bool place_module_shared(struct exec_program *program, const struct ptx_m
 /* ---- what calls imply
  * -------------------------------------------------------------------------------- */
 
+/* A caller's blocks do the atomics of what it calls too. True when that changes the caller. */
+static bool commute_together(struct exec_function *caller, exec_handler *commutes)
+{
+    if (caller->talks || !commutes || commutes == caller->commutes) return false;
+    if (!caller->commutes)
+        caller->commutes = commutes;
+    else
+        caller->talks = true;
+    return true;
+}
+
 /* Direct callees' properties flow up until nothing changes; whoever is still not settled then is
  * part of a cycle. */
 static void settle_calls(struct exec_program *program)
@@ -334,6 +345,7 @@ static void settle_calls(struct exec_program *program)
     exec_handler *direct = exec_row_find("call")->run;
     exec_handler *indirect = exec_row_find("call.indirect")->run;
     bool any_talks = false, any_converses = false;
+    exec_handler *any_commutes = NULL;
     for (bool changed = true; changed;) {
         changed = false;
         for (size_t k = 0; k < program->function_count; k++) {
@@ -341,6 +353,9 @@ static void settle_calls(struct exec_program *program)
             bool settled = !function->allocates;
             uint64_t deepest = 0;
             any_talks |= function->talks;
+            /* Of several kinds, none stands for all: whoever calls through a pointer talks. */
+            any_talks |= any_commutes && function->commutes && any_commutes != function->commutes;
+            if (function->commutes) any_commutes = function->commutes;
             any_converses |= function->info.converses;
             for (size_t j = 0; j < function->code_count; j++) {
                 const struct exec_inst *inst = &function->code[j];
@@ -356,6 +371,8 @@ static void settle_calls(struct exec_program *program)
                     changed |= !function->info.converses;
                     function->info.converses = true;
                 }
+                changed |= commute_together(function, through_pointer ? any_commutes
+                                                                      : call->callee->commutes);
                 if (through_pointer || (call->callee->defined && !call->callee->settled)) {
                     settled = false;
                     continue;

@@ -344,6 +344,7 @@ static void note_writes(struct flow *flow, uint32_t index, uint32_t reg, bool wr
     uint8_t *state = &flow->lower->written[reg];
     const bool guarded = flow->lower->source->instructions[index].guard != PTX_NO_REGISTER;
     if (!writes) {
+        flow->lower->read[reg] = true;
         if (*state == LOWER_UNSEEN) *state = LOWER_MANY;
     } else {
         *state = *state == LOWER_UNSEEN && !guarded ? LOWER_ONCE : LOWER_MANY;
@@ -356,7 +357,8 @@ bool lower_registers(struct lower *lower, uint32_t *end)
     const uint32_t registers = lower->source->register_count;
     lower->registers = calloc(registers + 1u, sizeof *lower->registers);
     lower->written = calloc(registers + 1u, sizeof *lower->written);
-    bool fine = lower->registers && lower->written && make_blocks(&flow) && find_live(&flow) &&
+    lower->read = calloc(registers + 1u, sizeof *lower->read);
+    bool fine = lower->registers && lower->written && lower->read && make_blocks(&flow) && find_live(&flow) &&
                 find_lives(&flow) && share_slots(&flow, end) && list_poisoned(&flow);
     for (uint32_t k = 0; fine && k < lower->source->instruction_count; k++)
         see_instruction(&flow, k, note_writes);

@@ -34,6 +34,9 @@ EXEC_LEVELLED_TABLES(EXEC_DECLARE_TABLES)
 EXEC_COMMON_TABLES(EXEC_DECLARE_TABLE)
 #undef EXEC_DECLARE_TABLE
 
+/* Whether several of this atomic operation leave the same in memory in any order. */
+bool exec_atomic_commutes(const struct exec_row *row);
+
 /* The row that serves `key` on this host, or NULL. */
 const struct exec_row *exec_row_find(const char *key);
 
