@@ -1,7 +1,8 @@
 # What every room's CMakeLists.txt relies on: the languages' settings, the warnings, one way to
 # declare a test. The top CMakeLists.txt includes it once, after project(... LANGUAGES C CUDA).
 
-option(OVERLAP_SANITIZE "Build our C code with AddressSanitizer and UBSan (preset debug)" OFF)
+set(OVERLAP_SANITIZE OFF CACHE STRING
+    "Build our C code with sanitizers: ON, AddressSanitizer and UBSan (preset debug); thread")
 option(OVERLAP_FUZZ "Build the fuzz targets with libFuzzer, which needs clang (preset fuzz)" OFF)
 option(OVERLAP_COVERAGE "Build our C code for gcov, add the target coverage (preset coverage)" OFF)
 
@@ -64,7 +65,10 @@ target_compile_definitions(overlap_warnings INTERFACE $<$<COMPILE_LANGUAGE:C>:_G
 
 # A finding of UBSan ends the program, so that no test passes over one. A program that loads a
 # sanitized library must be sanitized itself: hence every target, and the linker of .cu programs.
-if(OVERLAP_SANITIZE)
+if(OVERLAP_SANITIZE STREQUAL thread)
+    add_compile_options("$<$<COMPILE_LANGUAGE:C>:-fsanitize=thread;-fno-omit-frame-pointer>")
+    add_link_options("$<HOST_LINK:-fsanitize=thread>")
+elseif(OVERLAP_SANITIZE)
     add_compile_options("$<$<COMPILE_LANGUAGE:C>:-fsanitize=address,undefined;-fno-sanitize-recover=undefined;-fno-omit-frame-pointer>")
     add_link_options("$<HOST_LINK:-fsanitize=address;-fsanitize=undefined>")
     add_compile_definitions($<$<COMPILE_LANGUAGE:C>:OVERLAP_SANITIZE=1>)

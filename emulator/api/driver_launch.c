@@ -186,6 +186,10 @@ static const struct memory_region *heap_of(struct context *context)
     return context->heap;
 }
 
+/* The executor's activations are larger than a GPU's, which keeps in registers and shares what PTX
+ * gives a place each: the limit means so much of its stack. */
+enum { STACK_FRAMES = 4 };
+
 static enum timeline_ran run_launch(struct operation *operation)
 {
     const struct launch *launch = (const void *)operation->payload;
@@ -202,6 +206,7 @@ static enum timeline_ran run_launch(struct operation *operation)
         .instruction_limit = environment()->instruction_limit,
         .heap_address = heap != NULL ? heap->address : 0,
         .heap_bytes = heap != NULL ? heap->size : 0,
+        .stack_bytes = STACK_FRAMES * operation->context->limits[CU_LIMIT_STACK_SIZE],
         .grid_id = operation->record.request,
         .print = print_from_device,
     };

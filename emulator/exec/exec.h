@@ -89,8 +89,7 @@ struct exec_launch {
     unsigned workers;           /* host threads to use; 0: one per processor */
     uint64_t instruction_limit; /* warp instructions before EXEC_ENDLESS; 0: no limit */
     /* Device malloc's heap: `heap_bytes` of memory that memory_find answers at `heap_address`,
-     * zeros at first, kept by the caller between launches. 0: malloc in a kernel is
-     * EXEC_UNSUPPORTED. */
+     * zeros at first, kept by the caller between launches. 0: malloc in a kernel gives NULL. */
     uint64_t heap_address;
     uint64_t heap_bytes;
     uint64_t stack_bytes; /* of local memory per thread for recursive kernels; 0: 16 KiB */

@@ -162,14 +162,11 @@ static int allocate(struct exec_warp *warp, const struct exec_inst *inst,
 {
     const struct exec_launch *launch = warp->worker->launch;
     unsigned char *heap = heap_bytes(launch);
-    if (!heap)
-        return exec_stop(warp, inst, EXEC_UNSUPPORTED, (unsigned)__builtin_ctz(warp->mask),
-                         "malloc in a kernel: this launch has no device heap");
-    heap_begin(heap, launch->heap_bytes);
+    if (heap) heap_begin(heap, launch->heap_bytes);
     for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(rest);
         const uint64_t size = argument(warp, call, lane, 0);
-        const uint64_t offset = size ? heap_take(heap, launch->heap_bytes, size) : 0;
+        const uint64_t offset = heap && size ? heap_take(heap, launch->heap_bytes, size) : 0;
         if (offset == HEAP_DAMAGED)
             return exec_stop(warp, inst, EXEC_TRAP, lane,
                              "malloc in a kernel: the heap is damaged; a kernel has written before "

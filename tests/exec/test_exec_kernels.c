@@ -321,9 +321,10 @@ START_TEST(allocates_in_kernels)
                 ck_assert(kept[j] + 4u * (unsigned)(j + 1) <= kept[t] ||
                           kept[t] + 4u * (unsigned)(t + 1) <= kept[j]);
     }
-    run.heap_address = 0;
-    ck_assert_int_eq(device_launch(&run), EXEC_UNSUPPORTED);
-    ck_assert_ptr_nonnull(strstr(run.fault.message, "malloc"));
+    run.heap_address = 0; /* the kernel looks at what malloc gives it */
+    memset(ok, 0, 64 * sizeof *ok);
+    device_run(&run);
+    for (int t = 0; t < 64; t++) ck_assert_int_eq(ok[t], 0);
 }
 END_TEST
 
