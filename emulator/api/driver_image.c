@@ -25,6 +25,31 @@ CUresult image_code(enum fatbin_result result)
     return CUDA_SUCCESS;
 }
 
+/* ---- what it is made for ------------------------------------------------------------------ */
+
+/* The newest PTX that is understood, times ten: CUDA 13.0's. */
+enum { PTX_VERSION = 90 };
+
+CUresult image_suits(const struct ptx_module *unit, char *log, size_t log_size)
+{
+    unsigned capability = 0;
+    if (unit->version_major * 10 + unit->version_minor > PTX_VERSION) {
+        snprintf(log, log_size,
+                 "error   : PTX of .version %u.%u; this device understands up to %u.%u",
+                 unit->version_major, unit->version_minor, PTX_VERSION / 10, PTX_VERSION % 10);
+        return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+    }
+    if (unit->target != NULL && sscanf(unit->target, "sm_%u", &capability) == 1 &&
+        capability > DRIVER_CAPABILITY) {
+        snprintf(log, log_size,
+                 "error   : PTX for .target %s; this device has compute capability "
+                 "%u.%u",
+                 unit->target, DRIVER_CAPABILITY / 10, DRIVER_CAPABILITY % 10);
+        return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    }
+    return CUDA_SUCCESS;
+}
+
 /* ---- what is used and defined nowhere ----------------------------------------------------- */
 
 /* The toolkit's device runtime comes as machine code only, so that what is left of it is named when
@@ -103,6 +128,7 @@ static CUresult image_parse(struct image *image, const struct fatbin *fatbin, ch
             return CUDA_ERROR_INVALID_PTX;
         }
         image->count++;
+        TRY(image_suits(image->units[i], log, log_size));
         if (!image_is_complete(image->units[i], log, log_size)) return CUDA_ERROR_INVALID_PTX;
     }
     return CUDA_SUCCESS;

@@ -54,8 +54,9 @@ static CUresult check_text(const struct fatbin_unit *unit, const char *name, cha
     struct ptx_diagnostics diagnostics = {0};
     struct ptx_module *module = ptx_parse(unit->text, unit->length, &diagnostics);
     if (module != NULL) {
+        CUresult code = image_suits(module, log, size);
         ptx_module_destroy(module);
-        return CUDA_SUCCESS;
+        return code;
     }
     int used = snprintf(log, size, "error   : %s: ", name);
     if (used > 0 && (size_t)used < size)

@@ -28,6 +28,9 @@ void image_release(struct image *image);
 CUresult image_read_file(const char *path, char **data, size_t *size);
 /* CUDA's code for what the reader of fat binaries answers. */
 CUresult image_code(enum fatbin_result result);
+/* CUDA_SUCCESS if the unit is of a PTX version and for a device that this one understands;
+ * otherwise `log` says what it asks for. */
+CUresult image_suits(const struct ptx_module *unit, char *log, size_t log_size);
 /* Whether everything that a unit uses is defined; otherwise `log` names what is not. */
 bool image_is_complete(const struct ptx_module *unit, char *log, size_t log_size);
 
