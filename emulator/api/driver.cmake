@@ -10,7 +10,7 @@ add_library(emulator_cuda SHARED
     ${here}/driver_jit.c ${here}/driver_launch.c ${here}/driver_library.c
     ${here}/driver_link.c ${here}/driver_capture.c ${here}/driver_graph.c
     ${here}/driver_graph_exec.c ${here}/driver_graph_node.c ${here}/driver_graph_params.c
-    ${here}/driver_graph_print.c ${here}/driver_user.c ${here}/driver_memory.c
+    ${here}/driver_graph_memory.c ${here}/driver_graph_print.c ${here}/driver_user.c ${here}/driver_memory.c
     ${here}/driver_module.c ${here}/driver_names.c ${here}/driver_object.c
     ${here}/driver_operation.c ${here}/driver_races.c ${here}/driver_stack.c ${here}/driver_stream.c ${here}/driver_wrap.c)
 target_include_directories(emulator_cuda PRIVATE ${CMAKE_SOURCE_DIR})

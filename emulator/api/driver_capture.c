@@ -242,13 +242,17 @@ CUresult capture_take(struct operation *operation, const struct stream *stream,
     return code;
 }
 
-CUresult capture_take_graph(const struct graph_exec *exec, const struct stream *stream)
+CUresult capture_add(const struct stream *stream, CUgraphNodeParams *params)
 {
     struct graph_node *node;
-    TRY(tip_make(stream, CU_GRAPH_NODE_TYPE_GRAPH, &node));
-    return tip_set(stream, node,
-                   graph_node_set(node, &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_GRAPH,
-                                                             .graph = {(CUgraph)exec->graph, 0}}));
+    TRY(tip_make(stream, params->type, &node));
+    return tip_set(stream, node, graph_node_set(node, params));
+}
+
+CUresult capture_take_graph(const struct graph_exec *exec, const struct stream *stream)
+{
+    return capture_add(stream, &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_GRAPH,
+                                                    .graph = {(CUgraph)exec->graph, 0}});
 }
 
 /* ---- events ------------------------------------------------------------------------------ */
@@ -256,14 +260,9 @@ CUresult capture_take_graph(const struct graph_exec *exec, const struct stream *
 CUresult capture_record(struct event *event, struct stream *stream, bool external)
 {
     struct captured *part = stream->captured;
-    struct graph_node *node;
-    if (external) {
-        TRY(tip_make(stream, CU_GRAPH_NODE_TYPE_EVENT_RECORD, &node));
-        return tip_set(
-            stream, node,
-            graph_node_set(node, &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD,
-                                                      .eventRecord = {(CUevent)event}}));
-    }
+    if (external)
+        return capture_add(stream, &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+                                                        .eventRecord = {(CUevent)event}});
     capture_forget_event(event);
     event->captured = part_make(part->capture, NULL);
     if (event->captured == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -273,14 +272,9 @@ CUresult capture_record(struct event *event, struct stream *stream, bool externa
 CUresult capture_wait(struct stream *stream, struct event *event, bool external)
 {
     struct captured *part = stream->captured, *recorded = event->captured;
-    struct graph_node *node;
-    if (external && part != NULL) {
-        TRY(tip_make(stream, CU_GRAPH_NODE_TYPE_WAIT_EVENT, &node));
-        return tip_set(
-            stream, node,
-            graph_node_set(node, &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT,
-                                                      .eventWait = {(CUevent)event}}));
-    }
+    if (external && part != NULL)
+        return capture_add(stream, &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT,
+                                                        .eventWait = {(CUevent)event}});
     if (recorded == NULL)
         return invalidate(part->capture, CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
                           "a stream that is being captured was made to wait for an event that was "

@@ -203,6 +203,7 @@ CUresult driver_cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph)
     struct graph *graph, *copy;
     NEED_POINTER(phGraphClone);
     TRY(graph_find(originalGraph, &graph));
+    if (graph_has_memory(graph)) return CUDA_ERROR_NOT_SUPPORTED;
     TRY(graph_copy(graph, &copy));
     *phGraphClone = (CUgraph)copy;
     return CUDA_SUCCESS;
@@ -222,6 +223,7 @@ CUresult driver_cuGraphDestroyNode(CUgraphNode hNode)
     struct graph_node *node;
     TRY(graph_node_find(hNode, &node));
     if (node->graph->capturing) return CUDA_ERROR_INVALID_VALUE;
+    if (graph_has_memory(node->graph)) return CUDA_ERROR_NOT_SUPPORTED;
     graph_node_end(node);
     return CUDA_SUCCESS;
 }
@@ -374,6 +376,7 @@ static CUresult change_edges(CUgraph handle, const CUgraphNode *from, const CUgr
     if (count == 0) return CUDA_SUCCESS;
     NEED_POINTER(from);
     NEED_POINTER(to);
+    if (!add && graph_has_memory(graph)) return CUDA_ERROR_NOT_SUPPORTED;
     /* All or nothing. */
     for (size_t i = 0; i < count; i++) {
         TRY(ends_find(graph, from[i], to[i], &first, &second));

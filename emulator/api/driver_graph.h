@@ -52,7 +52,7 @@ struct graph {
     size_t count;
     bool capturing;             /* a capture adds to it: neither instantiated nor destroyed */
     struct graph_node *holder;  /* the node in which it is embedded; NULL: none */
-    unsigned executables;       /* instances of it that are there */
+    unsigned executables;       /* of one with memory nodes, its instances: at most one */
     struct graph_node **order;  /* of an executable graph's own: see graph_sort */
     struct user_object **users; /* references that go with it, one entry each */
     size_t user_count;
@@ -61,7 +61,7 @@ struct graph {
 struct graph_exec {
     struct object object;
     struct graph *graph; /* its own copy, of which nobody has a handle */
-    uint64_t source;     /* id of the graph it was made from */
+    uint64_t source;     /* id of the graph it was made from, if that may have only one; else 0 */
     cuuint64_t flags;
     struct timeline_op *last; /* the end of its latest launch: the next one waits for it */
 };
@@ -99,12 +99,12 @@ CUresult graph_check_dependencies(const struct graph *graph, const CUgraphNode *
 /* A node of `graph` that depends on nothing yet and does nothing. NULL: no memory. */
 struct graph_node *graph_node_make(struct graph *graph, CUgraphNodeType type);
 void graph_node_end(struct graph_node *node);
-/* Adds a node with parameters and dependencies as the API gives them. `added` may be NULL. */
+/* Adds a node with parameters and dependencies as the API gives them. */
 CUresult graph_node_add(CUgraphNode *handle, CUgraph graph, const CUgraphNode *dependencies,
-                        const CUgraphEdgeData *data, size_t count, const CUgraphNodeParams *params,
-                        struct graph_node **added);
-/* What the node does becomes what `params` says, of the same type; nothing changes on failure. */
-CUresult graph_node_set(struct graph_node *node, const CUgraphNodeParams *params);
+                        const CUgraphEdgeData *data, size_t count, CUgraphNodeParams *params);
+/* What the node does becomes what `params` says, of the same type; nothing changes on failure. What
+ * the API returns in them (an embedded graph, an address) is filled in. */
+CUresult graph_node_set(struct graph_node *node, CUgraphNodeParams *params);
 /* The same from an operation that was made for a stream, and is the node's on success. */
 CUresult graph_node_take(struct graph_node *node, struct operation *operation,
                          const struct timeline_work *work);
@@ -118,13 +118,38 @@ CUgraphExecUpdateResult graph_node_may_become(const struct graph_node *node,
                                               const struct graph_node *with);
 
 /* Changes a node of an executable graph; `node` is that of the graph which it was made from. */
-CUresult graph_exec_set(CUgraphExec exec, CUgraphNode node, const CUgraphNodeParams *params);
+CUresult graph_exec_set(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *params);
 /* User objects that go with a graph (driver_user.c): a copy of it keeps them as well. */
 void user_object_release(struct user_object *user);
 bool user_objects_share(const struct graph *from, struct graph *to); /* false: no memory */
 
 /* A launch into a stream that is being captured: a node that embeds the graph. */
 CUresult capture_take_graph(const struct graph_exec *exec, const struct stream *stream);
+
+/* ---- memory of graphs (driver_graph_memory.c) ---------------------------------------------- */
+
+struct graph_memory;
+
+/* As those below, for the two kinds of nodes; allocating also fills in the address. */
+CUresult graph_memory_allocate(CUDA_MEM_ALLOC_NODE_PARAMS_v2 *params, struct operation **operation,
+                               struct timeline_work *work);
+CUresult graph_memory_free(const CUDA_MEM_FREE_NODE_PARAMS *params, struct operation **operation,
+                           struct timeline_work *work);
+/* A node that allocates keeps its memory, until its end. Others are passed through. */
+void graph_memory_retain(const struct graph_node *node);
+void graph_memory_release(const struct graph_node *node);
+bool graph_has_memory(const struct graph *graph);
+bool graph_frees(const struct graph *graph, CUdeviceptr address);
+/* Before a launch, whether it may; and once it has been submitted. */
+CUresult graph_memory_check_launch(const struct graph_exec *exec);
+void graph_memory_launched(const struct graph_exec *exec);
+/* An allocation node's memory behind an address; NULL: it is none. */
+struct graph_memory *graph_memory_find(CUdeviceptr address);
+/* Freeing it outside of a graph, in a stream or (NULL) at once. */
+CUresult graph_memory_free_now(struct graph_memory *memory, struct stream *stream);
+
+/* A node with these parameters behind what `stream`, which is being captured, has got so far. */
+CUresult capture_add(const struct stream *stream, CUgraphNodeParams *params);
 
 /* ---- work as a node's, made by those who do it for streams --------------------------------- */
 

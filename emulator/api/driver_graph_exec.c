@@ -38,6 +38,8 @@ static CUresult instantiate(CUgraphExec *handle, CUgraph graph_handle, cuuint64_
     NEED_POINTER(handle);
     TRY(graph_find(graph_handle, &graph));
     if (graph->capturing) return CUDA_ERROR_ILLEGAL_STATE;
+    const bool memory = graph_has_memory(graph);
+    if (memory && graph->executables > 0) return CUDA_ERROR_NOT_SUPPORTED; /* one at a time */
     struct graph_exec *exec = calloc(1, sizeof *exec);
     if (exec == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     CUresult code = graph_copy(graph, &exec->graph);
@@ -50,7 +52,8 @@ static CUresult instantiate(CUgraphExec *handle, CUgraph graph_handle, cuuint64_
         free(exec);
         return code;
     }
-    exec->source = graph->object.id;
+    exec->source = memory ? graph->object.id : 0;
+    if (memory) graph->executables++;
     exec->flags = flags;
     object_add(&exec->object, OBJECT_GRAPH_EXEC, NULL);
     thread.call.object = exec->object.id;
@@ -111,12 +114,23 @@ CUresult driver_cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t *flags)
     return CUDA_SUCCESS;
 }
 
+/* The graph that it was made from, if it is still there, may be instantiated again. */
+static void executable_ended(uint64_t source)
+{
+    const size_t buckets = sizeof driver.buckets / sizeof *driver.buckets;
+    for (size_t i = 0; i < buckets && source != 0; i++)
+        for (struct object *object = driver.buckets[i]; object != NULL; object = object->bucket)
+            if (object->kind == OBJECT_GRAPH && object->id == source)
+                ((struct graph *)object)->executables--;
+}
+
 /* What has been launched has operations of its own, and goes on. */
 CUresult driver_cuGraphExecDestroy(CUgraphExec hGraphExec)
 {
     struct graph_exec *exec;
     TRY(graph_exec_find(hGraphExec, &exec));
     timeline_op_release(exec->last);
+    executable_ended(exec->source);
     object_remove(&exec->object);
     graph_end(exec->graph);
     free(exec);
@@ -278,6 +292,7 @@ CUresult driver_cuGraphLaunch(CUgraphExec hGraph, CUstream hStream)
     TRY(stream_for_work(hStream, &launching.stream));
     for (struct graph_node *node = exec->graph->first; node != NULL; node = node->next)
         TRY(check_node(node));
+    TRY(graph_memory_check_launch(exec));
     struct stream *stream = launching.stream;
     if (stream->captured != NULL) return capture_take_graph(exec, stream);
 
@@ -293,6 +308,7 @@ CUresult driver_cuGraphLaunch(CUgraphExec hGraph, CUstream hStream)
     if (last == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     timeline_op_release(exec->last);
     exec->last = last;
+    graph_memory_launched(exec);
     if (!timeline_is_idle(driver.timeline)) host_thread_wake();
     thread_wait_until(timeline_make_room(driver.timeline));
     return CUDA_SUCCESS;
@@ -465,7 +481,7 @@ static bool is_flat(const struct graph_node *node)
     return copy->Height <= 1 && copy->Depth <= 1;
 }
 
-CUresult graph_exec_set(CUgraphExec exec, CUgraphNode handle, const CUgraphNodeParams *params)
+CUresult graph_exec_set(CUgraphExec exec, CUgraphNode handle, CUgraphNodeParams *params)
 {
     struct graph_node *node;
     update_info info;

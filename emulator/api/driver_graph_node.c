@@ -15,7 +15,7 @@ static CUresult context_of(CUcontext handle, struct context **context)
     return (*context)->alive ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
-static CUresult make_kernel(const CUgraphNodeParams *params, struct operation **operation,
+static CUresult make_kernel(CUgraphNodeParams *params, struct operation **operation,
                             struct timeline_work *work)
 {
     return launch_operation(&params->kernel, operation, work);
@@ -26,7 +26,7 @@ static void describe_kernel(const struct operation *operation, CUgraphNodeParams
     launch_describe(operation, &params->kernel);
 }
 
-static CUresult make_copy(const CUgraphNodeParams *params, struct operation **operation,
+static CUresult make_copy(CUgraphNodeParams *params, struct operation **operation,
                           struct timeline_work *work)
 {
     struct context *context;
@@ -40,7 +40,7 @@ static void describe_copy(const struct operation *operation, CUgraphNodeParams *
     copy_describe(operation, &params->memcpy.copyParams);
 }
 
-static CUresult make_fill(const CUgraphNodeParams *params, struct operation **operation,
+static CUresult make_fill(CUgraphNodeParams *params, struct operation **operation,
                           struct timeline_work *work)
 {
     struct context *context;
@@ -54,7 +54,7 @@ static void describe_fill(const struct operation *operation, CUgraphNodeParams *
     params->memset.ctx = (CUcontext)operation->context;
 }
 
-static CUresult make_host(const CUgraphNodeParams *params, struct operation **operation,
+static CUresult make_host(CUgraphNodeParams *params, struct operation **operation,
                           struct timeline_work *work)
 {
     *work = (struct timeline_work){.kind = TIMELINE_HOST_FUNCTION};
@@ -82,16 +82,28 @@ static CUresult make_event(CUevent handle, enum trace_what what, struct operatio
     return CUDA_SUCCESS;
 }
 
-static CUresult make_record(const CUgraphNodeParams *params, struct operation **operation,
+static CUresult make_record(CUgraphNodeParams *params, struct operation **operation,
                             struct timeline_work *work)
 {
     return make_event(params->eventRecord.event, TRACE_EVENT_RECORD, operation, work);
 }
 
-static CUresult make_wait(const CUgraphNodeParams *params, struct operation **operation,
+static CUresult make_wait(CUgraphNodeParams *params, struct operation **operation,
                           struct timeline_work *work)
 {
     return make_event(params->eventWait.event, TRACE_EVENT_WAIT, operation, work);
+}
+
+static CUresult make_allocation(CUgraphNodeParams *params, struct operation **operation,
+                                struct timeline_work *work)
+{
+    return graph_memory_allocate(&params->alloc, operation, work);
+}
+
+static CUresult make_free(CUgraphNodeParams *params, struct operation **operation,
+                          struct timeline_work *work)
+{
+    return graph_memory_free(&params->free, operation, work);
 }
 
 /* ---- what may replace what in an executable graph */
@@ -123,10 +135,20 @@ static CUgraphExecUpdateResult replace_fill(const struct graph_node *node,
     return same ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 }
 
+/* Their parameters are fixed. */
+static CUgraphExecUpdateResult replace_memory(const struct graph_node *node,
+                                              const struct graph_node *with)
+{
+    const bool allocates = node->params.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC;
+    const bool same = allocates ? node->params.alloc.dptr == with->params.alloc.dptr
+                                : node->params.free.dptr == with->params.free.dptr;
+    return same ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+}
+
 static const struct node_kind {
     const char *name;
     /* NULL: there is no operation behind it. */
-    CUresult (*make)(const CUgraphNodeParams *params, struct operation **operation,
+    CUresult (*make)(CUgraphNodeParams *params, struct operation **operation,
                      struct timeline_work *work);
     /* The parameters of an operation that was captured. NULL: none of this kind is. */
     void (*describe)(const struct operation *operation, CUgraphNodeParams *params);
@@ -150,8 +172,10 @@ static const struct node_kind {
                                          NULL},
     [CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL] = {.name = "external semaphore signal"},
     [CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT] = {.name = "external semaphore wait"},
-    [CU_GRAPH_NODE_TYPE_MEM_ALLOC] = {.name = "memory allocation"},
-    [CU_GRAPH_NODE_TYPE_MEM_FREE] = {.name = "memory free"},
+    [CU_GRAPH_NODE_TYPE_MEM_ALLOC] = {"memory allocation", make_allocation, NULL, TRACE_WHAT_NONE,
+                                      true, replace_memory},
+    [CU_GRAPH_NODE_TYPE_MEM_FREE] = {"memory free", make_free, NULL, TRACE_WHAT_NONE, true,
+                                     replace_memory},
     [CU_GRAPH_NODE_TYPE_BATCH_MEM_OP] = {.name = "batch of memory operations"},
     [CU_GRAPH_NODE_TYPE_CONDITIONAL] = {.name = "conditional"},
 };
@@ -210,6 +234,7 @@ struct graph_node *graph_node_make(struct graph *graph, CUgraphNodeType type)
 /* What it does, and what its parameters point to. */
 static void node_empty(struct graph_node *node)
 {
+    if (node->operation != NULL) graph_memory_release(node);
     operation_drop(node->operation);
     node->operation = NULL;
     if (node->params.type == CU_GRAPH_NODE_TYPE_KERNEL) free(node->params.kernel.kernelParams);
@@ -250,12 +275,13 @@ static CUresult node_fill(struct graph_node *node, const CUgraphNodeParams *para
     node_empty(node);
     node->params = own;
     node->operation = operation;
+    graph_memory_retain(node);
     node->work = *work;
     return CUDA_SUCCESS;
 }
 
 /* An embedded graph is a copy, or with MOVE the graph itself. */
-static CUresult child_set(struct graph_node *node, const CUDA_CHILD_GRAPH_NODE_PARAMS *params)
+static CUresult child_set(struct graph_node *node, CUDA_CHILD_GRAPH_NODE_PARAMS *params)
 {
     struct graph *graph, *child;
     TRY(graph_find(params->graph, &graph));
@@ -264,6 +290,7 @@ static CUresult child_set(struct graph_node *node, const CUDA_CHILD_GRAPH_NODE_P
         return CUDA_ERROR_INVALID_VALUE;
     if (graph == node->graph || graph->capturing) return CUDA_ERROR_INVALID_VALUE;
     if (move && (graph->holder != NULL || graph->executables > 0)) return CUDA_ERROR_INVALID_VALUE;
+    if (!move && graph_has_memory(graph)) return CUDA_ERROR_NOT_SUPPORTED;
     if (move)
         child = graph;
     else
@@ -271,12 +298,12 @@ static CUresult child_set(struct graph_node *node, const CUDA_CHILD_GRAPH_NODE_P
     node_empty(node);
     child->holder = node;
     node->child = child;
+    params->graph = (CUgraph)child;
     node->params.graph = *params;
-    node->params.graph.graph = (CUgraph)child;
     return CUDA_SUCCESS;
 }
 
-CUresult graph_node_set(struct graph_node *node, const CUgraphNodeParams *params)
+CUresult graph_node_set(struct graph_node *node, CUgraphNodeParams *params)
 {
     const struct node_kind *kind = &kinds[params->type];
     struct operation *operation = NULL;
@@ -322,8 +349,7 @@ CUresult graph_node_copy(struct graph_node *to, const struct graph_node *from)
 /* ---- adding ------------------------------------------------------------------------------ */
 
 CUresult graph_node_add(CUgraphNode *handle, CUgraph graph_handle, const CUgraphNode *dependencies,
-                        const CUgraphEdgeData *data, size_t count, const CUgraphNodeParams *params,
-                        struct graph_node **added)
+                        const CUgraphEdgeData *data, size_t count, CUgraphNodeParams *params)
 {
     struct graph *graph;
     CUresult code = CUDA_ERROR_OUT_OF_MEMORY;
@@ -331,6 +357,8 @@ CUresult graph_node_add(CUgraphNode *handle, CUgraph graph_handle, const CUgraph
     TRY(graph_find(graph_handle, &graph));
     TRY(check_kind(params->type));
     TRY(graph_check_dependencies(graph, dependencies, data, count));
+    if (params->type == CU_GRAPH_NODE_TYPE_MEM_FREE && graph_frees(graph, params->free.dptr))
+        return CUDA_ERROR_INVALID_VALUE;
     struct graph_node *node = graph_node_make(graph, params->type);
     if (node == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     for (size_t i = 0; i < count; i++)
@@ -338,7 +366,6 @@ CUresult graph_node_add(CUgraphNode *handle, CUgraph graph_handle, const CUgraph
     code = graph_node_set(node, params);
     if (code != CUDA_SUCCESS) goto failed;
     *handle = (CUgraphNode)node;
-    if (added != NULL) *added = node;
     return CUDA_SUCCESS;
 
 failed:

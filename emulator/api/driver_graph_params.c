@@ -11,7 +11,7 @@ static CUresult node_of_type(CUgraphNode handle, CUgraphNodeType type, struct gr
     return (*node)->params.type == type ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-static CUresult node_set(CUgraphNode handle, const CUgraphNodeParams *params)
+static CUresult node_set(CUgraphNode handle, CUgraphNodeParams *params)
 {
     struct graph_node *node;
     TRY(node_of_type(handle, params->type, &node));
@@ -25,12 +25,9 @@ CUresult driver_cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
                                   const CUgraphEdgeData *dependencyData, size_t numDependencies,
                                   CUgraphNodeParams *nodeParams)
 {
-    struct graph_node *node;
     NEED_POINTER(nodeParams);
-    TRY(graph_node_add(phGraphNode, hGraph, dependencies, dependencyData, numDependencies,
-                       nodeParams, &node));
-    if (node->child != NULL) nodeParams->graph.graph = (CUgraph)node->child;
-    return CUDA_SUCCESS;
+    return graph_node_add(phGraphNode, hGraph, dependencies, dependencyData, numDependencies,
+                          nodeParams);
 }
 
 CUresult driver_cuGraphAddNode(CUgraphNode *phGraphNode, CUgraph hGraph,
@@ -45,7 +42,7 @@ CUresult driver_cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph,
                                     const CUgraphNode *dependencies, size_t numDependencies)
 {
     return graph_node_add(phGraphNode, hGraph, dependencies, NULL, numDependencies,
-                          &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_EMPTY}, NULL);
+                          &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_EMPTY});
 }
 
 CUresult driver_cuGraphAddChildGraphNode(CUgraphNode *phGraphNode, CUgraph hGraph,
@@ -54,7 +51,7 @@ CUresult driver_cuGraphAddChildGraphNode(CUgraphNode *phGraphNode, CUgraph hGrap
 {
     return graph_node_add(
         phGraphNode, hGraph, dependencies, NULL, numDependencies,
-        &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_GRAPH, .graph = {childGraph, 0}}, NULL);
+        &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_GRAPH, .graph = {childGraph, 0}});
 }
 
 CUresult driver_cuGraphChildGraphNodeGetGraph(CUgraphNode hNode, CUgraph *phGraph)
@@ -116,9 +113,8 @@ static CUresult kernel_get(CUgraphNode handle, void *params, size_t size)
                                                  size_t numDependencies, const type *nodeParams)   \
     {                                                                                              \
         NEED_POINTER(nodeParams);                                                                  \
-        const CUgraphNodeParams params = kernel_of(nodeParams, sizeof *nodeParams);                \
-        return graph_node_add(phGraphNode, hGraph, dependencies, NULL, numDependencies, &params,   \
-                              NULL);                                                               \
+        CUgraphNodeParams params = kernel_of(nodeParams, sizeof *nodeParams);                      \
+        return graph_node_add(phGraphNode, hGraph, dependencies, NULL, numDependencies, &params);  \
     }                                                                                              \
     CUresult driver_cuGraphKernelNodeGetParams##suffix(CUgraphNode hNode, type *nodeParams)        \
     {                                                                                              \
@@ -127,14 +123,14 @@ static CUresult kernel_get(CUgraphNode handle, void *params, size_t size)
     CUresult driver_cuGraphKernelNodeSetParams##suffix(CUgraphNode hNode, const type *nodeParams)  \
     {                                                                                              \
         NEED_POINTER(nodeParams);                                                                  \
-        const CUgraphNodeParams params = kernel_of(nodeParams, sizeof *nodeParams);                \
+        CUgraphNodeParams params = kernel_of(nodeParams, sizeof *nodeParams);                      \
         return node_set(hNode, &params);                                                           \
     }                                                                                              \
     CUresult driver_cuGraphExecKernelNodeSetParams##suffix(                                        \
         CUgraphExec hGraphExec, CUgraphNode hNode, const type *nodeParams)                         \
     {                                                                                              \
         NEED_POINTER(nodeParams);                                                                  \
-        const CUgraphNodeParams params = kernel_of(nodeParams, sizeof *nodeParams);                \
+        CUgraphNodeParams params = kernel_of(nodeParams, sizeof *nodeParams);                      \
         return graph_exec_set(hGraphExec, hNode, &params);                                         \
     }
 KERNEL_FUNCTIONS(, CUDA_KERNEL_NODE_PARAMS_v1)
@@ -208,8 +204,8 @@ CUresult driver_cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph,
                                      const CUDA_MEMCPY3D *copyParams, CUcontext ctx)
 {
     NEED_POINTER(copyParams);
-    const CUgraphNodeParams params = copy_of(copyParams, ctx);
-    return graph_node_add(phGraphNode, hGraph, dependencies, NULL, numDependencies, &params, NULL);
+    CUgraphNodeParams params = copy_of(copyParams, ctx);
+    return graph_node_add(phGraphNode, hGraph, dependencies, NULL, numDependencies, &params);
 }
 
 CUresult driver_cuGraphMemcpyNodeGetParams(CUgraphNode hNode, CUDA_MEMCPY3D *nodeParams)
@@ -226,7 +222,7 @@ CUresult driver_cuGraphMemcpyNodeSetParams(CUgraphNode hNode, const CUDA_MEMCPY3
     struct graph_node *node;
     NEED_POINTER(nodeParams);
     TRY(node_of_type(hNode, CU_GRAPH_NODE_TYPE_MEMCPY, &node));
-    const CUgraphNodeParams params = copy_of(nodeParams, node->params.memcpy.copyCtx);
+    CUgraphNodeParams params = copy_of(nodeParams, node->params.memcpy.copyCtx);
     return graph_node_set(node, &params);
 }
 
@@ -234,7 +230,7 @@ CUresult driver_cuGraphExecMemcpyNodeSetParams(CUgraphExec hGraphExec, CUgraphNo
                                                const CUDA_MEMCPY3D *copyParams, CUcontext ctx)
 {
     NEED_POINTER(copyParams);
-    const CUgraphNodeParams params = copy_of(copyParams, ctx);
+    CUgraphNodeParams params = copy_of(copyParams, ctx);
     return graph_exec_set(hGraphExec, hNode, &params);
 }
 
@@ -257,8 +253,8 @@ CUresult driver_cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph,
                                      const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx)
 {
     NEED_POINTER(memsetParams);
-    const CUgraphNodeParams params = fill_of(memsetParams, ctx);
-    return graph_node_add(phGraphNode, hGraph, dependencies, NULL, numDependencies, &params, NULL);
+    CUgraphNodeParams params = fill_of(memsetParams, ctx);
+    return graph_node_add(phGraphNode, hGraph, dependencies, NULL, numDependencies, &params);
 }
 
 CUresult driver_cuGraphMemsetNodeGetParams(CUgraphNode hNode, CUDA_MEMSET_NODE_PARAMS *nodeParams)
@@ -282,7 +278,7 @@ CUresult driver_cuGraphMemsetNodeSetParams(CUgraphNode hNode,
     struct graph_node *node;
     NEED_POINTER(nodeParams);
     TRY(node_of_type(hNode, CU_GRAPH_NODE_TYPE_MEMSET, &node));
-    const CUgraphNodeParams params = fill_of(nodeParams, node->params.memset.ctx);
+    CUgraphNodeParams params = fill_of(nodeParams, node->params.memset.ctx);
     return graph_node_set(node, &params);
 }
 
@@ -291,7 +287,7 @@ CUresult driver_cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNo
                                                CUcontext ctx)
 {
     NEED_POINTER(memsetParams);
-    const CUgraphNodeParams params = fill_of(memsetParams, ctx);
+    CUgraphNodeParams params = fill_of(memsetParams, ctx);
     return graph_exec_set(hGraphExec, hNode, &params);
 }
 
@@ -308,8 +304,8 @@ CUresult driver_cuGraphAddHostNode(CUgraphNode *phGraphNode, CUgraph hGraph,
                                    const CUDA_HOST_NODE_PARAMS *nodeParams)
 {
     NEED_POINTER(nodeParams);
-    const CUgraphNodeParams params = host_of(nodeParams);
-    return graph_node_add(phGraphNode, hGraph, dependencies, NULL, numDependencies, &params, NULL);
+    CUgraphNodeParams params = host_of(nodeParams);
+    return graph_node_add(phGraphNode, hGraph, dependencies, NULL, numDependencies, &params);
 }
 
 CUresult driver_cuGraphHostNodeGetParams(CUgraphNode hNode, CUDA_HOST_NODE_PARAMS *nodeParams)
@@ -324,7 +320,7 @@ CUresult driver_cuGraphHostNodeGetParams(CUgraphNode hNode, CUDA_HOST_NODE_PARAM
 CUresult driver_cuGraphHostNodeSetParams(CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS *nodeParams)
 {
     NEED_POINTER(nodeParams);
-    const CUgraphNodeParams params = host_of(nodeParams);
+    CUgraphNodeParams params = host_of(nodeParams);
     return node_set(hNode, &params);
 }
 
@@ -332,7 +328,7 @@ CUresult driver_cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode
                                              const CUDA_HOST_NODE_PARAMS *nodeParams)
 {
     NEED_POINTER(nodeParams);
-    const CUgraphNodeParams params = host_of(nodeParams);
+    CUgraphNodeParams params = host_of(nodeParams);
     return graph_exec_set(hGraphExec, hNode, &params);
 }
 
@@ -344,9 +340,8 @@ CUresult driver_cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode
                                            const CUgraphNode *dependencies,                        \
                                            size_t numDependencies, CUevent event)                  \
     {                                                                                              \
-        const CUgraphNodeParams params = {.type = TYPE, .field = {event}};                         \
-        return graph_node_add(phGraphNode, hGraph, dependencies, NULL, numDependencies, &params,   \
-                              NULL);                                                               \
+        CUgraphNodeParams params = {.type = TYPE, .field = {event}};                               \
+        return graph_node_add(phGraphNode, hGraph, dependencies, NULL, numDependencies, &params);  \
     }                                                                                              \
     CUresult driver_cuGraph##kind##NodeGetEvent(CUgraphNode hNode, CUevent *event_out)             \
     {                                                                                              \
@@ -358,15 +353,56 @@ CUresult driver_cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode
     }                                                                                              \
     CUresult driver_cuGraph##kind##NodeSetEvent(CUgraphNode hNode, CUevent event)                  \
     {                                                                                              \
-        const CUgraphNodeParams params = {.type = TYPE, .field = {event}};                         \
+        CUgraphNodeParams params = {.type = TYPE, .field = {event}};                               \
         return node_set(hNode, &params);                                                           \
     }                                                                                              \
     CUresult driver_cuGraphExec##kind##NodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode,     \
                                                     CUevent event)                                 \
     {                                                                                              \
-        const CUgraphNodeParams params = {.type = TYPE, .field = {event}};                         \
+        CUgraphNodeParams params = {.type = TYPE, .field = {event}};                               \
         return graph_exec_set(hGraphExec, hNode, &params);                                         \
     }
 EVENT_FUNCTIONS(EventRecord, CU_GRAPH_NODE_TYPE_EVENT_RECORD, eventRecord)
 EVENT_FUNCTIONS(EventWait, CU_GRAPH_NODE_TYPE_WAIT_EVENT, eventWait)
 #undef EVENT_FUNCTIONS
+
+/* ---- memory ------------------------------------------------------------------------------ */
+
+CUresult driver_cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+                                       const CUgraphNode *dependencies, size_t numDependencies,
+                                       CUDA_MEM_ALLOC_NODE_PARAMS *nodeParams)
+{
+    NEED_POINTER(nodeParams);
+    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC};
+    memcpy(&params.alloc, nodeParams, sizeof *nodeParams);
+    TRY(graph_node_add(phGraphNode, hGraph, dependencies, NULL, numDependencies, &params));
+    nodeParams->dptr = params.alloc.dptr;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuGraphMemAllocNodeGetParams(CUgraphNode hNode,
+                                             CUDA_MEM_ALLOC_NODE_PARAMS *params_out)
+{
+    struct graph_node *node;
+    NEED_POINTER(params_out);
+    TRY(node_of_type(hNode, CU_GRAPH_NODE_TYPE_MEM_ALLOC, &node));
+    memcpy(params_out, &node->params.alloc, sizeof *params_out);
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+                                      const CUgraphNode *dependencies, size_t numDependencies,
+                                      CUdeviceptr dptr)
+{
+    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_MEM_FREE, .free = {dptr}};
+    return graph_node_add(phGraphNode, hGraph, dependencies, NULL, numDependencies, &params);
+}
+
+CUresult driver_cuGraphMemFreeNodeGetParams(CUgraphNode hNode, CUdeviceptr *dptr_out)
+{
+    struct graph_node *node;
+    NEED_POINTER(dptr_out);
+    TRY(node_of_type(hNode, CU_GRAPH_NODE_TYPE_MEM_FREE, &node));
+    *dptr_out = node->params.free.dptr;
+    return CUDA_SUCCESS;
+}

@@ -1,5 +1,6 @@
 /* Memory: device, pinned, managed, stream-ordered; what an address is. Nothing here orders
  * anything: freeing waits for nobody, though CUDA's may. */
+#include "emulator/api/driver_graph.h"
 #include "emulator/api/driver_races.h"
 
 #include <stdlib.h>
@@ -92,6 +93,8 @@ CUresult driver_cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned i
 CUresult driver_cuMemFree(CUdeviceptr dptr)
 {
     if (dptr == 0) return CUDA_SUCCESS;
+    struct graph_memory *of_graph = graph_memory_find(dptr);
+    if (of_graph != NULL) return graph_memory_free_now(of_graph, NULL);
     const struct memory_region *region = memory_find(dptr);
     if (region == NULL || region->address != dptr || region->mapped ||
         (region->kind != MEMORY_DEVICE && region->kind != MEMORY_MANAGED))
@@ -581,9 +584,21 @@ CUresult driver_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hSt
 {
     struct stream *stream;
     TRY(stream_for_work(hStream, &stream));
+    if (stream->captured != NULL) {
+        CUgraphNodeParams params = {
+            .type = CU_GRAPH_NODE_TYPE_MEM_ALLOC,
+            .alloc = {.poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                    .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}},
+                      .bytesize = bytesize}};
+        NEED_POINTER(dptr);
+        TRY(capture_add(stream, &params));
+        *dptr = params.alloc.dptr;
+        return CUDA_SUCCESS;
+    }
     TRY(driver_cuMemAlloc(dptr, bytesize));
     struct operation *operation = operation_make(stream, TRACE_WHAT_NONE, 0);
     if (operation != NULL) {
+        trace_copy_string(operation->record.name, sizeof operation->record.name, thread.call.name);
         operation->record.address = *dptr;
         operation->run = run_allocate;
     }
@@ -625,6 +640,11 @@ CUresult driver_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
 {
     struct stream *stream;
     TRY(stream_for_work(hStream, &stream));
+    if (stream->captured != NULL)
+        return capture_add(stream, &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_MEM_FREE,
+                                                        .free = {dptr}});
+    struct graph_memory *of_graph = graph_memory_find(dptr);
+    if (of_graph != NULL) return graph_memory_free_now(of_graph, stream);
     const struct memory_region *region = memory_find(dptr);
     if (region == NULL || region->address != dptr || region->mapped ||
         region->kind != MEMORY_DEVICE)
@@ -634,6 +654,7 @@ CUresult driver_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
     thread.call.object = region->id;
     trace_memory(region, TRACE_DESTROY, 0); /* the submission's part is done */
     operation->record.address = dptr;
+    trace_copy_string(operation->record.name, sizeof operation->record.name, thread.call.name);
     operation->run = run_free;
     operation->abandoned = abandon_free;
     return operation_submit(operation, stream, &(struct timeline_work){.kind = TIMELINE_MARK}, NULL,

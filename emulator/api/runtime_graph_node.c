@@ -331,6 +331,30 @@ SAME(cudaGraphExecEventWaitNodeSetEvent, cuGraphExecEventWaitNodeSetEvent,
      (cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, cudaEvent_t event),
      (hGraphExec, hNode, event))
 
+/* ---- memory ------------------------------------------------------------------------------ */
+
+_Static_assert(sizeof(struct cudaMemAllocNodeParams) == sizeof(CUDA_MEM_ALLOC_NODE_PARAMS) &&
+                   offsetof(struct cudaMemAllocNodeParams, dptr) ==
+                       offsetof(CUDA_MEM_ALLOC_NODE_PARAMS, dptr),
+               "one layout");
+
+SAME(cudaGraphAddMemAllocNode, cuGraphAddMemAllocNode,
+     (ADD, struct cudaMemAllocNodeParams *nodeParams),
+     (ADDED, (CUDA_MEM_ALLOC_NODE_PARAMS *)nodeParams))
+SAME(cudaGraphMemAllocNodeGetParams, cuGraphMemAllocNodeGetParams,
+     (cudaGraphNode_t node, struct cudaMemAllocNodeParams *params_out),
+     (node, (CUDA_MEM_ALLOC_NODE_PARAMS *)params_out))
+SAME(cudaGraphAddMemFreeNode, cuGraphAddMemFreeNode, (ADD, void *dptr), (ADDED, (CUdeviceptr)dptr))
+SAME(cudaGraphMemFreeNodeGetParams, cuGraphMemFreeNodeGetParams,
+     (cudaGraphNode_t node, void *dptr_out), (node, dptr_out))
+SAME(cudaDeviceGetGraphMemAttribute, cuDeviceGetGraphMemAttribute,
+     (int device, enum cudaGraphMemAttributeType attr, void *value),
+     (device, (CUgraphMem_attribute)attr, value))
+SAME(cudaDeviceSetGraphMemAttribute, cuDeviceSetGraphMemAttribute,
+     (int device, enum cudaGraphMemAttributeType attr, void *value),
+     (device, (CUgraphMem_attribute)attr, value))
+SAME(cudaDeviceGraphMemTrim, cuDeviceGraphMemTrim, (int device), (device))
+
 /* ---- any kind ---------------------------------------------------------------------------- */
 
 /* The runtime's union as the driver's. What is laid out alike is copied as it is. */
@@ -381,6 +405,12 @@ static cudaError_t node_of(const struct cudaGraphNodeParams *from, CUgraphNodePa
     case cudaGraphNodeTypeEventRecord:
         to->eventRecord.event = from->eventRecord.event;
         return cudaSuccess;
+    case cudaGraphNodeTypeMemAlloc:
+        memcpy(&to->alloc, &from->alloc, sizeof to->alloc);
+        return cudaSuccess;
+    case cudaGraphNodeTypeMemFree:
+        to->free.dptr = (CUdeviceptr)from->free.dptr;
+        return cudaSuccess;
     default: /* without parameters, or refused by the driver, by name */
         return cudaSuccess;
     }
@@ -399,6 +429,8 @@ cudaError_t runtime_cudaGraphAddNode(cudaGraphNode_t *pGraphNode, cudaGraph_t gr
                        numDependencies, &params);
     if (result == CUDA_SUCCESS && nodeParams->type == cudaGraphNodeTypeGraph)
         nodeParams->graph.graph = params.graph.graph;
+    if (result == CUDA_SUCCESS && nodeParams->type == cudaGraphNodeTypeMemAlloc)
+        nodeParams->alloc.dptr = (void *)params.alloc.dptr;
     return runtime_error(result);
 }
 
