@@ -233,6 +233,35 @@ START_TEST(branches_overlap_in_virtual_time)
 }
 END_TEST
 
+/* In one hardware queue the second branch's long kernel would stand behind the first branch's timed
+ * event, which waits for a long kernel. */
+START_TEST(branches_do_not_hold_each_other_up)
+{
+    begin(_i);
+    CUdeviceptr p = ones(), q = ones();
+    CUevent event = test_event(0);
+    CUgraphNode record;
+    CUgraphNode first = kernel_node("slow", p, 2, NULL);
+    CUgraphNode second = kernel_node("set", q, 2, NULL);
+    OK(cuGraphAddEventRecordNode(&record, graph, &first, 1, event));
+    kernel_node("slow", q, 3, second);
+    OK(cuGraphLaunch(instantiate(), stream));
+    OK(cuStreamSynchronize(stream));
+    const struct trace *trace = test_trace();
+    uint64_t starts[2] = {0}, ends[2] = {0};
+    int count = 0;
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct trace_record *r = &trace->records[i];
+        if (r->kind != TRACE_OPERATION || strcmp(r->name, "slow") != 0) continue;
+        ck_assert_int_lt(count, 2);
+        starts[count] = r->start_ns;
+        ends[count++] = r->end_ns;
+    }
+    ck_assert_int_eq(count, 2);
+    ck_assert(starts[0] < ends[1] && starts[1] < ends[0]);
+}
+END_TEST
+
 START_TEST(a_dependent_node_starts_when_the_other_has_ended)
 {
     begin(_i);
@@ -263,10 +292,13 @@ START_TEST(a_failing_node_spoils_the_context)
                                       .kernelParams = arguments};
     CUgraphNode trap;
     OK(cuGraphAddKernelNode(&trap, graph, NULL, 0, &params));
-    kernel_node("set", p, 9, trap);
+    unsigned *pinned = test_pinned(BYTES); /* the context's end would take device memory along */
+    pinned[0] = 1;
+    kernel_node("set", (CUdeviceptr)(uintptr_t)pinned, 9, trap);
     CUgraphExec exec = instantiate();
     OK(cuGraphLaunch(exec, stream));
     FAILS(CUDA_ERROR_LAUNCH_FAILED, cuStreamSynchronize(stream));
+    ck_assert_uint_eq(pinned[0], 1);
     FAILS(CUDA_ERROR_LAUNCH_FAILED, cuGraphLaunch(exec, stream));
     ck_assert_uint_eq(test_count(TRACE_OPERATION, TRACE_KERNEL, "set"), 0);
     ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "trap"), 1);
@@ -823,6 +855,7 @@ int main(void)
                         ORDERS);
     tcase_add_test(tcase, two_executable_graphs_of_one_graph_are_not_ordered);
     tcase_add_loop_test(tcase, branches_overlap_in_virtual_time, 0, ORDERS);
+    tcase_add_loop_test(tcase, branches_do_not_hold_each_other_up, 0, ORDERS);
     tcase_add_loop_test(tcase, a_dependent_node_starts_when_the_other_has_ended, 0, ORDERS);
     tcase_add_loop_test(tcase, a_failing_node_spoils_the_context, 0, ORDERS);
     tcase_add_loop_test(tcase, an_executable_graph_does_not_see_later_changes_of_its_graph, 0,
