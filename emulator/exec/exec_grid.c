@@ -16,10 +16,14 @@
 
 enum { BLOCK_SLICE = 1 << 20 };
 
-/* Blocks that a worker takes at once, at most, and how often each worker should come back for more:
- * rarely enough that small blocks do not fight for the counter, often enough that all end together.
- */
-enum { MOST_TAKEN = 16, LEAST_ROUNDS = 16 };
+/* Blocks that a worker takes at once: so many that small ones do not fight for the counter, but no
+ * more than this part of what is left, so that all workers end together. */
+enum { MOST_TAKEN = 16, PART_TAKEN = 8 };
+
+/* Kernels whose blocks do commuting atomics at once begin with this many blocks on one worker. When
+ * those have done an atomic, counted by lanes, for every few instructions, the rest stays there:
+ * the workers would take the same lines of memory from each other all the time. */
+enum { BLOCKS_OBSERVED = 4, INSTRUCTIONS_EACH = 8 };
 
 /* What a device of 132 multiprocessors holds at once: grids whose blocks wait for each other must
  * fit, as on a GPU. */
@@ -28,6 +32,7 @@ enum { MULTIPROCESSORS = 132, THREADS_EACH = 2048, BLOCKS_EACH = 32 };
 struct exec_grid {
     const struct exec_launch *launch;
     uint64_t blocks;
+    uint64_t until; /* blocks to run now: all, or the first few */
     struct exec_worker *workers;
     unsigned worker_count;
     atomic_uint_least64_t next;     /* block to start */
@@ -89,14 +94,16 @@ static void run_apart(void *argument, unsigned index)
 {
     struct exec_grid *grid = argument;
     struct exec_worker *worker = &grid->workers[index];
-    uint64_t taken = grid->blocks / ((uint64_t)grid->worker_count * LEAST_ROUNDS);
-    if (taken > MOST_TAKEN) taken = MOST_TAKEN;
-    if (taken < 1) taken = 1;
     for (;;) {
+        const uint64_t seen = atomic_load(&grid->next);
+        if (seen >= grid->until) return;
+        uint64_t taken = (grid->until - seen) / ((uint64_t)grid->worker_count * PART_TAKEN);
+        if (taken > MOST_TAKEN) taken = MOST_TAKEN;
+        if (taken < 1) taken = 1;
         const uint64_t first = atomic_fetch_add(&grid->next, taken);
         uint64_t end = first + taken;
         uint64_t executed = 0;
-        if (end > grid->blocks) end = grid->blocks;
+        if (end > grid->until) end = grid->until;
         if (first >= end) return;
         for (uint64_t next = first; next < end; next++) {
             if (next > atomic_load(&grid->failed)) return;
@@ -119,6 +126,23 @@ static void run_apart(void *argument, unsigned index)
             }
         }
     }
+}
+
+static void run_blocks_apart(struct exec_grid *grid)
+{
+    unsigned count = grid->worker_count;
+    if (count > 1 && grid->launch->function->commutes) {
+        struct exec_worker *worker = &grid->workers[0];
+        worker->alone = true;
+        grid->until = grid->blocks < BLOCKS_OBSERVED ? grid->blocks : BLOCKS_OBSERVED;
+        exec_pool_run(1, run_apart, grid);
+        if (worker->end != EXEC_DONE) return;
+        if (worker->commuted * INSTRUCTIONS_EACH > worker->counts.warp_instructions) count = 1;
+        worker->alone = count == 1;
+        atomic_store(&grid->next, grid->until);
+    }
+    grid->until = grid->blocks;
+    exec_pool_run(count, run_apart, grid);
 }
 
 /* ---- blocks that do
@@ -232,7 +256,7 @@ enum exec_end exec_run(const struct exec_launch *launch, struct exec_counts *cou
     if (together)
         run_in_turns(&grid);
     else
-        exec_pool_run(grid.worker_count, run_apart, &grid);
+        run_blocks_apart(&grid);
 
     end = EXEC_DONE;
     uint64_t first = UINT64_MAX;

@@ -304,6 +304,7 @@ struct exec_worker {
     const struct exec_launch *launch;
     const struct exec_function *function;
     bool alone;                       /* no other worker runs blocks of this launch */
+    uint64_t commuted;                /* atomics, by lanes, that others may do at the same time */
     struct exec_region_cache *caches; /* one per load and store of the program */
     unsigned char *grid_workspace;    /* EXEC_GRID_WORKSPACE bytes */
     struct exec_counts counts;

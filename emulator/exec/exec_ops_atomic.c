@@ -116,6 +116,7 @@ static u32 half_add2(u32 a, u32 b, unsigned fraction_bits, unsigned exponent_bit
         unsigned char *pointers[EXEC_LANES];                                                       \
         uint32_t shared_lanes;                                                                     \
         if (!atomic_pointers(warp, inst, sizeof(T), pointers, &shared_lanes)) return EXEC_STOP;    \
+        warp->worker->commuted += exec_lane_count(warp->mask & ~shared_lanes);                     \
         if (warp->worker->alone || shared_lanes == warp->mask)                                     \
             alone_##name(warp, inst, pointers, shared_lanes);                                      \
         else                                                                                       \

@@ -1,4 +1,5 @@
 /* Whatever the number of workers: the same bits, the same counts, the same fault. */
+#include "emulator/exec/exec_machine.h"
 #include "tests/exec/device.h"
 
 #include <check.h>
@@ -10,23 +11,32 @@ enum { N = 20000, WORDS = N + 64, THREADS = 64, BLOCKS = (N + THREADS - 1) / THR
 static const unsigned workers[] = {1, 2, 3, 8};
 enum { WORKERS = sizeof workers / sizeof *workers, REPEATS = 3 };
 
+/* How the blocks of a kernel may run. */
+enum manner {
+    APART,    /* on all workers */
+    AT_ONCE,  /* on all workers, with atomics that commute */
+    IN_TURNS, /* on one worker */
+    FAULTY,   /* apart, and some fault: what is in memory then depends on who was how far */
+};
+
 static const struct row {
     const char *name;
-    bool faults; /* then what is in memory may differ: blocks behind the fault ran or did not */
-} rows[] = {{"apart", false},
-            {"diverging", false},
-            {"barriers", false},
-            {"uninitialised_shared", false},
-            {"sum_without_result", false},
-            {"largest_without_result", false},
-            {"bits_without_result", false},
-            {"sum_in_a_function", false},
-            {"two_kinds", false},
-            {"two_kinds_by_a_call", false},
-            {"places", false},
-            {"sum_of_floats", false},
-            {"last_block", false},
-            {"wrong_address", true}};
+    enum manner manner;
+} rows[] = {{"apart", APART},
+            {"diverging", APART},
+            {"barriers", APART},
+            {"uninitialised_shared", APART},
+            {"sum_without_result", AT_ONCE},
+            {"largest_without_result", AT_ONCE},
+            {"bits_without_result", AT_ONCE},
+            {"sum_in_a_function", AT_ONCE},
+            {"many_sums_without_result", AT_ONCE},
+            {"two_kinds", IN_TURNS},
+            {"two_kinds_by_a_call", IN_TURNS},
+            {"places", IN_TURNS},
+            {"sum_of_floats", IN_TURNS},
+            {"last_block", IN_TURNS},
+            {"wrong_address", FAULTY}};
 
 static struct {
     uint64_t in, out;
@@ -69,12 +79,15 @@ START_TEST(same_for_any_number)
     static int first[WORDS];
     struct device_run alone, run;
     const enum exec_end end = launch(row, 1, &alone);
-    ck_assert_int_eq(end, row->faults ? EXEC_MISALIGNED : EXEC_DONE);
+    const struct exec_function *function = exec_function_find(program, row->name);
+    ck_assert_int_eq(function->talks, row->manner == IN_TURNS);
+    ck_assert_int_eq(function->commutes && !function->talks, row->manner == AT_ONCE);
+    ck_assert_int_eq(end, row->manner == FAULTY ? EXEC_MISALIGNED : EXEC_DONE);
     memcpy(first, results, sizeof first);
     for (int repeat = 0; repeat < REPEATS; repeat++)
         for (int k = 0; k < WORKERS; k++) {
             ck_assert_int_eq(launch(row, workers[k], &run), end);
-            if (row->faults) {
+            if (row->manner == FAULTY) {
                 ck_assert_uint_eq(run.fault.block[0], alone.fault.block[0]);
                 ck_assert_uint_eq(run.fault.thread[0], alone.fault.thread[0]);
                 ck_assert_uint_eq(run.fault.address, alone.fault.address);

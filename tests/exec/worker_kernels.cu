@@ -48,25 +48,39 @@ KERNEL uninitialised_shared(const int *in, int *out, int n)
     never_written[threadIdx.x] = i;
 }
 
+// One lane in turn, and work between: atomics that are rare enough for several workers.
+__device__ bool my_turn(int round, int &value)
+{
+    for (int k = 0; k < 2; k++) value = value * 1664525 + 1013904223;
+    return (threadIdx.x & 31) == (round & 31);
+}
+
 KERNEL sum_without_result(const int *in, int *out, int n)
 {
     int i = index();
     if (i >= n) return;
     int value = in[i];
-    for (int lanes = 16; lanes; lanes /= 2) value += __shfl_xor_sync(__activemask(), value, lanes);
-    atomicAdd(&out[in[i] & 63], value);
+    for (int round = 0; round < 256; round++)
+        if (my_turn(round, value)) atomicAdd(&out[value & 1], value);
 }
 
 KERNEL largest_without_result(const int *in, int *out, int n)
 {
     int i = index();
-    if (i < n) atomicMax(&out[in[i] & 7], in[i]);
+    if (i >= n) return;
+    int value = in[i];
+    for (int round = 0; round < 256; round++)
+        if (my_turn(round, value)) atomicMax(&out[value & 7], value);
 }
 
 KERNEL bits_without_result(const int *in, int *out, int n)
 {
     int i = index();
-    if (i < n) atomicXor((unsigned long long *)out + (in[i] & 7), 0x123456789ull * in[i]);
+    if (i >= n) return;
+    int value = in[i];
+    for (int round = 0; round < 256; round++)
+        if (my_turn(round, value))
+            atomicXor((unsigned long long *)out + (value & 1), 0x123456789ull * value);
 }
 
 __device__ __noinline__ void add_to(int *where, int value)
@@ -77,24 +91,39 @@ __device__ __noinline__ void add_to(int *where, int value)
 KERNEL sum_in_a_function(const int *in, int *out, int n)
 {
     int i = index();
-    if (i < n) add_to(&out[in[i] & 3], in[i]);
+    if (i >= n) return;
+    int value = in[i];
+    for (int round = 0; round < 256; round++)
+        if (my_turn(round, value)) add_to(out, value);
 }
 
-// Adding and taking the larger one do not commute: the order shows.
+KERNEL many_sums_without_result(const int *in, int *out, int n)
+{
+    int i = index();
+    if (i < n) atomicAdd(&out[in[i] & 63], in[i]);
+}
+
+// Adding and flipping bits do not commute: the order shows.
 KERNEL two_kinds(const int *in, int *out, int n)
 {
     int i = index();
     if (i >= n) return;
-    atomicAdd(&out[0], in[i] & 15);
-    atomicMax(&out[0], in[i] & 0xffff);
+    int value = in[i];
+    for (int round = 0; round < 256; round++) {
+        if (my_turn(round, value)) atomicAdd(&out[0], value & 15);
+        if (my_turn(round, value)) atomicXor(&out[0], value);
+    }
 }
 
 KERNEL two_kinds_by_a_call(const int *in, int *out, int n)
 {
     int i = index();
     if (i >= n) return;
-    add_to(&out[0], in[i] & 15);
-    atomicMax(&out[0], in[i] & 0xffff);
+    int value = in[i];
+    for (int round = 0; round < 256; round++) {
+        if (my_turn(round, value)) add_to(&out[0], value & 15);
+        if (my_turn(round, value)) atomicXor(&out[0], value);
+    }
 }
 
 KERNEL places(const int *in, int *out, int n)
