@@ -11,6 +11,25 @@
  * scheduler runs the deepest call first, then the lowest pc, and merges fragments that meet, so
  * lanes reconverge where a compiler expects them to; a fragment that keeps branching backwards
  * while others wait is put aside for a while, so every lane makes progress (Volta's promise).
+ *
+ * Native code. The decoded form does not depend on who executes it: an instruction is a row (found by
+ * its handler; rows with one handler mean the same), offsets of slots, an immediate, and for control
+ * the target's address; a function is one array of them, and what a handler may know is in the warp.
+ * A translator from here to machine code has one door, exec_inst.run: it compiles a stretch of
+ * instructions and puts the result into `run` of the first, where the loop in exec_warp.c calls it
+ * like any other. Such a handler
+ *  - begins where a branch can lead or a fragment can stop (a target, behind a branch, call, barrier
+ *    or .sync) and ends before the next such place, because fragments meet by comparing pc there;
+ *  - works on the lanes of warp->mask (all, if warp->full) and may keep slots in machine registers
+ *    until its end, where it writes back those that live on (exec_registers.c knows);
+ *  - adds the instructions behind the first to warp->instructions and leaves warp->pc behind the
+ *    last, so that counts, limits and the order of blocks stay what they are;
+ *  - reads and writes memory through the checks in exec_ops_memory.c, which count, mark footprints
+ *    and name faults: on a fault it leaves by the instruction's own handler, all of whose operands
+ *    must then be in their slots;
+ *  - answers EXEC_GO, or what a handler that it called answered.
+ * The rows stay the definition of what is computed: a stretch is right if it leaves the slots that
+ * its rows would have left.
  */
 #ifndef OVERLAP_EXEC_MACHINE_H
 #define OVERLAP_EXEC_MACHINE_H
