@@ -495,8 +495,8 @@ CUresult driver_cuMemcpy2DAsync(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
     &(struct described)                                                                            \
     {                                                                                              \
         .type = (p)->side##MemoryType, .host = (p)->side##Host, .device = (p)->side##Device,       \
-        .array = (p)->side##Array, .x = (p)->side##XInBytes, .y = (p)->side##Y, .z = (p)->side##Z, .pitch = (p)->side##Pitch, \
-        .height = (p)->side##Height                                                                \
+        .array = (p)->side##Array, .x = (p)->side##XInBytes, .y = (p)->side##Y, .z = (p)->side##Z, \
+        .pitch = (p)->side##Pitch, .height = (p)->side##Height                                     \
     }
 
 CUresult copy_operation(struct context *context, const CUDA_MEMCPY3D *params,
@@ -640,8 +640,8 @@ CUresult driver_cuMemcpyAtoD(CUdeviceptr dstDevice, CUarray srcArray, size_t src
     return copy_from_array(NULL, dstDevice, DEVICE_SIDE, srcArray, srcOffset, ByteCount, false);
 }
 
-CUresult driver_cuMemcpyAtoA(CUarray dstArray, size_t dstOffset, CUarray srcArray,
-                             size_t srcOffset, size_t ByteCount)
+CUresult driver_cuMemcpyAtoA(CUarray dstArray, size_t dstOffset, CUarray srcArray, size_t srcOffset,
+                             size_t ByteCount)
 {
     struct side from;
     TRY(side_of_run(srcArray, srcOffset, ByteCount, &from));
