@@ -564,10 +564,10 @@ START_TEST(copies_go_by_the_pointers)
 }
 END_TEST
 
-START_TEST(arrays_are_named_in_a_copy)
+START_TEST(a_copy_of_no_array_is_refused)
 {
     struct cudaMemcpy3DParms parts = {.srcArray = (cudaArray_t)&parts};
-    GIVES(cudaMemcpy3D(&parts), cudaErrorNotSupported);
+    GIVES(cudaMemcpy3D(&parts), cudaErrorInvalidValue);
     GIVES(cudaMemcpy3D(NULL), cudaErrorInvalidValue);
 }
 END_TEST
@@ -717,7 +717,7 @@ int main(void)
         wrong_pointers_are_refused,
         what_is_not_known_is_not_invented,
         copies_go_by_the_pointers,
-        arrays_are_named_in_a_copy,
+        a_copy_of_no_array_is_refused,
         a_library_is_loaded_by_hand,
         what_is_not_supported_says_so_once,
         one_call_is_one_record,
