@@ -30,6 +30,12 @@ static const struct row driver_rows[] = {
 #undef ABSENT
 };
 
+static const struct row ptx_rows[] = {
+#define PTX_OPCODE(symbol, text, shape, types, types2, fields, support, meaning) {text, support},
+#include "emulator/ptx/ptx_opcodes.def"
+#undef PTX_OPCODE
+};
+
 enum { MOST_NAMES = 2048, NAME_SIZE = 96 };
 
 static const struct {
@@ -41,6 +47,7 @@ static const struct {
                          sizeof runtime_rows / sizeof *runtime_rows},
     [SUPPORT_DRIVER] = {"functions of the driver API", "driver", driver_rows,
                         sizeof driver_rows / sizeof *driver_rows},
+    [SUPPORT_PTX] = {"instructions of PTX", "ptx", ptx_rows, sizeof ptx_rows / sizeof *ptx_rows},
 };
 _Static_assert(sizeof runtime_rows / sizeof *runtime_rows < MOST_NAMES, "they fit");
 _Static_assert(sizeof driver_rows / sizeof *driver_rows < MOST_NAMES, "they fit");

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum support_group { SUPPORT_RUNTIME, SUPPORT_DRIVER, SUPPORT_GROUP_COUNT };
+enum support_group { SUPPORT_RUNTIME, SUPPORT_DRIVER, SUPPORT_PTX, SUPPORT_GROUP_COUNT };
 
 struct support_total {
     const char *group; /* "functions of the runtime API" */

@@ -73,3 +73,13 @@ const struct exec_row *exec_row_find(const char *key)
     pthread_once(&rows.once, build);
     return place(key, strlen(key))->row;
 }
+
+void exec_row_each(void (*see)(void *user, const struct exec_row *row), void *user)
+{
+    pthread_once(&rows.once, build);
+    /* A row with several keys has several entries; the first of them stands for it. */
+    for (size_t k = 0; k < BUCKETS; k++) {
+        const struct row_entry *entry = &rows.entries[k];
+        if (entry->row && entry->key == entry->row->keys) see(user, entry->row);
+    }
+}

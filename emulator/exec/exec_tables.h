@@ -39,5 +39,7 @@ bool exec_atomic_commutes(const struct exec_row *row);
 
 /* The row that serves `key` on this host, or NULL. */
 const struct exec_row *exec_row_find(const char *key);
+/* Calls `see` with every row that serves on this host. */
+void exec_row_each(void (*see)(void *user, const struct exec_row *row), void *user);
 
 #endif
