@@ -358,8 +358,9 @@ bool lower_registers(struct lower *lower, uint32_t *end)
     lower->registers = calloc(registers + 1u, sizeof *lower->registers);
     lower->written = calloc(registers + 1u, sizeof *lower->written);
     lower->read = calloc(registers + 1u, sizeof *lower->read);
-    bool fine = lower->registers && lower->written && lower->read && make_blocks(&flow) && find_live(&flow) &&
-                find_lives(&flow) && share_slots(&flow, end) && list_poisoned(&flow);
+    bool fine = lower->registers && lower->written && lower->read && make_blocks(&flow) &&
+                find_live(&flow) && find_lives(&flow) && share_slots(&flow, end) &&
+                list_poisoned(&flow);
     for (uint32_t k = 0; fine && k < lower->source->instruction_count; k++)
         see_instruction(&flow, k, note_writes);
     free(flow.blocks);

@@ -32,7 +32,7 @@ struct device_run {
     bool cooperative;
     uint64_t heap_address, heap_bytes;
     struct exec_footprint *footprint; /* may be NULL */
-    struct exec_counts counts; /* results */
+    struct exec_counts counts;        /* results */
     struct exec_fault fault;
     char printed[4096];
     size_t printed_length;
