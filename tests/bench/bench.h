@@ -56,6 +56,7 @@ void scalar_bfs(const uint32_t *first, const uint32_t *edges, uint32_t *level, s
 void scalar_doubles(const double *in, double *out, size_t n);
 void scalar_integers(const uint64_t *in, uint64_t *out, size_t n);
 void scalar_nothing(size_t n);
+void scalar_burn(size_t n); /* keeps a processor's arithmetic units busy for about n cycles */
 void scalar_copy(const void *from, void *to, size_t size);
 
 /* ---- bench_kernels.cu: the same on the device. Each waits; a failed call ends the program. --- */
@@ -81,6 +82,7 @@ void *device_take(size_t size);
 void device_give_back(void *memory);
 
 enum {
+    BENCH_BURN = 10 << 20,  /* of scalar_burn, to see what two processors are worth */
     BENCH_ROUNDS = 50,      /* of multiplying and dividing */
     BENCH_ITERATIONS = 256, /* of the Mandelbrot set */
     BENCH_BINS = 256,

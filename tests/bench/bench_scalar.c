@@ -114,6 +114,16 @@ void scalar_nothing(size_t n)
     for (size_t i = 0; i < n; i++) nothing();
 }
 
+/* Independent chains, as many as a processor can keep going. */
+void scalar_burn(size_t n)
+{
+    uint32_t x[4] = {1, 2, 3, 4};
+    for (size_t i = 0; i < n; i++) {
+        for (int k = 0; k < 4; k++) x[k] = (x[k] ^ (uint32_t)i) + 12345;
+        __asm__ volatile("" : "+r"(x[0]), "+r"(x[1]), "+r"(x[2]), "+r"(x[3]));
+    }
+}
+
 void scalar_copy(const void *from, void *to, size_t size)
 {
     memcpy(to, from, size);
