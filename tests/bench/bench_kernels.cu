@@ -111,7 +111,10 @@ void device_mandelbrot(float *out, size_t width, int iterations)
 // ---- sums ---------------------------------------------------------------------------------------
 
 struct Sum {
-    __device__ int32_t operator()(const int32_t &a, const int32_t &b) const { return a + b; }
+    __device__ int32_t operator()(const int32_t &a, const int32_t &b) const
+    {
+        return a + b;
+    }
 };
 
 void device_sum_lesson(const int32_t *in, int32_t *out, size_t n)
@@ -141,8 +144,7 @@ __global__ void sum_shuffle(const int32_t *in, int32_t *out, size_t n)
     __shared__ int32_t of_warp[THREADS / 32];
     size_t i = threadIdx.x + (size_t)blockIdx.x * blockDim.x;
     int32_t value = i < n ? in[i] : 0;
-    for (int lanes = 16; lanes > 0; lanes /= 2)
-        value += __shfl_xor_sync(0xffffffffu, value, lanes);
+    for (int lanes = 16; lanes > 0; lanes /= 2) value += __shfl_xor_sync(0xffffffffu, value, lanes);
     if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -306,9 +308,7 @@ void device_integers(const uint64_t *in, uint64_t *out, size_t n)
 
 // ---- calls --------------------------------------------------------------------------------------
 
-__global__ void nothing()
-{
-}
+__global__ void nothing() {}
 
 void device_nothing(size_t n)
 {

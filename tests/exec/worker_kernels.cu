@@ -1,5 +1,5 @@
-// Kernels for test_exec_workers: many blocks, each way in which blocks can and cannot meet. All take
-// (const int *in, int *out, int n), out has n + 64 words.
+// Kernels for test_exec_workers: many blocks, each way in which blocks can and cannot meet. All
+// take (const int *in, int *out, int n), out has n + 64 words.
 
 #define KERNEL extern "C" __global__ void
 
