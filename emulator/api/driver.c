@@ -264,7 +264,7 @@ CUresult driver_cuInit(unsigned int Flags)
     if (driver.initialised) return CUDA_SUCCESS;
 
     environment_read();
-    if (environment()->hidden) return CUDA_ERROR_NO_DEVICE;
+    TRY(environment()->refusal);
     const struct timeline_settings settings = {.order = environment()->order,
                                                .seed = environment()->seed,
                                                .connections = (unsigned)environment()->connections,

@@ -132,6 +132,7 @@ struct context {
     size_t limits[LIMITS];     /* by CUlimit */
     CUfunc_cache cache;
     const struct memory_region *heap; /* of malloc in kernels; NULL until a kernel runs */
+    bool has_printed;                 /* a kernel has */
 };
 
 /* Gives a new object its id, makes its handle valid and, unless it is NULL, puts it in `context`'s

@@ -19,8 +19,8 @@ static const struct {
     bool settable;
     size_t most;
 } limits[] = {
-    {CU_LIMIT_STACK_SIZE, 1024, true, 512 << 10}, /* local memory of a thread */
-    {CU_LIMIT_PRINTF_FIFO_SIZE, 1 << 20, true, SIZE_MAX},
+    {CU_LIMIT_STACK_SIZE, 1024, true, 512 << 10},                  /* local memory of a thread */
+    {CU_LIMIT_PRINTF_FIFO_SIZE, 132 * (64 << 10), true, SIZE_MAX}, /* by multiprocessor */
     {CU_LIMIT_MALLOC_HEAP_SIZE, 8 << 20, true, SIZE_MAX},
     {CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 2, false, 0},
     {CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 2048, false, 0},
@@ -347,12 +347,26 @@ CUresult driver_cuCtxSetFlags(unsigned int flags)
     return CUDA_SUCCESS;
 }
 
+/* Kernels that print or allocate fix how much room they have; a heap that nobody has used is made
+ * anew. */
+static bool is_settled(struct context *context, CUlimit limit)
+{
+    if (limit == CU_LIMIT_PRINTF_FIFO_SIZE) return context->has_printed;
+    if (limit != CU_LIMIT_MALLOC_HEAP_SIZE || context->heap == NULL) return false;
+    static const unsigned char unused[16];
+    if (memcmp(context->heap->bytes, unused, sizeof unused) != 0) return true;
+    memory_release(context->heap);
+    context->heap = NULL;
+    return false;
+}
+
 CUresult driver_cuCtxSetLimit(CUlimit limit, size_t value)
 {
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         if (limits[i].limit != limit) continue;
         if (!limits[i].settable) return CUDA_ERROR_UNSUPPORTED_LIMIT;
-        if (value > limits[i].most) return CUDA_ERROR_INVALID_VALUE;
+        if (value > limits[i].most || is_settled(thread_context(), limit))
+            return CUDA_ERROR_INVALID_VALUE;
         thread_context()->limits[limit] = value;
         return CUDA_SUCCESS;
     }

@@ -120,12 +120,12 @@ static void blocking_read(void)
         fprintf(stderr, "overlap: CUDA_LAUNCH_BLOCKING=%.40s is not 0 or 1; using 0\n", text);
 }
 
-/* The list ends at its first entry that names no device; there is one, 0. Naming it twice is
- * naming none. */
+/* The list ends at its first entry that names no device; there is one, 0. Naming it twice is an
+ * error of its own (as an H100's driver has it). */
 static void visible_read(void)
 {
     const char *text = getenv("CUDA_VISIBLE_DEVICES");
-    current.hidden = false;
+    current.refusal = CUDA_SUCCESS;
     if (text == NULL) return;
     static const char uuid[] = "GPU-4f766572-6c61-7000-6465-766963652030";
     unsigned named = 0;
@@ -138,12 +138,12 @@ static void visible_read(void)
         at += length;
         if (*at == '\0') break;
     }
-    current.hidden = named != 1;
-    if (current.hidden)
-        fprintf(stderr,
-                "overlap: CUDA_VISIBLE_DEVICES=%.40s leaves no device: the software device is "
-                "number 0\n",
-                text);
+    if (named == 1) return;
+    current.refusal = named == 0 ? CUDA_ERROR_NO_DEVICE : CUDA_ERROR_INVALID_DEVICE;
+    fprintf(stderr,
+            "overlap: CUDA_VISIBLE_DEVICES=%.40s leaves no device: the software device is "
+            "number 0\n",
+            text);
 }
 
 void environment_read(void)

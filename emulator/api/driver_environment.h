@@ -17,7 +17,7 @@
 #ifndef OVERLAP_DRIVER_ENVIRONMENT_H
 #define OVERLAP_DRIVER_ENVIRONMENT_H
 
-#include "emulator/timeline/timeline.h"
+#include "emulator/api/driver.h"
 
 struct environment {
     enum timeline_order order;
@@ -27,7 +27,7 @@ struct environment {
     uint64_t instruction_limit; /* warp instructions */
     uint64_t connections;
     bool launch_blocking;
-    bool hidden; /* there is no device */
+    CUresult refusal; /* of cuInit: there is no device to be seen */
 };
 
 /* Reads it, and complains. Under the driver's lock. */

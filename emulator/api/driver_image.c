@@ -45,7 +45,7 @@ CUresult image_suits(const struct ptx_module *unit, char *log, size_t log_size)
                  "error   : PTX for .target %s; this device has compute capability "
                  "%u.%u",
                  unit->target, DRIVER_CAPABILITY / 10, DRIVER_CAPABILITY % 10);
-        return CUDA_ERROR_NO_BINARY_FOR_GPU;
+        return CUDA_ERROR_INVALID_PTX;
     }
     return CUDA_SUCCESS;
 }

@@ -17,6 +17,8 @@ struct launch {
     _Alignas(16) unsigned char parameters[];
 };
 
+#define LOCAL_MOST (512u << 10) /* bytes of a thread, Technical Specifications */
+
 /* ---- the configuration ------------------------------------------------------------------- */
 
 static CUresult refuse(CUresult code, const struct exec_function_info *info, const char *why)
@@ -85,6 +87,19 @@ static CUresult check_configuration(const struct launch *launch)
         if (info->required_threads[i] > 0 && info->required_threads[i] != launch->block[i])
             return refuse(CUDA_ERROR_INVALID_VALUE, info,
                           "its blocks do not have the shape that it was compiled for (.reqntid)");
+    if (info->local_bytes > LOCAL_MOST) {
+        snprintf(why, sizeof why,
+                 "its threads need %u bytes of local memory; at most %u are possible",
+                 info->local_bytes, LOCAL_MOST);
+        return refuse(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, info, why);
+    }
+    if (info->static_shared > SHARED_DEFAULT) {
+        snprintf(why, sizeof why,
+                 "it has %u bytes of static shared memory; at most %u are possible (dynamic shared "
+                 "memory may be more)",
+                 info->static_shared, SHARED_DEFAULT);
+        return refuse(CUDA_ERROR_INVALID_VALUE, info, why);
+    }
     if ((int64_t)launch->dynamic_shared > function->max_dynamic_shared) {
         snprintf(why, sizeof why,
                  "it asks for %u bytes of dynamic shared memory; %d are allowed (more, up to %d, "
@@ -150,7 +165,7 @@ static const struct fault_row {
     [EXEC_TRAP] = {CUDA_ERROR_LAUNCH_FAILED, "trap"},
     [EXEC_UNSUPPORTED] = {CUDA_ERROR_NOT_SUPPORTED, "not supported"},
     [EXEC_ENDLESS] = {CUDA_ERROR_LAUNCH_TIMEOUT, "endless kernel"},
-    [EXEC_STACK] = {CUDA_ERROR_HARDWARE_STACK_ERROR, "stack overflow"},
+    [EXEC_STACK] = {CUDA_ERROR_ILLEGAL_ADDRESS, "stack overflow"},
     [EXEC_NO_MEMORY] = {CUDA_ERROR_OUT_OF_MEMORY, "out of memory"},
 };
 
@@ -169,7 +184,8 @@ static const char *kind_of_miss(uint64_t address)
 
 static void print_from_device(void *user, const char *text, size_t length)
 {
-    (void)user;
+    struct context *context = user;
+    context->has_printed = true;
     fwrite(text, 1, length, stdout);
 }
 
@@ -209,6 +225,7 @@ static enum timeline_ran run_launch(struct operation *operation)
         .stack_bytes = STACK_FRAMES * operation->context->limits[CU_LIMIT_STACK_SIZE],
         .grid_id = operation->record.request,
         .print = print_from_device,
+        .user = operation->context,
     };
     for (int i = 0; i < 3; i++) {
         request.grid[i] = launch->grid[i];

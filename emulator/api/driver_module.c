@@ -282,6 +282,7 @@ CUresult driver_cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char
     NEED_POINTER(hfunc);
     NEED_POINTER(name);
     if (module == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    if (*name == '\0') return CUDA_ERROR_INVALID_VALUE;
     *hfunc = (CUfunction)module_function(module, name);
     return *hfunc != NULL ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }

@@ -130,8 +130,8 @@ static bool piece_is_whole(unsigned char *heap, uint64_t heap_size, uint64_t at)
 /* First fit; free neighbours are joined on the way. 0: no room. */
 static uint64_t heap_take(unsigned char *heap, uint64_t heap_size, uint64_t size)
 {
-    const uint64_t wanted = (size + 15) / 16 * 16;
     if (size > heap_size) return 0;
+    const uint64_t wanted = (size + 16) / 16 * 16; /* 0 bytes have an address too, as on a GPU */
     for (uint64_t at = 0; at + sizeof(struct piece) <= heap_size;) {
         struct piece *piece = piece_at(heap, at);
         if (!piece_is_whole(heap, heap_size, at)) return HEAP_DAMAGED;
@@ -166,7 +166,7 @@ static int allocate(struct exec_warp *warp, const struct exec_inst *inst,
     for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(rest);
         const uint64_t size = argument(warp, call, lane, 0);
-        const uint64_t offset = heap && size ? heap_take(heap, launch->heap_bytes, size) : 0;
+        const uint64_t offset = heap ? heap_take(heap, launch->heap_bytes, size) : 0;
         if (offset == HEAP_DAMAGED)
             return exec_stop(warp, inst, EXEC_TRAP, lane,
                              "malloc in a kernel: the heap is damaged; a kernel has written before "

@@ -131,11 +131,12 @@ int32_t lower_variable_index(const struct lower *lower, const struct ptx_variabl
 uint32_t lower_shared_offset(const struct lower *lower, const struct ptx_variable *variable,
                              bool *dynamic);
 
-/* What no GPU has room for, whatever is launched: CUDA Programming Guide, "Technical
- * Specifications per Compute Capability"; parameters before PTX 8.1 as ptxas counts them. */
+/* What does not load, as an H100's driver has it; parameters before PTX 8.1 as ptxas counts them.
+ * Shared and local memory are the launch's business: these bounds are far above what any launch can
+ * have, and keep offsets small. */
 enum {
-    EXEC_MOST_SHARED = 48 << 10, /* static, of a block */
-    EXEC_MOST_LOCAL = 512 << 10, /* of a thread */
+    EXEC_MOST_SHARED = 1 << 20, /* static, of a block */
+    EXEC_MOST_LOCAL = 16 << 20, /* of a thread */
     EXEC_MOST_CONSTANT = 64 << 10,
     EXEC_MOST_PARAMETERS = 32764,
     EXEC_MOST_PARAMETERS_BEFORE_8_1 = 4352,

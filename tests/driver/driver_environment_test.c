@@ -140,7 +140,7 @@ END_TEST
 
 /* ---- no device, blocking launches ------------------------------------------------------------ */
 
-static const char *const hiding[] = {"", "-1", "1", "none", "0,0", "-1,0", "GPU-5", "NoDevFiles"};
+static const char *const hiding[] = {"", "-1", "1", "none", "-1,0", "GPU-5", "NoDevFiles"};
 
 START_TEST(there_is_no_device_when_it_is_hidden)
 {
@@ -150,6 +150,12 @@ START_TEST(there_is_no_device_when_it_is_hidden)
     ck_assert_msg(strstr(said, "leaves no device"), "it says: %s", said);
     FAILS(CUDA_ERROR_NOT_INITIALIZED, cuDeviceGetCount(&count));
     FAILS(CUDA_ERROR_NOT_INITIALIZED, cuDeviceGet(&device, 0));
+}
+END_TEST
+
+START_TEST(the_device_cannot_be_named_twice)
+{
+    ck_assert_int_eq(start_with("CUDA_VISIBLE_DEVICES", "0,0"), CUDA_ERROR_INVALID_DEVICE);
 }
 END_TEST
 
@@ -189,6 +195,7 @@ int main(void)
     tcase_add_test(tests, an_endless_kernel_meets_the_limit_that_was_set);
     tcase_add_loop_test(tests, there_is_no_device_when_it_is_hidden, 0,
                         sizeof hiding / sizeof *hiding);
+    tcase_add_test(tests, the_device_cannot_be_named_twice);
     tcase_add_loop_test(tests, a_blocking_launch_has_ended_when_it_returns, 0, ORDERS);
     tcase_add_test(tests, a_launch_does_not_block_unless_it_is_asked_to);
     suite_add_tcase(suite, tests);

@@ -97,8 +97,8 @@ END_TEST
 START_TEST(a_stack_that_is_used_up)
 {
     test_context(_i);
-    FAILS(CUDA_ERROR_HARDWARE_STACK_ERROR, recurse(400));
-    FAILS(CUDA_ERROR_HARDWARE_STACK_ERROR, cuCtxSynchronize());
+    FAILS(CUDA_ERROR_ILLEGAL_ADDRESS, recurse(400));
+    FAILS(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
 }
 END_TEST
 

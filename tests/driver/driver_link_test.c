@@ -169,7 +169,7 @@ START_TEST(what_is_undefined_refuses_the_load)
     FAILS(CUDA_ERROR_NO_BINARY_FOR_GPU, cuModuleLoadData(&module, elf));
     FAILS(CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
           cuModuleLoadData(&module, ".version 99.0\n.target sm_75\n.address_size 64\n"));
-    FAILS(CUDA_ERROR_NO_BINARY_FOR_GPU,
+    FAILS(CUDA_ERROR_INVALID_PTX,
           cuModuleLoadData(&module, ".version 9.0\n.target sm_100\n.address_size 64\n"));
     OK(cuModuleLoadData(&module, ".version 9.0\n.target sm_90a\n.address_size 64\n"));
     ck_assert_ptr_nonnull(test_find(TRACE_FINDING, 0, "invalid module"));

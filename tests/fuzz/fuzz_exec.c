@@ -10,6 +10,7 @@
 #include <string.h>
 
 enum { BUFFER = 4096, HEAP = 4096, PARAMETERS = 1 << 15, LIMIT = 4000, MOST_ENTRIES = 16 };
+enum { MOST_LOCAL = 512 << 10, MOST_SHARED = 48 << 10 };
 
 static const struct memory_region *region_of(enum memory_kind kind, uint64_t size,
                                              uint64_t alignment, bool read_only)
@@ -50,6 +51,8 @@ static void run_entry(const struct exec_function *function, const struct memory_
     const struct exec_function_info *info = exec_function_info(function);
     struct exec_counts counts;
     struct exec_fault fault;
+    if (info->local_bytes > MOST_LOCAL || info->static_shared > MOST_SHARED)
+        return;                                             /* the driver */
     if (info->parameter_bytes > sizeof parameters) abort(); /* more than any launch can carry */
     memset(parameters, 0, sizeof parameters);
     for (size_t k = 0; k < info->parameter_count; k++) {
