@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +74,7 @@ struct content {
     int runtime_major;   /* of the libcudart.so.N that it needs; 0: none */
     bool driver;         /* it needs libcuda.so.1 */
     bool own_path;
+    uint64_t bytes; /* of the file that the loader will map */
 };
 
 static void read_needed(const char *name, struct content *content)
@@ -112,6 +114,13 @@ static void read_symbols(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
     }
 }
 
+static void read_part(const GElf_Phdr *part, struct content *content)
+{
+    if (part->p_type == PT_INTERP) content->interpreted = true;
+    if (part->p_type == PT_LOAD && part->p_offset + part->p_filesz > content->bytes)
+        content->bytes = part->p_offset + part->p_filesz;
+}
+
 static bool read_content(int file, struct content *content)
 {
     GElf_Ehdr start;
@@ -132,8 +141,7 @@ static bool read_content(int file, struct content *content)
     content->type = start.e_type;
     elf_getphdrnum(elf, &parts);
     for (size_t i = 0; i < parts; i++)
-        if (gelf_getphdr(elf, (int)i, &part) != NULL && part.p_type == PT_INTERP)
-            content->interpreted = true;
+        if (gelf_getphdr(elf, (int)i, &part) != NULL) read_part(&part, content);
     bool named = elf_getshdrstrndx(elf, &names) == 0;
     while ((section = elf_nextscn(elf, section)) != NULL) {
         if (gelf_getshdr(section, &header) == NULL) continue;
@@ -184,7 +192,8 @@ static int unfit(char *why, size_t why_size, const char *name, const char *sente
     return OPTIONS_EXIT_CANNOT_RUN;
 }
 
-static int judge_elf(const char *name, const struct content *content, char *why, size_t why_size)
+static int judge_elf(const char *name, const struct content *content, uint64_t size, char *why,
+                     size_t why_size)
 {
     struct content own;
 
@@ -197,6 +206,8 @@ static int judge_elf(const char *name, const struct content *content, char *why,
         return unfit(why, why_size, name,
                      content->type == ET_REL ? "is an object file: link it first"
                                              : "is no program, though an ELF file");
+    if (content->bytes > size)
+        return unfit(why, why_size, name, "is cut off: the end of the file is missing");
     if (content->runtime_major != 0 && content->runtime_major != RUNTIME_MAJOR) {
         snprintf(why, why_size,
                  "%s needs " RUNTIME_NAME "%d, of CUDA %d. The software device is CUDA %d: build "
@@ -268,7 +279,7 @@ int program_examine(const char *name, struct program *program, char *why, size_t
         verdict = judge_other(name, got == 0, why, why_size);
         goto done;
     }
-    verdict = judge_elf(name, &content, why, why_size);
+    verdict = judge_elf(name, &content, (uint64_t)status.st_size, why, why_size);
     if (verdict != 0) goto done;
     program->names_cuda = content.runtime_major != 0 || content.driver;
     program->own_path = content.own_path;

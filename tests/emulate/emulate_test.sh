@@ -1,0 +1,280 @@
+#!/bin/sh
+# emulate_test.sh EMULATE SUBJECTS SOURCE CC: ./emulate's program from the outside, on good programs
+# and on bad input of every kind. EMULATE is the program, SUBJECTS the folder with what CMake built
+# for it, SOURCE this folder. Exit status 0, or 1 after a line for everything that was not so.
+set -u
+emulate=$1
+subjects=$2
+source=$3
+cc=$4
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+cd "$work" || exit 1
+TMPDIR=$work/tmp
+export TMPDIR
+mkdir tmp
+unset OVERLAP_ORDER OVERLAP_MEMORY OVERLAP_TRACE OVERLAP_QUIET
+
+# run ARGUMENTS...: leaves $status, and the files out and said.
+run()
+{
+    status=0
+    "$emulate" "$@" >out 2>said </dev/null || status=$?
+}
+
+wrong()
+{
+    failures=$((failures + 1))
+    printf 'not so: %s (exit status %s)\n' "$1" "$status"
+    sed 's/^/    out: /' out
+    sed 's/^/    err: /' said
+}
+
+# exits STATUS WHAT, then says... or stays_silent.
+exits() { [ "$status" -eq "$1" ] || wrong "$2: exits with $1"; }
+says() { tr '\n' ' ' <said | tr -s ' ' | grep -qF -- "$1" || wrong "stderr says: $1"; }
+says_not() { ! tr '\n' ' ' <said | tr -s ' ' | grep -qF -- "$1" || wrong "stderr does not say: $1"; }
+prints() { grep -qF -- "$1" out || wrong "stdout says: $1"; }
+stays_silent() { [ ! -s said ] || wrong "$1: nothing on stderr"; }
+
+# at NAME: FILE:LINE of the line of subject.cu that is marked so
+at() { printf 'subject.cu:%s' "$(grep -n "here: $1\$" "$source/subject.cu" | cut -d: -f1)"; }
+
+subject=$subjects/subject
+
+# ---- what is passed through
+
+for number in 0 1 77 255; do
+    run "$subject" exit $number
+    exits $number "exit $number"
+    stays_silent "exit $number"
+done
+for number in 9 10 15; do
+    run "$subject" signal $number
+    exits $((128 + number)) "signal $number"
+done
+run "$subject" a 'b c' --help '*'
+[ "$(cat out)" = '[a][b c][--help][*]' ] || wrong 'arguments arrive as they are'
+printf 'in\nput' | "$emulate" "$subject" echo >out 2>said
+status=$?
+exits 0 echo
+[ "$(cat out)" = "$(printf 'in\nput')" ] || wrong 'stdin and stdout are the own ones'
+[ "$(cat said)" = 'on stderr' ] || wrong 'stderr is the own one'
+run "$subject" run_well
+exits 0 run_well
+stays_silent run_well
+
+# A signal sent to ./emulate is the program's: it takes SIGUSR1, SIGTERM ends it.
+"$emulate" "$subject" wait >out 2>said &
+pid=$!
+until grep -q ready out; do sleep 0.05; done
+kill -USR1 $pid
+status=0
+wait $pid || status=$?
+exits 6 'SIGUSR1 is handed on'
+prints 'signal 1'
+"$emulate" "$subject" wait >out 2>said &
+pid=$!
+until grep -q ready out; do sleep 0.05; done
+kill -TERM $pid
+status=0
+wait $pid || status=$?
+exits 143 'SIGTERM is handed on, and ends ./emulate as well'
+
+# ---- what is found
+
+run "$subject" out_of_bounds
+exits 3 out_of_bounds
+prints 'the program saw cudaErrorIllegalAddress'
+says "$(at store): out of bounds: a store of 4 bytes"
+says "Started by the call at"
+says "$(at launch)"
+says '1 finding: out of bounds (1)'
+says_not 'leak'
+[ "$(grep -c 'out of bounds:' said)" -eq 1 ] || wrong 'the same finding is told once'
+
+run "$subject" leaks
+exits 0 leaks
+says "$(at allocation): leak: 4 times device memory (256 bytes) that was allocated here"
+says "$(at stream): leak: A stream that was created here was never destroyed."
+says '2 findings: leak (2)'
+
+run --error-exitcode=42 "$subject" leaks
+exits 42 '--error-exitcode'
+run --error-exitcode=42 "$subject" out_of_bounds
+exits 3 '--error-exitcode leaves a failure as it is'
+run --error-exitcode=42 "$subject" run_well
+exits 0 '--error-exitcode where nothing is found'
+
+run "$subject" unsupported
+exits 0 unsupported
+says "$(at unsupported): not supported: cudaImportExternalMemory is not supported"
+[ "$(grep -c 'not supported:' said)" -eq 1 ] || wrong 'what is not supported is told once'
+
+run "$subject" child
+exits 0 'a child of the program'
+says "$(at allocation): leak: Device memory (32 bytes)"
+
+run "$subject" touch
+exits 139 'the host touches device memory'
+says "$(at touch): wrong side: host code read from address"
+
+run "$subjects/subject_plain" leaks
+exits 0 'without debug information'
+says 'leak: 4 times device memory (256 bytes)'
+says 'leak: A stream'
+says ' in '
+says 'build it with nvcc -g -lineinfo'
+
+run "$subjects/subject_machine" run_well
+exits 1 'machine code only'
+says 'no PTX'
+says '-gencode arch=compute_75,code=compute_75'
+
+run --order=nonsense "$subject" exit 0
+exits 125 '--order=nonsense'
+says 'has to be latest, earliest, or random:'
+for order in latest earliest random:7; do
+    run "--order=$order" "$subject" run_well
+    exits 0 "--order=$order"
+    stays_silent "--order=$order"
+done
+[ -z "$(ls -A tmp)" ] || wrong 'nothing is left in TMPDIR'
+
+# ---- bad input
+
+run
+exits 125 'no program'
+says 'which program?'
+run --no-such-option "$subject"
+exits 125 'an unknown option'
+says '--no-such-option is no option of ./emulate'
+run --error-exitcode=0 "$subject"
+exits 125 '--error-exitcode=0'
+run --error-exitcode=256 "$subject"
+exits 125 '--error-exitcode=256'
+run ./missing
+exits 127 'a missing program'
+says 'there is no program ./missing'
+run missing
+exits 127 'a missing program on PATH'
+says 'there is no program missing on PATH'
+cp "$subject" here
+run here
+exits 127 'a program that is not on PATH'
+says 'the one in this folder is ./here'
+run -- ./here exit 4
+exits 4 'behind --'
+PATH=$work:$PATH
+run here exit 5
+exits 5 'a program on PATH'
+run "$work"
+exits 126 'a folder'
+says 'is a folder'
+: >empty
+run ./empty
+exits 126 'an empty file'
+says 'is empty'
+echo 'some text' >text
+run ./text
+exits 126 'a text'
+says 'neither an ELF file nor a script'
+echo 'int main() {}' >vector.cu
+for name in vector.cu ./vector.cu; do
+    run $name
+    exits 126 "source code, $name"
+    says 'is source code. Compile it'
+    says 'nvcc -cudart shared -g -lineinfo -o'
+done
+chmod -x here
+run ./here
+exits 126 'a program without permission'
+says 'cannot be executed'
+printf '\177ELF' >broken
+run ./broken
+exits 126 'the beginning of an ELF file'
+head -c 3000 "$subject" >./cut
+chmod +x cut
+run ./cut
+exits 126 'a program that is cut off'
+says 'is cut off'
+cp "$subject" other
+chmod +x other
+printf '\363\000' | dd of=other bs=1 seek=18 conv=notrunc 2>dd.log
+run ./other
+exits 126 'another machine'
+says 'is for RISC-V, and this machine is not'
+run "$subjects/subject_static" run_well
+exits 126 'the static runtime'
+says 'linked in statically, as nvcc does unless it is told otherwise'
+says 'nvcc -cudart shared'
+
+echo 'int cudaMalloc(void) { return 0; }' >runtime.c
+echo 'int cudaMalloc(void); int main(void) { return cudaMalloc(); }' >main.c
+"$cc" -shared -fPIC -Wl,-soname,libcudart.so.12 -o libcudart.so.12 runtime.c
+"$cc" -o cuda12 main.c libcudart.so.12
+run ./cuda12
+exits 126 'a program of CUDA 12'
+says 'needs libcudart.so.12, of CUDA 12'
+run ./libcudart.so.12
+exits 126 'a library'
+says 'is a shared library'
+"$cc" -c -o main.o main.c
+run ./main.o
+exits 126 'an object file'
+says 'is an object file: link it first'
+echo 'int main(void) { return 9; }' >plain.c
+if "$cc" -static -o plain_static plain.c 2>static.log; then
+    run ./plain_static
+    exits 126 'a static program'
+    says 'is linked statically'
+fi
+"$cc" -o plain plain.c
+run ./plain
+exits 9 'a program without CUDA'
+says 'made no CUDA call'
+
+# A script runs, and what it calls is looked at.
+printf '#!/bin/sh\n"%s" leaks\nexit 12\n' "$subject" >script
+chmod +x script
+run ./script
+exits 12 'a script'
+says_not 'leak'
+printf '#!/bin/sh\n"%s" leaks\n' "$subject" >script
+run ./script
+exits 0 'a script that succeeds'
+says '2 findings: leak (2)'
+
+# Where the program itself says where its libraries are, the software device is found all the same.
+run "$subjects/subject_rpath" run_well
+exits 0 'a program with DT_RPATH'
+stays_silent 'a program with DT_RPATH'
+
+TMPDIR=/nowhere
+run "$subject" exit 0
+exits 125 'no room for the trace'
+says 'no folder can be made in /nowhere'
+TMPDIR=$work/tmp
+
+# ---- what it says of itself
+
+run --help
+exits 0 --help
+prints 'Exit status'
+run --info
+exits 0 --info
+stays_silent --info
+prints 'compute capability'
+prints 'functions of the runtime API'
+run --support
+exits 0 --support
+for line in 'runtime  yes cudaMalloc' 'runtime  no  cudaImportExternalMemory' 'driver   yes cuInit' \
+    'ptx      yes add'; do
+    prints "$line"
+done
+[ "$(grep -c 'cudaMalloc$' out)" -eq 1 ] || wrong 'every name is there once'
+total=$(grep -c '^runtime ' out)
+grep -q "^# .* of $total functions of the runtime API" out || wrong 'the total is that of the table'
+
+[ "$failures" -eq 0 ]

@@ -1,0 +1,122 @@
+// The program that the tests of ./emulate run: what it does, right or wrong, its first argument
+// says. A line whose number a test looks for ends with the comment "here: NAME".
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <cuda_runtime.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+__global__ void fill(int *data, int n, int limit)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < limit) data[i] = n - i; // here: store
+}
+
+static int *allocate(int n)
+{
+    int *data;
+    cudaMalloc(&data, n * sizeof(int)); // here: allocation
+    return data;
+}
+
+static int run_well()
+{
+    int *data = allocate(64), back[64] = {};
+    fill<<<2, 32>>>(data, 64, 64);
+    cudaMemcpy(back, data, sizeof back, cudaMemcpyDeviceToHost);
+    cudaFree(data);
+    return back[63] == 1 ? 0 : 1;
+}
+
+static int out_of_bounds()
+{
+    int *data = allocate(64);
+    for (int i = 0; i < 3; i++) fill<<<3, 32>>>(data, 64, 65); // here: launch
+    cudaError_t error = cudaDeviceSynchronize();
+    printf("the program saw %s\n", cudaGetErrorName(error));
+    return error == cudaErrorIllegalAddress ? 3 : 1;
+}
+
+static int leaks()
+{
+    cudaStream_t stream;
+    for (int i = 0; i < 4; i++) allocate(16);
+    cudaStreamCreate(&stream); // here: stream
+    return 0;
+}
+
+static int unsupported()
+{
+    cudaExternalMemory_t memory;
+    cudaExternalMemoryHandleDesc description = {};
+    cudaError_t error = cudaSuccess;
+    for (int i = 0; i < 2; i++)
+        error = cudaImportExternalMemory(&memory, &description); // here: unsupported
+    return error == cudaErrorNotSupported ? 0 : 1;
+}
+
+static volatile sig_atomic_t got;
+
+static void take(int number)
+{
+    got = number;
+}
+
+static int wait_for_signal()
+{
+    signal(SIGUSR1, take);
+    puts("ready");
+    fflush(stdout);
+    while (got == 0) pause();
+    printf("signal %d\n", got == SIGUSR1);
+    return 6;
+}
+
+static int in_a_child()
+{
+    int status = 1;
+    pid_t child = fork();
+    if (child == 0) {
+        allocate(8);
+        exit(0);
+    }
+    waitpid(child, &status, 0);
+    return status;
+}
+
+static int echo()
+{
+    for (int c; (c = getchar()) != EOF;) putchar(c);
+    fprintf(stderr, "on stderr\n");
+    return run_well();
+}
+
+static int touch()
+{
+    int *data = allocate(4);
+    return *data; // here: touch
+}
+
+static const struct {
+    const char *name;
+    int (*run)();
+} modes[] = {{"run_well", run_well},
+             {"out_of_bounds", out_of_bounds},
+             {"leaks", leaks},
+             {"unsupported", unsupported},
+             {"wait", wait_for_signal},
+             {"child", in_a_child},
+             {"echo", echo},
+             {"touch", touch}};
+
+int main(int argc, char **argv)
+{
+    if (argc == 3 && strcmp(argv[1], "exit") == 0) return atoi(argv[2]);
+    if (argc == 3 && strcmp(argv[1], "signal") == 0) raise(atoi(argv[2]));
+    for (const auto &mode : modes)
+        if (argc == 2 && strcmp(argv[1], mode.name) == 0) return mode.run();
+    for (int i = 1; i < argc; i++) printf("[%s]", argv[i]);
+    return 0;
+}
