@@ -2,7 +2,7 @@
 #include "emulator/api/driver.h"
 
 #include "emulator/api/driver_environment.h"
-#include "emulator/api/driver_races.h"
+#include "emulator/api/driver_shield.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -277,6 +277,7 @@ CUresult driver_cuInit(unsigned int Flags)
     driver.timeline = timeline_create(&settings);
     if (driver.timeline == NULL || !races_begin()) return CUDA_ERROR_OUT_OF_MEMORY;
     memory_trap_install(host_touched);
+    shields_begin();
     const char *order = settings.order != TIMELINE_LATEST ? getenv("OVERLAP_ORDER") : "latest";
     trace_setting("device", "Overlap software device", 0);
     trace_setting("order", order, settings.seed);

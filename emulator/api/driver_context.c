@@ -1,5 +1,6 @@
 /* Contexts: created, current (a stack per thread), primary, destroyed. */
 #include "emulator/api/driver_array.h"
+#include "emulator/api/driver_shield.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -323,6 +324,7 @@ CUresult driver_cuCtxSynchronize_v2(CUcontext ctx)
     TRY(capture_check_unsafe());
     if (context->sticky != CUDA_SUCCESS) return context->sticky;
     uint64_t end = timeline_context_finish(context->time);
+    shields_sweep();
     if (!context->alive) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     thread_wait_until(end);
     return context->sticky;

@@ -5,7 +5,8 @@
  */
 #include "emulator/api/driver_array.h"
 #include "emulator/api/driver_graph.h"
-#include "emulator/api/driver_races.h"
+#include "emulator/api/driver_shield.h"
+#include "emulator/memory/memory_shield.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -165,7 +166,7 @@ static enum timeline_ran fail_gone(struct operation *operation, uint64_t address
         pageable ? "memory that the host does not have" : what);
 }
 
-static enum timeline_ran run_copy(struct operation *operation)
+static enum timeline_ran do_copy(struct operation *operation)
 {
     const struct copy *copy = (const void *)operation->payload;
     const struct extent *extent = &copy->extent;
@@ -194,6 +195,18 @@ static enum timeline_ran run_copy(struct operation *operation)
         return TIMELINE_RAN;
     return to_place == TRACE_PAGEABLE ? fail_gone(operation, copy->to.address, "destination")
                                       : fail_gone(operation, copy->from.address, "source");
+}
+
+static enum timeline_ran run_copy(struct operation *operation)
+{
+    const struct copy *copy = (const void *)operation->payload;
+    const struct side *sides[] = {&copy->to, &copy->from};
+    for (int i = 0; i < 2; i++)
+        memory_shield_lift(sides[i]->address, span(sides[i], &copy->extent));
+    const enum timeline_ran ran = do_copy(operation);
+    for (int i = 0; i < 2; i++)
+        memory_shield_restore(sides[i]->address, span(sides[i], &copy->extent));
+    return ran;
 }
 
 static void drop_copy(struct operation *operation)
@@ -295,7 +308,12 @@ static CUresult submit_copy(CUstream handle, struct copy *copy, enum demand to, 
     }
     if (waits) operation->outcome = &outcome;
     copy->staged = NULL; /* the operation's now */
-    code = operation_submit(operation, stream, &work, NULL, waits ? &op : NULL);
+    const struct races_rows written = rows_of(&copy->to, e), read = rows_of(&copy->from, e);
+    code = operation_submit(operation, stream, &work, NULL, &op);
+    if (!waits && code == CUDA_SUCCESS) {
+        shields_raise(op, RACES_WRITE, &written);
+        shields_raise(op, RACES_READ, &read);
+    }
     if (waits && code == CUDA_SUCCESS) {
         code = wait_for_op(stream->object.context, op);
         if (code == CUDA_SUCCESS) code = outcome;

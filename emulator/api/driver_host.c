@@ -40,11 +40,13 @@ static void job_run(struct job *job)
 {
     pthread_mutex_unlock(&driver.lock);
     thread.in_host_function = true;
+    thread.host_op = job->op;
     if (job->function != NULL)
         job->function(job->argument);
     else
         job->callback(job->handle, job->status, job->argument);
     thread.in_host_function = false;
+    thread.host_op = NULL;
     pthread_mutex_lock(&driver.lock);
     if (job->op != NULL) timeline_op_ran(job->op);
     timeline_op_release(job->op);

@@ -1,5 +1,5 @@
 /* Operations: work on its way from a call through the timeline into the trace. */
-#include "emulator/api/driver_races.h"
+#include "emulator/api/driver_shield.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -172,6 +172,7 @@ static CUresult waited_until(const struct context *context, uint64_t end_ns)
 {
     thread_wait_until(end_ns);
     thread.polls = 0;
+    shields_sweep();
     return context->alive ? context->sticky : CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
@@ -195,6 +196,7 @@ static void query_begins(void)
 static CUresult query_answer(const struct context *context, bool ended)
 {
     thread.polls = ended ? 0 : thread.polls + 1;
+    if (ended) shields_sweep();
     if (!context->alive) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     if (context->sticky != CUDA_SUCCESS) return context->sticky;
     return ended ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;

@@ -1,4 +1,6 @@
 #include "emulator/api/driver_races.h"
+#include "emulator/api/driver_shield.h"
+#include "emulator/memory/memory_shield.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -6,6 +8,8 @@
 #include <string.h>
 
 enum { FOLDED = 256 }; /* races that are told apart; a repeated one is counted */
+
+#define HOST "the host"
 
 /* What a sentence needs to know of who touched, when that is long gone. */
 struct actor {
@@ -110,9 +114,32 @@ void races_host(enum races_mode mode, const struct races_rows *rows)
     races_actor_release(&actor->base);
 }
 
+void races_host_touch(enum races_mode mode, uint64_t address, uint64_t pc)
+{
+    /* As a return address is: one past the instruction it is about. */
+    struct actor *actor = actor_make(&(struct trace_record){
+        .caller = pc + 1, .request = ++driver.requests, .stack = stack_note(pc + 1)});
+    if (actor == NULL) return;
+    trace_copy_string(actor->record.name, sizeof actor->record.name, HOST);
+    touch(thread.host_op, actor, mode, &(struct races_rows){address, 1, 1, 1, 1, 1});
+    races_actor_release(&actor->base);
+}
+
+bool races_watching(void)
+{
+    return told.races != NULL;
+}
+
+/* The kernel is about to touch a region for the first time. */
+static void open_region(void *user, const struct memory_region *region)
+{
+    (void)user;
+    memory_shield_lift(region->address, region->size);
+}
+
 struct exec_footprint *races_footprint(const struct exec_function_info *info)
 {
-    return told.races != NULL && !info->converses ? exec_footprint_create() : NULL;
+    return told.races != NULL && !info->converses ? exec_footprint_create(open_region, NULL) : NULL;
 }
 
 static const enum races_mode modes[EXEC_ACCESS_COUNT] = {
@@ -168,9 +195,16 @@ void races_launch(struct operation *operation, struct exec_footprint *footprint)
                 !races_set_bits(&set, (struct races_range){0, touched->words * 64},
                                 touched->bits[access]))
                 continue;
+            if (set.ranges == NULL && set.bits == NULL && !races_set_empty(&set)) {
+                const uint64_t size = set.bounds.end - set.bounds.first;
+                shields_raise(operation->op, modes[access],
+                              &(struct races_rows){touched->region->address + set.bounds.first,
+                                                   size, size, 1, size, 1});
+            }
             races_touch(told.races, operation->op, &actor->base, touched->region->id, modes[access],
                         &set);
         }
+        memory_shield_restore(touched->region->address, touched->region->size);
         races_actor_release(&actor->base);
     }
     exec_footprint_destroy(footprint);
@@ -179,6 +213,7 @@ void races_launch(struct operation *operation, struct exec_footprint *footprint)
 void races_release(const struct memory_region *region)
 {
     if (told.races == NULL) return;
+    shields_forget(region);
     races_host(RACES_FREE, &(struct races_rows){.address = region->address,
                                                 .width = region->size,
                                                 .pitch = region->size,

@@ -12,12 +12,18 @@ struct exec_footprint {
     size_t region_count, region_room;
     struct exec_footprint_site *sites;
     size_t site_count, site_room;
+    void (*met)(void *user, const struct memory_region *region);
+    void *user;
 };
 
-struct exec_footprint *exec_footprint_create(void)
+struct exec_footprint *
+exec_footprint_create(void (*met)(void *user, const struct memory_region *region), void *user)
 {
     struct exec_footprint *footprint = calloc(1, sizeof *footprint);
-    if (footprint != NULL) pthread_mutex_init(&footprint->lock, NULL);
+    if (footprint == NULL) return NULL;
+    pthread_mutex_init(&footprint->lock, NULL);
+    footprint->met = met;
+    footprint->user = user;
     return footprint;
 }
 
@@ -77,6 +83,7 @@ static struct exec_footprint_region *region_find(struct exec_footprint *footprin
         return NULL;
     struct exec_footprint_region *found = &footprint->regions[footprint->region_count++];
     *found = (struct exec_footprint_region){.region = region, .words = (region->size + 63) / 64};
+    if (footprint->met != NULL) footprint->met(footprint->user, region);
     return found;
 }
 

@@ -29,7 +29,10 @@ struct exec_footprint_site {
 
 struct exec_footprint;
 
-struct exec_footprint *exec_footprint_create(void); /* NULL: no memory */
+/* `met` is called when a region is touched for the first time, before it is; may be NULL. Returns
+ * NULL: no memory. */
+struct exec_footprint *
+exec_footprint_create(void (*met)(void *user, const struct memory_region *region), void *user);
 void exec_footprint_destroy(struct exec_footprint *footprint);
 
 size_t exec_footprint_region_count(const struct exec_footprint *footprint);

@@ -1,6 +1,7 @@
 /* The host's side of memory: what happens when host code touches a device address, and copies from
  * memory that may not be there. Both hang on one signal handler. */
 #include "emulator/memory/memory.h"
+#include "emulator/memory/memory_shield.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -58,13 +59,15 @@ static void pass_on(int number, siginfo_t *info, void *state)
 
 static void handle(int number, siginfo_t *info, void *state)
 {
+    const uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
+    const bool raised_by_access = info->si_code > 0;
+    if (raised_by_access && memory_shield_handle(address, fault_is_store(state), fault_pc(state)))
+        return; /* the access is repeated, and succeeds */
     if (guard != NULL) {
         sigjmp_buf *back = guard;
         guard = NULL;
         siglongjmp(*back, 1);
     }
-    uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
-    bool raised_by_access = info->si_code > 0;
     if (!raised_by_access || !memory_is_device_address(address)) {
         pass_on(number, info, state);
         return;

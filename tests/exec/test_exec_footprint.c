@@ -28,7 +28,7 @@ static void run(const char *body, unsigned workers)
     struct exec_program *program = device_program(text);
     addresses[0] = device_buffer(WORDS * 4, NULL);
     addresses[1] = device_buffer(WORDS * 4, NULL);
-    footprint = exec_footprint_create();
+    footprint = exec_footprint_create(NULL, NULL);
     struct device_run launch = {.program = program,
                                 .name = "k",
                                 .blocks = BLOCKS,
