@@ -67,11 +67,10 @@ void verdict_findings(struct verdict *verdict, const struct evidence *evidence,
         else
             verdict_fail(verdict, evidence, r, "%s", sentence);
         char times[48] = "";
-        if (r->count > 1)
-            snprintf(times, sizeof times, "It was seen %" PRIu64 " times. ", r->count);
+        if (r->count > 1) snprintf(times, sizeof times, "It was seen %" PRIu64 " times.", r->count);
         const struct trace_finding *words = trace_finding_find(r->name);
         if (words != NULL) {
-            verdict_why(verdict, "%s%s", times, words->why);
+            verdict_why(verdict, "%s%s%s", times, times[0] != '\0' ? " " : "", words->why);
             verdict_hint(verdict, "%s", words->hint);
         } else if (times[0] != '\0') {
             verdict_why(verdict, "%s", times);

@@ -163,7 +163,7 @@ struct thread {
     bool locked;
     bool per_thread; /* stream 0 in the current driver call */
     bool in_host_function;
-    struct timeline_op *host_op; /* of the host function; NULL: in none */
+    struct timeline_op *host_op;      /* of the host function; NULL: in none */
     unsigned polls;                   /* queries in a row that were answered with not ready */
     CUstreamCaptureMode capture_mode; /* cuThreadExchangeStreamCaptureMode */
     CUresult owed; /* a sticky error that the call returns after it has done its work */

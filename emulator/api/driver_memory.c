@@ -641,8 +641,8 @@ CUresult driver_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
     struct stream *stream;
     TRY(stream_for_work(hStream, &stream));
     if (stream->captured != NULL)
-        return capture_add(stream, &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_MEM_FREE,
-                                                        .free = {dptr}});
+        return capture_add(
+            stream, &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_MEM_FREE, .free = {dptr}});
     struct graph_memory *of_graph = graph_memory_find(dptr);
     if (of_graph != NULL) return graph_memory_free_now(of_graph, stream);
     const struct memory_region *region = memory_find(dptr);
