@@ -330,7 +330,7 @@ void lower_key(const struct ptx_instruction *inst, char *key, size_t size)
         UINT64_C(1) << PTX_FIELD_nc | UINT64_C(1) << PTX_FIELD_cache |
         UINT64_C(1) << PTX_FIELD_boolean | UINT64_C(1) << PTX_FIELD_noftz |
         UINT64_C(1) << PTX_FIELD_uniform | UINT64_C(1) << PTX_FIELD_aligned |
-        UINT64_C(1) << PTX_FIELD_unified;
+        UINT64_C(1) << PTX_FIELD_unified | UINT64_C(1) << PTX_FIELD_third;
     const uint8_t *fields = (const uint8_t *)&inst->modifiers;
     size_t used = (size_t)snprintf(key, size, "%s", ptx_opcode_name(inst->op));
     for (unsigned field = 0; field < PTX_FIELD_COUNT && used < size; field++)
@@ -409,7 +409,9 @@ static void lower_instruction(struct lower *lower, const struct ptx_instruction 
                                                             : ptx_opcode_meaning(inst->op));
         return;
     }
-    if (!lower_memory(lower) && !lower_control(lower) && !lower_images(lower)) lower_compute(lower);
+    if (!lower_memory(lower) && !lower_control(lower) && !lower_images(lower) &&
+        !lower_video(lower) && !lower_mbarrier(lower) && !lower_bulk(lower))
+        lower_compute(lower);
     lower_finish(lower);
 }
 

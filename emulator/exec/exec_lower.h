@@ -118,6 +118,23 @@ uint32_t lower_local_offset(const struct lower *lower, const struct ptx_variable
 exec_handler *lower_branch_handler(void);
 exec_handler *lower_table_handler(void);
 
+/* ---- exec_lower_memory.c
+ * -------------------------------------------------------------------------- */
+
+/* Where an access goes, as the rows of exec_memory.def call it. */
+struct lower_place {
+    const char *where; /* NULL: entry parameters, which are constants */
+    uint32_t slot;     /* the address's register */
+    uint64_t offset;
+    bool global; /* other blocks may see it */
+};
+/* false: lower_unsupported has been called. */
+bool lower_place(struct lower *lower, const struct ptx_operand *address, uint8_t space,
+                 struct lower_place *place);
+/* The slot with the generic address, 64 bits, of global or shared memory; UINT32_MAX: not possible,
+ * and lower_unsupported has been called. */
+uint32_t lower_generic(struct lower *lower, const struct ptx_operand *address, uint8_t space);
+
 /* ---- exec_program.c
  * ------------------------------------------------------------------------------ */
 
@@ -156,6 +173,9 @@ bool lower_waits(struct lower *lower);
 
 bool lower_memory(struct lower *lower);
 bool lower_images(struct lower *lower);
+bool lower_video(struct lower *lower);
+bool lower_mbarrier(struct lower *lower);
+bool lower_bulk(struct lower *lower);
 bool lower_control(struct lower *lower);
 bool lower_compute(struct lower *lower);
 

@@ -82,6 +82,15 @@ static int rounding_of(const struct ptx_instruction *inst)
     }
 }
 
+static void move(struct lower *lower, uint32_t from, uint32_t to, uint32_t width)
+{
+    struct exec_inst *inst = lower_row(lower, width == 8            ? "mov.b64"
+                                              : width == LOWER_MASK ? "mov.pred"
+                                                                    : "mov.b32");
+    inst->a = inst->b = from;
+    inst->d = to;
+}
+
 /* ---- set, setp with a third predicate
  * -------------------------------------------------------------- */
 
@@ -178,11 +187,18 @@ static void lower_setp_packed(struct lower *lower)
     plain.type = PTX_U32;
     lower_key(&plain, key, sizeof key);
     const struct exec_row *row = exec_row_find(key);
-    if (!row || lower->at->modifiers.boolean) {
+    if (!row) {
         lower_unsupported(lower, "the device has no such comparison");
         return;
     }
     lower_guard(lower);
+    uint32_t c = 0;
+    if (lower->at->modifiers.boolean) {
+        const uint32_t given = lower_source(lower, &operands[3], LOWER_MASK);
+        if (given == NO_SLOT) return;
+        c = lower_scratch(lower);
+        move(lower, given, c, LOWER_MASK); /* it may be a destination */
+    }
     const uint32_t a = lower_source(lower, &operands[1], 4);
     const uint32_t b = lower_source(lower, &operands[2], 4);
     const uint32_t zero = lower_value(lower, 0, 4);
@@ -201,8 +217,13 @@ static void lower_setp_packed(struct lower *lower)
         inst = lower_row(lower, "setp.ne.b16");
         inst->a = half;
         inst->b = zero;
-        inst->d = lower->registers[registers[k]];
         inst->e = lower_scratch(lower);
+        if (!lower->at->modifiers.boolean) {
+            inst->d = lower->registers[registers[k]];
+            continue;
+        }
+        const uint32_t holds = inst->d = lower_scratch(lower);
+        combine(lower, lower->at->modifiers.boolean, holds, c, lower->registers[registers[k]]);
     }
 }
 
@@ -252,15 +273,6 @@ static void lower_set(struct lower *lower)
 /* ---- mov
  * ------------------------------------------------------------------------------------------- */
 
-static void move(struct lower *lower, uint32_t from, uint32_t to, uint32_t width)
-{
-    struct exec_inst *inst = lower_row(lower, width == 8            ? "mov.b64"
-                                              : width == LOWER_MASK ? "mov.pred"
-                                                                    : "mov.b32");
-    inst->a = inst->b = from;
-    inst->d = to;
-}
-
 static const char *bits_key(const char *what, uint32_t bits, char *key, size_t size)
 {
     snprintf(key, size, "%s.b%u", what, bits);
@@ -303,6 +315,35 @@ static void unpack(struct lower *lower, const struct ptx_operand *elements, uint
     unpack(lower, elements + count / 2, count / 2, bits / 2, high);
 }
 
+/* 128 bits: the low 64 bits of all lanes, then the high ones. */
+static void lower_mov128(struct lower *lower)
+{
+    const struct ptx_operand *operands = lower->at->operands;
+    uint32_t slots[2][2], kept[2];
+    for (uint32_t side = 0; side < 2; side++) {
+        const struct ptx_operand *operand = &operands[side];
+        const bool vector = operand->kind == PTX_OPERAND_VECTOR;
+        if (vector ? operand->count != 2 : operand->kind != PTX_OPERAND_REGISTER) {
+            lower_unsupported(lower, "128 bits are a register or two halves");
+            return;
+        }
+        for (uint32_t k = 0; k < 2; k++) {
+            const struct ptx_operand *half = vector ? &operand->elements[k] : operand;
+            if (!vector)
+                slots[side][k] = lower->registers[operand->reg] + k * 8 * EXEC_LANES;
+            else if (half->kind == PTX_OPERAND_SINK)
+                slots[side][k] = lower_scratch(lower);
+            else
+                slots[side][k] = side ? lower_source(lower, half, 8) : lower->registers[half->reg];
+            if (slots[side][k] == NO_SLOT) return;
+        }
+    }
+    /* Both are read before either is written. */
+    lower_guard(lower);
+    for (uint32_t k = 0; k < 2; k++) move(lower, slots[1][k], kept[k] = lower_scratch(lower), 8);
+    for (uint32_t k = 0; k < 2; k++) move(lower, kept[k], slots[0][k], 8);
+}
+
 static void lower_mov(struct lower *lower)
 {
     const struct ptx_operand *d = &lower->at->operands[0];
@@ -310,7 +351,7 @@ static void lower_mov(struct lower *lower)
     const uint32_t bits = ptx_type_bits(lower->at->type);
     const uint32_t width = lower_width(lower->at->type);
     if (!width) {
-        lower_unsupported(lower, "the device has no 128-bit registers");
+        lower_mov128(lower);
         return;
     }
     if (d->kind == PTX_OPERAND_VECTOR) {
@@ -377,33 +418,50 @@ static void lower_cvta(struct lower *lower)
     inst->d = d;
 }
 
-/* A generic address is in the window of its space, or in none (global). Constant memory cannot be
- * told from global by an address. */
+/* A generic address is in the window of its space, or in none (global). Kernel parameters are in
+ * global memory too; whether an address is a constant variable's, memory knows. */
 static void lower_isspacep(struct lower *lower)
 {
     const struct ptx_operand *operands = lower->at->operands;
     const uint8_t space = lower->at->modifiers.space;
     bool known;
     const uint64_t window = window_of(lower, space, &known);
-    if (!known || space == PTX_SPACE_CONST) {
+    if (!known) {
         lower_unsupported(lower, "the device cannot tell this state space from an address");
         return;
     }
     const uint32_t from = lower_source(lower, &operands[1], 8);
     if (from == NO_SLOT) return;
-    const uint32_t mask = lower_value(lower, window ? EXEC_WINDOW_MASK : UINT64_C(0xff) << 56, 8);
-    const uint32_t wanted = lower_value(lower, window ? window : EXEC_WINDOW_BIT, 8);
-    struct exec_inst *inst = lower_row(lower, "and.b64");
-    inst->a = from;
-    inst->b = mask;
-    const uint32_t high = inst->d = lower_scratch(lower);
     const uint32_t d =
         lower_destination(lower, destination_register(&operands[0]), LOWER_MASK, false);
-    inst = lower_row(lower, window ? "setp.eq.u64" : "setp.ne.u64");
-    inst->a = high;
-    inst->b = wanted;
+    struct exec_inst *inst = lower_row(lower, space == PTX_SPACE_CONST    ? "isspacep.const"
+                                              : space == PTX_SPACE_GLOBAL ? "isspacep.global"
+                                                                          : "isspacep.window");
+    inst->a = from;
     inst->d = d;
-    inst->e = lower_scratch(lower);
+    inst->imm = window;
+}
+
+/* mapa, getctarank: addresses of shared memory in blocks of the cluster, of one block here. */
+static void lower_cluster_address(struct lower *lower)
+{
+    const struct ptx_operand *operands = lower->at->operands;
+    const bool maps = lower->at->op == PTX_OP_MAPA;
+    const uint32_t width = lower_width(lower->at->type);
+    const uint32_t a = lower_source(lower, &operands[1], width);
+    if (a == NO_SLOT) return;
+    uint32_t rank = 0;
+    if (maps) rank = lower_source(lower, &operands[2], 4);
+    if (rank == NO_SLOT) return;
+    const uint32_t d =
+        lower_destination(lower, destination_register(&operands[0]), maps ? width : 4, false);
+    lower_guard(lower);
+    struct exec_inst *inst = lower_row(lower, maps         ? width == 8 ? "mapa.u64" : "mapa.u32"
+                                              : width == 8 ? "getctarank.u64"
+                                                           : "getctarank.u32");
+    inst->a = a;
+    inst->b = rank;
+    inst->d = d;
 }
 
 /* ---- all
@@ -422,6 +480,17 @@ bool lower_compute(struct lower *lower)
         return true;
     case PTX_OP_ISSPACEP:
         lower_isspacep(lower);
+        return true;
+    case PTX_OP_MAPA:
+    case PTX_OP_GETCTARANK:
+        lower_cluster_address(lower);
+        return true;
+    case PTX_OP_CREATEPOLICY: /* any value: nobody looks at policies */
+        move(lower, lower_value(lower, 0, 8),
+             lower_destination(lower, destination_register(&at->operands[0]), 8, false), 8);
+        return true;
+    case PTX_OP_SETMAXNREG:
+        lower_row(lower, "nop");
         return true;
     case PTX_OP_LOP3:
         if (!at->modifiers.boolean) break;
@@ -444,6 +513,11 @@ bool lower_compute(struct lower *lower)
         break;
     }
     lower_key(at, key, sizeof key);
+    if ((at->op == PTX_OP_MIN || at->op == PTX_OP_MAX) && at->operand_count == 4) {
+        memmove(key + 4, key + 3, sizeof key - 4); /* min.f32: min3.f32 */
+        key[3] = '3';
+        key[sizeof key - 1] = '\0';
+    }
     const struct exec_row *row = exec_row_find(key);
     int round = -1;
     if (!row && (round = rounding_of(at)) >= 0) {

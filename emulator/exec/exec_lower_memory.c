@@ -5,14 +5,6 @@
 
 #define NO_SLOT UINT32_MAX
 
-/* Where an access goes, as the rows of exec_memory.def call it. */
-struct place {
-    const char *where; /* NULL: entry parameters, which are constants */
-    uint32_t slot;     /* the address's register */
-    uint64_t offset;
-    bool global; /* other blocks may see it */
-};
-
 static bool is_shared(uint8_t space)
 {
     return space == PTX_SPACE_SHARED || space == PTX_SPACE_SHARED_CTA ||
@@ -32,9 +24,8 @@ static bool entry_parameter(const struct lower *lower, const struct ptx_operand 
     return !address->variable || lower_parameter_index(lower, address->variable) >= 0;
 }
 
-/* false: lower_unsupported has been called. */
-static bool find_place(struct lower *lower, const struct ptx_operand *address, uint8_t space,
-                       struct place *place)
+bool lower_place(struct lower *lower, const struct ptx_operand *address, uint8_t space,
+                 struct lower_place *place)
 {
     place->offset = (uint64_t)address->offset;
     place->global = false;
@@ -88,6 +79,26 @@ static bool find_place(struct lower *lower, const struct ptx_operand *address, u
     return true;
 }
 
+uint32_t lower_generic(struct lower *lower, const struct ptx_operand *address, uint8_t space)
+{
+    struct lower_place place;
+    if (!lower_place(lower, address, space, &place)) return NO_SLOT;
+    if (!place.where || !strcmp(place.where, "local")) {
+        lower_unsupported(lower, "it is for global and shared memory");
+        return NO_SLOT;
+    }
+    uint32_t slot = place.slot;
+    uint64_t offset = place.offset;
+    if (!strcmp(place.where, "shared")) {
+        struct exec_inst *inst = lower_row(lower, "widen.u32");
+        inst->a = slot;
+        slot = inst->d = lower_scratch(lower);
+        offset = (uint32_t)offset;
+    }
+    if (!strncmp(place.where, "shared", 6)) offset += EXEC_WINDOW_SHARED;
+    return offset ? lower_add64(lower, slot, offset) : slot;
+}
+
 /* ---- ld, st ------------------------------------------------------------------------------------
  */
 
@@ -122,6 +133,61 @@ static bool looks(const struct ptx_instruction *inst)
     return inst->modifiers.semantics != PTX_ABSENT && inst->modifiers.semantics != PTX_SEM_WEAK;
 }
 
+/* One 128-bit element, or eight of 32 bits: two accesses of 16 bytes, at most. The address is kept
+ * from a load that overwrites it. */
+static void lower_wide_access(struct lower *lower, bool store)
+{
+    const struct ptx_instruction *at = lower->at;
+    const struct ptx_operand *address = &at->operands[store ? 0 : 1];
+    const struct ptx_operand *value = &at->operands[store ? 1 : 0];
+    const bool whole = at->type == PTX_B128;
+    const uint32_t parts = whole ? 2 : 4;
+    if ((whole && value->kind == PTX_OPERAND_VECTOR) ||
+        (!whole && (value->count != 8 || ptx_type_bytes(at->type) != 4))) {
+        lower_unsupported(lower, "the device moves at most 32 bytes at once");
+        return;
+    }
+    lower_guard(lower);
+    const uint32_t base = lower_generic(lower, address, at->modifiers.space);
+    if (base == NO_SLOT) return;
+    struct exec_inst *inst = lower_row(lower, "mov.b64");
+    inst->a = inst->b = base;
+    const uint32_t kept = inst->d = lower_scratch(lower);
+    inst = lower_row(lower, "aligned");
+    inst->a = kept;
+    inst->imm = whole ? 16 : 32;
+    inst->cache = (uint32_t)lower->program->cache_count++;
+    for (uint32_t k = 0; k < (whole ? 1u : 2u); k++) {
+        uint32_t slots[4] = {0, 0, 0, 0};
+        for (uint32_t j = 0; j < parts; j++) {
+            if (whole) {
+                slots[j] = value->kind == PTX_OPERAND_SINK
+                               ? lower_scratch(lower)
+                               : lower->registers[value->reg] + j * 8 * EXEC_LANES;
+                continue;
+            }
+            const struct ptx_operand *element = &value->elements[4 * k + j];
+            const bool sink = element->kind == PTX_OPERAND_SINK;
+            slots[j] = store  ? lower_source(lower, element, 4)
+                       : sink ? lower_scratch(lower)
+                              : lower->registers[element->reg];
+            if (slots[j] == NO_SLOT) return;
+        }
+        const char *key = store   ? whole ? "st.generic.v2.u64" : "st.generic.v4.u32"
+                          : whole ? "ld.generic.v2.u64"
+                                  : "ld.generic.v4.u32";
+        inst = lower_row(lower, key);
+        inst->a = kept;
+        inst->imm = 16 * k;
+        inst->d = slots[0];
+        inst->b = slots[1];
+        inst->c = slots[2];
+        inst->e = slots[3];
+        inst->cache = (uint32_t)lower->program->cache_count++;
+    }
+    if (looks(at)) lower->function->talks = lower->function->info.converses = true;
+}
+
 static void load_parameter(struct lower *lower, uint64_t offset)
 {
     const struct ptx_instruction *at = lower->at;
@@ -153,13 +219,17 @@ static void lower_load(struct lower *lower)
     const uint32_t count = elements_of(&at->operands[0], &d);
     const char *type = element(at->type, true);
     const bool is_signed = ptx_type_kind(at->type) == PTX_KIND_SIGNED;
-    struct place place;
+    struct lower_place place;
     char key[64];
-    if (!type || count > 4) {
-        lower_unsupported(lower, "the device loads at most four elements of 64 bits");
+    if (at->type == PTX_B128 || count > 4) {
+        lower_wide_access(lower, false);
         return;
     }
-    if (!find_place(lower, &at->operands[1], at->modifiers.space, &place)) return;
+    if (!type) {
+        lower_unsupported(lower, "the device does not load this type");
+        return;
+    }
+    if (!lower_place(lower, &at->operands[1], at->modifiers.space, &place)) return;
     if (!place.where) {
         load_parameter(lower, place.offset);
         return;
@@ -208,13 +278,17 @@ static void lower_store(struct lower *lower)
     const struct ptx_operand *s;
     const uint32_t count = elements_of(&at->operands[1], &s);
     const char *type = element(at->type, false);
-    struct place place;
+    struct lower_place place;
     char key[64];
-    if (!type || count > 4) {
-        lower_unsupported(lower, "the device stores at most four elements of 64 bits");
+    if (at->type == PTX_B128 || count > 4) {
+        lower_wide_access(lower, true);
         return;
     }
-    if (!find_place(lower, &at->operands[0], at->modifiers.space, &place)) return;
+    if (!type) {
+        lower_unsupported(lower, "the device does not store this type");
+        return;
+    }
+    if (!lower_place(lower, &at->operands[0], at->modifiers.space, &place)) return;
     if (!place.where) {
         lower_unsupported(lower, "a kernel's parameters are constant");
         return;
@@ -267,6 +341,90 @@ static void note_atomic(struct lower *lower, const struct exec_row *row)
         function->info.converses = true;
 }
 
+/* The row of an atom or red, of one element if it has several. */
+static const struct exec_row *atomic_row(const struct ptx_instruction *at)
+{
+    struct ptx_instruction plain = *at;
+    char key[64];
+    plain.op = PTX_OP_ATOM;
+    plain.modifiers.vector = plain.modifiers.hint = plain.modifiers.hint2 = PTX_ABSENT;
+    lower_key(&plain, key, sizeof key);
+    return exec_row_find(key);
+}
+
+static uint32_t atomic_where(const struct lower_place *place)
+{
+    return !strcmp(place->where, "shared")     ? EXEC_ATOMIC_SHARED
+           : !strcmp(place->where, "shared64") ? EXEC_ATOMIC_SHARED64
+           : !strcmp(place->where, "generic")  ? EXEC_ATOMIC_GENERIC
+                                               : EXEC_ATOMIC_GLOBAL;
+}
+
+/* .v2, .v4, .v8: each element is changed for itself, as PTX says. The address and the results are
+ * apart from the registers that the elements' instructions read and write. */
+static void lower_vector_atomic(struct lower *lower)
+{
+    const struct ptx_instruction *at = lower->at;
+    const bool returns = at->op == PTX_OP_ATOM;
+    const struct ptx_operand *address = &at->operands[returns];
+    const struct ptx_operand *results = returns ? &at->operands[0] : NULL;
+    const struct ptx_operand *values = address + 1;
+    const struct exec_row *row = atomic_row(at);
+    const uint32_t bytes = ptx_type_bytes(at->type);
+    struct exec_inst *inst;
+    uint32_t from[8], to[8];
+    if (!row) {
+        lower_unsupported(lower, "the device does not have this atomic operation for this type");
+        return;
+    }
+    lower_guard(lower);
+    const uint32_t base = lower_generic(lower, address, at->modifiers.space);
+    if (base == NO_SLOT) return;
+    for (uint32_t k = 0; k < values->count; k++) {
+        from[k] = lower_source(lower, &values->elements[k], 4);
+        if (from[k] == NO_SLOT) return;
+    }
+    inst = lower_row(lower, "aligned");
+    inst->a = base;
+    inst->imm = bytes * values->count;
+    inst->cache = (uint32_t)lower->program->cache_count++;
+    for (uint32_t k = 0; k < values->count; k++) {
+        inst = lower_emit(lower, row->run);
+        inst->d = to[k] = lower_scratch(lower);
+        inst->a = base;
+        inst->b = from[k];
+        inst->imm = bytes * k;
+        inst->e = EXEC_ATOMIC_GENERIC;
+        inst->cache = (uint32_t)lower->program->cache_count++;
+    }
+    for (uint32_t k = 0; results && results->kind == PTX_OPERAND_VECTOR && k < values->count; k++) {
+        const struct ptx_operand *element = &results->elements[k];
+        if (element->kind == PTX_OPERAND_SINK || element->reg == PTX_SINK) continue;
+        inst = lower_row(lower, "mov.b32");
+        inst->a = inst->b = to[k];
+        inst->d = lower->registers[element->reg];
+    }
+    lower->function->talks = true;
+}
+
+/* exch and cas of 128 bits; registers and scratch slots hold the halves one behind the other. */
+static void lower_wide_atomic(struct lower *lower)
+{
+    const struct ptx_instruction *at = lower->at;
+    const bool cas = at->modifiers.operation == PTX_ATOMIC_CAS;
+    const struct ptx_operand *d = &at->operands[0];
+    lower_guard(lower);
+    const uint32_t base = lower_generic(lower, &at->operands[1], at->modifiers.space);
+    if (base == NO_SLOT) return;
+    struct exec_inst *inst = lower_row(lower, cas ? "atom.cas.b128" : "atom.exch.b128");
+    inst->a = base;
+    inst->d = d->kind == PTX_OPERAND_SINK ? EXEC_NO_GUARD : lower->registers[d->reg];
+    inst->b = lower->registers[at->operands[2].reg];
+    if (cas) inst->c = lower->registers[at->operands[3].reg];
+    inst->cache = (uint32_t)lower->program->cache_count++;
+    lower->function->talks = lower->function->info.converses = true;
+}
+
 static void lower_atomic(struct lower *lower)
 {
     const struct ptx_instruction *at = lower->at;
@@ -275,18 +433,17 @@ static void lower_atomic(struct lower *lower)
     const struct ptx_operand *values = address + 1;
     const uint32_t count = at->modifiers.operation == PTX_ATOMIC_CAS ? 2 : 1;
     const uint32_t width = lower_width(at->type);
-    struct ptx_instruction plain = *at;
-    struct place place;
-    char key[64];
-    plain.op = PTX_OP_ATOM;
-    plain.modifiers.vector = PTX_ABSENT;
-    lower_key(&plain, key, sizeof key);
-    const struct exec_row *row = exec_row_find(key);
+    struct lower_place place;
+    const struct exec_row *row = atomic_row(at);
+    if (at->type == PTX_B128) {
+        lower_wide_atomic(lower);
+        return;
+    }
     if (!row || !width) {
         lower_unsupported(lower, "the device does not have this atomic operation for this type");
         return;
     }
-    if (!find_place(lower, address, at->modifiers.space, &place)) return;
+    if (!lower_place(lower, address, at->modifiers.space, &place)) return;
     if (!place.where || !strcmp(place.where, "local")) {
         lower_unsupported(lower, "atomic operations are for global and shared memory");
         return;
@@ -305,10 +462,7 @@ static void lower_atomic(struct lower *lower)
     inst->b = from[0];
     inst->c = from[1];
     inst->imm = place.offset;
-    inst->e = !strcmp(place.where, "shared")     ? EXEC_ATOMIC_SHARED
-              : !strcmp(place.where, "shared64") ? EXEC_ATOMIC_SHARED64
-              : !strcmp(place.where, "generic")  ? EXEC_ATOMIC_GENERIC
-                                                 : EXEC_ATOMIC_GLOBAL;
+    inst->e = atomic_where(&place);
     inst->cache = (uint32_t)lower->program->cache_count++;
     if (place.global) note_atomic(lower, row);
     if (brings_news(lower)) {
@@ -325,7 +479,7 @@ static void lower_atomic(struct lower *lower)
 static void lower_copy(struct lower *lower)
 {
     const struct ptx_instruction *at = lower->at;
-    struct place to, from;
+    struct lower_place to, from;
     const uint64_t size = at->operands[2].bits;
     if (at->operand_count > 3 && at->operands[3].kind != PTX_OPERAND_IMMEDIATE &&
         !(at->operands[3].kind == PTX_OPERAND_REGISTER)) {
@@ -336,12 +490,24 @@ static void lower_copy(struct lower *lower)
         lower_unsupported(lower, "its size must be 4, 8 or 16");
         return;
     }
-    if (!find_place(lower, &at->operands[0], PTX_SPACE_SHARED, &to) ||
-        !find_place(lower, &at->operands[1], PTX_SPACE_GLOBAL, &from))
+    if (!lower_place(lower, &at->operands[0], PTX_SPACE_SHARED, &to) ||
+        !lower_place(lower, &at->operands[1], PTX_SPACE_GLOBAL, &from))
         return;
-    uint32_t kept = lower_value(lower, size, 4);
-    if (at->operand_count > 3) kept = lower_source(lower, &at->operands[3], 4);
+    const uint32_t all = lower_value(lower, size, 4);
+    uint32_t kept = all;
+    const struct ptx_operand *fourth = at->operand_count > 3 ? &at->operands[3] : NULL;
+    const bool ignores = fourth && fourth->kind == PTX_OPERAND_REGISTER &&
+                         lower->source->registers[fourth->reg].type == PTX_PRED;
+    if (fourth) kept = lower_source(lower, fourth, ignores ? LOWER_MASK : 4);
     if (kept == NO_SLOT) return;
+    if (ignores) { /* the source where the predicate is true */
+        const uint32_t none = lower_value(lower, 0, 4);
+        struct exec_inst *select = lower_row(lower, "selp.b32");
+        select->a = none;
+        select->b = all;
+        select->c = kept;
+        kept = select->d = lower_scratch(lower);
+    }
     char key[48];
     snprintf(key, sizeof key, "cp.async.%s.%u", to.where, (unsigned)size);
     struct exec_inst *inst = lower_row(lower, key);
@@ -374,7 +540,10 @@ bool lower_memory(struct lower *lower)
         return true;
     case PTX_OP_ATOM:
     case PTX_OP_RED:
-        lower_atomic(lower);
+        if (lower->at->modifiers.vector)
+            lower_vector_atomic(lower);
+        else
+            lower_atomic(lower);
         return true;
     case PTX_OP_CP_ASYNC:
         lower_copy(lower);

@@ -408,6 +408,13 @@ void exec_block_deadlock(struct exec_block *block);
  * block could still run. */
 bool exec_block_endless(struct exec_block *block, uint64_t limit);
 
+/* ---- exec_mbarrier.c ------------------------------------------------------------------------ */
+
+/* `bytes` that the barrier object at a generic address was told to expect have come. False: a fault
+ * is recorded. */
+bool exec_mbarrier_complete(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
+                            uint64_t address, uint32_t bytes);
+
 /* ---- exec_warp.c -------------------------------------------------------------------------- */
 
 enum exec_turn {

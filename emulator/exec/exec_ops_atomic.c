@@ -66,6 +66,28 @@ static u32 half_add2(u32 a, u32 b, unsigned fraction_bits, unsigned exponent_bit
            (u32)half_add((u16)(a >> 16), (u16)(b >> 16), fraction_bits, exponent_bits) << 16;
 }
 
+/* Minimum and maximum as min and max have them: -0 below +0, a lone NaN loses. */
+static u16 half_extreme(u16 a, u16 b, unsigned fraction_bits, unsigned exponent_bits, bool least)
+{
+    const f64 x = half_widen(a, fraction_bits, exponent_bits);
+    const f64 y = half_widen(b, fraction_bits, exponent_bits);
+    if (x != x) return y != y ? HALF_NAN : b;
+    if (y != y) return a;
+    if (x == y) return (a >> 15 != 0) == least ? a : b;
+    return (x < y) == least ? a : b;
+}
+static u16 half_least(u16 a, u16 b, unsigned fraction_bits, unsigned exponent_bits)
+{
+    return half_extreme(a, b, fraction_bits, exponent_bits, true);
+}
+static u16 half_most(u16 a, u16 b, unsigned fraction_bits, unsigned exponent_bits)
+{
+    return half_extreme(a, b, fraction_bits, exponent_bits, false);
+}
+#define HALF_PAIR(function, a, b, ...)                                                             \
+    ((u32)function((u16)(a), (u16)(b), __VA_ARGS__) |                                              \
+     (u32)function((u16)((a) >> 16), (u16)((b) >> 16), __VA_ARGS__) << 16)
+
 /* One lane's turn: what memory held becomes `a`, the expression goes to memory. */
 #define EXEC_ATOMIC_ALONE(T, expression)                                                           \
     const T a = *memory;                                                                           \
@@ -142,6 +164,61 @@ bool exec_atomic_commutes(const struct exec_row *row)
     return false;
 }
 
+/* 128 bits: slot a: generic address; b and c: values, low halves of all lanes before the high ones;
+ * d: the same, or EXEC_NO_GUARD. */
+static int wide_atomic(struct exec_warp *warp, const struct exec_inst *inst, bool cas)
+{
+    const uint64_t *address = exec_slot(warp, inst->a);
+    const uint64_t *b = exec_slot(warp, inst->b);
+    const uint64_t *c = exec_slot(warp, inst->c);
+    unsigned char *pointers[EXEC_LANES];
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        pointers[l] = exec_resolve(warp, inst, l, address[l], 16, EXEC_ATOMIC, true);
+        if (!pointers[l]) return EXEC_STOP;
+    }
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        const uint64_t first[2] = {b[l], b[l + EXEC_LANES]};
+        uint64_t before[2], after[2];
+        memcpy(before, pointers[l], sizeof before);
+        memcpy(after, first, sizeof after);
+        if (cas) {
+            const bool equal = before[0] == first[0] && before[1] == first[1];
+            after[0] = equal ? c[l] : before[0];
+            after[1] = equal ? c[l + EXEC_LANES] : before[1];
+        }
+        memcpy(pointers[l], after, sizeof after);
+        if (inst->d == EXEC_NO_GUARD) continue;
+        uint64_t *d = exec_slot(warp, inst->d);
+        d[l] = before[0];
+        d[l + EXEC_LANES] = before[1];
+    }
+    return EXEC_GO;
+}
+
+static int op_exch_128(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return wide_atomic(warp, inst, false);
+}
+
+static int op_cas_128(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return wide_atomic(warp, inst, true);
+}
+
+/* Slot a: generic addresses, which must be multiples of imm. */
+static int op_aligned(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const uint64_t *address = exec_slot(warp, inst->a);
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        if (address[l] & (inst->imm - 1))
+            return exec_stop_access(warp, inst, l, address[l], (uint32_t)inst->imm, false, true);
+    }
+    return EXEC_GO;
+}
+
 /* cp.async: slot a + imm: global source; slot d + c: shared destination; slot b: bytes to copy, the
  * rest of the size is zero. It copies when it is issued: as early as PTX allows. */
 static int copy(struct exec_warp *warp, const struct exec_inst *inst, uint32_t size, bool wide)
@@ -190,6 +267,9 @@ DEFINE_COPY(16)
 const struct exec_row exec_atomic_rows[] = {
 #define ATOMIC(name, keys, T, expression) {keys, op_##name, #T},
 #include "emulator/exec/exec_atomic.def"
+    {"atom.exch.b128", op_exch_128, ""},
+    {"atom.cas.b128", op_cas_128, ""},
+    {"aligned", op_aligned, ""},
     {"cp.async.shared.4", op_copy_4, ""},
     {"cp.async.shared.8", op_copy_8, ""},
     {"cp.async.shared.16", op_copy_16, ""},

@@ -69,6 +69,21 @@ static inline u64 clamp_unsigned(u64 value, s64 low, u64 high)
         none ? NAN_OF(D, A) : high ? (D)HIGH_##D : low ? (D)LOW_##D : inside;                      \
     }))
 
+/* tf32: an expression over the bits v, which rounds above bit 13; NaN is canonical. */
+#define TF32_OF(bits, rounded)                                                                     \
+    (__extension__({                                                                               \
+        const u32 v = (bits);                                                                      \
+        (v & 0x7fffffffu) > 0x7f800000u    ? EXEC_NAN32                                            \
+        : (v & 0x7fffffffu) == 0x7f800000u ? v                                                     \
+                                           : (rounded)&0xffffe000u;                                \
+    }))
+#define TF32_RELU(bits) ((bits) >> 31 && ((bits)&0x7fffffffu) <= 0x7f800000u ? 0u : (bits))
+#define TF32_FINITE(bits)                                                                          \
+    (__extension__({                                                                               \
+        const u32 w = (bits);                                                                      \
+        (w & 0x7fffffffu) == 0x7f800000u ? w - 0x2000u : w;                                        \
+    }))
+
 /* The order matters: the rows twice, as functions and as a table. */
 // clang-format off
 #include "emulator/exec/exec_rows_define.h"

@@ -4,6 +4,7 @@
 
 #define VALUE_F16(bits) half_widen(bits, HALF_F16)
 #define VALUE_BF16(bits) half_widen(bits, HALF_BF16)
+#define FLUSHED_F16(bits) half_widen(half_flush(bits, HALF_F16), HALF_F16)
 #define BOTH(low, high) ((u32)(u16)(low) | (u32)(u16)(high) << 16)
 #define ZERO_F16(bits) half_flush(bits, HALF_F16)
 
@@ -11,7 +12,8 @@
 #define HALF_EXPRESSION(V, FORMAT, p, q, r, expression)                                            \
     (__extension__({                                                                               \
         const f64 x = V(p), y = V(q), z = V(r);                                                    \
-        (void)y, (void)z;                                                                          \
+        const u16 x_bits = (u16)(p), y_bits = (u16)(q);                                            \
+        (void)y, (void)z, (void)x_bits, (void)y_bits;                                              \
         half_round((expression), FORMAT, HALF_NEAREST);                                            \
     }))
 #define F16_1(p, e) HALF_EXPRESSION(VALUE_F16, HALF_F16, p, 0, 0, e)
@@ -51,8 +53,35 @@ static f64 half_max(f64 a, f64 b, bool nan)
     return a > b ? a : b;
 }
 
-/* An integer as f64; those past 2^53 are past every f16 anyway. */
+/* An integer as f64; those past 2^53 are past every f16 anyway. For bf16 they are rounded to odd,
+ * so that rounding again gives what one rounding would. */
 #define INTEGER_VALUE(T, a) ((f64)(a))
+#define HALF_INTEGER(T, a) half_integer((u64)(a), (T)-1 < (T)1)
+static f64 half_integer(u64 bits, bool is_signed)
+{
+    const bool negative = is_signed && bits >> 63;
+    const u64 size = negative ? 0 - bits : bits;
+    const f64 value = size >> 53 ? ldexp((f64)(size >> 11 | ((size & 0x7ff) != 0)), 11) : (f64)size;
+    return negative ? -value : value;
+}
+
+/* Overflow, and infinity, give the largest finite number. */
+static u16 half_finite(f64 value, unsigned fraction_bits, unsigned exponent_bits,
+                       enum half_rounding rounding)
+{
+    const u16 bits = half_round(value, fraction_bits, exponent_bits, rounding);
+    const u16 infinity = (u16)(((1u << exponent_bits) - 1) << fraction_bits);
+    return (bits & 0x7fff) == infinity ? bits - 1 : bits;
+}
+#define FINITE_F16(value, rounding) half_finite(value, HALF_F16, rounding)
+#define FINITE_BF16(value, rounding) half_finite(value, HALF_BF16, rounding)
+
+/* A magnitude with the sign of the product of a and b, NaN or not; a NaN result stays. */
+static f64 half_xorsign(f64 size, u16 a, u16 b)
+{
+    const bool negative = (a ^ b) >> 15;
+    return size != size ? size : negative ? -fabs(size) : fabs(size);
+}
 
 /* A whole number of f16's range, clamped to an integer type; NaN gives 0, or the top bit alone for
  * 64 bits. */

@@ -51,7 +51,7 @@ static bool writes_first_operand(const struct ptx_instruction *inst)
 #undef PTX_OPCODE
     };
     const char first = shapes[inst->op][0];
-    return first == 'D' || first == 'P';
+    return first == 'D' || first == 'P' || first == 'W';
 }
 
 typedef void see_register(struct flow *flow, uint32_t index, uint32_t reg, bool writes);
@@ -261,13 +261,14 @@ static int by_start(const void *a, const void *b)
 
 /* The kinds of registers that share among themselves, in the order of their slots: wide ones first,
  * so that each slot is aligned to its size. */
-enum kind { WIDE_FLOAT, WIDE, FLOAT, NARROW, MASK, KINDS };
-static const uint32_t kind_bytes[KINDS] = {8 * EXEC_LANES, 8 * EXEC_LANES, 4 * EXEC_LANES,
+enum kind { QUAD, WIDE_FLOAT, WIDE, FLOAT, NARROW, MASK, KINDS };
+static const uint32_t kind_bytes[KINDS] = {16 * EXEC_LANES, 8 * EXEC_LANES, 8 * EXEC_LANES, 4 * EXEC_LANES,
                                            4 * EXEC_LANES, 4};
 
 static enum kind kind_of(enum ptx_type type)
 {
     const bool is_float = ptx_type_kind(type) == PTX_KIND_FLOAT;
+    if (type == PTX_B128) return QUAD;
     switch (lower_width(type)) {
     case 8:
         return is_float ? WIDE_FLOAT : WIDE;

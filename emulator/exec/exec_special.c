@@ -195,7 +195,40 @@ static int op_nanosleep(struct exec_warp *warp, const struct exec_inst *inst)
     return EXEC_RESCHEDULE;
 }
 
-const struct exec_row exec_special_rows[] = {{"%clock", op_clock, "u32"},
+/* ---- what an address says of its state space (9.7.9.19 to 9.7.9.23)
+ * ------------------------------
+ */
+
+#define DEFINE_SPACE(name, test)                                                                   \
+    static int op_##name(struct exec_warp *warp, const struct exec_inst *inst)                     \
+    {                                                                                              \
+        const uint64_t *a = exec_slot(warp, inst->a);                                              \
+        uint32_t *d = exec_slot(warp, inst->d);                                                    \
+        uint32_t inside = 0;                                                                       \
+        for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {                                 \
+            const unsigned l = (unsigned)__builtin_ctz(rest);                                      \
+            inside |= (uint32_t)(test) << l;                                                       \
+        }                                                                                          \
+        *d = (*d & ~warp->mask) | inside;                                                          \
+        return EXEC_GO;                                                                            \
+    }
+
+static bool is_constant(uint64_t address)
+{
+    const struct memory_region *region = memory_find(address);
+    return region && region->read_only && region->kind == MEMORY_VARIABLE;
+}
+
+/* imm: the space's window. */
+DEFINE_SPACE(window, (a[l] & EXEC_WINDOW_MASK) == inst->imm)
+DEFINE_SPACE(global, (a[l] & EXEC_WINDOW_MASK) != EXEC_WINDOW_SHARED &&
+                         (a[l] & EXEC_WINDOW_MASK) != EXEC_WINDOW_LOCAL)
+DEFINE_SPACE(constant, is_constant(a[l]))
+
+const struct exec_row exec_special_rows[] = {{"isspacep.window", op_window, ""},
+                                             {"isspacep.global", op_global, ""},
+                                             {"isspacep.const", op_constant, ""},
+                                             {"%clock", op_clock, "u32"},
                                              {"%clock_hi", op_clock_hi, "u32"},
                                              {"%clock64", op_clock64, "u64"},
                                              {"%globaltimer", op_globaltimer, "u64"},

@@ -21,7 +21,11 @@ struct exec_row;
     X(exec_control_rows)                                                                           \
     X(exec_half_rows)                                                                              \
     X(exec_special_rows)                                                                           \
-    X(exec_texture_rows)
+    X(exec_texture_rows)                                                                           \
+    X(exec_video_rows)                                                                             \
+    X(exec_mbarrier_rows)                                                                          \
+    X(exec_bulk_rows)                                                                              \
+    X(exec_narrow_rows)
 
 #define EXEC_DECLARE_TABLES(table)                                                                 \
     extern const struct exec_row table##_base[];                                                   \

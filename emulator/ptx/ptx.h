@@ -165,12 +165,13 @@ enum ptx_operand_kind {
  * Predicates are 0 or 1. Where the operand has no type it is a 64-bit integer. */
 struct ptx_operand {
     enum ptx_operand_kind kind;
-    bool negated;      /* !p on a predicate source, -x never: that is folded */
+    bool negated;      /* !p on a predicate source; -a of vmad, elsewhere -x is folded */
     bool is_float;     /* of an immediate: was written as one */
     uint8_t component; /* of a special register: 0 x, 1 y, 2 z, 3 w */
     enum ptx_special special;
     uint32_t reg;    /* REGISTER, PAIR; ADDRESS: base or PTX_NO_REGISTER */
     uint32_t second; /* PAIR; VECTOR `{a, b}|p`: p, or PTX_NO_REGISTER */
+    uint16_t parts;  /* REGISTER of a video instruction: see ptx_parts_count; 0: all of it */
     uint32_t count;  /* VECTOR, IMAGE */
     uint32_t target; /* LABEL: instruction; TABLE: index into the function's tables */
     uint64_t bits;   /* IMMEDIATE */
@@ -353,6 +354,13 @@ enum ptx_field ptx_modifier_field(enum ptx_modifier modifier); /* not for PTX_AB
 const char *ptx_special_name(enum ptx_special special); /* "%tid" */
 enum ptx_type ptx_special_type(enum ptx_special special);
 bool ptx_special_supported(enum ptx_special special); /* by the device */
+
+/* What follows a register of a video instruction, `.b3`, `.h10`, `.b7654`: how many digits it has
+ * (1 to 4; 0: it was not written), the digit for part `index` (0 is the last one), and whether the
+ * parts are halves, not bytes. */
+uint32_t ptx_parts_count(uint16_t parts);
+uint32_t ptx_parts_digit(uint16_t parts, uint32_t index);
+bool ptx_parts_halves(uint16_t parts);
 
 /* The type of operand `index` by the row's shape: the instruction's types, twice the width for
  * .wide, .pred, .u32 for shift amounts and masks ...; PTX_NO_TYPE for addresses and labels. */

@@ -316,6 +316,18 @@ struct ptx_operand ptx_operand_parse(struct ptx_parser *p, char kind, struct ptx
 /* What follows `call` and its modifiers. */
 const struct ptx_call *ptx_call_parse(struct ptx_parser *p);
 
+/* ptx_parts.c: parts of registers, `.b0`, `.h10`, of video instructions */
+uint16_t ptx_parts_parse(struct ptx_parser *p); /* at what follows a register; 0: no parts */
+/* Complains unless the operand's parts are some that the opcode takes there. */
+void ptx_parts_check(struct ptx_parser *p, const struct ptx_instruction *instruction,
+                     const struct ptx_token *at, const struct ptx_operand *operand,
+                     bool destination);
+/* Complains about what the modifiers of a video instruction lack. */
+void ptx_video_check(struct ptx_parser *p, const struct ptx_instruction *instruction,
+                     const struct ptx_token *at);
+/* Writes `.h10`, or nothing. */
+void ptx_parts_print(uint16_t parts, char text[8]);
+
 /* ptx_rules.c: complains about modifiers that are missing or that the types do not have. */
 void ptx_rules_check(struct ptx_parser *p, const struct ptx_instruction *instruction,
                      const struct ptx_token *at);

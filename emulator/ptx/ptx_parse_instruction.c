@@ -76,10 +76,11 @@ static bool read_modifier(struct ptx_parser *p, struct ptx_instruction *instruct
     }
     enum ptx_field field = ptx_modifier_field(modifier);
     uint8_t old = ptx_modifiers_get(&instruction->modifiers, field);
-    if (old != PTX_ABSENT && modifier == PTX_SPACE_GLOBAL &&
+    bool is_source = modifier == PTX_SPACE_GLOBAL || modifier == PTX_SPACE_SHARED_CTA;
+    if (old != PTX_ABSENT && is_source &&
         (row->fields >> PTX_FIELD_source & 1)) { /* cp.async.shared.global: to, then from */
         field = PTX_FIELD_source;
-        modifier = PTX_SOURCE_GLOBAL;
+        modifier = modifier == PTX_SPACE_GLOBAL ? PTX_SOURCE_GLOBAL : PTX_SOURCE_SHARED_CTA;
         old = instruction->modifiers.source;
     }
     if (old != PTX_ABSENT && field == PTX_FIELD_hint) {
@@ -104,7 +105,8 @@ static bool read_suffixes(struct ptx_parser *p, const struct mnemonic *mnemonic,
     for (uint32_t i = mnemonic->used; i < mnemonic->count; i++) {
         const struct ptx_token *word = &mnemonic->words[i];
         enum ptx_type type = ptx_type_find(&p->names, word->text, word->length);
-        if (type != PTX_NO_TYPE) {
+        bool is_third = instruction->type2 != PTX_NO_TYPE && (row->fields >> PTX_FIELD_third & 1);
+        if (type != PTX_NO_TYPE && !is_third) {
             if (instruction->type2 != PTX_NO_TYPE) return false;
             if (instruction->type == PTX_NO_TYPE) {
                 instruction->type = (uint8_t)type;

@@ -233,7 +233,11 @@ static struct ptx_operand word_operand(struct ptx_parser *p, char kind, struct p
         }
         return operand;
     }
-    if (find_register(p, name, &index, &count)) return register_operand(p, index, count);
+    if (find_register(p, name, &index, &count)) {
+        struct ptx_operand operand = register_operand(p, index, count);
+        if (kind == 'V' || kind == 'W') operand.parts = ptx_parts_parse(p);
+        return operand;
+    }
 
     struct ptx_operand symbol = plain(PTX_OPERAND_SYMBOL);
     if (find_symbol(p, name, &symbol)) {
@@ -263,6 +267,18 @@ struct ptx_operand ptx_operand_parse(struct ptx_parser *p, char kind, struct ptx
         operand.reg = need_register(p, &word);
         operand.negated = true;
         return operand;
+    }
+    if (kind == 'V' && ptx_at_sign(p, '-')) { /* -a of vmad, if it is a register's */
+        struct ptx_lexer after_sign = p->lexer;
+        struct ptx_token sign = p->token;
+        ptx_next(p);
+        if (p->token.kind == PTX_TOKEN_WORD) {
+            struct ptx_operand operand = word_operand(p, kind, name);
+            operand.negated = true;
+            return operand;
+        }
+        p->lexer = after_sign;
+        p->token = sign;
     }
     if (ptx_at_constant(p)) return constant_operand(p);
     if (ptx_take_sign(p, '[')) return bracketed(p, kind);

@@ -269,9 +269,11 @@ static void put_operand(struct printer *printer, const struct ptx_operand *opera
                         enum ptx_type type)
 {
     struct text *text = &printer->text;
+    char parts[8];
     switch (operand->kind) {
     case PTX_OPERAND_REGISTER:
-        put(text, "%s%s", operand->negated ? "!" : "", register_name(printer, operand->reg));
+        put(text, "%s%s%s", operand->negated ? type == PTX_PRED ? "!" : "-" : "",
+            register_name(printer, operand->reg), (ptx_parts_print(operand->parts, parts), parts));
         break;
     case PTX_OPERAND_PAIR:
         put(text, "%s|%s", register_name(printer, operand->reg),
@@ -323,21 +325,42 @@ static void put_field(struct text *text, const struct ptx_modifiers *modifiers,
     if (value) put(text, ".%s", ptx_modifier_name((enum ptx_modifier)value));
 }
 
-/* Modifiers in the order of their fields; two opcodes have one in another place. */
+/* Video instructions have their types first, and what they do with them behind. */
+static void put_video(struct text *text, const struct ptx_instruction *instruction)
+{
+    static const enum ptx_field order[] = {
+        PTX_FIELD_third, PTX_FIELD_plus_one, PTX_FIELD_sat,      PTX_FIELD_clamp,
+        PTX_FIELD_scale, PTX_FIELD_compare,  PTX_FIELD_operation};
+    put(text, "%s.%s.%s", ptx_opcode_name(instruction->op),
+        ptx_type_name((enum ptx_type)instruction->type),
+        ptx_type_name((enum ptx_type)instruction->type2));
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
+        put_field(text, &instruction->modifiers, order[i]);
+}
+
+/* Modifiers in the order of their fields; a few opcodes have one in another place. */
 static void put_mnemonic(struct text *text, const struct ptx_instruction *instruction)
 {
     const struct ptx_modifiers *modifiers = &instruction->modifiers;
+    if (instruction->op >= PTX_OP_VADD && instruction->op <= PTX_OP_VSET4) {
+        put_video(text, instruction);
+        return;
+    }
+    bool third_last = modifiers->third != PTX_ABSENT;
     bool mode_last = instruction->op == PTX_OP_PRMT;
     bool cache_first = instruction->op == PTX_OP_CP_ASYNC;
     put(text, "%s", ptx_opcode_name(instruction->op));
     if (cache_first) put_field(text, modifiers, PTX_FIELD_cache);
     for (unsigned i = 0; i < PTX_FIELD_COUNT; i++) {
-        if ((i == PTX_FIELD_mode && mode_last) || (i == PTX_FIELD_cache && cache_first)) continue;
+        if ((i == PTX_FIELD_mode && mode_last) || (i == PTX_FIELD_cache && cache_first) ||
+            (i == PTX_FIELD_third && third_last))
+            continue;
         put_field(text, modifiers, (enum ptx_field)i);
     }
     if (instruction->type) put(text, ".%s", ptx_type_name((enum ptx_type)instruction->type));
     if (instruction->type2) put(text, ".%s", ptx_type_name((enum ptx_type)instruction->type2));
     if (mode_last) put_field(text, modifiers, PTX_FIELD_mode);
+    if (third_last) put_field(text, modifiers, PTX_FIELD_third);
 }
 
 static void put_values(struct printer *printer, const struct ptx_operand *values, uint32_t count,

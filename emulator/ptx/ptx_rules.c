@@ -179,6 +179,13 @@ static const struct limit limits[] = {
     {PTX_OP_BAR_RED, PTX_FIELD_operation, PTX_ATOMIC_POPC, PTX_ATOMIC_POPC, T(U32)},
     {PTX_OP_BARRIER_RED, PTX_FIELD_operation, PTX_ATOMIC_AND, PTX_ATOMIC_OR, T(PRED)},
     {PTX_OP_BARRIER_RED, PTX_FIELD_operation, PTX_ATOMIC_POPC, PTX_ATOMIC_POPC, T(U32)},
+    {PTX_OP_MBARRIER_ARRIVE, PTX_FIELD_arrival, PTX_ARRIVE_NOINC, PTX_WAIT_PARITY, 0},
+    {PTX_OP_MBARRIER_DROP, PTX_FIELD_arrival, PTX_ARRIVE_NOINC, PTX_WAIT_PARITY, 0},
+    {PTX_OP_MBARRIER_TEST, PTX_FIELD_arrival, PTX_ARRIVE_EXPECT_TX, PTX_ARRIVE_NOINC, 0},
+    {PTX_OP_MBARRIER_TRY, PTX_FIELD_arrival, PTX_ARRIVE_EXPECT_TX, PTX_ARRIVE_NOINC, 0},
+    {PTX_OP_CP_ASYNC_MBARRIER, PTX_FIELD_arrival, PTX_ARRIVE_EXPECT_TX, PTX_ARRIVE_NO_COMPLETE, 0},
+    {PTX_OP_CP_ASYNC_MBARRIER, PTX_FIELD_arrival, PTX_WAIT_PARITY, PTX_WAIT_PARITY, 0},
+    {PTX_OP_CVT_PACK, PTX_FIELD_third, PTX_THIRD_U32, PTX_THIRD_S32, 0},
     {PTX_OP_REDUX_SYNC, PTX_FIELD_operation, PTX_ATOMIC_ADD, PTX_ATOMIC_ADD, T(U32) | T(S32)},
     {PTX_OP_REDUX_SYNC, PTX_FIELD_operation, PTX_ATOMIC_MIN, PTX_ATOMIC_MAX,
      T(U32) | T(S32) | T(F32)},
@@ -209,9 +216,9 @@ struct conversion {
 static const struct conversion conversions[] = {
     {T_INT8, T_INT8, NO_ROUNDING, 1},
     {T_INT8, T(F16) | T_F, TO_INTEGER, 1},
-    {T_INT, T(BF16), TO_INTEGER, 1},
+    {T_INT8, T(BF16), TO_INTEGER, 1},
     {T(F16) | T_F, T_INT8, TO_FLOAT, 1},
-    {T(BF16), T_INT, TO_FLOAT, 1},
+    {T(BF16), T_INT8, TO_FLOAT, 1},
     {T(F16), T(F16), MAY_INTEGER, 1},
     {T(BF16), T(BF16), MAY_INTEGER, 1},
     {T(F32), T(F32), MAY_INTEGER, 1},
@@ -360,6 +367,28 @@ static void check_limits(struct ptx_parser *p, const struct ptx_instruction *ins
     }
 }
 
+/* Atomics on vectors: of how many elements of which type; in global memory. */
+static const char *vector_needs(const struct ptx_instruction *instruction)
+{
+    static const struct {
+        uint8_t type, most;
+    } shapes[] = {{PTX_F32, PTX_V4},
+                  {PTX_F16, PTX_V8},
+                  {PTX_BF16, PTX_V8},
+                  {PTX_F16X2, PTX_V4},
+                  {PTX_BF16X2, PTX_V4}};
+    const struct ptx_modifiers *modifiers = &instruction->modifiers;
+    const uint8_t operation = modifiers->operation;
+    const bool extreme = operation == PTX_ATOMIC_MIN || operation == PTX_ATOMIC_MAX;
+    const bool halves = in_set(T_HALF | T_BF, instruction->type);
+    if (modifiers->space && modifiers->space != PTX_SPACE_GLOBAL) return ".global";
+    if (operation != PTX_ATOMIC_ADD && !(extreme && halves))
+        return ".add, or .min or .max of halves";
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+        if (shapes[i].type == instruction->type && modifiers->vector <= shapes[i].most) return NULL;
+    return "as many elements as 16 bytes have, of .f32 or of 16-bit floats";
+}
+
 /* Rules of one opcode each that no table above expresses. */
 static void check_singular(struct ptx_parser *p, const struct ptx_instruction *instruction,
                            const struct ptx_token *at)
@@ -369,6 +398,10 @@ static void check_singular(struct ptx_parser *p, const struct ptx_instruction *i
     bool extreme = instruction->op == PTX_OP_MIN || instruction->op == PTX_OP_MAX;
     if (extreme && instruction->operand_count == 4 && instruction->type != PTX_F32)
         ptx_complain(p, at->line, at->column, "%s of three values has the type .f32 only.", name);
+    if ((instruction->op == PTX_OP_ATOM || instruction->op == PTX_OP_RED) && modifiers->vector &&
+        vector_needs(instruction))
+        ptx_complain(p, at->line, at->column, "%s of a vector takes %s.", name,
+                     vector_needs(instruction));
     if (modifiers->cc && modifiers->width == PTX_WIDTH_WIDE)
         ptx_complain(p, at->line, at->column, "%s.wide has no .cc.", name);
     bool ordered =
@@ -387,6 +420,7 @@ void ptx_rules_check(struct ptx_parser *p, const struct ptx_instruction *instruc
     check_limits(p, instruction, at, second_limits, sizeof second_limits / sizeof second_limits[0],
                  instruction->type2);
     check_singular(p, instruction, at);
+    ptx_video_check(p, instruction, at);
     if (instruction->op == PTX_OP_SET) check_set(p, instruction, at);
     if (instruction->op == PTX_OP_CVT) check_conversion(p, instruction, at);
 }

@@ -203,7 +203,10 @@ static void check_source(const struct check *check, const struct ptx_token *at,
                          struct ptx_operand *operand, enum ptx_type type, bool wider)
 {
     struct ptx_parser *p = check->p;
-    if (operand->negated && type != PTX_PRED)
+    /* -a: see ptx_parts_check */
+    const enum ptx_opcode op = check->instruction->op;
+    const bool has_sign = op >= PTX_OP_VADD && op <= PTX_OP_VSET4;
+    if (operand->negated && type != PTX_PRED && !has_sign)
         ptx_complain(p, at->line, at->column, "`!` is for predicates only.");
     switch (operand->kind) {
     case PTX_OPERAND_REGISTER:
@@ -295,7 +298,9 @@ static void check_destination(const struct check *check, const struct ptx_token 
                               enum ptx_type type)
 {
     bool is_pair = operand->kind == PTX_OPERAND_PAIR && word->kind == 'P';
-    bool may_sink = word->kind == 'P' || check->instruction->op == PTX_OP_ATOM;
+    enum ptx_opcode op = check->instruction->op;
+    bool may_sink = word->kind == 'P' || op == PTX_OP_ATOM || op == PTX_OP_MBARRIER_ARRIVE ||
+                    op == PTX_OP_MBARRIER_DROP;
     if (operand->kind == PTX_OPERAND_SINK && may_sink) return;
     if (operand->negated || (operand->kind != PTX_OPERAND_REGISTER && !is_pair)) {
         ptx_complain(check->p, at->line, at->column, "%s writes its result to a register.",
@@ -390,6 +395,14 @@ static void check_operand(const struct check *check, const struct ptx_token *at,
         } else {
             check_destination(check, at, operand, word, type);
         }
+        break;
+    case 'V':
+    case 'W':
+        if (word->kind == 'V')
+            check_source(check, at, operand, type, false);
+        else
+            check_destination(check, at, operand, word, type);
+        ptx_parts_check(check->p, check->instruction, at, operand, word->kind == 'W');
         break;
     case 'A':
         check_address(check, at, operand);

@@ -246,6 +246,11 @@ static void write_kernel(const struct compute_key *key, const char *extra, char 
     snprintf(instruction, sizeof instruction, "%s", key->text);
     if (!strcmp(key->word[0], "prmt") && key->words == 3)
         snprintf(instruction, sizeof instruction, "prmt.b32.%s", key->word[1]);
+    /* Of three: the row's name has a 3; a third type follows what rows are found by. */
+    if (!strcmp(key->word[0], "min3") || !strcmp(key->word[0], "max3"))
+        snprintf(instruction, sizeof instruction, "%.3s%s", key->text, key->text + 4);
+    if (!strncmp(key->text, "cvt.pack", 8) && key->operands == 4)
+        snprintf(instruction, sizeof instruction, "%s.b32", key->text);
     used = append(text, size, used, "%s %%d", instruction);
     const bool pair = !strcmp(key->word[0], "setp");
     if (pair) used = append(text, size, used, "|%%q");

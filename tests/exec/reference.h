@@ -23,6 +23,8 @@ bool reference_float(const struct compute_key *key, const uint64_t *in,
 /* The same for .rz, .rm, .rp. */
 bool reference_directed(const struct compute_key *key, const uint64_t *in,
                         struct reference *reference);
+bool reference_narrow(const struct compute_key *key, const uint64_t *in,
+                      struct reference *reference);
 bool reference_half(const struct compute_key *key, const uint64_t *in, struct reference *reference);
 
 #endif

@@ -197,6 +197,8 @@ static bool single(const struct compute_key *key, const uint64_t *in, struct ref
         value = fabsf(a);
     else if (!strcmp(op, "neg"))
         value = -a;
+    else if (!strcmp(op, "min3") || !strcmp(op, "max3"))
+        value = (float)extreme(key, extreme(key, a, b), c);
     else if (!strcmp(op, "min") || !strcmp(op, "max")) {
         if (compute_has(key, "xorsign")) {
             value = (float)extreme(key, fabsf(a), fabsf(b));
@@ -310,6 +312,25 @@ static long double integer(uint64_t bits, const char *type)
     return (long double)bits;
 }
 
+/* tf32: the two values of 11 significant bits around it, and which of them. */
+static uint32_t tf32(const struct compute_key *key, uint32_t bits)
+{
+    const float value = float_of(bits);
+    const bool plain = compute_has(key, "rna") && !compute_has(key, "satfinite");
+    if (isnan(value)) return plain ? bits : 0x7fffffff;
+    if (compute_has(key, "relu") && value <= 0) return 0;
+    uint32_t below = bits & ~0x1fffu;
+    const uint32_t above = below + 0x2000;
+    const uint32_t rest = bits - below;
+    const bool tie = rest == 0x1000;
+    const bool odd = below >> 13 & 1;
+    if (isfinite(value) && !compute_has(key, "rz") &&
+        (rest > 0x1000 || (tie && (odd || compute_has(key, "rna")))))
+        below = above;
+    if (compute_has(key, "satfinite") && (below & 0x7fffffff) == 0x7f800000) below -= 0x2000;
+    return below;
+}
+
 static bool convert(const struct compute_key *key, const uint64_t *in, struct reference *reference)
 {
     const char *from = compute_type(key, 0);
@@ -317,9 +338,7 @@ static bool convert(const struct compute_key *key, const uint64_t *in, struct re
     const bool wide = !strcmp(from, "f64");
     if (strcmp(key->word[0], "cvt") || (*from != 'f' && *to != 'f' && *to != 't')) return false;
     if (!strcmp(to, "tf32")) {
-        const uint32_t bits = (uint32_t)in[0];
-        /* Half of the last place kept away from zero. */
-        reference->out = (bits & 0x7f800000) == 0x7f800000 ? bits : (bits + 0x1000) & ~0x1fffu;
+        reference->out = tf32(key, (uint32_t)in[0]);
         return true;
     }
     float single_value = float_of(in[0]);

@@ -111,10 +111,27 @@ static enum rounding rounding_of(const struct compute_key *key)
 
 static double extreme(const struct compute_key *key, double a, double b)
 {
+    if (compute_has(key, "xorsign")) {
+        struct compute_key plain = *key;
+        for (unsigned k = 1; k < plain.words; k++)
+            if (!strcmp(plain.word[k], "xorsign")) strcpy(plain.word[k], "abs");
+        const double size = extreme(&plain, fabs(a), fabs(b));
+        return isnan(size) ? size : (signbit(a) != 0) != (signbit(b) != 0) ? -size : size;
+    }
     const bool least = key->word[0][1] == 'i';
     if (isnan(a) || isnan(b)) return compute_has(key, "NaN") ? NAN : isnan(a) ? b : a;
     if (a == b) return (signbit(a) != 0) == least ? a : b;
     return (a < b) == least ? a : b;
+}
+
+/* A sum that keeps a trace of an addend too small for it: which side of a tie it is on. */
+static quad sum_of(quad product, quad addend)
+{
+    const quad sum = product + addend;
+    const bool infinite = sum != sum || sum - sum != 0;
+    if (infinite || sum - product == addend) return sum;
+    const quad trace = (sum < 0 ? -sum : sum) * (quad)0x1p-100;
+    return addend < 0 ? sum - trace : sum + trace;
 }
 
 /* One value of an arithmetic instruction. `tolerance`: in units of the last place. */
@@ -139,7 +156,7 @@ static bool operate(const struct compute_key *key, bool brain, const uint16_t *b
     else if (!strcmp(op, "mul"))
         value = (quad)a * b;
     else if (!strcmp(op, "fma"))
-        value = (quad)a * b + c;
+        value = sum_of((quad)a * b, c);
     else if (!strcmp(op, "min") || !strcmp(op, "max"))
         value = extreme(key, a, b);
     else if (!strcmp(op, "ex2"))
@@ -176,13 +193,13 @@ static bool compare(const char *how, double a, double b)
     return (how[0] == 'l' ? a < b : a > b) || (how[1] == 'e' && a == b);
 }
 
-static double integer(uint64_t bits, const char *type)
+static quad integer(uint64_t bits, const char *type)
 {
     const unsigned width = compute_bits(type);
     bits &= UINT64_MAX >> (64 - width);
     if (*type == 's' && bits >> (width - 1) & 1)
-        return -(double)((~bits & (UINT64_MAX >> (64 - width))) + 1);
-    return (double)bits;
+        return -(quad)((~bits & (UINT64_MAX >> (64 - width))) + 1);
+    return (quad)bits;
 }
 
 static quad exact_source(const char *from, const uint64_t *in, unsigned index)
@@ -212,7 +229,7 @@ static void to_integer(const struct compute_key *key, double value, const char *
                            : is_signed ? UINT64_MAX << (bits - 1)
                                        : 0);
     else
-        result = (int64_t)value;
+        result = (int64_t)(value < 0 ? (uint64_t)(int64_t)value : (uint64_t)value);
     const unsigned width = bits < 16 ? 32 : bits;
     reference->out = (uint64_t)result & UINT64_MAX >> (64 - width);
 }
@@ -224,12 +241,14 @@ static bool convert(const struct compute_key *key, const uint64_t *in, struct re
     const bool brain = !strncmp(to, "bf16", 4);
     if (strcmp(key->word[0], "cvt")) return false;
     if (*to == 'u' || *to == 's') {
-        to_integer(key, widen((uint16_t)in[0], false), to, reference);
+        to_integer(key, widen((uint16_t)in[0], !strcmp(from, "bf16")), to, reference);
         return true;
     }
     if (!strcmp(to, "f32") || !strcmp(to, "f64")) {
         quad value = exact_source(from, in, 0);
         if (compute_has(key, "sat")) value = saturated(value);
+        if (compute_has(key, "ftz") && fpclassify((float)value) == FP_SUBNORMAL)
+            value = copysign(0, (double)value);
         const float single = (float)value;
         const double twofold = (double)value;
         uint32_t bits;
@@ -253,7 +272,9 @@ static bool convert(const struct compute_key *key, const uint64_t *in, struct re
         if (compute_has(key, "rzi")) value = trunc((double)value);
         if (compute_has(key, "rmi")) value = floor((double)value);
         if (compute_has(key, "rpi")) value = ceil((double)value);
-        out |= (uint64_t)narrow(value, brain, rounding_of(key)) << 16 * k;
+        uint16_t bits = narrow(value, brain, rounding_of(key));
+        if (compute_has(key, "satfinite") && (bits & 0x7fff) == format_of(brain)->count) bits--;
+        out |= (uint64_t)bits << 16 * k;
     }
     reference->out = out;
     return true;
@@ -267,9 +288,11 @@ bool reference_half(const struct compute_key *key, const uint64_t *in, struct re
         !compute_has(key, "bf16x2"))
         return false;
     if (convert(key, in, reference)) return true;
+    const bool flush = compute_has(key, "ftz");
     if (!strcmp(key->word[0], "setp")) {
-        reference->out =
-            compare(key->word[1], widen((uint16_t)in[0], brain), widen((uint16_t)in[1], brain));
+        uint16_t a = (uint16_t)in[0], b = (uint16_t)in[1];
+        if (flush) a = flushed(a, brain), b = flushed(b, brain);
+        reference->out = compare(key->word[1], widen(a, brain), widen(b, brain));
         reference->second = !reference->out;
         return true;
     }
@@ -278,10 +301,11 @@ bool reference_half(const struct compute_key *key, const uint64_t *in, struct re
         const uint64_t yes = !strcmp(to, "f16x2")    ? 0x3c00
                              : !strcmp(to, "bf16x2") ? 0x3f80
                                                      : 0xffff;
-        for (unsigned k = 0; k < 32; k += 16)
-            if (compare(key->word[1], widen((uint16_t)(in[0] >> k), brain),
-                        widen((uint16_t)(in[1] >> k), brain)))
-                reference->out |= yes << k;
+        for (unsigned k = 0; k < 32; k += 16) {
+            uint16_t a = (uint16_t)(in[0] >> k), b = (uint16_t)(in[1] >> k);
+            if (flush) a = flushed(a, brain), b = flushed(b, brain);
+            if (compare(key->word[1], widen(a, brain), widen(b, brain))) reference->out |= yes << k;
+        }
         return true;
     }
     uint64_t out = 0;

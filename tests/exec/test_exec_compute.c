@@ -18,6 +18,7 @@ static const struct test_row rows[] = {
 #include "emulator/exec/exec_float.def"
 #include "emulator/exec/exec_half.def"
 #include "emulator/exec/exec_int.def"
+#include "emulator/exec/exec_narrow.def"
 };
 
 enum { ROWS = sizeof rows / sizeof *rows, SHARDS = 8 };
@@ -75,8 +76,8 @@ static void check_key(const char *text, size_t length, const char *shape, char *
     for (unsigned n = 0; n < COMPUTE_CASES; n++) {
         const uint64_t *in = cases[n].in;
         struct reference reference = {.out = 0};
-        if (!reference_half(&key, in, &reference) && !reference_float(&key, in, &reference) &&
-            !reference_int(&key, in, &reference)) {
+        if (!reference_narrow(&key, in, &reference) && !reference_half(&key, in, &reference) &&
+            !reference_float(&key, in, &reference) && !reference_int(&key, in, &reference)) {
             snprintf(log + used, size - used, "\n%s: no reference knows this row", key.text);
             return;
         }

@@ -478,7 +478,9 @@ START_TEST(atomics)
             char key[32];
             const size_t length = strcspn(at, " ");
             snprintf(key, sizeof key, "%.*s", (int)length, at);
-            if (strcmp(key, "atom.add.s64")) check_atomic(key, atomic_rows[k].type);
+            /* Halves: atomics_of_half_formats, and test_exec_breadth.c. */
+            if (strcmp(key, "atom.add.s64") && !strstr(key, "f16"))
+                check_atomic(key, atomic_rows[k].type);
             at += length + strspn(at + length, " ");
         }
 }
