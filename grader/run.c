@@ -103,6 +103,11 @@ static int make_files(int files[CONTROL_FD_COUNT], const struct run_input *input
 /* ---- the environment --------------------------------------------------------------------------
  */
 
+/* Warp instructions after which the software device stops a kernel and says where it goes round: a
+ * few seconds, before the run's own limit can say only that it ran, and far more than any lesson's
+ * kernel takes. */
+#define INSTRUCTION_LIMIT "200000000"
+
 struct environment {
     char text[MOST_VARIABLES][PATH_MAX + 64];
     const char *list[MOST_VARIABLES + 1];
@@ -136,6 +141,7 @@ static void make_environment(struct environment *environment, const struct run_r
     if (request->device == DRIVE_EMULATOR) {
         set(environment, "LD_LIBRARY_PATH", toolchain->emulator);
         set(environment, "OVERLAP_ORDER", request->order);
+        set(environment, "OVERLAP_INSTRUCTION_LIMIT", INSTRUCTION_LIMIT);
     } else {
         /* The driver may be where only the user's own path leads (containers). */
         const char *search = getenv("LD_LIBRARY_PATH");
