@@ -58,6 +58,26 @@ static inline f64 exec_flush64(f64 value)
     return exec_f64(bits & UINT64_C(0x7ff) << 52 ? bits : bits & UINT64_C(1) << 63);
 }
 
+/* A result that was subnormal before it was rounded becomes a zero of its sign. */
+static inline f32 exec_flush_exact(f32 result, f64 exact)
+{
+    const u32 bits = exec_bits32(result);
+    return exec_f32(fabs(exact) < 0x1p-126 ? bits & 0x80000000u : bits);
+}
+
+/* A NaN made quiet; other values as they are. */
+static inline f64 exec_quiet64(f64 value)
+{
+    const u64 bits = exec_bits64(value);
+    return exec_f64(value != value ? bits | UINT64_C(1) << 51 : bits);
+}
+
+/* The first of two operands that is NaN, made quiet, or else the result. */
+static inline f64 exec_nan64(f64 first, f64 second, f64 result)
+{
+    return first != first ? exec_quiet64(first) : second != second ? exec_quiet64(second) : result;
+}
+
 /* Clamped to [0, 1]; NaN gives +0. */
 static inline f32 exec_saturate(f32 value)
 {

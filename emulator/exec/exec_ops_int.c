@@ -68,7 +68,7 @@ static inline u32 exec_shift_amount(u64 a, u32 top)
  * n < 0: downwards. All ones when there is none. */
 static inline u32 exec_fns(u32 mask, u32 base, s32 offset)
 {
-    base &= 31;
+    if (base >= 32) return EXEC_ALL;
     if (offset == 0) return (mask >> base) & 1 ? base : EXEC_ALL;
     const s32 step = offset > 0 ? 1 : -1;
     s64 left = offset > 0 ? offset : -(s64)offset;
@@ -89,8 +89,8 @@ static inline u32 exec_brev32(u32 a)
  * are the sign for signed types (the sign of the field when it has any), else 0. */
 static inline u64 exec_bfe(u64 a, u32 b, u32 c, u32 msb, bool is_signed)
 {
-    const u32 position = b & 0xff;
-    const u32 length = c & 0xff;
+    const u32 position = b < 64 ? b : 64;
+    const u32 length = c < 64 ? c : 64;
     const u32 top = position + length - 1 < msb ? position + length - 1 : msb;
     const u64 sign = is_signed && length ? (a >> top) & 1 : 0;
     u64 field = position > msb ? 0 : a >> position;
@@ -102,8 +102,8 @@ static inline u64 exec_bfe(u64 a, u32 b, u32 c, u32 msb, bool is_signed)
 
 static inline u64 exec_bfi(u64 a, u64 b, u32 c, u32 d, u32 width)
 {
-    const u32 position = c & 0xff;
-    const u32 length = d & 0xff;
+    const u32 position = c < 64 ? c : 64;
+    const u32 length = d < 64 ? d : 64;
     if (position >= width || length == 0) return b;
     const u64 ones = length >= 64 ? UINT64_MAX : (UINT64_C(1) << length) - 1;
     const u64 field = ones << position;
@@ -157,22 +157,6 @@ static inline u64 exec_addc64(u64 a, u64 b, u32 in, u32 *out)
     const bool second = __builtin_add_overflow(sum, (u64)in, &sum);
     *out = first || second;
     return sum;
-}
-
-static inline u32 exec_subc32(u32 a, u32 b, u32 in, u32 *out)
-{
-    const u64 difference = (u64)a - b - in;
-    *out = (u32)(difference >> 32) & 1;
-    return (u32)difference;
-}
-
-static inline u64 exec_subc64(u64 a, u64 b, u32 in, u32 *out)
-{
-    u64 difference;
-    const bool first = __builtin_sub_overflow(a, b, &difference);
-    const bool second = __builtin_sub_overflow(difference, (u64)in, &difference);
-    *out = first || second;
-    return difference;
 }
 
 /* Bit k of the table is the result for the inputs whose bits are k = 4 a + 2 b + c. */

@@ -95,7 +95,7 @@ static bool test(const struct compute_key *key, double a, bool wide, bool *resul
     const double smallest = wide ? 0x1p-1022 : 0x1p-126;
     const char *what = key->word[1];
     const bool number = !isnan(a);
-    const bool normal = number && !isinf(a) && fabs(a) >= smallest;
+    const bool normal = number && !isinf(a) && (fabs(a) >= smallest || a == 0);
     if (!strcmp(what, "finite"))
         *result = number && !isinf(a);
     else if (!strcmp(what, "infinite"))
@@ -183,9 +183,11 @@ static bool single(const struct compute_key *key, const uint64_t *in, struct ref
         value = (float)((long double)a + b);
     else if (!strcmp(op, "sub"))
         value = (float)((long double)a - b);
-    else if (!strcmp(op, "mul"))
+    else if (!strcmp(op, "mul")) {
         value = (float)((long double)a * b);
-    else if (!strcmp(op, "div"))
+        /* Subnormal before it is rounded. */
+        if (flush && fabsl((long double)a * b) < 0x1p-126L) value = copysignf(0, value);
+    } else if (!strcmp(op, "div"))
         value = (float)((long double)a / b);
     else if (!strcmp(op, "fma") || !strcmp(op, "mad"))
         value = fmaf(a, b, c);

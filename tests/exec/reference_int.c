@@ -78,7 +78,7 @@ static bool arithmetic(const struct compute_key *key, const uint64_t *in, wide *
                   : (a < 0) == (b < 0) ? absolute(a) / absolute(b)
                                        : -(absolute(a) / absolute(b));
     } else if (!strcmp(op, "rem")) {
-        *result = b == 0 ? a : a < 0 ? -(absolute(a) % absolute(b)) : a % absolute(b);
+        *result = b == 0 ? -1 : a < 0 ? -(absolute(a) % absolute(b)) : a % absolute(b);
     } else if (!strcmp(op, "abs")) {
         *result = absolute(a);
     } else if (!strcmp(op, "neg")) {
@@ -135,11 +135,18 @@ static wide find(const struct compute_key *key, uint64_t a, const char *type)
     return position >= 0 && compute_has(key, "shiftamt") ? (int)bits - 1 - position : position;
 }
 
+/* A position or a length: 8 bits of it for 32-bit fields, all of it for longer ones. */
+static unsigned amount(uint64_t value, unsigned bits)
+{
+    const uint32_t whole = (uint32_t)value;
+    return bits == 32 ? whole & 0xff : whole < 256 ? whole : 256;
+}
+
 static wide extract(const uint64_t *in, const char *type)
 {
     const unsigned top = compute_bits(type) - 1;
-    const unsigned position = in[1] & 0xff;
-    const unsigned length = in[2] & 0xff;
+    const unsigned position = amount(in[1], top + 1);
+    const unsigned length = amount(in[2], top + 1);
     unsigned sign = 0;
     if (is_signed(type) && length) {
         const unsigned last = position + length - 1;
@@ -155,8 +162,8 @@ static wide extract(const uint64_t *in, const char *type)
 
 static wide insert(const uint64_t *in, unsigned bits)
 {
-    const unsigned position = in[2] & 0xff;
-    const unsigned length = in[3] & 0xff;
+    const unsigned position = amount(in[2], bits);
+    const unsigned length = amount(in[3], bits);
     uint64_t result = in[1];
     for (unsigned k = 0; k < length && position + k < bits; k++)
         result = (result & ~(UINT64_C(1) << (position + k))) | (uint64_t)bit(in[0], k)
@@ -166,8 +173,9 @@ static wide insert(const uint64_t *in, unsigned bits)
 
 static wide nth_set(uint32_t mask, uint32_t base, int32_t offset)
 {
-    int64_t index = base & 31;
-    if (offset == 0) return bit(mask, base & 31) ? index : -1;
+    if (base > 31) return -1;
+    int64_t index = base;
+    if (offset == 0) return bit(mask, base) ? index : -1;
     const int64_t step = offset > 0 ? 1 : -1;
     int64_t count = 0;
     for (; index >= 0 && index < 32; index += step)
@@ -361,7 +369,7 @@ static bool extended(const struct compute_key *key, const uint64_t *in, struct r
     const uwide c = in[2] & mask_of(bits);
     uwide sum;
     if (*op == 's')
-        sum = a - b - (reads ? before : 0);
+        sum = a + (~b & mask_of(bits)) + (reads ? before : 1);
     else if (*op == 'a')
         sum = a + b + (reads ? before : 0);
     else
