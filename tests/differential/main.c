@@ -2,7 +2,8 @@
  *
  *   differential [--match GLOB] [--shard I/N] [--module COUNT] [--limit SECONDS] [--deadline
  * SECONDS]
- *                [--golden FILE] [--results FILE] [--values FILE] [--compare FILE]...
+ *                [--golden FILE] [--known FILE] [--results FILE] [--values FILE]
+ *                [--compare FILE]...
  *   differential --list | --count | --excluded
  *   differential --ptx CASE | --dump CASE | --modules FOLDER
  *
@@ -12,6 +13,8 @@
  * is reported as not run.
  *
  *   --golden   compare with these hashes; what is not in the file is counted and does not fail
+ *   --known    differences that are known, one `case reason` per line: printed and counted, and do
+ *              not fail; a listed case that does not differ does
  *   --results  write what this device gave, in the form of a golden file, and what failed
  *   --values   write the outputs themselves
  *   --compare  compare with such outputs, element by element
@@ -37,7 +40,7 @@
 enum { SHOWN = 5, ELEMENTS_SHOWN = 6, MODULE = 24 };
 
 struct settings {
-    const char *match, *golden, *results, *values, *folder;
+    const char *match, *golden, *known, *results, *values, *folder;
     const char *compare[16];
     unsigned compares, shard, shards, module, limit, deadline;
 };
@@ -206,12 +209,29 @@ static void run_all(struct job *job)
     }
 }
 
+/* The reason why this case is known to differ: a copy, or NULL. */
+static char *known_reason(FILE *known, const char *name)
+{
+    char line[512];
+    const size_t length = strlen(name);
+    if (!known) return NULL;
+    rewind(known);
+    while (fgets(line, sizeof line, known))
+        if (!strncmp(line, name, length) && line[length] == ' ') {
+            line[strcspn(line, "\n")] = 0;
+            return strdup(line + length + 1);
+        }
+    return NULL;
+}
+
 static int report(const struct job *job)
 {
     struct diff_golden golden = {.lines = NULL};
     const struct settings *settings = job->settings;
     if (settings->golden && !diff_golden_read(&golden, settings->golden)) return 2;
-    size_t ran = 0, wrong = 0, unknown = 0, refused = 0;
+    size_t ran = 0, wrong = 0, unknown = 0, refused = 0, listed = 0;
+    FILE *list = settings->known ? fopen(settings->known, "r") : NULL;
+    if (settings->known && !list) return 2;
     FILE *file = settings->results ? fopen(settings->results, "w") : NULL;
     for (size_t k = 0; k < job->count; k++) {
         const struct diff_case *one = job->cases[k];
@@ -229,13 +249,26 @@ static int report(const struct job *job)
         const bool known = diff_golden_find(&golden, one->name, &expected);
         unknown += settings->golden && !known;
         const bool same = !known || expected == result->hash;
+        char *reason = known_reason(list, one->name);
+        if (reason) {
+            const bool stale = same && !*result->message;
+            listed++;
+            printf("%s: %s: %s\n", one->name,
+                   stale ? "listed as a known difference, but it is the same" : "known difference",
+                   reason);
+            free(reason);
+            wrong += stale;
+            continue;
+        }
         if (same && !*result->message) continue;
         if (!same) printf("%s: not what a GPU gave\n", one->name);
         if (wrong++ < SHOWN) print_case(one);
     }
     if (file) fclose(file);
+    if (list) fclose(list);
     diff_golden_free(&golden);
-    printf("%zu kernels run, %zu wrong, %zu not run", ran, wrong, refused);
+    printf("%zu kernels run, %zu wrong, %zu not run, %zu known to differ", ran, wrong, refused,
+           listed);
     if (settings->golden) printf(", %zu that no GPU has run yet", unknown);
     printf("\n");
     return wrong || refused ? 1 : 0;
@@ -312,6 +345,7 @@ int main(int count, char **arguments)
                                             {"limit", required_argument, NULL, 'l'},
                                             {"deadline", required_argument, NULL, 'd'},
                                             {"golden", required_argument, NULL, 'g'},
+                                            {"known", required_argument, NULL, 'n'},
                                             {"results", required_argument, NULL, 'r'},
                                             {"values", required_argument, NULL, 'v'},
                                             {"compare", required_argument, NULL, 'c'},
@@ -346,6 +380,9 @@ int main(int count, char **arguments)
             break;
         case 'g':
             settings.golden = optarg;
+            break;
+        case 'n':
+            settings.known = optarg;
             break;
         case 'r':
             settings.results = optarg;
