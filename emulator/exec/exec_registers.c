@@ -262,8 +262,8 @@ static int by_start(const void *a, const void *b)
 /* The kinds of registers that share among themselves, in the order of their slots: wide ones first,
  * so that each slot is aligned to its size. */
 enum kind { QUAD, WIDE_FLOAT, WIDE, FLOAT, NARROW, MASK, KINDS };
-static const uint32_t kind_bytes[KINDS] = {16 * EXEC_LANES, 8 * EXEC_LANES, 8 * EXEC_LANES, 4 * EXEC_LANES,
-                                           4 * EXEC_LANES, 4};
+static const uint32_t kind_bytes[KINDS] = {16 * EXEC_LANES, 8 * EXEC_LANES, 8 * EXEC_LANES,
+                                           4 * EXEC_LANES,  4 * EXEC_LANES, 4};
 
 static enum kind kind_of(enum ptx_type type)
 {
