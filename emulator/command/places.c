@@ -1,5 +1,6 @@
 #include "emulator/command/places.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -204,15 +205,36 @@ bool places_device(const struct trace_record *record, char *text, size_t size)
 struct sentence_of {
     struct places *places;
     uint32_t process;
+    const char *text;
 };
 
-/* A call in a sentence is known by its caller alone; where all stacks that begin there agree on the
- * user's line, that is it. */
+/* The stack of the allocation that the sentence is about: made by that call, at an address that
+ * stands in the sentence. */
+static uint32_t stack_of_allocation(const struct sentence_of *of, uint64_t caller)
+{
+    const struct trace *trace = of->places->trace;
+    for (size_t i = trace->count; i-- > 0;) {
+        const struct trace_record *r = &trace->records[i];
+        char address[32];
+        if (r->kind != TRACE_CREATE || r->process != of->process || r->caller != caller ||
+            r->stack == 0 || r->address == 0)
+            continue;
+        snprintf(address, sizeof address, " 0x%" PRIx64 ",", r->address);
+        if (strstr(of->text, address) != NULL) return r->stack;
+    }
+    return 0;
+}
+
+/* A call in a sentence is known by its caller alone. Inside a template of the toolkit that says
+ * little: then it is the allocation that the sentence tells of, or all stacks that begin there have
+ * to agree on the user's line. */
 static bool place_in_sentence(uint64_t address, char *text, size_t size, void *user)
 {
     const struct sentence_of *of = user;
     char other[2 * TRACE_TEXT_SIZE];
     bool known = false;
+    uint32_t number = stack_of_allocation(of, address);
+    if (number != 0) return place_call(of->places, of->process, number, address, text, size);
     for (size_t i = 0; i < of->places->stack_count; i++) {
         const struct trace_record *stack = of->places->stacks[i];
         uint64_t addresses[TRACE_STACK_DEPTH];
@@ -233,7 +255,7 @@ static bool place_in_sentence(uint64_t address, char *text, size_t size, void *u
 void places_sentence(struct places *places, const struct trace_record *record, char *text,
                      size_t size)
 {
-    struct sentence_of of = {places, record->process};
+    struct sentence_of of = {places, record->process, record->text};
     trace_lines_sentence(record->text, place_in_sentence, &of, text, size);
 }
 

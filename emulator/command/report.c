@@ -166,7 +166,14 @@ done:
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
-static void write_finding(FILE *out, const struct finding *finding)
+static void write_indented(FILE *out, const char *label, const char *text)
+{
+    int used = fprintf(out, "%*s%s", WRAP_INDENT, "", label);
+    wrap_write(out, text, used > 0 ? (size_t)used : 0);
+}
+
+/* Why a kind of finding matters and what helps is said with the `first` of it. */
+static void write_finding(FILE *out, const struct finding *finding, bool first)
 {
     char more[PLACE_SIZE + 64] = "";
     int used = fprintf(out, "%s%s%s: ", finding->place, finding->place[0] != '\0' ? ": " : "",
@@ -177,14 +184,20 @@ static void write_finding(FILE *out, const struct finding *finding)
     if (finding->count > 1)
         snprintf(more + strlen(more), sizeof more - strlen(more), "%sSeen %" PRIu64 " times.",
                  more[0] != '\0' ? " " : "", finding->count);
-    if (more[0] != '\0') {
-        fprintf(out, "%*s", WRAP_INDENT, "");
-        wrap_write(out, more, WRAP_INDENT);
+    if (more[0] != '\0') write_indented(out, "", more);
+    const struct trace_finding *words = first ? trace_finding_find(finding->kind) : NULL;
+    if (words != NULL) {
+        write_indented(out, "Why:  ", words->why);
+        write_indented(out, "Hint: ", words->hint);
     }
-    if (finding->hint != NULL) {
-        fprintf(out, "%*s", WRAP_INDENT, "");
-        wrap_write(out, finding->hint, WRAP_INDENT);
-    }
+    if (finding->hint != NULL) write_indented(out, "Hint: ", finding->hint);
+}
+
+static bool is_first_of_kind(const struct findings *findings, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(findings->rows[i].kind, findings->rows[index].kind) == 0) return false;
+    return true;
 }
 
 /* "overlap: ./vec: 3 findings: out of bounds (1), leak (2)" */
@@ -195,13 +208,10 @@ static void write_summary(FILE *out, const struct findings *findings, const char
     const char *separator = ": ";
     for (size_t i = 0; i < findings->count; i++) {
         const char *kind = findings->rows[i].kind;
-        size_t alike = 0, before = 0;
-        for (size_t k = 0; k < findings->count; k++) {
-            bool same = strcmp(findings->rows[k].kind, kind) == 0;
-            alike += same;
-            before += same && k < i;
-        }
-        if (before > 0) continue;
+        size_t alike = 0;
+        if (!is_first_of_kind(findings, i)) continue;
+        for (size_t k = i; k < findings->count; k++)
+            alike += strcmp(findings->rows[k].kind, kind) == 0;
         fprintf(out, "%s%s (%zu)", separator, kind, alike);
         separator = ", ";
     }
@@ -229,7 +239,8 @@ int report_write(FILE *out, const struct trace *trace, const struct report_run *
     /* With records missing, what looks like a leak may be none. */
     if (run->succeeded && trace->dropped == 0 && !add_leaks(&findings, places, trace)) goto done;
 
-    for (size_t i = 0; i < findings.count; i++) write_finding(out, &findings.rows[i]);
+    for (size_t i = 0; i < findings.count; i++)
+        write_finding(out, &findings.rows[i], is_first_of_kind(&findings, i));
     if (findings.count > 0 && places_lines_missed(places))
         fprintf(out, "overlap: for the lines of your source, build it with nvcc -g -lineinfo\n");
     if (trace->dropped > 0)

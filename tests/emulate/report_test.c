@@ -63,18 +63,37 @@ END_TEST
 START_TEST(one_finding_in_one_place_is_told_once)
 {
     struct trace_record records[] = {
-        finding("out of bounds", "a.cu", 7, "a store at 1"),
-        finding("out of bounds", "a.cu", 7, "a store at 2"),
-        finding("out of bounds", "a.cu", 8, "a store at 3"),
-        finding("misaligned", "a.cu", 7, "a load at 4"),
+        finding("odd", "a.cu", 7, "a store at 1"),
+        finding("odd", "a.cu", 7, "a store at 2"),
+        finding("odd", "a.cu", 8, "a store at 3"),
+        finding("strange", "a.cu", 7, "a load at 4"),
     };
     records[1].count = 5;
     ck_assert_int_eq(report_of(records, 4, 0, succeeded), 3);
-    ck_assert_str_eq(text, "a.cu:7: out of bounds: a store at 1\n"
+    ck_assert_str_eq(text, "a.cu:7: odd: a store at 1\n"
                            "    Seen 6 times.\n"
-                           "a.cu:8: out of bounds: a store at 3\n"
-                           "a.cu:7: misaligned: a load at 4\n"
-                           "overlap: ./program: 3 findings: out of bounds (2), misaligned (1)\n");
+                           "a.cu:8: odd: a store at 3\n"
+                           "a.cu:7: strange: a load at 4\n"
+                           "overlap: ./program: 3 findings: odd (2), strange (1)\n");
+}
+END_TEST
+
+static size_t times_in_text(const char *wanted)
+{
+    size_t count = 0;
+    for (const char *at = text; (at = strstr(at, wanted)) != NULL; at++) count++;
+    return count;
+}
+
+START_TEST(why_it_matters_is_said_once_for_a_kind)
+{
+    struct trace_record records[] = {finding("race", "a.cu", 7, "one"),
+                                     finding("misaligned", "a.cu", 8, "two"),
+                                     finding("race", "a.cu", 9, "three")};
+    ck_assert_int_eq(report_of(records, 3, 0, succeeded), 3);
+    ck_assert_uint_eq(times_in_text("    Why:  Work in different streams"), 1);
+    ck_assert_uint_eq(times_in_text("    Hint: Order the two"), 1);
+    ck_assert(strstr(text, "Why:") < strstr(text, "a.cu:8"));
 }
 END_TEST
 
@@ -216,6 +235,7 @@ int main(void)
     tcase_add_checked_fixture(tests, NULL, tear_down);
     tcase_add_test(tests, nothing_found_is_nothing_said);
     tcase_add_test(tests, one_finding_in_one_place_is_told_once);
+    tcase_add_test(tests, why_it_matters_is_said_once_for_a_kind);
     tcase_add_test(tests, without_a_place_the_sentence_tells_findings_apart);
     tcase_add_test(tests, what_was_not_given_back_is_a_leak);
     tcase_add_test(tests, a_program_that_failed_is_not_asked_for_what_it_held);
