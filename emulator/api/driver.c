@@ -167,9 +167,10 @@ static CUresult check(unsigned needs)
     if (!context->alive) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     thread.call.context = context->object.id;
     if (needs & UNSAFE) TRY(capture_check_unsafe());
-    if (context->sticky == CUDA_SUCCESS) return CUDA_SUCCESS;
-    if (!(needs & STICKY_LATER)) return context->sticky;
-    thread.owed = context->sticky;
+    /* A fault ends every context of the process (as on an H200). */
+    if (driver.failed == CUDA_SUCCESS) return CUDA_SUCCESS;
+    if (!(needs & STICKY_LATER)) return driver.failed;
+    thread.owed = driver.failed;
     return CUDA_SUCCESS;
 }
 

@@ -23,11 +23,17 @@ static const struct {
     {CU_LIMIT_STACK_SIZE, 1024, true, 512 << 10},                  /* local memory of a thread */
     {CU_LIMIT_PRINTF_FIFO_SIZE, 132 * (64 << 10), true, SIZE_MAX}, /* by multiprocessor */
     {CU_LIMIT_MALLOC_HEAP_SIZE, 8 << 20, true, SIZE_MAX},
-    {CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 2, false, 0},
     {CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 2048, false, 0},
     {CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 64, true, SIZE_MAX},
     {CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0, true, SIZE_MAX},
 };
+
+/* Whether the flags are some of those that there are, with one way of waiting. */
+static bool flags_known(unsigned flags)
+{
+    const unsigned wait = flags & CU_CTX_SCHED_MASK;
+    return (flags & ~(unsigned)FLAGS_KNOWN) == 0 && (wait & (wait - 1)) == 0;
+}
 
 /* Gives `context`, zeroed but for its flags, all that a live context has. */
 static CUresult context_start(struct context *context, bool implicit)
@@ -133,6 +139,7 @@ static CUresult stack_push(struct context *context)
 CUresult driver_cuCtxPushCurrent(CUcontext ctx)
 {
     struct context *context;
+    NEED_POINTER(ctx);
     TRY(context_find(ctx, &context));
     return stack_push(context);
 }
@@ -172,7 +179,7 @@ CUresult driver_cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev
 {
     NEED_POINTER(pctx);
     NEED_DEVICE(dev);
-    if (flags & ~(unsigned)FLAGS_KNOWN) return CUDA_ERROR_INVALID_VALUE;
+    if (!flags_known(flags)) return CUDA_ERROR_INVALID_VALUE;
     if (driver.failed != CUDA_SUCCESS) return driver.failed; /* as an H100 does */
     struct context *context = calloc(1, sizeof *context);
     if (context == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -228,6 +235,7 @@ CUresult driver_cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
         driver.primary->primary = true;
     }
     if (!driver.primary->alive) {
+        if (driver.failed != CUDA_SUCCESS) return driver.failed; /* as for any new context */
         if (driver.primary->object.id != 0) object_remove(&driver.primary->object);
         *driver.primary = (struct context){.primary = true, .flags = driver.primary_flags};
         TRY(context_start(driver.primary, true));
@@ -256,7 +264,7 @@ CUresult driver_cuDevicePrimaryCtxReset(CUdevice dev)
 CUresult driver_cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags)
 {
     NEED_DEVICE(dev);
-    if (flags & ~(unsigned)FLAGS_KNOWN) return CUDA_ERROR_INVALID_VALUE;
+    if (!flags_known(flags)) return CUDA_ERROR_INVALID_VALUE;
     driver.primary_flags = flags;
     if (driver.primary != NULL && driver.primary->alive) driver.primary->flags = flags;
     return CUDA_SUCCESS;
@@ -337,14 +345,16 @@ CUresult driver_cuCtxSynchronize(void)
 
 CUresult driver_cuCtxGetFlags(unsigned int *flags)
 {
+    struct context *context;
     NEED_POINTER(flags);
-    *flags = thread_context()->flags;
+    TRY(context_or_current(NULL, &context));
+    *flags = context->flags;
     return CUDA_SUCCESS;
 }
 
 CUresult driver_cuCtxSetFlags(unsigned int flags)
 {
-    if (flags & ~(unsigned)FLAGS_KNOWN) return CUDA_ERROR_INVALID_VALUE;
+    if (!flags_known(flags)) return CUDA_ERROR_INVALID_VALUE;
     thread_context()->flags = flags;
     return CUDA_SUCCESS;
 }
@@ -362,6 +372,16 @@ static bool is_settled(struct context *context, CUlimit limit)
     return false;
 }
 
+/* What the device makes of a limit that it is asked for: bytes, as an H200 keeps them. */
+static size_t limit_kept(CUlimit limit, size_t value)
+{
+    const size_t least_print = 512 << 10, most_print = (size_t)2 << 30, least_heap = 4 << 20;
+    if (limit == CU_LIMIT_STACK_SIZE) return (value + 15) & ~(size_t)15;
+    if (limit == CU_LIMIT_MALLOC_HEAP_SIZE) return value < least_heap ? least_heap : value;
+    if (limit != CU_LIMIT_PRINTF_FIFO_SIZE) return value;
+    return value < least_print ? least_print : value > most_print ? most_print : value;
+}
+
 CUresult driver_cuCtxSetLimit(CUlimit limit, size_t value)
 {
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
@@ -369,7 +389,7 @@ CUresult driver_cuCtxSetLimit(CUlimit limit, size_t value)
         if (!limits[i].settable) return CUDA_ERROR_UNSUPPORTED_LIMIT;
         if (value > limits[i].most || is_settled(thread_context(), limit))
             return CUDA_ERROR_INVALID_VALUE;
-        thread_context()->limits[limit] = value;
+        thread_context()->limits[limit] = limit_kept(limit, value);
         return CUDA_SUCCESS;
     }
     return (int)limit >= 0 && limit < CU_LIMIT_MAX ? CUDA_ERROR_UNSUPPORTED_LIMIT

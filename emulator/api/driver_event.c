@@ -66,6 +66,7 @@ CUresult driver_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigne
     TRY(capture_check_work(stream));
     if (stream->captured != NULL)
         return capture_record(event, stream, flags & CU_EVENT_RECORD_EXTERNAL);
+    if (flags != 0) return CUDA_ERROR_ILLEGAL_STATE; /* external: to a graph */
     struct operation *operation = operation_make(stream, TRACE_EVENT_RECORD, 0);
     if (operation != NULL) operation->record.object = event->object.id;
     const bool timed = !(event->flags & CU_EVENT_DISABLE_TIMING);

@@ -465,7 +465,10 @@ CUresult driver_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlo
         return CUDA_ERROR_INVALID_VALUE;
     TRY(function_find(func, &function));
     const struct exec_function_info *info = exec_function_info(function->code);
-    *numBlocks = info->max_threads > 0 && (unsigned)blockSize > info->max_threads
+    const size_t allowed =
+        (size_t)(function->max_dynamic_shared > SHARED_DEFAULT ? function->max_dynamic_shared
+                                                               : SHARED_DEFAULT);
+    *numBlocks = dynamicSMemSize > allowed
                      ? 0
                      : (int)resident_blocks(info, (uint64_t)blockSize, dynamicSMemSize);
     return CUDA_SUCCESS;
@@ -522,13 +525,16 @@ CUresult driver_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize,
 {
     struct function *function;
     NEED_POINTER(dynamicSmemSize);
-    if (numBlocks <= 0 || blockSize <= 0) return CUDA_ERROR_INVALID_VALUE;
+    if (numBlocks <= 0 || blockSize <= 0 || blockSize > 1024) return CUDA_ERROR_INVALID_VALUE;
     TRY(function_find(func, &function));
     const struct exec_function_info *info = exec_function_info(function->code);
+    if (resident_blocks(info, (uint64_t)blockSize, 0) < (unsigned)numBlocks)
+        return CUDA_ERROR_INVALID_VALUE;
     int64_t each = (int64_t)timeline_model.shared_bytes / numBlocks -
                    (int64_t)timeline_model.shared_reserved - (int64_t)info->static_shared;
     int64_t most = SHARED_MOST - (int64_t)info->static_shared;
     if (each > most) each = most;
+    if (each > function->max_dynamic_shared) each = function->max_dynamic_shared;
     *dynamicSmemSize = each > 0 ? (size_t)each : 0;
     return CUDA_SUCCESS;
 }

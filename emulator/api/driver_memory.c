@@ -68,6 +68,7 @@ CUresult driver_cuMemAllocPitch(CUdeviceptr *dptr, size_t *pPitch, size_t WidthI
 {
     NEED_POINTER(dptr);
     NEED_POINTER(pPitch);
+    *pPitch = 0;
     if (ElementSizeBytes != 4 && ElementSizeBytes != 8 && ElementSizeBytes != 16)
         return CUDA_ERROR_INVALID_VALUE;
     if (WidthInBytes == 0 || Height == 0 || WidthInBytes > INT32_MAX)
@@ -123,7 +124,7 @@ CUresult driver_cuMemAllocHost(void **pp, size_t bytesize)
 CUresult driver_cuMemFreeHost(void *p)
 {
     const uint64_t address = (uint64_t)(uintptr_t)p;
-    NEED_POINTER(p);
+    if (p == NULL) return CUDA_SUCCESS;
     const struct memory_region *region = memory_find(address);
     if (region == NULL || region->address != address || region->kind != MEMORY_PINNED ||
         region->registered)
@@ -163,8 +164,8 @@ CUresult driver_cuMemHostUnregister(void *p)
     const uint64_t address = (uint64_t)(uintptr_t)p;
     NEED_POINTER(p);
     const struct memory_region *region = memory_find(address);
-    if (region == NULL || !region->registered) return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
-    if (region->address != address) return CUDA_ERROR_INVALID_VALUE;
+    if (region == NULL) return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+    if (!region->registered || region->address != address) return CUDA_ERROR_INVALID_VALUE;
     release(region);
     return CUDA_SUCCESS;
 }
@@ -451,6 +452,8 @@ CUresult driver_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolPr
     if (poolProps->handleTypes != CU_MEM_HANDLE_TYPE_NONE) return CUDA_ERROR_NOT_SUPPORTED;
     struct pool *made = calloc(1, sizeof *made);
     if (made == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    for (int i = 0; i <= CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES; i++)
+        made->values[i] = 1; /* every reuse is allowed at first */
     object_add(&made->object, OBJECT_POOL, NULL);
     *pool = (CUmemoryPool)made;
     return CUDA_SUCCESS;
@@ -549,7 +552,8 @@ CUresult driver_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map
     if (object_find(pool, OBJECT_POOL) == NULL || (map == NULL && count > 0))
         return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < count; i++)
-        if (map[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE || map[i].location.id != 0)
+        if (map[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE || map[i].location.id != 0 ||
+            map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_NONE) /* its own device keeps its access */
             return CUDA_ERROR_INVALID_DEVICE;
     return CUDA_SUCCESS;
 }
@@ -559,7 +563,9 @@ CUresult driver_cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPoo
 {
     NEED_POINTER(flags);
     NEED_POINTER(location);
-    if (object_find(memPool, OBJECT_POOL) == NULL) return CUDA_ERROR_INVALID_VALUE;
+    if (object_find(memPool, OBJECT_POOL) == NULL ||
+        location->type != CU_MEM_LOCATION_TYPE_DEVICE || location->id != 0)
+        return CUDA_ERROR_INVALID_VALUE;
     *flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
     return CUDA_SUCCESS;
 }
@@ -610,6 +616,9 @@ CUresult driver_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUme
                                         CUstream hStream)
 {
     if (object_find(pool, OBJECT_POOL) == NULL) return CUDA_ERROR_INVALID_VALUE;
+    NEED_POINTER(dptr);
+    *dptr = 0;
+    if (bytesize == 0) return CUDA_SUCCESS;
     return driver_cuMemAllocAsync(dptr, bytesize, hStream);
 }
 

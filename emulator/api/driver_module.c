@@ -328,6 +328,9 @@ CUresult driver_cuModuleGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUmodule hmo
     NEED_POINTER(name);
     if (dptr == NULL && bytes == NULL) return CUDA_ERROR_INVALID_VALUE;
     if (module == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    if (bytes != NULL) *bytes = 0;
+    if (*name == '\0' || module_function((struct module *)module, name) != NULL)
+        return CUDA_ERROR_INVALID_VALUE;
     const struct exec_variable *variable = definition_find(module, name);
     if (variable == NULL) return CUDA_ERROR_NOT_FOUND;
     if (dptr != NULL) *dptr = variable->address;

@@ -238,12 +238,13 @@ CUresult driver_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int
 {
     struct stream *stream;
     struct event *event = object_find(hEvent, OBJECT_EVENT);
+    if (Flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
     TRY(stream_for_work(hStream, &stream));
     if (event == NULL) return CUDA_ERROR_INVALID_HANDLE;
-    if (Flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
     thread.call.object = event->object.id;
     if (stream->captured != NULL || event->captured != NULL)
         return capture_wait(stream, event, Flags & CU_EVENT_WAIT_EXTERNAL);
+    if (Flags != 0) return CUDA_ERROR_ILLEGAL_STATE; /* external: to a graph */
     struct operation *operation = operation_make(stream, TRACE_EVENT_WAIT, 0);
     if (operation != NULL) operation->record.object = event->object.id;
     /* An event that was never recorded stands for no work; the wait is an action all the same. */

@@ -73,7 +73,7 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, enum cudaMemcp
     case cudaMemcpyDeviceToDevice:
         return runtime_error(driver->on_device((CUdeviceptr)to, (CUdeviceptr)from, bytes));
     }
-    return cudaErrorInvalidMemcpyDirection;
+    return bytes > 0 ? cudaErrorInvalidMemcpyDirection : cudaSuccess;
 }
 
 static cudaError_t copy_async(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
@@ -92,7 +92,7 @@ static cudaError_t copy_async(void *to, const void *from, size_t bytes, enum cud
     case cudaMemcpyDeviceToDevice:
         return runtime_error(cuMemcpyDtoDAsync((CUdeviceptr)to, (CUdeviceptr)from, bytes, stream));
     }
-    return cudaErrorInvalidMemcpyDirection;
+    return bytes > 0 ? cudaErrorInvalidMemcpyDirection : cudaSuccess;
 }
 
 cudaError_t runtime_cudaMemcpy(void *dst, const void *src, size_t count, enum cudaMemcpyKind kind)
@@ -164,10 +164,12 @@ static cudaError_t describe_rows(CUDA_MEMCPY2D *copy, void *dst, size_t dpitch, 
                             .dstPitch = dpitch,
                             .WidthInBytes = width,
                             .Height = height};
+    const bool fits = dpitch >= width && spitch >= width;
+    if (width == 0 || height == 0) return cudaSuccess;
+    if (!fits && height > 1) return cudaErrorInvalidPitchValue;
     if (!ends_of(kind, &copy->srcMemoryType, &copy->dstMemoryType))
         return cudaErrorInvalidMemcpyDirection;
-    if (dpitch >= width && spitch >= width) return cudaSuccess;
-    return height == 1 ? cudaErrorInvalidValue : cudaErrorInvalidPitchValue;
+    return fits ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 cudaError_t runtime_cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitch,
@@ -305,10 +307,11 @@ cudaError_t runtime_cudaMemcpyToSymbol(const void *symbol, const void *src, size
                                        size_t offset, enum cudaMemcpyKind kind)
 {
     CUdeviceptr address;
+    cudaError_t error = runtime_part_of_variable(symbol, offset, count, &address);
+    if (error != cudaSuccess || count == 0) return error;
     if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost)
         return cudaErrorInvalidMemcpyDirection;
-    cudaError_t error = runtime_part_of_variable(symbol, offset, count, &address);
-    return error == cudaSuccess ? copy((void *)address, src, count, kind) : error;
+    return copy((void *)address, src, count, kind);
 }
 
 cudaError_t runtime_cudaMemcpyToSymbolAsync(const void *symbol, const void *src, size_t count,
@@ -316,10 +319,10 @@ cudaError_t runtime_cudaMemcpyToSymbolAsync(const void *symbol, const void *src,
                                             cudaStream_t stream)
 {
     CUdeviceptr address;
+    cudaError_t error = runtime_part_of_variable(symbol, offset, count, &address);
+    if (error != cudaSuccess || count == 0) return error;
     if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost)
         return cudaErrorInvalidMemcpyDirection;
-    cudaError_t error = runtime_part_of_variable(symbol, offset, count, &address);
-    if (error != cudaSuccess) return error;
     return copy_async((void *)address, src, count, kind, runtime_stream(stream));
 }
 
@@ -327,10 +330,11 @@ cudaError_t runtime_cudaMemcpyFromSymbol(void *dst, const void *symbol, size_t c
                                          enum cudaMemcpyKind kind)
 {
     CUdeviceptr address;
+    cudaError_t error = runtime_part_of_variable(symbol, offset, count, &address);
+    if (error != cudaSuccess || count == 0) return error;
     if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice)
         return cudaErrorInvalidMemcpyDirection;
-    cudaError_t error = runtime_part_of_variable(symbol, offset, count, &address);
-    return error == cudaSuccess ? copy(dst, (void *)address, count, kind) : error;
+    return copy(dst, (void *)address, count, kind);
 }
 
 cudaError_t runtime_cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t count,
@@ -338,10 +342,10 @@ cudaError_t runtime_cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, siz
                                               cudaStream_t stream)
 {
     CUdeviceptr address;
+    cudaError_t error = runtime_part_of_variable(symbol, offset, count, &address);
+    if (error != cudaSuccess || count == 0) return error;
     if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice)
         return cudaErrorInvalidMemcpyDirection;
-    cudaError_t error = runtime_part_of_variable(symbol, offset, count, &address);
-    if (error != cudaSuccess) return error;
     return copy_async(dst, (void *)address, count, kind, runtime_stream(stream));
 }
 

@@ -51,6 +51,8 @@ static CUresult retain_primary(int device, CUcontext *context)
     if (!runtime.primary[device].retained) {
         result = cuDevicePrimaryCtxRetain(&runtime.primary[device].context, device);
         runtime.primary[device].retained = result == CUDA_SUCCESS;
+        /* Nothing brings back a device whose context a fault has ended. */
+        if (result >= CUDA_ERROR_ILLEGAL_ADDRESS) result = CUDA_ERROR_DEVICE_UNAVAILABLE;
     }
     *context = runtime.primary[device].context;
     pthread_mutex_unlock(&runtime.lock);

@@ -177,28 +177,6 @@ START_TEST(stream_ordered_memory_lives_between_its_calls)
 }
 END_TEST
 
-START_TEST(a_pending_free_is_done_when_its_context_fails)
-{
-    CUdeviceptr p;
-    CUcontext other;
-    size_t before, after, total;
-    test_context(_i);
-    OK(cuCtxCreate(&other, NULL, 0, 0));
-    OK(cuCtxPopCurrent(&other));
-    CUstream stream = test_stream(CU_STREAM_NON_BLOCKING);
-    CUdeviceptr q = test_device(BYTES);
-    OK(cuMemGetInfo(&before, &total));
-    OK(cuMemAllocAsync(&p, 1 << 20, stream));
-    CUresult code = test_launch("trap", stream, q, 0, N);
-    if (code == CUDA_SUCCESS) code = cuMemFreeAsync(p, stream);
-    FAILS(CUDA_ERROR_LAUNCH_FAILED, cuCtxSynchronize());
-    if (code != CUDA_SUCCESS) return; /* the error surfaced before the free was asked for */
-    OK(cuCtxPushCurrent(other));
-    OK(cuMemGetInfo(&after, &total));
-    ck_assert_uint_eq(before, after);
-}
-END_TEST
-
 /* rmm #2156: freed on one stream while another still uses it. */
 START_TEST(latest_memory_freed_in_another_stream_is_named)
 {
@@ -253,7 +231,6 @@ int main(void)
         registered_memory_is_pinned,
         managed_memory_is_both_sides,
         stream_ordered_memory_lives_between_its_calls,
-        a_pending_free_is_done_when_its_context_fails,
     };
     for (size_t i = 0; i < sizeof all_orders / sizeof *all_orders; i++)
         tcase_add_loop_test(tcase, all_orders[i], 0, ORDERS);
