@@ -88,6 +88,12 @@ static struct device_run run_one(const char *body, const void *parameters, uint3
     return run;
 }
 
+static void end_one(struct device_run *run)
+{
+    exec_program_destroy((struct exec_program *)run->program);
+    device_reset();
+}
+
 START_TEST(a_spin_beside_a_barrier_names_both)
 {
     static const char body[] =
@@ -106,6 +112,7 @@ START_TEST(a_spin_beside_a_barrier_names_both)
                      "end: it is in a loop around line 9, reading a value that does not change; of "
                      "its block 64 of 96 threads wait at the barrier on line 7");
     ck_assert_uint_eq(run.fault.line, 9);
+    end_one(&run);
 }
 END_TEST
 
@@ -135,6 +142,7 @@ START_TEST(a_heap_that_is_used_up_gives_null)
     give_heap(&run);
     ck_assert_int_eq(device_launch(&run), EXEC_DONE);
     ck_assert_uint_eq(*last, 0);
+    end_one(&run);
 }
 END_TEST
 
@@ -147,6 +155,7 @@ START_TEST(a_heap_that_was_written_over_is_named)
         give_heap(&run);
         ck_assert_int_eq(device_launch(&run), EXEC_TRAP);
         ck_assert_ptr_nonnull(strstr(run.fault.message, "the heap is damaged"));
+        end_one(&run);
     }
 }
 END_TEST
