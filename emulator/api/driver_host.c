@@ -2,6 +2,7 @@
  * makes pending work go on when the host waits for it without calling CUDA (in a loop on a flag, in
  * a condition variable): a device works by itself, however late the order. */
 #include "emulator/api/driver_graph.h"
+#include "emulator/api/driver_shield.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -38,6 +39,10 @@ static void job_add(struct job *job)
 
 static void job_run(struct job *job)
 {
+    if (job->op != NULL) {
+        timeline_host_function_begins(job->op);
+        shields_sweep();
+    }
     pthread_mutex_unlock(&driver.lock);
     thread.in_host_function = true;
     thread.host_op = job->op;

@@ -157,3 +157,8 @@ void timeline_op_follows_all(struct timeline_op *op)
 {
     op->clock.everything = true;
 }
+
+void timeline_host_function_begins(struct timeline_op *op)
+{
+    happens_host_saw(op->timeline, &op->clock);
+}

@@ -1,6 +1,7 @@
 /* Races as a program meets them, in every order: what is named, and what is not accused. */
 #include "tests/driver/driver_test.h"
 
+#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,6 +143,40 @@ START_TEST(a_host_function_is_ordered_by_its_stream)
 }
 END_TEST
 
+static void CUDA_CB hand_on(void *data)
+{
+    sem_post(data);
+}
+
+START_TEST(a_host_function_hands_on_what_its_stream_has_done)
+{
+    sem_t done;
+    begin(_i);
+    sem_init(&done, 0, 0);
+    OK(cuMemcpyDtoHAsync(pinned, buffer, BYTES, one));
+    OK(cuLaunchHostFunc(one, hand_on, &done));
+    sem_wait(&done);
+    ((volatile unsigned *)pinned)[7] = 3;
+    OK(test_launch("add", two, buffer, 1, N));
+    end(0);
+    sem_destroy(&done);
+}
+END_TEST
+
+START_TEST(a_host_function_of_another_stream_hands_on_nothing)
+{
+    sem_t done;
+    begin(_i);
+    sem_init(&done, 0, 0);
+    OK(cuMemcpyDtoHAsync(pinned, buffer, BYTES, one));
+    OK(cuLaunchHostFunc(two, hand_on, &done));
+    sem_wait(&done);
+    ((volatile unsigned *)pinned)[7] = 3;
+    end(1);
+    sem_destroy(&done);
+}
+END_TEST
+
 START_TEST(memory_that_is_freed_while_in_use_is_named)
 {
     begin(EARLIEST);
@@ -189,6 +224,8 @@ int main(void)
     tcase_add_loop_test(tcase, the_host_may_do_anything_once_it_has_waited, 0, ORDERS);
     tcase_add_loop_test(tcase, a_part_in_flight_leaves_the_rest_alone, 0, ORDERS);
     tcase_add_loop_test(tcase, a_host_function_is_ordered_by_its_stream, 0, ORDERS);
+    tcase_add_loop_test(tcase, a_host_function_hands_on_what_its_stream_has_done, 0, ORDERS);
+    tcase_add_loop_test(tcase, a_host_function_of_another_stream_hands_on_nothing, 0, ORDERS);
     tcase_add_test(tcase, memory_that_is_freed_while_in_use_is_named);
     tcase_add_loop_test(tcase, a_loop_is_one_finding_with_a_count, 0, ORDERS);
     tcase_add_loop_test(tcase, it_can_be_turned_off, 0, ORDERS);
