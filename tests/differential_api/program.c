@@ -37,6 +37,18 @@ bool chance(struct program *p, unsigned percent)
 
 enum { LINE = 512 };
 
+static uint32_t hash_on(uint32_t hash, const char *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++) hash = (hash ^ (unsigned char)bytes[i]) * 16777619u;
+    return hash;
+}
+
+/* What is asked next: a call as it is written, or how an answer will be written down. */
+static void asks(struct program *p, const char *text, size_t length)
+{
+    p->text = hash_on(hash_on(p->text, text, length), "\n", 1);
+}
+
 static void write_line(struct program *p, char *line, int length)
 {
     if (length >= LINE - 1) length = LINE - 2;
@@ -54,6 +66,7 @@ void note(struct program *p, const char *format, ...)
 {
     char line[LINE];
     va_list arguments;
+    asks(p, format, strlen(format));
     va_start(arguments, format);
     int length = 2 + vsnprintf(line + 2, sizeof line - 2, format, arguments);
     va_end(arguments);
@@ -66,6 +79,7 @@ static void write_call(struct program *p, int code, const char *format, va_list 
     char line[LINE];
     int length = vsnprintf(line, sizeof line - 16, format, arguments);
     if (length > LINE - 17) length = LINE - 17;
+    asks(p, line, (size_t)length);
     length += snprintf(line + length, 16, " = %d", code);
     write_line(p, line, length);
 }
@@ -90,10 +104,7 @@ CUresult dr(struct program *p, CUresult code, const char *format, ...)
 
 uint32_t digest(const void *bytes, size_t size)
 {
-    const unsigned char *byte = bytes;
-    uint32_t hash = 2166136261u; /* FNV-1a */
-    for (size_t i = 0; i < size; i++) hash = (hash ^ byte[i]) * 16777619u;
-    return hash;
+    return hash_on(2166136261u, bytes, size); /* FNV-1a */
 }
 
 void act(struct program *p, const struct action *actions, size_t count, void *self)

@@ -21,6 +21,7 @@ struct program {
     const char *family;
     unsigned number;
     uint64_t state; /* of the draws */
+    uint32_t text;  /* hash of what the program asks, whatever is answered */
     int log;        /* file descriptor: one write per line, so that a crash loses none */
     bool runtime_error_seen;
 };
