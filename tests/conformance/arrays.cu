@@ -635,6 +635,7 @@ static void texture_ended()
 
 int main()
 {
+    std::setvbuf(stdout, nullptr, _IOLBF, 0); // a crash loses no line
     apart("weights", weights);
     apart("sums", sums);
     apart("addressing", addressing);
