@@ -27,6 +27,7 @@ static void show_record(const struct trace_record *r)
     if (r->flags & TRACE_ASYNC) printf(" async");
     if (r->flags & TRACE_DRIVER) printf(" driver");
     if (r->flags & TRACE_IMPLICIT) printf(" implicit");
+    if (r->flags & TRACE_MADE_TO_FAIL) printf(" made to fail");
     if (r->code != 0) printf(" code=%d", r->code);
     show("context", r->context);
     show("stream", r->stream);

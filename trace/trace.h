@@ -88,6 +88,8 @@ enum trace_flag {
                                  default stream, a context's end taking its streams along) */
     TRACE_TIMING_DISABLED = 1u << 5, /* CREATE of an event */
     TRACE_NON_BLOCKING = 1u << 6,    /* CREATE of a stream */
+    TRACE_CAN_FAIL = 1u << 7,        /* CALL: one that the software device can make fail */
+    TRACE_MADE_TO_FAIL = 1u << 8,    /* CALL: it did, and did nothing else: text = as if what */
 };
 
 /* Identifiers: 0 is "none"; otherwise small numbers, given once per process and never reused, so

@@ -2,6 +2,7 @@
 #include "emulator/api/driver.h"
 
 #include "emulator/api/driver_environment.h"
+#include "emulator/api/driver_fault.h"
 #include "emulator/api/driver_shield.h"
 
 #include <stdio.h>
@@ -61,6 +62,7 @@ static void process_start(void)
     pthread_key_create(&thread_end_key, thread_end);
     pthread_atfork(NULL, NULL, after_fork_in_child);
     driver.trace = trace_open_from_environment();
+    fault_begin();
 }
 
 static void thread_start(void)
@@ -110,8 +112,7 @@ void overlap_call_enter(const char *name, const void *caller, unsigned flags)
     thread_spend(flags & OVERLAP_CALL_ASYNC ? timeline_model.submit : timeline_model.call);
 }
 
-/* "cuMemcpyHtoDAsync" of "cuMemcpyHtoDAsync_v2_ptsz". */
-static void copy_plain_name(char *to, size_t size, const char *name)
+void call_plain_name(char *to, size_t size, const char *name)
 {
     trace_copy_string(to, size, name);
     char *end = to + strlen(to);
@@ -129,7 +130,8 @@ int overlap_call_leave(int code)
     struct trace_record record = {
         .kind = TRACE_CALL,
         .flags = (call->flags & OVERLAP_CALL_DRIVER ? TRACE_DRIVER : 0u) |
-                 (call->flags & OVERLAP_CALL_ASYNC ? TRACE_ASYNC : 0u),
+                 (call->flags & OVERLAP_CALL_ASYNC ? TRACE_ASYNC : 0u) | call->fault,
+        .stack = call->stack,
         .code = code,
         .context = call->context,
         .stream = call->stream,
@@ -140,7 +142,8 @@ int overlap_call_leave(int code)
         .caller = (uint64_t)(uintptr_t)call->caller,
     };
     if (driver.trace == NULL) return code;
-    copy_plain_name(record.name, sizeof record.name, call->name);
+    trace_copy_string(record.text, sizeof record.text, call->as_if);
+    call_plain_name(record.name, sizeof record.name, call->name);
     trace_put(driver.trace, &record);
     return code;
 }
@@ -187,6 +190,7 @@ CUresult driver_enter(const char *name, unsigned needs, const void *caller)
     CUresult code = check(needs);
     if (code == CUDA_SUCCESS && driver.timeline != NULL && needs != ANY && !driver.forked)
         timeline_nudge(driver.timeline);
+    if (code == CUDA_SUCCESS && !driver.forked) code = fault_strikes();
     return code;
 }
 
@@ -299,7 +303,9 @@ CUresult driver_cuDriverGetVersion(int *driverVersion)
  * process: work that nobody waited for does not run, as on a GPU. */
 __attribute__((destructor)) static void process_end(void)
 {
-    if (driver.forked || driver.timeline == NULL) return;
+    if (driver.forked) return;
+    fault_end();
+    if (driver.timeline == NULL) return;
     if (pthread_mutex_trylock(&driver.lock) != 0) return; /* a thread is still inside a call */
     timeline_settle(driver.timeline);
     pthread_mutex_unlock(&driver.lock);

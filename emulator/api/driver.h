@@ -153,6 +153,9 @@ struct call {
     uint64_t request;
     uint64_t start_ns;
     uint64_t context, stream, object; /* trace ids that the call named */
+    unsigned fault;                   /* TRACE_CAN_FAIL, TRACE_MADE_TO_FAIL: driver_fault.h */
+    const char *as_if;                /* of a call that is made to fail: why; NULL: it is not */
+    uint32_t stack;                   /* the same: stack_note */
 };
 
 struct thread {
@@ -173,6 +176,8 @@ struct thread {
 };
 extern __thread struct thread thread;
 
+/* "cuMemcpyHtoDAsync" of "cuMemcpyHtoDAsync_v2_ptsz". */
+void call_plain_name(char *to, size_t size, const char *name);
 /* The context on top of the thread's stack, alive or not; NULL: none. */
 struct context *thread_context(void);
 /* Lets the calling thread's host clock run on. */

@@ -39,6 +39,10 @@ int overlap_call_leave(int code);
  * CUDA_ERROR_NOT_PERMITTED by themselves.) */
 bool overlap_call_permitted(void);
 
+/* The current call, if it is the submission's own, is about to be carried out: the error that it
+ * has to return instead, because OVERLAP_FAIL chose it (driver_fault.h), or 0. */
+int overlap_call_fault(void);
+
 /* True in a process that was forked after CUDA had been initialised in its parent: nothing works
  * here; cuInit and every other call return CUDA_ERROR_NOT_INITIALIZED. */
 bool overlap_forked(void);

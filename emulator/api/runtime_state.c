@@ -135,10 +135,11 @@ cudaError_t runtime_enter(const char *name, const void *caller, enum runtime_nee
 {
     overlap_call_enter(name, caller, needs == RUNTIME_ASYNC ? OVERLAP_CALL_ASYNC : 0);
     thread.default_stream = stream;
-    if (needs == RUNTIME_ANY) return cudaSuccess;
+    if (needs == RUNTIME_ANY) return runtime_error((CUresult)overlap_call_fault());
     if (!overlap_call_permitted()) return cudaErrorNotPermitted;
     CUresult result = make_ready();
     if (result == CUDA_SUCCESS && needs != RUNTIME_READY) result = make_current();
+    if (result == CUDA_SUCCESS) result = (CUresult)overlap_call_fault();
     return runtime_error(result);
 }
 
