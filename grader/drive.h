@@ -44,6 +44,10 @@ struct drive {
  * itself could not go on (host memory); it says why on stderr first. */
 __attribute__((visibility("default"))) int drive_main(struct drive *drive);
 
+/* The phase of a run with RUN_FAULTS in which calls are made to fail: all that the student's
+ * functions do, and no call of the drive's own. */
+#define DRIVE_FAULTS "faults"
+
 /* Mark the begin and the end of a phase: a stretch of the run that the judge can ask about, or
  * time, by name (at most 63 bytes) and index (the n-th repetition, 0 where there is one). Phases
  * may nest. Both write a TRACE_MARK with CLOCK_MONOTONIC. Before a phase that is timed ends, the

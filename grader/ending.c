@@ -46,8 +46,7 @@ static const struct advice advices[ENDED_COUNT] = {
                             "Every fork() needs its waitpid()."},
 };
 
-/* The innermost line of the student's on the stack. */
-static bool place_of_stack(const struct evidence *evidence, struct place *place)
+bool evidence_ending_place(const struct evidence *evidence, struct place *place)
 {
     for (size_t i = 0; i < evidence->frame_count; i++) {
         uint64_t at = evidence->frames[i] - (i > 0);
@@ -72,7 +71,7 @@ static void fail_somewhere(struct verdict *verdict, const struct evidence *evide
                            const char *what)
 {
     struct place place;
-    if (place_of_stack(evidence, &place))
+    if (evidence_ending_place(evidence, &place))
         verdict_fail_at(verdict, &place, "%s", what);
     else
         verdict_fail(verdict, evidence, last_finding(evidence), "%s", what);

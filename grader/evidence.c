@@ -275,6 +275,14 @@ const struct trace_record *evidence_creation(const struct evidence *evidence, ui
     return object != 0 ? evidence_next(evidence, &query, NULL) : NULL;
 }
 
+const struct trace_record *evidence_made_to_fail(const struct evidence *evidence)
+{
+    const struct query calls = {.kind = TRACE_CALL};
+    for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &calls, r)) != NULL;)
+        if (r->flags & TRACE_MADE_TO_FAIL) return r;
+    return NULL;
+}
+
 const char *evidence_setting(const struct evidence *evidence, const char *key)
 {
     struct query query = {.kind = TRACE_SETTING, .name = key};

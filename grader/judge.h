@@ -40,12 +40,16 @@ enum run_flag {
     RUN_ON_GPU = 1u << 1,
     RUN_ON_BOTH = RUN_ON_EMULATOR | RUN_ON_GPU,
     /* On the emulator, the run is repeated, with fresh inputs, with operations run as late and as
-     * early as CUDA allows and in two random orders between (latest, earliest, random:1,
-     * random:2). Its checks must hold in each. Without the flag: latest only. */
+     * early as CUDA allows and in random orders between (latest, earliest, random:1, random:2). Its
+     * checks must hold in each. Without the flag: latest only. */
     RUN_IN_EVERY_ORDER = 1u << 2,
     /* The reference solution is run in turn with the submission, with the same inputs, several
      * times on a GPU, once on the emulator (whose clock is exact). See verdict_time_ratio. */
     RUN_TIMED = 1u << 3,
+    /* On the emulator only. The run is made as it is, and then, with the same inputs, once for each
+     * call in the phase DRIVE_FAULTS that can fail, with that call failing: evidence->faults. (Of
+     * very many calls it is a choice: grader/faults.h.) */
+    RUN_FAULTS = 1u << 4,
 };
 
 /* One process to start. A lesson's list of them ends with a row whose name is NULL. */
@@ -170,6 +174,12 @@ struct evidence {
     const struct evidence *repeats;
     const struct evidence *references;
     size_t repeat_count;
+
+    /* RUN_FAULTS: the runs in which a call was made to fail (evidence_made_to_fail), however they
+     * ended; after the second that did not end well no more are made. Otherwise none. */
+    const struct evidence *faults;
+    size_t fault_count;
+    size_t fault_calls; /* how many calls could have been chosen */
 };
 
 /* A place in source code. */
@@ -227,6 +237,8 @@ const struct trace_record *evidence_operation_of(const struct evidence *evidence
 /* The CREATE of the object that the record names (stream, object...), or NULL. */
 const struct trace_record *evidence_creation(const struct evidence *evidence, uint32_t process,
                                              uint32_t what, uint64_t object);
+/* The CALL that the device made to fail in this run, or NULL. */
+const struct trace_record *evidence_made_to_fail(const struct evidence *evidence);
 /* The value of a TRACE_SETTING (its text), or NULL. */
 const char *evidence_setting(const struct evidence *evidence, const char *key);
 
@@ -269,6 +281,10 @@ __attribute__((format(printf, 2, 3))) void verdict_why(struct verdict *verdict, 
 __attribute__((format(printf, 2, 3))) void verdict_hint(struct verdict *verdict, const char *format,
                                                         ...);
 
+/* What kind of finding the failure is: a name in trace/trace_findings.def, or "leak". The reports
+ * give it as the failure's type. */
+void verdict_kind(struct verdict *verdict, const char *kind);
+
 /* The check cannot be judged here: "the kernel's time cannot be seen: ...". */
 __attribute__((format(printf, 2, 3))) void verdict_skip(struct verdict *verdict, const char *format,
                                                         ...);
@@ -292,6 +308,10 @@ void verdict_findings(struct verdict *verdict, const struct evidence *evidence,
  * did not end before the phase did, at the line that made it. */
 void verdict_leaks(struct verdict *verdict, const struct evidence *evidence,
                    const struct phase *phase);
+
+/* The same in a run in which a call was made to fail: `before`, a sentence, comes first in each. */
+void verdict_leaks_after(struct verdict *verdict, const struct evidence *evidence,
+                         const struct phase *phase, const char *before);
 
 /* Fails when the student made a call that returned an error, in the phase (NULL: the whole run).
  * cudaErrorNotReady and CUDA_ERROR_NOT_READY are answers, not errors. */

@@ -17,6 +17,7 @@ struct run_request {
     const struct sources *sources; /* of that library; lives as long as the evidence */
     enum drive_device device;
     const char *order; /* emulator: OVERLAP_ORDER; NULL: the device's own default */
+    const char *fault; /* emulator: the call that fails (grader/faults.h); NULL: none */
     bool reference;
     uint64_t seed;   /* the grader's secret */
     unsigned repeat; /* inputs differ from repeat to repeat; submission and reference get the

@@ -1,5 +1,6 @@
 #include "grader/store.h"
 #include "grader/evidence.h"
+#include "grader/faults.h"
 #include "grader/sources.h"
 #include "grader/timing.h"
 
@@ -7,13 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* OVERLAP_ORDER, as emulator/timeline understands it. */
-static const char *const orders[SLOT_COUNT] = {
-    [SLOT_LATEST] = "latest",
-    [SLOT_EARLIEST] = "earliest",
-    [SLOT_RANDOM_1] = "random:1",
-    [SLOT_RANDOM_2] = "random:2",
-};
+/* The slot's OVERLAP_ORDER, as emulator/timeline understands it. */
+static const char *order_of(enum store_slot slot, char text[STORE_ORDER])
+{
+    if (slot == SLOT_GPU) return NULL;
+    if (slot < SLOT_RANDOM)
+        snprintf(text, STORE_ORDER, "%s", slot == SLOT_LATEST ? "latest" : "earliest");
+    else
+        snprintf(text, STORE_ORDER, "random:%d", (int)(slot - SLOT_RANDOM) + 1);
+    return text;
+}
 
 int store_open(struct store *store)
 {
@@ -44,6 +48,8 @@ void store_close(struct store *store)
                 evidence_release(&set->repeats[j]);
                 if (set->references != NULL && !shared) evidence_release(&set->references[j]);
             }
+            for (size_t j = 0; j < set->fault_count; j++) evidence_release(&set->faults[j]);
+            free(set->faults);
             free(set->repeats);
             if (!shared) free(set->references);
         }
@@ -63,8 +69,8 @@ size_t store_plan(const struct lesson *lesson, const struct check *check)
 }
 
 size_t store_slots(const struct devices *devices, const struct lesson *lesson,
-                   const struct check *check, enum store_slot slots[SLOT_COUNT],
-                   struct text *reason)
+                   const struct check *check, unsigned random_orders,
+                   enum store_slot slots[SLOT_COUNT], struct text *reason)
 {
     const struct run_plan *plan = &lesson->runs[store_plan(lesson, check)];
     bool may_gpu = (plan->flags & RUN_ON_GPU) && !(check->flags & CHECK_EMULATOR_ONLY);
@@ -79,20 +85,44 @@ size_t store_slots(const struct devices *devices, const struct lesson *lesson,
         bool earliest = every && (check->flags & CHECK_EARLIEST);
         if (!earliest) slots[count++] = SLOT_LATEST;
         if (every) slots[count++] = SLOT_EARLIEST;
-        if (every && !earliest) {
-            slots[count++] = SLOT_RANDOM_1;
-            slots[count++] = SLOT_RANDOM_2;
-        }
+        for (unsigned i = 0; every && !earliest && i < random_orders; i++)
+            slots[count++] = SLOT_RANDOM + i;
     }
     if (count == 0 && reason != NULL) {
         if (may_gpu)
             text_format(reason, "This can only be judged on a GPU, and there is none: %s.",
                         devices->no_gpu);
         else
-            text_format(reason, "Only the emulator can see this, and it is not used: %s.",
+            text_format(reason, "Only the emulator can %s, and it is not used: %s.",
+                        plan->flags & RUN_FAULTS ? "make calls fail" : "see this",
                         devices->no_emulator);
     }
     return count;
+}
+
+/* After the run in which no call was made to fail, those in which one is. Returns 0 or -1. */
+static int make_faults(const struct run_request *plain, struct run_set *set, struct text *why)
+{
+    struct fault chosen[FAULTS_MOST];
+    struct evidence *first = &set->repeats[0];
+    size_t ended_badly = 0;
+
+    const size_t count = faults_choose(first, chosen, FAULTS_MOST, &first->fault_calls);
+    set->faults = calloc(count + 1, sizeof *set->faults);
+    if (set->faults == NULL) {
+        text_add(why, "no memory");
+        return -1;
+    }
+    for (size_t i = 0; i < count && ended_badly < 2; i++) {
+        struct run_request request = *plain;
+        request.fault = chosen[i].which;
+        if (run_make(&request, &set->faults[i], why) != 0) return -1;
+        set->fault_count++;
+        ended_badly += !evidence_usable(&set->faults[i]);
+    }
+    first->faults = set->faults;
+    first->fault_count = set->fault_count;
+    return 0;
 }
 
 /* Runs the submission and, if it is timed, the reference in turn with it. Returns 0 or -1. */
@@ -115,7 +145,7 @@ static int make_set(struct store *store, size_t plan_index, enum store_slot slot
         .shown_folder = store->handed_in->shown,
         .sources = store->sources,
         .device = slot == SLOT_GPU ? DRIVE_GPU : DRIVE_EMULATOR,
-        .order = orders[slot],
+        .order = order_of(slot, set->order),
         .seed = store->seed,
     };
 
@@ -146,6 +176,9 @@ static int make_set(struct store *store, size_t plan_index, enum store_slot slot
             set->count = 0;
         }
     }
+    if ((plan->flags & RUN_FAULTS) && evidence_usable(&set->repeats[0]) &&
+        make_faults(&submission, set, why) != 0)
+        return -1;
     if (same) set->references = set->repeats;
     for (size_t i = 0; i < set->count; i++) {
         set->repeats[i].repeats = set->repeats;

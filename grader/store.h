@@ -8,15 +8,26 @@
 #include "grader/devices.h"
 #include "grader/run.h"
 
-/* Where and in which order a run happens. */
-enum store_slot { SLOT_GPU, SLOT_LATEST, SLOT_EARLIEST, SLOT_RANDOM_1, SLOT_RANDOM_2, SLOT_COUNT };
+/* Where and in which order a run happens: SLOT_RANDOM + n is the random order of seed n + 1. */
+enum store_slot {
+    SLOT_GPU,
+    SLOT_LATEST,
+    SLOT_EARLIEST,
+    SLOT_RANDOM,
+    SLOT_COUNT = SLOT_RANDOM + OPTIONS_MOST_ORDERS
+};
+
+#define STORE_ORDER 16 /* "random:20" */
 
 /* A run, its repetitions, and the reference's. */
 struct run_set {
     bool made;
+    char order[STORE_ORDER]; /* the evidence refers to it */
     struct evidence *repeats;
     struct evidence *references; /* may be `repeats` itself */
     size_t count;
+    struct evidence *faults; /* RUN_FAULTS */
+    size_t fault_count;
 };
 
 struct store {
@@ -39,11 +50,12 @@ void store_close(struct store *store);
 /* The plan that a check reads, as an index, or SIZE_MAX: the lesson's table is wrong. */
 size_t store_plan(const struct lesson *lesson, const struct check *check);
 
-/* Which slots a check is judged on, in the order of judging; returns how many. None: *reason (may
- * be NULL) says why, as the end of a sentence. */
+/* Which slots a check is judged on, in the order of judging; returns how many. Runs that are made
+ * in every order are made in `random_orders` random ones. None: *reason (may be NULL) says why, as
+ * the end of a sentence. */
 size_t store_slots(const struct devices *devices, const struct lesson *lesson,
-                   const struct check *check, enum store_slot slots[SLOT_COUNT],
-                   struct text *reason);
+                   const struct check *check, unsigned random_orders,
+                   enum store_slot slots[SLOT_COUNT], struct text *reason);
 
 /* The evidence of a slot; runs if it has not been made. NULL: the grader cannot go on (`why`). */
 const struct evidence *store_evidence(struct store *store, size_t plan, enum store_slot slot,

@@ -52,20 +52,33 @@ static bool place_in_device_code(const struct evidence *evidence,
     return true;
 }
 
+/* On the student's own line: in a kernel of theirs, or where they launched one of ours. */
+static void fail_with_finding(struct verdict *verdict, const struct evidence *evidence,
+                              const struct trace_record *finding)
+{
+    struct place place, launch;
+    char sentence[800];
+
+    evidence_sentence(evidence, finding, sentence, sizeof sentence);
+    bool in_kernel = place_in_device_code(evidence, finding, &place);
+    if (in_kernel && !place.submission && evidence_student_place(evidence, finding, &launch))
+        verdict_fail_at(verdict, &launch, "In the kernel, at %s:%u: %s", place.file, place.line,
+                        sentence);
+    else if (in_kernel)
+        verdict_fail_at(verdict, &place, "%s", sentence);
+    else
+        verdict_fail(verdict, evidence, finding, "%s", sentence);
+}
+
 void verdict_findings(struct verdict *verdict, const struct evidence *evidence,
                       const char *const *names)
 {
     struct query query = {.kind = TRACE_FINDING};
 
     for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &query, r)) != NULL;) {
-        struct place place;
-        char sentence[800];
         if (!is_listed(r->name, names) || seen_before(evidence, r)) continue;
-        evidence_sentence(evidence, r, sentence, sizeof sentence);
-        if (place_in_device_code(evidence, r, &place))
-            verdict_fail_at(verdict, &place, "%s", sentence);
-        else
-            verdict_fail(verdict, evidence, r, "%s", sentence);
+        fail_with_finding(verdict, evidence, r);
+        verdict_kind(verdict, r->name);
         char times[48] = "";
         if (r->count > 1) snprintf(times, sizeof times, "It was seen %" PRIu64 " times.", r->count);
         const struct trace_finding *words = trace_finding_find(r->name);
@@ -96,6 +109,12 @@ static bool was_ended(const struct evidence *evidence, const struct trace_record
 void verdict_leaks(struct verdict *verdict, const struct evidence *evidence,
                    const struct phase *phase)
 {
+    verdict_leaks_after(verdict, evidence, phase, "");
+}
+
+void verdict_leaks_after(struct verdict *verdict, const struct evidence *evidence,
+                         const struct phase *phase, const char *before)
+{
     struct query query = {.phase = phase, .kind = TRACE_CREATE, .student = true};
     const struct trace_record *end = phase != NULL ? &evidence->trace.records[phase->last] : NULL;
     const struct trace_record *leaked[LEAK_PLACES];
@@ -121,7 +140,9 @@ void verdict_leaks(struct verdict *verdict, const struct evidence *evidence,
         char sentence[160];
         if (row == NULL) continue; /* nothing that a program gives back */
         trace_leak_sentence(leaked[i]->what, count[i], bytes[i], sentence, sizeof sentence);
-        verdict_fail(verdict, evidence, leaked[i], "%s", sentence);
+        verdict_fail(verdict, evidence, leaked[i], "%s%s%s", before, *before != '\0' ? " " : "",
+                     sentence);
+        verdict_kind(verdict, "leak");
         verdict_why(verdict, "What is not given back is held until the program ends: a program "
                              "that runs for days runs out of it.");
         verdict_hint(verdict,

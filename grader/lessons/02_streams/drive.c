@@ -231,6 +231,33 @@ static void run_fails(struct drive *drive, struct streams_lane *lanes)
     (void)cudaGetLastError();
 }
 
+/* Open, run, close, with a call of them made to fail: none of the drive's own is among them. */
+static void life_with_a_failure(struct drive *drive, struct streams_lane *lanes)
+{
+    const struct streams_input *input = drive->input;
+    struct streams_output *output = drive->output;
+
+    lanes_clear(input, lanes);
+    give(SIZE_MAX);
+    drive_begin(drive, DRIVE_FAULTS, 0);
+    drive_begin(drive, STREAMS_PHASE_OPEN, 0);
+    output->open = streams_open(lanes, input->count);
+    drive_end(drive, STREAMS_PHASE_OPEN, 0);
+    output->kept = lanes_kept(lanes, input->count);
+    for (uint32_t i = 0; i < input->count; i++) output->incomplete += lanes[i].host == NULL;
+    if (output->open == cudaSuccess && output->incomplete == 0) {
+        lanes_fill(input, lanes, 0);
+        drive_begin(drive, STREAMS_PHASE_RUN, 0);
+        output->runs[0] = streams_run(lanes, input->count, given_kernel);
+        drive_end(drive, STREAMS_PHASE_RUN, 0);
+        lanes_take(input, lanes, 0, output);
+        drive_begin(drive, STREAMS_PHASE_CLOSE, 0);
+        output->close = streams_close(lanes, input->count);
+        drive_end(drive, STREAMS_PHASE_CLOSE, 0);
+    }
+    drive_end(drive, DRIVE_FAULTS, 0);
+}
+
 int drive_main(struct drive *drive)
 {
     const struct streams_input *input = drive->input;
@@ -243,6 +270,10 @@ int drive_main(struct drive *drive)
     output->incomplete = 0;
     cudaError_t error = cudaFree(NULL); /* the start-up of the device is nobody's time */
     if (error != cudaSuccess) return failed("the device did not start", error);
+    if (strcmp(drive->run, "faults") == 0) {
+        life_with_a_failure(drive, lanes);
+        return 0;
+    }
     if (!input->whole && measure(drive, comparing) != 0) return 1;
     if (failures) open_fails(drive, lanes);
 

@@ -4,6 +4,7 @@
 #include "grader/judge.h"
 #include "grader/lessons/02_streams/exchange.h"
 #include "grader/lessons/answer.h"
+#include "grader/lessons/failures.h"
 #include "grader/lessons/marks.h"
 #include "grader/lessons/waits.h"
 #include "grader/timing.h"
@@ -74,6 +75,15 @@ static int prepare_failures(struct run_input *input)
     return 0;
 }
 
+static int prepare_faults(struct run_input *input)
+{
+    struct streams_input *in = allocate(input, 3, 1, 100, 300);
+    if (in == NULL) return -1;
+    in->whole = 1;
+    input->output_size += in->total * sizeof(float);
+    return 0;
+}
+
 /* The real constants on a GPU: 200 arrays of 1024 x 1024 floats, and a ragged end. */
 static int prepare_large(struct run_input *input)
 {
@@ -100,6 +110,7 @@ static const struct run_plan runs[] = {
      .prepare = prepare_large,
      .seconds = LARGE_SECONDS,
      .memory = LARGE_MEMORY},
+    {.name = FAILURES_RUN, .flags = RUN_ON_EMULATOR | RUN_FAULTS, .prepare = prepare_faults},
     {0},
 };
 
@@ -603,6 +614,65 @@ static void judge_left_on_failure(struct verdict *verdict, const struct evidence
                               "was never released, and the caller does not know of it.");
 }
 
+/* One of the three functions, by the phase in which the call failed. */
+static struct answer answer_to_failure(const struct evidence *evidence,
+                                       const struct trace_record *failed, struct phase *phase)
+{
+    const struct view view = look(evidence);
+    const struct {
+        const char *phase, *function;
+        int code;
+    } parts[] = {
+        {STREAMS_PHASE_OPEN, OPEN, view.out->open},
+        {STREAMS_PHASE_RUN, RUN, view.out->runs[0]},
+        {STREAMS_PHASE_CLOSE, CLOSE, view.out->close},
+    };
+    const size_t at = (size_t)(failed - evidence->trace.records);
+    size_t i = 0;
+    while (i < 2 && !(evidence_phase(evidence, parts[i].phase, 0, phase) && at <= phase->last)) i++;
+    return answer_in(evidence, parts[i].phase, 0, parts[i].function, parts[i].code, phase);
+}
+
+/* Every lane is whole, and so is the result. */
+static bool is_right_all_the_same(const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    if (view.out->open != 0 || view.out->kept != 3 * view.in->count || view.out->runs[0] != 0)
+        return false;
+    for (uint32_t lane = 0; lane < view.in->count; lane++) {
+        const struct streams_input_lane *l = &view.in->lanes[lane];
+        for (size_t k = 0; k < l->length; k++) {
+            const float expected = marks_expected(values_at(l->seed, k), k);
+            if (memcmp(&view.out->values[l->offset + k], &expected, sizeof expected) != 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+static void judge_kept(struct verdict *verdict, const struct evidence *evidence,
+                       const struct answer *answer, const struct trace_record *failed,
+                       const char *before)
+{
+    const struct view view = look(evidence);
+    if (strcmp(answer->function, OPEN) != 0 || view.out->open == 0 || view.out->kept == 0) return;
+    verdict_fail(
+        verdict, evidence, failed,
+        "%s; streams_open returned that, and %u pointers in the lanes were not set back to "
+        "NULL.",
+        before, view.out->kept);
+    verdict_why(verdict, "The caller cannot tell what it still owns, and releases it twice.");
+    verdict_hint(verdict, "Set the pointer to NULL where it is released.");
+}
+
+static void judge_each_failure(struct verdict *verdict, const struct evidence *evidence)
+{
+    static const struct failures_contract contract = {ANSWER_RUNTIME, answer_to_failure,
+                                                      is_right_all_the_same, judge_kept};
+    const struct view view = look(evidence);
+    if (ran(verdict, &view)) failures_judge(verdict, evidence, &contract);
+}
+
 /* What the device itself objects to. */
 static void judge_findings(struct verdict *verdict, const struct evidence *evidence)
 {
@@ -631,6 +701,8 @@ static const struct check checks[] = {
     {"NothingIsLeftBehind", "values", 0, "streams destroyed, memory released", judge_left},
     {"NothingIsLeftBehindOnFailure", "failures", 0, "also when streams_open fails half-way",
      judge_left_on_failure},
+    {FAILURES_CHECK, FAILURES_RUN, CHECK_EMULATOR_ONLY,
+     "each call that can fail does so once, and is returned", judge_each_failure},
     {"TheDeviceFindsNothingWrong", "values", CHECK_EMULATOR_ONLY,
      "no access out of bounds, to the wrong side, or to memory that is gone", judge_findings},
     {"AsFastAsTheReference", "timed", 0, "no time is lost against the reference solution",

@@ -1,0 +1,121 @@
+#include "grader/lessons/failures.h"
+#include "grader/evidence.h"
+#include "grader/lessons/phases.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LAUNCH_FAILED 719 /* cudaErrorLaunchFailure, CUDA_ERROR_LAUNCH_FAILED */
+
+bool failures_are_final(const struct trace_record *failed)
+{
+    return failed->code == LAUNCH_FAILED;
+}
+
+/* "On line 12 cudaMalloc was made to fail with cudaErrorMemoryAllocation (2), as if ...": the words
+ * with which every failure begins. */
+static void describe(const struct evidence *evidence, const struct failures_contract *contract,
+                     const struct trace_record *failed, char *text, size_t size)
+{
+    char name[ANSWER_NAME_SIZE], line[40] = "";
+    struct place place;
+    if (evidence_student_place(evidence, failed, &place))
+        snprintf(line, sizeof line, " on line %u", place.line);
+    snprintf(text, size, "%.*s%s was made to fail with %s%s%.*s", TRACE_NAME_SIZE, failed->name,
+             line, answer_name(contract->api, failed->code, name),
+             failed->text[0] != '\0' ? ", as if " : "", 120, failed->text);
+}
+
+/* The run with that failure crashed, hung, or left. */
+static void say_ended_badly(struct verdict *verdict, const struct evidence *evidence,
+                            const struct trace_record *failed, const char *before)
+{
+    char ending[300];
+    struct place place;
+
+    if (evidence->ending == ENDED_WELL)
+        snprintf(ending, sizeof ending, "left no complete record");
+    else
+        evidence_describe_ending(evidence, ending, sizeof ending);
+    if (evidence_ending_place(evidence, &place))
+        verdict_fail_at(verdict, &place, "%s; after that the program %s.", before, ending);
+    else
+        verdict_fail(verdict, evidence, failed, "%s; after that the program %s.", before, ending);
+    verdict_why(verdict, "A call that fails has made nothing: what it was to fill in holds what it "
+                         "held before, and what was to be waited for is not there.");
+    verdict_hint(verdict, "Go from each call's error straight to the clean-up, and touch there "
+                          "only what had been made. Are all handles and pointers set to NULL at "
+                          "the begin?");
+}
+
+/* What the function returned is neither the error nor a success that is one. */
+static void judge_answer(struct verdict *verdict, const struct answer *answer,
+                         const struct failures_contract *contract,
+                         const struct trace_record *failed, const char *before)
+{
+    const struct evidence *evidence = answer->evidence;
+    char name[ANSWER_NAME_SIZE];
+
+    if (answer->code == failed->code || (answer->code == 0 && contract->right(evidence))) return;
+    if (answer->code == 0)
+        verdict_fail(verdict, evidence, failed,
+                     "%s; %s returned success, and the result is not there.", before,
+                     answer->function);
+    else
+        verdict_fail(verdict, evidence, failed, "%s; %s returned %s instead.", before,
+                     answer->function, answer_name(answer->api, answer->code, name));
+    verdict_why(verdict, "An error that is not returned is met later, by somebody who cannot know "
+                         "where it came from.");
+    verdict_hint(verdict, "Keep what every call returns, go to the clean-up at the first that is "
+                          "not success, and return that one, not the last one.");
+}
+
+/* One run. Returns whether a call failed in it. */
+static bool judge_one(struct verdict *verdict, const struct evidence *evidence,
+                      const struct failures_contract *contract)
+{
+    const struct trace_record *failed = evidence_made_to_fail(evidence);
+    char before[400], sentence[420];
+    struct phase phase, all;
+
+    if (failed != NULL)
+        describe(evidence, contract, failed, before, sizeof before);
+    else
+        snprintf(before, sizeof before, "A call was made to fail");
+    if (!evidence_usable(evidence)) {
+        say_ended_badly(verdict, evidence, failed, before);
+        return true;
+    }
+    /* The program took another way this time and never came there. */
+    if (failed == NULL) return false;
+    if (!phases_get(verdict, evidence, DRIVE_FAULTS, 0, &all)) return true;
+    const struct answer answer = contract->answer(evidence, failed, &phase);
+    judge_answer(verdict, &answer, contract, failed, before);
+    snprintf(sentence, sizeof sentence, "%s.", before);
+    if (!verdict_failed(verdict)) verdict_leaks_after(verdict, evidence, &all, sentence);
+    if (!verdict_failed(verdict) && contract->more != NULL)
+        contract->more(verdict, evidence, &answer, failed, before);
+    return true;
+}
+
+void failures_judge(struct verdict *verdict, const struct evidence *evidence,
+                    const struct failures_contract *contract)
+{
+    size_t failed = 0;
+
+    for (size_t i = 0; i < evidence->fault_count && !verdict_failed(verdict); i++)
+        failed += judge_one(verdict, &evidence->faults[i], contract);
+    if (failed == 0) {
+        verdict_fail(verdict, evidence, NULL, "No call of the program can fail.");
+        verdict_why(verdict, "Whatever works with a device makes calls that can.");
+        return;
+    }
+    /* The first that is not borne is told; the others after it often have the same cause. */
+    if (verdict_failed(verdict)) return;
+    if (failed < evidence->fault_calls)
+        verdict_figure(verdict, "faults", "%zu of %zu calls made to fail, one in a run of its own",
+                       failed, evidence->fault_calls);
+    else
+        verdict_figure(verdict, "faults", "%zu calls made to fail, each in a run of its own",
+                       failed);
+}

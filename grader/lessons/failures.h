@@ -1,0 +1,39 @@
+/* failures: the check that every lesson has: each call that can fail is made to fail once, in a run
+ * of its own (RUN_FAULTS), and every time the student's function has to return that error, or to do
+ * its work in spite of it, and to leave nothing behind.
+ *
+ * What a lesson's contract says beyond that, its judge knows.
+ */
+#ifndef OVERLAP_GRADER_LESSONS_FAILURES_H
+#define OVERLAP_GRADER_LESSONS_FAILURES_H
+
+#include "grader/judge.h"
+#include "grader/lessons/answer.h"
+
+/* The name of the run plan and of the check, the same in every lesson. */
+#define FAILURES_RUN "faults"
+#define FAILURES_CHECK "EveryErrorIsReturnedAndNothingLeaks"
+
+struct failures_contract {
+    enum answer_api api;
+    /* The student's function in which the call failed, and what it returned: evidence, phase,
+     * function, code. `failed`: the CALL. */
+    struct answer (*answer)(const struct evidence *evidence, const struct trace_record *failed,
+                            struct phase *phase);
+    /* The function succeeded although the call had failed: is the result there, and right? */
+    bool (*right)(const struct evidence *evidence);
+    /* What else the contract says; `before` begins a sentence about the failed call. NULL: nothing.
+     */
+    void (*more)(struct verdict *verdict, const struct evidence *evidence,
+                 const struct answer *answer, const struct trace_record *failed,
+                 const char *before);
+};
+
+/* Judges the runs of `evidence`->faults; the run without a failure must have been good. */
+void failures_judge(struct verdict *verdict, const struct evidence *evidence,
+                    const struct failures_contract *contract);
+
+/* True for a failure that comes with the loss of the context: nothing succeeds after it. */
+bool failures_are_final(const struct trace_record *failed);
+
+#endif
