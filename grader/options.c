@@ -50,8 +50,8 @@ static const struct flag gtest_flags[] = {
 #define GTEST_FLAG_COUNT (sizeof gtest_flags / sizeof gtest_flags[0])
 
 static const char *const own_flags[] = {
-    "--device",       "--solutions",        "--submission",   "--seed", "--help",
-    "--gtest_filter", "--gtest_list_tests", "--gtest_output", NULL};
+    "--device",        "--solutions",    "--submission",       "--seed",         "--help",
+    "--random-orders", "--gtest_filter", "--gtest_list_tests", "--gtest_output", NULL};
 
 /* Text that lives as long as the options: a chain of allocations. */
 struct owned {
@@ -257,6 +257,17 @@ static int parse_seed(struct options *options, const char *value, struct text *w
     return 2;
 }
 
+static int parse_orders(struct options *options, const char *value, struct text *why)
+{
+    int orders;
+    if (parse_int(value, 0, OPTIONS_MOST_ORDERS, &orders)) {
+        options->random_orders = (unsigned)orders;
+        return 0;
+    }
+    text_format(why, "--random-orders needs a number from 0 to %d", OPTIONS_MOST_ORDERS);
+    return 2;
+}
+
 static int unknown_flag(const char *argument, struct text *why)
 {
     char name[64];
@@ -298,6 +309,8 @@ static int parse_arguments(struct options *options, int count, char *const *argu
                 text_add(why, "--submission needs a folder, as in --submission=handed_in/alice");
                 result = 2;
             }
+        } else if ((value = value_of("--random-orders", count - i, arguments + i, &used)) != NULL) {
+            result = parse_orders(options, value, why);
         } else if ((value = value_of("--seed", count - i, arguments + i, &used)) != NULL) {
             result = parse_seed(options, value, why);
         } else {
@@ -310,8 +323,13 @@ static int parse_arguments(struct options *options, int count, char *const *argu
 
 int options_parse(struct options *options, int count, char *const *arguments, struct text *why)
 {
-    *options = (struct options){
-        .filter = "*", .repeat = 1, .color = "auto", .print_time = true, .output = "", .shards = 1};
+    *options = (struct options){.random_orders = 2,
+                                .filter = "*",
+                                .repeat = 1,
+                                .color = "auto",
+                                .print_time = true,
+                                .output = "",
+                                .shards = 1};
     int result = read_environment(options, why);
     if (result == 0) result = parse_arguments(options, count - 1, arguments + 1, 0, why);
     if (result == 0) result = read_shards(options, why);
@@ -349,6 +367,9 @@ void options_help(struct text *text, const char *const *lessons)
         "      without a GPU on the emulator.\n"
         "  --seed=NUMBER\n"
         "      Draw the same inputs again. Without it they are new each time.\n"
+        "  --random-orders=NUMBER\n"
+        "      On the emulator, what depends on order runs as late and as early as CUDA allows,\n"
+        "      and in this many random orders between: 2, unless it is said here, up to 50.\n"
         "\n"
         "Test Selection:\n"
         "  --gtest_list_tests\n"

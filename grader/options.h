@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define OPTIONS_MOST_ORDERS 50
+
 enum options_device {
     DEVICE_AUTO,
     DEVICE_GPU,
@@ -25,6 +27,8 @@ struct options {
     const char *submission; /* NULL: lessons/ */
     bool seed_given;
     uint64_t seed;
+    unsigned
+        random_orders; /* in how many random orders the emulator runs what it runs in several */
     bool help;
 
     const char *filter;

@@ -160,7 +160,7 @@ static void put_xml_test(FILE *out, const struct suite *suite, const struct test
         failure_message(test, i, &message);
         fputs("      <failure", out);
         put_attribute(out, "message", text_string(&message));
-        put_attribute(out, "type", "");
+        put_attribute(out, "type", test->verdict->failures[i].kind);
         fputc('>', out);
         put_cdata(out, text_string(&message));
         fputs("</failure>\n", out);
@@ -308,7 +308,7 @@ static void put_json_messages(FILE *out, const struct suite *suite, const struct
         fputs("            {\n", out);
         put_json_string(out, 14, "failure", text_string(&message));
         fputs(",\n", out);
-        put_json_string(out, 14, "type", "");
+        put_json_string(out, 14, "type", test->verdict->failures[i].kind);
         fputs("\n            }", out);
         text_free(&message);
         if (i + 1 == test->verdict->failure_count) fputs("\n          ]", out);

@@ -231,7 +231,8 @@ static int judge_test(struct session *session, struct suite_run *run, struct tes
                     lesson->suite, test->check->name, test->check->run);
         return -1;
     }
-    size_t count = store_slots(&session->devices, lesson, test->check, slots, &reason);
+    size_t count = store_slots(&session->devices, lesson, test->check,
+                               session->options.random_orders, slots, &reason);
     if (count == 0) {
         job.skip_reason = text_string(&reason);
     } else if (!run->compiled->ok) {

@@ -91,6 +91,12 @@ void verdict_hint(struct verdict *verdict, const char *format, ...)
     va_end(list);
 }
 
+void verdict_kind(struct verdict *verdict, const char *kind)
+{
+    struct verdict_failure *failure = current(verdict);
+    if (failure != NULL) snprintf(failure->kind, sizeof failure->kind, "%s", kind);
+}
+
 void verdict_skip(struct verdict *verdict, const char *format, ...)
 {
     va_list list;

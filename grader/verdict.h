@@ -11,6 +11,7 @@
 
 struct verdict_failure {
     struct place place;
+    char kind[TRACE_NAME_SIZE]; /* of a finding, see verdict_kind; empty: none */
     char what[3000];
     char why[1500];
     char hint[1500];

@@ -257,11 +257,16 @@ START_TEST(where_checks_are_judged)
 
     strcpy(devices.no_gpu, "no driver");
     strcpy(devices.no_emulator, "--device=gpu was asked for");
-    size_t count = store_slots(&devices, &lesson, &check, slots, &reason);
+    size_t count = store_slots(&devices, &lesson, &check, 2, slots, &reason);
     for (size_t i = 0; i < count; i++) found[i] = "GLE12"[slots[i]];
     ck_assert_str_eq(found, slot_rows[_i].slots);
     ck_assert_int_eq(count == 0, reason.size > 0);
     text_free(&reason);
+    /* More random orders are for those checks alone that have any. */
+    size_t more = store_slots(&devices, &lesson, &check, OPTIONS_MOST_ORDERS, slots, NULL);
+    bool random = count > 0 && found[count - 1] == '2';
+    ck_assert_uint_eq(more, random ? count - 2 + OPTIONS_MOST_ORDERS : count);
+    ck_assert_int_eq(random && slots[more - 1] != SLOT_COUNT - 1, 0);
 }
 END_TEST
 

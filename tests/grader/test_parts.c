@@ -184,7 +184,7 @@ START_TEST(options_are_read)
     ck_assert_int_eq(PARSE(options, why, "streams", "--device=emulator", "--seed", "0x10",
                            "--gtest_filter=A.*", "--gtest_repeat=3", "--gtest_shuffle", "02",
                            "--gtest_random_seed=7", "--gtest_print_time=0", "--gtest_brief=false",
-                           "--gtest_catch_exceptions=0", "--submission=x"),
+                           "--gtest_catch_exceptions=0", "--submission=x", "--random-orders=20"),
                      0);
     ck_assert_uint_eq(options.word_count, 2);
     ck_assert_str_eq(options.words[1], "02");
@@ -194,6 +194,7 @@ START_TEST(options_are_read)
     ck_assert_int_eq(options.repeat, 3);
     ck_assert(options.shuffle && !options.print_time && !options.brief && !options.help);
     ck_assert_str_eq(options.submission, "x");
+    ck_assert_uint_eq(options.random_orders, 20);
     options_free(&options);
     text_free(&why);
 }
@@ -208,6 +209,8 @@ static const struct {
     {"--device=emulater", 2, "did you mean --device=emulator?"},
     {"--frobnicate", 2, "--help lists them"},
     {"--seed=many", 2, "--seed needs a number"},
+    {"--random-orders=51", 2, "--random-orders needs a number from 0 to 50"},
+    {"--random-orders=-1", 2, "--random-orders needs a number from 0 to 50"},
     {"--submission", 2, "--submission needs a folder"},
     {"--gtest_repeat=x", 2, "--gtest_repeat needs a whole number"},
     {"--gtest_filter", 2, "--gtest_filter needs a value"},

@@ -54,6 +54,7 @@ static void make_results(void)
     verdict_fail_at(v, &place,
                     "A stream that was made here was never ended, and this sentence goes on for "
                     "so long that it has to be broken into two lines of text.");
+    verdict_kind(v, "leak");
     verdict_why(v, "It is <held> & \"kept\" until the end ]]> of the program.");
     verdict_hint(v, "End it.");
     place.line = 0;
