@@ -167,7 +167,7 @@ static CUresult check(unsigned needs)
     if (!(needs & NEEDS_CONTEXT)) return CUDA_SUCCESS;
     const struct context *context = thread_context();
     if (context == NULL) return CUDA_ERROR_INVALID_CONTEXT;
-    if (!context->alive) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    TRY(context_check(context));
     thread.call.context = context->object.id;
     if (needs & UNSAFE) TRY(capture_check_unsafe());
     /* A fault ends every context of the process (as on an H200). */
@@ -247,7 +247,7 @@ static void host_touched(uint64_t address, bool is_store, uint64_t pc,
                                   .caller = pc + 1, /* as a call's: just behind it */
                                   .stack = stack_note(pc + 1),
                                   .count = 1};
-    char what[160];
+    char what[256];
     if (region != NULL)
         describe_region(region, what, sizeof what);
     else

@@ -92,6 +92,8 @@ struct context;
 struct object {
     enum object_kind kind;
     uint64_t id;                    /* of the trace: never used twice */
+    uint64_t caller;                /* of the call that made it; 0: the device itself did */
+    uint64_t ended;                 /* of the call that ended it; 0: it has not ended */
     struct context *context;        /* that it ends with; NULL: of the process */
     struct object *next, *previous; /* in the context's list */
     struct object *bucket;          /* in the table of live handles */
@@ -104,7 +106,6 @@ struct stream {
     int priority;
     CUsynchronizationPolicy policy;
     uint64_t thread;           /* of a per-thread default stream; 0: not one */
-    uint64_t caller;           /* of the call that made it; 0: a default stream */
     struct captured *captured; /* its part in a capture; NULL: it is not being captured */
     struct stream *next;       /* in the context's list of those */
 };
@@ -138,10 +139,18 @@ struct context {
 /* Gives a new object its id, makes its handle valid and, unless it is NULL, puts it in `context`'s
  * list: what ends with the context. */
 void object_add(struct object *object, enum object_kind kind, struct context *context);
-/* The reverse; the caller frees it. */
+/* The reverse; the caller gives it to object_free. */
 void object_remove(struct object *object);
-/* The object behind a handle, or NULL when it is none, is of another kind, or has ended. */
+/* Frees the memory that begins with the object, some time later: until then no other handle is the
+ * same, and who uses this one is told when it ended. */
+void object_free(struct object *object);
+/* The object behind a handle that the submission uses, or NULL when it is none, is of another kind,
+ * or has ended; what is wrong with it is then a finding. NULL is no mistake by itself. */
 void *object_find(const void *handle, enum object_kind kind);
+/* The same without a finding: for a handle that may be of several kinds, or that is our own. */
+void *object_peek(const void *handle, enum object_kind kind);
+/* "the stream 7, created by the call before 0x..., destroyed by ..." */
+void describe_object(const struct object *object, char *text, size_t size);
 
 /* ---- the thread --------------------------------------------------------------------------- */
 
@@ -229,6 +238,12 @@ void module_end(struct object *module, bool implicit);
 /* Ends a function, kernel, library or pool that goes with its context. */
 void object_end(struct object *object, bool implicit);
 
+/* CUDA_ERROR_INVALID_HANDLE, and a finding: `object` belongs to another context than `context`.
+ * `rule` is what it breaks. */
+CUresult wrong_context(const struct object *object, const struct context *context,
+                       const char *rule);
+/* CUDA_ERROR_CONTEXT_IS_DESTROYED, and a finding, for a context that is. */
+CUresult context_check(const struct context *context);
 /* The context's sticky error is set, its pending work abandoned. */
 void context_fail(struct context *context, CUresult code);
 
@@ -243,7 +258,7 @@ struct operation {
     void (*copied)(struct operation *operation);           /* it has a second owner; may be NULL */
     struct timeline_op *op;                                /* during `run` */
     struct actor *actor;    /* what driver_races.c knows of it; NULL: nothing yet */
-    uint64_t stream_caller; /* the stream's `caller` */
+    uint64_t stream_caller; /* who made the stream */
     CUresult *outcome;      /* of a caller that waits; NULL: an error becomes the context's */
     size_t payload_size;
     _Alignas(16) unsigned char payload[];
@@ -332,6 +347,14 @@ void finding(const char *kind, CUresult code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* "device memory of 4096 bytes, allocated ..." for sentences. */
 void describe_region(const struct memory_region *region, char *text, size_t size);
+/* ", allocated by the call before 0x..., freed by the call before 0x..."; what is 0 is left out. */
+void describe_life(uint64_t made, const char *making, uint64_t ended, const char *ending,
+                   char *text, size_t size);
+/* "1 byte", "4096 bytes", for the length of one expression. */
+struct counted {
+    char text[32];
+};
+struct counted count_bytes(uint64_t bytes);
 /* Why `address` is no device memory, as the second half of a sentence. */
 void describe_miss(uint64_t address, char *text, size_t size);
 

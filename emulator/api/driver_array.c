@@ -168,9 +168,9 @@ void array_end(struct object *object, bool implicit)
 {
     struct array *array = (struct array *)object;
     trace_memory(array->region, TRACE_DESTROY, implicit ? TRACE_IMPLICIT : 0);
-    memory_release(array->region);
+    memory_release(array->region, (uint64_t)(uintptr_t)thread.call.caller);
     object_remove(object);
-    free(array);
+    object_free(object);
 }
 
 CUresult driver_cuArrayDestroy(CUarray hArray)

@@ -64,7 +64,7 @@ static void context_release_memory(const struct context *context)
         const struct memory_region *region = memory_at(i);
         if (region->context != context->object.id) continue;
         trace_memory(region, TRACE_DESTROY, TRACE_IMPLICIT);
-        memory_release(region);
+        memory_release(region, (uint64_t)(uintptr_t)thread.call.caller);
     }
 }
 
@@ -99,6 +99,7 @@ static void context_end(struct context *context, bool implicit)
     context->time = NULL;
     context->legacy = NULL;
     context->alive = false;
+    context->object.ended = (uint64_t)(uintptr_t)thread.call.caller;
     context->sticky = CUDA_SUCCESS;
     trace_object(&context->object, TRACE_DESTROY, TRACE_CONTEXT, implicit ? TRACE_IMPLICIT : 0);
     thread_spend_exclusively(timeline_model.context_destroy);
@@ -112,12 +113,21 @@ void context_fail(struct context *context, CUresult code)
     timeline_context_abandon(context->time);
 }
 
+CUresult context_check(const struct context *context)
+{
+    char what[192];
+    if (context->alive) return CUDA_SUCCESS;
+    describe_object(&context->object, what, sizeof what);
+    finding("use after destruction", CUDA_ERROR_CONTEXT_IS_DESTROYED,
+            "the call works in %s: nothing can be done there any more", what);
+    return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
 /* The context behind a handle, alive; otherwise what is wrong with it. */
 static CUresult context_find(CUcontext handle, struct context **context)
 {
     *context = object_find(handle, OBJECT_CONTEXT);
-    if (*context == NULL) return CUDA_ERROR_INVALID_CONTEXT;
-    return (*context)->alive ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    return *context != NULL ? context_check(*context) : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 /* ---- the stack --------------------------------------------------------------------------- */
@@ -288,7 +298,7 @@ static CUresult context_or_current(CUcontext handle, struct context **context)
     if (handle != NULL) return context_find(handle, context);
     *context = thread_context();
     if (*context == NULL) return CUDA_ERROR_INVALID_CONTEXT;
-    return (*context)->alive ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    return context_check(*context);
 }
 
 CUresult driver_cuCtxGetId(CUcontext ctx, unsigned long long *ctxId)
@@ -367,7 +377,7 @@ static bool is_settled(struct context *context, CUlimit limit)
     if (limit != CU_LIMIT_MALLOC_HEAP_SIZE || context->heap == NULL) return false;
     static const unsigned char unused[16];
     if (memcmp(context->heap->bytes, unused, sizeof unused) != 0) return true;
-    memory_release(context->heap);
+    memory_release(context->heap, (uint64_t)(uintptr_t)thread.call.caller);
     context->heap = NULL;
     return false;
 }

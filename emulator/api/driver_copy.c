@@ -70,7 +70,7 @@ static unsigned char *bytes_at(uint64_t address, uint64_t size, enum trace_place
 static CUresult place_find(struct side *side, const struct extent *extent, enum demand demand,
                            const char *role)
 {
-    char what[160];
+    char what[256];
     uint64_t size = span(side, extent);
     if (size == 0) return CUDA_ERROR_INVALID_VALUE;
     unsigned char *bytes = bytes_at(side->address, size, &side->place);
@@ -154,7 +154,7 @@ static struct races_rows rows_of(const struct side *side, const struct extent *e
 
 static enum timeline_ran fail_gone(struct operation *operation, uint64_t address, const char *role)
 {
-    char what[160];
+    char what[256];
     enum trace_place place;
     bool pageable = bytes_at(address, 1, &place) != NULL;
     describe_miss(address, what, sizeof what);
@@ -391,7 +391,8 @@ static CUresult check_peers(CUcontext to, CUcontext from)
     const struct context *a = object_find(to, OBJECT_CONTEXT);
     const struct context *b = object_find(from, OBJECT_CONTEXT);
     if (a == NULL || b == NULL) return CUDA_ERROR_INVALID_CONTEXT;
-    return a->alive && b->alive ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    TRY(context_check(a));
+    return context_check(b);
 }
 
 CUresult driver_cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,

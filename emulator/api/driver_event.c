@@ -28,7 +28,7 @@ void event_end(struct event *event, bool implicit)
     object_remove(&event->object);
     capture_forget_event(event);
     timeline_op_release(event->record);
-    free(event);
+    object_free(&event->object);
 }
 
 static CUresult event_find(CUevent handle, struct event **event)
@@ -55,14 +55,9 @@ CUresult driver_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigne
     TRY(event_find(hEvent, &event));
     TRY(stream_resolve(hStream, &stream));
     if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
-    if (event->object.context != stream->object.context) {
-        finding("wrong context", CUDA_ERROR_INVALID_HANDLE,
-                "the event belongs to context %llu and the stream to context %llu: an event is "
-                "recorded in streams of its own context",
-                (unsigned long long)event->object.context->object.id,
-                (unsigned long long)stream->object.context->object.id);
-        return CUDA_ERROR_INVALID_HANDLE;
-    }
+    if (event->object.context != stream->object.context)
+        return wrong_context(&event->object, stream->object.context,
+                             "an event is recorded in streams of its own context");
     TRY(capture_check_work(stream));
     if (stream->captured != NULL)
         return capture_record(event, stream, flags & CU_EVENT_RECORD_EXTERNAL);

@@ -117,7 +117,7 @@ void graph_end(struct graph *graph)
     object_remove(&graph->object);
     free(graph->users);
     free(graph->order);
-    free(graph);
+    object_free(&graph->object);
 }
 
 /* What is not known of a graph or of what is embedded in it: the same walk finds it in both. */

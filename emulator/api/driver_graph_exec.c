@@ -133,7 +133,7 @@ CUresult driver_cuGraphExecDestroy(CUgraphExec hGraphExec)
     executable_ended(exec->source);
     object_remove(&exec->object);
     graph_end(exec->graph);
-    free(exec);
+    object_free(&exec->object);
     return CUDA_SUCCESS;
 }
 
@@ -191,7 +191,7 @@ static CUresult check_node(const struct graph_node *node)
     }
     const bool waits = node->params.type == CU_GRAPH_NODE_TYPE_WAIT_EVENT;
     if (!waits && node->params.type != CU_GRAPH_NODE_TYPE_EVENT_RECORD) return CUDA_SUCCESS;
-    const struct event *event = object_find(
+    const struct event *event = object_peek(
         waits ? node->params.eventWait.event : node->params.eventRecord.event, OBJECT_EVENT);
     if (event != NULL && event->object.id == operation->record.object) return CUDA_SUCCESS;
     finding("use after destruction", CUDA_ERROR_INVALID_HANDLE,
@@ -220,7 +220,7 @@ static CUresult launch_node(struct launching *launching, struct graph_node *node
     }
     struct event *event = NULL;
     if (node->params.type == CU_GRAPH_NODE_TYPE_WAIT_EVENT) {
-        event = object_find(node->params.eventWait.event, OBJECT_EVENT);
+        event = object_peek(node->params.eventWait.event, OBJECT_EVENT);
         if (event->record != NULL) launching->after[count++] = event->record;
     }
     struct operation *operation = operation_copy(node->operation, stream);
@@ -231,7 +231,7 @@ static CUresult launch_node(struct launching *launching, struct graph_node *node
     TRY(operation_submit_part(operation, carrier, node->lane, &node->work, launching->after, count,
                               &node->op));
     if (node->params.type != CU_GRAPH_NODE_TYPE_EVENT_RECORD) return CUDA_SUCCESS;
-    event = object_find(node->params.eventRecord.event, OBJECT_EVENT);
+    event = object_peek(node->params.eventRecord.event, OBJECT_EVENT);
     capture_forget_event(event);
     timeline_op_release(event->record);
     event->record = timeline_op_retain(node->op);

@@ -45,7 +45,7 @@ static void forget_unused(struct graph_memory *memory)
     memories.reserved -= memory->size;
     if (region != NULL) {
         races_forget_region(region);
-        memory_release(region);
+        memory_release(region, (uint64_t)(uintptr_t)thread.call.caller);
     }
     free(memory);
 }

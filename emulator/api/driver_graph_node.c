@@ -12,7 +12,7 @@ static CUresult context_of(CUcontext handle, struct context **context)
 {
     *context = handle != NULL ? object_find(handle, OBJECT_CONTEXT) : thread_context();
     if (*context == NULL) return CUDA_ERROR_INVALID_CONTEXT;
-    return (*context)->alive ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    return context_check(*context);
 }
 
 static CUresult make_kernel(CUgraphNodeParams *params, struct operation **operation,
@@ -256,7 +256,7 @@ void graph_node_end(struct graph_node *node)
     graph_nodes_clear(&node->before);
     graph_nodes_clear(&node->after);
     object_remove(&node->object);
-    free(node);
+    object_free(&node->object);
 }
 
 /* Replaces what the node does by `operation`, whose parameters, but for what they point to, are

@@ -82,12 +82,12 @@ CUresult driver_cuLibraryUnload(CUlibrary library)
         struct kernel *kernel = found->kernels;
         found->kernels = kernel->next;
         object_remove(&kernel->object);
-        free(kernel);
+        object_free(&kernel->object);
     }
     trace_object(&found->object, TRACE_DESTROY, TRACE_LIBRARY, 0);
     object_remove(&found->object);
     image_release(found->image);
-    free(found);
+    object_free(&found->object);
     return CUDA_SUCCESS;
 }
 

@@ -42,7 +42,7 @@ CUresult driver_cuLinkDestroy(CUlinkState state)
     object_remove(&link->object);
     fatbin_close(&link->units);
     free(link->joined.text);
-    free(link);
+    object_free(&link->object);
     return CUDA_SUCCESS;
 }
 

@@ -33,16 +33,23 @@ static CUresult allocate(enum memory_kind kind, size_t size, unsigned flags,
 /* A call that frees what is no allocation. Freed before: the most common of those slips. */
 static CUresult refuse_free(uint64_t address)
 {
-    char what[160];
+    char what[256];
     const struct memory_region *region = memory_find(address);
+    const struct memory_miss_report report = memory_explain(address);
+    const bool freed = region != NULL ? region->ended != 0 : report.kind == MEMORY_MISS_FREED;
+    const bool whole = address == (region != NULL ? region->address : report.near.address);
     if (region != NULL)
         describe_region(region, what, sizeof what);
     else
         describe_miss(address, what, sizeof what);
-    finding("invalid free", CUDA_ERROR_INVALID_VALUE,
-            "freeing 0x%llx, which is %s: only the address that an allocation returned can be "
-            "freed, once, by its own function",
-            (unsigned long long)address, what);
+    if (freed && whole)
+        finding("double free", CUDA_ERROR_INVALID_VALUE, "freeing 0x%llx once more, which is %s",
+                (unsigned long long)address, what);
+    else
+        finding("invalid free", CUDA_ERROR_INVALID_VALUE,
+                "freeing 0x%llx, which is %s: only the address that an allocation returned can be "
+                "freed, once, by its own function",
+                (unsigned long long)address, what);
     return CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -51,7 +58,7 @@ static void release(const struct memory_region *region)
     thread.call.object = region->id;
     trace_memory(region, TRACE_DESTROY, 0);
     races_release(region);
-    memory_release(region);
+    memory_release(region, (uint64_t)(uintptr_t)thread.call.caller);
 }
 
 CUresult driver_cuMemAlloc(CUdeviceptr *dptr, size_t bytesize)
@@ -97,7 +104,7 @@ CUresult driver_cuMemFree(CUdeviceptr dptr)
     struct graph_memory *of_graph = graph_memory_find(dptr);
     if (of_graph != NULL) return graph_memory_free_now(of_graph, NULL);
     const struct memory_region *region = memory_find(dptr);
-    if (region == NULL || region->address != dptr || region->mapped ||
+    if (region == NULL || region->address != dptr || region->mapped || region->ended != 0 ||
         (region->kind != MEMORY_DEVICE && region->kind != MEMORY_MANAGED))
         return refuse_free(dptr);
     release(region);
@@ -465,7 +472,7 @@ CUresult driver_cuMemPoolDestroy(CUmemoryPool pool)
     if (found == NULL || found == pools.default_pool) return CUDA_ERROR_INVALID_VALUE;
     if (pools.current == found) pools.current = pools.default_pool;
     object_remove(&found->object);
-    free(found);
+    object_free(&found->object);
     return CUDA_SUCCESS;
 }
 
@@ -622,10 +629,10 @@ CUresult driver_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUme
     return driver_cuMemAllocAsync(dptr, bytesize, hStream);
 }
 
-static void release_at(uint64_t address)
+static void release_at(uint64_t address, uint64_t caller)
 {
     const struct memory_region *region = memory_find(address);
-    if (region != NULL && region->address == address) memory_release(region);
+    if (region != NULL && region->address == address) memory_release(region, caller);
 }
 
 static enum timeline_ran run_free(struct operation *operation)
@@ -636,13 +643,13 @@ static enum timeline_ran run_free(struct operation *operation)
         races_operation(operation, RACES_FREE, &rows);
         races_forget_region(region);
     }
-    release_at(operation->record.address);
+    release_at(operation->record.address, operation->record.caller);
     return TIMELINE_RAN;
 }
 
 static void abandon_free(struct operation *operation)
 {
-    release_at(operation->record.address);
+    release_at(operation->record.address, operation->record.caller);
 }
 
 CUresult driver_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
@@ -655,13 +662,14 @@ CUresult driver_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
     struct graph_memory *of_graph = graph_memory_find(dptr);
     if (of_graph != NULL) return graph_memory_free_now(of_graph, stream);
     const struct memory_region *region = memory_find(dptr);
-    if (region == NULL || region->address != dptr || region->mapped ||
+    if (region == NULL || region->address != dptr || region->mapped || region->ended != 0 ||
         region->kind != MEMORY_DEVICE)
         return refuse_free(dptr);
     struct operation *operation = operation_make(stream, TRACE_WHAT_NONE, 0);
     if (operation == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     thread.call.object = region->id;
     trace_memory(region, TRACE_DESTROY, 0); /* the submission's part is done */
+    memory_will_end(region, operation->record.caller);
     operation->record.address = dptr;
     trace_copy_string(operation->record.name, sizeof operation->record.name, thread.call.name);
     operation->run = run_free;

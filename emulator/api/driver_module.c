@@ -84,7 +84,7 @@ static void release_variables(struct module *module)
             const struct exec_variable *variable = exec_variable_at(program, i);
             if (variable->external || variable->address == 0) continue;
             const struct memory_region *region = memory_find(variable->address);
-            if (region != NULL) memory_release(region);
+            if (region != NULL) memory_release(region, (uint64_t)(uintptr_t)thread.call.caller);
         }
     }
 }
@@ -103,11 +103,11 @@ void module_release(struct module *module)
     while (module->functions != NULL) {
         struct function *function = module->functions;
         module->functions = function->next;
-        free(function);
+        object_free(&function->object);
     }
     free(module->programs);
     image_release(module->image);
-    free(module);
+    object_free(&module->object);
 }
 
 /* Takes over a reference to `image`. */
@@ -179,7 +179,7 @@ void object_end(struct object *object, bool implicit)
 {
     (void)implicit;
     object_remove(object);
-    free(object);
+    object_free(object);
 }
 
 /* ---- loading ----------------------------------------------------------------------------- */
@@ -342,20 +342,15 @@ CUresult driver_cuModuleGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUmodule hmo
 
 CUresult function_find(CUfunction handle, struct function **function)
 {
-    *function = object_find(handle, OBJECT_FUNCTION);
+    *function = object_peek(handle, OBJECT_FUNCTION);
     if (*function == NULL) {
         struct kernel *kernel = kernel_find((CUkernel)handle);
         if (kernel == NULL) return CUDA_ERROR_INVALID_HANDLE;
         return kernel_function(kernel, function);
     }
     if ((*function)->module->object.context == thread_context()) return CUDA_SUCCESS;
-    finding("wrong context", CUDA_ERROR_INVALID_HANDLE,
-            "the kernel %s was loaded in context %llu, but context %llu is current: a module "
-            "belongs to the context in which it was loaded",
-            exec_function_info((*function)->code)->name,
-            (unsigned long long)(*function)->module->object.context->object.id,
-            (unsigned long long)thread_context()->object.id);
-    return CUDA_ERROR_INVALID_HANDLE;
+    return wrong_context(&(*function)->module->object, thread_context(),
+                         "its kernels run in the context in which it was loaded");
 }
 
 CUresult function_attribute(const struct exec_function_info *info, CUfunction_attribute attribute,

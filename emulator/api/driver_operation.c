@@ -13,7 +13,7 @@ struct operation *operation_make(const struct stream *stream, enum trace_what wh
     if (operation == NULL) return NULL;
     operation->context = stream->object.context;
     operation->payload_size = payload_size;
-    operation->stream_caller = stream->caller;
+    operation->stream_caller = stream->object.caller;
     operation->record = (struct trace_record){
         .kind = TRACE_OPERATION,
         .what = what,
@@ -121,7 +121,7 @@ struct operation *operation_copy(const struct operation *operation, const struct
     copy->record.request = thread.call.request;
     if (stream != NULL) {
         copy->record.stream = stream->object.id;
-        copy->stream_caller = stream->caller;
+        copy->stream_caller = stream->object.caller;
     }
     if (copy->copied != NULL) copy->copied(copy);
     return copy;

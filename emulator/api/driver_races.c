@@ -378,10 +378,10 @@ static void report(void *user, const struct races_found *found)
     const bool freed = later->mode == RACES_FREE || earlier->mode == RACES_FREE;
     trace_copy_string(record.name, sizeof record.name, freed ? "freed in use" : "race");
     snprintf(sentence, sizeof sentence,
-             "%s%s%s%s %s %llu bytes that %s, asked for by the call before 0x%llx%s%s, %s: nothing "
+             "%s%s%s%s %s %s that %s, asked for by the call before 0x%llx%s%s, %s: nothing "
              "orders the two. The bytes are in %s",
              what, where[0] != '\0' ? " (" : "", where, where[0] != '\0' ? ")" : "",
-             verbs[later->mode], (unsigned long long)found->bytes, other,
+             verbs[later->mode], count_bytes(found->bytes).text, other,
              (unsigned long long)a->record.caller, other_where[0] != '\0' ? ", " : "", other_where,
              verbs[earlier->mode], memory);
     trace_copy_string(record.text, sizeof record.text, sentence);

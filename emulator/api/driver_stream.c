@@ -19,8 +19,8 @@ struct stream *stream_make(struct context *context, enum timeline_stream_kind ki
     stream->flags = flags;
     stream->priority = priority;
     stream->policy = CU_SYNC_POLICY_AUTO;
-    stream->caller = implicit ? 0 : (uint64_t)(uintptr_t)thread.call.caller;
     object_add(&stream->object, OBJECT_STREAM, context);
+    if (implicit) stream->object.caller = 0;
     trace_object(&stream->object, TRACE_CREATE, TRACE_STREAM,
                  (implicit ? TRACE_IMPLICIT : 0u) |
                      (kind == TIMELINE_NON_BLOCKING ? TRACE_NON_BLOCKING : 0u));
@@ -36,7 +36,7 @@ void stream_end(struct stream *stream, bool implicit)
     trace_object(&stream->object, TRACE_DESTROY, TRACE_STREAM, implicit ? TRACE_IMPLICIT : 0);
     object_remove(&stream->object);
     timeline_stream_destroy(stream->time);
-    free(stream);
+    object_free(&stream->object);
 }
 
 /* The calling thread's own default stream in a context, made when first used. */
@@ -77,12 +77,8 @@ CUresult stream_for_work(CUstream handle, struct stream **stream)
 {
     TRY(stream_resolve(handle, stream));
     if ((*stream)->object.context == thread_context()) return capture_check_work(*stream);
-    finding("wrong context", CUDA_ERROR_INVALID_HANDLE,
-            "the stream belongs to context %llu, but context %llu is current: work goes into "
-            "streams of the current context",
-            (unsigned long long)(*stream)->object.context->object.id,
-            (unsigned long long)thread_context()->object.id);
-    return CUDA_ERROR_INVALID_HANDLE;
+    return wrong_context(&(*stream)->object, thread_context(),
+                         "work goes into streams of the current context");
 }
 
 CUresult driver_cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority)

@@ -56,7 +56,7 @@ static CUresult bind_array(struct exec_texture *bound, CUarray handle)
 /* Memory that a texture reads in place: all of it must be there, and aligned. */
 static CUresult check_memory(CUdeviceptr address, size_t bytes)
 {
-    char what[160];
+    char what[256];
     const struct memory_region *region = memory_find(address);
     if (region != NULL && bytes <= region->address + region->size - address &&
         address % BASE_ALIGNMENT == 0)
@@ -191,7 +191,7 @@ void texture_end(struct object *object, bool implicit)
     (void)implicit;
     exec_texture_remove(texture->handle);
     object_remove(object);
-    free(texture);
+    object_free(object);
 }
 
 CUresult driver_cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_DESC *pResDesc,

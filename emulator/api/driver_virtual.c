@@ -110,7 +110,7 @@ static void allocation_release(struct allocation *allocation)
 {
     if (--allocation->references > 0) return;
     memory_contents_destroy(allocation->contents);
-    free(allocation);
+    object_free(&allocation->object);
 }
 
 CUresult driver_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,

@@ -70,8 +70,11 @@ static void explain_miss(char *text, size_t size, uint64_t address)
                      at);
         return;
     case MEMORY_MISS_FREED:
-        snprintf(text, size, "inside %llu bytes of %s at 0x%llx that were already freed", bytes,
-                 kind_name(near->kind), at);
+        snprintf(text, size,
+                 "inside %llu bytes of %s at 0x%llx that were already freed, by the call before "
+                 "0x%llx; they were allocated by the call before 0x%llx",
+                 bytes, kind_name(near->kind), at, (unsigned long long)near->ended,
+                 (unsigned long long)near->caller);
         return;
     case MEMORY_MISS_NOWHERE:
         break;

@@ -326,11 +326,17 @@ static void entry_remove(size_t index)
             (memory.count - index) * sizeof(struct entry *));
 }
 
-void memory_release(const struct memory_region *region)
+void memory_will_end(const struct memory_region *region, uint64_t caller)
+{
+    memory.entries[entries_up_to(region->address) - 1]->region.ended = caller;
+}
+
+void memory_release(const struct memory_region *region, uint64_t caller)
 {
     size_t index = entries_up_to(region->address) - 1;
     struct entry *entry = memory.entries[index];
 
+    entry->region.ended = caller;
     memory.released[memory.releases++ % REMEMBERED] = entry->region;
     if (entry->region.kind != MEMORY_PINNED && !entry->internal) memory.used -= entry->region.size;
     entry_unmap(entry);

@@ -34,6 +34,7 @@ struct memory_region {
     uint64_t context;     /* owner, trace id */
     uint64_t id;          /* trace id */
     uint64_t caller;      /* return address of the allocating call */
+    uint64_t ended;       /* of the call that ended it, or asked a stream to; 0: none has */
     enum memory_kind kind;
     bool read_only;  /* __constant__: a kernel's store is a fault */
     bool registered; /* the submission's own memory, pinned later */
@@ -73,8 +74,11 @@ const struct memory_region *memory_allocate(const struct memory_request *request
 /* Makes the host's own memory at `bytes` a pinned region. Returns NULL when it overlaps one. */
 const struct memory_region *memory_register(void *bytes, const struct memory_request *request);
 
-/* Ends a region; it is remembered for memory_explain. */
-void memory_release(const struct memory_region *region);
+/* The call that returns to `caller` has asked for the end of the region, which is to come. */
+void memory_will_end(const struct memory_region *region, uint64_t caller);
+
+/* Ends a region, by the call that returns to `caller`; both are remembered for memory_explain. */
+void memory_release(const struct memory_region *region, uint64_t caller);
 
 /* Live regions by address, and device memory in bytes. */
 size_t memory_count(void);

@@ -40,7 +40,39 @@ START_TEST(freeing_is_for_what_was_allocated_once)
     FAILS(CUDA_ERROR_INVALID_VALUE, cuMemFree(p));
     OK(cuMemFreeHost(pinned));
     FAILS(CUDA_ERROR_INVALID_VALUE, cuMemFreeHost(pinned));
-    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "invalid free"), 6);
+    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "invalid free"), 4);
+    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "double free"), 2);
+    const struct trace_record *twice = test_find(TRACE_FINDING, 0, "double free");
+    ck_assert_ptr_nonnull(strstr(twice->text, ", allocated by the call before 0x"));
+    ck_assert_ptr_nonnull(strstr(twice->text, ", freed by the call before 0x"));
+}
+END_TEST
+
+START_TEST(what_a_stream_is_to_free_is_not_freed_again)
+{
+    test_context(_i);
+    CUstream stream = test_stream(CU_STREAM_NON_BLOCKING);
+    CUdeviceptr p;
+    OK(cuMemAllocAsync(&p, BYTES, stream));
+    OK(cuMemFreeAsync(p, stream));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuMemFreeAsync(p, stream));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuMemFree(p));
+    OK(cuStreamSynchronize(stream));
+    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "double free"), 2);
+    ck_assert_uint_eq(test_count(TRACE_DESTROY, TRACE_DEVICE_MEMORY, NULL), 1);
+}
+END_TEST
+
+START_TEST(a_slip_in_a_loop_is_one_finding_with_a_count)
+{
+    test_context(_i);
+    for (int i = 0; i < 7; i++) {
+        CUdeviceptr p = test_device(BYTES);
+        FAILS(CUDA_ERROR_INVALID_VALUE, cuMemFree(p + 4));
+        OK(cuMemFree(p));
+    }
+    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "invalid free"), 1);
+    ck_assert_uint_eq(test_find(TRACE_FINDING, 0, "invalid free")->count, 7);
 }
 END_TEST
 
@@ -226,6 +258,8 @@ int main(void)
     const TTest *const all_orders[] = {
         device_memory_is_counted_and_runs_out,
         freeing_is_for_what_was_allocated_once,
+        what_a_stream_is_to_free_is_not_freed_again,
+        a_slip_in_a_loop_is_one_finding_with_a_count,
         creations_and_ends_are_recorded,
         an_address_is_what_it_was_allocated_as,
         registered_memory_is_pinned,

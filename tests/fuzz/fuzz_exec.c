@@ -97,6 +97,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         for (size_t k = 0; k < exec_function_count(program) && k < MOST_ENTRIES; k++)
             run_entry(exec_function_at(program, k), buffer, heap);
     exec_program_destroy(program);
-    while (memory_count() > 0) memory_release(memory_at(0));
+    while (memory_count() > 0) memory_release(memory_at(0), 0);
     return 0;
 }

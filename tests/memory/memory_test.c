@@ -85,7 +85,7 @@ START_TEST(many_regions_are_found_and_released_in_any_order)
     for (int i = 0; i < COUNT; i++) {
         int j = (i * 7919) % COUNT; /* 7919 is prime: every one once */
         ck_assert_ptr_eq(memory_find(addresses[j] + regions[j]->size - 1), regions[j]);
-        memory_release(regions[j]);
+        memory_release(regions[j], 0);
         ck_assert_ptr_null(memory_find(addresses[j]));
     }
     ck_assert_uint_eq(memory_count(), 0);
@@ -99,7 +99,7 @@ START_TEST(memory_runs_out_and_comes_back)
     const struct memory_request more = {.kind = MEMORY_DEVICE, .size = 5 * MIB};
     ck_assert_uint_eq(memory_used(), 60 * MIB);
     ck_assert_ptr_null(memory_allocate(&more));
-    memory_release(a);
+    memory_release(a, 0);
     ck_assert_ptr_nonnull(memory_allocate(&more));
     ck_assert_ptr_null(memory_allocate(&(struct memory_request){.kind = MEMORY_DEVICE}));
     ck_assert_ptr_null(
@@ -119,7 +119,7 @@ START_TEST(addresses_are_used_again_when_all_have_been_used)
         if (again) ck_assert_int_gt(i, 1000);
         ck_assert_uint_eq(a->bytes[0], MEMORY_POISON);
         a->bytes[0] = 1;
-        memory_release(a);
+        memory_release(a, 0);
     }
     ck_assert(again);
 }
@@ -132,7 +132,7 @@ START_TEST(the_devices_own_memory_is_zeroed_and_not_counted)
         &(struct memory_request){.kind = MEMORY_DEVICE, .size = 8 * MIB, .internal = true});
     ck_assert_uint_eq(heap->bytes[8 * MIB - 1], 0);
     ck_assert_uint_eq(memory_used(), 0);
-    memory_release(heap);
+    memory_release(heap, 0);
     ck_assert_uint_eq(memory_used(), 0);
 }
 END_TEST
@@ -147,7 +147,7 @@ START_TEST(registered_memory_is_a_region_until_released)
     ck_assert(region->registered);
     ck_assert_ptr_null(memory_register(mine, &request));
     ck_assert_ptr_null(memory_register(mine + 999, &request));
-    memory_release(region);
+    memory_release(region, 0);
     mine[0] = 1; /* still ours */
     ck_assert_ptr_null(memory_find((uint64_t)(uintptr_t)mine));
 }
@@ -167,7 +167,7 @@ START_TEST(what_is_no_memory_is_explained)
     ck_assert_int_eq(memory_explain(16).kind, MEMORY_MISS_NULL);
     ck_assert_int_eq(memory_explain((uint64_t)(uintptr_t)&local).kind, MEMORY_MISS_HOST);
     ck_assert_int_eq(memory_explain(address + (8ull << 30)).kind, MEMORY_MISS_NOWHERE);
-    memory_release(a);
+    memory_release(a, 0);
     report = memory_explain(address + 999);
     ck_assert_int_eq(report.kind, MEMORY_MISS_FREED);
     ck_assert_uint_eq(report.near.size, 1000);
@@ -196,7 +196,7 @@ static void touch_in_child(int64_t offset, bool store, bool freed, uint64_t fact
         uint64_t address = region->address + (uint64_t)offset;
         memory_trap_install(tell);
         memory_trap_enter_thread();
-        if (freed) memory_release(region);
+        if (freed) memory_release(region, 0);
         volatile unsigned char *p = (volatile unsigned char *)(uintptr_t)address;
         if (store)
             *p = 1;
