@@ -18,6 +18,7 @@ struct ptx_module;
 struct exec_program;
 struct exec_function; /* an entry point of a program */
 struct exec_footprint;
+struct exec_watch;
 
 /* ---- programs ---------------------------------------------------------------------------- */
 
@@ -27,6 +28,9 @@ struct exec_footprint;
  * (EXEC_UNSUPPORTED), so that a module with one exotic kernel still serves its other kernels. */
 struct exec_program *exec_program_create(const struct ptx_module *module, char *log,
                                          size_t log_size);
+/* The same, ready for launches that are to be watched (exec_watch.h). */
+struct exec_program *exec_program_create_watched(const struct ptx_module *module, char *log,
+                                                 size_t log_size);
 void exec_program_destroy(struct exec_program *program);
 
 /* Module variables (.global and .const), which the caller places in memory before any launch. */
@@ -95,6 +99,7 @@ struct exec_launch {
     uint64_t stack_bytes; /* of local memory per thread for recursive kernels; 0: 16 KiB */
     uint64_t grid_id;     /* what %gridid reads */
     struct exec_footprint *footprint; /* receives what is touched (exec_footprint.h); may be NULL */
+    struct exec_watch *watch;         /* receives what is not ordered inside; NULL: nobody looks */
     void (*print)(void *user, const char *text, size_t length); /* device printf; may be NULL */
     void *user;
 };

@@ -1,6 +1,6 @@
 /* From the address that a lane uses to the bytes behind it, for accesses that the fast path of
  * exec_ops_memory.c does not settle. */
-#include "emulator/exec/exec_machine.h"
+#include "emulator/exec/exec_owner.h"
 
 #include <stddef.h>
 
@@ -46,12 +46,13 @@ void exec_cache_flush(const struct exec_worker *worker, const struct exec_region
                                                           .first = cache->touched,
                                                           .end = cache->untouched,
                                                           .file = cache->position->file,
-                                                          .line = cache->position->line});
+                                                          .line = cache->position->line,
+                                                          .widest = cache->widest});
 }
 
 /* What the instruction touches from now on. */
 static void cache_fill(struct exec_warp *warp, const struct exec_inst *inst,
-                       const struct memory_region *region, enum exec_access access)
+                       const struct memory_region *region, enum exec_access access, uint32_t bytes)
 {
     struct exec_worker *worker = warp->worker;
     struct exec_region_cache *cache = &worker->caches[inst->cache];
@@ -65,9 +66,14 @@ static void cache_fill(struct exec_warp *warp, const struct exec_inst *inst,
         .access = access,
         .marks = footprint ? exec_footprint_bits(footprint, region, access) : NULL,
         .touched = UINT64_MAX,
+        .widest = bytes,
         .region = region,
         .position = &worker->function->program->positions[inst->position],
     };
+    const struct exec_program *program = worker->function->program;
+    const bool looks = inst->cache < program->looks_room && program->looks[inst->cache];
+    if (cache->marks && !looks && exec_owner_judges(worker, region))
+        cache->owners = exec_footprint_owners(footprint, region);
 }
 
 unsigned char *exec_resolve(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
@@ -85,8 +91,9 @@ unsigned char *exec_resolve(struct exec_warp *warp, const struct exec_inst *inst
                 !(store && region->read_only)) {
                 struct exec_region_cache *cache = &warp->worker->caches[inst->cache];
                 if (cache->region != region || cache->access != access)
-                    cache_fill(warp, inst, region, access);
+                    cache_fill(warp, inst, region, access, size);
                 exec_mark(cache, address, size);
+                if (cache->owners) exec_own(warp, inst, cache, lane, address, size);
                 return region->bytes + (address - region->address);
             }
         }

@@ -2,6 +2,7 @@
  * since Volta each thread arrives for itself, and threads that have exited are not waited for.
  */
 #include "emulator/exec/exec_lanes.h"
+#include "emulator/exec/exec_shadow.h"
 #include "emulator/exec/exec_tables.h"
 
 /* Whether every thread that has not exited has arrived. */
@@ -43,6 +44,7 @@ static void barrier_check(struct exec_block *block, uint32_t id)
     if (barrier->expected ? arrivals(block, barrier) < barrier->expected
                           : !all_arrived(block, barrier))
         return;
+    exec_shadow_order(block->shadow);
     for (uint32_t k = 0; k < block->warp_count; k++) {
         struct exec_warp *warp = &block->warps[k];
         if (!barrier->arrived[k]) continue;

@@ -1,5 +1,5 @@
 /* One resident block: its warps, their memory, and turns for each of them. */
-#include "emulator/exec/exec_machine.h"
+#include "emulator/exec/exec_shadow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +22,10 @@ struct exec_block *exec_block_create(struct exec_worker *worker)
     block->warps = calloc(warps, sizeof *block->warps);
     block->shared = aligned_alloc(64, (worker->shared_bytes + 127) / 64 * (size_t)64);
     if (!block->warps || !block->shared) goto fail;
+    if (worker->launch->watch && worker->function->program->watched && worker->shared_bytes) {
+        block->shadow = exec_shadow_create(worker->shared_bytes);
+        if (!block->shadow) goto fail;
+    }
     for (uint32_t k = 0; k < warps; k++) {
         struct exec_warp *warp = &block->warps[k];
         const uint32_t lanes = threads - k * EXEC_LANES;
@@ -50,6 +54,7 @@ void exec_block_destroy(struct exec_block *block)
     }
     free(block->warps);
     free(block->shared);
+    exec_shadow_destroy(block->shadow);
     free(block);
 }
 
@@ -65,6 +70,7 @@ bool exec_block_start(struct exec_block *block, uint64_t index)
     block->position[2] = (uint32_t)(index / grid[0] / grid[1]);
     block->polling = false;
     exec_barriers_reset(block);
+    exec_shadow_order(block->shadow);
     memset(block->shared, POISON, worker->shared_bytes);
     for (uint32_t k = 0; k < block->warp_count; k++) {
         struct exec_warp *warp = &block->warps[k];

@@ -5,6 +5,7 @@
  * their barrier object, or belong to a group that is complete.
  */
 #include "emulator/exec/exec_lower.h"
+#include "emulator/exec/exec_shadow.h"
 
 #define NO_SLOT UINT32_MAX
 
@@ -58,6 +59,8 @@ static unsigned char *bytes_at(struct exec_warp *warp, const struct exec_inst *i
 {
     struct exec_inst own = *inst;
     if (access == EXEC_LOAD) own.cache++;
+    if ((address & EXEC_WINDOW_MASK) == EXEC_WINDOW_SHARED)
+        exec_shadow_touch(warp, inst, lane, address & ~EXEC_WINDOW_MASK, size, access);
     return exec_resolve(warp, &own, lane, address, size, access, true);
 }
 
@@ -140,7 +143,7 @@ static int op_store(struct exec_warp *warp, const struct exec_inst *inst)
                              "st.bulk of %llu bytes at 0x%llx: both must be multiples of 8",
                              (unsigned long long)size[l], (unsigned long long)to[l]);
         for (uint64_t at = 0; at < size[l]; at += 8) {
-            unsigned char *target = exec_resolve(warp, inst, l, to[l] + at, 8, EXEC_STORE, true);
+            unsigned char *target = bytes_at(warp, inst, l, to[l] + at, 8, EXEC_STORE);
             if (!target) return EXEC_STOP;
             memset(target, 0, 8);
         }

@@ -32,6 +32,7 @@ void exec_footprint_destroy(struct exec_footprint *footprint)
     if (footprint == NULL) return;
     for (size_t i = 0; i < footprint->region_count; i++)
         for (int k = 0; k < EXEC_ACCESS_COUNT; k++) free(footprint->regions[i].bits[k]);
+    for (size_t i = 0; i < footprint->region_count; i++) free(footprint->regions[i].owners);
     free(footprint->regions);
     free(footprint->sites);
     pthread_mutex_destroy(&footprint->lock);
@@ -103,6 +104,19 @@ uint64_t *exec_footprint_bits(struct exec_footprint *footprint, const struct mem
     return bits;
 }
 
+uint8_t *exec_footprint_owners(struct exec_footprint *footprint, const struct memory_region *region)
+{
+    uint8_t *owners = NULL;
+    pthread_mutex_lock(&footprint->lock);
+    struct exec_footprint_region *found = region_find(footprint, region);
+    if (found != NULL) {
+        if (found->owners == NULL) found->owners = calloc(EXEC_ACCESS_COUNT, region->size);
+        owners = found->owners;
+    }
+    pthread_mutex_unlock(&footprint->lock);
+    return owners;
+}
+
 void exec_footprint_add_site(struct exec_footprint *footprint,
                              const struct exec_footprint_site *site)
 {
@@ -115,6 +129,7 @@ void exec_footprint_add_site(struct exec_footprint *footprint,
             continue;
         if (site->first < known->first) known->first = site->first;
         if (site->end > known->end) known->end = site->end;
+        if (site->widest > known->widest) known->widest = site->widest;
         break;
     }
     if (i == footprint->site_count && array_grow(&footprint->sites, footprint->site_count,

@@ -16,6 +16,7 @@ struct exec_footprint_region {
     const struct memory_region *region;
     uint64_t *bits[EXEC_ACCESS_COUNT]; /* bit i: byte i was touched so; NULL: none was */
     uint64_t words;                    /* of 64 bits, in each */
+    uint8_t *owners; /* EXEC_ACCESS_COUNT times the region's size: exec_owner.h; NULL: not wanted */
 };
 
 /* One instruction's touches of one region lie between `first` and `end`. */
@@ -25,6 +26,7 @@ struct exec_footprint_site {
     uint64_t first, end;
     const char *file; /* owned by the program; NULL: unknown */
     uint32_t line;
+    uint32_t widest; /* bytes of its largest access */
 };
 
 struct exec_footprint;
@@ -47,6 +49,9 @@ const struct exec_footprint_site *exec_footprint_site_at(const struct exec_footp
 /* The bits for `access` of `region`; NULL without memory: then nothing is recorded. */
 uint64_t *exec_footprint_bits(struct exec_footprint *footprint, const struct memory_region *region,
                               enum exec_access access);
+/* The owners of its bytes, nobody at first; NULL without memory. */
+uint8_t *exec_footprint_owners(struct exec_footprint *footprint,
+                               const struct memory_region *region);
 /* Joins with what the same place in the source has touched before. */
 void exec_footprint_add_site(struct exec_footprint *footprint,
                              const struct exec_footprint_site *site);

@@ -6,8 +6,9 @@
  * have used up their turn, so a kernel whose blocks wait for each other makes progress, and one
  * whose blocks merely count atomically keeps one block in the cache at a time.
  */
-#include "emulator/exec/exec_machine.h"
+#include "emulator/exec/exec_owner.h"
 #include "emulator/exec/exec_pool.h"
+#include "emulator/exec/exec_watch.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -233,6 +234,7 @@ static void worker_release(struct exec_worker *worker)
         exec_block_destroy(block);
     }
     free(worker->caches);
+    free(worker->doubts);
 }
 
 enum exec_end exec_run(const struct exec_launch *launch, struct exec_counts *counts,
@@ -263,6 +265,7 @@ enum exec_end exec_run(const struct exec_launch *launch, struct exec_counts *cou
     for (unsigned k = 0; k < grid.worker_count; k++) {
         const struct exec_worker *worker = &grid.workers[k];
         add_counts(counts, &worker->counts);
+        exec_own_settle(&grid.workers[k]);
         if (launch->footprint)
             for (size_t i = 0; i <= launch->function->program->cache_count; i++)
                 exec_cache_flush(worker, &worker->caches[i]);
@@ -271,6 +274,7 @@ enum exec_end exec_run(const struct exec_launch *launch, struct exec_counts *cou
         end = worker->end;
         *fault = worker->fault;
     }
+    if (launch->watch) exec_watch_place(launch->watch, launch->footprint);
 out:
     if (end == EXEC_NO_MEMORY && !fault->message[0])
         snprintf(fault->message, sizeof fault->message, "the host has no memory for this launch");

@@ -44,6 +44,13 @@ struct exec_inst *lower_emit(struct lower *lower, exec_handler *run)
     return inst;
 }
 
+struct exec_inst *lower_emit_aside(struct lower *lower, exec_handler *run)
+{
+    struct exec_inst *inst = lower_emit_plain(lower, run);
+    if (lower->at->guard != PTX_NO_REGISTER && !lower->guard_handled) inst->guard = guard_of(lower);
+    return inst;
+}
+
 struct exec_inst *lower_row(struct lower *lower, const char *key)
 {
     const struct exec_row *row = exec_row_find(key);
@@ -466,6 +473,7 @@ out:
     free(lower->registers);
     free(lower->written);
     free(lower->read);
+    free(lower->symbols);
     free(lower->starts);
     free(lower->batch_of);
     free(lower->labelled);

@@ -40,12 +40,13 @@ struct lower {
     struct exec_inst *code;
     size_t code_count;
     size_t code_room;
-    uint32_t *starts;        /* code index of each PTX instruction, and of the end */
-    uint32_t *registers;     /* slot of each PTX register */
-    uint8_t *written;        /* of each: LOWER_ONCE, ... */
-    bool *read;              /* of each: by some instruction */
-    const uint32_t *offsets; /* of each body variable, in local or shared memory */
-    uint32_t scratch_begin;  /* LOWER_SCRATCH slots of 8 bytes per lane */
+    uint32_t *starts;                   /* code index of each PTX instruction, and of the end */
+    uint32_t *registers;                /* slot of each PTX register */
+    uint8_t *written;                   /* of each: LOWER_ONCE, ... */
+    bool *read;                         /* of each: by some instruction */
+    const struct ptx_operand **symbols; /* of each: what it stands for; exec_lower_watch.c */
+    const uint32_t *offsets;            /* of each body variable, in local or shared memory */
+    uint32_t scratch_begin;             /* LOWER_SCRATCH slots of 8 bytes per lane */
     uint32_t scratch_used;
     uint32_t carry; /* slot of the carry flag */
     uint32_t frame_end;
@@ -80,6 +81,8 @@ struct exec_inst *lower_emit(struct lower *lower, exec_handler *run);
 struct exec_inst *lower_row(struct lower *lower, const char *key);
 /* The same without the guard: for control, behind lower_guard. */
 struct exec_inst *lower_emit_plain(struct lower *lower, exec_handler *run);
+/* An instruction that is none of the program's: it heeds the guard itself. */
+struct exec_inst *lower_emit_aside(struct lower *lower, exec_handler *run);
 /* Compiles the guard as a branch around what follows, up to the next PTX instruction. */
 void lower_guard(struct lower *lower);
 /* The instruction cannot run; the sentence names it. */
@@ -134,6 +137,21 @@ bool lower_place(struct lower *lower, const struct ptx_operand *address, uint8_t
 /* The slot with the generic address, 64 bits, of global or shared memory; UINT32_MAX: not possible,
  * and lower_unsupported has been called. */
 uint32_t lower_generic(struct lower *lower, const struct ptx_operand *address, uint8_t space);
+
+/* ---- exec_lower_watch.c: before the access that they are about; nothing in a program that is not
+ * watched ------------------------------------------------------------------------------------ */
+
+/* `count` elements of `element` bytes at `place`, if that may be shared memory. `slots`: those of a
+ * store's values, or NULL. */
+void lower_watch(struct lower *lower, const struct lower_place *place, uint32_t element,
+                 uint32_t count, enum exec_access access, const uint32_t slots[4]);
+/* The instruction may be part of an order that threads make themselves. */
+void lower_watch_order(struct lower *lower);
+/* Whether an instruction further on in the function acts on the same address: an atomic, with no
+ * barrier between, or where not `shared` a store too. */
+bool lower_looks(struct lower *lower, const struct ptx_operand *address, bool shared);
+/* The load with that cache is such a look. */
+void lower_note_look(struct lower *lower, uint32_t cache);
 
 /* ---- exec_program.c
  * ------------------------------------------------------------------------------ */

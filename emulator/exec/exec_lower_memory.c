@@ -173,6 +173,11 @@ static void lower_wide_access(struct lower *lower, bool store)
                               : lower->registers[element->reg];
             if (slots[j] == NO_SLOT) return;
         }
+        if (!looks(at))
+            lower_watch(lower, &(struct lower_place){"generic", kept, 16 * k, true}, whole ? 8 : 4,
+                        parts, store ? EXEC_STORE : EXEC_LOAD, store ? slots : NULL);
+        else if (store)
+            lower_watch_order(lower);
         const char *key = store   ? whole ? "st.generic.v2.u64" : "st.generic.v4.u32"
                           : whole ? "ld.generic.v2.u64"
                                   : "ld.generic.v4.u32";
@@ -246,6 +251,8 @@ static void lower_load(struct lower *lower)
         final[k] = lower->widen_key ? lower->widen_to : to[k];
     }
     lower->widen_key = NULL;
+    if (!looks(at) && !lower_looks(lower, &at->operands[1], true))
+        lower_watch(lower, &place, ptx_type_bytes(at->type), count, EXEC_LOAD, NULL);
     struct exec_inst *inst = lower_row(lower, key);
     inst->a = place.slot;
     inst->imm = place.offset;
@@ -255,6 +262,7 @@ static void lower_load(struct lower *lower)
     inst->e = to[3];
     if (place.global) {
         inst->cache = (uint32_t)lower->program->cache_count++;
+        if (lower_looks(lower, &at->operands[1], false)) lower_note_look(lower, inst->cache);
         inst->extra = lower_waits(lower) ? "" : NULL;
     }
     for (uint32_t k = 0; k < count; k++) {
@@ -300,6 +308,10 @@ static void lower_store(struct lower *lower)
     }
     snprintf(key, sizeof key, count > 1 ? "st.%s.v%u.%s" : "st.%s%.0u.%s", place.where,
              count > 1 ? count : 0, type);
+    if (looks(at))
+        lower_watch_order(lower);
+    else
+        lower_watch(lower, &place, ptx_type_bytes(at->type), count, EXEC_STORE, from);
     struct exec_inst *inst = lower_row(lower, key);
     inst->a = place.slot;
     inst->imm = place.offset;
@@ -388,6 +400,8 @@ static void lower_vector_atomic(struct lower *lower)
     inst->a = base;
     inst->imm = bytes * values->count;
     inst->cache = (uint32_t)lower->program->cache_count++;
+    lower_watch(lower, &(struct lower_place){"generic", base, 0, true}, bytes, values->count,
+                EXEC_ATOMIC, NULL);
     for (uint32_t k = 0; k < values->count; k++) {
         inst = lower_emit(lower, row->run);
         inst->d = to[k] = lower_scratch(lower);
@@ -416,6 +430,8 @@ static void lower_wide_atomic(struct lower *lower)
     lower_guard(lower);
     const uint32_t base = lower_generic(lower, &at->operands[1], at->modifiers.space);
     if (base == NO_SLOT) return;
+    lower_watch(lower, &(struct lower_place){"generic", base, 0, true}, 16, 1, EXEC_ATOMIC, NULL);
+    lower_watch_order(lower);
     struct exec_inst *inst = lower_row(lower, cas ? "atom.cas.b128" : "atom.exch.b128");
     inst->a = base;
     inst->d = d->kind == PTX_OPERAND_SINK ? EXEC_NO_GUARD : lower->registers[d->reg];
@@ -423,6 +439,14 @@ static void lower_wide_atomic(struct lower *lower)
     if (cas) inst->c = lower->registers[at->operands[3].reg];
     inst->cache = (uint32_t)lower->program->cache_count++;
     lower->function->talks = lower->function->info.converses = true;
+}
+
+/* What locks and flags are made of. */
+static bool makes_order(const struct ptx_instruction *at)
+{
+    const uint8_t operation = at->modifiers.operation;
+    return operation == PTX_ATOMIC_CAS || operation == PTX_ATOMIC_EXCH ||
+           (looks(at) && at->modifiers.semantics != PTX_SEM_RELAXED);
 }
 
 static void lower_atomic(struct lower *lower)
@@ -456,6 +480,8 @@ static void lower_atomic(struct lower *lower)
     uint32_t d = lower_scratch(lower);
     if (returns && at->operands[0].kind != PTX_OPERAND_SINK)
         d = lower_destination(lower, at->operands[0].reg, width, false);
+    if (makes_order(at)) lower_watch_order(lower);
+    lower_watch(lower, &place, ptx_type_bytes(at->type), 1, EXEC_ATOMIC, NULL);
     struct exec_inst *inst = lower_emit(lower, row->run);
     inst->d = d;
     inst->a = place.slot;
@@ -510,6 +536,7 @@ static void lower_copy(struct lower *lower)
     }
     char key[48];
     snprintf(key, sizeof key, "cp.async.%s.%u", to.where, (unsigned)size);
+    lower_watch(lower, &to, (uint32_t)size, 1, EXEC_STORE, NULL);
     struct exec_inst *inst = lower_row(lower, key);
     inst->a = from.slot;
     inst->imm = from.offset;
@@ -524,7 +551,8 @@ static void lower_fence(struct lower *lower)
     const uint8_t scope = lower->at->modifiers.scope;
     /* Each warp instruction is done before the next one starts, so there is nothing to wait for;
      * a fence beyond the block says that blocks talk to each other. */
-    if (scope != PTX_SCOPE_CTA) lower->function->talks = true;
+    if (scope != PTX_SCOPE_CTA) lower->function->talks = lower->function->fences = true;
+    lower_watch_order(lower);
     lower_row(lower, "nop");
 }
 

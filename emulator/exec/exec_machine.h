@@ -57,6 +57,8 @@
 
 struct exec_warp;
 struct exec_inst;
+struct exec_shadow;
+struct exec_doubt;
 
 /* What an instruction asks of the loop that runs it. */
 enum exec_step {
@@ -149,6 +151,7 @@ struct exec_function {
     /* Static properties, through calls. */
     exec_handler *commutes; /* the one atomic operation that its blocks do to global memory at once,
                                in any order; NULL: none */
+    bool fences;            /* a fence beyond the block: blocks may make an order of their own */
     bool talks;             /* blocks can observe each other, or output is ordered: one worker */
     bool recursive;         /* the call graph has a cycle, or an indirect call */
     bool allocates;         /* alloca: local memory whose size is known at run time */
@@ -188,6 +191,9 @@ struct exec_program {
     uint32_t *module_shared;      /* offset of each module variable in shared memory */
     uint32_t module_shared_bytes; /* of .shared variables that several functions see */
     size_t cache_count;
+    uint8_t *looks; /* of each cache, malloc: its load is a look before the act; see exec_owner.h */
+    size_t looks_room;
+    bool watched;             /* made to be watched: see exec_shadow.h */
     bool failed;              /* out of memory while it was made */
     char refusal[200];        /* why no device could hold it; empty: one can */
     struct exec_arena *arena; /* owns everything but positions */
@@ -287,8 +293,9 @@ struct exec_block {
     uint32_t warp_count;
     unsigned char *shared;
     struct exec_barrier barriers[EXEC_BARRIERS];
-    uint32_t barriers_used; /* a bit each: barriers[] with `used` set */
-    bool polling;           /* in its last turn no warp did more than wait and look */
+    uint32_t barriers_used;     /* a bit each: barriers[] with `used` set */
+    struct exec_shadow *shadow; /* of its shared memory; NULL: nobody wants to know */
+    bool polling;               /* in its last turn no warp did more than wait and look */
     struct exec_block *next;
 };
 
@@ -301,6 +308,8 @@ struct exec_region_cache {
     enum exec_access access;
     uint64_t *marks;             /* the launch's footprint there; NULL: none is wanted */
     uint64_t touched, untouched; /* the first byte that was touched and the first after the last */
+    uint32_t widest;             /* bytes of the largest access */
+    uint8_t *owners; /* writers, readers, atomics: `size` bytes each; NULL: not judged */
     const struct memory_region *region;
     const struct exec_position *position;
 };
@@ -332,8 +341,10 @@ struct exec_worker {
     uint32_t dynamic_offset; /* of the dynamic part */
     uint64_t local_stride;   /* bytes of local memory per lane */
     uint64_t block_serial;
-    struct exec_block *spare; /* finished blocks, for reuse */
-    enum exec_end end;        /* not EXEC_DONE: the fault is set */
+    struct exec_block *spare;  /* finished blocks, for reuse */
+    struct exec_doubt *doubts; /* exec_owner.c */
+    uint32_t doubt_count;
+    enum exec_end end; /* not EXEC_DONE: the fault is set */
     struct exec_fault fault;
     uint64_t fault_block;
 };

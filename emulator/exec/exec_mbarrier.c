@@ -7,6 +7,7 @@
  * Nobody sleeps: a wait that is not over gives the others their turn.
  */
 #include "emulator/exec/exec_lower.h"
+#include "emulator/exec/exec_shadow.h"
 
 #define NO_SLOT UINT32_MAX
 
@@ -47,9 +48,11 @@ static uint64_t pack(const struct object *object)
            (uint64_t)object->phase << PHASE_SHIFT | (uint64_t)MARK << MARK_SHIFT;
 }
 
-static bool complete(struct object *object)
+/* Whoever sees that a phase is complete comes behind all that arrived in it. */
+static bool complete(const struct exec_warp *warp, struct object *object)
 {
     if (object->missing || object->bytes) return false;
+    exec_shadow_order(warp->block->shadow);
     object->phase = !object->phase;
     object->missing = object->expected;
     return true;
@@ -103,7 +106,7 @@ bool exec_mbarrier_complete(struct exec_warp *warp, const struct exec_inst *inst
     if (!live_object(warp, inst, lane, address, &bits, &object) ||
         !give_bytes(warp, inst, lane, &object, -(int64_t)bytes))
         return false;
-    complete(&object);
+    complete(warp, &object);
     *bits = pack(&object);
     return true;
 }
@@ -192,7 +195,7 @@ static int op_arrive(struct exec_warp *warp, const struct exec_inst *inst)
                              count, object.missing, object.expected);
         object.missing -= count;
         if (inst->imm & ARRIVE_DROPS) object.expected -= count;
-        if (complete(&object) && inst->imm & ARRIVE_NOT_LAST)
+        if (complete(warp, &object) && inst->imm & ARRIVE_NOT_LAST)
             return exec_stop(warp, inst, EXEC_TRAP, l,
                              "an arrival with .noComplete completed the barrier object's phase");
         *bits = pack(&object);
@@ -216,7 +219,7 @@ static int op_copied(struct exec_warp *warp, const struct exec_inst *inst)
             return exec_stop(warp, inst, EXEC_TRAP, l,
                              "an arrival at a barrier object whose phase waits for no more");
         object.missing--;
-        complete(&object);
+        complete(warp, &object);
         *bits = pack(&object);
     }
     return EXEC_GO;

@@ -6,6 +6,8 @@
  * checked for all lanes before any lane acts.
  */
 #include "emulator/exec/exec_half.h"
+#include "emulator/exec/exec_owner.h"
+#include "emulator/exec/exec_shadow.h"
 #include "emulator/exec/exec_tables.h"
 
 /* Slot e: where; slot a: address; imm: offset. Pointers for the active lanes, or false. */
@@ -43,6 +45,7 @@ static bool atomic_pointers(struct exec_warp *warp, const struct exec_inst *inst
         if (cache->size >= bytes && at - cache->low <= cache->size - bytes && !(at & (bytes - 1)) &&
             !cache->read_only) {
             exec_mark(cache, at, bytes);
+            if (cache->owners) exec_own(warp, inst, cache, l, at, bytes);
             pointers[l] = (unsigned char *)(uintptr_t)(at + cache->delta);
         } else {
             pointers[l] = exec_resolve(warp, inst, l, at, bytes, EXEC_ATOMIC, generic);

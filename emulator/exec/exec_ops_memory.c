@@ -5,6 +5,7 @@
  * stays (PTX leaves it open).
  */
 #include "emulator/exec/exec_lanes.h"
+#include "emulator/exec/exec_owner.h"
 #include "emulator/exec/exec_tables.h"
 
 enum { HALF = EXEC_LANES / 2 };
@@ -93,6 +94,7 @@ static __attribute__((noinline)) enum access_shape access_slowly(struct exec_war
         if (cache->size >= bytes && at - cache->low <= cache->size - bytes && !(at & (bytes - 1)) &&
             !(store && cache->read_only)) {
             exec_mark(cache, at, bytes);
+            if (cache->owners) exec_own(warp, inst, cache, l, at, bytes);
             address[l] = at + cache->delta;
             continue;
         }
@@ -102,6 +104,16 @@ static __attribute__((noinline)) enum access_shape access_slowly(struct exec_war
         address[l] = (uint64_t)(uintptr_t)host;
     }
     return MEMORY_SCATTER;
+}
+
+static inline void own_row(struct exec_warp *warp, const struct exec_inst *inst,
+                           const struct exec_region_cache *cache, uint64_t address, uint32_t bytes,
+                           bool store)
+{
+    if (exec_own_row(cache, address, EXEC_LANES * bytes, store, exec_owner_of(warp->block->index)))
+        return;
+    for (unsigned l = 0; l < EXEC_LANES; l++)
+        exec_own(warp, inst, cache, l, address + (uint64_t)l * bytes, bytes);
 }
 
 static inline enum access_shape access_global(struct exec_warp *warp, const struct exec_inst *inst,
@@ -119,6 +131,7 @@ static inline enum access_shape access_global(struct exec_warp *warp, const stru
         if (row && cache->size >= EXEC_LANES * bytes && !(address[0] & (bytes - 1)) &&
             address[0] - cache->low <= cache->size - EXEC_LANES * bytes) {
             exec_mark(cache, address[0], EXEC_LANES * (uint64_t)bytes);
+            if (cache->owners) own_row(warp, inst, cache, address[0], bytes, store);
             address[0] += cache->delta;
             return MEMORY_ROW;
         }
@@ -127,6 +140,11 @@ static inline enum access_shape access_global(struct exec_warp *warp, const stru
             if (cache->marks)
                 for (uint32_t rest = warp->mask; rest; rest &= rest - 1)
                     exec_mark(cache, address[__builtin_ctz(rest)], bytes);
+            if (cache->owners)
+                for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+                    const unsigned l = (unsigned)__builtin_ctz(rest);
+                    exec_own(warp, inst, cache, l, address[l], bytes);
+                }
             EXEC_FOR_LANES address[l] += window.delta;
             return MEMORY_SCATTER;
         }
@@ -321,6 +339,7 @@ static inline enum access_shape access_addresses(struct exec_warp *warp,
                     target[k] = (T)((const slot_##T *)exec_slot(warp, slots[k]))[l];               \
             }                                                                                      \
         }                                                                                          \
+        if (warp->worker->doubt_count) exec_own_settle(warp->worker);                              \
         return EXEC_GO;                                                                            \
     }
 

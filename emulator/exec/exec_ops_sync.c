@@ -5,6 +5,7 @@
  * is in warp->exchange, its member mask in warp->members (exec_sync.c brings them there).
  */
 #include "emulator/exec/exec_lanes.h"
+#include "emulator/exec/exec_shadow.h"
 #include "emulator/exec/exec_tables.h"
 
 /* What reading a lane that does not take part gives; PTX leaves it open. */
@@ -216,7 +217,10 @@ static int op_sync(struct exec_warp *warp, const struct exec_inst *inst)
         EXEC_FOR_LANES warp->exchange[l] = EXEC_IN(mask) ? wide[l] : warp->exchange[l];
     else
         EXEC_FOR_LANES warp->exchange[l] = EXEC_IN(mask) ? narrow[l] : warp->exchange[l];
-    if (!other && !(mask & ~named) && !(named & warp->live & ~mask)) return inst->inner(warp, inst);
+    if (!other && !(mask & ~named) && !(named & warp->live & ~mask)) {
+        exec_shadow_order_warp(warp->block->shadow, warp->index);
+        return inst->inner(warp, inst);
+    }
     return exec_sync_meet(warp, inst);
 }
 

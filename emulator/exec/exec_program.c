@@ -344,7 +344,7 @@ static void settle_calls(struct exec_program *program)
 {
     exec_handler *direct = exec_row_find("call")->run;
     exec_handler *indirect = exec_row_find("call.indirect")->run;
-    bool any_talks = false, any_converses = false;
+    bool any_talks = false, any_converses = false, any_fences = false;
     exec_handler *any_commutes = NULL;
     for (bool changed = true; changed;) {
         changed = false;
@@ -357,6 +357,7 @@ static void settle_calls(struct exec_program *program)
             any_talks |= any_commutes && function->commutes && any_commutes != function->commutes;
             if (function->commutes) any_commutes = function->commutes;
             any_converses |= function->info.converses;
+            any_fences |= function->fences;
             for (size_t j = 0; j < function->code_count; j++) {
                 const struct exec_inst *inst = &function->code[j];
                 const bool through_pointer = inst->run == indirect;
@@ -367,6 +368,8 @@ static void settle_calls(struct exec_program *program)
                     changed |= talks && !function->talks;
                     function->talks |= talks;
                 }
+                if ((through_pointer ? any_fences : call->callee->fences) && !function->fences)
+                    changed = function->fences = true;
                 if (through_pointer ? any_converses : call->callee->info.converses) {
                     changed |= !function->info.converses;
                     function->info.converses = true;
@@ -489,12 +492,13 @@ static bool compile_function(struct exec_program *program, const struct ptx_modu
     return !lower.failed;
 }
 
-struct exec_program *exec_program_create(const struct ptx_module *module, char *log,
-                                         size_t log_size)
+static struct exec_program *create(const struct ptx_module *module, bool watched, char *log,
+                                   size_t log_size)
 {
     struct exec_program *program = calloc(1, sizeof *program);
     if (log_size) log[0] = 0;
     if (!program) goto fail;
+    program->watched = watched;
     if (module->address_size != 64) {
         snprintf(log, log_size, "the module's addresses have %u bits; the device's have 64\n",
                  module->address_size);
@@ -527,9 +531,22 @@ fail:
     return NULL;
 }
 
+struct exec_program *exec_program_create(const struct ptx_module *module, char *log,
+                                         size_t log_size)
+{
+    return create(module, false, log, log_size);
+}
+
+struct exec_program *exec_program_create_watched(const struct ptx_module *module, char *log,
+                                                 size_t log_size)
+{
+    return create(module, true, log, log_size);
+}
+
 void exec_program_destroy(struct exec_program *program)
 {
     if (!program) return;
+    free(program->looks);
     free(program->positions);
     exec_arena_destroy(program->arena);
     free(program);

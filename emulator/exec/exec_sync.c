@@ -6,7 +6,7 @@
  * mask, even if that instruction stands elsewhere in the program: then the row's handler computes
  * the results for all of them.
  */
-#include "emulator/exec/exec_machine.h"
+#include "emulator/exec/exec_shadow.h"
 
 #define FOR_LANES_OF(mask)                                                                         \
     for (uint32_t rest = (mask), l; rest && (l = (uint32_t)__builtin_ctz(rest), true);             \
@@ -27,7 +27,10 @@ int exec_sync_meet(struct exec_warp *warp, const struct exec_inst *inst)
         /* Lanes here that l names but that name others themselves are not its partners. */
         missing |= warp->members[l] ^ warp->members[__builtin_ctz(warp->members[l] & warp->mask)];
     }
-    if (!missing) return inst->inner(warp, inst);
+    if (!missing) {
+        exec_shadow_order_warp(warp->block->shadow, warp->index);
+        return inst->inner(warp, inst);
+    }
     warp->exchanging |= warp->mask;
     exec_wait(warp, inst, EXEC_WAIT_SYNC, 0);
     return exec_sync_check(warp);
@@ -55,6 +58,7 @@ int exec_sync_check(struct exec_warp *warp)
 {
     const uint32_t complete = complete_lanes(warp);
     if (!complete) return EXEC_RESCHEDULE;
+    exec_shadow_order_warp(warp->block->shadow, warp->index);
     warp->exchanging &= ~complete;
     const uint32_t count = warp->fragment_count;
     struct exec_fragment served[EXEC_LANES];

@@ -90,7 +90,7 @@ void device_reset(void)
     device.count = 0;
 }
 
-struct exec_program *device_program(const char *ptx)
+static struct exec_program *program_of(const char *ptx, bool watched)
 {
     char log[4096];
     struct ptx_diagnostics diagnostics;
@@ -99,7 +99,8 @@ struct exec_program *device_program(const char *ptx)
         ptx_diagnostics_print(&diagnostics, log, sizeof log);
         require(false, "the PTX does not parse: %s", log);
     }
-    struct exec_program *program = exec_program_create(module, log, sizeof log);
+    struct exec_program *program = watched ? exec_program_create_watched(module, log, sizeof log)
+                                           : exec_program_create(module, log, sizeof log);
     ptx_module_destroy(module);
     require(program, "the PTX does not compile: %s", log);
     for (size_t k = 0; k < exec_variable_count(program); k++)
@@ -113,7 +114,17 @@ struct exec_program *device_program(const char *ptx)
     return program;
 }
 
+struct exec_program *device_program(const char *ptx)
+{
+    return program_of(ptx, false);
+}
+
 struct exec_program *device_program_file(const char *path)
+{
+    return device_program_watched(path, false);
+}
+
+struct exec_program *device_program_watched(const char *path, bool watched)
 {
     FILE *file = fopen(path, "rb");
     require(file, "%s cannot be opened", path);
@@ -122,7 +133,7 @@ struct exec_program *device_program_file(const char *path)
     const size_t length = fread(text, 1, (1 << 22) - 1, file);
     fclose(file);
     require(length > 0, "%s is empty", path);
-    struct exec_program *program = device_program(text);
+    struct exec_program *program = program_of(text, watched);
     free(text);
     return program;
 }
@@ -152,6 +163,7 @@ enum exec_end device_launch(struct device_run *run)
                                        .heap_address = run->heap_address,
                                        .heap_bytes = run->heap_bytes,
                                        .footprint = run->footprint,
+                                       .watch = run->watch,
                                        .print = print,
                                        .user = run};
     return exec_run(&launch, &run->counts, &run->fault);

@@ -19,6 +19,8 @@ void device_reset(void);
 struct exec_program *device_program(const char *ptx);
 /* The same from a file. */
 struct exec_program *device_program_file(const char *path);
+/* The same, made to be watched or not. */
+struct exec_program *device_program_watched(const char *path, bool watched);
 
 /* A launch of `name` over `blocks` x `threads` with parameters as they lie in memory. */
 struct device_run {
@@ -32,6 +34,7 @@ struct device_run {
     bool cooperative;
     uint64_t heap_address, heap_bytes;
     struct exec_footprint *footprint; /* may be NULL */
+    struct exec_watch *watch;         /* the same */
     struct exec_counts counts;        /* results */
     struct exec_fault fault;
     char printed[4096];

@@ -1,0 +1,72 @@
+/* exec_owner: which block of a grid touched each byte of global memory, and what two of them do to
+ * the same byte that nothing orders. Private to emulator/exec.
+ *
+ * Nothing orders plain accesses of two blocks of one kernel, so two blocks that touch the same
+ * byte, of which one at least writes, race. What is never accused:
+ *  - kernels that converse (exec_function_info), have a fence beyond the block, or are launched to
+ *    cooperate: their blocks may make an order of their own. They are not looked at;
+ *  - two atomics, and an atomic against a load; the heap of malloc in kernels;
+ *  - a store of the value that is there already, unless nobody else had touched the byte before it;
+ *  - a load whose address a store or an atomic further on in the function has too: a look before
+ *    the act. The act is judged, the look is not.
+ * A byte's owner is a number from 1 to 254 that a block shares with every 254th other: a race of
+ * those with each other alone is not seen.
+ *
+ * Source: PTX ISA 9.0, chapter 8 (memory consistency model); CUDA Programming Guide, "Thread
+ * Hierarchy".
+ */
+#ifndef OVERLAP_EXEC_OWNER_H
+#define OVERLAP_EXEC_OWNER_H
+
+#include "emulator/exec/exec_machine.h"
+
+enum { EXEC_OWNERS = 254, EXEC_OWNED_BY_MANY = 255 };
+
+static inline uint8_t exec_owner_of(uint64_t block)
+{
+    return (uint8_t)(block % EXEC_OWNERS + 1);
+}
+
+/* Whether what is touched through `cache` is judged. */
+bool exec_owner_judges(const struct exec_worker *worker, const struct memory_region *region);
+
+/* Lane `lane` touches `bytes` bytes at `address` through `cache`. */
+void exec_own(struct exec_warp *warp, const struct exec_inst *inst,
+              const struct exec_region_cache *cache, unsigned lane, uint64_t address,
+              uint32_t bytes);
+/* Stores that met another block's touch have been done now: those that changed something are told.
+ */
+void exec_own_settle(struct exec_worker *worker);
+
+/* ---- a warp's row of neighbouring elements, all at once ------------------------------------ */
+
+/* Owners are not locked: two workers may miss each other, never see what is not. */
+#define EXEC_OWNER_RACES __attribute__((no_sanitize("thread")))
+
+EXEC_OWNER_RACES static inline bool exec_own_free(const uint8_t *owners, uint32_t bytes, uint8_t me)
+{
+    unsigned stranger = 0;
+    for (uint32_t i = 0; i < bytes; i++) stranger |= (owners[i] != 0) & (owners[i] != me);
+    return !stranger;
+}
+
+/* The same as exec_own for every lane; false: nothing was done, and lane by lane it has to be. */
+EXEC_OWNER_RACES static inline bool exec_own_row(const struct exec_region_cache *cache,
+                                                 uint64_t address, uint32_t bytes, bool store,
+                                                 uint8_t me)
+{
+    uint8_t *writers = cache->owners + (address - cache->low);
+    uint8_t *readers = writers + cache->size;
+    const uint8_t *atoms = readers + cache->size;
+    if (!exec_own_free(writers, bytes, me)) return false;
+    if (store) {
+        if (!exec_own_free(readers, bytes, me) || !exec_own_free(atoms, bytes, me)) return false;
+        for (uint32_t i = 0; i < bytes; i++) writers[i] = me;
+    } else {
+        for (uint32_t i = 0; i < bytes; i++)
+            readers[i] = readers[i] == 0 || readers[i] == me ? me : (uint8_t)EXEC_OWNED_BY_MANY;
+    }
+    return true;
+}
+
+#endif

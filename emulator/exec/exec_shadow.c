@@ -1,0 +1,415 @@
+#include "emulator/exec/exec_shadow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "emulator/exec/exec_watch.h"
+
+/* A touch: when, whether other lanes of the warp did so since their last order, and which thread.
+ * Later ones are larger; 0: never. Time goes on with each order that comes behind a touch. */
+enum { THREAD_BITS = 10, MANY = 1 << THREAD_BITS, TIME_SHIFT = THREAD_BITS + 1 };
+enum { THREAD_MASK = MANY - 1, LAST_TIME = (1 << (31 - TIME_SHIFT)) - 1 };
+
+/* What is kept of each cell: the last write; the last reader, and the last of another warp before
+ * it; the same of atomics. With two of different warps, whoever comes is a stranger to one. */
+enum kept { WRITE, READ, READ_OTHER, ATOM, ATOM_OTHER, KEPT };
+
+struct exec_shadow {
+    uint32_t bytes;
+    unsigned shift; /* a cell stands for 1 << shift bytes: no access was smaller so far */
+    int32_t time;
+    int32_t floor;                      /* what is below is ordered before everything */
+    int32_t warp_floor[EXEC_MAX_WARPS]; /* the same for a warp's own */
+    uint32_t touched;                   /* warps, since their last order */
+    bool atomics;                       /* there was one */
+    int32_t *cells[KEPT];
+    uint32_t *sites[KEPT]; /* the position of the instruction that made the cell what it is */
+};
+
+/* ---- time ----------------------------------------------------------------------------------- */
+
+static size_t cell_count(const struct exec_shadow *shadow)
+{
+    return ((size_t)shadow->bytes >> shadow->shift) + 1;
+}
+
+static bool cells_make(struct exec_shadow *shadow)
+{
+    for (int k = 0; k < KEPT; k++) {
+        shadow->cells[k] = calloc(cell_count(shadow), sizeof *shadow->cells[k]);
+        shadow->sites[k] = calloc(cell_count(shadow), sizeof *shadow->sites[k]);
+        if (!shadow->cells[k] || !shadow->sites[k]) return false;
+    }
+    return true;
+}
+
+struct exec_shadow *exec_shadow_create(uint32_t bytes)
+{
+    struct exec_shadow *shadow = calloc(1, sizeof *shadow);
+    if (!shadow) return NULL;
+    shadow->bytes = bytes;
+    shadow->shift = 2;
+    shadow->time = 1;
+    shadow->floor = 1 << TIME_SHIFT;
+    if (cells_make(shadow)) return shadow;
+    exec_shadow_destroy(shadow);
+    return NULL;
+}
+
+void exec_shadow_destroy(struct exec_shadow *shadow)
+{
+    if (!shadow) return;
+    for (int k = 0; k < KEPT; k++) {
+        free(shadow->cells[k]);
+        free(shadow->sites[k]);
+    }
+    free(shadow);
+}
+
+/* The next moment. When moments are used up, all that was is forgotten. */
+static int32_t tick(struct exec_shadow *shadow)
+{
+    if (shadow->time == LAST_TIME) {
+        for (int k = 0; k < KEPT; k++)
+            memset(shadow->cells[k], 0, cell_count(shadow) * sizeof *shadow->cells[k]);
+        memset(shadow->warp_floor, 0, sizeof shadow->warp_floor);
+        shadow->time = 0;
+        shadow->floor = 1 << TIME_SHIFT;
+    }
+    return ++shadow->time << TIME_SHIFT;
+}
+
+void exec_shadow_order(struct exec_shadow *shadow)
+{
+    if (!shadow || (!shadow->touched && shadow->floor == shadow->time << TIME_SHIFT)) return;
+    shadow->touched = 0;
+    shadow->floor = tick(shadow);
+}
+
+void exec_shadow_order_warp(struct exec_shadow *shadow, uint32_t warp)
+{
+    if (!shadow || !(shadow->touched >> warp & 1)) return;
+    shadow->touched &= ~(1u << warp);
+    shadow->warp_floor[warp] = tick(shadow);
+}
+
+/* Cells for smaller units: what was known of one is known of its parts. */
+static bool refine(struct exec_shadow *shadow, unsigned shift)
+{
+    struct exec_shadow finer = *shadow;
+    finer.shift = shift;
+    memset(finer.cells, 0, sizeof finer.cells);
+    memset(finer.sites, 0, sizeof finer.sites);
+    const bool made = cells_make(&finer);
+    const size_t parts = (size_t)1 << (shadow->shift - shift);
+    for (int k = 0; k < KEPT && made; k++)
+        for (size_t i = 0; i < cell_count(&finer); i++) {
+            finer.cells[k][i] = shadow->cells[k][i / parts];
+            finer.sites[k][i] = shadow->sites[k][i / parts];
+        }
+    struct exec_shadow *old = made ? shadow : &finer;
+    for (int k = 0; k < KEPT; k++) {
+        free(old->cells[k]);
+        free(old->sites[k]);
+    }
+    if (made) *shadow = finer;
+    return made;
+}
+
+/* ---- one cell ------------------------------------------------------------------------------- */
+
+/* A touch of one cell, by one thread. */
+struct touch {
+    struct exec_warp *warp;
+    const struct exec_inst *inst;
+    struct exec_shadow *shadow;
+    uint32_t thread;
+    uint32_t bytes;
+    int32_t now; /* the cell that it leaves */
+    enum exec_access access;
+};
+
+static uint32_t warp_of(int32_t cell)
+{
+    return (uint32_t)(cell & THREAD_MASK) / EXEC_LANES;
+}
+
+static bool unordered(const struct touch *touch, int32_t cell)
+{
+    const struct exec_shadow *shadow = touch->shadow;
+    if (cell < shadow->floor) return false;
+    const uint32_t warp = touch->thread / EXEC_LANES;
+    if (warp_of(cell) != warp) return true;
+    return cell >= shadow->warp_floor[warp] &&
+           ((uint32_t)(cell & THREAD_MASK) != touch->thread || (cell & MANY));
+}
+
+static struct exec_watch_side side_of(const struct touch *touch, uint32_t thread, uint32_t site,
+                                      enum exec_access access, bool known)
+{
+    const struct exec_worker *worker = touch->warp->worker;
+    const struct exec_block *block = touch->warp->block;
+    const struct exec_position *position = &worker->function->program->positions[site];
+    const uint32_t *size = worker->launch->block;
+    return (struct exec_watch_side){
+        .access = access,
+        .file = position->file,
+        .line = position->line,
+        .known = known,
+        .block = {block->position[0], block->position[1], block->position[2]},
+        .thread = {thread % size[0], thread / size[0] % size[1], thread / size[0] / size[1]},
+    };
+}
+
+static __attribute__((noinline)) void report(const struct touch *touch, size_t index,
+                                             enum kept kept)
+{
+    const struct exec_worker *worker = touch->warp->worker;
+    const uint32_t *size = worker->launch->block;
+    static const enum exec_access accesses[KEPT] = {EXEC_STORE, EXEC_LOAD, EXEC_LOAD, EXEC_ATOMIC,
+                                                    EXEC_ATOMIC};
+    const int32_t cell = touch->shadow->cells[kept][index];
+    /* Of many lanes the last is kept: if that is this one, which the other was is not known. */
+    const uint32_t other = (uint32_t)cell & THREAD_MASK;
+    exec_watch_add(
+        worker->launch->watch,
+        &(struct exec_watch_found){
+            .wrong = EXEC_WRONG_SHARED,
+            .first = side_of(touch, other, touch->shadow->sites[kept][index], accesses[kept],
+                             other != touch->thread),
+            .second = side_of(touch, touch->thread, touch->inst->position, touch->access, true),
+            .offset = (uint64_t)index << touch->shadow->shift,
+            .bytes = touch->bytes,
+            .block_threads = size[0] * size[1] * size[2],
+            .block_index = touch->warp->block->index,
+            .count = 1,
+        });
+}
+
+static inline bool check(const struct touch *touch, size_t index, enum kept kept)
+{
+    if (!unordered(touch, touch->shadow->cells[kept][index])) return true;
+    report(touch, index, kept);
+    return false;
+}
+
+/* Joins the touch with the last of its kind. */
+static inline void keep(const struct touch *touch, size_t index, enum kept last, enum kept other)
+{
+    struct exec_shadow *shadow = touch->shadow;
+    const int32_t before = shadow->cells[last][index];
+    const uint32_t warp = touch->thread / EXEC_LANES;
+    int32_t now = touch->now;
+    if (before >= shadow->floor) {
+        if (warp_of(before) != warp) {
+            shadow->cells[other][index] = before;
+            shadow->sites[other][index] = shadow->sites[last][index];
+        } else if (before >= shadow->warp_floor[warp]) {
+            const bool self = (uint32_t)(before & THREAD_MASK) == touch->thread;
+            now |= self ? before & MANY : MANY;
+        }
+    }
+    shadow->cells[last][index] = now;
+    shadow->sites[last][index] = touch->inst->position;
+}
+
+static inline void load_cell(const struct touch *touch, size_t index)
+{
+    const struct exec_shadow *shadow = touch->shadow;
+    if (!check(touch, index, WRITE)) return;
+    if (shadow->atomics && (!check(touch, index, ATOM) || !check(touch, index, ATOM_OTHER))) return;
+    /* With two readers of different warps no write is unseen. */
+    if (shadow->cells[READ_OTHER][index] < shadow->floor) keep(touch, index, READ, READ_OTHER);
+}
+
+static inline void store_cell(const struct touch *touch, size_t index)
+{
+    struct exec_shadow *shadow = touch->shadow;
+    const int32_t before = shadow->cells[WRITE][index];
+    const bool same_instruction = warp_of(before) == touch->thread / EXEC_LANES &&
+                                  shadow->sites[WRITE][index] == touch->inst->position;
+    if ((same_instruction || check(touch, index, WRITE)) && check(touch, index, READ) &&
+        check(touch, index, READ_OTHER) && shadow->atomics && check(touch, index, ATOM))
+        check(touch, index, ATOM_OTHER);
+    shadow->cells[WRITE][index] = touch->now;
+    shadow->sites[WRITE][index] = touch->inst->position;
+}
+
+static inline void atomic_cell(const struct touch *touch, size_t index)
+{
+    struct exec_shadow *shadow = touch->shadow;
+    shadow->atomics = true;
+    if (check(touch, index, WRITE) && check(touch, index, READ)) check(touch, index, READ_OTHER);
+    keep(touch, index, ATOM, ATOM_OTHER);
+}
+
+static inline void touch_cells(const struct touch *touch, uint64_t offset, uint64_t bytes)
+{
+    const unsigned shift = touch->shadow->shift;
+    const size_t end = (size_t)((offset + bytes - 1) >> shift);
+    for (size_t index = (size_t)(offset >> shift); index <= end; index++) {
+        if (touch->access == EXEC_LOAD)
+            load_cell(touch, index);
+        else if (touch->access == EXEC_STORE)
+            store_cell(touch, index);
+        else
+            atomic_cell(touch, index);
+    }
+}
+
+static void touch_begin(struct touch *touch, struct exec_warp *warp, const struct exec_inst *inst,
+                        enum exec_access access, uint32_t bytes)
+{
+    struct exec_shadow *shadow = warp->block->shadow;
+    *touch = (struct touch){
+        .warp = warp, .inst = inst, .shadow = shadow, .bytes = bytes, .access = access};
+    shadow->touched |= 1u << warp->index;
+}
+
+static void touch_by(struct touch *touch, unsigned lane)
+{
+    touch->thread = touch->warp->index * EXEC_LANES + lane;
+    touch->now = (touch->shadow->time << TIME_SHIFT) | (int32_t)touch->thread;
+}
+
+/* Whether accesses of `unit` bytes, a power of two, can be told apart. */
+static bool fine_enough(struct exec_shadow *shadow, uint64_t unit)
+{
+    const unsigned shift = unit >= 4 ? 2 : unit == 2 ? 1 : 0;
+    return shift >= shadow->shift || refine(shadow, shift);
+}
+
+void exec_shadow_touch(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
+                       uint64_t offset, uint64_t bytes, enum exec_access access)
+{
+    struct touch touch;
+    struct exec_shadow *shadow = warp->block->shadow;
+    if (!shadow || offset + bytes > shadow->bytes || bytes == 0) return;
+    if (!fine_enough(shadow, (offset | bytes) & 3 ? 1 : 4)) return;
+    touch_begin(&touch, warp, inst, access, (uint32_t)bytes);
+    touch_by(&touch, lane);
+    touch_cells(&touch, offset, bytes);
+}
+
+/* ---- a warp's access ------------------------------------------------------------------------ */
+
+struct access {
+    uint32_t element, count;
+    enum exec_access access;
+    bool values;
+    uint32_t mask; /* lanes that touch shared memory */
+    uint32_t offset[EXEC_LANES];
+};
+
+/* Where the lanes' addresses point to; false when one of them is none of the block's, which the
+ * access itself will say. */
+static bool find_offsets(const struct exec_warp *warp, const struct exec_inst *inst, uint32_t mask,
+                         struct access *access)
+{
+    const uint64_t *wide = exec_slot(warp, inst->a);
+    const uint32_t *narrow = exec_slot(warp, inst->a);
+    const uint32_t bytes = access->element * access->count;
+    const uint32_t size = warp->worker->shared_bytes;
+    access->mask = 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        uint64_t at = inst->cache & EXEC_WATCH_WIDE ? wide[l] + inst->imm
+                                                    : (uint32_t)(narrow[l] + (uint32_t)inst->imm);
+        if (inst->cache & EXEC_WATCH_GENERIC) {
+            if ((at & EXEC_WINDOW_MASK) != EXEC_WINDOW_SHARED) continue;
+            at &= ~EXEC_WINDOW_MASK;
+        }
+        if (at > size || size - at < bytes || at & (bytes - 1)) return false;
+        access->offset[l] = (uint32_t)at;
+        access->mask |= 1u << l;
+    }
+    return access->mask != 0;
+}
+
+/* Lanes that read the same are as good as the first and the last of them. */
+static void load_lanes(struct touch *touch, const struct access *access)
+{
+    const uint32_t bytes = access->element * access->count;
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        const uint32_t later = rest & (rest - 1);
+        touch_by(touch, l);
+        touch_cells(touch, access->offset[l], bytes);
+        if (!later || access->offset[__builtin_ctz(later)] != access->offset[l]) continue;
+        while ((rest & (rest - 1)) &&
+               access->offset[__builtin_ctz(rest & (rest - 1))] == access->offset[l])
+            rest &= rest - 1;
+        touch_by(touch, (unsigned)__builtin_ctz(rest));
+        touch_cells(touch, access->offset[l], bytes);
+    }
+}
+
+/* A store is one where it changes something. */
+static void store_lanes(struct touch *touch, const struct access *access)
+{
+    const struct exec_warp *warp = touch->warp;
+    const struct exec_inst *inst = touch->inst;
+    const uint32_t slots[4] = {inst->d, inst->b, inst->c, inst->e};
+    const uint32_t width = access->element == 8 ? 8 : 4;
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        touch_by(touch, l);
+        for (uint32_t k = 0; k < access->count; k++) {
+            const uint32_t offset = access->offset[l] + k * access->element;
+            const unsigned char *value = exec_slot(warp, slots[k & 3]);
+            if (access->values &&
+                !memcmp(warp->block->shared + offset, value + l * width, access->element))
+                continue;
+            touch_cells(touch, offset, access->element);
+        }
+    }
+}
+
+static __attribute__((noinline)) void watch(struct exec_warp *warp, const struct exec_inst *inst,
+                                            uint32_t mask)
+{
+    struct exec_shadow *shadow = warp->block->shadow;
+    struct touch touch;
+    struct access access = {
+        .element = inst->cache & 0xff,
+        .count = inst->cache >> EXEC_WATCH_COUNT_SHIFT & 0xf,
+        .access = (enum exec_access)(inst->cache >> EXEC_WATCH_ACCESS_SHIFT & 3),
+        .values = inst->cache & EXEC_WATCH_VALUES,
+    };
+    if (!find_offsets(warp, inst, mask, &access) || !fine_enough(shadow, access.element)) return;
+    touch_begin(&touch, warp, inst, access.access, access.element * access.count);
+    if (access.access == EXEC_STORE) {
+        store_lanes(&touch, &access);
+    } else if (access.access == EXEC_LOAD) {
+        load_lanes(&touch, &access);
+    } else {
+        for (uint32_t rest = access.mask; rest; rest &= rest - 1) {
+            const unsigned l = (unsigned)__builtin_ctz(rest);
+            touch_by(&touch, l);
+            touch_cells(&touch, access.offset[l], touch.bytes);
+        }
+    }
+}
+
+static uint32_t lanes_of(const struct exec_warp *warp, const struct exec_inst *inst)
+{
+    if (inst->guard == EXEC_NO_GUARD) return warp->mask;
+    const uint32_t predicate = *(const uint32_t *)exec_slot(warp, inst->guard >> 1);
+    return warp->mask & (inst->guard & 1 ? ~predicate : predicate);
+}
+
+int exec_watch_access(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    warp->instructions--;
+    if (!warp->block->shadow) return EXEC_GO;
+    const uint32_t mask = lanes_of(warp, inst);
+    if (mask) watch(warp, inst, mask);
+    return EXEC_GO;
+}
+
+int exec_watch_order(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    warp->instructions--;
+    if (warp->block->shadow && lanes_of(warp, inst)) exec_shadow_order(warp->block->shadow);
+    return EXEC_GO;
+}

@@ -1,0 +1,55 @@
+/* exec_watch: what a launch did that nothing orders: two threads of a block that touch the same
+ * bytes of shared memory (exec_shadow.h says when), two blocks that touch the same bytes of global
+ * memory (exec_owner.h). Filled by the executor when a launch asks for it and its program was made
+ * to be watched; it stops nothing and changes nothing that a kernel computes, costs or prints.
+ *
+ * The same two places in the source are one finding, counted. Which example is kept does not depend
+ * on the number of workers: that of the lowest block.
+ */
+#ifndef OVERLAP_EXEC_WATCH_H
+#define OVERLAP_EXEC_WATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emulator/exec/exec_footprint.h"
+
+enum exec_wrong {
+    EXEC_WRONG_SHARED, /* threads of one block, shared memory */
+    EXEC_WRONG_BLOCKS, /* blocks of one grid, global memory */
+};
+
+struct exec_watch_side {
+    enum exec_access access;
+    const char *file; /* owned by the program; NULL: unknown */
+    uint32_t line;    /* 0: unknown */
+    bool known;       /* the thread is; else `thread` means nothing, nor `block` between blocks */
+    uint32_t block[3], thread[3];
+};
+
+struct exec_watch_found {
+    enum exec_wrong wrong;
+    struct exec_watch_side first, second; /* in the order in which they ran here */
+    const struct memory_region *region;   /* EXEC_WRONG_BLOCKS */
+    uint64_t offset;                      /* in the region, or in the block's shared memory */
+    uint32_t bytes;                       /* of the second side's access */
+    uint32_t block_threads;               /* of a block */
+    uint64_t block_index;                 /* linear, of the second side */
+    uint64_t count;                       /* how often it was seen */
+};
+
+struct exec_watch;
+
+struct exec_watch *exec_watch_create(void); /* NULL: no memory */
+void exec_watch_destroy(struct exec_watch *watch);
+size_t exec_watch_count(const struct exec_watch *watch);
+const struct exec_watch_found *exec_watch_at(const struct exec_watch *watch, size_t index);
+
+/* For the executor; from several threads at once. */
+void exec_watch_add(struct exec_watch *watch, const struct exec_watch_found *found);
+/* Sides of EXEC_WRONG_BLOCKS whose place was not known when they were found get it from what the
+ * launch's footprint says of those bytes. Called when the launch is over. */
+void exec_watch_place(struct exec_watch *watch, const struct exec_footprint *footprint);
+
+#endif

@@ -1,0 +1,208 @@
+/* What a launch did that nothing orders: of right kernels nothing is said, of wrong ones the two
+ * lines, whatever the number of workers; and a watched launch costs and computes what it does
+ * unwatched. */
+#include "emulator/exec/exec_watch.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/exec/device.h"
+
+enum { BLOCKS = 4, THREADS = 128, N = BLOCKS * THREADS, MOST_LINES = 8 };
+
+static const unsigned workers[] = {1, 2, 5};
+
+/* The lines of the source that end in `// name`. */
+static size_t lines_of(const char *name, uint32_t lines[MOST_LINES])
+{
+    char text[512], end[128];
+    size_t count = 0;
+    FILE *file = fopen(WATCH_KERNELS_CU, "r");
+    ck_assert_ptr_nonnull(file);
+    snprintf(end, sizeof end, "// %s\n", name);
+    for (uint32_t line = 1; fgets(text, sizeof text, file); line++) {
+        const size_t length = strlen(text);
+        if (length < strlen(end) || strcmp(text + length - strlen(end), end) != 0) continue;
+        ck_assert_uint_lt(count, MOST_LINES);
+        lines[count++] = line;
+    }
+    fclose(file);
+    return count;
+}
+
+static struct device_run launch;
+static int result[N + 64];
+
+/* Runs kernel `name` of a program that is watched or not. */
+static void run(const char *name, unsigned worker_count, bool watched)
+{
+    static int input[N];
+    struct exec_program *program = device_program_watched(WATCH_KERNELS_PTX, watched);
+    void *contents;
+    for (int i = 0; i < N; i++) input[i] = (i * 7919 + 13) % 100003;
+    memset(result, 0, sizeof result);
+    const struct {
+        uint64_t in, out;
+        int n;
+    } parameters = {device_buffer_of(input, sizeof input, NULL),
+                    device_buffer_of(result, sizeof result, &contents), N};
+    launch = (struct device_run){.program = program,
+                                 .name = name,
+                                 .blocks = BLOCKS,
+                                 .threads = THREADS,
+                                 .parameters = &parameters,
+                                 .workers = worker_count,
+                                 .shared = 4096,
+                                 .footprint = watched ? exec_footprint_create(NULL, NULL) : NULL,
+                                 .watch = watched ? exec_watch_create() : NULL};
+    device_run(&launch);
+    memcpy(result, contents, sizeof result);
+    /* Files are the program's. */
+    for (size_t i = 0; watched && i < exec_watch_count(launch.watch); i++) {
+        const struct exec_watch_found *found = exec_watch_at(launch.watch, i);
+        ck_assert_ptr_nonnull(found->first.file);
+        ck_assert_ptr_nonnull(strstr(found->first.file, "watch_kernels.cu"));
+        ck_assert_ptr_nonnull(strstr(found->second.file, "watch_kernels.cu"));
+    }
+    exec_program_destroy(program);
+    device_reset();
+}
+
+static void end(void)
+{
+    exec_watch_destroy(launch.watch);
+    exec_footprint_destroy(launch.footprint);
+}
+
+static bool is_among(uint32_t line, const uint32_t *lines, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (lines[i] == line) return true;
+    return false;
+}
+
+static const char *const right[] = {
+    "right_tile",       "right_double_buffer",
+    "right_scan",       "right_transpose",
+    "right_histogram",  "right_tree",
+    "right_warp",       "right_volatile",
+    "right_flag",       "right_handover",
+    "right_lock",       "right_named",
+    "right_groups",     "right_early_exit",
+    "right_bytes",      "right_maximum",
+    "right_in_place",   "right_changed",
+    "right_visited",    "right_counts",
+    "right_last_block", "right_bytes_of_blocks",
+};
+
+static const struct wrong_row {
+    const char *kernel;
+    enum exec_wrong wrong;
+} wrong[] = {
+    {"no_barrier_before_use", EXEC_WRONG_SHARED},
+    {"no_barrier_before_next", EXEC_WRONG_SHARED},
+    {"no_syncwarp", EXEC_WRONG_SHARED},
+    {"last_warp_unrolled", EXEC_WRONG_SHARED},
+    {"histogram_not_zeroed_yet", EXEC_WRONG_SHARED},
+    {"histogram_not_full_yet", EXEC_WRONG_SHARED},
+    {"histogram_without_atomics", EXEC_WRONG_SHARED},
+    {"barrier_for_some", EXEC_WRONG_SHARED},
+    {"winner_takes_all", EXEC_WRONG_SHARED},
+    {"bytes_of_neighbours", EXEC_WRONG_SHARED},
+    {"through_a_generic_pointer", EXEC_WRONG_SHARED},
+    {"reads_the_block_before", EXEC_WRONG_BLOCKS},
+    {"reads_the_block_behind", EXEC_WRONG_BLOCKS},
+    {"block_forgotten", EXEC_WRONG_BLOCKS},
+    {"sum_without_atomics", EXEC_WRONG_BLOCKS},
+    {"zeroed_by_every_block", EXEC_WRONG_BLOCKS},
+};
+
+enum {
+    RIGHT = sizeof right / sizeof *right,
+    WRONG = sizeof wrong / sizeof *wrong,
+    WAYS = sizeof workers / sizeof *workers
+};
+
+START_TEST(nothing_is_said_of_a_right_kernel)
+{
+    run(right[_i], 2, true);
+    for (size_t i = 0; i < exec_watch_count(launch.watch); i++) {
+        const struct exec_watch_found *found = exec_watch_at(launch.watch, i);
+        ck_abort_msg("%s: lines %u and %u are accused", right[_i], found->first.line,
+                     found->second.line);
+    }
+    end();
+}
+END_TEST
+
+START_TEST(a_wrong_kernel_is_named_with_its_lines)
+{
+    const struct wrong_row *row = &wrong[_i / WAYS];
+    uint32_t lines[MOST_LINES];
+    const size_t count = lines_of(row->kernel, lines);
+    ck_assert_uint_gt(count, 0);
+    run(row->kernel, workers[_i % WAYS], true);
+    ck_assert_msg(exec_watch_count(launch.watch) > 0, "%s: nothing is found", row->kernel);
+    for (size_t i = 0; i < exec_watch_count(launch.watch); i++) {
+        const struct exec_watch_found *found = exec_watch_at(launch.watch, i);
+        ck_assert_int_eq(found->wrong, row->wrong);
+        ck_assert_msg(is_among(found->first.line, lines, count) &&
+                          is_among(found->second.line, lines, count),
+                      "%s: lines %u and %u", row->kernel, found->first.line, found->second.line);
+        ck_assert_uint_gt(found->count, 0);
+    }
+    end();
+}
+END_TEST
+
+START_TEST(the_example_does_not_depend_on_workers)
+{
+    struct exec_watch_found first = {.count = 0};
+    for (size_t k = 0; k < WAYS; k++) {
+        run("no_barrier_before_use", workers[k], true);
+        ck_assert_uint_eq(exec_watch_count(launch.watch), 1);
+        struct exec_watch_found found = *exec_watch_at(launch.watch, 0);
+        found.first.file = found.second.file = NULL; /* each program has its own */
+        if (k == 0) first = found;
+        ck_assert_mem_eq(&found, &first, sizeof found);
+        end();
+    }
+    /* Warp 0 reads what the last warp has yet to write: all 128 threads of 4 blocks do. */
+    ck_assert_uint_eq(first.block_index, 0);
+    ck_assert_uint_eq(first.count, N);
+    ck_assert_uint_eq(first.first.thread[0], 127 - first.second.thread[0]);
+}
+END_TEST
+
+START_TEST(watching_changes_nothing)
+{
+    static const char *const names[] = {"right_tile", "no_syncwarp", "right_counts",
+                                        "sum_without_atomics", "right_lock"};
+    static int seen[N + 64];
+    run(names[_i], 2, true);
+    const struct exec_counts counts = launch.counts;
+    memcpy(seen, result, sizeof seen);
+    end();
+    run(names[_i], 2, false);
+    ck_assert_mem_eq(result, seen, sizeof seen);
+    ck_assert_mem_eq(&launch.counts, &counts, sizeof counts);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("exec_watch");
+    TCase *tcase = tcase_create("watch");
+    tcase_add_loop_test(tcase, nothing_is_said_of_a_right_kernel, 0, RIGHT);
+    tcase_add_loop_test(tcase, a_wrong_kernel_is_named_with_its_lines, 0, WRONG * WAYS);
+    tcase_add_test(tcase, the_example_does_not_depend_on_workers);
+    tcase_add_loop_test(tcase, watching_changes_nothing, 0, 5);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}

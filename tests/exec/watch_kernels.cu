@@ -1,0 +1,425 @@
+// Kernels for test_exec_watch: right ones, of which nothing may be said, and wrong ones, whose two
+// lines end in `// NAME` of the kernel. All take (const int *in, int *out, int n): `in` has n
+// words that all differ, `out` n + 64. They run in 4 blocks of 128 threads, n = 512, with 4096
+// bytes of dynamic shared memory.
+
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+
+namespace cg = cooperative_groups;
+
+#define KERNEL extern "C" __global__ void
+
+__device__ int index()
+{
+    return threadIdx.x + blockIdx.x * blockDim.x;
+}
+
+// ---- right: shared memory --------------------------------------------------------------------
+
+KERNEL right_tile(const int *in, int *out, int n)
+{
+    __shared__ int a[8][16], b[8][16];
+    int x = threadIdx.x % 16, y = threadIdx.x / 16, sum = 0;
+    for (int tile = 0; tile < 4; tile++) {
+        a[y][x] = in[(index() + 31 * tile) % n];
+        b[y][x] = in[(index() + 17 * tile) % n];
+        __syncthreads();
+        for (int k = 0; k < 8; k++) sum += a[y][k] * b[k][x];
+        __syncthreads();
+    }
+    out[index()] = sum;
+}
+
+KERNEL right_double_buffer(const int *in, int *out, int n)
+{
+    __shared__ int tile[2][128];
+    int t = threadIdx.x, sum = 0;
+    tile[0][t] = in[index()];
+    for (int round = 0; round < 6; round++) {
+        __syncthreads();
+        if (round < 5) tile[(round + 1) & 1][t] = in[(index() + round) % n];
+        sum += tile[round & 1][(t + 37) % 128];
+    }
+    out[index()] = sum;
+}
+
+KERNEL right_scan(const int *in, int *out, int n)
+{
+    __shared__ int sums[128];
+    int t = threadIdx.x;
+    sums[t] = in[index()];
+    for (int step = 1; step < 128; step *= 2) {
+        __syncthreads();
+        int other = t >= step ? sums[t - step] : 0;
+        __syncthreads();
+        sums[t] += other;
+    }
+    out[index()] = sums[t];
+}
+
+KERNEL right_transpose(const int *in, int *out, int n)
+{
+    __shared__ short tile[8][17];
+    int x = threadIdx.x % 8, y = threadIdx.x / 8 % 8;
+    if (threadIdx.x < 64) tile[y][x] = (short)in[index()];
+    __syncthreads();
+    if (threadIdx.x < 64) out[index()] = tile[x][y];
+}
+
+KERNEL right_histogram(const int *in, int *out, int n)
+{
+    __shared__ int bins[32];
+    if (threadIdx.x < 32) bins[threadIdx.x] = 0;
+    __syncthreads();
+    atomicAdd(&bins[in[index()] & 31], 1);
+    __syncthreads();
+    if (threadIdx.x < 32) atomicAdd(&out[threadIdx.x], bins[threadIdx.x]);
+}
+
+KERNEL right_tree(const int *in, int *out, int n)
+{
+    __shared__ int sums[128];
+    int t = threadIdx.x;
+    sums[t] = in[index()];
+    __syncthreads();
+    for (int half = 64; half >= 32; half /= 2) {
+        if (t < half) sums[t] += sums[t + half];
+        __syncthreads();
+    }
+    if (t < 32) {
+        int mine = sums[t];
+        for (int half = 16; half > 0; half /= 2) mine += __shfl_down_sync(~0u, mine, half);
+        if (t == 0) out[blockIdx.x] = mine;
+    }
+}
+
+KERNEL right_warp(const int *in, int *out, int n)
+{
+    extern __shared__ int dynamic[];
+    int *mine = dynamic + threadIdx.x / 32 * 32, lane = threadIdx.x % 32;
+    mine[lane] = in[index()];
+    for (int half = 16; half > 0; half /= 2) {
+        __syncwarp();
+        int other = mine[lane ^ half];
+        __syncwarp();
+        mine[lane] += other;
+    }
+    out[index()] = mine[lane];
+}
+
+// Before Volta this was how it was done.
+KERNEL right_volatile(const int *in, int *out, int n)
+{
+    __shared__ volatile int sums[64];
+    int t = threadIdx.x;
+    if (t < 64) sums[t] = in[index()];
+    __syncthreads();
+    if (t < 32) {
+        sums[t] += sums[t + 32];
+        sums[t] += sums[t + 16];
+        sums[t] += sums[t + 8];
+        if (t == 0) out[blockIdx.x] = sums[0];
+    }
+}
+
+KERNEL right_flag(const int *in, int *out, int n)
+{
+    __shared__ int found, everywhere;
+    if (threadIdx.x == 0) found = 0;
+    everywhere = n;
+    __syncthreads();
+    if (in[index()] % 3 == 0) found = 1;
+    __syncthreads();
+    if (threadIdx.x == 0) out[blockIdx.x] = found + everywhere;
+}
+
+// A handover with a flag and fences, from one warp to another.
+KERNEL right_handover(const int *in, int *out, int n)
+{
+    __shared__ int value, ready;
+    if (threadIdx.x == 0) ready = 0;
+    __syncthreads();
+    if (threadIdx.x == 64) {
+        value = in[index()];
+        __threadfence_block();
+        *(volatile int *)&ready = 1;
+    } else if (threadIdx.x == 0) {
+        while (*(volatile int *)&ready == 0) {
+        }
+        __threadfence_block();
+        out[blockIdx.x] = value;
+    }
+}
+
+KERNEL right_lock(const int *in, int *out, int n)
+{
+    __shared__ int lock, sum;
+    if (threadIdx.x == 0) lock = sum = 0;
+    __syncthreads();
+    for (bool done = false; !done;) {
+        if (atomicCAS(&lock, 0, 1) == 0) {
+            __threadfence_block();
+            sum += in[index()];
+            __threadfence_block();
+            atomicExch(&lock, 0);
+            done = true;
+        }
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) out[blockIdx.x] = sum;
+}
+
+// Producers arrive, consumers wait: barrier 1 says full, barrier 2 empty.
+KERNEL right_named(const int *in, int *out, int n)
+{
+    __shared__ int tile[64];
+    int t = threadIdx.x, sum = 0;
+    for (int round = 0; round < 3; round++) {
+        if (t < 64) {
+            if (round) asm volatile("bar.sync 2, 128;" ::: "memory");
+            tile[t] = in[(index() + round) % n];
+            asm volatile("bar.arrive 1, 128;" ::: "memory");
+        } else {
+            asm volatile("bar.sync 1, 128;" ::: "memory");
+            sum += tile[127 - t];
+            if (round < 2) asm volatile("bar.arrive 2, 128;" ::: "memory");
+        }
+    }
+    if (t >= 64) out[index()] = sum;
+}
+
+KERNEL right_groups(const int *in, int *out, int n)
+{
+    __shared__ int tile[128];
+    auto block = cg::this_thread_block();
+    auto part = cg::tiled_partition<16>(block);
+    tile[threadIdx.x] = in[index()];
+    part.sync();
+    int next = tile[part.meta_group_rank() * 16 + (part.thread_rank() + 1) % 16];
+    int sum = cg::reduce(part, next, cg::plus<int>());
+    block.sync();
+    if (part.thread_rank() == 0) tile[part.meta_group_rank()] = sum;
+    block.sync();
+    out[index()] = tile[threadIdx.x % 8];
+}
+
+KERNEL right_early_exit(const int *in, int *out, int n)
+{
+    __shared__ int tile[128];
+    tile[threadIdx.x] = in[index()];
+    if (threadIdx.x >= 96) return;
+    __syncthreads();
+    out[index()] = tile[127 - threadIdx.x];
+}
+
+KERNEL right_bytes(const int *in, int *out, int n)
+{
+    __shared__ unsigned char bytes[128];
+    bytes[threadIdx.x] = (unsigned char)in[index()];
+    __syncthreads();
+    out[index()] = bytes[127 - threadIdx.x];
+}
+
+KERNEL right_maximum(const int *in, int *out, int n)
+{
+    __shared__ int most;
+    if (threadIdx.x == 0) most = 0;
+    __syncthreads();
+    int mine = in[index()];
+    if (mine > most) atomicMax(&most, mine);
+    __syncthreads();
+    if (threadIdx.x == 0) out[blockIdx.x] = most;
+}
+
+// ---- wrong: shared memory --------------------------------------------------------------------
+
+KERNEL no_barrier_before_use(const int *in, int *out, int n)
+{
+    __shared__ int tile[128];
+    tile[threadIdx.x] = in[index()];        // no_barrier_before_use
+    out[index()] = tile[127 - threadIdx.x]; // no_barrier_before_use
+}
+
+KERNEL no_barrier_before_next(const int *in, int *out, int n)
+{
+    __shared__ int tile[128];
+    int sum = 0;
+    for (int round = 0; round < 4; round++) {
+        tile[threadIdx.x] = in[(index() + round) % n]; // no_barrier_before_next
+        __syncthreads();
+        sum += tile[127 - threadIdx.x]; // no_barrier_before_next
+    }
+    out[index()] = sum;
+}
+
+KERNEL no_syncwarp(const int *in, int *out, int n)
+{
+    extern __shared__ int dynamic[];
+    int *mine = dynamic + threadIdx.x / 32 * 32, lane = threadIdx.x % 32;
+    mine[lane] = in[index()];       // no_syncwarp
+    out[index()] = mine[31 - lane]; // no_syncwarp
+}
+
+KERNEL last_warp_unrolled(const int *in, int *out, int n)
+{
+    __shared__ int sums[64];
+    int t = threadIdx.x;
+    if (t < 64) sums[t] = in[index()];
+    __syncthreads();
+    if (t < 16) sums[t] += sums[t + 16];    // last_warp_unrolled
+    if (t < 16) out[index()] = sums[t / 2]; // last_warp_unrolled
+}
+
+KERNEL histogram_not_zeroed_yet(const int *in, int *out, int n)
+{
+    __shared__ int bins[32];
+    if (threadIdx.x < 32) bins[threadIdx.x] = 0; // histogram_not_zeroed_yet
+    atomicAdd(&bins[in[index()] & 31], 1);       // histogram_not_zeroed_yet
+    __syncthreads();
+    if (threadIdx.x < 32) out[index()] = bins[threadIdx.x];
+}
+
+KERNEL histogram_not_full_yet(const int *in, int *out, int n)
+{
+    __shared__ int bins[32];
+    if (threadIdx.x < 32) bins[threadIdx.x] = 0;
+    __syncthreads();
+    atomicAdd(&bins[in[index()] & 31], 1);                  // histogram_not_full_yet
+    if (threadIdx.x < 32) out[index()] = bins[threadIdx.x]; // histogram_not_full_yet
+}
+
+KERNEL histogram_without_atomics(const int *in, int *out, int n)
+{
+    __shared__ int bins[32];
+    if (threadIdx.x < 32) bins[threadIdx.x] = 0;
+    __syncthreads();
+    bins[in[index()] & 31]++; // histogram_without_atomics
+    __syncthreads();
+    if (threadIdx.x < 32) out[index()] = bins[threadIdx.x];
+}
+
+KERNEL barrier_for_some(const int *in, int *out, int n)
+{
+    __shared__ int tile[128];
+    tile[threadIdx.x] = in[index()]; // barrier_for_some
+    __syncthreads();
+    if (threadIdx.x < 64) tile[threadIdx.x] += 1000; // barrier_for_some
+    asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
+    out[index()] = tile[(threadIdx.x + 64) % 128]; // barrier_for_some
+}
+
+KERNEL winner_takes_all(const int *in, int *out, int n)
+{
+    __shared__ int who;
+    if (in[index()] % 2) who = threadIdx.x; // winner_takes_all
+    __syncthreads();
+    if (threadIdx.x == 0) out[blockIdx.x] = who;
+}
+
+KERNEL bytes_of_neighbours(const int *in, int *out, int n)
+{
+    __shared__ unsigned char bytes[129];
+    bytes[threadIdx.x] = (unsigned char)(in[index()] | 1); // bytes_of_neighbours
+    bytes[threadIdx.x + 1] = 2;                            // bytes_of_neighbours
+    __syncthreads();
+    out[index()] = bytes[threadIdx.x];
+}
+
+__device__ __noinline__ int far_away(const int *tile, int i)
+{
+    return tile[i]; // through_a_generic_pointer
+}
+
+KERNEL through_a_generic_pointer(const int *in, int *out, int n)
+{
+    __shared__ int tile[128];
+    tile[threadIdx.x] = in[index()]; // through_a_generic_pointer
+    out[index()] = far_away(n > 7 ? tile : in, 127 - threadIdx.x);
+}
+
+// ---- right: blocks ---------------------------------------------------------------------------
+
+KERNEL right_in_place(const int *in, int *out, int n)
+{
+    int i = index();
+    out[i] = in[i];
+    for (int k = 0; k < 3; k++) out[i] = out[i] * 3 + k;
+    if (i + 1 < n && threadIdx.x + 1 < blockDim.x) out[i] += in[i + 1];
+}
+
+KERNEL right_changed(const int *in, int *out, int n)
+{
+    if (in[index()] % 3 == 0) out[0] = 1;
+    if (threadIdx.x == 0) out[1] = n;
+}
+
+// The marks of a breadth-first search.
+KERNEL right_visited(const int *in, int *out, int n)
+{
+    int neighbour = in[index()] & 63;
+    if (out[neighbour] != 5) out[neighbour] = 5;
+}
+
+KERNEL right_counts(const int *in, int *out, int n)
+{
+    atomicAdd(&out[in[index()] & 31], 1);
+    int mine = in[index()];
+    if (mine > out[40]) atomicMax(&out[40], mine);
+}
+
+KERNEL right_last_block(const int *in, int *out, int n)
+{
+    __shared__ bool last;
+    __shared__ int sums[128];
+    sums[threadIdx.x] = in[index()];
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        int sum = 0;
+        for (int k = 0; k < 128; k++) sum += sums[k];
+        out[blockIdx.x] = sum;
+        __threadfence();
+        last = atomicAdd(&out[n], 1) % gridDim.x == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (last && threadIdx.x == 0)
+        for (int k = 1; k < gridDim.x; k++) out[0] += out[k];
+}
+
+KERNEL right_bytes_of_blocks(const int *in, int *out, int n)
+{
+    ((unsigned char *)out)[index() + blockIdx.x] = (unsigned char)in[index()];
+}
+
+// ---- wrong: blocks ---------------------------------------------------------------------------
+
+KERNEL reads_the_block_before(const int *in, int *out, int n)
+{
+    int i = index();
+    out[i] = in[i];                                                  // reads_the_block_before
+    if (threadIdx.x == 0 && i > 0) out[n + blockIdx.x] = out[i - 1]; // reads_the_block_before
+}
+
+KERNEL reads_the_block_behind(const int *in, int *out, int n)
+{
+    int i = index();
+    int next = out[i + 1]; // reads_the_block_behind
+    out[i] = in[i] + next; // reads_the_block_behind
+}
+
+KERNEL block_forgotten(const int *in, int *out, int n)
+{
+    out[threadIdx.x] = in[index()]; // block_forgotten
+}
+
+KERNEL sum_without_atomics(const int *in, int *out, int n)
+{
+    if (threadIdx.x == 0) out[0] += in[index()]; // sum_without_atomics
+}
+
+KERNEL zeroed_by_every_block(const int *in, int *out, int n)
+{
+    if (threadIdx.x == 0) out[0] = blockIdx.x; // zeroed_by_every_block
+    __syncthreads();
+    atomicAdd(&out[0], in[index()]); // zeroed_by_every_block
+}
