@@ -44,8 +44,8 @@ struct drive {
  * itself could not go on (host memory); it says why on stderr first. */
 __attribute__((visibility("default"))) int drive_main(struct drive *drive);
 
-/* The phase of a run with RUN_FAULTS in which calls are made to fail: all that the student's
- * functions do, and no call of the drive's own. */
+/* The phases, 0, 1, ..., of a run with RUN_FAULTS in which calls are made to fail, and at whose end
+ * nothing may be left: what the student's functions do, and no call of the drive's own. */
 #define DRIVE_FAULTS "faults"
 
 /* Mark the begin and the end of a phase: a stretch of the run that the judge can ask about, or

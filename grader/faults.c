@@ -15,12 +15,12 @@ static bool same_line(const struct candidate *a, const struct candidate *b)
     return a->call->caller == b->call->caller && strcmp(a->call->name, b->call->name) == 0;
 }
 
-/* All calls in the phase that can fail. Returns how many; `all` has room for them. */
+/* All calls in the phase that can fail, behind those that there are. Returns how many there are
+ * then. */
 static size_t collect(const struct evidence *evidence, const struct phase *phase,
-                      struct candidate *all)
+                      struct candidate *all, size_t count)
 {
     const struct trace_record *records = evidence->trace.records;
-    size_t count = 0;
     for (size_t i = phase->first; i <= phase->last; i++) {
         if (records[i].kind != TRACE_CALL || !(records[i].flags & TRACE_CAN_FAIL)) continue;
         struct candidate *candidate = &all[count++];
@@ -64,13 +64,14 @@ size_t faults_choose(const struct evidence *evidence, struct fault *chosen, size
                      size_t *calls)
 {
     struct phase phase;
-    size_t written = 0;
+    size_t count = 0, written = 0;
 
     *calls = 0;
-    if (!evidence_phase(evidence, DRIVE_FAULTS, 0, &phase)) return 0;
-    struct candidate *all = calloc(phase.last - phase.first + 1, sizeof *all);
+    struct candidate *all = calloc(evidence->trace.count + 1, sizeof *all);
     if (all == NULL) return 0;
-    const size_t count = *calls = collect(evidence, &phase, all);
+    for (uint32_t i = 0; evidence_phase(evidence, DRIVE_FAULTS, i, &phase); i++)
+        count = collect(evidence, &phase, all, count);
+    *calls = count;
     const size_t ends = want_ends(all, count);
     if (count <= most)
         want_evenly(all, count, count - ends, count - ends);

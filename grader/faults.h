@@ -19,7 +19,7 @@ struct fault {
     char which[TRACE_NAME_SIZE + 16];
 };
 
-/* Chooses among the calls in the phase DRIVE_FAULTS that can fail, in their order: all, or where
+/* Chooses among the calls in the phases DRIVE_FAULTS that can fail, in their order: all, or where
  * there are more than `most`, the first and the last that each line of source made, and of the
  * others as many as there is room for, evenly. *calls: how many there are. */
 size_t faults_choose(const struct evidence *evidence, struct fault *chosen, size_t most,

@@ -47,7 +47,7 @@ enum run_flag {
      * times on a GPU, once on the emulator (whose clock is exact). See verdict_time_ratio. */
     RUN_TIMED = 1u << 3,
     /* On the emulator only. The run is made as it is, and then, with the same inputs, once for each
-     * call in the phase DRIVE_FAULTS that can fail, with that call failing: evidence->faults. (Of
+     * call in the phases DRIVE_FAULTS that can fail, with that call failing: evidence->faults. (Of
      * very many calls it is a choice: grader/faults.h.) */
     RUN_FAULTS = 1u << 4,
 };

@@ -12,6 +12,17 @@ bool failures_are_final(const struct trace_record *failed)
     return failed->code == LAUNCH_FAILED;
 }
 
+bool failures_find(const struct evidence *evidence, const char *name,
+                   const struct trace_record *failed, struct phase *phase, uint32_t *index)
+{
+    const size_t at = (size_t)(failed - evidence->trace.records);
+    for (uint32_t i = 0; evidence_phase(evidence, name, i, phase); i++) {
+        *index = i;
+        if (phase->first <= at && at <= phase->last) return true;
+    }
+    return false;
+}
+
 /* "On line 12 cudaMalloc was made to fail with cudaErrorMemoryAllocation (2), as if ...": the words
  * with which every failure begins. */
 static void describe(const struct evidence *evidence, const struct failures_contract *contract,
@@ -76,7 +87,7 @@ static bool judge_one(struct verdict *verdict, const struct evidence *evidence,
 {
     const struct trace_record *failed = evidence_made_to_fail(evidence);
     char before[400], sentence[420];
-    struct phase phase, all;
+    struct phase phase, whole;
 
     if (failed != NULL)
         describe(evidence, contract, failed, before, sizeof before);
@@ -88,11 +99,13 @@ static bool judge_one(struct verdict *verdict, const struct evidence *evidence,
     }
     /* The program took another way this time and never came there. */
     if (failed == NULL) return false;
-    if (!phases_get(verdict, evidence, DRIVE_FAULTS, 0, &all)) return true;
+    if (!phases_get(verdict, evidence, DRIVE_FAULTS, 0, &whole)) return true;
     const struct answer answer = contract->answer(evidence, failed, &phase);
     judge_answer(verdict, &answer, contract, failed, before);
     snprintf(sentence, sizeof sentence, "%s.", before);
-    if (!verdict_failed(verdict)) verdict_leaks_after(verdict, evidence, &all, sentence);
+    for (uint32_t i = 0;
+         !verdict_failed(verdict) && evidence_phase(evidence, DRIVE_FAULTS, i, &whole); i++)
+        verdict_leaks_after(verdict, evidence, &whole, sentence);
     if (!verdict_failed(verdict) && contract->more != NULL)
         contract->more(verdict, evidence, &answer, failed, before);
     return true;

@@ -22,8 +22,8 @@ struct failures_contract {
                             struct phase *phase);
     /* The function succeeded although the call had failed: is the result there, and right? */
     bool (*right)(const struct evidence *evidence);
-    /* What else the contract says; `before` begins a sentence about the failed call. NULL: nothing.
-     */
+    /* What else the contract says of this run; `before` begins a sentence about the failed call.
+     * NULL: nothing. */
     void (*more)(struct verdict *verdict, const struct evidence *evidence,
                  const struct answer *answer, const struct trace_record *failed,
                  const char *before);
@@ -32,6 +32,10 @@ struct failures_contract {
 /* Judges the runs of `evidence`->faults; the run without a failure must have been good. */
 void failures_judge(struct verdict *verdict, const struct evidence *evidence,
                     const struct failures_contract *contract);
+
+/* In which phase of that name the call failed: its index. False: in none. */
+bool failures_find(const struct evidence *evidence, const char *name,
+                   const struct trace_record *failed, struct phase *phase, uint32_t *index);
 
 /* True for a failure that comes with the loss of the context: nothing succeeds after it. */
 bool failures_are_final(const struct trace_record *failed);

@@ -41,10 +41,12 @@ static cudaError_t call(struct drive *drive, uint32_t i, const struct buffers *b
     double sum;
 
     memset(&sum, DRIVE_POISON, sizeof sum);
+    drive_begin(drive, DRIVE_FAULTS, i);
     drive_begin(drive, DEVICE_SYNC_PHASE, i);
     answer->code =
         device_sync_transform(kernels[c->way], buffers->in, buffers->out, length, stream, &sum);
     drive_end(drive, DEVICE_SYNC_PHASE, i);
+    drive_end(drive, DRIVE_FAULTS, i);
     answer->sum = sum;
 
     /* Before anything waits: what has not arrived by now has not arrived, and what is not needed

@@ -3,6 +3,7 @@
 #include "grader/judge.h"
 #include "grader/lessons/01_device_sync/exchange.h"
 #include "grader/lessons/answer.h"
+#include "grader/lessons/failures.h"
 #include "grader/lessons/marks.h"
 #include "grader/lessons/waits.h"
 
@@ -82,6 +83,12 @@ static int prepare_fault(struct run_input *input)
     return allocate(input, cases, sizeof cases / sizeof *cases);
 }
 
+static int prepare_each_failure(struct run_input *input)
+{
+    const struct device_sync_case cases[] = {{.length = draw(input, 300, 500)}};
+    return allocate(input, cases, sizeof cases / sizeof *cases);
+}
+
 static int prepare_timed(struct run_input *input)
 {
     const uint32_t length = 16384 + draw(input, 1, 999);
@@ -95,6 +102,7 @@ static const struct run_plan runs[] = {
     {.name = "failures", .flags = RUN_ON_BOTH, .prepare = prepare_failures},
     {.name = "fault", .flags = RUN_ON_BOTH, .prepare = prepare_fault},
     {.name = "timed", .flags = RUN_ON_BOTH | RUN_TIMED, .prepare = prepare_timed},
+    {.name = FAILURES_RUN, .flags = RUN_ON_EMULATOR | RUN_FAULTS, .prepare = prepare_each_failure},
     {0},
 };
 
@@ -180,11 +188,17 @@ static bool succeeded(struct verdict *verdict, const struct view *view, const st
     return false;
 }
 
-static bool compare_sum(struct verdict *verdict, const struct view *view, const struct item *item)
+static bool sum_is_right(const struct view *view, const struct item *item, double *expected)
 {
     double scale;
-    const double expected = marks_sum(view->in->values + item->c->offset, item->c->length, &scale);
-    if (fabs(item->a->sum - expected) <= SUM_TOLERANCE * scale) return true;
+    *expected = marks_sum(view->in->values + item->c->offset, item->c->length, &scale);
+    return fabs(item->a->sum - *expected) <= SUM_TOLERANCE * scale;
+}
+
+static bool compare_sum(struct verdict *verdict, const struct view *view, const struct item *item)
+{
+    double expected;
+    if (sum_is_right(view, item, &expected)) return true;
     verdict_fail_in(verdict, view->evidence, FUNCTION, "The sum of %s is %.12g, must be %.12g.",
                     item->name, item->a->sum, expected);
     return false;
@@ -370,6 +384,40 @@ static void judge_leaks(struct verdict *verdict, const struct evidence *evidence
     }
 }
 
+static struct answer answer_to_failure(const struct evidence *evidence,
+                                       const struct trace_record *failed, struct phase *phase)
+{
+    const struct view view = look(evidence);
+    struct item item;
+    (void)failed;
+    item_get(&view, 0, &item);
+    *phase = item.phase;
+    item.answer.phase = phase;
+    return item.answer;
+}
+
+static bool is_right_all_the_same(const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    struct item item;
+    double expected;
+    item_get(&view, 0, &item);
+    return item.a->later == 0 && sum_is_right(&view, &item, &expected) &&
+           marks_same(view.in->values + item.c->offset, view.out->values + item.c->offset,
+                      item.c->length);
+}
+
+static void judge_each_failure(struct verdict *verdict, const struct evidence *evidence)
+{
+    static const struct failures_contract contract = {
+        .api = ANSWER_RUNTIME, .answer = answer_to_failure, .right = is_right_all_the_same};
+    const struct view view = look(evidence);
+    struct item item;
+    item_get(&view, 0, &item);
+    if (answer_judgeable(verdict, &item.answer, VALUES_CHECK))
+        failures_judge(verdict, evidence, &contract);
+}
+
 /* What the device itself objects to: an access out of bounds or to the wrong side, a call that it
  * does not have. */
 static void judge_findings(struct verdict *verdict, const struct evidence *evidence)
@@ -411,6 +459,8 @@ static const struct check checks[] = {
     {"NothingLeaks", "values", 0, "what was allocated is released", judge_leaks},
     {"NothingLeaksOnFailure", "failures", 0, "what was allocated is released on failure as well",
      judge_leaks},
+    {FAILURES_CHECK, FAILURES_RUN, CHECK_EMULATOR_ONLY,
+     "each call that can fail does so once, and is returned", judge_each_failure},
     {"TheDeviceFindsNothingWrong", "values", CHECK_EMULATOR_ONLY,
      "no access out of bounds, to the wrong side, or to memory that is gone", judge_findings},
     {"AsFastAsTheReference", "timed", 0, "no time is lost against the reference solution",

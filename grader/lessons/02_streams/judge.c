@@ -627,9 +627,9 @@ static struct answer answer_to_failure(const struct evidence *evidence,
         {STREAMS_PHASE_RUN, RUN, view.out->runs[0]},
         {STREAMS_PHASE_CLOSE, CLOSE, view.out->close},
     };
-    const size_t at = (size_t)(failed - evidence->trace.records);
+    uint32_t index;
     size_t i = 0;
-    while (i < 2 && !(evidence_phase(evidence, parts[i].phase, 0, phase) && at <= phase->last)) i++;
+    while (i < 2 && !failures_find(evidence, parts[i].phase, failed, phase, &index)) i++;
     return answer_in(evidence, parts[i].phase, 0, parts[i].function, parts[i].code, phase);
 }
 
