@@ -3,6 +3,7 @@
 #include "grader/judge.h"
 #include "grader/lessons/03_events/exchange.h"
 #include "grader/lessons/answer.h"
+#include "grader/lessons/failures.h"
 #include "grader/lessons/marks.h"
 #include "grader/lessons/waits.h"
 
@@ -74,6 +75,11 @@ static int prepare_failures(struct run_input *input)
     return prepare_lengths(input, 0, 2000, 20000, 30000, 0);
 }
 
+static int prepare_each_failure(struct run_input *input)
+{
+    return prepare_lengths(input, 2, 2000, 200, 300, 12000);
+}
+
 static int prepare_timed(struct run_input *input)
 {
     if (input->device == DRIVE_GPU)
@@ -88,6 +94,7 @@ static const struct run_plan runs[] = {
      .seconds = 60.0},
     {.name = "failures", .flags = RUN_ON_BOTH, .prepare = prepare_failures},
     {.name = "timed", .flags = RUN_ON_BOTH | RUN_TIMED, .prepare = prepare_timed},
+    {.name = FAILURES_RUN, .flags = RUN_ON_EMULATOR | RUN_FAULTS, .prepare = prepare_each_failure},
     {0},
 };
 
@@ -604,6 +611,50 @@ static void judge_time(struct verdict *verdict, const struct evidence *evidence)
                               "host little, a wait much.");
 }
 
+static struct answer answer_to_failure(const struct evidence *evidence,
+                                       const struct trace_record *failed, struct phase *phase)
+{
+    const struct view view = look(evidence);
+    struct called called;
+    uint32_t index;
+    call_look(&view,
+              failures_find(evidence, EVENTS_PHASE_ONE, failed, phase, &index) ? CALL_ONE
+                                                                               : CALL_MANY,
+              &called);
+    *phase = called.phase;
+    called.answer.phase = phase;
+    return called.answer;
+}
+
+/* All kernels of both calls are timed. */
+static bool is_right_all_the_same(const struct evidence *evidence)
+{
+    static const enum which calls[] = {CALL_ONE, CALL_MANY};
+    const struct view view = look(evidence);
+    for (int c = 0; c < 2; c++) {
+        struct called called;
+        call_look(&view, calls[c], &called);
+        for (uint32_t i = 0; i < called.count; i++) {
+            const struct trace_record *kernel = kernel_of(evidence, &called, i);
+            if (called.answer.code != 0 || kernel == NULL) return false;
+            const double device = (double)(kernel->end_ns - kernel->start_ns) * 1e-6;
+            if (!(fabs((double)called.milliseconds[i] - device) <= AGREEMENT * device))
+                return false;
+        }
+    }
+    return true;
+}
+
+static void judge_each_failure(struct verdict *verdict, const struct evidence *evidence)
+{
+    static const struct failures_contract contract = {
+        .api = ANSWER_RUNTIME, .answer = answer_to_failure, .right = is_right_all_the_same};
+    const struct view view = look(evidence);
+    struct called called;
+    if (call_get(verdict, &view, CALL_ONE, &called) && call_get(verdict, &view, CALL_MANY, &called))
+        failures_judge(verdict, evidence, &contract);
+}
+
 /* What the device itself objects to. */
 static void judge_findings(struct verdict *verdict, const struct evidence *evidence)
 {
@@ -634,6 +685,8 @@ static const struct check checks[] = {
     {"EventsAreDestroyed", "times", 0, "nothing is left behind", judge_left},
     {"EventsAreDestroyedOnFailure", "failures", 0, "nothing is left behind on failure either",
      judge_left_on_failure},
+    {FAILURES_CHECK, FAILURES_RUN, CHECK_EMULATOR_ONLY,
+     "each call that can fail does so once, and is returned", judge_each_failure},
     {"TheDeviceFindsNothingWrong", "times", CHECK_EMULATOR_ONLY,
      "no access out of bounds, to the wrong side, or to memory that is gone", judge_findings},
     {"AsFastAsTheReference", "timed", 0, "measuring costs no more than in the reference solution",

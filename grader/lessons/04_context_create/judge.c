@@ -3,6 +3,7 @@
 #include "grader/judge.h"
 #include "grader/lessons/04_context_create/exchange.h"
 #include "grader/lessons/answer.h"
+#include "grader/lessons/failures.h"
 #include "grader/lessons/marks.h"
 
 #include <stdio.h>
@@ -67,6 +68,13 @@ static int prepare_failures(struct run_input *input)
     return allocate(input, cases, sizeof cases / sizeof *cases);
 }
 
+static int prepare_each_failure(struct run_input *input)
+{
+    const struct context_create_case cases[] = {{.length = draw(input, 100, 300)},
+                                                {.length = draw(input, 100, 300), .inside = 1}};
+    return allocate(input, cases, sizeof cases / sizeof *cases);
+}
+
 static int prepare_timed(struct run_input *input)
 {
     const uint32_t length = draw(input, 4000, 5000);
@@ -78,6 +86,7 @@ static const struct run_plan runs[] = {
     {.name = "values", .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER, .prepare = prepare_values},
     {.name = "failures", .flags = RUN_ON_BOTH, .prepare = prepare_failures},
     {.name = "timed", .flags = RUN_ON_BOTH | RUN_TIMED, .prepare = prepare_timed},
+    {.name = FAILURES_RUN, .flags = RUN_ON_EMULATOR | RUN_FAULTS, .prepare = prepare_each_failure},
     {0},
 };
 
@@ -287,6 +296,73 @@ static void judge_failures(struct verdict *verdict, const struct evidence *evide
     }
 }
 
+/* The case in which the call failed. */
+static void item_of_failure(const struct evidence *evidence, const struct trace_record *failed,
+                            struct item *item)
+{
+    struct phase phase;
+    uint32_t index;
+    item_get(evidence,
+             failures_find(evidence, CONTEXT_CREATE_PHASE, failed, &phase, &index) &&
+                     index < count_of(evidence)
+                 ? index
+                 : 0,
+             item);
+}
+
+static struct answer answer_to_failure(const struct evidence *evidence,
+                                       const struct trace_record *failed, struct phase *phase)
+{
+    struct item item;
+    item_of_failure(evidence, failed, &item);
+    *phase = item.phase;
+    item.answer.phase = phase;
+    return item.answer;
+}
+
+static bool is_right_all_the_same(const struct evidence *evidence)
+{
+    for (uint32_t i = 0; i < count_of(evidence); i++) {
+        struct item item;
+        item_get(evidence, i, &item);
+        if (item.a->code != 0 || !marks_same(item.input, item.output, item.c->length)) return false;
+    }
+    return true;
+}
+
+static void judge_stack_of_failure(struct verdict *verdict, const struct evidence *evidence,
+                                   const struct answer *answer, const struct trace_record *failed,
+                                   const char *before)
+{
+    struct item item;
+    (void)answer;
+    item_of_failure(evidence, failed, &item);
+    if (item.a->extra == 0 && item.a->lost == 0) return;
+    if (item.a->extra != 0)
+        verdict_fail(verdict, evidence, failed, "%s, and %u context%s left on the stack (%s).",
+                     before, item.a->extra, item.a->extra == 1 ? " was" : "s were", item.name);
+    else
+        verdict_fail(verdict, evidence, failed,
+                     "%s, and the caller's context is no longer on the stack (%s).", before,
+                     item.name);
+    verdict_why(verdict, "The caller's next call goes to whatever context is current to its "
+                         "thread: here, to the wrong one, or to none.");
+    verdict_hint(verdict, "Whatever fails after cuCtxCreate has to pass the line that takes the "
+                          "context down; what fails before it must not.");
+}
+
+static void judge_each_failure(struct verdict *verdict, const struct evidence *evidence)
+{
+    static const struct failures_contract contract = {
+        ANSWER_DRIVER, answer_to_failure, is_right_all_the_same, judge_stack_of_failure};
+    for (uint32_t i = 0; i < count_of(evidence); i++) {
+        struct item item;
+        item_get(evidence, i, &item);
+        if (!answer_judgeable(verdict, &item.answer, VALUES_CHECK)) return;
+    }
+    failures_judge(verdict, evidence, &contract);
+}
+
 /* What the device itself objects to. */
 static void judge_findings(struct verdict *verdict, const struct evidence *evidence)
 {
@@ -325,6 +401,8 @@ static const struct check checks[] = {
     {"TheContextIsDestroyedOnFailure", "failures", 0, "nothing is left behind on any path",
      judge_destroyed},
     {"TheStackIsLeftAsFoundOnFailure", "failures", 0, "on any path", judge_stack},
+    {FAILURES_CHECK, FAILURES_RUN, CHECK_EMULATOR_ONLY,
+     "each call that can fail does so once, and is returned", judge_each_failure},
     {"TheDeviceFindsNothingWrong", "values", CHECK_EMULATOR_ONLY,
      "no access out of bounds, to the wrong side, or to memory that is gone", judge_findings},
     {"AsFastAsTheReference", "timed", 0, "no time is lost against the reference solution",

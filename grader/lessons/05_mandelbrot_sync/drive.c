@@ -86,10 +86,12 @@ static int draw(struct drive *drive, const char *phase, uint32_t index, int with
         return 1;
     }
     struct mandelbrot_view view = lesson_view(wanted);
+    drive_begin(drive, DRIVE_FAULTS, index);
     drive_begin(drive, phase, index);
     cudaError_t status = mandelbrot_sync(&view, members, with_file ? file.path : NULL);
     if (!with_file) cudaDeviceSynchronize(); /* timed: no work escapes the clock */
     drive_end(drive, phase, index);
+    drive_end(drive, DRIVE_FAULTS, index);
     /* Read as a caller would: at once. With a file, nothing has waited for the device. */
     memcpy(output + mandelbrot_members_offset(offset), members,
            (count + MANDELBROT_GUARD) * sizeof *members);
@@ -121,6 +123,17 @@ static int draw_both(struct drive *drive, const uint32_t order[2], const char *c
     return failed;
 }
 
+/* The first view alone, with a call in between that is made to fail. */
+static int draw_with_a_failure(struct drive *drive)
+{
+    const struct mandelbrot_input *input = drive->input;
+    float *members = members_make((size_t)(input->views[0].width * input->views[0].height));
+    if (!members) return 1;
+    int failed = draw(drive, MANDELBROT_PHASE_PICTURE, 0, 1, members);
+    cudaFreeHost(members);
+    return failed;
+}
+
 /* A call whose picture does not matter, only its status, written as answer `index`. */
 static int call_once(struct drive *drive, uint32_t index, const char *phase, const char *path)
 {
@@ -148,6 +161,7 @@ int drive_main(struct drive *drive)
         return call_once(drive, 1, MANDELBROT_PHASE_TOO_LARGE, NULL) ||
                call_once(drive, 0, MANDELBROT_PHASE_UNWRITABLE, "/nowhere/at/all/picture.png");
     }
+    if (!strcmp(drive->run, "faults")) return draw_with_a_failure(drive);
     /* Another view first, so that start-up costs are paid and nothing can be reused. */
     if (!strcmp(drive->run, "time")) return draw_both(drive, last_first, timed, 0);
     fprintf(stderr, "drive: no run is called %s\n", drive->run);

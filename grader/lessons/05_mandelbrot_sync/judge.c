@@ -4,6 +4,7 @@
 #include "grader/lessons/05_mandelbrot_sync/exchange.h"
 #include "grader/lessons/05_mandelbrot_sync/reference.h"
 #include "grader/lessons/answer.h"
+#include "grader/lessons/failures.h"
 #include "grader/lessons/phases.h"
 
 #include <png.h>
@@ -77,6 +78,16 @@ static int prepare_errors(struct run_input *input)
     return 0;
 }
 
+static int prepare_each_failure(struct run_input *input)
+{
+    struct mandelbrot_input *in = allocate(input);
+    if (!in) return -1;
+    in->view_count = 1;
+    in->views[0] = some_window(input->random, 20 + random_below(input->random, 10), 17);
+    input->output_size = mandelbrot_answer_offset(in, in->view_count);
+    return 0;
+}
+
 static int prepare_time(struct run_input *input)
 {
     struct mandelbrot_input *in = allocate(input);
@@ -93,6 +104,7 @@ static const struct run_plan runs[] = {
     {.name = "pictures", .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER, .prepare = prepare_pictures},
     {.name = "errors", .flags = RUN_ON_BOTH, .prepare = prepare_errors},
     {.name = "time", .flags = RUN_ON_BOTH | RUN_TIMED, .prepare = prepare_time},
+    {.name = FAILURES_RUN, .flags = RUN_ON_EMULATOR | RUN_FAULTS, .prepare = prepare_each_failure},
     {.name = NULL},
 };
 
@@ -557,6 +569,43 @@ static void judge_error_leaks(struct verdict *verdict, const struct evidence *ev
         verdict_leaks(verdict, evidence, &phase);
 }
 
+static struct answer answer_to_failure(const struct evidence *evidence,
+                                       const struct trace_record *failed, struct phase *phase)
+{
+    uint32_t index;
+    const bool known = failures_find(evidence, MANDELBROT_PHASE_PICTURE, failed, phase, &index);
+    return (struct answer){.evidence = evidence,
+                           .phase = known ? phase : NULL,
+                           .function = FUNCTION,
+                           .api = ANSWER_RUNTIME,
+                           .code = answer_at(evidence, 0).status};
+}
+
+static bool is_right_all_the_same(const struct evidence *evidence)
+{
+    const struct mandelbrot_input *in = evidence->input;
+    const size_t count = count_of(&in->views[0]);
+    unsigned char *expected = malloc(count);
+    if (!expected) return false;
+    reference_draw(&in->views[0], REFERENCE_RIGHT, expected);
+    const bool right = !differences(members_at(evidence, 0), expected, count) &&
+                       answer_at(evidence, 0).file_size > 0;
+    free(expected);
+    return right;
+}
+
+static void judge_each_failure(struct verdict *verdict, const struct evidence *evidence)
+{
+    static const struct failures_contract contract = {
+        .api = ANSWER_RUNTIME, .answer = answer_to_failure, .right = is_right_all_the_same};
+    const struct answer answer = {.evidence = evidence,
+                                  .function = FUNCTION,
+                                  .api = ANSWER_RUNTIME,
+                                  .code = answer_at(evidence, 0).status};
+    if (answer_judgeable(verdict, &answer, "MandelbrotSync.ReturnsSuccess"))
+        failures_judge(verdict, evidence, &contract);
+}
+
 /* What the device itself objects to. */
 static void judge_findings(struct verdict *verdict, const struct evidence *evidence)
 {
@@ -592,6 +641,8 @@ static const struct check checks[] = {
     {"NothingLeaks", "pictures", 0, "all that was taken is released", judge_leaks},
     {"NothingLeaksOnErrors", "errors", 0, "also when the function fails half-way",
      judge_error_leaks},
+    {FAILURES_CHECK, FAILURES_RUN, CHECK_EMULATOR_ONLY,
+     "each call that can fail does so once, and is returned", judge_each_failure},
     {"TheDeviceFindsNothingWrong", "pictures", CHECK_EMULATOR_ONLY,
      "no access out of bounds, to the wrong side, or to memory that is gone", judge_findings},
     {"AsFastAsTheReference", "time", 0, "as fast as the reference; no gain is the point",

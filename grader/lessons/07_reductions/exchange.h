@@ -60,7 +60,7 @@ struct reduction_case {
     unsigned char init[REDUCTION_ELEMENT_SIZE];
 };
 
-/* Runs. "values": each case once, in phase "case" with its index. "stream": case 0 in a stream that
+/* Runs. "values" and "faults": each case once, in phase "case" with its index. "stream": case 0 in a stream that
  * is held back, and so is another one, until the call has returned: phase "gated". "time": the
  * first case's stretch, repeated until the array has `time_size` elements; phases "time" and, on a
  * GPU, "cub", with the repetition's index. */

@@ -4,6 +4,7 @@
 #include "grader/lessons/07_reductions/exchange.h"
 #include "grader/lessons/07_reductions/fold.h"
 #include "grader/lessons/answer.h"
+#include "grader/lessons/failures.h"
 #include "grader/lessons/phases.h"
 #include "grader/lessons/waits.h"
 
@@ -136,6 +137,18 @@ static int prepare_stream(struct run_input *input)
     return 0;
 }
 
+/* For one block and for several, with init and without. */
+static int prepare_each_failure(struct run_input *input)
+{
+    uint64_t pools[REDUCTION_KINDS] = {[REDUCTION_SUM_INT64] = 6000};
+    struct reduction_input *in = make(input, pools, 0);
+    if (!in) return -1;
+    add(input, in, REDUCTION_SIZES, REDUCTION_SUM_INT64, 50 + random_below(input->random, 50), 0);
+    give_init(input, add(input, in, REDUCTION_SIZES, REDUCTION_SUM_INT64,
+                         4500 + random_below(input->random, 1000), 0));
+    return 0;
+}
+
 /* On a GPU 2^27 elements of 8 bytes, which no cache holds; the array is a stretch repeated. */
 static int prepare_time(struct run_input *input)
 {
@@ -161,6 +174,7 @@ static const struct run_plan runs[] = {
      .prepare = prepare_time,
      .seconds = 60,
      .memory = (uint64_t)4 << 30},
+    {.name = FAILURES_RUN, .flags = RUN_ON_EMULATOR | RUN_FAULTS, .prepare = prepare_each_failure},
     {.name = NULL},
 };
 
@@ -602,6 +616,46 @@ static void judge_leaks(struct verdict *verdict, const struct evidence *evidence
     }
 }
 
+static struct answer answer_to_failure(const struct evidence *evidence,
+                                       const struct trace_record *failed, struct phase *phase)
+{
+    const struct reduction_input *in = evidence->input;
+    const struct reduction_output *out = evidence->output;
+    uint32_t index = 0;
+    const bool known = failures_find(evidence, REDUCTION_PHASE_CASE, failed, phase, &index) &&
+                       index < in->case_count;
+    return (struct answer){.evidence = evidence,
+                           .phase = known ? phase : NULL,
+                           .function = FUNCTION,
+                           .api = ANSWER_RUNTIME,
+                           .code = out->answers[known ? index : 0].status};
+}
+
+static bool is_right_all_the_same(const struct evidence *evidence)
+{
+    const struct reduction_input *in = evidence->input;
+    const struct reduction_output *out = evidence->output;
+    for (uint32_t i = 0; i < in->case_count; i++) {
+        const struct fold_expected expected = fold_case(&in->cases[i], array_of(in, &in->cases[i]));
+        if (out->answers[i].lost || out->answers[i].status || out->answers[i].later ||
+            !fold_right(&in->cases[i], &expected, result_of(&out->answers[i], 1)))
+            return false;
+    }
+    return true;
+}
+
+static void judge_each_failure(struct verdict *verdict, const struct evidence *evidence)
+{
+    static const struct failures_contract contract = {
+        .api = ANSWER_RUNTIME, .answer = answer_to_failure, .right = is_right_all_the_same};
+    const struct reduction_input *in = evidence->input;
+    const struct reduction_output *out = evidence->output;
+    for (uint32_t i = 0; i < in->case_count; i++)
+        if (!went_well(verdict, evidence, REDUCTION_PHASE_CASE, i, &in->cases[i], &out->answers[i]))
+            return;
+    failures_judge(verdict, evidence, &contract);
+}
+
 /* What the device itself objects to. */
 static void judge_findings(struct verdict *verdict, const struct evidence *evidence)
 {
@@ -696,6 +750,8 @@ static const struct check checks[] = {
     {"NothingLeaks", "values", 0, "all memory is given back", judge_leaks},
     {"EachElementIsReadOnce", "time", CHECK_EMULATOR_ONLY, "bytes moved for each byte of input",
      judge_bytes},
+    {FAILURES_CHECK, FAILURES_RUN, CHECK_EMULATOR_ONLY,
+     "each call that can fail does so once, and is returned", judge_each_failure},
     {"TheDeviceFindsNothingWrong", "values", CHECK_EMULATOR_ONLY,
      "no access out of bounds, to the wrong side, or to memory that is gone", judge_findings},
     {"AsFastAsTheReference", "time", 0, "as fast as the reference", judge_time},
