@@ -42,11 +42,13 @@ static int run_call(struct drive *drive, uint32_t index)
 
     const char *image = call->slip == THREADED_BAD_IMAGE ? no_image : multiply_divide_image;
     thread_count_reset();
+    drive_begin(drive, DRIVE_FAULTS, index);
     drive_begin(drive, THREADED_PHASE, index);
     answer->error = (int32_t)(call->way == THREADED_BY_PROCESSES
                                   ? threaded_contexts_processes(image, arrays, call->count, results)
                                   : threaded_contexts_threads(image, arrays, call->count, results));
     drive_end(drive, THREADED_PHASE, index);
+    drive_end(drive, DRIVE_FAULTS, index);
 
     memcpy(output->values + call->offset, values, bytes);
     for (uint32_t i = 0; i < call->count; i++) {

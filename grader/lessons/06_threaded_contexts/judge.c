@@ -3,6 +3,7 @@
 #include "grader/judge.h"
 #include "grader/lessons/06_threaded_contexts/exchange.h"
 #include "grader/lessons/answer.h"
+#include "grader/lessons/failures.h"
 #include "grader/lessons/marks.h"
 #include "grader/lessons/phases.h"
 
@@ -79,6 +80,19 @@ static int prepare_process_errors(struct run_input *input)
     return allocate(input, calls, 1);
 }
 
+/* Two of each, so that there is one beside the one whose call is made to fail. */
+static int prepare_thread_failures(struct run_input *input)
+{
+    const struct threaded_call calls[] = {draw_call(input, THREADED_BY_THREADS, 2)};
+    return allocate(input, calls, 1);
+}
+
+static int prepare_child_failures(struct run_input *input)
+{
+    const struct threaded_call calls[] = {draw_call(input, THREADED_BY_PROCESSES, 2)};
+    return allocate(input, calls, 1);
+}
+
 static int prepare_time(struct run_input *input)
 {
     const struct threaded_call calls[] = {draw_call(input, THREADED_BY_THREADS, 10)};
@@ -110,6 +124,13 @@ static const struct run_plan runs[] = {
      .seconds = 60,
      .memory = MEMORY,
      .processes = 32},
+    {.name = FAILURES_RUN,
+     .flags = RUN_ON_EMULATOR | RUN_FAULTS,
+     .prepare = prepare_thread_failures},
+    {.name = "child faults",
+     .flags = RUN_ON_EMULATOR | RUN_FAULTS,
+     .prepare = prepare_child_failures,
+     .processes = 8},
     {.name = "time",
      .flags = RUN_ON_BOTH | RUN_TIMED,
      .prepare = prepare_time,
@@ -164,16 +185,25 @@ static bool written(struct verdict *verdict, const struct evidence *evidence)
 
 /* ---- values and results -------------------------------------------------------------------- */
 
+static const float *before_of(const struct view *view, uint32_t index)
+{
+    return view->before + (threaded_offset(view->call, index) - view->call->offset);
+}
+
+static const float *after_of(const struct view *view, uint32_t index)
+{
+    return view->after + (threaded_offset(view->call, index) - view->call->offset);
+}
+
 static bool array_is_right(struct verdict *verdict, const struct evidence *evidence,
                            const struct view *view, uint32_t index)
 {
-    uint64_t at = threaded_offset(view->call, index) - view->call->offset;
     char name[32];
     snprintf(name, sizeof name, "array %u", index);
     const struct marks_array array = {.function = view->function,
                                       .name = name,
-                                      .input = view->before + at,
-                                      .output = view->after + at,
+                                      .input = before_of(view, index),
+                                      .output = after_of(view, index),
                                       .length = (size_t)view->call->lengths[index]};
     if (!marks_compare(verdict, evidence, &array)) {
         if (view->call->way == THREADED_BY_PROCESSES)
@@ -200,15 +230,19 @@ static bool array_is_right(struct verdict *verdict, const struct evidence *evide
     return false;
 }
 
+static bool sum_is_right(const struct view *view, uint32_t index, double *sum)
+{
+    double scale = 0.0;
+    *sum = marks_sum(before_of(view, index), (size_t)view->call->lengths[index], &scale);
+    return fabs(view->answer->results[index].sum - *sum) <= SUM_TOLERANCE * scale;
+}
+
 static bool result_is_right(struct verdict *verdict, const struct evidence *evidence,
                             const struct view *view, uint32_t index)
 {
-    uint64_t at = threaded_offset(view->call, index) - view->call->offset;
-    double scale = 0.0;
-    double sum = marks_sum(view->before + at, (size_t)view->call->lengths[index], &scale);
+    double sum, given = view->answer->results[index].sum;
     int32_t error = view->answer->results[index].error;
-    double given = view->answer->results[index].sum;
-    if (error == 0 && fabs(given - sum) <= SUM_TOLERANCE * scale) return true;
+    if (sum_is_right(view, index, &sum) && error == 0) return true;
 
     if (error)
         verdict_fail_in(verdict, evidence, view->function,
@@ -592,6 +626,106 @@ static void judge_leaks(struct verdict *verdict, const struct evidence *evidence
     }
 }
 
+/* ---- each call made to fail --------------------------------------------------------------------
+ */
+
+static struct answer answer_to_failure(const struct evidence *evidence,
+                                       const struct trace_record *failed, struct phase *phase)
+{
+    const struct threaded_input *in = evidence->input;
+    const struct threaded_output *out = evidence->output;
+    (void)failed;
+    const bool known = evidence_phase(evidence, THREADED_PHASE, 0, phase);
+    return (struct answer){.evidence = evidence,
+                           .phase = known ? phase : NULL,
+                           .function = in->calls[0].way == THREADED_BY_PROCESSES ? BY_PROCESSES
+                                                                                 : BY_THREADS,
+                           .api = ANSWER_DRIVER,
+                           .code = out->answers[0].error};
+}
+
+/* The one call of such a run. */
+static struct view view_of_failure(const struct evidence *evidence)
+{
+    const struct threaded_input *in = evidence->input;
+    const struct threaded_output *out = evidence->output;
+    return (struct view){.input = in,
+                         .call = &in->calls[0],
+                         .answer = &out->answers[0],
+                         .before = in->values + in->calls[0].offset,
+                         .after = out->values + in->calls[0].offset};
+}
+
+static bool is_done(const struct view *view, uint32_t index)
+{
+    double sum;
+    return view->answer->results[index].error == 0 && sum_is_right(view, index, &sum) &&
+           marks_same(before_of(view, index), after_of(view, index),
+                      (size_t)view->call->lengths[index]);
+}
+
+static bool is_right_all_the_same(const struct evidence *evidence)
+{
+    const struct view view = view_of_failure(evidence);
+    for (uint32_t i = 0; i < view.call->count; i++)
+        if (!is_done(&view, i)) return false;
+    return true;
+}
+
+/* Each array is done, or its result holds the error and its values are as they were; and all but
+ * one are done, unless the failure takes the process's whole device. */
+static void judge_the_others(struct verdict *verdict, const struct evidence *evidence,
+                             const struct answer *answer, const struct trace_record *failed,
+                             const char *before)
+{
+    const struct view view = view_of_failure(evidence);
+    const bool all_lost = failures_are_final(failed) && view.call->way == THREADED_BY_THREADS;
+    char name[ANSWER_NAME_SIZE];
+    uint32_t done = 0;
+
+    for (uint32_t i = 0; i < view.call->count; i++) {
+        const int32_t error = view.answer->results[i].error;
+        if (is_done(&view, i)) {
+            done++;
+        } else if (error != failed->code) {
+            verdict_fail(verdict, evidence, failed,
+                         "%s; array %u is not done, and results[%u].error is %s.", before, i, i,
+                         answer_name(ANSWER_DRIVER, error, name));
+            verdict_why(verdict, "Each result says what became of its own array.");
+            verdict_hint(verdict, "Let each thread or process hand back its first error, and write "
+                                  "results[i] on every path.");
+            return;
+        } else if (judge_first_difference(after_of(&view, i), before_of(&view, i),
+                                          (size_t)view.call->lengths[i], sizeof(float)) >= 0) {
+            verdict_fail(verdict, evidence, failed,
+                         "%s; array %u was changed although its work failed.", before, i);
+            verdict_why(verdict, "The caller would take half-finished values for an answer.");
+            verdict_hint(verdict, "Copy back only what the kernel has finished.");
+            return;
+        }
+    }
+    if (all_lost || done + 1 >= view.call->count) return;
+    verdict_fail(verdict, evidence, failed, "%s for one array, and %u of %u were not done.", before,
+                 view.call->count - done, view.call->count);
+    verdict_why(verdict, "An array that fails does not keep the others from being done.");
+    verdict_hint(verdict,
+                 "Join every thread and wait for every child before %s returns, and let "
+                 "none of them stop another.",
+                 answer->function);
+}
+
+static void judge_each_failure(struct verdict *verdict, const struct evidence *evidence)
+{
+    static const struct failures_contract contract = {ANSWER_DRIVER, answer_to_failure,
+                                                      is_right_all_the_same, judge_the_others};
+    struct phase phase;
+    const struct answer answer = answer_to_failure(evidence, NULL, &phase);
+    if (answer_judgeable(verdict, &answer,
+                         "ThreadedContexts.ThreadsFinishTheirWork or "
+                         "ThreadedContexts.ProcessesFinishTheirWork"))
+        failures_judge(verdict, evidence, &contract);
+}
+
 /* What the device itself objects to. */
 static void judge_findings(struct verdict *verdict, const struct evidence *evidence)
 {
@@ -652,6 +786,10 @@ static const struct check checks[] = {
      judge_leaks},
     {"ProcessesReportErrors", "process errors", 0, "a child's error reaches the caller",
      judge_errors},
+    {FAILURES_CHECK, FAILURES_RUN, CHECK_EMULATOR_ONLY,
+     "each call in a thread that can fail does so once, and is returned", judge_each_failure},
+    {"EveryErrorOfAChildIsReturnedAndNothingLeaks", "child faults", CHECK_EMULATOR_ONLY,
+     "the same in a process", judge_each_failure},
     {"TheDeviceFindsNothingWrong", "threads", CHECK_EMULATOR_ONLY,
      "no access out of bounds, to the wrong side, or to memory that is gone", judge_findings},
     {"AsFastAsTheReference", "time", 0, "as fast as the reference, with threads", judge_time},

@@ -1,0 +1,35 @@
+/* mistake: neither the copy out nor the clean-up is asked whether it worked
+ * fails: ContextCreate.EveryErrorIsReturnedAndNothingLeaks
+ */
+#include "lesson.h"
+
+CUresult context_create_round_trip(int ordinal, const float *input, float *output, size_t length,
+                                   context_create_work work)
+{
+    const size_t bytes = length * sizeof *input;
+    CUcontext context;
+    CUdeviceptr array;
+    CUdevice device;
+
+    CUresult result = cuInit(0);
+    if (result != CUDA_SUCCESS) return result;
+    result = cuDeviceGet(&device, ordinal);
+    if (result != CUDA_SUCCESS) return result;
+
+    result = cuCtxCreate(&context, NULL, 0, device);
+    if (result != CUDA_SUCCESS) return result;
+
+    result = cuMemAlloc(&array, bytes);
+    if (result != CUDA_SUCCESS) goto destroy;
+    result = cuMemcpyHtoD(array, input, bytes);
+    if (result != CUDA_SUCCESS) goto release;
+    result = work(array, length);
+    if (result != CUDA_SUCCESS) goto release;
+    cuMemcpyDtoH(output, array, bytes);
+
+release:
+    cuMemFree(array);
+destroy:
+    cuCtxDestroy(context);
+    return result;
+}

@@ -1,0 +1,41 @@
+/* mistake: a context that could not be made is destroyed: the caller's goes instead
+ * fails: ContextCreate.EveryErrorIsReturnedAndNothingLeaks
+ */
+#include "lesson.h"
+
+static void keep(CUresult *first, CUresult result)
+{
+    if (*first == CUDA_SUCCESS) *first = result;
+}
+
+CUresult context_create_round_trip(int ordinal, const float *input, float *output, size_t length,
+                                   context_create_work work)
+{
+    const size_t bytes = length * sizeof *input;
+    CUcontext context = NULL;
+    CUdeviceptr array;
+    CUdevice device;
+
+    CUresult result = cuInit(0);
+    if (result != CUDA_SUCCESS) return result;
+    result = cuDeviceGet(&device, ordinal);
+    if (result != CUDA_SUCCESS) return result;
+
+    result = cuCtxCreate(&context, NULL, 0, device);
+    if (result != CUDA_SUCCESS) goto destroy;
+
+    result = cuMemAlloc(&array, bytes);
+    if (result != CUDA_SUCCESS) goto destroy;
+    result = cuMemcpyHtoD(array, input, bytes);
+    if (result != CUDA_SUCCESS) goto release;
+    result = work(array, length);
+    if (result != CUDA_SUCCESS) goto release;
+    result = cuMemcpyDtoH(output, array, bytes);
+
+release:
+    keep(&result, cuMemFree(array));
+destroy:
+    cuCtxGetCurrent(&context);
+    keep(&result, cuCtxDestroy(context));
+    return result;
+}
