@@ -335,6 +335,8 @@ void capture_forget_stream(struct stream *stream);
 void trace_object(const struct object *object, enum trace_kind kind, enum trace_what what,
                   unsigned flags);
 void trace_memory(const struct memory_region *region, enum trace_kind kind, unsigned flags);
+/* What C++ calls `add` and PTX `_Z3addPfi`; other names as they are. */
+void name_plain(const char *name, char *text, size_t size);
 /* What a finding says, on stderr, unless OVERLAP_QUIET is set: whoever reads the trace prints it.
  */
 void finding_say(const char *sentence);

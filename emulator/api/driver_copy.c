@@ -6,6 +6,7 @@
 #include "emulator/api/driver_array.h"
 #include "emulator/api/driver_graph.h"
 #include "emulator/api/driver_shield.h"
+#include "emulator/api/driver_watch.h"
 #include "emulator/memory/memory_shield.h"
 
 #include <stdlib.h>
@@ -176,6 +177,7 @@ static enum timeline_ran do_copy(struct operation *operation)
         return fail_gone(operation, copy->to.address, "destination");
     const struct races_rows written = rows_of(&copy->to, extent);
     races_operation(operation, RACES_WRITE, &written);
+    watch_written(&written);
 
     if (copy->staged != NULL) {
         size_t row = extent->width;
@@ -190,6 +192,7 @@ static enum timeline_ran do_copy(struct operation *operation)
         return fail_gone(operation, copy->from.address, "source");
     const struct races_rows read = rows_of(&copy->from, extent);
     races_operation(operation, RACES_READ, &read);
+    watch_copied(operation, &read);
     if (copy_rows(to, &copy->to, from, copy->from.pitch, copy->from.slice, extent,
                   to_place == TRACE_PAGEABLE || from_place == TRACE_PAGEABLE))
         return TIMELINE_RAN;
@@ -685,6 +688,7 @@ static enum timeline_ran run_fill(struct operation *operation)
         return fail_gone(operation, fill->to.address, "destination");
     const struct races_rows written = rows_of(&fill->to, &fill->extent);
     races_operation(operation, RACES_WRITE, &written);
+    watch_written(&written);
     for (size_t y = 0; y < fill->extent.height; y++) {
         unsigned char *row = to + y * fill->to.pitch;
         if (fill->unit == 1)

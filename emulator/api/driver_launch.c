@@ -2,7 +2,7 @@
 #include "emulator/api/driver_environment.h"
 #include "emulator/api/driver_graph.h"
 #include "emulator/api/driver_module.h"
-#include "emulator/api/driver_races.h"
+#include "emulator/api/driver_watch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -231,9 +231,13 @@ static enum timeline_ran run_launch(struct operation *operation)
         request.grid[i] = launch->grid[i];
         request.block[i] = launch->block[i];
     }
-    request.footprint = races_footprint(info);
+    request.footprint = races_footprint();
+    request.watch = watch_begin();
     enum exec_end end = exec_run(&request, &counts, &fault);
-    races_launch(operation, request.footprint);
+    watch_end(operation, request.watch);
+    watch_launched(operation, request.footprint, launch->parameters, info->parameter_bytes,
+                   product(launch->block));
+    races_launch(operation, request.footprint, info->converses);
     operation->record.bytes = counts.bytes_loaded + counts.bytes_stored;
     struct timeline_cost cost = timeline_kernel_cost(&(struct timeline_kernel){
         .blocks = product(launch->grid),

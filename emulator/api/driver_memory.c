@@ -1,7 +1,7 @@
 /* Memory: device, pinned, managed, stream-ordered; what an address is. Nothing here orders
  * anything: freeing waits for nobody, though CUDA's may. */
 #include "emulator/api/driver_graph.h"
-#include "emulator/api/driver_races.h"
+#include "emulator/api/driver_watch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +23,7 @@ static CUresult allocate(enum memory_kind kind, size_t size, unsigned flags,
         .flags = flags,
     });
     if (*region == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (kind == MEMORY_DEVICE) watch_allocated(*region);
     thread_spend(kind == MEMORY_PINNED ? timeline_model.allocate_pinned * (double)(size / 1024 + 1)
                                        : timeline_model.allocate);
     thread.call.object = (*region)->id;
@@ -83,6 +84,13 @@ CUresult driver_cuMemAllocPitch(CUdeviceptr *dptr, size_t *pPitch, size_t WidthI
     size_t pitch = (WidthInBytes + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
     if (Height > SIZE_MAX / pitch) return CUDA_ERROR_OUT_OF_MEMORY;
     TRY(driver_cuMemAlloc(dptr, pitch * Height));
+    if (pitch > WidthInBytes) /* the ends of the rows are nobody's: reading them is no slip */
+        watch_written(&(struct races_rows){.address = *dptr + WidthInBytes,
+                                           .width = pitch - WidthInBytes,
+                                           .pitch = pitch,
+                                           .height = Height,
+                                           .slice = pitch * Height,
+                                           .depth = 1});
     *pPitch = pitch;
     return CUDA_SUCCESS;
 }

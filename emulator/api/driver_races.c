@@ -2,7 +2,6 @@
 #include "emulator/api/driver_shield.h"
 #include "emulator/memory/memory_shield.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,9 +136,9 @@ static void open_region(void *user, const struct memory_region *region)
     memory_shield_lift(region->address, region->size);
 }
 
-struct exec_footprint *races_footprint(const struct exec_function_info *info)
+struct exec_footprint *races_footprint(void)
 {
-    return told.races != NULL && !info->converses ? exec_footprint_create(open_region, NULL) : NULL;
+    return told.races != NULL ? exec_footprint_create(open_region, NULL) : NULL;
 }
 
 static const enum races_mode modes[EXEC_ACCESS_COUNT] = {
@@ -179,11 +178,15 @@ static void take_sites(struct actor *actor, const struct exec_footprint *footpri
     }
 }
 
-void races_launch(struct operation *operation, struct exec_footprint *footprint)
+void races_launch(struct operation *operation, struct exec_footprint *footprint, bool converses)
 {
     if (footprint == NULL) return;
     for (size_t i = 0; i < exec_footprint_region_count(footprint); i++) {
         const struct exec_footprint_region *touched = exec_footprint_region_at(footprint, i);
+        if (converses) { /* whatever runs beside it may be ordered by what it wrote */
+            memory_shield_restore(touched->region->address, touched->region->size);
+            continue;
+        }
         /* One actor for each region: its sites are that region's. */
         struct actor *actor = actor_make(&operation->record);
         if (actor == NULL) break;
@@ -235,19 +238,6 @@ static const char *const verbs[] = {[RACES_READ] = "reads",
                                     [RACES_ATOMIC] = "changes atomically",
                                     [RACES_FREE] = "frees"};
 
-/* What C++ calls `add` and PTX `_Z3addPfi`; other names as they are. */
-static void plain_name(const char *name, char *text, size_t size)
-{
-    char *end;
-    const char *at = name;
-    if (strncmp(name, "_Z", 2) == 0) at += name[2] == 'N' ? 3 : 2;
-    const unsigned long length = isdigit((unsigned char)*at) ? strtoul(at, &end, 10) : 0;
-    if (at == name || length == 0 || strlen(end) < length)
-        snprintf(text, size, "%s", name);
-    else
-        snprintf(text, size, "%.*s", (int)length, end);
-}
-
 static const struct actor *actor_behind(const struct races_side *side)
 {
     return (const struct actor *)(const void *)side->actor;
@@ -266,7 +256,7 @@ static void what_it_is(const struct actor *actor, char *text, size_t size)
     char name[TRACE_NAME_SIZE];
     switch (record->what) {
     case TRACE_KERNEL:
-        plain_name(record->name, name, sizeof name);
+        name_plain(record->name, name, sizeof name);
         snprintf(text, size, "kernel %s", name);
         return;
     case TRACE_COPY: {

@@ -34,9 +34,10 @@ void races_host_touch(enum races_mode mode, uint64_t address, uint64_t pc);
 bool races_watching(void);
 
 /* NULL when nothing is to be recorded. */
-struct exec_footprint *races_footprint(const struct exec_function_info *info);
-/* What a launch has touched. Takes the footprint over; NULL is fine. */
-void races_launch(struct operation *operation, struct exec_footprint *footprint);
+struct exec_footprint *races_footprint(void);
+/* What a launch has touched, of a kernel that converses (exec_function_info) or not. Takes the
+ * footprint over; NULL is fine. */
+void races_launch(struct operation *operation, struct exec_footprint *footprint, bool converses);
 
 /* The region ends, by the call that the host is in. */
 void races_release(const struct memory_region *region);

@@ -47,7 +47,7 @@ static struct exec_watch_found describe(const struct exec_warp *warp, const stru
         .region = cache->region,
         .offset = offset,
         .bytes = bytes,
-        .block_threads = size[0] * size[1] * size[2],
+        .block_size = {size[0], size[1], size[2]},
         .block_index = warp->block->index,
         .count = 1,
     };

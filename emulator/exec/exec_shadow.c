@@ -180,7 +180,7 @@ static __attribute__((noinline)) void report(const struct touch *touch, size_t i
             .second = side_of(touch, touch->thread, touch->inst->position, touch->access, true),
             .offset = (uint64_t)index << touch->shadow->shift,
             .bytes = touch->bytes,
-            .block_threads = size[0] * size[1] * size[2],
+            .block_size = {size[0], size[1], size[2]},
             .block_index = touch->warp->block->index,
             .count = 1,
         });

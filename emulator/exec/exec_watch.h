@@ -34,7 +34,7 @@ struct exec_watch_found {
     const struct memory_region *region;   /* EXEC_WRONG_BLOCKS */
     uint64_t offset;                      /* in the region, or in the block's shared memory */
     uint32_t bytes;                       /* of the second side's access */
-    uint32_t block_threads;               /* of a block */
+    uint32_t block_size[3];               /* threads */
     uint64_t block_index;                 /* linear, of the second side */
     uint64_t count;                       /* how often it was seen */
 };
