@@ -23,15 +23,19 @@ bool failures_find(const struct evidence *evidence, const char *name,
     return false;
 }
 
-/* "On line 12 cudaMalloc was made to fail with cudaErrorMemoryAllocation (2), as if ...": the words
- * with which every failure begins. */
+/* "cudaMalloc on line 12 was made to fail with cudaErrorMemoryAllocation (2), as if ...": the words
+ * with which every failure begins. A call that one of ours made for the student is called from
+ * there. */
 static void describe(const struct evidence *evidence, const struct failures_contract *contract,
                      const struct trace_record *failed, char *text, size_t size)
 {
-    char name[ANSWER_NAME_SIZE], line[40] = "";
+    char name[ANSWER_NAME_SIZE], line[48] = "";
     struct place place;
     if (evidence_student_place(evidence, failed, &place))
-        snprintf(line, sizeof line, " on line %u", place.line);
+        snprintf(line, sizeof line,
+                 evidence_by_submission(evidence, failed) ? " on line %u"
+                                                          : ", called from line %u,",
+                 place.line);
     snprintf(text, size, "%.*s%s was made to fail with %s%s%.*s", TRACE_NAME_SIZE, failed->name,
              line, answer_name(contract->api, failed->code, name),
              failed->text[0] != '\0' ? ", as if " : "", 120, failed->text);
@@ -56,7 +60,7 @@ static void say_ended_badly(struct verdict *verdict, const struct evidence *evid
                          "held before, and what was to be waited for is not there.");
     verdict_hint(verdict, "Go from each call's error straight to the clean-up, and touch there "
                           "only what had been made. Are all handles and pointers set to NULL at "
-                          "the begin?");
+                          "the beginning?");
 }
 
 /* What the function returned is neither the error nor a success that is one. */
@@ -77,8 +81,12 @@ static void judge_answer(struct verdict *verdict, const struct answer *answer,
                      answer->function, answer_name(answer->api, answer->code, name));
     verdict_why(verdict, "An error that is not returned is met later, by somebody who cannot know "
                          "where it came from.");
-    verdict_hint(verdict, "Keep what every call returns, go to the clean-up at the first that is "
-                          "not success, and return that one, not the last one.");
+    if (answer->code == 0 && strcmp(failed->name, "cudaLaunchKernel") == 0)
+        verdict_hint(verdict, "A launch with <<<...>>> returns nothing: ask cudaGetLastError right "
+                              "behind it, and return what it says.");
+    else
+        verdict_hint(verdict, "Keep what every call returns, go to the clean-up at the first that "
+                              "is not success, and return that one, not the last one.");
 }
 
 /* One run. Returns whether a call failed in it. */

@@ -213,9 +213,10 @@ START_TEST(a_wait_that_fails_loses_the_context)
     make_fail("cuStreamSynchronize:1");
     test_context(LATEST);
     CUstream stream = test_stream(CU_STREAM_NON_BLOCKING);
-    CUdeviceptr p = test_device(4), other;
+    CUdeviceptr p = test_device(4), other, in_order;
     uint32_t *to = test_pinned(4);
     *to = 7;
+    OK(cuMemAllocAsync(&in_order, 4, stream));
     OK(test_launch("set", stream, p, 1, 1));
     OK(cuMemcpyDtoHAsync(to, p, 4, stream));
     FAILS(CUDA_ERROR_LAUNCH_FAILED, cuStreamSynchronize(stream));
@@ -225,8 +226,9 @@ START_TEST(a_wait_that_fails_loses_the_context)
     const size_t before = test_count(TRACE_DESTROY, 0, NULL);
     FAILS(CUDA_ERROR_LAUNCH_FAILED, cuMemFree(p));
     FAILS(CUDA_ERROR_LAUNCH_FAILED, cuMemFreeHost(to));
+    FAILS(CUDA_ERROR_LAUNCH_FAILED, cuMemFreeAsync(in_order, stream));
     FAILS(CUDA_ERROR_LAUNCH_FAILED, cuStreamDestroy(stream));
-    ck_assert_uint_eq(test_count(TRACE_DESTROY, 0, NULL), before + 3);
+    ck_assert_uint_eq(test_count(TRACE_DESTROY, 0, NULL), before + 4);
     ck_assert_uint_eq(made_to_fail(), 1);
 }
 END_TEST
