@@ -176,7 +176,7 @@ struct evidence {
     size_t repeat_count;
 
     /* RUN_FAULTS: the runs in which a call was made to fail (evidence_made_to_fail), however they
-     * ended; after the second that did not end well no more are made. Otherwise none. */
+     * ended; after one that did not end well no more are made. Otherwise none. */
     const struct evidence *faults;
     size_t fault_count;
     size_t fault_calls; /* how many calls could have been chosen */

@@ -105,7 +105,7 @@ static int make_faults(const struct run_request *plain, struct run_set *set, str
 {
     struct fault chosen[FAULTS_MOST];
     struct evidence *first = &set->repeats[0];
-    size_t ended_badly = 0;
+    bool go_on = true;
 
     const size_t count = faults_choose(first, chosen, FAULTS_MOST, &first->fault_calls);
     set->faults = calloc(count + 1, sizeof *set->faults);
@@ -113,12 +113,12 @@ static int make_faults(const struct run_request *plain, struct run_set *set, str
         text_add(why, "no memory");
         return -1;
     }
-    for (size_t i = 0; i < count && ended_badly < 2; i++) {
+    for (size_t i = 0; i < count && go_on; i++) {
         struct run_request request = *plain;
         request.fault = chosen[i].which;
         if (run_make(&request, &set->faults[i], why) != 0) return -1;
         set->fault_count++;
-        ended_badly += !evidence_usable(&set->faults[i]);
+        go_on = evidence_usable(&set->faults[i]);
     }
     first->faults = set->faults;
     first->fault_count = set->fault_count;

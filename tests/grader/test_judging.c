@@ -270,6 +270,28 @@ START_TEST(where_checks_are_judged)
 }
 END_TEST
 
+/* What a GPU cannot do says so. */
+START_TEST(calls_fail_on_the_emulator_only)
+{
+    static const struct run_plan plans[] = {
+        {.name = "faults", .flags = RUN_ON_EMULATOR | RUN_FAULTS}, {0}};
+    const struct lesson with_faults = {.runs = plans};
+    const struct check check = {.name = "Check", .run = "faults", .flags = CHECK_EMULATOR_ONLY};
+    struct devices devices = {.gpu = true, .emulator = true};
+    enum store_slot slots[SLOT_COUNT];
+    struct text reason = {0};
+
+    ck_assert_uint_eq(store_slots(&devices, &with_faults, &check, 2, slots, &reason), 1);
+    ck_assert_int_eq(slots[0], SLOT_LATEST);
+    devices.emulator = false;
+    strcpy(devices.no_emulator, "--device=gpu was asked for");
+    ck_assert_uint_eq(store_slots(&devices, &with_faults, &check, 2, slots, &reason), 0);
+    ck_assert_str_eq(text_string(&reason), "Only the emulator can make calls fail, and it is not "
+                                           "used: --device=gpu was asked for.");
+    text_free(&reason);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("grader judging");
@@ -282,6 +304,7 @@ int main(void)
     tcase_add_test(tcase, a_lost_record_is_told);
     tcase_add_test(tcase, a_crash_tells_what_the_device_saw);
     tcase_add_loop_test(tcase, where_checks_are_judged, 0, sizeof slot_rows / sizeof slot_rows[0]);
+    tcase_add_test(tcase, calls_fail_on_the_emulator_only);
     suite_add_tcase(suite, tcase);
     return support_finish(srunner_create(suite));
 }
