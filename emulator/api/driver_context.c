@@ -17,15 +17,18 @@ enum {
 static const struct {
     CUlimit limit;
     size_t initial;
-    bool settable;
+    CUresult set; /* what setting it gives */
     size_t most;
 } limits[] = {
-    {CU_LIMIT_STACK_SIZE, 1024, true, 512 << 10},                  /* local memory of a thread */
-    {CU_LIMIT_PRINTF_FIFO_SIZE, 132 * (64 << 10), true, SIZE_MAX}, /* by multiprocessor */
-    {CU_LIMIT_MALLOC_HEAP_SIZE, 8 << 20, true, SIZE_MAX},
-    {CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 2048, false, 0},
-    {CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 64, true, SIZE_MAX},
-    {CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0, true, SIZE_MAX},
+    /* Of local memory of a thread: all threads that the device can hold must have it, so the 512
+     * KiB that a kernel may have are refused, here as on an H200. */
+    {CU_LIMIT_STACK_SIZE, 1024, CUDA_SUCCESS, (512 << 10) - 16},
+    {CU_LIMIT_PRINTF_FIFO_SIZE, 132 * (64 << 10), CUDA_SUCCESS, SIZE_MAX}, /* by multiprocessor */
+    {CU_LIMIT_MALLOC_HEAP_SIZE, 8 << 20, CUDA_SUCCESS, SIZE_MAX},
+    {CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 2048, CUDA_ERROR_UNSUPPORTED_LIMIT, 0},
+    {CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 64, CUDA_SUCCESS, SIZE_MAX},
+    {CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0, CUDA_SUCCESS, SIZE_MAX},
+    {CU_LIMIT_SHMEM_SIZE, 0, CUDA_ERROR_NOT_PERMITTED, 0}, /* of graphics' contexts */
 };
 
 /* Whether the flags are some of those that there are, with one way of waiting. */
@@ -268,13 +271,14 @@ CUresult driver_cuDevicePrimaryCtxReset(CUdevice dev)
 {
     NEED_DEVICE(dev);
     if (driver.primary != NULL && driver.primary->alive) context_end(driver.primary, true);
+    driver.primary_flags = 0;
     return CUDA_SUCCESS;
 }
 
 CUresult driver_cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags)
 {
     NEED_DEVICE(dev);
-    if (!flags_known(flags)) return CUDA_ERROR_INVALID_VALUE;
+    if (!flags_known(flags) || (flags & CU_CTX_MAP_HOST) != 0) return CUDA_ERROR_INVALID_VALUE;
     driver.primary_flags = flags;
     if (driver.primary != NULL && driver.primary->alive) driver.primary->flags = flags;
     return CUDA_SUCCESS;
@@ -396,7 +400,7 @@ CUresult driver_cuCtxSetLimit(CUlimit limit, size_t value)
 {
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         if (limits[i].limit != limit) continue;
-        if (!limits[i].settable) return CUDA_ERROR_UNSUPPORTED_LIMIT;
+        if (limits[i].set != CUDA_SUCCESS) return limits[i].set;
         if (value > limits[i].most || is_settled(thread_context(), limit))
             return CUDA_ERROR_INVALID_VALUE;
         thread_context()->limits[limit] = limit_kept(limit, value);

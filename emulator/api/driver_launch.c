@@ -41,13 +41,43 @@ static unsigned registers_for_occupancy(const struct exec_function_info *info)
     return info->registers < most ? info->registers : most;
 }
 
-static unsigned resident_blocks(const struct exec_function_info *info, uint64_t threads,
+/* How much of a multiprocessor's memory is shared memory while the function runs: its preference,
+ * but at least what one block needs, in the sizes that there are (Programming Guide, "Compute
+ * Capability 9.x", and what an H200 answers). */
+static uint64_t shared_carveout(const struct function *function, uint64_t of_block)
+{
+    static const unsigned sizes[] = {0, 8, 16, 32, 64, 100, 132, 164, 196, 228}; /* KiB */
+    enum { SIZES = sizeof sizes / sizeof *sizes };
+    unsigned percent = 100, k = 0;
+    if (function->carveout >= 0)
+        percent = (unsigned)function->carveout;
+    else if (function->cache == CU_FUNC_CACHE_PREFER_L1)
+        percent = 0;
+    else if (function->cache == CU_FUNC_CACHE_PREFER_EQUAL)
+        percent = 50;
+    while (k < SIZES - 1 &&
+           (sizes[k] * 100 < percent * sizes[SIZES - 1] || (uint64_t)sizes[k] << 10 < of_block))
+        k++;
+    return (uint64_t)sizes[k] << 10;
+}
+
+/* Blocks that a multiprocessor holds at once; none where a launch would need more dynamic shared
+ * memory than the function may have. */
+static unsigned resident_blocks(const struct function *function, uint64_t threads,
                                 uint64_t dynamic_shared)
 {
-    uint64_t shared = info->static_shared + dynamic_shared;
-    if (threads == 0 || threads > 1024 || shared > SHARED_MOST) return 0;
-    return timeline_resident_blocks((uint32_t)threads, (uint32_t)shared,
-                                    registers_for_occupancy(info));
+    const struct exec_function_info *info = exec_function_info(function->code);
+    const int64_t always = SHARED_DEFAULT - (int64_t)info->static_shared;
+    const int64_t allowed =
+        function->max_dynamic_shared > always ? function->max_dynamic_shared : always;
+    const uint64_t shared =
+        info->static_shared + dynamic_shared + (uint64_t)timeline_model.shared_reserved;
+    if (threads == 0 || threads > 1024 || allowed < 0 || dynamic_shared > (uint64_t)allowed)
+        return 0;
+    const unsigned blocks =
+        timeline_resident_blocks((uint32_t)threads, 0, registers_for_occupancy(info));
+    const uint64_t by_shared = shared_carveout(function, shared) / shared;
+    return by_shared < blocks ? (unsigned)by_shared : blocks;
 }
 
 static CUresult check_configuration(const struct launch *launch)
@@ -100,23 +130,21 @@ static CUresult check_configuration(const struct launch *launch)
                  info->static_shared, SHARED_DEFAULT);
         return refuse(CUDA_ERROR_INVALID_VALUE, info, why);
     }
-    if ((int64_t)launch->dynamic_shared > function->max_dynamic_shared) {
-        snprintf(why, sizeof why,
-                 "it asks for %u bytes of dynamic shared memory; %d are allowed (more, up to %d, "
-                 "after setting the function's maximum dynamic shared size)",
-                 launch->dynamic_shared, function->max_dynamic_shared,
-                 SHARED_MOST - (int)info->static_shared);
-        return refuse(launch->cooperative ? CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
-                                          : CUDA_ERROR_INVALID_VALUE,
-                      info, why);
-    }
-    uint64_t room = (uint64_t)resident_blocks(info, threads, launch->dynamic_shared) *
+    uint64_t room = (uint64_t)resident_blocks(function, threads, launch->dynamic_shared) *
                     (uint64_t)timeline_model.multiprocessors;
     if (launch->cooperative && product(launch->grid) > room) {
         snprintf(why, sizeof why,
                  "a cooperative grid must be resident as a whole: it has %llu blocks, and %llu fit",
                  (unsigned long long)product(launch->grid), (unsigned long long)room);
         return refuse(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, info, why);
+    }
+    if ((int64_t)launch->dynamic_shared > function->max_dynamic_shared) {
+        snprintf(why, sizeof why,
+                 "it asks for %u bytes of dynamic shared memory; %d are allowed (more, up to %d, "
+                 "after setting the function's maximum dynamic shared size)",
+                 launch->dynamic_shared, function->max_dynamic_shared,
+                 SHARED_MOST - (int)info->static_shared);
+        return refuse(CUDA_ERROR_INVALID_VALUE, info, why);
     }
     return CUDA_SUCCESS;
 }
@@ -468,13 +496,7 @@ CUresult driver_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlo
     if (blockSize <= 0 || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
         return CUDA_ERROR_INVALID_VALUE;
     TRY(function_find(func, &function));
-    const struct exec_function_info *info = exec_function_info(function->code);
-    const size_t allowed =
-        (size_t)(function->max_dynamic_shared > SHARED_DEFAULT ? function->max_dynamic_shared
-                                                               : SHARED_DEFAULT);
-    *numBlocks = dynamicSMemSize > allowed
-                     ? 0
-                     : (int)resident_blocks(info, (uint64_t)blockSize, dynamicSMemSize);
+    *numBlocks = (int)resident_blocks(function, (uint64_t)blockSize, dynamicSMemSize);
     return CUDA_SUCCESS;
 }
 
@@ -505,7 +527,7 @@ driver_cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSiz
     for (int size = most; size > 0; size -= size % 32 != 0 ? size % 32 : 32) {
         size_t shared =
             blockSizeToDynamicSMemSize != NULL ? blockSizeToDynamicSMemSize(size) : dynamicSMemSize;
-        int blocks = (int)resident_blocks(info, (uint64_t)size, shared);
+        int blocks = (int)resident_blocks(function, (uint64_t)size, shared);
         if (blocks * size <= best_blocks * best_size) continue;
         best_size = size;
         best_blocks = blocks;
@@ -532,7 +554,7 @@ CUresult driver_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize,
     if (numBlocks <= 0 || blockSize <= 0 || blockSize > 1024) return CUDA_ERROR_INVALID_VALUE;
     TRY(function_find(func, &function));
     const struct exec_function_info *info = exec_function_info(function->code);
-    if (resident_blocks(info, (uint64_t)blockSize, 0) < (unsigned)numBlocks)
+    if (resident_blocks(function, (uint64_t)blockSize, 0) < (unsigned)numBlocks)
         return CUDA_ERROR_INVALID_VALUE;
     int64_t each = (int64_t)timeline_model.shared_bytes / numBlocks -
                    (int64_t)timeline_model.shared_reserved - (int64_t)info->static_shared;

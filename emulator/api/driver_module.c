@@ -367,7 +367,7 @@ CUresult function_attribute(const struct exec_function_info *info, CUfunction_at
         *value = (int)info->static_shared;
         break;
     case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
-        *value = 0;
+        *value = (int)info->constant_bytes;
         break;
     case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
         *value = (int)info->local_bytes;

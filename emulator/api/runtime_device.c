@@ -108,10 +108,9 @@ cudaError_t runtime_cudaInitDevice(int device, unsigned int deviceFlags, unsigne
 {
     CUdevice handle;
     CUcontext current;
-    if ((flags & ~(unsigned)cudaInitDeviceFlagsAreValid) != 0) return cudaErrorInvalidValue;
     CUresult result = cuDeviceGet(&handle, device);
-    if (result == CUDA_SUCCESS && flags != 0)
-        result = cuDevicePrimaryCtxSetFlags(handle, deviceFlags);
+    if (result == CUDA_SUCCESS && (flags & cudaInitDeviceFlagsAreValid) != 0)
+        result = cuDevicePrimaryCtxSetFlags(handle, deviceFlags & ~(unsigned)cudaDeviceMapHost);
     if (result == CUDA_SUCCESS) result = cuCtxGetCurrent(&current);
     if (result != CUDA_SUCCESS) return runtime_error(result);
 
@@ -136,7 +135,12 @@ cudaError_t runtime_cudaSetValidDevices(int *device_arr, int len)
 
 cudaError_t runtime_cudaSetDeviceFlags(unsigned int flags)
 {
-    return runtime_error(cuDevicePrimaryCtxSetFlags(runtime_device(), flags));
+    const int device = runtime_device();
+    CUcontext current = NULL;
+    CUresult result = cuDevicePrimaryCtxSetFlags(device, flags & ~(unsigned)cudaDeviceMapHost);
+    if (result == CUDA_SUCCESS) result = cuCtxGetCurrent(&current);
+    if (result != CUDA_SUCCESS || current != NULL) return runtime_error(result);
+    return runtime_use_device(device); /* a device that has not started yet starts with them */
 }
 
 cudaError_t runtime_cudaGetDeviceFlags(unsigned int *flags)
@@ -148,7 +152,10 @@ cudaError_t runtime_cudaGetDeviceFlags(unsigned int *flags)
     if (result == CUDA_SUCCESS)
         result = current != NULL ? cuCtxGetFlags(flags)
                                  : cuDevicePrimaryCtxGetState(runtime_device(), flags, &active);
-    if (result == CUDA_SUCCESS) *flags |= cudaDeviceMapHost; /* always possible, and always told */
+    if (result == CUDA_SUCCESS) {
+        *flags &= ~(unsigned)(CU_CTX_COREDUMP_ENABLE | CU_CTX_USER_COREDUMP_ENABLE);
+        *flags |= cudaDeviceMapHost; /* always possible, and always told */
+    }
     return runtime_error(result);
 }
 

@@ -40,6 +40,11 @@ cudaError_t runtime_last_error(bool take)
     return error;
 }
 
+void runtime_forget_error(void)
+{
+    last_error = cudaSuccess;
+}
+
 /* ---- the exported functions -------------------------------------------------------------- */
 
 static const char unknown[] = "unrecognized error code";

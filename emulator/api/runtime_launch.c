@@ -1,5 +1,6 @@
 /* Kernels: launch configurations, launches, what a kernel is like, libraries loaded by hand. */
 #include "emulator/api/runtime.h"
+#include "emulator/api/runtime_error.h"
 
 #include <stdint.h>
 
@@ -194,7 +195,9 @@ cudaError_t runtime_cudaFuncSetAttribute(const void *func, enum cudaFuncAttribut
     CUfunction function;
     cudaError_t error = runtime_function(func, &function);
     if (error != cudaSuccess) return error;
-    return runtime_error(cuFuncSetAttribute(function, (CUfunction_attribute)attr, value));
+    error = runtime_error(cuFuncSetAttribute(function, (CUfunction_attribute)attr, value));
+    if (error == cudaSuccess) runtime_forget_error(); /* as CUDA 13 does */
+    return error;
 }
 
 cudaError_t runtime_cudaFuncSetCacheConfig(const void *func, enum cudaFuncCache cacheConfig)
@@ -227,7 +230,9 @@ cudaError_t runtime_cudaFuncGetParamInfo(const void *func, size_t paramIndex, si
     CUfunction function;
     cudaError_t error = runtime_function(func, &function);
     if (error != cudaSuccess) return error;
-    return runtime_error(cuFuncGetParamInfo(function, paramIndex, paramOffset, paramSize));
+    error = runtime_error(cuFuncGetParamInfo(function, paramIndex, paramOffset, paramSize));
+    if (error == cudaSuccess) runtime_forget_error(); /* as CUDA 13 does */
+    return error;
 }
 
 cudaError_t runtime_cudaGetFuncBySymbol(cudaFunction_t *functionPtr, const void *symbolPtr)

@@ -64,7 +64,8 @@ struct exec_function_info {
     uint32_t parameter_bytes;
     uint32_t static_shared;       /* bytes */
     uint32_t local_bytes;         /* per thread */
-    uint32_t registers;           /* an estimate: virtual registers, at most 255 */
+    uint32_t constant_bytes;      /* of the whole module's variables */
+    uint32_t registers;           /* an estimate: virtual registers alive at once, 16 to 255 */
     uint32_t max_threads;         /* per block, from .maxntid; 1024 without */
     uint32_t required_threads[3]; /* .reqntid, or zeros */
     /* It may exchange values with whatever runs beside it: volatile or ordered accesses to global

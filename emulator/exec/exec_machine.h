@@ -187,6 +187,7 @@ struct exec_program {
     size_t file_count;
     struct exec_variable *variables;
     struct exec_initial *initials; /* one per variable: exec_variables.c */
+    uint64_t constant_bytes;       /* of all of them that are .const */
     size_t variable_count;
     uint32_t *module_shared;      /* offset of each module variable in shared memory */
     uint32_t module_shared_bytes; /* of .shared variables that several functions see */

@@ -422,15 +422,6 @@ bool exec_provides(const char *name)
     return builtin_named(name) != EXEC_BUILTIN_NONE;
 }
 
-static uint32_t estimate_registers(const struct ptx_function *source)
-{
-    uint32_t words = 0;
-    for (uint32_t k = 0; k < source->register_count; k++)
-        words += lower_width(source->registers[k].type) == 8 ? 2 : 1;
-    if (source->max_registers && words > source->max_registers) words = source->max_registers;
-    return words < 16 ? 16 : words > 255 ? 255 : words;
-}
-
 static bool declare_functions(struct exec_program *program, const struct ptx_module *module)
 {
     const size_t count = module->function_count;
@@ -455,7 +446,7 @@ static bool declare_functions(struct exec_program *program, const struct ptx_mod
         function->talks =
             function->builtin != EXEC_BUILTIN_NONE && function->builtin != EXEC_BUILTIN_ASSERTFAIL;
         function->info.name = exec_arena_text(program->arena, source->name);
-        function->info.registers = estimate_registers(source);
+        function->info.constant_bytes = (uint32_t)program->constant_bytes;
         const uint32_t *most = source->max_threads;
         const uint64_t product =
             (uint64_t)most[0] * (most[1] ? most[1] : 1) * (most[2] ? most[2] : 1);

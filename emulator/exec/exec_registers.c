@@ -279,6 +279,16 @@ static enum kind kind_of(enum ptx_type type)
     }
 }
 
+/* What a compiler would need: a register per 4 bytes of a slot, and not those of predicates. */
+static uint32_t estimate(const struct ptx_function *source, const uint32_t count[KINDS])
+{
+    uint32_t words = 0;
+    for (int k = 0; k < KINDS; k++)
+        if (k != MASK) words += count[k] * (kind_bytes[k] / (4 * EXEC_LANES));
+    if (source->max_registers && words > source->max_registers) words = source->max_registers;
+    return words < 16 ? 16 : words > 255 ? 255 : words;
+}
+
 /* Gives each register, in the order in which lifetimes begin, the first slot of its kind that is
  * free by then. registers[] receives slot numbers, which become offsets when all are known. */
 static bool share_slots(struct flow *flow, uint32_t *offset)
@@ -303,6 +313,7 @@ static bool share_slots(struct flow *flow, uint32_t *offset)
             busy[kind][slot] = life->last;
             flow->lower->registers[life->reg] = slot;
         }
+        flow->lower->function->info.registers = estimate(source, count);
         uint32_t first[KINDS];
         for (int k = 0; k < KINDS; k++) {
             first[k] = *offset;

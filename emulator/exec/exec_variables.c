@@ -93,6 +93,7 @@ bool exec_variables_create(struct exec_program *program, const struct ptx_module
                                source->name))
             return true;
     }
+    program->constant_bytes = constant;
     return true;
 }
 
