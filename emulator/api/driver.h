@@ -260,6 +260,7 @@ struct operation {
     void (*copied)(struct operation *operation);           /* it has a second owner; may be NULL */
     struct timeline_op *op;                                /* during `run` */
     struct actor *actor;    /* what driver_races.c knows of it; NULL: nothing yet */
+    uint64_t flight;        /* of driver_flight.c; 0: none */
     uint64_t stream_caller; /* who made the stream */
     CUresult *outcome;      /* of a caller that waits; NULL: an error becomes the context's */
     size_t payload_size;
@@ -346,6 +347,9 @@ void finding_say(const char *sentence);
  * 0 where the trace wants none. For a signal handler too. */
 uint32_t stack_note(uint64_t caller);
 void stack_after_fork(void);
+/* Puts a finding into the trace and says it; or counts it, where the same has been found at the
+ * same call. */
+void finding_put(const struct trace_record *record);
 /* A finding at the current call; printf-like. */
 void finding(const char *kind, CUresult code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

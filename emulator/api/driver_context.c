@@ -1,5 +1,6 @@
 /* Contexts: created, current (a stack per thread), primary, destroyed. */
 #include "emulator/api/driver_array.h"
+#include "emulator/api/driver_flight.h"
 #include "emulator/api/driver_shield.h"
 
 #include <stdlib.h>
@@ -74,6 +75,7 @@ static void context_release_memory(const struct context *context)
 static void context_end(struct context *context, bool implicit)
 {
     timeline_context_abandon(context->time);
+    flights_forget(context);
     while (context->objects != NULL) {
         struct object *object = context->objects;
         switch (object->kind) {
@@ -114,6 +116,7 @@ void context_fail(struct context *context, CUresult code)
     if (context->sticky == CUDA_SUCCESS) context->sticky = code;
     if (driver.failed == CUDA_SUCCESS) driver.failed = code;
     timeline_context_abandon(context->time);
+    flights_forget(context);
 }
 
 CUresult context_check(const struct context *context)

@@ -4,6 +4,7 @@
  * sides are; where that says "might", it does not wait.
  */
 #include "emulator/api/driver_array.h"
+#include "emulator/api/driver_flight.h"
 #include "emulator/api/driver_graph.h"
 #include "emulator/api/driver_shield.h"
 #include "emulator/api/driver_watch.h"
@@ -167,6 +168,7 @@ static enum timeline_ran fail_gone(struct operation *operation, uint64_t address
         pageable ? "memory that the host does not have" : what);
 }
 
+/* With all that the copy reads and writes open to it. */
 static enum timeline_ran do_copy(struct operation *operation)
 {
     const struct copy *copy = (const void *)operation->payload;
@@ -206,7 +208,12 @@ static enum timeline_ran run_copy(struct operation *operation)
     const struct side *sides[] = {&copy->to, &copy->from};
     for (int i = 0; i < 2; i++)
         memory_shield_lift(sides[i]->address, span(sides[i], &copy->extent));
+    const struct races_rows written = rows_of(&copy->to, &copy->extent);
+    flight_lands(operation);
+    if (copy->to.place == TRACE_PAGEABLE) flights_overwrite(&written, false);
     const enum timeline_ran ran = do_copy(operation);
+    if (copy->to.place == TRACE_PAGEABLE) flights_overwrite(&written, true);
+    flight_landed(operation);
     for (int i = 0; i < 2; i++)
         memory_shield_restore(sides[i]->address, span(sides[i], &copy->extent));
     return ran;
@@ -268,6 +275,26 @@ static struct operation *make_copy(const struct stream *stream, const struct cop
     return operation;
 }
 
+struct copy_flight copy_begins(struct operation *operation)
+{
+    const struct copy *copy = (const void *)operation->payload;
+    struct copy_flight flight = {.written = rows_of(&copy->to, &copy->extent)};
+    if (copy->staged == NULL) flight.read = rows_of(&copy->from, &copy->extent);
+    if (copy->to.place == TRACE_PAGEABLE) flight_begins(operation, &flight.written, true);
+    if (copy->from.place == TRACE_PAGEABLE && copy->staged == NULL)
+        flight_begins(operation, &flight.read, false);
+    flight.number = operation->flight;
+    return flight;
+}
+
+void copy_submitted(const struct copy_flight *flight, const struct timeline_op *op)
+{
+    flight_submitted(flight->number, op);
+    if (op == NULL) return;
+    shields_raise(op, RACES_WRITE, &flight->written);
+    if (flight->read.width > 0) shields_raise(op, RACES_READ, &flight->read);
+}
+
 static CUresult submit_copy(CUstream handle, struct copy *copy, enum demand to, enum demand from,
                             bool asynchronous)
 {
@@ -311,12 +338,11 @@ static CUresult submit_copy(CUstream handle, struct copy *copy, enum demand to, 
     }
     if (waits) operation->outcome = &outcome;
     copy->staged = NULL; /* the operation's now */
-    const struct races_rows written = rows_of(&copy->to, e), read = rows_of(&copy->from, e);
+    struct copy_flight flight = {.number = 0};
+    const bool flies = !waits && stream->captured == NULL;
+    if (flies) flight = copy_begins(operation);
     code = operation_submit(operation, stream, &work, NULL, &op);
-    if (!waits && code == CUDA_SUCCESS) {
-        shields_raise(op, RACES_WRITE, &written);
-        shields_raise(op, RACES_READ, &read);
-    }
+    if (flies) copy_submitted(&flight, op);
     if (waits && code == CUDA_SUCCESS) {
         code = wait_for_op(stream->object.context, op);
         if (code == CUDA_SUCCESS) code = outcome;

@@ -1,5 +1,5 @@
 /* Events: a point in a stream, captured when it is recorded. */
-#include "emulator/api/driver.h"
+#include "emulator/api/driver_shield.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -117,6 +117,7 @@ CUresult driver_cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent
         double tick = timeline_model.event_tick;
         *pMilliseconds = (float)(round(ns / tick) * tick / 1e6);
     }
+    shields_sweep();
     timeline_op_release(first);
     timeline_op_release(last);
     return code;

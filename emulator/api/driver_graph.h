@@ -12,7 +12,7 @@
 #ifndef OVERLAP_DRIVER_GRAPH_H
 #define OVERLAP_DRIVER_GRAPH_H
 
-#include "emulator/api/driver.h"
+#include "emulator/api/driver_races.h"
 
 struct graph;
 struct graph_node;
@@ -164,6 +164,14 @@ size_t launch_arguments(const struct operation *operation, void **list);
 bool launch_is_cooperative(const struct operation *operation);
 void launch_set_cooperative(struct operation *operation, bool cooperative);
 
+/* A copy that the host does not wait for: what it has in flight from its submission on. */
+struct copy_flight {
+    uint64_t number; /* driver_flight.h */
+    struct races_rows written, read;
+};
+struct copy_flight copy_begins(struct operation *operation);
+/* `op` may be NULL: it could not be submitted. */
+void copy_submitted(const struct copy_flight *flight, const struct timeline_op *op);
 CUresult copy_operation(struct context *context, const CUDA_MEMCPY3D *params,
                         struct operation **operation, struct timeline_work *work);
 void copy_describe(const struct operation *operation, CUDA_MEMCPY3D *params);

@@ -228,8 +228,13 @@ static CUresult launch_node(struct launching *launching, struct graph_node *node
     struct timeline_stream *carrier = operation->context == stream->object.context
                                           ? stream->time
                                           : operation->context->legacy->time;
-    TRY(operation_submit_part(operation, carrier, node->lane, &node->work, launching->after, count,
-                              &node->op));
+    struct copy_flight flight = {.number = 0};
+    const bool flies = operation->record.what == TRACE_COPY;
+    if (flies) flight = copy_begins(operation);
+    const CUresult code = operation_submit_part(operation, carrier, node->lane, &node->work,
+                                                launching->after, count, &node->op);
+    if (flies) copy_submitted(&flight, node->op);
+    if (code != CUDA_SUCCESS) return code;
     if (node->params.type != CU_GRAPH_NODE_TYPE_EVENT_RECORD) return CUDA_SUCCESS;
     event = object_peek(node->params.eventRecord.event, OBJECT_EVENT);
     capture_forget_event(event);

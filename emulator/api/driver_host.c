@@ -53,7 +53,10 @@ static void job_run(struct job *job)
     thread.in_host_function = false;
     thread.host_op = NULL;
     pthread_mutex_lock(&driver.lock);
-    if (job->op != NULL) timeline_op_ran(job->op);
+    if (job->op != NULL) {
+        timeline_host_function_ends(job->op);
+        timeline_op_ran(job->op);
+    }
     timeline_op_release(job->op);
     free(job);
     pthread_cond_broadcast(&driver.changed);

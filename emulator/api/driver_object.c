@@ -250,6 +250,11 @@ static bool put_once(const struct trace_record *record)
     return !known;
 }
 
+void finding_put(const struct trace_record *record)
+{
+    if (put_once(record)) finding_say(record->text);
+}
+
 void overlap_finding(const char *kind, int code, const char *sentence)
 {
     struct trace_record record = {.kind = TRACE_FINDING, .code = code, .count = 1};
@@ -258,7 +263,7 @@ void overlap_finding(const char *kind, int code, const char *sentence)
     record.stream = thread.call.stream;
     trace_copy_string(record.name, sizeof record.name, kind);
     trace_copy_string(record.text, sizeof record.text, sentence);
-    if (put_once(&record)) finding_say(sentence);
+    finding_put(&record);
 }
 
 void finding(const char *kind, CUresult code, const char *format, ...)

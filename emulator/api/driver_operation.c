@@ -116,7 +116,7 @@ struct operation *operation_copy(const struct operation *operation, const struct
     if (copy == NULL) return NULL;
     memcpy(copy, operation, size);
     copy->actor = NULL;
-    copy->actor = NULL;
+    copy->flight = 0;
     copy->record.flags |= TRACE_ASYNC;
     copy->record.request = thread.call.request;
     if (stream != NULL) {

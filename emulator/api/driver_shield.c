@@ -1,4 +1,5 @@
 #include "emulator/api/driver_shield.h"
+#include "emulator/api/driver_flight.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -59,6 +60,7 @@ void shields_raise(const struct timeline_op *op, enum races_mode mode,
 void shields_sweep(void)
 {
     size_t kept = 0;
+    flights_sweep();
     for (size_t i = 0; i < shields.count; i++) {
         const struct raised raised = shields.raised[i];
         if (timeline_host_knows(driver.timeline, raised.when))

@@ -190,9 +190,11 @@ bool timeline_all_follow(const struct timeline *timeline, struct timeline_when e
 /* For `run`: `op` waited for a value in memory, so that whatever has happened may be ordered before
  * it. */
 void timeline_op_follows_all(struct timeline_op *op);
-/* `op`, a host function, is about to be called: it may tell other host threads, by means that nobody
- * sees, that what happens before it is done. */
+/* `op`, a host function, is about to be called: it may tell other host threads, by means that
+ * nobody sees, that what happens before it is done. */
 void timeline_host_function_begins(struct timeline_op *op);
+/* And has returned: other host threads may have told it of all that they have done by now. */
+void timeline_host_function_ends(struct timeline_op *op);
 
 /* A call of the submission begins: the random order may run something. */
 void timeline_nudge(struct timeline *timeline);

@@ -162,3 +162,10 @@ void timeline_host_function_begins(struct timeline_op *op)
 {
     happens_host_saw(op->timeline, &op->clock);
 }
+
+void timeline_host_function_ends(struct timeline_op *op)
+{
+    const struct happens *happens = &op->timeline->happens;
+    happens_join(&op->clock, &happens->host);
+    clock_mark(&op->clock, (struct timeline_when){HAPPENS_HOST, happens->last[HAPPENS_HOST]});
+}
