@@ -304,6 +304,10 @@ bool verdict_failed(const struct verdict *verdict);
 void verdict_findings(struct verdict *verdict, const struct evidence *evidence,
                       const char *const *names);
 
+/* The same in a run in which a call was made to fail: `before` comes first in each. */
+void verdict_findings_after(struct verdict *verdict, const struct evidence *evidence,
+                            const char *const *names, const char *before);
+
 /* Fails for every object that the student's code made in the phase (NULL: the whole run) and that
  * did not end before the phase did, at the line that made it. */
 void verdict_leaks(struct verdict *verdict, const struct evidence *evidence,

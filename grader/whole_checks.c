@@ -54,7 +54,7 @@ static bool place_in_device_code(const struct evidence *evidence,
 
 /* On the student's own line: in a kernel of theirs, or where they launched one of ours. */
 static void fail_with_finding(struct verdict *verdict, const struct evidence *evidence,
-                              const struct trace_record *finding)
+                              const struct trace_record *finding, const char *before)
 {
     struct place place, launch;
     char sentence[800];
@@ -62,22 +62,28 @@ static void fail_with_finding(struct verdict *verdict, const struct evidence *ev
     evidence_sentence(evidence, finding, sentence, sizeof sentence);
     bool in_kernel = place_in_device_code(evidence, finding, &place);
     if (in_kernel && !place.submission && evidence_student_place(evidence, finding, &launch))
-        verdict_fail_at(verdict, &launch, "In the kernel, at %s:%u: %s", place.file, place.line,
-                        sentence);
+        verdict_fail_at(verdict, &launch, "%sIn the kernel, at %s:%u: %s", before, place.file,
+                        place.line, sentence);
     else if (in_kernel)
-        verdict_fail_at(verdict, &place, "%s", sentence);
+        verdict_fail_at(verdict, &place, "%s%s", before, sentence);
     else
-        verdict_fail(verdict, evidence, finding, "%s", sentence);
+        verdict_fail(verdict, evidence, finding, "%s%s", before, sentence);
 }
 
 void verdict_findings(struct verdict *verdict, const struct evidence *evidence,
                       const char *const *names)
 {
+    verdict_findings_after(verdict, evidence, names, "");
+}
+
+void verdict_findings_after(struct verdict *verdict, const struct evidence *evidence,
+                            const char *const *names, const char *before)
+{
     struct query query = {.kind = TRACE_FINDING};
 
     for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &query, r)) != NULL;) {
         if (!is_listed(r->name, names) || seen_before(evidence, r)) continue;
-        fail_with_finding(verdict, evidence, r);
+        fail_with_finding(verdict, evidence, r, before);
         verdict_kind(verdict, r->name);
         char times[48] = "";
         if (r->count > 1) snprintf(times, sizeof times, "It was seen %" PRIu64 " times.", r->count);

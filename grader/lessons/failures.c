@@ -89,10 +89,24 @@ static void judge_answer(struct verdict *verdict, const struct answer *answer,
                               "is not success, and return that one, not the last one.");
 }
 
-/* One run. Returns whether a call failed in it. */
-static bool judge_one(struct verdict *verdict, const struct evidence *evidence,
-                      const struct failures_contract *contract)
+/* What a way out that was never walked gets wrong beside leaks: memory that is released while work
+ * still uses it, handles that were never made. */
+static const char *const findings[] = {"race",
+                                       "freed in use",
+                                       "changed in flight",
+                                       "wrong side",
+                                       "use after free",
+                                       "double free",
+                                       "invalid free",
+                                       "invalid handle",
+                                       "use after destruction",
+                                       NULL};
+
+/* One run. `plain`: that in which no call failed. Returns whether a call failed in it. */
+static bool judge_one(struct verdict *verdict, const struct evidence *plain,
+                      const struct evidence *evidence, const struct failures_contract *contract)
 {
+    static const struct query any_finding = {.kind = TRACE_FINDING};
     const struct trace_record *failed = evidence_made_to_fail(evidence);
     char before[400], sentence[420];
     struct phase phase, whole;
@@ -114,6 +128,10 @@ static bool judge_one(struct verdict *verdict, const struct evidence *evidence,
     for (uint32_t i = 0;
          !verdict_failed(verdict) && evidence_phase(evidence, DRIVE_FAULTS, i, &whole); i++)
         verdict_leaks_after(verdict, evidence, &whole, sentence);
+    snprintf(sentence, sizeof sentence, "%s. Then: ", before);
+    /* What is found without a failure too is told elsewhere. */
+    if (!verdict_failed(verdict) && evidence_count(plain, &any_finding) == 0)
+        verdict_findings_after(verdict, evidence, findings, sentence);
     if (!verdict_failed(verdict) && contract->more != NULL)
         contract->more(verdict, evidence, &answer, failed, before);
     return true;
@@ -125,7 +143,7 @@ void failures_judge(struct verdict *verdict, const struct evidence *evidence,
     size_t failed = 0;
 
     for (size_t i = 0; i < evidence->fault_count && !verdict_failed(verdict); i++)
-        failed += judge_one(verdict, &evidence->faults[i], contract);
+        failed += judge_one(verdict, evidence, &evidence->faults[i], contract);
     if (failed == 0) {
         verdict_fail(verdict, evidence, NULL, "No call of the program can fail.");
         verdict_why(verdict, "Whatever works with a device makes calls that can.");

@@ -1,6 +1,6 @@
 /* failures: the check that every lesson has: each call that can fail is made to fail once, in a run
  * of its own (RUN_FAULTS), and every time the student's function has to return that error, or to do
- * its work in spite of it, and to leave nothing behind.
+ * its work in spite of it, and to leave nothing behind, no work on what it releases either.
  *
  * What a lesson's contract says beyond that, its judge knows.
  */

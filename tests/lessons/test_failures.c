@@ -216,7 +216,7 @@ static struct evidence *run_with_a_failure(int code, bool right)
 static void judge(void)
 {
     for (size_t i = 0; i < run_count; i++) indexed(&runs[i]);
-    plain = make();
+    if (plain.lesson == NULL) plain = make();
     indexed(&plain);
     plain.faults = runs;
     plain.fault_count = run_count;
@@ -300,6 +300,32 @@ START_TEST(what_is_left_is_named)
 }
 END_TEST
 
+static struct trace_record *find_wrong(struct evidence *evidence, const char *kind)
+{
+    struct trace_record *finding = put(evidence, TRACE_FINDING, kind);
+    trace_copy_string(finding->text, sizeof finding->text, "a copy uses what has been freed");
+    finding->count = 1;
+    return finding;
+}
+
+START_TEST(work_on_what_was_released_is_named)
+{
+    find_wrong(run_with_a_failure(OUT_OF_MEMORY, false), "use after free");
+    judge();
+    says("as if it were Monday. Then: a copy uses what has been freed");
+}
+END_TEST
+
+START_TEST(what_is_wrong_anyway_is_told_elsewhere)
+{
+    find_wrong(run_with_a_failure(OUT_OF_MEMORY, false), "use after free");
+    plain = make();
+    find_wrong(&plain, "use after free");
+    judge();
+    ck_assert(!verdict_failed(&verdict));
+}
+END_TEST
+
 START_TEST(a_crash_is_told_with_what_failed)
 {
     struct evidence *evidence = run_with_a_failure(OUT_OF_MEMORY, false);
@@ -363,6 +389,8 @@ int main(void)
     tcase_add_test(tcase, a_launch_that_is_not_asked_has_its_own_hint);
     tcase_add_test(tcase, another_error_is_not);
     tcase_add_test(tcase, what_is_left_is_named);
+    tcase_add_test(tcase, work_on_what_was_released_is_named);
+    tcase_add_test(tcase, what_is_wrong_anyway_is_told_elsewhere);
     tcase_add_test(tcase, a_crash_is_told_with_what_failed);
     tcase_add_test(tcase, a_crash_without_a_record_as_well);
     tcase_add_test(tcase, a_run_in_which_none_failed_counts_for_nothing);

@@ -5,11 +5,15 @@
 /* Waits for what is in `stream` now. */
 static cudaError_t wait_for(cudaStream_t stream)
 {
-    cudaEvent_t event;
+    cudaEvent_t event = NULL;
     cudaError_t destroyed, error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
-    if (error != cudaSuccess) return error;
-    error = cudaEventRecord(event, stream);
-    if (error == cudaSuccess) error = cudaEventSynchronize(event);
+    if (error == cudaSuccess) error = cudaEventRecord(event, stream);
+    if (error != cudaSuccess) {
+        (void)cudaStreamSynchronize(stream); /* without an event, but not without waiting */
+        if (event != NULL) (void)cudaEventDestroy(event);
+        return error;
+    }
+    error = cudaEventSynchronize(event);
     destroyed = cudaEventDestroy(event);
     return error == cudaSuccess ? destroyed : error;
 }
