@@ -412,7 +412,7 @@ static void lower_instruction(struct lower *lower, const struct ptx_instruction 
     lower->scratch_used = 0;
     lower->widen_key = NULL;
     if (inst->op == PTX_OP_UNKNOWN || !ptx_opcode_supported(inst->op)) {
-        lower_unsupported(lower, inst->op == PTX_OP_UNKNOWN ? "the device does not know it"
+        lower_unsupported(lower, inst->op == PTX_OP_UNKNOWN ? "a form that the device does not have"
                                                             : ptx_opcode_meaning(inst->op));
         return;
     }

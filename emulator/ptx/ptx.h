@@ -81,7 +81,7 @@ enum ptx_special {
 };
 
 enum ptx_opcode {
-    PTX_OP_UNKNOWN = 0, /* no row has this name, or none with these modifiers */
+    PTX_OP_UNKNOWN = 0, /* carried as text: a form of an opcode that its row has not */
 #define PTX_OPCODE(symbol, text, shape, types, types2, fields, support, meaning) PTX_OP_##symbol,
 #include "emulator/ptx/ptx_opcodes.def"
 #undef PTX_OPCODE
@@ -226,8 +226,8 @@ struct ptx_instruction {
     const struct ptx_operand *operands;
     const struct ptx_call *call; /* PTX_OP_CALL only */
     const char *text; /* NULL, or the instruction as written, without guard and `;`, when it is not
-                         supported: no row has it, its row is flagged so, or it has a modifier that
-                         nobody knows. Then it has no types, modifiers and operands. */
+                         supported: its row is flagged so, or it is one of the forms that PTX has
+                         and the row has not. Then it has no types, modifiers and operands. */
 };
 
 struct ptx_label {

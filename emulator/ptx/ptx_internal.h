@@ -121,10 +121,9 @@ struct ptx_names {
 bool ptx_names_fill(struct ptx_names *names, struct ptx_arena *arena);
 enum ptx_opcode ptx_opcode_find(const struct ptx_names *names, const char *text, size_t length);
 enum ptx_type ptx_type_find(const struct ptx_names *names, const char *text, size_t length);
-/* The modifier of that text whose field is in `fields`; PTX_ABSENT: no field there has it.
- * `known` tells whether any field has it. */
+/* The modifier of that text whose field is in `fields`; PTX_ABSENT: none has it. */
 enum ptx_modifier ptx_modifier_find(const struct ptx_names *names, const char *text, size_t length,
-                                    uint64_t fields, bool *known);
+                                    uint64_t fields);
 /* PTX_SPECIAL_COUNT when there is none. `component` gets the number of %envreg5 or %pm1. */
 enum ptx_special ptx_special_find(const struct ptx_names *names, const char *text, size_t length,
                                   uint8_t *component);
@@ -328,7 +327,11 @@ void ptx_video_check(struct ptx_parser *p, const struct ptx_instruction *instruc
 /* Writes `.h10`, or nothing. */
 void ptx_parts_print(uint16_t parts, char text[8]);
 
-/* ptx_rules.c: complains about modifiers that are missing or that the types do not have. */
+/* ptx_rules.c */
+/* PTX gives this word to the opcode, but the parser does not: the instruction is carried as text.
+ */
+bool ptx_is_beyond(enum ptx_opcode op, const struct ptx_token *word);
+/* Complains about modifiers that are missing or that the types do not have. */
 void ptx_rules_check(struct ptx_parser *p, const struct ptx_instruction *instruction,
                      const struct ptx_token *at);
 

@@ -106,10 +106,9 @@ enum ptx_type ptx_type_find(const struct ptx_names *names, const char *text, siz
 }
 
 enum ptx_modifier ptx_modifier_find(const struct ptx_names *names, const char *text, size_t length,
-                                    uint64_t fields, bool *known)
+                                    uint64_t fields)
 {
     const struct modifier_row *row = ptx_map_get(&names->modifiers, text, length);
-    *known = row != NULL;
     for (; row && row < modifiers + PTX_MODIFIER_COUNT; row++) {
         if ((fields >> row->field & 1) && strlen(row->text) == length &&
             memcmp(row->text, text, length) == 0)

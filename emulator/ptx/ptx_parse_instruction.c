@@ -60,19 +60,16 @@ static void find_opcode_with_sync(const struct ptx_parser *p, struct mnemonic *m
     }
 }
 
-/* Sets one modifier. False: nobody knows the word. */
-static bool read_modifier(struct ptx_parser *p, struct ptx_instruction *instruction,
+static void read_modifier(struct ptx_parser *p, struct ptx_instruction *instruction,
                           const struct ptx_token *word, const struct ptx_opcode_row *row)
 {
     char buffer[64];
-    bool known;
     enum ptx_modifier modifier =
-        ptx_modifier_find(&p->names, word->text, word->length, row->fields, &known);
-    if (!known) return false;
+        ptx_modifier_find(&p->names, word->text, word->length, row->fields);
     if (modifier == PTX_ABSENT) {
         ptx_complain(p, word->line, word->column, "%s has no modifier %s.", row->text,
                      ptx_show(word, buffer));
-        return true;
+        return;
     }
     enum ptx_field field = ptx_modifier_field(modifier);
     uint8_t old = ptx_modifiers_get(&instruction->modifiers, field);
@@ -90,10 +87,9 @@ static bool read_modifier(struct ptx_parser *p, struct ptx_instruction *instruct
     if (old != PTX_ABSENT) {
         ptx_complain(p, word->line, word->column, "%s of %s comes after .%s, which excludes it.",
                      ptx_show(word, buffer), row->text, ptx_modifier_name((enum ptx_modifier)old));
-        return true;
+        return;
     }
     ptx_modifiers_set(&instruction->modifiers, field, modifier);
-    return true;
 }
 
 /* Types and modifiers. False: the instruction is one that is carried as text. */
@@ -106,19 +102,25 @@ static bool read_suffixes(struct ptx_parser *p, const struct mnemonic *mnemonic,
         const struct ptx_token *word = &mnemonic->words[i];
         enum ptx_type type = ptx_type_find(&p->names, word->text, word->length);
         bool is_third = instruction->type2 != PTX_NO_TYPE && (row->fields >> PTX_FIELD_third & 1);
-        if (type != PTX_NO_TYPE && !is_third) {
-            if (instruction->type2 != PTX_NO_TYPE) return false;
-            if (instruction->type == PTX_NO_TYPE) {
-                instruction->type = (uint8_t)type;
-            } else {
-                instruction->type2 = (uint8_t)type;
-            }
-        } else if (!read_modifier(p, instruction, word, row)) {
-            return false;
-        }
+        if (ptx_is_beyond(mnemonic->op, word)) return false;
+        if (type == PTX_NO_TYPE || is_third)
+            read_modifier(p, instruction, word, row);
+        else if (instruction->type == PTX_NO_TYPE)
+            instruction->type = (uint8_t)type;
+        else if (instruction->type2 == PTX_NO_TYPE)
+            instruction->type2 = (uint8_t)type;
+        else
+            ptx_complain(p, word->line, word->column, "%s has at most two types.", row->text);
     }
     bool is_ignored = strchr(row->shape, '1') == NULL; /* by the shape: nothing is known of it */
     return !(is_ignored && instruction->type2 && (row->types2 >> instruction->type2 & 1));
+}
+
+static void complain_of_opcode(struct ptx_parser *p, const struct mnemonic *mnemonic)
+{
+    char buffer[64];
+    const struct ptx_token *at = &mnemonic->words[0];
+    ptx_complain(p, at->line, at->column, "PTX has no instruction %s.", ptx_show(at, buffer));
 }
 
 /* The characters of a token, with the dot or the quotes that `text` leaves out. */
@@ -234,6 +236,11 @@ void ptx_instruction_parse(struct ptx_parser *p)
     read_mnemonic(p, &mnemonic);
     find_opcode_with_sync(p, &mnemonic);
     instruction.op = mnemonic.op;
+    if (instruction.op == PTX_OP_UNKNOWN) {
+        read_text(p, &start);
+        complain_of_opcode(p, &mnemonic);
+        return;
+    }
     if (!read_suffixes(p, &mnemonic, &instruction)) {
         uint32_t guard = instruction.guard;
         bool negated = instruction.guard_negated;

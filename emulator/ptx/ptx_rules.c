@@ -22,6 +22,35 @@
 
 #define F(field) (UINT64_C(1) << PTX_FIELD_##field)
 
+/* ---- what PTX has and the parser has not ----------------------------------------------------- */
+
+static const struct {
+    enum ptx_opcode op;
+    const char *word; /* a modifier or a type */
+} beyond[] = {
+    {PTX_OP_CVT, "e4m3x4"},
+    {PTX_OP_CVT, "e5m2x4"},
+    {PTX_OP_CVT, "e2m1x4"},
+    {PTX_OP_CVT, "e2m3x4"},
+    {PTX_OP_CVT, "e3m2x4"},
+    {PTX_OP_CREATEPOLICY, "cvt"},
+    {PTX_OP_PREFETCH, "tensormap"},
+    {PTX_OP_CP_BULK, "cp_mask"},
+    {PTX_OP_CP_BULK_PREFETCH, "tensor"},
+    {PTX_OP_CP_REDUCE_BULK, "tensor"},
+    {PTX_OP_FENCE, "sync_restrict::shared::cta"},
+    {PTX_OP_FENCE, "sync_restrict::shared::cluster"},
+    {PTX_OP_FENCE_PROXY, "async::generic"},
+    {PTX_OP_FENCE_PROXY, "tensormap::generic"},
+};
+
+bool ptx_is_beyond(enum ptx_opcode op, const struct ptx_token *word)
+{
+    for (size_t i = 0; i < sizeof beyond / sizeof beyond[0]; i++)
+        if (beyond[i].op == op && ptx_token_is(word, beyond[i].word)) return true;
+    return false;
+}
+
 /* ---- what must be there ---------------------------------------------------------------------- */
 
 /* One of `fields`, for these first types; with `first`, a value from first to last of it. */

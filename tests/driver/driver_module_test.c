@@ -113,6 +113,44 @@ START_TEST(what_is_no_module_is_refused_with_a_sentence)
 }
 END_TEST
 
+#define KERNEL(body)                                                                               \
+    ".version 7.5\n.target sm_75\n.address_size 64\n.visible .entry k() {\n" body "\nret; }\n"
+
+/* A GPU's driver refuses what PTX does not have; what PTX has and the device has not is named when
+ * a thread comes to it. */
+START_TEST(an_instruction_that_does_not_exist_refuses_the_module)
+{
+    static const struct {
+        const char *text, *line, *name;
+    } rows[] = {
+        {KERNEL("frobnicate.u32 1;"), "line 5", "frobnicate"},
+        {KERNEL("bra over;\nwgmma.fly;\nover: barrier.frob 1;"), "line 7", "barrier"},
+        {KERNEL(".reg .b32 r;\nadd.frob.u32 r, r, r;"), "line 6", ".frob"},
+        {KERNEL(".reg .b32 r;\nadd.u32.u32.u32 r, r, r;"), "line 6", "two types"},
+    };
+    CUmodule module;
+    CUfunction function;
+    char log[300];
+    test_context(_i);
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        void *values[] = {log, (void *)sizeof log};
+        FAILS(CUDA_ERROR_INVALID_PTX,
+              cuModuleLoadDataEx(&module, rows[i].text, 2, options, values));
+        ck_assert_msg(strstr(log, rows[i].line) && strstr(log, rows[i].name), "%s", log);
+    }
+    OK(cuModuleLoadData(&module, KERNEL(".reg .pred p;\nsetp.ne.u32 p, %tid.x, 3;\n"
+                                        "@p bra done;\nmovmatrix.sync.aligned;\ndone:")));
+    OK(cuModuleGetFunction(&function, module, "k"));
+    OK(cuLaunchKernel(function, 1, 1, 1, 3, 1, 1, 0, NULL, NULL, NULL));
+    OK(cuCtxSynchronize());
+    OK(cuLaunchKernel(function, 1, 1, 1, 4, 1, 1, 0, NULL, NULL, NULL));
+    FAILS(CUDA_ERROR_NOT_SUPPORTED, cuCtxSynchronize());
+    const struct trace_record *found = test_find(TRACE_FINDING, 0, "not supported");
+    ck_assert_ptr_nonnull(strstr(found->text, "movmatrix.sync.aligned"));
+}
+END_TEST
+
 START_TEST(a_module_is_loaded_from_a_file)
 {
     char path[] = "/tmp/overlap-test-XXXXXX";
@@ -276,6 +314,7 @@ int main(void)
         a_function_of_another_context_is_refused_and_named,
         what_is_no_module_is_refused_with_a_sentence,
         a_module_is_loaded_from_a_file,
+        an_instruction_that_does_not_exist_refuses_the_module,
         a_librarys_kernels_run_in_any_context,
         what_is_known_of_a_function,
         the_device_describes_itself,

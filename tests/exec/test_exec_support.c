@@ -66,7 +66,8 @@ static void check_line(const char *line, char *log, size_t size)
 
 START_TEST(what_the_parser_accepts_executes)
 {
-    static const char *const files[] = {INSTRUCTIONS "converting.txt", INSTRUCTIONS "others.txt"};
+    static const char *const files[] = {INSTRUCTIONS "converting.txt", INSTRUCTIONS "others.txt",
+                                        INSTRUCTIONS "video.txt"};
     static char log[4000];
     char line[512];
     size_t count = 0;

@@ -212,19 +212,19 @@ START_TEST(source_lines_and_where_they_were_inlined)
 }
 END_TEST
 
-START_TEST(an_unknown_instruction_keeps_its_words)
+START_TEST(an_unsupported_instruction_keeps_its_words)
 {
     struct ptx_module *module =
-        parsed(HEAD ".entry k() {\n.reg .pred p;\n@!p  frob.x.y\t{ a ,b },  // why\n"
-                    "[c+4], \"s t\" /* and */ .z ;\nadd.frob.s32 %r1, %r2;\nret; }\n");
+        parsed(HEAD ".entry k() {\n.reg .pred p;\n@!p  wgmma.x.y\t{ a ,b },  // why\n"
+                    "[c+4], \"s t\" /* and */ .z ;\nadd.f32.f16 %r1, %r2;\nret; }\n");
     const struct ptx_function *k = function_of(module, "k");
     const struct ptx_instruction *i = k->instructions;
-    ck_assert_int_eq(i[0].op, PTX_OP_UNKNOWN);
-    ck_assert_str_eq(i[0].text, "frob.x.y { a ,b }, [c+4], \"s t\" .z");
+    ck_assert_int_eq(i[0].op, PTX_OP_WGMMA);
+    ck_assert_str_eq(i[0].text, "wgmma.x.y { a ,b }, [c+4], \"s t\" .z");
     ck_assert_uint_ne(i[0].guard, PTX_NO_REGISTER);
     ck_assert(i[0].guard_negated);
     ck_assert_int_eq(i[1].op, PTX_OP_UNKNOWN); /* a row promises operands */
-    ck_assert_str_eq(i[1].text, "add.frob.s32 %r1, %r2");
+    ck_assert_str_eq(i[1].text, "add.f32.f16 %r1, %r2");
     ck_assert_uint_eq(i[1].line, 8);
     check_round_trip(module);
     ptx_module_destroy(module);
@@ -323,6 +323,12 @@ START_TEST(what_is_wrong_is_said_with_its_place)
         {BODY("add.wide.s32 %r1, %r2, %r3;"), "line 7, column 4: add has no modifier `.wide`.\n"},
         {BODY("add.sat.sat.s32 %r1, %r2, %r3;"),
          "line 7, column 8: `.sat` of add comes after .sat, which excludes it.\n"},
+        {BODY("frobnicate.sync.u32 [%x], {,} \"y\";\nfly;\nadd.s32.frob %r1, %r2, %r3;"),
+         "line 7, column 1: PTX has no instruction `frobnicate`.\n"
+         "line 8, column 1: PTX has no instruction `fly`.\n"
+         "line 9, column 8: add has no modifier `.frob`.\n"},
+        {BODY("cp.async.ca.shared.global.fly [%r1], [%r1], 4;"),
+         "line 7, column 26: cp.async has no modifier `.fly`.\n"},
         {BODY("frobnicate %r1"), "line 7, column 1: The instruction is never ended by `;`.\n"},
         {BODY("mov.u32 %r1, 5/0;"), "line 7, column 16: The expression divides by zero.\n"},
         {BODY("mov.u32 %r1, 99999999999999999999;"),
@@ -459,7 +465,7 @@ int main(void)
     tcase_add_test(all, calls_direct_and_through_a_register);
     tcase_add_test(all, branches_through_a_table);
     tcase_add_test(all, source_lines_and_where_they_were_inlined);
-    tcase_add_test(all, an_unknown_instruction_keeps_its_words);
+    tcase_add_test(all, an_unsupported_instruction_keeps_its_words);
     tcase_add_test(all, special_registers);
     tcase_add_test(all, what_is_wrong_is_said_with_its_place);
     tcase_add_test(all, calls_that_do_not_fit_their_function);
