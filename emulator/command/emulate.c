@@ -62,6 +62,7 @@ static bool set_environment(const struct options *options, const struct program 
     snprintf(both, sizeof both, "%s/libcudart.so.13:%s/libcuda.so.1", libraries, libraries);
     return setenv(TRACE_PATH_VARIABLE, trace, 1) == 0 && setenv("OVERLAP_QUIET", "1", 1) == 0 &&
            (options->order == NULL || setenv("OVERLAP_ORDER", options->order, 1) == 0) &&
+           (options->fail == NULL || setenv("OVERLAP_FAIL", options->fail, 1) == 0) &&
            put_in_front("LD_LIBRARY_PATH", libraries) &&
            /* What is loaded already is not looked for. */
            (!program->own_path || put_in_front("LD_PRELOAD", both));

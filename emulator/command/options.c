@@ -20,6 +20,8 @@ const char options_help[] =
     "  --order=latest     asynchronous work is done as late as CUDA allows (the default), ...\n"
     "  --order=earliest   ... as early as it allows, ...\n"
     "  --order=random:N   ... or in a random order by seed N: a right program does not care\n"
+    "  --fail=N           the Nth call that can fail does fail; --fail=cudaMalloc:2, the second\n"
+    "                     cudaMalloc: does PROGRAM notice, and give back what it has?\n"
     "  --error-exitcode=N exit with N (1 to 255) if something was found and PROGRAM exited with 0\n"
     "  --info             the device, and how much of CUDA is supported\n"
     "  --support          every function and instruction, supported or not\n"
@@ -44,6 +46,14 @@ static bool read_order(const char *value, struct options *options)
     return random || strcmp(value, "latest") == 0 || strcmp(value, "earliest") == 0;
 }
 
+/* Which functions can fail the device knows; it says so if this one cannot. */
+static bool read_fail(const char *value, struct options *options)
+{
+    const char *colon = strchr(value, ':');
+    options->fail = value;
+    return is_number(colon != NULL ? colon + 1 : value);
+}
+
 static bool read_status(const char *value, struct options *options)
 {
     if (!is_number(value) || strlen(value) > 3) return false;
@@ -58,6 +68,7 @@ static const struct {
     const char *form;
 } valued[] = {
     {"--order=", read_order, "latest, earliest, or random: and a number, the seed"},
+    {"--fail=", read_fail, "a number, or a function, a colon and a number"},
     {"--error-exitcode=", read_status, "a number from 1 to 255"},
 };
 

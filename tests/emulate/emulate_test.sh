@@ -14,7 +14,7 @@ cd "$work" || exit 1
 TMPDIR=$work/tmp
 export TMPDIR
 mkdir tmp
-unset OVERLAP_ORDER OVERLAP_MEMORY OVERLAP_TRACE OVERLAP_QUIET
+unset OVERLAP_ORDER OVERLAP_FAIL OVERLAP_MEMORY OVERLAP_TRACE OVERLAP_QUIET
 
 # run ARGUMENTS...: leaves $status, and the files out and said.
 run()
@@ -140,6 +140,22 @@ for order in latest earliest random:7; do
     exits 0 "--order=$order"
     stays_silent "--order=$order"
 done
+
+run --fail=2 "$subject" run_well
+exits 1 'the launch is made to fail'
+says 'cudaLaunchKernel is made to fail with error 701'
+run --fail=cudaMemcpy:1 "$subject" run_well
+exits 1 'the copy is made to fail'
+says 'cudaMemcpy is made to fail with error 719'
+run --fail=4 "$subject" run_well
+exits 0 'there are but three calls that can fail'
+says 'no call was made to fail: OVERLAP_FAIL asks for number 4 of those that can, and there were 3'
+run --fail=cudaFree:1 "$subject" run_well
+exits 0 'a free does not fail'
+says 'with a function that can fail'
+run --fail=often "$subject" run_well
+exits 125 '--fail=often'
+says 'has to be a number, or a function'
 [ -z "$(ls -A tmp)" ] || wrong 'nothing is left in TMPDIR'
 
 # ---- bad input
