@@ -60,10 +60,10 @@ struct reduction_case {
     unsigned char init[REDUCTION_ELEMENT_SIZE];
 };
 
-/* Runs. "values" and "faults": each case once, in phase "case" with its index. "stream": case 0 in a stream that
- * is held back, and so is another one, until the call has returned: phase "gated". "time": the
- * first case's stretch, repeated until the array has `time_size` elements; phases "time" and, on a
- * GPU, "cub", with the repetition's index. */
+/* Runs. "values" and "faults": each case once, in phase "case" with its index. "stream": case 0 in
+ * a stream that is held back, and so is another one, until the call has returned: phase "gated".
+ * "time": the first case's stretch, repeated until the array has `time_size` elements; phases
+ * "time" and, on a GPU, "cub", with the repetition's index. */
 #define REDUCTION_CASES 128
 #define REDUCTION_PHASE_CASE "case"
 #define REDUCTION_PHASE_GATED "gated"
