@@ -10,8 +10,8 @@
  *   CUDA_LAUNCH_BLOCKING       not 0: a launch returns when its kernel has ended
  *   CUDA_VISIBLE_DEVICES       numbers or UUIDs: whether the device, number 0, is there at all
  *
- * It never looks at OVERLAP_TRACE (trace), OVERLAP_QUIET (findings) or OVERLAP_FAIL, which makes one
- * call fail (driver_fault.h).
+ * It never looks at OVERLAP_TRACE (trace), OVERLAP_QUIET (findings) or OVERLAP_FAIL, which makes
+ * one call fail (driver_fault.h).
  *
  * Source: CUDA Programming Guide, "CUDA Environment Variables".
  */
