@@ -164,6 +164,7 @@ static CUresult check(unsigned needs)
     if (driver.forked) return needs == ANY ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
     if (thread.in_host_function && needs != ANY) return CUDA_ERROR_NOT_PERMITTED;
     if ((needs & NEEDS_INIT) && !driver.initialised) return CUDA_ERROR_NOT_INITIALIZED;
+    if ((needs & UNSAFE) && !(needs & NEEDS_CONTEXT)) return capture_check_unsafe();
     if (!(needs & NEEDS_CONTEXT)) return CUDA_SUCCESS;
     const struct context *context = thread_context();
     if (context == NULL) return CUDA_ERROR_INVALID_CONTEXT;

@@ -46,9 +46,11 @@ enum driver_needs {
     CLEANUP = CURRENT | STICKY_LATER,
     ASYNC = CURRENT | SUBMITS,
     ASYNC_CLEANUP = ASYNC | STICKY_LATER,
+    READY_UNSAFE = READY | UNSAFE,
     CURRENT_UNSAFE = CURRENT | UNSAFE,
     CLEANUP_UNSAFE = CLEANUP | UNSAFE,
     CURRENT_PER_THREAD = CURRENT | PER_THREAD,
+    CURRENT_UNSAFE_PER_THREAD = CURRENT_UNSAFE | PER_THREAD,
     CLEANUP_PER_THREAD = CLEANUP | PER_THREAD,
     READY_PER_THREAD = READY | PER_THREAD,
     ASYNC_PER_THREAD = ASYNC | PER_THREAD,
@@ -246,6 +248,9 @@ CUresult wrong_context(const struct object *object, const struct context *contex
                        const char *rule);
 /* CUDA_ERROR_CONTEXT_IS_DESTROYED, and a finding, for a context that is. */
 CUresult context_check(const struct context *context);
+/* Memory is no longer in use, or no longer taken from its pool, if it has one. */
+void pool_unused(const struct memory_region *region);
+void pool_returned(const struct memory_region *region);
 /* The context's sticky error is set, its pending work abandoned. */
 void context_fail(struct context *context, CUresult code);
 
@@ -323,6 +328,11 @@ CUresult capture_check_context(const struct context *context);
 CUresult capture_check_unsafe(void);
 /* The same for a query of an event or a wait for it by the host. */
 CUresult capture_check_event(const struct event *event);
+/* The same for a time between events, which harms no capture. */
+CUresult capture_check_elapsed(const struct event *event);
+/* `code`, with which work for `stream` has been refused: where it is being captured, that spoils the
+ * capture. Not every refusal does. */
+CUresult capture_refuse(const struct stream *stream, CUresult code);
 /* Makes work meant for `stream`, which is being captured, a node of the graph. Takes it over. */
 CUresult capture_take(struct operation *operation, const struct stream *stream,
                       const struct timeline_work *work);

@@ -16,6 +16,7 @@ static struct captured *part_make(struct capture *capture, struct stream *stream
     if (part == NULL) return NULL;
     part->capture = capture;
     part->stream = stream;
+    part->stream_id = stream != NULL ? stream->object.id : 0;
     part->next = capture->parts;
     capture->parts = part;
     return part;
@@ -26,8 +27,8 @@ static void part_leave(struct captured *part)
 {
     graph_nodes_clear(&part->tips);
     part->capture = NULL;
-    if (part->stream == NULL) return;
-    part->stream->captured = NULL;
+    if (part->stream_id == 0) return;
+    if (part->stream != NULL) part->stream->captured = NULL;
     free(part);
 }
 
@@ -74,18 +75,15 @@ static void capture_end(struct capture *capture, bool keep_graph)
     free(capture);
 }
 
+/* Its work in a capture that goes on stays, and has to be joined. */
 void capture_forget_stream(struct stream *stream)
 {
     struct captured *part = stream->captured;
     if (part == NULL) return;
-    struct capture *capture = part->capture;
-    capture->invalid = true;
-    if (capture->origin == stream) {
-        capture_end(capture, false);
-        return;
-    }
-    part_remove(part);
-    part_leave(part);
+    if (part->capture->origin == stream)
+        capture_end(part->capture, false);
+    else
+        part->stream = NULL;
 }
 
 /* ---- what is permitted ------------------------------------------------------------------- */
@@ -140,7 +138,7 @@ CUresult capture_check_work(const struct stream *stream)
 CUresult capture_check_wait(const struct stream *stream)
 {
     if (driver.captures == NULL) return CUDA_SUCCESS;
-    TRY(capture_check_work(stream));
+    if (is_legacy(stream)) TRY(check_legacy(stream->object.context));
     if (stream->captured != NULL)
         return invalidate(stream->captured->capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
                           "a stream that is being captured was queried or waited for, but "
@@ -182,10 +180,23 @@ CUresult capture_check_event(const struct event *event)
 {
     const struct captured *part = event->captured;
     if (part == NULL) return capture_check_unsafe();
-    if (part->capture == NULL) return CUDA_ERROR_CAPTURED_EVENT;
+    if (part->capture == NULL) return CUDA_ERROR_INVALID_VALUE;
     return invalidate(part->capture, CUDA_ERROR_CAPTURED_EVENT,
                       "an event that was recorded during a capture was queried or waited for, "
                       "but captured work does not run");
+}
+
+CUresult capture_check_elapsed(const struct event *event)
+{
+    if (event->captured == NULL) return CUDA_SUCCESS;
+    return event->captured->capture != NULL ? CUDA_ERROR_CAPTURED_EVENT : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult capture_refuse(const struct stream *stream, CUresult code)
+{
+    if (code == CUDA_SUCCESS || stream->captured == NULL) return code;
+    return invalidate(stream->captured->capture, code,
+                      "work was refused in a stream that is being captured");
 }
 
 /* ---- adding ------------------------------------------------------------------------------ */
@@ -249,12 +260,6 @@ CUresult capture_add(const struct stream *stream, CUgraphNodeParams *params)
     return tip_set(stream, node, graph_node_set(node, params));
 }
 
-CUresult capture_take_graph(const struct graph_exec *exec, const struct stream *stream)
-{
-    return capture_add(stream, &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_GRAPH,
-                                                    .graph = {(CUgraph)exec->graph, 0}});
-}
-
 /* ---- events ------------------------------------------------------------------------------ */
 
 CUresult capture_record(struct event *event, struct stream *stream, bool external)
@@ -275,13 +280,14 @@ CUresult capture_wait(struct stream *stream, struct event *event, bool external)
     if (external && part != NULL)
         return capture_add(stream, &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT,
                                                         .eventWait = {(CUevent)event}});
+    if (recorded == NULL && event->record == NULL) return CUDA_SUCCESS; /* it stands for no work */
     if (recorded == NULL)
         return invalidate(part->capture, CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
                           "a stream that is being captured was made to wait for an event that was "
                           "not recorded in the capture");
-    if (recorded->capture == NULL && part == NULL) return CUDA_ERROR_CAPTURED_EVENT;
+    if (recorded->capture == NULL && part == NULL) return CUDA_ERROR_INVALID_VALUE;
     if (recorded->capture == NULL)
-        return invalidate(part->capture, CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
+        return invalidate(part->capture, CUDA_ERROR_INVALID_VALUE,
                           "a stream that is being captured was made to wait for an event of a "
                           "capture that has ended");
     if (recorded->capture->invalid) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
@@ -388,14 +394,14 @@ static CUresult check_joined(const struct capture *capture)
 {
     TRY(mark_ancestors(capture->graph, &capture->origin->captured->tips));
     for (const struct captured *part = capture->parts; part != NULL; part = part->next) {
-        if (part->stream == NULL) continue;
+        if (part->stream_id == 0) continue;
         for (size_t i = 0; i < part->tips.count; i++) {
             if (part->tips.list[i]->mark != 0) continue;
             finding("stream capture", CUDA_ERROR_STREAM_CAPTURE_UNJOINED,
                     "stream %llu got work in the capture that stream %llu has not been made to "
                     "wait for: record an event behind it, and wait for that in stream %llu before "
                     "the capture ends",
-                    (unsigned long long)part->stream->object.id,
+                    (unsigned long long)part->stream_id,
                     (unsigned long long)capture->origin->object.id,
                     (unsigned long long)capture->origin->object.id);
             return CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
@@ -404,25 +410,26 @@ static CUresult check_joined(const struct capture *capture)
     return CUDA_SUCCESS;
 }
 
+/* Ends the capture in any case but one, that of another stream; without `phGraph`, for nothing. */
 CUresult driver_cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
 {
     struct stream *stream;
-    NEED_POINTER(phGraph);
+    if (phGraph != NULL) *phGraph = NULL;
     TRY(stream_resolve(hStream, &stream));
     if (stream->captured == NULL) return CUDA_ERROR_ILLEGAL_STATE;
     struct capture *capture = stream->captured->capture;
-    if (capture->origin != stream) {
-        *phGraph = NULL;
+    if (capture->origin != stream)
         return invalidate(capture, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED,
                           "a capture was ended in another stream than it began in");
-    }
-    if (capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && capture->thread != thread.number)
-        return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
-    CUresult code =
-        capture->invalid ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : check_joined(capture);
+    const bool elsewhere =
+        capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && capture->thread != thread.number;
+    CUresult code = elsewhere          ? CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD
+                    : capture->invalid ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+                                       : check_joined(capture);
     struct graph *graph = capture->graph;
-    capture_end(capture, code == CUDA_SUCCESS);
-    *phGraph = code == CUDA_SUCCESS ? (CUgraph)graph : NULL;
+    const bool wanted = code == CUDA_SUCCESS && phGraph != NULL;
+    capture_end(capture, wanted);
+    if (wanted) *phGraph = (CUgraph)graph;
     return code;
 }
 

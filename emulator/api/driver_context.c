@@ -68,6 +68,8 @@ static void context_release_memory(const struct context *context)
         const struct memory_region *region = memory_at(i);
         if (region->context != context->object.id) continue;
         trace_memory(region, TRACE_DESTROY, TRACE_IMPLICIT);
+        if (region->ended == 0) pool_unused(region);
+        pool_returned(region);
         memory_release(region, (uint64_t)(uintptr_t)thread.call.caller);
     }
 }

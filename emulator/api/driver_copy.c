@@ -305,7 +305,6 @@ static CUresult submit_copy(CUstream handle, struct copy *copy, enum demand to, 
     struct extent *e = &copy->extent;
 
     TRY(stream_for_work(handle, &stream));
-    if (!asynchronous) TRY(capture_check_unsafe());
     if (e->width == 0 || e->height == 0 || e->depth == 0) return CUDA_SUCCESS;
     TRY(place_find(&copy->to, e, to, "destination"));
     TRY(place_find(&copy->from, e, from, "source"));
@@ -479,13 +478,11 @@ static CUresult side_of(const struct described *described, const struct extent *
     default:
         return CUDA_ERROR_INVALID_VALUE;
     }
-    /* A pitch or height of 0 means dense. */
+    /* A pitch or height of 0 means dense; any other must hold what is copied, be it one row. */
     side->pitch = described->pitch != 0 ? described->pitch : extent->width + described->x;
     size_t rows = described->height != 0 ? described->height : extent->height + described->y;
-    if (extent->height > 1 || extent->depth > 1) {
-        if (side->pitch < extent->width + described->x) return CUDA_ERROR_INVALID_VALUE;
-    }
-    if (extent->depth > 1 && rows < extent->height + described->y) return CUDA_ERROR_INVALID_VALUE;
+    if (side->pitch < extent->width + described->x) return CUDA_ERROR_INVALID_VALUE;
+    if (rows < extent->height + described->y) return CUDA_ERROR_INVALID_VALUE;
     side->slice = side->pitch * rows;
     side->address += described->z * side->slice + described->y * side->pitch + described->x;
     return CUDA_SUCCESS;
@@ -496,7 +493,9 @@ static CUresult copy_described(CUstream stream, const struct described *to,
                                bool asynchronous)
 {
     struct copy copy = {.extent = extent};
-    enum demand to_demand, from_demand;
+    enum demand to_demand = ANY_SIDE, from_demand = ANY_SIDE;
+    if (extent.width == 0 || extent.height == 0 || extent.depth == 0)
+        return submit_copy(stream, &copy, to_demand, from_demand, asynchronous); /* of nothing */
     TRY(side_of(to, &extent, &copy.to, &to_demand));
     TRY(side_of(from, &extent, &copy.from, &from_demand));
     return submit_copy(stream, &copy, to_demand, from_demand, asynchronous);
@@ -761,7 +760,6 @@ static CUresult submit_fill(CUstream handle, CUdeviceptr address, size_t pitch, 
     struct timeline_op *op = NULL;
     struct timeline_work work;
     TRY(stream_for_work(handle, &stream));
-    if (!asynchronous) TRY(capture_check_unsafe());
     if (count == 0 || height == 0) return CUDA_SUCCESS;
     TRY(make_fill(stream, address, pitch, value, unit, count, height, &operation, &work));
     const bool waits = !asynchronous && operation->record.to != TRACE_DEVICE;

@@ -101,8 +101,8 @@ CUresult driver_cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent
     NEED_POINTER(pMilliseconds);
     TRY(event_find(hStart, &start));
     TRY(event_find(hEnd, &end));
-    if (start->captured != NULL) TRY(capture_check_event(start));
-    if (end->captured != NULL) TRY(capture_check_event(end));
+    TRY(capture_check_elapsed(start));
+    TRY(capture_check_elapsed(end));
     if (start->record == NULL || end->record == NULL) return CUDA_ERROR_INVALID_HANDLE;
     if ((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING) return CUDA_ERROR_INVALID_HANDLE;
     struct context *context = end->object.context;

@@ -213,7 +213,8 @@ CUresult driver_cuGraphDestroy(CUgraph hGraph)
 {
     struct graph *graph;
     TRY(graph_find(hGraph, &graph));
-    if (graph->holder != NULL || graph->capturing) return CUDA_ERROR_INVALID_VALUE;
+    if (graph->capturing) return CUDA_ERROR_ILLEGAL_STATE;
+    if (graph->holder != NULL) return CUDA_ERROR_INVALID_VALUE;
     graph_end(graph);
     return CUDA_SUCCESS;
 }
@@ -222,7 +223,7 @@ CUresult driver_cuGraphDestroyNode(CUgraphNode hNode)
 {
     struct graph_node *node;
     TRY(graph_node_find(hNode, &node));
-    if (node->graph->capturing) return CUDA_ERROR_INVALID_VALUE;
+    if (node->graph->capturing) return CUDA_ERROR_ILLEGAL_STATE;
     if (graph_has_memory(node->graph)) return CUDA_ERROR_NOT_SUPPORTED;
     graph_node_end(node);
     return CUDA_SUCCESS;

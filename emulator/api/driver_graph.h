@@ -123,9 +123,6 @@ CUresult graph_exec_set(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *p
 void user_object_release(struct user_object *user);
 bool user_objects_share(const struct graph *from, struct graph *to); /* false: no memory */
 
-/* A launch into a stream that is being captured: a node that embeds the graph. */
-CUresult capture_take_graph(const struct graph_exec *exec, const struct stream *stream);
-
 /* ---- memory of graphs (driver_graph_memory.c) ---------------------------------------------- */
 
 struct graph_memory;
@@ -202,7 +199,8 @@ struct capture {
 /* A stream's part in a capture, or what an event recorded of it. */
 struct captured {
     struct capture *capture; /* NULL: it has ended, and this is an event's */
-    struct stream *stream;   /* NULL: an event's */
+    struct stream *stream;   /* NULL: an event's, or of a stream that has been destroyed */
+    uint64_t stream_id;      /* 0: an event's */
     struct graph_nodes tips; /* what comes next depends on these */
     struct captured *next;   /* in the capture */
 };

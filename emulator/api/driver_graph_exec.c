@@ -200,6 +200,15 @@ static CUresult check_node(const struct graph_node *node)
     return CUDA_ERROR_INVALID_HANDLE;
 }
 
+/* An executable graph goes into streams that run, not into those that are captured. */
+static CUresult stream_for_graph(CUstream handle, struct stream **stream)
+{
+    TRY(stream_for_work(handle, stream));
+    return (*stream)->captured == NULL
+               ? CUDA_SUCCESS
+               : capture_refuse(*stream, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+}
+
 static CUresult launch_nodes(struct launching *launching, const struct graph *graph,
                              struct timeline_op *begin, unsigned lane, struct timeline_op **end);
 
@@ -294,13 +303,11 @@ CUresult driver_cuGraphLaunch(CUgraphExec hGraph, CUstream hStream)
     struct launching launching = {.lanes = 1};
     struct timeline_op *end = NULL, *last;
     TRY(graph_exec_find(hGraph, &exec));
-    TRY(stream_for_work(hStream, &launching.stream));
+    TRY(stream_for_graph(hStream, &launching.stream));
     for (struct graph_node *node = exec->graph->first; node != NULL; node = node->next)
         TRY(check_node(node));
     TRY(graph_memory_check_launch(exec));
     struct stream *stream = launching.stream;
-    if (stream->captured != NULL) return capture_take_graph(exec, stream);
-
     struct timeline_op *begin =
         timeline_submit(stream->time, &mark, thread.clock_ns, &exec->last, exec->last != NULL);
     if (begin == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -325,7 +332,7 @@ CUresult driver_cuGraphUpload(CUgraphExec hGraph, CUstream hStream)
     struct graph_exec *exec;
     struct stream *stream;
     TRY(graph_exec_find(hGraph, &exec));
-    return stream_for_work(hStream, &stream);
+    return stream_for_graph(hStream, &stream);
 }
 
 /* ---- changing ---------------------------------------------------------------------------- */
@@ -400,6 +407,13 @@ static CUgraphExecUpdateResult pair_nodes(struct graph_node *node, struct graph_
     return node->child != NULL ? pair_graphs(node->child, with->child, info) : result;
 }
 
+/* The first node from `*node` on on which nothing depends; NULL: none. */
+static struct graph_node *next_leaf(struct graph_node **node)
+{
+    while (*node != NULL && (*node)->after.count > 0) *node = (*node)->next;
+    return *node;
+}
+
 /* Nodes on which nothing depends, in the order in which they were made; then what those depend on,
  * in the order of the edges. A list instead of recursion, since chains can be long. */
 static CUgraphExecUpdateResult pair_graphs(struct graph *graph, struct graph *with,
@@ -409,19 +423,20 @@ static CUgraphExecUpdateResult pair_graphs(struct graph *graph, struct graph *wi
         return no_match(info, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, NULL, NULL);
     struct graph_nodes todo = {0};
     CUgraphExecUpdateResult result = CU_GRAPH_EXEC_UPDATE_SUCCESS;
-    struct graph_node *node, *other;
+    struct graph_node *node = graph->first, *other = with->first;
+    while (next_leaf(&node) != NULL && next_leaf(&other) != NULL)
+        node = node->next, other = other->next;
+    if ((node == NULL) != (next_leaf(&other) == NULL))
+        return no_match(info, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED,
+                        other != NULL ? other : with->last, NULL);
     for (node = graph->first; node != NULL; node = node->next) node->pair = NULL;
     for (node = with->first; node != NULL; node = node->next) node->pair = NULL;
-    for (node = graph->first, other = with->first; result == CU_GRAPH_EXEC_UPDATE_SUCCESS;
-         node = node->next, other = other->next) {
-        while (node != NULL && node->after.count > 0) node = node->next;
-        while (other != NULL && other->after.count > 0) other = other->next;
-        if (node == NULL || other == NULL) break;
-        result = pair_nodes(node, other, info);
+    node = graph->first, other = with->first;
+    while (result == CU_GRAPH_EXEC_UPDATE_SUCCESS && next_leaf(&node) != NULL) {
+        result = pair_nodes(node, next_leaf(&other), info);
         if (!graph_nodes_add(&todo, node)) result = CU_GRAPH_EXEC_UPDATE_ERROR;
+        node = node->next, other = other->next;
     }
-    if (result == CU_GRAPH_EXEC_UPDATE_SUCCESS && (node == NULL) != (other == NULL))
-        result = no_match(info, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, other, NULL);
     for (size_t i = 0; i < todo.count && result == CU_GRAPH_EXEC_UPDATE_SUCCESS; i++) {
         for (size_t k = 0; k < todo.list[i]->before.count; k++) {
             node = todo.list[i]->before.list[k];
@@ -455,7 +470,8 @@ CUresult driver_cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph,
 {
     struct graph_exec *exec;
     struct graph *graph;
-    NEED_POINTER(resultInfo);
+    update_info unwanted;
+    if (resultInfo == NULL) resultInfo = &unwanted;
     *resultInfo = (update_info){.result = CU_GRAPH_EXEC_UPDATE_ERROR};
     TRY(graph_exec_find(hGraphExec, &exec));
     TRY(graph_find(hGraph, &graph));

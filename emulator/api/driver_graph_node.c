@@ -121,8 +121,10 @@ static CUgraphExecUpdateResult replace_kernel(const struct graph_node *node,
 static CUgraphExecUpdateResult replace_copy(const struct graph_node *node,
                                             const struct graph_node *with)
 {
-    return node->work.kind == with->work.kind ? CU_GRAPH_EXEC_UPDATE_SUCCESS
-                                              : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+    const CUDA_MEMCPY3D *a = &node->params.memcpy.copyParams, *b = &with->params.memcpy.copyParams;
+    const bool same = node->work.kind == with->work.kind && a->srcMemoryType == b->srcMemoryType &&
+                      a->dstMemoryType == b->dstMemoryType;
+    return same ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 }
 
 static CUgraphExecUpdateResult replace_fill(const struct graph_node *node,

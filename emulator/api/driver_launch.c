@@ -354,10 +354,10 @@ static CUresult submit_launch(CUfunction handle, CUstream stream_handle, const s
     struct timeline_work work;
     TRY(function_find(handle, &function));
     TRY(stream_for_work(stream_handle, &stream));
-    TRY(make_launch(stream, function, shape, parameters, extra, &operation, &work));
+    CUresult code = make_launch(stream, function, shape, parameters, extra, &operation, &work);
+    if (code != CUDA_SUCCESS) return capture_refuse(stream, code);
     struct timeline_op *op = NULL;
     TRY(operation_submit(operation, stream, &work, NULL, &op));
-    CUresult code = CUDA_SUCCESS;
     if (environment()->launch_blocking) code = wait_for_op(stream->object.context, op);
     timeline_op_release(op);
     return code;

@@ -10,8 +10,8 @@ enum { PITCH_ALIGNMENT = 512 };
 
 /* ---- allocating -------------------------------------------------------------------------- */
 
-static CUresult allocate(enum memory_kind kind, size_t size, unsigned flags,
-                         const struct memory_region **region)
+static CUresult allocate_in(uint64_t pool, enum memory_kind kind, size_t size, unsigned flags,
+                            const struct memory_region **region)
 {
     if (size == 0) return CUDA_ERROR_INVALID_VALUE;
     *region = memory_allocate(&(struct memory_request){
@@ -21,6 +21,7 @@ static CUresult allocate(enum memory_kind kind, size_t size, unsigned flags,
         .id = ++driver.ids,
         .caller = (uint64_t)(uintptr_t)thread.call.caller,
         .flags = flags,
+        .pool = pool,
     });
     if (*region == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     if (kind == MEMORY_DEVICE) watch_allocated(*region);
@@ -29,6 +30,12 @@ static CUresult allocate(enum memory_kind kind, size_t size, unsigned flags,
     thread.call.object = (*region)->id;
     trace_memory(*region, TRACE_CREATE, 0);
     return CUDA_SUCCESS;
+}
+
+static CUresult allocate(enum memory_kind kind, size_t size, unsigned flags,
+                         const struct memory_region **region)
+{
+    return allocate_in(0, kind, size, flags, region);
 }
 
 /* A call that frees what is no allocation. Freed before: the most common of those slips. */
@@ -58,6 +65,8 @@ static void release(const struct memory_region *region)
 {
     thread.call.object = region->id;
     trace_memory(region, TRACE_DESTROY, 0);
+    pool_unused(region);
+    pool_returned(region);
     races_release(region);
     memory_release(region, (uint64_t)(uintptr_t)thread.call.caller);
 }
@@ -126,6 +135,10 @@ CUresult driver_cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
     const struct memory_region *region;
     NEED_POINTER(pp);
     if (Flags & ~known) return CUDA_ERROR_INVALID_VALUE;
+    if (bytesize == 0) {
+        *pp = NULL; /* unlike the others, it grants an allocation of nothing */
+        return CUDA_SUCCESS;
+    }
     TRY(allocate(MEMORY_PINNED, bytesize, Flags | CU_MEMHOSTALLOC_DEVICEMAP, &region));
     *pp = region->bytes;
     return CUDA_SUCCESS;
@@ -199,8 +212,9 @@ CUresult driver_cuMemHostGetFlags(unsigned int *pFlags, void *p)
 {
     NEED_POINTER(pFlags);
     const struct memory_region *region = memory_find((uint64_t)(uintptr_t)p);
-    if (region == NULL || region->kind != MEMORY_PINNED) return CUDA_ERROR_INVALID_VALUE;
-    *pFlags = region->flags;
+    if (region == NULL || (region->kind != MEMORY_PINNED && region->kind != MEMORY_MANAGED))
+        return CUDA_ERROR_INVALID_VALUE;
+    *pFlags = region->kind == MEMORY_PINNED ? region->flags : CU_MEMHOSTALLOC_DEVICEMAP;
     return CUDA_SUCCESS;
 }
 
@@ -231,6 +245,24 @@ static struct context *context_by_id(uint64_t id)
         for (struct object *object = driver.buckets[i]; object != NULL; object = object->bucket)
             if (object->kind == OBJECT_CONTEXT && object->id == id) return (struct context *)object;
     return NULL;
+}
+
+struct pool {
+    struct object object;
+    uint64_t values[CU_MEMPOOL_ATTR_USED_MEM_HIGH + 1]; /* by CUmemPool_attribute */
+    struct pool *next;
+};
+
+static struct {
+    struct pool *default_pool, *current, *list;
+} pools;
+
+/* NULL: it is from no pool, or its pool has been destroyed. */
+static struct pool *pool_of(const struct memory_region *region)
+{
+    struct pool *pool = region->pool != 0 ? pools.list : NULL;
+    while (pool != NULL && pool->object.id != region->pool) pool = pool->next;
+    return pool;
 }
 
 /* An attribute of an address that `region` holds, written to `data` in its own type. */
@@ -288,7 +320,7 @@ static CUresult pointer_attribute(void *data, CUpointer_attribute attribute, CUd
         *(unsigned *)data = CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE;
         return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
-        *(CUmemoryPool *)data = NULL;
+        *(CUmemoryPool *)data = (CUmemoryPool)pool_of(region);
         return CUDA_SUCCESS;
     default:
         return CUDA_ERROR_INVALID_VALUE;
@@ -414,23 +446,44 @@ CUresult driver_cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_
 
 /* ---- stream-ordered memory --------------------------------------------------------------- */
 
-struct pool {
-    struct object object;
-    uint64_t values[CU_MEMPOOL_ATTR_USED_MEM_HIGH + 1]; /* by CUmemPool_attribute */
-};
-
-static struct {
-    struct pool *default_pool, *current;
-} pools;
+/* Makes a pool, whose memory is reserved while it is used, and until its free has run: nothing is
+ * kept for later. */
+static struct pool *pool_make(void)
+{
+    struct pool *pool = calloc(1, sizeof *pool);
+    if (pool == NULL) return NULL;
+    for (int i = 0; i <= CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES; i++)
+        pool->values[i] = 1; /* every reuse is allowed at first */
+    object_add(&pool->object, OBJECT_POOL, NULL);
+    pool->next = pools.list;
+    pools.list = pool;
+    return pool;
+}
 
 static struct pool *default_pool(void)
 {
-    if (pools.default_pool != NULL) return pools.default_pool;
-    pools.default_pool = calloc(1, sizeof *pools.default_pool);
-    if (pools.default_pool == NULL) return NULL;
-    object_add(&pools.default_pool->object, OBJECT_POOL, NULL);
-    pools.current = pools.default_pool;
+    if (pools.default_pool == NULL) pools.default_pool = pools.current = pool_make();
     return pools.default_pool;
+}
+
+/* `current` is followed by its high-water mark. */
+static void pool_gains(struct pool *pool, CUmemPool_attribute current, uint64_t size)
+{
+    uint64_t *now = &pool->values[current], *most = &pool->values[current + 1];
+    *now += size;
+    if (*now > *most) *most = *now;
+}
+
+void pool_unused(const struct memory_region *region)
+{
+    struct pool *pool = pool_of(region);
+    if (pool != NULL) pool->values[CU_MEMPOOL_ATTR_USED_MEM_CURRENT] -= region->size;
+}
+
+void pool_returned(const struct memory_region *region)
+{
+    struct pool *pool = pool_of(region);
+    if (pool != NULL) pool->values[CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT] -= region->size;
 }
 
 CUresult driver_cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev)
@@ -465,11 +518,8 @@ CUresult driver_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolPr
         poolProps->location.type != CU_MEM_LOCATION_TYPE_DEVICE || poolProps->location.id != 0)
         return CUDA_ERROR_INVALID_VALUE;
     if (poolProps->handleTypes != CU_MEM_HANDLE_TYPE_NONE) return CUDA_ERROR_NOT_SUPPORTED;
-    struct pool *made = calloc(1, sizeof *made);
+    struct pool *made = pool_make();
     if (made == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
-    for (int i = 0; i <= CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES; i++)
-        made->values[i] = 1; /* every reuse is allowed at first */
-    object_add(&made->object, OBJECT_POOL, NULL);
     *pool = (CUmemoryPool)made;
     return CUDA_SUCCESS;
 }
@@ -479,6 +529,9 @@ CUresult driver_cuMemPoolDestroy(CUmemoryPool pool)
     struct pool *found = object_find(pool, OBJECT_POOL);
     if (found == NULL || found == pools.default_pool) return CUDA_ERROR_INVALID_VALUE;
     if (pools.current == found) pools.current = pools.default_pool;
+    struct pool **link = &pools.list;
+    while (*link != found) link = &(*link)->next;
+    *link = found->next;
     object_remove(&found->object);
     object_free(&found->object);
     return CUDA_SUCCESS;
@@ -496,11 +549,6 @@ static CUresult pool_value(CUmemoryPool pool, CUmemPool_attribute attr, uint64_t
     if (found == NULL || attr < CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES ||
         attr > CU_MEMPOOL_ATTR_USED_MEM_HIGH)
         return CUDA_ERROR_INVALID_VALUE;
-    if (attr >= CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) {
-        finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
-                "how much memory a pool holds is not known: the device keeps no memory in pools");
-        return CUDA_ERROR_NOT_SUPPORTED;
-    }
     *value = &found->values[attr];
     return CUDA_SUCCESS;
 }
@@ -510,6 +558,13 @@ CUresult driver_cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute att
     uint64_t *kept;
     NEED_POINTER(value);
     TRY(pool_value(pool, attr, &kept));
+    if (attr == CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT || attr == CU_MEMPOOL_ATTR_USED_MEM_CURRENT)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (attr == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH || attr == CU_MEMPOOL_ATTR_USED_MEM_HIGH) {
+        if (*(cuuint64_t *)value != 0) return CUDA_ERROR_INVALID_VALUE;
+        *kept = kept[-1]; /* from now on: the current value, which comes before its mark */
+        return CUDA_SUCCESS;
+    }
     *kept = attr <= CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES ? (uint64_t) * (int *)value
                                                                       : *(cuuint64_t *)value;
     return CUDA_SUCCESS;
@@ -601,9 +656,11 @@ static enum timeline_ran run_allocate(struct operation *operation)
     return TIMELINE_RAN;
 }
 
-CUresult driver_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
+static CUresult allocate_from(struct pool *pool, CUdeviceptr *dptr, size_t bytesize,
+                              CUstream hStream)
 {
     struct stream *stream;
+    const struct memory_region *region;
     TRY(stream_for_work(hStream, &stream));
     if (stream->captured != NULL) {
         CUgraphNodeParams params = {
@@ -616,7 +673,11 @@ CUresult driver_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hSt
         *dptr = params.alloc.dptr;
         return CUDA_SUCCESS;
     }
-    TRY(driver_cuMemAlloc(dptr, bytesize));
+    NEED_POINTER(dptr);
+    TRY(allocate_in(pool->object.id, MEMORY_DEVICE, bytesize, 0, &region));
+    *dptr = region->address;
+    pool_gains(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, bytesize);
+    pool_gains(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, bytesize);
     struct operation *operation = operation_make(stream, TRACE_WHAT_NONE, 0);
     if (operation != NULL) {
         trace_copy_string(operation->record.name, sizeof operation->record.name, thread.call.name);
@@ -627,20 +688,29 @@ CUresult driver_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hSt
                             NULL);
 }
 
+CUresult driver_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
+{
+    if (default_pool() == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    return allocate_from(pools.current, dptr, bytesize, hStream);
+}
+
 CUresult driver_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
                                         CUstream hStream)
 {
-    if (object_find(pool, OBJECT_POOL) == NULL) return CUDA_ERROR_INVALID_VALUE;
+    struct pool *found = object_find(pool, OBJECT_POOL);
+    if (found == NULL) return CUDA_ERROR_INVALID_VALUE;
     NEED_POINTER(dptr);
     *dptr = 0;
     if (bytesize == 0) return CUDA_SUCCESS;
-    return driver_cuMemAllocAsync(dptr, bytesize, hStream);
+    return allocate_from(found, dptr, bytesize, hStream);
 }
 
 static void release_at(uint64_t address, uint64_t caller)
 {
     const struct memory_region *region = memory_find(address);
-    if (region != NULL && region->address == address) memory_release(region, caller);
+    if (region == NULL || region->address != address) return;
+    pool_returned(region);
+    memory_release(region, caller);
 }
 
 static enum timeline_ran run_free(struct operation *operation)
@@ -677,6 +747,7 @@ CUresult driver_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
     if (operation == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     thread.call.object = region->id;
     trace_memory(region, TRACE_DESTROY, 0); /* the submission's part is done */
+    pool_unused(region);
     memory_will_end(region, operation->record.caller);
     operation->record.address = dptr;
     trace_copy_string(operation->record.name, sizeof operation->record.name, thread.call.name);

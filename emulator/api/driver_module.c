@@ -131,9 +131,9 @@ static CUresult module_make(struct image *image, struct library *library, char *
         return code;
     }
     for (size_t u = 0; u < image->count; u++) {
-        module->programs[u] =
-            races_watching() ? exec_program_create_watched(image->units[u], log, log_size)
-                             : exec_program_create(image->units[u], log, log_size);
+        module->programs[u] = races_watching()
+                                  ? exec_program_create_watched(image->units[u], log, log_size)
+                                  : exec_program_create(image->units[u], log, log_size);
         code = CUDA_ERROR_INVALID_PTX;
         if (module->programs[u] == NULL) goto failed;
     }

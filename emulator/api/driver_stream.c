@@ -236,7 +236,7 @@ CUresult driver_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int
     struct event *event = object_find(hEvent, OBJECT_EVENT);
     if (Flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
     TRY(stream_for_work(hStream, &stream));
-    if (event == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    if (event == NULL) return capture_refuse(stream, CUDA_ERROR_INVALID_HANDLE);
     thread.call.object = event->object.id;
     if (stream->captured != NULL || event->captured != NULL)
         return capture_wait(stream, event, Flags & CU_EVENT_WAIT_EXTERNAL);

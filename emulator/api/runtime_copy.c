@@ -164,12 +164,12 @@ static cudaError_t describe_rows(CUDA_MEMCPY2D *copy, void *dst, size_t dpitch, 
                             .dstPitch = dpitch,
                             .WidthInBytes = width,
                             .Height = height};
-    const bool fits = dpitch >= width && spitch >= width;
     if (width == 0 || height == 0) return cudaSuccess;
-    if (!fits && height > 1) return cudaErrorInvalidPitchValue;
+    /* The driver takes a pitch of 0 for rows without a gap, the runtime only for a single row. */
+    if (height > 1 && (dpitch < width || spitch < width)) return cudaErrorInvalidPitchValue;
     if (!ends_of(kind, &copy->srcMemoryType, &copy->dstMemoryType))
         return cudaErrorInvalidMemcpyDirection;
-    return fits ? cudaSuccess : cudaErrorInvalidValue;
+    return cudaSuccess;
 }
 
 cudaError_t runtime_cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitch,
@@ -199,6 +199,14 @@ static size_t element_of(cudaArray_const_t from, cudaArray_const_t to)
     size_t b = to != NULL ? runtime_array_element(to) : 0;
     if (from != NULL && to != NULL) return a == b ? a : 0;
     return from != NULL ? a : to != NULL ? b : 1;
+}
+
+/* Whether rows and slices of a copy's extent are apart, wherever in them it begins: that is the
+ * driver's business. A single row needs no pitch. */
+static bool pitch_fits(const struct cudaPitchedPtr *side, struct cudaExtent extent, size_t element)
+{
+    if (extent.depth > 1 && side->ysize < extent.height) return false;
+    return (extent.height <= 1 && extent.depth <= 1) || side->pitch >= extent.width * element;
 }
 
 cudaError_t runtime_describe_copy(CUDA_MEMCPY3D *copy, const struct cudaMemcpy3DParms *p)
@@ -236,7 +244,9 @@ cudaError_t runtime_describe_copy(CUDA_MEMCPY3D *copy, const struct cudaMemcpy3D
         return cudaErrorInvalidMemcpyDirection;
     if (from_array) copy->srcMemoryType = CU_MEMORYTYPE_ARRAY;
     if (to_array) copy->dstMemoryType = CU_MEMORYTYPE_ARRAY;
-    return cudaSuccess;
+    const bool fits = (from_array || pitch_fits(&p->srcPtr, p->extent, element)) &&
+                      (to_array || pitch_fits(&p->dstPtr, p->extent, element));
+    return fits ? cudaSuccess : cudaErrorInvalidPitchValue;
 }
 
 static bool is_empty(struct cudaExtent extent)
@@ -244,19 +254,22 @@ static bool is_empty(struct cudaExtent extent)
     return extent.width == 0 || extent.height == 0 || extent.depth == 0;
 }
 
+/* A copy of nothing may say anything. */
 cudaError_t runtime_cudaMemcpy3D(const struct cudaMemcpy3DParms *p)
 {
     CUDA_MEMCPY3D copy;
+    if (p != NULL && is_empty(p->extent)) return cudaSuccess;
     cudaError_t error = runtime_describe_copy(&copy, p);
-    if (error != cudaSuccess || is_empty(p->extent)) return error;
+    if (error != cudaSuccess) return error;
     return runtime_error(synchronous()->slices(&copy));
 }
 
 cudaError_t runtime_cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
 {
     CUDA_MEMCPY3D copy;
+    if (p != NULL && is_empty(p->extent)) return cudaSuccess;
     cudaError_t error = runtime_describe_copy(&copy, p);
-    if (error != cudaSuccess || is_empty(p->extent)) return error;
+    if (error != cudaSuccess) return error;
     return runtime_error(cuMemcpy3DAsync(&copy, runtime_stream(stream)));
 }
 
@@ -303,15 +316,36 @@ cudaError_t runtime_part_of_variable(const void *symbol, size_t offset, size_t c
     return offset > size || count > size - offset ? cudaErrorInvalidValue : cudaSuccess;
 }
 
+static bool is_into_variable(enum cudaMemcpyKind kind)
+{
+    return kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice ||
+           kind == cudaMemcpyDefault;
+}
+
+static bool is_from_variable(enum cudaMemcpyKind kind)
+{
+    return kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice ||
+           kind == cudaMemcpyDefault;
+}
+
+/* The variable's part, where a copy's direction is `right`. What is wrong in several ways is
+ * called a wrong size by the functions that wait, and a wrong direction by the others. */
+static cudaError_t part_for_copy(const void *symbol, size_t offset, size_t count, bool right,
+                                 bool asynchronous, CUdeviceptr *address)
+{
+    cudaError_t error = runtime_part_of_variable(symbol, offset, count, address);
+    if (right || (error != cudaSuccess && error != cudaErrorInvalidValue)) return error;
+    return asynchronous || error == cudaSuccess ? cudaErrorInvalidMemcpyDirection : error;
+}
+
 cudaError_t runtime_cudaMemcpyToSymbol(const void *symbol, const void *src, size_t count,
                                        size_t offset, enum cudaMemcpyKind kind)
 {
     CUdeviceptr address;
-    cudaError_t error = runtime_part_of_variable(symbol, offset, count, &address);
-    if (error != cudaSuccess || count == 0) return error;
-    if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost)
-        return cudaErrorInvalidMemcpyDirection;
-    return copy((void *)address, src, count, kind);
+    if (count == 0) return cudaSuccess;
+    cudaError_t error =
+        part_for_copy(symbol, offset, count, is_into_variable(kind), false, &address);
+    return error == cudaSuccess ? copy((void *)address, src, count, kind) : error;
 }
 
 cudaError_t runtime_cudaMemcpyToSymbolAsync(const void *symbol, const void *src, size_t count,
@@ -319,10 +353,10 @@ cudaError_t runtime_cudaMemcpyToSymbolAsync(const void *symbol, const void *src,
                                             cudaStream_t stream)
 {
     CUdeviceptr address;
-    cudaError_t error = runtime_part_of_variable(symbol, offset, count, &address);
-    if (error != cudaSuccess || count == 0) return error;
-    if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost)
-        return cudaErrorInvalidMemcpyDirection;
+    if (count == 0) return cudaSuccess;
+    cudaError_t error =
+        part_for_copy(symbol, offset, count, is_into_variable(kind), true, &address);
+    if (error != cudaSuccess) return error;
     return copy_async((void *)address, src, count, kind, runtime_stream(stream));
 }
 
@@ -330,11 +364,10 @@ cudaError_t runtime_cudaMemcpyFromSymbol(void *dst, const void *symbol, size_t c
                                          enum cudaMemcpyKind kind)
 {
     CUdeviceptr address;
-    cudaError_t error = runtime_part_of_variable(symbol, offset, count, &address);
-    if (error != cudaSuccess || count == 0) return error;
-    if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice)
-        return cudaErrorInvalidMemcpyDirection;
-    return copy(dst, (void *)address, count, kind);
+    if (count == 0) return cudaSuccess;
+    cudaError_t error =
+        part_for_copy(symbol, offset, count, is_from_variable(kind), false, &address);
+    return error == cudaSuccess ? copy(dst, (void *)address, count, kind) : error;
 }
 
 cudaError_t runtime_cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t count,
@@ -342,10 +375,10 @@ cudaError_t runtime_cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, siz
                                               cudaStream_t stream)
 {
     CUdeviceptr address;
-    cudaError_t error = runtime_part_of_variable(symbol, offset, count, &address);
-    if (error != cudaSuccess || count == 0) return error;
-    if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice)
-        return cudaErrorInvalidMemcpyDirection;
+    if (count == 0) return cudaSuccess;
+    cudaError_t error =
+        part_for_copy(symbol, offset, count, is_from_variable(kind), true, &address);
+    if (error != cudaSuccess) return error;
     return copy_async(dst, (void *)address, count, kind, runtime_stream(stream));
 }
 
@@ -402,13 +435,18 @@ static size_t areas_of(struct cudaPitchedPtr to, struct cudaExtent extent, size_
     return whole ? 1 : extent.depth;
 }
 
+static bool slices_fit(struct cudaPitchedPtr to, struct cudaExtent extent)
+{
+    return extent.height <= to.ysize && (extent.depth <= 1 || extent.width <= to.pitch);
+}
+
 cudaError_t runtime_cudaMemset3D(struct cudaPitchedPtr pitchedDevPtr, int value,
                                  struct cudaExtent extent)
 {
     size_t rows, areas = areas_of(pitchedDevPtr, extent, &rows);
     cudaError_t error = cudaSuccess;
     if (is_empty(extent)) return cudaSuccess;
-    if (extent.height > pitchedDevPtr.ysize) return cudaErrorInvalidValue;
+    if (!slices_fit(pitchedDevPtr, extent)) return cudaErrorInvalidValue;
     for (size_t i = 0; error == cudaSuccess && i < areas; i++)
         error = runtime_cudaMemset2D((char *)pitchedDevPtr.ptr +
                                          i * pitchedDevPtr.pitch * pitchedDevPtr.ysize,
@@ -422,7 +460,7 @@ cudaError_t runtime_cudaMemset3DAsync(struct cudaPitchedPtr pitchedDevPtr, int v
     size_t rows, areas = areas_of(pitchedDevPtr, extent, &rows);
     cudaError_t error = cudaSuccess;
     if (is_empty(extent)) return cudaSuccess;
-    if (extent.height > pitchedDevPtr.ysize) return cudaErrorInvalidValue;
+    if (!slices_fit(pitchedDevPtr, extent)) return cudaErrorInvalidValue;
     for (size_t i = 0; error == cudaSuccess && i < areas; i++)
         error = runtime_cudaMemset2DAsync((char *)pitchedDevPtr.ptr +
                                               i * pitchedDevPtr.pitch * pitchedDevPtr.ysize,

@@ -27,8 +27,9 @@ static cudaError_t kernel_of(const struct cudaKernelNodeParams *from, CUDA_KERNE
     const char *name;
     if (from == NULL) return cudaErrorInvalidValue;
     cudaError_t error = runtime_function(from->func, &function);
-    if (error == cudaErrorInvalidDeviceFunction && from->func != NULL &&
-        cuFuncGetName(&name, (CUfunction)from->func) == CUDA_SUCCESS) {
+    if (error == cudaErrorInvalidDeviceFunction && from->func != NULL) {
+        if (cuFuncGetName(&name, (CUfunction)from->func) != CUDA_SUCCESS)
+            return cudaErrorInvalidResourceHandle;
         function = (CUfunction)from->func;
         error = cudaSuccess;
     }
@@ -118,6 +119,7 @@ cudaError_t runtime_cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t hDst, cuda
 
 /* ---- copies ------------------------------------------------------------------------------ */
 
+/* One row, which has no pitch. */
 static cudaError_t describe_flat(CUDA_MEMCPY3D *copy, void *dst, const void *src, size_t count,
                                  enum cudaMemcpyKind kind)
 {
@@ -127,7 +129,10 @@ static cudaError_t describe_flat(CUDA_MEMCPY3D *copy, void *dst, const void *src
         .extent = {count, 1, 1},
         .kind = kind,
     };
-    return runtime_describe_copy(copy, &params);
+    cudaError_t error = runtime_describe_copy(copy, &params);
+    if (error == cudaSuccess)
+        copy->srcPitch = copy->srcHeight = copy->dstPitch = copy->dstHeight = 0;
+    return error;
 }
 
 static cudaError_t describe_to_symbol(CUDA_MEMCPY3D *copy, const void *symbol, const void *src,
@@ -165,9 +170,9 @@ static struct cudaMemcpy3DParms copy_from(const CUDA_MEMCPY3D *from)
     void *dst = from->dstMemoryType == CU_MEMORYTYPE_HOST ? from->dstHost : (void *)from->dstDevice;
     return (struct cudaMemcpy3DParms){
         .srcPos = {from->srcXInBytes, from->srcY, from->srcZ},
-        .srcPtr = {src, from->srcPitch, from->WidthInBytes, from->srcHeight},
+        .srcPtr = {src, from->srcPitch, from->srcPitch, from->srcHeight},
         .dstPos = {from->dstXInBytes, from->dstY, from->dstZ},
-        .dstPtr = {dst, from->dstPitch, from->WidthInBytes, from->dstHeight},
+        .dstPtr = {dst, from->dstPitch, from->dstPitch, from->dstHeight},
         .extent = {from->WidthInBytes, from->Height, from->Depth},
         .kind = kind_between(from->srcMemoryType, from->dstMemoryType),
     };

@@ -15,7 +15,7 @@ cudaError_t runtime_cudaMalloc(void **devPtr, size_t size)
 
 cudaError_t runtime_cudaFree(void *devPtr)
 {
-    return devPtr != NULL ? runtime_error(cuMemFree((CUdeviceptr)devPtr)) : cudaSuccess;
+    return runtime_error(cuMemFree((CUdeviceptr)devPtr));
 }
 
 static cudaError_t allocate_pitched(void **devPtr, size_t *pitch, size_t width, size_t rows)
@@ -87,7 +87,7 @@ cudaError_t runtime_cudaHostAlloc(void **pHost, size_t size, unsigned int flags)
 
 cudaError_t runtime_cudaFreeHost(void *ptr)
 {
-    return ptr != NULL ? runtime_error(cuMemFreeHost(ptr)) : cudaSuccess;
+    return runtime_error(cuMemFreeHost(ptr));
 }
 
 cudaError_t runtime_cudaHostRegister(void *ptr, size_t size, unsigned int flags)

@@ -266,6 +266,7 @@ static struct entry *entry_make(const struct memory_request *request)
     entry->region.kind = request->kind;
     entry->region.read_only = request->read_only;
     entry->region.flags = request->flags;
+    entry->region.pool = request->pool;
     entry->internal = request->internal;
     return entry;
 }

@@ -40,6 +40,7 @@ struct memory_region {
     bool registered; /* the submission's own memory, pinned later */
     bool mapped;     /* of memory_show: ends by memory_hide */
     unsigned flags;  /* of the API call that made it: kept, not interpreted */
+    uint64_t pool;   /* it was taken from, trace id; 0: none */
 };
 
 /* ---- lifetime ---------------------------------------------------------------------------- */
@@ -64,6 +65,7 @@ struct memory_request {
     bool read_only;
     bool internal; /* the device's own: zeroed instead of poisoned, not counted as used */
     unsigned flags;
+    uint64_t pool;
 };
 
 /* A new region with poisoned contents, at least 64 KiB away from any other on both sides. Returns

@@ -301,7 +301,7 @@ START_TEST(a_failing_node_spoils_the_context)
     FAILS(CUDA_ERROR_LAUNCH_FAILED, cuGraphLaunch(exec, stream));
     ck_assert_uint_eq(test_count(TRACE_OPERATION, TRACE_KERNEL, "set"), 0);
     ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "trap"), 1);
-    FAILS(CUDA_ERROR_LAUNCH_FAILED, cuGraphExecDestroy(exec)); /* done all the same */
+    OK(cuGraphExecDestroy(exec)); /* of no context, and not touched by what became of one */
 }
 END_TEST
 
@@ -716,7 +716,7 @@ START_TEST(a_fork_must_be_joined)
         OK(test_launch("add", side, p, 1, N));
         ck_assert_uint_eq(seen(p), 2u + (unsigned)joined);
     }
-    FAILS(CUDA_ERROR_CAPTURED_EVENT, cuEventQuery(join));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuEventQuery(join));
     OK(cuEventRecord(join, side));
     OK(cuEventSynchronize(join));
 }
@@ -795,7 +795,7 @@ START_TEST(unsafe_calls_are_prohibited_by_mode)
         OK(cuStreamBeginCapture(stream, rows[i].mode));
         CUresult code = in_a_thread(end_in_thread);
         ck_assert_int_eq(code, rows[i].end_elsewhere);
-        if (code != CUDA_SUCCESS) OK(cuStreamEndCapture(stream, &captured));
+        FAILS(CUDA_ERROR_ILLEGAL_STATE, cuStreamEndCapture(stream, &captured)); /* it has ended */
     }
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     OK(cuThreadExchangeStreamCaptureMode(&mode));
@@ -822,7 +822,7 @@ START_TEST(a_capture_can_be_looked_into_and_steered)
     OK(cuStreamGetCaptureInfo(stream, &status, &id, &inside, &tips, NULL, &count));
     ck_assert_ptr_eq(inside, graph);
     ck_assert_uint_eq(count, 1);
-    FAILS(CUDA_ERROR_INVALID_VALUE, cuGraphDestroy(inside));
+    FAILS(CUDA_ERROR_ILLEGAL_STATE, cuGraphDestroy(inside));
     ck_assert_ptr_nonnull(tips[0]);
     OK(cuGraphAddEmptyNode(&extra, inside, NULL, 0));
     OK(cuStreamUpdateCaptureDependencies(stream, &extra, NULL, 1,

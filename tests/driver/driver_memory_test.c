@@ -209,6 +209,58 @@ START_TEST(stream_ordered_memory_lives_between_its_calls)
 }
 END_TEST
 
+static cuuint64_t pool_value(CUmemoryPool pool, CUmemPool_attribute attribute)
+{
+    cuuint64_t value = 77;
+    OK(cuMemPoolGetAttribute(pool, attribute, &value));
+    return value;
+}
+
+START_TEST(a_pool_knows_what_is_taken_from_it)
+{
+    CUmemoryPool pool, of;
+    CUdeviceptr a, b;
+    cuuint64_t none = 0, some = 5;
+    int reuse = 0;
+    test_context(_i);
+    OK(cuDeviceGetDefaultMemPool(&pool, 0));
+    OK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC, &reuse));
+    ck_assert_int_eq(reuse, 1);
+    OK(cuMemAllocAsync(&a, 1000, NULL));
+    OK(cuMemAllocAsync(&b, 24, NULL));
+    ck_assert_uint_eq(pool_value(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 1024);
+    ck_assert_uint_ge(pool_value(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 1024);
+    OK(cuPointerGetAttribute(&of, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, a));
+    ck_assert_ptr_eq(of, pool);
+    OK(cuMemFreeAsync(a, NULL));
+    OK(cuMemFree(b));
+    OK(cuCtxSynchronize());
+    ck_assert_uint_eq(pool_value(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 0);
+    ck_assert_uint_eq(pool_value(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH), 1024);
+    FAILS(CUDA_ERROR_INVALID_VALUE,
+          cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &none));
+    FAILS(CUDA_ERROR_INVALID_VALUE,
+          cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &some));
+    OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &none));
+    ck_assert_uint_eq(pool_value(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH), 0);
+}
+END_TEST
+
+START_TEST(host_memory_of_nothing_and_flags_of_managed_memory)
+{
+    void *p = &p;
+    CUdeviceptr managed;
+    unsigned flags = 77;
+    test_context(_i);
+    OK(cuMemHostAlloc(&p, 0, CU_MEMHOSTALLOC_PORTABLE));
+    ck_assert_ptr_null(p);
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuMemHostAlloc(&p, 0, 16));
+    OK(cuMemAllocManaged(&managed, 64, CU_MEM_ATTACH_GLOBAL));
+    OK(cuMemHostGetFlags(&flags, (void *)managed));
+    ck_assert_uint_eq(flags, CU_MEMHOSTALLOC_DEVICEMAP);
+}
+END_TEST
+
 /* rmm #2156: freed on one stream while another still uses it. */
 START_TEST(latest_memory_freed_in_another_stream_is_named)
 {
@@ -265,6 +317,8 @@ int main(void)
         registered_memory_is_pinned,
         managed_memory_is_both_sides,
         stream_ordered_memory_lives_between_its_calls,
+        a_pool_knows_what_is_taken_from_it,
+        host_memory_of_nothing_and_flags_of_managed_memory,
     };
     for (size_t i = 0; i < sizeof all_orders / sizeof *all_orders; i++)
         tcase_add_loop_test(tcase, all_orders[i], 0, ORDERS);
