@@ -737,7 +737,10 @@ static CUresult make_fill(const struct stream *stream, CUdeviceptr address, size
     fill.to = (struct side){.address = address, .pitch = pitch, .slice = 0};
     if (height > 1 && pitch < fill.extent.width) return CUDA_ERROR_INVALID_VALUE;
     memcpy(fill.value, &value, sizeof fill.value); /* little-endian: the low bytes come first */
-    TRY(place_find(&fill.to, &fill.extent, DEVICE_SIDE, "destination"));
+    if (stream->captured != NULL) /* whether it is memory is asked when the graph is instantiated */
+        bytes_at(fill.to.address, span(&fill.to, &fill.extent), &fill.to.place);
+    else
+        TRY(place_find(&fill.to, &fill.extent, DEVICE_SIDE, "destination"));
 
     struct operation *operation = operation_make(stream, TRACE_SET, sizeof fill);
     if (operation == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -777,6 +780,13 @@ CUresult fill_operation(struct context *context, const CUDA_MEMSET_NODE_PARAMS_v
     if (params->width == 0 || params->height == 0) return CUDA_ERROR_INVALID_VALUE;
     return make_fill(context->legacy, params->dst, params->pitch, params->value, unit,
                      params->width, params->height, operation, work);
+}
+
+bool fill_is_possible(const struct operation *operation)
+{
+    const struct fill *fill = (const void *)operation->payload;
+    struct side to = fill->to;
+    return place_find(&to, &fill->extent, DEVICE_SIDE, "destination") == CUDA_SUCCESS;
 }
 
 void fill_describe(const struct operation *operation, CUDA_MEMSET_NODE_PARAMS_v2 *params)

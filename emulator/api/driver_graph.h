@@ -35,6 +35,7 @@ struct graph_node {
     struct graph *child;              /* of a node that is a graph; owned */
     int priority;                     /* of a kernel */
     bool disabled;                    /* in an executable graph */
+    bool sealed;                      /* an allocation: how it is freed has been settled */
     struct graph_nodes before, after; /* edges, in the order in which they were made */
     struct graph_node *next, *previous;
 
@@ -137,6 +138,11 @@ void graph_memory_retain(const struct graph_node *node);
 void graph_memory_release(const struct graph_node *node);
 bool graph_has_memory(const struct graph *graph);
 bool graph_frees(const struct graph *graph, CUdeviceptr address);
+/* Whether a node of the graph may still free the address: not twice, and not once the graph has
+ * been instantiated with the node that allocates it. */
+bool graph_may_free(const struct graph *graph, CUdeviceptr address);
+/* The graph has been instantiated. */
+void graph_memory_seal(struct graph *graph);
 /* Before a launch, whether it may; and once it has been submitted. */
 CUresult graph_memory_check_launch(const struct graph_exec *exec);
 void graph_memory_launched(const struct graph_exec *exec);
@@ -174,6 +180,8 @@ CUresult copy_operation(struct context *context, const CUDA_MEMCPY3D *params,
 void copy_describe(const struct operation *operation, CUDA_MEMCPY3D *params);
 CUresult fill_operation(struct context *context, const CUDA_MEMSET_NODE_PARAMS_v2 *params,
                         struct operation **operation, struct timeline_work *work);
+/* Whether a fill's address is memory: one that is captured has not been asked. */
+bool fill_is_possible(const struct operation *operation);
 void fill_describe(const struct operation *operation, CUDA_MEMSET_NODE_PARAMS_v2 *params);
 
 CUresult host_function_operation(struct context *context, CUhostFn function, void *argument,

@@ -18,6 +18,20 @@ static CUresult sort_all(struct graph *graph, struct graph_node **offender)
     return CUDA_SUCCESS;
 }
 
+/* Fills of what is no memory; `*offender` is one of them. */
+static CUresult check_fills(const struct graph *graph, struct graph_node **offender)
+{
+    for (struct graph_node *node = graph->first; node != NULL; node = node->next) {
+        const bool fills = node->params.type == CU_GRAPH_NODE_TYPE_MEMSET;
+        if (fills && !fill_is_possible(node->operation)) {
+            *offender = node;
+            return CUDA_ERROR_INVALID_VALUE;
+        }
+        if (node->child != NULL) TRY(check_fills(node->child, offender));
+    }
+    return CUDA_SUCCESS;
+}
+
 static CUresult check_flags(cuuint64_t flags, cuuint64_t known)
 {
     if (flags & ~known) return CUDA_ERROR_INVALID_VALUE;
@@ -28,7 +42,8 @@ static CUresult check_flags(cuuint64_t flags, cuuint64_t known)
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* `offender`: a node of `graph` that is in a cycle, when that is the error; else NULL. */
+/* `offender`: a node of `graph` that is in a cycle, or fills what is no memory, when that is the
+ * error; else NULL. */
 static CUresult instantiate(CUgraphExec *handle, CUgraph graph_handle, cuuint64_t flags,
                             CUgraphNode *offender)
 {
@@ -44,6 +59,7 @@ static CUresult instantiate(CUgraphExec *handle, CUgraph graph_handle, cuuint64_
     if (exec == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     CUresult code = graph_copy(graph, &exec->graph);
     if (code == CUDA_SUCCESS) code = sort_all(exec->graph, &copied_offender);
+    if (code == CUDA_SUCCESS) code = check_fills(exec->graph, &copied_offender);
     if (code != CUDA_SUCCESS) {
         for (struct graph_node *node = graph->first; node != NULL && copied_offender != NULL;
              node = node->next)
@@ -52,6 +68,7 @@ static CUresult instantiate(CUgraphExec *handle, CUgraph graph_handle, cuuint64_
         free(exec);
         return code;
     }
+    graph_memory_seal(graph);
     exec->source = memory ? graph->object.id : 0;
     if (memory) graph->executables++;
     exec->flags = flags;

@@ -193,6 +193,19 @@ bool graph_frees(const struct graph *graph, CUdeviceptr address)
     return false;
 }
 
+bool graph_may_free(const struct graph *graph, CUdeviceptr address)
+{
+    for (const struct graph_node *node = graph->first; node != NULL; node = node->next)
+        if (node->sealed && node->params.alloc.dptr == address) return false;
+    return !graph_frees(graph, address);
+}
+
+void graph_memory_seal(struct graph *graph)
+{
+    for (struct graph_node *node = graph->first; node != NULL; node = node->next)
+        node->sealed = is_allocation(node);
+}
+
 static bool graph_allocates(const struct graph *graph, CUdeviceptr address)
 {
     for (const struct graph_node *node = graph->first; node != NULL; node = node->next) {

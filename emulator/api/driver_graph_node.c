@@ -134,7 +134,9 @@ static CUgraphExecUpdateResult replace_fill(const struct graph_node *node,
     const bool same = a->height == b->height &&
                       (a->height == 1 || (a->width == b->width && a->pitch == b->pitch &&
                                           a->elementSize == b->elementSize));
-    return same ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+    return same && fill_is_possible(with->operation)
+               ? CU_GRAPH_EXEC_UPDATE_SUCCESS
+               : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 }
 
 /* Their parameters are fixed. */
@@ -359,7 +361,7 @@ CUresult graph_node_add(CUgraphNode *handle, CUgraph graph_handle, const CUgraph
     TRY(graph_find(graph_handle, &graph));
     TRY(check_kind(params->type));
     TRY(graph_check_dependencies(graph, dependencies, data, count));
-    if (params->type == CU_GRAPH_NODE_TYPE_MEM_FREE && graph_frees(graph, params->free.dptr))
+    if (params->type == CU_GRAPH_NODE_TYPE_MEM_FREE && !graph_may_free(graph, params->free.dptr))
         return CUDA_ERROR_INVALID_VALUE;
     struct graph_node *node = graph_node_make(graph, params->type);
     if (node == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
