@@ -137,6 +137,7 @@ bool verdict_ending(struct verdict *verdict, const struct evidence *evidence, bo
                  sentence);
     }
     fail_somewhere(verdict, evidence, what);
+    if (finding != NULL) verdict_kind(verdict, finding->name);
     verdict_why(verdict, "%s", advices[evidence->ending].why);
     verdict_hint(verdict, "%s", advices[evidence->ending].hint);
     return true;

@@ -127,6 +127,38 @@ bool evidence_place(const struct evidence *evidence, const struct trace_record *
     return sources_place(evidence->sources, caller - 1 - base, place);
 }
 
+struct place_search {
+    const struct evidence *evidence;
+    uint32_t process;
+    struct place *place;
+    bool found;
+};
+
+static bool note_students(uint64_t address, char *text, size_t size, void *user)
+{
+    struct place_search *search = user;
+    struct place place;
+    const struct trace_record call = {.process = search->process, .caller = address};
+    (void)text;
+    (void)size;
+    if (!search->found && evidence_place(search->evidence, &call, &place) && place.submission) {
+        *search->place = place;
+        search->found = true;
+    }
+    return false;
+}
+
+/* Of what a finding names besides the place where it was seen, the first that is the student's: of
+ * two accesses that are not ordered, the other one. */
+static bool students_in_sentence(const struct evidence *evidence,
+                                 const struct trace_record *finding, struct place *place)
+{
+    struct place_search search = {evidence, finding->process, place, false};
+    char unused[TRACE_TEXT_SIZE];
+    trace_lines_sentence(finding->text, note_students, &search, unused, sizeof unused);
+    return search.found;
+}
+
 bool evidence_student_place(const struct evidence *evidence, const struct trace_record *record,
                             struct place *place)
 {
@@ -142,7 +174,7 @@ bool evidence_student_place(const struct evidence *evidence, const struct trace_
         if (addresses[i] > base &&
             sources_place(evidence->sources, addresses[i] - 1 - base, place) && place->submission)
             return true;
-    return false;
+    return record->kind == TRACE_FINDING && students_in_sentence(evidence, record, place);
 }
 
 bool evidence_function(const struct evidence *evidence, const char *function, struct place *place)

@@ -191,7 +191,7 @@ struct place {
 };
 
 /* The innermost line of the submission's that led to the record: its own, or, where that lies in a
- * header or in one of ours, the one that called. */
+ * header or in one of ours, the one that called; of a finding also one that its sentence names. */
 bool evidence_student_place(const struct evidence *evidence, const struct trace_record *record,
                             struct place *place);
 

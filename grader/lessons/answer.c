@@ -1,4 +1,5 @@
 #include "grader/lessons/answer.h"
+#include "grader/evidence.h"
 
 #include <stdio.h>
 
@@ -153,9 +154,11 @@ bool answer_succeeded(struct verdict *verdict, const struct answer *answer, cons
                         answer->function, name, doing);
     }
     finding = finding_of(answer->evidence, answer->code);
-    if (finding != NULL)
-        verdict_why(verdict, "The device said: %.*s.", TRACE_TEXT_SIZE, finding->text);
-    else
+    if (finding != NULL) {
+        char sentence[800];
+        evidence_sentence(answer->evidence, finding, sentence, sizeof sentence);
+        verdict_why(verdict, "The device said: %s.", sentence);
+    } else
         verdict_why(verdict, "Nothing was wrong with what it was given; it should have succeeded.");
     error = error_find(call != NULL ? call->code : answer->code);
     if (error != NULL && error->hint != NULL)

@@ -677,7 +677,10 @@ static void judge_each_failure(struct verdict *verdict, const struct evidence *e
 static void judge_findings(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct view view = look(evidence);
-    if (ran(verdict, &view)) verdict_findings(verdict, evidence, NULL);
+    const struct answer open = {evidence, NULL, OPEN, ANSWER_RUNTIME, view.out->open};
+    if (!answer_written(verdict, &open)) return;
+    verdict_findings(verdict, evidence, NULL);
+    if (!verdict_failed(verdict)) ran(verdict, &view);
 }
 
 static const struct check checks[] = {

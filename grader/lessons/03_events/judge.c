@@ -660,9 +660,12 @@ static void judge_findings(struct verdict *verdict, const struct evidence *evide
 {
     const struct view view = look(evidence);
     struct called called;
+    call_look(&view, CALL_ONE, &called);
+    if (!answer_written(verdict, &called.answer)) return;
+    verdict_findings(verdict, evidence, NULL);
+    if (verdict_failed(verdict)) return;
     for (enum which which = CALL_ONE; which < CALL_COUNT; which++)
         if (!call_get(verdict, &view, which, &called)) return;
-    verdict_findings(verdict, evidence, NULL);
 }
 
 static const struct check checks[] = {

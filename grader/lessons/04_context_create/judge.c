@@ -368,8 +368,9 @@ static void judge_findings(struct verdict *verdict, const struct evidence *evide
 {
     struct item item;
     item_get(evidence, 0, &item);
-    if (answer_judgeable(verdict, &item.answer, VALUES_CHECK))
-        verdict_findings(verdict, evidence, NULL);
+    if (!answer_written(verdict, &item.answer)) return;
+    verdict_findings(verdict, evidence, NULL);
+    if (!verdict_failed(verdict)) answer_judgeable(verdict, &item.answer, VALUES_CHECK);
 }
 
 static void judge_time(struct verdict *verdict, const struct evidence *evidence)

@@ -609,8 +609,9 @@ static void judge_each_failure(struct verdict *verdict, const struct evidence *e
 /* What the device itself objects to. */
 static void judge_findings(struct verdict *verdict, const struct evidence *evidence)
 {
-    judge_returns(verdict, evidence);
-    if (!verdict_failed(verdict)) verdict_findings(verdict, evidence, NULL);
+    if (!written(verdict, evidence)) return;
+    verdict_findings(verdict, evidence, NULL);
+    if (!verdict_failed(verdict)) judge_returns(verdict, evidence);
 }
 
 static void judge_time(struct verdict *verdict, const struct evidence *evidence)

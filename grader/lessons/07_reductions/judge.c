@@ -661,8 +661,10 @@ static void judge_findings(struct verdict *verdict, const struct evidence *evide
 {
     const struct reduction_input *in = evidence->input;
     const struct reduction_output *out = evidence->output;
-    if (went_well(verdict, evidence, REDUCTION_PHASE_CASE, 0, &in->cases[0], &out->answers[0]))
-        verdict_findings(verdict, evidence, NULL);
+    if (!written(verdict, evidence)) return;
+    verdict_findings(verdict, evidence, NULL);
+    if (!verdict_failed(verdict))
+        went_well(verdict, evidence, REDUCTION_PHASE_CASE, 0, &in->cases[0], &out->answers[0]);
 }
 
 static void judge_time(struct verdict *verdict, const struct evidence *evidence)
