@@ -1,6 +1,7 @@
 /* The driver's state: starting it, entering and leaving a call, threads, forks. */
 #include "emulator/api/driver.h"
 
+#include "emulator/api/driver_ending.h"
 #include "emulator/api/driver_environment.h"
 #include "emulator/api/driver_fault.h"
 #include "emulator/api/driver_shield.h"
@@ -63,6 +64,7 @@ static void process_start(void)
     pthread_atfork(NULL, NULL, after_fork_in_child);
     driver.trace = trace_open_from_environment();
     fault_begin();
+    ending_begin();
 }
 
 static void thread_start(void)
@@ -126,6 +128,7 @@ int overlap_call_leave(int code)
 {
     if (--thread.depth > 0) return code;
     if (is_main()) main_clock_reaches(thread.clock_ns);
+    if (code != CUDA_SUCCESS && code != CUDA_ERROR_NOT_READY) ending_call_failed();
     const struct call *call = &thread.call;
     struct trace_record record = {
         .kind = TRACE_CALL,
@@ -309,5 +312,6 @@ __attribute__((destructor)) static void process_end(void)
     if (driver.timeline == NULL) return;
     if (pthread_mutex_trylock(&driver.lock) != 0) return; /* a thread is still inside a call */
     timeline_settle(driver.timeline);
+    ending_of_process();
     pthread_mutex_unlock(&driver.lock);
 }

@@ -119,6 +119,11 @@ struct event {
     unsigned flags;
     struct timeline_op *record; /* the latest; NULL: never recorded */
     struct captured *captured;  /* what a capture recorded, if that was later; NULL: it was not */
+    bool tried;                 /* somebody has asked for a record of it */
+    uint64_t request;           /* of the call that made it */
+    /* The first wait for it that may have been meant to be for something; 0: none. */
+    uint64_t waited, waited_request;
+    uint32_t waited_stack;
 };
 
 enum { LIMITS = 16 };
@@ -266,6 +271,7 @@ struct operation {
     struct timeline_op *op;                                /* during `run` */
     struct actor *actor;    /* what driver_races.c knows of it; NULL: nothing yet */
     uint64_t flight;        /* of driver_flight.c; 0: none */
+    bool awaited;           /* its end is for somebody to wait for: driver_ending.h */
     uint64_t stream_caller; /* who made the stream */
     CUresult *outcome;      /* of a caller that waits; NULL: an error becomes the context's */
     size_t payload_size;
@@ -348,8 +354,6 @@ void capture_forget_stream(struct stream *stream);
 void trace_object(const struct object *object, enum trace_kind kind, enum trace_what what,
                   unsigned flags);
 void trace_memory(const struct memory_region *region, enum trace_kind kind, unsigned flags);
-/* What C++ calls `add` and PTX `_Z3addPfi`; other names as they are. */
-void name_plain(const char *name, char *text, size_t size);
 /* What a finding says, on stderr, unless OVERLAP_QUIET is set: whoever reads the trace prints it.
  */
 void finding_say(const char *sentence);

@@ -1,5 +1,6 @@
 /* Contexts: created, current (a stack per thread), primary, destroyed. */
 #include "emulator/api/driver_array.h"
+#include "emulator/api/driver_ending.h"
 #include "emulator/api/driver_flight.h"
 #include "emulator/api/driver_shield.h"
 
@@ -76,6 +77,7 @@ static void context_release_memory(const struct context *context)
 
 static void context_end(struct context *context, bool implicit)
 {
+    ending_of_context(context);
     timeline_context_abandon(context->time);
     flights_forget(context);
     while (context->objects != NULL) {

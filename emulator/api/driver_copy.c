@@ -271,6 +271,7 @@ static struct operation *make_copy(const struct stream *stream, const struct cop
     operation->record.address = copy->to.address;
     operation->run = run_copy;
     operation->drop = drop_copy;
+    operation->awaited = is_host(copy->to.place) && !is_host(copy->from.place);
     memcpy(operation->payload, copy, sizeof *copy);
     return operation;
 }

@@ -1,4 +1,5 @@
 /* Events: a point in a stream, captured when it is recorded. */
+#include "emulator/api/driver_ending.h"
 #include "emulator/api/driver_shield.h"
 
 #include <math.h>
@@ -14,6 +15,7 @@ CUresult driver_cuEventCreate(CUevent *phEvent, unsigned int Flags)
     struct event *event = calloc(1, sizeof *event);
     if (event == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     event->flags = Flags;
+    event->request = thread.call.request;
     object_add(&event->object, OBJECT_EVENT, thread_context());
     trace_object(&event->object, TRACE_CREATE, TRACE_EVENT,
                  Flags & CU_EVENT_DISABLE_TIMING ? TRACE_TIMING_DISABLED : 0);
@@ -24,6 +26,7 @@ CUresult driver_cuEventCreate(CUevent *phEvent, unsigned int Flags)
 
 void event_end(struct event *event, bool implicit)
 {
+    ending_of_event(event);
     trace_object(&event->object, TRACE_DESTROY, TRACE_EVENT, implicit ? TRACE_IMPLICIT : 0);
     object_remove(&event->object);
     capture_forget_event(event);
@@ -53,6 +56,7 @@ CUresult driver_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigne
     struct stream *stream;
     struct timeline_op *op;
     TRY(event_find(hEvent, &event));
+    event->tried = true;
     TRY(stream_resolve(hStream, &stream));
     if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
     if (event->object.context != stream->object.context)
@@ -84,6 +88,7 @@ CUresult driver_cuEventQuery(CUevent hEvent)
     struct event *event;
     TRY(event_find(hEvent, &event));
     TRY(capture_check_event(event));
+    if (event->record == NULL) ending_waits_for_nothing(event, NULL);
     return answer_query(event->object.context, event->record);
 }
 
@@ -92,7 +97,21 @@ CUresult driver_cuEventSynchronize(CUevent hEvent)
     struct event *event;
     TRY(event_find(hEvent, &event));
     TRY(capture_check_event(event));
+    if (event->record == NULL) ending_waits_for_nothing(event, NULL);
     return wait_for_op(event->object.context, event->record);
+}
+
+/* Has the event a time? */
+static CUresult check_timed(const struct event *event, const char *role)
+{
+    char what[192];
+    const bool untimed = event->flags & CU_EVENT_DISABLE_TIMING;
+    if (event->record != NULL && !untimed) return CUDA_SUCCESS;
+    describe_object(&event->object, what, sizeof what);
+    finding(untimed ? "event without a time" : "event never recorded", CUDA_ERROR_INVALID_HANDLE,
+            "the time between two events is asked for, but the %s is %s, %s", role, what,
+            untimed ? "with the flag that it keeps no time" : "and has never been recorded");
+    return CUDA_ERROR_INVALID_HANDLE;
 }
 
 CUresult driver_cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd)
@@ -103,8 +122,8 @@ CUresult driver_cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent
     TRY(event_find(hEnd, &end));
     TRY(capture_check_elapsed(start));
     TRY(capture_check_elapsed(end));
-    if (start->record == NULL || end->record == NULL) return CUDA_ERROR_INVALID_HANDLE;
-    if ((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING) return CUDA_ERROR_INVALID_HANDLE;
+    TRY(check_timed(start, "first"));
+    TRY(check_timed(end, "second"));
     struct context *context = end->object.context;
     struct timeline_op *first = timeline_op_retain(start->record);
     struct timeline_op *last = timeline_op_retain(end->record);

@@ -263,6 +263,7 @@ static CUresult launch_node(struct launching *launching, struct graph_node *node
     if (code != CUDA_SUCCESS) return code;
     if (node->params.type != CU_GRAPH_NODE_TYPE_EVENT_RECORD) return CUDA_SUCCESS;
     event = object_peek(node->params.eventRecord.event, OBJECT_EVENT);
+    event->tried = true;
     capture_forget_event(event);
     timeline_op_release(event->record);
     event->record = timeline_op_retain(node->op);

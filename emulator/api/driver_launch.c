@@ -194,6 +194,9 @@ static const struct fault_row {
     [EXEC_TRAP] = {CUDA_ERROR_LAUNCH_FAILED, "trap"},
     [EXEC_UNSUPPORTED] = {CUDA_ERROR_NOT_SUPPORTED, "not supported"},
     [EXEC_ENDLESS] = {CUDA_ERROR_LAUNCH_TIMEOUT, "endless kernel"},
+    [EXEC_BARRIER] = {CUDA_ERROR_LAUNCH_TIMEOUT, "barrier not reached"},
+    [EXEC_LANES] = {CUDA_ERROR_LAUNCH_TIMEOUT, "absent lanes"},
+    [EXEC_MASK] = {CUDA_ERROR_LAUNCH_FAILED, "absent lanes"},
     [EXEC_STACK] = {CUDA_ERROR_ILLEGAL_ADDRESS, "stack overflow"},
     [EXEC_NO_MEMORY] = {CUDA_ERROR_OUT_OF_MEMORY, "out of memory"},
 };
@@ -338,6 +341,7 @@ static CUresult make_launch(const struct stream *stream, struct function *functi
     operation->run = run_launch;
     operation->drop = drop_launch;
     operation->copied = copied_launch;
+    operation->awaited = !info->converses;
     operation->record.count = product(launch->grid) * product(launch->block);
     trace_copy_string(operation->record.name, sizeof operation->record.name, info->name);
     *work = (struct timeline_work){.kind = TIMELINE_KERNEL, .signature = signature_of(launch)};

@@ -1,4 +1,5 @@
 /* Operations: work on its way from a call through the timeline into the trace. */
+#include "emulator/api/driver_ending.h"
 #include "emulator/api/driver_shield.h"
 
 #include <stdarg.h>
@@ -78,6 +79,7 @@ static CUresult submitted(struct timeline_op *made, struct operation *operation,
         operation_release(operation);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
+    if (operation->awaited && operation->outcome == NULL) ending_expects(operation, made);
     if (op == NULL) timeline_op_release(made);
     return CUDA_SUCCESS;
 }

@@ -243,7 +243,7 @@ static const struct actor *actor_behind(const struct races_side *side)
     return (const struct actor *)(const void *)side->actor;
 }
 
-static void what_it_is(const struct actor *actor, char *text, size_t size)
+void describe_operation(const struct trace_record *record, char *text, size_t size)
 {
     static const char *const copies[TRACE_PLACE_COUNT][TRACE_PLACE_COUNT] = {
         [TRACE_PAGEABLE][TRACE_DEVICE] = "copy to the device",
@@ -252,11 +252,10 @@ static void what_it_is(const struct actor *actor, char *text, size_t size)
         [TRACE_DEVICE][TRACE_PINNED] = "copy to the host",
         [TRACE_DEVICE][TRACE_DEVICE] = "copy inside the device",
     };
-    const struct trace_record *record = &actor->record;
     char name[TRACE_NAME_SIZE];
     switch (record->what) {
     case TRACE_KERNEL:
-        name_plain(record->name, name, sizeof name);
+        exec_plain_name(record->name, name, sizeof name);
         snprintf(text, size, "kernel %s", name);
         return;
     case TRACE_COPY: {
@@ -347,8 +346,8 @@ static void report(void *user, const struct races_found *found)
         if (memory_at(i)->id == found->memory) region = memory_at(i);
     if (fold(later, earlier, region, &index)) return;
 
-    what_it_is(b, what, sizeof what);
-    what_it_is(a, other, sizeof other);
+    describe_operation(&b->record, what, sizeof what);
+    describe_operation(&a->record, other, sizeof other);
     where_it_was(later, where, sizeof where);
     where_it_was(earlier, other_where, sizeof other_where);
     if (region != NULL)

@@ -44,6 +44,9 @@ void races_release(const struct memory_region *region);
 /* It has ended, and who ended it has been told. */
 void races_forget_region(const struct memory_region *region);
 
+/* "kernel add", "the copy to the device", of an operation's record. */
+void describe_operation(const struct trace_record *record, char *text, size_t size);
+
 /* The operation is released: whoever it raced with may still name it. */
 void races_operation_end(struct operation *operation);
 

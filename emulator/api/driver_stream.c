@@ -1,4 +1,5 @@
 /* Streams: the default ones and those that are made, their order, waits for values. */
+#include "emulator/api/driver_ending.h"
 #include "emulator/api/driver_flight.h"
 
 #include <stdlib.h>
@@ -243,6 +244,7 @@ CUresult driver_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int
     if (Flags != 0) return CUDA_ERROR_ILLEGAL_STATE; /* external: to a graph */
     struct operation *operation = operation_make(stream, TRACE_EVENT_WAIT, 0);
     if (operation != NULL) operation->record.object = event->object.id;
+    if (event->record == NULL) ending_waits_for_nothing(event, stream);
     /* An event that was never recorded stands for no work; the wait is an action all the same. */
     return operation_submit(operation, stream, &(struct timeline_work){.kind = TIMELINE_MARK},
                             event->record, NULL);

@@ -64,16 +64,21 @@ void test_begin(int order)
     setenv(TRACE_PATH_VARIABLE, trace_path, 1);
 }
 
-static void remove_trace(void)
+void test_remove(void)
 {
     unlink(trace_path);
 }
 
 void test_context(int order)
 {
-    CUdevice device;
     test_begin(order);
-    atexit(remove_trace);
+    atexit(test_remove);
+    test_start();
+}
+
+void test_start(void)
+{
+    CUdevice device;
     OK(cuInit(0));
     OK(cuDeviceGet(&device, 0));
     OK(cuCtxCreate(&test_context_handle, NULL, 0, device));

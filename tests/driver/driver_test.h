@@ -35,6 +35,10 @@ extern CUcontext test_context_handle;
 extern CUmodule test_module;
 /* test_begin, cuInit, a context. */
 void test_context(int order);
+/* Removes the trace; test_context has it done at the end of the process. */
+void test_remove(void);
+/* What test_context does behind test_begin. */
+void test_start(void);
 
 /* Kernels of test_module: one thread per element, n elements of 32 bits.
  *   set(p, value, n)   p[i] = value
