@@ -56,6 +56,14 @@ static void say_ended_badly(struct verdict *verdict, const struct evidence *evid
         verdict_fail_at(verdict, &place, "%s; after that the program %s.", before, ending);
     else
         verdict_fail(verdict, evidence, failed, "%s; after that the program %s.", before, ending);
+    if (evidence->ending == ENDED_TIME) {
+        verdict_why(verdict, "What is asked for until the answer is success is asked for without "
+                             "end, once the answer is an error; and what was never begun is never "
+                             "done.");
+        verdict_hint(verdict, "Only \"not ready\" (600) means: ask again. Leave the loop at every "
+                              "other answer, and return that.");
+        return;
+    }
     verdict_why(verdict, "A call that fails has made nothing: what it was to fill in holds what it "
                          "held before, and what was to be waited for is not there.");
     verdict_hint(verdict, "Go from each call's error straight to the clean-up, and touch there "

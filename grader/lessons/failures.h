@@ -14,6 +14,18 @@
 #define FAILURES_RUN "faults"
 #define FAILURES_CHECK "EveryErrorIsReturnedAndNothingLeaks"
 
+/* Every run is a small one. A program that asks a lost device again and again whether it is done
+ * is stopped soon, and has not filled gigabytes with the record of it. */
+#define FAILURES_SECONDS 8
+#define FAILURES_RECORDS (1u << 14)
+
+/* The run plan. */
+#define FAILURES_PLAN(prepare_inputs)                                                              \
+    {                                                                                              \
+        .name = FAILURES_RUN, .flags = RUN_ON_EMULATOR | RUN_FAULTS, .prepare = prepare_inputs,    \
+        .seconds = FAILURES_SECONDS, .trace_records = FAILURES_RECORDS                             \
+    }
+
 struct failures_contract {
     enum answer_api api;
     /* The student's function in which the call failed, and what it returned: evidence, phase,

@@ -345,6 +345,7 @@ START_TEST(a_crash_without_a_record_as_well)
     judge();
     says("A call was made to fail; after that the program was still running after 10 s and was "
          "stopped.");
+    ck_assert(strstr(verdict.failures[0].hint, "ask again") != NULL);
 }
 END_TEST
 

@@ -102,7 +102,7 @@ static const struct run_plan runs[] = {
     {.name = "failures", .flags = RUN_ON_BOTH, .prepare = prepare_failures},
     {.name = "fault", .flags = RUN_ON_BOTH, .prepare = prepare_fault},
     {.name = "timed", .flags = RUN_ON_BOTH | RUN_TIMED, .prepare = prepare_timed},
-    {.name = FAILURES_RUN, .flags = RUN_ON_EMULATOR | RUN_FAULTS, .prepare = prepare_each_failure},
+    FAILURES_PLAN(prepare_each_failure),
     {0},
 };
 

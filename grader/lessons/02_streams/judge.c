@@ -110,7 +110,7 @@ static const struct run_plan runs[] = {
      .prepare = prepare_large,
      .seconds = LARGE_SECONDS,
      .memory = LARGE_MEMORY},
-    {.name = FAILURES_RUN, .flags = RUN_ON_EMULATOR | RUN_FAULTS, .prepare = prepare_faults},
+    FAILURES_PLAN(prepare_faults),
     {0},
 };
 

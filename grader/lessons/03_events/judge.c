@@ -94,7 +94,7 @@ static const struct run_plan runs[] = {
      .seconds = 60.0},
     {.name = "failures", .flags = RUN_ON_BOTH, .prepare = prepare_failures},
     {.name = "timed", .flags = RUN_ON_BOTH | RUN_TIMED, .prepare = prepare_timed},
-    {.name = FAILURES_RUN, .flags = RUN_ON_EMULATOR | RUN_FAULTS, .prepare = prepare_each_failure},
+    FAILURES_PLAN(prepare_each_failure),
     {0},
 };
 

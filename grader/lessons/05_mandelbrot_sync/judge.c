@@ -104,7 +104,7 @@ static const struct run_plan runs[] = {
     {.name = "pictures", .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER, .prepare = prepare_pictures},
     {.name = "errors", .flags = RUN_ON_BOTH, .prepare = prepare_errors},
     {.name = "time", .flags = RUN_ON_BOTH | RUN_TIMED, .prepare = prepare_time},
-    {.name = FAILURES_RUN, .flags = RUN_ON_EMULATOR | RUN_FAULTS, .prepare = prepare_each_failure},
+    FAILURES_PLAN(prepare_each_failure),
     {.name = NULL},
 };
 

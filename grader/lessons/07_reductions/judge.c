@@ -174,7 +174,7 @@ static const struct run_plan runs[] = {
      .prepare = prepare_time,
      .seconds = 60,
      .memory = (uint64_t)4 << 30},
-    {.name = FAILURES_RUN, .flags = RUN_ON_EMULATOR | RUN_FAULTS, .prepare = prepare_each_failure},
+    FAILURES_PLAN(prepare_each_failure),
     {.name = NULL},
 };
 
