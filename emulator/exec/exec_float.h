@@ -58,11 +58,14 @@ static inline f64 exec_flush64(f64 value)
     return exec_f64(bits & UINT64_C(0x7ff) << 52 ? bits : bits & UINT64_C(1) << 63);
 }
 
-/* A result that was subnormal before it was rounded becomes a zero of its sign. */
+/* A result that is below the normal numbers when it is rounded as if exponents had no end becomes a
+ * zero of its sign: the smallest normal number may be such a result's neighbour, and then stays. */
 static inline f32 exec_flush_exact(f32 result, f64 exact)
 {
     const u32 bits = exec_bits32(result);
-    return exec_f32(fabs(exact) < 0x1p-126 ? bits & 0x80000000u : bits);
+    const f32 rounded = (f32)(exact * 0x1p64);
+    const bool tiny = fabsf(rounded) < 0x1p-62f;
+    return exec_f32(tiny ? bits & 0x80000000u : bits);
 }
 
 /* A NaN made quiet; other values as they are. */

@@ -23,7 +23,9 @@ static inline f64 half_widen(u16 bits, unsigned fraction_bits, unsigned exponent
     const int bias = (1 << (exponent_bits - 1)) - 1;
     const f64 sign = bits & 0x8000 ? -1.0 : 1.0;
     if (exponent == (1u << exponent_bits) - 1)
-        return fraction ? exec_f64(UINT64_C(0x7ff8) << 48) : sign * (f64)INFINITY;
+        return fraction ? exec_f64((u64)(bits & 0x8000) << 48 | UINT64_C(0x7ff8) << 48 |
+                                   (u64)fraction << (52 - fraction_bits))
+                        : sign * (f64)INFINITY;
     if (exponent == 0) return sign * ldexp((f64)fraction, 1 - bias - (int)fraction_bits);
     return sign *
            ldexp((f64)(fraction | 1u << fraction_bits), (int)exponent - bias - (int)fraction_bits);
@@ -61,6 +63,29 @@ static inline u16 half_round(f64 value, unsigned fraction_bits, unsigned exponen
     if (number < infinity) return (u16)(sign | number);
     const bool to_infinity = rounding == HALF_NEAREST || away;
     return (u16)(sign | (to_infinity ? infinity : infinity - 1));
+}
+
+/* As a conversion from f64 does it: NaN keeps its sign and the upper bits of its payload. */
+static inline u16 half_narrow(f64 value, unsigned fraction_bits, unsigned exponent_bits,
+                              enum half_rounding rounding)
+{
+    const u16 bits = half_round(value, fraction_bits, exponent_bits, rounding);
+    if (value == value) return bits;
+    const u64 wide = exec_bits64(value);
+    const u16 infinity = (u16)(((1u << exponent_bits) - 1) << fraction_bits);
+    const u16 payload = (u16)(wide >> (52 - fraction_bits) & ((1u << fraction_bits) - 1));
+    return (u16)(wide >> 63 << 15) | infinity | (u16)(1u << (fraction_bits - 1)) | payload;
+}
+
+/* Rounded to nearest; flushed as exec_flush_exact does it. */
+static inline u16 half_round_flushed(f64 value, unsigned fraction_bits, unsigned exponent_bits)
+{
+    const u16 bits = half_round(value, fraction_bits, exponent_bits, HALF_NEAREST);
+    const int smallest = 2 - (1 << (exponent_bits - 1)), up = 8;
+    if (!(fabs(value) < ldexp(1.0, smallest + 1))) return bits;
+    const u16 rounded = half_round(ldexp(value, up), fraction_bits, exponent_bits, HALF_NEAREST);
+    const bool tiny = (rounded & 0x7fffu) < (u32)(up + 1) << fraction_bits;
+    return tiny ? bits & 0x8000 : bits;
 }
 
 /* a * b + c, where a * b is exact in f64: the sum is rounded to odd, so that rounding it again to a

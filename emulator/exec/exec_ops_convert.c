@@ -70,10 +70,11 @@ static inline u64 clamp_unsigned(u64 value, s64 low, u64 high)
     }))
 
 /* tf32: an expression over the bits v, which rounds above bit 13; NaN is canonical. */
+#define TF32_NAN 0x7fffe000u
 #define TF32_OF(bits, rounded)                                                                     \
     (__extension__({                                                                               \
         const u32 v = (bits);                                                                      \
-        (v & 0x7fffffffu) > 0x7f800000u    ? EXEC_NAN32                                            \
+        (v & 0x7fffffffu) > 0x7f800000u    ? TF32_NAN                                              \
         : (v & 0x7fffffffu) == 0x7f800000u ? v                                                     \
                                            : (rounded)&0xffffe000u;                                \
     }))
@@ -83,6 +84,12 @@ static inline u64 clamp_unsigned(u64 value, s64 low, u64 high)
         const u32 w = (bits);                                                                      \
         (w & 0x7fffffffu) == 0x7f800000u ? w - 0x2000u : w;                                        \
     }))
+
+/* .rna is no instruction of a GPU's: NaN and infinity are cut off and not rounded, and .satfinite
+ * takes one unit from both. */
+#define TF32_SPECIAL(bits) (((bits)&0x7f800000u) == 0x7f800000u)
+#define TF32_RNA(bits) ((TF32_SPECIAL(bits) ? (bits) : (bits) + 0x1000u) & 0xffffe000u)
+#define TF32_RNA_FINITE(bits) (TF32_RNA(bits) - (TF32_SPECIAL(TF32_RNA(bits)) ? 0x2000u : 0))
 
 /* The order matters: the rows twice, as functions and as a table. */
 // clang-format off

@@ -30,11 +30,17 @@ static inline f32 exec_rsqrt(f32 a)
     return (f32)(1.0 / sqrt((f64)a));
 }
 
-/* rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 compute the upper 32 bits; the lower are zero, and
- * subnormal results are flushed. */
+/* rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 read and compute the upper 32 bits; the lower are
+ * zero, and subnormal results are flushed. */
+#define COARSE_BITS UINT64_C(0xffffffff00000000)
+static inline f64 exec_coarse_of(f64 value)
+{
+    return exec_flush64(exec_f64(exec_bits64(value) & COARSE_BITS));
+}
 static inline f64 exec_coarse(f64 value)
 {
-    return exec_f64(exec_bits64(exec_flush64(value)) & UINT64_C(0xffffffff00000000));
+    const u64 bits = value != value ? UINT64_C(0x7fffffff00000000) : exec_bits64(value);
+    return exec_coarse_of(exec_f64(bits));
 }
 
 static inline f32 exec_xorsign(f32 magnitude, f32 a, f32 b)

@@ -9,18 +9,22 @@
 #define ZERO_F16(bits) half_flush(bits, HALF_F16)
 
 /* An expression over the values x, y, z of one format, rounded back to it. */
-#define HALF_EXPRESSION(V, FORMAT, p, q, r, expression)                                            \
+#define HALF_EXPRESSION_AS(rounded, V, p, q, r)                                                    \
     (__extension__({                                                                               \
         const f64 x = V(p), y = V(q), z = V(r);                                                    \
         const u16 x_bits = (u16)(p), y_bits = (u16)(q);                                            \
         (void)y, (void)z, (void)x_bits, (void)y_bits;                                              \
-        half_round((expression), FORMAT, HALF_NEAREST);                                            \
+        (rounded);                                                                                 \
     }))
+#define HALF_EXPRESSION(V, FORMAT, p, q, r, expression)                                            \
+    HALF_EXPRESSION_AS(half_round((expression), FORMAT, HALF_NEAREST), V, p, q, r)
 #define F16_1(p, e) HALF_EXPRESSION(VALUE_F16, HALF_F16, p, 0, 0, e)
 #define F16_2(p, q, e) HALF_EXPRESSION(VALUE_F16, HALF_F16, p, q, 0, e)
 #define F16_3(p, q, r, e) HALF_EXPRESSION(VALUE_F16, HALF_F16, p, q, r, e)
-#define F16_2Z(p, q, e) ZERO_F16(F16_2(ZERO_F16(p), ZERO_F16(q), e))
-#define F16_3Z(p, q, r, e) ZERO_F16(F16_3(ZERO_F16(p), ZERO_F16(q), ZERO_F16(r), e))
+#define F16_2Z(p, q, e) F16_3Z(p, q, 0, e)
+#define F16_3Z(p, q, r, e)                                                                         \
+    HALF_EXPRESSION_AS(half_round_flushed((e), HALF_F16), VALUE_F16, ZERO_F16(p), ZERO_F16(q),     \
+                       ZERO_F16(r))
 #define BF16_1(p, e) HALF_EXPRESSION(VALUE_BF16, HALF_BF16, p, 0, 0, e)
 #define BF16_2(p, q, e) HALF_EXPRESSION(VALUE_BF16, HALF_BF16, p, q, 0, e)
 #define BF16_3(p, q, r, e) HALF_EXPRESSION(VALUE_BF16, HALF_BF16, p, q, r, e)

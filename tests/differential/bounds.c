@@ -120,12 +120,11 @@ unsigned char diff_bound(const struct diff_form *form, const uint64_t *sources, 
     const long double tiny = smallest_normal(kind);
     long double operand[2] = {0, 0};
     for (unsigned k = 0; k < form->sources && k < 2; k++) {
-        operand[k] = value_of(kind, sources[k] >> shift & mask);
+        /* .approx.ftz.f64 reads the upper word only: a NaN of the lower one is infinite. */
+        const uint64_t read = kind == DIFF_F64 && ftz ? sources[k] >> 32 << 32 : sources[k];
+        operand[k] = value_of(kind, read >> shift & mask);
         if (ftz && fabsl(operand[k]) < tiny) operand[k] = copysignl(0, operand[k]);
     }
-    /* .approx.ftz.f64 reads the upper word only: a NaN of the lower one is infinite. */
-    if (kind == DIFF_F64 && ftz && isnan(operand[0]) && !(sources[0] >> 32 & 0xfffff))
-        operand[0] = sources[0] >> 63 ? -(long double)INFINITY : (long double)INFINITY;
     const struct bound bound = bound_of(form, kind, operand[0], operand[1]);
     const long double got = value_of(kind, result >> shift & mask);
     *why = 0;

@@ -90,7 +90,7 @@ struct diff_case *diff_new(struct diff_cases *cases, const char *format, ...)
 
 struct diff_random diff_case_random(const struct diff_case *one, const char *purpose)
 {
-    const uint64_t seed = diff_hash(one->name, strlen(one->name), 0);
+    const uint64_t seed = diff_hash(one->name, strcspn(one->name, "#"), 0);
     return (struct diff_random){.state = diff_hash(purpose, strlen(purpose), seed)};
 }
 

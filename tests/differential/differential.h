@@ -110,7 +110,7 @@ unsigned char diff_bound(const struct diff_form *form, const uint64_t *sources, 
  */
 
 struct diff_case {
-    char name[64]; /* "group/variant", no blanks */
+    char name[64]; /* "group/variant", no blanks; behind a # what does not change the case's seed */
     /* The kernel `.visible .entry kernel(.param .u64 in, .param .u64 out)`, and the functions that
      * it needs, whose names begin with the kernel's. */
     void (*write)(const struct diff_case *one, const char *kernel, struct diff_text *text);
@@ -120,6 +120,9 @@ struct diff_case {
                  unsigned index, struct diff_text *text);
     const struct diff_form *form; /* forms.c */
     uint32_t number;              /* of the other files */
+    uint32_t prefix;              /* of a random program: only so many computations; 0: all */
+    bool
+        plain; /* the device's compiler must not optimise, or it is the compiler that is compared */
     uint32_t blocks, threads;
     uint32_t in_bytes, out_bytes; /* at most DIFF_BUFFER */
     uint32_t stride;              /* bytes of the output per element that `tell` knows */
@@ -144,6 +147,8 @@ void diff_warp_cases(struct diff_cases *cases);
 void diff_control_cases(struct diff_cases *cases);
 void diff_random_cases(struct diff_cases *cases);
 void diff_all_cases(struct diff_cases *cases);
+/* The beginnings of a random program, to see from where on two devices differ. */
+void diff_prefix_cases(struct diff_cases *cases, const struct diff_case *one);
 
 /* The hash that is compared. For approximate forms also whether every result is within its bound:
  * `why`, if not empty after the call, says which is not. */

@@ -141,8 +141,11 @@ static uint64_t immediate_value(const struct diff_form *form, unsigned index,
             index < 4 ? diff_edge(kind, index + diff_below(random, 20)) : diff_value(kind, random);
         /* By a constant zero everything is left to ptxas: see excluded.def. */
         if (!value && divides) continue;
-        /* ptxas takes positions and lengths of bfe and bfi up to 255. */
-        return !strncmp(form->text, "bf", 2) ? value & 0xff : value;
+        /* ptxas takes positions and lengths of bfe and bfi up to 255, and of a shift of 16 bits
+         * the lower half of an immediate. */
+        return !strncmp(form->text, "bf", 2)                       ? value & 0xff
+               : kind == DIFF_AMOUNT && form->result == DIFF_INT16 ? value & 0xffff
+                                                                   : value;
     }
 }
 
@@ -260,11 +263,38 @@ static void tell(const struct diff_case *one, const unsigned char *in, const uns
     }
 }
 
+/* Are the sign and payload of a NaN nobody's promise? abs and neg of f32 say so; and ptxas turns a
+ * constant's sign round where that saves it an instruction. */
+static bool nan_is_open(const struct diff_case *one)
+{
+    const struct diff_form *form = one->form;
+    if (form->approximate || (form->result != DIFF_F32 && form->result != DIFF_F64)) return false;
+    return one->number == IMMEDIATE || !strncmp(form->text, "abs.", 4) ||
+           !strncmp(form->text, "neg.", 4);
+}
+
+/* One NaN is as good as another. */
+static uint64_t digest_numbers(const struct diff_case *one, const unsigned char *out)
+{
+    const unsigned bytes = bytes_of(one->form->width[0]);
+    const uint64_t infinity = bytes == 4 ? UINT64_C(0x7f800000) : UINT64_C(0x7ff) << 52;
+    const uint64_t sign = UINT64_C(1) << (8 * bytes - 1);
+    uint64_t hash = 0;
+    for (uint32_t at = 0; at + bytes <= one->out_bytes; at += bytes) {
+        uint64_t value = 0;
+        memcpy(&value, out + at, bytes);
+        if ((value & ~sign) > infinity) value = ~sign;
+        hash = diff_hash(&value, sizeof value, hash);
+    }
+    return hash;
+}
+
 uint64_t diff_digest(const struct diff_case *one, const unsigned char *in, const unsigned char *out,
                      char *why, size_t size)
 {
     const struct diff_form *form = one->form;
     if (size) *why = 0;
+    if (form && nan_is_open(one)) return digest_numbers(one, out);
     if (!form || !form->approximate) return diff_hash(out, one->out_bytes, 0);
     const unsigned bytes = form->width[0] / 8, count = elements(one);
     struct diff_random random = diff_case_random(one, "immediates");
@@ -306,6 +336,8 @@ void diff_form_cases(struct diff_cases *cases)
     for (size_t k = 0; k < count; k++) {
         for (unsigned variant = 0; variant < VARIANTS; variant++) {
             if (variant == IMMEDIATE && !has_immediates(&forms[k])) continue;
+            /* ptxas forgets the guard of a testp (driver 580). */
+            if (variant == GUARDED && !strncmp(forms[k].text, "testp", 5)) continue;
             /* The row has been under guards and with immediates in its own form. */
             if (variant != PLAIN && forms[k].derived) continue;
             char extra[24] = "";

@@ -12,6 +12,20 @@ static int by_name(const void *a, const void *b)
                   ((const struct diff_golden_line *)b)->name);
 }
 
+/* Of all that the case is made of. */
+static uint16_t identity(const struct diff_case *one)
+{
+    struct diff_text text = {.bytes = NULL};
+    unsigned char *in = diff_allocate(DIFF_BUFFER, 1);
+    one->write(one, "kernel", &text);
+    one->fill(one, in);
+    const uint64_t hash = diff_hash(
+        in, one->in_bytes, diff_hash(text.bytes, text.length, one->blocks << 16 | one->threads));
+    free(in);
+    diff_text_free(&text);
+    return (uint16_t)hash;
+}
+
 static void add(struct diff_golden *golden, const char *group, const char *token)
 {
     if (golden->count == golden->room) {
@@ -24,7 +38,9 @@ static void add(struct diff_golden *golden, const char *group, const char *token
     if (!equals) return;
     struct diff_golden_line *line = &golden->lines[golden->count++];
     snprintf(line->name, sizeof line->name, "%s/%.*s", group, (int)(equals - token), token);
-    line->hash = strtoull(equals + 1, NULL, 16);
+    char *dot = NULL;
+    line->hash = strtoull(equals + 1, &dot, 16);
+    line->of = *dot == '.' ? (uint16_t)strtoul(dot + 1, NULL, 16) : 0;
 }
 
 bool diff_golden_read(struct diff_golden *golden, const char *path)
@@ -47,15 +63,16 @@ bool diff_golden_read(struct diff_golden *golden, const char *path)
     return true;
 }
 
-bool diff_golden_find(const struct diff_golden *golden, const char *name, uint64_t *hash)
+bool diff_golden_find(const struct diff_golden *golden, const struct diff_case *one, uint64_t *hash)
 {
     struct diff_golden_line key;
     if (!golden->count) return false;
-    snprintf(key.name, sizeof key.name, "%s", name);
+    memcpy(key.name, one->name, sizeof key.name);
     const struct diff_golden_line *line =
         bsearch(&key, golden->lines, golden->count, sizeof *golden->lines, by_name);
-    if (line) *hash = line->hash;
-    return line != NULL;
+    if (!line || line->of != identity(one)) return false;
+    *hash = line->hash;
+    return true;
 }
 
 void diff_golden_free(struct diff_golden *golden)
@@ -71,8 +88,8 @@ void diff_golden_write(FILE *file, const struct diff_case *one, const struct dif
     }
     if (*result->message) fprintf(file, "# %s: inexact: %s\n", one->name, result->message);
     const char *slash = strchr(one->name, '/');
-    fprintf(file, "%.*s %s=%016llx\n", (int)(slash - one->name), one->name, slash + 1,
-            (unsigned long long)result->hash);
+    fprintf(file, "%.*s %s=%016llx.%04x\n", (int)(slash - one->name), one->name, slash + 1,
+            (unsigned long long)result->hash, identity(one));
 }
 
 /* ---- outputs: records of name, size, bytes -----------------------------------------------------

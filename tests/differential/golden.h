@@ -1,8 +1,9 @@
 /* golden: what a device gave, as hashes (a text file that is committed) and as outputs (a binary
  * file for looking into differences).
  *
- * A golden file has lines `group variant=hash variant=hash ...`; a case that did not run is a line
- * `# group/variant: why`.
+ * A golden file has lines `group variant=hash.of variant=hash.of ...`; `of` is of the kernel's text
+ * and input, so that a case that has become another since then counts as new. A case that did not
+ * run is a line `# group/variant: why`.
  */
 #ifndef OVERLAP_TESTS_DIFFERENTIAL_GOLDEN_H
 #define OVERLAP_TESTS_DIFFERENTIAL_GOLDEN_H
@@ -15,12 +16,14 @@ struct diff_golden {
     struct diff_golden_line {
         char name[64];
         uint64_t hash;
+        uint16_t of;
     } * lines;
     size_t count, room;
 };
 
 bool diff_golden_read(struct diff_golden *golden, const char *path); /* false: cannot, said */
-bool diff_golden_find(const struct diff_golden *golden, const char *name, uint64_t *hash);
+bool diff_golden_find(const struct diff_golden *golden, const struct diff_case *one,
+                      uint64_t *hash);
 void diff_golden_free(struct diff_golden *golden);
 /* In the cases' order. */
 void diff_golden_write(FILE *file, const struct diff_case *one, const struct diff_result *result);

@@ -3,7 +3,7 @@
  *   differential [--match GLOB] [--shard I/N] [--module COUNT] [--limit SECONDS] [--deadline
  * SECONDS]
  *                [--golden FILE] [--known FILE] [--results FILE] [--values FILE]
- *                [--compare FILE]...
+ *                [--compare FILE]... [--prefixes]
  *   differential --list | --count | --excluded
  *   differential --ptx CASE | --dump CASE | --modules FOLDER
  *
@@ -18,6 +18,8 @@
  *   --results  write what this device gave, in the form of a golden file, and what failed
  *   --values   write the outputs themselves
  *   --compare  compare with such outputs, element by element
+ *   --prefixes instead of the cases, the beginnings of those that are random programs
+ *   --level    how much the device's compiler optimises, 0 to 4 (0 for random programs, else 4)
  *   --dump     run one case and print each element of its output
  *   --modules  write the PTX as files, for ptxas
  *
@@ -43,6 +45,7 @@ struct settings {
     const char *match, *golden, *known, *results, *values, *folder;
     const char *compare[16];
     unsigned compares, shard, shards, module, limit, deadline;
+    int level;
 };
 
 /* What parent and child share. */
@@ -138,7 +141,7 @@ static void done(void *context, const struct diff_case *one, const struct diff_r
 static void child(struct job *job, size_t from, size_t alone)
 {
     const struct settings *settings = job->settings;
-    struct diff_device *device = diff_device_open();
+    struct diff_device *device = diff_device_open(job->settings->level);
     if (settings->values) job->values = fopen(settings->values, "ab");
     for (unsigned k = 0; k < settings->compares; k++)
         diff_outputs_read(&job->outputs, settings->compare[k]);
@@ -246,7 +249,7 @@ static int report(const struct job *job)
         ran++;
         if (*result->message) printf("%s: inexact: %s\n", one->name, result->message);
         uint64_t expected = 0;
-        const bool known = diff_golden_find(&golden, one->name, &expected);
+        const bool known = diff_golden_find(&golden, one, &expected);
         unknown += settings->golden && !known;
         const bool same = !known || expected == result->hash;
         char *reason = known_reason(list, one->name);
@@ -297,7 +300,7 @@ static int one_case(const struct diff_cases *all, const char *name, bool run)
         if (strcmp(one->name, name)) continue;
         print_case(one);
         if (!run) return 0;
-        struct diff_device *device = diff_device_open();
+        struct diff_device *device = diff_device_open(-1);
         diff_device_run(device, &one, 1, dumped, NULL);
         diff_device_close(device);
         return 0;
@@ -336,14 +339,26 @@ static int print_excluded(void)
     return 0;
 }
 
+static struct diff_cases beginnings(struct diff_cases *all, struct settings *settings)
+{
+    struct diff_cases parts = {.cases = NULL};
+    for (size_t k = 0; k < all->count; k++)
+        if (!fnmatch(settings->match, all->cases[k].name, FNM_EXTMATCH))
+            diff_prefix_cases(&parts, &all->cases[k]);
+    free(all->cases);
+    settings->match = "*";
+    return parts;
+}
+
 int main(int count, char **arguments)
 {
-    enum { LIST = 256, COUNT, EXCLUDED_FORMS, PTX, DUMP };
+    enum { LIST = 256, COUNT, EXCLUDED_FORMS, PTX, DUMP, PREFIXES };
     static const struct option options[] = {{"match", required_argument, NULL, 'm'},
                                             {"shard", required_argument, NULL, 's'},
                                             {"module", required_argument, NULL, 'k'},
                                             {"limit", required_argument, NULL, 'l'},
                                             {"deadline", required_argument, NULL, 'd'},
+                                            {"level", required_argument, NULL, 'o'},
                                             {"golden", required_argument, NULL, 'g'},
                                             {"known", required_argument, NULL, 'n'},
                                             {"results", required_argument, NULL, 'r'},
@@ -352,15 +367,17 @@ int main(int count, char **arguments)
                                             {"modules", required_argument, NULL, 'f'},
                                             {"list", no_argument, NULL, LIST},
                                             {"count", no_argument, NULL, COUNT},
+                                            {"prefixes", no_argument, NULL, PREFIXES},
                                             {"excluded", no_argument, NULL, EXCLUDED_FORMS},
                                             {"ptx", required_argument, NULL, PTX},
                                             {"dump", required_argument, NULL, DUMP},
                                             {NULL, 0, NULL, 0}};
     struct settings settings = {
-        .match = "*", .shards = 1, .module = MODULE, .limit = 30, .deadline = 3600};
+        .match = "*", .shards = 1, .module = MODULE, .limit = 30, .deadline = 3600, .level = -1};
     struct diff_cases all = {.cases = NULL};
     int action = 0;
     const char *name = NULL;
+    bool prefixes = false;
     for (int option; (option = getopt_long(count, arguments, "", options, NULL)) != -1;) {
         switch (option) {
         case 'm':
@@ -377,6 +394,9 @@ int main(int count, char **arguments)
             break;
         case 'd':
             settings.deadline = (unsigned)atoi(optarg);
+            break;
+        case 'o':
+            settings.level = atoi(optarg);
             break;
         case 'g':
             settings.golden = optarg;
@@ -396,6 +416,9 @@ int main(int count, char **arguments)
         case 'f':
             settings.folder = optarg;
             break;
+        case PREFIXES:
+            prefixes = true;
+            break;
         case '?':
             return 2;
         default:
@@ -406,6 +429,7 @@ int main(int count, char **arguments)
     }
     if (optind < count || !settings.module || !settings.shards) return 2;
     diff_all_cases(&all);
+    if (prefixes) all = beginnings(&all, &settings);
     if (action == PTX || action == DUMP) return one_case(&all, name, action == DUMP);
     if (action == EXCLUDED_FORMS) return print_excluded();
 

@@ -11,6 +11,7 @@ struct diff_device {
     CUcontext context;
     CUdeviceptr in, out;
     unsigned char *host_in, *host_out;
+    int level;
 };
 
 static void must(CUresult result, const char *what)
@@ -30,7 +31,7 @@ static void make_context(struct diff_device *device)
     must(cuMemAlloc(&device->out, DIFF_BUFFER), "cuMemAlloc");
 }
 
-struct diff_device *diff_device_open(void)
+struct diff_device *diff_device_open(int level)
 {
     struct diff_device *device = diff_allocate(1, sizeof *device);
     must(cuInit(0), "cuInit");
@@ -38,6 +39,7 @@ struct diff_device *diff_device_open(void)
     make_context(device);
     device->host_in = diff_allocate(1, DIFF_BUFFER);
     device->host_out = diff_allocate(1, DIFF_BUFFER);
+    device->level = level;
     return device;
 }
 
@@ -75,16 +77,25 @@ void diff_module(const struct diff_case *const *cases, size_t count, struct diff
     }
 }
 
-static CUmodule load(const struct diff_case *const *cases, size_t count, CUresult *error, char *log,
-                     size_t size)
+static int level_of(const struct diff_case *const *cases, size_t count, int asked)
+{
+    for (size_t k = 0; k < count && asked < 0; k++)
+        if (cases[k]->plain) return 0;
+    return asked < 0 ? 4 : asked;
+}
+
+static CUmodule load(const struct diff_case *const *cases, size_t count, int level, CUresult *error,
+                     char *log, size_t size)
 {
     struct diff_text text = {.bytes = NULL};
     diff_module(cases, count, &text);
     CUmodule module = NULL;
-    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-    void *values[] = {log, (void *)(uintptr_t)size};
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+                              CU_JIT_OPTIMIZATION_LEVEL};
+    void *values[] = {log, (void *)(uintptr_t)size,
+                      (void *)(uintptr_t)level_of(cases, count, level)};
     memset(log, 0, size);
-    *error = cuModuleLoadDataEx(&module, text.bytes, 2, options, values);
+    *error = cuModuleLoadDataEx(&module, text.bytes, 3, options, values);
     diff_text_free(&text);
     return *error == CUDA_SUCCESS ? module : NULL;
 }
@@ -125,7 +136,7 @@ void diff_device_run(struct diff_device *device, const struct diff_case *const *
 {
     char log[2048];
     CUresult error;
-    CUmodule module = load(cases, count, &error, log, sizeof log);
+    CUmodule module = load(cases, count, device->level, &error, log, sizeof log);
     if (!module && count > 1) {
         for (size_t k = 0; k < count; k++) diff_device_run(device, &cases[k], 1, done, context);
         return;

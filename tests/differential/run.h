@@ -24,7 +24,8 @@ struct diff_result {
 
 struct diff_device;
 
-struct diff_device *diff_device_open(void);
+/* `level`: how much the device's compiler optimises, 0 to 4; -1: as the cases say. */
+struct diff_device *diff_device_open(int level);
 void diff_device_close(struct diff_device *device);
 
 /* Runs cases[0..count), all in one module if that loads. `done` is called after each with its

@@ -110,7 +110,7 @@ static void fill(const struct diff_case *one, unsigned char *in)
     const unsigned operation = one->number & 0xffff;
     const bool shuffles =
         operation >= OPERATIONS || !strcmp(operations[operation].name, "shfl.chain");
-    const unsigned shuffle = operation >= OPERATIONS ? operation - OPERATIONS : 7;
+    const unsigned shuffle = operation >= OPERATIONS ? operation - OPERATIONS : 3;
     for (unsigned warp = 0; warp < BLOCKS * THREADS / 32; warp++) {
         struct input lanes[32];
         uint32_t masks[CLASSES] = {0, 0, 0};

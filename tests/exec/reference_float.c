@@ -41,6 +41,13 @@ static float flushed(float value)
     return fpclassify(value) == FP_SUBNORMAL ? copysignf(0, value) : value;
 }
 
+/* Flushed is what is below the normal numbers when it is rounded as if exponents had no end. */
+static float flushed_result(float value, long double exact)
+{
+    const float rounded = (float)(exact * 0x1p64L);
+    return fabsf(rounded) < 0x1p-62f ? copysignf(0, value) : value;
+}
+
 /* The result of an f32 instruction after the rules that all share. */
 static void finish(const struct compute_key *key, float value, struct reference *reference)
 {
@@ -179,20 +186,19 @@ static bool single(const struct compute_key *key, const uint64_t *in, struct ref
     }
     if (approximation(key, a, b, reference)) return true;
     float value;
+    long double exact = 1;
     if (!strcmp(op, "add"))
         value = (float)((long double)a + b);
     else if (!strcmp(op, "sub"))
         value = (float)((long double)a - b);
-    else if (!strcmp(op, "mul")) {
-        value = (float)((long double)a * b);
-        /* Subnormal before it is rounded. */
-        if (flush && fabsl((long double)a * b) < 0x1p-126L) value = copysignf(0, value);
-    } else if (!strcmp(op, "div"))
-        value = (float)((long double)a / b);
+    else if (!strcmp(op, "mul"))
+        value = (float)(exact = (long double)a * b);
+    else if (!strcmp(op, "div"))
+        value = (float)(exact = (long double)a / b);
     else if (!strcmp(op, "fma") || !strcmp(op, "mad"))
-        value = fmaf(a, b, c);
+        value = fmaf(a, b, c), exact = (long double)a * b + c;
     else if (!strcmp(op, "rcp"))
-        value = (float)(1.0L / a);
+        value = (float)(exact = 1.0L / a);
     else if (!strcmp(op, "sqrt"))
         value = (float)sqrtl(a);
     else if (!strcmp(op, "abs"))
@@ -210,6 +216,7 @@ static bool single(const struct compute_key *key, const uint64_t *in, struct ref
         }
     } else
         return false;
+    if (flush) value = flushed_result(value, exact);
     finish(key, value, reference);
     return true;
 }
@@ -231,6 +238,8 @@ static bool twofold(const struct compute_key *key, const uint64_t *in, struct re
         return true;
     }
     if (compute_has(key, "approx")) {
+        /* The upper word only. */
+        if (compute_has(key, "ftz")) a = double_of(in[0] >> 32 << 32);
         if (fpclassify(a) == FP_SUBNORMAL && compute_has(key, "ftz")) a = copysign(0, a);
         value = !strcmp(op, "rcp") ? 1 / a : 1 / sqrt(a);
         if (fpclassify(value) == FP_SUBNORMAL) value = copysign(0, value);
@@ -318,8 +327,9 @@ static long double integer(uint64_t bits, const char *type)
 static uint32_t tf32(const struct compute_key *key, uint32_t bits)
 {
     const float value = float_of(bits);
-    const bool plain = compute_has(key, "rna") && !compute_has(key, "satfinite");
-    if (isnan(value)) return plain ? bits : 0x7fffffff;
+    if (compute_has(key, "rna") && !isfinite(value))
+        return (bits & ~0x1fffu) - (compute_has(key, "satfinite") ? 0x2000 : 0);
+    if (isnan(value)) return 0x7fffe000;
     if (compute_has(key, "relu") && value <= 0) return 0;
     uint32_t below = bits & ~0x1fffu;
     const uint32_t above = below + 0x2000;
@@ -350,9 +360,13 @@ static bool convert(const struct compute_key *key, const uint64_t *in, struct re
                                              : integer(in[0], from);
     if (*to == 'u' || *to == 's')
         to_integer(key, value, wide, reference);
-    else if (!strcmp(to, "f32"))
-        finish(key, (float)whole(key, value), reference);
-    else if (!strcmp(to, "f64"))
+    else if (!strcmp(to, "f32")) {
+        float rounded = (float)whole(key, value);
+        if (wide && compute_has(key, "ftz")) rounded = flushed_result(rounded, value);
+        finish(key, rounded, reference);
+        /* A NaN keeps its payload, as the comparison with a GPU shows. */
+        reference->any_nan = isnan(rounded) && !compute_has(key, "sat");
+    } else if (!strcmp(to, "f64"))
         finish_double(key, (double)whole(key, value), reference);
     else
         return false;

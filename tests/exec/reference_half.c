@@ -177,7 +177,10 @@ static bool operate(const struct compute_key *key, bool brain, const uint16_t *b
     if (compute_has(key, "sat")) value = saturated(value);
     if (compute_has(key, "relu") && value <= 0) value = 0;
     *result = narrow(value, brain, NEAREST);
-    if (flush) *result = flushed(*result, brain);
+    /* Below the normal numbers when it is rounded as if exponents had no end. */
+    const uint16_t scaled = narrow(value * 256, brain, NEAREST);
+    const uint16_t smallest = (uint16_t)(9 << (brain ? 7 : 10));
+    if (flush && (scaled & 0x7fff) < smallest) *result &= 0x8000;
     return true;
 }
 
@@ -255,7 +258,8 @@ static bool convert(const struct compute_key *key, const uint64_t *in, struct re
         memcpy(&bits, &single, 4);
         memcpy(&reference->out, &twofold, 8);
         if (!strcmp(to, "f32")) reference->out = isnan(single) ? 0x7fffffff : bits;
-        reference->any_nan = isnan(twofold) && !strcmp(to, "f64");
+        /* Which NaN a payload becomes is held against a GPU. */
+        reference->any_nan = isnan(twofold) && !compute_has(key, "ftz");
         return true;
     }
     const bool both = strstr(to, "x2") != NULL;
@@ -263,9 +267,6 @@ static bool convert(const struct compute_key *key, const uint64_t *in, struct re
     for (unsigned k = 0; k <= both; k++) {
         /* The first source goes to the upper half. */
         quad value = exact_source(from, in, both ? 1 - k : 0);
-        if (!strcmp(from, "f32") && compute_has(key, "ftz") &&
-            fpclassify(float_of(in[0])) == FP_SUBNORMAL)
-            value = copysign(0, (double)value);
         if (compute_has(key, "sat")) value = saturated(value);
         if (compute_has(key, "relu") && value <= 0) value = 0;
         if (compute_has(key, "rni")) value = rint((double)value);
@@ -273,6 +274,11 @@ static bool convert(const struct compute_key *key, const uint64_t *in, struct re
         if (compute_has(key, "rmi")) value = floor((double)value);
         if (compute_has(key, "rpi")) value = ceil((double)value);
         uint16_t bits = narrow(value, brain, rounding_of(key));
+        if (!strcmp(from, "f64") && value != value && !compute_has(key, "sat")) {
+            const unsigned fraction = brain ? 7 : 10;
+            bits = (uint16_t)(in[0] >> 63 << 15 | (0x7fffu >> fraction << fraction) |
+                              1u << (fraction - 1) | (in[0] << 12 >> (64 - fraction)));
+        }
         if (compute_has(key, "satfinite") && (bits & 0x7fff) == format_of(brain)->count) bits--;
         out |= (uint64_t)bits << 16 * k;
     }
