@@ -87,9 +87,11 @@ START_TEST(the_nth_call_fails_and_no_other)
     OK(cuMemAlloc(&p, 64));
     OK(cuMemFree(p));
     ck_assert_uint_eq(made_to_fail(), 1);
+    const struct trace *trace = test_trace();
     const struct trace_record *call = NULL;
-    for (size_t i = 0; i < test_trace()->count; i++)
-        if (test_trace()->records[i].flags & TRACE_MADE_TO_FAIL) call = &test_trace()->records[i];
+    for (size_t i = 0; i < trace->count; i++)
+        if (trace->records[i].flags & TRACE_MADE_TO_FAIL) call = &trace->records[i];
+    ck_assert_ptr_nonnull(call);
     ck_assert_str_eq(call->name, "cuMemAlloc");
     ck_assert_int_eq(call->code, CUDA_ERROR_OUT_OF_MEMORY);
     ck_assert(call->flags & TRACE_CAN_FAIL);
