@@ -195,7 +195,7 @@ static const struct fault_row {
     [EXEC_UNSUPPORTED] = {CUDA_ERROR_NOT_SUPPORTED, "not supported"},
     [EXEC_ENDLESS] = {CUDA_ERROR_LAUNCH_TIMEOUT, "endless kernel"},
     [EXEC_BARRIER] = {CUDA_ERROR_LAUNCH_TIMEOUT, "barrier not reached"},
-    [EXEC_LANES] = {CUDA_ERROR_LAUNCH_TIMEOUT, "absent lanes"},
+    [EXEC_ABSENT] = {CUDA_ERROR_LAUNCH_TIMEOUT, "absent lanes"},
     [EXEC_MASK] = {CUDA_ERROR_LAUNCH_FAILED, "absent lanes"},
     [EXEC_STACK] = {CUDA_ERROR_ILLEGAL_ADDRESS, "stack overflow"},
     [EXEC_NO_MEMORY] = {CUDA_ERROR_OUT_OF_MEMORY, "out of memory"},

@@ -1,25 +1,8 @@
 /* Names: of error codes, and of functions for cuGetProcAddress. */
 #include "emulator/api/driver.h"
 
-#include <ctype.h>
 #include <driver_types.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* ---- kernels ----------------------------------------------------------------------------- */
-
-void name_plain(const char *name, char *text, size_t size)
-{
-    char *end;
-    const char *at = name;
-    if (strncmp(name, "_Z", 2) == 0) at += name[2] == 'N' ? 3 : 2;
-    const unsigned long length = isdigit((unsigned char)*at) ? strtoul(at, &end, 10) : 0;
-    if (at == name || length == 0 || strlen(end) < length)
-        snprintf(text, size, "%s", name);
-    else
-        snprintf(text, size, "%.*s", (int)length, end);
-}
 
 /* ---- errors ------------------------------------------------------------------------------ */
 

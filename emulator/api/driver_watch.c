@@ -10,8 +10,7 @@ enum { FOLDED = 256 }; /* findings that are told apart; a repeated one is counte
 static struct {
     struct {
         const char *kind;
-        char name[TRACE_NAME_SIZE]; /* the kernel's; of a copy none */
-        uint64_t caller;            /* the copy's */
+        uint64_t where; /* a hash of the source file; of a copy its caller */
         uint32_t lines[2];
         uint64_t region_caller;
         uint64_t *count; /* of the finding in the trace */
@@ -31,24 +30,31 @@ struct place {
     uint32_t line, other_line;
 };
 
-/* A finding of `operation`, `count` times, unless it is known. */
+static uint64_t hash_of(const char *text)
+{
+    uint64_t hash = 0xcbf29ce484222325ull;
+    while (*text != '\0') hash = (hash ^ (unsigned char)*text++) * 0x100000001b3ull;
+    return hash;
+}
+
+/* A finding of `operation`, `count` times. Two are one if their lines are the same, of whatever
+ * instance of a template. */
 static void tell(const struct operation *operation, const char *kind, const struct place *place,
                  const struct memory_region *region, uint64_t offset, uint64_t bytes,
                  uint64_t count, const char *sentence)
 {
     struct trace_record record = operation->record;
     const uint64_t region_caller = region != NULL ? region->caller : 0;
-    const uint64_t caller = record.what == TRACE_KERNEL ? 0 : record.caller;
+    const uint64_t where = place->file != NULL ? hash_of(place->file) : record.caller;
     size_t i = 0;
     for (; i < told.folded_count; i++)
-        if (told.folded[i].kind == kind && strcmp(told.folded[i].name, record.name) == 0 &&
-            told.folded[i].caller == caller && told.folded[i].lines[0] == place->line &&
+        if (told.folded[i].kind == kind && told.folded[i].where == where &&
+            told.folded[i].lines[0] == place->line &&
             told.folded[i].lines[1] == place->other_line &&
             told.folded[i].region_caller == region_caller)
             break;
     if (i < told.folded_count && told.folded[i].count != NULL) *told.folded[i].count += count;
     if (i < told.folded_count || i == FOLDED) return;
-    trace_copy_string(told.folded[i].name, sizeof told.folded[i].name, record.name);
     record.kind = TRACE_FINDING;
     record.code = 0;
     record.address = region != NULL ? region->address + offset : 0;
@@ -60,7 +66,7 @@ static void tell(const struct operation *operation, const char *kind, const stru
     trace_copy_string(record.file, sizeof record.file, place->file);
     trace_copy_string(record.text, sizeof record.text, sentence);
     told.folded[i].kind = kind;
-    told.folded[i].caller = caller;
+    told.folded[i].where = where;
     told.folded[i].lines[0] = place->line;
     told.folded[i].lines[1] = place->other_line;
     told.folded[i].region_caller = region_caller;
@@ -154,17 +160,34 @@ static void tell_blocks(const struct operation *operation, const struct exec_wat
          found->region, found->offset, found->bytes, found->count, sentence);
 }
 
+static void tell_barrier(const struct operation *operation, const struct exec_watch_found *found,
+                         const char *kernel)
+{
+    char sentence[TRACE_TEXT_SIZE];
+    const struct exec_watch_side *a = &found->first, *b = &found->second;
+    snprintf(sentence, sizeof sentence,
+             "kernel %s: of block (%u, %u, %u), thread (%u, %u, %u) waits at the barrier%s while "
+             "thread (%u, %u, %u) waits at the one%s: all threads of a block must come to the same "
+             "__syncthreads()",
+             kernel, b->block[0], b->block[1], b->block[2], b->thread[0], b->thread[1],
+             b->thread[2], at(b).text, a->thread[0], a->thread[1], a->thread[2], at(a).text);
+    tell(operation, "barrier not reached", &(struct place){b->file, b->line, a->line}, NULL, 0, 0,
+         found->count, sentence);
+}
+
 void watch_end(struct operation *operation, struct exec_watch *watch)
 {
     char kernel[TRACE_NAME_SIZE];
     if (watch == NULL) return;
-    name_plain(operation->record.name, kernel, sizeof kernel);
+    exec_plain_name(operation->record.name, kernel, sizeof kernel);
     for (size_t i = 0; i < exec_watch_count(watch); i++) {
         const struct exec_watch_found *found = exec_watch_at(watch, i);
         if (found->wrong == EXEC_WRONG_SHARED)
             tell_shared(operation, found, kernel);
-        else
+        else if (found->wrong == EXEC_WRONG_BLOCKS)
             tell_blocks(operation, found, kernel);
+        else
+            tell_barrier(operation, found, kernel);
     }
     exec_watch_destroy(watch);
 }
@@ -244,7 +267,7 @@ static void look_for_holes(struct operation *operation, const struct exec_footpr
             continue;
         char kernel[TRACE_NAME_SIZE], memory[160], sentence[TRACE_TEXT_SIZE];
         const struct exec_footprint_site site = site_at(footprint, region, hole.first);
-        name_plain(operation->record.name, kernel, sizeof kernel);
+        exec_plain_name(operation->record.name, kernel, sizeof kernel);
         describe_region(region, memory, sizeof memory);
         snprintf(sentence, sizeof sentence,
                  "kernel %s %s %s of memory that nothing has ever written, from byte %llu on of %s",

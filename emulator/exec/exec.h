@@ -113,9 +113,12 @@ enum exec_end {
     EXEC_ASSERT,        /* device assert failed: cudaErrorAssert */
     EXEC_TRAP,          /* trap, brkpt: cudaErrorLaunchFailure */
     EXEC_UNSUPPORTED,   /* the instruction is named in the message */
-    EXEC_ENDLESS,       /* the instruction limit was passed, or every warp waits for ever */
-    EXEC_STACK,         /* the call stack or local memory is used up */
-    EXEC_NO_MEMORY,     /* of the host */
+    EXEC_ENDLESS,       /* the instruction limit was passed */
+    EXEC_BARRIER,       /* every warp waits for ever: some for a barrier that not all reach */
+    EXEC_ABSENT,    /* every warp waits for ever: lanes that a .sync instruction names are absent */
+    EXEC_MASK,      /* a lane executes a .sync instruction whose mask does not name it */
+    EXEC_STACK,     /* the call stack or local memory is used up */
+    EXEC_NO_MEMORY, /* of the host */
 };
 
 /* What stopped a launch, for one lane of one warp: the first in block order. */
@@ -142,6 +145,10 @@ struct exec_counts {
     uint64_t longest_chain; /* of one warp: global accesses that waited on memory, for latency */
     uint64_t longest_wait;  /* of one warp: clock cycles slept, or spun away reading the clock */
 };
+
+/* What C++ calls `scale` and PTX `_Z5scalePff`, or `_ZN4mine5scaleE...`: the last name that is
+ * spelled out, without what it is inside of. Other names as they are. */
+void exec_plain_name(const char *name, char *text, size_t size);
 
 /* Runs the whole grid before it returns. `fault` is filled unless the answer is EXEC_DONE. */
 enum exec_end exec_run(const struct exec_launch *launch, struct exec_counts *counts,

@@ -4,6 +4,7 @@
 #include "emulator/exec/exec_lanes.h"
 #include "emulator/exec/exec_shadow.h"
 #include "emulator/exec/exec_tables.h"
+#include "emulator/exec/exec_watch.h"
 
 /* Whether every thread that has not exited has arrived. */
 static bool all_arrived(const struct exec_block *block, const struct exec_barrier *barrier)
@@ -36,6 +37,48 @@ static void barrier_forget(struct exec_block *block, uint32_t id)
     block->barriers_used &= ~(1u << id);
 }
 
+static struct exec_watch_side side_of(const struct exec_warp *warp,
+                                      const struct exec_fragment *fragment)
+{
+    const struct exec_worker *worker = warp->worker;
+    const struct exec_position *position =
+        &worker->function->program->positions[fragment->pc->position];
+    const uint32_t *size = worker->launch->block, *block = warp->block->position;
+    const uint32_t thread = warp->index * EXEC_LANES + (uint32_t)__builtin_ctz(fragment->mask);
+    return (struct exec_watch_side){
+        .file = position->file,
+        .line = position->line,
+        .known = true,
+        .block = {block[0], block[1], block[2]},
+        .thread = {thread % size[0], thread / size[0] % size[1], thread / size[0] / size[1]}};
+}
+
+/* Threads that are about to leave barrier `id` came to it in two places of the source. */
+static void watch_places(const struct exec_block *block, uint32_t id)
+{
+    const struct exec_worker *worker = block->worker;
+    struct exec_watch_found found = {.wrong = EXEC_WRONG_BARRIER,
+                                     .block_index = block->index,
+                                     .block_size = {worker->launch->block[0],
+                                                    worker->launch->block[1],
+                                                    worker->launch->block[2]},
+                                     .count = 1};
+    bool any = false;
+    for (uint32_t k = 0; k < block->warp_count; k++)
+        for (uint32_t f = 0; f < block->warps[k].fragment_count; f++) {
+            const struct exec_fragment *fragment = &block->warps[k].fragments[f];
+            if (fragment->wait != EXEC_WAIT_BARRIER || fragment->barrier != id) continue;
+            const struct exec_watch_side side = side_of(&block->warps[k], fragment);
+            if (!side.file || fragment->pc->inner) return;
+            if (!any) found.first = side;
+            any = true;
+            if (side.line == found.first.line && side.file == found.first.file) continue;
+            found.second = side;
+            exec_watch_add(worker->launch->watch, &found);
+            return;
+        }
+}
+
 /* Lets everybody go who waits at barrier `id`, once it is complete. */
 static void barrier_check(struct exec_block *block, uint32_t id)
 {
@@ -45,6 +88,7 @@ static void barrier_check(struct exec_block *block, uint32_t id)
                           : !all_arrived(block, barrier))
         return;
     exec_shadow_order(block->shadow);
+    if (block->worker->launch->watch && !block->named_barriers) watch_places(block, id);
     for (uint32_t k = 0; k < block->warp_count; k++) {
         struct exec_warp *warp = &block->warps[k];
         if (!barrier->arrived[k]) continue;
@@ -113,6 +157,7 @@ static int arrive(struct exec_warp *warp, const struct exec_inst *inst, bool wai
                          "barrier %u is in use for %u threads (0: all), and here it is for %u: "
                          "everybody who meets at a barrier must name the same count",
                          id, barrier->expected, expected);
+    block->named_barriers |= id != 0 || expected || !wait;
     barrier->used = true;
     block->barriers_used |= 1u << id;
     barrier->expected = expected;

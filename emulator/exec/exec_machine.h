@@ -295,6 +295,7 @@ struct exec_block {
     unsigned char *shared;
     struct exec_barrier barriers[EXEC_BARRIERS];
     uint32_t barriers_used;     /* a bit each: barriers[] with `used` set */
+    bool named_barriers;        /* it uses others than those of __syncthreads() */
     struct exec_shadow *shadow; /* of its shared memory; NULL: nobody wants to know */
     bool polling;               /* in its last turn no warp did more than wait and look */
     struct exec_block *next;

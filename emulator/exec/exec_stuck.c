@@ -83,8 +83,7 @@ static void say_who_waits(const struct census *census, const struct exec_block *
         snprintf(text + used, size - used, "; %u have exited", census->exited);
 }
 
-/* "scale" of "_Z5scalePff", "scale" of "_ZN4mine5scaleE...": the last name that is spelled out. */
-static void plain_name(const char *name, char *text, size_t size)
+void exec_plain_name(const char *name, char *text, size_t size)
 {
     const char *at = name;
     snprintf(text, size, "%s", name);
@@ -107,14 +106,19 @@ void exec_block_deadlock(struct exec_block *block)
     count_threads(&census, block);
     if (census.count == 0) return;
     const struct place *first = &census.places[0];
-    plain_name(block->worker->function->info.name, kernel, sizeof kernel);
+    exec_plain_name(block->worker->function->info.name, kernel, sizeof kernel);
     say_who_waits(&census, block, who, sizeof who);
     first->warp->frame = first->frame;
-    exec_stop(first->warp, first->inst, EXEC_ENDLESS, first->lane,
-              "the kernel %s can never end: of its block %s. %s", kernel, who,
-              first->wait == EXEC_WAIT_BARRIER
-                  ? "All must reach the same barrier: none in a branch that only some take"
-                  : "Its mask must name exactly the lanes that reach it");
+    const bool barrier = first->wait == EXEC_WAIT_BARRIER;
+    const uint32_t *size = block->worker->launch->block;
+    const uint32_t thread = first->warp->index * EXEC_LANES + first->lane;
+    exec_stop(first->warp, first->inst, barrier ? EXEC_BARRIER : EXEC_ABSENT, first->lane,
+              "the kernel %s can never end: of its block (%u, %u, %u) %s. The first that waits is "
+              "thread (%u, %u, %u). %s",
+              kernel, block->position[0], block->position[1], block->position[2], who,
+              thread % size[0], thread / size[0] % size[1], thread / size[0] / size[1],
+              barrier ? "All must reach the same barrier: none in a branch that only some take"
+                      : "The mask must name exactly the lanes that reach it");
 }
 
 /* A fragment that could run, of a warp that polls if any does. */
@@ -140,7 +144,7 @@ bool exec_block_endless(struct exec_block *block, uint64_t limit)
     const struct exec_fragment *fragment = find_runnable(block, &warp);
     if (!fragment) return false;
     count_threads(&census, block);
-    plain_name(block->worker->function->info.name, kernel, sizeof kernel);
+    exec_plain_name(block->worker->function->info.name, kernel, sizeof kernel);
     say_who_waits(&census, block, who, sizeof who);
     const struct exec_inst *at = fragment->pc;
     if (block->polling && warp->poll_inst) {

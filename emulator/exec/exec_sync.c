@@ -19,7 +19,7 @@ int exec_sync_meet(struct exec_warp *warp, const struct exec_inst *inst)
     {
         warp->exchange_kind[l] = inst->inner;
         if (!(warp->members[l] >> l & 1))
-            return exec_stop(warp, inst, EXEC_TRAP, l,
+            return exec_stop(warp, inst, EXEC_MASK, l,
                              "lane %u of the warp executes this .sync instruction, but its mask "
                              "0x%08x does not name it: the mask must hold every lane that calls",
                              l, warp->members[l]);

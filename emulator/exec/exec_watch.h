@@ -18,6 +18,10 @@
 enum exec_wrong {
     EXEC_WRONG_SHARED, /* threads of one block, shared memory */
     EXEC_WRONG_BLOCKS, /* blocks of one grid, global memory */
+    /* Threads of one block that met at a barrier of all from two places: a GPU lets them through
+     * if it happens to be the same barrier to it, and CUDA promises nothing. Not looked for in
+     * blocks that use barriers with numbers, counts or arrivals: those are made for two places. */
+    EXEC_WRONG_BARRIER,
 };
 
 struct exec_watch_side {

@@ -84,17 +84,29 @@ static bool is_among(uint32_t line, const uint32_t *lines, size_t count)
 }
 
 static const char *const right[] = {
-    "right_tile",       "right_double_buffer",
-    "right_scan",       "right_transpose",
-    "right_histogram",  "right_tree",
-    "right_warp",       "right_volatile",
-    "right_flag",       "right_handover",
-    "right_lock",       "right_named",
-    "right_groups",     "right_early_exit",
-    "right_bytes",      "right_maximum",
-    "right_in_place",   "right_changed",
-    "right_visited",    "right_counts",
-    "right_last_block", "right_bytes_of_blocks",
+    "right_tile",
+    "right_double_buffer",
+    "right_scan",
+    "right_transpose",
+    "right_histogram",
+    "right_tree",
+    "right_warp",
+    "right_volatile",
+    "right_flag",
+    "right_handover",
+    "right_lock",
+    "right_named",
+    "right_groups",
+    "right_early_exit",
+    "right_bytes",
+    "right_maximum",
+    "right_in_place",
+    "right_changed",
+    "right_visited",
+    "right_counts",
+    "right_last_block",
+    "right_barriers",
+    "right_bytes_of_blocks",
 };
 
 static const struct wrong_row {
@@ -117,6 +129,7 @@ static const struct wrong_row {
     {"block_forgotten", EXEC_WRONG_BLOCKS},
     {"sum_without_atomics", EXEC_WRONG_BLOCKS},
     {"zeroed_by_every_block", EXEC_WRONG_BLOCKS},
+    {"two_places", EXEC_WRONG_BARRIER},
 };
 
 enum {

@@ -423,3 +423,32 @@ KERNEL zeroed_by_every_block(const int *in, int *out, int n)
     __syncthreads();
     atomicAdd(&out[0], in[index()]); // zeroed_by_every_block
 }
+
+// ---- barriers --------------------------------------------------------------------------------
+
+KERNEL right_barriers(const int *in, int *out, int n)
+{
+    __shared__ int tile[128];
+    tile[threadIdx.x] = in[index()];
+    for (int k = 0; k < 3; k++) __syncthreads();
+    if (n > 7)
+        __syncthreads();
+    else
+        __syncthreads();
+    if (__syncthreads_or(tile[127 - threadIdx.x] == 0)) return;
+    out[index()] = tile[127 - threadIdx.x];
+}
+
+KERNEL two_places(const int *in, int *out, int n)
+{
+    __shared__ int tile[128];
+    tile[threadIdx.x] = in[index()];
+    if (threadIdx.x < 64) {
+        out[index()] = 1;
+        __syncthreads(); // two_places
+    } else {
+        __syncthreads(); // two_places
+        out[index()] = 2;
+    }
+    out[index()] += tile[127 - threadIdx.x];
+}
