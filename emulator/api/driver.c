@@ -4,6 +4,7 @@
 #include "emulator/api/driver_ending.h"
 #include "emulator/api/driver_environment.h"
 #include "emulator/api/driver_fault.h"
+#include "emulator/api/driver_ignored.h"
 #include "emulator/api/driver_shield.h"
 
 #include <stdio.h>
@@ -129,6 +130,7 @@ int overlap_call_leave(int code)
     if (--thread.depth > 0) return code;
     if (is_main()) main_clock_reaches(thread.clock_ns);
     if (code != CUDA_SUCCESS && code != CUDA_ERROR_NOT_READY) ending_call_failed();
+    ignored_call_ended(code);
     const struct call *call = &thread.call;
     struct trace_record record = {
         .kind = TRACE_CALL,
@@ -170,7 +172,10 @@ static CUresult check(unsigned needs)
     if ((needs & UNSAFE) && !(needs & NEEDS_CONTEXT)) return capture_check_unsafe();
     if (!(needs & NEEDS_CONTEXT)) return CUDA_SUCCESS;
     const struct context *context = thread_context();
-    if (context == NULL) return CUDA_ERROR_INVALID_CONTEXT;
+    if (context == NULL) {
+        ignored_hurts(OBJECT_CONTEXT);
+        return CUDA_ERROR_INVALID_CONTEXT;
+    }
     TRY(context_check(context));
     thread.call.context = context->object.id;
     if (needs & UNSAFE) TRY(capture_check_unsafe());

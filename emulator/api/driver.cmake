@@ -6,7 +6,7 @@ add_library(emulator_cuda SHARED
     ${here}/driver_texture.c
     ${here}/driver_context.c ${here}/driver_copy.c
     ${here}/driver_device.c ${here}/driver_environment.c ${here}/driver_event.c ${here}/driver_ending.c ${here}/driver_fault.c ${here}/driver_flight.c
-    ${here}/driver_host.c ${here}/driver_image.c
+    ${here}/driver_host.c ${here}/driver_ignored.c ${here}/driver_image.c
     ${here}/driver_jit.c ${here}/driver_launch.c ${here}/driver_library.c
     ${here}/driver_link.c ${here}/driver_capture.c ${here}/driver_graph.c
     ${here}/driver_graph_exec.c ${here}/driver_graph_node.c ${here}/driver_graph_params.c

@@ -90,6 +90,15 @@ enum object_kind {
     OBJECT_KIND_COUNT
 };
 
+/* A call that was to make something, and failed: driver_ignored.h. */
+enum { MISSING_MEMORY = OBJECT_KIND_COUNT, MISSING_KIND_COUNT };
+struct missing {
+    const char *name; /* NULL: none */
+    uint64_t caller, request;
+    uint32_t stack;
+    int code;
+};
+
 struct context;
 
 /* What every handle points to. */
@@ -189,6 +198,8 @@ struct thread {
     CUstreamCaptureMode capture_mode; /* cuThreadExchangeStreamCaptureMode */
     CUresult owed; /* a sticky error that the call returns after it has done its work */
     struct call call;
+    struct missing missing[MISSING_KIND_COUNT]; /* since when the thread has made nothing such */
+    bool misses;                                /* any of them */
     struct context **stack; /* of current contexts, the last one on top */
     size_t depth_of_stack, room_of_stack;
 };
@@ -271,6 +282,7 @@ struct operation {
     struct timeline_op *op;                                /* during `run` */
     struct actor *actor;    /* what driver_races.c knows of it; NULL: nothing yet */
     uint64_t flight;        /* of driver_flight.c; 0: none */
+    struct missing missing; /* of memory, when it was asked for */
     bool awaited;           /* its end is for somebody to wait for: driver_ending.h */
     uint64_t stream_caller; /* who made the stream */
     CUresult *outcome;      /* of a caller that waits; NULL: an error becomes the context's */

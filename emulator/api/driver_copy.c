@@ -6,6 +6,7 @@
 #include "emulator/api/driver_array.h"
 #include "emulator/api/driver_flight.h"
 #include "emulator/api/driver_graph.h"
+#include "emulator/api/driver_ignored.h"
 #include "emulator/api/driver_shield.h"
 #include "emulator/api/driver_watch.h"
 #include "emulator/memory/memory_shield.h"
@@ -82,6 +83,7 @@ static CUresult place_find(struct side *side, const struct extent *extent, enum 
     else
         describe_miss(side->address, what, sizeof what);
     if (bytes == NULL) {
+        ignored_hurts_by_address(side->address);
         finding(region != NULL ? "out of bounds" : "invalid address", CUDA_ERROR_INVALID_VALUE,
                 "the %s, %llu bytes at 0x%llx, %s %s", role, (unsigned long long)size,
                 (unsigned long long)side->address, region != NULL ? "goes beyond" : "is", what);
@@ -94,6 +96,7 @@ static CUresult place_find(struct side *side, const struct extent *extent, enum 
                 "copied by where it is: look at the arguments' order and at the direction",
                 role, (unsigned long long)side->address, what);
     if (demand != DEVICE_SIDE || side->place != TRACE_PAGEABLE) return CUDA_SUCCESS;
+    ignored_hurts_by_address(side->address);
     finding("wrong side", CUDA_ERROR_INVALID_VALUE,
             "the %s, 0x%llx, must be device memory, but is %s: look at the order of the arguments "
             "and at the copy's direction",
@@ -159,6 +162,7 @@ static enum timeline_ran fail_gone(struct operation *operation, uint64_t address
     char what[256];
     enum trace_place place;
     bool pageable = bytes_at(address, 1, &place) != NULL;
+    ignored_hurts_operation(operation, address);
     describe_miss(address, what, sizeof what);
     return operation_fail(
         operation,
@@ -238,6 +242,7 @@ static CUresult stage(struct copy *copy)
     if (copy_rows(copy->staged, &dense, (const unsigned char *)(uintptr_t)copy->from.address,
                   copy->from.pitch, copy->from.slice, e, true))
         return CUDA_SUCCESS;
+    ignored_hurts_by_address(copy->from.address);
     finding("invalid address", CUDA_ERROR_INVALID_VALUE,
             "the source of the copy, 0x%llx, is memory that the host does not have",
             (unsigned long long)copy->from.address);
@@ -271,6 +276,7 @@ static struct operation *make_copy(const struct stream *stream, const struct cop
     operation->record.address = copy->to.address;
     operation->run = run_copy;
     operation->drop = drop_copy;
+    ignored_take_along(operation);
     operation->awaited = is_host(copy->to.place) && !is_host(copy->from.place);
     memcpy(operation->payload, copy, sizeof *copy);
     return operation;

@@ -2,6 +2,7 @@
 #include "emulator/api/driver_environment.h"
 #include "emulator/api/driver_flight.h"
 #include "emulator/api/driver_graph.h"
+#include "emulator/api/driver_ignored.h"
 #include "emulator/api/driver_module.h"
 #include "emulator/api/driver_watch.h"
 
@@ -285,6 +286,7 @@ static enum timeline_ran run_launch(struct operation *operation)
     timeline_op_cost(operation->op, &cost);
     if (end == EXEC_DONE) return TIMELINE_RAN;
     const struct fault_row *row = &faults[end];
+    ignored_hurts_operation(operation, fault.address);
     return operation_fail_at(operation, row->code,
                              end == EXEC_OUT_OF_BOUNDS ? kind_of_miss(fault.address) : row->kind,
                              fault.file, fault.line, fault.address, fault.message);
@@ -342,6 +344,7 @@ static CUresult make_launch(const struct stream *stream, struct function *functi
     operation->drop = drop_launch;
     operation->copied = copied_launch;
     operation->awaited = !info->converses;
+    ignored_take_along(operation);
     operation->record.count = product(launch->grid) * product(launch->block);
     trace_copy_string(operation->record.name, sizeof operation->record.name, info->name);
     *work = (struct timeline_work){.kind = TIMELINE_KERNEL, .signature = signature_of(launch)};

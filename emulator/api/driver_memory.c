@@ -680,7 +680,7 @@ static CUresult allocate_from(struct pool *pool, CUdeviceptr *dptr, size_t bytes
     pool_gains(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, bytesize);
     struct operation *operation = operation_make(stream, TRACE_WHAT_NONE, 0);
     if (operation != NULL) {
-        trace_copy_string(operation->record.name, sizeof operation->record.name, thread.call.name);
+        call_plain_name(operation->record.name, sizeof operation->record.name, thread.call.name);
         operation->record.address = *dptr;
         operation->run = run_allocate;
     }
@@ -750,7 +750,7 @@ CUresult driver_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
     pool_unused(region);
     memory_will_end(region, operation->record.caller);
     operation->record.address = dptr;
-    trace_copy_string(operation->record.name, sizeof operation->record.name, thread.call.name);
+    call_plain_name(operation->record.name, sizeof operation->record.name, thread.call.name);
     operation->run = run_free;
     operation->abandoned = abandon_free;
     return operation_submit(operation, stream, &(struct timeline_work){.kind = TIMELINE_MARK}, NULL,

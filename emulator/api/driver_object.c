@@ -1,5 +1,5 @@
 /* Handles, the records of objects in the trace, and sentences about them. */
-#include "emulator/api/driver.h"
+#include "emulator/api/driver_ignored.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -112,23 +112,32 @@ static const struct object *ended_find(const void *handle)
     return NULL;
 }
 
+static const char *article(enum object_kind kind)
+{
+    return strchr("aeio", object_names[kind][0]) != NULL ? "an" : "a";
+}
+
 /* What is wrong with a handle that is no object of this kind. */
 static void handle_explain(const void *handle, enum object_kind kind)
 {
-    const struct object *live = live_find(handle), *was = ended_find(handle);
+    const struct object *live = live_find(handle);
+    const struct object *was = handle != NULL ? ended_find(handle) : NULL;
     char what[192];
     if (live != NULL) {
         describe_object(live, what, sizeof what);
-        finding("invalid handle", CUDA_ERROR_INVALID_HANDLE, "%s is given where a %s is wanted",
-                what, object_names[kind]);
+        finding("invalid handle", CUDA_ERROR_INVALID_HANDLE, "%s, is given where %s %s is wanted",
+                what, article(kind), object_names[kind]);
     } else if (was != NULL) {
         describe_object(was, what, sizeof what);
         finding("use after destruction", CUDA_ERROR_INVALID_HANDLE,
                 "the handle is that of %s: it means nothing any more", what);
+    } else if (handle == NULL) {
+        ignored_hurts(kind);
     } else if ((uintptr_t)handle > HANDLES_WITH_A_MEANING) {
+        ignored_hurts(kind);
         finding("invalid handle", CUDA_ERROR_INVALID_HANDLE,
-                "0x%llx is given where a %s is wanted, but no call has made one with this handle",
-                (unsigned long long)(uintptr_t)handle, object_names[kind]);
+                "0x%llx is given where %s %s is wanted, but no call has made one with this handle",
+                (unsigned long long)(uintptr_t)handle, article(kind), object_names[kind]);
     }
 }
 

@@ -108,7 +108,7 @@ void races_host(enum races_mode mode, const struct races_rows *rows)
                                           .request = thread.call.request,
                                           .context = thread.call.context});
     if (actor == NULL) return;
-    trace_copy_string(actor->record.name, sizeof actor->record.name, thread.call.name);
+    call_plain_name(actor->record.name, sizeof actor->record.name, thread.call.name);
     touch(NULL, actor, mode, rows);
     races_actor_release(&actor->base);
 }
