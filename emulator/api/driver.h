@@ -264,6 +264,8 @@ CUresult wrong_context(const struct object *object, const struct context *contex
                        const char *rule);
 /* CUDA_ERROR_CONTEXT_IS_DESTROYED, and a finding, for a context that is. */
 CUresult context_check(const struct context *context);
+/* What cuMemMap put behind an address, which may be a part of a region; false: it did not. */
+bool virtual_range(CUdeviceptr ptr, uint64_t *base, size_t *size);
 /* Memory is no longer in use, or no longer taken from its pool, if it has one. */
 void pool_unused(const struct memory_region *region);
 void pool_returned(const struct memory_region *region);
@@ -348,8 +350,8 @@ CUresult capture_check_unsafe(void);
 CUresult capture_check_event(const struct event *event);
 /* The same for a time between events, which harms no capture. */
 CUresult capture_check_elapsed(const struct event *event);
-/* `code`, with which work for `stream` has been refused: where it is being captured, that spoils the
- * capture. Not every refusal does. */
+/* `code`, with which work for `stream` has been refused: where it is being captured, that spoils
+ * the capture. Not every refusal does. */
 CUresult capture_refuse(const struct stream *stream, CUresult code);
 /* Makes work meant for `stream`, which is being captured, a node of the graph. Takes it over. */
 CUresult capture_take(struct operation *operation, const struct stream *stream,

@@ -75,6 +75,7 @@ static CUresult place_find(struct side *side, const struct extent *extent, enum 
 {
     char what[256];
     uint64_t size = span(side, extent);
+    const bool is_written = *role == 'd'; /* a destination */
     if (size == 0) return CUDA_ERROR_INVALID_VALUE;
     unsigned char *bytes = bytes_at(side->address, size, &side->place);
     const struct memory_region *region = memory_find(side->address);
@@ -95,6 +96,12 @@ static CUresult place_find(struct side *side, const struct extent *extent, enum 
                 "the copy's direction calls the %s, 0x%llx, host memory, but it is %s; it was "
                 "copied by where it is: look at the arguments' order and at the direction",
                 role, (unsigned long long)side->address, what);
+    if (is_written && region != NULL && region->mapped && region->read_only) {
+        finding("wrong access", CUDA_ERROR_INVALID_VALUE,
+                "the %s, 0x%llx, is %s, which cuMemSetAccess has given to be read only", role,
+                (unsigned long long)side->address, what);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
     if (demand != DEVICE_SIDE || side->place != TRACE_PAGEABLE) return CUDA_SUCCESS;
     ignored_hurts_by_address(side->address);
     finding("wrong side", CUDA_ERROR_INVALID_VALUE,

@@ -90,7 +90,7 @@ static const struct ptx_function *missing_for(const struct ptx_function *user)
     return NULL;
 }
 
-bool image_is_complete(const struct ptx_module *unit, char *log, size_t log_size)
+bool image_has_variables(const struct ptx_module *unit, char *log, size_t log_size)
 {
     for (uint32_t i = 0; i < unit->variable_count; i++) {
         const struct ptx_variable *variable = unit->variables[i];
@@ -101,6 +101,11 @@ bool image_is_complete(const struct ptx_module *unit, char *log, size_t log_size
                  variable->name);
         return false;
     }
+    return true;
+}
+
+bool image_has_functions(const struct ptx_module *unit, char *log, size_t log_size)
+{
     for (uint32_t i = 0; i < unit->function_count; i++) {
         const struct ptx_function *missing = missing_for(unit->functions[i]);
         if (missing == NULL) continue;
@@ -129,7 +134,7 @@ static CUresult image_parse(struct image *image, const struct fatbin *fatbin, ch
         }
         image->count++;
         TRY(image_suits(image->units[i], log, log_size));
-        if (!image_is_complete(image->units[i], log, log_size)) return CUDA_ERROR_INVALID_PTX;
+        if (!image_has_functions(image->units[i], log, log_size)) return CUDA_ERROR_INVALID_PTX;
     }
     return CUDA_SUCCESS;
 }

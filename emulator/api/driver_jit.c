@@ -77,13 +77,10 @@ static void end_log(struct jit_log *log)
     if (log->length_out != NULL) *log->length_out = (void *)(uintptr_t)log->length;
 }
 
-void jit_finish(struct jit *jit, CUresult code, const char *sentences, const char *what)
+void jit_finish(struct jit *jit, CUresult code, const char *sentences)
 {
-    char line[96];
     const float milliseconds = (float)(timeline_model.module_load / 1e6);
     if (code != CUDA_SUCCESS && *sentences != '\0') jit_write(&jit->error, sentences);
-    snprintf(line, sizeof line, "info    : %s for the software device", what);
-    if (code == CUDA_SUCCESS) jit_write(&jit->info, line);
     end_log(&jit->info);
     end_log(&jit->error);
     if (jit->wall_time != NULL) {

@@ -19,14 +19,19 @@ static bool asked_for(void)
             strncmp(thread.call.name, by_name, sizeof by_name - 1) == 0);
 }
 
-static CUresult library_make(struct image *image, CUlibrary *handle)
+/* What is wrong with the code is told by whoever uses the library, as where modules are loaded
+ * lazily.
+ */
+static CUresult library_make(struct image *image, CUresult failed, CUlibrary *handle)
 {
+    if (failed == CUDA_ERROR_OUT_OF_MEMORY) return failed;
     struct library *library = calloc(1, sizeof *library);
     if (library == NULL) {
         image_release(image);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     library->image = image;
+    library->failed = failed;
     object_add(&library->object, OBJECT_LIBRARY, NULL);
     trace_object(&library->object, TRACE_CREATE, TRACE_LIBRARY, asked_for() ? 0 : TRACE_IMPLICIT);
     thread.call.object = library->object.id;
@@ -41,7 +46,7 @@ CUresult driver_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_op
 {
     char log[LOG_SIZE] = "";
     struct jit jit;
-    struct image *image;
+    struct image *image = NULL;
     (void)libraryOptions; /* hints about when and where the code is copied */
     (void)libraryOptionValues;
     NEED_POINTER(library);
@@ -49,8 +54,8 @@ CUresult driver_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_op
     TRY(jit_read(&jit, numJitOptions, jitOptions, jitOptionsValues));
     if (numLibraryOptions > 0 && libraryOptions == NULL) return CUDA_ERROR_INVALID_VALUE;
     CUresult outcome = image_open(code, FATBIN_UNKNOWN_SIZE, log, sizeof log, &image);
-    jit_finish(&jit, outcome, log, "loaded");
-    return outcome == CUDA_SUCCESS ? library_make(image, library) : outcome;
+    jit_finish(&jit, outcome, log);
+    return library_make(image, outcome, library);
 }
 
 CUresult driver_cuLibraryLoadFromFile(CUlibrary *library, const char *fileName,
@@ -60,16 +65,20 @@ CUresult driver_cuLibraryLoadFromFile(CUlibrary *library, const char *fileName,
 {
     char log[LOG_SIZE] = "";
     struct jit jit;
-    struct image *image;
+    struct image *image = NULL;
+    char *data;
+    size_t size;
     (void)libraryOptions;
     (void)libraryOptionValues;
     (void)numLibraryOptions;
     NEED_POINTER(library);
     NEED_POINTER(fileName);
     TRY(jit_read(&jit, numJitOptions, jitOptions, jitOptionsValues));
-    CUresult outcome = image_open_file(fileName, log, sizeof log, &image);
-    jit_finish(&jit, outcome, log, "loaded");
-    return outcome == CUDA_SUCCESS ? library_make(image, library) : outcome;
+    TRY(image_read_file(fileName, &data, &size));
+    CUresult outcome = image_open(data, size, log, sizeof log, &image);
+    free(data);
+    jit_finish(&jit, outcome, log);
+    return library_make(image, outcome, library);
 }
 
 CUresult driver_cuLibraryUnload(CUlibrary library)
@@ -116,6 +125,7 @@ CUresult driver_cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const c
     NEED_POINTER(pKernel);
     NEED_POINTER(name);
     if (found == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    TRY(found->failed);
     for (size_t u = 0; u < found->image->count; u++) {
         const struct ptx_function *entry = ptx_function_find(found->image->units[u], name);
         if (entry == NULL || !entry->is_entry) continue;
@@ -129,7 +139,7 @@ CUresult driver_cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const c
 static unsigned kernels_list(struct library *library, CUkernel *kernels, unsigned room)
 {
     unsigned count = 0;
-    for (size_t u = 0; u < library->image->count; u++) {
+    for (size_t u = 0; library->image != NULL && u < library->image->count; u++) {
         const struct ptx_module *unit = library->image->units[u];
         for (uint32_t i = 0; i < unit->function_count; i++) {
             if (!unit->functions[i]->is_entry) continue;

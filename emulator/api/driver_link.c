@@ -19,6 +19,7 @@ struct link {
     struct fatbin units; /* added so far */
     struct fatbin_unit joined;
     bool complete;
+    bool broken; /* inputs contradict each other: nothing comes of it any more */
 };
 
 CUresult driver_cuLinkCreate(unsigned int numOptions, CUjit_option *options, void **optionValues,
@@ -78,7 +79,7 @@ static bool append_units(struct fatbin *to, struct fatbin *from)
 }
 
 /* A name that is defined twice is an error of the input that brings it the second time. */
-static CUresult check_names(const struct link *link, const char *name, char *log, size_t size)
+static CUresult check_names(struct link *link, const char *name, char *log, size_t size)
 {
     struct fatbin_unit joined;
     char why[LOG_SIZE / 2];
@@ -86,6 +87,7 @@ static CUresult check_names(const struct link *link, const char *name, char *log
     free(joined.text);
     if (result == FATBIN_OK) return CUDA_SUCCESS;
     snprintf(log, size, "error   : %s: %s", name, why);
+    if (result != FATBIN_NO_MEMORY) link->broken = true;
     return result == FATBIN_NO_MEMORY ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_SOURCE;
 }
 
@@ -94,6 +96,7 @@ static CUresult add(struct link *link, const void *data, size_t size, const char
 {
     struct fatbin added;
     char why[LOG_SIZE / 2];
+    if (link->broken) return CUDA_ERROR_INVALID_SOURCE;
     enum fatbin_result result = fatbin_open(data, size, DRIVER_CAPABILITY, &added, why, sizeof why);
     if (result != FATBIN_OK) {
         snprintf(log, log_size, "error   : %s: %s", name, why);
@@ -118,13 +121,8 @@ static CUresult check_kind(CUjitInputType type, const char *name, char *log, siz
     switch (type) {
     case CU_JIT_INPUT_PTX:
     case CU_JIT_INPUT_FATBINARY:
+    case CU_JIT_INPUT_CUBIN: /* of which no PTX will be found */
         return CUDA_SUCCESS;
-    case CU_JIT_INPUT_CUBIN:
-        snprintf(log, size,
-                 "error   : %s: the software device executes PTX and no machine code: give it the "
-                 "PTX or a fat binary that has some",
-                 name);
-        return CUDA_ERROR_NO_BINARY_FOR_GPU;
     case CU_JIT_INPUT_OBJECT:
     case CU_JIT_INPUT_LIBRARY:
     case CU_JIT_INPUT_NVVM:
@@ -139,9 +137,9 @@ static CUresult check_kind(CUjitInputType type, const char *name, char *log, siz
 }
 
 /* Whatever came of it is said in the log and, if it failed, in a finding. */
-static CUresult finish(struct link *link, CUresult code, const char *log, const char *what)
+static CUresult finish(struct link *link, CUresult code, const char *log)
 {
-    jit_finish(&link->jit, code, log, what);
+    jit_finish(&link->jit, code, log);
     if (code != CUDA_SUCCESS && *log != '\0') finding("invalid module", code, "%s", log);
     return code;
 }
@@ -160,7 +158,7 @@ CUresult driver_cuLinkAddData(CUlinkState state, CUjitInputType type, void *data
     if (name == NULL) name = "an input without a name";
     CUresult code = check_kind(type, name, log, sizeof log);
     if (code == CUDA_SUCCESS) code = add(link, data, size, name, log, sizeof log);
-    return finish(link, code, log, "input taken");
+    return finish(link, code, log);
 }
 
 CUresult driver_cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path,
@@ -181,8 +179,14 @@ CUresult driver_cuLinkAddFile(CUlinkState state, CUjitInputType type, const char
 
 static CUresult complete(struct link *link, char *log, size_t size)
 {
+    static const char nothing[] = ".version 7.5\n.target sm_75\n.address_size 64\n";
     char why[LOG_SIZE / 2];
     struct fatbin_unit joined;
+    if (link->broken) return CUDA_ERROR_INVALID_SOURCE;
+    if (link->units.count == 0) { /* which is complete */
+        link->joined = (struct fatbin_unit){.text = strdup(nothing), .length = sizeof nothing - 1};
+        return link->joined.text != NULL ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    }
     enum fatbin_result result = fatbin_link(&link->units, &joined, why, sizeof why);
     if (result != FATBIN_OK) {
         snprintf(log, size, "error   : %s", why);
@@ -194,7 +198,9 @@ static CUresult complete(struct link *link, char *log, size_t size)
     if (module == NULL)
         ptx_diagnostics_print(&diagnostics, log, size);
     else
-        code = image_is_complete(module, log, size) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_SOURCE;
+        code = image_has_functions(module, log, size) && image_has_variables(module, log, size)
+                   ? CUDA_SUCCESS
+                   : CUDA_ERROR_INVALID_SOURCE;
     ptx_module_destroy(module);
     if (code == CUDA_SUCCESS)
         link->joined = joined;
@@ -209,12 +215,10 @@ CUresult driver_cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeO
     struct link *link = object_find(state, OBJECT_LINK);
     if (link == NULL) return CUDA_ERROR_INVALID_HANDLE;
     NEED_POINTER(cubinOut);
-    if (link->units.count == 0) return CUDA_ERROR_INVALID_VALUE;
-    if (!link->complete) {
-        TRY(finish(link, complete(link, log, sizeof log), log, "linked"));
-        link->complete = true;
-        thread_spend(timeline_model.module_load);
-    }
+    if (link->complete) return CUDA_ERROR_INVALID_HANDLE; /* once */
+    TRY(finish(link, complete(link, log, sizeof log), log));
+    link->complete = true;
+    thread_spend(timeline_model.module_load);
     *cubinOut = link->joined.text;
     if (sizeOut != NULL) *sizeOut = link->joined.length + 1; /* with the zero that ends it */
     return CUDA_SUCCESS;

@@ -233,8 +233,11 @@ CUresult driver_cuMemGetAddressRange(CUdeviceptr *pbase, size_t *psize, CUdevice
 {
     const struct memory_region *region = memory_find(dptr);
     if (region == NULL) return CUDA_ERROR_NOT_FOUND;
-    if (pbase != NULL) *pbase = region->address;
-    if (psize != NULL) *psize = region->size;
+    uint64_t base = region->address;
+    size_t size = region->size;
+    virtual_range(dptr, &base, &size);
+    if (pbase != NULL) *pbase = base;
+    if (psize != NULL) *psize = size;
     return CUDA_SUCCESS;
 }
 

@@ -12,17 +12,24 @@ enum { LOG_SIZE = 2048 };
 
 /* ---- variables --------------------------------------------------------------------------- */
 
-/* The definition, in any unit, of a variable that another unit declares .extern. */
-static const struct exec_variable *definition_find(const struct module *module, const char *name)
+/* A variable of that name in any unit: its definition, or a declaration that is .extern. */
+static const struct exec_variable *variable_find(const struct module *module, const char *name,
+                                                 bool external)
 {
     for (size_t u = 0; u < module->image->count; u++) {
         size_t count = exec_variable_count(module->programs[u]);
         for (size_t i = 0; i < count; i++) {
             const struct exec_variable *variable = exec_variable_at(module->programs[u], i);
-            if (!variable->external && strcmp(variable->name, name) == 0) return variable;
+            if (variable->external == external && strcmp(variable->name, name) == 0)
+                return variable;
         }
     }
     return NULL;
+}
+
+static const struct exec_variable *definition_find(const struct module *module, const char *name)
+{
+    return variable_find(module, name, false);
 }
 
 static CUresult place_variable(struct exec_program *program, size_t index,
@@ -43,7 +50,7 @@ static CUresult place_variable(struct exec_program *program, size_t index,
     return CUDA_SUCCESS;
 }
 
-static CUresult place_variables(struct module *module, char *log, size_t log_size)
+static CUresult place_variables(struct module *module)
 {
     for (size_t u = 0; u < module->image->count; u++) {
         struct exec_program *program = module->programs[u];
@@ -57,12 +64,18 @@ static CUresult place_variables(struct module *module, char *log, size_t log_siz
             const struct exec_variable *variable = exec_variable_at(program, i);
             if (!variable->external) continue;
             const struct exec_variable *definition = definition_find(module, variable->name);
-            if (definition == NULL) {
-                snprintf(log, log_size, "the variable %s is declared .extern and defined nowhere",
-                         variable->name);
-                return CUDA_ERROR_INVALID_PTX;
+            if (definition != NULL) {
+                exec_variable_place(program, i, definition->address);
+                continue;
             }
-            exec_variable_place(program, i, definition->address);
+            /* As a GPU does, but not without a word. */
+            TRY(place_variable(program, i, module->object.context));
+            exec_variable_initialise(program, i, memory_find(variable->address)->bytes);
+            finding("undefined variable", CUDA_SUCCESS,
+                    "the module declares the variable %s .extern and nobody defines it: loading "
+                    "gives it memory of its own, which holds zeros; link the module with the one "
+                    "that defines it",
+                    variable->name);
         }
     }
     for (size_t u = 0; u < module->image->count; u++) {
@@ -83,7 +96,9 @@ static void release_variables(struct module *module)
         if (program == NULL) continue;
         for (size_t i = 0; i < exec_variable_count(program); i++) {
             const struct exec_variable *variable = exec_variable_at(program, i);
-            if (variable->external || variable->address == 0) continue;
+            const bool elsewhere =
+                variable->external && definition_find(module, variable->name) != NULL;
+            if (elsewhere || variable->address == 0) continue;
             const struct memory_region *region = memory_find(variable->address);
             if (region != NULL) memory_release(region, (uint64_t)(uintptr_t)thread.call.caller);
         }
@@ -137,7 +152,7 @@ static CUresult module_make(struct image *image, struct library *library, char *
         code = CUDA_ERROR_INVALID_PTX;
         if (module->programs[u] == NULL) goto failed;
     }
-    code = place_variables(module, log, log_size);
+    code = place_variables(module);
     if (code != CUDA_SUCCESS) goto failed;
 
     object_add(&module->object, OBJECT_MODULE, thread_context());
@@ -199,7 +214,7 @@ CUresult driver_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned
     TRY(jit_read(&jit, numOptions, options, optionValues));
     CUresult code = image_open(image, FATBIN_UNKNOWN_SIZE, log, sizeof log, &opened);
     if (code == CUDA_SUCCESS) code = module_make(opened, NULL, log, sizeof log, &made);
-    jit_finish(&jit, code, log, "loaded");
+    jit_finish(&jit, code, log);
     if (code == CUDA_SUCCESS) {
         thread.call.object = made->object.id;
         *module = (CUmodule)made;
@@ -234,7 +249,8 @@ CUresult driver_cuModuleLoad(CUmodule *module, const char *fname)
 CUresult driver_cuModuleUnload(CUmodule hmod)
 {
     struct module *module = object_find(hmod, OBJECT_MODULE);
-    if (module == NULL || module->library != NULL) return CUDA_ERROR_INVALID_HANDLE;
+    if (module == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    if (module->library != NULL) return CUDA_ERROR_NOT_PERMITTED; /* the library is unloaded */
     thread.call.object = module->object.id;
     module_end(&module->object, false);
     return CUDA_SUCCESS;
@@ -252,6 +268,7 @@ CUresult driver_cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 CUresult library_module(struct library *library, struct module **module)
 {
     char log[LOG_SIZE] = "";
+    TRY(library->failed);
     for (*module = library->modules; *module != NULL; *module = (*module)->next)
         if ((*module)->object.context == thread_context()) return CUDA_SUCCESS;
     library->image->references++;
@@ -335,6 +352,7 @@ CUresult driver_cuModuleGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUmodule hmo
     if (*name == '\0' || module_function((struct module *)module, name) != NULL)
         return CUDA_ERROR_INVALID_VALUE;
     const struct exec_variable *variable = definition_find(module, name);
+    if (variable == NULL) variable = variable_find(module, name, true);
     if (variable == NULL) return CUDA_ERROR_NOT_FOUND;
     if (dptr != NULL) *dptr = variable->address;
     if (bytes != NULL) *bytes = variable->size;

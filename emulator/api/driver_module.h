@@ -31,8 +31,10 @@ CUresult image_code(enum fatbin_result result);
 /* CUDA_SUCCESS if the unit is of a PTX version and for a device that this one understands;
  * otherwise `log` says what it asks for. */
 CUresult image_suits(const struct ptx_module *unit, char *log, size_t log_size);
-/* Whether everything that a unit uses is defined; otherwise `log` names what is not. */
-bool image_is_complete(const struct ptx_module *unit, char *log, size_t log_size);
+/* Whether the functions that a unit uses, and the variables that it declares, are defined;
+ * otherwise `log` names one that is not. Only the linker asks for variables: loading makes them. */
+bool image_has_functions(const struct ptx_module *unit, char *log, size_t log_size);
+bool image_has_variables(const struct ptx_module *unit, char *log, size_t log_size);
 
 struct module {
     struct object object;
@@ -65,7 +67,8 @@ struct kernel {
 
 struct library {
     struct object object;
-    struct image *image;
+    struct image *image; /* NULL: it could not be read, for the reason `failed`: told when used */
+    CUresult failed;
     struct module *modules; /* at most one per context */
     struct kernel *kernels; /* handles given out */
 };

@@ -77,12 +77,24 @@ static bool is_version_of(const char *full, const char *plain, const char *suffi
     return strcmp(full, suffix) == 0;
 }
 
+/* A name as it is exported, with its version or its default stream: those are asked for otherwise.
+ */
+static bool is_of_one_version(const char *name)
+{
+    const size_t length = strlen(name);
+    const char *end = name + length;
+    if (length < 5) return false;
+    return (end[-3] == '_' && end[-2] == 'v' && end[-1] >= '0' && end[-1] <= '9') ||
+           strcmp(end - 5, "_ptsz") == 0 || strcmp(end - 5, "_ptds") == 0;
+}
+
 /* The latest version of `name` that is not newer than `version`. Of several of the same age the one
  * that is supported, then the one with the longer name. `*exists`: in some version. */
 static const struct function_row *function_find(const char *name, int version, const char *suffix,
                                                 bool *exists)
 {
     const struct function_row *best = NULL;
+    if (is_of_one_version(name)) return NULL;
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         const struct function_row *row = &functions[i];
         if (strcmp(row->name, name) == 0 && *suffix == '\0' && best == NULL) *exists = true;
@@ -102,8 +114,11 @@ CUresult driver_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVers
 {
     NEED_POINTER(symbol);
     NEED_POINTER(pfn);
+    const cuuint64_t known =
+        CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
     bool exists = false;
     const struct function_row *row = NULL;
+    if (cudaVersion > CUDA_VERSION || (flags & ~known)) return CUDA_ERROR_INVALID_VALUE;
     *pfn = NULL;
     if (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) {
         row = function_find(symbol, cudaVersion, "_ptsz", &exists);
@@ -115,7 +130,7 @@ CUresult driver_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVers
         *symbolStatus = row != NULL ? CU_GET_PROC_ADDRESS_SUCCESS
                         : exists    ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
                                     : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
-    return row != NULL ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+    return CUDA_SUCCESS; /* that there is none is an answer */
 }
 
 CUresult driver_cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags)

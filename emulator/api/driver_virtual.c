@@ -213,9 +213,10 @@ CUresult driver_cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
 {
     struct reservation *reservation = reservation_of(ptr, size);
     struct allocation *allocation = allocation_find(handle);
-    if (reservation == NULL || allocation == NULL || flags != 0 || offset != 0 || size == 0 ||
-        size != allocation->size || ptr % GRANULARITY != 0)
+    if (reservation == NULL || allocation == NULL || flags != 0 || size == 0 ||
+        ptr % GRANULARITY != 0)
         return CUDA_ERROR_INVALID_VALUE;
+    if (offset != 0 || size != allocation->size) return CUDA_ERROR_NOT_SUPPORTED; /* only whole */
     struct map **link = &reservation->maps;
     while (*link != NULL && (*link)->address + (*link)->size <= ptr) link = &(*link)->next;
     if (*link != NULL && (*link)->address < ptr + size) return CUDA_ERROR_INVALID_VALUE;
@@ -248,8 +249,10 @@ static bool within(const struct map *map, uint64_t address, uint64_t size)
 CUresult driver_cuMemUnmap(CUdeviceptr ptr, size_t size)
 {
     struct reservation *reservation = reservation_of(ptr, size);
-    if (reservation == NULL || size == 0 || !covered(reservation, ptr, size))
-        return CUDA_ERROR_INVALID_VALUE;
+    if (reservation == NULL || size == 0) return CUDA_ERROR_INVALID_VALUE;
+    for (const struct map *map = reservation->maps; map != NULL; map = map->next)
+        if (map->address < ptr + size && ptr < map->address + map->size && !within(map, ptr, size))
+            return CUDA_ERROR_INVALID_VALUE; /* a part; to unmap nothing is no mistake */
     hide(reservation);
     for (struct map **link = &reservation->maps; *link != NULL;) {
         struct map *map = *link;
@@ -292,6 +295,15 @@ static const struct map *map_of(CUdeviceptr ptr)
     const struct map *map = reservation != NULL ? reservation->maps : NULL;
     while (map != NULL && ptr - map->address >= map->size) map = map->next;
     return map;
+}
+
+bool virtual_range(CUdeviceptr ptr, uint64_t *base, size_t *size)
+{
+    const struct map *map = map_of(ptr);
+    if (map == NULL) return false;
+    *base = map->address;
+    *size = map->size;
+    return true;
 }
 
 CUresult driver_cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location,

@@ -286,6 +286,23 @@ static enum fatbin_result append_plain(const struct reader *reader, struct fatbi
     return append_text(reader, fatbin, text, length, 0);
 }
 
+/* ---- machine code ------------------------------------------------------------------------ */
+
+/* What begins like an ELF file: is it one of code for a device? Read like text, in case that it is
+ * none, byte by byte as long as they are right. */
+static bool is_device_elf(const unsigned char *bytes, size_t size)
+{
+    enum { HEADER = 64, TYPE = 16, MACHINE = 18, EM_CUDA_CODE = 190 };
+    static const unsigned char of_64_bits[] = {0x7f, 'E', 'L', 'F', 2, 1, 1};
+    uint16_t type, machine;
+    if (size != FATBIN_UNKNOWN_SIZE && size < HEADER) return false;
+    for (size_t i = 0; i < sizeof of_64_bits; i++)
+        if (bytes[i] != of_64_bits[i]) return false;
+    memcpy(&type, bytes + TYPE, sizeof type);
+    memcpy(&machine, bytes + MACHINE, sizeof machine);
+    return type != 0 && machine == EM_CUDA_CODE;
+}
+
 /* ---- any image --------------------------------------------------------------------------- */
 
 static enum fatbin_result append_image(const struct reader *reader, struct fatbin *fatbin,
@@ -306,6 +323,9 @@ static enum fatbin_result append_image(const struct reader *reader, struct fatbi
     }
     if (magic == CONTAINER_MAGIC) return append_container(reader, fatbin, image, size, inventory);
     if (known == sizeof elf && memcmp(bytes, elf, sizeof elf) == 0) {
+        if (!is_device_elf(bytes, size))
+            return refuse(reader, FATBIN_NOT_AN_IMAGE,
+                          "this begins like an ELF file, but not like one of code for a device");
         inventory->machine_code = true;
         return FATBIN_OK;
     }

@@ -105,7 +105,7 @@ static void refused_maps()
     CHECK_DRIVER(cuMemCreate(&handle, piece, &prop, 0));
     CHECK_DRIVER(cuMemMap(base, piece, 0, handle, 0));
     EXPECT_RESULT(cuMemMap(base, piece, 0, handle, 0), CUDA_ERROR_INVALID_VALUE);
-    EXPECT_RESULT(cuMemUnmap(base + piece, piece), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_RESULT(cuMemUnmap(base, piece / 2), CUDA_ERROR_INVALID_VALUE);
     EXPECT_RESULT(cuMemAddressFree(base, 2 * piece), CUDA_ERROR_INVALID_VALUE);
     CHECK_DRIVER(cuMemUnmap(base, piece));
     CHECK_DRIVER(cuMemRelease(handle));
