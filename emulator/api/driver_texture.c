@@ -8,7 +8,6 @@
 enum {
     BASE_ALIGNMENT = 512, /* CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT */
     PITCH_ALIGNMENT = 32, /* CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT */
-    LINEAR_MOST = 1 << 28 /* CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH */
 };
 
 struct texture {
@@ -82,12 +81,19 @@ static CUresult bind_texels(struct exec_texture *bound, CUarray_format format, u
     return CUDA_SUCCESS;
 }
 
+/* The texels of linear memory: as many as 4 GiB hold, up to 2^30, as on an H200. */
+static size_t linear_most(const struct exec_texture *bound)
+{
+    const uint64_t fit = ((uint64_t)1 << 32) / exec_texel_bytes(bound), most = (uint64_t)1 << 30;
+    return (size_t)(fit < most ? fit : most);
+}
+
 static CUresult bind_linear(struct exec_texture *bound, const CUDA_RESOURCE_DESC *resource)
 {
     const size_t size = resource->res.linear.sizeInBytes;
     TRY(bind_texels(bound, resource->res.linear.format, resource->res.linear.numChannels));
     const size_t elements = size / exec_texel_bytes(bound);
-    if (elements == 0 || elements > LINEAR_MOST) return CUDA_ERROR_INVALID_VALUE;
+    if (elements == 0 || elements > linear_most(bound)) return CUDA_ERROR_INVALID_VALUE;
     TRY(check_memory(resource->res.linear.devPtr, size));
     bound->address = resource->res.linear.devPtr;
     bound->pitch = bound->slice = size;
@@ -295,6 +301,6 @@ CUresult driver_cuDeviceGetTexture1DLinearMaxWidth(size_t *maxWidthInElements,
     NEED_POINTER(maxWidthInElements);
     NEED_DEVICE(dev);
     TRY(bind_texels(&bound, format, numChannels));
-    *maxWidthInElements = LINEAR_MOST;
+    *maxWidthInElements = linear_most(&bound);
     return CUDA_SUCCESS;
 }

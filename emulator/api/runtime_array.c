@@ -379,7 +379,7 @@ static cudaError_t sampling_of(const struct cudaTextureDesc *from,
     memcpy(to->borderColor, from->borderColor, sizeof to->borderColor);
     const CUarray_format format = resource_format(resource);
     const bool is_float = format == CU_AD_FORMAT_FLOAT || format == CU_AD_FORMAT_HALF;
-    if (fractions && !is_float && format_bytes(format) == 4) return cudaErrorInvalidNormSetting;
+    if (fractions && (is_float || format_bytes(format) == 4)) return cudaErrorInvalidNormSetting;
     if (from->filterMode == cudaFilterModeLinear && !fractions && !is_float)
         return cudaErrorInvalidFilterSetting;
     return cudaSuccess;
@@ -396,7 +396,8 @@ cudaError_t runtime_cudaCreateTextureObject(cudaTextureObject_t *pTexObject,
     const CUDA_RESOURCE_VIEW_DESC view = {.format = pResViewDesc != NULL
                                                         ? (CUresourceViewFormat)pResViewDesc->format
                                                         : CU_RES_VIEW_FORMAT_NONE};
-    if (pTexObject == NULL || pResDesc == NULL || pTexDesc == NULL) return cudaErrorInvalidValue;
+    if (pTexObject == NULL || pResDesc == NULL) return cudaErrorInvalidValue;
+    if (pTexDesc == NULL) return cudaErrorInvalidResourceHandle;
     cudaError_t error = resource_of(pResDesc, &resource);
     if (error == cudaSuccess) error = sampling_of(pTexDesc, &resource, &sampling);
     if (error != cudaSuccess) return error;

@@ -241,7 +241,7 @@ cudaError_t runtime_describe_copy(CUDA_MEMCPY3D *copy, const struct cudaMemcpy3D
     /* An array is device memory, whatever else the other side is. */
     if ((from_array && copy->srcMemoryType == CU_MEMORYTYPE_HOST) ||
         (to_array && copy->dstMemoryType == CU_MEMORYTYPE_HOST))
-        return cudaErrorInvalidMemcpyDirection;
+        return cudaErrorInvalidValue;
     if (from_array) copy->srcMemoryType = CU_MEMORYTYPE_ARRAY;
     if (to_array) copy->dstMemoryType = CU_MEMORYTYPE_ARRAY;
     const bool fits = (from_array || pitch_fits(&p->srcPtr, p->extent, element)) &&

@@ -444,8 +444,8 @@ START_TEST(limits_and_flags)
     OK(cudaDeviceGetLimit(&value, cudaLimitMallocHeapSize));
     ck_assert_uint_ge(value, 16 << 20);
     GIVES(cudaDeviceGetLimit(NULL, cudaLimitStackSize), cudaErrorInvalidValue);
-    OK(cudaDeviceSetLimit(cudaLimitStackSize, 512 << 10));
-    GIVES(cudaDeviceSetLimit(cudaLimitStackSize, 1 << 20), cudaErrorInvalidValue);
+    OK(cudaDeviceSetLimit(cudaLimitStackSize, (512 << 10) - 16));
+    GIVES(cudaDeviceSetLimit(cudaLimitStackSize, 512 << 10), cudaErrorInvalidValue);
     OK(cudaProfilerStart());
     OK(cudaProfilerStop());
 }
