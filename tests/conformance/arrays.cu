@@ -2,7 +2,7 @@
 // of filters bit by bit, what lies outside, channels that are not there, queries, and errors.
 //
 //     nvcc -cudart shared -gencode arch=compute_75,code=compute_75 arrays.cu -o arrays
-//     ./arrays >arrays.expected
+//     ./arrays >arrays.golden
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

@@ -2,7 +2,7 @@
 // which calls a capture forbids and whether they spoil it, captured events, joins, nodes with odd
 // parameters, updates.
 //
-// graphs.expected is what an NVIDIA H200 (driver 580, CUDA 13.0) printed; see questions.cu.
+// graphs.golden is what an NVIDIA H200 (driver 580, CUDA 13.0) printed; see questions.cu.
 #include <cstdio>
 #include <cstring>
 #include <cuda_runtime.h>

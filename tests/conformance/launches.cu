@@ -1,11 +1,11 @@
 // What launches that cannot be are answered with, by every way of launching: <<<...>>>,
 // cudaLaunchKernel, cudaLaunchKernelEx, cuLaunchKernel, cudaLaunchCooperativeKernel.
 //
-// launches.expected is what an NVIDIA H100 (driver 580, CUDA 13.0) printed; CTest compares the
+// launches.golden is what an NVIDIA H100 (driver 580, CUDA 13.0) printed; CTest compares the
 // software device's answers with it, line by line. To ask a GPU again, on a machine that has one:
 //
 //     nvcc -cudart shared -gencode arch=compute_75,code=compute_75 launches.cu -o launches -lcuda
-//     ./launches >launches.expected
+//     ./launches >launches.golden
 //
 // Every line follows from the documented limits of all devices of compute capability 7.5 and more,
 // so that other GPUs must print the same.

@@ -2,7 +2,7 @@
 // together from addresses and pieces: error codes, which call gives them, what stays possible.
 //
 //     nvcc -cudart shared -gencode arch=compute_75,code=compute_75 linking.cu -o linking -lcuda
-//     ./linking >linking.expected
+//     ./linking >linking.golden
 //
 // Left out is what the logs say, which is each device's own, and host objects and libraries, which
 // the software device names as not supported.

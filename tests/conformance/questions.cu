@@ -1,11 +1,11 @@
 // What the runtime answers where its documentation leaves room, or where one would guess wrong:
 // sizes of 0, null pointers, copies against their direction, queries, errors that stay.
 //
-// questions.expected is what an NVIDIA H100 (driver 580, CUDA 13.0) printed; CTest compares the
+// questions.golden is what an NVIDIA H100 (driver 580, CUDA 13.0) printed; CTest compares the
 // software device's answers with it, line by line. To ask a GPU again, on a machine that has one:
 //
 //     nvcc -cudart shared -gencode arch=compute_75,code=compute_75 questions.cu -o questions
-//     ./questions >questions.expected
+//     ./questions >questions.golden
 //
 // Left out is what may differ from one run, one GPU or one computer to another: times, addresses,
 // the names of devices, and whether a device can be used again, in the same process, after

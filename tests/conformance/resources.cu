@@ -2,11 +2,11 @@
 // environment takes the device away. Each question is asked in a process of its own, because some
 // answers stay with the process.
 //
-// resources.expected is what an NVIDIA H100 (driver 580, CUDA 13.0) printed; CTest compares the
+// resources.golden is what an NVIDIA H100 (driver 580, CUDA 13.0) printed; CTest compares the
 // software device's answers with it, line by line. To ask a GPU again, on a machine that has one:
 //
 //     nvcc -cudart shared -gencode arch=compute_75,code=compute_75 resources.cu -o resources -lcuda
-//     ./resources >resources.expected
+//     ./resources >resources.golden
 //
 // Left out are two images that a GPU's driver treats otherwise: one with an instruction that nobody
 // knows (a GPU refuses the module; the device names the instruction when a kernel comes to it) and
