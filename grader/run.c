@@ -142,6 +142,7 @@ static void make_environment(struct environment *environment, const struct run_r
         set(environment, "LD_LIBRARY_PATH", toolchain->emulator);
         set(environment, "OVERLAP_ORDER", request->order);
         set(environment, "OVERLAP_FAIL", request->fault);
+        set(environment, "OVERLAP_RACES", getenv("OVERLAP_RACES"));
         set(environment, "OVERLAP_INSTRUCTION_LIMIT", INSTRUCTION_LIMIT);
     } else {
         /* The driver may be where only the user's own path leads (containers). */
