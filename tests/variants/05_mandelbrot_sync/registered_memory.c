@@ -9,10 +9,8 @@
 static void place_point(const struct mandelbrot_view *view, struct mandelbrot_point *point,
                         size_t row, size_t column)
 {
-    const size_t from_below = view->height - 1 - row;
-    const double step = (view->imaginary_high - view->imaginary_low) / (double)(view->height - 1);
-    point->imaginary = from_below == 0 ? (float)view->imaginary_low
-                                       : (float)(view->imaginary_low + step * (double)from_below);
+    point->imaginary =
+        mandelbrot_coordinate(view->imaginary_high, view->imaginary_low, row, view->height);
     point->real = mandelbrot_coordinate(view->real_low, view->real_high, column, view->width);
 }
 
