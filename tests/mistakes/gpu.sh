@@ -2,6 +2,7 @@
 # Tries every mistake on a GPU alone, to learn which of them a GPU lets pass:
 #
 #   gpu.sh BUILD [--device=gpu|emulator] [--jobs=N] [--out=FOLDER] [--seconds=N] [LESSON...]
+#   gpu.sh BUILD --list    only compares checks.txt with the checks that there are
 #
 # Each mistake is graded with --device=gpu: what the GPU did is judged, and nothing is looked at
 # again on the software device, which is where the order of operations is judged. That is done N at a
@@ -41,7 +42,7 @@ if [ "${1-}" = one ]; then
     exit 0
 fi
 
-device=gpu jobs=16 out='' seconds=100000 lessons=''
+device=gpu jobs=16 out='' seconds=100000 lessons='' list=
 build=${1:?the build folder}
 shift
 for word; do
@@ -50,6 +51,7 @@ for word; do
     --jobs=*) jobs=${word#*=} ;;
     --out=*) out=${word#*=} ;;
     --seconds=*) seconds=${word#*=} ;;
+    --list) list=yes ;;
     *) lessons="$lessons $word" ;;
     esac
 done
@@ -67,6 +69,7 @@ if ! diff "$out/known" "$out/checks" >"$out/difference"; then
     cat "$out/difference"
     exit 2
 fi
+[ -z "$list" ] || exit 0
 times=$(awk '$2 == "times" { printf "%s%s", sep, $1; sep = ":" }' "$here/checks.txt")
 
 if [ -z "$lessons" ]; then
