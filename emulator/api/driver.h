@@ -200,7 +200,7 @@ struct thread {
     struct call call;
     struct missing missing[MISSING_KIND_COUNT]; /* since when the thread has made nothing such */
     bool misses;                                /* any of them */
-    struct context **stack; /* of current contexts, the last one on top */
+    struct context **stack;                     /* of current contexts, the last one on top */
     size_t depth_of_stack, room_of_stack;
 };
 extern __thread struct thread thread;
