@@ -199,7 +199,6 @@ void flight_landed(const struct operation *operation)
         struct flight *flight = &air.flights[i];
         if (operation->flight == 0 || flight->number != operation->flight) continue;
         flight->has_run = true;
-        if (flight->is_written) take(flight);
     }
 }
 

@@ -192,6 +192,42 @@ START_TEST(a_copy_behind_a_value_takes_what_is_filled_before_that_is_written)
 }
 END_TEST
 
+/* tell(flag): *flag = 1; hear(flag): until *flag is 1. */
+static const char conversing[] =
+    ".version 7.5\n.target sm_75\n.address_size 64\n"
+    ".visible .entry tell(.param .u64 a) { .reg .b64 %rd<2>; .reg .b32 %r<2>;"
+    "ld.param.u64 %rd1, [a]; mov.u32 %r1, 1; st.volatile.global.u32 [%rd1], %r1; ret; }\n"
+    ".visible .entry hear(.param .u64 a) { .reg .b64 %rd<2>; .reg .b32 %r<2>; .reg .pred %p<2>;"
+    "ld.param.u64 %rd1, [a];"
+    "again: ld.volatile.global.u32 %r1, [%rd1]; setp.ne.u32 %p1, %r1, 1; @%p1 bra again; ret; }\n";
+
+START_TEST(a_kernel_may_hear_and_tell_as_well)
+{
+    CUmodule module;
+    CUfunction tell, hear;
+    begin(_i);
+    volatile unsigned *flags = test_pinned(8);
+    flags[0] = flags[1] = 0;
+    CUdeviceptr heard = (CUdeviceptr)(uintptr_t)flags, told = heard + 4;
+    OK(cuModuleLoadData(&module, conversing));
+    OK(cuModuleGetFunction(&tell, module, "tell"));
+    OK(cuModuleGetFunction(&hear, module, "hear"));
+    if (_i == LATEST) { /* in the other orders it would run, and wait, inside its launch */
+        OK(cuLaunchKernel(hear, 1, 1, 1, 1, 1, 1, 0, one, (void *[]){&heard}, NULL));
+        OK(cuMemcpyHtoDAsync(buffer, host, BYTES, one));
+        memset(host, 5, BYTES);
+        flags[0] = 1;
+    } else {
+        OK(cuMemcpyHtoDAsync(buffer, host, BYTES, one));
+    }
+    OK(cuLaunchKernel(tell, 1, 1, 1, 1, 1, 1, 0, one, (void *[]){&told}, NULL));
+    while (flags[1] == 0) continue;
+    memset(host, 6, BYTES);
+    OK(cuStreamSynchronize(one));
+    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, CHANGED), 0);
+}
+END_TEST
+
 START_TEST(a_copy_in_a_graph_is_watched_as_well)
 {
     CUgraph graph;
@@ -246,6 +282,7 @@ int main(void)
         a_host_function_may_change_it_on_either_side,
         a_copy_behind_a_host_function_that_waits_takes_what_is_filled_meanwhile,
         a_copy_behind_a_value_takes_what_is_filled_before_that_is_written,
+        a_kernel_may_hear_and_tell_as_well,
         a_copy_in_a_graph_is_watched_as_well,
         a_context_that_ends_forgets_what_was_in_flight,
         it_can_be_turned_off,

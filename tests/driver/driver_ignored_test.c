@@ -128,6 +128,10 @@ START_TEST(what_fails_behind_a_fault_is_not_told_again)
     FAILS(CUDA_ERROR_LAUNCH_FAILED, cuCtxSynchronize());
     FAILS(CUDA_ERROR_LAUNCH_FAILED, cuMemAlloc(&q, BYTES));
     FAILS(CUDA_ERROR_LAUNCH_FAILED, cuMemsetD8(q, 0, BYTES));
+    CUcontext context;
+    OK(cuCtxPopCurrent(&context));
+    FAILS(CUDA_ERROR_LAUNCH_FAILED, cuCtxCreate(&context, NULL, 0, 0));
+    FAILS(CUDA_ERROR_INVALID_CONTEXT, cuMemsetD8(p, 0, BYTES));
     ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "error ignored"), 0);
 }
 END_TEST
