@@ -9,7 +9,17 @@
 
 /* ---- what fails, and how --------------------------------------------------------------------- */
 
-enum way { RESOURCES, LAUNCH, LATE, NO_DEVICE, BAD_DEVICE, BUSY, NOT_FOUND, BAD_FUNCTION };
+enum way {
+    RESOURCES,
+    LAUNCH,
+    LATE,
+    NO_DEVICE,
+    BAD_DEVICE,
+    BUSY,
+    NOT_FOUND,
+    BAD_FUNCTION,
+    BAD_SYMBOL,
+};
 
 static const struct {
     CUresult code;
@@ -22,7 +32,8 @@ static const struct {
     [BAD_DEVICE] = {CUDA_ERROR_INVALID_DEVICE, "there were no such device"},
     [BUSY] = {CUDA_ERROR_DEVICE_UNAVAILABLE, "the device were not available"},
     [NOT_FOUND] = {CUDA_ERROR_NOT_FOUND, "there were nothing of that name"},
-    [BAD_FUNCTION] = {(CUresult)98, "the device had no such function"}, /* the runtime's alone */
+    [BAD_FUNCTION] = {(CUresult)98, "the device had no such function"}, /* the runtime's alone, */
+    [BAD_SYMBOL] = {(CUresult)13, "the device had no such variable"},   /* and so is this */
 };
 
 struct row {
