@@ -12,7 +12,13 @@
 /* Real time without a call after which pending work goes on, in ms: host functions soon, since
  * somebody may sleep until one has run; all else late, so that results that nobody waited for stay
  * away as long as is fair. */
-enum { HOST_FUNCTION_PATIENCE = 20, PATIENCE = 2000, STUCK_PAUSE = 1, PAUSE = 20 };
+enum {
+    HOST_FUNCTION_PATIENCE = 20,
+    CONVERSATION_PATIENCE = 200,
+    PATIENCE = 2000,
+    STUCK_PAUSE = 1,
+    PAUSE = 20
+};
 
 struct job {
     CUhostFn function; /* or callback */
@@ -106,15 +112,17 @@ static void *host_thread(void *unused)
             since = now_ms();
             continue;
         }
-        bool ran = false;
+        bool ran = timeline_go_on(driver.timeline);
         if (now - since >= PATIENCE)
-            ran = timeline_progress(driver.timeline, false);
-        else if (now - since >= HOST_FUNCTION_PATIENCE)
-            ran = timeline_progress(driver.timeline, true);
+            ran |= timeline_progress(driver.timeline, TIMELINE_ALL);
+        else if (now - since >= CONVERSATION_PATIENCE)
+            ran |= timeline_progress(driver.timeline, TIMELINE_CONVERSING);
+        if (now - since >= HOST_FUNCTION_PATIENCE)
+            ran |= timeline_progress(driver.timeline, TIMELINE_HOST_FUNCTIONS);
         if (ran)
             pthread_cond_broadcast(&driver.changed);
         else
-            wait_ms(HOST_FUNCTION_PATIENCE);
+            wait_ms(timeline_has_begun(driver.timeline) ? STUCK_PAUSE : HOST_FUNCTION_PATIENCE);
     }
     return NULL;
 }

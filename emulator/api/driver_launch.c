@@ -16,6 +16,12 @@ struct launch {
     unsigned grid[3], block[3];
     unsigned dynamic_shared;
     bool cooperative;
+    /* While it waits for the world outside, with the device going on around it: */
+    struct exec_grid *paused;
+    struct exec_footprint *footprint; /* so far; regions in it live while `memory_ends` stays */
+    struct exec_watch *watch;
+    uint64_t memory_ends;
+    bool has_paused;
     _Alignas(16) unsigned char parameters[];
 };
 
@@ -239,9 +245,32 @@ static const struct memory_region *heap_of(struct context *context)
  * gives a place each: the limit means so much of its stack. */
 enum { STACK_FRAMES = 4 };
 
+/* What a kernel touches is noted from its beginning, or from where it paused. */
+static void notes_begin(struct launch *launch, struct exec_launch *request)
+{
+    if (launch->footprint != NULL && launch->memory_ends != memory_ends()) {
+        exec_footprint_destroy(launch->footprint);
+        launch->footprint = NULL;
+    }
+    races_pause(launch->footprint, true);
+    request->footprint = launch->footprint != NULL ? launch->footprint : races_footprint();
+    request->watch = launch->watch != NULL ? launch->watch : watch_begin();
+    launch->footprint = NULL;
+    launch->watch = NULL;
+}
+
+static void notes_pause(struct launch *launch, const struct exec_launch *request)
+{
+    launch->footprint = request->footprint;
+    launch->watch = request->watch;
+    races_pause(launch->footprint, false);
+    launch->memory_ends = memory_ends();
+    launch->has_paused = true;
+}
+
 static enum timeline_ran run_launch(struct operation *operation)
 {
-    const struct launch *launch = (const void *)operation->payload;
+    struct launch *launch = (void *)operation->payload;
     const struct exec_function_info *info = exec_function_info(launch->function->code);
     const struct memory_region *heap = heap_of(operation->context);
     struct exec_counts counts = {0};
@@ -257,6 +286,8 @@ static enum timeline_ran run_launch(struct operation *operation)
         .heap_bytes = heap != NULL ? heap->size : 0,
         .stack_bytes = STACK_FRAMES * operation->context->limits[CU_LIMIT_STACK_SIZE],
         .grid_id = operation->record.request,
+        .paused = &launch->paused,
+        .impatient = timeline_is_awaited(driver.timeline),
         .print = print_from_device,
         .user = operation->context,
     };
@@ -264,9 +295,13 @@ static enum timeline_ran run_launch(struct operation *operation)
         request.grid[i] = launch->grid[i];
         request.block[i] = launch->block[i];
     }
-    request.footprint = races_footprint();
-    request.watch = watch_begin();
+    notes_begin(launch, &request);
     enum exec_end end = exec_run(&request, &counts, &fault);
+    if (end == EXEC_PAUSED) {
+        notes_pause(launch, &request);
+        return TIMELINE_NOT_YET;
+    }
+    if (launch->has_paused) timeline_op_follows_all(operation->op);
     watch_end(operation, request.watch);
     watch_launched(operation, request.footprint, launch->parameters, info->parameter_bytes,
                    product(launch->block));
@@ -294,7 +329,11 @@ static enum timeline_ran run_launch(struct operation *operation)
 
 static void drop_launch(struct operation *operation)
 {
-    module_release(((struct launch *)(void *)operation->payload)->module);
+    struct launch *launch = (void *)operation->payload;
+    exec_paused_drop(launch->paused);
+    if (launch->footprint != NULL) exec_footprint_destroy(launch->footprint);
+    if (launch->watch != NULL) exec_watch_destroy(launch->watch);
+    module_release(launch->module);
 }
 
 /* ---- launching --------------------------------------------------------------------------- */
@@ -317,7 +356,12 @@ static uint64_t signature_of(const struct launch *launch)
 
 static void copied_launch(struct operation *operation)
 {
-    module_retain(((struct launch *)(void *)operation->payload)->module);
+    struct launch *launch = (void *)operation->payload;
+    launch->paused = NULL;
+    launch->footprint = NULL;
+    launch->watch = NULL;
+    launch->has_paused = false;
+    module_retain(launch->module);
 }
 
 /* An operation that launches `function`, meant for `stream`, with all that may be wrong checked. */
@@ -347,7 +391,8 @@ static CUresult make_launch(const struct stream *stream, struct function *functi
     ignored_take_along(operation);
     operation->record.count = product(launch->grid) * product(launch->block);
     trace_copy_string(operation->record.name, sizeof operation->record.name, info->name);
-    *work = (struct timeline_work){.kind = TIMELINE_KERNEL, .signature = signature_of(launch)};
+    *work = (struct timeline_work){
+        .kind = TIMELINE_KERNEL, .signature = signature_of(launch), .converses = info->converses};
     *made = operation;
     return CUDA_SUCCESS;
 }

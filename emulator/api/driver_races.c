@@ -141,6 +141,17 @@ struct exec_footprint *races_footprint(void)
     return told.races != NULL ? exec_footprint_create(open_region, NULL) : NULL;
 }
 
+void races_pause(const struct exec_footprint *footprint, bool goes_on)
+{
+    for (size_t i = 0; footprint != NULL && i < exec_footprint_region_count(footprint); i++) {
+        const struct memory_region *region = exec_footprint_region_at(footprint, i)->region;
+        if (goes_on)
+            memory_shield_lift(region->address, region->size);
+        else
+            memory_shield_restore(region->address, region->size);
+    }
+}
+
 static const enum races_mode modes[EXEC_ACCESS_COUNT] = {
     [EXEC_LOAD] = RACES_READ, [EXEC_STORE] = RACES_WRITE, [EXEC_ATOMIC] = RACES_ATOMIC};
 

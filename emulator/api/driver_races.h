@@ -35,6 +35,9 @@ bool races_watching(void);
 
 /* NULL when nothing is to be recorded. */
 struct exec_footprint *races_footprint(void);
+/* A kernel pauses that will go on touching what its footprint says, or it goes on (`goes_on`);
+ * nothing else touches memory in between but the host. NULL is fine. */
+void races_pause(const struct exec_footprint *footprint, bool goes_on);
 /* What a launch has touched, of a kernel that converses (exec_function_info) or not. Takes the
  * footprint over; NULL is fine. */
 void races_launch(struct operation *operation, struct exec_footprint *footprint, bool converses);

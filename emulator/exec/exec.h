@@ -17,6 +17,7 @@
 struct ptx_module;
 struct exec_program;
 struct exec_function; /* an entry point of a program */
+struct exec_grid;     /* a launch that has begun */
 struct exec_footprint;
 struct exec_watch;
 
@@ -101,6 +102,11 @@ struct exec_launch {
     uint64_t grid_id;     /* what %gridid reads */
     struct exec_footprint *footprint; /* receives what is touched (exec_footprint.h); may be NULL */
     struct exec_watch *watch;         /* receives what is not ordered inside; NULL: nobody looks */
+    /* A kernel that waits for the world outside (the host, another kernel, a copy) need not be
+     * waited for: where its state is kept when exec_run answers EXEC_PAUSED, NULL at first. Calling
+     * again with the same launch goes on. NULL: exec_run stays until the end. */
+    struct exec_grid **paused;
+    bool impatient; /* somebody waits for the end: looks longer, and looking counts for the limit */
     void (*print)(void *user, const char *text, size_t length); /* device printf; may be NULL */
     void *user;
 };
@@ -119,6 +125,7 @@ enum exec_end {
     EXEC_MASK,      /* a lane executes a .sync instruction whose mask does not name it */
     EXEC_STACK,     /* the call stack or local memory is used up */
     EXEC_NO_MEMORY, /* of the host */
+    EXEC_PAUSED,    /* not an end: see exec_launch.paused */
 };
 
 /* What stopped a launch, for one lane of one warp: the first in block order. */
@@ -150,8 +157,11 @@ struct exec_counts {
  * spelled out, without what it is inside of. Other names as they are. */
 void exec_plain_name(const char *name, char *text, size_t size);
 
-/* Runs the whole grid before it returns. `fault` is filled unless the answer is EXEC_DONE. */
+/* Runs the whole grid before it returns, unless the launch lets it pause. `fault` is filled unless
+ * the answer is EXEC_DONE or EXEC_PAUSED. */
 enum exec_end exec_run(const struct exec_launch *launch, struct exec_counts *counts,
                        struct exec_fault *fault);
+/* Ends a launch that is paused and will not go on. NULL is fine. */
+void exec_paused_drop(struct exec_grid *paused);
 
 #endif

@@ -95,7 +95,9 @@ bool exec_block_start(struct exec_block *block, uint64_t index)
         warp->fragment_count = 1;
         warp->rotate = false;
         warp->polls = 0;
-        warp->poll_inst = NULL;
+        memset(warp->poll_inst, 0, sizeof warp->poll_inst);
+        warp->poll_latest = NULL;
+        warp->poll_next = 0;
         warp->exchanging = 0;
         warp->instructions = 0;
         warp->lane_instructions = 0;

@@ -40,10 +40,15 @@ static inline int poll(struct exec_warp *warp, const struct exec_inst *inst, siz
         weighted += plain;
     }
     const uint64_t sum = plain ^ (weighted << 32 | weighted >> 32);
-    if (inst != warp->poll_inst || sum != warp->poll_sum) {
+    uint32_t k = 0;
+    warp->poll_latest = inst;
+    while (k < EXEC_POLLS && warp->poll_inst[k] != inst) k++;
+    if (k == EXEC_POLLS || warp->poll_sum[k] != sum) {
+        if (k == EXEC_POLLS) k = warp->poll_next++ % EXEC_POLLS;
         warp->polls = 0;
-        warp->poll_inst = inst;
-        warp->poll_sum = sum;
+        warp->worker->news++;
+        warp->poll_inst[k] = inst;
+        warp->poll_sum[k] = sum;
     } else if (++warp->polls >= POLLS_BEFORE_YIELD) {
         warp->polls = 0;
         warp->backward = 0;

@@ -39,6 +39,12 @@ struct exec_grid {
     atomic_uint_least64_t next;     /* block to start */
     atomic_uint_least64_t failed;   /* lowest block that has stopped the launch */
     atomic_uint_least64_t executed; /* warp instructions, for the limit */
+    bool together;                  /* blocks take turns on one worker */
+    struct exec_block **resident;   /* `room` of them, when they do; `count` are there */
+    uint64_t count, room, started;
+    bool looks_again;     /* it has paused before */
+    uint64_t looks;       /* warp instructions that it looked in vain for lately */
+    uint64_t memory_ends; /* when it paused */
     unsigned char workspace[EXEC_GRID_WORKSPACE];
 };
 
@@ -149,45 +155,99 @@ static void run_blocks_apart(struct exec_grid *grid)
 /* ---- blocks that do
  * --------------------------------------------------------------------------------- */
 
-static void run_in_turns(struct exec_grid *grid)
+/* A grid waits for the world outside when for so many rounds every resident block did no more than
+ * wait and look, and no other may start: then it pauses, if the launch lets it. One that has paused
+ * before looks again for a moment; longer and longer while somebody waits for it, until its limit
+ * says that it waits for ever. */
+enum { IDLE_ROUNDS = 64, IDLE_ROUNDS_AGAIN = 4 };
+enum { IDLE_FIRST = 1 << 16, IDLE_AGAIN = 1 << 12, IDLE_MOST = 1 << 22 }; /* warp instructions */
+
+static bool may_pause(const struct exec_grid *grid)
 {
-    struct exec_worker *worker = &grid->workers[0];
+    return grid->launch->paused && grid->launch->function->info.converses;
+}
+
+static bool turns_begin(struct exec_grid *grid)
+{
     const uint32_t *size = grid->launch->block;
     const uint32_t threads = size[0] * size[1] * size[2];
     uint32_t each = THREADS_EACH / threads;
     if (each < 1) each = 1;
     if (each > BLOCKS_EACH) each = BLOCKS_EACH;
-    uint64_t room = (uint64_t)MULTIPROCESSORS * each;
-    if (room > grid->blocks) room = grid->blocks;
-    struct exec_block **resident = calloc(room, sizeof *resident);
-    uint64_t count = 0;
-    uint64_t next = 0;
-    if (!resident) {
-        fail_memory(worker, 0);
-        return;
-    }
-    while (count || next < grid->blocks) {
-        for (uint64_t k = 0; k < count; k++) {
-            uint64_t executed = 0;
-            struct exec_block *block = resident[k];
-            const enum exec_turn turn = exec_block_run(block, BLOCK_SLICE, &executed);
-            if (turn == EXEC_TURN_STOPPED || past_limit(grid, block, executed)) goto out;
-            if (turn == EXEC_TURN_DONE) {
-                block_retire(worker, block);
-                memmove(&resident[k], &resident[k + 1], (count - k - 1) * sizeof *resident);
-                count--;
-                k--;
-            }
+    grid->room = (uint64_t)MULTIPROCESSORS * each;
+    if (grid->room > grid->blocks) grid->room = grid->blocks;
+    grid->resident = calloc(grid->room, sizeof *grid->resident);
+    if (grid->resident) return true;
+    fail_memory(&grid->workers[0], 0);
+    return false;
+}
+
+/* One turn for each resident block, and a new one if there is room. False: the launch has stopped.
+ * `idle`: nobody did more than look. */
+static bool run_round(struct exec_grid *grid, bool *idle, uint64_t *looked)
+{
+    struct exec_worker *worker = &grid->workers[0];
+    const bool free_looks = may_pause(grid) && !grid->launch->impatient;
+    const uint64_t news = worker->news;
+    *idle = true;
+    for (uint64_t k = 0; k < grid->count; k++) {
+        uint64_t executed = 0;
+        struct exec_block *block = grid->resident[k];
+        const enum exec_turn turn = exec_block_run(block, BLOCK_SLICE, &executed);
+        if (turn == EXEC_TURN_STOPPED) return false;
+        if (!(free_looks && block->polling) && past_limit(grid, block, executed)) return false;
+        *looked += executed;
+        if (turn == EXEC_TURN_DONE) {
+            block_retire(worker, block);
+            memmove(&grid->resident[k], &grid->resident[k + 1],
+                    (grid->count - k - 1) * sizeof *grid->resident);
+            grid->count--;
+            k--;
+            *idle = false;
+        } else if (!block->polling) {
+            *idle = false;
         }
-        if (count < room && next < grid->blocks) {
-            resident[count] = block_begin(worker, next++);
-            if (!resident[count]) goto out;
-            count++;
+    }
+    if (worker->news != news) *idle = false;
+    if (grid->count == grid->room || grid->started == grid->blocks) return true;
+    *idle = false;
+    grid->resident[grid->count] = block_begin(worker, grid->started++);
+    if (!grid->resident[grid->count]) return false;
+    grid->count++;
+    return true;
+}
+
+/* How long blocks may look in vain before the grid pauses. */
+static uint64_t idle_limit(struct exec_grid *grid, uint32_t *rounds)
+{
+    *rounds = grid->looks_again ? IDLE_ROUNDS_AGAIN : IDLE_ROUNDS;
+    if (!grid->looks_again) return IDLE_FIRST;
+    if (!grid->launch->impatient) return IDLE_AGAIN;
+    grid->looks = grid->looks < IDLE_AGAIN ? IDLE_AGAIN : 2 * grid->looks;
+    if (grid->looks > IDLE_MOST) grid->looks = IDLE_MOST;
+    return grid->looks;
+}
+
+/* True: it pauses. */
+static bool run_in_turns(struct exec_grid *grid)
+{
+    uint32_t idle_rounds = 0, most_rounds;
+    uint64_t looked = 0;
+    if (!grid->resident && !turns_begin(grid)) return false;
+    uint64_t most = idle_limit(grid, &most_rounds);
+    while (grid->count || grid->started < grid->blocks) {
+        bool idle;
+        if (!run_round(grid, &idle, &looked)) break;
+        if (!idle) {
+            idle_rounds = 0;
+            looked = 0;
+            grid->looks = 0;
+        } else if (++idle_rounds >= most_rounds && looked >= most && may_pause(grid)) {
+            grid->looks_again = true;
+            return true;
         }
     }
-out:
-    for (uint64_t k = 0; k < count; k++) exec_block_destroy(resident[k]);
-    free(resident);
+    return false;
 }
 
 /* ---- the launch
@@ -237,35 +297,58 @@ static void worker_release(struct exec_worker *worker)
     free(worker->doubts);
 }
 
-enum exec_end exec_run(const struct exec_launch *launch, struct exec_counts *counts,
-                       struct exec_fault *fault)
+static void grid_destroy(struct exec_grid *grid)
 {
-    const bool together = launch->function->talks || launch->cooperative;
-    struct exec_grid grid = {
-        .launch = launch, .blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2]};
-    enum exec_end end = EXEC_NO_MEMORY;
-    memset(counts, 0, sizeof *counts);
-    memset(fault, 0, sizeof *fault);
-    atomic_init(&grid.failed, UINT64_MAX);
-    grid.worker_count = launch->workers ? launch->workers : exec_pool_processors();
-    if (together) grid.worker_count = 1;
-    if (grid.worker_count > grid.blocks) grid.worker_count = (unsigned)grid.blocks;
-    grid.workers = calloc(grid.worker_count, sizeof *grid.workers);
-    if (!grid.workers) goto out;
-    for (unsigned k = 0; k < grid.worker_count; k++)
-        if (!worker_prepare(&grid.workers[k], &grid)) goto out;
+    for (uint64_t k = 0; k < grid->count; k++) exec_block_destroy(grid->resident[k]);
+    for (unsigned k = 0; grid->workers && k < grid->worker_count; k++)
+        worker_release(&grid->workers[k]);
+    free(grid->resident);
+    free(grid->workers);
+    free(grid);
+}
 
-    if (together)
-        run_in_turns(&grid);
-    else
-        run_blocks_apart(&grid);
+static struct exec_grid *grid_create(const struct exec_launch *launch)
+{
+    struct exec_grid *grid = calloc(1, sizeof *grid);
+    if (!grid) return NULL;
+    grid->launch = launch;
+    grid->blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    grid->together = launch->function->talks || launch->cooperative;
+    atomic_init(&grid->failed, UINT64_MAX);
+    grid->worker_count = launch->workers ? launch->workers : exec_pool_processors();
+    if (grid->together) grid->worker_count = 1;
+    if (grid->worker_count > grid->blocks) grid->worker_count = (unsigned)grid->blocks;
+    grid->workers = calloc(grid->worker_count, sizeof *grid->workers);
+    bool made = grid->workers;
+    for (unsigned k = 0; made && k < grid->worker_count; k++)
+        made = worker_prepare(&grid->workers[k], grid);
+    if (made) return grid;
+    grid_destroy(grid);
+    return NULL;
+}
 
-    end = EXEC_DONE;
+/* The caller's launch is another object than when the grid paused, and regions that were known then
+ * may be gone. */
+static void grid_resume(struct exec_grid *grid, const struct exec_launch *launch)
+{
+    struct exec_worker *worker = &grid->workers[0];
+    const size_t caches = worker->function->program->cache_count + 1;
+    grid->launch = worker->launch = launch;
+    if (grid->memory_ends != memory_ends())
+        memset(worker->caches, 0, caches * sizeof *worker->caches);
+}
+
+/* The whole grid's counts, and the fault of its first block that has one. */
+static enum exec_end grid_end(struct exec_grid *grid, struct exec_counts *counts,
+                              struct exec_fault *fault)
+{
+    const struct exec_launch *launch = grid->launch;
+    enum exec_end end = EXEC_DONE;
     uint64_t first = UINT64_MAX;
-    for (unsigned k = 0; k < grid.worker_count; k++) {
-        const struct exec_worker *worker = &grid.workers[k];
+    for (unsigned k = 0; k < grid->worker_count; k++) {
+        const struct exec_worker *worker = &grid->workers[k];
         add_counts(counts, &worker->counts);
-        exec_own_settle(&grid.workers[k]);
+        exec_own_settle(&grid->workers[k]);
         if (launch->footprint)
             for (size_t i = 0; i <= launch->function->program->cache_count; i++)
                 exec_cache_flush(worker, &worker->caches[i]);
@@ -275,11 +358,37 @@ enum exec_end exec_run(const struct exec_launch *launch, struct exec_counts *cou
         *fault = worker->fault;
     }
     if (launch->watch) exec_watch_place(launch->watch, launch->footprint);
-out:
-    if (end == EXEC_NO_MEMORY && !fault->message[0])
-        snprintf(fault->message, sizeof fault->message, "the host has no memory for this launch");
-    for (unsigned k = 0; grid.workers && k < grid.worker_count; k++)
-        worker_release(&grid.workers[k]);
-    free(grid.workers);
     return end;
+}
+
+enum exec_end exec_run(const struct exec_launch *launch, struct exec_counts *counts,
+                       struct exec_fault *fault)
+{
+    struct exec_grid *grid = launch->paused ? *launch->paused : NULL;
+    memset(counts, 0, sizeof *counts);
+    memset(fault, 0, sizeof *fault);
+    if (grid)
+        grid_resume(grid, launch);
+    else
+        grid = grid_create(launch);
+    if (launch->paused) *launch->paused = NULL;
+    if (!grid) {
+        snprintf(fault->message, sizeof fault->message, "the host has no memory for this launch");
+        return EXEC_NO_MEMORY;
+    }
+    if (!grid->together) {
+        run_blocks_apart(grid);
+    } else if (run_in_turns(grid)) {
+        grid->memory_ends = memory_ends();
+        *launch->paused = grid;
+        return EXEC_PAUSED;
+    }
+    const enum exec_end end = grid_end(grid, counts, fault);
+    grid_destroy(grid);
+    return end;
+}
+
+void exec_paused_drop(struct exec_grid *paused)
+{
+    if (paused) grid_destroy(paused);
 }

@@ -44,6 +44,7 @@
 #define EXEC_NO_GUARD 0xffffffffu
 #define EXEC_BARRIERS 16
 #define EXEC_MAX_WARPS 32
+#define EXEC_POLLS 4
 
 /* Generic addresses that no host pointer has: bit 56 is set, bits 52.. name the window. */
 #define EXEC_WINDOW_BIT (UINT64_C(1) << 56)
@@ -262,8 +263,11 @@ struct exec_warp {
     uint64_t local_stride;
     uint64_t stack[EXEC_LANES]; /* alloca takes from the end of local memory: first byte taken */
     bool stack_moved;           /* by this block */
-    const struct exec_inst *poll_inst;
-    uint64_t poll_sum;
+    /* Reads whose last answer is known: a loop may look at several things. */
+    const struct exec_inst *poll_inst[EXEC_POLLS];
+    uint64_t poll_sum[EXEC_POLLS];
+    const struct exec_inst *poll_latest;
+    uint32_t poll_next; /* place to be taken next */
     /* What lanes gave to the .sync instruction at which they wait. */
     uint64_t exchange[EXEC_LANES];
     uint32_t members[EXEC_LANES];
@@ -335,6 +339,7 @@ struct exec_worker {
     const struct exec_launch *launch;
     const struct exec_function *function;
     bool alone;                       /* no other worker runs blocks of this launch */
+    uint64_t news;                    /* reads of exec_polled that gave something new */
     uint64_t commuted;                /* atomics, by lanes, that others may do at the same time */
     struct exec_region_cache *caches; /* one per load and store of the program */
     unsigned char *grid_workspace;    /* EXEC_GRID_WORKSPACE bytes */

@@ -147,8 +147,8 @@ bool exec_block_endless(struct exec_block *block, uint64_t limit)
     exec_plain_name(block->worker->function->info.name, kernel, sizeof kernel);
     say_who_waits(&census, block, who, sizeof who);
     const struct exec_inst *at = fragment->pc;
-    if (block->polling && warp->poll_inst) {
-        at = warp->poll_inst;
+    if (block->polling && warp->poll_latest) {
+        at = warp->poll_latest;
         snprintf(reads, sizeof reads, ", reading a value that does not change");
     }
     warp->frame = fragment->frame;

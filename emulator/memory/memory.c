@@ -43,6 +43,7 @@ static struct {
     size_t count, room;
     struct memory_region released[REMEMBERED]; /* a ring */
     uint64_t releases;
+    uint64_t ends;             /* releases, and regions that were hidden */
     struct reserved *reserved; /* list */
 } memory = {.poison = -1};
 
@@ -332,6 +333,11 @@ void memory_will_end(const struct memory_region *region, uint64_t caller)
     memory.entries[entries_up_to(region->address) - 1]->region.ended = caller;
 }
 
+uint64_t memory_ends(void)
+{
+    return memory.ends;
+}
+
 void memory_release(const struct memory_region *region, uint64_t caller)
 {
     size_t index = entries_up_to(region->address) - 1;
@@ -340,6 +346,7 @@ void memory_release(const struct memory_region *region, uint64_t caller)
     entry->region.ended = caller;
     memory_written_forget(&entry->region);
     memory.released[memory.releases++ % REMEMBERED] = entry->region;
+    memory.ends++;
     if (entry->region.kind != MEMORY_PINNED && !entry->internal) memory.used -= entry->region.size;
     entry_unmap(entry);
     entry_remove(index);
@@ -439,6 +446,7 @@ const struct memory_region *memory_show(uint64_t address, uint64_t size,
 
 void memory_hide(const struct memory_region *region)
 {
+    memory.ends++;
     entry_remove(entries_up_to(region->address) - 1);
 }
 

@@ -79,6 +79,9 @@ const struct memory_region *memory_register(void *bytes, const struct memory_req
 /* The call that returns to `caller` has asked for the end of the region, which is to come. */
 void memory_will_end(const struct memory_region *region, uint64_t caller);
 
+/* How many regions have ended: while it stays the same, so do answers of memory_find. */
+uint64_t memory_ends(void);
+
 /* Ends a region, by the call that returns to `caller`; both are remembered for memory_explain. */
 void memory_release(const struct memory_region *region, uint64_t caller);
 

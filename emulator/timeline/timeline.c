@@ -225,6 +225,7 @@ static void unrun_list_remove(struct timeline_op *op)
     *(op->younger != NULL ? &op->younger->older : &timeline->youngest) = op->older;
     op->older = op->younger = NULL;
     timeline->unrun_count--;
+    if (op->begun) timeline->begun_count--;
 }
 
 /* ---- running ----------------------------------------------------------------------------- */
@@ -256,6 +257,10 @@ static bool run(struct timeline_op *op)
         has_run(op);
     else if (ran == TIMELINE_NOT_YET)
         ready_add(op);
+    if (ran == TIMELINE_NOT_YET && op->work.kind == TIMELINE_KERNEL && !op->begun) {
+        op->begun = true;
+        op->timeline->begun_count++;
+    }
     timeline_op_release(op);
     return ran != TIMELINE_NOT_YET;
 }
@@ -330,11 +335,12 @@ static void run_until(struct timeline *timeline, struct timeline_op *const *targ
         }
         if (done) return;
         bool running = want_dependencies(timeline, wait);
-        if (run_round(timeline, wait)) continue;
-        if (running)
-            timeline->settings.pause(timeline->settings.user, false);
-        else if (!run_round(timeline, 0)) /* the value waited for may be another stream's work */
-            timeline->settings.pause(timeline->settings.user, true);
+        timeline->run_untils++;
+        bool any = run_round(timeline, wait);
+        /* The value waited for may be another stream's work. */
+        if (!any && !running) any = run_round(timeline, 0);
+        timeline->run_untils--;
+        if (!any) timeline->settings.pause(timeline->settings.user, !running);
     }
 }
 
@@ -648,6 +654,7 @@ bool timeline_stream_query(struct timeline_stream *stream, uint64_t now_ns)
 
 void timeline_nudge(struct timeline *timeline)
 {
+    if (timeline->begun_count > 0) timeline_go_on(timeline);
     if (timeline->settings.order == TIMELINE_EARLIEST) run_round(timeline, 0);
     if (timeline->settings.order != TIMELINE_RANDOM) return;
     while (timeline->ready_count > 0 && random_below(timeline, 3) == 0) {
@@ -656,14 +663,36 @@ void timeline_nudge(struct timeline *timeline)
     }
 }
 
-bool timeline_progress(struct timeline *timeline, bool host_functions_only)
+bool timeline_progress(struct timeline *timeline, enum timeline_some some)
 {
-    if (!host_functions_only) return run_round(timeline, 0);
+    if (some == TIMELINE_ALL) return run_round(timeline, 0);
     uint64_t wait = ++timeline->waits;
     for (struct timeline_op *op = timeline->youngest; op != NULL; op = op->older)
-        if (op->work.kind == TIMELINE_HOST_FUNCTION) op->wanted = wait;
+        if (some == TIMELINE_CONVERSING ? op->work.converses
+                                        : op->work.kind == TIMELINE_HOST_FUNCTION)
+            op->wanted = wait;
     want_dependencies(timeline, wait);
     return run_round(timeline, wait);
+}
+
+bool timeline_has_begun(const struct timeline *timeline)
+{
+    return timeline->begun_count > 0;
+}
+
+bool timeline_go_on(struct timeline *timeline)
+{
+    const size_t before = timeline->begun_count;
+    uint64_t wait = ++timeline->waits;
+    for (size_t i = 0; i < timeline->ready_count; i++)
+        if (timeline->ready[i]->begun) timeline->ready[i]->wanted = wait;
+    run_round(timeline, wait);
+    return timeline->begun_count < before;
+}
+
+bool timeline_is_awaited(const struct timeline *timeline)
+{
+    return timeline->run_untils > 0;
 }
 
 bool timeline_is_idle(const struct timeline *timeline)

@@ -87,7 +87,9 @@ enum timeline_kind {
 
 enum timeline_ran {
     TIMELINE_RAN,
-    TIMELINE_NOT_YET, /* a value that is waited for is not there; call again later */
+    /* What is waited for is not there; call again later. A kernel that answers so has begun: the
+     * device goes on with it whatever the order policy. */
+    TIMELINE_NOT_YET,
     TIMELINE_STARTED, /* another thread is at it, and will say timeline_op_ran */
 };
 
@@ -105,6 +107,7 @@ struct timeline_work {
     uint64_t bytes;     /* of copies and sets: their cost follows from it */
     bool pageable;      /* a copy that is staged through pageable memory */
     uint64_t signature; /* kernels: equal ones are expected to take equally long; 0: none */
+    bool converses;     /* the host may await what it does without a call */
     bool waits;         /* it ends when `run` says so, not before: a wait for a value */
     enum timeline_ran (*run)(struct timeline_op *op, void *user); /* NULL: nothing to do */
     /* Called once, when the operation has run and its times are known; not when abandoned. */
@@ -198,9 +201,17 @@ void timeline_host_function_ends(struct timeline_op *op);
 
 /* A call of the submission begins: the random order may run something. */
 void timeline_nudge(struct timeline *timeline);
-/* Runs whatever can run, for a host that waits without calling: everything, or only the host
- * functions and what they depend on. Returns whether anything was run. */
-bool timeline_progress(struct timeline *timeline, bool host_functions_only);
+/* Runs whatever can run, for a host that waits without calling: everything, or only this and what
+ * it depends on. Returns whether anything was run. */
+enum timeline_some { TIMELINE_HOST_FUNCTIONS, TIMELINE_CONVERSING, TIMELINE_ALL };
+bool timeline_progress(struct timeline *timeline, enum timeline_some some);
+
+/* Are there kernels that have begun and not ended? Goes on with each of them; returns whether one
+ * ended. */
+bool timeline_has_begun(const struct timeline *timeline);
+bool timeline_go_on(struct timeline *timeline);
+/* For `run`: the host is in a call that returns when what it waits for has run, not before. */
+bool timeline_is_awaited(const struct timeline *timeline);
 
 /* Nothing is left to run. */
 bool timeline_is_idle(const struct timeline *timeline);

@@ -52,6 +52,7 @@ struct timeline_op {
     int priority;
     bool abandoned;
     bool settled;
+    bool begun; /* a kernel that has answered TIMELINE_NOT_YET */
 
     struct timeline_op **before; /* what it depends on */
     size_t before_count;
@@ -117,6 +118,8 @@ struct timeline {
 
     struct timeline_op *oldest, *youngest; /* what has not run, by number */
     size_t unrun_count;
+    size_t begun_count;                    /* of them, those that have begun */
+    unsigned run_untils;                   /* waits that are running something */
     struct timeline_op *earliest, *latest; /* what is not settled, by number */
     size_t unsettled_count;
     struct timeline_op **ready;

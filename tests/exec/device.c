@@ -23,6 +23,7 @@ static struct {
     struct memory_region regions[MOST_REGIONS];
     size_t count;
     uint64_t next;
+    uint64_t ends;
 } device = {.next = FIRST_ADDRESS};
 
 const struct memory_region *memory_find(uint64_t address)
@@ -31,6 +32,11 @@ const struct memory_region *memory_find(uint64_t address)
         if (address - device.regions[k].address < device.regions[k].size && device.regions[k].bytes)
             return &device.regions[k];
     return NULL;
+}
+
+uint64_t memory_ends(void)
+{
+    return device.ends;
 }
 
 struct memory_miss_report memory_explain(uint64_t address)
@@ -77,6 +83,7 @@ uint64_t device_buffer_of(const void *contents, size_t size, void **bytes)
 
 void device_release(uint64_t address)
 {
+    device.ends++;
     for (size_t k = 0; k < device.count; k++) {
         if (device.regions[k].address != address) continue;
         free(device.regions[k].bytes);
@@ -164,6 +171,8 @@ enum exec_end device_launch(struct device_run *run)
                                        .heap_bytes = run->heap_bytes,
                                        .footprint = run->footprint,
                                        .watch = run->watch,
+                                       .paused = run->pauses ? &run->paused : NULL,
+                                       .impatient = run->impatient,
                                        .print = print,
                                        .user = run};
     return exec_run(&launch, &run->counts, &run->fault);

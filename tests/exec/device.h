@@ -35,7 +35,10 @@ struct device_run {
     uint64_t heap_address, heap_bytes;
     struct exec_footprint *footprint; /* may be NULL */
     struct exec_watch *watch;         /* the same */
-    struct exec_counts counts;        /* results */
+    bool pauses;                      /* it need not end; `paused` is where it goes on then */
+    bool impatient;
+    struct exec_grid *paused;
+    struct exec_counts counts; /* results */
     struct exec_fault fault;
     char printed[4096];
     size_t printed_length;

@@ -92,7 +92,7 @@ static void begin(enum timeline_order order)
 
 static void run_all(void)
 {
-    while (timeline_progress(timeline, false)) {
+    while (timeline_progress(timeline, TIMELINE_ALL)) {
     }
 }
 

@@ -48,7 +48,7 @@ static struct timeline_op *put(struct timeline_stream *in, struct timeline_op *a
 /* Runs all that is pending without the host's knowing of it. */
 static void run_all(void)
 {
-    while (timeline_progress(timeline, false)) {
+    while (timeline_progress(timeline, TIMELINE_ALL)) {
     }
 }
 

@@ -477,13 +477,65 @@ START_TEST(progress_runs_host_functions_and_what_they_need_only)
         ++now, NULL, 0));
     put(a, "2");
     put(b, "b");
-    ck_assert(timeline_progress(timeline, true));
+    ck_assert(timeline_progress(timeline, TIMELINE_HOST_FUNCTIONS));
     ck_assert_str_eq(log_text, "1H");
-    ck_assert(!timeline_progress(timeline, true));
-    ck_assert(timeline_progress(timeline, false));
+    ck_assert(!timeline_progress(timeline, TIMELINE_HOST_FUNCTIONS));
+    ck_assert(timeline_progress(timeline, TIMELINE_ALL));
     ck_assert_uint_eq(strlen(log_text), 4);
     ck_assert(timeline_is_idle(timeline));
     timeline_destroy(timeline);
+}
+END_TEST
+
+/* A kernel that has begun is gone on with by whoever calls, in every order; what follows it is not
+ * run along, and nothing else is. */
+START_TEST(a_kernel_that_has_begun_goes_on)
+{
+    begin(_i == 0 ? TIMELINE_LATEST : TIMELINE_RANDOM, 5);
+    struct timeline_stream *a = stream(TIMELINE_NON_BLOCKING), *b = stream(TIMELINE_NON_BLOCKING);
+    value_is_there = false;
+    timeline_op_release(timeline_submit(
+        a,
+        &(struct timeline_work){
+            .kind = TIMELINE_KERNEL, .converses = true, .run = run_when_there, .user = (void *)"K"},
+        ++now, NULL, 0));
+    put(a, "2");
+    put(b, "b");
+    ck_assert(!timeline_has_begun(timeline));
+    ck_assert(!timeline_go_on(timeline));
+    ck_assert(!timeline_progress(timeline, TIMELINE_HOST_FUNCTIONS));
+    ck_assert(!timeline_has_begun(timeline));
+    ck_assert(!timeline_progress(timeline, TIMELINE_CONVERSING));
+    ck_assert(timeline_has_begun(timeline));
+    ck_assert(!timeline_go_on(timeline));
+    ck_assert_str_eq(log_text, "");
+    value_is_there = true;
+    ck_assert(timeline_go_on(timeline));
+    ck_assert_str_eq(log_text, "K");
+    ck_assert(!timeline_has_begun(timeline));
+    ck_assert(timeline_progress(timeline, TIMELINE_ALL));
+    ck_assert(timeline_is_idle(timeline));
+    timeline_destroy(timeline);
+}
+END_TEST
+
+/* One that has begun can be abandoned, and is counted no more. */
+START_TEST(a_kernel_that_has_begun_is_abandoned)
+{
+    begin(TIMELINE_EARLIEST, 0);
+    struct timeline_stream *a = stream(TIMELINE_BLOCKING);
+    value_is_there = false;
+    timeline_op_release(timeline_submit(a,
+                                        &(struct timeline_work){.kind = TIMELINE_KERNEL,
+                                                                .run = run_when_there,
+                                                                .user = (void *)"K"},
+                                        ++now, NULL, 0));
+    ck_assert(timeline_has_begun(timeline));
+    timeline_context_abandon(context);
+    ck_assert(!timeline_has_begun(timeline));
+    ck_assert(timeline_is_idle(timeline));
+    timeline_destroy(timeline);
+    ck_assert_str_eq(log_text, "");
 }
 END_TEST
 
@@ -547,6 +599,8 @@ int main(void)
     tcase_add_test(tcase, a_polling_loop_ends_when_the_kernel_would);
     tcase_add_test(tcase, a_second_kernel_like_the_first_does_not_run_before_its_time);
     tcase_add_test(tcase, progress_runs_host_functions_and_what_they_need_only);
+    tcase_add_loop_test(tcase, a_kernel_that_has_begun_goes_on, 0, 2);
+    tcase_add_test(tcase, a_kernel_that_has_begun_is_abandoned);
     tcase_add_test(tcase, more_than_the_queues_hold_makes_the_oldest_run);
     tcase_add_test(tcase, long_chains_need_no_stack);
     tcase_add_test(tcase, parts_are_ordered_by_what_they_name_and_by_nothing_else);
