@@ -275,10 +275,9 @@ runtime_cudaGetDriverEntryPointByVersion(const char *symbol, void **funcPtr,
     if (flags == cudaEnableDefault && runtime_per_thread())
         flags = CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
     CUresult result = cuGetProcAddress(symbol, funcPtr, (int)cudaVersion, flags, &status);
-    if (driverStatus != NULL) *driverStatus = (enum cudaDriverEntryPointQueryResult)status;
-    /* A function that does not exist is an answer: a null pointer, and the status says why. */
-    if (result == CUDA_ERROR_NOT_FOUND) *funcPtr = NULL;
-    return result == CUDA_ERROR_NOT_FOUND ? cudaSuccess : runtime_error(result);
+    if (driverStatus != NULL && result == CUDA_SUCCESS)
+        *driverStatus = (enum cudaDriverEntryPointQueryResult)status;
+    return runtime_error(result);
 }
 
 cudaError_t runtime_cudaGetDriverEntryPoint(const char *symbol, void **funcPtr,

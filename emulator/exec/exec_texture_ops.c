@@ -1,8 +1,9 @@
 /* Texture and surface instructions, lane by lane: coordinates to texels, texels to values.
  *
  * Filtering is that of the Programming Guide, "Texture Fetching": between texels the weights are
- * fractions of 8 bits; sums are made in double precision and rounded once, where a GPU may be off
- * by units in the last place. Without mipmaps every level of detail is the only one.
+ * fractions of 8 bits. What it leaves open is as an H200 does it (tests/conformance/arrays): how
+ * the weights of several dimensions are rounded, that texels are added as fixed-point numbers, and
+ * what fractions of integers become. Without mipmaps every level of detail is the only one.
  */
 #include "emulator/exec/exec_texture_ops.h"
 #include "emulator/exec/exec_half.h"
@@ -91,14 +92,8 @@ static bool reads_real(const struct exec_texture *texture)
             texture->texel != EXEC_TEXEL_S32);
 }
 
-/* A signed fraction: the two lowest integers are both -1. */
-static float fraction(int32_t value, float most)
-{
-    const float result = (float)value / most;
-    return result < -1.0f ? -1.0f : result;
-}
-
-/* One channel as a texture read returns it: a float's bits, or an integer. */
+/* One channel as a texture read returns it: a float's bits, or an integer. The lowest of the signed
+ * fractions is still below -1. */
 static uint32_t channel_value(const struct exec_texture *texture, const unsigned char *bytes)
 {
     uint16_t half;
@@ -109,14 +104,16 @@ static uint32_t channel_value(const struct exec_texture *texture, const unsigned
     case EXEC_TEXEL_U8:
         return texture->promotes ? exec_bits32((float)bytes[0] / 255.0f) : bytes[0];
     case EXEC_TEXEL_S8:
-        return texture->promotes ? exec_bits32(fraction((int8_t)bytes[0], 127.0f))
+        return texture->promotes ? exec_bits32((float)(int8_t)bytes[0] / 127.0f)
                                  : (uint32_t)(int32_t)(int8_t)bytes[0];
     case EXEC_TEXEL_U16:
         return texture->promotes ? exec_bits32((float)half / 65535.0f) : half;
     case EXEC_TEXEL_S16:
-        return texture->promotes ? exec_bits32(fraction((int16_t)half, 32767.0f))
+        return texture->promotes ? exec_bits32((float)(int16_t)half / 32767.0f)
                                  : (uint32_t)(int32_t)(int16_t)half;
     case EXEC_TEXEL_F16:
+        if ((half & 0x7c00) == 0x7c00) /* a NaN stays what it is, quiet or not */
+            return (uint32_t)(half & 0x8000) << 16 | 0x7f800000u | (uint32_t)(half & 0x3ff) << 13;
         return exec_bits32((float)half_widen(half, HALF_F16));
     case EXEC_TEXEL_U32:
     case EXEC_TEXEL_S32:
@@ -127,10 +124,25 @@ static uint32_t channel_value(const struct exec_texture *texture, const unsigned
     return 0;
 }
 
-/* Channels that a texel does not have: 0, the last of the four 1. */
-static union image_texel blank_texel(const struct exec_texture *texture)
+/* A channel of the border. Integers are given by a float's bits; fractions stay within theirs. */
+static uint32_t border_value(const struct exec_texture *texture, float border)
 {
-    return (union image_texel){.bits = {0, 0, 0, reads_real(texture) ? exec_bits32(1.0f) : 1}};
+    const uint32_t bits = exec_bits32(border);
+    const bool of_sign = texture->texel == EXEC_TEXEL_S8 || texture->texel == EXEC_TEXEL_S16;
+    if (texture->texel >= EXEC_TEXEL_F16) return bits;
+    if (reads_real(texture)) return exec_bits32(fminf(fmaxf(border, of_sign ? -1.0f : 0.0f), 1.0f));
+    switch (texture->texel) {
+    case EXEC_TEXEL_U8:
+        return (uint8_t)bits;
+    case EXEC_TEXEL_S8:
+        return (uint32_t)(int32_t)(int8_t)bits;
+    case EXEC_TEXEL_U16:
+        return (uint16_t)bits;
+    case EXEC_TEXEL_S16:
+        return (uint32_t)(int32_t)(int16_t)bits;
+    default:
+        return bits;
+    }
 }
 
 static bool read_texel(const struct image_lane *at, uint32_t x, uint32_t y, uint32_t z,
@@ -142,7 +154,7 @@ static bool read_texel(const struct image_lane *at, uint32_t x, uint32_t y, uint
                              (uint64_t)y * texture->pitch + (uint64_t)x * size;
     const unsigned char *bytes = image_bytes(at, address, size, EXEC_LOAD);
     if (!bytes) return false;
-    *texel = blank_texel(texture);
+    *texel = (union image_texel){.bits = {0, 0, 0, 0}}; /* of channels that are not there */
     for (unsigned k = 0; k < texture->channels; k++)
         texel->bits[k] = channel_value(texture, bytes + k * (size / texture->channels));
     return true;
@@ -181,24 +193,28 @@ static bool read_anywhere(const struct image_lane *at, const int64_t index[3], u
     const uint32_t sizes[3] = {texture->width, texture->height, texture->depth};
     uint32_t settled[3] = {0, 0, 0};
     bool inside = true;
-    for (unsigned d = 0; d < texture->dimensions; d++)
+    for (unsigned d = 0; d < 3; d++) /* layers are not settled, but given */
         inside &= settle(texture, d, index[d], sizes[d], &settled[d]);
     if (texture->layered) settled[2] = layer;
     if (inside) return read_texel(at, settled[0], settled[1], settled[2], texel);
-    for (unsigned k = 0; k < 4; k++)
-        texel->bits[k] = reads_real(texture) ? exec_bits32(texture->border[k])
-                                             : (uint32_t)(int32_t)texture->border[k];
+    *texel = (union image_texel){.bits = {0, 0, 0, 0}};
+    for (unsigned k = 0; k < texture->channels; k++)
+        texel->bits[k] = border_value(texture, texture->border[k]);
     return true;
 }
 
-/* A coordinate in texels. Numbers that no texture reaches are brought near, so that they fit. */
-static double in_texels(const struct exec_texture *texture, float coordinate, uint32_t size)
+/* A coordinate in texels. Numbers that no texture reaches are brought near, so that they fit. Where
+ * it repeats, its fraction has 21 bits. */
+static double in_texels(const struct exec_texture *texture, unsigned dimension, float coordinate,
+                        uint32_t size)
 {
-    static const double far = 1 << 24;
+    static const double far = 1 << 24, steps = 1 << 21;
+    const enum exec_addressing mode = texture->addressing[dimension];
     double value = coordinate;
     if (isnan(value)) return 0;
     if (texture->normalized) {
-        if (fabs(value) > far) value = fmod(value, 2.0);
+        if (mode == EXEC_ADDRESS_WRAP || mode == EXEC_ADDRESS_MIRROR)
+            value = isfinite(value) ? floor(fmod(value, 2.0) * steps) / steps : 0;
         value *= size;
     }
     return value < -far ? -far : value > far ? far : value;
@@ -213,9 +229,10 @@ static uint32_t layer_of(const struct image_lane *at)
 
 /* The texels around a place and how much each counts: in each dimension two, `near` and the next,
  * of which the next counts for `weight`. */
+enum { WHOLE = 256 };
 struct footprint {
     int64_t near[3];
-    double weight[3];
+    int32_t weight[3]; /* of WHOLE */
 };
 
 static struct footprint footprint_of(const struct image_lane *at, bool filters)
@@ -225,36 +242,137 @@ static struct footprint footprint_of(const struct image_lane *at, bool filters)
     struct footprint footprint = {{0, 0, 0}, {0, 0, 0}};
     for (unsigned d = 0; d < at->access->dimensions; d++) {
         const double place =
-            in_texels(texture, coordinate_real(at, d + at->access->layered), sizes[d]) -
+            in_texels(texture, d, coordinate_real(at, d + at->access->layered), sizes[d]) -
             (filters ? 0.5 : 0.0);
         const double low = floor(place);
         footprint.near[d] = (int64_t)low;
-        footprint.weight[d] = filters ? floor((place - low) * 256 + 0.5) / 256 : 0;
+        footprint.weight[d] = filters ? (int32_t)floor((place - low) * WHOLE + 0.5) : 0;
     }
     return footprint;
 }
 
+static int32_t part(int32_t of, int32_t weight)
+{
+    return (of * weight + WHOLE / 2) / WHOLE;
+}
+
+/* What each corner counts for, x first; together WHOLE. Of a square, the far corner is rounded, and
+ * the others keep the sums of rows and columns; a cube is divided by z, x and y in turn. */
+static void weigh(const struct footprint *footprint, unsigned dimensions, int32_t weights[8])
+{
+    const int32_t x = footprint->weight[0], y = footprint->weight[1], z = footprint->weight[2];
+    const int32_t far = part(x, y);
+    if (dimensions == 1) {
+        weights[0] = WHOLE - x;
+        weights[1] = x;
+    } else if (dimensions == 2) {
+        weights[0] = WHOLE - x - y + far;
+        weights[1] = x - far;
+        weights[2] = y - far;
+        weights[3] = far;
+    } else {
+        for (unsigned zx = 0; zx < 4; zx++) {
+            const int32_t slice = zx & 2 ? z : WHOLE - z, high = part(slice, x);
+            const int32_t column = zx & 1 ? high : slice - high, top = part(column, y);
+            const unsigned corner = (zx & 2) * 2 + (zx & 1);
+            weights[corner] = column - top;
+            weights[corner + 2] = top;
+        }
+    }
+}
+
+/* The sum of floats: each is cut to 27 bits behind the greatest one's first; a half is rounded away
+ * from zero. */
+static float sum_floats(const float values[8], const int32_t weights[8], unsigned count)
+{
+    int exponent = INT32_MIN, least = 0;
+    double plain = 0;
+    int64_t sum = 0;
+    for (unsigned i = 0; i < count; i++) {
+        if (weights[i] != 0) plain += (double)values[i] * weights[i] / WHOLE;
+        if (values[i] == 0 || !isfinite(values[i])) continue;
+        frexpf(values[i], &least);
+        if (least > exponent) exponent = least;
+    }
+    if (exponent == INT32_MIN || !isfinite(plain)) return (float)plain;
+    const int unit = exponent - 1 - 27; /* of the sum, in powers of two */
+    for (unsigned i = 0; i < count; i++)
+        if (weights[i] != 0) sum += (int64_t)ldexp((double)values[i], -unit) * weights[i];
+    /* To 24 bits. */
+    uint64_t size = (uint64_t)(sum < 0 ? -sum : sum);
+    int lost = 0;
+    while (size >> lost >= 1u << 24) lost++;
+    if (lost > 0) size = ((size >> (lost - 1)) + 1) >> 1 << lost;
+    const double result = ldexp((double)size, unit - 8);
+    return (float)(sum < 0 ? -result : result);
+}
+
+/* An integer, given as the fraction that it stands for, as a fraction of 16 bits with three more.
+ */
+static int64_t wide_fraction(enum exec_texel texel, float value)
+{
+    static const double most[] = {[EXEC_TEXEL_U8] = 255,
+                                  [EXEC_TEXEL_S8] = 127,
+                                  [EXEC_TEXEL_U16] = 65535,
+                                  [EXEC_TEXEL_S16] = 32767};
+    const double integer = nearbyint((double)value * most[texel]);
+    const double wide = texel == EXEC_TEXEL_S8 || texel == EXEC_TEXEL_S16 ? 32767 : 65535;
+    return (int64_t)floor(integer * wide * 8 / most[texel]);
+}
+
+/* The sum is rounded to 16 bits. */
+static float sum_fractions(enum exec_texel texel, const float values[8], const int32_t weights[8],
+                           unsigned count)
+{
+    const double most = texel == EXEC_TEXEL_S8 || texel == EXEC_TEXEL_S16 ? 32767 : 65535;
+    int64_t sum = 0;
+    for (unsigned i = 0; i < count; i++) sum += wide_fraction(texel, values[i]) * weights[i];
+    const double whole = floor((double)sum / (8 * WHOLE) + 0.5);
+    return (float)(fmax(whole, -most) / most);
+}
+
+/* A texture of one dimension is read like a row of one of two, half way between it and the one
+ * below: which makes a difference where the border is in that direction. */
+static unsigned filtered_dimensions(const struct image_lane *at, struct footprint *footprint)
+{
+    if (at->access->dimensions != 1 || at->access->layered ||
+        at->texture->addressing[1] != EXEC_ADDRESS_BORDER)
+        return at->access->dimensions;
+    footprint->near[1] = -1;
+    footprint->weight[1] = WHOLE / 2;
+    return 2;
+}
+
 static bool filter(const struct image_lane *at, union image_texel *result)
 {
-    const struct footprint footprint = footprint_of(at, true);
-    const unsigned dimensions = at->access->dimensions;
+    struct footprint footprint = footprint_of(at, true);
+    const unsigned dimensions = filtered_dimensions(at, &footprint), corners = 1u << dimensions;
     const uint32_t layer = at->access->layered ? layer_of(at) : 0;
-    double sums[4] = {0, 0, 0, 0};
-    for (unsigned corner = 0; corner < 1u << dimensions; corner++) {
+    const enum exec_texel kind = at->texture->texel;
+    float values[4][8];
+    int32_t weights[8];
+    weigh(&footprint, dimensions, weights);
+    for (unsigned corner = 0; corner < corners; corner++) {
         int64_t index[3];
-        double weight = 1;
         union image_texel texel;
-        for (unsigned d = 0; d < 3; d++) {
-            const bool next = d < dimensions && (corner >> d & 1);
-            index[d] = footprint.near[d] + next;
-            if (d < dimensions) weight *= next ? footprint.weight[d] : 1 - footprint.weight[d];
-        }
-        if (weight == 0) continue;
+        for (unsigned d = 0; d < 3; d++)
+            index[d] = footprint.near[d] + (d < dimensions && (corner >> d & 1));
         if (!read_anywhere(at, index, layer, &texel)) return false;
-        for (unsigned k = 0; k < 4; k++) sums[k] += weight * (double)texel.real[k];
+        for (unsigned k = 0; k < 4; k++) values[k][corner] = texel.real[k];
     }
-    for (unsigned k = 0; k < 4; k++) result->real[k] = (float)sums[k];
+    for (unsigned k = 0; k < 4; k++)
+        result->real[k] = kind >= EXEC_TEXEL_F16 ? sum_floats(values[k], weights, corners)
+                                                 : sum_fractions(kind, values[k], weights, corners);
     return true;
+}
+
+/* The two lowest integers are both -1. */
+static void end_fractions(const struct exec_texture *texture, union image_texel *texel)
+{
+    if (!texture->promotes || (texture->texel != EXEC_TEXEL_S8 && texture->texel != EXEC_TEXEL_S16))
+        return;
+    for (unsigned k = 0; k < 4; k++)
+        if (texel->real[k] < -1.0f) texel->real[k] = -1.0f;
 }
 
 /* By index: no filter; outside of linear memory is 0. */
@@ -268,7 +386,9 @@ static bool fetch(const struct image_lane *at, union image_texel *result)
         *result = (union image_texel){.bits = {0, 0, 0, 0}};
         return true;
     }
-    return read_anywhere(at, index, access->layered ? layer_of(at) : 0, result);
+    if (!read_anywhere(at, index, access->layered ? layer_of(at) : 0, result)) return false;
+    end_fractions(at->texture, result);
+    return true;
 }
 
 static bool sample(const struct image_lane *at, union image_texel *result)
@@ -282,7 +402,10 @@ static bool sample(const struct image_lane *at, union image_texel *result)
     }
     if (at->texture->filters && reads_real(at->texture)) return filter(at, result);
     const struct footprint footprint = footprint_of(at, false);
-    return read_anywhere(at, footprint.near, at->access->layered ? layer_of(at) : 0, result);
+    if (!read_anywhere(at, footprint.near, at->access->layered ? layer_of(at) : 0, result))
+        return false;
+    end_fractions(at->texture, result);
+    return true;
 }
 
 /* ---- tex, tld4 --------------------------------------------------------------------------------
@@ -344,6 +467,7 @@ static bool gather_lane(struct image_lane *at, uint64_t values[4])
                                   0};
         union image_texel texel;
         if (!read_anywhere(at, index, at->access->layered ? layer_of(at) : 0, &texel)) return false;
+        end_fractions(at->texture, &texel);
         values[k] = texel.bits[at->access->component];
     }
     return true;
@@ -394,7 +518,7 @@ static enum image_found surface_address(const struct image_lane *at, uint64_t *a
     if (inside || access->boundary == IMAGE_CLAMP) return IMAGE_INSIDE;
     if (access->boundary == IMAGE_ZERO) return IMAGE_OUTSIDE;
     exec_stop(
-        at->warp, at->inst, EXEC_TRAP, at->lane,
+        at->warp, at->inst, EXEC_OUT_OF_BOUNDS, at->lane,
         "%s of %u bytes at byte %lld, row %lld, slice or layer %lld of a surface with rows of "
         "%lld bytes, %u of them, and %u slices: the first coordinate counts bytes",
         access->name, size, (long long)asked[0], (long long)asked[1], (long long)asked[2],
@@ -457,11 +581,13 @@ static void answer(const struct image_lane *at, uint64_t values[4])
     case IMAGE_WIDTH:
         values[0] = texture->width;
         break;
-    case IMAGE_HEIGHT:
-        values[0] = texture->height;
+    case IMAGE_HEIGHT: /* what a dimension is not used for may be used for layers */
+        values[0] = texture->dimensions > 1 ? texture->height
+                    : texture->layered      ? texture->depth
+                                            : !texture->surface;
         break;
     case IMAGE_DEPTH:
-        values[0] = texture->layered ? 1 : texture->depth;
+        values[0] = texture->dimensions + texture->layered > 2 ? texture->depth : 0;
         break;
     case IMAGE_LAYERS:
         values[0] = texture->layered ? texture->depth : 1;

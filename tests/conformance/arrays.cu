@@ -117,9 +117,10 @@ __global__ void sample(cudaTextureObject_t t, int dimensions, const float *place
     out[i] = r;
 }
 
-// Prints the first channel's bits, or all four.
+// Prints the first channel's bits, all four, or the first one roughly.
+enum how { FIRST, ALL, ROUGHLY };
 static void read_at(cudaTextureObject_t texture, int dimensions, const std::vector<float> &places,
-                    bool all = false)
+                    how print = FIRST)
 {
     const int n = static_cast<int>(places.size()) / 3;
     float *device = nullptr;
@@ -135,7 +136,12 @@ static void read_at(cudaTextureObject_t texture, int dimensions, const std::vect
         return;
     }
     for (int i = 0; i < n; i++) {
-        if (all)
+        float first;
+        std::memcpy(&first, &got[i].x, sizeof first);
+        if (print == ROUGHLY)
+            std::printf("%s%ld%s", i % 8 ? " " : "    ", std::lround(first / 64),
+                        i % 8 == 7 || i == n - 1 ? "\n" : "");
+        else if (print == ALL)
             std::printf("    %08x %08x %08x %08x\n", got[i].x, got[i].y, got[i].z, got[i].w);
         else
             std::printf("%s%08x%s", i % 8 ? " " : "    ", got[i].x,
@@ -195,8 +201,9 @@ static void sums()
     read_at(texture_of(array_of(texels, 512), desc), 1, along_x(0.1f, 0.37f, 64));
     std::printf("two\n");
     read_at(texture_of(array_of(texels, 64, 8), desc), 2, odd_places(64, size));
-    std::printf("three\n");
-    read_at(texture_of(array_of(texels, 8, 8, 8), desc), 3, odd_places(64, size));
+    // Which of eight weights is rounded up is known of 62 of these 64 places only.
+    std::printf("three, roughly\n");
+    read_at(texture_of(array_of(texels, 8, 8, 8), desc), 3, odd_places(64, size), ROUGHLY);
 }
 
 static void addressing()
@@ -241,22 +248,22 @@ static void channels()
     const cudaTextureDesc part =
         reading(cudaAddressModeBorder, cudaFilterModePoint, false, cudaReadModeNormalizedFloat);
     std::printf("one float\n");
-    read_at(texture_of(array_of(std::vector<float>{2, 3}, 2), point), 1, middle, true);
+    read_at(texture_of(array_of(std::vector<float>{2, 3}, 2), point), 1, middle, ALL);
     std::printf("two floats\n");
-    read_at(texture_of(array_of(std::vector<float2>{{2, 4}, {3, 5}}, 2), point), 1, middle, true);
+    read_at(texture_of(array_of(std::vector<float2>{{2, 4}, {3, 5}}, 2), point), 1, middle, ALL);
     std::printf("four floats\n");
     read_at(texture_of(array_of(std::vector<float4>{{2, 4, 6, 8}, {3, 5, 7, 9}}, 2), point), 1,
-            middle, true);
+            middle, ALL);
     std::printf("one int\n");
-    read_at(texture_of(array_of(std::vector<int>{-2, 3}, 2), point), 1, middle, true);
+    read_at(texture_of(array_of(std::vector<int>{-2, 3}, 2), point), 1, middle, ALL);
     std::printf("one unsigned char, as it is and as a fraction\n");
     cudaArray_t bytes = array_of(std::vector<unsigned char>{200, 3}, 2);
-    read_at(texture_of(bytes, point), 1, middle, true);
-    read_at(texture_of(bytes, part), 1, middle, true);
+    read_at(texture_of(bytes, point), 1, middle, ALL);
+    read_at(texture_of(bytes, part), 1, middle, ALL);
     std::printf("one short, as it is and as a fraction\n");
     cudaArray_t shorts = array_of(std::vector<short>{-32768, 3}, 2);
-    read_at(texture_of(shorts, point), 1, middle, true);
-    read_at(texture_of(shorts, part), 1, middle, true);
+    read_at(texture_of(shorts, point), 1, middle, ALL);
+    read_at(texture_of(shorts, part), 1, middle, ALL);
 }
 
 template <typename T> static void fractions_of(int from, int step, int n)
@@ -345,16 +352,6 @@ static void indexes()
     fetch<<<1, 8>>>(texture, device, fetched);
     NEED(cudaMemcpy(fours, fetched, sizeof fours, cudaMemcpyDeviceToHost));
     for (uint4 f : fours) std::printf("    %08x %08x %08x %08x\n", f.x, f.y, f.z, f.w);
-    std::printf("an array of three floats, by index: clamp, border\n");
-    cudaArray_t array = array_of(std::vector<float>{1, 2, 3}, 3);
-    for (cudaTextureAddressMode mode : {cudaAddressModeClamp, cudaAddressModeBorder}) {
-        fetch<<<1, 8>>>(texture_of(array, reading(mode, cudaFilterModePoint, false)), device,
-                        fetched);
-        NEED(cudaMemcpy(fours, fetched, sizeof fours, cudaMemcpyDeviceToHost));
-        for (uint4 f : fours) std::printf("    %08x %08x %08x %08x\n", f.x, f.y, f.z, f.w);
-    }
-    std::printf("linear memory by a real coordinate\n");
-    read_at(texture, 1, along_x(-0.5f, 0.5f, 9));
 }
 
 // Not txq.array_size, txq.normalized_coords and suq.array_size: an H200's driver loads no kernel of
@@ -606,22 +603,8 @@ static void texture_of_nothing()
     AFTER((read_one<<<1, 1>>>(123456, reinterpret_cast<float *>(out))));
 }
 
-static void texture_of_one_dimension()
-{
-    cudaTextureObject_t t = texture_of(array_of(std::vector<float>{4, 5}, 2),
-                                       reading(cudaAddressModeClamp, cudaFilterModePoint, false));
-    AFTER((read_one<<<1, 1>>>(t, reinterpret_cast<float *>(out))));
-}
-
-static void texture_ended()
-{
-    cudaTextureObject_t t = texture_of(array_of(std::vector<float>{4, 5, 6, 7}, 2, 2),
-                                       reading(cudaAddressModeClamp, cudaFilterModePoint, false));
-    NEED(cudaDestroyTextureObject(t));
-    ASK(cudaDestroyTextureObject(t));
-    AFTER((read_one<<<1, 1>>>(t, reinterpret_cast<float *>(out))));
-}
-
+// Not what CUDA leaves undefined and an H200 reads zeros or old texels from: an array by an integer
+// index, linear memory by a real one, a texture of fewer dimensions, one that has been destroyed.
 int main()
 {
     std::setvbuf(stdout, nullptr, _IOLBF, 0); // a crash loses no line
@@ -641,7 +624,5 @@ int main()
     apart("write outside", write_outside);
     apart("read odd", read_odd);
     apart("texture of nothing", texture_of_nothing);
-    apart("texture of one dimension", texture_of_one_dimension);
-    apart("texture ended", texture_ended);
     return 0;
 }
