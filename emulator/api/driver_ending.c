@@ -81,6 +81,15 @@ void ending_expects(const struct operation *operation, const struct timeline_op 
     end.expected[i].count++;
 }
 
+void ending_conversed(const struct timeline_op *op)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < end.count; i++)
+        if (!timeline_happens_before(end.expected[i].when, op))
+            end.expected[kept++] = end.expected[i];
+    end.count = kept;
+}
+
 static void report(const struct expected *expected, const char *until)
 {
     const struct trace_record *asked = &expected->record;

@@ -4,8 +4,9 @@
  *
  * Work counts as waited for when a call of the host promises its end, or that of something behind
  * it. Looked at are kernels and copies to the host: what they do is for somebody to read. A kernel
- * that converses with memory may have told the host by that, and is left out; so is work that goes
- * into the device or ends there, such as a copy in that nobody needed, a memset or a free.
+ * that converses with memory, or a value that a stream writes, may have told the host, and is left
+ * out with what is before it; so is work that goes into the device or ends there, such as a copy in
+ * that nobody needed, a memset or a free.
  *
  * Waiting for an event that was never recorded is no error, and may be meant: an event that is
  * recorded later, by itself, is one that a loop waits for the first time round. Told is one that
@@ -27,6 +28,8 @@ void ending_call_failed(void);
 
 /* `operation`, which is to be waited for (operation->awaited), has been submitted as `op`. */
 void ending_expects(const struct operation *operation, const struct timeline_op *op);
+/* `op` may have told the host, by memory, that what happens before it is done. */
+void ending_conversed(const struct timeline_op *op);
 /* The context is about to end, by the current call. */
 void ending_of_context(const struct context *context);
 

@@ -1,6 +1,5 @@
 /* Launches: checking the configuration, running the kernel, what its faults become; occupancy. */
 #include "emulator/api/driver_environment.h"
-#include "emulator/api/driver_flight.h"
 #include "emulator/api/driver_graph.h"
 #include "emulator/api/driver_ignored.h"
 #include "emulator/api/driver_module.h"
@@ -306,7 +305,6 @@ static enum timeline_ran run_launch(struct operation *operation)
     watch_launched(operation, request.footprint, launch->parameters, info->parameter_bytes,
                    product(launch->block));
     races_launch(operation, request.footprint, info->converses);
-    if (info->converses) flights_conversed(operation->op);
     operation->record.bytes = counts.bytes_loaded + counts.bytes_stored;
     struct timeline_cost cost = timeline_kernel_cost(&(struct timeline_kernel){
         .blocks = product(launch->grid),

@@ -191,10 +191,13 @@ static void take_sites(struct actor *actor, const struct exec_footprint *footpri
 
 void races_launch(struct operation *operation, struct exec_footprint *footprint, bool converses)
 {
+    bool with_host = false;
     if (footprint == NULL) return;
     for (size_t i = 0; i < exec_footprint_region_count(footprint); i++) {
         const struct exec_footprint_region *touched = exec_footprint_region_at(footprint, i);
         if (converses) { /* whatever runs beside it may be ordered by what it wrote */
+            const enum memory_kind kind = touched->region->kind;
+            with_host |= kind == MEMORY_PINNED || kind == MEMORY_MANAGED;
             memory_shield_restore(touched->region->address, touched->region->size);
             continue;
         }
@@ -221,6 +224,7 @@ void races_launch(struct operation *operation, struct exec_footprint *footprint,
         memory_shield_restore(touched->region->address, touched->region->size);
         races_actor_release(&actor->base);
     }
+    if (with_host) shields_conversed(operation->op);
     exec_footprint_destroy(footprint);
 }
 

@@ -1,4 +1,5 @@
 #include "emulator/api/driver_shield.h"
+#include "emulator/api/driver_ending.h"
 #include "emulator/api/driver_flight.h"
 
 #include <stdlib.h>
@@ -64,6 +65,21 @@ void shields_sweep(void)
     for (size_t i = 0; i < shields.count; i++) {
         const struct raised raised = shields.raised[i];
         if (timeline_host_knows(driver.timeline, raised.when))
+            memory_shield_drop(raised.shield);
+        else
+            shields.raised[kept++] = raised;
+    }
+    shields.count = kept;
+}
+
+void shields_conversed(const struct timeline_op *op)
+{
+    size_t kept = 0;
+    flights_conversed(op);
+    ending_conversed(op);
+    for (size_t i = 0; i < shields.count; i++) {
+        const struct raised raised = shields.raised[i];
+        if (timeline_happens_before(raised.when, op))
             memory_shield_drop(raised.shield);
         else
             shields.raised[kept++] = raised;

@@ -16,6 +16,9 @@ void shields_raise(const struct timeline_op *op, enum races_mode mode,
                    const struct races_rows *rows);
 /* The host has waited for something: what it now knows to be done needs no shield. */
 void shields_sweep(void);
+/* `op` exchanges values with the host by memory, as it runs: the host may now know, by those, of
+ * all that happens before it. */
+void shields_conversed(const struct timeline_op *op);
 /* The region is about to go. */
 void shields_forget(const struct memory_region *region);
 

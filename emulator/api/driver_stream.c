@@ -1,6 +1,6 @@
 /* Streams: the default ones and those that are made, their order, waits for values. */
 #include "emulator/api/driver_ending.h"
-#include "emulator/api/driver_flight.h"
+#include "emulator/api/driver_shield.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -343,7 +343,7 @@ static enum timeline_ran run_write_value(struct operation *operation)
         __atomic_store_n((uint32_t *)bytes, (uint32_t)value->value, __ATOMIC_RELEASE);
     else
         __atomic_store_n((uint64_t *)bytes, value->value, __ATOMIC_RELEASE);
-    flights_conversed(operation->op);
+    shields_conversed(operation->op);
     return TIMELINE_RAN;
 }
 

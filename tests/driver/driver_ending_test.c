@@ -85,6 +85,16 @@ static int leaves_nothing(void)
     return 0;
 }
 
+static int looks_at_a_value(void)
+{
+    volatile unsigned *value = test_pinned(4);
+    *value = 0;
+    OK(cuMemcpyDtoHAsync(host, buffer, BYTES, one));
+    OK(cuStreamWriteValue32(one, (CUdeviceptr)(uintptr_t)value, 1, 0));
+    while (*value == 0) continue;
+    return host[0] == 0x01010101 ? 0 : 1;
+}
+
 static int leaves_what_nobody_reads(void)
 {
     CUdeviceptr p;
@@ -137,8 +147,9 @@ END_TEST
 
 START_TEST(what_was_waited_for_or_need_not_be_is_not)
 {
-    int (*const right[])(void) = {leaves_nothing, leaves_what_nobody_reads, fails_and_leaves,
-                                  leaves_with_a_status, destroys_its_context_when_done};
+    int (*const right[])(void) = {leaves_nothing,           looks_at_a_value,
+                                  leaves_what_nobody_reads, fails_and_leaves,
+                                  leaves_with_a_status,     destroys_its_context_when_done};
     for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
         in_a_process(_i, right[i], right[i] == leaves_with_a_status ? 3 : 0);
         finds(NULL, 0, NULL);
