@@ -21,7 +21,14 @@ static const char waits[] =
     "MEET: bar.sync 0;\n"
     "ld.global.u32 %v, [%flags+12]; add.u32 %v, %v, %b;\n"
     "mad.lo.u32 %t, %b, %n, %t; mul.wide.u32 %m, %t, 4; add.u64 %out, %out, %m;\n"
-    "st.global.u32 [%out], %v; ret; }\n";
+    "st.global.u32 [%out], %v; ret; }\n"
+    /* Every thread waits for a flag of its own. */
+    ".visible .entry all(.param .u64 flags_in) {\n"
+    ".reg .b64 %flags, %m; .reg .b32 %t; .reg .pred %p;\n"
+    "ld.param.u64 %flags, [flags_in]; mov.u32 %t, %tid.x;\n"
+    "mul.wide.u32 %m, %t, 4; add.u64 %flags, %flags, %m;\n"
+    "AGAIN: ld.volatile.global.u32 %t, [%flags]; setp.eq.u32 %p, %t, 0;\n@%p bra AGAIN;\n"
+    "ret; }\n";
 
 enum { BLOCKS = 3, THREADS = 40, ALL = BLOCKS * THREADS };
 
@@ -110,6 +117,10 @@ END_TEST
 START_TEST(memory_may_go_while_it_pauses)
 {
     struct device_run run = begin(0);
+    run.name = "all";
+    run.blocks = 1;
+    run.threads = 32;
+    parameters[0] = parameters[1];
     ck_assert_int_eq(device_launch(&run), EXEC_PAUSED);
     device_release(parameters[0]);
     ck_assert_int_eq(device_launch(&run), EXEC_OUT_OF_BOUNDS);
