@@ -182,7 +182,9 @@ static void attributes(struct program *p, void *self)
         break;
     case 1:
         rt(p, cudaHostGetFlags(&flags, address), "cudaHostGetFlags(%s%d+%zu)", name, i, off);
-        note(p, "%u", flags);
+        /* A driver packs small allocations into a block and says the block's: those of the first.
+         * That it is portable is all that differs. */
+        note(p, "%u", flags & ~(unsigned)cudaHostAllocPortable);
         break;
     case 2:
         flags = chance(p, 80) ? 0 : 1;
