@@ -20,6 +20,7 @@
 #define FILE_LIMIT ((uint64_t)256 << 20) /* of a file written by the submission */
 #define OUTPUT_LIMIT ((size_t)16 << 30)
 #define MOST_VARIABLES 24
+#define MOST_AT_ONE_TIME 4
 
 void *run_input_allocate(struct run_input *input, size_t size)
 {
@@ -249,17 +250,95 @@ static int prepare(const struct run_request *request, struct run_input *input)
     return result == 0 && input->output_size <= OUTPUT_LIMIT ? 0 : -1;
 }
 
-int run_make(const struct run_request *request, struct evidence *evidence, struct text *why)
+/* ---- a run ------------------------------------------------------------------------------------
+ */
+
+/* Between its begin and its end. */
+struct running {
+    const struct run_request *request;
+    struct evidence *evidence;
+    struct process *process;
+    int files[CONTROL_FD_COUNT];
+    char scratch[PATH_MAX - 64];
+};
+
+/* Leaves nothing of it but the evidence, and of that nothing if it failed. Returns `result`. */
+static int finish(struct running *run, int result)
+{
+    process_free(run->process);
+    run->process = NULL;
+    for (int i = 0; i < CONTROL_FD_COUNT; i++)
+        if (run->files[i] >= 0) close(run->files[i]);
+    if (run->scratch[0] != '\0') files_remove(run->scratch);
+    if (result != 0) evidence_release(run->evidence);
+    return result;
+}
+
+static void trace_path(const struct running *run, char path[PATH_MAX])
+{
+    snprintf(path, PATH_MAX, "%s/trace", run->scratch);
+}
+
+/* The files and folders that the runner is handed. Returns 0, or -1 with errno. */
+static int make_room(struct running *run, const struct run_input *input, char work[PATH_MAX])
+{
+    const char *temporary = getenv("TMPDIR");
+    char trace[PATH_MAX];
+
+    snprintf(run->scratch, sizeof run->scratch, "%s/overlap.XXXXXX",
+             temporary != NULL && temporary[0] == '/' ? temporary : "/tmp");
+    if (mkdtemp(run->scratch) == NULL) {
+        run->scratch[0] = '\0';
+        return -1;
+    }
+    snprintf(work, PATH_MAX, "%s/work", run->scratch);
+    trace_path(run, trace);
+    if (files_make_folders(work) != 0 ||
+        trace_create_for(trace, run->request->plan->trace_records, TRACE_ALL_KINDS) != 0)
+        return -1;
+    return make_files(run->files, input);
+}
+
+static struct process *start(const struct running *run, const char *work)
+{
+    const struct run_request *request = run->request;
+    const struct evidence *evidence = run->evidence;
+    struct environment *environment = calloc(1, sizeof *environment);
+    if (environment == NULL) return NULL;
+
+    make_environment(environment, request, run->scratch);
+    /* NVIDIA's driver may start its own helper (nvidia-modprobe) for a moment. */
+    const unsigned helpers = request->device == DRIVE_GPU ? 1 : 0;
+    const char *arguments[] = {request->toolchain->runner, request->library, request->plan->name,
+                               request->device == DRIVE_GPU ? "gpu" : "emulator", NULL};
+    const struct process_spec spec = {
+        .arguments = arguments,
+        .environment = environment->list,
+        .folder = work,
+        .handed = {run->files[0], run->files[1], run->files[2]},
+        .handed_count = CONTROL_FD_COUNT,
+        .limits = {.seconds = evidence->allowed_seconds,
+                   .memory = evidence->allowed_memory,
+                   .processes = evidence->allowed_processes + helpers,
+                   .output = PRINTED_LIMIT,
+                   .file_bytes = FILE_LIMIT},
+        .ask_where = 1,
+    };
+    struct process *process = process_start(&spec);
+    free(environment);
+    return process;
+}
+
+/* Returns 0: run->process runs, and end() is to follow. Or -1 (`why`): there is nothing left of it.
+ */
+static int begin(struct running *run, const struct run_request *request, struct evidence *evidence,
+                 struct text *why)
 {
     const struct run_plan *plan = request->plan;
-    int files[CONTROL_FD_COUNT] = {-1, -1, -1}, result = -1;
-    struct environment *environment = calloc(1, sizeof *environment);
-    struct process *process = NULL;
-    struct control control;
     struct run_input input = {0};
-    const char *temporary = getenv("TMPDIR");
-    char scratch[PATH_MAX - 64] = "", work[PATH_MAX], trace[PATH_MAX];
+    char work[PATH_MAX];
 
+    *run = (struct running){.request = request, .evidence = evidence, .files = {-1, -1, -1}};
     *evidence = (struct evidence){
         .lesson = request->lesson,
         .plan = plan,
@@ -273,70 +352,88 @@ int run_make(const struct run_request *request, struct evidence *evidence, struc
         .allowed_processes = plan->processes > 0 ? plan->processes : DEFAULT_PROCESSES,
         .repeat_count = 1,
     };
-    if (environment == NULL || prepare(request, &input) != 0) {
-        text_format(why, "%s: the inputs of the run \"%s\" cannot be made", request->lesson->folder,
-                    plan->name);
-        goto done;
-    }
+    const int prepared = prepare(request, &input);
     evidence->input = input.data;
     evidence->input_size = input.size;
     evidence->output_size = input.output_size;
-
-    snprintf(scratch, sizeof scratch, "%s/overlap.XXXXXX",
-             temporary != NULL && temporary[0] == '/' ? temporary : "/tmp");
-    if (mkdtemp(scratch) == NULL) scratch[0] = '\0';
-    snprintf(work, sizeof work, "%s/work", scratch);
-    snprintf(trace, sizeof trace, "%s/trace", scratch);
-    if (scratch[0] == '\0' || files_make_folders(work) != 0 ||
-        trace_create_for(trace, plan->trace_records, TRACE_ALL_KINDS) != 0 ||
-        make_files(files, &input) != 0) {
+    if (prepared != 0) {
+        text_format(why, "%s: the inputs of the run \"%s\" cannot be made", request->lesson->folder,
+                    plan->name);
+        return finish(run, -1);
+    }
+    if (make_room(run, &input, work) != 0) {
         text_format(why, "there is no room for the run \"%s\": %s", plan->name, strerror(errno));
-        goto done;
+        return finish(run, -1);
     }
-    make_environment(environment, request, scratch);
-    /* NVIDIA's driver may start its own helper (nvidia-modprobe) for a moment. */
-    const unsigned helpers = request->device == DRIVE_GPU ? 1 : 0;
-    const char *arguments[] = {request->toolchain->runner, request->library, plan->name,
-                               request->device == DRIVE_GPU ? "gpu" : "emulator", NULL};
-    struct process_spec spec = {
-        .arguments = arguments,
-        .environment = environment->list,
-        .folder = work,
-        .handed = {files[0], files[1], files[2]},
-        .handed_count = CONTROL_FD_COUNT,
-        .limits = {.seconds = evidence->allowed_seconds,
-                   .memory = evidence->allowed_memory,
-                   .processes = evidence->allowed_processes + helpers,
-                   .output = PRINTED_LIMIT,
-                   .file_bytes = FILE_LIMIT},
-        .ask_where = 1,
-    };
-    process = process_start(&spec);
-    if (process == NULL) {
+    run->process = start(run, work);
+    if (run->process == NULL) {
         text_format(why, "no process can be started: %s", strerror(errno));
-        goto done;
+        return finish(run, -1);
     }
-    process_wait_any(&process, 1);
+    return 0;
+}
+
+/* After its process has ended. Returns 0, or -1 (`why`). */
+static int end(struct running *run, struct text *why)
+{
+    struct control control;
+    char trace[PATH_MAX];
+
     if (process_interrupted() != 0) {
-        text_add(why, "interrupted");
-        goto done;
+        if (why->size == 0) text_add(why, "interrupted");
+        return finish(run, -1);
     }
-    if (read_all(files[0], &control, sizeof control) != 0) memset(&control, 0, sizeof control);
-    conclude(evidence, process_result(process), &control);
-    if (collect(evidence, process, files[2], trace) != 0) {
+    if (read_all(run->files[0], &control, sizeof control) != 0) memset(&control, 0, sizeof control);
+    conclude(run->evidence, process_result(run->process), &control);
+    trace_path(run, trace);
+    if (collect(run->evidence, run->process, run->files[2], trace) != 0) {
         text_add(why, "no memory for what the run left");
-        goto done;
+        return finish(run, -1);
     }
-    result = 0;
-done:
-    process_free(process);
-    for (int i = 0; i < CONTROL_FD_COUNT; i++)
-        if (files[i] >= 0) close(files[i]);
-    if (scratch[0] != '\0') files_remove(scratch);
-    free(environment);
-    if (result != 0) {
-        if (evidence->input == NULL) free(input.data);
-        evidence_release(evidence);
+    return finish(run, 0);
+}
+
+int run_make(const struct run_request *request, struct evidence *evidence, struct text *why)
+{
+    struct running run;
+
+    if (begin(&run, request, evidence, why) != 0) return -1;
+    process_wait_any(&run.process, 1);
+    return end(&run, why);
+}
+
+static size_t at_one_time(void)
+{
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (processors < 1) return 1;
+    return processors < MOST_AT_ONE_TIME ? (size_t)processors : MOST_AT_ONE_TIME;
+}
+
+int run_make_several(const struct run_request *requests, size_t count, struct evidence *evidences,
+                     size_t *made, struct text *why)
+{
+    struct running runs[MOST_AT_ONE_TIME];
+    struct process *processes[MOST_AT_ONE_TIME] = {NULL};
+    const size_t most = at_one_time();
+    bool go_on = true;
+    int result = 0;
+
+    *made = 0;
+    for (;;) {
+        for (size_t i = 0; i < most && go_on && *made < count; i++) {
+            if (processes[i] != NULL) continue;
+            if (begin(&runs[i], &requests[*made], &evidences[*made], why) != 0) {
+                go_on = false;
+                result = -1;
+                break;
+            }
+            processes[i] = runs[i].process;
+            ++*made;
+        }
+        const size_t which = process_wait_any(processes, most);
+        if (which == most) return result;
+        processes[which] = NULL;
+        if (end(&runs[which], why) != 0) result = -1;
+        go_on = go_on && result == 0 && evidence_usable(runs[which].evidence);
     }
-    return result;
 }

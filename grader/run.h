@@ -29,4 +29,10 @@ struct run_request {
  * interrupted. */
 int run_make(const struct run_request *request, struct evidence *evidence, struct text *why);
 
+/* The same for several, a few at a time (up to four, a processor each). They begin in their order,
+ * and none more when one has not ended well: evidences[0 .. *made) are filled in. Returns 0, or -1:
+ * then evidences[0 .. *made) are to be released all the same. */
+int run_make_several(const struct run_request *requests, size_t count, struct evidence *evidences,
+                     size_t *made, struct text *why);
+
 #endif

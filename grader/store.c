@@ -104,8 +104,8 @@ size_t store_slots(const struct devices *devices, const struct lesson *lesson,
 static int make_faults(const struct run_request *plain, struct run_set *set, struct text *why)
 {
     struct fault chosen[FAULTS_MOST];
+    struct run_request requests[FAULTS_MOST];
     struct evidence *first = &set->repeats[0];
-    bool go_on = true;
 
     const size_t count = faults_choose(first, chosen, FAULTS_MOST, &first->fault_calls);
     set->faults = calloc(count + 1, sizeof *set->faults);
@@ -113,13 +113,11 @@ static int make_faults(const struct run_request *plain, struct run_set *set, str
         text_add(why, "no memory");
         return -1;
     }
-    for (size_t i = 0; i < count && go_on; i++) {
-        struct run_request request = *plain;
-        request.fault = chosen[i].which;
-        if (run_make(&request, &set->faults[i], why) != 0) return -1;
-        set->fault_count++;
-        go_on = evidence_usable(&set->faults[i]);
+    for (size_t i = 0; i < count; i++) {
+        requests[i] = *plain;
+        requests[i].fault = chosen[i].which;
     }
+    if (run_make_several(requests, count, set->faults, &set->fault_count, why) != 0) return -1;
     first->faults = set->faults;
     first->fault_count = set->fault_count;
     return 0;
