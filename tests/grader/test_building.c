@@ -2,7 +2,9 @@
  * address to a line; on the stand-in lessons. */
 #include "grader/compile.h"
 #include "grader/files.h"
+#include "grader/run.h"
 #include "grader/sources.h"
+#include "stand_in/judges/01_sum/exchange.h"
 #include "support.h"
 
 #include <dlfcn.h>
@@ -253,6 +255,76 @@ START_TEST(addresses_have_lines)
 }
 END_TEST
 
+/* ---- several runs ---------------------------------------------------------------------------- */
+
+#define SEVERAL 12
+
+/* A function that makes of OVERLAP_FAIL its result; "crash" makes it crash. */
+static const char tells_what_it_was_given[] =
+    "#include \"lesson.h\"\n"
+    "#include <stdlib.h>\n"
+    "int sum_array(const int *values, size_t count, int *result)\n"
+    "{\n"
+    "    const char *given = getenv(\"OVERLAP_FAIL\");\n"
+    "    (void)values; (void)count;\n"
+    "    if (given[0] == 'c') abort();\n"
+    "    *result = atoi(given);\n"
+    "    return 0;\n"
+    "}\n";
+
+static struct evidence evidences[SEVERAL];
+
+/* Returns how many runs were made; those from `bad` on crash. */
+static size_t make_several(size_t bad)
+{
+    struct run_request requests[SEVERAL];
+    char faults[SEVERAL][8];
+    struct text why = {0};
+    size_t made = 99;
+
+    write_file("sum.c", tells_what_it_was_given);
+    compile();
+    ck_assert(compiled.ok);
+    for (size_t i = 0; i < SEVERAL; i++) {
+        snprintf(faults[i], sizeof faults[i], i >= bad ? "crash" : "%zu", i);
+        requests[i] = (struct run_request){.toolchain = &toolchain,
+                                           .lesson = &lesson_01_sum,
+                                           .plan = &lesson_01_sum.runs[0],
+                                           .library = compiled.library,
+                                           .shown_folder = handed_in.shown,
+                                           .device = DRIVE_EMULATOR,
+                                           .order = "latest",
+                                           .fault = faults[i],
+                                           .seed = 7};
+    }
+    ck_assert_int_eq(run_make_several(requests, SEVERAL, evidences, &made, &why), 0);
+    ck_assert_uint_eq(why.size, 0);
+    for (size_t i = 0; i < made; i++) {
+        const struct sum_output *output = evidences[i].output;
+        ck_assert_int_eq(evidences[i].ending, i >= bad ? ENDED_SIGNAL : ENDED_WELL);
+        if (i < bad) ck_assert_int_eq(output->result, (int)i);
+        /* The same inputs for all. */
+        ck_assert_uint_eq(evidences[i].input_size, evidences[0].input_size);
+        ck_assert_mem_eq(evidences[i].input, evidences[0].input, evidences[0].input_size);
+    }
+    for (size_t i = 0; i < made; i++) evidence_release(&evidences[i]);
+    return made;
+}
+
+START_TEST(several_runs_keep_apart)
+{
+    ck_assert_uint_eq(make_several(SEVERAL), SEVERAL);
+}
+END_TEST
+
+START_TEST(no_run_begins_after_one_that_ended_badly)
+{
+    const size_t made = make_several(3);
+    ck_assert_uint_gt(made, 3);
+    ck_assert_uint_le(made, 3 + 4); /* what had begun beside the first */
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("grader building");
@@ -269,6 +341,8 @@ int main(void)
     tcase_add_test(tcase, a_drive_can_include_the_submission);
     tcase_add_test(tcase, no_room_is_an_error_of_the_grader);
     tcase_add_test(tcase, addresses_have_lines);
+    tcase_add_test(tcase, several_runs_keep_apart);
+    tcase_add_test(tcase, no_run_begins_after_one_that_ended_badly);
     suite_add_tcase(suite, tcase);
     return support_finish(srunner_create(suite));
 }
