@@ -93,7 +93,7 @@ unsigned char *exec_resolve(struct exec_warp *warp, const struct exec_inst *inst
                 if (cache->region != region || cache->access != access)
                     cache_fill(warp, inst, region, access, size);
                 exec_mark(cache, address, size);
-                if (cache->owners) exec_own(warp, inst, cache, lane, address, size);
+                if (exec_own_wanted(cache)) exec_own(warp, inst, cache, lane, address, size);
                 return region->bytes + (address - region->address);
             }
         }

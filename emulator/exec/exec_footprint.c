@@ -104,13 +104,15 @@ uint64_t *exec_footprint_bits(struct exec_footprint *footprint, const struct mem
     return bits;
 }
 
-uint8_t *exec_footprint_owners(struct exec_footprint *footprint, const struct memory_region *region)
+struct exec_owners *exec_footprint_owners(struct exec_footprint *footprint,
+                                          const struct memory_region *region)
 {
-    uint8_t *owners = NULL;
+    struct exec_owners *owners = NULL;
     pthread_mutex_lock(&footprint->lock);
     struct exec_footprint_region *found = region_find(footprint, region);
     if (found != NULL) {
-        if (found->owners == NULL) found->owners = calloc(EXEC_ACCESS_COUNT, region->size);
+        if (found->owners == NULL)
+            found->owners = calloc(1, sizeof *owners + EXEC_ACCESS_COUNT * region->size);
         owners = found->owners;
     }
     pthread_mutex_unlock(&footprint->lock);

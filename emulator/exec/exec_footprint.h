@@ -12,11 +12,17 @@ struct memory_region;
 
 enum exec_access { EXEC_LOAD, EXEC_STORE, EXEC_ATOMIC, EXEC_ACCESS_COUNT };
 
+/* Which block touched each byte: exec_owner.h. */
+struct exec_owners {
+    unsigned seen;  /* accesses that there were: a bit each */
+    uint8_t maps[]; /* EXEC_ACCESS_COUNT times the region's size */
+};
+
 struct exec_footprint_region {
     const struct memory_region *region;
     uint64_t *bits[EXEC_ACCESS_COUNT]; /* bit i: byte i was touched so; NULL: none was */
     uint64_t words;                    /* of 64 bits, in each */
-    uint8_t *owners; /* EXEC_ACCESS_COUNT times the region's size: exec_owner.h; NULL: not wanted */
+    struct exec_owners *owners;        /* exec_owner.h; NULL: not wanted */
 };
 
 /* One instruction's touches of one region lie between `first` and `end`. */
@@ -50,8 +56,8 @@ const struct exec_footprint_site *exec_footprint_site_at(const struct exec_footp
 uint64_t *exec_footprint_bits(struct exec_footprint *footprint, const struct memory_region *region,
                               enum exec_access access);
 /* The owners of its bytes, nobody at first; NULL without memory. */
-uint8_t *exec_footprint_owners(struct exec_footprint *footprint,
-                               const struct memory_region *region);
+struct exec_owners *exec_footprint_owners(struct exec_footprint *footprint,
+                                          const struct memory_region *region);
 /* Joins with what the same place in the source has touched before. */
 void exec_footprint_add_site(struct exec_footprint *footprint,
                              const struct exec_footprint_site *site);

@@ -14,7 +14,7 @@ void lower_watch(struct lower *lower, const struct lower_place *place, uint32_t 
 {
     const bool generic = is_place(place, "generic"), wide = generic || is_place(place, "shared64");
     if (!lower->program->watched || (!wide && !is_place(place, "shared"))) return;
-    struct exec_inst *inst = lower_emit_aside(lower, exec_watch_access);
+    struct exec_inst *inst = lower_emit_aside(lower, exec_row_find("watch")->run);
     inst->a = place->slot;
     inst->imm = place->offset;
     inst->cache = element | count << EXEC_WATCH_COUNT_SHIFT |

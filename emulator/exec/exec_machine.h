@@ -315,7 +315,7 @@ struct exec_region_cache {
     uint64_t *marks;             /* the launch's footprint there; NULL: none is wanted */
     uint64_t touched, untouched; /* the first byte that was touched and the first after the last */
     uint32_t widest;             /* bytes of the largest access */
-    uint8_t *owners; /* writers, readers, atomics: `size` bytes each; NULL: not judged */
+    struct exec_owners *owners;  /* exec_owner.h; NULL: not judged */
     const struct memory_region *region;
     const struct exec_position *position;
 };

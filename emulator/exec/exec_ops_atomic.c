@@ -45,7 +45,7 @@ static bool atomic_pointers(struct exec_warp *warp, const struct exec_inst *inst
         if (cache->size >= bytes && at - cache->low <= cache->size - bytes && !(at & (bytes - 1)) &&
             !cache->read_only) {
             exec_mark(cache, at, bytes);
-            if (cache->owners) exec_own(warp, inst, cache, l, at, bytes);
+            if (exec_own_wanted(cache)) exec_own(warp, inst, cache, l, at, bytes);
             pointers[l] = (unsigned char *)(uintptr_t)(at + cache->delta);
         } else {
             pointers[l] = exec_resolve(warp, inst, l, at, bytes, EXEC_ATOMIC, generic);

@@ -94,7 +94,7 @@ static __attribute__((noinline)) enum access_shape access_slowly(struct exec_war
         if (cache->size >= bytes && at - cache->low <= cache->size - bytes && !(at & (bytes - 1)) &&
             !(store && cache->read_only)) {
             exec_mark(cache, at, bytes);
-            if (cache->owners) exec_own(warp, inst, cache, l, at, bytes);
+            if (exec_own_wanted(cache)) exec_own(warp, inst, cache, l, at, bytes);
             address[l] = at + cache->delta;
             continue;
         }
@@ -131,7 +131,7 @@ static inline enum access_shape access_global(struct exec_warp *warp, const stru
         if (row && cache->size >= EXEC_LANES * bytes && !(address[0] & (bytes - 1)) &&
             address[0] - cache->low <= cache->size - EXEC_LANES * bytes) {
             exec_mark(cache, address[0], EXEC_LANES * (uint64_t)bytes);
-            if (cache->owners) own_row(warp, inst, cache, address[0], bytes, store);
+            if (exec_own_wanted(cache)) own_row(warp, inst, cache, address[0], bytes, store);
             address[0] += cache->delta;
             return MEMORY_ROW;
         }
@@ -140,7 +140,7 @@ static inline enum access_shape access_global(struct exec_warp *warp, const stru
             if (cache->marks)
                 for (uint32_t rest = warp->mask; rest; rest &= rest - 1)
                     exec_mark(cache, address[__builtin_ctz(rest)], bytes);
-            if (cache->owners)
+            if (exec_own_wanted(cache))
                 for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
                     const unsigned l = (unsigned)__builtin_ctz(rest);
                     exec_own(warp, inst, cache, l, address[l], bytes);

@@ -84,7 +84,7 @@ static void doubt(struct exec_warp *warp, const struct exec_inst *inst,
     struct exec_doubt *new = &worker->doubts[worker->doubt_count++];
     *new = (struct exec_doubt){
         .host = (const unsigned char *)(uintptr_t)(cache->low + offset + cache->delta),
-        .writers = cache->owners + offset,
+        .writers = exec_owners_of(cache, EXEC_STORE, offset),
         .found = describe(warp, inst, cache, lane, offset, bytes, other),
         .me = exec_owner_of(warp->block->index),
     };
@@ -108,25 +108,24 @@ void exec_own(struct exec_warp *warp, const struct exec_inst *inst,
               uint32_t bytes)
 {
     const uint64_t offset = address - cache->low;
-    uint8_t *of[EXEC_ACCESS_COUNT];
-    static const enum exec_access kept[EXEC_ACCESS_COUNT] = {EXEC_STORE, EXEC_LOAD, EXEC_ATOMIC};
+    const enum exec_access access = cache->access;
     const uint8_t me = exec_owner_of(warp->block->index);
-    for (int k = 0; k < EXEC_ACCESS_COUNT; k++)
-        of[kept[k]] = cache->owners + (uint64_t)k * cache->size + offset;
-    for (int k = 0; k < EXEC_ACCESS_COUNT; k++) {
-        const enum exec_access other = kept[k];
-        const bool clash = cache->access == EXEC_STORE || other == EXEC_STORE;
-        if (!clash) continue;
-        const uint32_t at = first_stranger(of[other], bytes, me);
+    exec_owners_see(cache->owners, access);
+    static const enum exec_access others[] = {EXEC_STORE, EXEC_LOAD, EXEC_ATOMIC};
+    const size_t count = access == EXEC_STORE ? sizeof others / sizeof *others : 1;
+    for (size_t k = 0; k < count; k++) {
+        if (!exec_owners_seen(cache->owners, others[k])) continue;
+        const uint8_t *owners = exec_owners_of(cache, others[k], offset);
+        const uint32_t at = first_stranger(owners, bytes, me);
         if (at == bytes) continue;
-        if (cache->access == EXEC_STORE) {
-            doubt(warp, inst, cache, lane, offset, bytes, other);
+        if (access == EXEC_STORE) {
+            doubt(warp, inst, cache, lane, offset, bytes, others[k]);
         } else {
             const struct exec_watch_found found =
-                describe(warp, inst, cache, lane, offset + at, bytes, other);
+                describe(warp, inst, cache, lane, offset + at, bytes, others[k]);
             exec_watch_add(warp->worker->launch->watch, &found);
         }
         return;
     }
-    own(of[cache->access], bytes, me);
+    own(exec_owners_of(cache, access, offset), bytes, me);
 }

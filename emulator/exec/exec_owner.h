@@ -9,7 +9,9 @@
  *  - a store of the value that is there already, unless nobody else had touched the byte before it;
  *  - a load whose address a store or an atomic further on in the function has too: a look before
  *    the act. The act is judged, the look is not.
- * A byte's owner is a number from 1 to 254 that a block shares with every 254th other: a race of
+ * What is read before anything is stored to the same allocation is not remembered: a race of it
+ * with a later store is found from where the other side reads, or in the blocks that follow. A
+ * byte's owner is a number from 1 to 254 that a block shares with every 254th other: a race of
  * those with each other alone is not seen.
  *
  * Source: PTX ISA 9.0, chapter 8 (memory consistency model); CUDA Programming Guide, "Thread
@@ -50,23 +52,54 @@ EXEC_OWNER_RACES static inline bool exec_own_free(const uint8_t *owners, uint32_
     return !stranger;
 }
 
+static inline uint8_t *exec_owners_of(const struct exec_region_cache *cache,
+                                      enum exec_access access, uint64_t offset)
+{
+    return cache->owners->maps + (uint64_t)access * cache->size + offset;
+}
+
+static inline bool exec_owners_seen(const struct exec_owners *owners, enum exec_access access)
+{
+    return __atomic_load_n(&owners->seen, __ATOMIC_RELAXED) >> access & 1;
+}
+
+static inline void exec_owners_see(struct exec_owners *owners, enum exec_access access)
+{
+    if (!exec_owners_seen(owners, access))
+        __atomic_fetch_or(&owners->seen, 1u << access, __ATOMIC_RELAXED);
+}
+
 /* The same as exec_own for every lane; false: nothing was done, and lane by lane it has to be. */
 EXEC_OWNER_RACES static inline bool exec_own_row(const struct exec_region_cache *cache,
                                                  uint64_t address, uint32_t bytes, bool store,
                                                  uint8_t me)
 {
-    uint8_t *writers = cache->owners + (address - cache->low);
-    uint8_t *readers = writers + cache->size;
-    const uint8_t *atoms = readers + cache->size;
-    if (!exec_own_free(writers, bytes, me)) return false;
+    struct exec_owners *owners = cache->owners;
+    const uint64_t offset = address - cache->low;
+    uint8_t *writers = exec_owners_of(cache, EXEC_STORE, offset);
+    uint8_t *readers = exec_owners_of(cache, EXEC_LOAD, offset);
     if (store) {
-        if (!exec_own_free(readers, bytes, me) || !exec_own_free(atoms, bytes, me)) return false;
+        exec_owners_see(owners, EXEC_STORE);
+        if (!exec_own_free(writers, bytes, me) ||
+            (exec_owners_seen(owners, EXEC_LOAD) && !exec_own_free(readers, bytes, me)) ||
+            (exec_owners_seen(owners, EXEC_ATOMIC) &&
+             !exec_own_free(exec_owners_of(cache, EXEC_ATOMIC, offset), bytes, me)))
+            return false;
         for (uint32_t i = 0; i < bytes; i++) writers[i] = me;
     } else {
+        if (!exec_own_free(writers, bytes, me)) return false;
+        exec_owners_see(owners, EXEC_LOAD);
         for (uint32_t i = 0; i < bytes; i++)
             readers[i] = readers[i] == 0 || readers[i] == me ? me : (uint8_t)EXEC_OWNED_BY_MANY;
     }
     return true;
+}
+
+/* Whether a touch through `cache` is worth looking at: what nobody has stored to, anybody reads. */
+static inline bool exec_own_wanted(const struct exec_region_cache *cache)
+{
+    return cache->owners &&
+           (cache->access != EXEC_LOAD || exec_owners_seen(cache->owners, EXEC_STORE));
 }
 
 #endif

@@ -5,26 +5,7 @@
 
 #include "emulator/exec/exec_watch.h"
 
-/* A touch: when, whether other lanes of the warp did so since their last order, and which thread.
- * Later ones are larger; 0: never. Time goes on with each order that comes behind a touch. */
-enum { THREAD_BITS = 10, MANY = 1 << THREAD_BITS, TIME_SHIFT = THREAD_BITS + 1 };
-enum { THREAD_MASK = MANY - 1, LAST_TIME = (1 << (31 - TIME_SHIFT)) - 1 };
-
-/* What is kept of each cell: the last write; the last reader, and the last of another warp before
- * it; the same of atomics. With two of different warps, whoever comes is a stranger to one. */
-enum kept { WRITE, READ, READ_OTHER, ATOM, ATOM_OTHER, KEPT };
-
-struct exec_shadow {
-    uint32_t bytes;
-    unsigned shift; /* a cell stands for 1 << shift bytes: no access was smaller so far */
-    int32_t time;
-    int32_t floor;                      /* what is below is ordered before everything */
-    int32_t warp_floor[EXEC_MAX_WARPS]; /* the same for a warp's own */
-    uint32_t touched;                   /* warps, since their last order */
-    bool atomics;                       /* there was one */
-    int32_t *cells[KEPT];
-    uint32_t *sites[KEPT]; /* the position of the instruction that made the cell what it is */
-};
+enum { LAST_TIME = (1 << (31 - EXEC_SHADOW_TIME)) - 1 };
 
 /* ---- time ----------------------------------------------------------------------------------- */
 
@@ -35,7 +16,7 @@ static size_t cell_count(const struct exec_shadow *shadow)
 
 static bool cells_make(struct exec_shadow *shadow)
 {
-    for (int k = 0; k < KEPT; k++) {
+    for (int k = 0; k < EXEC_KEPT_COUNT; k++) {
         shadow->cells[k] = calloc(cell_count(shadow), sizeof *shadow->cells[k]);
         shadow->sites[k] = calloc(cell_count(shadow), sizeof *shadow->sites[k]);
         if (!shadow->cells[k] || !shadow->sites[k]) return false;
@@ -50,7 +31,7 @@ struct exec_shadow *exec_shadow_create(uint32_t bytes)
     shadow->bytes = bytes;
     shadow->shift = 2;
     shadow->time = 1;
-    shadow->floor = 1 << TIME_SHIFT;
+    shadow->floor = 1 << EXEC_SHADOW_TIME;
     if (cells_make(shadow)) return shadow;
     exec_shadow_destroy(shadow);
     return NULL;
@@ -59,7 +40,7 @@ struct exec_shadow *exec_shadow_create(uint32_t bytes)
 void exec_shadow_destroy(struct exec_shadow *shadow)
 {
     if (!shadow) return;
-    for (int k = 0; k < KEPT; k++) {
+    for (int k = 0; k < EXEC_KEPT_COUNT; k++) {
         free(shadow->cells[k]);
         free(shadow->sites[k]);
     }
@@ -70,18 +51,18 @@ void exec_shadow_destroy(struct exec_shadow *shadow)
 static int32_t tick(struct exec_shadow *shadow)
 {
     if (shadow->time == LAST_TIME) {
-        for (int k = 0; k < KEPT; k++)
+        for (int k = 0; k < EXEC_KEPT_COUNT; k++)
             memset(shadow->cells[k], 0, cell_count(shadow) * sizeof *shadow->cells[k]);
         memset(shadow->warp_floor, 0, sizeof shadow->warp_floor);
         shadow->time = 0;
-        shadow->floor = 1 << TIME_SHIFT;
+        shadow->floor = 1 << EXEC_SHADOW_TIME;
     }
-    return ++shadow->time << TIME_SHIFT;
+    return ++shadow->time << EXEC_SHADOW_TIME;
 }
 
 void exec_shadow_order(struct exec_shadow *shadow)
 {
-    if (!shadow || (!shadow->touched && shadow->floor == shadow->time << TIME_SHIFT)) return;
+    if (!shadow || (!shadow->touched && shadow->floor == shadow->time << EXEC_SHADOW_TIME)) return;
     shadow->touched = 0;
     shadow->floor = tick(shadow);
 }
@@ -102,13 +83,13 @@ static bool refine(struct exec_shadow *shadow, unsigned shift)
     memset(finer.sites, 0, sizeof finer.sites);
     const bool made = cells_make(&finer);
     const size_t parts = (size_t)1 << (shadow->shift - shift);
-    for (int k = 0; k < KEPT && made; k++)
+    for (int k = 0; k < EXEC_KEPT_COUNT && made; k++)
         for (size_t i = 0; i < cell_count(&finer); i++) {
             finer.cells[k][i] = shadow->cells[k][i / parts];
             finer.sites[k][i] = shadow->sites[k][i / parts];
         }
     struct exec_shadow *old = made ? shadow : &finer;
-    for (int k = 0; k < KEPT; k++) {
+    for (int k = 0; k < EXEC_KEPT_COUNT; k++) {
         free(old->cells[k]);
         free(old->sites[k]);
     }
@@ -131,7 +112,7 @@ struct touch {
 
 static uint32_t warp_of(int32_t cell)
 {
-    return (uint32_t)(cell & THREAD_MASK) / EXEC_LANES;
+    return (uint32_t)(cell & EXEC_SHADOW_THREAD) / EXEC_LANES;
 }
 
 static bool unordered(const struct touch *touch, int32_t cell)
@@ -141,7 +122,7 @@ static bool unordered(const struct touch *touch, int32_t cell)
     const uint32_t warp = touch->thread / EXEC_LANES;
     if (warp_of(cell) != warp) return true;
     return cell >= shadow->warp_floor[warp] &&
-           ((uint32_t)(cell & THREAD_MASK) != touch->thread || (cell & MANY));
+           ((uint32_t)(cell & EXEC_SHADOW_THREAD) != touch->thread || (cell & EXEC_SHADOW_MANY));
 }
 
 static struct exec_watch_side side_of(const struct touch *touch, uint32_t thread, uint32_t site,
@@ -162,15 +143,15 @@ static struct exec_watch_side side_of(const struct touch *touch, uint32_t thread
 }
 
 static __attribute__((noinline)) void report(const struct touch *touch, size_t index,
-                                             enum kept kept)
+                                             enum exec_kept kept)
 {
     const struct exec_worker *worker = touch->warp->worker;
     const uint32_t *size = worker->launch->block;
-    static const enum exec_access accesses[KEPT] = {EXEC_STORE, EXEC_LOAD, EXEC_LOAD, EXEC_ATOMIC,
-                                                    EXEC_ATOMIC};
+    static const enum exec_access accesses[EXEC_KEPT_COUNT] = {EXEC_STORE, EXEC_LOAD, EXEC_LOAD,
+                                                               EXEC_ATOMIC, EXEC_ATOMIC};
     const int32_t cell = touch->shadow->cells[kept][index];
     /* Of many lanes the last is kept: if that is this one, which the other was is not known. */
-    const uint32_t other = (uint32_t)cell & THREAD_MASK;
+    const uint32_t other = (uint32_t)cell & EXEC_SHADOW_THREAD;
     exec_watch_add(
         worker->launch->watch,
         &(struct exec_watch_found){
@@ -186,7 +167,7 @@ static __attribute__((noinline)) void report(const struct touch *touch, size_t i
         });
 }
 
-static inline bool check(const struct touch *touch, size_t index, enum kept kept)
+static inline bool check(const struct touch *touch, size_t index, enum exec_kept kept)
 {
     if (!unordered(touch, touch->shadow->cells[kept][index])) return true;
     report(touch, index, kept);
@@ -194,7 +175,8 @@ static inline bool check(const struct touch *touch, size_t index, enum kept kept
 }
 
 /* Joins the touch with the last of its kind. */
-static inline void keep(const struct touch *touch, size_t index, enum kept last, enum kept other)
+static inline void keep(const struct touch *touch, size_t index, enum exec_kept last,
+                        enum exec_kept other)
 {
     struct exec_shadow *shadow = touch->shadow;
     const int32_t before = shadow->cells[last][index];
@@ -205,8 +187,8 @@ static inline void keep(const struct touch *touch, size_t index, enum kept last,
             shadow->cells[other][index] = before;
             shadow->sites[other][index] = shadow->sites[last][index];
         } else if (before >= shadow->warp_floor[warp]) {
-            const bool self = (uint32_t)(before & THREAD_MASK) == touch->thread;
-            now |= self ? before & MANY : MANY;
+            const bool self = (uint32_t)(before & EXEC_SHADOW_THREAD) == touch->thread;
+            now |= self ? before & EXEC_SHADOW_MANY : EXEC_SHADOW_MANY;
         }
     }
     shadow->cells[last][index] = now;
@@ -216,31 +198,36 @@ static inline void keep(const struct touch *touch, size_t index, enum kept last,
 static inline void load_cell(const struct touch *touch, size_t index)
 {
     const struct exec_shadow *shadow = touch->shadow;
-    if (!check(touch, index, WRITE)) return;
-    if (shadow->atomics && (!check(touch, index, ATOM) || !check(touch, index, ATOM_OTHER))) return;
+    if (!check(touch, index, EXEC_KEPT_WRITE)) return;
+    if (shadow->atomics &&
+        (!check(touch, index, EXEC_KEPT_ATOM) || !check(touch, index, EXEC_KEPT_ATOM_OTHER)))
+        return;
     /* With two readers of different warps no write is unseen. */
-    if (shadow->cells[READ_OTHER][index] < shadow->floor) keep(touch, index, READ, READ_OTHER);
+    if (shadow->cells[EXEC_KEPT_READ_OTHER][index] < shadow->floor)
+        keep(touch, index, EXEC_KEPT_READ, EXEC_KEPT_READ_OTHER);
 }
 
 static inline void store_cell(const struct touch *touch, size_t index)
 {
     struct exec_shadow *shadow = touch->shadow;
-    const int32_t before = shadow->cells[WRITE][index];
+    const int32_t before = shadow->cells[EXEC_KEPT_WRITE][index];
     const bool same_instruction = warp_of(before) == touch->thread / EXEC_LANES &&
-                                  shadow->sites[WRITE][index] == touch->inst->position;
-    if ((same_instruction || check(touch, index, WRITE)) && check(touch, index, READ) &&
-        check(touch, index, READ_OTHER) && shadow->atomics && check(touch, index, ATOM))
-        check(touch, index, ATOM_OTHER);
-    shadow->cells[WRITE][index] = touch->now;
-    shadow->sites[WRITE][index] = touch->inst->position;
+                                  shadow->sites[EXEC_KEPT_WRITE][index] == touch->inst->position;
+    if ((same_instruction || check(touch, index, EXEC_KEPT_WRITE)) &&
+        check(touch, index, EXEC_KEPT_READ) && check(touch, index, EXEC_KEPT_READ_OTHER) &&
+        shadow->atomics && check(touch, index, EXEC_KEPT_ATOM))
+        check(touch, index, EXEC_KEPT_ATOM_OTHER);
+    shadow->cells[EXEC_KEPT_WRITE][index] = touch->now;
+    shadow->sites[EXEC_KEPT_WRITE][index] = touch->inst->position;
 }
 
 static inline void atomic_cell(const struct touch *touch, size_t index)
 {
     struct exec_shadow *shadow = touch->shadow;
     shadow->atomics = true;
-    if (check(touch, index, WRITE) && check(touch, index, READ)) check(touch, index, READ_OTHER);
-    keep(touch, index, ATOM, ATOM_OTHER);
+    if (check(touch, index, EXEC_KEPT_WRITE) && check(touch, index, EXEC_KEPT_READ))
+        check(touch, index, EXEC_KEPT_READ_OTHER);
+    keep(touch, index, EXEC_KEPT_ATOM, EXEC_KEPT_ATOM_OTHER);
 }
 
 static inline void touch_cells(const struct touch *touch, uint64_t offset, uint64_t bytes)
@@ -269,7 +256,7 @@ static void touch_begin(struct touch *touch, struct exec_warp *warp, const struc
 static void touch_by(struct touch *touch, unsigned lane)
 {
     touch->thread = touch->warp->index * EXEC_LANES + lane;
-    touch->now = (touch->shadow->time << TIME_SHIFT) | (int32_t)touch->thread;
+    touch->now = (touch->shadow->time << EXEC_SHADOW_TIME) | (int32_t)touch->thread;
 }
 
 /* Whether accesses of `unit` bytes, a power of two, can be told apart. */
@@ -365,8 +352,23 @@ static void store_lanes(struct touch *touch, const struct access *access)
     }
 }
 
-static __attribute__((noinline)) void watch(struct exec_warp *warp, const struct exec_inst *inst,
-                                            uint32_t mask)
+/* Of lanes in a row that read the same, the first and the last are enough. */
+void exec_shadow_readers(struct exec_warp *warp, const struct exec_inst *inst, const int32_t *index)
+{
+    const struct exec_shadow *shadow = warp->block->shadow;
+    struct touch touch;
+    uint32_t firsts = 1;
+    for (unsigned l = 1; l < EXEC_LANES; l++) firsts |= (uint32_t)(index[l] != index[l - 1]) << l;
+    touch_begin(&touch, warp, inst, EXEC_LOAD, 4);
+    for (uint32_t rest = firsts | firsts >> 1 | 1u << (EXEC_LANES - 1); rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        if (shadow->cells[EXEC_KEPT_READ_OTHER][index[l]] >= shadow->floor) continue;
+        touch_by(&touch, l);
+        keep(&touch, (size_t)index[l], EXEC_KEPT_READ, EXEC_KEPT_READ_OTHER);
+    }
+}
+
+void exec_shadow_watch(struct exec_warp *warp, const struct exec_inst *inst, uint32_t mask)
 {
     struct exec_shadow *shadow = warp->block->shadow;
     struct touch touch;
@@ -391,25 +393,9 @@ static __attribute__((noinline)) void watch(struct exec_warp *warp, const struct
     }
 }
 
-static uint32_t lanes_of(const struct exec_warp *warp, const struct exec_inst *inst)
-{
-    if (inst->guard == EXEC_NO_GUARD) return warp->mask;
-    const uint32_t predicate = *(const uint32_t *)exec_slot(warp, inst->guard >> 1);
-    return warp->mask & (inst->guard & 1 ? ~predicate : predicate);
-}
-
-int exec_watch_access(struct exec_warp *warp, const struct exec_inst *inst)
-{
-    warp->instructions--;
-    if (!warp->block->shadow) return EXEC_GO;
-    const uint32_t mask = lanes_of(warp, inst);
-    if (mask) watch(warp, inst, mask);
-    return EXEC_GO;
-}
-
 int exec_watch_order(struct exec_warp *warp, const struct exec_inst *inst)
 {
     warp->instructions--;
-    if (warp->block->shadow && lanes_of(warp, inst)) exec_shadow_order(warp->block->shadow);
+    if (warp->block->shadow && exec_watch_lanes(warp, inst)) exec_shadow_order(warp->block->shadow);
     return EXEC_GO;
 }

@@ -26,7 +26,37 @@
 
 #include "emulator/exec/exec_machine.h"
 
-struct exec_shadow;
+/* A touch: when, whether other lanes of the warp did so since their last order, and which thread.
+ * Later ones are larger; 0: never. Time goes on with each order that comes behind a touch. */
+enum {
+    EXEC_SHADOW_THREAD_BITS = 10,
+    EXEC_SHADOW_MANY = 1 << EXEC_SHADOW_THREAD_BITS,
+    EXEC_SHADOW_THREAD = EXEC_SHADOW_MANY - 1,
+    EXEC_SHADOW_TIME = EXEC_SHADOW_THREAD_BITS + 1, /* the time's lowest bit */
+};
+
+/* What is kept of each cell: the last write; the last reader, and the last of another warp before
+ * it; the same of atomics. With two of different warps, whoever comes is a stranger to one. */
+enum exec_kept {
+    EXEC_KEPT_WRITE,
+    EXEC_KEPT_READ,
+    EXEC_KEPT_READ_OTHER,
+    EXEC_KEPT_ATOM,
+    EXEC_KEPT_ATOM_OTHER,
+    EXEC_KEPT_COUNT
+};
+
+struct exec_shadow {
+    uint32_t bytes;
+    unsigned shift; /* a cell stands for 1 << shift bytes: no access was smaller so far */
+    int32_t time;
+    int32_t floor;                      /* what is below is ordered before everything */
+    int32_t warp_floor[EXEC_MAX_WARPS]; /* the same for a warp's own */
+    uint32_t touched;                   /* warps, since their last order */
+    bool atomics;                       /* there was one */
+    int32_t *cells[EXEC_KEPT_COUNT];
+    uint32_t *sites[EXEC_KEPT_COUNT]; /* the position of what made the cell what it is */
+};
 
 /* For `bytes` of shared memory and a launch that wants to know. NULL: no memory. */
 struct exec_shadow *exec_shadow_create(uint32_t bytes);
@@ -45,11 +75,25 @@ void exec_shadow_touch(struct exec_warp *warp, const struct exec_inst *inst, uns
 /* ---- instructions that lowering puts before others, in programs that are to be watched ----------
  * They are none of the program's: nothing counts them. */
 
-/* An access that may be of shared memory. Slots a: address, d, b, c, e: the values that a store
- * stores, as the access has them; imm: offset; cache: EXEC_WATCH bits; guard: as exec_guarded. */
-exec_handler exec_watch_access;
+/* Row "watch" (exec_ops_watch.c): an access that may be of shared memory. Slots a: address, d, b,
+ * c, e: the values that a store stores, as the access has them; imm: offset; cache: EXEC_WATCH
+ * bits; guard: as exec_guarded. */
+/* What the row leaves: the lanes of `mask`, one by one. */
+void exec_shadow_watch(struct exec_warp *warp, const struct exec_inst *inst, uint32_t mask);
 /* Something that threads may make an order with: exec_shadow_order. */
 exec_handler exec_watch_order;
+
+/* All lanes read, each its cell of `index`, and no write is in their way. */
+void exec_shadow_readers(struct exec_warp *warp, const struct exec_inst *inst,
+                         const int32_t *index);
+
+/* The lanes whose guard holds. */
+static inline uint32_t exec_watch_lanes(const struct exec_warp *warp, const struct exec_inst *inst)
+{
+    if (inst->guard == EXEC_NO_GUARD) return warp->mask;
+    const uint32_t predicate = *(const uint32_t *)exec_slot(warp, inst->guard >> 1);
+    return warp->mask & (inst->guard & 1 ? ~predicate : predicate);
+}
 
 enum {
     EXEC_WATCH_COUNT_SHIFT = 8,   /* bits 0 to 7: bytes of an element; 8 to 11: elements */

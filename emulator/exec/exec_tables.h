@@ -12,7 +12,8 @@ struct exec_row;
     X(exec_convert_rows)                                                                           \
     X(exec_float_rows)                                                                             \
     X(exec_memory_rows)                                                                            \
-    X(exec_sync_rows)
+    X(exec_sync_rows)                                                                              \
+    X(exec_watch_rows)
 
 /* X(table): files whose work does not lend itself to vectors, compiled once. */
 #define EXEC_COMMON_TABLES(X)                                                                      \

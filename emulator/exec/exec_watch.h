@@ -3,8 +3,9 @@
  * memory (exec_owner.h). Filled by the executor when a launch asks for it and its program was made
  * to be watched; it stops nothing and changes nothing that a kernel computes, costs or prints.
  *
- * The same two places in the source are one finding, counted. Which example is kept does not depend
- * on the number of workers: that of the lowest block.
+ * The same two places in the source are one finding, counted, with the example of the lowest block.
+ * What is found in one block does not depend on the number of workers; of a race between blocks,
+ * which of the two came later may.
  */
 #ifndef OVERLAP_EXEC_WATCH_H
 #define OVERLAP_EXEC_WATCH_H
