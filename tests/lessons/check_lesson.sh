@@ -2,17 +2,29 @@
 # Grades what the repository itself knows about one lesson, on the software device:
 #
 #   check_lesson.sh GRADER ROOT NN_name basis|mistakes|variants [CASE]
+#   check_lesson.sh GRADER ROOT all apart
 #
 # basis     the solution passes every check; the stub fails every check, without a crash, and the
 #           first thing it is told is that it is not written yet
-# mistakes  every file in tests/mistakes/NN_name fails in the checks that its header names
-# variants  every file in tests/variants/NN_name passes every check
+# mistakes  every file in tests/mistakes/NN_name fails in the checks that its header names, with the
+#           findings that it names
+# variants  every file in tests/variants/NN_name passes every check, where the order of operations
+#           matters under `latest`, `earliest` and $ORDERS (20) random orders
+# apart     a mistake in one lesson leaves the others as they are
 #
 # A mistake or a variant is one file, handed in in place of the lesson's first file (or of the one
 # that a header line "replaces: NAME" names) next to the solution's other files. A mistake's header
-# has one or more lines "fails: Suite.Check". CASE (a name without suffix): only that one.
+# says, a line each:
+#
+#   fails: Suite.Check         one or more: the checks that have to catch it
+#   finds: KIND at "TEXT"      one or more: the kinds of finding (trace/trace_findings.def, or "leak")
+#                              that the grader has to report, and the line: the one with TEXT in it
+#   finds: nothing, REASON     instead: no finding at all may be reported, because REASON
+#
+# CASE (a name without suffix): only that one. The inputs are the same each time.
 set -u
 grader=$1 root=$2 lesson=$3 part=$4 only=${5-}
+. "$root/tests/lessons/hand_in.sh"
 work=$(mktemp -d "${TMPDIR:-/tmp}/lesson.XXXXXX") || exit 2
 trap 'rm -rf "$work"' EXIT
 trap 'exit 2' HUP INT TERM
@@ -23,68 +35,99 @@ complain() {
     failures=$((failures + 1))
 }
 
-# Grades the folder $1; leaves the report in $work/report and the exit status in $status.
+# Grades the folder $1 with the flags that follow; leaves what is printed in $work/report, the XML
+# report in $work/report.xml and the exit status in $status.
 grade() {
     status=0
-    "$grader" --device=emulator --gtest_color=no --submission "$1" "$lesson" \
-        >"$work/report" 2>&1 </dev/null || status=$?
-}
-
-# The checks that ended as $1 says ("OK", "FAILED"), one a line.
-ended() {
-    sed -n "s/^\[ *$1 *\] \([A-Za-z0-9]*\.[A-Za-z0-9]*\).* ([0-9]* ms)\$/\1/p" "$work/report"
+    folder=$1
+    shift
+    "$grader" --device=emulator --gtest_color=no --seed=1 "--gtest_output=xml:$work/report.xml" \
+        --submission "$folder" "$@" >"$work/report" 2>&1 </dev/null || status=$?
 }
 
 report() {
     sed 's/^/    | /' "$work/report"
 }
 
-passes() { # DIR WHAT
-    grade "$1"
-    if [ "$status" -ne 0 ] || [ -n "$(ended FAILED)" ] || [ -z "$(ended OK)" ]; then
-        complain "$2 does not pass (exit status $status)"
+passes() { # DIR WHAT FLAG...
+    what=$2
+    folder=$1
+    shift 2
+    grade "$folder" "$lesson" "$@"
+    if [ "$status" -ne 0 ] || [ -n "$(ended "$work/report" FAILED)" ] ||
+        [ -z "$(ended "$work/report" OK)" ]; then
+        complain "$what does not pass (exit status $status)"
         report
     else
-        printf 'passes:  %s (%s checks)\n' "$2" "$(ended OK | wc -l)"
+        printf 'passes:  %s (%s checks)\n' "$what" "$(ended "$work/report" OK | wc -l)"
     fi
 }
 
-# Makes $work/in/NN_name: the solution with $1 in place of one of its files.
-hand_in() {
+# A fresh $work/in with the submission $1 in it.
+make_in() {
     rm -rf "$work/in"
-    mkdir -p "$work/in"
-    cp -R "$root/solutions/$lesson" "$work/in/$lesson"
-    name=$(header "$1" replaces)
-    if [ -z "$name" ]; then
-        for file_of_lesson in "$root/solutions/$lesson"/*."${1##*.}"; do
-            name=$(basename "$file_of_lesson")
-            break
-        done
-    fi
-    if [ ! -f "$work/in/$lesson/$name" ]; then
-        complain "$1 replaces no file of the lesson"
+    if ! hand_in "$root" "$lesson" "$1" "$work/in" >"$work/trouble"; then
+        complain "$(cat "$work/trouble")"
         return 1
     fi
-    cp "$1" "$work/in/$lesson/$name"
-}
-
-# The words after "$2:" in the first comment of file $1.
-header() {
-    sed -n -e "s/^[ /*]*$2: *\(.*[^ ]\) *\$/\1/p" -e '/\*\//q' "$1"
 }
 
 basis() {
     passes "$root/solutions/$lesson" "the solution"
-    grade "$root/lessons/$lesson"
-    if [ "$status" -ne 1 ] || [ -n "$(ended OK)" ]; then
-        complain "the stub ends with status $status, and passes: $(ended OK | tr '\n' ' ')"
+    grade "$root/lessons/$lesson" "$lesson"
+    if [ "$status" -ne 1 ] || [ -n "$(ended "$work/report" OK)" ]; then
+        complain "the stub ends with status $status, and passes: $(ended "$work/report" OK |
+            tr '\n' ' ')"
         report
     elif ! sed -n '/: Failure$/{n;p;q;}' "$work/report" | grep -q 'not written yet'; then
         complain "the stub's first message does not say that it is not written yet"
         report
     else
-        printf 'fails:   the stub, in all its %s checks\n' "$(ended FAILED | wc -l)"
+        printf 'fails:   the stub, in all its %s checks\n' "$(ended "$work/report" FAILED | wc -l)"
     fi
+}
+
+# The findings that the grader reported on lines of the submission: "LINE KIND", one a line.
+findings() {
+    sed -n 's/^ *<failure message="[^&]*:\([0-9]*\)&#x0A;.* type="\([^"]\{1,\}\)">.*/\1 \2/p' \
+        "$work/report.xml" | sort -u -n
+}
+
+# The numbers of the lines behind the header of file $1 that have $2 in them.
+lines_with() {
+    grep -nF -- "$2" "$1" | cut -d : -f 1 |
+        awk -v behind="$(grep -nm 1 '\*/' "$1" | cut -d : -f 1)" '$1 > behind'
+}
+
+# The findings that the header of $1 names are those that were reported; else says what is not.
+finds_it() {
+    wanted=$(header "$1" finds)
+    case $wanted in
+    '') echo "does not say what the device finds (finds:)" && return 1 ;;
+    nothing,*[a-z]*)
+        [ -z "$(findings)" ] && return 0
+        echo "was to have no finding, and has: $(findings | tr '\n' ';')"
+        return 1
+        ;;
+    esac
+    while IFS= read -r want; do
+        kind=${want%% at \"*}
+        text=${want#*" at \""}
+        text=${text%\"}
+        lines=$(lines_with "$1" "$text")
+        case $lines in
+        '' | *[!0-9]*)
+            echo "has not one line, but these, with \"$text\": $(echo "$lines" | tr '\n' ' ')"
+            return 1
+            ;;
+        esac
+        if ! findings | grep -qx "$lines $kind"; then
+            echo "has no finding \"$kind\" in line $lines, but: $(findings | tr '\n' ';')"
+            return 1
+        fi
+    done <<END
+$wanted
+END
 }
 
 mistake() {
@@ -93,9 +136,9 @@ mistake() {
         complain "$1 does not say which check it fails"
         return
     fi
-    hand_in "$1" || return
-    grade "$work/in"
-    failed=$(ended FAILED)
+    make_in "$1" || return
+    grade "$work/in" "$lesson"
+    failed=$(ended "$work/report" FAILED)
     if grep -q 'does not compile' "$work/report"; then
         complain "$1 does not compile"
         report
@@ -108,30 +151,65 @@ mistake() {
             return
         fi
     done
-    printf 'caught:  %s: %s\n' "$(basename "$1")" "$(printf '%s' "$failed" | tr '\n' ' ')"
+    if ! finds_it "$1" >"$work/trouble"; then
+        complain "$1 $(cat "$work/trouble")"
+        report
+        return
+    fi
+    printf 'caught:  %s: %s (%s)\n' "$(basename "$1")" "$(printf '%s' "$failed" | tr '\n' ' ')" \
+        "$(header "$1" finds | sed 's/,.*//; s/ at .*//' | sort -u | tr '\n' ',' | sed 's/,$//')"
 }
 
 variant() {
-    hand_in "$1" || return
-    passes "$work/in" "$(basename "$1")"
+    make_in "$1" || return
+    passes "$work/in" "$(basename "$1")" "--random-orders=${ORDERS:-20}"
 }
 
-# Calls $2 for each file of the folder $1.
+# Every second lesson has a mistake that leaves as much behind as one can, the others are right; and
+# the other way round.
+apart() {
+    for wrong in \
+        '01_device_sync/freed_while_in_use.c 03_events/events_never_destroyed.c
+         05_mandelbrot_sync/pinned_memory_leaked.c 07_reductions/short_array_overrun.cuh' \
+        '02_streams/no_final_wait.c 04_context_create/never_taken_down.c
+         06_threaded_contexts/children_not_waited_for.c'; do
+        rm -rf "$work/in"
+        cp -R "$root/solutions" "$work/in"
+        : >"$work/suites"
+        for file in $wrong; do
+            rm -rf "$work/in/${file%/*}"
+            hand_in "$root" "${file%/*}" "$root/tests/mistakes/$file" "$work/in"
+            header "$root/tests/mistakes/$file" fails | cut -d . -f 1 >>"$work/suites"
+        done
+        grade "$work/in"
+        ended "$work/report" FAILED | cut -d . -f 1 | sort -u >"$work/failed"
+        if sort -u "$work/suites" | cmp -s - "$work/failed" && [ "$status" -eq 1 ]; then
+            printf 'apart:   %s\n' "$(tr '\n' ' ' <"$work/failed")"
+        else
+            complain "mistakes in $(sort -u "$work/suites" | tr '\n' ' ')make these fail: $(
+                tr '\n' ' ' <"$work/failed")"
+            report
+        fi
+    done
+}
+
+# Calls $2 for each submission in the folder $1.
 each() {
     found=0
-    for file in "$1"/*.c "$1"/*.cu "$1"/*.cuh; do
-        [ -f "$file" ] || continue
+    each_submission "$1" >"$work/submissions"
+    while IFS= read -r file; do
         case $only in
-            '' | "$(basename "${file%.*}")") found=1 && "$2" "$file" ;;
+        '' | "$(basename "${file%.*}")") found=1 && "$2" "$file" ;;
         esac
-    done
+    done <"$work/submissions"
     [ "$found" -eq 1 ] || complain "there is nothing in $1"
 }
 
 case $part in
-    basis) basis ;;
-    mistakes) each "$root/tests/mistakes/$lesson" mistake ;;
-    variants) each "$root/tests/variants/$lesson" variant ;;
-    *) complain "no part of that name: $part" ;;
+basis) basis ;;
+mistakes) each "$root/tests/mistakes/$lesson" mistake ;;
+variants) each "$root/tests/variants/$lesson" variant ;;
+apart) apart ;;
+*) complain "no part of that name: $part" ;;
 esac
 [ "$failures" -eq 0 ]

@@ -1,5 +1,6 @@
 /* mistake: the allocation is given a number of floats where it wants bytes
  * fails: DeviceSync.EveryElementIsRight
+ * finds: out of bounds at "error = cudaMemcpyAsync(array, input,"
  */
 #include "lesson.h"
 

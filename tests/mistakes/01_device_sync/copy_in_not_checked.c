@@ -1,5 +1,6 @@
 /* mistake: what the copy in returns is not looked at
  * fails: DeviceSync.EveryErrorIsReturnedAndNothingLeaks
+ * finds: nothing, each access is in order; an error is lost on its way to the caller
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: the wait's answer takes the place of the copy's error
  * fails: DeviceSync.EveryErrorIsReturnedAndNothingLeaks
+ * finds: nothing, each access is in order; an error is lost on its way to the caller
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: the device memory is released before the wait
  * fails: DeviceSync.TheHostReadsAfterTheResultsArrive
+ * finds: use after free at "error = cudaMemcpyAsync(array, input,"
  */
 #include "lesson.h"
 

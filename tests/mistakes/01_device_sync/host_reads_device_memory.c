@@ -1,5 +1,6 @@
 /* mistake: the sum is taken from the device memory, which the host cannot read
  * fails: DeviceSync.EveryElementIsRight
+ * finds: wrong side at "for (size_t i = 0; i <"
  */
 #include "lesson.h"
 

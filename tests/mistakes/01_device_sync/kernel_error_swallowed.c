@@ -1,5 +1,6 @@
 /* mistake: what the wait and the release return is thrown away
  * fails: DeviceSync.TheKernelsOwnErrorIsReturned
+ * finds: nothing, each access is in order; an error is lost on its way to the caller
  */
 #include "lesson.h"
 

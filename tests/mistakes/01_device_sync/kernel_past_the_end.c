@@ -1,5 +1,6 @@
 /* mistake: the kernel is given one element more than there is
  * fails: DeviceSync.TheDeviceFindsNothingWrong
+ * finds: out of bounds at "error = kernel(array,"
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: a refused launch returns at once and leaves the device memory behind
  * fails: DeviceSync.NothingLeaksOnFailure
+ * finds: leak at "error = cudaMalloc((void"
  */
 #include "lesson.h"
 

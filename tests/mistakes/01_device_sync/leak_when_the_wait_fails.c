@@ -1,5 +1,6 @@
 /* mistake: the memory is not released when the wait says that the kernel failed
  * fails: DeviceSync.EveryErrorIsReturnedAndNothingLeaks
+ * finds: leak at "error = cudaMalloc((void"
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: the device memory is never released
  * fails: DeviceSync.NothingLeaks
+ * finds: leak at "error = cudaMalloc((void"
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: the results are read right after the copy out was asked for
  * fails: DeviceSync.TheHostReadsAfterTheResultsArrive
+ * finds: use after free at "error = cudaMemcpyAsync(array, input,"
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: the sum is taken while the copy out is under way; the wait comes after it
  * fails: DeviceSync.TheHostReadsAfterTheResultsArrive
+ * finds: race at "for (size_t i = 0; i <"
  */
 #include "lesson.h"
 

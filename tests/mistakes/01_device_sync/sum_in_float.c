@@ -1,5 +1,6 @@
 /* mistake: the sum is added up in float
  * fails: DeviceSync.TheSumIsRight
+ * finds: nothing, the numbers are wrong, each access is in order
  */
 #include "lesson.h"
 

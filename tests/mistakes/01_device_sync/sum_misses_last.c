@@ -1,5 +1,6 @@
 /* mistake: the loop over the results ends one too early
  * fails: DeviceSync.TheSumIsRight
+ * finds: nothing, the numbers are wrong, each access is in order
  */
 #include "lesson.h"
 

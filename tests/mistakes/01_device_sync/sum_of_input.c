@@ -1,5 +1,6 @@
 /* mistake: the sum is that of what went in
  * fails: DeviceSync.TheSumIsRight
+ * finds: nothing, the numbers are wrong, each access is in order
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: the host waits after the copy in, after the kernel and after the copy out
  * fails: DeviceSync.TheHostWaitsOnlyForTheResults
+ * finds: nothing, too much is ordered, not too little
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: one wait too many, between the copy in and the launch
  * fails: DeviceSync.TheHostWaitsOnlyForTheResults
+ * finds: nothing, too much is ordered, not too little
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: the host waits for the default stream; the work is in another, non-blocking one
  * fails: DeviceSync.TheHostReadsAfterTheResultsArrive
+ * finds: use after free at "error = cudaMemcpyAsync(array, input,"
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: the host waits for the stream and then for the whole device
  * fails: DeviceSync.TheHostWaitsOnlyForTheResults
+ * finds: nothing, too much is ordered, not too little
  */
 #include "lesson.h"
 

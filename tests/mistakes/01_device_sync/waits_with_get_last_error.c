@@ -1,5 +1,6 @@
 /* mistake: cudaGetLastError is taken for a wait; it only looks
  * fails: DeviceSync.TheHostReadsAfterTheResultsArrive
+ * finds: use after free at "error = cudaMemcpyAsync(array, input,"
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: the wait asks until the answer is success, which an error never becomes
  * fails: Streams.EveryErrorIsReturnedAndNothingLeaks
+ * finds: nothing, each access is in order; an error is taken for "not yet"
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: one lane's kernel in the default stream makes all ordinary streams wait
  * fails: Streams.EveryArrayHasItsOwnStream
+ * finds: nothing, too much is ordered, not too little
  */
 #include "lesson.h"
 

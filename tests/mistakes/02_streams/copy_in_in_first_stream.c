@@ -1,5 +1,7 @@
 /* mistake: all copies in are in the first lane's stream; the kernels do not wait for it
  * fails: Streams.ResultsHaveArrivedOnReturn
+ * finds: race at "error = kernel("
+ * finds: race at "error = cudaMemcpyAsync(lanes[i].host,"
  */
 #include "lesson.h"
 

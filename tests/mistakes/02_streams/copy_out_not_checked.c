@@ -1,5 +1,6 @@
 /* mistake: what the copies out return is not kept
  * fails: Streams.EveryErrorIsReturnedAndNothingLeaks
+ * finds: nothing, each access is in order; an error is lost on its way to the caller
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: the kernels are launched in the default stream
  * fails: Streams.EveryArrayHasItsOwnStream
+ * finds: nothing, the streams are blocking ones, so the default stream orders everything
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: what the launches return is thrown away
  * fails: Streams.FailuresLeaveAllInOrder
+ * finds: nothing, each access is in order; an error is lost on its way to the caller
  */
 #include "lesson.h"
 

@@ -1,5 +1,8 @@
 /* mistake: streams_open returns at the first failure and keeps what the lanes before it got
  * fails: Streams.NothingIsLeftBehindOnFailure
+ * finds: leak at "error = cudaMalloc((void"
+ * finds: leak at "error = cudaMallocHost(("
+ * finds: leak at "error = cudaStreamCreateWithFlags("
  */
 #include "lesson.h"
 

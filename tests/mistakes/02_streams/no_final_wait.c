@@ -1,5 +1,6 @@
 /* mistake: nothing waits before streams_run returns, as in the program that the lesson comes from
  * fails: Streams.ResultsHaveArrivedOnReturn
+ * finds: race at "error = cudaMemcpyAsync(lanes[i].host,"
  */
 #include "lesson.h"
 

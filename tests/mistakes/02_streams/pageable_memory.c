@@ -1,5 +1,6 @@
 /* mistake: the host memory is malloc's, so the copies go through the driver's own buffer
  * fails: Streams.HostMemoryIsPageLocked
+ * finds: nothing, the memory is the right one to copy, only not page-locked
  */
 #include "lesson.h"
 

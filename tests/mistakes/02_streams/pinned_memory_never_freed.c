@@ -1,5 +1,6 @@
 /* mistake: streams_close forgets the page-locked memory
  * fails: Streams.NothingIsLeftBehind
+ * finds: leak at "error = cudaMallocHost(("
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: whether the stream could be made is not looked at
  * fails: Streams.EveryErrorIsReturnedAndNothingLeaks
+ * finds: nothing, each access is in order; an error is lost on its way to the caller
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: streams_close forgets the streams
  * fails: Streams.NothingIsLeftBehind
+ * finds: leak at "error = cudaStreamCreateWithFlags("
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: the last wait is made, and what it returns is dropped
  * fails: Streams.EveryErrorIsReturnedAndNothingLeaks
+ * finds: nothing, each access is in order; an error is lost on its way to the caller
  */
 #include "lesson.h"
 

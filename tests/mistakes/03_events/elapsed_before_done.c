@@ -1,5 +1,6 @@
 /* mistake: the time is read before the device has passed the events, and not ready is ignored
  * fails: Events.EveryKernelIsTimed
+ * finds: nothing, the answer is an error, and the kernels are in order
  */
 #include "lesson.h"
 

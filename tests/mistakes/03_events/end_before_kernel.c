@@ -1,5 +1,6 @@
 /* mistake: the end is recorded before the launch
  * fails: Events.OneKernelIsTimed
+ * finds: nothing, an event in the wrong place orders nothing that needs order
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: the end event is recorded in the default stream, where it waits for nothing
  * fails: Events.EventsAreInTheKernelsStream
+ * finds: nothing, an event in the wrong stream orders nothing that needs order
  */
 #include "lesson.h"
 

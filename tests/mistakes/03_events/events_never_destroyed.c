@@ -1,5 +1,7 @@
 /* mistake: the events of events_time_each are never destroyed
  * fails: Events.EventsAreDestroyed
+ * finds: leak at "cudaError_t error = cudaEventCreate("
+ * finds: leak at "if (error == cudaSuccess) error = cudaEventCreate("
  */
 #include "lesson.h"
 

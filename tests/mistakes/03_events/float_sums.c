@@ -1,5 +1,6 @@
 /* mistake: sums in float
  * fails: Events.StatisticsAreRight
+ * finds: nothing, the numbers are wrong, each access is in order
  */
 #include "lesson.h"
 

@@ -1,5 +1,7 @@
 /* mistake: a refused launch returns at once and leaves the events
  * fails: Events.EventsAreDestroyedOnFailure
+ * finds: leak at "cudaError_t error = cudaEventCreate("
+ * finds: leak at "if (error == cudaSuccess) error = cudaEventCreate("
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: a refused launch is returned while the kernels before it are at work
  * fails: Events.FailedCallsAreReturned
+ * finds: nothing, where it fails, the caller waits before it touches anything
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: cudaErrorNotReady is returned as if something had failed
  * fails: Events.QueriesTellBeforeFromAfter
+ * finds: nothing, "not ready" is an answer; what is made of it is wrong
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: one pair of events serves all kernels; each record overwrites the one before
  * fails: Events.EveryKernelHasItsOwnPair
+ * finds: nothing, an event may be recorded again; what is lost is a time
  */
 #include "lesson.h"
 

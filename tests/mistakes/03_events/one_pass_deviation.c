@@ -1,5 +1,6 @@
 /* mistake: mean of the squares less square of the mean: the difference of two large numbers
  * fails: Events.StatisticsAreRight
+ * finds: nothing, the numbers are wrong, each access is in order
  */
 #include "lesson.h"
 

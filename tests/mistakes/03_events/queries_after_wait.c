@@ -1,5 +1,6 @@
 /* mistake: the queries that should come before the wait come after it
  * fails: Events.QueriesTellBeforeFromAfter
+ * finds: nothing, too much is ordered, not too little
  */
 #include "lesson.h"
 

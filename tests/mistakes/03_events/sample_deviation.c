@@ -1,5 +1,6 @@
 /* mistake: the deviation is divided by count - 1
  * fails: Events.StatisticsAreRight
+ * finds: nothing, the numbers are wrong, each access is in order
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: the start event is recorded in the default stream
  * fails: Events.EventsAreInTheKernelsStream
+ * finds: nothing, an event in the wrong stream orders nothing that needs order
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: the ordinal is not looked at
  * fails: ContextCreate.FailedCallsAreReturned
+ * finds: nothing, each access is in order; an error is lost on its way to the caller
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: where the caller has a context current, that one is used
  * fails: ContextCreate.TheWorkIsInTheNewContext
+ * finds: nothing, the context is a right one, only somebody else's
  */
 #include "lesson.h"
 

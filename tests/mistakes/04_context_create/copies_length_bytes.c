@@ -1,5 +1,6 @@
 /* mistake: the copy out is given a number of floats where it wants bytes
  * fails: ContextCreate.TheDataComesBack
+ * finds: nothing, the numbers are wrong, each access is in order
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: after the destroy the current context is set to none: the caller's is gone
  * fails: ContextCreate.TheStackIsLeftAsFound
+ * finds: nothing, accesses are in order; what is wrong is the stack of contexts
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: the context is destroyed before the copy out
  * fails: ContextCreate.TheDataComesBack
+ * finds: invalid address at "keep(&result, cuMemcpyDtoH("
  */
 #include "lesson.h"
 

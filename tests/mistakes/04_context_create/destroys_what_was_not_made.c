@@ -1,5 +1,6 @@
 /* mistake: a context that could not be made is destroyed: the caller's goes instead
  * fails: ContextCreate.EveryErrorIsReturnedAndNothingLeaks
+ * finds: nothing, each access is in order; an error is lost on its way to the caller
  */
 #include "lesson.h"
 

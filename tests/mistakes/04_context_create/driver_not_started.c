@@ -1,5 +1,6 @@
 /* mistake: cuInit is missing
  * fails: ContextCreate.TheDataComesBack
+ * finds: nothing, the error is returned
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: the clean-up overwrites the error with its own success
  * fails: ContextCreate.FailedCallsAreReturned
+ * finds: nothing, each access is in order; an error is lost on its way to the caller
  */
 #include "lesson.h"
 

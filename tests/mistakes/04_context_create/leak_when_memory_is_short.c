@@ -1,5 +1,6 @@
 /* mistake: a failed allocation returns at once; the context stays, and stays current
  * fails: ContextCreate.TheContextIsDestroyedOnFailure
+ * finds: leak at "result = cuCtxCreate("
  */
 #include "lesson.h"
 

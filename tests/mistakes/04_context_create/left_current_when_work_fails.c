@@ -1,5 +1,7 @@
 /* mistake: a failure of work returns at once
  * fails: ContextCreate.TheStackIsLeftAsFoundOnFailure
+ * finds: leak at "result = cuCtxCreate("
+ * finds: leak at "result = cuMemAlloc(&array,"
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: the context is neither popped nor destroyed
  * fails: ContextCreate.TheStackIsLeftAsFound
+ * finds: leak at "result = cuCtxCreate("
  */
 #include "lesson.h"
 

@@ -1,6 +1,7 @@
 /* mistake: the context is popped at the end and stays alive, as in the program that the lesson
  * comes from
  * fails: ContextCreate.TheContextIsDestroyed
+ * finds: leak at "result = cuCtxCreate("
  */
 #include "lesson.h"
 

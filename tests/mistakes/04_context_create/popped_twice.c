@@ -1,5 +1,6 @@
 /* mistake: destroy has popped already; the second pop takes the caller's context
  * fails: ContextCreate.TheStackIsLeftAsFound
+ * finds: nothing, accesses are in order; what is wrong is the stack of contexts
  */
 #include "lesson.h"
 

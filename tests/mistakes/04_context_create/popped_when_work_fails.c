@@ -1,5 +1,7 @@
 /* mistake: a failure of work is answered with a pop and no destroy
  * fails: ContextCreate.TheContextIsDestroyedOnFailure
+ * finds: leak at "result = cuCtxCreate("
+ * finds: leak at "result = cuMemAlloc(&array,"
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: the primary context, which everybody in the process shares, is taken for one of its own
  * fails: ContextCreate.OneContextPerCall
+ * finds: nothing, the context is a right one, only everybody's
  */
 #include "lesson.h"
 

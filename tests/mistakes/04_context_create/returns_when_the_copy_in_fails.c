@@ -1,5 +1,7 @@
 /* mistake: the copy in that fails returns at once, and leaves context and memory
  * fails: ContextCreate.EveryErrorIsReturnedAndNothingLeaks
+ * finds: leak at "result = cuCtxCreate("
+ * finds: leak at "result = cuMemAlloc(&array,"
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: a context is made to see whether it can be, and then another one
  * fails: ContextCreate.OneContextPerCall
+ * finds: nothing, both contexts are used and destroyed as they should be
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: what work returns is thrown away
  * fails: ContextCreate.FailedCallsAreReturned
+ * finds: nothing, each access is in order; an error is lost on its way to the caller
  */
 #include "lesson.h"
 

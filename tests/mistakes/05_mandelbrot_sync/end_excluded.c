@@ -1,5 +1,6 @@
 /* mistake: the axes stop one step short of their ends
  * fails: MandelbrotSync.EveryPixelIsRight
+ * finds: nothing, the numbers are wrong, each access is in order
  */
 #include "lesson.h"
 

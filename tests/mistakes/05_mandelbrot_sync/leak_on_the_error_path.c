@@ -1,5 +1,8 @@
 /* mistake: an error returns at once, past the clean-up
  * fails: MandelbrotSync.NothingLeaksOnErrors
+ * finds: leak at "cudaError_t error ="
+ * finds: leak at "error = cudaMalloc((void **)&members_device,"
+ * finds: leak at "error = cudaMallocHost(("
  */
 #include "lesson.h"
 

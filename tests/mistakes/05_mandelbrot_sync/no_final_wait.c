@@ -1,5 +1,7 @@
 /* mistake: the final synchronisation is missing
  * fails: MandelbrotSync.EveryPixelIsRight
+ * finds: race at "for (size_t i = 0; i <"
+ * finds: use after free at "error = cudaMemcpyAsync(members,"
  */
 #include "lesson.h"
 

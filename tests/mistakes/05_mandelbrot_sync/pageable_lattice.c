@@ -1,5 +1,6 @@
 /* mistake: the lattice is in pageable memory
  * fails: MandelbrotSync.CopiesAreAsynchronous
+ * finds: nothing, the memory is the right one to copy, only not page-locked
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: the file is written before the copy out has arrived
  * fails: MandelbrotSync.ThePictureIsWritten
+ * finds: race at "for (size_t i = 0; i <"
  */
 #include "lesson.h"
 

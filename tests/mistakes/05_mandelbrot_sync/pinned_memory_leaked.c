@@ -1,5 +1,6 @@
 /* mistake: the lattice's pinned memory is never freed
  * fails: MandelbrotSync.NothingLeaks
+ * finds: leak at "error = cudaMallocHost(("
  */
 #include "lesson.h"
 

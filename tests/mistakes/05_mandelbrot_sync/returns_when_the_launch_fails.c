@@ -1,5 +1,8 @@
 /* mistake: a launch that is refused returns at once, and leaves all memory
  * fails: MandelbrotSync.EveryErrorIsReturnedAndNothingLeaks
+ * finds: leak at "cudaError_t error ="
+ * finds: leak at "error = cudaMalloc((void **)&members_device,"
+ * finds: leak at "error = cudaMallocHost(("
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: row 0 is at the low end of the imaginary axis
  * fails: MandelbrotSync.EveryPixelIsRight
+ * finds: nothing, the numbers are wrong, each access is in order
  */
 #include "lesson.h"
 

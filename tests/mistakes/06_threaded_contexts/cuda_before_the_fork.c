@@ -1,5 +1,6 @@
 /* mistake: the parent asks how many devices there are, and forks then
  * fails: ThreadedContexts.CudaStartsAfterTheFork
+ * finds: nothing, the error is returned
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: a child says that it failed with its exit status, and nobody looks at it
  * fails: ThreadedContexts.EveryErrorOfAChildIsReturnedAndNothingLeaks
+ * finds: nothing, no call of CUDA's has to do with it
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
 /* mistake: the region is private, so each child writes to a copy
  * fails: ThreadedContexts.ResultsComeBackFromChildren
+ * finds: nothing, no call of CUDA's has to do with it
  */
 #include "lesson.h"
 

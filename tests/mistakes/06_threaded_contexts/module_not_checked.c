@@ -1,5 +1,6 @@
 /* mistake: whether the image could be loaded is not looked at
  * fails: ThreadedContexts.EveryErrorIsReturnedAndNothingLeaks
+ * finds: nothing, each access is in order; an error is lost on its way to the caller
  */
 #include "lesson.h"
 

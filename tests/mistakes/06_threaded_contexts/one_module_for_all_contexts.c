@@ -1,5 +1,7 @@
 /* mistake: the image is loaded once, into whichever context came first
  * fails: ThreadedContexts.EachContextHasItsOwnModule
+ * finds: use after destruction at "error = cuModuleGetFunction("
+ * finds: wrong context at "cuLaunchKernel(kernel, 1, 1,"
  */
 #include "lesson.h"
 

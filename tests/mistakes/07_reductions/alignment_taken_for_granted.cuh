@@ -1,5 +1,6 @@
 /* mistake: 16-byte loads from an array that is aligned for one element only
  * fails: Reductions.AnyAlignmentWorks
+ * finds: misaligned at "Pack<T> loaded = pack[i];"
  */
 #ifndef REDUCTIONS_CUH
 #define REDUCTIONS_CUH

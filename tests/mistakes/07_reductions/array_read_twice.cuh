@@ -1,5 +1,6 @@
 /* mistake: the first pass is launched twice
  * fails: Reductions.EachElementIsReadOnce
+ * finds: nothing, it is right and in order, only slower
  */
 #ifndef REDUCTIONS_CUH
 #define REDUCTIONS_CUH

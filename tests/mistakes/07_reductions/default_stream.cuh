@@ -1,5 +1,7 @@
 /* mistake: the kernels are launched in the default stream
  * fails: Reductions.ItRunsInTheGivenStream
+ * finds: use after free at "if (mine.there)"
+ * finds: freed in use at "cudaError_t freed ="
  */
 #ifndef REDUCTIONS_CUH
 #define REDUCTIONS_CUH

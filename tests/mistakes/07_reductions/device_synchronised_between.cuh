@@ -1,5 +1,6 @@
 /* mistake: the host waits for the device between the two passes
  * fails: Reductions.NothingWaitsForTheDevice
+ * finds: nothing, too much is ordered, not too little
  */
 #ifndef REDUCTIONS_CUH
 #define REDUCTIONS_CUH

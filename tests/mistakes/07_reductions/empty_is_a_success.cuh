@@ -1,5 +1,6 @@
 /* mistake: size 0 without init is reported as a success
  * fails: Reductions.AnEmptyArrayGivesInit
+ * finds: nothing, each access is in order; an error is lost on its way to the caller
  */
 #ifndef REDUCTIONS_CUH
 #define REDUCTIONS_CUH

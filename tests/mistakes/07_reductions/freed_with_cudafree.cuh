@@ -1,5 +1,6 @@
 /* mistake: the partial results are freed with cudaFree, which waits for the device
  * fails: Reductions.NothingWaitsForTheDevice
+ * finds: use after free at "if (mine.there)"
  */
 #ifndef REDUCTIONS_CUH
 #define REDUCTIONS_CUH

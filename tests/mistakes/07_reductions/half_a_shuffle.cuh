@@ -1,5 +1,6 @@
 /* mistake: only the first four bytes of a value go over in a shuffle
  * fails: Reductions.AnyOperatorAndTypeWork
+ * finds: nothing, the numbers are wrong, each access is in order
  */
 #ifndef REDUCTIONS_CUH
 #define REDUCTIONS_CUH

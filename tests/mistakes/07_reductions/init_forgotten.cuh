@@ -1,5 +1,6 @@
 /* mistake: init is never combined in
  * fails: Reductions.InitIsUsedOnce
+ * finds: nothing, the numbers are wrong, each access is in order
  */
 #ifndef REDUCTIONS_CUH
 #define REDUCTIONS_CUH

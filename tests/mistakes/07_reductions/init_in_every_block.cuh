@@ -1,5 +1,6 @@
 /* mistake: every block of the first pass starts from init as well
  * fails: Reductions.InitIsUsedOnce
+ * finds: nothing, the numbers are wrong, each access is in order
  */
 #ifndef REDUCTIONS_CUH
 #define REDUCTIONS_CUH

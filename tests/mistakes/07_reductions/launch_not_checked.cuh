@@ -1,5 +1,6 @@
 /* mistake: a launch with <<<>>> returns nothing, and nobody asks
  * fails: Reductions.EveryErrorIsReturnedAndNothingLeaks
+ * finds: nothing, each access is in order; an error is lost on its way to the caller
  */
 #ifndef REDUCTIONS_CUH
 #define REDUCTIONS_CUH

@@ -1,5 +1,6 @@
 /* mistake: the launch that is refused returns at once, and the partial results' memory stays
  * fails: Reductions.EveryErrorIsReturnedAndNothingLeaks
+ * finds: leak at "error = cudaMallocAsync(("
  */
 #ifndef REDUCTIONS_CUH
 #define REDUCTIONS_CUH

@@ -1,5 +1,6 @@
 /* mistake: the memory of the partial results is never given back
  * fails: Reductions.NothingLeaks
+ * finds: leak at "error = cudaMallocAsync(("
  */
 #ifndef REDUCTIONS_CUH
 #define REDUCTIONS_CUH

@@ -1,5 +1,6 @@
 /* mistake: an array shorter than its way to the first boundary is read beyond its end
  * fails: Reductions.AnyAlignmentWorks
+ * finds: out of bounds at "for (unsigned k = 0; k < IN_FLIGHT; k++) loaded[k]"
  */
 #ifndef REDUCTIONS_CUH
 #define REDUCTIONS_CUH

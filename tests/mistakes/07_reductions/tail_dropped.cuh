@@ -1,5 +1,6 @@
 /* mistake: the elements after the last whole pack are left out
  * fails: Reductions.EverySizeIsReduced
+ * finds: nothing, the numbers are wrong, each access is in order
  */
 #ifndef REDUCTIONS_CUH
 #define REDUCTIONS_CUH

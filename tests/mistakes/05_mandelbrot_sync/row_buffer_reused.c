@@ -1,0 +1,76 @@
+/* mistake: one page-locked row is filled and copied for each row of the lattice, and nobody
+ * waits before it is filled again
+ * fails: MandelbrotSync.EveryPixelIsRight
+ * finds: race at "points[column].real ="
+ */
+#include "lesson.h"
+
+#include <stdlib.h>
+
+static void fill_row(const struct mandelbrot_view *view, size_t row,
+                     struct mandelbrot_point *points)
+{
+    for (size_t column = 0; column < view->width; column++) {
+        points[column].real =
+            mandelbrot_coordinate(view->real_low, view->real_high, column, view->width);
+        points[column].imaginary =
+            mandelbrot_coordinate(view->imaginary_high, view->imaginary_low, row, view->height);
+    }
+}
+
+static cudaError_t write_picture(const struct mandelbrot_view *view, const float *members,
+                                 const char *path)
+{
+    size_t count = view->width * view->height;
+    unsigned char *pixels = malloc(count);
+    if (!pixels) return cudaErrorMemoryAllocation;
+    for (size_t i = 0; i < count; i++) pixels[i] = members[i] != 0.0f ? 255 : 0;
+
+    int failed = mandelbrot_write_png(path, view->width, view->height, pixels);
+    free(pixels);
+    return failed ? cudaErrorOperatingSystem : cudaSuccess;
+}
+
+cudaError_t mandelbrot_sync(const struct mandelbrot_view *view, float *members, const char *path)
+{
+    struct mandelbrot_point *lattice = NULL, *lattice_device = NULL;
+    float *members_device = NULL;
+    size_t count = view->width * view->height;
+    size_t lattice_bytes = count * sizeof *lattice, row_bytes = view->width * sizeof *lattice;
+    size_t members_bytes = count * sizeof *members;
+
+    cudaError_t error = cudaMalloc((void **)&lattice_device, lattice_bytes);
+    if (error) goto cleanup;
+    error = cudaMalloc((void **)&members_device, members_bytes);
+    if (error) goto cleanup;
+    error = cudaMallocHost((void **)&lattice, row_bytes);
+    if (error) goto cleanup;
+
+    for (size_t row = 0; row < view->height; row++) {
+        fill_row(view, row, lattice);
+        error = cudaMemcpyAsync(lattice_device + row * view->width, lattice, row_bytes,
+                                cudaMemcpyHostToDevice, 0);
+        if (error) goto cleanup;
+    }
+    error = cudaDeviceSynchronize();
+    if (error) goto cleanup;
+
+    error = mandelbrot_launch(lattice_device, members_device, count, view->iterations, view->bound);
+    if (error) goto cleanup;
+    error = cudaDeviceSynchronize();
+    if (error) goto cleanup;
+
+    error = cudaMemcpyAsync(members, members_device, members_bytes, cudaMemcpyDeviceToHost, 0);
+    if (error) goto cleanup;
+    error = cudaDeviceSynchronize();
+    if (error) goto cleanup;
+
+    if (path) error = write_picture(view, members, path);
+
+cleanup:
+    if (error) (void)cudaDeviceSynchronize();
+    cudaFreeHost(lattice);
+    cudaFree(members_device);
+    cudaFree(lattice_device);
+    return error;
+}

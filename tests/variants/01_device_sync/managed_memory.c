@@ -1,0 +1,38 @@
+/* variant: the device works in managed memory, which the copies fill and empty; their direction
+ * is left to the addresses
+ */
+#include "lesson.h"
+
+cudaError_t device_sync_transform(device_sync_kernel kernel, const float *input, float *output,
+                                  size_t length, cudaStream_t stream, double *sum)
+{
+    const size_t bytes = length * sizeof *input;
+    float *array = NULL;
+    double total = 0.0;
+    cudaError_t error, waited, released;
+
+    *sum = 0.0;
+    if (length == 0) return cudaSuccess;
+
+    error = cudaMallocManaged((void **)&array, bytes, cudaMemAttachGlobal);
+    if (error != cudaSuccess) return error;
+
+    error = cudaMemcpyAsync(array, input, bytes, cudaMemcpyDefault, stream);
+    if (error != cudaSuccess) goto wait;
+    error = kernel(array, length, stream);
+    if (error != cudaSuccess) goto wait;
+    error = cudaMemcpyAsync(output, array, bytes, cudaMemcpyDefault, stream);
+
+wait:
+    waited = cudaStreamSynchronize(stream);
+    if (error == cudaSuccess) error = waited;
+
+    if (error == cudaSuccess) {
+        for (size_t i = 0; i < length; i++) total += output[i];
+        *sum = total;
+    }
+
+    released = cudaFree(array);
+    if (error == cudaSuccess) error = released;
+    return error;
+}

@@ -1,0 +1,67 @@
+/* variant: each lane's device memory is taken from its stream and goes back into it
+ */
+#include "lesson.h"
+
+static void keep(cudaError_t *first, cudaError_t error)
+{
+    if (*first == cudaSuccess) *first = error;
+}
+
+cudaError_t streams_open(struct streams_lane lanes[], size_t count)
+{
+    cudaError_t error = cudaSuccess;
+
+    for (size_t i = 0; i < count; i++) {
+        struct streams_lane *lane = &lanes[i];
+        const size_t bytes = lane->length * sizeof(float);
+
+        error = cudaStreamCreateWithFlags(&lane->stream, cudaStreamNonBlocking);
+        if (error != cudaSuccess) goto fail;
+        error = cudaMallocAsync((void **)&lane->device, bytes, lane->stream);
+        if (error != cudaSuccess) goto fail;
+        error = cudaHostAlloc((void **)&lane->host, bytes, cudaHostAllocPortable);
+        if (error != cudaSuccess) goto fail;
+    }
+    return cudaSuccess;
+
+fail:
+    (void)streams_close(lanes, count);
+    return error;
+}
+
+cudaError_t streams_run(struct streams_lane lanes[], size_t count, streams_kernel kernel)
+{
+    cudaError_t error = cudaSuccess;
+
+    for (size_t i = 0; i < count && error == cudaSuccess; i++) {
+        const size_t bytes = lanes[i].length * sizeof(float);
+        keep(&error, cudaMemcpyAsync(lanes[i].device, lanes[i].host, bytes, cudaMemcpyHostToDevice,
+                                     lanes[i].stream));
+        keep(&error, kernel(lanes[i].device, lanes[i].length, lanes[i].stream));
+        keep(&error, cudaMemcpyAsync(lanes[i].host, lanes[i].device, bytes, cudaMemcpyDeviceToHost,
+                                     lanes[i].stream));
+    }
+
+    for (size_t i = 0; i < count; i++) keep(&error, cudaStreamSynchronize(lanes[i].stream));
+    return error;
+}
+
+cudaError_t streams_close(struct streams_lane lanes[], size_t count)
+{
+    cudaError_t error = cudaSuccess;
+
+    for (size_t i = 0; i < count; i++) {
+        struct streams_lane *lane = &lanes[i];
+
+        if (lane->device != NULL) keep(&error, cudaFreeAsync(lane->device, lane->stream));
+        if (lane->stream != NULL) {
+            keep(&error, cudaStreamSynchronize(lane->stream));
+            keep(&error, cudaStreamDestroy(lane->stream));
+        }
+        keep(&error, cudaFreeHost(lane->host));
+        lane->stream = NULL;
+        lane->device = NULL;
+        lane->host = NULL;
+    }
+    return error;
+}

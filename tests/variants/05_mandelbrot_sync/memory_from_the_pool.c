@@ -1,0 +1,76 @@
+/* variant: device memory in stream order, one allocation for both arrays
+ */
+#include "lesson.h"
+
+#include <stdlib.h>
+
+struct work {
+    struct mandelbrot_point *lattice, *device_lattice;
+    float *device_members;
+    unsigned char *pixels;
+    cudaStream_t stream;
+};
+
+static void release(struct work *work)
+{
+    if (work->device_lattice) cudaFreeAsync(work->device_lattice, work->stream);
+    if (work->stream) {
+        cudaStreamSynchronize(work->stream);
+        cudaStreamDestroy(work->stream);
+    }
+    if (work->lattice) cudaFreeHost(work->lattice);
+    free(work->pixels);
+}
+
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        cudaError_t status = (call);                                                               \
+        if (status != cudaSuccess) return status;                                                  \
+    } while (0)
+
+static cudaError_t draw(struct work *work, const struct mandelbrot_view *view, float *members,
+                        const char *path)
+{
+    const size_t count = view->width * view->height;
+
+    TRY(cudaHostAlloc((void **)&work->lattice, count * sizeof(struct mandelbrot_point),
+                      cudaHostAllocDefault));
+    TRY(cudaStreamCreateWithFlags(&work->stream, cudaStreamNonBlocking));
+    TRY(cudaMallocAsync((void **)&work->device_lattice,
+                        count * (sizeof(struct mandelbrot_point) + sizeof(float)), work->stream));
+    work->device_members = (float *)(work->device_lattice + count);
+
+    for (size_t i = 0; i < count; i++) {
+        work->lattice[i].real =
+            mandelbrot_coordinate(view->real_low, view->real_high, i % view->width, view->width);
+        work->lattice[i].imaginary = mandelbrot_coordinate(
+            view->imaginary_high, view->imaginary_low, i / view->width, view->height);
+    }
+    TRY(cudaMemcpyAsync(work->device_lattice, work->lattice,
+                        count * sizeof(struct mandelbrot_point), cudaMemcpyHostToDevice,
+                        work->stream));
+    TRY(cudaStreamSynchronize(work->stream));
+    TRY(mandelbrot_launch(work->device_lattice, work->device_members, count, view->iterations,
+                          view->bound));
+    TRY(cudaDeviceSynchronize());
+    TRY(cudaMemcpyAsync(members, work->device_members, count * sizeof(float),
+                        cudaMemcpyDeviceToHost, work->stream));
+    TRY(cudaStreamSynchronize(work->stream));
+    if (!path) return cudaSuccess;
+
+    work->pixels = malloc(count);
+    if (!work->pixels) return cudaErrorMemoryAllocation;
+    for (size_t i = 0; i < count; i++) work->pixels[i] = (unsigned char)(255.0f * members[i]);
+    return mandelbrot_write_png(path, view->width, view->height, work->pixels)
+               ? cudaErrorOperatingSystem
+               : cudaSuccess;
+}
+
+cudaError_t mandelbrot_sync(const struct mandelbrot_view *view, float *members, const char *path)
+{
+    struct work work = {0};
+    cudaError_t error = draw(&work, view, members, path);
+    if (error) cudaDeviceSynchronize();
+    release(&work);
+    return error;
+}
