@@ -200,12 +200,22 @@ static void reap(struct supervision *s)
     }
 }
 
+/* Whether anything is left: what has lost its parent becomes the supervisor's child, so where it
+ * has no child there is no descendant either. */
+static bool has_children(void)
+{
+    siginfo_t info;
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
+}
+
 /* Kills until nothing is left. A process cannot escape: whatever it forks is found in the next
  * round, and it cannot leave the supervisor's tree. */
 static void kill_all(struct supervision *s)
 {
     double until = now() + KILL_SECONDS;
 
+    reap(s);
+    if (!has_children()) return;
     while (descendants_kill(getpid()) > 0 && now() < until) {
         reap(s);
         read_output(s); /* a full pipe keeps nobody from dying, but what is in it is wanted */
