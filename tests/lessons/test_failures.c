@@ -361,6 +361,23 @@ START_TEST(a_run_in_which_none_failed_counts_for_nothing)
 }
 END_TEST
 
+/* The drive's own call failed, and the drive gave up: that is not the student's fault. */
+START_TEST(a_failure_of_the_drives_own_counts_for_nothing)
+{
+    struct evidence *evidence = &runs[run_count++];
+    *evidence = make();
+    mark(evidence, 0, TRACE_BEGIN);
+    can_fail(evidence, "cudaMalloc");
+    mark(evidence, 0, TRACE_END);
+    can_fail(evidence, "cudaStreamQuery")->flags |= TRACE_MADE_TO_FAIL;
+    evidence->ending = ENDED_DRIVE;
+    run_with_a_failure(OUT_OF_MEMORY, false);
+    judge();
+    ck_assert(!verdict_failed(&verdict));
+    ck_assert_str_eq(verdict.figures[0].text, "1 of 2 calls made to fail, one in a run of its own");
+}
+END_TEST
+
 START_TEST(no_call_at_all_is_a_failure)
 {
     judge();
@@ -395,6 +412,7 @@ int main(void)
     tcase_add_test(tcase, a_crash_is_told_with_what_failed);
     tcase_add_test(tcase, a_crash_without_a_record_as_well);
     tcase_add_test(tcase, a_run_in_which_none_failed_counts_for_nothing);
+    tcase_add_test(tcase, a_failure_of_the_drives_own_counts_for_nothing);
     tcase_add_test(tcase, no_call_at_all_is_a_failure);
     tcase_add_test(tcase, what_ends_everything);
     suite_add_tcase(suite, tcase);
