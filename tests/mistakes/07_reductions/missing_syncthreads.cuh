@@ -1,5 +1,6 @@
 /* mistake: the first warp reads what the others wrote without __syncthreads()
  * fails: Reductions.EverySizeIsReduced
+ * fails: Reductions.TheDeviceFindsNothingWrong
  * finds: shared memory race at "if (lane < WARPS) mine ="
  */
 #ifndef REDUCTIONS_CUH
