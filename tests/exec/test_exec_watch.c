@@ -19,7 +19,7 @@ static size_t lines_of(const char *name, uint32_t lines[MOST_LINES])
 {
     char text[512], end[128];
     size_t count = 0;
-    FILE *file = fopen(WATCH_KERNELS_CU, "r");
+    FILE *file = fopen(strstr(name, "async") != NULL ? WATCH_ASYNC_CU : WATCH_KERNELS_CU, "r");
     ck_assert_ptr_nonnull(file);
     snprintf(end, sizeof end, "// %s\n", name);
     for (uint32_t line = 1; fgets(text, sizeof text, file); line++) {
@@ -38,8 +38,10 @@ static int result[N + 64];
 /* Runs kernel `name` of a program that is watched or not. */
 static void run(const char *name, unsigned worker_count, bool watched)
 {
+    const bool async = strstr(name, "async") != NULL;
     static int input[N];
-    struct exec_program *program = device_program_watched(WATCH_KERNELS_PTX, watched);
+    struct exec_program *program =
+        device_program_watched(async ? WATCH_ASYNC_PTX : WATCH_KERNELS_PTX, watched);
     void *contents;
     for (int i = 0; i < N; i++) input[i] = (i * 7919 + 13) % 100003;
     memset(result, 0, sizeof result);
@@ -63,8 +65,8 @@ static void run(const char *name, unsigned worker_count, bool watched)
     for (size_t i = 0; watched && i < exec_watch_count(launch.watch); i++) {
         const struct exec_watch_found *found = exec_watch_at(launch.watch, i);
         ck_assert_ptr_nonnull(found->first.file);
-        ck_assert_ptr_nonnull(strstr(found->first.file, "watch_kernels.cu"));
-        ck_assert_ptr_nonnull(strstr(found->second.file, "watch_kernels.cu"));
+        ck_assert_ptr_nonnull(strstr(found->first.file, "watch_"));
+        ck_assert_ptr_nonnull(strstr(found->second.file, "watch_"));
     }
     exec_program_destroy(program);
     device_reset();
@@ -106,6 +108,8 @@ static const char *const right[] = {
     "right_counts",
     "right_last_block",
     "right_barriers",
+    "right_async_copy",
+    "right_async_phases",
     "right_bytes_of_blocks",
 };
 
@@ -124,6 +128,8 @@ static const struct wrong_row {
     {"winner_takes_all", EXEC_WRONG_SHARED},
     {"bytes_of_neighbours", EXEC_WRONG_SHARED},
     {"through_a_generic_pointer", EXEC_WRONG_SHARED},
+    {"async_copy_without_a_barrier", EXEC_WRONG_SHARED},
+    {"async_phase_not_awaited", EXEC_WRONG_SHARED},
     {"reads_the_block_before", EXEC_WRONG_BLOCKS},
     {"reads_the_block_behind", EXEC_WRONG_BLOCKS},
     {"block_forgotten", EXEC_WRONG_BLOCKS},
