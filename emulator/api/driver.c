@@ -169,15 +169,15 @@ static CUresult check(unsigned needs)
     if (driver.forked) return needs == ANY ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
     if (thread.in_host_function && needs != ANY) return CUDA_ERROR_NOT_PERMITTED;
     if ((needs & NEEDS_INIT) && !driver.initialised) return CUDA_ERROR_NOT_INITIALIZED;
-    if ((needs & UNSAFE) && !(needs & NEEDS_CONTEXT)) return capture_check_unsafe();
-    if (!(needs & NEEDS_CONTEXT)) return CUDA_SUCCESS;
+    if (!(needs & (NEEDS_CONTEXT | OF_HANDLE)))
+        return needs & UNSAFE ? capture_check_unsafe() : CUDA_SUCCESS;
     const struct context *context = thread_context();
-    if (context == NULL) {
-        ignored_hurts(OBJECT_CONTEXT);
-        return CUDA_ERROR_INVALID_CONTEXT;
+    if (needs & NEEDS_CONTEXT) {
+        if (context == NULL) ignored_hurts(OBJECT_CONTEXT);
+        if (context == NULL) return CUDA_ERROR_INVALID_CONTEXT;
+        TRY(context_check(context));
     }
-    TRY(context_check(context));
-    thread.call.context = context->object.id;
+    if (context != NULL) thread.call.context = context->object.id;
     if (needs & UNSAFE) TRY(capture_check_unsafe());
     /* A fault ends every context of the process (as on an H200). */
     if (driver.failed == CUDA_SUCCESS) return CUDA_SUCCESS;

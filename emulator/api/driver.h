@@ -41,16 +41,21 @@ enum driver_needs {
     SUBMITS = 1u << 3,
     PER_THREAD = 1u << 4, /* stream 0 is the thread's own default stream */
     UNSAFE = 1u << 5,     /* a capture may prohibit it: it has an effect that no graph repeats */
+    OF_HANDLE = 1u << 6,  /* a handle that it is given says in which context */
     READY = NEEDS_INIT,
     CURRENT = NEEDS_INIT | NEEDS_CONTEXT,
     CLEANUP = CURRENT | STICKY_LATER,
-    ASYNC = CURRENT | SUBMITS,
+    HANDLE = NEEDS_INIT | OF_HANDLE,
+    HANDLE_CLEANUP = HANDLE | STICKY_LATER,
+    HANDLE_CLEANUP_UNSAFE = HANDLE_CLEANUP | UNSAFE,
+    ASYNC = HANDLE | SUBMITS,
     ASYNC_CLEANUP = ASYNC | STICKY_LATER,
     READY_UNSAFE = READY | UNSAFE,
     CURRENT_UNSAFE = CURRENT | UNSAFE,
     CLEANUP_UNSAFE = CLEANUP | UNSAFE,
     CURRENT_PER_THREAD = CURRENT | PER_THREAD,
     CURRENT_UNSAFE_PER_THREAD = CURRENT_UNSAFE | PER_THREAD,
+    HANDLE_PER_THREAD = HANDLE | PER_THREAD,
     CLEANUP_PER_THREAD = CLEANUP | PER_THREAD,
     READY_PER_THREAD = READY | PER_THREAD,
     ASYNC_PER_THREAD = ASYNC | PER_THREAD,
@@ -167,6 +172,9 @@ void object_free(struct object *object);
 void *object_find(const void *handle, enum object_kind kind);
 /* The same without a finding: for a handle that may be of several kinds, or that is our own. */
 void *object_peek(const void *handle, enum object_kind kind);
+/* What a call gives for a handle of a stream or an event that object_find does not know: that its
+ * context is gone, or that it is none. */
+CUresult object_error(const void *handle);
 /* "the stream 7, created by the call before 0x..., destroyed by ..." */
 void describe_object(const struct object *object, char *text, size_t size);
 

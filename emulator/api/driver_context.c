@@ -2,6 +2,7 @@
 #include "emulator/api/driver_array.h"
 #include "emulator/api/driver_ending.h"
 #include "emulator/api/driver_flight.h"
+#include "emulator/api/driver_module.h"
 #include "emulator/api/driver_shield.h"
 
 #include <stdlib.h>
@@ -22,15 +23,15 @@ static const struct {
     CUresult set; /* what setting it gives */
     size_t most;
 } limits[] = {
-    /* Of local memory of a thread: all threads that the device can hold must have it, so the 512
-     * KiB that a kernel may have are refused, here as on an H200. */
-    {CU_LIMIT_STACK_SIZE, 1024, CUDA_SUCCESS, (512 << 10) - 16},
+    /* Of local memory of a thread: of the 512 KiB that there are, an H200's driver keeps some. */
+    {CU_LIMIT_STACK_SIZE, 1024, CUDA_SUCCESS, (512 << 10) - 576},
     {CU_LIMIT_PRINTF_FIFO_SIZE, 132 * (64 << 10), CUDA_SUCCESS, SIZE_MAX}, /* by multiprocessor */
     {CU_LIMIT_MALLOC_HEAP_SIZE, 8 << 20, CUDA_SUCCESS, SIZE_MAX},
-    {CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 2048, CUDA_ERROR_UNSUPPORTED_LIMIT, 0},
+    {CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 2048, CUDA_SUCCESS, SIZE_MAX},
     {CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 64, CUDA_SUCCESS, SIZE_MAX},
     {CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0, CUDA_SUCCESS, SIZE_MAX},
-    {CU_LIMIT_SHMEM_SIZE, 0, CUDA_ERROR_NOT_PERMITTED, 0}, /* of graphics' contexts */
+    {CU_LIMIT_SHMEM_SIZE, SHARED_MOST, CUDA_ERROR_NOT_PERMITTED, 0}, /* of graphics' contexts */
+    {CU_LIMIT_CIG_ENABLED, 0, CUDA_ERROR_NOT_PERMITTED, 0},
 };
 
 /* Whether the flags are some of those that there are, with one way of waiting. */
@@ -108,6 +109,7 @@ static void context_end(struct context *context, bool implicit)
     context->time = NULL;
     context->legacy = NULL;
     context->alive = false;
+    if (context->primary) driver.primary_flags = 0;
     context->object.ended = (uint64_t)(uintptr_t)thread.call.caller;
     context->sticky = CUDA_SUCCESS;
     trace_object(&context->object, TRACE_DESTROY, TRACE_CONTEXT, implicit ? TRACE_IMPLICIT : 0);
@@ -140,6 +142,16 @@ static CUresult context_find(CUcontext handle, struct context **context)
     return *context != NULL ? context_check(*context) : CUDA_ERROR_INVALID_CONTEXT;
 }
 
+/* The context behind a handle that becomes current. One that was destroyed does so too, as on a
+ * GPU, and every call that works in it fails: the finding comes at once. */
+static CUresult context_known(CUcontext handle, struct context **context)
+{
+    *context = object_find(handle, OBJECT_CONTEXT);
+    if (*context == NULL) return CUDA_ERROR_INVALID_CONTEXT;
+    context_check(*context);
+    return CUDA_SUCCESS;
+}
+
 /* ---- the stack --------------------------------------------------------------------------- */
 
 static CUresult stack_push(struct context *context)
@@ -160,7 +172,7 @@ CUresult driver_cuCtxPushCurrent(CUcontext ctx)
 {
     struct context *context;
     NEED_POINTER(ctx);
-    TRY(context_find(ctx, &context));
+    TRY(context_known(ctx, &context));
     return stack_push(context);
 }
 
@@ -181,7 +193,7 @@ CUresult driver_cuCtxSetCurrent(CUcontext ctx)
         if (thread.depth_of_stack > 0) thread.depth_of_stack--;
         return CUDA_SUCCESS;
     }
-    TRY(context_find(ctx, &context));
+    TRY(context_known(ctx, &context));
     if (thread.depth_of_stack > 0) thread.depth_of_stack--;
     return stack_push(context);
 }
@@ -278,7 +290,6 @@ CUresult driver_cuDevicePrimaryCtxReset(CUdevice dev)
 {
     NEED_DEVICE(dev);
     if (driver.primary != NULL && driver.primary->alive) context_end(driver.primary, true);
-    driver.primary_flags = 0;
     return CUDA_SUCCESS;
 }
 
@@ -325,7 +336,9 @@ CUresult driver_cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
 {
     struct context *context;
     NEED_POINTER(version);
-    TRY(context_or_current(ctx, &context));
+    /* Unlike others, a GPU's driver does not say that it was destroyed. */
+    const CUresult code = context_or_current(ctx, &context);
+    if (code != CUDA_SUCCESS) return ctx != NULL ? CUDA_ERROR_INVALID_CONTEXT : code;
     *version = context->api_version;
     return CUDA_SUCCESS;
 }
@@ -368,8 +381,10 @@ CUresult driver_cuCtxGetFlags(unsigned int *flags)
 {
     struct context *context;
     NEED_POINTER(flags);
-    TRY(context_or_current(NULL, &context));
-    *flags = context->flags;
+    /* Of one that was destroyed and is still current as well, as a GPU's driver answers. */
+    context = thread_context();
+    if (context == NULL) return CUDA_ERROR_INVALID_CONTEXT;
+    *flags = context->flags | (context->primary ? CU_CTX_MAP_HOST : 0u);
     return CUDA_SUCCESS;
 }
 

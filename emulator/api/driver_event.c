@@ -37,7 +37,7 @@ void event_end(struct event *event, bool implicit)
 static CUresult event_find(CUevent handle, struct event **event)
 {
     *event = object_find(handle, OBJECT_EVENT);
-    if (*event == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    if (*event == NULL) return object_error(handle);
     thread.call.object = (*event)->object.id;
     return CUDA_SUCCESS;
 }
@@ -69,9 +69,10 @@ CUresult driver_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigne
     struct operation *operation = operation_make(stream, TRACE_EVENT_RECORD, 0);
     if (operation != NULL) operation->record.object = event->object.id;
     const bool timed = !(event->flags & CU_EVENT_DISABLE_TIMING);
-    TRY(operation_submit(operation, stream,
-                         &(struct timeline_work){.kind = timed ? TIMELINE_STAMP : TIMELINE_MARK},
-                         NULL, &op));
+    TRY(operation_submit(
+        operation, stream,
+        &(struct timeline_work){.kind = timed ? TIMELINE_STAMP : TIMELINE_MARK, .passive = !timed},
+        NULL, &op));
     capture_forget_event(event);
     timeline_op_release(event->record); /* earlier waits keep what they captured */
     event->record = op;

@@ -180,10 +180,18 @@ static CUresult copy_parameters(const struct exec_function_info *info, void **pa
         else
             return CUDA_ERROR_INVALID_VALUE;
     }
+    if (size > info->parameter_bytes && buffer != NULL)
+        return refuse(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, info,
+                      "more bytes of parameters are given than it takes");
     if (info->parameter_count == 0) return CUDA_SUCCESS;
-    if (buffer == NULL || size < info->parameter_bytes)
+    if (buffer == NULL || size == 0)
         return refuse(CUDA_ERROR_INVALID_VALUE, info, "its parameters are missing");
-    memcpy(to, buffer, info->parameter_bytes);
+    memset(to, 0, info->parameter_bytes);
+    memcpy(to, buffer, size);
+    if (size < info->parameter_bytes) /* a GPU launches it all the same */
+        finding("invalid launch", CUDA_SUCCESS,
+                "%s takes %u bytes of parameters, and %zu are given: the last ones are made up",
+                info->name, info->parameter_bytes, size);
     return CUDA_SUCCESS;
 }
 
@@ -402,8 +410,11 @@ static CUresult submit_launch(CUfunction handle, CUstream stream_handle, const s
     struct stream *stream;
     struct operation *operation;
     struct timeline_work work;
-    TRY(function_find(handle, &function));
     TRY(stream_for_work(stream_handle, &stream));
+    TRY(function_find_in(handle, stream->object.context, &function));
+    if (function->module->object.context != stream->object.context)
+        return wrong_context(&function->module->object, stream->object.context,
+                             "its kernels run in the context in which it was loaded");
     CUresult code = make_launch(stream, function, shape, parameters, extra, &operation, &work);
     if (code != CUDA_SUCCESS) return capture_refuse(stream, code);
     struct timeline_op *op = NULL;

@@ -174,7 +174,7 @@ CUresult driver_cuLibraryGetModule(CUmodule *pMod, CUlibrary library)
     struct module *module;
     NEED_POINTER(pMod);
     if (found == NULL) return CUDA_ERROR_INVALID_HANDLE;
-    TRY(library_module(found, &module));
+    TRY(library_module(found, thread_context(), &module));
     *pMod = (CUmodule)module;
     return CUDA_SUCCESS;
 }
@@ -202,10 +202,12 @@ struct kernel *kernel_find(CUkernel handle)
     return object_find(handle, OBJECT_KERNEL);
 }
 
-CUresult kernel_function(struct kernel *kernel, struct function **function)
+CUresult kernel_function(struct kernel *kernel, struct context *context, struct function **function)
 {
     struct module *module;
-    TRY(library_module(kernel->library, &module));
+    if (context == NULL) return CUDA_ERROR_INVALID_CONTEXT;
+    TRY(context_check(context));
+    TRY(library_module(kernel->library, context, &module));
     *function = module_function(module, kernel->name);
     if (*function == NULL) return CUDA_ERROR_NOT_FOUND;
     if (kernel->max_dynamic_shared >= 0)
@@ -220,7 +222,7 @@ CUresult driver_cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
     struct function *function;
     NEED_POINTER(pFunc);
     if (found == NULL) return CUDA_ERROR_INVALID_HANDLE;
-    TRY(kernel_function(found, &function));
+    TRY(kernel_function(found, thread_context(), &function));
     *pFunc = (CUfunction)function;
     return CUDA_SUCCESS;
 }
@@ -251,7 +253,7 @@ static CUresult function_of(CUkernel handle, struct kernel **kernel, struct func
     const struct context *context = thread_context();
     if (context == NULL) return CUDA_ERROR_INVALID_CONTEXT;
     if (!context->alive) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
-    return kernel_function(*kernel, function);
+    return kernel_function(*kernel, thread_context(), function);
 }
 
 CUresult driver_cuKernelGetAttribute(int *pi, CUfunction_attribute attrib, CUkernel kernel,

@@ -17,7 +17,7 @@ static CUresult allocate_in(uint64_t pool, enum memory_kind kind, size_t size, u
     *region = memory_allocate(&(struct memory_request){
         .kind = kind,
         .size = size,
-        .context = thread_context()->object.id,
+        .context = thread.call.context,
         .id = ++driver.ids,
         .caller = (uint64_t)(uintptr_t)thread.call.caller,
         .flags = flags,

@@ -127,8 +127,8 @@ void module_release(struct module *module)
 }
 
 /* Takes over a reference to `image`. */
-static CUresult module_make(struct image *image, struct library *library, char *log,
-                            size_t log_size, struct module **made)
+static CUresult module_make(struct image *image, struct library *library, struct context *context,
+                            char *log, size_t log_size, struct module **made)
 {
     CUresult code = CUDA_ERROR_OUT_OF_MEMORY;
     struct module *module = calloc(1, sizeof *module);
@@ -138,7 +138,7 @@ static CUresult module_make(struct image *image, struct library *library, char *
     }
     module->image = image;
     module->references = 1;
-    module->object.context = thread_context();
+    module->object.context = context;
     module->programs = calloc(image->count, sizeof *module->programs);
     if (module->programs == NULL) {
         image_release(image);
@@ -155,7 +155,7 @@ static CUresult module_make(struct image *image, struct library *library, char *
     code = place_variables(module);
     if (code != CUDA_SUCCESS) goto failed;
 
-    object_add(&module->object, OBJECT_MODULE, thread_context());
+    object_add(&module->object, OBJECT_MODULE, context);
     trace_object(&module->object, TRACE_CREATE, TRACE_LIBRARY,
                  library != NULL ? TRACE_IMPLICIT : 0);
     if (library != NULL) {
@@ -213,7 +213,8 @@ CUresult driver_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned
     NEED_POINTER(image);
     TRY(jit_read(&jit, numOptions, options, optionValues));
     CUresult code = image_open(image, FATBIN_UNKNOWN_SIZE, log, sizeof log, &opened);
-    if (code == CUDA_SUCCESS) code = module_make(opened, NULL, log, sizeof log, &made);
+    if (code == CUDA_SUCCESS)
+        code = module_make(opened, NULL, thread_context(), log, sizeof log, &made);
     jit_finish(&jit, code, log);
     if (code == CUDA_SUCCESS) {
         thread.call.object = made->object.id;
@@ -240,7 +241,7 @@ CUresult driver_cuModuleLoad(CUmodule *module, const char *fname)
     NEED_POINTER(module);
     NEED_POINTER(fname);
     TRY(image_open_file(fname, log, sizeof log, &image));
-    TRY(module_make(image, NULL, log, sizeof log, &made));
+    TRY(module_make(image, NULL, thread_context(), log, sizeof log, &made));
     thread.call.object = made->object.id;
     *module = (CUmodule)made;
     return CUDA_SUCCESS;
@@ -265,14 +266,14 @@ CUresult driver_cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
     return CUDA_SUCCESS;
 }
 
-CUresult library_module(struct library *library, struct module **module)
+CUresult library_module(struct library *library, struct context *context, struct module **module)
 {
     char log[LOG_SIZE] = "";
     TRY(library->failed);
     for (*module = library->modules; *module != NULL; *module = (*module)->next)
-        if ((*module)->object.context == thread_context()) return CUDA_SUCCESS;
+        if ((*module)->object.context == context) return CUDA_SUCCESS;
     library->image->references++;
-    return module_make(library->image, library, log, sizeof log, module);
+    return module_make(library->image, library, context, log, sizeof log, module);
 }
 
 /* ---- what is in a module ----------------------------------------------------------------- */
@@ -361,17 +362,20 @@ CUresult driver_cuModuleGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUmodule hmo
 
 /* ---- functions --------------------------------------------------------------------------- */
 
-CUresult function_find(CUfunction handle, struct function **function)
+CUresult function_find_in(CUfunction handle, struct context *context, struct function **function)
 {
     *function = object_peek(handle, OBJECT_FUNCTION);
     if (*function == NULL) {
         struct kernel *kernel = kernel_find((CUkernel)handle);
         if (kernel == NULL) return CUDA_ERROR_INVALID_HANDLE;
-        return kernel_function(kernel, function);
+        return kernel_function(kernel, context, function);
     }
-    if ((*function)->module->object.context == thread_context()) return CUDA_SUCCESS;
-    return wrong_context(&(*function)->module->object, thread_context(),
-                         "its kernels run in the context in which it was loaded");
+    return CUDA_SUCCESS;
+}
+
+CUresult function_find(CUfunction handle, struct function **function)
+{
+    return function_find_in(handle, thread_context(), function);
 }
 
 CUresult function_attribute(const struct exec_function_info *info, CUfunction_attribute attribute,

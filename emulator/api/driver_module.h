@@ -77,14 +77,16 @@ void module_retain(struct module *module);
 void module_release(struct module *module);
 /* The module's function of that name, or NULL: its handle is made when first asked for. */
 struct function *module_function(struct module *module, const char *name);
-/* The library's instance in the current context. */
-CUresult library_module(struct library *library, struct module **module);
-/* A CUfunction, or a CUkernel's function in the current context. */
+/* The library's instance in a context. */
+CUresult library_module(struct library *library, struct context *context, struct module **module);
+/* A CUfunction, or a CUkernel's function in the current context, or in another. */
 CUresult function_find(CUfunction handle, struct function **function);
+CUresult function_find_in(CUfunction handle, struct context *context, struct function **function);
 /* The kernel behind a handle, or NULL. */
 struct kernel *kernel_find(CUkernel handle);
-/* An entry point of that name in an image's units, in a module of the current context. */
-CUresult kernel_function(struct kernel *kernel, struct function **function);
+/* An entry point of that name in an image's units, in a module of a context. */
+CUresult kernel_function(struct kernel *kernel, struct context *context,
+                         struct function **function);
 
 /* One attribute of a function; `set` is what cuFuncSetAttribute changed. */
 CUresult function_attribute(const struct exec_function_info *info, CUfunction_attribute attribute,

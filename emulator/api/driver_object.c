@@ -148,6 +148,14 @@ void *object_find(const void *handle, enum object_kind kind)
     return object;
 }
 
+CUresult object_error(const void *handle)
+{
+    const struct object *was = live_find(handle) == NULL ? ended_find(handle) : NULL;
+    return was != NULL && was->context != NULL && !was->context->alive
+               ? CUDA_ERROR_CONTEXT_IS_DESTROYED
+               : CUDA_ERROR_INVALID_HANDLE;
+}
+
 void describe_object(const struct object *object, char *text, size_t size)
 {
     char life[128];

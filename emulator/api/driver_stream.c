@@ -1,5 +1,6 @@
 /* Streams: the default ones and those that are made, their order, waits for values. */
 #include "emulator/api/driver_ending.h"
+#include "emulator/api/driver_ignored.h"
 #include "emulator/api/driver_shield.h"
 
 #include <stdlib.h>
@@ -19,7 +20,8 @@ struct stream *stream_make(struct context *context, enum timeline_stream_kind ki
     }
     stream->flags = flags;
     stream->priority = priority;
-    stream->policy = CU_SYNC_POLICY_AUTO;
+    /* As a GPU answers until one is set; CUDA has no name for it. */
+    stream->policy = kind == TIMELINE_LEGACY ? CU_SYNC_POLICY_AUTO : (CUsynchronizationPolicy)-1;
     object_add(&stream->object, OBJECT_STREAM, context);
     if (implicit) stream->object.caller = 0;
     trace_object(&stream->object, TRACE_CREATE, TRACE_STREAM,
@@ -55,14 +57,18 @@ static struct stream *per_thread_stream(struct context *context)
 
 static CUresult stream_find(CUstream handle, struct stream **stream)
 {
-    struct context *context = thread_context();
     if (handle == NULL && thread.per_thread) handle = CU_STREAM_PER_THREAD;
-    if (handle == NULL || handle == CU_STREAM_LEGACY)
-        *stream = context->legacy;
-    else if (handle == CU_STREAM_PER_THREAD)
-        *stream = per_thread_stream(context);
-    else if ((*stream = object_find(handle, OBJECT_STREAM)) == NULL)
-        return CUDA_ERROR_INVALID_HANDLE;
+    if (handle != NULL && handle != CU_STREAM_LEGACY && handle != CU_STREAM_PER_THREAD) {
+        *stream = object_find(handle, OBJECT_STREAM);
+        return *stream != NULL ? CUDA_SUCCESS : object_error(handle);
+    }
+    struct context *context = thread_context();
+    if (context == NULL) {
+        ignored_hurts(OBJECT_CONTEXT);
+        return CUDA_ERROR_INVALID_CONTEXT;
+    }
+    TRY(context_check(context));
+    *stream = handle == CU_STREAM_PER_THREAD ? per_thread_stream(context) : context->legacy;
     return *stream != NULL ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
@@ -77,9 +83,7 @@ CUresult stream_resolve(CUstream handle, struct stream **stream)
 CUresult stream_for_work(CUstream handle, struct stream **stream)
 {
     TRY(stream_resolve(handle, stream));
-    if ((*stream)->object.context == thread_context()) return capture_check_work(*stream);
-    return wrong_context(&(*stream)->object, thread_context(),
-                         "work goes into streams of the current context");
+    return capture_check_work(*stream);
 }
 
 CUresult driver_cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority)
@@ -108,7 +112,8 @@ CUresult driver_cuStreamCreate(CUstream *phStream, unsigned int Flags)
 CUresult driver_cuStreamDestroy(CUstream hStream)
 {
     struct stream *stream = object_find(hStream, OBJECT_STREAM);
-    if (stream == NULL || stream == stream->object.context->legacy || stream->thread != 0)
+    if (stream == NULL) return object_error(hStream);
+    if (stream == stream->object.context->legacy || stream->thread != 0)
         return CUDA_ERROR_INVALID_HANDLE;
     thread.call.stream = stream->object.id;
     stream_end(stream, false);
@@ -209,6 +214,7 @@ CUresult driver_cuStreamCopyAttributes(CUstream dst, CUstream src)
     struct stream *from, *to;
     TRY(stream_resolve(src, &from));
     TRY(stream_resolve(dst, &to));
+    if (from->object.context != to->object.context) return CUDA_ERROR_INVALID_VALUE;
     to->policy = from->policy; /* a priority stays */
     return CUDA_SUCCESS;
 }
@@ -237,16 +243,21 @@ CUresult driver_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int
     struct event *event = object_find(hEvent, OBJECT_EVENT);
     if (Flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
     TRY(stream_for_work(hStream, &stream));
-    if (event == NULL) return capture_refuse(stream, CUDA_ERROR_INVALID_HANDLE);
+    if (event == NULL) return capture_refuse(stream, object_error(hEvent));
     thread.call.object = event->object.id;
     if (stream->captured != NULL || event->captured != NULL)
         return capture_wait(stream, event, Flags & CU_EVENT_WAIT_EXTERNAL);
     if (Flags != 0) return CUDA_ERROR_ILLEGAL_STATE; /* external: to a graph */
+    /* Nothing has been recorded: "a functional no-op", and no action of a default stream either. */
+    if (event->record == NULL) {
+        ending_waits_for_nothing(event, stream);
+        return CUDA_SUCCESS;
+    }
     struct operation *operation = operation_make(stream, TRACE_EVENT_WAIT, 0);
     if (operation != NULL) operation->record.object = event->object.id;
-    if (event->record == NULL) ending_waits_for_nothing(event, stream);
-    /* An event that was never recorded stands for no work; the wait is an action all the same. */
-    return operation_submit(operation, stream, &(struct timeline_work){.kind = TIMELINE_MARK},
+    const bool over = timeline_op_is_over(event->record, thread.clock_ns);
+    return operation_submit(operation, stream,
+                            &(struct timeline_work){.kind = TIMELINE_MARK, .passive = over},
                             event->record, NULL);
 }
 
@@ -269,16 +280,16 @@ CUresult driver_cuStreamAddCallback(CUstream hStream, CUstreamCallback callback,
                                     unsigned int flags)
 {
     struct stream *stream;
-    TRY(stream_for_work(hStream, &stream));
     if (callback == NULL || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    TRY(stream_for_work(hStream, &stream));
     return host_function_submit(stream, NULL, callback, hStream, userData);
 }
 
 CUresult driver_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
 {
     struct stream *stream;
-    TRY(stream_for_work(hStream, &stream));
     NEED_POINTER(fn);
+    TRY(stream_for_work(hStream, &stream));
     return host_function_submit(stream, fn, NULL, hStream, userData);
 }
 

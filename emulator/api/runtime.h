@@ -6,7 +6,7 @@
  * those is the driver's, stated once.
  *
  * Nothing is started when a program registers its kernels (before main): the driver is initialised
- * at the first call that needs it, the primary context retained at the first that needs a context.
+ * at the first call, the primary context retained at the first that needs a context.
  *
  * Source: CUDA Runtime API 13.0; crt/host_runtime.h for what the compiler's host code calls.
  */
@@ -35,6 +35,11 @@ cudaError_t runtime_enter(const char *name, const void *caller, enum runtime_nee
 /* Leaves it, after an enter that succeeded or not: an error becomes the last error. Returns
  * `error`. */
 cudaError_t runtime_leave(cudaError_t error);
+
+/* The first call of whatever function initialises the driver (as with CUDA 13), also one that needs
+ * nothing of it and cannot fail by it. */
+bool runtime_has_started(void);
+void runtime_start(void);
 
 /* ---- what the thread works with ---------------------------------------------------------- */
 

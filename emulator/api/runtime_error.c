@@ -49,21 +49,33 @@ void runtime_forget_error(void)
 
 static const char unknown[] = "unrecognized error code";
 
+/* For a function that is no call that a trace shows, except when it starts the driver. */
+static void start(const char *name, const void *caller)
+{
+    if (runtime_has_started()) return;
+    overlap_call_enter(name, caller, 0);
+    runtime_start();
+    overlap_call_leave(cudaSuccess);
+}
+
 RUNTIME_EXPORT const char *cudaGetErrorName(cudaError_t error)
 {
     const struct row *row = find((int)error);
+    start("cudaGetErrorName", __builtin_return_address(0));
     return row != NULL ? row->name : unknown;
 }
 
 RUNTIME_EXPORT const char *cudaGetErrorString(cudaError_t error)
 {
     const struct row *row = find((int)error);
+    start("cudaGetErrorString", __builtin_return_address(0));
     return row != NULL ? row->sentence : unknown;
 }
 
 static cudaError_t answer_last_error(const char *name, const void *caller, bool take)
 {
     overlap_call_enter(name, caller, 0);
+    runtime_start();
     return (cudaError_t)overlap_call_leave((int)runtime_last_error(take));
 }
 

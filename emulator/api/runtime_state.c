@@ -43,6 +43,16 @@ static CUresult make_ready(void)
     return result;
 }
 
+bool runtime_has_started(void)
+{
+    return atomic_load_explicit(&runtime.ready, memory_order_acquire);
+}
+
+void runtime_start(void)
+{
+    if (overlap_call_permitted() && !overlap_forked()) make_ready();
+}
+
 static CUresult retain_primary(int device, CUcontext *context)
 {
     CUresult result = CUDA_SUCCESS;
@@ -135,7 +145,10 @@ cudaError_t runtime_enter(const char *name, const void *caller, enum runtime_nee
 {
     overlap_call_enter(name, caller, needs == RUNTIME_ASYNC ? OVERLAP_CALL_ASYNC : 0);
     thread.default_stream = stream;
-    if (needs == RUNTIME_ANY) return runtime_error((CUresult)overlap_call_fault());
+    if (needs == RUNTIME_ANY) {
+        runtime_start();
+        return runtime_error((CUresult)overlap_call_fault());
+    }
     if (!overlap_call_permitted()) return cudaErrorNotPermitted;
     CUresult result = make_ready();
     if (result == CUDA_SUCCESS && needs != RUNTIME_READY) result = make_current();

@@ -132,6 +132,7 @@ static void stream_free(struct timeline_stream **link)
             happens_join(&stream->context->gone_blocking, &stream->last->clock);
     }
     timeline_op_release(stream->last);
+    timeline_op_release(stream->own);
     free(stream);
 }
 
@@ -384,6 +385,24 @@ static size_t stream_order(struct timeline_stream *stream, struct timeline_op **
     return count;
 }
 
+static bool has_ended(const struct timeline_op *op, uint64_t now_ns)
+{
+    return op->phase == CLOCK_ENDED && op->end_ns <= now_ns;
+}
+
+/* Whether `stream` has nothing left to do, and only other streams' work comes before new work in
+ * it: what was there when its own latest work was submitted came before that. */
+static bool only_others_are_before(const struct timeline_stream *stream,
+                                   struct timeline_op *const *order, size_t count)
+{
+    const uint64_t covered = stream->own != NULL ? stream->own->number : 0;
+    if (stream->own != NULL && !is_settled(stream->own)) return false;
+    for (size_t i = 0; i < count; i++)
+        if (order[i] != stream->last && order[i]->number > covered && !is_settled(order[i]))
+            return true;
+    return false;
+}
+
 /* Puts work into the timeline, in the stream's order or, for a part, beside it. */
 static struct timeline_op *submit(struct timeline_stream *stream, bool is_part, unsigned lane,
                                   const struct timeline_work *work, uint64_t issue_ns,
@@ -416,6 +435,14 @@ static struct timeline_op *submit(struct timeline_stream *stream, bool is_part, 
         happens_join(&op->clock, &stream->context->gone_blocking);
     if (!happens_enter(op)) goto no_memory;
     op->work = *work;
+    const bool is_own =
+        !is_part && !(work->passive && only_others_are_before(stream, order, count));
+    /* With nothing before it, it is over at once. */
+    bool is_nothing = work->passive && op->unrun == 0;
+    for (size_t i = 0; i < count; i++) is_nothing = is_nothing && has_ended(order[i], issue_ns);
+    for (size_t i = 0; i < extra_count; i++)
+        is_nothing = is_nothing && (extra[i] == NULL || has_ended(extra[i], issue_ns));
+    if (is_nothing) op->ready_ns = issue_ns;
     free(order);
     clock_enter(op, stream->context);
 
@@ -428,11 +455,16 @@ static struct timeline_op *submit(struct timeline_stream *stream, bool is_part, 
         timeline_op_release(stream->last);
         stream->last = timeline_op_retain(op);
     }
+    if (is_own) {
+        timeline_op_release(stream->own);
+        stream->own = timeline_op_retain(op);
+    }
     op->older = timeline->youngest;
     *(timeline->youngest != NULL ? &timeline->youngest->younger : &timeline->oldest) = op;
     timeline->youngest = op;
     timeline->unrun_count++;
     if (op->unrun == 0) ready_add(op);
+    if (is_nothing) run(op);
     if (timeline->settings.order == TIMELINE_EARLIEST) run_round(timeline, 0);
     return op;
 
@@ -570,7 +602,8 @@ static struct timeline_op **waited_for(const struct timeline_context *context,
     for (struct timeline_stream *s = context->streams; s != NULL && last != NULL; s = s->next) {
         bool meant = stream == NULL || s == stream ||
                      (stream->kind == TIMELINE_LEGACY && s->kind == TIMELINE_BLOCKING);
-        if (meant && s->last != NULL) last[(*count)++] = timeline_op_retain(s->last);
+        struct timeline_op *op = stream == NULL ? s->last : s->own;
+        if (meant && op != NULL) last[(*count)++] = timeline_op_retain(op);
     }
     return last;
 }
@@ -613,11 +646,6 @@ uint64_t timeline_context_finish(struct timeline_context *context)
     return finish_streams(context, NULL);
 }
 
-static bool has_ended(const struct timeline_op *op, uint64_t now_ns)
-{
-    return op->phase == CLOCK_ENDED && op->end_ns <= now_ns;
-}
-
 bool timeline_query(struct timeline_op *op, uint64_t now_ns)
 {
     struct timeline *timeline = op->timeline;
@@ -636,6 +664,11 @@ bool timeline_query(struct timeline_op *op, uint64_t now_ns)
     if (ended) happens_host_saw(timeline, &op->clock);
     timeline_op_release(op);
     return ended;
+}
+
+bool timeline_op_is_over(const struct timeline_op *op, uint64_t now_ns)
+{
+    return has_ended(op, now_ns) && timeline_op_has_run(op);
 }
 
 bool timeline_stream_query(struct timeline_stream *stream, uint64_t now_ns)

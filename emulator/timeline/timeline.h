@@ -109,6 +109,10 @@ struct timeline_work {
     uint64_t signature; /* kernels: equal ones are expected to take equally long; 0: none */
     bool converses;     /* the host may await what it does without a call */
     bool waits;         /* it ends when `run` says so, not before: a wait for a value */
+    /* An untimed record, or a wait for what is over: nothing for the device to do. Who waits for a
+     * stream that has nothing else to do, or asks it, does not wait for what this stands behind in
+     * other streams, as a GPU does not: only who waits for the event, or for later work. */
+    bool passive;
     enum timeline_ran (*run)(struct timeline_op *op, void *user); /* NULL: nothing to do */
     /* Called once, when the operation has run and its times are known; not when abandoned. */
     void (*settled)(const struct timeline_op *op, void *user); /* may be NULL */
@@ -168,7 +172,9 @@ uint64_t timeline_context_finish(struct timeline_context *context);
  * knows; an answer of
  * false makes nothing visible, unless a kernel whose duration nobody knew had to be run to know. */
 bool timeline_query(struct timeline_op *op, uint64_t now_ns);
-/* The same for all that timeline_stream_finish waits for. */
+/* Whether that is known already; nothing runs for it, and the host does not learn it. */
+bool timeline_op_is_over(const struct timeline_op *op, uint64_t now_ns);
+/* The same as timeline_query for all that timeline_stream_finish waits for. */
 bool timeline_stream_query(struct timeline_stream *stream, uint64_t now_ns);
 
 /* ---- what happens before what ------------------------------------------------------------- */

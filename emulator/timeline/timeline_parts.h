@@ -88,6 +88,7 @@ struct timeline_stream {
     unsigned connection;
     bool destroyed;           /* freed when its last operation is settled */
     struct timeline_op *last; /* a reference; NULL before the first */
+    struct timeline_op *own;  /* a reference: the last that a wait for the stream waits for */
     struct timeline_stream *next;
 };
 

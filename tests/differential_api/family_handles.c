@@ -1,30 +1,33 @@
 /* Handles that have ended, or belong to a context that has: where CUDA gives an error it is the one
  * wanted; where a driver crashes, the log ends there, and that call is no part of the golden data.
- */
+ * A stream, an event or a module that has ended means nothing: a GPU's driver looks at what stands
+ * where it was and answers 709, 400 or 201 by that. So only that it is refused is asked. */
 #include "tests/differential_api/kernels.h"
 #include "tests/differential_api/program.h"
+
+#define ENDED(p, code, call) note(p, call ": %s", (int)(code) != 0 ? "refused" : "accepted")
 
 static void stream_calls(struct program *p, CUstream s)
 {
     unsigned flags;
     switch (draw(p, 6)) {
     case 0:
-        dr(p, cuStreamQuery(s), "cuStreamQuery(ended)");
+        ENDED(p, cuStreamQuery(s), "cuStreamQuery(ended)");
         break;
     case 1:
-        dr(p, cuStreamSynchronize(s), "cuStreamSynchronize(ended)");
+        ENDED(p, cuStreamSynchronize(s), "cuStreamSynchronize(ended)");
         break;
     case 2:
-        dr(p, cuStreamDestroy(s), "cuStreamDestroy(ended)");
+        ENDED(p, cuStreamDestroy(s), "cuStreamDestroy(ended)");
         break;
     case 3:
-        dr(p, cuStreamGetFlags(s, &flags), "cuStreamGetFlags(ended)");
+        ENDED(p, cuStreamGetFlags(s, &flags), "cuStreamGetFlags(ended)");
         break;
     case 4:
-        rt(p, cudaStreamQuery(s), "cudaStreamQuery(ended)");
+        ENDED(p, cudaStreamQuery(s), "cudaStreamQuery(ended)");
         break;
     default:
-        rt(p, cudaStreamSynchronize(s), "cudaStreamSynchronize(ended)");
+        ENDED(p, cudaStreamSynchronize(s), "cudaStreamSynchronize(ended)");
         break;
     }
 }
@@ -33,22 +36,22 @@ static void event_calls(struct program *p, CUevent e)
 {
     switch (draw(p, 6)) {
     case 0:
-        dr(p, cuEventQuery(e), "cuEventQuery(ended)");
+        ENDED(p, cuEventQuery(e), "cuEventQuery(ended)");
         break;
     case 1:
-        dr(p, cuEventSynchronize(e), "cuEventSynchronize(ended)");
+        ENDED(p, cuEventSynchronize(e), "cuEventSynchronize(ended)");
         break;
     case 2:
-        dr(p, cuEventDestroy(e), "cuEventDestroy(ended)");
+        ENDED(p, cuEventDestroy(e), "cuEventDestroy(ended)");
         break;
     case 3:
-        dr(p, cuEventRecord(e, NULL), "cuEventRecord(ended)");
+        ENDED(p, cuEventRecord(e, NULL), "cuEventRecord(ended)");
         break;
     case 4:
-        rt(p, cudaEventQuery(e), "cudaEventQuery(ended)");
+        ENDED(p, cudaEventQuery(e), "cudaEventQuery(ended)");
         break;
     default:
-        rt(p, cudaStreamWaitEvent(NULL, e, 0), "cudaStreamWaitEvent(NULL, ended)");
+        ENDED(p, cudaStreamWaitEvent(NULL, e, 0), "cudaStreamWaitEvent(NULL, ended)");
         break;
     }
 }
@@ -86,21 +89,21 @@ static void module_calls(struct program *p, CUmodule m, CUfunction f)
     int value;
     switch (draw(p, 5)) {
     case 0:
-        dr(p, cuModuleGetFunction(&function, m, "k"), "cuModuleGetFunction(ended)");
+        ENDED(p, cuModuleGetFunction(&function, m, "k"), "cuModuleGetFunction(ended)");
         break;
     case 1:
-        dr(p, cuModuleGetGlobal(&address, NULL, m, "v"), "cuModuleGetGlobal(ended)");
+        ENDED(p, cuModuleGetGlobal(&address, NULL, m, "v"), "cuModuleGetGlobal(ended)");
         break;
     case 2:
-        dr(p, cuModuleUnload(m), "cuModuleUnload(ended)");
+        ENDED(p, cuModuleUnload(m), "cuModuleUnload(ended)");
         break;
     case 3:
-        dr(p, cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, f),
-           "cuFuncGetAttribute(of an ended module)");
+        ENDED(p, cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, f),
+              "cuFuncGetAttribute(of an ended module)");
         break;
     default:
-        dr(p, cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL),
-           "cuLaunchKernel(of an ended module)");
+        ENDED(p, cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL),
+              "cuLaunchKernel(of an ended module)");
         break;
     }
 }

@@ -47,6 +47,14 @@ static void work_in(struct held *h, int s)
     h->stream_clean[s] = false;
 }
 
+/* A wait for an event, or a record without a time. Behind another stream's work alone a GPU's
+ * driver may take it for nothing to do: whether the stream has ended then is open. */
+static void passive_in(struct held *h, int s)
+{
+    if (s == 0) work_in(h, s); /* the barrier is made */
+    h->stream_clean[s] = false;
+}
+
 static void hold(struct program *p, struct held *h, int s)
 {
     h->gate = 0;
@@ -112,8 +120,11 @@ static void record(struct program *p, void *self)
     struct held *h = self;
     int s = (int)draw(p, STREAMS), e = (int)draw(p, EVENTS);
     rt(p, cudaEventRecord(h->event[e], h->stream[s]), "cudaEventRecord(e%d, s%d)", e, s);
-    work_in(h, s);
-    h->event_held[e] = h->stream_held[s];
+    h->event_held[e] = will_be_held(h, s);
+    if (h->timed[e])
+        work_in(h, s);
+    else
+        passive_in(h, s);
     h->event_clean[e] = false;
     h->recorded[e] = true;
 }
@@ -123,7 +134,8 @@ static void wait(struct program *p, void *self)
     struct held *h = self;
     int s = (int)draw(p, STREAMS), e = (int)draw(p, EVENTS);
     rt(p, cudaStreamWaitEvent(h->stream[s], h->event[e], 0), "cudaStreamWaitEvent(s%d, e%d)", s, e);
-    work_in(h, s);
+    if (!h->recorded[e]) return; /* "a functional no-op", and no action of the default stream */
+    passive_in(h, s);
     h->stream_held[s] = h->stream_held[s] || h->event_held[e];
 }
 

@@ -25,6 +25,7 @@ struct ordered {
     struct buffer buffer[ORDER_BUFFERS];
     unsigned streams, buffers;
     bool recorded[ORDER_EVENTS];
+    bool by_host_function[ORDER_BUFFERS]; /* the last write, of pageable memory */
 };
 
 static bool on_host(const struct buffer *buffer)
@@ -59,7 +60,8 @@ static void wait_event(struct program *p, struct ordered *o, int stream, int eve
     else
         rt(p, cudaStreamWaitEvent(o->stream[stream], o->event[event], 0),
            "cudaStreamWaitEvent(s%d, e%d)", stream, event);
-    order_wait(&o->order, stream, event);
+    /* Else it is "a functional no-op", and no action of the default stream. */
+    if (o->recorded[event]) order_wait(&o->order, stream, event);
 }
 
 /* Makes the host wait for what has gone into a stream. */
@@ -107,6 +109,22 @@ static void order_behind(struct program *p, struct ordered *o, int stream, int b
         /* Recording again leaves an earlier wait as it was. */
         wait_event(p, o, stream, event);
     }
+}
+
+/* Orders what comes next in `stream` behind the writes of a buffer that it copies from, which a
+ * GPU's driver may read during the call: pageable memory without waiting for the stream (host
+ * functions may still have to write it; copies into it have been waited for), and a little of other
+ * host memory where nothing but the default stream's barrier comes before. */
+static void order_source(struct program *p, struct ordered *o, int stream, int buffer)
+{
+    const enum side side = o->buffer[buffer].side;
+    int writer = -1;
+    if (side == PAGEABLE && o->by_host_function[buffer])
+        order_behind(p, o, HOST, buffer, ORDER_READ);
+    if (stream == ORDER_LEGACY && (side == PINNED || side == MAPPED || side == REGISTERED))
+        writer = order_by_barrier_alone(&o->order, buffer);
+    if (writer >= 0) host_waits(p, o, writer);
+    order_behind(p, o, stream, buffer, ORDER_READ);
 }
 
 /* ---- work --------------------------------------------------------------------------------- */
@@ -180,7 +198,8 @@ static void copy(struct program *p, void *self)
     if (!counts && words > 0 && (to->side == MANAGED || from->side == MANAGED)) return;
     int who = counts ? s : HOST;
     order_behind(p, o, who, a, ORDER_WRITE);
-    order_behind(p, o, who, b, ORDER_READ);
+    order_source(p, o, who, b);
+    o->by_host_function[a] = o->by_host_function[a] && words == 0;
     if (counts) {
         order_operation(&o->order, s);
         order_access(&o->order, s, a, ORDER_WRITE);
@@ -217,7 +236,8 @@ static void copy_2d(struct program *p, void *self)
     unsigned to_pitch = width + draw(p, 20), from_pitch = width + draw(p, 20);
     if (to_pitch * height > to->words * 4 || from_pitch * height > from->words * 4) return;
     order_behind(p, o, s, a, ORDER_WRITE);
-    order_behind(p, o, s, b, ORDER_READ);
+    order_source(p, o, s, b);
+    o->by_host_function[a] = false;
     rt(p,
        cudaMemcpy2DAsync(to->bytes, to_pitch, from->bytes, from_pitch, width, height,
                          cudaMemcpyDefault, o->stream[s]),
@@ -269,6 +289,7 @@ static void through_temporary(struct program *p, void *self)
     void *temporary = NULL;
     unsigned k = draw(p, 100);
     order_behind(p, o, s, b, ORDER_WRITE);
+    order_source(p, o, s, b);
     order_operation(&o->order, s);
     order_access(&o->order, s, b, ORDER_WRITE);
     if (rt(p, cudaMallocAsync(&temporary, to->words * 4u, o->stream[s]),
@@ -303,6 +324,7 @@ static void host_function(struct program *p, void *self)
        b);
     order_operation(&o->order, s);
     order_access(&o->order, s, b, ORDER_WRITE);
+    o->by_host_function[b] = true;
 }
 
 static void host_writes(struct program *p, void *self)

@@ -43,6 +43,16 @@ int order_missing(const struct order *order, int stream, int buffer, enum order_
     return -1;
 }
 
+int order_by_barrier_alone(const struct order *order, int buffer)
+{
+    int writer = order->buffer[buffer].writer;
+    unsigned write = order->buffer[buffer].write;
+    if (writer == ORDER_STREAMS || writer == ORDER_LEGACY) return -1;
+    return order->host.seen[writer] < write && order->stream[ORDER_LEGACY].seen[writer] < write
+               ? writer
+               : -1;
+}
+
 void order_access(struct order *order, int stream, int buffer, enum order_access access)
 {
     unsigned at = stream == ORDER_STREAMS ? 0 : order->stream[stream].seen[stream];

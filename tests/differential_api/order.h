@@ -37,6 +37,9 @@ void order_operation(struct order *order, int stream);
 int order_missing(const struct order *order, int stream, int buffer, enum order_access access);
 /* The stream's latest operation, or with ORDER_STREAMS the host, accesses a buffer. */
 void order_access(struct order *order, int stream, int buffer, enum order_access access);
+/* The stream with the last write of `buffer`, if the legacy default stream would be ordered behind
+ * it by its barrier alone; otherwise -1. */
+int order_by_barrier_alone(const struct order *order, int buffer);
 void order_record(struct order *order, int event, int stream);
 void order_wait(struct order *order, int stream, int event);
 /* The host has waited for a stream, an event, everything. */

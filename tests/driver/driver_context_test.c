@@ -97,6 +97,7 @@ END_TEST
 START_TEST(destroying_the_current_context_pops_it)
 {
     CUcontext a, b;
+    unsigned version, flags;
     begin(_i);
     OK(cuCtxCreate(&a, NULL, 0, 0));
     OK(cuCtxCreate(&b, NULL, 0, 0));
@@ -106,7 +107,11 @@ START_TEST(destroying_the_current_context_pops_it)
     ck_assert_ptr_eq(current(), a);
     FAILS(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxSynchronize());
     FAILS(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxDestroy(a));
-    FAILS(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxPushCurrent(a));
+    OK(cuCtxPushCurrent(a)); /* and is of no use there */
+    FAILS(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxSynchronize());
+    FAILS(CUDA_ERROR_INVALID_CONTEXT, cuCtxGetApiVersion(a, &version));
+    OK(cuCtxGetFlags(&flags));
+    OK(cuCtxPopCurrent(NULL));
     OK(cuCtxPopCurrent(NULL));
     ck_assert_ptr_null(current());
 }
@@ -157,8 +162,8 @@ START_TEST(a_context_takes_all_that_is_in_it_along)
     OK(cuCtxDestroy(other));
     OK(cuMemGetInfo(&free_after, &total));
     ck_assert_uint_eq(free_before, free_after);
-    FAILS(CUDA_ERROR_INVALID_HANDLE, cuStreamSynchronize(stream));
-    FAILS(CUDA_ERROR_INVALID_HANDLE, cuEventQuery(event));
+    FAILS(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuStreamSynchronize(stream));
+    FAILS(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuEventQuery(event));
     FAILS(CUDA_ERROR_INVALID_VALUE, cuMemFree(p));
     const struct trace *trace = test_trace();
     size_t implicit = 0, explicit = 0;

@@ -240,6 +240,32 @@ START_TEST(what_is_known_of_a_function)
     ck_assert_int_eq(grid, 32 * 132);
     FAILS(CUDA_ERROR_INVALID_VALUE,
           cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 0, 0));
+    /* Shared memory, by what the function prefers and may have: as an H200 answers. */
+    static const struct {
+        int carveout;
+        CUfunc_cache cache;
+        int most;       /* of dynamic shared memory */
+        size_t dynamic; /* of one block */
+        int blocks;
+    } rows[] = {
+        {-1, CU_FUNC_CACHE_PREFER_NONE, 0, 16384 - 256, 13},
+        {-1, CU_FUNC_CACHE_PREFER_EQUAL, 0, 16384 - 256, 7},
+        {-1, CU_FUNC_CACHE_PREFER_L1, 0, 16384 - 256, 1},
+        {0, CU_FUNC_CACHE_PREFER_SHARED, 0, 16384 - 256, 1},
+        {50, CU_FUNC_CACHE_PREFER_L1, 0, 16384 - 256, 7},
+        {-1, CU_FUNC_CACHE_PREFER_NONE, 0, 49152 - 256, 4},
+        {-1, CU_FUNC_CACHE_PREFER_NONE, 0, 49152 - 255, 0},
+        {-1, CU_FUNC_CACHE_PREFER_NONE, 65536, 49152 - 255, 4},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        OK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+                              rows[i].carveout));
+        OK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                              rows[i].most));
+        OK(cuFuncSetCacheConfig(function, rows[i].cache));
+        OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 64, rows[i].dynamic));
+        ck_assert_msg(blocks == rows[i].blocks, "row %zu: %d blocks", i, blocks);
+    }
 }
 END_TEST
 

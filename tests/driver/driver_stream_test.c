@@ -147,10 +147,48 @@ START_TEST(waiting_for_an_event_in_the_legacy_stream_is_an_action)
     test_context(_i);
     CUdeviceptr p = ones();
     CUstream a = test_stream(0), b = test_stream(0);
-    CUevent never = test_event(0);
+    CUevent over = test_event(0);
+    OK(cuEventRecord(over, b));
+    OK(cuEventSynchronize(over));
     OK(test_launch("set", a, p, 2, N));
-    OK(cuStreamWaitEvent(NULL, never, 0)); /* waits for a; b waits for it */
+    OK(cuStreamWaitEvent(NULL, over, 0)); /* waits for a; b waits for it */
     ck_assert_uint_eq(seen_from(b, p), 2);
+}
+END_TEST
+
+/* As on an H200, and as older documentation says ("a functional no-op"). */
+START_TEST(waiting_for_an_event_that_was_never_recorded_is_none)
+{
+    test_context(LATEST);
+    CUdeviceptr p = ones();
+    CUstream a = test_stream(0), b = test_stream(0);
+    OK(test_launch("set", a, p, 2, N));
+    OK(cuStreamWaitEvent(NULL, test_event(0), 0));
+    ck_assert_uint_eq(seen_from(b, p), 1);
+}
+END_TEST
+
+/* As on an H200: the device has nothing to do for it, so neither a query nor a wait for the stream
+ * sees it; whoever waits for the event does. */
+START_TEST(an_untimed_record_behind_the_legacy_stream_alone_is_not_waited_for)
+{
+    test_context(_i);
+    unsigned *flag = test_pinned(64);
+    CUstream a = test_stream(0), b = test_stream(0);
+    CUevent untimed = test_event(CU_EVENT_DISABLE_TIMING), timed = test_event(0);
+    *flag = 0;
+    OK(cuStreamWaitValue32(a, (CUdeviceptr)(uintptr_t)flag, 1, CU_STREAM_WAIT_VALUE_EQ));
+    OK(test_launch("set", NULL, test_device(BYTES), 2, N));
+    OK(cuEventRecord(untimed, b));
+    OK(cuStreamQuery(b));
+    OK(cuStreamSynchronize(b));
+    FAILS(CUDA_ERROR_NOT_READY, cuEventQuery(untimed));
+    OK(cuEventRecord(timed, b));
+    FAILS(CUDA_ERROR_NOT_READY, cuStreamQuery(b));
+    *flag = 1;
+    OK(cuEventSynchronize(untimed));
+    OK(cuStreamSynchronize(b));
+    OK(cuEventQuery(timed));
 }
 END_TEST
 
@@ -281,16 +319,43 @@ START_TEST(stream_properties_are_what_was_asked_for)
 }
 END_TEST
 
-START_TEST(a_stream_of_another_context_is_refused_for_work)
+START_TEST(a_stream_says_in_which_context)
 {
     CUcontext other;
+    static const char nothing[] =
+        ".version 7.5\n.target sm_75\n.address_size 64\n.visible .entry k() { ret; }\n";
+    CUfunction here, there;
+    CUmodule module;
+    CUdeviceptr memory = 0;
     test_context(_i);
     CUdeviceptr p = ones();
     CUstream stream = test_stream(0);
+    OK(cuModuleGetFunction(&here, test_module, "set"));
     OK(cuCtxCreate(&other, NULL, 0, 0));
-    FAILS(CUDA_ERROR_INVALID_HANDLE, cuMemsetD32Async(p, 0, N, stream));
-    OK(cuStreamSynchronize(stream)); /* waiting for it is fine */
+    OK(cuModuleLoadData(&module, nothing));
+    OK(cuModuleGetFunction(&there, module, "k"));
+    unsigned value = 3, count = N;
+    void *arguments[] = {&p, &value, &count};
+    FAILS(CUDA_ERROR_INVALID_HANDLE,
+          cuLaunchKernel(there, 1, 1, 1, 32, 1, 1, 0, stream, NULL, NULL));
     ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "wrong context"), 1);
+    for (int current = 1; current >= 0; current--) { /* another one, none */
+        OK(cuMemsetD32Async(p, 0, N, stream));
+        OK(cuLaunchKernel(here, 1, 1, 1, 32, 1, 1, 0, stream, arguments, NULL));
+        OK(cuMemAllocAsync(&memory, BYTES, stream));
+        OK(cuMemFreeAsync(memory, stream));
+        OK(cuStreamSynchronize(stream));
+        if (current) OK(cuCtxPopCurrent(NULL));
+        if (current) OK(cuCtxPopCurrent(NULL));
+    }
+    FAILS(CUDA_ERROR_INVALID_CONTEXT, cuMemsetD32Async(p, 0, N, NULL));
+    /* A library's kernel runs in whatever context the stream is of. */
+    CUlibrary library;
+    CUkernel kernel;
+    OK(cuLibraryLoadData(&library, nothing, NULL, NULL, 0, NULL, NULL, 0));
+    OK(cuLibraryGetKernel(&kernel, library, "k"));
+    OK(cuLaunchKernel((CUfunction)kernel, 1, 1, 1, 32, 1, 1, 0, stream, NULL, NULL));
+    OK(cuStreamSynchronize(stream));
 }
 END_TEST
 
@@ -545,6 +610,8 @@ int main(void)
         the_legacy_stream_waits_for_blocking_streams,
         blocking_streams_wait_for_the_legacy_stream,
         waiting_for_an_event_in_the_legacy_stream_is_an_action,
+        waiting_for_an_event_that_was_never_recorded_is_none,
+        an_untimed_record_behind_the_legacy_stream_alone_is_not_waited_for,
         the_per_thread_stream_is_a_blocking_stream,
         every_thread_has_its_own_per_thread_stream,
         the_ptsz_names_take_stream_0_for_the_per_thread_stream,
@@ -552,7 +619,7 @@ int main(void)
         a_stream_query_is_not_ready_then_ready,
         repeated_queries_take_longer,
         stream_properties_are_what_was_asked_for,
-        a_stream_of_another_context_is_refused_for_work,
+        a_stream_says_in_which_context,
         a_host_function_runs_after_prior_work_and_blocks_later_work,
         a_host_function_must_not_call_cuda,
         a_host_function_is_not_called_after_an_error_and_a_callback_is_told,

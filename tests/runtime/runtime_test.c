@@ -138,6 +138,21 @@ START_TEST(registering_starts_nothing)
 }
 END_TEST
 
+/* As with CUDA 13, and so a child that is forked after it has no CUDA. */
+START_TEST(any_call_starts_the_driver)
+{
+    int count = 0;
+    CUcontext current = NULL;
+    ck_assert_int_eq(cuDeviceGetCount(&count), CUDA_ERROR_NOT_INITIALIZED);
+    ck_assert_str_eq(cudaGetErrorString(cudaErrorInvalidValue), "invalid argument");
+    ck_assert_int_eq(cuDeviceGetCount(&count), CUDA_SUCCESS);
+    ck_assert_int_eq(cuCtxGetCurrent(&current), CUDA_SUCCESS);
+    ck_assert_ptr_null(current);
+    OK(cudaSetDeviceFlags(cudaDeviceScheduleYield)); /* starts the device with them */
+    ck_assert_int_eq(cuCtxSynchronize(), CUDA_SUCCESS);
+}
+END_TEST
+
 START_TEST(each_context_has_its_own_variables)
 {
     CUcontext first, second, popped;
@@ -169,6 +184,10 @@ START_TEST(variables_are_bounded)
     OK(cudaMemcpyToSymbol(&host_constant, &value[1], 4, 4, cudaMemcpyHostToDevice));
     OK(cudaMalloc((void **)&x, sizeof host));
     void *arguments[] = {&x};
+    /* This function, as CUDA 13's, forgets an earlier error when it succeeds. */
+    GIVES(cudaSetDevice(99), cudaErrorInvalidDevice);
+    OK(cudaFuncSetAttribute(&host_bounded, cudaFuncAttributeMaxDynamicSharedMemorySize, 0));
+    OK(cudaPeekAtLastError());
     OK(cudaLaunchKernel(&host_bounded, one, four, arguments, 0, NULL));
     OK(cudaMemcpy(host, x, sizeof host, cudaMemcpyDeviceToHost));
     ck_assert(host[0] == 1 && host[1] == 8 && host[2] == 3 && host[3] == 1);
@@ -444,8 +463,13 @@ START_TEST(limits_and_flags)
     OK(cudaDeviceGetLimit(&value, cudaLimitMallocHeapSize));
     ck_assert_uint_ge(value, 16 << 20);
     GIVES(cudaDeviceGetLimit(NULL, cudaLimitStackSize), cudaErrorInvalidValue);
-    OK(cudaDeviceSetLimit(cudaLimitStackSize, (512 << 10) - 16));
+    OK(cudaDeviceSetLimit(cudaLimitStackSize, (512 << 10) - 576));
     GIVES(cudaDeviceSetLimit(cudaLimitStackSize, 512 << 10), cudaErrorInvalidValue);
+    OK(cudaInitDevice(0, cudaDeviceScheduleYield, 99)); /* bit 0: the flags are valid */
+    OK(cudaGetDeviceFlags(&flags));
+    ck_assert_uint_eq(flags, cudaDeviceScheduleYield | cudaDeviceMapHost);
+    GIVES(cudaDeviceSetLimit((enum cudaLimit)7, 64), cudaErrorNotPermitted);
+    OK(cudaDeviceGetLimit(&value, (enum cudaLimit)7));
     OK(cudaProfilerStart());
     OK(cudaProfilerStop());
 }
@@ -731,6 +755,7 @@ int main(void)
     const TTest *const tests[] = {
         a_registered_kernel_is_launched,
         registering_starts_nothing,
+        any_call_starts_the_driver,
         each_context_has_its_own_variables,
         variables_are_bounded,
         kernels_that_are_not_there,
