@@ -65,7 +65,7 @@ void *ptx_new(struct ptx_parser *p, size_t count, size_t size)
 const char *ptx_copy_text(struct ptx_parser *p, const char *text, size_t length)
 {
     char *copy = ptx_new(p, length + 1, 1);
-    memcpy(copy, text, length);
+    if (length) memcpy(copy, text, length);
     return copy;
 }
 

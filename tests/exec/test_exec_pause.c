@@ -53,6 +53,12 @@ static struct device_run begin(uint64_t limit)
                                .pauses = true};
 }
 
+static void finish(struct device_run *run)
+{
+    exec_program_destroy((struct exec_program *)(uintptr_t)run->program);
+    device_reset();
+}
+
 static void check_out(uint32_t value)
 {
     for (uint32_t i = 0; i < ALL; i++) ck_assert_uint_eq(out[i], value + i / THREADS);
@@ -73,7 +79,7 @@ START_TEST(it_goes_on_when_something_changes)
     ck_assert_int_eq(device_launch(&run), EXEC_DONE);
     ck_assert_ptr_null(run.paused);
     check_out(100);
-    device_reset();
+    finish(&run);
 }
 END_TEST
 
@@ -89,7 +95,7 @@ START_TEST(one_that_need_not_wait_is_as_before)
     run.pauses = false;
     ck_assert_int_eq(device_launch(&run), EXEC_DONE);
     ck_assert_mem_eq(&counts, &run.counts, sizeof counts);
-    device_reset();
+    finish(&run);
 }
 END_TEST
 
@@ -109,7 +115,7 @@ START_TEST(only_who_is_waited_for_is_endless)
     ck_assert_ptr_null(run.paused);
     run.impatient = run.pauses = false;
     ck_assert_int_eq(device_launch(&run), EXEC_ENDLESS);
-    device_reset();
+    finish(&run);
 }
 END_TEST
 
@@ -124,11 +130,12 @@ START_TEST(memory_may_go_while_it_pauses)
     ck_assert_int_eq(device_launch(&run), EXEC_PAUSED);
     device_release(parameters[0]);
     ck_assert_int_eq(device_launch(&run), EXEC_OUT_OF_BOUNDS);
+    finish(&run);
     run = begin(0);
     ck_assert_int_eq(device_launch(&run), EXEC_PAUSED);
     exec_paused_drop(run.paused);
     exec_paused_drop(NULL);
-    device_reset();
+    finish(&run);
 }
 END_TEST
 
