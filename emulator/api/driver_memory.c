@@ -694,6 +694,9 @@ static CUresult allocate_from(struct pool *pool, CUdeviceptr *dptr, size_t bytes
 CUresult driver_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
 {
     if (default_pool() == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    NEED_POINTER(dptr);
+    *dptr = 0;
+    if (bytesize == 0) return CUDA_SUCCESS; /* of which nothing is free again */
     return allocate_from(pools.current, dptr, bytesize, hStream);
 }
 
@@ -737,6 +740,7 @@ CUresult driver_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
 {
     struct stream *stream;
     TRY(stream_for_work(hStream, &stream));
+    if (dptr == 0) return CUDA_SUCCESS;
     if (stream->captured != NULL)
         return capture_add(
             stream, &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_MEM_FREE, .free = {dptr}});

@@ -226,6 +226,9 @@ START_TEST(a_pool_knows_what_is_taken_from_it)
     OK(cuDeviceGetDefaultMemPool(&pool, 0));
     OK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC, &reuse));
     ck_assert_int_eq(reuse, 1);
+    OK(cuMemAllocAsync(&a, 0, NULL));
+    ck_assert_uint_eq(a, 0);
+    OK(cuMemFreeAsync(a, NULL));
     OK(cuMemAllocAsync(&a, 1000, NULL));
     OK(cuMemAllocAsync(&b, 24, NULL));
     ck_assert_uint_eq(pool_value(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 1024);
