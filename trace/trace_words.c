@@ -56,7 +56,8 @@ void trace_leak_sentence(uint32_t what, uint64_t count, uint64_t bytes, char *te
     if (size > 0) text[0] = '\0';
     if (row == NULL || size == 0) return;
     if (count > 1) snprintf(times, sizeof times, "%" PRIu64 " times ", count);
-    if (bytes > 0) snprintf(amount, sizeof amount, " (%" PRIu64 " bytes)", bytes);
+    if (bytes > 0)
+        snprintf(amount, sizeof amount, " (%" PRIu64 " byte%s)", bytes, bytes == 1 ? "" : "s");
     snprintf(text, size, "%s%s%s%s that was %s here was never %s.", times, row->article,
              trace_what_name(what), amount, row->made, row->ended);
     text[0] = (char)toupper((unsigned char)text[0]);

@@ -86,7 +86,7 @@ static CUresult place_find(struct side *side, const struct extent *extent, enum 
     if (bytes == NULL) {
         ignored_hurts_by_address(side->address);
         finding(region != NULL ? "out of bounds" : "invalid address", CUDA_ERROR_INVALID_VALUE,
-                "the %s, %llu bytes at 0x%llx, %s %s", role, (unsigned long long)size,
+                "the %s, %s at 0x%llx, %s %s", role, count_bytes(size).text,
                 (unsigned long long)side->address, region != NULL ? "goes beyond" : "is", what);
         return CUDA_ERROR_INVALID_VALUE;
     }

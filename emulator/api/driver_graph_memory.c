@@ -240,10 +240,10 @@ static CUresult launch(const struct graph *graph, const struct graph *whole, boo
         }
         if (is_allocation(node) && memory->allocated && !auto_free) {
             finding("invalid launch", CUDA_ERROR_INVALID_VALUE,
-                    "the graph allocates %llu bytes at 0x%llx, which its last launch allocated "
+                    "the graph allocates %s at 0x%llx, which its last launch allocated "
                     "and nobody has freed: free them, or instantiate the graph with the flag to "
                     "do so at each launch",
-                    (unsigned long long)memory->size, (unsigned long long)memory->address);
+                    count_bytes(memory->size).text, (unsigned long long)memory->address);
             return CUDA_ERROR_INVALID_VALUE;
         }
         if (is_free(node) && !own && !memory->allocated) {

@@ -87,6 +87,11 @@ static const char *verb(bool store)
     return store ? "store" : "load";
 }
 
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 static int stop_window(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
                        uint64_t address, uint32_t size, bool store, bool generic)
 {
@@ -94,31 +99,32 @@ static int stop_window(struct exec_warp *warp, const struct exec_inst *inst, uns
     const unsigned long long offset = address & ~EXEC_WINDOW_MASK;
     if (!generic)
         return exec_stop(warp, inst, EXEC_WRONG_SPACE, lane,
-                         "a %s of %u bytes of global memory at 0x%llx, an address of %s memory",
-                         verb(store), size, (unsigned long long)address,
+                         "a %s of %u byte%s of global memory at 0x%llx, an address of %s memory",
+                         verb(store), size, plural(size), (unsigned long long)address,
                          window == EXEC_WINDOW_SHARED  ? "shared"
                          : window == EXEC_WINDOW_LOCAL ? "local"
                                                        : "parameter or code");
     if (window == EXEC_WINDOW_SHARED)
         return exec_stop(warp, inst, EXEC_WRONG_SPACE, lane,
-                         "a %s of %u bytes at byte %llu of shared memory, but the block has %u "
+                         "a %s of %u byte%s at byte %llu of shared memory, but the block has %u "
                          "bytes of it (%u static, %u dynamic)",
-                         verb(store), size, offset, warp->worker->shared_bytes,
+                         verb(store), size, plural(size), offset, warp->worker->shared_bytes,
                          warp->worker->function->info.static_shared,
                          warp->worker->launch->dynamic_shared);
     if (window == EXEC_WINDOW_LOCAL)
         return exec_stop(warp, inst, EXEC_WRONG_SPACE, lane,
-                         "a %s of %u bytes at byte %llu of local memory, outside of the thread's "
+                         "a %s of %u byte%s at byte %llu of local memory, outside of the thread's "
                          "%llu bytes: an index into a local array is out of range",
-                         verb(store), size, offset, (unsigned long long)warp->local_stride);
+                         verb(store), size, plural(size), offset,
+                         (unsigned long long)warp->local_stride);
     if (window == EXEC_WINDOW_PARAM)
         return exec_stop(warp, inst, EXEC_WRONG_SPACE, lane,
-                         "a %s of %u bytes at byte %llu of the kernel's parameters%s", verb(store),
-                         size, offset,
+                         "a %s of %u byte%s at byte %llu of the kernel's parameters%s", verb(store),
+                         size, plural(size), offset,
                          store ? ", which are constant" : ", outside of its parameter block");
     return exec_stop(warp, inst, EXEC_WRONG_SPACE, lane,
-                     "a %s of %u bytes at 0x%llx, the address of a device function", verb(store),
-                     size, (unsigned long long)address);
+                     "a %s of %u byte%s at 0x%llx, the address of a device function", verb(store),
+                     size, plural(size), (unsigned long long)address);
 }
 
 int exec_stop_access(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
@@ -127,16 +133,16 @@ int exec_stop_access(struct exec_warp *warp, const struct exec_inst *inst, unsig
     char why[256];
     if (address & (size - 1)) {
         exec_stop(warp, inst, EXEC_MISALIGNED, lane,
-                  "a %s of %u bytes at address 0x%llx, which is not a multiple of %u: the pointer "
+                  "a %s of %u byte%s at address 0x%llx, which is not a multiple of %u: the pointer "
                   "was cast from a smaller type, or moved by a number of bytes",
-                  verb(store), size, (unsigned long long)address, size);
+                  verb(store), size, plural(size), (unsigned long long)address, size);
     } else if ((address >> 56) == 1) {
         stop_window(warp, inst, lane, address, size, store, generic);
     } else {
         const struct memory_region *region = memory_find(address);
         if (region && store && region->read_only) {
             exec_stop(warp, inst, EXEC_WRONG_SPACE, lane,
-                      "a store of %u bytes at 0x%llx, in constant memory", size,
+                      "a store of %u byte%s at 0x%llx, in constant memory", size, plural(size),
                       (unsigned long long)address);
         } else {
             if (region)
@@ -146,7 +152,7 @@ int exec_stop_access(struct exec_warp *warp, const struct exec_inst *inst, unsig
             else
                 explain_miss(why, sizeof why, address);
             exec_stop(warp, inst, EXEC_OUT_OF_BOUNDS, lane,
-                      "a %s of %u bytes at address 0x%llx: %s", verb(store), size,
+                      "a %s of %u byte%s at address 0x%llx: %s", verb(store), size, plural(size),
                       (unsigned long long)address, why);
         }
     }

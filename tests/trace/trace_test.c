@@ -126,6 +126,8 @@ START_TEST(leaks_are_told_in_plain_words)
     trace_leak_sentence(TRACE_DEVICE_MEMORY, 3, 96, text, sizeof text);
     ck_assert_str_eq(
         text, "3 times device memory (96 bytes) that was allocated here was never released.");
+    trace_leak_sentence(TRACE_PINNED_MEMORY, 1, 1, text, sizeof text);
+    ck_assert_str_eq(text, "Pinned memory (1 byte) that was allocated here was never released.");
     trace_leak_sentence(TRACE_KERNEL, 1, 0, text, sizeof text);
     ck_assert_str_eq(text, "");
     ck_assert_ptr_null(trace_held(TRACE_KERNEL));
