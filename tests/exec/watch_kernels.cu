@@ -232,6 +232,41 @@ KERNEL right_maximum(const int *in, int *out, int n)
     if (threadIdx.x == 0) out[blockIdx.x] = most;
 }
 
+KERNEL right_same_fill(const int *in, int *out, int n)
+{
+    __shared__ int fill[32];
+    fill[threadIdx.x % 32] = n;
+    __syncthreads();
+    out[index()] = fill[31 - threadIdx.x % 32];
+}
+
+// The flag is counted up: what orders is the fences.
+KERNEL right_counted_handover(const int *in, int *out, int n)
+{
+    __shared__ int value, ready;
+    if (threadIdx.x == 0) ready = 0;
+    __syncthreads();
+    if (threadIdx.x == 64) {
+        value = in[index()];
+        __threadfence_block();
+        atomicAdd(&ready, 1);
+    } else if (threadIdx.x == 0) {
+        while (*(volatile int *)&ready == 0) {
+        }
+        __threadfence_block();
+        out[blockIdx.x] = value;
+    }
+}
+
+KERNEL right_bytes_in_turns(const int *in, int *out, int n)
+{
+    __shared__ unsigned char bytes[128];
+    int at = threadIdx.x % 32 * 4 + threadIdx.x / 32;
+    bytes[at] = (unsigned char)in[index()];
+    __syncthreads();
+    out[index()] = bytes[127 - threadIdx.x];
+}
+
 // ---- wrong: shared memory --------------------------------------------------------------------
 
 KERNEL no_barrier_before_use(const int *in, int *out, int n)
@@ -336,6 +371,29 @@ KERNEL through_a_generic_pointer(const int *in, int *out, int n)
     __shared__ int tile[128];
     tile[threadIdx.x] = in[index()]; // through_a_generic_pointer
     out[index()] = far_away(n > 7 ? tile : in, 127 - threadIdx.x);
+}
+
+KERNEL read_by_all_written_by_the_last(const int *in, int *out, int n)
+{
+    __shared__ int sum;
+    if (threadIdx.x == 0) sum = n;
+    __syncthreads();
+    int mine = sum; // read_by_all_written_by_the_last
+    __syncwarp();
+    if (threadIdx.x == 96) sum = mine + in[index()]; // read_by_all_written_by_the_last
+    __syncthreads();
+    out[index()] = sum + mine;
+}
+
+KERNEL read_by_a_warp_written_by_a_lane(const int *in, int *out, int n)
+{
+    extern __shared__ int dynamic[];
+    int *mine = dynamic + threadIdx.x / 32;
+    if (threadIdx.x % 32 == 0) *mine = n;
+    __syncwarp();
+    int before = *mine;                             // read_by_a_warp_written_by_a_lane
+    if (threadIdx.x % 32 == 31) *mine = before + 1; // read_by_a_warp_written_by_a_lane
+    out[index()] = before;
 }
 
 // ---- right: blocks ---------------------------------------------------------------------------
