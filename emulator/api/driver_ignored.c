@@ -28,7 +28,6 @@ void ignored_call_ended(int code)
 {
     char name[TRACE_NAME_SIZE];
     if (code == CUDA_ERROR_NOT_READY || (code == CUDA_SUCCESS && !thread.misses)) return;
-    if (driver.failed != CUDA_SUCCESS) return; /* by work that was asked for earlier */
     call_plain_name(name, sizeof name, thread.call.name);
     const struct row *row = bsearch(name, rows, sizeof rows / sizeof *rows, sizeof *rows, compare);
     if (row == NULL) return;
@@ -66,6 +65,7 @@ static bool is_told(const struct missing *missing)
 
 static void report(const struct missing *missing, const char *what, uint64_t caller)
 {
+    if (driver.failed != CUDA_SUCCESS) return; /* by work that was asked for earlier */
     if (is_told(missing)) return;
     struct trace_record record = {.kind = TRACE_FINDING,
                                   .code = missing->code,
