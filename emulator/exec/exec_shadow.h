@@ -15,10 +15,10 @@
  *  - a store of the value that is there already: nobody could see it;
  *  - stores by one instruction of one warp: PTX promises that one of them stays;
  *  - a load whose address an atomic further on in the function has too: a look before the act.
- * An asynchronous copy into shared memory is a store of the thread that asks for it, at that moment:
- * that nobody waits for it is not found, that no barrier follows is.
- * Lanes of a warp that merely run side by side are not ordered (Volta and later). Two threads of
- * one block that race in global memory are not found.
+ * An asynchronous copy into shared memory is a store of the thread that asks for it, at that
+ * moment: that nobody waits for it is not found, that no barrier follows is. Lanes of a warp that
+ * merely run side by side are not ordered (Volta and later). Two threads of one block that race in
+ * global memory are not found.
  *
  * Source: PTX ISA 9.0, chapter 8 (memory consistency model) and 9.7.13; CUDA Programming Guide,
  * "Independent Thread Scheduling", "Synchronization Functions".
