@@ -1,7 +1,6 @@
 /* mistake: the image is loaded once, into whichever context came first
  * fails: ThreadedContexts.EachContextHasItsOwnModule
  * finds: use after destruction at "error = cuModuleGetFunction("
- * finds: wrong context at "cuLaunchKernel(kernel, 1, 1,"
  */
 #include "lesson.h"
 
@@ -24,10 +23,8 @@ static CUresult run_kernel(const char *image, const struct threaded_array *array
     void *arguments[] = {&device_values, &length};
 
     CUresult error = CUDA_SUCCESS;
-    pthread_mutex_lock(&lock);
     if (!module || loaded_from != image) error = cuModuleLoadData(&module, image);
     loaded_from = error ? NULL : image;
-    pthread_mutex_unlock(&lock);
     if (error) goto cleanup;
     error = cuModuleGetFunction(&kernel, module, MULTIPLY_DIVIDE_NAME);
     if (error) goto cleanup;
@@ -59,9 +56,12 @@ static struct threaded_result transform(const char *image, const struct threaded
     result.error = cuCtxCreate(&context, NULL, 0, device);
     if (result.error) return result;
 
+    /* One at a time, so that it is loaded once. */
+    pthread_mutex_lock(&lock);
     result.error = run_kernel(image, array);
 
     CUresult destroyed = cuCtxDestroy(context);
+    pthread_mutex_unlock(&lock);
     if (!result.error) result.error = destroyed;
     if (!result.error)
         for (size_t i = 0; i < array->length; i++) result.sum += array->values[i];
