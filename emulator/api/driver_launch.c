@@ -253,14 +253,16 @@ static const struct memory_region *heap_of(struct context *context)
 enum { STACK_FRAMES = 4 };
 
 /* What a kernel touches is noted from its beginning, or from where it paused. */
-static void notes_begin(struct launch *launch, struct exec_launch *request)
+static void notes_begin(struct operation *operation, struct launch *launch,
+                        struct exec_launch *request, bool converses)
 {
     if (launch->footprint != NULL && launch->memory_ends != memory_ends()) {
         exec_footprint_destroy(launch->footprint);
         launch->footprint = NULL;
     }
     races_pause(launch->footprint, true);
-    request->footprint = launch->footprint != NULL ? launch->footprint : races_footprint();
+    request->footprint =
+        launch->footprint != NULL ? launch->footprint : races_footprint(operation, converses);
     request->watch = launch->watch != NULL ? launch->watch : watch_begin();
     launch->footprint = NULL;
     launch->watch = NULL;
@@ -302,7 +304,7 @@ static enum timeline_ran run_launch(struct operation *operation)
         request.grid[i] = launch->grid[i];
         request.block[i] = launch->block[i];
     }
-    notes_begin(launch, &request);
+    notes_begin(operation, launch, &request, info->converses);
     enum exec_end end = exec_run(&request, &counts, &fault);
     if (end == EXEC_PAUSED) {
         notes_pause(launch, &request);

@@ -129,16 +129,30 @@ bool races_watching(void)
     return told.races != NULL;
 }
 
-/* The kernel is about to touch a region for the first time. */
-static void open_region(void *user, const struct memory_region *region)
+static bool with_host(const struct memory_region *region)
 {
-    (void)user;
+    return region->kind == MEMORY_PINNED || region->kind == MEMORY_MANAGED;
+}
+
+/* The kernel is about to touch a region for the first time. */
+static void open_region(void *unused, const struct memory_region *region)
+{
+    (void)unused;
     memory_shield_lift(region->address, region->size);
 }
 
-struct exec_footprint *races_footprint(void)
+/* As above; and from now on it may tell the host, which may be quicker than the kernel's end. */
+static void open_conversation(void *user, const struct memory_region *region)
 {
-    return told.races != NULL ? exec_footprint_create(open_region, NULL) : NULL;
+    const struct operation *operation = user;
+    open_region(NULL, region);
+    if (with_host(region)) shields_conversed(operation->op);
+}
+
+struct exec_footprint *races_footprint(struct operation *operation, bool converses)
+{
+    if (told.races == NULL) return NULL;
+    return exec_footprint_create(converses ? open_conversation : open_region, operation);
 }
 
 void races_pause(const struct exec_footprint *footprint, bool goes_on)
@@ -191,13 +205,12 @@ static void take_sites(struct actor *actor, const struct exec_footprint *footpri
 
 void races_launch(struct operation *operation, struct exec_footprint *footprint, bool converses)
 {
-    bool with_host = false;
+    bool has_conversed = false;
     if (footprint == NULL) return;
     for (size_t i = 0; i < exec_footprint_region_count(footprint); i++) {
         const struct exec_footprint_region *touched = exec_footprint_region_at(footprint, i);
         if (converses) { /* whatever runs beside it may be ordered by what it wrote */
-            const enum memory_kind kind = touched->region->kind;
-            with_host |= kind == MEMORY_PINNED || kind == MEMORY_MANAGED;
+            has_conversed |= with_host(touched->region);
             memory_shield_restore(touched->region->address, touched->region->size);
             continue;
         }
@@ -224,7 +237,7 @@ void races_launch(struct operation *operation, struct exec_footprint *footprint,
         memory_shield_restore(touched->region->address, touched->region->size);
         races_actor_release(&actor->base);
     }
-    if (with_host) shields_conversed(operation->op);
+    if (has_conversed) shields_conversed(operation->op);
     exec_footprint_destroy(footprint);
 }
 

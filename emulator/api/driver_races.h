@@ -33,8 +33,9 @@ void races_host_touch(enum races_mode mode, uint64_t address, uint64_t pc);
 /* Is anything recorded at all? */
 bool races_watching(void);
 
-/* NULL when nothing is to be recorded. */
-struct exec_footprint *races_footprint(void);
+/* For the operation's launch, of a kernel that converses (exec_function_info) or not. NULL when
+ * nothing is to be recorded. */
+struct exec_footprint *races_footprint(struct operation *operation, bool converses);
 /* A kernel pauses that will go on touching what its footprint says, or it goes on (`goes_on`);
  * nothing else touches memory in between but the host. NULL is fine. */
 void races_pause(const struct exec_footprint *footprint, bool goes_on);

@@ -16,8 +16,8 @@ void shields_raise(const struct timeline_op *op, enum races_mode mode,
                    const struct races_rows *rows);
 /* The host has waited for something: what it now knows to be done needs no shield. */
 void shields_sweep(void);
-/* `op` exchanges values with the host by memory, as it runs: the host may now know, by those, of
- * all that happens before it. */
+/* `op` exchanges values with the host by memory, as it runs: the host may know from now on, by
+ * those, of all that happens before it. Called before its first exchange, and when it has ended. */
 void shields_conversed(const struct timeline_op *op);
 /* The region is about to go. */
 void shields_forget(const struct memory_region *region);

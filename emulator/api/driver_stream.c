@@ -350,11 +350,11 @@ static enum timeline_ran run_write_value(struct operation *operation)
         return operation_fail(operation, CUDA_ERROR_ILLEGAL_ADDRESS, "use after free",
                               "a stream writes a value to 0x%llx, which is no longer allocated",
                               (unsigned long long)value->address);
+    shields_conversed(operation->op); /* before the host can see it */
     if (value->size == 4)
         __atomic_store_n((uint32_t *)bytes, (uint32_t)value->value, __ATOMIC_RELEASE);
     else
         __atomic_store_n((uint64_t *)bytes, value->value, __ATOMIC_RELEASE);
-    shields_conversed(operation->op);
     return TIMELINE_RAN;
 }
 

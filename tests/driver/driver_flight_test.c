@@ -192,13 +192,17 @@ START_TEST(a_copy_behind_a_value_takes_what_is_filled_before_that_is_written)
 }
 END_TEST
 
-/* tell(flag): *flag = 1; hear(flag): until *flag is 1. */
+/* tell(flag): *flag = 1; hear(flag): until *flag is 1; ask(flags): both, of flags[1] and flags[0].
+ */
 static const char conversing[] =
     ".version 7.5\n.target sm_75\n.address_size 64\n"
     ".visible .entry tell(.param .u64 a) { .reg .b64 %rd<2>; .reg .b32 %r<2>;"
     "ld.param.u64 %rd1, [a]; mov.u32 %r1, 1; st.volatile.global.u32 [%rd1], %r1; ret; }\n"
     ".visible .entry hear(.param .u64 a) { .reg .b64 %rd<2>; .reg .b32 %r<2>; .reg .pred %p<2>;"
     "ld.param.u64 %rd1, [a];"
+    "again: ld.volatile.global.u32 %r1, [%rd1]; setp.ne.u32 %p1, %r1, 1; @%p1 bra again; ret; }\n"
+    ".visible .entry ask(.param .u64 a) { .reg .b64 %rd<2>; .reg .b32 %r<2>; .reg .pred %p<2>;"
+    "ld.param.u64 %rd1, [a]; mov.u32 %r1, 1; st.volatile.global.u32 [%rd1+4], %r1;"
     "again: ld.volatile.global.u32 %r1, [%rd1]; setp.ne.u32 %p1, %r1, 1; @%p1 bra again; ret; }\n";
 
 START_TEST(a_kernel_may_hear_and_tell_as_well)
@@ -226,6 +230,28 @@ START_TEST(a_kernel_may_hear_and_tell_as_well)
     while (flags[1] == 0) continue;
     memset(host, 6, BYTES);
     memset(pinned, 6, BYTES);
+    end(NULL);
+}
+END_TEST
+
+START_TEST(a_kernel_tells_while_it_goes_on)
+{
+    CUmodule module;
+    CUfunction ask;
+    begin(_i);
+    volatile unsigned *flags = test_pinned(8);
+    unsigned char *pinned = test_pinned(BYTES);
+    flags[0] = flags[1] = 0;
+    CUdeviceptr asked = (CUdeviceptr)(uintptr_t)flags;
+    OK(cuModuleLoadData(&module, conversing));
+    OK(cuModuleGetFunction(&ask, module, "ask"));
+    OK(cuMemcpyHtoDAsync(buffer, host, BYTES, one));
+    OK(cuMemcpyDtoHAsync(pinned, buffer, BYTES, one));
+    OK(cuLaunchKernel(ask, 1, 1, 1, 1, 1, 1, 0, one, (void *[]){&asked}, NULL));
+    while (flags[1] == 0) continue;
+    memset(host, 6, BYTES);
+    memset(pinned, 6, BYTES);
+    flags[0] = 1;
     end(NULL);
 }
 END_TEST
@@ -285,6 +311,7 @@ int main(void)
         a_copy_behind_a_host_function_that_waits_takes_what_is_filled_meanwhile,
         a_copy_behind_a_value_takes_what_is_filled_before_that_is_written,
         a_kernel_may_hear_and_tell_as_well,
+        a_kernel_tells_while_it_goes_on,
         a_copy_in_a_graph_is_watched_as_well,
         a_context_that_ends_forgets_what_was_in_flight,
         it_can_be_turned_off,
