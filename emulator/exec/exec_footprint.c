@@ -104,6 +104,18 @@ uint64_t *exec_footprint_bits(struct exec_footprint *footprint, const struct mem
     return bits;
 }
 
+static struct exec_owners *owners_create(uint64_t size)
+{
+    enum { PAGE = 4096 };
+    const uint64_t stride = (size + PAGE - 1) / PAGE * PAGE;
+    struct exec_owners *owners = calloc(1, sizeof *owners + PAGE + EXEC_ACCESS_COUNT * stride);
+    if (owners == NULL) return NULL;
+    const uintptr_t end = (uintptr_t)(owners + 1);
+    owners->maps = (uint8_t *)(owners + 1) + (PAGE - end % PAGE) % PAGE;
+    owners->stride = stride;
+    return owners;
+}
+
 struct exec_owners *exec_footprint_owners(struct exec_footprint *footprint,
                                           const struct memory_region *region)
 {
@@ -111,8 +123,7 @@ struct exec_owners *exec_footprint_owners(struct exec_footprint *footprint,
     pthread_mutex_lock(&footprint->lock);
     struct exec_footprint_region *found = region_find(footprint, region);
     if (found != NULL) {
-        if (found->owners == NULL)
-            found->owners = calloc(1, sizeof *owners + EXEC_ACCESS_COUNT * region->size);
+        if (found->owners == NULL) found->owners = owners_create(region->size);
         owners = found->owners;
     }
     pthread_mutex_unlock(&footprint->lock);

@@ -14,8 +14,9 @@ enum exec_access { EXEC_LOAD, EXEC_STORE, EXEC_ATOMIC, EXEC_ACCESS_COUNT };
 
 /* Which block touched each byte: exec_owner.h. */
 struct exec_owners {
-    unsigned seen;  /* accesses that there were: a bit each */
-    uint8_t maps[]; /* EXEC_ACCESS_COUNT times the region's size */
+    unsigned seen;   /* accesses that there were: a bit each */
+    uint8_t *maps;   /* one for each access, in this same allocation, at the beginning of a page */
+    uint64_t stride; /* from one to the next; bytes */
 };
 
 struct exec_footprint_region {

@@ -316,6 +316,7 @@ struct exec_region_cache {
     uint64_t touched, untouched; /* the first byte that was touched and the first after the last */
     uint32_t widest;             /* bytes of the largest access */
     struct exec_owners *owners;  /* exec_owner.h; NULL: not judged */
+    uint64_t owned_page;         /* exec_owners_reach: 1 + the last one; 0: none */
     const struct memory_region *region;
     const struct exec_position *position;
 };

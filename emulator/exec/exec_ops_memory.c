@@ -107,7 +107,7 @@ static __attribute__((noinline)) enum access_shape access_slowly(struct exec_war
 }
 
 static inline void own_row(struct exec_warp *warp, const struct exec_inst *inst,
-                           const struct exec_region_cache *cache, uint64_t address, uint32_t bytes,
+                           struct exec_region_cache *cache, uint64_t address, uint32_t bytes,
                            bool store)
 {
     if (exec_own_row(cache, address, EXEC_LANES * bytes, store, exec_owner_of(warp->block->index)))

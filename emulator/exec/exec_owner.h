@@ -55,7 +55,7 @@ EXEC_OWNER_RACES static inline bool exec_own_free(const uint8_t *owners, uint32_
 static inline uint8_t *exec_owners_of(const struct exec_region_cache *cache,
                                       enum exec_access access, uint64_t offset)
 {
-    return cache->owners->maps + (uint64_t)access * cache->size + offset;
+    return cache->owners->maps + (uint64_t)access * cache->owners->stride + offset;
 }
 
 static inline bool exec_owners_seen(const struct exec_owners *owners, enum exec_access access)
@@ -69,15 +69,29 @@ static inline void exec_owners_see(struct exec_owners *owners, enum exec_access 
         __atomic_fetch_or(&owners->seen, 1u << access, __ATOMIC_RELAXED);
 }
 
+/* A page of the maps that is read before it is written to is mapped twice, and the second time
+ * stops every worker for a moment: whoever comes to a page first writes. Changes no owner. */
+static inline void exec_owners_reach(struct exec_region_cache *cache, enum exec_access access,
+                                     uint64_t offset)
+{
+    enum { PAGE_BITS = 12 };
+    const uint64_t page = (offset >> PAGE_BITS) + 1;
+    if (cache->owned_page == page) return;
+    cache->owned_page = page;
+    __atomic_fetch_or(exec_owners_of(cache, EXEC_STORE, offset), 0, __ATOMIC_RELAXED);
+    if (access != EXEC_STORE)
+        __atomic_fetch_or(exec_owners_of(cache, access, offset), 0, __ATOMIC_RELAXED);
+}
+
 /* The same as exec_own for every lane; false: nothing was done, and lane by lane it has to be. */
-EXEC_OWNER_RACES static inline bool exec_own_row(const struct exec_region_cache *cache,
-                                                 uint64_t address, uint32_t bytes, bool store,
-                                                 uint8_t me)
+EXEC_OWNER_RACES static inline bool exec_own_row(struct exec_region_cache *cache, uint64_t address,
+                                                 uint32_t bytes, bool store, uint8_t me)
 {
     struct exec_owners *owners = cache->owners;
     const uint64_t offset = address - cache->low;
     uint8_t *writers = exec_owners_of(cache, EXEC_STORE, offset);
     uint8_t *readers = exec_owners_of(cache, EXEC_LOAD, offset);
+    exec_owners_reach(cache, store ? EXEC_STORE : EXEC_LOAD, offset);
     if (store) {
         exec_owners_see(owners, EXEC_STORE);
         if (!exec_own_free(writers, bytes, me) ||

@@ -10,12 +10,35 @@ static uint64_t bits_base(const struct races_set *set)
     return set->bounds.first & ~63ull;
 }
 
+/* From the first of `count` words that is not `word` on; a kernel mostly touches all of an array or
+ * nothing of it. */
+static uint64_t words_skip(const uint64_t *words, uint64_t count, uint64_t word)
+{
+    enum { AT_ONCE = 16 };
+    uint64_t skipped = 0;
+    while (count - skipped >= AT_ONCE) {
+        uint64_t other = 0;
+        for (int i = 0; i < AT_ONCE; i++) other |= words[skipped + i] ^ word;
+        if (other != 0) break;
+        skipped += AT_ONCE;
+    }
+    return skipped;
+}
+
 /* The first byte at or after `at` whose bit is `wanted`; `end` when there is none before it. */
 static uint64_t bits_find(const uint64_t *bits, uint64_t base, uint64_t at, uint64_t end,
                           bool wanted)
 {
     while (at < end) {
         const uint64_t bit = at - base;
+        if (bit % 64 == 0) {
+            const uint64_t skipped =
+                words_skip(&bits[bit / 64], (end - at) / 64, wanted ? 0 : UINT64_MAX);
+            if (skipped > 0) {
+                at += skipped * 64;
+                continue;
+            }
+        }
         uint64_t word = bits[bit / 64];
         if (!wanted) word = ~word;
         word >>= bit % 64;
