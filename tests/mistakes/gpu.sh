@@ -1,13 +1,15 @@
 #!/bin/sh
 # Tries every mistake on a GPU alone, to learn which of them a GPU lets pass:
 #
-#   gpu.sh BUILD [--device=gpu|emulator] [--jobs=N] [--out=FOLDER] [--seconds=N] [LESSON...]
+#   gpu.sh BUILD [--device=gpu|emulator] [--jobs=N] [--no-times] [--out=FOLDER]
+#          [--seconds=N] [LESSON...]
 #   gpu.sh BUILD --list    only compares checks.txt with the checks that there are
 #
 # Each mistake is graded with --device=gpu: what the GPU did is judged, and nothing is looked at
 # again on the software device, which is where the order of operations is judged. That is done N at a
-# time (16) without the checks of time, which mean nothing on a busy GPU; then what no check has
-# caught is graded once more, one at a time, by the checks of time alone. --seconds: nothing more is
+# time (4: a driver makes contexts one after the other, and runs have a limit) without the checks of
+# time, which mean nothing on a busy GPU; then what no check has caught is graded once more, one at a
+# time, by the checks of time alone, unless --no-times. --seconds: nothing more is
 # begun after so many; what was not tried is counted as such. --out keeps the graders' reports.
 # --device=emulator tries the script where there is no GPU: order is judged there, and the grader's
 # cache is filled, so that BUILD can be carried to a machine with a GPU and no compiler.
@@ -42,13 +44,14 @@ if [ "${1-}" = one ]; then
     exit 0
 fi
 
-device=gpu jobs=16 out='' seconds=100000 lessons='' list=
+device=gpu jobs=4 timed=yes out='' seconds=100000 lessons='' list=
 build=${1:?the build folder}
 shift
 for word; do
     case $word in
     --device=*) device=${word#*=} ;;
     --jobs=*) jobs=${word#*=} ;;
+    --no-times) timed= ;;
     --out=*) out=${word#*=} ;;
     --seconds=*) seconds=${word#*=} ;;
     --list) list=yes ;;
@@ -91,6 +94,7 @@ xargs -P "$jobs" -L 1 "$0" one "$grader" "$device" "$out" "*-$times" "$end" <"$o
 
 # What was not caught yet, by its times.
 while read -r lesson name file; do
+    [ -n "$timed" ] || break
     at=$out/$lesson/$name
     [ "$(cat "$at.status" 2>/dev/null)" = 0 ] || continue
     mv "$at.report" "$at.report.values"
@@ -118,7 +122,7 @@ done <"$out/list" | tee "$out/lines"
 
 awk -v device="$device" '
     { split($1, path, "/") }
-    path[2] == "solution" { if ($2 != "passed") bad = bad " " path[1]; next }
+    path[2] == "solution" { if ($2 != "passed") bad = bad " " path[1] " (" $2 ")"; next }
     {
         if (!(path[1] in tried)) order[++lessons] = path[1]
         tried[path[1]]++; count[path[1], $2]++; total++; all[$2]++
