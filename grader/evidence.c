@@ -19,7 +19,7 @@ struct evidence_index {
     struct request_link *links;
     size_t link_count;
     uint32_t *position; /* of each record: where it was asked for, as an index into the trace */
-    bool callers_known; /* some record has a caller: those without one are then not the student's */
+    bool callers_known; /* the device knows them: records without one are not the student's */
 };
 
 static int compare_links(const void *a, const void *b)
@@ -65,7 +65,7 @@ int evidence_index_build(struct evidence *evidence)
     if (index->links == NULL || index->position == NULL) return -1;
     for (size_t i = 0; i < trace->count; i++) {
         const struct trace_record *r = &trace->records[i];
-        if (r->caller != 0) index->callers_known = true;
+        if (r->caller != 0 && r->what != TRACE_THREAD) index->callers_known = true;
         if (r->request == 0 || (r->kind != TRACE_CALL && r->kind != TRACE_OPERATION)) continue;
         index->links[index->link_count++] = (struct request_link){
             .process = r->process, .request = r->request, .kind = r->kind, .index = (uint32_t)i};

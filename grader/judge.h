@@ -309,7 +309,8 @@ void verdict_findings_after(struct verdict *verdict, const struct evidence *evid
                             const char *const *names, const char *before);
 
 /* Fails for every object that the student's code made in the phase (NULL: the whole run) and that
- * did not end before the phase did, at the line that made it. */
+ * did not end before the phase did, at the line that made it; among them threads that were neither
+ * joined nor detached, or were detached and made a call after the phase. */
 void verdict_leaks(struct verdict *verdict, const struct evidence *evidence,
                    const struct phase *phase);
 

@@ -100,16 +100,61 @@ void verdict_findings_after(struct verdict *verdict, const struct evidence *evid
 /* ---- leaks ------------------------------------------------------------------------------------
  */
 
-/* Was the object ended before the record `end`? */
-static bool was_ended(const struct evidence *evidence, const struct trace_record *created,
-                      const struct trace_record *end)
+/* The record of the object's end, if that was before the record `end`; or NULL. */
+static const struct trace_record *ending_of(const struct evidence *evidence,
+                                            const struct trace_record *created,
+                                            const struct trace_record *end)
 {
     struct query query = {.kind = TRACE_DESTROY,
                           .what = created->what,
                           .object = created->object,
                           .process = created->process};
     const struct trace_record *destroyed = evidence_next(evidence, &query, created);
-    return destroyed != NULL && (end == NULL || destroyed < end);
+    return destroyed != NULL && (end == NULL || destroyed < end) ? destroyed : NULL;
+}
+
+/* A detached thread ends by itself, at some time: what is wrong is one that had not. A call after
+ * the phase's end is proof, and so is that it is still there much later; it may take a moment to be
+ * gone after it has said that it is done. */
+static const struct trace_record *call_after(const struct evidence *evidence,
+                                             const struct trace_record *thread,
+                                             const struct trace_record *end)
+{
+    struct query query = {
+        .kind = TRACE_CALL, .process = thread->process, .thread = (uint32_t)thread->count};
+    return thread->count != 0 ? evidence_next(evidence, &query, end) : NULL;
+}
+
+static void threads_at_work(struct verdict *verdict, const struct evidence *evidence,
+                            const struct phase *phase, const char *before)
+{
+    struct query query = {
+        .phase = phase, .kind = TRACE_CREATE, .what = TRACE_THREAD, .student = true};
+    const struct trace_record *end = &evidence->trace.records[phase->last];
+
+    for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &query, r)) != NULL;) {
+        const struct trace_record *ending = ending_of(evidence, r, end);
+        if (ending == NULL || !(ending->flags & TRACE_DETACHED)) continue;
+        const struct trace_record *call = call_after(evidence, r, end);
+        if (call == NULL && ending->count == 0) continue;
+        const char *blank = *before != '\0' ? " " : "";
+        if (call != NULL)
+            verdict_fail(verdict, evidence, r,
+                         "%s%sA thread that was started here and detached was still at work when "
+                         "the function had returned: it called %s.",
+                         before, blank, call->name);
+        else
+            verdict_fail(verdict, evidence, r,
+                         "%s%sA thread that was started here and detached had not ended when the "
+                         "function had returned, nor a while later.",
+                         before, blank);
+        verdict_kind(verdict, "leak");
+        verdict_why(verdict, "What it works on is the caller's again, who reads it, or releases "
+                             "it, while the thread still writes.");
+        verdict_hint(verdict, "Join it instead of detaching it, or let it tell when it is done "
+                              "(a semaphore, a condition variable) and wait for that.");
+        return; /* the others as well, from the same line */
+    }
 }
 
 void verdict_leaks(struct verdict *verdict, const struct evidence *evidence,
@@ -130,7 +175,7 @@ void verdict_leaks_after(struct verdict *verdict, const struct evidence *evidenc
     /* One failure per line that leaks, however often it does. */
     for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &query, r)) != NULL;) {
         size_t i = 0;
-        if ((r->flags & TRACE_IMPLICIT) || was_ended(evidence, r, end)) continue;
+        if ((r->flags & TRACE_IMPLICIT) || ending_of(evidence, r, end) != NULL) continue;
         while (i < places && (leaked[i]->caller != r->caller || leaked[i]->what != r->what)) i++;
         if (i == LEAK_PLACES) continue;
         if (i == places) {
@@ -149,13 +194,13 @@ void verdict_leaks_after(struct verdict *verdict, const struct evidence *evidenc
         verdict_fail(verdict, evidence, leaked[i], "%s%s%s", before, *before != '\0' ? " " : "",
                      sentence);
         verdict_kind(verdict, "leak");
-        verdict_why(verdict, "What is not given back is held until the program ends: a program "
-                             "that runs for days runs out of it.");
+        verdict_why(verdict, "%s", row->why);
         verdict_hint(verdict,
                      "It is %s by %s, on every path out of the function, also the ones after an "
                      "error.",
                      row->ended, row->by);
     }
+    if (phase != NULL) threads_at_work(verdict, evidence, phase, before);
 }
 
 /* ---- failed calls ------------------------------------------------------------------------------

@@ -59,6 +59,7 @@ enum trace_what {
     TRACE_DEVICE_MEMORY,
     TRACE_PINNED_MEMORY,
     TRACE_MANAGED_MEMORY,
+    TRACE_THREAD, /* of the host; ended: joined or detached */
     TRACE_KERNEL, /* from here on: operations */
     TRACE_COPY,
     TRACE_SET,
@@ -90,6 +91,7 @@ enum trace_flag {
     TRACE_NON_BLOCKING = 1u << 6,    /* CREATE of a stream */
     TRACE_CAN_FAIL = 1u << 7,        /* CALL: one that the software device can make fail */
     TRACE_MADE_TO_FAIL = 1u << 8,    /* CALL: it did, and did nothing else: text = as if what */
+    TRACE_DETACHED = 1u << 9,        /* DESTROY of a thread: nobody waited for its end */
 };
 
 /* Identifiers: 0 is "none"; otherwise small numbers, given once per process and never reused, so
@@ -113,7 +115,9 @@ struct trace_record {
     uint64_t bytes;
     uint64_t address;
     uint64_t caller; /* return address into the submission's code; 0 where unknown */
-    uint64_t count;  /* OPERATION kernel: threads in the grid; FINDING: times it was seen */
+    uint64_t count;  /* OPERATION kernel: threads in the grid; FINDING: times it was seen; CREATE of
+                        a thread: its number, as in `thread`, or 0: it has not begun; DESTROY of a
+                        detached thread: 1: long after the function's end it had not ended */
     uint32_t line;   /* FINDING in device code: line of `file`; 0 where unknown */
     uint32_t stack;  /* object of the TRACE_STACK with the calls up to `caller`; 0: not recorded */
     char name[TRACE_NAME_SIZE]; /* CALL: the API's name without version suffix; kernel's name */
@@ -188,7 +192,8 @@ const struct trace_finding *trace_finding_find(const char *kind);
  * destroyed. NULL: `what` is none. */
 struct trace_held {
     const char *article, *made, *ended;
-    const char *by; /* the call that ends it */
+    const char *by;  /* the call that ends it */
+    const char *why; /* it matters that it is ended */
 };
 const struct trace_held *trace_held(uint32_t what);
 

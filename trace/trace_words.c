@@ -12,9 +12,9 @@ static const char *const kind_names[TRACE_KIND_COUNT] = {
     "destroy", "operation", "finding", "setting", "stack"};
 
 static const char *const what_names[TRACE_WHAT_COUNT] = {
-    "nothing",       "context",       "stream",         "event",     "module",
-    "device memory", "pinned memory", "managed memory", "kernel",    "copy",
-    "memset",        "host function", "event record",   "event wait"};
+    "nothing",       "context",       "stream",         "event",        "module",
+    "device memory", "pinned memory", "managed memory", "thread",       "kernel",
+    "copy",          "memset",        "host function",  "event record", "event wait"};
 
 static const char *const place_names[TRACE_PLACE_COUNT] = {"nowhere", "pageable", "pinned",
                                                            "device",  "managed",  "array"};
@@ -34,14 +34,23 @@ const char *trace_place_name(uint32_t place)
     return place < TRACE_PLACE_COUNT ? place_names[place] : "unknown";
 }
 
+static const char is_held[] =
+    "What is not given back is held until the program ends: a program that runs for days runs out "
+    "of it.";
+
 static const struct trace_held held[TRACE_WHAT_COUNT] = {
-    [TRACE_CONTEXT] = {"a ", "created", "destroyed", "cuCtxDestroy"},
-    [TRACE_STREAM] = {"a ", "created", "destroyed", "cudaStreamDestroy (cuStreamDestroy)"},
-    [TRACE_EVENT] = {"an ", "created", "destroyed", "cudaEventDestroy (cuEventDestroy)"},
-    [TRACE_LIBRARY] = {"a ", "loaded", "unloaded", "cuModuleUnload, or the end of its context"},
-    [TRACE_DEVICE_MEMORY] = {"", "allocated", "released", "cudaFree (cuMemFree)"},
-    [TRACE_PINNED_MEMORY] = {"", "allocated", "released", "cudaFreeHost (cuMemFreeHost)"},
-    [TRACE_MANAGED_MEMORY] = {"", "allocated", "released", "cudaFree (cuMemFree)"},
+    [TRACE_CONTEXT] = {"a ", "created", "destroyed", "cuCtxDestroy", is_held},
+    [TRACE_STREAM] = {"a ", "created", "destroyed", "cudaStreamDestroy (cuStreamDestroy)", is_held},
+    [TRACE_EVENT] = {"an ", "created", "destroyed", "cudaEventDestroy (cuEventDestroy)", is_held},
+    [TRACE_LIBRARY] = {"a ", "loaded", "unloaded", "cuModuleUnload, or the end of its context",
+                       is_held},
+    [TRACE_DEVICE_MEMORY] = {"", "allocated", "released", "cudaFree (cuMemFree)", is_held},
+    [TRACE_PINNED_MEMORY] = {"", "allocated", "released", "cudaFreeHost (cuMemFreeHost)", is_held},
+    [TRACE_MANAGED_MEMORY] = {"", "allocated", "released", "cudaFree (cuMemFree)", is_held},
+    [TRACE_THREAD] = {"a ", "started", "joined", "pthread_join (thrd_join)",
+                      "Until it is joined nobody knows that it has ended: it may still be at work, "
+                      "on memory that its starter releases, and what it found out is lost. Its "
+                      "stack is held until the program ends."},
 };
 
 const struct trace_held *trace_held(uint32_t what)

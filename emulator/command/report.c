@@ -96,6 +96,16 @@ static int by_position(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Whether the record's process has started the device: other programs, such as those that a script
+ * calls, may keep their threads. */
+static bool used_device(const struct trace *trace, const struct trace_record *record)
+{
+    for (size_t i = 0; i < trace->count; i++)
+        if (trace->records[i].kind == TRACE_SETTING && trace->records[i].process == record->process)
+            return true;
+    return false;
+}
+
 /* What was made by the submission, can be given back, and was not; in the order of being made. */
 static const struct trace_record **find_leaks(const struct trace *trace, size_t *count)
 {
@@ -114,7 +124,8 @@ static const struct trace_record **find_leaks(const struct trace *trace, size_t 
         const struct trace_record *r = sorted[i], *next = i + 1 < objects ? sorted[i + 1] : NULL;
         bool ended = next != NULL && next->kind == TRACE_DESTROY && next->process == r->process &&
                      next->what == r->what && next->object == r->object;
-        if (r->kind == TRACE_CREATE && !ended && !(r->flags & TRACE_IMPLICIT)) sorted[left++] = r;
+        if (r->kind != TRACE_CREATE || ended || (r->flags & TRACE_IMPLICIT)) continue;
+        if (r->what != TRACE_THREAD || used_device(trace, r)) sorted[left++] = r;
     }
     qsort(sorted, left, sizeof *sorted, by_position);
     *count = left;

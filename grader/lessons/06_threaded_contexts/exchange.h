@@ -45,9 +45,6 @@ struct threaded_input {
 struct threaded_answer {
     int32_t error;          /* what the function returned */
     uint32_t children_left; /* 1: a child of it could still be waited for afterwards */
-    uint32_t threads_started, threads_joined;
-    uint32_t started_before_join; /* how many were, when the first was joined */
-    uint32_t reserved;
     struct {
         int32_t error;
         uint32_t reserved;

@@ -454,8 +454,37 @@ static size_t most_at_once(const struct evidence *evidence, const struct phase *
     return most;
 }
 
+/* How many threads were started, and how many when the first was joined. Threads that are not
+ * joined leave another proof of how they were run: all are started before the first has done its
+ * work and destroys its context, as long as new threads let their starter go first. */
+struct starts {
+    size_t all, before_first_end;
+    bool joined;
+};
+
+static struct starts starts_of(const struct evidence *evidence, const struct phase *phase)
+{
+    struct starts starts = {0};
+    size_t before_first_context_ends = 0;
+    bool context_ended = false;
+    for (size_t i = phase->first; i <= phase->last; i++) {
+        const struct trace_record *r = &evidence->trace.records[i];
+        if (r->what == TRACE_THREAD && r->kind == TRACE_CREATE) {
+            starts.all++;
+            if (!starts.joined) starts.before_first_end++;
+            if (!context_ended) before_first_context_ends++;
+        }
+        if (r->what == TRACE_THREAD && r->kind == TRACE_DESTROY && !(r->flags & TRACE_DETACHED))
+            starts.joined = true;
+        if (r->what == TRACE_CONTEXT && r->kind == TRACE_DESTROY) context_ended = true;
+    }
+    const bool starter_first = evidence->order != NULL && strcmp(evidence->order, "latest") == 0;
+    if (!starts.joined && starter_first) starts.before_first_end = before_first_context_ends;
+    return starts;
+}
+
 /* Two kinds of proof, as one of them may be missing: on a busy machine a short thread may have
- * ended before the next one has begun, and threads may be started in ways that are not counted. */
+ * ended before the next one has begun, and threads may be started in ways that are not seen. */
 static void judge_together(struct verdict *verdict, const struct evidence *evidence)
 {
     if (!written(verdict, evidence)) return;
@@ -463,17 +492,17 @@ static void judge_together(struct verdict *verdict, const struct evidence *evide
     if (!view_of(verdict, evidence, 0, &view)) return;
     struct contexts contexts = contexts_of(evidence, &view.phase);
     if (!contexts_counted(verdict, evidence, &view, &contexts)) return;
-    size_t most = most_at_once(evidence, &view.phase);
-    const struct threaded_answer *answer = view.answer;
-    bool counted = answer->threads_started >= view.call->count && answer->threads_joined > 0;
+    const size_t most = most_at_once(evidence, &view.phase);
+    const struct starts starts = starts_of(evidence, &view.phase);
+    const bool seen = starts.all >= view.call->count;
     if (evidence->device == DRIVE_GPU) /* the emulator is done before the next thread begins */
         verdict_figure(verdict, "contexts_at_once", "%zu of %u contexts existed at one time", most,
                        view.call->count);
-    if (counted ? answer->started_before_join >= view.call->count : most > 1) return;
-    if (counted)
+    if (seen ? starts.before_first_end >= view.call->count : most > 1) return;
+    if (seen && starts.joined)
         verdict_fail_in(verdict, evidence, BY_THREADS,
-                        "A thread was joined when only %u of %u had been started.",
-                        answer->started_before_join, view.call->count);
+                        "A thread was joined when only %zu of %u had been started.",
+                        starts.before_first_end, view.call->count);
     else
         verdict_fail_in(verdict, evidence, BY_THREADS,
                         "No two contexts existed at the same time: the threads ran one after "

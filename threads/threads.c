@@ -1,0 +1,314 @@
+#include "threads/threads_parts.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PUBLIC __attribute__((visibility("default")))
+
+static struct {
+    pthread_mutex_t mutex;
+    uintptr_t begin, end; /* of the watched module */
+    struct trace_writer *trace;
+    uint64_t last_id;
+    struct host_thread *threads;
+} watch = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+void threads_lock(void)
+{
+    pthread_mutex_lock(&watch.mutex);
+}
+
+void threads_unlock(void)
+{
+    pthread_mutex_unlock(&watch.mutex);
+}
+
+struct host_thread *threads_first(void)
+{
+    return watch.threads;
+}
+
+/* ---- the watched module ------------------------------------------------------------------------
+ */
+
+static int look_at_module(struct dl_phdr_info *info, size_t size, void *data)
+{
+    const uintptr_t inside = (uintptr_t)data;
+    uintptr_t begin = UINTPTR_MAX, end = 0;
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        if (part->p_type != PT_LOAD) continue;
+        const uintptr_t from = (uintptr_t)info->dlpi_addr + (uintptr_t)part->p_vaddr;
+        if (from < begin) begin = from;
+        if (from + part->p_memsz > end) end = from + part->p_memsz;
+    }
+    if (inside < begin || inside >= end) return 0;
+    watch.begin = begin;
+    watch.end = end;
+    return 1;
+}
+
+static bool is_watched(const void *caller)
+{
+    return (uintptr_t)caller >= watch.begin && (uintptr_t)caller < watch.end;
+}
+
+/* The thread that forks may be one of ours, and goes on in the child; the others do not exist
+ * there. What stood for them is lost: nobody may free what another thread was about to change. */
+static void in_child(void)
+{
+    watch.threads = NULL;
+    order_forget();
+    pthread_mutex_init(&watch.mutex, NULL);
+}
+
+void threads_watch(const void *inside, const char *order, struct trace_writer *trace)
+{
+    watch.trace = trace;
+    order_set(order);
+    pthread_atfork(threads_lock, threads_unlock, in_child);
+    dl_iterate_phdr(look_at_module, (void *)(uintptr_t)inside);
+}
+
+/* ---- what becomes of a thread; under the lock ---------------------------------------------------
+ */
+
+static uint64_t *tell_end(const struct host_thread *thread, const char *name, uint32_t flags)
+{
+    struct trace_record record = {
+        .kind = TRACE_DESTROY, .what = TRACE_THREAD, .object = thread->id, .flags = flags};
+    trace_copy_string(record.name, sizeof record.name, name);
+    return trace_put_counted(watch.trace, &record);
+}
+
+static void drop(struct host_thread *thread)
+{
+    for (struct host_thread **at = &watch.threads; *at != NULL; at = &(*at)->next)
+        if (*at == thread) {
+            *at = thread->next;
+            free(thread);
+            return;
+        }
+}
+
+/* Before the real call. The lock is then held until start_ends, so that whatever the new thread
+ * does comes behind the record of its being started. NULL: no memory. */
+static struct host_thread *start_begins(const void *caller)
+{
+    struct host_thread *thread = calloc(1, sizeof *thread);
+    if (thread == NULL) return NULL;
+    threads_lock();
+    thread->id = ++watch.last_id;
+    thread->caller = (uint64_t)(uintptr_t)caller;
+    thread->starter = gettid();
+    thread->joinable = true;
+    thread->next = watch.threads;
+    watch.threads = thread;
+    return thread;
+}
+
+static void start_ends(struct host_thread *thread, const char *name, bool started, bool detached)
+{
+    struct trace_record record = {
+        .kind = TRACE_CREATE, .what = TRACE_THREAD, .object = thread->id, .caller = thread->caller};
+    if (!started) {
+        drop(thread);
+        threads_unlock();
+        return;
+    }
+    trace_copy_string(record.name, sizeof record.name, name);
+    thread->told = trace_put_counted(watch.trace, &record);
+    if (detached) {
+        thread->told_left = tell_end(thread, name, TRACE_DETACHED);
+        thread->joinable = false;
+    }
+    order_decide(thread);
+    order_hold_starter(thread->id);
+    threads_unlock();
+}
+
+/* In the new thread. */
+static void begins(struct host_thread *thread)
+{
+    threads_lock();
+    thread->number = gettid();
+    if (thread->told != NULL) *thread->told = (uint64_t)thread->number;
+    order_hold_thread(thread);
+    threads_unlock();
+}
+
+/* In the thread, however it ends: return, pthread_exit, cancellation. */
+static void ends(void *argument)
+{
+    struct host_thread *thread = argument;
+    threads_lock();
+    order_waits(thread->number);
+    thread->ended = true;
+    if (!thread->joinable) drop(thread);
+    threads_unlock();
+}
+
+static void *posix_main(void *argument)
+{
+    struct host_thread *thread = argument;
+    void *result;
+    pthread_cleanup_push(ends, thread);
+    begins(thread);
+    result = thread->function.posix(thread->argument);
+    pthread_cleanup_pop(1);
+    return result;
+}
+
+static int c11_main(void *argument)
+{
+    struct host_thread *thread = argument;
+    int result;
+    pthread_cleanup_push(ends, thread);
+    begins(thread);
+    result = thread->function.c11(thread->argument);
+    pthread_cleanup_pop(1);
+    return result;
+}
+
+/* The thread of that handle, to be given back by the caller, or NULL: not one of ours. A handle may
+ * belong to a new thread as soon as the real call has given it back, hence first. */
+static struct host_thread *give_back_begins(pthread_t handle, bool joins)
+{
+    struct host_thread *thread;
+    threads_lock();
+    for (thread = watch.threads; thread != NULL; thread = thread->next)
+        if (thread->joinable && !thread->joining && pthread_equal(thread->handle, handle)) break;
+    if (thread != NULL) thread->joining = true;
+    if (thread != NULL && joins) order_is_wanted(thread);
+    if (joins) order_waits(gettid());
+    threads_unlock();
+    return thread;
+}
+
+static void give_back_ends(struct host_thread *thread, const char *name, bool done, uint32_t flags)
+{
+    threads_lock();
+    thread->joining = false;
+    if (done) {
+        thread->told_left = tell_end(thread, name, flags);
+        thread->joinable = false;
+        /* A joined one has ended; a detached one is needed until it has. */
+        if (thread->ended || !(flags & TRACE_DETACHED)) drop(thread);
+    }
+    threads_unlock();
+}
+
+static bool any_at_work(void)
+{
+    for (const struct host_thread *thread = watch.threads; thread != NULL; thread = thread->next)
+        if (!thread->ended && thread->hold != HOLD_FOREVER) return true;
+    return false;
+}
+
+void threads_settle(void)
+{
+    enum { MOST_SECONDS = 2 };
+    const time_t begin = time(NULL);
+    threads_lock();
+    order_freeze();
+    while (any_at_work() && time(NULL) - begin <= MOST_SECONDS) order_pause();
+    for (struct host_thread *thread = watch.threads; thread != NULL; thread = thread->next)
+        if (!thread->ended && thread->told_left != NULL) *thread->told_left = 1;
+    threads_unlock();
+}
+
+/* ---- the system's functions ---------------------------------------------------------------------
+ */
+
+/* Calls the function of that name behind ours. Through a union, because C has no conversion from a
+ * pointer to an object to one to a function. */
+static void *behind(void **known, const char *name)
+{
+    void *address = __atomic_load_n(known, __ATOMIC_RELAXED);
+    if (address != NULL) return address;
+    address = dlsym(RTLD_NEXT, name);
+    if (address == NULL) abort(); /* a C library that has threads, and not this function */
+    __atomic_store_n(known, address, __ATOMIC_RELAXED);
+    return address;
+}
+
+#define BEHIND(name, parameters)                                                                   \
+    static void *known;                                                                            \
+    const union {                                                                                  \
+        void *address;                                                                             \
+        int(*call) parameters;                                                                     \
+    } real = {.address = behind(&known, #name)}
+
+static bool is_detached(const pthread_attr_t *attributes)
+{
+    int state = PTHREAD_CREATE_JOINABLE;
+    if (attributes != NULL) pthread_attr_getdetachstate(attributes, &state);
+    return state == PTHREAD_CREATE_DETACHED;
+}
+
+PUBLIC int pthread_create(pthread_t *handle, const pthread_attr_t *attributes,
+                          void *(*function)(void *), void *argument)
+{
+    BEHIND(pthread_create, (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *));
+    const void *caller = __builtin_return_address(0);
+    if (!is_watched(caller)) return real.call(handle, attributes, function, argument);
+
+    struct host_thread *thread = start_begins(caller);
+    if (thread == NULL) return EAGAIN;
+    thread->function.posix = function;
+    thread->argument = argument;
+    const int error = real.call(&thread->handle, attributes, posix_main, thread);
+    if (error == 0) *handle = thread->handle;
+    start_ends(thread, __func__, error == 0, is_detached(attributes));
+    return error;
+}
+
+PUBLIC int thrd_create(thrd_t *handle, thrd_start_t function, void *argument)
+{
+    BEHIND(thrd_create, (thrd_t *, thrd_start_t, void *));
+    const void *caller = __builtin_return_address(0);
+    if (!is_watched(caller)) return real.call(handle, function, argument);
+
+    struct host_thread *thread = start_begins(caller);
+    if (thread == NULL) return thrd_nomem;
+    thread->function.c11 = function;
+    thread->argument = argument;
+    const int result = real.call(&thread->handle, c11_main, thread);
+    if (result == thrd_success) *handle = thread->handle;
+    start_ends(thread, __func__, result == thrd_success, false);
+    return result;
+}
+
+#define GIVE_BACK(name, handle, parameters, arguments, joins, flags)                               \
+    PUBLIC int name parameters                                                                     \
+    {                                                                                              \
+        BEHIND(name, parameters);                                                                  \
+        struct host_thread *given = give_back_begins(handle, joins);                               \
+        const int result = real.call arguments;                                                    \
+        if (given != NULL) give_back_ends(given, #name, result == 0, flags);                       \
+        return result;                                                                             \
+    }
+#define JOIN(name, handle, parameters, arguments)                                                  \
+    GIVE_BACK(name, handle, parameters, arguments, true, 0)
+#define DETACH(name, handle, parameters, arguments)                                                \
+    GIVE_BACK(name, handle, parameters, arguments, false, TRACE_DETACHED)
+/* Only what the watched code itself waits for: the device's own waits, inside a call of CUDA's, say
+ * nothing about its threads. */
+#define WAIT(name, parameters, arguments)                                                          \
+    PUBLIC int name parameters                                                                     \
+    {                                                                                              \
+        BEHIND(name, parameters);                                                                  \
+        if (order_holds_any() && is_watched(__builtin_return_address(0))) {                        \
+            threads_lock();                                                                        \
+            order_waits(gettid());                                                                 \
+            threads_unlock();                                                                      \
+        }                                                                                          \
+        return real.call arguments;                                                                \
+    }
+#include "threads/threads_calls.def"
