@@ -42,23 +42,27 @@ cudaError_t streams_run(struct streams_lane lanes[], size_t count, streams_kerne
 {
     cudaError_t error = cudaSuccess;
 
-    /* Breadth-first: the first step of every lane, then the second of every lane, then the third.
-     * Depth-first (all three of lane 0, then of lane 1, ...) would do as well: a copy that waits
-     * for its kernel holds up neither copies the other way nor other lanes' kernels, although the
-     * streams are many and the device's queues few (measured: tests/gpu/issue_order.cu).
+    /* Depth-first: all three steps of a lane, then those of the next. The first lane is at work
+     * while the host still issues the second, and a copy out that waits for its kernel holds up
+     * nobody else's copy in, although the streams are many and the device's queues few.
+     * Breadth-first (every lane's copy in, then every kernel, ...) comes close; measured by
+     * tests/gpu/issue_order.cu.
      *
      * What must not stand here is a timed event behind each kernel. Its stamp waits for the kernel,
      * at the head of a queue that several streams share, and the next stream's kernel waits behind
      * it: only as many kernels run side by side as there are queues, 8 unless
      * CUDA_DEVICE_MAX_CONNECTIONS says otherwise. */
-    for (size_t i = 0; i < count && error == cudaSuccess; i++)
-        error = cudaMemcpyAsync(lanes[i].device, lanes[i].host, lanes[i].length * sizeof(float),
-                                cudaMemcpyHostToDevice, lanes[i].stream);
-    for (size_t i = 0; i < count && error == cudaSuccess; i++)
-        error = kernel(lanes[i].device, lanes[i].length, lanes[i].stream);
-    for (size_t i = 0; i < count && error == cudaSuccess; i++)
-        error = cudaMemcpyAsync(lanes[i].host, lanes[i].device, lanes[i].length * sizeof(float),
-                                cudaMemcpyDeviceToHost, lanes[i].stream);
+    for (size_t i = 0; i < count && error == cudaSuccess; i++) {
+        const struct streams_lane *lane = &lanes[i];
+        const size_t bytes = lane->length * sizeof(float);
+
+        error =
+            cudaMemcpyAsync(lane->device, lane->host, bytes, cudaMemcpyHostToDevice, lane->stream);
+        if (error == cudaSuccess) error = kernel(lane->device, lane->length, lane->stream);
+        if (error == cudaSuccess)
+            error = cudaMemcpyAsync(lane->host, lane->device, bytes, cudaMemcpyDeviceToHost,
+                                    lane->stream);
+    }
 
     /* The host waits only now, and for every stream, even when a step failed: the lanes that were
      * issued are still at work on memory that the caller is about to have back. */

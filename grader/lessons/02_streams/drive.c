@@ -1,5 +1,5 @@
 /* The drive of lesson 02: opens the lanes, runs them, closes them; and does the same work in its
- * own ways (one array after the other, depth-first) to compare with. */
+ * own ways (one array after the other, breadth-first) to compare with. */
 #include "grader/drive.h"
 #include "grader/lessons/02_streams/exchange.h"
 #include "kernels/broken.h"
@@ -154,19 +154,17 @@ static cudaError_t calibrate(const struct streams_input *input, const struct own
     return cudaSuccess;
 }
 
-static cudaError_t depth_first(const struct streams_lane *lanes, uint32_t count)
+static cudaError_t breadth_first(const struct streams_lane *lanes, uint32_t count)
 {
     cudaError_t error = cudaSuccess;
-    for (uint32_t i = 0; i < count && error == cudaSuccess; i++) {
-        const size_t bytes = lanes[i].length * sizeof(float);
-        error = cudaMemcpyAsync(lanes[i].device, lanes[i].host, bytes, cudaMemcpyHostToDevice,
-                                lanes[i].stream);
-        if (error == cudaSuccess)
-            error = multiply_divide_launch(lanes[i].device, lanes[i].length, lanes[i].stream);
-        if (error == cudaSuccess)
-            error = cudaMemcpyAsync(lanes[i].host, lanes[i].device, bytes, cudaMemcpyDeviceToHost,
-                                    lanes[i].stream);
-    }
+    for (uint32_t i = 0; i < count && error == cudaSuccess; i++)
+        error = cudaMemcpyAsync(lanes[i].device, lanes[i].host, lanes[i].length * sizeof(float),
+                                cudaMemcpyHostToDevice, lanes[i].stream);
+    for (uint32_t i = 0; i < count && error == cudaSuccess; i++)
+        error = multiply_divide_launch(lanes[i].device, lanes[i].length, lanes[i].stream);
+    for (uint32_t i = 0; i < count && error == cudaSuccess; i++)
+        error = cudaMemcpyAsync(lanes[i].host, lanes[i].device, lanes[i].length * sizeof(float),
+                                cudaMemcpyDeviceToHost, lanes[i].stream);
     const cudaError_t waited = cudaDeviceSynchronize();
     return error == cudaSuccess ? waited : error;
 }
@@ -288,9 +286,9 @@ int drive_main(struct drive *drive)
             if (failures) run_fails(drive, lanes);
             for (uint32_t round = 0; round < input->rounds; round++) run(drive, lanes, round);
             if (comparing) {
-                drive_begin(drive, STREAMS_PHASE_DEPTH, 0);
-                output->depth_first = depth_first(lanes, input->count);
-                drive_end(drive, STREAMS_PHASE_DEPTH, 0);
+                drive_begin(drive, STREAMS_PHASE_BREADTH, 0);
+                output->breadth_first = breadth_first(lanes, input->count);
+                drive_end(drive, STREAMS_PHASE_BREADTH, 0);
             }
         }
         drive_begin(drive, STREAMS_PHASE_CLOSE, 0);

@@ -39,25 +39,25 @@ struct streams_output {
     uint32_t busy;       /* streams with work left after streams_run, over all rounds */
     /* Run "failures". */
     int32_t open_failed, run_failed, close_again;
-    uint32_t kept;        /* pointers that were not NULL after streams_open had failed */
-    uint32_t kept_closed; /* and after streams_close */
-    uint32_t busy_failed; /* streams with work left after streams_run had failed */
-    int32_t depth_first;  /* run "compare": the drive's own calls */
+    uint32_t kept;         /* pointers that were not NULL after streams_open had failed */
+    uint32_t kept_closed;  /* and after streams_close */
+    uint32_t busy_failed;  /* streams with work left after streams_run had failed */
+    int32_t breadth_first; /* run "compare": the drive's own calls */
     int32_t reserved;
     uint64_t digests[STREAMS_ROUNDS][STREAMS_LANES];
     float values[]; /* where whole: rounds times total floats */
 };
 
 /* Phases. */
-#define STREAMS_PHASE_LIFE "life"           /* from before streams_open to after streams_close */
-#define STREAMS_PHASE_OPEN "open"           /* 0: succeeds */
-#define STREAMS_PHASE_OPEN_FAILS "no room"  /* streams_open with an impossible lane */
-#define STREAMS_PHASE_RUN "streams"         /* streams_run; index: the round */
-#define STREAMS_PHASE_RUN_FAILS "refused"   /* streams_run with a launch that is refused */
-#define STREAMS_PHASE_CLOSE "close"         /* 0 and 1 */
-#define STREAMS_PHASE_SERIAL "serial"       /* the drive's baseline: one array after the other */
-#define STREAMS_PHASE_CALIBRATE "calibrate" /* one array, each way twice, nothing beside it */
-#define STREAMS_PHASE_DEPTH "depth-first"   /* the drive, in the student's lanes */
+#define STREAMS_PHASE_LIFE "life"             /* from before streams_open to after streams_close */
+#define STREAMS_PHASE_OPEN "open"             /* 0: succeeds */
+#define STREAMS_PHASE_OPEN_FAILS "no room"    /* streams_open with an impossible lane */
+#define STREAMS_PHASE_RUN "streams"           /* streams_run; index: the round */
+#define STREAMS_PHASE_RUN_FAILS "refused"     /* streams_run with a launch that is refused */
+#define STREAMS_PHASE_CLOSE "close"           /* 0 and 1 */
+#define STREAMS_PHASE_SERIAL "serial"         /* the drive's baseline: one array after the other */
+#define STREAMS_PHASE_CALIBRATE "calibrate"   /* one array, each way twice, nothing beside it */
+#define STREAMS_PHASE_BREADTH "breadth-first" /* the drive, in the student's lanes */
 
 #define STREAMS_TOO_MANY ((size_t)1 << 50) /* floats: 4 PiB */
 

@@ -482,7 +482,7 @@ static void judge_speed_up(struct verdict *verdict, const struct evidence *evide
 
     const double streams = timing_of_phase(evidence, STREAMS_PHASE_RUN);
     const double serial = timing_of_phase(evidence, STREAMS_PHASE_SERIAL);
-    const double depth = timing_of_phase(evidence, STREAMS_PHASE_DEPTH);
+    const double breadth = timing_of_phase(evidence, STREAMS_PHASE_BREADTH);
     if (streams <= 0.0 || serial <= 0.0) {
         verdict_skip(verdict, "the device recorded no times");
         return;
@@ -497,10 +497,11 @@ static void judge_speed_up(struct verdict *verdict, const struct evidence *evide
         verdict_figure(verdict, "of_bound",
                        "%.0f %% of what copies in, kernels and copies out allow (%.3f ms)",
                        100.0 * bound / streams, bound * 1e3);
-    if (view.out->depth_first == 0 && depth > 0.0)
-        verdict_figure(verdict, "depth_first",
-                       "the same lanes issued depth-first by the grader: %.3f ms, %.1f times yours",
-                       depth * 1e3, depth / streams);
+    if (view.out->breadth_first == 0 && breadth > 0.0)
+        verdict_figure(
+            verdict, "breadth_first",
+            "the same lanes issued breadth-first by the grader: %.3f ms, %.1f times yours",
+            breadth * 1e3, breadth / streams);
     if (speed_up >= SPEED_UP) return;
     verdict_fail_in(verdict, evidence, RUN,
                     "streams_run is %.2f times as fast as one array after the other, from pageable "
