@@ -116,6 +116,30 @@ run "$subject" child
 exits 0 'a child of the program'
 says "$(at allocation): leak: Device memory (32 bytes)"
 
+for order in latest earliest random:2; do
+    run --order=$order "$subject" threads
+    exits 0 "threads, $order"
+    says "$(at thread): leak: A thread that was started here was never joined."
+    says '1 finding: leak (1)'
+done
+run "$subject" start_too_early
+exits 4 'a thread begins as late as it may'
+run --order=earliest "$subject" start_too_early
+exits 0 'a thread begins, and ends, as early as it may'
+
+# Other programs that run on the way keep their threads as they like.
+cat >keeps.c <<'END'
+#include <pthread.h>
+static void *work(void *p) { return p; }
+int main(void) { pthread_t t; return pthread_create(&t, NULL, work, NULL); }
+END
+"$cc" -pthread -o keeps keeps.c
+printf '#!/bin/sh\n./keeps && "%s" run_well\n' "$subject" >script
+chmod +x script
+run ./script
+exits 0 'a program without CUDA keeps a thread'
+stays_silent 'a program without CUDA keeps a thread'
+
 run "$subject" touch
 exits 139 'the host touches device memory'
 says "$(at touch): wrong side: host code read from address"

@@ -128,6 +128,21 @@ START_TEST(what_was_not_given_back_is_a_leak)
 }
 END_TEST
 
+START_TEST(a_thread_is_a_leak_where_the_device_was_used)
+{
+    struct trace_record records[] = {object(TRACE_CREATE, TRACE_THREAD, 1),
+                                     object(TRACE_CREATE, TRACE_THREAD, 2),
+                                     object(TRACE_DESTROY, TRACE_THREAD, 2),
+                                     object(TRACE_CREATE, TRACE_THREAD, 1),
+                                     {.kind = TRACE_SETTING, .process = 1}};
+    records[0].bytes = 0;
+    records[3].process = 2; /* another program of a script's */
+    ck_assert_int_eq(report_of(records, 5, 0, succeeded), 1);
+    ck_assert_ptr_nonnull(strstr(text, "leak: A thread that was started here was never joined."));
+    ck_assert_int_eq(report_of(records, 4, 0, succeeded), 0);
+}
+END_TEST
+
 START_TEST(a_program_that_failed_is_not_asked_for_what_it_held)
 {
     struct trace_record records[] = {object(TRACE_CREATE, TRACE_EVENT, 1)};
@@ -238,6 +253,7 @@ int main(void)
     tcase_add_test(tests, why_it_matters_is_said_once_for_a_kind);
     tcase_add_test(tests, without_a_place_the_sentence_tells_findings_apart);
     tcase_add_test(tests, what_was_not_given_back_is_a_leak);
+    tcase_add_test(tests, a_thread_is_a_leak_where_the_device_was_used);
     tcase_add_test(tests, a_program_that_failed_is_not_asked_for_what_it_held);
     tcase_add_test(tests, what_is_missing_from_the_trace_is_said);
     tcase_add_test(tests, a_program_that_made_no_call_is_told_so);

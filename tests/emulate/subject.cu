@@ -5,7 +5,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <cuda_runtime.h>
+#include <pthread.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 __global__ void fill(int *data, int n, int limit)
@@ -99,6 +101,51 @@ static int touch()
     return *data; // here: touch
 }
 
+static void *work(void *)
+{
+    run_well();
+    return nullptr;
+}
+
+static void *sleep_on(void *)
+{
+    for (;;) pause();
+}
+
+/* One thread is lost; those that are joined, or let go and still there, are not. */
+static int threads()
+{
+    pthread_t thread;
+    pthread_create(&thread, nullptr, work, nullptr);
+    pthread_join(thread, nullptr);
+    std::thread(work, nullptr).join();
+    pthread_create(&thread, nullptr, sleep_on, nullptr);
+    pthread_detach(thread);
+    pthread_create(&thread, nullptr, work, nullptr); // here: thread
+    return run_well();
+}
+
+/* What a thread is to work on is set behind its start, and its result read before its end. */
+static int *given, result;
+
+static void *read_given(void *)
+{
+    result = given != nullptr ? 4 : 0;
+    return nullptr;
+}
+
+static int start_too_early()
+{
+    int number = 0;
+    pthread_t thread;
+    cudaFree(nullptr);
+    pthread_create(&thread, nullptr, read_given, nullptr);
+    given = &number;
+    int seen = result;
+    pthread_join(thread, nullptr);
+    return 10 * seen + result; /* latest: 4, earliest: 0 */
+}
+
 static const struct {
     const char *name;
     int (*run)();
@@ -109,7 +156,9 @@ static const struct {
              {"wait", wait_for_signal},
              {"child", in_a_child},
              {"echo", echo},
-             {"touch", touch}};
+             {"touch", touch},
+             {"threads", threads},
+             {"start_too_early", start_too_early}};
 
 int main(int argc, char **argv)
 {

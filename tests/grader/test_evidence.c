@@ -153,6 +153,59 @@ START_TEST(many_leaks_of_one_line_are_one_failure)
 }
 END_TEST
 
+START_TEST(threads_are_to_be_joined_or_to_have_ended)
+{
+    struct trace_record records[] = {
+        MARK("run", 0, TRACE_BEGIN, 1),
+        OBJECT(TRACE_CREATE, TRACE_THREAD, 1), /* joined */
+        OBJECT(TRACE_CREATE, TRACE_THREAD, 2), /* nobody's */
+        OBJECT(TRACE_CREATE, TRACE_THREAD, 3), /* detached, and gone */
+        OBJECT(TRACE_CREATE, TRACE_THREAD, 4), /* detached, and there */
+        OBJECT(TRACE_DESTROY, TRACE_THREAD, 1),
+        OBJECT(TRACE_DESTROY, TRACE_THREAD, 3),
+        OBJECT(TRACE_DESTROY, TRACE_THREAD, 4),
+        MARK("run", 0, TRACE_END, 2),
+        CALL("cuInit", 1, 3, 4),
+    };
+    struct verdict *v = calloc(1, sizeof *v);
+    struct phase phase;
+
+    for (size_t i = 1; i < 8; i++) records[i].bytes = 0;
+    for (size_t i = 1; i < 5; i++) records[i].count = 100 + i;
+    records[6].flags = records[7].flags = TRACE_DETACHED;
+    records[9].thread = 101; /* that of one which was joined: somebody else has its number now */
+    struct evidence e = support_evidence(records, COUNT(records));
+    ck_assert(evidence_phase(&e, "run", 0, &phase));
+    verdict_leaks(v, &e, &phase);
+    ck_assert_uint_eq(v->failure_count, 1);
+    ck_assert_str_eq(v->failures[0].what, "A thread that was started here was never joined.");
+    ck_assert_ptr_nonnull(strstr(v->failures[0].why, "still be at work"));
+    evidence_release(&e);
+
+    memset(v, 0, sizeof *v);
+    records[9].thread = 104;
+    e = support_evidence(records, COUNT(records));
+    verdict_leaks_after(v, &e, &phase, "A call failed.");
+    ck_assert_uint_eq(v->failure_count, 2);
+    ck_assert_str_eq(v->failures[1].what,
+                     "A call failed. A thread that was started here and detached was still at work "
+                     "when the function had returned: it called cuInit.");
+    evidence_release(&e);
+
+    memset(v, 0, sizeof *v);
+    records[9].thread = 0;
+    records[6].count = 1; /* it has not ended */
+    e = support_evidence(records, COUNT(records));
+    verdict_leaks(v, &e, &phase);
+    ck_assert_uint_eq(v->failure_count, 2);
+    ck_assert_str_eq(v->failures[1].what,
+                     "A thread that was started here and detached had not ended when the function "
+                     "had returned, nor a while later.");
+    evidence_release(&e);
+    free(v);
+}
+END_TEST
+
 START_TEST(failed_calls_are_found)
 {
     struct trace_record records[] = {
@@ -397,6 +450,7 @@ int main(void)
     tcase_add_test(tcase, touching_is_not_overlapping);
     tcase_add_test(tcase, leaks_are_found);
     tcase_add_test(tcase, many_leaks_of_one_line_are_one_failure);
+    tcase_add_test(tcase, threads_are_to_be_joined_or_to_have_ended);
     tcase_add_test(tcase, failed_calls_are_found);
     tcase_add_test(tcase, findings_have_their_lines);
     tcase_add_test(tcase, addresses_in_sentences_become_lines);
