@@ -108,7 +108,7 @@ static int stop_window(struct exec_warp *warp, const struct exec_inst *inst, uns
         return exec_stop(warp, inst, EXEC_WRONG_SPACE, lane,
                          "a %s of %u byte%s at byte %llu of shared memory, but the block has %u "
                          "bytes of it (%u static, %u dynamic)",
-                         verb(store), size, plural(size), offset, warp->worker->shared_bytes,
+                         verb(store), size, plural(size), offset, warp->worker->user_shared,
                          warp->worker->function->info.static_shared,
                          warp->worker->launch->dynamic_shared);
     if (window == EXEC_WINDOW_LOCAL)

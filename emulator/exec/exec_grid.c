@@ -276,9 +276,12 @@ static bool worker_prepare(struct exec_worker *worker, struct exec_grid *grid)
     worker->grid_workspace = grid->workspace;
     worker->alone = grid->worker_count == 1;
     worker->dynamic_offset = (function->info.static_shared + 15) / 16 * 16;
-    worker->shared_bytes = grid->launch->dynamic_shared
-                               ? worker->dynamic_offset + grid->launch->dynamic_shared
-                               : function->info.static_shared;
+    worker->user_shared = grid->launch->dynamic_shared
+                              ? worker->dynamic_offset + grid->launch->dynamic_shared
+                              : function->info.static_shared;
+    worker->shared_bytes = worker->user_shared;
+    if (function->program->sees_reserved)
+        worker->shared_bytes = EXEC_RESERVED_FIRST(worker->user_shared) + EXEC_RESERVED_SHARED;
     worker->local_stride = function->stack_bytes;
     if (function->recursive) worker->local_stride += stack;
     worker->local_stride = (worker->local_stride + 15) / 16 * 16;

@@ -180,6 +180,7 @@ static uint32_t special_source(struct lower *lower, const struct ptx_operand *op
         lower_unsupported(lower, "the device does not have this special register");
         return NO_SLOT;
     }
+    if (exec_special_reserved(special)) lower->program->sees_reserved = true;
     return lower_constant(lower, EXEC_CONSTANT_SPECIAL, (int32_t)special, operand->component,
                           width);
 }

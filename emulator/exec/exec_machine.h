@@ -195,6 +195,7 @@ struct exec_program {
     size_t cache_count;
     uint8_t *looks; /* of each cache, malloc: its load is a look before the act; see exec_owner.h */
     size_t looks_room;
+    bool sees_reserved;       /* reads where the reserved shared memory is: see exec_special.c */
     bool watched;             /* made to be watched: see exec_shadow.h */
     bool failed;              /* out of memory while it was made */
     char refusal[200];        /* why no device could hold it; empty: one can */
@@ -206,6 +207,11 @@ struct exec_program {
 /* The bytes that a call takes from the stack beyond local variables: a return address, and what a
  * GPU would save. Bounds recursion that has no local variables. */
 #define EXEC_CALL_BYTES 32
+
+/* The shared memory of a block that a GPU keeps for itself, and lends to cooperative groups. Here
+ * it begins behind the block's own, and is there only for programs that ask where it is. */
+#define EXEC_RESERVED_SHARED 1024u
+#define EXEC_RESERVED_FIRST(bytes) (((bytes) + 15) / 16 * 16)
 
 /* One activation of a function, for the lanes that called it from the same frame. Kept for reuse
  * as long as the block's memory: calling again from the same frame finds it again. */
@@ -345,7 +351,8 @@ struct exec_worker {
     struct exec_region_cache *caches; /* one per load and store of the program */
     unsigned char *grid_workspace;    /* EXEC_GRID_WORKSPACE bytes */
     struct exec_counts counts;
-    uint32_t shared_bytes;   /* static and dynamic */
+    uint32_t shared_bytes;   /* static and dynamic, and behind them the reserved ones if seen */
+    uint32_t user_shared;    /* static and dynamic */
     uint32_t dynamic_offset; /* of the dynamic part */
     uint64_t local_stride;   /* bytes of local memory per lane */
     uint64_t block_serial;
@@ -458,6 +465,8 @@ void exec_frame_free(struct exec_frame *frame);
 
 /* Whether special register `special` (enum ptx_special) may differ from block to block. */
 bool exec_special_changes(unsigned special);
+/* Whether whoever reads it may touch the reserved shared memory. */
+bool exec_special_reserved(unsigned special);
 /* Writes its value for every lane of `warp` to a slot of `width` bytes per lane. */
 void exec_special_fill(const struct exec_warp *warp, unsigned special, unsigned component,
                        unsigned char *slot, uint32_t width);

@@ -11,6 +11,19 @@
 
 enum { MULTIPROCESSORS = 132, CYCLES_PER_INSTRUCTION = 4 };
 
+bool exec_special_reserved(unsigned special)
+{
+    switch (special) {
+    case PTX_SPECIAL_RESERVED_SMEM_OFFSET_BEGIN:
+    case PTX_SPECIAL_RESERVED_SMEM_OFFSET_END:
+    case PTX_SPECIAL_RESERVED_SMEM_OFFSET_0:
+    case PTX_SPECIAL_RESERVED_SMEM_OFFSET_1:
+        return true;
+    default:
+        return false;
+    }
+}
+
 bool exec_special_changes(unsigned special)
 {
     switch (special) {
@@ -59,8 +72,18 @@ static uint64_t uniform_value(const struct exec_warp *warp, unsigned special, un
     case PTX_SPECIAL_DYNAMIC_SMEM_SIZE:
         return launch->dynamic_shared;
     case PTX_SPECIAL_TOTAL_SMEM_SIZE:
+        return worker->user_shared;
     case PTX_SPECIAL_AGGR_SMEM_SIZE:
-        return worker->shared_bytes;
+        return worker->user_shared + EXEC_RESERVED_SHARED;
+    case PTX_SPECIAL_RESERVED_SMEM_OFFSET_BEGIN:
+    case PTX_SPECIAL_RESERVED_SMEM_OFFSET_0:
+        return EXEC_RESERVED_FIRST(worker->user_shared);
+    case PTX_SPECIAL_RESERVED_SMEM_OFFSET_1:
+        return EXEC_RESERVED_FIRST(worker->user_shared) + EXEC_RESERVED_SHARED / 2;
+    case PTX_SPECIAL_RESERVED_SMEM_OFFSET_END:
+        return EXEC_RESERVED_FIRST(worker->user_shared) + EXEC_RESERVED_SHARED;
+    case PTX_SPECIAL_RESERVED_SMEM_OFFSET_CAP:
+        return EXEC_RESERVED_SHARED;
     case PTX_SPECIAL_ENVREG:
         /* Cooperative groups find the grid's workspace in envreg 1 (high) and 2 (low half). */
         return component == 1 ? workspace >> 32 : component == 2 ? (uint32_t)workspace : 0;

@@ -522,6 +522,30 @@ START_TEST(special_registers)
 }
 END_TEST
 
+START_TEST(reserved_shared_memory)
+{
+    uint32_t out[2 * 64];
+    struct device_run result;
+    /* Every thread keeps a word there for its neighbour: 256 bytes are cooperative groups' share.
+     */
+    ck_assert_int_eq(
+        run_body("mov.u32 %a, %reserved_smem_offset_1;\nmov.u32 %b, %tid.x;\n"
+                 "mad.lo.u32 %a, %b, 4, %a;\nst.shared.u32 [%a], %b;\nbar.sync 0;\n"
+                 "xor.b32 %b, %b, 1;\nmov.u32 %a, %reserved_smem_offset_1;\n"
+                 "mad.lo.u32 %a, %b, 4, %a;\nld.shared.u32 %r, [%a];\n"
+                 "mov.u32 %a, %reserved_smem_offset_end;\n"
+                 "mov.u32 %b, %reserved_smem_offset_begin;\nsub.u32 %a, %a, %b;\n"
+                 "mad.lo.u32 %r, %a, 100, %r;\nmov.u32 %a, %aggr_smem_size;\n"
+                 "mov.u32 %b, %total_smem_size;\nsub.u32 %a, %a, %b;\n"
+                 "mad.lo.u32 %r, %a, 1000000, %r;\nmov.u32 %a, %reserved_smem_offset_cap;\n"
+                 "sub.u32 %r, %r, %a;",
+                 2, 64, NULL, out, 1, &result),
+        EXEC_DONE);
+    for (uint32_t t = 0; t < 2 * 64; t++)
+        ck_assert_uint_eq(out[t], 1024 * 1000000u + 1024 * 100 + ((t % 64) ^ 1) - 1024);
+}
+END_TEST
+
 START_TEST(unsupported_instructions_are_named)
 {
     struct device_run result;
@@ -622,6 +646,7 @@ int main(void)
     tcase_add_test(tests, guarded_writes_in_loops);
     tcase_add_test(tests, unwritten_registers);
     tcase_add_test(tests, special_registers);
+    tcase_add_test(tests, reserved_shared_memory);
     tcase_add_test(tests, unsupported_instructions_are_named);
     tcase_add_test(tests, any_number_of_workers);
     tcase_add_test(tests, the_first_fault_on_any_number_of_workers);
