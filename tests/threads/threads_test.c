@@ -140,16 +140,18 @@ static struct timespec soon(clockid_t clock)
     return t;
 }
 
+static long computed(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
 /* Computes for so many milliseconds of this thread's own time. */
 static void compute(long milliseconds)
 {
-    struct timespec t;
-    long begin = -1, now;
-    do {
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-        now = t.tv_sec * 1000 + t.tv_nsec / 1000000;
-        if (begin < 0) begin = now;
-    } while (now - begin < milliseconds);
+    const long begin = computed();
+    while (computed() - begin < milliseconds) continue;
 }
 
 /* ---- what is told ------------------------------------------------------------------------- */
@@ -299,6 +301,7 @@ START_TEST(it_may_end_in_any_way)
     ck_assert_ptr_eq(value, &value);
     pthread_t thread = start(never, NULL);
     ck_assert_int_eq(pthread_cancel(thread), 0);
+    usleep(20000); /* one that is held back looks after us meanwhile */
     ck_assert_int_eq(pthread_join(thread, &value), 0);
     ck_assert_ptr_eq(value, PTHREAD_CANCELED);
     expect(2, 2, 0);
@@ -311,10 +314,15 @@ END_TEST
 static void *forks(void *argument)
 {
     pid_t *child = argument;
+    pthread_t thread = start(note, NULL); /* held back, under latest */
     *child = fork();
-    if (*child != 0) return NULL;
-    /* The one thread of the child: its starter does not exist here. */
-    pthread_t thread = start(note, NULL);
+    if (*child != 0) {
+        pthread_join(thread, NULL);
+        return NULL;
+    }
+    /* The one thread of the child: its starter does not exist here, nor what it has started. */
+    if (threads_first() != NULL || order_holds_any()) _exit(8);
+    thread = start(note, NULL);
     sem_wait(&ended);
     pthread_join(thread, NULL);
     start(note, NULL);
@@ -342,7 +350,7 @@ START_TEST(a_forked_child_has_its_own)
     ck_assert_int_eq(balance, 1);
     atomic_store(&may_end, 1);
     pthread_join(left, NULL);
-    expect(4, 3, 0);
+    expect(5, 4, 0);
 }
 END_TEST
 
@@ -440,13 +448,15 @@ static void wait_once(pthread_t helper, pthread_t thread)
     }
 }
 
-/* A starter that sleeps a moment again and again is waiting in no way that is known: it would be
- * given up only after about a second. */
-static int naps_until_it_began(void)
+/* Who sleeps a moment again and again, and computes next to nothing, waits in no way that is known:
+ * that would take about a second until it is given up, a thousand naps; or, where each costs much
+ * time, as many as make up a turn. */
+enum { FEW_NAPS = 100 };
+static int naps_until(atomic_int *value)
 {
     const struct timespec nap = {.tv_nsec = 1000000};
     int naps = 0;
-    for (; atomic_load(&began) == 0; naps++) nanosleep(&nap, NULL);
+    for (; atomic_load(value) == 0; naps++) nanosleep(&nap, NULL);
     return naps;
 }
 
@@ -472,7 +482,7 @@ START_TEST(latest_nothing_begins_before_its_starter_waits)
         pthread_mutex_unlock(&waits.mutex);
     else
         mtx_unlock(&waits.mutex11);
-    ck_assert_int_lt(naps_until_it_began(), 500);
+    ck_assert_int_lt(naps_until(&began), FEW_NAPS);
 
     atomic_store(&waits.stop, 1);
     if (_i != JOIN) pthread_join(helper, NULL);
@@ -509,21 +519,37 @@ static void *reads(void *argument)
     return argument;
 }
 
+static void *counts_naps(void *naps)
+{
+    atomic_store((atomic_int *)naps, naps_until(&began));
+    return naps;
+}
+
 START_TEST(a_wait_that_is_not_known_stops_nobody)
 {
+    atomic_int naps = 0;
     char c;
     ck_assert_int_eq(pipe(pipes), 0);
-    watch("latest");
+    watch(NULL);
+    pthread_t watcher = start(counts_naps, &naps);
+    order_set("latest");
     pthread_t thread = start(writes, NULL);
     ck_assert_int_eq(read(pipes[0], &c, 1), 1);
+    pthread_join(watcher, NULL);
     pthread_join(thread, NULL);
-    /* One that only looks, for ever. */
-    thread = start(until_allowed, NULL);
-    atomic_store(&began, 0);
+    ck_assert_int_lt(atomic_load(&naps), FEW_NAPS);
+}
+END_TEST
+
+START_TEST(a_starter_that_only_looks_stops_nobody)
+{
+    watch("latest");
+    pthread_t thread = start(until_allowed, NULL);
+    const long begin = computed();
     while (atomic_load(&began) == 0) continue;
+    ck_assert_int_lt(computed() - begin, 500);
     atomic_store(&may_end, 1);
     pthread_join(thread, NULL);
-    expect(2, 2, 0);
 }
 END_TEST
 
@@ -571,6 +597,26 @@ START_TEST(earliest_the_starter_finds_it_done)
     pthread_join(thread, NULL);
     thrd_join(thread11, NULL);
     expect(3, 2, 1);
+}
+END_TEST
+
+static atomic_int starter_went_on, naps_it_took;
+
+static void *waits_for_what_is_there(void *argument)
+{
+    sem_wait(&ended);
+    atomic_store(&naps_it_took, naps_until(&starter_went_on));
+    return argument;
+}
+
+START_TEST(earliest_a_thread_that_waits_lets_its_starter_go_on)
+{
+    watch("earliest");
+    sem_post(&ended);
+    pthread_t thread = start(waits_for_what_is_there, NULL);
+    atomic_store(&starter_went_on, 1);
+    pthread_join(thread, NULL);
+    ck_assert_int_lt(atomic_load(&naps_it_took), FEW_NAPS);
 }
 END_TEST
 
@@ -644,6 +690,7 @@ START_TEST(many_at_once)
     for (int i = 0; i < STARTERS; i++) pthread_join(starters[i], NULL);
     expect(STARTERS * 51, STARTERS * 21, STARTERS * 30);
     threads_settle();
+    ck_assert_ptr_null(threads_first()); /* nor is anything kept for them */
 }
 END_TEST
 
@@ -711,8 +758,10 @@ int main(void)
     tcase_add_loop_test(tcase, latest_nothing_begins_before_its_starter_waits, 0, WAITS);
     tcase_add_test(tcase, latest_a_nap_is_no_wait);
     tcase_add_test(tcase, a_wait_that_is_not_known_stops_nobody);
+    tcase_add_test(tcase, a_starter_that_only_looks_stops_nobody);
     tcase_add_test(tcase, a_thread_holds_back_those_that_it_starts);
     tcase_add_test(tcase, earliest_the_starter_finds_it_done);
+    tcase_add_test(tcase, earliest_a_thread_that_waits_lets_its_starter_go_on);
     tcase_add_test(tcase, earliest_a_thread_that_waits_stops_nobody);
     tcase_add_test(tcase, random_has_both);
     tcase_add_test(tcase, what_is_no_order_holds_nobody);
