@@ -114,10 +114,12 @@ static bool same_warp(const struct exec_watch_side *a, const struct exec_watch_s
     return linear[0] / 32 == linear[1] / 32;
 }
 
-static void tell_shared(const struct operation *operation, const struct exec_watch_found *found,
-                        const char *kernel)
+/* Of threads of one block, in shared or in global memory. */
+static void tell_threads(const struct operation *operation, const struct exec_watch_found *found,
+                         const char *kernel)
 {
-    char other[64], sentence[TRACE_TEXT_SIZE];
+    const struct memory_region *region = found->region;
+    char other[64], memory[160] = "shared memory", sentence[TRACE_TEXT_SIZE];
     const struct exec_watch_side *a = &found->first, *b = &found->second;
     /* The one that reads is named first, or the one that ran later: which of the two did means
      * nothing. */
@@ -131,17 +133,21 @@ static void tell_shared(const struct operation *operation, const struct exec_wat
     else
         snprintf(other, sizeof other, "another thread of its warp");
     const bool warp = same_warp(a, b, found->block_size);
-    snprintf(sentence, sizeof sentence,
-             "kernel %s: thread (%u, %u, %u) of block (%u, %u, %u) %s %s of shared memory, from "
-             "byte %llu on,%s that %s %s%s: %s",
-             kernel, b->thread[0], b->thread[1], b->thread[2], b->block[0], b->block[1],
-             b->block[2], does[b->access], count_bytes(found->bytes).text,
-             (unsigned long long)found->offset, at(b).text, other, does[a->access], at(a).text,
-             warp ? "lanes of a warp keep no step, and nothing between the two orders them "
-                    "(__syncwarp() or __syncthreads() would)"
-                  : "no __syncthreads() between the two orders them");
-    tell(operation, "shared memory race", &(struct place){b->file, b->line, a->line}, NULL,
-         found->offset, found->bytes, found->count, sentence);
+    if (region != NULL) describe_region(region, memory, sizeof memory);
+    snprintf(
+        sentence, sizeof sentence,
+        "kernel %s: thread (%u, %u, %u) of block (%u, %u, %u) %s %s of %s, from byte %llu on,%s "
+        "that %s%s %s%s: %s",
+        kernel, b->thread[0], b->thread[1], b->thread[2], b->block[0], b->block[1], b->block[2],
+        does[b->access], count_bytes(found->bytes).text, memory, (unsigned long long)found->offset,
+        at(b).text, other, region != NULL && a->known ? " of the same block" : "", does[a->access],
+        at(a).text,
+        warp ? "lanes of a warp keep no step, and nothing between the two orders them "
+               "(__syncwarp() or __syncthreads() would)"
+             : "no __syncthreads() between the two orders them");
+    tell(operation, region != NULL ? "global memory race" : "shared memory race",
+         &(struct place){b->file, b->line, a->line}, region, found->offset, found->bytes,
+         found->count, sentence);
 }
 
 static void tell_blocks(const struct operation *operation, const struct exec_watch_found *found,
@@ -182,8 +188,8 @@ void watch_end(struct operation *operation, struct exec_watch *watch)
     exec_plain_name(operation->record.name, kernel, sizeof kernel);
     for (size_t i = 0; i < exec_watch_count(watch); i++) {
         const struct exec_watch_found *found = exec_watch_at(watch, i);
-        if (found->wrong == EXEC_WRONG_SHARED)
-            tell_shared(operation, found, kernel);
+        if (found->wrong == EXEC_WRONG_SHARED || found->wrong == EXEC_WRONG_GLOBAL)
+            tell_threads(operation, found, kernel);
         else if (found->wrong == EXEC_WRONG_BLOCKS)
             tell_blocks(operation, found, kernel);
         else

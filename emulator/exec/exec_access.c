@@ -1,5 +1,6 @@
 /* From the address that a lane uses to the bytes behind it, for accesses that the fast path of
  * exec_ops_memory.c does not settle. */
+#include "emulator/exec/exec_near.h"
 #include "emulator/exec/exec_owner.h"
 
 #include <stddef.h>
@@ -71,9 +72,15 @@ static void cache_fill(struct exec_warp *warp, const struct exec_inst *inst,
         .position = &worker->function->program->positions[inst->position],
     };
     const struct exec_program *program = worker->function->program;
-    const bool looks = inst->cache < program->looks_room && program->looks[inst->cache];
-    if (cache->marks && !looks && exec_owner_judges(worker, region))
-        cache->owners = exec_footprint_owners(footprint, region);
+    const unsigned looks = inst->cache < program->looks_room ? program->looks[inst->cache] : 0;
+    if (!cache->marks || looks == EXEC_LOOK_ALL) return;
+    const bool judges_blocks = exec_owner_judges(worker, region);
+    const bool between_blocks = judges_blocks && !(looks & EXEC_LOOK_BLOCKS);
+    const bool between_threads = exec_near_judges(worker, region) && !(looks & EXEC_LOOK_THREADS);
+    if (!between_blocks && !between_threads) return;
+    cache->owners = exec_footprint_owners(footprint, region, judges_blocks);
+    cache->between_blocks = cache->owners && between_blocks;
+    cache->between_threads = cache->owners && between_threads;
 }
 
 unsigned char *exec_resolve(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
@@ -94,6 +101,8 @@ unsigned char *exec_resolve(struct exec_warp *warp, const struct exec_inst *inst
                     cache_fill(warp, inst, region, access, size);
                 exec_mark(cache, address, size);
                 if (exec_own_wanted(cache)) exec_own(warp, inst, cache, lane, address, size);
+                if (access != EXEC_STORE && exec_near_wanted(cache))
+                    exec_near_lane(warp, inst, cache, lane, address, size);
                 return region->bytes + (address - region->address);
             }
         }

@@ -87,7 +87,7 @@ static void barrier_check(struct exec_block *block, uint32_t id)
     if (barrier->expected ? arrivals(block, barrier) < barrier->expected
                           : !all_arrived(block, barrier))
         return;
-    exec_shadow_order(block->shadow);
+    exec_shadow_order(block);
     if (block->worker->launch->watch && !block->named_barriers) watch_places(block, id);
     for (uint32_t k = 0; k < block->warp_count; k++) {
         struct exec_warp *warp = &block->warps[k];

@@ -1,4 +1,5 @@
 /* One resident block: its warps, their memory, and turns for each of them. */
+#include "emulator/exec/exec_near.h"
 #include "emulator/exec/exec_shadow.h"
 
 #include <stdlib.h>
@@ -24,7 +25,7 @@ struct exec_block *exec_block_create(struct exec_worker *worker)
     if (!block->warps || !block->shared) goto fail;
     if (worker->launch->watch && worker->function->program->watched && worker->shared_bytes) {
         block->shadow = exec_shadow_create(worker->shared_bytes);
-        if (!block->shadow) goto fail;
+        if (!block->shadow || !exec_shadow_tells(block->shadow, 4)) goto fail;
     }
     for (uint32_t k = 0; k < warps; k++) {
         struct exec_warp *warp = &block->warps[k];
@@ -55,6 +56,7 @@ void exec_block_destroy(struct exec_block *block)
     free(block->warps);
     free(block->shared);
     exec_shadow_destroy(block->shadow);
+    exec_near_destroy(block->near);
     free(block);
 }
 
@@ -71,7 +73,7 @@ bool exec_block_start(struct exec_block *block, uint64_t index)
     block->polling = false;
     block->named_barriers = false;
     exec_barriers_reset(block);
-    exec_shadow_order(block->shadow);
+    exec_shadow_order(block);
     memset(block->shared, POISON, worker->shared_bytes);
     for (uint32_t k = 0; k < block->warp_count; k++) {
         struct exec_warp *warp = &block->warps[k];

@@ -1,7 +1,6 @@
 #include "emulator/exec/exec_footprint.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "emulator/memory/memory.h"
@@ -104,9 +103,10 @@ uint64_t *exec_footprint_bits(struct exec_footprint *footprint, const struct mem
     return bits;
 }
 
-static struct exec_owners *owners_create(uint64_t size)
+static struct exec_owners *owners_create(uint64_t size, bool maps)
 {
     enum { PAGE = 4096 };
+    if (!maps) return calloc(1, sizeof(struct exec_owners));
     const uint64_t stride = (size + PAGE - 1) / PAGE * PAGE;
     struct exec_owners *owners = calloc(1, sizeof *owners + PAGE + EXEC_ACCESS_COUNT * stride);
     if (owners == NULL) return NULL;
@@ -117,13 +117,13 @@ static struct exec_owners *owners_create(uint64_t size)
 }
 
 struct exec_owners *exec_footprint_owners(struct exec_footprint *footprint,
-                                          const struct memory_region *region)
+                                          const struct memory_region *region, bool maps)
 {
     struct exec_owners *owners = NULL;
     pthread_mutex_lock(&footprint->lock);
     struct exec_footprint_region *found = region_find(footprint, region);
     if (found != NULL) {
-        if (found->owners == NULL) found->owners = owners_create(region->size);
+        if (found->owners == NULL) found->owners = owners_create(region->size, maps);
         owners = found->owners;
     }
     pthread_mutex_unlock(&footprint->lock);

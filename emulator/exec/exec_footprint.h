@@ -5,6 +5,7 @@
 #ifndef OVERLAP_EXEC_FOOTPRINT_H
 #define OVERLAP_EXEC_FOOTPRINT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,7 +16,8 @@ enum exec_access { EXEC_LOAD, EXEC_STORE, EXEC_ATOMIC, EXEC_ACCESS_COUNT };
 /* Which block touched each byte: exec_owner.h. */
 struct exec_owners {
     unsigned seen;   /* accesses that there were: a bit each */
-    uint8_t *maps;   /* one for each access, in this same allocation, at the beginning of a page */
+    uint8_t *maps;   /* one for each access, in this same allocation, at the beginning of a page;
+                        NULL: not wanted */
     uint64_t stride; /* from one to the next; bytes */
 };
 
@@ -56,9 +58,10 @@ const struct exec_footprint_site *exec_footprint_site_at(const struct exec_footp
 /* The bits for `access` of `region`; NULL without memory: then nothing is recorded. */
 uint64_t *exec_footprint_bits(struct exec_footprint *footprint, const struct memory_region *region,
                               enum exec_access access);
-/* The owners of its bytes, nobody at first; NULL without memory. */
+/* The owners of its bytes, nobody at first, with maps or, for the whole launch, without; NULL
+ * without memory. */
 struct exec_owners *exec_footprint_owners(struct exec_footprint *footprint,
-                                          const struct memory_region *region);
+                                          const struct memory_region *region, bool maps);
 /* Joins with what the same place in the source has touched before. */
 void exec_footprint_add_site(struct exec_footprint *footprint,
                              const struct exec_footprint_site *site);

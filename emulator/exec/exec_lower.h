@@ -147,11 +147,17 @@ void lower_watch(struct lower *lower, const struct lower_place *place, uint32_t 
                  uint32_t count, enum exec_access access, const uint32_t slots[4]);
 /* The instruction may be part of an order that threads make themselves. */
 void lower_watch_order(struct lower *lower);
-/* Whether an instruction further on in the function acts on the same address: an atomic, with no
- * barrier between, or where not `shared` a store too. */
-bool lower_looks(struct lower *lower, const struct ptx_operand *address, bool shared);
-/* The load with that cache is such a look. */
-void lower_note_look(struct lower *lower, uint32_t cache);
+/* Which acts further on in the function make a load a look, besides atomics on the same address. */
+enum lower_acts {
+    LOWER_ACTS_STORES = 1,  /* stores too */
+    LOWER_ACTS_AT_ONCE = 2, /* with no barrier of the block between */
+    LOWER_ACTS_OF_SHARED = LOWER_ACTS_AT_ONCE,
+    LOWER_ACTS_OF_BLOCKS = LOWER_ACTS_STORES,
+    LOWER_ACTS_OF_THREADS = LOWER_ACTS_STORES | LOWER_ACTS_AT_ONCE,
+};
+bool lower_looks(struct lower *lower, const struct ptx_operand *address, enum lower_acts acts);
+/* The access with that cache is such a look, or volatile or ordered: enum exec_look bits. */
+void lower_note_look(struct lower *lower, uint32_t cache, unsigned looks);
 
 /* ---- exec_program.c
  * ------------------------------------------------------------------------------ */

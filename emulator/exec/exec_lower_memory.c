@@ -189,6 +189,7 @@ static void lower_wide_access(struct lower *lower, bool store)
         inst->c = slots[2];
         inst->e = slots[3];
         inst->cache = (uint32_t)lower->program->cache_count++;
+        if (looks(at)) lower_note_look(lower, inst->cache, EXEC_LOOK_ALL);
     }
     if (looks(at)) lower->function->talks = lower->function->info.converses = true;
 }
@@ -215,6 +216,14 @@ static void load_parameter(struct lower *lower, uint64_t offset)
         inst->a = inst->b = from;
         inst->d = lower->registers[d[k].reg];
     }
+}
+
+static void note_looks(struct lower *lower, uint32_t cache, const struct ptx_operand *address)
+{
+    unsigned as = looks(lower->at) ? EXEC_LOOK_ALL : 0;
+    if (lower_looks(lower, address, LOWER_ACTS_OF_BLOCKS)) as |= EXEC_LOOK_BLOCKS;
+    if (lower_looks(lower, address, LOWER_ACTS_OF_THREADS)) as |= EXEC_LOOK_THREADS;
+    lower_note_look(lower, cache, as);
 }
 
 static void lower_load(struct lower *lower)
@@ -251,7 +260,7 @@ static void lower_load(struct lower *lower)
         final[k] = lower->widen_key ? lower->widen_to : to[k];
     }
     lower->widen_key = NULL;
-    if (!looks(at) && !lower_looks(lower, &at->operands[1], true))
+    if (!looks(at) && !lower_looks(lower, &at->operands[1], LOWER_ACTS_OF_SHARED))
         lower_watch(lower, &place, ptx_type_bytes(at->type), count, EXEC_LOAD, NULL);
     struct exec_inst *inst = lower_row(lower, key);
     inst->a = place.slot;
@@ -262,7 +271,7 @@ static void lower_load(struct lower *lower)
     inst->e = to[3];
     if (place.global) {
         inst->cache = (uint32_t)lower->program->cache_count++;
-        if (lower_looks(lower, &at->operands[1], false)) lower_note_look(lower, inst->cache);
+        note_looks(lower, inst->cache, &at->operands[1]);
         inst->extra = lower_waits(lower) ? "" : NULL;
     }
     for (uint32_t k = 0; k < count; k++) {
@@ -321,7 +330,10 @@ static void lower_store(struct lower *lower)
     inst->e = from[3];
     if (place.global) {
         inst->cache = (uint32_t)lower->program->cache_count++;
-        if (looks(at)) lower->function->talks = lower->function->info.converses = true;
+        if (looks(at)) {
+            lower->function->talks = lower->function->info.converses = true;
+            lower_note_look(lower, inst->cache, EXEC_LOOK_ALL);
+        }
     }
 }
 

@@ -82,7 +82,7 @@ static bool orders_block(enum ptx_opcode op)
            op == PTX_OP_BARRIER_RED;
 }
 
-bool lower_looks(struct lower *lower, const struct ptx_operand *operand, bool shared)
+bool lower_looks(struct lower *lower, const struct ptx_operand *operand, enum lower_acts acts)
 {
     const struct ptx_function *source = lower->source;
     if (!lower->program->watched || operand->kind != PTX_OPERAND_ADDRESS ||
@@ -93,8 +93,9 @@ bool lower_looks(struct lower *lower, const struct ptx_operand *operand, bool sh
     for (uint32_t k = (uint32_t)(lower->at - source->instructions) + 1;
          k < source->instruction_count; k++) {
         const struct ptx_instruction *later = &source->instructions[k];
-        if (shared && orders_block(later->op)) return false;
-        if (later->op == PTX_OP_ST && !shared && same_address(lower, &address, &later->operands[0]))
+        if (acts & LOWER_ACTS_AT_ONCE && orders_block(later->op)) return false;
+        if (later->op == PTX_OP_ST && acts & LOWER_ACTS_STORES &&
+            same_address(lower, &address, &later->operands[0]))
             return true;
         if (later->op == PTX_OP_RED && same_address(lower, &address, &later->operands[0]))
             return true;
@@ -104,9 +105,10 @@ bool lower_looks(struct lower *lower, const struct ptx_operand *operand, bool sh
     return false;
 }
 
-void lower_note_look(struct lower *lower, uint32_t cache)
+void lower_note_look(struct lower *lower, uint32_t cache, unsigned looks_as)
 {
     struct exec_program *program = lower->program;
+    if (!program->watched || !looks_as) return;
     if (cache >= program->looks_room) {
         const size_t room = 2 * (size_t)cache + 256;
         uint8_t *looks = realloc(program->looks, room);
@@ -118,5 +120,5 @@ void lower_note_look(struct lower *lower, uint32_t cache)
         program->looks = looks;
         program->looks_room = room;
     }
-    program->looks[cache] = 1;
+    program->looks[cache] |= (uint8_t)looks_as;
 }

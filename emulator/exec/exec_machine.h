@@ -59,6 +59,7 @@
 struct exec_warp;
 struct exec_inst;
 struct exec_shadow;
+struct exec_near;
 struct exec_doubt;
 
 /* What an instruction asks of the loop that runs it. */
@@ -176,6 +177,10 @@ struct exec_targets {
     const uint32_t *indexes; /* the same as PTX instructions, while the function is compiled */
 };
 
+/* For whom an access is not judged: a look before the act, or one that converses; exec_owner.h,
+ * exec_near.h. */
+enum exec_look { EXEC_LOOK_BLOCKS = 1, EXEC_LOOK_THREADS = 2, EXEC_LOOK_ALL = 3 };
+
 struct exec_program {
     struct exec_function **functions; /* by the module's index */
     size_t function_count;
@@ -193,7 +198,7 @@ struct exec_program {
     uint32_t *module_shared;      /* offset of each module variable in shared memory */
     uint32_t module_shared_bytes; /* of .shared variables that several functions see */
     size_t cache_count;
-    uint8_t *looks; /* of each cache, malloc: its load is a look before the act; see exec_owner.h */
+    uint8_t *looks; /* of each cache, malloc: enum exec_look bits */
     size_t looks_room;
     bool sees_reserved;       /* reads where the reserved shared memory is: see exec_special.c */
     bool watched;             /* made to be watched: see exec_shadow.h */
@@ -307,6 +312,7 @@ struct exec_block {
     uint32_t barriers_used;     /* a bit each: barriers[] with `used` set */
     bool named_barriers;        /* it uses others than those of __syncthreads() */
     struct exec_shadow *shadow; /* of its shared memory; NULL: nobody wants to know */
+    struct exec_near *near;     /* of what it touches of global memory; NULL: the same */
     bool polling;               /* in its last turn no warp did more than wait and look */
     struct exec_block *next;
 };
@@ -322,6 +328,8 @@ struct exec_region_cache {
     uint64_t touched, untouched; /* the first byte that was touched and the first after the last */
     uint32_t widest;             /* bytes of the largest access */
     struct exec_owners *owners;  /* exec_owner.h; NULL: not judged */
+    bool between_blocks;         /* judged there */
+    bool between_threads;        /* judged in exec_near.h */
     uint64_t owned_page;         /* exec_owners_reach: 1 + the last one; 0: none */
     const struct memory_region *region;
     const struct exec_position *position;

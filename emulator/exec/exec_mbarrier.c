@@ -52,7 +52,7 @@ static uint64_t pack(const struct object *object)
 static bool complete(const struct exec_warp *warp, struct object *object)
 {
     if (object->missing || object->bytes) return false;
-    exec_shadow_order(warp->block->shadow);
+    exec_shadow_order(warp->block);
     object->phase = !object->phase;
     object->missing = object->expected;
     return true;

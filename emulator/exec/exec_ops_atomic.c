@@ -6,7 +6,7 @@
  * checked for all lanes before any lane acts.
  */
 #include "emulator/exec/exec_half.h"
-#include "emulator/exec/exec_owner.h"
+#include "emulator/exec/exec_near.h"
 #include "emulator/exec/exec_shadow.h"
 #include "emulator/exec/exec_tables.h"
 
@@ -46,6 +46,7 @@ static bool atomic_pointers(struct exec_warp *warp, const struct exec_inst *inst
             !cache->read_only) {
             exec_mark(cache, at, bytes);
             if (exec_own_wanted(cache)) exec_own(warp, inst, cache, l, at, bytes);
+            if (exec_near_wanted(cache)) exec_near_lane(warp, inst, cache, l, at, bytes);
             pointers[l] = (unsigned char *)(uintptr_t)(at + cache->delta);
         } else {
             pointers[l] = exec_resolve(warp, inst, l, at, bytes, EXEC_ATOMIC, generic);

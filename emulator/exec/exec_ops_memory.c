@@ -5,6 +5,7 @@
  * stays (PTX leaves it open).
  */
 #include "emulator/exec/exec_lanes.h"
+#include "emulator/exec/exec_near.h"
 #include "emulator/exec/exec_owner.h"
 #include "emulator/exec/exec_tables.h"
 
@@ -82,10 +83,9 @@ static inline void access_count(struct exec_warp *warp, const struct exec_inst *
 }
 
 /* Lane by lane, through the instruction's cache and exec_resolve. `address` becomes pointers. */
-static __attribute__((noinline)) enum access_shape access_slowly(struct exec_warp *warp,
-                                                                 const struct exec_inst *inst,
-                                                                 uint64_t *address, uint32_t bytes,
-                                                                 bool store, bool generic)
+static __attribute__((noinline)) enum access_shape
+access_slowly(struct exec_warp *warp, const struct exec_inst *inst, uint64_t *address,
+              uint32_t element, uint32_t bytes, bool store, bool generic)
 {
     struct exec_region_cache *cache = &warp->worker->caches[inst->cache];
     for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
@@ -95,15 +95,74 @@ static __attribute__((noinline)) enum access_shape access_slowly(struct exec_war
             !(store && cache->read_only)) {
             exec_mark(cache, at, bytes);
             if (exec_own_wanted(cache)) exec_own(warp, inst, cache, l, at, bytes);
+            if (exec_near_wanted(cache))
+                exec_near_lanes(warp, inst, cache, address, 1u << l, element, bytes / element);
             address[l] = at + cache->delta;
             continue;
         }
         unsigned char *host =
             exec_resolve(warp, inst, l, at, bytes, store ? EXEC_STORE : EXEC_LOAD, generic);
         if (!host) return MEMORY_FAULT;
+        /* What a load touches exec_resolve has seen. */
+        if (store && (at & EXEC_WINDOW_MASK) == 0 && exec_near_wanted(cache))
+            exec_near_lanes(warp, inst, cache, address, 1u << l, element, bytes / element);
         address[l] = (uint64_t)(uintptr_t)host;
     }
     return MEMORY_SCATTER;
+}
+
+/* Which words, or elements if those are smaller, a store of a row changes; whether it does all. */
+#define EXEC_DEFINE_CHANGED(T, slot_T, words)                                                      \
+    static inline bool changed_##T(const struct exec_warp *warp, const struct exec_inst *inst,     \
+                                   const void *row, uint32_t count, uint32_t *changed)             \
+    {                                                                                              \
+        const uint32_t slots[4] = {inst->d, inst->b, inst->c, inst->e};                            \
+        const T *memory = row;                                                                     \
+        uint32_t all = 1;                                                                          \
+        for (uint32_t k = 0; k < count; k++) {                                                     \
+            const slot_T *value = exec_slot(warp, slots[k]);                                       \
+            EXEC_FOR_LANES                                                                         \
+            {                                                                                      \
+                const uint32_t at = l * count + k, differs = memory[at] != (T)value[l];            \
+                for (uint32_t w = 0; w < (words); w++) changed[at * (words) + w] = differs;        \
+                all &= differs;                                                                    \
+            }                                                                                      \
+        }                                                                                          \
+        return all;                                                                                \
+    }
+EXEC_DEFINE_CHANGED(u8, u32, 1)
+EXEC_DEFINE_CHANGED(u16, u32, 1)
+EXEC_DEFINE_CHANGED(u32, u32, 1)
+EXEC_DEFINE_CHANGED(u64, u64, 2)
+
+/* Nearly all rows have one element for a lane, and that is worth a loop of its own. */
+#define CHANGED(T)                                                                                 \
+    (count == 1 ? changed_##T(warp, inst, row, 1, wanted)                                          \
+                : changed_##T(warp, inst, row, count, wanted))
+
+static __attribute__((noinline)) void near_row(struct exec_warp *warp, const struct exec_inst *inst,
+                                               const struct exec_region_cache *cache,
+                                               const uint64_t *address, uint32_t element,
+                                               uint32_t bytes, bool store)
+{
+    enum { MOST = EXEC_LANES * EXEC_NEAR_WIDEST / 4 };
+    uint32_t wanted[MOST];
+    const uint32_t count = bytes / element, unit = element < 4 ? element : 4;
+    const void *row = (const void *)(uintptr_t)(address[0] + cache->delta);
+    bool all = true;
+    if (!store)
+        for (uint32_t k = 0; k < EXEC_LANES * bytes / unit; k++) wanted[k] = 1;
+    else if (element == 1)
+        all = CHANGED(u8);
+    else if (element == 2)
+        all = CHANGED(u16);
+    else if (element == 4)
+        all = CHANGED(u32);
+    else
+        all = CHANGED(u64);
+    if (store) exec_owners_see(cache->owners, EXEC_STORE);
+    if (!exec_near_row(warp, inst, address[0], EXEC_LANES * bytes / unit, unit, store, wanted, all))
+        exec_near_lanes(warp, inst, cache, address, EXEC_ALL, element, count);
 }
 
 static inline void own_row(struct exec_warp *warp, const struct exec_inst *inst,
@@ -117,8 +176,8 @@ static inline void own_row(struct exec_warp *warp, const struct exec_inst *inst,
 }
 
 static inline enum access_shape access_global(struct exec_warp *warp, const struct exec_inst *inst,
-                                              uint64_t *address, uint32_t bytes, bool store,
-                                              bool generic)
+                                              uint64_t *address, uint32_t element, uint32_t bytes,
+                                              bool store, bool generic)
 {
     const uint64_t *base = exec_slot(warp, inst->a);
     const uint64_t offset = inst->imm;
@@ -132,6 +191,8 @@ static inline enum access_shape access_global(struct exec_warp *warp, const stru
             address[0] - cache->low <= cache->size - EXEC_LANES * bytes) {
             exec_mark(cache, address[0], EXEC_LANES * (uint64_t)bytes);
             if (exec_own_wanted(cache)) own_row(warp, inst, cache, address[0], bytes, store);
+            if (exec_near_wanted(cache))
+                near_row(warp, inst, cache, address, element, bytes, store);
             address[0] += cache->delta;
             return MEMORY_ROW;
         }
@@ -145,11 +206,13 @@ static inline enum access_shape access_global(struct exec_warp *warp, const stru
                     const unsigned l = (unsigned)__builtin_ctz(rest);
                     exec_own(warp, inst, cache, l, address[l], bytes);
                 }
+            if (exec_near_wanted(cache))
+                exec_near_lanes(warp, inst, cache, address, warp->mask, element, bytes / element);
             EXEC_FOR_LANES address[l] += window.delta;
             return MEMORY_SCATTER;
         }
     }
-    return access_slowly(warp, inst, address, bytes, store, generic);
+    return access_slowly(warp, inst, address, element, bytes, store, generic);
 }
 
 /* Shared memory is nearly always touched in one of two shapes, by each half of a warp for itself:
@@ -245,13 +308,14 @@ static inline enum access_shape access_local(struct exec_warp *warp, const struc
 static inline enum access_shape access_addresses(struct exec_warp *warp,
                                                  const struct exec_inst *inst,
                                                  enum access_where where, uint64_t *address,
-                                                 uint32_t bytes, bool store)
+                                                 uint32_t element, uint32_t count, bool store)
 {
+    const uint32_t bytes = element * count;
     switch (where) {
     case GLOBAL:
-        return access_global(warp, inst, address, bytes, store, false);
+        return access_global(warp, inst, address, element, bytes, store, false);
     case GENERIC:
-        return access_global(warp, inst, address, bytes, store, true);
+        return access_global(warp, inst, address, element, bytes, store, true);
     case SHARED:
         return access_shared(warp, inst, address, bytes, store, false);
     case SHARED64:
@@ -268,7 +332,7 @@ static inline enum access_shape access_addresses(struct exec_warp *warp,
     {                                                                                              \
         uint64_t address[EXEC_LANES];                                                              \
         const enum access_shape shape =                                                            \
-            access_addresses(warp, inst, where, address, sizeof(T) * (vector), false);             \
+            access_addresses(warp, inst, where, address, sizeof(T), vector, false);                \
         if (shape == MEMORY_FAULT) return EXEC_STOP;                                               \
         const uint32_t slots[4] = {inst->d, inst->b, inst->c, inst->e};                            \
         if (shape == MEMORY_ROW) {                                                                 \
@@ -311,7 +375,7 @@ static inline enum access_shape access_addresses(struct exec_warp *warp,
     {                                                                                              \
         uint64_t address[EXEC_LANES];                                                              \
         const enum access_shape shape =                                                            \
-            access_addresses(warp, inst, where, address, sizeof(T) * (vector), true);              \
+            access_addresses(warp, inst, where, address, sizeof(T), vector, true);                 \
         if (shape == MEMORY_FAULT) return EXEC_STOP;                                               \
         const uint32_t slots[4] = {inst->d, inst->b, inst->c, inst->e};                            \
         if (shape == MEMORY_ROW) {                                                                 \

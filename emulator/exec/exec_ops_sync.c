@@ -218,7 +218,7 @@ static int op_sync(struct exec_warp *warp, const struct exec_inst *inst)
     else
         EXEC_FOR_LANES warp->exchange[l] = EXEC_IN(mask) ? narrow[l] : warp->exchange[l];
     if (!other && !(mask & ~named) && !(named & warp->live & ~mask)) {
-        exec_shadow_order_warp(warp->block->shadow, warp->index);
+        exec_shadow_order_warp(warp);
         return inst->inner(warp, inst);
     }
     return exec_sync_meet(warp, inst);

@@ -112,7 +112,7 @@ EXEC_OWNER_RACES static inline bool exec_own_row(struct exec_region_cache *cache
 /* Whether a touch through `cache` is worth looking at: what nobody has stored to, anybody reads. */
 static inline bool exec_own_wanted(const struct exec_region_cache *cache)
 {
-    return cache->owners &&
+    return cache->between_blocks &&
            (cache->access != EXEC_LOAD || exec_owners_seen(cache->owners, EXEC_STORE));
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/exec/exec_near.h"
 #include "emulator/exec/exec_watch.h"
 
 enum { LAST_TIME = (1 << (31 - EXEC_SHADOW_TIME)) - 1 };
@@ -14,12 +15,24 @@ static size_t cell_count(const struct exec_shadow *shadow)
     return ((size_t)shadow->bytes >> shadow->shift) + 1;
 }
 
+static void cells_free(struct exec_shadow *shadow)
+{
+    for (int k = 0; k < EXEC_KEPT_COUNT; k++) {
+        free(shadow->cells[k]);
+        free(shadow->sites[k]);
+        shadow->cells[k] = NULL;
+        shadow->sites[k] = NULL;
+    }
+}
+
 static bool cells_make(struct exec_shadow *shadow)
 {
     for (int k = 0; k < EXEC_KEPT_COUNT; k++) {
         shadow->cells[k] = calloc(cell_count(shadow), sizeof *shadow->cells[k]);
         shadow->sites[k] = calloc(cell_count(shadow), sizeof *shadow->sites[k]);
-        if (!shadow->cells[k] || !shadow->sites[k]) return false;
+        if (shadow->cells[k] && shadow->sites[k]) continue;
+        cells_free(shadow);
+        return false;
     }
     return true;
 }
@@ -32,18 +45,13 @@ struct exec_shadow *exec_shadow_create(uint32_t bytes)
     shadow->shift = 2;
     shadow->time = 1;
     shadow->floor = 1 << EXEC_SHADOW_TIME;
-    if (cells_make(shadow)) return shadow;
-    exec_shadow_destroy(shadow);
-    return NULL;
+    return shadow;
 }
 
 void exec_shadow_destroy(struct exec_shadow *shadow)
 {
     if (!shadow) return;
-    for (int k = 0; k < EXEC_KEPT_COUNT; k++) {
-        free(shadow->cells[k]);
-        free(shadow->sites[k]);
-    }
+    cells_free(shadow);
     free(shadow);
 }
 
@@ -51,7 +59,7 @@ void exec_shadow_destroy(struct exec_shadow *shadow)
 static int32_t tick(struct exec_shadow *shadow)
 {
     if (shadow->time == LAST_TIME) {
-        for (int k = 0; k < EXEC_KEPT_COUNT; k++)
+        for (int k = 0; k < EXEC_KEPT_COUNT && shadow->cells[k]; k++)
             memset(shadow->cells[k], 0, cell_count(shadow) * sizeof *shadow->cells[k]);
         memset(shadow->warp_floor, 0, sizeof shadow->warp_floor);
         shadow->time = 0;
@@ -60,18 +68,35 @@ static int32_t tick(struct exec_shadow *shadow)
     return ++shadow->time << EXEC_SHADOW_TIME;
 }
 
-void exec_shadow_order(struct exec_shadow *shadow)
+static void order(struct exec_shadow *shadow)
 {
-    if (!shadow || (!shadow->touched && shadow->floor == shadow->time << EXEC_SHADOW_TIME)) return;
+    if (!shadow->touched && shadow->floor == shadow->time << EXEC_SHADOW_TIME) return;
     shadow->touched = 0;
     shadow->floor = tick(shadow);
 }
 
-void exec_shadow_order_warp(struct exec_shadow *shadow, uint32_t warp)
+static void order_warp(struct exec_shadow *shadow, uint32_t warp)
 {
-    if (!shadow || !(shadow->touched >> warp & 1)) return;
+    if (!(shadow->touched >> warp & 1)) return;
     shadow->touched &= ~(1u << warp);
     shadow->warp_floor[warp] = tick(shadow);
+}
+
+void exec_shadow_order(const struct exec_block *block)
+{
+    if (block->shadow) order(block->shadow);
+    if (!block->near) return;
+    order(block->near->shadow);
+    if (block->near->shadow->time == 1) exec_near_forget(block->near);
+}
+
+void exec_shadow_order_warp(const struct exec_warp *warp)
+{
+    const struct exec_block *block = warp->block;
+    if (block->shadow) order_warp(block->shadow, warp->index);
+    if (!block->near) return;
+    order_warp(block->near->shadow, warp->index);
+    if (block->near->shadow->time == 1) exec_near_forget(block->near);
 }
 
 /* Cells for smaller units: what was known of one is known of its parts. */
@@ -84,38 +109,24 @@ static bool refine(struct exec_shadow *shadow, unsigned shift)
     const bool made = cells_make(&finer);
     const size_t parts = (size_t)1 << (shadow->shift - shift);
     for (int k = 0; k < EXEC_KEPT_COUNT && made; k++)
-        for (size_t i = 0; i < cell_count(&finer); i++) {
+        for (size_t i = 0; shadow->cells[k] && i < cell_count(&finer); i++) {
+            if (!shadow->cells[k][i / parts]) continue;
             finer.cells[k][i] = shadow->cells[k][i / parts];
             finer.sites[k][i] = shadow->sites[k][i / parts];
         }
-    struct exec_shadow *old = made ? shadow : &finer;
-    for (int k = 0; k < EXEC_KEPT_COUNT; k++) {
-        free(old->cells[k]);
-        free(old->sites[k]);
-    }
+    cells_free(made ? shadow : &finer);
     if (made) *shadow = finer;
     return made;
 }
 
 /* ---- one cell ------------------------------------------------------------------------------- */
 
-/* A touch of one cell, by one thread. */
-struct touch {
-    struct exec_warp *warp;
-    const struct exec_inst *inst;
-    struct exec_shadow *shadow;
-    uint32_t thread;
-    uint32_t bytes;
-    int32_t now; /* the cell that it leaves */
-    enum exec_access access;
-};
-
 static uint32_t warp_of(int32_t cell)
 {
     return (uint32_t)(cell & EXEC_SHADOW_THREAD) / EXEC_LANES;
 }
 
-static bool unordered(const struct touch *touch, int32_t cell)
+static bool unordered(const struct exec_touch *touch, int32_t cell)
 {
     const struct exec_shadow *shadow = touch->shadow;
     if (cell < shadow->floor) return false;
@@ -125,8 +136,8 @@ static bool unordered(const struct touch *touch, int32_t cell)
            ((uint32_t)(cell & EXEC_SHADOW_THREAD) != touch->thread || (cell & EXEC_SHADOW_MANY));
 }
 
-static struct exec_watch_side side_of(const struct touch *touch, uint32_t thread, uint32_t site,
-                                      enum exec_access access, bool known)
+static struct exec_watch_side side_of(const struct exec_touch *touch, uint32_t thread,
+                                      uint32_t site, enum exec_access access, bool known)
 {
     const struct exec_worker *worker = touch->warp->worker;
     const struct exec_block *block = touch->warp->block;
@@ -142,24 +153,27 @@ static struct exec_watch_side side_of(const struct touch *touch, uint32_t thread
     };
 }
 
-static __attribute__((noinline)) void report(const struct touch *touch, size_t index,
+static __attribute__((noinline)) void report(const struct exec_touch *touch, size_t index,
                                              enum exec_kept kept)
 {
     const struct exec_worker *worker = touch->warp->worker;
     const uint32_t *size = worker->launch->block;
     static const enum exec_access accesses[EXEC_KEPT_COUNT] = {EXEC_STORE, EXEC_LOAD, EXEC_LOAD,
                                                                EXEC_ATOMIC, EXEC_ATOMIC};
+    const struct exec_region_cache *cache = touch->cache;
+    const uint64_t at = (uint64_t)index << touch->shadow->shift;
     const int32_t cell = touch->shadow->cells[kept][index];
     /* Of many lanes the last is kept: if that is this one, which the other was is not known. */
     const uint32_t other = (uint32_t)cell & EXEC_SHADOW_THREAD;
     exec_watch_add(
         worker->launch->watch,
         &(struct exec_watch_found){
-            .wrong = EXEC_WRONG_SHARED,
+            .wrong = cache ? EXEC_WRONG_GLOBAL : EXEC_WRONG_SHARED,
             .first = side_of(touch, other, touch->shadow->sites[kept][index], accesses[kept],
                              other != touch->thread),
             .second = side_of(touch, touch->thread, touch->inst->position, touch->access, true),
-            .offset = (uint64_t)index << touch->shadow->shift,
+            .region = cache ? cache->region : NULL,
+            .offset = cache ? exec_near_address(touch->warp->block->near, at) - cache->low : at,
             .bytes = touch->bytes,
             .block_size = {size[0], size[1], size[2]},
             .block_index = touch->warp->block->index,
@@ -167,7 +181,7 @@ static __attribute__((noinline)) void report(const struct touch *touch, size_t i
         });
 }
 
-static inline bool check(const struct touch *touch, size_t index, enum exec_kept kept)
+static inline bool check(const struct exec_touch *touch, size_t index, enum exec_kept kept)
 {
     if (!unordered(touch, touch->shadow->cells[kept][index])) return true;
     report(touch, index, kept);
@@ -175,7 +189,7 @@ static inline bool check(const struct touch *touch, size_t index, enum exec_kept
 }
 
 /* Joins the touch with the last of its kind. */
-static inline void keep(const struct touch *touch, size_t index, enum exec_kept last,
+static inline void keep(const struct exec_touch *touch, size_t index, enum exec_kept last,
                         enum exec_kept other)
 {
     struct exec_shadow *shadow = touch->shadow;
@@ -195,11 +209,11 @@ static inline void keep(const struct touch *touch, size_t index, enum exec_kept 
     shadow->sites[last][index] = touch->inst->position;
 }
 
-static inline void load_cell(const struct touch *touch, size_t index)
+static inline void load_cell(const struct exec_touch *touch, size_t index)
 {
     const struct exec_shadow *shadow = touch->shadow;
     if (!check(touch, index, EXEC_KEPT_WRITE)) return;
-    if (shadow->atomics &&
+    if (shadow->atomics && !shadow->atomics_alone &&
         (!check(touch, index, EXEC_KEPT_ATOM) || !check(touch, index, EXEC_KEPT_ATOM_OTHER)))
         return;
     /* With two readers of different warps no write is unseen. */
@@ -207,7 +221,7 @@ static inline void load_cell(const struct touch *touch, size_t index)
         keep(touch, index, EXEC_KEPT_READ, EXEC_KEPT_READ_OTHER);
 }
 
-static inline void store_cell(const struct touch *touch, size_t index)
+static inline void store_cell(const struct exec_touch *touch, size_t index)
 {
     struct exec_shadow *shadow = touch->shadow;
     const int32_t before = shadow->cells[EXEC_KEPT_WRITE][index];
@@ -221,16 +235,17 @@ static inline void store_cell(const struct touch *touch, size_t index)
     shadow->sites[EXEC_KEPT_WRITE][index] = touch->inst->position;
 }
 
-static inline void atomic_cell(const struct touch *touch, size_t index)
+static inline void atomic_cell(const struct exec_touch *touch, size_t index)
 {
     struct exec_shadow *shadow = touch->shadow;
     shadow->atomics = true;
-    if (check(touch, index, EXEC_KEPT_WRITE) && check(touch, index, EXEC_KEPT_READ))
+    if (check(touch, index, EXEC_KEPT_WRITE) && !shadow->atomics_alone &&
+        check(touch, index, EXEC_KEPT_READ))
         check(touch, index, EXEC_KEPT_READ_OTHER);
     keep(touch, index, EXEC_KEPT_ATOM, EXEC_KEPT_ATOM_OTHER);
 }
 
-static inline void touch_cells(const struct touch *touch, uint64_t offset, uint64_t bytes)
+static inline void touch_cells(const struct exec_touch *touch, uint64_t offset, uint64_t bytes)
 {
     const unsigned shift = touch->shadow->shift;
     const size_t end = (size_t)((offset + bytes - 1) >> shift);
@@ -244,37 +259,56 @@ static inline void touch_cells(const struct touch *touch, uint64_t offset, uint6
     }
 }
 
-static void touch_begin(struct touch *touch, struct exec_warp *warp, const struct exec_inst *inst,
-                        enum exec_access access, uint32_t bytes)
+void exec_touch_cells(const struct exec_touch *touch, uint64_t offset, uint64_t bytes)
 {
-    struct exec_shadow *shadow = warp->block->shadow;
-    *touch = (struct touch){
-        .warp = warp, .inst = inst, .shadow = shadow, .bytes = bytes, .access = access};
+    touch_cells(touch, offset, bytes);
+}
+
+void exec_touch_same(const struct exec_touch *touch, uint64_t offset, uint64_t bytes)
+{
+    struct exec_shadow *shadow = touch->shadow;
+    const size_t end = (size_t)((offset + bytes - 1) >> shadow->shift);
+    for (size_t index = (size_t)(offset >> shadow->shift); index <= end; index++)
+        if (unordered(touch, shadow->cells[EXEC_KEPT_WRITE][index]))
+            shadow->cells[EXEC_KEPT_WRITE][index] = 0;
+}
+
+void exec_touch_begin(struct exec_touch *touch, const struct exec_warp *warp,
+                      const struct exec_inst *inst, struct exec_shadow *shadow,
+                      const struct exec_region_cache *cache, enum exec_access access,
+                      uint32_t bytes)
+{
+    *touch = (struct exec_touch){.warp = warp,
+                                 .inst = inst,
+                                 .shadow = shadow,
+                                 .cache = cache,
+                                 .bytes = bytes,
+                                 .access = access};
     shadow->touched |= 1u << warp->index;
 }
 
-static void touch_by(struct touch *touch, unsigned lane)
+void exec_touch_by(struct exec_touch *touch, unsigned lane)
 {
     touch->thread = touch->warp->index * EXEC_LANES + lane;
     touch->now = (touch->shadow->time << EXEC_SHADOW_TIME) | (int32_t)touch->thread;
 }
 
-/* Whether accesses of `unit` bytes, a power of two, can be told apart. */
-static bool fine_enough(struct exec_shadow *shadow, uint64_t unit)
+bool exec_shadow_tells(struct exec_shadow *shadow, uint64_t unit)
 {
     const unsigned shift = unit >= 4 ? 2 : unit == 2 ? 1 : 0;
-    return shift >= shadow->shift || refine(shadow, shift);
+    if (shift >= shadow->shift) return shadow->cells[0] || cells_make(shadow);
+    return refine(shadow, shift);
 }
 
 void exec_shadow_touch(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
                        uint64_t offset, uint64_t bytes, enum exec_access access)
 {
-    struct touch touch;
+    struct exec_touch touch;
     struct exec_shadow *shadow = warp->block->shadow;
     if (!shadow || offset + bytes > shadow->bytes || bytes == 0) return;
-    if (!fine_enough(shadow, (offset | bytes) & 3 ? 1 : 4)) return;
-    touch_begin(&touch, warp, inst, access, (uint32_t)bytes);
-    touch_by(&touch, lane);
+    if (!exec_shadow_tells(shadow, (offset | bytes) & 3 ? 1 : 4)) return;
+    exec_touch_begin(&touch, warp, inst, shadow, NULL, access, (uint32_t)bytes);
+    exec_touch_by(&touch, lane);
     touch_cells(&touch, offset, bytes);
 }
 
@@ -314,25 +348,25 @@ static bool find_offsets(const struct exec_warp *warp, const struct exec_inst *i
 }
 
 /* Lanes that read the same are as good as the first and the last of them. */
-static void load_lanes(struct touch *touch, const struct access *access)
+static void load_lanes(struct exec_touch *touch, const struct access *access)
 {
     const uint32_t bytes = access->element * access->count;
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         const unsigned l = (unsigned)__builtin_ctz(rest);
         const uint32_t later = rest & (rest - 1);
-        touch_by(touch, l);
+        exec_touch_by(touch, l);
         touch_cells(touch, access->offset[l], bytes);
         if (!later || access->offset[__builtin_ctz(later)] != access->offset[l]) continue;
         while ((rest & (rest - 1)) &&
                access->offset[__builtin_ctz(rest & (rest - 1))] == access->offset[l])
             rest &= rest - 1;
-        touch_by(touch, (unsigned)__builtin_ctz(rest));
+        exec_touch_by(touch, (unsigned)__builtin_ctz(rest));
         touch_cells(touch, access->offset[l], bytes);
     }
 }
 
 /* A store is one where it changes something. */
-static void store_lanes(struct touch *touch, const struct access *access)
+static void store_lanes(struct exec_touch *touch, const struct access *access)
 {
     const struct exec_warp *warp = touch->warp;
     const struct exec_inst *inst = touch->inst;
@@ -340,14 +374,15 @@ static void store_lanes(struct touch *touch, const struct access *access)
     const uint32_t width = access->element == 8 ? 8 : 4;
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         const unsigned l = (unsigned)__builtin_ctz(rest);
-        touch_by(touch, l);
+        exec_touch_by(touch, l);
         for (uint32_t k = 0; k < access->count; k++) {
             const uint32_t offset = access->offset[l] + k * access->element;
             const unsigned char *value = exec_slot(warp, slots[k & 3]);
             if (access->values &&
                 !memcmp(warp->block->shared + offset, value + l * width, access->element))
-                continue;
-            touch_cells(touch, offset, access->element);
+                exec_touch_same(touch, offset, access->element);
+            else
+                touch_cells(touch, offset, access->element);
         }
     }
 }
@@ -355,15 +390,15 @@ static void store_lanes(struct touch *touch, const struct access *access)
 /* Of lanes in a row that read the same, the first and the last are enough. */
 void exec_shadow_readers(struct exec_warp *warp, const struct exec_inst *inst, const int32_t *index)
 {
-    const struct exec_shadow *shadow = warp->block->shadow;
-    struct touch touch;
+    struct exec_shadow *shadow = warp->block->shadow;
+    struct exec_touch touch;
     uint32_t firsts = 1;
     for (unsigned l = 1; l < EXEC_LANES; l++) firsts |= (uint32_t)(index[l] != index[l - 1]) << l;
-    touch_begin(&touch, warp, inst, EXEC_LOAD, 4);
+    exec_touch_begin(&touch, warp, inst, shadow, NULL, EXEC_LOAD, 4);
     for (uint32_t rest = firsts | firsts >> 1 | 1u << (EXEC_LANES - 1); rest; rest &= rest - 1) {
         const unsigned l = (unsigned)__builtin_ctz(rest);
         if (shadow->cells[EXEC_KEPT_READ_OTHER][index[l]] >= shadow->floor) continue;
-        touch_by(&touch, l);
+        exec_touch_by(&touch, l);
         keep(&touch, (size_t)index[l], EXEC_KEPT_READ, EXEC_KEPT_READ_OTHER);
     }
 }
@@ -371,15 +406,17 @@ void exec_shadow_readers(struct exec_warp *warp, const struct exec_inst *inst, c
 void exec_shadow_watch(struct exec_warp *warp, const struct exec_inst *inst, uint32_t mask)
 {
     struct exec_shadow *shadow = warp->block->shadow;
-    struct touch touch;
+    struct exec_touch touch;
     struct access access = {
         .element = inst->cache & 0xff,
         .count = inst->cache >> EXEC_WATCH_COUNT_SHIFT & 0xf,
         .access = (enum exec_access)(inst->cache >> EXEC_WATCH_ACCESS_SHIFT & 3),
         .values = inst->cache & EXEC_WATCH_VALUES,
     };
-    if (!find_offsets(warp, inst, mask, &access) || !fine_enough(shadow, access.element)) return;
-    touch_begin(&touch, warp, inst, access.access, access.element * access.count);
+    if (!find_offsets(warp, inst, mask, &access) || !exec_shadow_tells(shadow, access.element))
+        return;
+    exec_touch_begin(&touch, warp, inst, shadow, NULL, access.access,
+                     access.element * access.count);
     if (access.access == EXEC_STORE) {
         store_lanes(&touch, &access);
     } else if (access.access == EXEC_LOAD) {
@@ -387,7 +424,7 @@ void exec_shadow_watch(struct exec_warp *warp, const struct exec_inst *inst, uin
     } else {
         for (uint32_t rest = access.mask; rest; rest &= rest - 1) {
             const unsigned l = (unsigned)__builtin_ctz(rest);
-            touch_by(&touch, l);
+            exec_touch_by(&touch, l);
             touch_cells(&touch, access.offset[l], touch.bytes);
         }
     }
@@ -396,6 +433,6 @@ void exec_shadow_watch(struct exec_warp *warp, const struct exec_inst *inst, uin
 int exec_watch_order(struct exec_warp *warp, const struct exec_inst *inst)
 {
     warp->instructions--;
-    if (warp->block->shadow && exec_watch_lanes(warp, inst)) exec_shadow_order(warp->block->shadow);
+    if (exec_watch_lanes(warp, inst)) exec_shadow_order(warp->block);
     return EXEC_GO;
 }

@@ -12,13 +12,14 @@
  *  - a fence, and a volatile or ordered write, and cas or exch, in whatever memory: threads may
  *    make an order of their own with them, so from there on all before is taken as ordered;
  *  - two atomics; and volatile or ordered accesses against anything (they converse);
- *  - a store of the value that is there already: nobody could see it;
+ *  - a store of the value that is there already: nobody could see it; and who has stored it may
+ *    well read it;
  *  - stores by one instruction of one warp: PTX promises that one of them stays;
  *  - a load whose address an atomic further on in the function has too: a look before the act.
  * An asynchronous copy into shared memory is a store of the thread that asks for it, at that
  * moment: that nobody waits for it is not found, that no barrier follows is. Lanes of a warp that
- * merely run side by side are not ordered (Volta and later). Two threads of one block that race in
- * global memory are not found.
+ * merely run side by side are not ordered (Volta and later). The same rules, and these cells, serve
+ * for global memory: exec_near.h.
  *
  * Source: PTX ISA 9.0, chapter 8 (memory consistency model) and 9.7.13; CUDA Programming Guide,
  * "Independent Thread Scheduling", "Synchronization Functions".
@@ -56,23 +57,49 @@ struct exec_shadow {
     int32_t warp_floor[EXEC_MAX_WARPS]; /* the same for a warp's own */
     uint32_t touched;                   /* warps, since their last order */
     bool atomics;                       /* there was one */
-    int32_t *cells[EXEC_KEPT_COUNT];
-    uint32_t *sites[EXEC_KEPT_COUNT]; /* the position of what made the cell what it is */
+    bool atomics_alone;                 /* an atomic and a load are no race */
+    int32_t *cells[EXEC_KEPT_COUNT];    /* made by exec_shadow_tells */
+    uint32_t *sites[EXEC_KEPT_COUNT];   /* the position of what made the cell what it is */
 };
 
-/* For `bytes` of shared memory and a launch that wants to know. NULL: no memory. */
+/* For `bytes` of memory and a launch that wants to know; without cells yet. NULL: no memory. */
 struct exec_shadow *exec_shadow_create(uint32_t bytes);
 void exec_shadow_destroy(struct exec_shadow *shadow);
 
-/* All that was done before comes before all that will be done: by the block, by one warp. NULL is
- * fine. */
-void exec_shadow_order(struct exec_shadow *shadow);
-void exec_shadow_order_warp(struct exec_shadow *shadow, uint32_t warp);
+/* All that was done before comes before all that will be done: by the block, by one warp. */
+void exec_shadow_order(const struct exec_block *block);
+void exec_shadow_order_warp(const struct exec_warp *warp);
 
 /* Lane `lane` touches `bytes` bytes at `offset` of shared memory, at `inst`'s place in the source.
  */
 void exec_shadow_touch(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
                        uint64_t offset, uint64_t bytes, enum exec_access access);
+
+/* ---- touches, for exec_near.c ---------------------------------------------------------------- */
+
+/* A touch of some cells, by one thread. */
+struct exec_touch {
+    const struct exec_warp *warp;
+    const struct exec_inst *inst;
+    struct exec_shadow *shadow;
+    const struct exec_region_cache *cache; /* of global memory; NULL: shared */
+    uint32_t thread;
+    uint32_t bytes;
+    int32_t now; /* the cell that it leaves */
+    enum exec_access access;
+};
+
+/* Begins touches of `shadow` by `warp`; `cache` as above; `bytes`: of one lane's access. */
+void exec_touch_begin(struct exec_touch *touch, const struct exec_warp *warp,
+                      const struct exec_inst *inst, struct exec_shadow *shadow,
+                      const struct exec_region_cache *cache, enum exec_access access,
+                      uint32_t bytes);
+void exec_touch_by(struct exec_touch *touch, unsigned lane);
+void exec_touch_cells(const struct exec_touch *touch, uint64_t offset, uint64_t bytes);
+/* The thread stores there what another has stored already: from now on it is nobody's. */
+void exec_touch_same(const struct exec_touch *touch, uint64_t offset, uint64_t bytes);
+/* Makes cells that tell accesses of `unit` bytes, a power of two, apart; false: no memory. */
+bool exec_shadow_tells(struct exec_shadow *shadow, uint64_t unit);
 
 /* ---- instructions that lowering puts before others, in programs that are to be watched ----------
  * They are none of the program's: nothing counts them. */

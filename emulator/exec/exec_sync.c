@@ -28,7 +28,7 @@ int exec_sync_meet(struct exec_warp *warp, const struct exec_inst *inst)
         missing |= warp->members[l] ^ warp->members[__builtin_ctz(warp->members[l] & warp->mask)];
     }
     if (!missing) {
-        exec_shadow_order_warp(warp->block->shadow, warp->index);
+        exec_shadow_order_warp(warp);
         return inst->inner(warp, inst);
     }
     warp->exchanging |= warp->mask;
@@ -58,7 +58,7 @@ int exec_sync_check(struct exec_warp *warp)
 {
     const uint32_t complete = complete_lanes(warp);
     if (!complete) return EXEC_RESCHEDULE;
-    exec_shadow_order_warp(warp->block->shadow, warp->index);
+    exec_shadow_order_warp(warp);
     warp->exchanging &= ~complete;
     const uint32_t count = warp->fragment_count;
     struct exec_fragment served[EXEC_LANES];

@@ -1,7 +1,8 @@
 /* exec_watch: what a launch did that nothing orders: two threads of a block that touch the same
- * bytes of shared memory (exec_shadow.h says when), two blocks that touch the same bytes of global
- * memory (exec_owner.h). Filled by the executor when a launch asks for it and its program was made
- * to be watched; it stops nothing and changes nothing that a kernel computes, costs or prints.
+ * bytes of shared memory (exec_shadow.h says when) or of global memory (exec_near.h), two blocks
+ * that touch the same bytes of global memory (exec_owner.h). Filled by the executor when a launch
+ * asks for it and its program was made to be watched; it stops nothing and changes nothing that a
+ * kernel computes, costs or prints.
  *
  * The same two places in the source are one finding, counted, with the example of the lowest block.
  * What is found in one block does not depend on the number of workers; of a race between blocks,
@@ -18,6 +19,7 @@
 
 enum exec_wrong {
     EXEC_WRONG_SHARED, /* threads of one block, shared memory */
+    EXEC_WRONG_GLOBAL, /* threads of one block, global memory */
     EXEC_WRONG_BLOCKS, /* blocks of one grid, global memory */
     /* Threads of one block that met at a barrier of all from two places: a GPU lets them through
      * if it happens to be the same barrier to it, and CUDA promises nothing. Not looked for in
@@ -36,7 +38,7 @@ struct exec_watch_side {
 struct exec_watch_found {
     enum exec_wrong wrong;
     struct exec_watch_side first, second; /* in the order in which they ran here */
-    const struct memory_region *region;   /* EXEC_WRONG_BLOCKS */
+    const struct memory_region *region;   /* EXEC_WRONG_GLOBAL, EXEC_WRONG_BLOCKS */
     uint64_t offset;                      /* in the region, or in the block's shared memory */
     uint32_t bytes;                       /* of the second side's access */
     uint32_t block_size[3];               /* threads */

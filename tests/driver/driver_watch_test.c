@@ -26,7 +26,9 @@ static const char *const parts[] = {
     KERNEL("mirror_right", ".loc 1 3 0\nst.shared.u32 [%s], %i;\nbar.sync 0;\n"
                            ".loc 1 4 0\nxor.b32 %s, %s, 508;\nld.shared.u32 %v, [%s];\n"
                            ".loc 1 5 0\nst.global.u32 [%x], %v;\n"),
-    KERNEL("back", ".loc 1 13 0\nst.global.u32 [%x], %i;\nsetp.eq.u32 %c, %i, 0;\n"
+    KERNEL("near", ".loc 1 8 0\nst.global.u32 [%x], %i;\nsetp.eq.u32 %c, %t, 0;\n"
+                   "@%c bra DONE;\n.loc 1 9 0\nld.global.u32 %v, [%x+-4];\nDONE:\n"),
+    KERNEL("back", ".loc 1 13 0\nst.global.u32 [%x], %i;\nbar.sync 0;\nsetp.eq.u32 %c, %i, 0;\n"
                    "@%c bra DONE;\n.loc 1 14 0\nld.global.u32 %v, [%x+-4];\n"
                    ".loc 1 15 0\nst.global.u32 [%y], %v;\nDONE:\n"),
     KERNEL("places", "setp.lt.u32 %c, %t, 64;\n@%c bra LOW;\n"
@@ -118,6 +120,27 @@ START_TEST(shared_memory_without_a_barrier)
     HAS(found, "no __syncthreads()");
     launch("mirror_right", a, b);
     only("shared memory race");
+}
+END_TEST
+
+START_TEST(global_memory_without_a_barrier)
+{
+    begin(_i);
+    launch("near", a, b);
+    OK(launch_in("near", 1, a, b));
+    const struct trace_record *found = only("global memory race");
+    ck_assert_str_eq(found->file, "/somewhere/t.cu");
+    ck_assert_uint_eq(found->line, 9);
+    /* Each thread but the first of a block has one before it; the second launch changes nothing. */
+    ck_assert_uint_eq(found->count, N - BLOCKS);
+    ck_assert_uint_ge(found->address, a);
+    ck_assert_uint_lt(found->address, a + BYTES);
+    ck_assert_uint_ne(found->object, 0);
+    HAS(found, "kernel near: thread (");
+    HAS(found, "of block (0, 0, 0) reads 4 bytes of device memory");
+    HAS(found, "allocated by the call before");
+    HAS(found, "at t.cu:9 that ");
+    HAS(found, "writes at t.cu:8: ");
 }
 END_TEST
 
@@ -347,6 +370,7 @@ int main(void)
     Suite *suite = suite_create("driver_watch");
     TCase *tcase = tcase_create("watch");
     tcase_add_loop_test(tcase, shared_memory_without_a_barrier, 0, ORDERS);
+    tcase_add_loop_test(tcase, global_memory_without_a_barrier, 0, ORDERS);
     tcase_add_loop_test(tcase, blocks_that_read_each_other, 0, ORDERS);
     tcase_add_test(tcase, a_single_block_has_nobody_to_race_with);
     tcase_add_test(tcase, barriers_in_two_places);

@@ -35,8 +35,8 @@ static size_t lines_of(const char *name, uint32_t lines[MOST_LINES])
 static struct device_run launch;
 static int result[N + 64];
 
-/* Runs kernel `name` of a program that is watched or not. */
-static void run(const char *name, unsigned worker_count, bool watched)
+/* Runs kernel `name` of a program that is watched or not, in `blocks` blocks. */
+static void run_blocks(const char *name, unsigned worker_count, bool watched, unsigned blocks)
 {
     const bool async = strstr(name, "async") != NULL;
     static int input[N];
@@ -52,7 +52,7 @@ static void run(const char *name, unsigned worker_count, bool watched)
                     device_buffer_of(result, sizeof result, &contents), N};
     launch = (struct device_run){.program = program,
                                  .name = name,
-                                 .blocks = BLOCKS,
+                                 .blocks = blocks,
                                  .threads = THREADS,
                                  .parameters = &parameters,
                                  .workers = worker_count,
@@ -72,6 +72,11 @@ static void run(const char *name, unsigned worker_count, bool watched)
     device_reset();
 }
 
+static void run(const char *name, unsigned worker_count, bool watched)
+{
+    run_blocks(name, worker_count, watched, BLOCKS);
+}
+
 static void end(void)
 {
     exec_watch_destroy(launch.watch);
@@ -86,13 +91,50 @@ static bool is_among(uint32_t line, const uint32_t *lines, size_t count)
 }
 
 static const char *const right[] = {
-    "right_tile",           "right_double_buffer", "right_scan",         "right_transpose",
-    "right_histogram",      "right_tree",          "right_warp",         "right_volatile",
-    "right_flag",           "right_handover",      "right_lock",         "right_named",
-    "right_groups",         "right_early_exit",    "right_bytes",        "right_maximum",
-    "right_in_place",       "right_changed",       "right_visited",      "right_counts",
-    "right_last_block",     "right_barriers",      "right_same_fill",    "right_counted_handover",
-    "right_bytes_in_turns", "right_async_copy",    "right_async_phases", "right_bytes_of_blocks",
+    "right_tile",
+    "right_double_buffer",
+    "right_scan",
+    "right_transpose",
+    "right_histogram",
+    "right_tree",
+    "right_warp",
+    "right_volatile",
+    "right_flag",
+    "right_handover",
+    "right_lock",
+    "right_named",
+    "right_groups",
+    "right_early_exit",
+    "right_bytes",
+    "right_maximum",
+    "right_in_place",
+    "right_changed",
+    "right_visited",
+    "right_counts",
+    "right_last_block",
+    "right_barriers",
+    "right_same_fill",
+    "right_counted_handover",
+    "right_bytes_in_turns",
+    "right_async_copy",
+    "right_async_phases",
+    "right_bytes_of_blocks",
+    "right_same_again",
+    "right_global_tree",
+    "right_global_scan",
+    "right_global_warps",
+    "right_global_handover",
+    "right_global_lock",
+    "right_global_volatile",
+    "right_global_same_fill",
+    "right_global_same_again",
+    "right_global_places",
+    "right_global_labels",
+    "right_global_bytes",
+    "right_global_shorts",
+    "right_global_vectors",
+    "right_global_some_change",
+    "right_global_own",
 };
 
 static const struct wrong_row {
@@ -114,6 +156,22 @@ static const struct wrong_row {
     {"async_phase_not_awaited", EXEC_WRONG_SHARED},
     {"read_by_all_written_by_the_last", EXEC_WRONG_SHARED},
     {"read_by_a_warp_written_by_a_lane", EXEC_WRONG_SHARED},
+    {"words_then_bytes", EXEC_WRONG_SHARED},
+    {"read_by_all_written_by_the_first", EXEC_WRONG_SHARED},
+    {"read_by_two_lanes_then_written", EXEC_WRONG_SHARED},
+    {"global_tree_without_a_barrier", EXEC_WRONG_GLOBAL},
+    {"global_scan_in_place", EXEC_WRONG_GLOBAL},
+    {"global_neighbours", EXEC_WRONG_GLOBAL},
+    {"global_no_syncwarp", EXEC_WRONG_GLOBAL},
+    {"global_zeroed_late", EXEC_WRONG_GLOBAL},
+    {"global_seen_before_the_barrier", EXEC_WRONG_GLOBAL},
+    {"global_winner", EXEC_WRONG_GLOBAL},
+    {"global_bytes", EXEC_WRONG_GLOBAL},
+    {"global_words_then_bytes", EXEC_WRONG_GLOBAL},
+    {"global_vectors", EXEC_WRONG_GLOBAL},
+    {"global_pairs", EXEC_WRONG_GLOBAL},
+    {"global_scattered", EXEC_WRONG_GLOBAL},
+    {"global_read_by_all_written_by_the_first", EXEC_WRONG_GLOBAL},
     {"reads_the_block_before", EXEC_WRONG_BLOCKS},
     {"reads_the_block_behind", EXEC_WRONG_BLOCKS},
     {"block_forgotten", EXEC_WRONG_BLOCKS},
@@ -160,16 +218,58 @@ START_TEST(a_wrong_kernel_is_named_with_its_lines)
 }
 END_TEST
 
+/* What there is to be known of a race of threads is known in the first block. */
+START_TEST(one_block_is_enough)
+{
+    const struct wrong_row *row = &wrong[_i];
+    if (row->wrong == EXEC_WRONG_BLOCKS) return;
+    run_blocks(row->kernel, 1, true, 1);
+    ck_assert_msg(exec_watch_count(launch.watch) > 0, "%s: nothing is found", row->kernel);
+    end();
+}
+END_TEST
+
+static void check_same_side(const struct exec_watch_side *a, const struct exec_watch_side *b)
+{
+    ck_assert_int_eq(a->access, b->access);
+    ck_assert_uint_eq(a->line, b->line);
+    ck_assert_int_eq(a->known, b->known);
+    ck_assert_mem_eq(a->block, b->block, sizeof a->block);
+    ck_assert_mem_eq(a->thread, b->thread, sizeof a->thread);
+}
+
+/* Of global memory the address is told too: each block has 128 words of its own. */
+START_TEST(a_race_in_global_memory_says_where)
+{
+    run("global_neighbours", workers[_i], true);
+    ck_assert_uint_eq(exec_watch_count(launch.watch), 1);
+    const struct exec_watch_found *found = exec_watch_at(launch.watch, 0);
+    ck_assert_ptr_nonnull(found->region);
+    ck_assert_uint_eq(found->bytes, 4);
+    ck_assert_uint_eq(found->block_index, 0);
+    ck_assert_uint_eq(found->count, N);
+    ck_assert_uint_eq(found->first.thread[0], 127 - found->second.thread[0]);
+    /* Warp 0 has stored, and reads what warp 3 has yet to store: that comes second. */
+    ck_assert_int_eq(found->second.access, EXEC_STORE);
+    ck_assert_uint_eq(found->offset, 4 * found->second.thread[0]);
+    end();
+}
+END_TEST
+
 START_TEST(the_example_does_not_depend_on_workers)
 {
     struct exec_watch_found first = {.count = 0};
     for (size_t k = 0; k < WAYS; k++) {
         run("no_barrier_before_use", workers[k], true);
         ck_assert_uint_eq(exec_watch_count(launch.watch), 1);
-        struct exec_watch_found found = *exec_watch_at(launch.watch, 0);
-        found.first.file = found.second.file = NULL; /* each program has its own */
-        if (k == 0) first = found;
-        ck_assert_mem_eq(&found, &first, sizeof found);
+        const struct exec_watch_found *found = exec_watch_at(launch.watch, 0);
+        if (k == 0) first = *found;
+        check_same_side(&found->first, &first.first);
+        check_same_side(&found->second, &first.second);
+        ck_assert_uint_eq(found->offset, first.offset);
+        ck_assert_uint_eq(found->bytes, first.bytes);
+        ck_assert_uint_eq(found->block_index, first.block_index);
+        ck_assert_uint_eq(found->count, first.count);
         end();
     }
     /* Warp 0 reads what the last warp has yet to write: all 128 threads of 4 blocks do. */
@@ -181,8 +281,9 @@ END_TEST
 
 START_TEST(watching_changes_nothing)
 {
-    static const char *const names[] = {"right_tile", "no_syncwarp", "right_counts",
-                                        "sum_without_atomics", "right_lock"};
+    static const char *const names[] = {"right_tile",          "no_syncwarp", "right_counts",
+                                        "sum_without_atomics", "right_lock",  "global_scattered",
+                                        "right_global_vectors"};
     static int seen[N + 64];
     run(names[_i], 2, true);
     const struct exec_counts counts = launch.counts;
@@ -200,8 +301,10 @@ int main(void)
     TCase *tcase = tcase_create("watch");
     tcase_add_loop_test(tcase, nothing_is_said_of_a_right_kernel, 0, RIGHT);
     tcase_add_loop_test(tcase, a_wrong_kernel_is_named_with_its_lines, 0, WRONG * WAYS);
+    tcase_add_loop_test(tcase, one_block_is_enough, 0, WRONG);
+    tcase_add_loop_test(tcase, a_race_in_global_memory_says_where, 0, WAYS);
     tcase_add_test(tcase, the_example_does_not_depend_on_workers);
-    tcase_add_loop_test(tcase, watching_changes_nothing, 0, 5);
+    tcase_add_loop_test(tcase, watching_changes_nothing, 0, 7);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -236,8 +236,9 @@ KERNEL right_same_fill(const int *in, int *out, int n)
 {
     __shared__ int fill[32];
     fill[threadIdx.x % 32] = n;
+    int mine = fill[threadIdx.x % 32];
     __syncthreads();
-    out[index()] = fill[31 - threadIdx.x % 32];
+    out[index()] = fill[31 - threadIdx.x % 32] + mine;
 }
 
 // The flag is counted up: what orders is the fences.
@@ -265,6 +266,16 @@ KERNEL right_bytes_in_turns(const int *in, int *out, int n)
     bytes[at] = (unsigned char)in[index()];
     __syncthreads();
     out[index()] = bytes[127 - threadIdx.x];
+}
+
+// Whole warps store what is there.
+KERNEL right_same_again(const int *in, int *out, int n)
+{
+    __shared__ int tile[128];
+    tile[threadIdx.x] = in[index()];
+    __syncthreads();
+    tile[threadIdx.x] = in[(index() + n) % n];
+    out[index()] = tile[127 - threadIdx.x];
 }
 
 // ---- wrong: shared memory --------------------------------------------------------------------
@@ -396,6 +407,347 @@ KERNEL read_by_a_warp_written_by_a_lane(const int *in, int *out, int n)
     out[index()] = before;
 }
 
+KERNEL words_then_bytes(const int *in, int *out, int n)
+{
+    __shared__ int tile[32];
+    const unsigned char *bytes = (const unsigned char *)tile;
+    if (threadIdx.x < 32) tile[threadIdx.x] = in[index()];         // words_then_bytes
+    if (threadIdx.x >= 96) out[index()] = bytes[threadIdx.x - 96]; // words_then_bytes
+}
+
+// Longer than a warp's turn.
+__device__ int wait_a_while(int seed)
+{
+    for (int k = 0; k < 100000; k++) asm volatile("mad.lo.s32 %0, %0, 3, 1;" : "+r"(seed));
+    return seed;
+}
+
+KERNEL read_by_all_written_by_the_first(const int *in, int *out, int n)
+{
+    __shared__ int sum;
+    if (threadIdx.x == 0) sum = n;
+    __syncthreads();
+    int mine = sum; // read_by_all_written_by_the_first
+    __syncwarp();
+    if (threadIdx.x < 32) {
+        mine += wait_a_while(n) & 1;
+        __syncwarp();
+        if (threadIdx.x == 0) sum = mine + in[index()]; // read_by_all_written_by_the_first
+    }
+    __syncthreads();
+    out[index()] = sum + mine;
+}
+
+KERNEL read_by_two_lanes_then_written(const int *in, int *out, int n)
+{
+    __shared__ int sum;
+    if (threadIdx.x == 0) sum = n;
+    __syncthreads();
+    int mine = threadIdx.x < 2 ? sum : 0;           // read_by_two_lanes_then_written
+    if (threadIdx.x == 1) sum = mine + in[index()]; // read_by_two_lanes_then_written
+    out[index()] = mine;
+}
+
+// ---- right: threads of a block in global memory ----------------------------------------------
+
+// What block b may touch: 128 words.
+__device__ int *own(int *out)
+{
+    return out + blockIdx.x * blockDim.x;
+}
+
+KERNEL right_global_tree(const int *in, int *out, int n)
+{
+    int *sums = own(out), t = threadIdx.x;
+    sums[t] = in[index()];
+    __syncthreads();
+    for (int half = 64; half > 0; half /= 2) {
+        if (t < half) sums[t] += sums[t + half];
+        __syncthreads();
+    }
+}
+
+KERNEL right_global_scan(const int *in, int *out, int n)
+{
+    int *sums = own(out), t = threadIdx.x;
+    sums[t] = in[index()];
+    for (int step = 1; step < 128; step *= 2) {
+        __syncthreads();
+        int other = t >= step ? sums[t - step] : 0;
+        __syncthreads();
+        sums[t] += other;
+    }
+}
+
+KERNEL right_global_warps(const int *in, int *out, int n)
+{
+    int *mine = own(out) + threadIdx.x / 32 * 32, lane = threadIdx.x % 32;
+    mine[lane] = in[index()];
+    for (int half = 16; half > 0; half /= 2) {
+        __syncwarp();
+        int other = mine[lane ^ half];
+        __syncwarp();
+        mine[lane] += other;
+    }
+}
+
+KERNEL right_global_handover(const int *in, int *out, int n)
+{
+    int *value = own(out), *ready = own(out) + 1;
+    if (threadIdx.x == 64) {
+        *value = in[index()];
+        __threadfence_block();
+        *(volatile int *)ready = 1;
+    } else if (threadIdx.x == 0) {
+        while (*(volatile int *)ready == 0) {
+        }
+        __threadfence_block();
+        own(out)[2] = *value;
+    }
+}
+
+KERNEL right_global_lock(const int *in, int *out, int n)
+{
+    int *lock = own(out), *sum = own(out) + 1;
+    for (bool done = false; !done;) {
+        if (atomicCAS(lock, 0, 1) == 0) {
+            __threadfence_block();
+            *sum += in[index()];
+            __threadfence_block();
+            atomicExch(lock, 0);
+            done = true;
+        }
+    }
+}
+
+KERNEL right_global_volatile(const int *in, int *out, int n)
+{
+    volatile int *sums = own(out);
+    int t = threadIdx.x;
+    sums[t] = in[index()];
+    if (t < 32) sums[t] += sums[t + 32];
+    if (t < 32) sums[t] += sums[t + 16];
+}
+
+KERNEL right_global_same_fill(const int *in, int *out, int n)
+{
+    int *fill = own(out);
+    fill[threadIdx.x % 32] = n;
+    if (threadIdx.x < 4) fill[32] = n + 1;
+    if (threadIdx.x % 32 == 7) fill[33] = n + 2;
+    __syncwarp();
+    int mine = fill[threadIdx.x % 32] + fill[33];
+    __syncthreads();
+    fill[threadIdx.x] = mine;
+}
+
+KERNEL right_global_same_again(const int *in, int *out, int n)
+{
+    int *tile = own(out), t = threadIdx.x;
+    tile[t] = in[index()];
+    __syncthreads();
+    tile[t] = in[(index() + n) % n];
+    int other = tile[127 - t];
+    __syncthreads();
+    tile[t] = other;
+}
+
+KERNEL right_global_places(const int *in, int *out, int n)
+{
+    int *list = own(out);
+    int at = atomicAdd(&out[n + blockIdx.x], 1);
+    list[at] = in[index()];
+}
+
+// An atomic's word may be looked at.
+KERNEL right_global_labels(const int *in, int *out, int n)
+{
+    int *labels = own(out), t = threadIdx.x;
+    labels[t] = in[index()];
+    __syncthreads();
+    for (int k = 0; k < 3; k++) atomicMax(&labels[t], labels[(t + 37) % 128]);
+}
+
+KERNEL right_global_bytes(const int *in, int *out, int n)
+{
+    unsigned char *bytes = (unsigned char *)own(out);
+    int at = threadIdx.x % 32 * 4 + threadIdx.x / 32;
+    bytes[at] = (unsigned char)in[index()];
+    bytes[128 + threadIdx.x] = (unsigned char)in[index()];
+    __syncthreads();
+    bytes[256 + threadIdx.x] = bytes[255 - threadIdx.x] + bytes[127 - threadIdx.x];
+}
+
+KERNEL right_global_shorts(const int *in, int *out, int n)
+{
+    short *shorts = (short *)own(out);
+    shorts[threadIdx.x] = (short)in[index()];
+    __syncthreads();
+    shorts[128 + threadIdx.x] = shorts[127 - threadIdx.x];
+}
+
+KERNEL right_global_vectors(const int *in, int *out, int n)
+{
+    int4 *vectors = (int4 *)own(out);
+    int t = threadIdx.x, sum;
+    if (t < 32) vectors[t] = make_int4(in[index()], in[4 * t], in[4 * t + 1], t);
+    __syncthreads();
+    sum = own(out)[127 - t];
+    __syncthreads();
+    if (t < 64) ((long long *)vectors)[63 - t] = sum * (long long)n;
+    __syncthreads();
+    own(out)[t] += sum;
+}
+
+// The words of a row that keep their value are nobody's.
+KERNEL right_global_some_change(const int *in, int *out, int n)
+{
+    int *tile = own(out), t = threadIdx.x;
+    tile[t] = in[index()];
+    __syncthreads();
+    tile[t] = t % 2 ? in[index()] : in[index()] + 1;
+    int other = tile[(t ^ 32) | 1];
+    __syncthreads();
+    tile[t] = other;
+}
+
+// Each thread its own words, again and again.
+KERNEL right_global_own(const int *in, int *out, int n)
+{
+    int *mine = own(out) + threadIdx.x;
+    for (int k = 0; k < 20; k++) {
+        *mine = in[(index() + k) % n] + (k ? *mine : 0);
+        __syncwarp();
+    }
+}
+
+// ---- wrong: threads of a block in global memory ----------------------------------------------
+
+KERNEL global_tree_without_a_barrier(const int *in, int *out, int n)
+{
+    int *sums = own(out), t = threadIdx.x;
+    sums[t] = in[index()];
+    __syncthreads();
+    for (int half = 64; half > 0; half /= 2)
+        if (t < half) sums[t] += sums[t + half]; // global_tree_without_a_barrier
+}
+
+KERNEL global_scan_in_place(const int *in, int *out, int n)
+{
+    int *sums = own(out), t = threadIdx.x;
+    sums[t] = in[index()];
+    for (int step = 1; step < 128; step *= 2) {
+        __syncthreads();
+        int other = t >= step ? sums[t - step] : 0; // global_scan_in_place
+        sums[t] += other;                           // global_scan_in_place
+    }
+}
+
+KERNEL global_neighbours(const int *in, int *out, int n)
+{
+    int *tile = own(out), t = threadIdx.x;
+    tile[t] = in[index()];     // global_neighbours
+    int other = tile[127 - t]; // global_neighbours
+    __syncthreads();
+    tile[t] = other;
+}
+
+KERNEL global_no_syncwarp(const int *in, int *out, int n)
+{
+    int *tile = own(out), t = threadIdx.x;
+    tile[t] = in[index()];   // global_no_syncwarp
+    int other = tile[t ^ 1]; // global_no_syncwarp
+    __syncthreads();
+    tile[t] = other;
+}
+
+KERNEL global_zeroed_late(const int *in, int *out, int n)
+{
+    if (threadIdx.x == 0) *own(out) = n;  // global_zeroed_late
+    atomicAdd(own(out), in[index()] & 7); // global_zeroed_late
+}
+
+// A look is one only until the next barrier.
+KERNEL global_seen_before_the_barrier(const int *in, int *out, int n)
+{
+    int *tile = own(out), t = threadIdx.x;
+    tile[t] = in[index()];
+    __syncthreads();
+    int first = tile[127];                 // global_seen_before_the_barrier
+    if (t == 96) tile[127 + (n < 7)] = -n; // global_seen_before_the_barrier
+    __syncthreads();
+    if (t == 1) tile[127] = first;
+}
+
+KERNEL global_winner(const int *in, int *out, int n)
+{
+    if (in[index()] % 2) *own(out) = threadIdx.x; // global_winner
+}
+
+KERNEL global_bytes(const int *in, int *out, int n)
+{
+    unsigned char *bytes = (unsigned char *)own(out);
+    bytes[threadIdx.x] = (unsigned char)(in[index()] | 1); // global_bytes
+    bytes[threadIdx.x + 1] = 2;                            // global_bytes
+}
+
+KERNEL global_words_then_bytes(const int *in, int *out, int n)
+{
+    const unsigned char *bytes = (const unsigned char *)own(out);
+    int t = threadIdx.x, other = 0;
+    if (t < 32) own(out)[t] = in[index()]; // global_words_then_bytes
+    if (t >= 96) other = bytes[t - 96];    // global_words_then_bytes
+    __syncthreads();
+    own(out)[t] = other;
+}
+
+KERNEL global_vectors(const int *in, int *out, int n)
+{
+    int4 *vectors = (int4 *)own(out);
+    int t = threadIdx.x, other;
+    if (t < 32) vectors[t] = make_int4(in[index()], in[4 * t], in[4 * t + 1], t); // global_vectors
+    other = own(out)[127 - t];                                                    // global_vectors
+    __syncthreads();
+    own(out)[t] = other;
+}
+
+KERNEL global_pairs(const int *in, int *out, int n)
+{
+    long long *pairs = (long long *)own(out);
+    int t = threadIdx.x;
+    long long other;
+    if (t < 64) pairs[t] = in[index()] * 100003ll; // global_pairs
+    other = pairs[(127 - t) / 2];                  // global_pairs
+    __syncthreads();
+    if (t < 64) pairs[t] = other;
+}
+
+KERNEL global_scattered(const int *in, int *out, int n)
+{
+    int *tile = own(out), t = threadIdx.x;
+    tile[t * 5 % 128] = in[index()]; // global_scattered
+    int other = tile[t * 3 % 128];   // global_scattered
+    __syncthreads();
+    tile[t] = other;
+}
+
+KERNEL global_read_by_all_written_by_the_first(const int *in, int *out, int n)
+{
+    int *sum = own(out);
+    if (threadIdx.x == 0) *sum = n;
+    __syncthreads();
+    int mine = *sum; // global_read_by_all_written_by_the_first
+    __syncwarp();
+    if (threadIdx.x < 32) {
+        mine += wait_a_while(n) & 1;
+        __syncwarp();
+        if (threadIdx.x == 0)
+            own(out)[n < 7] = mine + in[index()] + 1; // global_read_by_all_written_by_the_first
+    }
+    __syncthreads();
+    if (threadIdx.x > 0) own(out)[threadIdx.x] = mine;
+}
+
 // ---- right: blocks ---------------------------------------------------------------------------
 
 KERNEL right_in_place(const int *in, int *out, int n)
@@ -462,6 +814,7 @@ KERNEL reads_the_block_behind(const int *in, int *out, int n)
 {
     int i = index();
     int next = out[i + 1]; // reads_the_block_behind
+    __syncthreads();
     out[i] = in[i] + next; // reads_the_block_behind
 }
 

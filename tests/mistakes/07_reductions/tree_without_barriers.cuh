@@ -1,0 +1,155 @@
+/* mistake: the tree in global memory has __syncthreads() in front of its loop, not in it
+ * fails: Reductions.EverySizeIsReduced
+ * fails: Reductions.TheDeviceFindsNothingWrong
+ * finds: global memory race at "Maybe<T> other = values[thread + half];"
+ */
+#ifndef REDUCTIONS_CUH
+#define REDUCTIONS_CUH
+
+#include "lesson.h"
+
+#include <stdint.h>
+#include <string.h>
+
+namespace reduction
+{
+
+constexpr unsigned THREADS = 256;
+constexpr unsigned BLOCKS_PER_MULTIPROCESSOR = 8;
+constexpr unsigned IN_FLIGHT = 4;
+
+template <typename T> struct Maybe {
+    T value;
+    bool there;
+};
+
+template <typename T, typename Operator>
+__device__ void take(Maybe<T> &mine, const T &value, const Operator &combine)
+{
+    mine.value = mine.there ? combine(mine.value, value) : value;
+    mine.there = true;
+}
+
+template <typename T> struct Pack {
+    static constexpr unsigned COUNT =
+        sizeof(T) <= 8 && (sizeof(T) & (sizeof(T) - 1)) == 0 ? 16 / sizeof(T) : 1;
+    alignas(COUNT == 1 ? alignof(T) : 16) T items[COUNT];
+};
+
+template <typename T, typename Operator>
+__device__ void combine_block(Maybe<T> &mine, Maybe<T> *values, const Operator &combine)
+{
+    unsigned thread = threadIdx.x;
+    values[thread] = mine;
+    __syncthreads();
+    for (unsigned half = THREADS / 2; half > 0; half /= 2) {
+        if (thread < half) {
+            Maybe<T> other = values[thread + half];
+            if (other.there) take(mine, other.value, combine);
+            values[thread] = mine;
+        }
+    }
+}
+
+template <typename T, typename Operator>
+__global__ void pass(const T *array, size_t size, T *results, Maybe<T> *scratch, Operator combine,
+                     T init, bool with_init)
+{
+    size_t me = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    size_t everybody = (size_t)gridDim.x * blockDim.x;
+    Maybe<T> mine;
+    mine.there = false;
+
+    size_t before = 0;
+    if (Pack<T>::COUNT > 1) {
+        size_t misaligned = (uintptr_t)array % sizeof(Pack<T>);
+        if (misaligned) before = (sizeof(Pack<T>) - misaligned) / sizeof(T);
+        if (before > size) before = size;
+    }
+    size_t packs = (size - before) / Pack<T>::COUNT;
+    size_t after = before + packs * Pack<T>::COUNT;
+    const Pack<T> *pack = (const Pack<T> *)(array + before);
+
+    size_t i = me;
+    for (; i + (IN_FLIGHT - 1) * everybody < packs; i += IN_FLIGHT * everybody) {
+        Pack<T> loaded[IN_FLIGHT];
+#pragma unroll
+        for (unsigned k = 0; k < IN_FLIGHT; k++) loaded[k] = pack[i + k * everybody];
+#pragma unroll
+        for (unsigned k = 0; k < IN_FLIGHT; k++) {
+            T value = loaded[k].items[0];
+#pragma unroll
+            for (unsigned item = 1; item < Pack<T>::COUNT; item++)
+                value = combine(value, loaded[k].items[item]);
+            take(mine, value, combine);
+        }
+    }
+    for (; i < packs; i += everybody) {
+        Pack<T> loaded = pack[i];
+#pragma unroll
+        for (unsigned item = 0; item < Pack<T>::COUNT; item++)
+            take(mine, loaded.items[item], combine);
+    }
+    if (me < before) take(mine, array[me], combine);
+    if (me < size - after) take(mine, array[after + me], combine);
+
+    combine_block(mine, scratch + (size_t)blockIdx.x * blockDim.x, combine);
+    if (threadIdx.x == 0) {
+        if (with_init) take(mine, init, combine);
+        if (mine.there) results[blockIdx.x] = mine.value;
+    }
+}
+
+template <typename T, typename Operator>
+cudaError_t launch(unsigned blocks, const T *array, size_t size, T *results, Maybe<T> *scratch,
+                   Operator combine, const T *init, cudaStream_t stream)
+{
+    T start;
+    memset((void *)&start, 0, sizeof start);
+    if (init) start = *init;
+    bool with_init = init != NULL;
+    void *arguments[] = {&array, &size, &results, &scratch, &combine, &start, &with_init};
+    return cudaLaunchKernel((const void *)pass<T, Operator>, dim3(blocks), dim3(THREADS), arguments,
+                            0, stream);
+}
+
+} // namespace reduction
+
+template <typename T, typename Operator>
+cudaError_t Reduction<T, Operator>::operator()(const T *array, size_t size, T *result,
+                                               const T *init, cudaStream_t stream) const
+{
+    if (!result || (size == 0 && !init) || (size > 0 && !array)) return cudaErrorInvalidValue;
+
+    int device = 0, multiprocessors = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error) return error;
+    error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+    if (error) return error;
+
+    size_t a_block = (size_t)reduction::THREADS * reduction::IN_FLIGHT * reduction::Pack<T>::COUNT;
+    size_t blocks = (size + a_block - 1) / a_block;
+    size_t most = (size_t)multiprocessors * reduction::BLOCKS_PER_MULTIPROCESSOR;
+    if (blocks > most) blocks = most;
+    if (blocks < 1) blocks = 1;
+
+    size_t threads = blocks * reduction::THREADS;
+    char *memory = NULL;
+    error = cudaMallocAsync((void **)&memory,
+                            threads * sizeof(reduction::Maybe<T>) + blocks * sizeof(T), stream);
+    if (error) return error;
+    reduction::Maybe<T> *scratch = (reduction::Maybe<T> *)memory;
+    T *partial = (T *)(scratch + threads);
+    if (blocks == 1) {
+        error = reduction::launch(1, array, size, result, scratch, combine, init, stream);
+    } else {
+        error = reduction::launch((unsigned)blocks, array, size, partial, scratch, combine,
+                                  (const T *)NULL, stream);
+        if (!error)
+            error = reduction::launch(1, partial, blocks, result, scratch, combine, init, stream);
+    }
+    cudaError_t freed = cudaFreeAsync(memory, stream);
+    return error ? error : freed;
+}
+
+#endif
