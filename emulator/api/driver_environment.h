@@ -2,7 +2,7 @@
  * is none is named on standard error, with what is used instead; nothing else happens because of
  * it.
  *
- *   OVERLAP_ORDER              latest (default), earliest, random:SEED
+ *   OVERLAP_ORDER              latest (default), earliest, random:SEED (host threads: threads/)
  *   OVERLAP_MEMORY             the device's memory, 1M to 64G; 4G
  *   OVERLAP_WORKERS            host threads that run blocks, 1 to 64; one per processor
  *   OVERLAP_INSTRUCTION_LIMIT  warp instructions before a kernel is stopped as endless

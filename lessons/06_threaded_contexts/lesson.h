@@ -38,7 +38,8 @@ struct threaded_result {
 
 /* Yours. Array i is done by a thread of its own (not the caller's), which makes a context of its
  * own, loads the image into it, and is the only one to use it. The thread's result comes back as
- * the value that pthread_join() delivers. All threads are started before the first is joined. */
+ * the value that pthread_join() delivers. All threads are started before the first is joined, and
+ * none is left on return, whatever fails. */
 CUresult threaded_contexts_threads(const char *image, const struct threaded_array *arrays,
                                    size_t count, struct threaded_result *results);
 
