@@ -116,8 +116,10 @@ void races_host(enum races_mode mode, const struct races_rows *rows)
 void races_host_touch(enum races_mode mode, uint64_t address, uint64_t pc)
 {
     /* As a return address is: one past the instruction it is about. */
-    struct actor *actor = actor_make(&(struct trace_record){
-        .caller = pc + 1, .request = ++driver.requests, .stack = stack_note(pc + 1)});
+    struct actor *actor = actor_make(
+        &(struct trace_record){.caller = pc + 1,
+                               .request = __atomic_add_fetch(&driver.requests, 1, __ATOMIC_RELAXED),
+                               .stack = stack_note(pc + 1)});
     if (actor == NULL) return;
     trace_copy_string(actor->record.name, sizeof actor->record.name, HOST);
     touch(thread.host_op, actor, mode, &(struct races_rows){address, 1, 1, 1, 1, 1});
