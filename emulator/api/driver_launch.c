@@ -87,6 +87,17 @@ static unsigned resident_blocks(const struct function *function, uint64_t thread
     return by_shared < blocks ? (unsigned)by_shared : blocks;
 }
 
+static CUresult refuse_cluster(const struct exec_function_info *info)
+{
+    const uint32_t *cluster = info->cluster;
+    if (cluster[0] <= 1 && cluster[1] <= 1 && cluster[2] <= 1) return CUDA_SUCCESS;
+    finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
+            "%s is not launched: it was compiled for clusters of %u x %u x %u blocks "
+            "(__cluster_dims__); the software device has no clusters of more than one block",
+            info->name, cluster[0], cluster[1], cluster[2]);
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
 static CUresult check_configuration(const struct launch *launch)
 {
     static const unsigned grid_limits[3] = {INT32_MAX, 65535, 65535};
@@ -124,6 +135,8 @@ static CUresult check_configuration(const struct launch *launch)
         if (info->required_threads[i] > 0 && info->required_threads[i] != launch->block[i])
             return refuse(CUDA_ERROR_INVALID_VALUE, info,
                           "its blocks do not have the shape that it was compiled for (.reqntid)");
+    CUresult code = refuse_cluster(info);
+    if (code != CUDA_SUCCESS) return code;
     if (info->local_bytes > LOCAL_MOST) {
         snprintf(why, sizeof why,
                  "its threads need %u bytes of local memory; at most %u are possible",
@@ -526,7 +539,9 @@ CUresult driver_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, voi
             if (value->clusterDim.x == 1 && value->clusterDim.y == 1 && value->clusterDim.z == 1)
                 break;
             finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
-                    "clusters of more than one block are not supported by the software device");
+                    "the launch asks for clusters of %u x %u x %u blocks; the software device has "
+                    "no clusters of more than one block",
+                    value->clusterDim.x, value->clusterDim.y, value->clusterDim.z);
             return CUDA_ERROR_NOT_SUPPORTED;
         /* Hints and permissions: not using them is one of the behaviours that they allow. */
         case CU_LAUNCH_ATTRIBUTE_IGNORE:

@@ -27,6 +27,22 @@ static const struct {
     {"stream-ordered memory", "", CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 0},
 };
 
+/* What of CUDA as its books tell it is not there; by single names, --support says it. */
+static const struct {
+    const char *what, *names;
+} missing[] = {
+    {"clusters of several blocks", "__cluster_dims__, distributed shared memory"},
+    {"tensor cores", "wmma, mma, wgmma"},
+    {"tensor maps", "cp.async.bulk.tensor"},
+    {"kernels that start kernels", "dynamic parallelism, device-side graphs"},
+    {"conditional graph nodes", "cudaGraphConditionalHandleCreate"},
+    {"sharing between processes", "cudaIpc*, external memory and semaphores"},
+    {"graphics", "OpenGL, Vulkan, Direct3D, EGL"},
+    {"some textures", "cube maps, mipmaps, samplers apart from images"},
+    {"machine code",
+     "a binary without PTX: build with nvcc's default or -gencode ...,code=compute_XX"},
+};
+
 /* The driver API, as far as it is asked here. */
 struct driver {
     CUresult (*init)(unsigned flags);
@@ -91,6 +107,9 @@ bool info_write(FILE *out, const char *libraries, char *why, size_t why_size)
         const struct support_total total = support_total((enum support_group)group);
         fprintf(out, "  %4zu of %4zu %s\n", total.supported, total.all, total.group);
     }
+    fprintf(out, "\nNot there, among others:\n");
+    for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
+        fprintf(out, "  %-28s %s\n", missing[i].what, missing[i].names);
     fprintf(out, "\n./emulate --support lists them all. What is not supported names itself when it "
                  "is used,\nand returns cudaErrorNotSupported.\n");
     return true;

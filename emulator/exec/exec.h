@@ -69,6 +69,7 @@ struct exec_function_info {
     uint32_t registers;           /* an estimate: virtual registers alive at once, 16 to 255 */
     uint32_t max_threads;         /* per block, from .maxntid; 1024 without */
     uint32_t required_threads[3]; /* .reqntid, or zeros */
+    uint32_t cluster[3];          /* .reqnctapercluster, or zeros */
     /* It may exchange values with whatever runs beside it: volatile or ordered accesses to global
      * memory, or atomics that locks are made of. */
     bool converses;

@@ -3,6 +3,8 @@
 #include "emulator/exec/exec_lanes.h"
 #include "emulator/exec/exec_tables.h"
 
+#include <string.h>
+
 static uint32_t guard_mask(const struct exec_warp *warp, const struct exec_inst *inst)
 {
     const uint32_t predicate = *(const uint32_t *)exec_slot(warp, inst->guard >> 1);
@@ -138,6 +140,17 @@ static void copy_formals(struct exec_warp *warp, uint32_t mask, uint64_t to_base
     }
 }
 
+/* Whether it is what `<<<>>>` and the runtime's functions are in a kernel (libcudadevrt; CUDA C++
+ * Programming Guide, "Device-side Launch from PTX"). */
+static bool is_of_device_runtime(const char *name)
+{
+    static const char *const beginnings[] = {"__cudaCDP", "cudaLaunchDevice",
+                                             "cudaGetParameterBuffer", "cudaDevice"};
+    for (size_t k = 0; k < sizeof beginnings / sizeof *beginnings; k++)
+        if (!strncmp(name, beginnings[k], strlen(beginnings[k]))) return true;
+    return false;
+}
+
 /* The running fragment enters `function`. */
 static int call_function(struct exec_warp *warp, const struct exec_inst *inst,
                          const struct exec_call *call, const struct exec_function *function)
@@ -145,6 +158,11 @@ static int call_function(struct exec_warp *warp, const struct exec_inst *inst,
     const unsigned first = (unsigned)__builtin_ctz(warp->mask);
     if (function->builtin != EXEC_BUILTIN_NONE)
         return exec_builtin_call(warp, inst, call, function->builtin);
+    if (!function->defined && is_of_device_runtime(function->info.name))
+        return exec_stop(warp, inst, EXEC_UNSUPPORTED, first,
+                         "dynamic parallelism, a kernel that starts kernels, is not supported by "
+                         "the software device: call of %s",
+                         function->info.name);
     if (!function->defined)
         return exec_stop(warp, inst, EXEC_UNSUPPORTED, first,
                          "call of %s, a device function that this module only declares",

@@ -442,28 +442,6 @@ static void lower_isspacep(struct lower *lower)
     inst->imm = window;
 }
 
-/* mapa, getctarank: addresses of shared memory in blocks of the cluster, of one block here. */
-static void lower_cluster_address(struct lower *lower)
-{
-    const struct ptx_operand *operands = lower->at->operands;
-    const bool maps = lower->at->op == PTX_OP_MAPA;
-    const uint32_t width = lower_width(lower->at->type);
-    const uint32_t a = lower_source(lower, &operands[1], width);
-    if (a == NO_SLOT) return;
-    uint32_t rank = 0;
-    if (maps) rank = lower_source(lower, &operands[2], 4);
-    if (rank == NO_SLOT) return;
-    const uint32_t d =
-        lower_destination(lower, destination_register(&operands[0]), maps ? width : 4, false);
-    lower_guard(lower);
-    struct exec_inst *inst = lower_row(lower, maps         ? width == 8 ? "mapa.u64" : "mapa.u32"
-                                              : width == 8 ? "getctarank.u64"
-                                                           : "getctarank.u32");
-    inst->a = a;
-    inst->b = rank;
-    inst->d = d;
-}
-
 /* ---- all
  * ------------------------------------------------------------------------------------------- */
 
@@ -483,7 +461,7 @@ bool lower_compute(struct lower *lower)
         return true;
     case PTX_OP_MAPA:
     case PTX_OP_GETCTARANK:
-        lower_cluster_address(lower);
+        lower_unsupported(lower, "the device has no clusters of several blocks");
         return true;
     case PTX_OP_CREATEPOLICY: /* any value: nobody looks at policies */
         move(lower, lower_value(lower, 0, 8),

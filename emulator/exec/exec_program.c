@@ -453,6 +453,7 @@ static bool declare_functions(struct exec_program *program, const struct ptx_mod
         function->info.max_threads = product && product < 1024 ? (uint32_t)product : 1024;
         memcpy(function->info.required_threads, source->required_threads,
                sizeof function->info.required_threads);
+        memcpy(function->info.cluster, source->cluster, sizeof function->info.cluster);
         if (source->is_entry ? !place_parameters(program, function, source, most_parameters)
                              : !place_formals(program, function, source))
             return false;

@@ -163,7 +163,10 @@ void ptx_variables_parse(struct ptx_parser *p, enum ptx_linkage linkage, unsigne
         if (again) {
             uint32_t index = old->variable->index;
             const struct ptx_variable *declared = old->variable;
-            if (declared->space != space || declared->type != variable->type)
+            /* nvcc declares a pointer as .b64 where the other file defines it as .u64 */
+            bool same_size =
+                declared->is_unsized || variable->is_unsized || declared->size == variable->size;
+            if (declared->space != space || !same_size)
                 ptx_complain(p, name.line, name.column,
                              "`%s` was declared in line %u as something else.", variable->name,
                              declared->line);

@@ -54,6 +54,45 @@ START_TEST(an_extended_launch_takes_attributes)
 }
 END_TEST
 
+#define SM_90 ".version 8.0\n.target sm_90\n.address_size 64\n"
+
+/* Loads it, launches its kernel `k` over two blocks and waits. */
+static CUresult run_alone(const char *ptx)
+{
+    CUmodule module;
+    CUfunction function;
+    OK(cuModuleLoadData(&module, ptx));
+    OK(cuModuleGetFunction(&function, module, "k"));
+    CUresult code = cuLaunchKernel(function, 2, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL);
+    return code != CUDA_SUCCESS ? code : cuCtxSynchronize();
+}
+
+START_TEST(a_kernel_made_for_clusters_is_refused)
+{
+    test_context(_i);
+    OK(run_alone(SM_90 ".visible .entry k() .explicitcluster .reqnctapercluster 1, 1, 1 { ret; }"));
+    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "not supported"), 0);
+    FAILS(CUDA_ERROR_NOT_SUPPORTED,
+          run_alone(SM_90 ".visible .entry k() .explicitcluster .reqnctapercluster 1, 2 { ret; }"));
+    const struct trace_record *found = test_find(TRACE_FINDING, 0, "not supported");
+    ck_assert_ptr_nonnull(strstr(found->text, "k is not launched: it was compiled for clusters of "
+                                              "1 x 2 x 1 blocks"));
+}
+END_TEST
+
+START_TEST(a_kernel_that_starts_kernels_is_named_as_that)
+{
+    test_context(_i);
+    FAILS(CUDA_ERROR_NOT_SUPPORTED,
+          run_alone(SM_90 ".extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2;\n"
+                          ".visible .entry k() { .param .b64 r; call.uni (r), "
+                          "__cudaCDP2GetParameterBufferV2; ret; }"));
+    const struct trace_record *found = test_find(TRACE_FINDING, 0, "not supported");
+    ck_assert_ptr_nonnull(strstr(found->text, "dynamic parallelism"));
+    ck_assert_ptr_nonnull(strstr(found->text, "__cudaCDP2GetParameterBufferV2"));
+}
+END_TEST
+
 START_TEST(memory_operations_come_in_batches)
 {
     test_context(_i);
@@ -430,6 +469,8 @@ int main(void)
     tcase_set_timeout(tcase, 60);
     const TTest *const all_orders[] = {
         an_extended_launch_takes_attributes,
+        a_kernel_made_for_clusters_is_refused,
+        a_kernel_that_starts_kernels_is_named_as_that,
         memory_operations_come_in_batches,
         copies_between_contexts_of_one_device,
         asynchronous_copies_of_rows_and_slices,

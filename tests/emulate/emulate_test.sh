@@ -107,6 +107,13 @@ exits 3 '--error-exitcode leaves a failure as it is'
 run --error-exitcode=42 "$subject" run_well
 exits 0 '--error-exitcode where nothing is found'
 
+run "$subject" ignores
+exits 0 ignores
+says "$(at refused): error ignored: cudaMalloc failed here with error 2"
+run "$subject" looks
+exits 0 looks
+says_not 'error ignored'
+
 run "$subject" unsupported
 exits 0 unsupported
 says "$(at unsupported): not supported: cudaImportExternalMemory is not supported"
@@ -307,6 +314,8 @@ exits 0 --info
 stays_silent --info
 prints 'compute capability'
 prints 'functions of the runtime API'
+prints 'clusters of several blocks'
+prints 'tensor cores'
 run --support
 exits 0 --support
 for line in 'runtime  yes cudaMalloc' 'runtime  no  cudaImportExternalMemory' 'driver   yes cuInit' \

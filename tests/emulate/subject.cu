@@ -146,6 +146,27 @@ static int start_too_early()
     return 10 * seen + result; /* latest: 4, earliest: 0 */
 }
 
+/* The same mistake behind an error that was looked at, and behind one that was not. */
+static int copy_nothing(bool look)
+{
+    void *block;
+    int number;
+    cudaFree(nullptr);
+    cudaMalloc(&block, (size_t)1 << 50); // here: refused
+    if (look && cudaGetLastError() != cudaErrorMemoryAllocation) return 1;
+    return cudaMemcpy(&number, nullptr, 4, cudaMemcpyDeviceToHost) == cudaSuccess;
+}
+
+static int looks()
+{
+    return copy_nothing(true);
+}
+
+static int ignores()
+{
+    return copy_nothing(false);
+}
+
 static const struct {
     const char *name;
     int (*run)();
@@ -158,7 +179,9 @@ static const struct {
              {"echo", echo},
              {"touch", touch},
              {"threads", threads},
-             {"start_too_early", start_too_early}};
+             {"start_too_early", start_too_early},
+             {"looks", looks},
+             {"ignores", ignores}};
 
 int main(int argc, char **argv)
 {

@@ -280,6 +280,8 @@ START_TEST(what_is_wrong_is_said_with_its_place)
         {HEAD ".global x;", "line 4, column 9: Expected a type such as .b32, found `x`.\n"},
         {HEAD ".global .pred x;",
          "line 4, column 15: A predicate is a register; it cannot be a variable.\n"},
+        {HEAD ".extern .global .b64 x;\n.global .u32 x;",
+         "line 5, column 14: `x` was declared in line 4 as something else.\n"},
         {HEAD ".global .b32 x;\n.const .b32 x;", "line 5, column 13: `x` is declared twice.\n"},
         {HEAD ".global .b32 x[];", "line 4, column 14: `x` has no size: only an .extern array may "
                                    "leave it out.\n"},
