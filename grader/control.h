@@ -19,6 +19,10 @@ enum {
     CONTROL_FD_COUNT = 3
 };
 
+/* The order in which the runner lets host threads begin (threads/threads.h), as in OVERLAP_ORDER;
+ * where it is not set they begin as the system likes. */
+#define CONTROL_THREADS_VARIABLE "OVERLAP_THREADS"
+
 enum control_stage {
     CONTROL_STARTED = 0,
     CONTROL_REFUSED, /* the runner could not map or load; message */

@@ -142,6 +142,10 @@ static void make_environment(struct environment *environment, const struct run_r
     if (request->device == DRIVE_EMULATOR) {
         set(environment, "LD_LIBRARY_PATH", toolchain->emulator);
         set(environment, "OVERLAP_ORDER", request->order);
+        /* Elsewhere times are taken, or calls counted, and a thread that is held back is in them.
+         */
+        if (request->plan->flags & RUN_IN_EVERY_ORDER)
+            set(environment, CONTROL_THREADS_VARIABLE, request->order);
         set(environment, "OVERLAP_FAIL", request->fault);
         set(environment, "OVERLAP_RACES", getenv("OVERLAP_RACES"));
         set(environment, "OVERLAP_INSTRUCTION_LIMIT", INSTRUCTION_LIMIT);

@@ -175,7 +175,7 @@ int main(int count, char **arguments)
     memcpy(&drive_main, &symbol, sizeof drive_main);
     if (drive_main == NULL) return refuse("%s", dlerror());
     note_module(library, arguments[1]);
-    threads_watch(symbol, getenv("OVERLAP_ORDER"), runner.trace); /* no order: on a GPU */
+    threads_watch(symbol, getenv(CONTROL_THREADS_VARIABLE), runner.trace);
     runner.control->stage = CONTROL_LOADED;
 
     runner.control->stage = CONTROL_DRIVING;

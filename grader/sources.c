@@ -8,6 +8,7 @@
 
 /* Where the library is taken to be loaded; any page address will do. */
 #define PRETENDED_BASE 0x10000000u
+#define INLINED_DEPTH 16
 
 struct sources {
     struct trace_lines *lines;
@@ -52,16 +53,30 @@ void sources_file(const struct sources *sources, const char *file, struct place 
     snprintf(place->file, sizeof place->file, "%s", file);
 }
 
+static void note_place(const struct sources *sources, const struct trace_line *line,
+                       struct place *place)
+{
+    memset(place, 0, sizeof *place);
+    sources_file(sources, line->file, place);
+    place->line = line->line;
+    snprintf(place->function, sizeof place->function, "%s", line->function);
+}
+
 bool sources_place(const struct sources *sources, uint64_t offset, struct place *place)
 {
-    struct trace_line line;
+    const uint64_t address = PRETENDED_BASE + offset;
+    struct trace_line lines[INLINED_DEPTH];
 
     memset(place, 0, sizeof *place);
-    if (sources == NULL || !trace_lines_at(sources->lines, PRETENDED_BASE + offset, &line))
-        return false;
-    sources_file(sources, line.file, place);
-    place->line = line.line;
-    snprintf(place->function, sizeof place->function, "%s", line.function);
+    if (sources == NULL || !trace_lines_at(sources->lines, address, &lines[0])) return false;
+    note_place(sources, &lines[0], place);
+    if (place->submission) return true;
+    /* In C++ the student's cudaMalloc(&pointer, ...) is a template of the toolkit's header, inlined
+     * into the student's function: the call is the line in that function. */
+    const struct place innermost = *place;
+    const size_t count = trace_lines_inlined(sources->lines, address, lines, INLINED_DEPTH);
+    for (size_t i = 1; i < count && !place->submission; i++) note_place(sources, &lines[i], place);
+    if (!place->submission) *place = innermost;
     return true;
 }
 

@@ -19,7 +19,8 @@ struct sources;
 struct sources *sources_open(const char *library, const char *shown_folder, const char *root);
 void sources_close(struct sources *sources);
 
-/* The line of the instruction at `offset` from the load address. */
+/* The line of the instruction at `offset` from the load address. Where a function of another file
+ * is inlined into the student's there, the student's line that calls it. */
 bool sources_place(const struct sources *sources, uint64_t offset, struct place *place);
 /* Fills in place->file, and whether it is the student's, from a file's name in debug information.
  */

@@ -24,8 +24,10 @@ __thread struct thread thread;
 static pthread_key_t thread_end_key;
 static pthread_once_t process_once = PTHREAD_ONCE_INIT;
 
-/* The process's clock is the first thread's: others start at it, and what happened in them has
- * happened for whoever joins them, which is the first thread in general. */
+/* The process's clock is the first thread's: others start where it was after its last call, and
+ * what happened in them has happened for whoever joins them, which is the first thread in general.
+ * What has ended meanwhile moves no other thread's start: that it had ended before that thread came
+ * to its first call says how busy the machine is, and nothing of the program. */
 static void main_clock_reaches(uint64_t ns)
 {
     uint64_t known = __atomic_load_n(&driver.main_clock_ns, __ATOMIC_RELAXED);
@@ -75,7 +77,7 @@ static void thread_start(void)
     /* The device's own thread may be inside a host function already. */
     thread = (struct thread){.known = true, .in_host_function = thread.in_host_function};
     thread.number = __atomic_add_fetch(&driver.threads, 1, __ATOMIC_RELAXED);
-    thread.clock_ns = __atomic_load_n(&driver.main_clock_ns, __ATOMIC_RELAXED);
+    thread.clock_ns = __atomic_load_n(&driver.start_clock_ns, __ATOMIC_RELAXED);
     pthread_setspecific(thread_end_key, &thread);
     memory_trap_enter_thread();
 }
@@ -129,7 +131,10 @@ void call_plain_name(char *to, size_t size, const char *name)
 int overlap_call_leave(int code)
 {
     if (--thread.depth > 0) return code;
-    if (is_main()) main_clock_reaches(thread.clock_ns);
+    if (is_main()) {
+        main_clock_reaches(thread.clock_ns);
+        __atomic_store_n(&driver.start_clock_ns, thread.clock_ns, __ATOMIC_RELAXED);
+    }
     if (code != CUDA_SUCCESS && code != CUDA_ERROR_NOT_READY) ending_call_failed();
     ignored_call_ended(code);
     const struct call *call = &thread.call;

@@ -233,9 +233,10 @@ struct driver {
     struct trace_writer *trace;
     struct timeline *timeline;
     uint64_t ids, requests, threads;
-    uint64_t main_clock_ns; /* atomic: the first thread's clock, and of every thread that ended */
-    uint64_t exclusive_ns;  /* until when thread_spend_exclusively is taken */
-    uint64_t calls;         /* public functions entered, for whoever watches for a pause */
+    uint64_t main_clock_ns;  /* atomic: the first thread's clock, and of every thread that ended */
+    uint64_t start_clock_ns; /* atomic: where others start, the first thread's after a call */
+    uint64_t exclusive_ns;   /* until when thread_spend_exclusively is taken */
+    uint64_t calls;          /* public functions entered, for whoever watches for a pause */
 
     struct context *primary; /* kept for ever once made */
     unsigned primary_count;

@@ -572,13 +572,17 @@ static void judge_failures(struct verdict *verdict, const struct evidence *evide
         !compare_all(verdict, &view))
         return;
     answer = answer_in(evidence, STREAMS_PHASE_CLOSE, 0, CLOSE, view.out->close, &phase);
-    if (!answer_succeeded(verdict, &answer, "lanes that are open")) return;
+    if (!answer_succeeded(verdict, &answer,
+                          "lanes that are open, and one in the middle that is not"))
+        return;
     if (view.out->kept_closed != 0) {
         verdict_fail_in(verdict, evidence, CLOSE,
-                        "%u pointers in the lanes are not NULL after "
-                        "streams_close.",
+                        "%u pointers in the lanes are not NULL after streams_close; the lane in "
+                        "the middle was never open.",
                         view.out->kept_closed);
-        verdict_hint(verdict, "Set host, device and stream to NULL when they are released.");
+        verdict_hint(verdict, "Set host, device and stream to NULL when they are released; a lane "
+                              "whose pointers are NULL already is passed over, and the next one "
+                              "is released like any other.");
         return;
     }
     answer = answer_in(evidence, STREAMS_PHASE_CLOSE, 1, CLOSE, view.out->close_again, &phase);

@@ -66,6 +66,42 @@ static void look_at_stack(CUcontext outer, struct context_create_answer *answer)
     }
 }
 
+/* What the caller has in the primary context, which the whole process shares. */
+struct belongings {
+    CUdevice device;
+    CUdeviceptr memory;
+    uint32_t held; /* 1: the primary context is retained, and the memory is there */
+};
+
+static const uint32_t treasure = 0x0ddba11u;
+
+/* The primary context, retained and current, with a word of memory in it. */
+static CUresult move_in(struct belongings *mine, CUcontext *primary)
+{
+    CUresult result = cuDeviceGet(&mine->device, 0);
+    if (result == CUDA_SUCCESS) result = cuDevicePrimaryCtxRetain(primary, mine->device);
+    if (result != CUDA_SUCCESS) return result;
+    result = cuCtxPushCurrent(*primary);
+    if (result == CUDA_SUCCESS) result = cuMemAlloc(&mine->memory, sizeof treasure);
+    if (result == CUDA_SUCCESS) result = cuMemcpyHtoD(mine->memory, &treasure, sizeof treasure);
+    mine->held = 1;
+    return result;
+}
+
+/* Is it still there? And gives it back; `lost`: the stack no longer has the primary context. */
+static uint32_t move_out(const struct belongings *mine, CUcontext primary, uint32_t lost)
+{
+    uint32_t found = 0;
+    CUcontext popped;
+    CUresult result = lost ? cuCtxPushCurrent(primary) : CUDA_SUCCESS;
+    if (result == CUDA_SUCCESS) result = cuMemcpyDtoH(&found, mine->memory, sizeof found);
+    const uint32_t spoiled = result != CUDA_SUCCESS || found != treasure;
+    if (!spoiled) (void)cuMemFree(mine->memory);
+    (void)cuCtxPopCurrent(&popped);
+    (void)cuDevicePrimaryCtxRelease(mine->device);
+    return spoiled;
+}
+
 /* Case i. Returns 0, or the drive cannot go on. */
 static int call(struct drive *drive, uint32_t i)
 {
@@ -73,12 +109,16 @@ static int call(struct drive *drive, uint32_t i)
     struct context_create_output *output = drive->output;
     const struct context_create_case *c = &input->cases[i];
     struct context_create_answer *answer = &output->answers[i];
+    struct belongings mine = {.held = 0};
     CUcontext outer = NULL;
 
     answer->ready = 1;
     if (c->inside) {
         CUresult result = cuInit(0);
-        if (result == CUDA_SUCCESS) result = cuCtxCreate(&outer, NULL, 0, 0);
+        if (result == CUDA_SUCCESS && c->inside == CONTEXT_CREATE_PRIMARY)
+            result = move_in(&mine, &outer);
+        else if (result == CUDA_SUCCESS)
+            result = cuCtxCreate(&outer, NULL, 0, 0);
         if (result != CUDA_SUCCESS) return failed("no context for the drive", result);
     }
 
@@ -95,6 +135,11 @@ static int call(struct drive *drive, uint32_t i)
     answer->worked = worked.calls;
 
     look_at_stack(outer, answer);
+    answer->spoiled = 0;
+    if (mine.held) {
+        answer->spoiled = move_out(&mine, outer, answer->lost);
+        return 0;
+    }
     if (outer != NULL && !answer->lost) {
         const CUresult result = cuCtxDestroy(outer);
         if (result != CUDA_SUCCESS) return failed("the drive's context was not destroyed", result);

@@ -15,9 +15,16 @@ enum context_create_way {
     CONTEXT_CREATE_WAY_COUNT
 };
 
+/* What is current to the thread when the student's function is called. */
+enum context_create_inside {
+    CONTEXT_CREATE_NONE = 0,
+    CONTEXT_CREATE_OWN,     /* a context of the drive's */
+    CONTEXT_CREATE_PRIMARY, /* the device's primary context, with memory of the drive's in it */
+};
+
 struct context_create_case {
     uint32_t way;    /* enum context_create_way */
-    uint32_t inside; /* 1: called while a context of the drive's is current; 0: none is */
+    uint32_t inside; /* enum context_create_inside */
     uint32_t length; /* floats; they begin at `offset` in values, on both sides */
     uint32_t offset;
 };
@@ -30,12 +37,12 @@ struct context_create_input {
 };
 
 struct context_create_answer {
-    int32_t code;    /* what context_create_round_trip returned */
-    uint32_t worked; /* how often it called work */
-    uint32_t extra;  /* contexts on the stack above, or in place of, what was current before */
-    uint32_t lost;   /* 1: what was current before is no longer on the stack */
-    uint32_t ready;  /* 0: the drive could not make its own context for the case */
-    uint32_t reserved;
+    int32_t code;     /* what context_create_round_trip returned */
+    uint32_t worked;  /* how often it called work */
+    uint32_t extra;   /* contexts on the stack above, or in place of, what was current before */
+    uint32_t lost;    /* 1: what was current before is no longer on the stack */
+    uint32_t ready;   /* 0: the drive could not make its own context for the case */
+    uint32_t spoiled; /* 1: the drive's memory in the primary context is no longer what it was */
 };
 
 struct context_create_output {

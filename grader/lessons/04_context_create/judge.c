@@ -49,8 +49,9 @@ static int prepare_values(struct run_input *input)
 {
     const struct context_create_case cases[] = {
         {.length = 3}, /* [1, 2, 3] was the original's */
-        {.length = draw(input, 500, 3000), .inside = 1},
+        {.length = draw(input, 500, 3000), .inside = CONTEXT_CREATE_OWN},
         {.length = draw(input, 65, 500)},
+        {.length = draw(input, 100, 300), .inside = CONTEXT_CREATE_PRIMARY},
     };
     return allocate(input, cases, sizeof cases / sizeof *cases);
 }
@@ -97,12 +98,13 @@ static const struct {
     int code;
     const char *because;
     size_t contexts; /* to be made */
+    uint32_t worked; /* how often work is to be called */
 } ways[CONTEXT_CREATE_WAY_COUNT] = {
-    [CONTEXT_CREATE_GOOD] = {0, "", 1},
-    [CONTEXT_CREATE_NO_DEVICE] = {INVALID_DEVICE, "there is no device of that ordinal", 0},
+    [CONTEXT_CREATE_GOOD] = {0, "", 1, 1},
+    [CONTEXT_CREATE_NO_DEVICE] = {INVALID_DEVICE, "there is no device of that ordinal", 0, 0},
     [CONTEXT_CREATE_TOO_LONG] = {OUT_OF_MEMORY, "the array does not fit into the device's memory",
-                                 1},
-    [CONTEXT_CREATE_REFUSED] = {NOT_FOUND, "work could not find its kernel", 1},
+                                 1, 0},
+    [CONTEXT_CREATE_REFUSED] = {NOT_FOUND, "work could not find its kernel", 1, 1},
 };
 
 /* One case. The answer's phase points into it, so it must stay where it is. */
@@ -136,6 +138,11 @@ static void item_get(const struct evidence *evidence, uint32_t i, struct item *i
                                    item->a->code};
     snprintf(item->name, sizeof item->name, "%u floats, called %s", item->c->length,
              item->c->inside ? "while another context was current" : "with no context current");
+    if (item->c->inside == CONTEXT_CREATE_PRIMARY)
+        snprintf(item->name, sizeof item->name,
+                 "%u floats, called while the primary context was "
+                 "current",
+                 item->c->length);
 }
 
 static bool compare(struct verdict *verdict, const struct item *item)
@@ -259,6 +266,16 @@ static void judge_stack(struct verdict *verdict, const struct evidence *evidence
         struct item item;
         item_get(evidence, i, &item);
         if (!answer_written(verdict, &item.answer)) return;
+        if (item.a->spoiled) {
+            verdict_fail_in(verdict, evidence, FUNCTION,
+                            "The caller's memory in the primary context is gone (%s).", item.name);
+            verdict_why(verdict, "The primary context is shared by the whole process. Whoever "
+                                 "resets it takes everybody's memory, streams and modules along.");
+            verdict_hint(verdict, "Take down what you made: cuCtxDestroy of your own context. "
+                                  "cudaDeviceReset and cuDevicePrimaryCtxReset are for a program "
+                                  "that ends.");
+            return;
+        }
         if (item.a->extra == 0 && item.a->lost == 0) continue;
         if (item.a->extra != 0)
             verdict_fail_in(verdict, evidence, FUNCTION, "%u context%s left on the stack (%s%s%s).",
@@ -288,6 +305,15 @@ static void judge_failures(struct verdict *verdict, const struct evidence *evide
             if (!answer_failed_with(verdict, &item.answer, ways[item.c->way].code,
                                     ways[item.c->way].because))
                 return;
+            if (item.a->worked == ways[item.c->way].worked) continue;
+            verdict_fail_in(verdict, evidence, FUNCTION,
+                            "work was called %u times, must be %u: %s.", item.a->worked,
+                            ways[item.c->way].worked, ways[item.c->way].because);
+            verdict_why(verdict, "Who tries again after an error meets whatever the first try has "
+                                 "left behind; that is for the caller to decide.");
+            verdict_hint(verdict, "Once, if all went well before it; and an error that it returns "
+                                  "is passed on.");
+            return;
         } else if (!answer_succeeded(verdict, &item.answer,
                                      "a right call after some that had failed") ||
                    !compare(verdict, &item)) {
