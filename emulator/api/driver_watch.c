@@ -150,6 +150,23 @@ static void tell_threads(const struct operation *operation, const struct exec_wa
          found->count, sentence);
 }
 
+static void tell_copy(const struct operation *operation, const struct exec_watch_found *found,
+                      const char *kernel)
+{
+    char sentence[TRACE_TEXT_SIZE];
+    const struct exec_watch_side *a = &found->first, *b = &found->second;
+    snprintf(sentence, sizeof sentence,
+             "kernel %s: thread (%u, %u, %u) of block (%u, %u, %u) %s %s of shared memory, from "
+             "byte %llu on,%s that an asynchronous copy may still be filling: thread (%u, %u, %u) "
+             "asked for it%s, and nothing has waited for it since",
+             kernel, b->thread[0], b->thread[1], b->thread[2], b->block[0], b->block[1],
+             b->block[2], does[b->access], count_bytes(found->bytes).text,
+             (unsigned long long)found->offset, at(b).text, a->thread[0], a->thread[1],
+             a->thread[2], at(a).text);
+    tell(operation, "copy not awaited", &(struct place){b->file, b->line, a->line}, NULL,
+         found->offset, found->bytes, found->count, sentence);
+}
+
 static void tell_blocks(const struct operation *operation, const struct exec_watch_found *found,
                         const char *kernel)
 {
@@ -190,6 +207,8 @@ void watch_end(struct operation *operation, struct exec_watch *watch)
         const struct exec_watch_found *found = exec_watch_at(watch, i);
         if (found->wrong == EXEC_WRONG_SHARED || found->wrong == EXEC_WRONG_GLOBAL)
             tell_threads(operation, found, kernel);
+        else if (found->wrong == EXEC_WRONG_COPY)
+            tell_copy(operation, found, kernel);
         else if (found->wrong == EXEC_WRONG_BLOCKS)
             tell_blocks(operation, found, kernel);
         else

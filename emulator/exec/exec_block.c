@@ -1,4 +1,5 @@
 /* One resident block: its warps, their memory, and turns for each of them. */
+#include "emulator/exec/exec_async.h"
 #include "emulator/exec/exec_near.h"
 #include "emulator/exec/exec_shadow.h"
 
@@ -57,6 +58,7 @@ void exec_block_destroy(struct exec_block *block)
     free(block->shared);
     exec_shadow_destroy(block->shadow);
     exec_near_destroy(block->near);
+    exec_async_destroy(block->async);
     free(block);
 }
 
@@ -74,6 +76,7 @@ bool exec_block_start(struct exec_block *block, uint64_t index)
     block->named_barriers = false;
     exec_barriers_reset(block);
     exec_shadow_order(block);
+    exec_async_reset(block);
     memset(block->shared, POISON, worker->shared_bytes);
     for (uint32_t k = 0; k < block->warp_count; k++) {
         struct exec_warp *warp = &block->warps[k];
@@ -106,6 +109,8 @@ bool exec_block_start(struct exec_block *block, uint64_t index)
         warp->chain = 0;
         warp->waited = 0;
         warp->clock_inst = NULL;
+        warp->idle = (struct exec_idle){.looking = false};
+        warp->yield = false;
     }
     return true;
 }
@@ -128,9 +133,10 @@ static void account(struct exec_block *block)
     struct exec_counts *counts = &block->worker->counts;
     for (uint32_t k = 0; k < block->warp_count; k++) {
         const struct exec_warp *warp = &block->warps[k];
-        counts->warp_instructions += warp->instructions;
+        const uint64_t worked = warp->instructions - warp->idle.wasted;
+        counts->warp_instructions += worked;
         counts->lane_instructions += warp->lane_instructions;
-        larger(&counts->longest_warp, warp->instructions);
+        larger(&counts->longest_warp, worked);
         larger(&counts->longest_chain, warp->chain);
         larger(&counts->longest_wait, warp->waited);
     }

@@ -4,6 +4,7 @@
  * They are done when they are issued, which is one of the moments that PTX allows; then they tell
  * their barrier object, or belong to a group that is complete.
  */
+#include "emulator/exec/exec_async.h"
 #include "emulator/exec/exec_lower.h"
 #include "emulator/exec/exec_shadow.h"
 
@@ -70,6 +71,8 @@ static int op_copy(struct exec_warp *warp, const struct exec_inst *inst)
     const uint64_t *to = exec_slot(warp, inst->a);
     const uint64_t *from = exec_slot(warp, inst->b);
     const uint32_t *size = exec_slot(warp, inst->c);
+    const struct bulk *bulk = inst->extra;
+    const uint64_t *object = exec_slot(warp, inst->e);
     if (check_shape(warp, inst) != EXEC_GO) return EXEC_STOP;
     FOR_LANES
     {
@@ -81,6 +84,9 @@ static int op_copy(struct exec_warp *warp, const struct exec_inst *inst)
             if (!target) return EXEC_STOP;
             memmove(target, source, BULK_UNIT);
         }
+        if (bulk->tells && (to[l] & EXEC_WINDOW_MASK) == EXEC_WINDOW_SHARED)
+            exec_async_begin(warp, inst, l, to[l] & ~EXEC_WINDOW_MASK, size[l],
+                             object[l] & ~EXEC_WINDOW_MASK);
         const bool loads = from[l] >> 56 != 1;
         warp->worker->counts.bytes_loaded += loads ? size[l] : 0;
         warp->worker->counts.bytes_stored += to[l] >> 56 != 1 ? size[l] : 0;

@@ -145,6 +145,9 @@ uint32_t lower_generic(struct lower *lower, const struct ptx_operand *address, u
  * store's values, or NULL. */
 void lower_watch(struct lower *lower, const struct lower_place *place, uint32_t element,
                  uint32_t count, enum exec_access access, const uint32_t slots[4]);
+/* An asynchronous copy of `bytes` bytes to `place`; and what closes or waits for groups of them. */
+void lower_watch_copy(struct lower *lower, const struct lower_place *place, uint32_t bytes);
+void lower_watch_groups(struct lower *lower);
 /* The instruction may be part of an order that threads make themselves. */
 void lower_watch_order(struct lower *lower);
 /* Which acts further on in the function make a load a look, besides atomics on the same address. */

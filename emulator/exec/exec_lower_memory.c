@@ -548,7 +548,7 @@ static void lower_copy(struct lower *lower)
     }
     char key[48];
     snprintf(key, sizeof key, "cp.async.%s.%u", to.where, (unsigned)size);
-    lower_watch(lower, &to, (uint32_t)size, 1, EXEC_STORE, NULL);
+    lower_watch_copy(lower, &to, (uint32_t)size);
     struct exec_inst *inst = lower_row(lower, key);
     inst->a = from.slot;
     inst->imm = from.offset;
@@ -592,15 +592,18 @@ bool lower_memory(struct lower *lower)
     case PTX_OP_MEMBAR:
         lower_fence(lower);
         return true;
+    case PTX_OP_CP_ASYNC_COMMIT:
+    case PTX_OP_CP_ASYNC_WAIT:
+    case PTX_OP_CP_ASYNC_WAIT_ALL:
+        lower_watch_groups(lower);
+        lower_row(lower, "nop");
+        return true;
     case PTX_OP_PREFETCH:
     case PTX_OP_PREFETCHU:
     case PTX_OP_APPLYPRIORITY:
     case PTX_OP_DISCARD:
     case PTX_OP_FENCE_PROXY:
     case PTX_OP_FENCE_MBARRIER_INIT:
-    case PTX_OP_CP_ASYNC_COMMIT:
-    case PTX_OP_CP_ASYNC_WAIT:
-    case PTX_OP_CP_ASYNC_WAIT_ALL:
     case PTX_OP_GRIDDEPCONTROL:
     case PTX_OP_PMEVENT:
         lower_row(lower, "nop");

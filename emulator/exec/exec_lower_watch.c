@@ -1,4 +1,5 @@
 /* What lowering adds to a program that is to be watched: see exec_shadow.h and exec_owner.h. */
+#include "emulator/exec/exec_async.h"
 #include "emulator/exec/exec_lower.h"
 #include "emulator/exec/exec_shadow.h"
 
@@ -9,22 +10,46 @@ static bool is_place(const struct lower_place *place, const char *where)
     return place->where && !strcmp(place->where, where);
 }
 
-void lower_watch(struct lower *lower, const struct lower_place *place, uint32_t element,
-                 uint32_t count, enum exec_access access, const uint32_t slots[4])
+/* The access as row "watch" has it; NULL: it cannot be of shared memory, or nobody watches. */
+static struct exec_inst *watch(struct lower *lower, const struct lower_place *place,
+                               uint32_t element, uint32_t count, enum exec_access access)
 {
     const bool generic = is_place(place, "generic"), wide = generic || is_place(place, "shared64");
-    if (!lower->program->watched || (!wide && !is_place(place, "shared"))) return;
+    if (!lower->program->watched || (!wide && !is_place(place, "shared"))) return NULL;
     struct exec_inst *inst = lower_emit_aside(lower, exec_row_find("watch")->run);
     inst->a = place->slot;
     inst->imm = place->offset;
     inst->cache = element | count << EXEC_WATCH_COUNT_SHIFT |
                   (uint32_t)access << EXEC_WATCH_ACCESS_SHIFT | (wide ? EXEC_WATCH_WIDE : 0u) |
-                  (generic ? EXEC_WATCH_GENERIC : 0u) | (slots ? EXEC_WATCH_VALUES : 0u);
-    if (!slots) return;
+                  (generic ? EXEC_WATCH_GENERIC : 0u);
+    return inst;
+}
+
+void lower_watch(struct lower *lower, const struct lower_place *place, uint32_t element,
+                 uint32_t count, enum exec_access access, const uint32_t slots[4])
+{
+    struct exec_inst *inst = watch(lower, place, element, count, access);
+    if (!inst || !slots) return;
+    inst->cache |= EXEC_WATCH_VALUES;
     inst->d = slots[0];
     inst->b = slots[1];
     inst->c = slots[2];
     inst->e = slots[3];
+}
+
+void lower_watch_copy(struct lower *lower, const struct lower_place *place, uint32_t bytes)
+{
+    struct exec_inst *inst = watch(lower, place, bytes, 1, EXEC_STORE);
+    if (inst) inst->cache |= EXEC_WATCH_COPY;
+}
+
+void lower_watch_groups(struct lower *lower)
+{
+    const struct ptx_instruction *at = lower->at;
+    if (!lower->program->watched) return;
+    struct exec_inst *inst = lower_emit_aside(
+        lower, at->op == PTX_OP_CP_ASYNC_COMMIT ? exec_async_commit : exec_async_wait);
+    inst->imm = at->op == PTX_OP_CP_ASYNC_WAIT ? at->operands[0].bits : EXEC_ASYNC_ALL;
 }
 
 void lower_watch_order(struct lower *lower)

@@ -60,6 +60,7 @@ struct exec_warp;
 struct exec_inst;
 struct exec_shadow;
 struct exec_near;
+struct exec_async;
 struct exec_doubt;
 
 /* What an instruction asks of the loop that runs it. */
@@ -290,6 +291,13 @@ struct exec_warp {
     uint64_t waited; /* clock cycles slept, or spent reading the clock */
     const struct exec_inst *clock_inst;
     uint64_t clock_step;
+    /* What it has done since it began to look at an answer that it knows, and what of all that came
+     * to nothing: how often a warp looks says how the device's threads were scheduled here. */
+    struct exec_idle {
+        bool looking;
+        uint64_t instructions, chain, loaded, transactions; /* when it began */
+        uint64_t wasted;                                    /* instructions, so far */
+    } idle;
 };
 
 struct exec_barrier {
@@ -313,6 +321,7 @@ struct exec_block {
     bool named_barriers;        /* it uses others than those of __syncthreads() */
     struct exec_shadow *shadow; /* of its shared memory; NULL: nobody wants to know */
     struct exec_near *near;     /* of what it touches of global memory; NULL: the same */
+    struct exec_async *async;   /* copies into its shared memory; NULL: none yet */
     bool polling;               /* in its last turn no warp did more than wait and look */
     struct exec_block *next;
 };

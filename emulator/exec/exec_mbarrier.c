@@ -6,6 +6,7 @@
  *
  * Nobody sleeps: a wait that is not over gives the others their turn.
  */
+#include "emulator/exec/exec_async.h"
 #include "emulator/exec/exec_lower.h"
 #include "emulator/exec/exec_shadow.h"
 
@@ -214,6 +215,7 @@ static int op_copied(struct exec_warp *warp, const struct exec_inst *inst)
         struct object object;
         uint64_t *bits;
         if (!live_object(warp, inst, l, address[l], &bits, &object)) return EXEC_STOP;
+        exec_async_hand_over(warp, l);
         if (!inst->imm) continue;
         if (!object.missing)
             return exec_stop(warp, inst, EXEC_TRAP, l,
@@ -245,6 +247,7 @@ static int op_wait(struct exec_warp *warp, const struct exec_inst *inst)
                              "0x%llx is no state of a barrier object: mbarrier.arrive gives them",
                              (unsigned long long)state[l]);
         over |= (uint32_t)(object.phase != then.phase) << l;
+        if (object.phase != then.phase) exec_async_seen(warp, address[l] & ~EXEC_WINDOW_MASK);
     }
     *d = (*d & ~warp->mask) | over;
     if (over == warp->mask) return EXEC_GO;

@@ -4,6 +4,7 @@
  * Nearly all are accesses of 4 bytes to shared memory by whole warps that meet nobody: those are
  * settled here, 32 lanes at once. The rest goes to exec_shadow.c, lane by lane.
  */
+#include "emulator/exec/exec_async.h"
 #include "emulator/exec/exec_lanes.h"
 #include "emulator/exec/exec_shadow.h"
 #include "emulator/exec/exec_tables.h"
@@ -108,7 +109,8 @@ static int op_watch(struct exec_warp *warp, const struct exec_inst *inst)
     if (!shadow) return EXEC_GO;
     const u32 mask = exec_watch_lanes(warp, inst);
     if (!mask) return EXEC_GO;
-    if (mask == EXEC_ALL && shadow->shift == 2 && !shadow->atomics) {
+    if (mask == EXEC_ALL && shadow->shift == 2 && !shadow->atomics &&
+        !exec_async_any(warp->block)) {
         if (inst->cache == ORDINARY_LOAD && load(warp, inst)) return EXEC_GO;
         if (inst->cache == ORDINARY_STORE && store(warp, inst)) return EXEC_GO;
     }

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/exec/exec_async.h"
 #include "emulator/exec/exec_near.h"
-#include "emulator/exec/exec_watch.h"
 
 enum { LAST_TIME = (1 << (31 - EXEC_SHADOW_TIME)) - 1 };
 
@@ -136,49 +136,58 @@ static bool unordered(const struct exec_touch *touch, int32_t cell)
            ((uint32_t)(cell & EXEC_SHADOW_THREAD) != touch->thread || (cell & EXEC_SHADOW_MANY));
 }
 
-static struct exec_watch_side side_of(const struct exec_touch *touch, uint32_t thread,
-                                      uint32_t site, enum exec_access access, bool known)
+static struct exec_watch_side side_of(const struct exec_warp *warp, const struct exec_reported *by)
 {
-    const struct exec_worker *worker = touch->warp->worker;
-    const struct exec_block *block = touch->warp->block;
-    const struct exec_position *position = &worker->function->program->positions[site];
+    const struct exec_worker *worker = warp->worker;
+    const struct exec_block *block = warp->block;
+    const struct exec_position *position = &worker->function->program->positions[by->site];
     const uint32_t *size = worker->launch->block;
     return (struct exec_watch_side){
-        .access = access,
+        .access = by->access,
         .file = position->file,
         .line = position->line,
-        .known = known,
+        .known = by->known,
         .block = {block->position[0], block->position[1], block->position[2]},
-        .thread = {thread % size[0], thread / size[0] % size[1], thread / size[0] / size[1]},
+        .thread = {by->thread % size[0], by->thread / size[0] % size[1],
+                   by->thread / size[0] / size[1]},
     };
+}
+
+void exec_report(const struct exec_warp *warp, enum exec_wrong wrong,
+                 const struct exec_reported *first, const struct exec_reported *second,
+                 const struct memory_region *region, uint64_t offset, uint32_t bytes)
+{
+    const struct exec_launch *launch = warp->worker->launch;
+    exec_watch_add(launch->watch,
+                   &(struct exec_watch_found){
+                       .wrong = wrong,
+                       .first = side_of(warp, first),
+                       .second = side_of(warp, second),
+                       .region = region,
+                       .offset = offset,
+                       .bytes = bytes,
+                       .block_size = {launch->block[0], launch->block[1], launch->block[2]},
+                       .block_index = warp->block->index,
+                       .count = 1,
+                   });
 }
 
 static __attribute__((noinline)) void report(const struct exec_touch *touch, size_t index,
                                              enum exec_kept kept)
 {
-    const struct exec_worker *worker = touch->warp->worker;
-    const uint32_t *size = worker->launch->block;
     static const enum exec_access accesses[EXEC_KEPT_COUNT] = {EXEC_STORE, EXEC_LOAD, EXEC_LOAD,
                                                                EXEC_ATOMIC, EXEC_ATOMIC};
     const struct exec_region_cache *cache = touch->cache;
     const uint64_t at = (uint64_t)index << touch->shadow->shift;
-    const int32_t cell = touch->shadow->cells[kept][index];
     /* Of many lanes the last is kept: if that is this one, which the other was is not known. */
-    const uint32_t other = (uint32_t)cell & EXEC_SHADOW_THREAD;
-    exec_watch_add(
-        worker->launch->watch,
-        &(struct exec_watch_found){
-            .wrong = cache ? EXEC_WRONG_GLOBAL : EXEC_WRONG_SHARED,
-            .first = side_of(touch, other, touch->shadow->sites[kept][index], accesses[kept],
-                             other != touch->thread),
-            .second = side_of(touch, touch->thread, touch->inst->position, touch->access, true),
-            .region = cache ? cache->region : NULL,
-            .offset = cache ? exec_near_address(touch->warp->block->near, at) - cache->low : at,
-            .bytes = touch->bytes,
-            .block_size = {size[0], size[1], size[2]},
-            .block_index = touch->warp->block->index,
-            .count = 1,
-        });
+    const uint32_t other = (uint32_t)touch->shadow->cells[kept][index] & EXEC_SHADOW_THREAD;
+    const struct exec_reported first = {other, touch->shadow->sites[kept][index], accesses[kept],
+                                        other != touch->thread};
+    const struct exec_reported second = {touch->thread, touch->inst->position, touch->access, true};
+    exec_report(touch->warp, cache ? EXEC_WRONG_GLOBAL : EXEC_WRONG_SHARED, &first, &second,
+                cache ? cache->region : NULL,
+                cache ? exec_near_address(touch->warp->block->near, at) - cache->low : at,
+                touch->bytes);
 }
 
 static inline bool check(const struct exec_touch *touch, size_t index, enum exec_kept kept)
@@ -293,6 +302,18 @@ void exec_touch_by(struct exec_touch *touch, unsigned lane)
     touch->now = (touch->shadow->time << EXEC_SHADOW_TIME) | (int32_t)touch->thread;
 }
 
+void exec_shadow_stored(struct exec_shadow *shadow, uint32_t thread, uint64_t offset,
+                        uint64_t bytes, uint32_t site)
+{
+    const size_t end = (size_t)((offset + bytes - 1) >> shadow->shift);
+    for (size_t index = (size_t)(offset >> shadow->shift); index <= end; index++) {
+        shadow->cells[EXEC_KEPT_WRITE][index] =
+            (shadow->time << EXEC_SHADOW_TIME) | (int32_t)thread;
+        shadow->sites[EXEC_KEPT_WRITE][index] = site;
+    }
+    shadow->touched |= 1u << (thread / EXEC_LANES);
+}
+
 bool exec_shadow_tells(struct exec_shadow *shadow, uint64_t unit)
 {
     const unsigned shift = unit >= 4 ? 2 : unit == 2 ? 1 : 0;
@@ -306,6 +327,7 @@ void exec_shadow_touch(struct exec_warp *warp, const struct exec_inst *inst, uns
     struct exec_touch touch;
     struct exec_shadow *shadow = warp->block->shadow;
     if (!shadow || offset + bytes > shadow->bytes || bytes == 0) return;
+    if (exec_async_any(warp->block)) exec_async_touch(warp, inst, lane, offset, bytes, access);
     if (!exec_shadow_tells(shadow, (offset | bytes) & 3 ? 1 : 4)) return;
     exec_touch_begin(&touch, warp, inst, shadow, NULL, access, (uint32_t)bytes);
     exec_touch_by(&touch, lane);
@@ -387,6 +409,26 @@ static void store_lanes(struct exec_touch *touch, const struct access *access)
     }
 }
 
+/* Touches of what a copy may still be filling, and copies that begin. */
+static void async_lanes(const struct exec_warp *warp, const struct exec_inst *inst,
+                        const struct access *access)
+{
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        exec_async_touch(warp, inst, l, access->offset[l], access->element * access->count,
+                         access->access);
+    }
+}
+
+static void begin_copies(const struct exec_warp *warp, const struct exec_inst *inst,
+                         const struct access *access)
+{
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        exec_async_begin(warp, inst, l, access->offset[l], access->element, EXEC_ASYNC_OWN);
+    }
+}
+
 /* Of lanes in a row that read the same, the first and the last are enough. */
 void exec_shadow_readers(struct exec_warp *warp, const struct exec_inst *inst, const int32_t *index)
 {
@@ -415,10 +457,13 @@ void exec_shadow_watch(struct exec_warp *warp, const struct exec_inst *inst, uin
     };
     if (!find_offsets(warp, inst, mask, &access) || !exec_shadow_tells(shadow, access.element))
         return;
+    if (exec_async_any(warp->block) && !(inst->cache & EXEC_WATCH_COPY))
+        async_lanes(warp, inst, &access);
     exec_touch_begin(&touch, warp, inst, shadow, NULL, access.access,
                      access.element * access.count);
     if (access.access == EXEC_STORE) {
         store_lanes(&touch, &access);
+        if (inst->cache & EXEC_WATCH_COPY) begin_copies(warp, inst, &access);
     } else if (access.access == EXEC_LOAD) {
         load_lanes(&touch, &access);
     } else {

@@ -16,8 +16,8 @@
  *    well read it;
  *  - stores by one instruction of one warp: PTX promises that one of them stays;
  *  - a load whose address an atomic further on in the function has too: a look before the act.
- * An asynchronous copy into shared memory is a store of the thread that asks for it, at that
- * moment: that nobody waits for it is not found, that no barrier follows is. Lanes of a warp that
+ * An asynchronous copy into shared memory is a store of the thread that asks for it, at that moment
+ * and once more when it is waited for (exec_async.h). Lanes of a warp that
  * merely run side by side are not ordered (Volta and later). The same rules, and these cells, serve
  * for global memory: exec_near.h.
  *
@@ -28,6 +28,7 @@
 #define OVERLAP_EXEC_SHADOW_H
 
 #include "emulator/exec/exec_machine.h"
+#include "emulator/exec/exec_watch.h"
 
 /* A touch: when, whether other lanes of the warp did so since their last order, and which thread.
  * Later ones are larger; 0: never. Time goes on with each order that comes behind a touch. */
@@ -101,6 +102,23 @@ void exec_touch_same(const struct exec_touch *touch, uint64_t offset, uint64_t b
 /* Makes cells that tell accesses of `unit` bytes, a power of two, apart; false: no memory. */
 bool exec_shadow_tells(struct exec_shadow *shadow, uint64_t unit);
 
+/* Thread `thread` of the block has stored there just now, at `site` of the source; what was before
+ * is not looked at. */
+void exec_shadow_stored(struct exec_shadow *shadow, uint32_t thread, uint64_t offset,
+                        uint64_t bytes, uint32_t site);
+
+/* One side of what is told: thread of the block, position of the source. */
+struct exec_reported {
+    uint32_t thread, site;
+    enum exec_access access;
+    bool known; /* the thread is */
+};
+/* Adds to the launch's exec_watch. `region`: of global memory, or NULL; `offset` in it, or in
+ * shared memory; `bytes`: of the second side's access. */
+void exec_report(const struct exec_warp *warp, enum exec_wrong wrong,
+                 const struct exec_reported *first, const struct exec_reported *second,
+                 const struct memory_region *region, uint64_t offset, uint32_t bytes);
+
 /* ---- instructions that lowering puts before others, in programs that are to be watched ----------
  * They are none of the program's: nothing counts them. */
 
@@ -130,6 +148,7 @@ enum {
     EXEC_WATCH_WIDE = 1 << 14,    /* the address has 64 bits */
     EXEC_WATCH_GENERIC = 1 << 15, /* and is generic */
     EXEC_WATCH_VALUES = 1 << 16,  /* a store's values are in the slots */
+    EXEC_WATCH_COPY = 1 << 17,    /* a store by an asynchronous copy */
 };
 
 #endif

@@ -20,6 +20,7 @@
 enum exec_wrong {
     EXEC_WRONG_SHARED, /* threads of one block, shared memory */
     EXEC_WRONG_GLOBAL, /* threads of one block, global memory */
+    EXEC_WRONG_COPY,   /* a touch of what an asynchronous copy may still be filling: exec_async.h */
     EXEC_WRONG_BLOCKS, /* blocks of one grid, global memory */
     /* Threads of one block that met at a barrier of all from two places: a GPU lets them through
      * if it happens to be the same barrier to it, and CUDA promises nothing. Not looked for in

@@ -19,7 +19,7 @@ enum { THREADS = 128, BLOCKS = 4, N = THREADS * BLOCKS, BYTES = N * 4 };
 
 // clang-format off
 static const char *const parts[] = {
-    ".version 8.0\n.target sm_75\n.address_size 64\n.file 1 \"/somewhere/t.cu\"\n",
+    ".version 8.0\n.target sm_80\n.address_size 64\n.file 1 \"/somewhere/t.cu\"\n",
     KERNEL("mirror", ".loc 1 3 0\nst.shared.u32 [%s], %i;\n"
                      ".loc 1 4 0\nxor.b32 %s, %s, 508;\nld.shared.u32 %v, [%s];\n"
                      ".loc 1 5 0\nst.global.u32 [%x], %v;\n"),
@@ -28,6 +28,8 @@ static const char *const parts[] = {
                            ".loc 1 5 0\nst.global.u32 [%x], %v;\n"),
     KERNEL("near", ".loc 1 8 0\nst.global.u32 [%x], %i;\nsetp.eq.u32 %c, %t, 0;\n"
                    "@%c bra DONE;\n.loc 1 9 0\nld.global.u32 %v, [%x+-4];\nDONE:\n"),
+    KERNEL("later", ".loc 1 16 0\ncp.async.ca.shared.global [%s], [%y], 4;\nbar.sync 0;\n"
+                    ".loc 1 17 0\nld.shared.u32 %v, [%s];\ncp.async.wait_all;\n"),
     KERNEL("back", ".loc 1 13 0\nst.global.u32 [%x], %i;\nbar.sync 0;\nsetp.eq.u32 %c, %i, 0;\n"
                    "@%c bra DONE;\n.loc 1 14 0\nld.global.u32 %v, [%x+-4];\n"
                    ".loc 1 15 0\nst.global.u32 [%y], %v;\nDONE:\n"),
@@ -141,6 +143,22 @@ START_TEST(global_memory_without_a_barrier)
     HAS(found, "allocated by the call before");
     HAS(found, "at t.cu:9 that ");
     HAS(found, "writes at t.cu:8: ");
+}
+END_TEST
+
+START_TEST(an_asynchronous_copy_that_is_not_awaited)
+{
+    begin(_i);
+    OK(cuMemsetD32(b, 7, N));
+    launch("later", a, b);
+    const struct trace_record *found = only("copy not awaited");
+    ck_assert_str_eq(found->file, "/somewhere/t.cu");
+    ck_assert_uint_eq(found->line, 17);
+    ck_assert_uint_eq(found->count, N);
+    HAS(found, "kernel later: thread (");
+    HAS(found, "of block (0, 0, 0) reads 4 bytes of shared memory");
+    HAS(found, "at t.cu:17 that an asynchronous copy may still be filling: thread (");
+    HAS(found, "asked for it at t.cu:16, and nothing has waited");
 }
 END_TEST
 
@@ -371,6 +389,7 @@ int main(void)
     TCase *tcase = tcase_create("watch");
     tcase_add_loop_test(tcase, shared_memory_without_a_barrier, 0, ORDERS);
     tcase_add_loop_test(tcase, global_memory_without_a_barrier, 0, ORDERS);
+    tcase_add_loop_test(tcase, an_asynchronous_copy_that_is_not_awaited, 0, ORDERS);
     tcase_add_loop_test(tcase, blocks_that_read_each_other, 0, ORDERS);
     tcase_add_test(tcase, a_single_block_has_nobody_to_race_with);
     tcase_add_test(tcase, barriers_in_two_places);
