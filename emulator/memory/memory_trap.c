@@ -50,8 +50,12 @@ static void pass_on(int number, siginfo_t *info, void *state)
     if (previous->sa_flags & SA_SIGINFO) {
         previous->sa_sigaction(number, info, state);
     } else if (previous->sa_handler == SIG_DFL || previous->sa_handler == SIG_IGN) {
-        /* Ignoring a fault would repeat it for ever: the kernel does not, nor do we. */
+        /* Ignoring a fault would repeat it for ever: the kernel does not, nor do we. A signal that
+         * somebody sent may be ignored, and does not come again by itself. */
+        const bool sent = info->si_code <= 0;
+        if (sent && previous->sa_handler == SIG_IGN) return;
         signal(number, SIG_DFL);
+        if (sent) raise(number);
     } else {
         previous->sa_handler(number);
     }

@@ -54,6 +54,8 @@ for number in 9 10 15; do
     run "$subject" signal $number
     exits $((128 + number)) "signal $number"
 done
+run "$subject" raises
+exits 139 'SIGSEGV that was raised'
 run "$subject" a 'b c' --help '*'
 [ "$(cat out)" = '[a][b c][--help][*]' ] || wrong 'arguments arrive as they are'
 printf 'in\nput' | "$emulate" "$subject" echo >out 2>said
@@ -127,12 +129,15 @@ for order in latest earliest random:2; do
     run --order=$order "$subject" threads
     exits 0 "threads, $order"
     says "$(at thread): leak: A thread that was started here was never joined."
-    says '1 finding: leak (1)'
+    says "$(at 'standard thread'): leak: A thread that was started here was never joined."
+    says '2 findings: leak (2)'
 done
-run "$subject" start_too_early
-exits 4 'a thread begins as late as it may'
-run --order=earliest "$subject" start_too_early
-exits 0 'a thread begins, and ends, as early as it may'
+for mode in start_too_early start_standard_too_early; do
+    run "$subject" $mode
+    exits 4 "$mode: a thread begins as late as it may"
+    run --order=earliest "$subject" $mode
+    exits 0 "$mode: a thread begins, and ends, as early as it may"
+done
 
 # Other programs that run on the way keep their threads as they like.
 cat >keeps.c <<'END'

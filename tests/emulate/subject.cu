@@ -112,13 +112,15 @@ static void *sleep_on(void *)
     for (;;) pause();
 }
 
-/* One thread is lost; those that are joined, or let go and still there, are not. */
+/* Two threads are lost; those that are joined, or let go and still there, are not. */
 static int threads()
 {
     pthread_t thread;
     pthread_create(&thread, nullptr, work, nullptr);
     pthread_join(thread, nullptr);
     std::thread(work, nullptr).join();
+    std::thread(work, nullptr).detach();
+    new std::thread(work, nullptr); // here: standard thread
     pthread_create(&thread, nullptr, sleep_on, nullptr);
     pthread_detach(thread);
     pthread_create(&thread, nullptr, work, nullptr); // here: thread
@@ -146,6 +148,16 @@ static int start_too_early()
     return 10 * seen + result; /* latest: 4, earliest: 0 */
 }
 
+static int start_standard_too_early()
+{
+    int number = 0;
+    std::thread thread(read_given, nullptr);
+    given = &number;
+    int seen = result;
+    thread.join();
+    return 10 * seen + result;
+}
+
 /* The same mistake behind an error that was looked at, and behind one that was not. */
 static int copy_nothing(bool look)
 {
@@ -155,6 +167,13 @@ static int copy_nothing(bool look)
     cudaMalloc(&block, (size_t)1 << 50); // here: refused
     if (look && cudaGetLastError() != cudaErrorMemoryAllocation) return 1;
     return cudaMemcpy(&number, nullptr, 4, cudaMemcpyDeviceToHost) == cudaSuccess;
+}
+
+/* Once the device watches for faults, a signal that is none still ends the process. */
+static int raises()
+{
+    cudaFree(nullptr);
+    return raise(SIGSEGV);
 }
 
 static int looks()
@@ -180,6 +199,8 @@ static const struct {
              {"touch", touch},
              {"threads", threads},
              {"start_too_early", start_too_early},
+             {"start_standard_too_early", start_standard_too_early},
+             {"raises", raises},
              {"looks", looks},
              {"ignores", ignores}};
 
