@@ -5,14 +5,21 @@
 #include <link.h>
 #include <semaphore.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #define PUBLIC __attribute__((visibility("default")))
 
+struct module {
+    uintptr_t begin, end;
+};
+
 static struct {
     pthread_mutex_t mutex;
-    uintptr_t begin, end; /* of the watched module */
+    struct module module;   /* the watched one */
+    struct module standard; /* C++'s library, which starts std::thread's; none if not loaded */
     struct trace_writer *trace;
     uint64_t last_id;
     struct host_thread *threads;
@@ -36,27 +43,55 @@ struct host_thread *threads_first(void)
 /* ---- the watched module ------------------------------------------------------------------------
  */
 
+static bool is_in(const struct module *module, uintptr_t address)
+{
+    return address >= module->begin && address < module->end;
+}
+
 static int look_at_module(struct dl_phdr_info *info, size_t size, void *data)
 {
-    const uintptr_t inside = (uintptr_t)data;
-    uintptr_t begin = UINTPTR_MAX, end = 0;
+    struct module found = {.begin = UINTPTR_MAX};
     (void)size;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];
         if (part->p_type != PT_LOAD) continue;
         const uintptr_t from = (uintptr_t)info->dlpi_addr + (uintptr_t)part->p_vaddr;
-        if (from < begin) begin = from;
-        if (from + part->p_memsz > end) end = from + part->p_memsz;
+        if (from < found.begin) found.begin = from;
+        if (from + part->p_memsz > found.end) found.end = from + part->p_memsz;
     }
-    if (inside < begin || inside >= end) return 0;
-    watch.begin = begin;
-    watch.end = end;
-    return 1;
+    if (is_in(&found, (uintptr_t)data)) watch.module = found;
+    if (strstr(info->dlpi_name, "/libstdc++.so.") != NULL) watch.standard = found;
+    return 0;
 }
 
-static bool is_watched(const void *caller)
+struct walk {
+    uintptr_t address;
+    bool there; /* past our own frames */
+};
+
+/* Goes up to the first frame outside C++'s library. */
+static _Unwind_Reason_Code look_at_frame(struct _Unwind_Context *context, void *data)
 {
-    return (uintptr_t)caller >= watch.begin && (uintptr_t)caller < watch.end;
+    struct walk *walk = data;
+    const uintptr_t address = (uintptr_t)_Unwind_GetIP(context);
+    if (is_in(&watch.standard, address)) {
+        walk->there = true;
+    } else if (walk->there) {
+        walk->address = address;
+        return _URC_END_OF_STACK;
+    }
+    return _URC_NO_REASON;
+}
+
+/* The call in watched code that `caller` stands for: itself, or, in C++'s library, what called
+ * that. 0: it is of other code. */
+static uintptr_t watched_caller(const void *caller)
+{
+    struct walk walk = {0};
+    if (is_in(&watch.module, (uintptr_t)caller)) return (uintptr_t)caller;
+    if (!is_in(&watch.standard, (uintptr_t)caller)) return 0;
+    _Unwind_Backtrace(look_at_frame, &walk);
+    return is_in(&watch.module, walk.address) ? walk.address : 0;
 }
 
 /* The thread that forks may be one of ours, and goes on in the child; the others do not exist
@@ -99,13 +134,13 @@ static void drop(struct host_thread *thread)
 
 /* Before the real call. The lock is then held until start_ends, so that whatever the new thread
  * does comes behind the record of its being started. NULL: no memory. */
-static struct host_thread *start_begins(const void *caller)
+static struct host_thread *start_begins(uintptr_t caller)
 {
     struct host_thread *thread = calloc(1, sizeof *thread);
     if (thread == NULL) return NULL;
     threads_lock();
     thread->id = ++watch.last_id;
-    thread->caller = (uint64_t)(uintptr_t)caller;
+    thread->caller = (uint64_t)caller;
     thread->starter = gettid();
     thread->joinable = true;
     thread->next = watch.threads;
@@ -256,8 +291,8 @@ PUBLIC int pthread_create(pthread_t *handle, const pthread_attr_t *attributes,
                           void *(*function)(void *), void *argument)
 {
     BEHIND(pthread_create, (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *));
-    const void *caller = __builtin_return_address(0);
-    if (!is_watched(caller)) return real.call(handle, attributes, function, argument);
+    const uintptr_t caller = watched_caller(__builtin_return_address(0));
+    if (caller == 0) return real.call(handle, attributes, function, argument);
 
     struct host_thread *thread = start_begins(caller);
     if (thread == NULL) return EAGAIN;
@@ -272,8 +307,8 @@ PUBLIC int pthread_create(pthread_t *handle, const pthread_attr_t *attributes,
 PUBLIC int thrd_create(thrd_t *handle, thrd_start_t function, void *argument)
 {
     BEHIND(thrd_create, (thrd_t *, thrd_start_t, void *));
-    const void *caller = __builtin_return_address(0);
-    if (!is_watched(caller)) return real.call(handle, function, argument);
+    const uintptr_t caller = watched_caller(__builtin_return_address(0));
+    if (caller == 0) return real.call(handle, function, argument);
 
     struct host_thread *thread = start_begins(caller);
     if (thread == NULL) return thrd_nomem;
@@ -304,7 +339,7 @@ PUBLIC int thrd_create(thrd_t *handle, thrd_start_t function, void *argument)
     PUBLIC int name parameters                                                                     \
     {                                                                                              \
         BEHIND(name, parameters);                                                                  \
-        if (order_holds_any() && is_watched(__builtin_return_address(0))) {                        \
+        if (order_holds_any() && watched_caller(__builtin_return_address(0)) != 0) {               \
             threads_lock();                                                                        \
             order_waits(gettid());                                                                 \
             threads_unlock();                                                                      \

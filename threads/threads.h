@@ -13,9 +13,9 @@
  * `random:SEED` each thread has the one, the other, or neither. None of it can stop a program for
  * good: whoever is waited for loses that once it has computed for 20 ms or slept for 5.
  *
- * Watched is the code of one module, the submission's library or the program itself. Threads that
- * others start (CUDA's libraries, the device, OpenMP, std::thread, which cannot be lost without
- * std::terminate) run as ever, and are not told.
+ * Watched is the code of one module, the submission's library or the program itself, also where it
+ * starts a std::thread, through the shared library of C++. Threads that others start (CUDA's
+ * libraries, the device, OpenMP) run as ever, and are not told.
  *
  * Linked into a program that exports its symbols (grader/runner.c), or preloaded into any
  * (threads_preload.c): one of the two, or a call is seen twice.
