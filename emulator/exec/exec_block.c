@@ -109,8 +109,7 @@ bool exec_block_start(struct exec_block *block, uint64_t index)
         warp->chain = 0;
         warp->waited = 0;
         warp->clock_inst = NULL;
-        warp->idle = (struct exec_idle){.looking = false};
-        warp->yield = false;
+        warp->idle = (struct exec_idle){.look = NULL};
     }
     return true;
 }

@@ -285,6 +285,8 @@ static void lower_load(struct lower *lower)
         if (place.global || is_shared(at->modifiers.space)) {
             inst = lower_row(lower, natural == 8 ? "poll.b64" : "poll.b32");
             inst->d = to[0];
+            inst->a = place.slot;
+            inst->imm = place.global;
         }
     }
 }

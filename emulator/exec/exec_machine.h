@@ -291,12 +291,14 @@ struct exec_warp {
     uint64_t waited; /* clock cycles slept, or spent reading the clock */
     const struct exec_inst *clock_inst;
     uint64_t clock_step;
-    /* What it has done since it began to look at an answer that it knows, and what of all that came
-     * to nothing: how often a warp looks says how the device's threads were scheduled here. */
+    /* The latest look at memory that another thread's write may be awaited in, and how much had
+     * been done by then. Who looks at the same place again has waited, and how often it did says
+     * how the threads were scheduled here, nothing of the program. */
     struct exec_idle {
-        bool looking;
-        uint64_t instructions, chain, loaded, transactions; /* when it began */
-        uint64_t wasted;                                    /* instructions, so far */
+        const struct exec_inst *look; /* NULL: none yet */
+        uint64_t where;               /* the address register of the first lane */
+        uint64_t instructions, chain, loaded, transactions;
+        uint64_t wasted; /* instructions between such looks, so far */
     } idle;
 };
 

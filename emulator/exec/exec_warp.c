@@ -135,6 +135,9 @@ static const struct exec_inst *fragment_load(struct exec_warp *warp, uint32_t in
 enum exec_turn exec_warp_run(struct exec_warp *warp, uint64_t slice)
 {
     const uint64_t until = warp->instructions + slice;
+    /* The worker's counts have gone on with what other warps did. */
+    warp->idle.loaded = warp->worker->counts.bytes_loaded;
+    warp->idle.transactions = warp->worker->counts.transactions;
     warp->yield = false;
     for (;;) {
         if (!warp->live) return EXEC_TURN_DONE;
