@@ -1,11 +1,14 @@
-/* driver_watch: says in a sentence what goes wrong inside device code without stopping it: races in
- * shared memory and between blocks (exec_watch.h), and reads of device memory that nothing has
- * written. OVERLAP_RACES=off turns it off with the rest.
+/* driver_watch: says in a sentence what goes wrong inside device code without stopping it: races of
+ * threads and of blocks, asynchronous copies that nobody waits for (exec_watch.h), and reads of
+ * device memory that nothing has written. OVERLAP_RACES=off turns it off with the rest.
  *
  * Memory counts as never written only where every write can be seen: what cudaMalloc and its
  * relatives gave. Managed, page-locked and mapped memory, arrays, module variables and the heap of
- * malloc in kernels are never accused, nor are shared and local memory: threads beyond the end of
- * an array read those in right programs too, and throw away what they read. Accused are
+ * malloc in kernels are never accused, nor are shared and local memory. Right programs read those
+ * before they are written: threads beyond the end of an array, which throw away what they read;
+ * compilers, ahead of the branch that asks for it; structs copied with their padding; atomics that
+ * count what nobody wants into a place that nobody looks at. Whether it matters would be known only
+ * by following every value to where it is used. Accused are
  *  - a kernel's load or atomic of bytes that nothing has written before the kernel, and the kernel
  *    nowhere, if no byte of what is loaded at once was (padding between written bytes is not), and
  *    unless all of it lies in the last bytes of an allocation that is written elsewhere: as many as

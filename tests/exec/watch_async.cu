@@ -209,6 +209,19 @@ KERNEL right_async_bulk(const int *in, int *out, int n)
     out[index()] = sum;
 }
 
+// A copy that nobody wants is under way when the block ends: the next block's words are its own.
+KERNEL right_async_left_behind(const int *in, int *out, int n)
+{
+    __shared__ int tile[2][128];
+    int t = threadIdx.x;
+    tile[1][t] = in[index()];
+    copy_in(&tile[0][t], &in[index()]);
+    __syncthreads();
+    out[index()] = tile[1][127 - t];
+    __syncthreads();
+    copy_in(&tile[1][t], &in[index()]);
+}
+
 KERNEL async_copy_not_awaited(const int *in, int *out, int n)
 {
     __shared__ int tile[128];
@@ -273,4 +286,21 @@ KERNEL async_bulk_not_awaited(const int *in, int *out, int n)
     }
     __syncthreads();
     out[index()] = tile[127 - threadIdx.x]; // async_bulk_not_awaited
+}
+
+KERNEL async_bulk_other_object(const int *in, int *out, int n)
+{
+    __shared__ alignas(16) unsigned long long object, other;
+    __shared__ alignas(16) int tile[2][128];
+    make_for_one(&object);
+    make_for_one(&other);
+    if (threadIdx.x == 0) {
+        arrive_for(&object, 512);
+        bulk_copy(tile[0], in, 512, &object);
+        arrive_for(&other, 512);
+        bulk_copy(tile[1], in, 512, &other);
+    }
+    wait_for_phase(&object, 0);
+    __syncthreads();
+    out[index()] = tile[0][threadIdx.x] + tile[1][127 - threadIdx.x]; // async_bulk_other_object
 }

@@ -448,6 +448,34 @@ KERNEL read_by_two_lanes_then_written(const int *in, int *out, int n)
     out[index()] = mine;
 }
 
+KERNEL read_by_a_warp_written_by_its_first(const int *in, int *out, int n)
+{
+    extern __shared__ int dynamic[];
+    int *mine = dynamic + threadIdx.x / 32;
+    if (threadIdx.x % 32 == 0) *mine = n;
+    __syncwarp();
+    int before = *mine;                            // read_by_a_warp_written_by_its_first
+    if (threadIdx.x % 32 == 0) *mine = before + 1; // read_by_a_warp_written_by_its_first
+    out[index()] = before;
+}
+
+// Who writes was the last to read, and has an order with its own warp.
+KERNEL read_by_two_warps_written_by_the_later(const int *in, int *out, int n)
+{
+    __shared__ int sum;
+    if (threadIdx.x == 0) sum = n;
+    __syncthreads();
+    int mine = 0;
+    if (threadIdx.x < 32) mine = sum; // read_by_two_warps_written_by_the_later
+    if (threadIdx.x / 32 == 1) {
+        mine = wait_a_while(n) & 1;
+        mine += sum;
+        __syncwarp();
+        if (threadIdx.x == 40) sum = mine + 1; // read_by_two_warps_written_by_the_later
+    }
+    out[index()] = mine;
+}
+
 // ---- right: threads of a block in global memory ----------------------------------------------
 
 // What block b may touch: 128 words.
@@ -621,6 +649,20 @@ KERNEL right_global_own(const int *in, int *out, int n)
     }
 }
 
+// Volatile accesses converse with plain ones.
+KERNEL right_global_watched(const int *in, int *out, int n)
+{
+    int *told = own(out), *asked = own(out) + 1, t = threadIdx.x;
+    if (t == 64) *told = n;
+    if (t == 0) {
+        while (*(volatile int *)told != n) {
+        }
+        *(volatile int *)asked = n;
+    }
+    __syncwarp();
+    if (t == 32) own(out)[2 + *asked % 2] = n;
+}
+
 // ---- wrong: threads of a block in global memory ----------------------------------------------
 
 KERNEL global_tree_without_a_barrier(const int *in, int *out, int n)
@@ -722,6 +764,61 @@ KERNEL global_pairs(const int *in, int *out, int n)
     if (t < 64) pairs[t] = other;
 }
 
+KERNEL global_read_back(const int *in, int *out, int n)
+{
+    int *tile = own(out), t = threadIdx.x, other = 0;
+    tile[t] = in[index()]; // global_read_back
+    asm volatile("" ::: "memory");
+    int mine = tile[t];
+    if (t >= 96) other = tile[t - 96]; // global_read_back
+    __syncthreads();
+    tile[t] = mine + other;
+}
+
+KERNEL global_high_halves(const int *in, int *out, int n)
+{
+    int t = threadIdx.x, other = 0;
+    if (t < 32) ((long long *)own(out))[t] = (in[index()] + 1ll) << 32; // global_high_halves
+    if (t >= 96) other = own(out)[2 * (t - 96) + 1];                    // global_high_halves
+    __syncthreads();
+    own(out)[t] = other;
+}
+
+KERNEL global_read_by_two_lanes(const int *in, int *out, int n)
+{
+    int *tile = own(out), t = threadIdx.x;
+    tile[t] = in[index()];
+    __syncthreads();
+    int other = tile[t ^ 1];              // global_read_by_two_lanes
+    int mine = tile[t];                   // global_read_by_two_lanes
+    tile[t + (n < 7)] = other + mine + 1; // global_read_by_two_lanes
+}
+
+// Who writes was the last to read.
+KERNEL global_read_by_two_warps(const int *in, int *out, int n)
+{
+    int *tile = own(out), t = threadIdx.x, mine = 0;
+    tile[t] = in[index()];
+    __syncthreads();
+    if (t < 32) mine = tile[t + 32]; // global_read_by_two_warps
+    if (t / 32 == 1) {
+        mine = wait_a_while(n) & 1;
+        mine += tile[t];
+        tile[t + (n < 7)] = mine + 1; // global_read_by_two_warps
+    }
+    __syncthreads();
+    if (t < 32) tile[t] = mine;
+}
+
+KERNEL global_counted_then_stored(const int *in, int *out, int n)
+{
+    int *tile = own(out), t = threadIdx.x;
+    tile[t] = in[index()];
+    __syncthreads();
+    if (t < 32) atomicAdd(&tile[t + 32], n);              // global_counted_then_stored
+    if (t / 32 == 1) tile[t] = 2 + (wait_a_while(n) & 1); // global_counted_then_stored
+}
+
 KERNEL global_scattered(const int *in, int *out, int n)
 {
     int *tile = own(out), t = threadIdx.x;
@@ -819,6 +916,14 @@ KERNEL reads_the_block_behind(const int *in, int *out, int n)
         out[i] = in[i] + next + round; // reads_the_block_behind
         __syncthreads();
     }
+}
+
+KERNEL read_by_all_blocks_written_by_the_last(const int *in, int *out, int n)
+{
+    out[index()] = in[index()];
+    int seen = threadIdx.x == 0 ? out[n] : 0; // read_by_all_blocks_written_by_the_last
+    if (threadIdx.x == 0 && blockIdx.x == 3)
+        out[n + (n < 7)] = seen + n; // read_by_all_blocks_written_by_the_last
 }
 
 KERNEL block_forgotten(const int *in, int *out, int n)
