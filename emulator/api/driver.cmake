@@ -11,7 +11,7 @@ add_library(emulator_cuda SHARED
     ${here}/driver_link.c ${here}/driver_capture.c ${here}/driver_graph.c
     ${here}/driver_graph_exec.c ${here}/driver_graph_node.c ${here}/driver_graph_params.c
     ${here}/driver_graph_memory.c ${here}/driver_graph_print.c ${here}/driver_user.c ${here}/driver_memory.c
-    ${here}/driver_module.c ${here}/driver_names.c ${here}/driver_object.c
+    ${here}/driver_module.c ${here}/driver_names.c ${here}/driver_object.c ${here}/driver_print.c
     ${here}/driver_operation.c ${here}/driver_races.c ${here}/driver_shield.c ${here}/driver_stack.c ${here}/driver_stream.c ${here}/driver_watch.c ${here}/driver_wrap.c)
 target_include_directories(emulator_cuda PRIVATE ${CMAKE_SOURCE_DIR})
 target_include_directories(emulator_cuda SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})

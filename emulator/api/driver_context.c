@@ -415,7 +415,8 @@ static size_t limit_kept(CUlimit limit, size_t value)
     if (limit == CU_LIMIT_STACK_SIZE) return (value + 15) & ~(size_t)15;
     if (limit == CU_LIMIT_MALLOC_HEAP_SIZE) return value < least_heap ? least_heap : value;
     if (limit != CU_LIMIT_PRINTF_FIFO_SIZE) return value;
-    return value < least_print ? least_print : value > most_print ? most_print : value;
+    if (value < least_print) return least_print;
+    return value > most_print ? most_print : (value + 255) & ~(size_t)255;
 }
 
 CUresult driver_cuCtxSetLimit(CUlimit limit, size_t value)

@@ -3,6 +3,7 @@
 #include "emulator/api/driver_graph.h"
 #include "emulator/api/driver_ignored.h"
 #include "emulator/api/driver_module.h"
+#include "emulator/api/driver_print.h"
 #include "emulator/api/driver_watch.h"
 
 #include <stdio.h>
@@ -241,13 +242,6 @@ static const char *kind_of_miss(uint64_t address)
     }
 }
 
-static void print_from_device(void *user, const char *text, size_t length)
-{
-    struct context *context = user;
-    context->has_printed = true;
-    fwrite(text, 1, length, stdout);
-}
-
 /* The context's heap for malloc in kernels, made when first needed. */
 static const struct memory_region *heap_of(struct context *context)
 {
@@ -297,6 +291,7 @@ static enum timeline_ran run_launch(struct operation *operation)
     const struct memory_region *heap = heap_of(operation->context);
     struct exec_counts counts = {0};
     struct exec_fault fault = {0};
+    struct print print = {.limit = operation->context->limits[CU_LIMIT_PRINTF_FIFO_SIZE]};
     struct exec_launch request = {
         .function = launch->function->code,
         .dynamic_shared = launch->dynamic_shared,
@@ -310,8 +305,8 @@ static enum timeline_ran run_launch(struct operation *operation)
         .grid_id = operation->record.request,
         .paused = &launch->paused,
         .impatient = timeline_is_awaited(driver.timeline),
-        .print = print_from_device,
-        .user = operation->context,
+        .print = print_from_kernel,
+        .user = &print,
     };
     for (int i = 0; i < 3; i++) {
         request.grid[i] = launch->grid[i];
@@ -319,6 +314,8 @@ static enum timeline_ran run_launch(struct operation *operation)
     }
     notes_begin(operation, launch, &request, info->converses);
     enum exec_end end = exec_run(&request, &counts, &fault);
+    if (print.count > 0) operation->context->has_printed = true;
+    print_write(&print, operation, info->name);
     if (end == EXEC_PAUSED) {
         notes_pause(launch, &request);
         return TIMELINE_NOT_YET;

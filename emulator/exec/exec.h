@@ -108,7 +108,9 @@ struct exec_launch {
      * again with the same launch goes on. NULL: exec_run stays until the end. */
     struct exec_grid **paused;
     bool impatient; /* somebody waits for the end: looks longer, and looking counts for the limit */
-    void (*print)(void *user, const char *text, size_t length); /* device printf; may be NULL */
+    /* Device printf, in pieces; `arguments` is NULL but for a call's last piece: how many bytes its
+     * arguments are. May be NULL. */
+    void (*print)(void *user, const char *text, size_t length, const size_t *arguments);
     void *user;
 };
 

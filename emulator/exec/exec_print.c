@@ -24,17 +24,17 @@ struct printer {
     size_t used;
 };
 
-static void flush(struct printer *printer)
+static void flush(struct printer *printer, const size_t *arguments)
 {
     const struct exec_launch *launch = printer->warp->worker->launch;
-    if (printer->used && launch->print) launch->print(launch->user, printer->text, printer->used);
+    if (launch->print) launch->print(launch->user, printer->text, printer->used, arguments);
     printer->used = 0;
 }
 
 static void put(struct printer *printer, const char *text, size_t length)
 {
     for (size_t k = 0; k < length; k++) {
-        if (printer->used == sizeof printer->text) flush(printer);
+        if (printer->used == sizeof printer->text) flush(printer, NULL);
         printer->text[printer->used++] = text[k];
     }
 }
@@ -244,7 +244,7 @@ bool exec_print(struct exec_warp *warp, const struct exec_inst *inst, unsigned l
         at = parse(&printer, at + 1, &conversion, &fine);
         if (!fine || !convert(&printer, &conversion)) return false;
     }
-    flush(&printer);
+    flush(&printer, &(size_t){printer.next - arguments});
     *result = printer.taken;
     return true;
 }

@@ -169,6 +169,20 @@ static int copy_nothing(bool look)
     return cudaMemcpy(&number, nullptr, 4, cudaMemcpyDeviceToHost) == cudaSuccess;
 }
 
+__global__ void print_numbers(int n)
+{
+    for (int i = 0; i < n; i++) printf("%d\n", i);
+}
+
+/* The least buffer that there is, 512 KiB, holds 5,242 calls of 96 bytes and an argument of 4. */
+static int prints_much()
+{
+    cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 1);
+    print_numbers<<<1, 1>>>(5242);
+    print_numbers<<<1, 1>>>(6000); // here: printing
+    return cudaDeviceSynchronize() != cudaSuccess;
+}
+
 /* Once the device watches for faults, a signal that is none still ends the process. */
 static int raises()
 {
@@ -201,6 +215,7 @@ static const struct {
              {"start_too_early", start_too_early},
              {"start_standard_too_early", start_standard_too_early},
              {"raises", raises},
+             {"prints_much", prints_much},
              {"looks", looks},
              {"ignores", ignores}};
 

@@ -145,8 +145,9 @@ struct exec_program *device_program_watched(const char *path, bool watched)
     return program;
 }
 
-static void print(void *user, const char *text, size_t length)
+static void print(void *user, const char *text, size_t length, const size_t *arguments)
 {
+    (void)arguments;
     struct device_run *run = user;
     const size_t room = sizeof run->printed - 1 - run->printed_length;
     if (length > room) length = room;

@@ -36,11 +36,12 @@ static bool place_variables(struct exec_program *program)
     return true;
 }
 
-static void ignore(void *user, const char *text, size_t length)
+static void ignore(void *user, const char *text, size_t length, const size_t *arguments)
 {
     (void)user;
     (void)text;
     (void)length;
+    (void)arguments;
 }
 
 /* Parameters of 8 bytes are pointers to the buffer, others small numbers. */

@@ -24,7 +24,7 @@
     } while (0)
 const char *src = R"(
 #include "op.h"
-namespace ns { template <typename T, int U> __global__ void apply(T *p, int n) { int i = (blockIdx.x*blockDim.x+threadIdx.x)*U; 
+namespace ns { template <typename T, int U> __global__ void apply(T *p, int n) { int i = (blockIdx.x*blockDim.x+threadIdx.x)*U;
 #pragma unroll
 for (int k = 0; k < U; k++) if (i+k < n) p[i+k] = op(p[i+k], T(SHIFT)); } }
 __constant__ int table[4]; __device__ double g_total;
