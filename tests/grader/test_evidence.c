@@ -206,6 +206,20 @@ START_TEST(threads_are_to_be_joined_or_to_have_ended)
 }
 END_TEST
 
+START_TEST(who_calls_is_known_by_calls_alone)
+{
+    /* A timed run on a GPU: the recorder does not look for callers, threads have them all the same.
+     */
+    struct trace_record records[] = {OBJECT(TRACE_CREATE, TRACE_THREAD, 1),
+                                     CALL("cuInit", 1, 0, 1)};
+    struct query calls = {.kind = TRACE_CALL, .student = true};
+    records[0].caller = 0x1234;
+    struct evidence e = support_evidence(records, COUNT(records));
+    ck_assert_uint_eq(evidence_count(&e, &calls), 1);
+    evidence_release(&e);
+}
+END_TEST
+
 START_TEST(failed_calls_are_found)
 {
     struct trace_record records[] = {
@@ -451,6 +465,7 @@ int main(void)
     tcase_add_test(tcase, leaks_are_found);
     tcase_add_test(tcase, many_leaks_of_one_line_are_one_failure);
     tcase_add_test(tcase, threads_are_to_be_joined_or_to_have_ended);
+    tcase_add_test(tcase, who_calls_is_known_by_calls_alone);
     tcase_add_test(tcase, failed_calls_are_found);
     tcase_add_test(tcase, findings_have_their_lines);
     tcase_add_test(tcase, addresses_in_sentences_become_lines);
