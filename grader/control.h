@@ -43,6 +43,8 @@ struct control {
     uint64_t fault;       /* the address that was touched, for SIGSEGV and SIGBUS */
     uint64_t frames[CONTROL_FRAMES];
     char message[256];
+    int32_t refused; /* system call that reached for a process above (confine.h); 0: none. Until
+                      * there is a crash the frames are those of this call. */
 };
 
 #endif

@@ -109,6 +109,16 @@ unsigned descendants_kill(pid_t root)
     return alive;
 }
 
+size_t descendants_ancestors(pid_t pid, pid_t *found, size_t most)
+{
+    struct entry entry;
+    size_t count = 0;
+
+    while (count < most && read_entry(pid, &entry) && entry.parent > 0)
+        found[count++] = pid = entry.parent;
+    return count;
+}
+
 uint64_t descendants_user_tasks(void)
 {
     size_t count;

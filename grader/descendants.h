@@ -1,8 +1,10 @@
-/* descendants: what the processes below a given one use, read from /proc, and their end.
+/* descendants: what the processes below a given one use, read from /proc, and their end; and which
+ * processes are above it.
  */
 #ifndef OVERLAP_GRADER_DESCENDANTS_H
 #define OVERLAP_GRADER_DESCENDANTS_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -21,5 +23,9 @@ unsigned descendants_kill(pid_t root);
 
 /* How many tasks (processes and threads) the real user has, which RLIMIT_NPROC counts. */
 uint64_t descendants_user_tasks(void);
+
+/* The parent of `pid`, its parent, and so on up to the first process, at most `most` of them; ends
+ * early where /proc does not show one. Returns how many. */
+size_t descendants_ancestors(pid_t pid, pid_t *found, size_t most);
 
 #endif

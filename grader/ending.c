@@ -41,6 +41,10 @@ static const struct advice advices[ENDED_COUNT] = {
                       "Look for a message printed inside a loop."},
     [ENDED_UNWATCHED] = {"A program that is graded keeps to its own business.",
                          "Look at the arguments of every kill()."},
+    [ENDED_REACHED_UP] = {"A program that is graded keeps to itself and to processes that it "
+                          "started; what else it does is not judged.",
+                          "Look at where the process number in that call comes from: getppid(), -1 "
+                          "and a fork() that failed are not a child."},
     [ENDED_LEFT_RUNNING] = {"Whoever starts a process waits for it: one that stays keeps its "
                             "memory and its device.",
                             "Every fork() needs its waitpid()."},

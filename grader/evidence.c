@@ -417,6 +417,10 @@ void evidence_describe_ending(const struct evidence *evidence, char *text, size_
     case ENDED_UNWATCHED:
         snprintf(text, size, "killed the process that held it to its limits, and was stopped");
         break;
+    case ENDED_REACHED_UP:
+        snprintf(text, size, "called %s on a process that is not its own, which was refused",
+                 evidence->why);
+        break;
     case ENDED_COUNT:
         snprintf(text, size, "ended in an unknown way");
         break;

@@ -125,6 +125,7 @@ enum evidence_ending {
     ENDED_OUTPUT,       /* printed more than allowed; killed */
     ENDED_LEFT_RUNNING, /* came to its end, but left `left_running` processes; killed */
     ENDED_UNWATCHED,    /* it killed the process that held it to its limits; all killed */
+    ENDED_REACHED_UP,   /* it called `why` on a process above it, which was refused */
     ENDED_COUNT
 };
 

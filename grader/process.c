@@ -1,4 +1,5 @@
 #include "grader/process.h"
+#include "grader/confine.h"
 #include "grader/descendants.h"
 
 #include <errno.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -135,6 +137,10 @@ static void become_program(const struct process_spec *spec, int output, int repo
     if (place_descriptors(&with_report, output) != 0) goto failed;
     report = PROCESS_FIRST_FD + (int)spec->handed_count;
     fcntl(report, F_SETFD, FD_CLOEXEC);
+    if (spec->confined) {
+        pid_t above[CONFINE_MOST];
+        confine_install(above, descendants_ancestors(getpid(), above, CONFINE_MOST));
+    }
     execve(spec->arguments[0], (char *const *)(uintptr_t)spec->arguments,
            (char *const *)(uintptr_t)spec->environment);
 failed:
@@ -188,6 +194,12 @@ static void reap(struct supervision *s)
     pid_t pid;
 
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (WIFSTOPPED(status)) {
+            /* It made this process its tracer (PTRACE_TRACEME), which is not wanted: it gets the
+             * signal that it was stopped for, and goes on. */
+            ptrace(PTRACE_DETACH, pid, NULL, (void *)(uintptr_t)WSTOPSIG(status));
+            continue;
+        }
         if (pid != s->program) continue;
         s->ended = true;
         if (WIFEXITED(status)) {

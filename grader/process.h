@@ -32,6 +32,9 @@ struct process_spec {
     struct process_limits limits;
     /* When the time is up, send SIGXCPU first and give it a moment to say where it is. */
     int ask_where;
+    /* Refuse it every call that reaches for the processes above it (confine.h). Where the system
+     * has no such filter it runs without. */
+    int confined;
 };
 
 enum process_ending {

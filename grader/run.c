@@ -1,4 +1,5 @@
 #include "grader/run.h"
+#include "grader/confine.h"
 #include "grader/control.h"
 #include "grader/evidence.h"
 #include "grader/files.h"
@@ -202,6 +203,13 @@ static void conclude(struct evidence *evidence, const struct process_result *res
     memcpy(evidence->frames, control->frames, sizeof evidence->frames);
     control->message[sizeof control->message - 1] = '\0';
 
+    if (control->refused != 0 && control->signal == 0 &&
+        (evidence->ending == ENDED_WELL || evidence->ending == ENDED_SIGNAL)) {
+        const char *name = confine_name(control->refused);
+        evidence->ending = ENDED_REACHED_UP;
+        snprintf(evidence->why, sizeof evidence->why, "%s", name != NULL ? name : "a system call");
+        return;
+    }
     if (evidence->ending != ENDED_WELL) return;
     if (control->stage == CONTROL_REFUSED) {
         evidence->ending = ENDED_NOT_STARTED;
@@ -327,6 +335,7 @@ static struct process *start(const struct running *run, const char *work)
                    .output = PRINTED_LIMIT,
                    .file_bytes = FILE_LIMIT},
         .ask_where = 1,
+        .confined = 1,
     };
     struct process *process = process_start(&spec);
     free(environment);

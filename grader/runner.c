@@ -5,12 +5,14 @@
  *
  *   runner LESSON.SO RUN emulator|gpu        with the descriptors of control.h open
  */
+#include "grader/confine.h"
 #include "grader/control.h"
 #include "grader/drive.h"
 #include "threads/threads.h"
 #include "trace/trace.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <execinfo.h>
 #include <link.h>
 #include <signal.h>
@@ -46,29 +48,49 @@ static uint64_t program_counter(const ucontext_t *context)
 #endif
 }
 
+static void note_frames(struct control *control, uint64_t at)
+{
+    void *frames[CONTROL_FRAMES + 8];
+
+    control->frames[0] = at;
+    control->frame_count = 1;
+    /* backtrace may deadlock if the crash was inside the loader; what is above stays true, and the
+     * grader's clock ends it. */
+    int count = backtrace(frames, CONTROL_FRAMES + 8), first = 0;
+    while (first < count && (uint64_t)(uintptr_t)frames[first] != at) first++;
+    for (int i = first + 1; i < count && control->frame_count < CONTROL_FRAMES; i++)
+        control->frames[control->frame_count++] = (uint64_t)(uintptr_t)frames[i];
+}
+
 /* Notes the stack, then dies of the signal in the ordinary way. The device's library may have put
  * its own handler before this one; it passes on what is not its business. */
 static void on_signal(int number, siginfo_t *info, void *context)
 {
     struct control *control = runner.control;
-    void *frames[CONTROL_FRAMES + 8];
-    uint64_t at = program_counter(context);
 
     if (control->signal == 0) {
         control->signal = number;
         control->fault =
             number == SIGSEGV || number == SIGBUS ? (uint64_t)(uintptr_t)info->si_addr : 0;
-        control->frames[0] = at;
-        control->frame_count = 1;
-        /* backtrace may deadlock if the crash was inside the loader; what is above stays true, and
-         * the grader's clock ends it. */
-        int count = backtrace(frames, CONTROL_FRAMES + 8), first = 0;
-        while (first < count && (uint64_t)(uintptr_t)frames[first] != at) first++;
-        for (int i = first + 1; i < count && control->frame_count < CONTROL_FRAMES; i++)
-            control->frames[control->frame_count++] = (uint64_t)(uintptr_t)frames[i];
+        note_frames(control, program_counter(context));
     }
     signal(number, SIG_DFL);
     raise(number);
+}
+
+/* A call that reached for a process above this one: notes the first, and lets each fail. */
+static void on_refused(int number, siginfo_t *info, void *context)
+{
+    struct control *control = runner.control;
+    const int refused = confine_refused(info, context), kept = errno;
+
+    if (refused == 0) {
+        on_signal(number, info, context);
+    } else if (control->refused == 0 && control->signal == 0) {
+        control->refused = refused;
+        note_frames(control, program_counter(context));
+    }
+    errno = kept;
 }
 
 static void watch_signals(void)
@@ -85,6 +107,8 @@ static void watch_signals(void)
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof watched / sizeof watched[0]; i++)
         sigaction(watched[i], &action, NULL);
+    action.sa_sigaction = on_refused;
+    sigaction(SIGSYS, &action, NULL);
 }
 
 /* ---- the drive ---------------------------------------------------------------------------------

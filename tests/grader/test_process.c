@@ -1,11 +1,19 @@
 /* Limits, and that nothing is left running, with small shell programs. */
+#include "grader/confine.h"
+#include "grader/descendants.h"
 #include "grader/process.h"
 #include "support.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct process *start(const char *script, struct process_limits limits)
@@ -154,6 +162,181 @@ START_TEST(an_interrupt_ends_all)
 }
 END_TEST
 
+/* ---- confined ---------------------------------------------------------------------------------
+ *
+ * Each is tried in a way that harms nobody should the filter be missing: signal 0, no resource to
+ * set, nothing to read, a request that ptrace does not know. */
+
+static volatile sig_atomic_t last_refused;
+
+static void on_refused(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    last_refused = confine_refused(info, context);
+}
+
+static long no_signal(pid_t pid)
+{
+    return kill(pid, 0);
+}
+
+static long no_signal_to_group(pid_t pid)
+{
+    return kill(-getpgid(pid), 0);
+}
+
+static long no_signal_to_all(pid_t pid)
+{
+    (void)pid;
+    return kill(-1, 0);
+}
+
+static long no_signal_to_thread(pid_t pid)
+{
+    return syscall(SYS_tkill, pid, 0);
+}
+
+static long no_signal_to_thread_of(pid_t pid)
+{
+    return syscall(SYS_tgkill, pid, pid, 0);
+}
+
+/* The kernel looks at the lower half of a process number alone. */
+static long no_signal_with_more_bits(pid_t pid)
+{
+    return syscall(SYS_kill, (1L << 32) | pid, 0);
+}
+
+static long nothing_queued(pid_t pid)
+{
+    siginfo_t info = {.si_code = SI_QUEUE};
+    return syscall(SYS_rt_sigqueueinfo, pid, 0, &info);
+}
+
+static long nothing_queued_to_thread(pid_t pid)
+{
+    siginfo_t info = {.si_code = SI_QUEUE};
+    return syscall(SYS_rt_tgsigqueueinfo, pid, pid, 0, &info);
+}
+
+static long no_trace(pid_t pid)
+{
+    return syscall(SYS_ptrace, PTRACE_PEEKUSER, pid, 0, 0); /* ESRCH where it is not traced */
+}
+
+static long nothing_read(pid_t pid)
+{
+    return process_vm_readv(pid, NULL, 0, NULL, 0, 0);
+}
+
+static long nothing_written(pid_t pid)
+{
+    return process_vm_writev(pid, NULL, 0, NULL, 0, 0);
+}
+
+static long limit_asked(pid_t pid)
+{
+    struct rlimit limit;
+    return prlimit(pid, RLIMIT_CPU, NULL, &limit);
+}
+
+static long descriptor_opened(pid_t pid)
+{
+    return syscall(SYS_pidfd_open, pid, 0);
+}
+
+static const struct {
+    long (*reach)(pid_t pid);
+    const char *name;
+} reaches[] = {
+    {no_signal, "kill"},
+    {no_signal_to_group, "kill"},
+    {no_signal_to_all, "kill"},
+    {no_signal_with_more_bits, "kill"},
+    {no_signal_to_thread, "tkill"},
+    {no_signal_to_thread_of, "tgkill"},
+    {nothing_queued, "rt_sigqueueinfo"},
+    {nothing_queued_to_thread, "rt_tgsigqueueinfo"},
+    {no_trace, "ptrace"},
+    {nothing_read, "process_vm_readv"},
+    {nothing_written, "process_vm_writev"},
+    {limit_asked, "prlimit"},
+    {descriptor_opened, "pidfd_open"},
+};
+
+/* Runs in a forked child that is held to the filter; 0, or the number of what was wrong. */
+static int confined(long (*reach)(pid_t pid), const char *name)
+{
+    struct sigaction action = {.sa_sigaction = on_refused, .sa_flags = SA_SIGINFO};
+    pid_t above[CONFINE_MOST];
+    const pid_t parent = getppid();
+    int status;
+
+    setsid(); /* as every program that is started here: its group is not its parent's */
+    sigaction(SIGSYS, &action, NULL);
+    const size_t count = descendants_ancestors(getpid(), above, CONFINE_MOST);
+    if (count < 2 || above[0] != parent || above[count - 1] == parent) return 1;
+    if (confine_install(above, count) != 0) return 2;
+    for (size_t i = 0; i < count && i < 2; i++) { /* the parent, and the parent's parent */
+        last_refused = 0;
+        errno = 0;
+        if (reach(above[i]) != -1 || errno != EPERM) return 3;
+        if (confine_name(last_refused) == NULL || strcmp(confine_name(last_refused), name) != 0)
+            return 4;
+    }
+    if (syscall(SYS_pidfd_send_signal, 0, 0, NULL, 0) != -1 || errno != ENOSYS) return 5;
+
+    /* Itself and its own children are its own business. */
+    last_refused = 0;
+    if (kill(getpid(), 0) != 0 || kill(0, 0) != 0 || limit_asked(0) != 0) return 6;
+    const pid_t child = fork();
+    if (child == 0)
+        for (;;) pause();
+    if (child < 0 || limit_asked(child) != 0) return 7;
+    if (ptrace(PTRACE_ATTACH, child, NULL, NULL) != 0 || waitpid(child, &status, 0) != child ||
+        !WIFSTOPPED(status) || ptrace(PTRACE_DETACH, child, NULL, NULL) != 0)
+        return 8;
+    if (kill(child, SIGKILL) != 0 || waitpid(child, &status, 0) != child || !WIFSIGNALED(status))
+        return 9;
+    return last_refused == 0 ? 0 : 10;
+}
+
+START_TEST(what_is_above_cannot_be_reached)
+{
+    int status;
+    const pid_t child = fork();
+
+    if (child == 0) _exit(confined(reaches[_i].reach, reaches[_i].name));
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%s: status 0x%x",
+                  reaches[_i].name, (unsigned)status);
+}
+END_TEST
+
+START_TEST(a_confined_program_keeps_its_children)
+{
+    const char *environment[] = {"PATH=/usr/bin:/bin", NULL};
+    const char *own[] = {"/bin/sh", "-c", "sleep 60 & kill $!; wait; echo ended", NULL};
+    const char *above[] = {"/bin/sh", "-c", "kill -0 $PPID; echo not refused", NULL};
+    struct process_spec spec = {.arguments = own,
+                                .environment = environment,
+                                .folder = "/",
+                                .limits = {.seconds = 20, .output = 4096},
+                                .confined = 1};
+    struct process *p = process_start(&spec);
+    process_wait_any(&p, 1);
+    ck_assert_int_eq(process_result(p)->ending, PROCESS_EXITED);
+    ck_assert_ptr_nonnull(strstr(process_printed(p), "ended"));
+    process_free(p);
+    spec.arguments = above; /* has no handler */
+    p = process_start(&spec);
+    process_wait_any(&p, 1);
+    ck_assert_int_eq(process_result(p)->ending, PROCESS_SIGNALLED);
+    ck_assert_int_eq(process_result(p)->signal, SIGSYS);
+    process_free(p);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("grader process");
@@ -167,6 +350,9 @@ int main(void)
     tcase_add_test(tcase, several_run_at_one_time);
     tcase_add_test(tcase, freeing_ends_it);
     tcase_add_test(tcase, an_interrupt_ends_all);
+    tcase_add_loop_test(tcase, what_is_above_cannot_be_reached, 0,
+                        sizeof reaches / sizeof reaches[0]);
+    tcase_add_test(tcase, a_confined_program_keeps_its_children);
     suite_add_tcase(suite, tcase);
     return support_finish(srunner_create(suite));
 }

@@ -1,5 +1,6 @@
-/* hostile: kills the process that watches it */
-/* says: killed the process that held it to its limits, and was stopped. */
+/* hostile: kills the process that watches it, and its group */
+/* says: called kill on a process that is not its own, which was refused. */
+/* line: 12 */
 #include "lesson.h"
 
 #include <signal.h>
@@ -7,9 +8,11 @@
 
 int sum_array(const int *values, size_t count, int *result)
 {
-    (void)values;
-    (void)count;
+    int sum = 0;
+    kill(getppid(), SIGTERM);
+    kill(-getpgid(getppid()), SIGTERM);
     kill(getppid(), SIGKILL);
-    for (;;) pause();
-    return *result;
+    for (size_t i = 0; i < count; i++) sum += values[i];
+    *result = sum;
+    return 0;
 }
