@@ -356,6 +356,13 @@ static inline void exec_mark(struct exec_region_cache *cache, uint64_t address, 
     exec_footprint_mark(cache->marks, offset, bytes);
 }
 
+/* These bytes of a map of exec_owner.h become `me`. */
+struct exec_own_mark {
+    uint8_t *owners;
+    uint32_t bytes;
+    uint8_t me;
+};
+
 /* The launch that all workers share. */
 struct exec_grid;
 
@@ -377,8 +384,9 @@ struct exec_worker {
     uint64_t block_serial;
     struct exec_block *spare;  /* finished blocks, for reuse */
     struct exec_doubt *doubts; /* exec_owner.c */
-    uint32_t doubt_count;
-    enum exec_end end; /* not EXEC_DONE: the fault is set */
+    uint32_t doubt_count, own_count;
+    struct exec_own_mark owns[EXEC_LANES]; /* stores that are not marked yet: exec_own_settle */
+    enum exec_end end;                     /* not EXEC_DONE: the fault is set */
     struct exec_fault fault;
     uint64_t fault_block;
 };

@@ -169,7 +169,8 @@ static inline void own_row(struct exec_warp *warp, const struct exec_inst *inst,
                            struct exec_region_cache *cache, uint64_t address, uint32_t bytes,
                            bool store)
 {
-    if (exec_own_row(cache, address, EXEC_LANES * bytes, store, exec_owner_of(warp->block->index)))
+    if (exec_own_row(warp->worker, cache, address, EXEC_LANES * bytes, store,
+                     exec_owner_of(warp->block->index)))
         return;
     for (unsigned l = 0; l < EXEC_LANES; l++)
         exec_own(warp, inst, cache, l, address + (uint64_t)l * bytes, bytes);
@@ -403,7 +404,7 @@ static inline enum access_shape access_addresses(struct exec_warp *warp,
                     target[k] = (T)((const slot_##T *)exec_slot(warp, slots[k]))[l];               \
             }                                                                                      \
         }                                                                                          \
-        if (warp->worker->doubt_count) exec_own_settle(warp->worker);                              \
+        if (exec_own_unsettled(warp->worker)) exec_own_settle(warp->worker);                       \
         return EXEC_GO;                                                                            \
     }
 

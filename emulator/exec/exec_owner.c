@@ -88,6 +88,7 @@ static void doubt(struct exec_warp *warp, const struct exec_inst *inst,
         .found = describe(warp, inst, cache, lane, offset, bytes, other),
         .me = exec_owner_of(warp->block->index),
     };
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* whose mark is seen, has stored: exec_own_settle */
     memcpy(new->before, new->host, bytes);
 }
 
@@ -101,6 +102,17 @@ void exec_own_settle(struct exec_worker *worker)
         exec_watch_add(worker->launch->watch, &doubt->found);
     }
     worker->doubt_count = 0;
+    __atomic_thread_fence(__ATOMIC_RELEASE); /* the values first: doubt() */
+    for (uint32_t k = 0; k < worker->own_count; k++)
+        own(worker->owns[k].owners, worker->owns[k].bytes, worker->owns[k].me);
+    worker->own_count = 0;
+}
+
+void exec_own_later(struct exec_worker *worker, uint8_t *owners, uint32_t bytes, uint8_t me)
+{
+    /* Full: of an instruction that is no plain store, and settles with the next one. */
+    if (worker->own_count == EXEC_LANES) exec_own_settle(worker);
+    worker->owns[worker->own_count++] = (struct exec_own_mark){owners, bytes, me};
 }
 
 void exec_own(struct exec_warp *warp, const struct exec_inst *inst,
@@ -127,5 +139,9 @@ void exec_own(struct exec_warp *warp, const struct exec_inst *inst,
         }
         return;
     }
-    own(exec_owners_of(cache, access, offset), bytes, me);
+    uint8_t *owners = exec_owners_of(cache, access, offset);
+    if (access == EXEC_STORE)
+        exec_own_later(warp->worker, owners, bytes, me);
+    else
+        own(owners, bytes, me);
 }

@@ -36,9 +36,16 @@ bool exec_owner_judges(const struct exec_worker *worker, const struct memory_reg
 void exec_own(struct exec_warp *warp, const struct exec_inst *inst,
               const struct exec_region_cache *cache, unsigned lane, uint64_t address,
               uint32_t bytes);
-/* Stores that met another block's touch have been done now: those that changed something are told.
- */
+/* The stores have been done now. Those that met another block's touch and changed something are
+ * told, and all are marked: not before, or another worker would find the mark, and not yet the
+ * value that it may be about to store as well. */
 void exec_own_settle(struct exec_worker *worker);
+static inline bool exec_own_unsettled(const struct exec_worker *worker)
+{
+    return (worker->doubt_count | worker->own_count) != 0;
+}
+/* To be marked then. */
+void exec_own_later(struct exec_worker *worker, uint8_t *owners, uint32_t bytes, uint8_t me);
 
 /* ---- a warp's row of neighbouring elements, all at once ------------------------------------ */
 
@@ -84,7 +91,8 @@ static inline void exec_owners_reach(struct exec_region_cache *cache, enum exec_
 }
 
 /* The same as exec_own for every lane; false: nothing was done, and lane by lane it has to be. */
-EXEC_OWNER_RACES static inline bool exec_own_row(struct exec_region_cache *cache, uint64_t address,
+EXEC_OWNER_RACES static inline bool exec_own_row(struct exec_worker *worker,
+                                                 struct exec_region_cache *cache, uint64_t address,
                                                  uint32_t bytes, bool store, uint8_t me)
 {
     struct exec_owners *owners = cache->owners;
@@ -99,7 +107,7 @@ EXEC_OWNER_RACES static inline bool exec_own_row(struct exec_region_cache *cache
             (exec_owners_seen(owners, EXEC_ATOMIC) &&
              !exec_own_free(exec_owners_of(cache, EXEC_ATOMIC, offset), bytes, me)))
             return false;
-        for (uint32_t i = 0; i < bytes; i++) writers[i] = me;
+        exec_own_later(worker, writers, bytes, me);
     } else {
         if (!exec_own_free(writers, bytes, me)) return false;
         exec_owners_see(owners, EXEC_LOAD);

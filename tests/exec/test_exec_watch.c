@@ -310,11 +310,12 @@ START_TEST(watching_changes_nothing)
                                         "sum_without_atomics", "right_lock",  "global_scattered",
                                         "right_global_vectors"};
     static int seen[N + 64];
-    run(names[_i], 2, true);
+    /* On one worker: what racing blocks leave behind depends on who is faster. */
+    run(names[_i], 1, true);
     const struct exec_counts counts = launch.counts;
     memcpy(seen, result, sizeof seen);
     end();
-    run(names[_i], 2, false);
+    run(names[_i], 1, false);
     ck_assert_mem_eq(result, seen, sizeof seen);
     ck_assert_mem_eq(&launch.counts, &counts, sizeof counts);
 }
