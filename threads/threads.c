@@ -1,4 +1,4 @@
-#include "threads/threads_parts.h"
+#include "threads/parts.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -346,4 +346,4 @@ PUBLIC int thrd_create(thrd_t *handle, thrd_start_t function, void *argument)
         }                                                                                          \
         return real.call arguments;                                                                \
     }
-#include "threads/threads_calls.def"
+#include "threads/calls.def"

@@ -17,11 +17,11 @@
  * starts a std::thread, through the shared library of C++. Threads that others start (CUDA's
  * libraries, the device, OpenMP) run as ever, and are not told.
  *
- * Linked into a program that exports its symbols (grader/runner.c), or preloaded into any
- * (threads_preload.c): one of the two, or a call is seen twice.
+ * Linked into a program that exports its symbols (grader/child/runner.c), or preloaded into any
+ * (threads/preload.c): one of the two, or a call is seen twice.
  */
-#ifndef OVERLAP_THREADS_H
-#define OVERLAP_THREADS_H
+#ifndef OVERLAP_THREADS_THREADS_H
+#define OVERLAP_THREADS_THREADS_H
 
 #include "trace/trace.h"
 

@@ -13,8 +13,8 @@
  * (the virtual clock of the software device, CUPTI's clock on a GPU), except in TRACE_MARK, where
  * they are CLOCK_MONOTONIC of the host. The two clocks are never compared with each other.
  */
-#ifndef OVERLAP_TRACE_H
-#define OVERLAP_TRACE_H
+#ifndef OVERLAP_TRACE_TRACE_H
+#define OVERLAP_TRACE_TRACE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -182,7 +182,7 @@ const char *trace_kind_name(uint32_t kind);
 const char *trace_what_name(uint32_t what);
 const char *trace_place_name(uint32_t place);
 
-/* Why a kind of finding matters and what to do about it: see trace_findings.def. NULL: no row. */
+/* Why a kind of finding matters and what to do about it: see trace/findings.def. NULL: no row. */
 struct trace_finding {
     const char *kind, *why, *hint;
 };

@@ -7,8 +7,8 @@
  *
  * Source: PTX ISA 9.0; CUDA Programming Guide, "SIMT Architecture".
  */
-#ifndef OVERLAP_EXEC_H
-#define OVERLAP_EXEC_H
+#ifndef OVERLAP_EXEC_EXEC_H
+#define OVERLAP_EXEC_EXEC_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ struct exec_program;
 struct exec_function; /* an entry point of a program */
 struct exec_grid;     /* a launch that has begun */
 struct exec_footprint;
-struct exec_watch;
+struct exec_racecheck;
 
 /* ---- programs ---------------------------------------------------------------------------- */
 
@@ -29,8 +29,8 @@ struct exec_watch;
  * (EXEC_UNSUPPORTED), so that a module with one exotic kernel still serves its other kernels. */
 struct exec_program *exec_program_create(const struct ptx_module *module, char *log,
                                          size_t log_size);
-/* The same, ready for launches that are to be watched (exec_watch.h). */
-struct exec_program *exec_program_create_watched(const struct ptx_module *module, char *log,
+/* The same, ready for launches that are to be watched (check/racecheck.h). */
+struct exec_program *exec_program_create_checked(const struct ptx_module *module, char *log,
                                                  size_t log_size);
 void exec_program_destroy(struct exec_program *program);
 
@@ -101,8 +101,9 @@ struct exec_launch {
     uint64_t heap_bytes;
     uint64_t stack_bytes; /* of local memory per thread for recursive kernels; 0: 16 KiB */
     uint64_t grid_id;     /* what %gridid reads */
-    struct exec_footprint *footprint; /* receives what is touched (exec_footprint.h); may be NULL */
-    struct exec_watch *watch;         /* receives what is not ordered inside; NULL: nobody looks */
+    struct exec_footprint
+        *footprint;               /* receives what is touched (check/footprint.h); may be NULL */
+    struct exec_racecheck *watch; /* receives what is not ordered inside; NULL: nobody looks */
     /* A kernel that waits for the world outside (the host, another kernel, a copy) need not be
      * waited for: where its state is kept when exec_run answers EXEC_PAUSED, NULL at first. Calling
      * again with the same launch goes on. NULL: exec_run stays until the end. */

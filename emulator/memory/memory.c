@@ -1,4 +1,4 @@
-#include "emulator/memory/memory_written.h"
+#include "emulator/memory/initcheck.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -344,7 +344,7 @@ void memory_release(const struct memory_region *region, uint64_t caller)
     struct entry *entry = memory.entries[index];
 
     entry->region.ended = caller;
-    memory_written_forget(&entry->region);
+    memory_initcheck_forget(&entry->region);
     memory.released[memory.releases++ % REMEMBERED] = entry->region;
     memory.ends++;
     if (entry->region.kind != MEMORY_PINNED && !entry->internal) memory.used -= entry->region.size;

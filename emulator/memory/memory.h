@@ -10,8 +10,8 @@
  *
  * Source: CUDA Programming Guide, "Unified Virtual Address Space"; Driver API, "Memory Management".
  */
-#ifndef OVERLAP_MEMORY_H
-#define OVERLAP_MEMORY_H
+#ifndef OVERLAP_MEMORY_MEMORY_H
+#define OVERLAP_MEMORY_MEMORY_H
 
 #include <stdbool.h>
 #include <stddef.h>

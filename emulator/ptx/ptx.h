@@ -6,7 +6,7 @@
  * whose row is flagged unsupported, is not an error: its instruction carries its text, so that
  * whoever executes it can name it.
  *
- * Every row of the tables (ptx_types.def, ptx_modifiers.def, ptx_special.def, ptx_opcodes.def)
+ * Every row of the tables (ptx/types.def, ptx/modifiers.def, ptx/special.def, ptx/opcodes.def)
  * is the one place where a name, its meaning and its rules are written.
  *
  * Ownership: everything is owned by the module and lives until ptx_module_destroy; strings end
@@ -14,8 +14,8 @@
  *
  * Source: PTX ISA 9.0.
  */
-#ifndef OVERLAP_PTX_H
-#define OVERLAP_PTX_H
+#ifndef OVERLAP_PTX_PTX_H
+#define OVERLAP_PTX_PTX_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@
 enum ptx_type {
     PTX_NO_TYPE = 0,
 #define PTX_TYPE(symbol, text, bits, lanes, kind) PTX_##symbol,
-#include "emulator/ptx/ptx_types.def"
+#include "emulator/ptx/types.def"
 #undef PTX_TYPE
     PTX_TYPE_COUNT
 };
@@ -48,7 +48,7 @@ enum ptx_modifier {
     PTX_ABSENT = 0,
 #define PTX_FIELD(field, meaning)
 #define PTX_MODIFIER(symbol, field, text) PTX_##symbol,
-#include "emulator/ptx/ptx_modifiers.def"
+#include "emulator/ptx/modifiers.def"
 #undef PTX_FIELD
 #undef PTX_MODIFIER
     PTX_MODIFIER_COUNT
@@ -57,25 +57,25 @@ enum ptx_modifier {
 enum ptx_field {
 #define PTX_FIELD(field, meaning) PTX_FIELD_##field,
 #define PTX_MODIFIER(symbol, field, text)
-#include "emulator/ptx/ptx_modifiers.def"
+#include "emulator/ptx/modifiers.def"
 #undef PTX_FIELD
 #undef PTX_MODIFIER
     PTX_FIELD_COUNT
 };
 
-/* One byte per field of ptx_modifiers.def: an enum ptx_modifier of that field, or PTX_ABSENT.
+/* One byte per field of ptx/modifiers.def: an enum ptx_modifier of that field, or PTX_ABSENT.
  * For a field with one row (ftz, sat, ...) that reads as a truth value. */
 struct ptx_modifiers {
 #define PTX_FIELD(field, meaning) uint8_t field;
 #define PTX_MODIFIER(symbol, field, text)
-#include "emulator/ptx/ptx_modifiers.def"
+#include "emulator/ptx/modifiers.def"
 #undef PTX_FIELD
 #undef PTX_MODIFIER
 };
 
 enum ptx_special {
 #define PTX_SPECIAL(symbol, text, type, components, support, meaning) PTX_SPECIAL_##symbol,
-#include "emulator/ptx/ptx_special.def"
+#include "emulator/ptx/special.def"
 #undef PTX_SPECIAL
     PTX_SPECIAL_COUNT
 };
@@ -83,7 +83,7 @@ enum ptx_special {
 enum ptx_opcode {
     PTX_OP_UNKNOWN = 0, /* carried as text: a form of an opcode that its row has not */
 #define PTX_OPCODE(symbol, text, shape, types, types2, fields, support, meaning) PTX_OP_##symbol,
-#include "emulator/ptx/ptx_opcodes.def"
+#include "emulator/ptx/opcodes.def"
 #undef PTX_OPCODE
     PTX_OPCODE_COUNT
 };

@@ -11,10 +11,10 @@
  * Source: CUDA Programming Guide, "Asynchronous Concurrent Execution"; Driver API, "API
  * synchronization behavior".
  */
-#ifndef OVERLAP_RACES_H
-#define OVERLAP_RACES_H
+#ifndef OVERLAP_RACES_RACES_H
+#define OVERLAP_RACES_RACES_H
 
-#include "emulator/races/races_set.h"
+#include "emulator/races/set.h"
 #include "emulator/timeline/timeline.h"
 
 enum races_mode {

@@ -1,5 +1,5 @@
-/* The order: which operation runs next. The virtual clock is timeline_clock.c. */
-#include "emulator/timeline/timeline_parts.h"
+/* The order: which operation runs next. The virtual clock is timeline/clock.c. */
+#include "emulator/timeline/parts.h"
 
 #include <stdlib.h>
 

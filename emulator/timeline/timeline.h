@@ -6,7 +6,7 @@
  * same answer under each.
  *
  * Time: a virtual clock in nanoseconds says when the operation would have started and ended on a
- * GPU (timeline_model.h). Time never decides what a right program computes; it answers queries and
+ * GPU (timeline/model.h). Time never decides what a right program computes; it answers queries and
  * elapsed times and fills the trace.
  *
  * It knows nothing of the API's names, of memory or of kernels: an operation is a function to call,
@@ -16,8 +16,8 @@
  * Source: Driver API, "Stream synchronization behavior"; CUDA Programming Guide, "Streams",
  * "Events", "Overlapping Behavior".
  */
-#ifndef OVERLAP_TIMELINE_H
-#define OVERLAP_TIMELINE_H
+#ifndef OVERLAP_TIMELINE_TIMELINE_H
+#define OVERLAP_TIMELINE_TIMELINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

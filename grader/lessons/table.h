@@ -2,7 +2,7 @@
 #ifndef OVERLAP_GRADER_LESSONS_TABLE_H
 #define OVERLAP_GRADER_LESSONS_TABLE_H
 
-#include "grader/judge.h"
+#include "grader/evidence/judge.h"
 
 /* The lessons, ended by NULL. */
 extern const struct lesson *const lesson_table[];

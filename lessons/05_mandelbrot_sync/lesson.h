@@ -4,8 +4,8 @@
  * (kernels/mandelbrot.h): mandelbrot_launch() asks for it in a stream of the library's own, which
  * is ordered against nothing of yours. What you have left is to synchronise the context.
  */
-#ifndef OVERLAP_LESSON_MANDELBROT_SYNC_H
-#define OVERLAP_LESSON_MANDELBROT_SYNC_H
+#ifndef OVERLAP_LESSONS_05_MANDELBROT_SYNC_LESSON_H
+#define OVERLAP_LESSONS_05_MANDELBROT_SYNC_LESSON_H
 
 #include "kernels/mandelbrot.h"
 

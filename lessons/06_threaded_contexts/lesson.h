@@ -3,8 +3,8 @@
  * You write two functions in threaded_contexts.c, with the driver API (cu...). Both do the same
  * work: each array is copied to the device, transformed by one kernel, copied back, and added up.
  */
-#ifndef OVERLAP_LESSON_THREADED_CONTEXTS_H
-#define OVERLAP_LESSON_THREADED_CONTEXTS_H
+#ifndef OVERLAP_LESSONS_06_THREADED_CONTEXTS_LESSON_H
+#define OVERLAP_LESSONS_06_THREADED_CONTEXTS_LESSON_H
 
 #include "kernels/multiply_divide.h" /* MULTIPLY_DIVIDE_NAME, MULTIPLY_DIVIDE_THREADS */
 

@@ -3,8 +3,8 @@
  * You write the body of Reduction<T, Operator>::operator() in reductions.cuh. It is a template, so
  * it is compiled together with whoever uses it, for types and operators that you have not seen.
  */
-#ifndef OVERLAP_LESSON_REDUCTIONS_H
-#define OVERLAP_LESSON_REDUCTIONS_H
+#ifndef OVERLAP_LESSONS_07_REDUCTIONS_LESSON_H
+#define OVERLAP_LESSONS_07_REDUCTIONS_LESSON_H
 
 #include <cuda_runtime.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
  * Not a timed test: a busy machine would decide. CTest runs it with --tiny, where only the answers
  * count.
  */
-#ifndef OVERLAP_TESTS_BENCH_H
-#define OVERLAP_TESTS_BENCH_H
+#ifndef OVERLAP_TESTS_BENCH_BENCH_H
+#define OVERLAP_TESTS_BENCH_BENCH_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -13,8 +13,8 @@
  *
  * It knows no CUDA (that is run.c) and takes nothing from the device but its tables of names.
  */
-#ifndef OVERLAP_TESTS_DIFFERENTIAL_H
-#define OVERLAP_TESTS_DIFFERENTIAL_H
+#ifndef OVERLAP_TESTS_DIFFERENTIAL_DIFFERENTIAL_H
+#define OVERLAP_TESTS_DIFFERENTIAL_DIFFERENTIAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

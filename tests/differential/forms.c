@@ -10,10 +10,10 @@
 #include <string.h>
 
 static const struct test_row rows[] = {
-#include "emulator/exec/exec_convert.def"
-#include "emulator/exec/exec_float.def"
-#include "emulator/exec/exec_half.def"
-#include "emulator/exec/exec_int.def"
+#include "emulator/exec/ops/convert.def"
+#include "emulator/exec/ops/float.def"
+#include "emulator/exec/ops/half.def"
+#include "emulator/exec/ops/int.def"
 };
 
 static struct {

@@ -231,7 +231,7 @@ static const struct {
     const char *keys, *type;
 } operations[] = {
 #define ATOMIC(name, keys, T, expression) {keys, #T},
-#include "emulator/exec/exec_atomic.def"
+#include "emulator/exec/ops/atomic.def"
 #undef ATOMIC
 };
 

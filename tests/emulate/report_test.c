@@ -1,13 +1,13 @@
 /* Promises of ./emulate's report, on traces made by hand: what was met often is told once, what was
  * given back is no leak, and a trace that student code scribbled over does no harm. */
-#include "emulator/command/report.h"
+#include "emulator/cli/report.h"
 
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator/command/options.h"
-#include "emulator/command/wrap.h"
+#include "emulator/cli/options.h"
+#include "emulator/cli/wrap.h"
 
 static char *text;
 static size_t text_size;

@@ -106,7 +106,7 @@ static struct exec_program *program_of(const char *ptx, bool watched)
         ptx_diagnostics_print(&diagnostics, log, sizeof log);
         require(false, "the PTX does not parse: %s", log);
     }
-    struct exec_program *program = watched ? exec_program_create_watched(module, log, sizeof log)
+    struct exec_program *program = watched ? exec_program_create_checked(module, log, sizeof log)
                                            : exec_program_create(module, log, sizeof log);
     ptx_module_destroy(module);
     require(program, "the PTX does not compile: %s", log);
@@ -128,10 +128,10 @@ struct exec_program *device_program(const char *ptx)
 
 struct exec_program *device_program_file(const char *path)
 {
-    return device_program_watched(path, false);
+    return device_program_checked(path, false);
 }
 
-struct exec_program *device_program_watched(const char *path, bool watched)
+struct exec_program *device_program_checked(const char *path, bool watched)
 {
     FILE *file = fopen(path, "rb");
     require(file, "%s cannot be opened", path);

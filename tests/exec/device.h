@@ -20,7 +20,7 @@ struct exec_program *device_program(const char *ptx);
 /* The same from a file. */
 struct exec_program *device_program_file(const char *path);
 /* The same, made to be watched or not. */
-struct exec_program *device_program_watched(const char *path, bool watched);
+struct exec_program *device_program_checked(const char *path, bool watched);
 
 /* A launch of `name` over `blocks` x `threads` with parameters as they lie in memory. */
 struct device_run {
@@ -34,7 +34,7 @@ struct device_run {
     bool cooperative;
     uint64_t heap_address, heap_bytes;
     struct exec_footprint *footprint; /* may be NULL */
-    struct exec_watch *watch;         /* the same */
+    struct exec_racecheck *watch;     /* the same */
     bool pauses;                      /* it need not end; `paused` is where it goes on then */
     bool impatient;
     struct exec_grid *paused;

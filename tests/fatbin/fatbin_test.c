@@ -1,7 +1,7 @@
 /* Promises of fatbin: it finds the PTX in every form in which nvcc stores it, takes the one that
  * suits the device, says what is wrong with what it cannot use, and reads no byte that is not there
  * (every damaged image lies at the very end of an allocation, for ASan and for malloc's checks). */
-#include "emulator/api/fatbin.h"
+#include "emulator/fatbin/fatbin.h"
 
 #include <check.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * reader is broken; crashes, leaks, hangs and memory are for whoever drives it to see (libFuzzer,
  * or replay.c in the ordinary tests).
  */
-#ifndef OVERLAP_TESTS_FUZZ_H
-#define OVERLAP_TESTS_FUZZ_H
+#ifndef OVERLAP_TESTS_FUZZ_FUZZ_H
+#define OVERLAP_TESTS_FUZZ_FUZZ_H
 
 #include <stddef.h>
 #include <stdint.h>

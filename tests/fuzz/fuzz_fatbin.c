@@ -1,7 +1,7 @@
 /* Any bytes as an image whose length is known (a file's): the container's headers, its compressed
  * payloads. Containers that follow one another are linked as those of an -rdc program are. */
-#include "emulator/api/fatbin.h"
-#include "emulator/api/fatbin_link.h"
+#include "emulator/fatbin/fatbin.h"
+#include "emulator/fatbin/link.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* Any bytes as what a compiler printed about a student's files. */
-#include "grader/compiler_messages.h"
+#include "grader/build/compiler_messages.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

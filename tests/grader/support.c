@@ -1,6 +1,6 @@
 #include "support.h"
-#include "grader/descendants.h"
-#include "grader/files.h"
+#include "grader/base/descendants.h"
+#include "grader/base/files.h"
 
 #include <stdio.h>
 #include <stdlib.h>

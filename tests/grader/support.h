@@ -4,8 +4,8 @@
 #ifndef GRADER_TESTS_SUPPORT_H
 #define GRADER_TESTS_SUPPORT_H
 
-#include "grader/evidence.h"
-#include "grader/text.h"
+#include "grader/base/text.h"
+#include "grader/evidence/evidence.h"
 
 #include <check.h>
 

@@ -17,7 +17,7 @@
 # says, a line each:
 #
 #   fails: Suite.Check         one or more: the checks that have to catch it
-#   finds: KIND at "TEXT"      one or more: the kinds of finding (trace/trace_findings.def, or "leak")
+#   finds: KIND at "TEXT"      one or more: the kinds of finding (trace/findings.def, or "leak")
 #                              that the grader has to report, and the line: the one with TEXT in it
 #   finds: nothing, REASON     instead: no finding at all may be reported, because REASON
 #

@@ -11,7 +11,7 @@ enum { NOT_SUPPORTED = 801 };
 int cudaGetLastError(void);
 
 #define ABSENT(symbol) int symbol(void);
-#include "emulator/api/runtime_absent.def"
+#include "emulator/runtime/absent.def"
 #undef ABSENT
 
 static const struct absent {
@@ -19,7 +19,7 @@ static const struct absent {
     int (*function)(void);
 } absent[] = {
 #define ABSENT(symbol) {#symbol, symbol},
-#include "emulator/api/runtime_absent.def"
+#include "emulator/runtime/absent.def"
 #undef ABSENT
 };
 

@@ -2,7 +2,7 @@
  * goes first under which order, without ever stopping a program for good. Nothing here depends on
  * how fast the machine is: what has to happen is waited for, what must not is ruled out by the
  * order. */
-#include "threads/threads_parts.h"
+#include "threads/parts.h"
 
 #include <check.h>
 #include <dlfcn.h>

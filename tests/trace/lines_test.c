@@ -1,6 +1,6 @@
 /* Promises of trace_lines: an address of a running program becomes the line it came from, through
  * functions that were inlined, and what is no address becomes nothing. */
-#include "trace/trace_lines.h"
+#include "trace/lines.h"
 
 #include <check.h>
 #include <link.h>

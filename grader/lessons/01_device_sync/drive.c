@@ -1,7 +1,7 @@
 /* The drive of lesson 01: calls device_sync_transform once per case, from page-locked memory and
  * with a stream that is ordered against nothing, and takes what is in `output` in the moment in
  * which the function returns. */
-#include "grader/drive.h"
+#include "grader/child/drive.h"
 #include "grader/lessons/01_device_sync/exchange.h"
 #include "kernels/broken.h"
 #include "kernels/multiply_divide.h"
@@ -41,12 +41,12 @@ static cudaError_t call(struct drive *drive, uint32_t i, const struct buffers *b
     double sum;
 
     memset(&sum, DRIVE_POISON, sizeof sum);
-    drive_begin(drive, DRIVE_FAULTS, i);
+    drive_begin(drive, DRIVE_INJECTIONS, i);
     drive_begin(drive, DEVICE_SYNC_PHASE, i);
     answer->code =
         device_sync_transform(kernels[c->way], buffers->in, buffers->out, length, stream, &sum);
     drive_end(drive, DEVICE_SYNC_PHASE, i);
-    drive_end(drive, DRIVE_FAULTS, i);
+    drive_end(drive, DRIVE_INJECTIONS, i);
     answer->sum = sum;
 
     /* Before anything waits: what has not arrived by now has not arrived, and what is not needed

@@ -1,6 +1,6 @@
 /* What the judge hands to the drive of lesson 01, and what it gets back. */
-#ifndef OVERLAP_LESSON_01_EXCHANGE_H
-#define OVERLAP_LESSON_01_EXCHANGE_H
+#ifndef OVERLAP_GRADER_LESSONS_01_DEVICE_SYNC_EXCHANGE_H
+#define OVERLAP_GRADER_LESSONS_01_DEVICE_SYNC_EXCHANGE_H
 
 #include <stdint.h>
 

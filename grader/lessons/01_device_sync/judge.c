@@ -1,11 +1,11 @@
 /* The judge of lesson 01: right values, read when they have arrived; no wait but the one that is
  * needed; errors returned, the kernel's own included; nothing left behind. */
-#include "grader/judge.h"
+#include "grader/evidence/judge.h"
+#include "grader/evidence/answer.h"
+#include "grader/evidence/failures.h"
+#include "grader/evidence/host_reference.h"
+#include "grader/evidence/waits.h"
 #include "grader/lessons/01_device_sync/exchange.h"
-#include "grader/lessons/answer.h"
-#include "grader/lessons/failures.h"
-#include "grader/lessons/marks.h"
-#include "grader/lessons/waits.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ static int allocate(struct run_input *input, const struct device_sync_case *case
         in->cases[i].offset = values;
         values += cases[i].length;
     }
-    marks_draw(input->random, in->values, values);
+    host_reference_draw(input->random, in->values, values);
     input->output_size = sizeof(struct device_sync_output) + values * sizeof(float);
     return 0;
 }
@@ -161,13 +161,14 @@ static void item_get(const struct view *view, uint32_t i, struct item *item)
 static bool compare_at(struct verdict *verdict, const struct view *view, const struct item *item,
                        const struct trace_record *at)
 {
-    return marks_compare(verdict, view->evidence,
-                         &(struct marks_array){.function = FUNCTION,
-                                               .at = at,
-                                               .name = item->name,
-                                               .input = view->in->values + item->c->offset,
-                                               .output = view->out->values + item->c->offset,
-                                               .length = item->c->length});
+    return host_reference_compare(
+        verdict, view->evidence,
+        &(struct host_reference_array){.function = FUNCTION,
+                                       .at = at,
+                                       .name = item->name,
+                                       .input = view->in->values + item->c->offset,
+                                       .output = view->out->values + item->c->offset,
+                                       .length = item->c->length});
 }
 
 static bool compare(struct verdict *verdict, const struct view *view, const struct item *item)
@@ -191,7 +192,7 @@ static bool succeeded(struct verdict *verdict, const struct view *view, const st
 static bool sum_is_right(const struct view *view, const struct item *item, double *expected)
 {
     double scale;
-    *expected = marks_sum(view->in->values + item->c->offset, item->c->length, &scale);
+    *expected = host_reference_sum(view->in->values + item->c->offset, item->c->length, &scale);
     return fabs(item->a->sum - *expected) <= SUM_TOLERANCE * scale;
 }
 
@@ -403,8 +404,8 @@ static bool is_right_all_the_same(const struct evidence *evidence)
     double expected;
     item_get(&view, 0, &item);
     return item.a->later == 0 && sum_is_right(&view, &item, &expected) &&
-           marks_same(view.in->values + item.c->offset, view.out->values + item.c->offset,
-                      item.c->length);
+           host_reference_same(view.in->values + item.c->offset, view.out->values + item.c->offset,
+                               item.c->length);
 }
 
 static void judge_each_failure(struct verdict *verdict, const struct evidence *evidence)

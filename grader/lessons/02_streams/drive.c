@@ -1,6 +1,6 @@
 /* The drive of lesson 02: opens the lanes, runs them, closes them; and does the same work in its
  * own ways (one array after the other, breadth-first) to compare with. */
-#include "grader/drive.h"
+#include "grader/child/drive.h"
 #include "grader/lessons/02_streams/exchange.h"
 #include "kernels/broken.h"
 #include "kernels/multiply_divide.h"
@@ -237,7 +237,7 @@ static void life_with_a_failure(struct drive *drive, struct streams_lane *lanes)
 
     lanes_clear(input, lanes);
     give(SIZE_MAX);
-    drive_begin(drive, DRIVE_FAULTS, 0);
+    drive_begin(drive, DRIVE_INJECTIONS, 0);
     drive_begin(drive, STREAMS_PHASE_OPEN, 0);
     output->open = streams_open(lanes, input->count);
     drive_end(drive, STREAMS_PHASE_OPEN, 0);
@@ -253,7 +253,7 @@ static void life_with_a_failure(struct drive *drive, struct streams_lane *lanes)
         output->close = streams_close(lanes, input->count);
         drive_end(drive, STREAMS_PHASE_CLOSE, 0);
     }
-    drive_end(drive, DRIVE_FAULTS, 0);
+    drive_end(drive, DRIVE_INJECTIONS, 0);
 }
 
 /* Puts a lane whose pointers are NULL into the middle; returns how many there are now. */
@@ -277,7 +277,7 @@ int drive_main(struct drive *drive)
     output->incomplete = 0;
     cudaError_t error = cudaFree(NULL); /* the start-up of the device is nobody's time */
     if (error != cudaSuccess) return failed("the device did not start", error);
-    if (strcmp(drive->run, "faults") == 0) {
+    if (strcmp(drive->run, "injections") == 0) {
         life_with_a_failure(drive, lanes);
         return 0;
     }

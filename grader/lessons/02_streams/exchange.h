@@ -4,8 +4,8 @@
  * secret seed per array, both sides make the same numbers of it (values.h), and of large results a
  * digest comes back.
  */
-#ifndef OVERLAP_LESSON_02_EXCHANGE_H
-#define OVERLAP_LESSON_02_EXCHANGE_H
+#ifndef OVERLAP_GRADER_LESSONS_02_STREAMS_EXCHANGE_H
+#define OVERLAP_GRADER_LESSONS_02_STREAMS_EXCHANGE_H
 
 #include "grader/lessons/values.h"
 

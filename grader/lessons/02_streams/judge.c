@@ -1,13 +1,13 @@
 /* The judge of lesson 02: right values in every order; a stream per array and page-locked memory;
  * copies and kernels beside each other, seen on the device's own record; failures handed back
  * clean; as fast as the reference. */
-#include "grader/judge.h"
+#include "grader/evidence/judge.h"
+#include "grader/evidence/answer.h"
+#include "grader/evidence/failures.h"
+#include "grader/evidence/host_reference.h"
+#include "grader/evidence/timing.h"
+#include "grader/evidence/waits.h"
 #include "grader/lessons/02_streams/exchange.h"
-#include "grader/lessons/answer.h"
-#include "grader/lessons/failures.h"
-#include "grader/lessons/marks.h"
-#include "grader/lessons/waits.h"
-#include "grader/timing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -196,14 +196,15 @@ static bool compare_lane(struct verdict *verdict, const struct view *view, uint3
     for (size_t k = 0; k < l->length; k++) input[k] = values_at(values_seed(l->seed, round), k);
     snprintf(name, sizeof name, "Array %u of %u%s", lane, view->in->count,
              round == 0 ? "" : ", in the second call");
-    const bool right = marks_compare(
+    const bool right = host_reference_compare(
         verdict, view->evidence,
-        &(struct marks_array){.function = RUN,
-                              .at = at,
-                              .name = name,
-                              .input = input,
-                              .output = view->out->values + round * view->in->total + l->offset,
-                              .length = l->length});
+        &(struct host_reference_array){.function = RUN,
+                                       .at = at,
+                                       .name = name,
+                                       .input = input,
+                                       .output =
+                                           view->out->values + round * view->in->total + l->offset,
+                                       .length = l->length});
     free(input);
     return right;
 }
@@ -239,7 +240,7 @@ static bool compare_digests(struct verdict *verdict, const struct evidence *evid
         const struct streams_input_lane *l = &view.in->lanes[lane];
         uint64_t digest = STREAMS_DIGEST_START;
         for (size_t k = 0; k < l->length; k++)
-            digest = streams_digest(digest, marks_expected(values_at(l->seed, k), k));
+            digest = streams_digest(digest, host_reference_expected(values_at(l->seed, k), k));
         if (view.out->digests[0][lane] == digest) continue;
         verdict_fail_in(verdict, evidence, RUN,
                         "Array %u of %u (%llu floats) is wrong in the run that was timed.", lane,
@@ -647,7 +648,7 @@ static bool is_right_all_the_same(const struct evidence *evidence)
     for (uint32_t lane = 0; lane < view.in->count; lane++) {
         const struct streams_input_lane *l = &view.in->lanes[lane];
         for (size_t k = 0; k < l->length; k++) {
-            const float expected = marks_expected(values_at(l->seed, k), k);
+            const float expected = host_reference_expected(values_at(l->seed, k), k);
             if (memcmp(&view.out->values[l->offset + k], &expected, sizeof expected) != 0)
                 return false;
         }

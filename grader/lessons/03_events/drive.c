@@ -1,6 +1,6 @@
 /* The drive of lesson 03: makes arrays and streams, lets the student's functions time kernels on
  * them, and looks at both ends of every array afterwards. */
-#include "grader/drive.h"
+#include "grader/child/drive.h"
 #include "grader/lessons/03_events/exchange.h"
 #include "kernels/broken.h"
 #include "kernels/multiply_divide.h"
@@ -89,11 +89,11 @@ static void one(struct drive *drive, const char *phase, const struct events_task
 {
     struct events_observation seen;
     memset(&seen, DRIVE_POISON, sizeof seen);
-    drive_begin(drive, DRIVE_FAULTS, 0);
+    drive_begin(drive, DRIVE_INJECTIONS, 0);
     drive_begin(drive, phase, 0);
     out->code = events_time_one(given_kernel, task, &seen);
     drive_end(drive, phase, 0);
-    drive_end(drive, DRIVE_FAULTS, 0);
+    drive_end(drive, DRIVE_INJECTIONS, 0);
     (void)cudaDeviceSynchronize();
     (void)cudaGetLastError();
     out->milliseconds = seen.milliseconds;
@@ -106,11 +106,11 @@ static void one(struct drive *drive, const char *phase, const struct events_task
 static void each(struct drive *drive, const char *phase, uint32_t index,
                  const struct events_task *tasks, uint32_t count, struct events_output_each *out)
 {
-    drive_begin(drive, DRIVE_FAULTS, 1);
+    drive_begin(drive, DRIVE_INJECTIONS, 1);
     drive_begin(drive, phase, index);
     out->code = events_time_each(given_kernel, tasks, count, out->milliseconds);
     drive_end(drive, phase, index);
-    drive_end(drive, DRIVE_FAULTS, 1);
+    drive_end(drive, DRIVE_INJECTIONS, 1);
     out->busy = 0;
     for (uint32_t i = 0; i < count; i++)
         out->busy += cudaStreamQuery(tasks[i].stream) != cudaSuccess;
@@ -163,7 +163,7 @@ int drive_main(struct drive *drive)
             events_statistics(input->sets[0].numbers, 0, &mean, &deviation);
         give(SIZE_MAX);
         one(drive, EVENTS_PHASE_ONE, &tasks[0], &output->one);
-    } else if (strcmp(drive->run, "faults") == 0) {
+    } else if (strcmp(drive->run, "injections") == 0) {
         give(SIZE_MAX);
         one(drive, EVENTS_PHASE_ONE, &tasks[0], &output->one);
         each(drive, EVENTS_PHASE_EACH, 1, many, input->many, &output->each[1]);
@@ -180,6 +180,6 @@ int drive_main(struct drive *drive)
     for (uint32_t i = 0; i < count && error == cudaSuccess; i++)
         error = task_close(&input->tasks[i], &tasks[i], output->windows[i]);
     /* Where a wait was made to fail the device is lost, and nothing can be read any more. */
-    if (strcmp(drive->run, "faults") == 0) return 0;
+    if (strcmp(drive->run, "injections") == 0) return 0;
     return error == cudaSuccess ? 0 : failed("the arrays could not be read", error);
 }

@@ -3,8 +3,8 @@
  * Task 0 is timed alone; tasks 1 .. few by one call of events_time_each, the `many` after them by
  * another. What a kernel does to its array is looked at in two windows, at its head and its tail.
  */
-#ifndef OVERLAP_LESSON_03_EXCHANGE_H
-#define OVERLAP_LESSON_03_EXCHANGE_H
+#ifndef OVERLAP_GRADER_LESSONS_03_EVENTS_EXCHANGE_H
+#define OVERLAP_GRADER_LESSONS_03_EVENTS_EXCHANGE_H
 
 #include "grader/lessons/values.h"
 

@@ -1,11 +1,11 @@
 /* The judge of lesson 03: the times that the student measured against the device's own record of
  * the same kernels; where the events were recorded; what the queries said; the arithmetic. */
-#include "grader/judge.h"
+#include "grader/evidence/judge.h"
+#include "grader/evidence/answer.h"
+#include "grader/evidence/failures.h"
+#include "grader/evidence/host_reference.h"
+#include "grader/evidence/waits.h"
 #include "grader/lessons/03_events/exchange.h"
-#include "grader/lessons/answer.h"
-#include "grader/lessons/failures.h"
-#include "grader/lessons/marks.h"
-#include "grader/lessons/waits.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -477,7 +477,7 @@ static void judge_once(struct verdict *verdict, const struct evidence *evidence)
                 const size_t begin = window == 0 ? 0 : t->length - EVENTS_WINDOW;
                 for (size_t k = 0; k < EVENTS_WINDOW; k++) {
                     const float before = values_at(t->seed, begin + k);
-                    const float expected = marks_expected(before, begin + k);
+                    const float expected = host_reference_expected(before, begin + k);
                     const float found = view.out->windows[task][window][k];
                     if (memcmp(&found, &expected, sizeof found) == 0) continue;
                     verdict_fail_in(verdict, evidence, called.answer.function,

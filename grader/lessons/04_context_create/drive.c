@@ -1,6 +1,6 @@
 /* The drive of lesson 04: calls context_create_round_trip with and without a context of its own on
  * the stack, and counts what is on the stack afterwards. */
-#include "grader/drive.h"
+#include "grader/child/drive.h"
 #include "grader/lessons/04_context_create/exchange.h"
 #include "kernels/image.h"
 #include "lesson.h"
@@ -123,7 +123,7 @@ static int call(struct drive *drive, uint32_t i)
     }
 
     worked.calls = 0;
-    drive_begin(drive, DRIVE_FAULTS, i);
+    drive_begin(drive, DRIVE_INJECTIONS, i);
     drive_begin(drive, CONTEXT_CREATE_PHASE, i);
     answer->code = context_create_round_trip(
         c->way == CONTEXT_CREATE_NO_DEVICE ? input->bad_ordinal : 0, input->values + c->offset,
@@ -131,7 +131,7 @@ static int call(struct drive *drive, uint32_t i)
         c->way == CONTEXT_CREATE_TOO_LONG ? CONTEXT_CREATE_TOO_MANY : c->length,
         c->way == CONTEXT_CREATE_REFUSED ? work_refused : work);
     drive_end(drive, CONTEXT_CREATE_PHASE, i);
-    drive_end(drive, DRIVE_FAULTS, i);
+    drive_end(drive, DRIVE_INJECTIONS, i);
     answer->worked = worked.calls;
 
     look_at_stack(outer, answer);
@@ -152,7 +152,7 @@ int drive_main(struct drive *drive)
     const struct context_create_input *input = drive->input;
     const struct context_create_output *output = drive->output;
     /* After a call that was made to fail there may be no device any more. */
-    const int faults = strcmp(drive->run, "faults") == 0;
+    const int faults = strcmp(drive->run, "injections") == 0;
     int ended = 0, lost = 0;
     drive_begin(drive, CONTEXT_CREATE_ALL_PHASE, 0);
     for (uint32_t i = 0; i < input->count && ended == 0 && !lost; i++) {

@@ -1,6 +1,6 @@
 /* What the judge hands to the drive of lesson 04, and what it gets back. */
-#ifndef OVERLAP_LESSON_04_EXCHANGE_H
-#define OVERLAP_LESSON_04_EXCHANGE_H
+#ifndef OVERLAP_GRADER_LESSONS_04_CONTEXT_CREATE_EXCHANGE_H
+#define OVERLAP_GRADER_LESSONS_04_CONTEXT_CREATE_EXCHANGE_H
 
 #include <stdint.h>
 

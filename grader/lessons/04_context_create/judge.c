@@ -1,10 +1,10 @@
 /* The judge of lesson 04: the data that comes back, where the work ran, how many contexts were made
  * and how they ended, and the stack. */
-#include "grader/judge.h"
+#include "grader/evidence/judge.h"
+#include "grader/evidence/answer.h"
+#include "grader/evidence/failures.h"
+#include "grader/evidence/host_reference.h"
 #include "grader/lessons/04_context_create/exchange.h"
-#include "grader/lessons/answer.h"
-#include "grader/lessons/failures.h"
-#include "grader/lessons/marks.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static int allocate(struct run_input *input, const struct context_create_case *c
         in->cases[i].offset = values;
         values += cases[i].length;
     }
-    marks_draw(input->random, in->values, values);
+    host_reference_draw(input->random, in->values, values);
     input->output_size = sizeof(struct context_create_output) + values * sizeof(float);
     return 0;
 }
@@ -147,12 +147,12 @@ static void item_get(const struct evidence *evidence, uint32_t i, struct item *i
 
 static bool compare(struct verdict *verdict, const struct item *item)
 {
-    return marks_compare(verdict, item->evidence,
-                         &(struct marks_array){.function = FUNCTION,
-                                               .name = item->name,
-                                               .input = item->input,
-                                               .output = item->output,
-                                               .length = item->c->length});
+    return host_reference_compare(verdict, item->evidence,
+                                  &(struct host_reference_array){.function = FUNCTION,
+                                                                 .name = item->name,
+                                                                 .input = item->input,
+                                                                 .output = item->output,
+                                                                 .length = item->c->length});
 }
 
 /* ---- checks ------------------------------------------------------------------------------- */
@@ -351,7 +351,8 @@ static bool is_right_all_the_same(const struct evidence *evidence)
     for (uint32_t i = 0; i < count_of(evidence); i++) {
         struct item item;
         item_get(evidence, i, &item);
-        if (item.a->code != 0 || !marks_same(item.input, item.output, item.c->length)) return false;
+        if (item.a->code != 0 || !host_reference_same(item.input, item.output, item.c->length))
+            return false;
     }
     return true;
 }

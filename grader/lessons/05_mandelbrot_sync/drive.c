@@ -1,7 +1,7 @@
 /* The child side of lesson 05: calls mandelbrot_sync and hands on what it left behind, at once. */
 #include "grader/lessons/05_mandelbrot_sync/exchange.h"
 
-#include "grader/drive.h"
+#include "grader/child/drive.h"
 #include "lesson.h"
 
 #include <stdio.h>
@@ -86,12 +86,12 @@ static int draw(struct drive *drive, const char *phase, uint32_t index, int with
         return 1;
     }
     struct mandelbrot_view view = lesson_view(wanted);
-    drive_begin(drive, DRIVE_FAULTS, index);
+    drive_begin(drive, DRIVE_INJECTIONS, index);
     drive_begin(drive, phase, index);
     cudaError_t status = mandelbrot_sync(&view, members, with_file ? file.path : NULL);
     if (!with_file) cudaDeviceSynchronize(); /* timed: no work escapes the clock */
     drive_end(drive, phase, index);
-    drive_end(drive, DRIVE_FAULTS, index);
+    drive_end(drive, DRIVE_INJECTIONS, index);
     /* Read as a caller would: at once. With a file, nothing has waited for the device. */
     memcpy(output + mandelbrot_members_offset(offset), members,
            (count + MANDELBROT_GUARD) * sizeof *members);
@@ -161,7 +161,7 @@ int drive_main(struct drive *drive)
         return call_once(drive, 1, MANDELBROT_PHASE_TOO_LARGE, NULL) ||
                call_once(drive, 0, MANDELBROT_PHASE_UNWRITABLE, "/nowhere/at/all/picture.png");
     }
-    if (!strcmp(drive->run, "faults")) return draw_with_a_failure(drive);
+    if (!strcmp(drive->run, "injections")) return draw_with_a_failure(drive);
     /* Another view first, so that start-up costs are paid and nothing can be reused. */
     if (!strcmp(drive->run, "time")) return draw_both(drive, last_first, timed, 0);
     fprintf(stderr, "drive: no run is called %s\n", drive->run);

@@ -2,8 +2,8 @@
  * the pictures that came back. No CUDA, no pointers; both sides compute the same offsets from the
  * input, which is the parent's.
  */
-#ifndef OVERLAP_LESSON_05_EXCHANGE_H
-#define OVERLAP_LESSON_05_EXCHANGE_H
+#ifndef OVERLAP_GRADER_LESSONS_05_MANDELBROT_SYNC_EXCHANGE_H
+#define OVERLAP_GRADER_LESSONS_05_MANDELBROT_SYNC_EXCHANGE_H
 
 #include <stddef.h>
 #include <stdint.h>

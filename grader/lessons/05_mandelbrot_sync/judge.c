@@ -1,11 +1,11 @@
 /* The parent's side of lesson 05: views drawn from the secret seed, pictures compared with the
  * judge's own, order and asynchrony proved from the trace. */
-#include "grader/judge.h"
+#include "grader/evidence/judge.h"
+#include "grader/evidence/answer.h"
+#include "grader/evidence/failures.h"
+#include "grader/evidence/phases.h"
 #include "grader/lessons/05_mandelbrot_sync/exchange.h"
 #include "grader/lessons/05_mandelbrot_sync/reference.h"
-#include "grader/lessons/answer.h"
-#include "grader/lessons/failures.h"
-#include "grader/lessons/phases.h"
 
 #include <png.h>
 #include <stdlib.h>

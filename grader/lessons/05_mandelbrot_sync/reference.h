@@ -1,8 +1,8 @@
 /* reference: the judge's own Mandelbrot pictures: the right one, and the ones that known slips
  * would give, so that a wrong picture can be named. Host only; nothing of the submission's.
  */
-#ifndef OVERLAP_LESSON_05_REFERENCE_H
-#define OVERLAP_LESSON_05_REFERENCE_H
+#ifndef OVERLAP_GRADER_LESSONS_05_MANDELBROT_SYNC_REFERENCE_H
+#define OVERLAP_GRADER_LESSONS_05_MANDELBROT_SYNC_REFERENCE_H
 
 #include "grader/lessons/05_mandelbrot_sync/exchange.h"
 

@@ -2,7 +2,7 @@
  * of forked children must not have started CUDA, and that is for the student to get wrong. */
 #include "grader/lessons/06_threaded_contexts/exchange.h"
 
-#include "grader/drive.h"
+#include "grader/child/drive.h"
 #include "kernels/image.h"
 #include "lesson.h"
 
@@ -40,13 +40,13 @@ static int run_call(struct drive *drive, uint32_t index)
         arrays[call->slip_array].length = (size_t)THREADED_TOO_LONG_LENGTH;
 
     const char *image = call->slip == THREADED_BAD_IMAGE ? no_image : multiply_divide_image;
-    drive_begin(drive, DRIVE_FAULTS, index);
+    drive_begin(drive, DRIVE_INJECTIONS, index);
     drive_begin(drive, THREADED_PHASE, index);
     answer->error = (int32_t)(call->way == THREADED_BY_PROCESSES
                                   ? threaded_contexts_processes(image, arrays, call->count, results)
                                   : threaded_contexts_threads(image, arrays, call->count, results));
     drive_end(drive, THREADED_PHASE, index);
-    drive_end(drive, DRIVE_FAULTS, index);
+    drive_end(drive, DRIVE_INJECTIONS, index);
 
     memcpy(output->values + call->offset, values, bytes);
     for (uint32_t i = 0; i < call->count; i++) {

@@ -1,8 +1,8 @@
 /* exchange: what the drive and the judge of lesson 06 say to each other: arrays in, arrays and
  * results out. No CUDA, no pointers.
  */
-#ifndef OVERLAP_LESSON_06_EXCHANGE_H
-#define OVERLAP_LESSON_06_EXCHANGE_H
+#ifndef OVERLAP_GRADER_LESSONS_06_THREADED_CONTEXTS_EXCHANGE_H
+#define OVERLAP_GRADER_LESSONS_06_THREADED_CONTEXTS_EXCHANGE_H
 
 #include <stddef.h>
 #include <stdint.h>

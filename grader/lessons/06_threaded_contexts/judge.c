@@ -1,11 +1,11 @@
 /* The parent's side of lesson 06: who made which context and who used it, values and results of
  * threads and of processes, and what is left when something fails. */
-#include "grader/judge.h"
+#include "grader/evidence/judge.h"
+#include "grader/evidence/answer.h"
+#include "grader/evidence/failures.h"
+#include "grader/evidence/host_reference.h"
+#include "grader/evidence/phases.h"
 #include "grader/lessons/06_threaded_contexts/exchange.h"
-#include "grader/lessons/answer.h"
-#include "grader/lessons/failures.h"
-#include "grader/lessons/marks.h"
-#include "grader/lessons/phases.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ static int allocate(struct run_input *input, const struct threaded_call *calls, 
         in->calls[i].offset = room;
         room += threaded_room(&calls[i]);
     }
-    marks_draw(input->random, in->values, (size_t)room);
+    host_reference_draw(input->random, in->values, (size_t)room);
     input->output_size = sizeof(struct threaded_output) + room * sizeof(float);
     return 0;
 }
@@ -126,7 +126,7 @@ static const struct run_plan runs[] = {
      .processes = 32},
     FAILURES_PLAN(prepare_thread_failures),
     {.name = "child faults",
-     .flags = RUN_ON_EMULATOR | RUN_FAULTS,
+     .flags = RUN_ON_EMULATOR | RUN_INJECTIONS,
      .prepare = prepare_child_failures,
      .seconds = FAILURES_SECONDS,
      .trace_records = FAILURES_RECORDS,
@@ -200,12 +200,12 @@ static bool array_is_right(struct verdict *verdict, const struct evidence *evide
 {
     char name[32];
     snprintf(name, sizeof name, "array %u", index);
-    const struct marks_array array = {.function = view->function,
-                                      .name = name,
-                                      .input = before_of(view, index),
-                                      .output = after_of(view, index),
-                                      .length = (size_t)view->call->lengths[index]};
-    if (!marks_compare(verdict, evidence, &array)) {
+    const struct host_reference_array array = {.function = view->function,
+                                               .name = name,
+                                               .input = before_of(view, index),
+                                               .output = after_of(view, index),
+                                               .length = (size_t)view->call->lengths[index]};
+    if (!host_reference_compare(verdict, evidence, &array)) {
         if (view->call->way == THREADED_BY_PROCESSES)
             verdict_hint(verdict, "A child has a copy of its parent's memory, not the memory: what "
                                   "it writes to arrays[i].values stays in the child. Share a "
@@ -233,7 +233,7 @@ static bool array_is_right(struct verdict *verdict, const struct evidence *evide
 static bool sum_is_right(const struct view *view, uint32_t index, double *sum)
 {
     double scale = 0.0;
-    *sum = marks_sum(before_of(view, index), (size_t)view->call->lengths[index], &scale);
+    *sum = host_reference_sum(before_of(view, index), (size_t)view->call->lengths[index], &scale);
     return fabs(view->answer->results[index].sum - *sum) <= SUM_TOLERANCE * scale;
 }
 
@@ -689,8 +689,8 @@ static bool is_done(const struct view *view, uint32_t index)
 {
     double sum;
     return view->answer->results[index].error == 0 && sum_is_right(view, index, &sum) &&
-           marks_same(before_of(view, index), after_of(view, index),
-                      (size_t)view->call->lengths[index]);
+           host_reference_same(before_of(view, index), after_of(view, index),
+                               (size_t)view->call->lengths[index]);
 }
 
 static bool is_right_all_the_same(const struct evidence *evidence)

@@ -2,7 +2,7 @@
  * seen, and calls it. Compiled with each submission, so it includes nothing that takes time. */
 #include "grader/lessons/07_reductions/exchange.h"
 
-#include "grader/drive.h"
+#include "grader/child/drive.h"
 #include "grader/lessons/07_reductions/gate.h"
 #include "kernels/reduce_cub.h"
 #include "reductions.cuh"
@@ -175,12 +175,12 @@ template <typename T, typename Operator> static bool run_case(struct drive *driv
               settled();
     if (ok) {
         T *result = (T *)place.results + 1;
-        drive_begin(drive, DRIVE_FAULTS, index);
+        drive_begin(drive, DRIVE_INJECTIONS, index);
         drive_begin(drive, REDUCTION_PHASE_CASE, index);
         answer->status = (int32_t)call<T, Operator>(*wanted, wanted->size ? place.array : NULL,
                                                     result, place.stream);
         drive_end(drive, REDUCTION_PHASE_CASE, index);
-        drive_end(drive, DRIVE_FAULTS, index);
+        drive_end(drive, DRIVE_INJECTIONS, index);
         answer->later = (int32_t)cudaStreamSynchronize(place.stream);
         if (!cudaMemcpy(results, place.results, sizeof results, cudaMemcpyDeviceToHost))
             take_results(answer, results, sizeof(T));
@@ -412,7 +412,7 @@ static bool run_values(struct drive *drive)
 
 int drive_main(struct drive *drive)
 {
-    if (!strcmp(drive->run, "values") || !strcmp(drive->run, "faults"))
+    if (!strcmp(drive->run, "values") || !strcmp(drive->run, "injections"))
         return run_values(drive) ? 0 : 1;
     if (!strcmp(drive->run, "stream")) return run_gated(drive) ? 0 : 1;
     if (!strcmp(drive->run, "time")) return run_time(drive) ? 0 : 1;

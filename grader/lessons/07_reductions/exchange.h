@@ -1,8 +1,8 @@
 /* exchange: what the drive and the judge of lesson 07 say to each other: a pool of elements of each
  * kind, the cases that take stretches of it, and the results. C and C++; no CUDA, no pointers.
  */
-#ifndef OVERLAP_LESSON_07_EXCHANGE_H
-#define OVERLAP_LESSON_07_EXCHANGE_H
+#ifndef OVERLAP_GRADER_LESSONS_07_REDUCTIONS_EXCHANGE_H
+#define OVERLAP_GRADER_LESSONS_07_REDUCTIONS_EXCHANGE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -60,8 +60,8 @@ struct reduction_case {
     unsigned char init[REDUCTION_ELEMENT_SIZE];
 };
 
-/* Runs. "values" and "faults": each case once, in phase "case" with its index. "stream": case 0 in
- * a stream that is held back, and so is another one, until the call has returned: phase "gated".
+/* Runs. "values" and "injections": each case once, in phase "case" with its index. "stream": case 0
+ * in a stream that is held back, and so is another one, until the call has returned: phase "gated".
  * "time": the first case's stretch, repeated until the array has `time_size` elements; phases
  * "time" and, on a GPU, "cub", with the repetition's index. */
 #define REDUCTION_CASES 128

@@ -1,6 +1,6 @@
 #include "grader/lessons/07_reductions/fold.h"
 
-#include "grader/drive.h"
+#include "grader/child/drive.h"
 
 #include <float.h>
 #include <inttypes.h>

@@ -1,11 +1,11 @@
 /* fold: the judge's own reductions, one element after another on the host, and the words for what a
  * wrong result looks like. Nothing of CUDA, nothing of the submission's.
  */
-#ifndef OVERLAP_LESSON_07_FOLD_H
-#define OVERLAP_LESSON_07_FOLD_H
+#ifndef OVERLAP_GRADER_LESSONS_07_REDUCTIONS_FOLD_H
+#define OVERLAP_GRADER_LESSONS_07_REDUCTIONS_FOLD_H
 
+#include "grader/base/random.h"
 #include "grader/lessons/07_reductions/exchange.h"
-#include "grader/random.h"
 
 #include <stdbool.h>
 

@@ -3,8 +3,8 @@
  * A submission that waits for the stream inside its call would wait for ever, since the gate opens
  * after the call: so the gate gives up after a while, and remembers it.
  */
-#ifndef OVERLAP_LESSON_07_GATE_H
-#define OVERLAP_LESSON_07_GATE_H
+#ifndef OVERLAP_GRADER_LESSONS_07_REDUCTIONS_GATE_H
+#define OVERLAP_GRADER_LESSONS_07_REDUCTIONS_GATE_H
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,12 +1,12 @@
 /* The parent's side of lesson 07: cases drawn from the secret seed, results compared with folds of
  * its own, the stream and the waiting proved from a gate and from the trace. */
-#include "grader/judge.h"
+#include "grader/evidence/judge.h"
+#include "grader/evidence/answer.h"
+#include "grader/evidence/failures.h"
+#include "grader/evidence/phases.h"
+#include "grader/evidence/waits.h"
 #include "grader/lessons/07_reductions/exchange.h"
 #include "grader/lessons/07_reductions/fold.h"
-#include "grader/lessons/answer.h"
-#include "grader/lessons/failures.h"
-#include "grader/lessons/phases.h"
-#include "grader/lessons/waits.h"
 
 #include <stdio.h>
 #include <stdlib.h>

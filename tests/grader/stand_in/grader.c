@@ -1,6 +1,6 @@
 /* The grader on two lessons that need no CUDA, for its own tests. STAND_IN_GPU=1 in the
  * environment: there is a GPU; STAND_IN_CACHE: where built submissions are kept. */
-#include "grader/session.h"
+#include "grader/session/session.h"
 
 #include <stdlib.h>
 

@@ -20,7 +20,7 @@ static struct {
         int *to;
         int value;
     } stores[STORES];
-    int store_count;
+    int cache_count;
 } device;
 
 __attribute__((constructor)) static void start(void)
@@ -32,7 +32,7 @@ static int arrives_at_once(void)
 {
     const char *order = getenv("OVERLAP_ORDER");
     if (order == NULL || strcmp(order, "latest") == 0) return 0;
-    return strcmp(order, "earliest") == 0 || device.store_count % 2 == 0;
+    return strcmp(order, "earliest") == 0 || device.cache_count % 2 == 0;
 }
 
 /* Every call takes a little time and leaves a record. */
@@ -93,11 +93,11 @@ int device_work(uint64_t stream, uint64_t ns)
 int device_store(uint64_t stream, int *to, int value)
 {
     void *caller = __builtin_return_address(0);
-    if (!is_open(stream) || device.store_count == STORES)
+    if (!is_open(stream) || device.cache_count == STORES)
         return record_call("device_store", stream, NO_SUCH_STREAM, caller);
-    device.stores[device.store_count].stream = stream;
-    device.stores[device.store_count].to = to;
-    device.stores[device.store_count++].value = value;
+    device.stores[device.cache_count].stream = stream;
+    device.stores[device.cache_count].to = to;
+    device.stores[device.cache_count++].value = value;
     if (arrives_at_once()) *to = value;
     return record_call("device_store", stream, 0, caller);
 }
@@ -106,7 +106,7 @@ int device_wait(uint64_t stream)
 {
     void *caller = __builtin_return_address(0);
     if (!is_open(stream)) return record_call("device_wait", stream, NO_SUCH_STREAM, caller);
-    for (int i = 0; i < device.store_count; i++)
+    for (int i = 0; i < device.cache_count; i++)
         if (device.stores[i].stream == stream) *device.stores[i].to = device.stores[i].value;
     if (device.busy_until[stream] > device.clock_ns) device.clock_ns = device.busy_until[stream];
     return record_call("device_wait", stream, 0, caller);

@@ -1,4 +1,4 @@
-#include "grader/drive.h"
+#include "grader/child/drive.h"
 #include "exchange.h"
 #include "lesson.h"
 

@@ -1,4 +1,4 @@
-#include "grader/judge.h"
+#include "grader/evidence/judge.h"
 #include "exchange.h"
 
 static int prepare(struct run_input *input)

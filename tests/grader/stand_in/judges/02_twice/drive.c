@@ -1,4 +1,4 @@
-#include "grader/drive.h"
+#include "grader/child/drive.h"
 #include "twice.h" /* as a CUDA drive includes a student's template */
 
 int drive_main(struct drive *drive)

@@ -1,0 +1,156 @@
+/* emulate: what ./emulate runs once everything is built. See --help, in options.c. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "emulator/cli/child.h"
+#include "emulator/cli/info.h"
+#include "emulator/cli/options.h"
+#include "emulator/cli/program.h"
+#include "emulator/cli/report.h"
+#include "emulator/cli/support.h"
+#include "emulator/cli/wrap.h"
+#include "trace/trace.h"
+
+/* What a report needs: few records, however many calls a program makes. */
+#define KINDS                                                                                      \
+    (TRACE_KIND_BIT(TRACE_MODULE) | TRACE_KIND_BIT(TRACE_CREATE) | TRACE_KIND_BIT(TRACE_DESTROY) | \
+     TRACE_KIND_BIT(TRACE_FINDING) | TRACE_KIND_BIT(TRACE_SETTING) | TRACE_KIND_BIT(TRACE_STACK))
+#define CAPACITY (1u << 18) /* records; 230 MB of a sparse file if all of them are written */
+
+static int trouble(int status, const char *sentence)
+{
+    wrap_write(stderr, sentence, (size_t)fprintf(stderr, "overlap: "));
+    return status;
+}
+
+/* The folder with the two libraries, beside this program. */
+static bool find_libraries(char *folder)
+{
+    char path[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (length <= 0) return false;
+    path[length] = '\0';
+    *strrchr(path, '/') = '\0';
+    if (snprintf(folder, PATH_MAX, "%s/lib", path) >= PATH_MAX) return false;
+    snprintf(path, sizeof path, "%.*s/libcudart.so.13", PATH_MAX - 32, folder);
+    return access(path, R_OK) == 0;
+}
+
+/* Puts `first` in front of what the variable holds. */
+static bool put_in_front(const char *name, const char *first)
+{
+    const char *now = getenv(name);
+    size_t size = strlen(first) + (now != NULL ? strlen(now) : 0) + 2;
+    char *value = malloc(size);
+    if (value == NULL) return false;
+    snprintf(value, size, "%s%s%s", first, now != NULL && *now != '\0' ? ":" : "",
+             now != NULL ? now : "");
+    bool done = setenv(name, value, 1) == 0;
+    free(value);
+    return done;
+}
+
+static bool set_environment(const struct options *options, const struct program *program,
+                            const char *libraries, const char *trace)
+{
+    char both[2 * PATH_MAX + 64], threads[PATH_MAX + 32];
+    snprintf(both, sizeof both, "%s/libcudart.so.13:%s/libcuda.so.1", libraries, libraries);
+    snprintf(threads, sizeof threads, "%s/liboverlap_threads.so", libraries);
+    return setenv(TRACE_PATH_VARIABLE, trace, 1) == 0 && setenv("OVERLAP_QUIET", "1", 1) == 0 &&
+           (options->order == NULL || setenv("OVERLAP_ORDER", options->order, 1) == 0) &&
+           (options->fail == NULL || setenv("OVERLAP_FAIL", options->fail, 1) == 0) &&
+           put_in_front("LD_LIBRARY_PATH", libraries) &&
+           /* What is loaded already is not looked for. */
+           (!program->own_path || put_in_front("LD_PRELOAD", both)) &&
+           put_in_front("LD_PRELOAD", threads) &&
+           /* Or a program with AddressSanitizer refuses to run behind a preloaded library. */
+           put_in_front("ASAN_OPTIONS", "verify_asan_link_order=0");
+}
+
+/* Prints the report; returns how many findings it has, at least 0. */
+static int report(const char *path, const struct options *options, const struct program *program,
+                  int status)
+{
+    const struct report_run run = {
+        .program = options->program[0],
+        .names_cuda = program->names_cuda,
+        .succeeded = WIFEXITED(status) && WEXITSTATUS(status) == 0,
+    };
+    struct trace trace;
+    char why[256];
+    if (trace_read(path, &trace, why, sizeof why) != 0) {
+        fprintf(stderr, "overlap: what was found is lost: %s\n", why);
+        return 0;
+    }
+    int count = report_write(stderr, &trace, &run);
+    trace_free(&trace);
+    if (count < 0) fprintf(stderr, "overlap: what was found is lost: no memory\n");
+    return count > 0 ? count : 0;
+}
+
+static int run(const struct options *options, const char *libraries)
+{
+    struct program program;
+    char why[PATH_MAX + 1024], folder[PATH_MAX], path[PATH_MAX + 16];
+    const char *temporary = getenv("TMPDIR");
+    int status = 0, found = 0;
+
+    int verdict = program_examine(options->program[0], &program, why, sizeof why);
+    if (verdict != 0) return trouble(verdict, why);
+
+    if (temporary == NULL || *temporary == '\0') temporary = "/tmp";
+    snprintf(folder, sizeof folder, "%.*s/overlap-XXXXXX", PATH_MAX - 32, temporary);
+    if (mkdtemp(folder) == NULL) {
+        snprintf(why, sizeof why, "no folder can be made in %s: %s", temporary, strerror(errno));
+        return trouble(OPTIONS_EXIT_TROUBLE, why);
+    }
+    snprintf(path, sizeof path, "%s/trace", folder);
+    int failed = 0;
+    if (trace_create_for(path, CAPACITY, KINDS) != 0 ||
+        !set_environment(options, &program, libraries, path))
+        failed = errno != 0 ? errno : ENOMEM;
+    else
+        failed = child_run(program.path, options->program, &status);
+    if (failed == 0) found = report(path, options, &program, status);
+    unlink(path);
+    rmdir(folder);
+    if (failed != 0) {
+        snprintf(why, sizeof why, "%s cannot be started: %s", options->program[0],
+                 strerror(failed));
+        return trouble(OPTIONS_EXIT_CANNOT_RUN, why);
+    }
+    if (found > 0 && options->findings_status > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return options->findings_status;
+    child_end_alike(status);
+}
+
+int main(int argument_count, char **arguments)
+{
+    struct options options;
+    char why[1024], libraries[PATH_MAX];
+
+    (void)argument_count;
+    if (!options_read(arguments, &options, why, sizeof why))
+        return trouble(OPTIONS_EXIT_TROUBLE, why);
+    if (options.action == OPTIONS_HELP) {
+        fputs(options_help, stdout);
+        return 0;
+    }
+    if (options.action == OPTIONS_SUPPORT) {
+        support_write(stdout);
+        return 0;
+    }
+    if (!find_libraries(libraries))
+        return trouble(OPTIONS_EXIT_TROUBLE, "the software device is not built: ./emulate at the "
+                                             "root of the repository builds it");
+    if (options.action == OPTIONS_INFO) {
+        if (info_write(stdout, libraries, why, sizeof why)) return 0;
+        return trouble(OPTIONS_EXIT_TROUBLE, why);
+    }
+    return run(&options, libraries);
+}

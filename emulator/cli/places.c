@@ -1,0 +1,265 @@
+#include "emulator/cli/places.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "trace/lines.h"
+
+/* Source that belongs to a system, a toolkit or the compiler: a call there was made for somebody
+ * else, further out. By folder, and by names that the compiler makes up. */
+static const char *const not_the_users[] = {
+    // clang-format off
+    "/usr/include/", "/usr/lib/", "/lib/x86_64-linux-gnu/", "/lib/aarch64-linux-gnu/", "/sysdeps/",
+    "/csu/", "/include/c++/", "/usr/local/cuda", "/opt/cuda", "/cu13/include/", "/include/cub/",
+    "/include/thrust/", "/include/cuda/", "/include/crt/", "/cuda_runtime.h", "/tmp/tmpxft_",
+    "/cudafe1.stub.c",
+    // clang-format on
+};
+
+struct process {
+    uint32_t number;
+    struct trace_lines *lines;
+};
+
+struct places {
+    const struct trace *trace;
+    struct process *processes;
+    size_t process_count;
+    const struct trace_record **stacks; /* sorted by process and number */
+    size_t stack_count;
+    bool lines_missed;
+};
+
+static const struct process *process_of(const struct places *places, uint32_t number)
+{
+    for (size_t i = 0; i < places->process_count; i++)
+        if (places->processes[i].number == number) return &places->processes[i];
+    return NULL;
+}
+
+static int by_process_and_number(const void *a, const void *b)
+{
+    const struct trace_record *x = *(const struct trace_record *const *)a;
+    const struct trace_record *y = *(const struct trace_record *const *)b;
+    if (x->process != y->process) return x->process < y->process ? -1 : 1;
+    return (x->object > y->object) - (x->object < y->object);
+}
+
+static bool add_module(struct places *places, const struct trace_record *module)
+{
+    const struct process *process = process_of(places, module->process);
+    if (process == NULL) {
+        struct process *more =
+            realloc(places->processes, (places->process_count + 1) * sizeof *more);
+        if (more == NULL) return false;
+        places->processes = more;
+        struct trace_lines *lines = trace_lines_open();
+        if (lines == NULL) return false;
+        more[places->process_count] = (struct process){module->process, lines};
+        process = &more[places->process_count++];
+    }
+    trace_lines_add(process->lines, module->text, module->address);
+    return true;
+}
+
+struct places *places_open(const struct trace *trace)
+{
+    struct places *places = calloc(1, sizeof *places);
+    if (places == NULL) return NULL;
+    places->trace = trace;
+    places->stacks = calloc(trace->count + 1, sizeof *places->stacks);
+    if (places->stacks == NULL) goto failed;
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct trace_record *r = &trace->records[i];
+        if (r->kind == TRACE_MODULE && !add_module(places, r)) goto failed;
+        if (r->kind == TRACE_STACK) places->stacks[places->stack_count++] = r;
+    }
+    qsort(places->stacks, places->stack_count, sizeof *places->stacks, by_process_and_number);
+    return places;
+failed:
+    places_close(places);
+    return NULL;
+}
+
+void places_close(struct places *places)
+{
+    if (places == NULL) return;
+    for (size_t i = 0; i < places->process_count; i++)
+        trace_lines_close(places->processes[i].lines);
+    free(places->processes);
+    free(places->stacks);
+    free(places);
+}
+
+/* ---- one address -------------------------------------------------------------------------- */
+
+/* Below the folder that ./emulate was called in, as one would write it there. */
+static const char *shortened(const char *file)
+{
+    static char folder[4096];
+    if (folder[0] == '\0' && getcwd(folder, sizeof folder) == NULL) return file;
+    size_t length = strlen(folder);
+    return strncmp(file, folder, length) == 0 && file[length] == '/' ? file + length + 1 : file;
+}
+
+/* A template of the toolkit's headers, compiled into the program: "_Z10cudaMallocIfE...". */
+static bool is_toolkits(const char *symbol)
+{
+    static const char *const begin[] = {"_ZN3cub", "_ZN6thrust", "_ZNK6thrust", "_ZN4cuda"};
+    if (strncmp(symbol, "_Z", 2) == 0 &&
+        strncmp(symbol + 2 + strspn(symbol + 2, "0123456789"), "cuda", 4) == 0)
+        return true;
+    for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
+        if (strncmp(symbol, begin[i], strlen(begin[i])) == 0) return true;
+    return false;
+}
+
+static bool is_users(const char *file)
+{
+    for (size_t i = 0; i < sizeof not_the_users / sizeof *not_the_users; i++)
+        if (strstr(file, not_the_users[i]) != NULL) return false;
+    return true;
+}
+
+/* How well a place is known; more is better. */
+enum quality { UNKNOWN, SYMBOL, SOMEBODYS_LINE, USERS_SYMBOL, USERS_LINE };
+
+/* The place of the call that returns to `address`, through what was inlined there. */
+static enum quality place_of(const struct process *process, uint64_t address, char *text,
+                             size_t size)
+{
+    struct trace_line line[16];
+    /* The return address may already belong to the next line: one byte back is inside the call. */
+    size_t count = trace_lines_inlined(process->lines, address - 1, line, 16);
+    if (count == 0) {
+        char symbol[2 * TRACE_TEXT_SIZE];
+        const char *file = trace_lines_symbol(process->lines, address - 1, symbol, sizeof symbol);
+        if (file == NULL) return UNKNOWN;
+        snprintf(text, size, "%s in %s", symbol, shortened(file));
+        return is_users(file) && !is_toolkits(symbol) ? USERS_SYMBOL : SYMBOL;
+    }
+    size_t users = 0;
+    while (users < count && !is_users(line[users].file)) users++;
+    const struct trace_line *shown = &line[users < count ? users : 0];
+    snprintf(text, size, "%s:%u", shortened(shown->file), shown->line);
+    return users < count ? USERS_LINE : SOMEBODYS_LINE;
+}
+
+/* The best of several, the first of equals: the innermost. */
+static enum quality best_place(const struct process *process, const uint64_t *addresses,
+                               size_t count, char *text, size_t size)
+{
+    enum quality best = UNKNOWN;
+    char candidate[2 * TRACE_TEXT_SIZE];
+    for (size_t i = 0; i < count && best != USERS_LINE; i++) {
+        enum quality quality = place_of(process, addresses[i], candidate, sizeof candidate);
+        if (quality <= best) continue;
+        best = quality;
+        snprintf(text, size, "%s", candidate);
+    }
+    return best;
+}
+
+static const struct trace_record *stack_of(const struct places *places, uint32_t process,
+                                           uint32_t number)
+{
+    const struct trace_record wanted = {.process = process, .object = number};
+    const struct trace_record *key = &wanted;
+    if (number == 0) return NULL;
+    const struct trace_record **found = bsearch(&key, places->stacks, places->stack_count,
+                                                sizeof *places->stacks, by_process_and_number);
+    return found != NULL ? *found : NULL;
+}
+
+/* ---- a record ----------------------------------------------------------------------------- */
+
+static bool place_call(struct places *places, uint32_t process_number, uint32_t stack_number,
+                       uint64_t caller, char *text, size_t size)
+{
+    uint64_t addresses[TRACE_STACK_DEPTH] = {caller};
+    const struct process *process = process_of(places, process_number);
+    const struct trace_record *stack = stack_of(places, process_number, stack_number);
+    size_t count = caller != 0;
+    if (process == NULL) return false;
+    if (stack != NULL) count = trace_stack_addresses(stack, addresses);
+    enum quality quality = best_place(process, addresses, count, text, size);
+    if (quality == USERS_SYMBOL) places->lines_missed = true;
+    return quality != UNKNOWN;
+}
+
+bool places_call(struct places *places, const struct trace_record *record, char *text, size_t size)
+{
+    return place_call(places, record->process, record->stack, record->caller, text, size);
+}
+
+bool places_device(const struct trace_record *record, char *text, size_t size)
+{
+    if (record->line == 0 || record->file[0] == '\0') return false;
+    snprintf(text, size, "%s:%u", shortened(record->file), record->line);
+    return true;
+}
+
+struct sentence_of {
+    struct places *places;
+    uint32_t process;
+    const char *text;
+};
+
+/* The stack of the allocation that the sentence is about: made by that call, at an address that
+ * stands in the sentence. */
+static uint32_t stack_of_allocation(const struct sentence_of *of, uint64_t caller)
+{
+    const struct trace *trace = of->places->trace;
+    for (size_t i = trace->count; i-- > 0;) {
+        const struct trace_record *r = &trace->records[i];
+        char address[32];
+        if (r->kind != TRACE_CREATE || r->process != of->process || r->caller != caller ||
+            r->stack == 0 || r->address == 0)
+            continue;
+        snprintf(address, sizeof address, " 0x%" PRIx64 ",", r->address);
+        if (strstr(of->text, address) != NULL) return r->stack;
+    }
+    return 0;
+}
+
+/* A call in a sentence is known by its caller alone. Inside a template of the toolkit that says
+ * little: then it is the allocation that the sentence tells of, or all stacks that begin there have
+ * to agree on the user's line. */
+static bool place_in_sentence(uint64_t address, char *text, size_t size, void *user)
+{
+    const struct sentence_of *of = user;
+    char other[2 * TRACE_TEXT_SIZE];
+    bool known = false;
+    uint32_t number = stack_of_allocation(of, address);
+    if (number != 0) return place_call(of->places, of->process, number, address, text, size);
+    for (size_t i = 0; i < of->places->stack_count; i++) {
+        const struct trace_record *stack = of->places->stacks[i];
+        uint64_t addresses[TRACE_STACK_DEPTH];
+        if (stack->process != of->process || trace_stack_addresses(stack, addresses) == 0 ||
+            addresses[0] != address)
+            continue;
+        if (!place_call(of->places, of->process, (uint32_t)stack->object, address, other,
+                        sizeof other))
+            continue;
+        if (known && strcmp(other, text) != 0)
+            return place_call(of->places, of->process, 0, address, text, size);
+        snprintf(text, size, "%s", other);
+        known = true;
+    }
+    return known || place_call(of->places, of->process, 0, address, text, size);
+}
+
+void places_sentence(struct places *places, const struct trace_record *record, char *text,
+                     size_t size)
+{
+    struct sentence_of of = {places, record->process, record->text};
+    trace_lines_sentence(record->text, place_in_sentence, &of, text, size);
+}
+
+bool places_lines_missed(const struct places *places)
+{
+    return places->lines_missed;
+}

@@ -1,0 +1,294 @@
+#include "emulator/cli/program.h"
+#include "emulator/cli/options.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define RUNTIME_NAME "libcudart.so."
+#define RUNTIME_MAJOR 13
+
+/* ---- where it is -------------------------------------------------------------------------- */
+
+/* The first file of that name on PATH that can be executed, else the first that is there. */
+static bool search_path(const char *name, char *path)
+{
+    const char *folder = getenv("PATH");
+    char candidate[PATH_MAX];
+    bool found = false;
+
+    if (folder == NULL) folder = "/bin:/usr/bin";
+    for (;; folder++) {
+        size_t length = strcspn(folder, ":");
+        struct stat status;
+        int written =
+            length > 0 ? snprintf(candidate, sizeof candidate, "%.*s/%s", (int)length, folder, name)
+                       : snprintf(candidate, sizeof candidate, "./%s", name);
+        folder += length;
+        if (written < PATH_MAX && stat(candidate, &status) == 0 && S_ISREG(status.st_mode)) {
+            bool executable = access(candidate, X_OK) == 0;
+            if (executable || !found) memcpy(path, candidate, sizeof candidate);
+            found = true;
+            if (executable) return true;
+        }
+        if (*folder == '\0') return found;
+    }
+}
+
+static int find(const char *name, char *path, char *why, size_t why_size)
+{
+    struct stat status;
+
+    if (strchr(name, '/') == NULL) {
+        if (search_path(name, path)) return 0;
+        bool here = stat(name, &status) == 0 && S_ISREG(status.st_mode);
+        snprintf(path, PATH_MAX, "%s", name);
+        if (here && access(name, X_OK) != 0) return 0; /* source code, perhaps: look into it */
+        snprintf(why, why_size, "there is no program %s on PATH%s%s", name,
+                 here ? "; the one in this folder is ./" : "", here ? name : "");
+        return OPTIONS_EXIT_NOT_FOUND;
+    }
+    snprintf(path, PATH_MAX, "%s", name);
+    if (stat(path, &status) == 0) return 0;
+    snprintf(why, why_size, "there is no program %s: %s", name, strerror(errno));
+    return errno == ENOENT || errno == ENOTDIR ? OPTIONS_EXIT_NOT_FOUND : OPTIONS_EXIT_CANNOT_RUN;
+}
+
+/* ---- what it is --------------------------------------------------------------------------- */
+
+/* What an ELF file says of itself, as far as it matters here. */
+struct content {
+    int class, machine, type;
+    bool interpreted;    /* a loader is asked for: neither a library nor a static program */
+    bool dynamic;        /* it has a dynamic section */
+    bool device_code;    /* it has kernels */
+    bool runtime_inside; /* it has the runtime library's own code */
+    int runtime_major;   /* of the libcudart.so.N that it needs; 0: none */
+    bool driver;         /* it needs libcuda.so.1 */
+    bool own_path;
+    uint64_t bytes; /* of the file that the loader will map */
+};
+
+static void read_needed(const char *name, struct content *content)
+{
+    if (strncmp(name, RUNTIME_NAME, strlen(RUNTIME_NAME)) == 0)
+        content->runtime_major = atoi(name + strlen(RUNTIME_NAME));
+    if (strcmp(name, "libcuda.so.1") == 0) content->driver = true;
+}
+
+static void read_dynamic(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
+                         struct content *content)
+{
+    Elf_Data *data = elf_getdata(section, NULL);
+    GElf_Dyn entry;
+
+    content->dynamic = true;
+    for (int i = 0; data != NULL && gelf_getdyn(data, i, &entry) != NULL; i++) {
+        if (entry.d_tag == DT_NULL) return;
+        if (entry.d_tag == DT_RPATH) content->own_path = true;
+        if (entry.d_tag != DT_NEEDED) continue;
+        const char *name = elf_strptr(elf, header->sh_link, entry.d_un.d_val);
+        if (name != NULL) read_needed(name, content);
+    }
+}
+
+/* A function of the runtime library that is defined here was linked in statically. */
+static void read_symbols(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
+                         struct content *content)
+{
+    Elf_Data *data = elf_getdata(section, NULL);
+    GElf_Sym symbol;
+
+    for (int i = 0; data != NULL && gelf_getsym(data, i, &symbol) != NULL; i++) {
+        if (symbol.st_shndx == SHN_UNDEF || GELF_ST_TYPE(symbol.st_info) != STT_FUNC) continue;
+        const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
+        if (name != NULL && strcmp(name, "cudaGetDeviceCount") == 0) content->runtime_inside = true;
+    }
+}
+
+static void read_part(const GElf_Phdr *part, struct content *content)
+{
+    if (part->p_type == PT_INTERP) content->interpreted = true;
+    if (part->p_type == PT_LOAD && part->p_offset + part->p_filesz > content->bytes)
+        content->bytes = part->p_offset + part->p_filesz;
+}
+
+static bool read_content(int file, struct content *content)
+{
+    GElf_Ehdr start;
+    GElf_Shdr header;
+    GElf_Phdr part;
+    size_t names, parts = 0;
+    Elf_Scn *section = NULL;
+
+    memset(content, 0, sizeof *content);
+    elf_version(EV_CURRENT);
+    Elf *elf = elf_begin(file, ELF_C_READ, NULL);
+    if (elf == NULL || elf_kind(elf) != ELF_K_ELF || gelf_getehdr(elf, &start) == NULL) {
+        elf_end(elf);
+        return false;
+    }
+    content->class = gelf_getclass(elf);
+    content->machine = start.e_machine;
+    content->type = start.e_type;
+    elf_getphdrnum(elf, &parts);
+    for (size_t i = 0; i < parts; i++)
+        if (gelf_getphdr(elf, (int)i, &part) != NULL) read_part(&part, content);
+    bool named = elf_getshdrstrndx(elf, &names) == 0;
+    while ((section = elf_nextscn(elf, section)) != NULL) {
+        if (gelf_getshdr(section, &header) == NULL) continue;
+        const char *name = named ? elf_strptr(elf, names, header.sh_name) : NULL;
+        if (name != NULL && strcmp(name, ".nv_fatbin") == 0) content->device_code = true;
+        if (header.sh_type == SHT_DYNAMIC) read_dynamic(elf, section, &header, content);
+        if (header.sh_type == SHT_SYMTAB) read_symbols(elf, section, &header, content);
+    }
+    elf_end(elf);
+    return true;
+}
+
+static bool own_machine(struct content *content)
+{
+    int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    bool known = file >= 0 && read_content(file, content);
+    if (file >= 0) close(file);
+    return known;
+}
+
+static const char *machine_name(int machine)
+{
+    switch (machine) {
+    case EM_X86_64:
+        return "x86-64";
+    case EM_AARCH64:
+        return "64-bit Arm";
+    case EM_386:
+        return "32-bit x86";
+    case EM_ARM:
+        return "32-bit Arm";
+    case EM_PPC64:
+        return "POWER";
+    case EM_RISCV:
+        return "RISC-V";
+    case EM_CUDA:
+        return "NVIDIA GPUs: it is a cubin, which a program loads";
+    default:
+        return "another kind of machine";
+    }
+}
+
+/* ---- whether it is fit -------------------------------------------------------------------- */
+
+static int unfit(char *why, size_t why_size, const char *name, const char *sentence)
+{
+    snprintf(why, why_size, "%s %s", name, sentence);
+    return OPTIONS_EXIT_CANNOT_RUN;
+}
+
+static int judge_elf(const char *name, const struct content *content, uint64_t size, char *why,
+                     size_t why_size)
+{
+    struct content own;
+
+    if (own_machine(&own) && (own.machine != content->machine || own.class != content->class)) {
+        snprintf(why, why_size, "%s is for %s, and this machine is not", name,
+                 machine_name(content->machine));
+        return OPTIONS_EXIT_CANNOT_RUN;
+    }
+    if (content->type != ET_EXEC && content->type != ET_DYN)
+        return unfit(why, why_size, name,
+                     content->type == ET_REL ? "is an object file: link it first"
+                                             : "is no program, though an ELF file");
+    if (content->bytes > size)
+        return unfit(why, why_size, name, "is cut off: the end of the file is missing");
+    if (content->runtime_major != 0 && content->runtime_major != RUNTIME_MAJOR) {
+        snprintf(why, why_size,
+                 "%s needs " RUNTIME_NAME "%d, of CUDA %d. The software device is CUDA %d: build "
+                 "the program with the nvcc of CUDA %d",
+                 name, content->runtime_major, content->runtime_major, RUNTIME_MAJOR,
+                 RUNTIME_MAJOR);
+        return OPTIONS_EXIT_CANNOT_RUN;
+    }
+    if (content->runtime_major == 0 && (content->device_code || content->runtime_inside))
+        return unfit(why, why_size, name,
+                     "has the CUDA runtime linked in statically, as nvcc does unless it is told "
+                     "otherwise. That one reaches NVIDIA's driver only, by ways that are not "
+                     "documented; the shared one is found through the library path, and the "
+                     "software device stands there. Build it with:\n"
+                     "  nvcc -cudart shared ...            (CMake: set(CMAKE_CUDA_RUNTIME_LIBRARY "
+                     "Shared))");
+    if (!content->interpreted && content->type == ET_DYN && content->dynamic)
+        return unfit(why, why_size, name, "is a shared library: run a program that uses it");
+    if (!content->interpreted)
+        return unfit(why, why_size, name,
+                     "is linked statically, without a loader that could find the software device");
+    return 0;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), tail = strlen(end);
+    return length > tail && strcmp(text + length - tail, end) == 0;
+}
+
+/* Neither ELF nor script. */
+static int judge_other(const char *name, bool empty, char *why, size_t why_size)
+{
+    static const char *const sources[] = {".cu", ".c", ".cpp", ".cc", ".cxx"};
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        if (!ends_with(name, sources[i])) continue;
+        snprintf(why, why_size,
+                 "%s is source code. Compile it, and run what comes out:\n"
+                 "  nvcc -cudart shared -g -lineinfo -o %.*s %s",
+                 name, (int)(strlen(name) - strlen(sources[i])), name, name);
+        return OPTIONS_EXIT_CANNOT_RUN;
+    }
+    return unfit(why, why_size, name,
+                 empty ? "is empty" : "is no program: neither an ELF file nor a script");
+}
+
+int program_examine(const char *name, struct program *program, char *why, size_t why_size)
+{
+    struct content content;
+    struct stat status;
+    char sign[2] = "";
+
+    memset(program, 0, sizeof *program);
+    int verdict = find(name, program->path, why, why_size);
+    if (verdict != 0) return verdict;
+    int file = open(program->path, O_RDONLY | O_CLOEXEC);
+    if (file < 0 || fstat(file, &status) != 0) {
+        snprintf(why, why_size, "%s cannot be read: %s", name, strerror(errno));
+        verdict = OPTIONS_EXIT_CANNOT_RUN;
+        goto done;
+    }
+    if (S_ISDIR(status.st_mode)) {
+        verdict = unfit(why, why_size, name, "is a folder");
+        goto done;
+    }
+    ssize_t got = pread(file, sign, sizeof sign, 0);
+    if (got == 2 && memcmp(sign, "#!", 2) == 0) goto executable;
+    if (!read_content(file, &content)) {
+        verdict = judge_other(name, got == 0, why, why_size);
+        goto done;
+    }
+    verdict = judge_elf(name, &content, (uint64_t)status.st_size, why, why_size);
+    if (verdict != 0) goto done;
+    program->names_cuda = content.runtime_major != 0 || content.driver;
+    program->own_path = content.own_path;
+executable:
+    if (access(program->path, X_OK) != 0) {
+        snprintf(why, why_size, "%s cannot be executed: %s (chmod +x?)", name, strerror(errno));
+        verdict = OPTIONS_EXIT_CANNOT_RUN;
+    }
+done:
+    if (file >= 0) close(file);
+    return verdict;
+}

@@ -1,0 +1,274 @@
+#include "emulator/cli/report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emulator/cli/places.h"
+#include "emulator/cli/wrap.h"
+
+enum { PLACE_SIZE = 2 * TRACE_TEXT_SIZE, SENTENCE_SIZE = 800 };
+
+/* One finding, however often it was met. */
+struct finding {
+    char kind[TRACE_NAME_SIZE];
+    char place[PLACE_SIZE]; /* what is wrong stands there; empty where unknown */
+    char asked[PLACE_SIZE]; /* device code: the call that started it */
+    char sentence[SENTENCE_SIZE];
+    const char *hint; /* or NULL */
+    uint64_t count;
+};
+
+struct findings {
+    struct finding *rows;
+    size_t count;
+};
+
+/* Adds `finding`, or counts it where the same one is known: what, and where. */
+static bool add(struct findings *findings, const struct finding *finding)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        struct finding *known = &findings->rows[i];
+        if (strcmp(known->kind, finding->kind) != 0 || strcmp(known->place, finding->place) != 0 ||
+            strcmp(known->asked, finding->asked) != 0)
+            continue;
+        /* Without a place the sentence tells two findings apart. */
+        if (finding->place[0] == '\0' && strcmp(known->sentence, finding->sentence) != 0) continue;
+        known->count += finding->count;
+        return true;
+    }
+    struct finding *more = realloc(findings->rows, (findings->count + 1) * sizeof *more);
+    if (more == NULL) return false;
+    findings->rows = more;
+    more[findings->count++] = *finding;
+    return true;
+}
+
+/* ---- what the device found ----------------------------------------------------------------- */
+
+/* What helps, where the kind or the sentence alone does not say it. */
+static const struct {
+    const char *kind, *in_sentence, *hint;
+} hints[] = {
+    {"not supported", "cuGetExportTable",
+     "That is how the static CUDA runtime calls NVIDIA's driver: a library of this program has it "
+     "inside. Build it with -cudart shared."},
+};
+
+static const char *hint_for(const char *kind, const char *sentence)
+{
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+        if (strcmp(hints[i].kind, kind) == 0 && strstr(sentence, hints[i].in_sentence) != NULL)
+            return hints[i].hint;
+    return NULL;
+}
+
+static bool add_found(struct findings *findings, struct places *places,
+                      const struct trace_record *record)
+{
+    struct finding finding = {.count = record->count > 0 ? record->count : 1};
+    trace_copy_string(finding.kind, sizeof finding.kind, record->name);
+    if (places_device(record, finding.place, sizeof finding.place))
+        places_call(places, record, finding.asked, sizeof finding.asked);
+    else
+        places_call(places, record, finding.place, sizeof finding.place);
+    places_sentence(places, record, finding.sentence, sizeof finding.sentence);
+    finding.hint = hint_for(finding.kind, finding.sentence);
+    return add(findings, &finding);
+}
+
+/* ---- what was not given back --------------------------------------------------------------- */
+
+static int by_object(const void *a, const void *b)
+{
+    const struct trace_record *x = *(const struct trace_record *const *)a;
+    const struct trace_record *y = *(const struct trace_record *const *)b;
+    if (x->process != y->process) return x->process < y->process ? -1 : 1;
+    if (x->what != y->what) return x->what < y->what ? -1 : 1;
+    if (x->object != y->object) return x->object < y->object ? -1 : 1;
+    return x->kind < y->kind ? -1 : x->kind > y->kind;
+}
+
+static int by_position(const void *a, const void *b)
+{
+    const struct trace_record *x = *(const struct trace_record *const *)a;
+    const struct trace_record *y = *(const struct trace_record *const *)b;
+    return (x > y) - (x < y);
+}
+
+/* Whether the record's process has started the device: other programs, such as those that a script
+ * calls, may keep their threads. */
+static bool used_device(const struct trace *trace, const struct trace_record *record)
+{
+    for (size_t i = 0; i < trace->count; i++)
+        if (trace->records[i].kind == TRACE_SETTING && trace->records[i].process == record->process)
+            return true;
+    return false;
+}
+
+/* What was made by the submission, can be given back, and was not; in the order of being made. */
+static const struct trace_record **find_leaks(const struct trace *trace, size_t *count)
+{
+    const struct trace_record **sorted = calloc(trace->count + 1, sizeof *sorted);
+    size_t objects = 0, left = 0;
+
+    *count = 0;
+    if (sorted == NULL) return NULL;
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct trace_record *r = &trace->records[i];
+        if ((r->kind == TRACE_CREATE || r->kind == TRACE_DESTROY) && trace_held(r->what) != NULL)
+            sorted[objects++] = r;
+    }
+    qsort(sorted, objects, sizeof *sorted, by_object);
+    for (size_t i = 0; i < objects; i++) {
+        const struct trace_record *r = sorted[i], *next = i + 1 < objects ? sorted[i + 1] : NULL;
+        bool ended = next != NULL && next->kind == TRACE_DESTROY && next->process == r->process &&
+                     next->what == r->what && next->object == r->object;
+        if (r->kind != TRACE_CREATE || ended || (r->flags & TRACE_IMPLICIT)) continue;
+        if (r->what != TRACE_THREAD || used_device(trace, r)) sorted[left++] = r;
+    }
+    qsort(sorted, left, sizeof *sorted, by_position);
+    *count = left;
+    return sorted;
+}
+
+struct leak {
+    uint32_t what;
+    char place[PLACE_SIZE];
+    uint64_t count, bytes;
+};
+
+static bool add_leaks(struct findings *findings, struct places *places, const struct trace *trace)
+{
+    size_t count, groups = 0;
+    bool whole = false;
+    const struct trace_record **leaked = find_leaks(trace, &count);
+    struct leak *leaks = calloc(count + 1, sizeof *leaks);
+
+    if (leaked == NULL || leaks == NULL) goto done;
+    for (size_t i = 0; i < count; i++) {
+        struct leak *leak = &leaks[groups];
+        size_t k = 0;
+        leak->what = leaked[i]->what;
+        leak->place[0] = '\0';
+        places_call(places, leaked[i], leak->place, sizeof leak->place);
+        while (k < groups &&
+               (leaks[k].what != leak->what || strcmp(leaks[k].place, leak->place) != 0))
+            k++;
+        if (k == groups) groups++;
+        leaks[k].count++;
+        leaks[k].bytes += leaked[i]->bytes;
+    }
+    for (size_t i = 0; i < groups; i++) {
+        struct finding finding = {.kind = "leak", .count = 1};
+        char leak[256];
+        trace_leak_sentence(leaks[i].what, leaks[i].count, leaks[i].bytes, leak, sizeof leak);
+        snprintf(finding.sentence, sizeof finding.sentence, "%s It is %s by %s.", leak,
+                 trace_held(leaks[i].what)->ended, trace_held(leaks[i].what)->by);
+        snprintf(finding.place, sizeof finding.place, "%s", leaks[i].place);
+        if (!add(findings, &finding)) goto done;
+    }
+    whole = true;
+done:
+    free(leaked);
+    free(leaks);
+    return whole;
+}
+
+/* ---- writing ------------------------------------------------------------------------------- */
+
+static void write_indented(FILE *out, const char *label, const char *text)
+{
+    int used = fprintf(out, "%*s%s", WRAP_INDENT, "", label);
+    wrap_write(out, text, used > 0 ? (size_t)used : 0);
+}
+
+/* Why a kind of finding matters and what helps is said with the `first` of it. */
+static void write_finding(FILE *out, const struct finding *finding, bool first)
+{
+    char more[PLACE_SIZE + 64] = "";
+    int used = fprintf(out, "%s%s%s: ", finding->place, finding->place[0] != '\0' ? ": " : "",
+                       finding->kind);
+    wrap_write(out, finding->sentence, used > 0 ? (size_t)used : 0);
+    if (finding->asked[0] != '\0')
+        snprintf(more, sizeof more, "Started by the call at %s.", finding->asked);
+    if (finding->count > 1)
+        snprintf(more + strlen(more), sizeof more - strlen(more), "%sSeen %" PRIu64 " times.",
+                 more[0] != '\0' ? " " : "", finding->count);
+    if (more[0] != '\0') write_indented(out, "", more);
+    const struct trace_finding *words = first ? trace_finding_find(finding->kind) : NULL;
+    if (words != NULL) {
+        write_indented(out, "Why:  ", words->why);
+        write_indented(out, "Hint: ", words->hint);
+    }
+    if (finding->hint != NULL) write_indented(out, "Hint: ", finding->hint);
+}
+
+static bool is_first_of_kind(const struct findings *findings, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(findings->rows[i].kind, findings->rows[index].kind) == 0) return false;
+    return true;
+}
+
+/* "overlap: ./vec: 3 findings: out of bounds (1), leak (2)" */
+static void write_summary(FILE *out, const struct findings *findings, const char *program)
+{
+    fprintf(out, "overlap: %s: %zu finding%s", program, findings->count,
+            findings->count == 1 ? "" : "s");
+    const char *separator = ": ";
+    for (size_t i = 0; i < findings->count; i++) {
+        const char *kind = findings->rows[i].kind;
+        size_t alike = 0;
+        if (!is_first_of_kind(findings, i)) continue;
+        for (size_t k = i; k < findings->count; k++)
+            alike += strcmp(findings->rows[k].kind, kind) == 0;
+        fprintf(out, "%s%s (%zu)", separator, kind, alike);
+        separator = ", ";
+    }
+    fputc('\n', out);
+}
+
+static bool device_was_used(const struct trace *trace)
+{
+    for (size_t i = 0; i < trace->count; i++)
+        if (trace->records[i].kind == TRACE_SETTING) return true;
+    return false;
+}
+
+int report_write(FILE *out, const struct trace *trace, const struct report_run *run)
+{
+    struct findings findings = {NULL, 0};
+    int result = -1;
+    struct places *places = places_open(trace);
+
+    if (places == NULL) return -1;
+    for (size_t i = 0; i < trace->count; i++)
+        if (trace->records[i].kind == TRACE_FINDING &&
+            !add_found(&findings, places, &trace->records[i]))
+            goto done;
+    /* With records missing, what looks like a leak may be none. */
+    if (run->succeeded && trace->dropped == 0 && !add_leaks(&findings, places, trace)) goto done;
+
+    for (size_t i = 0; i < findings.count; i++)
+        write_finding(out, &findings.rows[i], is_first_of_kind(&findings, i));
+    if (findings.count > 0 && places_lines_missed(places))
+        fprintf(out, "overlap: for the lines of your source, build it with nvcc -g -lineinfo\n");
+    if (trace->dropped > 0)
+        fprintf(out,
+                "overlap: %s made and released more objects than are kept (%" PRIu64
+                " records too many): leaks are not looked for, and findings may be missing\n",
+                run->program, trace->dropped);
+    if (findings.count > 0)
+        write_summary(out, &findings, run->program);
+    else if (!run->names_cuda && !device_was_used(trace))
+        fprintf(out,
+                "overlap: %s made no CUDA call that reached the software device. If it should "
+                "have, see that what it runs is built with nvcc -cudart shared\n",
+                run->program);
+    result = (int)findings.count;
+done:
+    places_close(places);
+    free(findings.rows);
+    return result;
+}

@@ -1,0 +1,155 @@
+#include "emulator/driver/core/environment.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct environment current;
+
+const struct environment *environment(void)
+{
+    return &current;
+}
+
+/* ---- numbers ----------------------------------------------------------------------------- */
+
+enum { MEGABYTE = 20, GIGABYTE = 30 };
+
+static const struct number {
+    const char *name;
+    uint64_t *value;
+    uint64_t low, high, normal;
+    bool size; /* K, M or G may follow */
+    const char *range, *instead;
+} numbers[] = {
+    {"OVERLAP_MEMORY", &current.memory, 1ull << MEGABYTE, 64ull << GIGABYTE, 4ull << GIGABYTE, true,
+     "a size from 1M to 64G (such as 512M or 4G)", "4G"},
+    {"OVERLAP_WORKERS", &current.workers, 1, 64, 0, false, "a number from 1 to 64",
+     "one per processor"},
+    /* About a minute of one core; the lessons' kernels take a thousandth of it. */
+    {"OVERLAP_INSTRUCTION_LIMIT", &current.instruction_limit, 1, UINT64_MAX, 4000000000u, false,
+     "a number of warp instructions", "4000000000"},
+    {"CUDA_DEVICE_MAX_CONNECTIONS", &current.connections, 1, 32, 8, false, "a number from 1 to 32",
+     "8"},
+};
+
+static unsigned unit_of(char letter)
+{
+    switch (letter) {
+    case 'k':
+    case 'K':
+        return 10;
+    case 'm':
+    case 'M':
+        return MEGABYTE;
+    case 'g':
+    case 'G':
+        return GIGABYTE;
+    default:
+        return 0;
+    }
+}
+
+/* Digits, perhaps a unit, and nothing else; false also for what no 64 bits hold. */
+static bool read_number(const char *text, bool size, uint64_t *value)
+{
+    *value = 0;
+    if (*text < '0' || *text > '9') return false;
+    for (; *text >= '0' && *text <= '9'; text++) {
+        const unsigned digit = (unsigned)(*text - '0');
+        if (*value > (UINT64_MAX - digit) / 10) return false;
+        *value = 10 * *value + digit;
+    }
+    const unsigned shift = size ? unit_of(*text) : 0;
+    if (shift > 0) text++;
+    if (*value > UINT64_MAX >> shift) return false;
+    *value <<= shift;
+    return *text == '\0';
+}
+
+static void number_read(const struct number *number)
+{
+    const char *text = getenv(number->name);
+    *number->value = number->normal;
+    if (text == NULL || *text == '\0') return;
+    uint64_t value;
+    if (read_number(text, number->size, &value) && value >= number->low && value <= number->high)
+        *number->value = value;
+    else
+        fprintf(stderr, "overlap: %s=%.40s is not %s; using %s\n", number->name, text,
+                number->range, number->instead);
+}
+
+/* ---- words ------------------------------------------------------------------------------- */
+
+static void order_read(void)
+{
+    static const char random[] = "random";
+    const char *text = getenv("OVERLAP_ORDER");
+    current.order = TIMELINE_LATEST;
+    current.seed = 0;
+    if (text == NULL || *text == '\0' || strcmp(text, "latest") == 0) return;
+    if (strcmp(text, "earliest") == 0) {
+        current.order = TIMELINE_EARLIEST;
+        return;
+    }
+    if (strncmp(text, random, sizeof random - 1) == 0) {
+        const char *seed = text + sizeof random - 1;
+        current.seed = 1;
+        if (*seed == '\0' || (*seed == ':' && read_number(seed + 1, false, &current.seed))) {
+            current.order = TIMELINE_RANDOM;
+            return;
+        }
+        current.seed = 0;
+    }
+    fprintf(stderr,
+            "overlap: OVERLAP_ORDER=%.40s is none of latest, earliest, random:SEED (a number); "
+            "using latest\n",
+            text);
+}
+
+static void blocking_read(void)
+{
+    const char *text = getenv("CUDA_LAUNCH_BLOCKING");
+    uint64_t value = 0;
+    current.launch_blocking = false;
+    if (text == NULL || *text == '\0') return;
+    if (read_number(text, false, &value))
+        current.launch_blocking = value != 0;
+    else
+        fprintf(stderr, "overlap: CUDA_LAUNCH_BLOCKING=%.40s is not 0 or 1; using 0\n", text);
+}
+
+/* The list ends at its first entry that names no device; there is one, 0. Naming it twice is an
+ * error of its own (as an H100's driver has it). */
+static void visible_read(void)
+{
+    const char *text = getenv("CUDA_VISIBLE_DEVICES");
+    current.refusal = CUDA_SUCCESS;
+    if (text == NULL) return;
+    static const char uuid[] = "GPU-4f766572-6c61-7000-6465-766963652030";
+    unsigned named = 0;
+    for (const char *at = text; named < 2; at++) {
+        const size_t length = strcspn(at, ",");
+        const bool number = length == 1 && *at == '0';
+        const bool start_of_uuid = length > 4 && length < sizeof uuid && !strncmp(at, uuid, length);
+        if (!number && !start_of_uuid) break;
+        named++;
+        at += length;
+        if (*at == '\0') break;
+    }
+    if (named == 1) return;
+    current.refusal = named == 0 ? CUDA_ERROR_NO_DEVICE : CUDA_ERROR_INVALID_DEVICE;
+    fprintf(stderr,
+            "overlap: CUDA_VISIBLE_DEVICES=%.40s leaves no device: the software device is "
+            "number 0\n",
+            text);
+}
+
+void environment_read(void)
+{
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) number_read(&numbers[i]);
+    order_read();
+    blocking_read();
+    visible_read();
+}

@@ -1,0 +1,163 @@
+/* The calls that led to a call: for whoever reads the trace, so that a line is found in the
+ * submission's own source even where it calls CUDA through a template of a header or a library.
+ *
+ * Stacks are numbered by what they hold, so that a loop is one stack. Nothing is allocated and no
+ * lock of the dynamic linker's is waited for under ours: a signal handler comes here as well. */
+#include "emulator/driver/driver.h"
+
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <unwind.h>
+
+enum {
+    STACKS = 4096, /* of more, the record names the caller alone */
+    SLOTS = 2 * STACKS,
+    MODULES = 256,
+};
+
+static struct {
+    pthread_mutex_t lock;
+    uint32_t count, module_count;
+    uint16_t slots[SLOTS]; /* open addressing; 0: free */
+    struct stack {
+        uint64_t addresses[TRACE_STACK_DEPTH];
+        uint32_t count;
+    } stacks[STACKS];
+    struct module {
+        uint64_t begin, end;
+        bool ours;
+    } modules[MODULES];
+} known = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void stack_after_fork(void)
+{
+    pthread_mutex_init(&known.lock, NULL);
+    known.count = known.module_count = 0; /* records are by process: the child's begin again */
+    memset(known.slots, 0, sizeof known.slots);
+}
+
+/* ---- modules ------------------------------------------------------------------------------ */
+
+struct module_search {
+    uint64_t address;
+    struct module found;
+    uint64_t base;
+    char path[TRACE_TEXT_SIZE];
+};
+
+static int look_at_module(struct dl_phdr_info *info, size_t size, void *data)
+{
+    struct module_search *search = data;
+    uint64_t begin = UINT64_MAX, end = 0;
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        if (part->p_type != PT_LOAD) continue;
+        uint64_t from = info->dlpi_addr + part->p_vaddr;
+        if (from < begin) begin = from;
+        if (from + part->p_memsz > end) end = from + part->p_memsz;
+    }
+    if (search->address < begin || search->address >= end) return 0;
+    search->found = (struct module){.begin = begin, .end = end};
+    search->base = info->dlpi_addr;
+    trace_copy_string(search->path, sizeof search->path, info->dlpi_name);
+    return 1;
+}
+
+/* Whether the library is one of the two that make up the device. */
+static bool is_ours(uint64_t begin, uint64_t end, const char *path)
+{
+    const uint64_t here = (uint64_t)(uintptr_t)is_ours;
+    const char *name = strrchr(path, '/');
+    return (begin <= here && here < end) ||
+           (name != NULL && strncmp(name, "/libcudart.so.", 14) == 0);
+}
+
+/* The module that holds `address`; one that is met for the first time is recorded. */
+static const struct module *module_of(uint64_t address)
+{
+    for (uint32_t i = 0; i < known.module_count; i++)
+        if (known.modules[i].begin <= address && address < known.modules[i].end)
+            return &known.modules[i];
+    struct module_search search = {.address = address};
+    if (known.module_count == MODULES || dl_iterate_phdr(look_at_module, &search) == 0) return NULL;
+    struct trace_record record = {.kind = TRACE_MODULE, .address = search.base};
+    if (search.path[0] == '\0') { /* the program itself */
+        ssize_t length = readlink("/proc/self/exe", search.path, sizeof search.path - 1);
+        search.path[length > 0 ? length : 0] = '\0';
+    }
+    search.found.ours = is_ours(search.found.begin, search.found.end, search.path);
+    trace_copy_string(record.text, sizeof record.text, search.path);
+    trace_put(driver.trace, &record);
+    known.modules[known.module_count] = search.found;
+    return &known.modules[known.module_count++];
+}
+
+/* ---- stacks ------------------------------------------------------------------------------- */
+
+struct walk {
+    struct stack stack;
+    uint64_t from;  /* innermost address: put first, before the walk */
+    bool submitted; /* the walk has left our own functions */
+};
+
+static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *data)
+{
+    struct walk *walk = data;
+    uint64_t address = (uint64_t)_Unwind_GetIP(context);
+    if (address == 0 || walk->stack.count == TRACE_STACK_DEPTH) return _URC_END_OF_STACK;
+    if (!walk->submitted) {
+        const struct module *module = module_of(address - 1);
+        if (module != NULL && module->ours) return _URC_NO_REASON;
+        walk->submitted = true;
+    }
+    if (address == walk->from && walk->stack.count == 1) return _URC_NO_REASON;
+    walk->stack.addresses[walk->stack.count++] = address;
+    return _URC_NO_REASON;
+}
+
+static uint32_t hash(const struct stack *stack)
+{
+    uint64_t sum = 0xcbf29ce484222325ull; /* FNV-1a, by word */
+    for (uint32_t i = 0; i < stack->count; i++)
+        sum = (sum ^ stack->addresses[i]) * 0x100000001b3ull;
+    return (uint32_t)(sum ^ (sum >> 29));
+}
+
+static void record_stack(const struct stack *stack, uint32_t number)
+{
+    struct trace_record record = {.kind = TRACE_STACK, .object = number};
+    trace_stack_set(&record, stack->addresses, stack->count);
+    for (uint32_t i = 0; i < stack->count; i++) module_of(stack->addresses[i] - 1);
+    trace_put(driver.trace, &record);
+}
+
+static uint32_t number_of(const struct stack *stack)
+{
+    uint32_t slot = hash(stack) % SLOTS;
+    for (; known.slots[slot] != 0; slot = (slot + 1) % SLOTS) {
+        const struct stack *there = &known.stacks[known.slots[slot] - 1];
+        if (there->count == stack->count && memcmp(there->addresses, stack->addresses,
+                                                   stack->count * sizeof stack->addresses[0]) == 0)
+            return known.slots[slot];
+    }
+    if (known.count == STACKS) return 0;
+    known.stacks[known.count++] = *stack;
+    known.slots[slot] = (uint16_t)known.count;
+    record_stack(stack, known.count);
+    return known.count;
+}
+
+uint32_t stack_note(uint64_t caller)
+{
+    struct walk walk = {.from = caller};
+    if (!trace_wants(driver.trace, TRACE_STACK)) return 0;
+    if (caller != 0) walk.stack.addresses[walk.stack.count++] = caller;
+    pthread_mutex_lock(&known.lock);
+    _Unwind_Backtrace(take_frame, &walk);
+    uint32_t number = walk.stack.count > 0 ? number_of(&walk.stack) : 0;
+    pthread_mutex_unlock(&known.lock);
+    return number;
+}

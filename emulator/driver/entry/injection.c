@@ -1,0 +1,160 @@
+#include "emulator/driver/entry/injection.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* ---- what fails, and how --------------------------------------------------------------------- */
+
+enum way {
+    RESOURCES,
+    LAUNCH,
+    LATE,
+    NO_DEVICE,
+    BAD_DEVICE,
+    BUSY,
+    NOT_FOUND,
+    BAD_FUNCTION,
+    BAD_SYMBOL,
+};
+
+static const struct {
+    CUresult code;
+    const char *as_if;
+} ways[] = {
+    [RESOURCES] = {CUDA_ERROR_OUT_OF_MEMORY, "there were no memory or other resource left for it"},
+    [LAUNCH] = {CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "there were no resources for the launch"},
+    [LATE] = {CUDA_ERROR_LAUNCH_FAILED, "work that was asked for earlier had failed"},
+    [NO_DEVICE] = {CUDA_ERROR_NO_DEVICE, "there were no device"},
+    [BAD_DEVICE] = {CUDA_ERROR_INVALID_DEVICE, "there were no such device"},
+    [BUSY] = {CUDA_ERROR_DEVICE_UNAVAILABLE, "the device were not available"},
+    [NOT_FOUND] = {CUDA_ERROR_NOT_FOUND, "there were nothing of that name"},
+    [BAD_FUNCTION] = {(CUresult)98, "the device had no such function"}, /* the runtime's alone, */
+    [BAD_SYMBOL] = {(CUresult)13, "the device had no such variable"},   /* and so is this */
+};
+
+struct row {
+    const char *name;
+    enum way way;
+};
+
+static const struct row rows[] = {
+#define INJECTION(name, way) {#name, way},
+#include "emulator/driver/entry/injection.def"
+#undef INJECTION
+};
+
+static int compare(const void *name, const void *row)
+{
+    return strcmp(name, ((const struct row *)row)->name);
+}
+
+static const struct row *find(const char *name)
+{
+    return bsearch(name, rows, sizeof rows / sizeof *rows, sizeof *rows, compare);
+}
+
+/* ---- which one --------------------------------------------------------------------------------
+ */
+
+enum { NAME_SIZE = 64 };
+
+static struct {
+    bool read;
+    char name[NAME_SIZE]; /* empty: of all functions */
+    unsigned long number; /* 0: none fails */
+    pid_t process;        /* that read it */
+    /* Calls so far that could have been the one. In memory that forked processes share. */
+    atomic_ulong *count;
+} wanted;
+
+/* "12" or "cudaMalloc:12". */
+static bool read_wanted(const char *text)
+{
+    const char *colon = strchr(text, ':');
+    const size_t length = colon != NULL ? (size_t)(colon - text) : 0;
+    const char *digits = colon != NULL ? colon + 1 : text;
+    if (length >= sizeof wanted.name || digits[strspn(digits, "0123456789")] != '\0') return false;
+    memcpy(wanted.name, text, length);
+    wanted.name[length] = '\0';
+    wanted.number = strtoul(digits, NULL, 10);
+    return wanted.number > 0 && (colon == NULL || find(wanted.name) != NULL);
+}
+
+void injection_begin(void)
+{
+    const char *text = getenv("OVERLAP_FAIL");
+    if (wanted.read || text == NULL || *text == '\0') return;
+    wanted.read = true;
+    wanted.process = getpid();
+    void *shared = MAP_FAILED;
+    if (!read_wanted(text))
+        fprintf(stderr,
+                "overlap: OVERLAP_FAIL=%.60s is neither a number from 1 nor FUNCTION:NUMBER with a "
+                "function that can fail; no call is made to fail\n",
+                text);
+    else
+        shared = mmap(NULL, sizeof *wanted.count, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
+        wanted.number = 0;
+    else
+        wanted.count = shared;
+}
+
+__attribute__((constructor)) static void library_loaded(void)
+{
+    injection_begin();
+}
+
+/* Counts the call; true for the one. */
+static bool is_wanted(const char *name)
+{
+    if (wanted.number == 0 || (wanted.name[0] != '\0' && strcmp(name, wanted.name) != 0))
+        return false;
+    return atomic_fetch_add(wanted.count, 1) + 1 == wanted.number;
+}
+
+CUresult injection_strikes(void)
+{
+    char name[NAME_SIZE];
+    if (thread.depth != 1 || thread.in_host_function) return CUDA_SUCCESS;
+    if (wanted.number == 0 && !trace_wants(driver.trace, TRACE_CALL)) return CUDA_SUCCESS;
+    call_plain_name(name, sizeof name, thread.call.name);
+    const struct row *row = find(name);
+    if (row == NULL) return CUDA_SUCCESS;
+    thread.call.injection = TRACE_CAN_FAIL;
+    if (!is_wanted(name)) return CUDA_SUCCESS;
+    thread.call.injection |= TRACE_MADE_TO_FAIL;
+    thread.call.as_if = ways[row->way].as_if;
+    thread.call.stack = stack_note((uint64_t)(uintptr_t)thread.call.caller);
+    fprintf(stderr, "overlap: %s is made to fail with error %d, as if %s\n", name,
+            (int)ways[row->way].code, ways[row->way].as_if);
+    struct context *context = thread_context();
+    if (row->way == LATE && context != NULL && context->alive)
+        context_fail(context, ways[row->way].code);
+    return ways[row->way].code;
+}
+
+int overlap_call_fault(void)
+{
+    if (driver.forked) return 0;
+    pthread_mutex_lock(&driver.lock);
+    const CUresult code = injection_strikes();
+    pthread_mutex_unlock(&driver.lock);
+    return (int)code;
+}
+
+void injection_end(void)
+{
+    if (wanted.number == 0 || wanted.process != getpid()) return;
+    const unsigned long count = atomic_load(wanted.count);
+    if (count >= wanted.number) return;
+    fprintf(stderr,
+            "overlap: no call was made to fail: OVERLAP_FAIL asks for number %lu of %s%s, "
+            "and there were %lu\n",
+            wanted.number, wanted.name[0] != '\0' ? "" : "those that can", wanted.name, count);
+}

@@ -1,0 +1,13 @@
+/* The public names of libcuda.so.1 that are supported: one wrapper per row of driver.def. */
+#include "emulator/driver/driver.h"
+
+#define PUBLIC __attribute__((visibility("default")))
+
+#define ROW(name, implementation, since, needs, parameters, arguments)                             \
+    PUBLIC CUresult CUDAAPI name parameters                                                        \
+    {                                                                                              \
+        CUresult outcome = driver_enter(#name, needs, __builtin_return_address(0));                \
+        if (outcome == CUDA_SUCCESS) outcome = driver_##implementation arguments;                  \
+        return driver_leave(outcome);                                                              \
+    }
+#include "emulator/driver/entry/driver.def"

@@ -1,0 +1,101 @@
+#include "emulator/driver/findings/page_guard.h"
+#include "emulator/driver/findings/in_flight.h"
+#include "emulator/driver/findings/unfinished.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "emulator/memory/page_guard.h"
+
+enum { PATIENCE_MS = 100 };
+
+static struct {
+    struct raised {
+        uint64_t shield, region;
+        struct timeline_when when;
+    } * raised;
+    size_t count, room;
+} shields;
+
+/* Called in the signal handler of whoever touched. */
+static void touched(uint64_t address, bool is_store, uint64_t pc)
+{
+    struct timespec until;
+    if (driver.forked || thread.locked) return;
+    /* Not for ever: a worker that runs a kernel for a thread that holds the lock must get on. */
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += PATIENCE_MS * 1000000l;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    if (pthread_mutex_timedlock(&driver.lock, &until) != 0) return;
+    races_host_touch(is_store ? RACES_WRITE : RACES_READ, address, pc);
+    pthread_mutex_unlock(&driver.lock);
+}
+
+void page_guards_begin(void)
+{
+    page_guard_install(touched);
+}
+
+void page_guards_raise(const struct timeline_op *op, enum races_mode mode,
+                       const struct races_rows *rows)
+{
+    const struct memory_region *region = memory_find(rows->address);
+    if (op == NULL || region == NULL || !races_watching()) return;
+    if (region->kind != MEMORY_PINNED && region->kind != MEMORY_MANAGED) return;
+    if (rows->height > 1 || rows->depth > 1) return; /* what lies between rows is not in use */
+    if (shields.count == shields.room) {
+        const size_t room = shields.room ? shields.room * 2 : 64;
+        struct raised *raised = reallocarray(shields.raised, room, sizeof *raised);
+        if (raised == NULL) return;
+        shields.raised = raised;
+        shields.room = room;
+    }
+    const uint64_t shield =
+        page_guard_raise(region, rows->address, rows->width, mode == RACES_READ);
+    if (shield == 0) return;
+    shields.raised[shields.count++] =
+        (struct raised){.shield = shield, .region = region->id, .when = timeline_op_when(op)};
+}
+
+void page_guards_sweep(void)
+{
+    size_t kept = 0;
+    in_flight_sweep();
+    for (size_t i = 0; i < shields.count; i++) {
+        const struct raised raised = shields.raised[i];
+        if (timeline_host_knows(driver.timeline, raised.when))
+            page_guard_drop(raised.shield);
+        else
+            shields.raised[kept++] = raised;
+    }
+    shields.count = kept;
+}
+
+void page_guards_conversed(const struct timeline_op *op)
+{
+    size_t kept = 0;
+    in_flight_conversed(op);
+    unfinished_conversed(op);
+    for (size_t i = 0; i < shields.count; i++) {
+        const struct raised raised = shields.raised[i];
+        if (timeline_happens_before(raised.when, op))
+            page_guard_drop(raised.shield);
+        else
+            shields.raised[kept++] = raised;
+    }
+    shields.count = kept;
+}
+
+void page_guards_forget(const struct memory_region *region)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < shields.count; i++) {
+        const struct raised raised = shields.raised[i];
+        if (raised.region == region->id)
+            page_guard_drop(raised.shield);
+        else
+            shields.raised[kept++] = raised;
+    }
+    shields.count = kept;
+}

@@ -1,0 +1,57 @@
+/* driver_races: tells races what operations, kernels and the host touch, and says in a sentence
+ * what races finds.
+ *
+ * Accesses are told when they happen: an operation's as it runs, the host's in the call that makes
+ * them. Whether two are ordered is not decided here. OVERLAP_RACES=off turns all of it off.
+ */
+#ifndef OVERLAP_DRIVER_FINDINGS_RACES_H
+#define OVERLAP_DRIVER_FINDINGS_RACES_H
+
+#include "emulator/driver/driver.h"
+#include "emulator/exec/check/footprint.h"
+#include "emulator/exec/exec.h"
+#include "emulator/races/races.h"
+
+/* Called by cuInit, with the timeline made. false: no memory. */
+bool races_begin(void);
+
+/* Rows of `width` bytes from `address` on: as an API function describes them. */
+struct races_rows {
+    uint64_t address;
+    uint64_t width, pitch, height; /* bytes, bytes, rows */
+    uint64_t slice, depth;         /* bytes, slices */
+};
+
+/* The operation, which is running, touches them. */
+void races_operation(struct operation *operation, enum races_mode mode,
+                     const struct races_rows *rows);
+/* The host touches them inside the call that it is in. */
+void races_host(enum races_mode mode, const struct races_rows *rows);
+
+/* Host code touches a byte outside of any call; `pc` is the instruction. */
+void races_host_touch(enum races_mode mode, uint64_t address, uint64_t pc);
+/* Is anything recorded at all? */
+bool races_watching(void);
+
+/* For the operation's launch, of a kernel that converses (exec_function_info) or not. NULL when
+ * nothing is to be recorded. */
+struct exec_footprint *races_footprint(struct operation *operation, bool converses);
+/* A kernel pauses that will go on touching what its footprint says, or it goes on (`goes_on`);
+ * nothing else touches memory in between but the host. NULL is fine. */
+void races_pause(const struct exec_footprint *footprint, bool goes_on);
+/* What a launch has touched, of a kernel that converses (exec_function_info) or not. Takes the
+ * footprint over; NULL is fine. */
+void races_launch(struct operation *operation, struct exec_footprint *footprint, bool converses);
+
+/* The region ends, by the call that the host is in. */
+void races_release(const struct memory_region *region);
+/* It has ended, and who ended it has been told. */
+void races_forget_region(const struct memory_region *region);
+
+/* "kernel add", "the copy to the device", of an operation's record. */
+void describe_operation(const struct trace_record *record, char *text, size_t size);
+
+/* The operation is released: whoever it raced with may still name it. */
+void races_operation_end(struct operation *operation);
+
+#endif

@@ -1,0 +1,125 @@
+#include "emulator/driver/findings/unchecked.h"
+
+#include "emulator/driver/findings/races.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TOLD = 64 }; /* failed calls that are known to have been told */
+
+static const struct row {
+    const char *name;
+    unsigned kind;
+} rows[] = {
+#define OBJECT_MEMORY MISSING_MEMORY
+#define MAKES(function, what) {#function, OBJECT_##what},
+#include "emulator/driver/entry/making.def"
+#undef MAKES
+#undef OBJECT_MEMORY
+};
+
+static int compare(const void *name, const void *row)
+{
+    return strcmp(name, ((const struct row *)row)->name);
+}
+
+void unchecked_call_ended(int code)
+{
+    char name[TRACE_NAME_SIZE];
+    if (code == CUDA_ERROR_NOT_READY || (code == CUDA_SUCCESS && !thread.misses)) return;
+    call_plain_name(name, sizeof name, thread.call.name);
+    if (strcmp(name, "cudaGetLastError") == 0) {
+        /* Who takes the error has looked at it. */
+        for (size_t i = 0; i < sizeof thread.missing / sizeof *thread.missing; i++)
+            if (thread.missing[i].code == code) thread.missing[i].name = NULL;
+        return;
+    }
+    const struct row *row = bsearch(name, rows, sizeof rows / sizeof *rows, sizeof *rows, compare);
+    if (row == NULL) return;
+    if (code == CUDA_SUCCESS) {
+        thread.missing[row->kind].name = NULL;
+        return;
+    }
+    thread.misses = true;
+    thread.missing[row->kind] =
+        (struct missing){.name = row->name,
+                         .code = code,
+                         .caller = (uint64_t)(uintptr_t)thread.call.caller,
+                         .request = thread.call.request,
+                         .stack = stack_note((uint64_t)(uintptr_t)thread.call.caller)};
+}
+
+static bool gives_back(const char *name)
+{
+    static const char *const words[] = {"Destroy", "Free", "Unload", "Release", "Unregister"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(name, words[i]) != NULL) return true;
+    return false;
+}
+
+/* The first call that it hurts is enough. */
+static bool is_told(const struct missing *missing)
+{
+    static uint64_t told[TOLD];
+    static size_t count;
+    for (size_t i = 0; i < TOLD; i++)
+        if (told[i] == missing->request) return true;
+    told[count++ % TOLD] = missing->request;
+    return false;
+}
+
+static void report(const struct missing *missing, const char *what, uint64_t caller)
+{
+    if (driver.failed != CUDA_SUCCESS) return; /* by work that was asked for earlier */
+    if (is_told(missing)) return;
+    struct trace_record record = {.kind = TRACE_FINDING,
+                                  .code = missing->code,
+                                  .request = missing->request,
+                                  .caller = missing->caller,
+                                  .stack = missing->stack,
+                                  .count = 1};
+    trace_copy_string(record.name, sizeof record.name, "error ignored");
+    snprintf(
+        record.text, sizeof record.text,
+        "%s failed here with error %d, and the program went on: %s, by the call before 0x%llx, "
+        "needs what it should have made",
+        missing->name, missing->code, what, (unsigned long long)caller);
+    finding_put(&record);
+}
+
+void unchecked_hurts(unsigned kind)
+{
+    const struct missing *missing = &thread.missing[kind];
+    char name[TRACE_NAME_SIZE];
+    if (kind == OBJECT_KERNEL)
+        unchecked_hurts(OBJECT_FUNCTION); /* where the one goes, so does the other */
+    if (missing->name == NULL || thread.depth == 0) return;
+    call_plain_name(name, sizeof name, thread.call.name);
+    if (!gives_back(name)) report(missing, name, (uint64_t)(uintptr_t)thread.call.caller);
+}
+
+/* Can a pointer that was never filled lead there? */
+static bool leads_to_nothing(uint64_t address)
+{
+    const enum memory_miss miss = memory_explain(address).kind;
+    return memory_find(address) == NULL && (miss == MEMORY_MISS_NULL || miss == MEMORY_MISS_HOST);
+}
+
+void unchecked_hurts_by_address(uint64_t address)
+{
+    if (leads_to_nothing(address)) unchecked_hurts(MISSING_MEMORY);
+}
+
+void unchecked_take_along(struct operation *operation)
+{
+    operation->missing = thread.missing[MISSING_MEMORY];
+}
+
+void unchecked_hurts_operation(const struct operation *operation, uint64_t address)
+{
+    char what[96];
+    if (operation->missing.name == NULL || !leads_to_nothing(address)) return;
+    describe_operation(&operation->record, what, sizeof what);
+    report(&operation->missing, what, operation->record.caller);
+}

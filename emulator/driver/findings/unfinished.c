@@ -1,0 +1,188 @@
+#include "emulator/driver/findings/unfinished.h"
+
+#include "emulator/driver/findings/races.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { EXPECTED = 4096 };
+
+static struct {
+    atomic_ullong failed; /* the request number of the last call that failed */
+    int exit_status;
+    /* The latest piece of work of each call in each stream. */
+    struct expected {
+        struct timeline_when when;
+        struct trace_record record;
+        uint64_t stream_caller, count;
+    } * expected;
+    size_t count;
+} end;
+
+static void note_exit(int status, void *unused)
+{
+    (void)unused;
+    end.exit_status = status;
+}
+
+void unfinished_begin(void)
+{
+    on_exit(note_exit, NULL);
+}
+
+void unfinished_call_failed(void)
+{
+    atomic_store(&end.failed, thread.call.request);
+}
+
+/* Has a call failed since the one of that number? */
+static bool failed_since(uint64_t request)
+{
+    return driver.failed != CUDA_SUCCESS || atomic_load(&end.failed) > request;
+}
+
+/* ---- work --------------------------------------------------------------------------------- */
+
+static bool is_known(const struct expected *expected)
+{
+    return timeline_host_knows(driver.timeline, expected->when);
+}
+
+static void forget_known(void)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < end.count; i++)
+        if (!is_known(&end.expected[i])) end.expected[kept++] = end.expected[i];
+    end.count = kept;
+}
+
+void unfinished_expects(const struct operation *operation, const struct timeline_op *op)
+{
+    const struct trace_record *record = &operation->record;
+    if (!races_watching()) return;
+    if (end.expected == NULL) end.expected = calloc(EXPECTED, sizeof *end.expected);
+    if (end.expected == NULL) return;
+    size_t i = 0;
+    while (i < end.count && (end.expected[i].record.caller != record->caller ||
+                             end.expected[i].record.stream != record->stream))
+        i++;
+    if (i == EXPECTED) forget_known();
+    if (end.count == EXPECTED) return;
+    if (i >= end.count) {
+        i = end.count++;
+        end.expected[i].count = 0;
+    } else if (is_known(&end.expected[i])) {
+        end.expected[i].count = 0;
+    }
+    end.expected[i].when = timeline_op_when(op);
+    end.expected[i].record = *record;
+    end.expected[i].stream_caller = operation->stream_caller;
+    end.expected[i].count++;
+}
+
+void unfinished_conversed(const struct timeline_op *op)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < end.count; i++)
+        if (!timeline_happens_before(end.expected[i].when, op))
+            end.expected[kept++] = end.expected[i];
+    end.count = kept;
+}
+
+static void report(const struct expected *expected, const char *until)
+{
+    const struct trace_record *asked = &expected->record;
+    struct trace_record record = {.kind = TRACE_FINDING,
+                                  .context = asked->context,
+                                  .stream = asked->stream,
+                                  .request = asked->request,
+                                  .caller = asked->caller,
+                                  .stack = asked->stack,
+                                  .count = expected->count};
+    char what[96], stream[96] = "in a default stream";
+    describe_operation(asked, what, sizeof what);
+    if (expected->stream_caller != 0)
+        snprintf(stream, sizeof stream, "in the stream made by the call before 0x%llx",
+                 (unsigned long long)expected->stream_caller);
+    trace_copy_string(record.name, sizeof record.name, "work left unfinished");
+    snprintf(record.text, sizeof record.text,
+             "%s (%s) was asked for here, and nobody waited for its end until %s", what, stream,
+             until);
+    finding_put(&record);
+}
+
+void unfinished_of_context(const struct context *context)
+{
+    char until[96];
+    snprintf(until, sizeof until, "its context was destroyed, by the call before 0x%llx",
+             (unsigned long long)(uintptr_t)thread.call.caller);
+    for (size_t i = end.count; i-- > 0;) {
+        const struct expected expected = end.expected[i];
+        if (expected.record.context != context->object.id) continue;
+        if (!is_known(&expected) && !failed_since(expected.record.request))
+            report(&expected, until);
+        end.expected[i] = end.expected[--end.count];
+    }
+}
+
+/* ---- events ------------------------------------------------------------------------------- */
+
+/* Has any stream of the current context but that one work that the host does not know to be done?
+ */
+static bool others_work(const struct stream *but)
+{
+    const struct context *context = thread_context();
+    if (context == NULL || !context->alive) return false;
+    for (const struct object *object = context->objects; object != NULL; object = object->next) {
+        if (object->kind != OBJECT_STREAM) continue;
+        const struct stream *stream = (const struct stream *)object;
+        const struct timeline_op *last = timeline_stream_last(stream->time);
+        if (stream != but && last != NULL &&
+            !timeline_host_knows(driver.timeline, timeline_op_when(last)))
+            return true;
+    }
+    return false;
+}
+
+void unfinished_waits_for_nothing(struct event *event, const struct stream *stream)
+{
+    if (event->waited != 0 || !others_work(stream)) return;
+    event->waited = (uint64_t)(uintptr_t)thread.call.caller;
+    event->waited_stack = stack_note(event->waited);
+    event->waited_request = thread.call.request;
+}
+
+void unfinished_of_event(const struct event *event)
+{
+    if (event->waited == 0 || event->tried || failed_since(event->request)) return;
+    struct trace_record record = {.kind = TRACE_FINDING,
+                                  .object = event->object.id,
+                                  .context = event->object.context->object.id,
+                                  .request = event->waited_request,
+                                  .caller = event->waited,
+                                  .stack = event->waited_stack,
+                                  .count = 1};
+    char what[192];
+    describe_object(&event->object, what, sizeof what);
+    trace_copy_string(record.name, sizeof record.name, "event never recorded");
+    snprintf(record.text, sizeof record.text,
+             "this waits for %s, which was never recorded, neither before nor later: the wait was "
+             "for nothing",
+             what);
+    finding_put(&record);
+}
+
+/* ---- the process -------------------------------------------------------------------------- */
+
+void unfinished_of_process(void)
+{
+    const size_t buckets = sizeof driver.buckets / sizeof *driver.buckets;
+    if (end.exit_status != 0) return;
+    for (size_t i = 0; i < end.count; i++)
+        if (!is_known(&end.expected[i]) && !failed_since(end.expected[i].record.request))
+            report(&end.expected[i], "the process ended");
+    for (size_t i = 0; i < buckets; i++)
+        for (struct object *object = driver.buckets[i]; object != NULL; object = object->bucket)
+            if (object->kind == OBJECT_EVENT) unfinished_of_event((struct event *)object);
+}

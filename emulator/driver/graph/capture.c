@@ -1,0 +1,531 @@
+/* Stream capture: work meant for a stream becomes nodes of a graph. A stream takes part from
+ * cuStreamBeginCapture, or from a wait for an event that the capture recorded, until the capture
+ * ends. Whatever would connect captured work with work that runs is an error, and invalidates the
+ * capture: nothing but its end is possible then. */
+#include "emulator/driver/graph/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- parts ------------------------------------------------------------------------------- */
+
+/* A stream's or an event's part in a capture. NULL: no memory. */
+static struct captured *part_make(struct capture *capture, struct stream *stream)
+{
+    struct captured *part = calloc(1, sizeof *part);
+    if (part == NULL) return NULL;
+    part->capture = capture;
+    part->stream = stream;
+    part->stream_id = stream != NULL ? stream->object.id : 0;
+    part->next = capture->parts;
+    capture->parts = part;
+    return part;
+}
+
+/* A stream's part ends; an event's stays, to say that the event was captured. */
+static void part_leave(struct captured *part)
+{
+    graph_nodes_clear(&part->tips);
+    part->capture = NULL;
+    if (part->stream_id == 0) return;
+    if (part->stream != NULL) part->stream->captured = NULL;
+    free(part);
+}
+
+static void part_remove(struct captured *part)
+{
+    if (part->capture == NULL) return;
+    struct captured **link = &part->capture->parts;
+    while (*link != part) link = &(*link)->next;
+    *link = part->next;
+}
+
+/* Adds to `tips` what is not there yet. */
+static CUresult tips_add(struct graph_nodes *tips, const struct graph_nodes *more)
+{
+    for (size_t i = 0; i < more->count; i++)
+        if (!graph_nodes_have(tips, more->list[i]) && !graph_nodes_add(tips, more->list[i]))
+            return CUDA_ERROR_OUT_OF_MEMORY;
+    return CUDA_SUCCESS;
+}
+
+void capture_forget_event(struct event *event)
+{
+    struct captured *part = event->captured;
+    if (part == NULL) return;
+    part_remove(part);
+    graph_nodes_clear(&part->tips);
+    free(part);
+    event->captured = NULL;
+}
+
+/* Ends a capture for all that take part. A graph that is not handed out goes with it. */
+static void capture_end(struct capture *capture, bool keep_graph)
+{
+    struct capture **link = &driver.captures;
+    while (*link != capture) link = &(*link)->next;
+    *link = capture->next;
+    capture->graph->capturing = false;
+    if (!keep_graph && !capture->borrowed) graph_end(capture->graph);
+    while (capture->parts != NULL) {
+        struct captured *part = capture->parts;
+        capture->parts = part->next;
+        part_leave(part);
+    }
+    free(capture);
+}
+
+/* Its work in a capture that goes on stays, and has to be joined. */
+void capture_forget_stream(struct stream *stream)
+{
+    struct captured *part = stream->captured;
+    if (part == NULL) return;
+    if (part->capture->origin == stream)
+        capture_end(part->capture, false);
+    else
+        part->stream = NULL;
+}
+
+/* ---- what is permitted ------------------------------------------------------------------- */
+
+static CUresult invalidate(struct capture *capture, CUresult code, const char *why)
+{
+    capture->invalid = true;
+    finding("stream capture", code,
+            "%s; this ends the capture of stream %llu: cuStreamEndCapture will return an error "
+            "and no graph",
+            why, (unsigned long long)capture->origin->object.id);
+    return code;
+}
+
+static bool is_legacy(const struct stream *stream)
+{
+    return stream == stream->object.context->legacy;
+}
+
+static bool is_blocking(const struct stream *stream)
+{
+    return !(stream->flags & CU_STREAM_NON_BLOCKING);
+}
+
+/* The legacy default stream stands for all blocking streams of its context, captured ones too. */
+static CUresult check_legacy(const struct context *context)
+{
+    CUresult code = CUDA_SUCCESS;
+    for (struct capture *capture = driver.captures; capture != NULL; capture = capture->next) {
+        for (const struct captured *part = capture->parts; part != NULL; part = part->next) {
+            if (part->stream == NULL || part->stream->object.context != context ||
+                !is_blocking(part->stream))
+                continue;
+            code = invalidate(capture, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+                              "the default stream was used while a blocking stream is being "
+                              "captured, on which it implicitly depends");
+            break;
+        }
+    }
+    return code;
+}
+
+CUresult capture_check_work(const struct stream *stream)
+{
+    if (driver.captures == NULL) return CUDA_SUCCESS;
+    if (is_legacy(stream)) return check_legacy(stream->object.context);
+    if (stream->captured != NULL && stream->captured->capture->invalid)
+        return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    return CUDA_SUCCESS;
+}
+
+CUresult capture_check_wait(const struct stream *stream)
+{
+    if (driver.captures == NULL) return CUDA_SUCCESS;
+    if (is_legacy(stream)) TRY(check_legacy(stream->object.context));
+    if (stream->captured != NULL)
+        return invalidate(stream->captured->capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                          "a stream that is being captured was queried or waited for, but "
+                          "captured work does not run");
+    return capture_check_unsafe();
+}
+
+CUresult capture_check_context(const struct context *context)
+{
+    CUresult code = CUDA_SUCCESS;
+    for (struct capture *capture = driver.captures; capture != NULL; capture = capture->next)
+        if (capture->origin->object.context == context)
+            code = invalidate(capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                              "the context was synchronised while one of its streams is being "
+                              "captured, but captured work does not run");
+    return code;
+}
+
+CUresult capture_check_unsafe(void)
+{
+    CUresult code = CUDA_SUCCESS;
+    if (thread.capture_mode == CU_STREAM_CAPTURE_MODE_RELAXED) return code;
+    for (struct capture *capture = driver.captures; capture != NULL; capture = capture->next) {
+        const bool mine = capture->thread == thread.number;
+        const bool prohibits = mine ? capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED
+                                    : capture->mode == CU_STREAM_CAPTURE_MODE_GLOBAL &&
+                                          thread.capture_mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
+        if (prohibits && !capture->invalid)
+            code = invalidate(capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                              "a call with an effect of its own, which launching the graph would "
+                              "not repeat, was made during a capture");
+        else if (prohibits)
+            code = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
+    return code;
+}
+
+CUresult capture_check_event(const struct event *event)
+{
+    const struct captured *part = event->captured;
+    if (part == NULL) return capture_check_unsafe();
+    if (part->capture == NULL) return CUDA_ERROR_INVALID_VALUE;
+    return invalidate(part->capture, CUDA_ERROR_CAPTURED_EVENT,
+                      "an event that was recorded during a capture was queried or waited for, "
+                      "but captured work does not run");
+}
+
+CUresult capture_check_elapsed(const struct event *event)
+{
+    if (event->captured == NULL) return CUDA_SUCCESS;
+    return event->captured->capture != NULL ? CUDA_ERROR_CAPTURED_EVENT : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult capture_refuse(const struct stream *stream, CUresult code)
+{
+    if (code == CUDA_SUCCESS || stream->captured == NULL) return code;
+    return invalidate(stream->captured->capture, code,
+                      "work was refused in a stream that is being captured");
+}
+
+/* ---- adding ------------------------------------------------------------------------------ */
+
+/* A new node behind the stream's tips, which it then replaces. */
+static CUresult tip_make(const struct stream *stream, CUgraphNodeType type,
+                         struct graph_node **made)
+{
+    struct captured *part = stream->captured;
+    struct graph_node *node = graph_node_make(part->capture->graph, type);
+    if (node == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    for (size_t i = 0; i < part->tips.count; i++) {
+        if (graph_edge_add(part->tips.list[i], node)) continue;
+        graph_node_end(node);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    *made = node;
+    return CUDA_SUCCESS;
+}
+
+static CUresult tip_set(const struct stream *stream, struct graph_node *node, CUresult code)
+{
+    struct graph_nodes *tips = &stream->captured->tips;
+    const size_t before = tips->count;
+    if (code == CUDA_SUCCESS && before == 0 && !graph_nodes_add(tips, node))
+        code = CUDA_ERROR_OUT_OF_MEMORY;
+    if (code != CUDA_SUCCESS) {
+        graph_node_end(node);
+        return code;
+    }
+    tips->list[0] = node;
+    tips->count = 1;
+    return CUDA_SUCCESS;
+}
+
+CUresult capture_take(struct operation *operation, const struct stream *stream,
+                      const struct timeline_work *work)
+{
+    CUgraphNodeType type;
+    struct graph_node *node;
+    CUresult code = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    if (graph_type_of(operation, &type))
+        code = tip_make(stream, type, &node);
+    else
+        invalidate(stream->captured->capture, code,
+                   "work of a kind that no graph can hold was put into a stream that is being "
+                   "captured");
+    if (code == CUDA_SUCCESS) {
+        node->priority = stream->priority;
+        code = tip_set(stream, node, graph_node_take(node, operation, work));
+        if (code == CUDA_SUCCESS) return CUDA_SUCCESS;
+    }
+    operation_drop(operation);
+    return code;
+}
+
+CUresult capture_add(const struct stream *stream, CUgraphNodeParams *params)
+{
+    struct graph_node *node;
+    TRY(tip_make(stream, params->type, &node));
+    return tip_set(stream, node, graph_node_set(node, params));
+}
+
+/* ---- events ------------------------------------------------------------------------------ */
+
+CUresult capture_record(struct event *event, struct stream *stream, bool external)
+{
+    struct captured *part = stream->captured;
+    if (external)
+        return capture_add(stream, &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+                                                        .eventRecord = {(CUevent)event}});
+    capture_forget_event(event);
+    event->captured = part_make(part->capture, NULL);
+    if (event->captured == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    return tips_add(&event->captured->tips, &part->tips);
+}
+
+CUresult capture_wait(struct stream *stream, struct event *event, bool external)
+{
+    struct captured *part = stream->captured, *recorded = event->captured;
+    if (external && part != NULL)
+        return capture_add(stream, &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT,
+                                                        .eventWait = {(CUevent)event}});
+    if (recorded == NULL && event->record == NULL) return CUDA_SUCCESS; /* it stands for no work */
+    if (recorded == NULL)
+        return invalidate(part->capture, CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
+                          "a stream that is being captured was made to wait for an event that was "
+                          "not recorded in the capture");
+    if (recorded->capture == NULL && part == NULL) return CUDA_ERROR_INVALID_VALUE;
+    if (recorded->capture == NULL)
+        return invalidate(part->capture, CUDA_ERROR_INVALID_VALUE,
+                          "a stream that is being captured was made to wait for an event of a "
+                          "capture that has ended");
+    if (recorded->capture->invalid) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    if (part != NULL && part->capture != recorded->capture) {
+        invalidate(recorded->capture, CUDA_ERROR_STREAM_CAPTURE_MERGE,
+                   "an event of one capture was waited for in another");
+        return invalidate(part->capture, CUDA_ERROR_STREAM_CAPTURE_MERGE,
+                          "an event of one capture was waited for in another");
+    }
+    if (part == NULL && is_legacy(stream))
+        return invalidate(recorded->capture, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+                          "the default stream was made to wait for captured work, but cannot be "
+                          "captured");
+    if (part == NULL) {
+        part = part_make(recorded->capture, stream);
+        if (part == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+        stream->captured = part;
+    }
+    return tips_add(&part->tips, &recorded->tips);
+}
+
+/* ---- beginning and ending ---------------------------------------------------------------- */
+
+static CUresult begin(CUstream handle, CUstreamCaptureMode mode, CUgraph graph_handle,
+                      const CUgraphNode *dependencies, const CUgraphEdgeData *data, size_t count)
+{
+    struct stream *stream;
+    struct graph *graph = NULL;
+    struct captured *part = NULL;
+    TRY(stream_resolve(handle, &stream));
+    if ((unsigned)mode > CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_ERROR_INVALID_VALUE;
+    if (is_legacy(stream)) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    if (stream->captured != NULL) return CUDA_ERROR_ILLEGAL_STATE;
+    if (graph_handle != NULL) {
+        TRY(graph_find(graph_handle, &graph));
+        if (graph->capturing) return CUDA_ERROR_INVALID_VALUE;
+        TRY(graph_check_dependencies(graph, dependencies, data, count));
+    }
+    struct capture *capture = calloc(1, sizeof *capture);
+    if (capture == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    capture->borrowed = graph != NULL;
+    capture->graph = graph != NULL ? graph : graph_make();
+    if (capture->graph == NULL) {
+        free(capture);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    capture->graph->capturing = true;
+    capture->origin = stream;
+    capture->mode = mode;
+    capture->thread = thread.number;
+    capture->id = ++driver.ids;
+    capture->next = driver.captures;
+    driver.captures = capture;
+    part = part_make(capture, stream);
+    stream->captured = part;
+    for (size_t i = 0; part != NULL && i < count; i++)
+        if (!graph_nodes_add(&part->tips, (struct graph_node *)dependencies[i])) part = NULL;
+    if (part != NULL) return CUDA_SUCCESS;
+    capture_end(capture, false);
+    return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult driver_cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode)
+{
+    return begin(hStream, mode, NULL, NULL, NULL, 0);
+}
+
+CUresult driver_cuStreamBeginCapture(CUstream hStream)
+{
+    return begin(hStream, CU_STREAM_CAPTURE_MODE_GLOBAL, NULL, NULL, NULL, 0);
+}
+
+CUresult driver_cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph,
+                                            const CUgraphNode *dependencies,
+                                            const CUgraphEdgeData *dependencyData,
+                                            size_t numDependencies, CUstreamCaptureMode mode)
+{
+    NEED_POINTER(hGraph);
+    return begin(hStream, mode, hGraph, dependencies, dependencyData, numDependencies);
+}
+
+/* Marks what `tips` come after, themselves included. */
+static CUresult mark_ancestors(struct graph *graph, const struct graph_nodes *tips)
+{
+    struct graph_nodes todo = {0};
+    CUresult code = CUDA_SUCCESS;
+    for (struct graph_node *node = graph->first; node != NULL; node = node->next) node->mark = 0;
+    code = tips_add(&todo, tips);
+    for (size_t i = 0; i < todo.count; i++) todo.list[i]->mark = 1;
+    for (size_t i = 0; i < todo.count && code == CUDA_SUCCESS; i++) {
+        const struct graph_nodes *before = &todo.list[i]->before;
+        for (size_t k = 0; k < before->count; k++) {
+            if (before->list[k]->mark != 0) continue;
+            before->list[k]->mark = 1;
+            if (!graph_nodes_add(&todo, before->list[k])) code = CUDA_ERROR_OUT_OF_MEMORY;
+        }
+    }
+    graph_nodes_clear(&todo);
+    return code;
+}
+
+/* Every stream's work must have been joined: its last nodes come before the origin's last. */
+static CUresult check_joined(const struct capture *capture)
+{
+    TRY(mark_ancestors(capture->graph, &capture->origin->captured->tips));
+    for (const struct captured *part = capture->parts; part != NULL; part = part->next) {
+        if (part->stream_id == 0) continue;
+        for (size_t i = 0; i < part->tips.count; i++) {
+            if (part->tips.list[i]->mark != 0) continue;
+            finding("stream capture", CUDA_ERROR_STREAM_CAPTURE_UNJOINED,
+                    "stream %llu got work in the capture that stream %llu has not been made to "
+                    "wait for: record an event behind it, and wait for that in stream %llu before "
+                    "the capture ends",
+                    (unsigned long long)part->stream_id,
+                    (unsigned long long)capture->origin->object.id,
+                    (unsigned long long)capture->origin->object.id);
+            return CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
+        }
+    }
+    return CUDA_SUCCESS;
+}
+
+/* Ends the capture in any case but one, that of another stream; without `phGraph`, for nothing. */
+CUresult driver_cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
+{
+    struct stream *stream;
+    if (phGraph != NULL) *phGraph = NULL;
+    TRY(stream_resolve(hStream, &stream));
+    if (stream->captured == NULL) return CUDA_ERROR_ILLEGAL_STATE;
+    struct capture *capture = stream->captured->capture;
+    if (capture->origin != stream)
+        return invalidate(capture, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED,
+                          "a capture was ended in another stream than it began in");
+    const bool elsewhere =
+        capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && capture->thread != thread.number;
+    CUresult code = elsewhere          ? CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD
+                    : capture->invalid ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+                                       : check_joined(capture);
+    struct graph *graph = capture->graph;
+    const bool wanted = code == CUDA_SUCCESS && phGraph != NULL;
+    capture_end(capture, wanted);
+    if (wanted) *phGraph = (CUgraph)graph;
+    return code;
+}
+
+/* ---- asking ------------------------------------------------------------------------------ */
+
+CUresult driver_cuStreamGetCaptureInfo_v3(CUstream hStream,
+                                          CUstreamCaptureStatus *captureStatus_out,
+                                          cuuint64_t *id_out, CUgraph *graph_out,
+                                          const CUgraphNode **dependencies_out,
+                                          const CUgraphEdgeData **edgeData_out,
+                                          size_t *numDependencies_out)
+{
+    struct stream *stream;
+    NEED_POINTER(captureStatus_out);
+    if (edgeData_out != NULL && dependencies_out == NULL) return CUDA_ERROR_INVALID_VALUE;
+    TRY(stream_resolve(hStream, &stream));
+    if (is_legacy(stream)) {
+        for (const struct capture *c = driver.captures; c != NULL; c = c->next)
+            for (const struct captured *part = c->parts; part != NULL; part = part->next)
+                if (part->stream != NULL && is_blocking(part->stream) &&
+                    part->stream->object.context == stream->object.context)
+                    return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+    }
+    struct captured *part = stream->captured;
+    *captureStatus_out = part == NULL             ? CU_STREAM_CAPTURE_STATUS_NONE
+                         : part->capture->invalid ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
+                                                  : CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    if (*captureStatus_out != CU_STREAM_CAPTURE_STATUS_ACTIVE) return CUDA_SUCCESS;
+    if (id_out != NULL) *id_out = part->capture->id;
+    if (graph_out != NULL) *graph_out = (CUgraph)part->capture->graph;
+    if (dependencies_out != NULL) *dependencies_out = (const CUgraphNode *)part->tips.list;
+    if (numDependencies_out != NULL) *numDependencies_out = part->tips.count;
+    if (edgeData_out != NULL) *edgeData_out = NULL; /* every edge is an ordinary one */
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuStreamGetCaptureInfo_v2(CUstream hStream,
+                                          CUstreamCaptureStatus *captureStatus_out,
+                                          cuuint64_t *id_out, CUgraph *graph_out,
+                                          const CUgraphNode **dependencies_out,
+                                          size_t *numDependencies_out)
+{
+    return driver_cuStreamGetCaptureInfo_v3(hStream, captureStatus_out, id_out, graph_out,
+                                            dependencies_out, NULL, numDependencies_out);
+}
+
+CUresult driver_cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+                                       cuuint64_t *id_out)
+{
+    return driver_cuStreamGetCaptureInfo_v3(hStream, captureStatus_out, id_out, NULL, NULL, NULL,
+                                            NULL);
+}
+
+CUresult driver_cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus)
+{
+    return driver_cuStreamGetCaptureInfo(hStream, captureStatus, NULL);
+}
+
+CUresult driver_cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNode *dependencies,
+                                                     const CUgraphEdgeData *dependencyData,
+                                                     size_t numDependencies, unsigned int flags)
+{
+    struct stream *stream;
+    struct graph_nodes tips = {0};
+    if (flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES) return CUDA_ERROR_INVALID_VALUE;
+    TRY(stream_resolve(hStream, &stream));
+    struct captured *part = stream->captured;
+    if (part == NULL) return CUDA_ERROR_ILLEGAL_STATE;
+    if (part->capture->invalid) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    TRY(graph_check_dependencies(part->capture->graph, dependencies, dependencyData,
+                                 numDependencies));
+    CUresult code = CUDA_SUCCESS;
+    if (flags == CU_STREAM_ADD_CAPTURE_DEPENDENCIES) code = tips_add(&tips, &part->tips);
+    for (size_t i = 0; i < numDependencies && code == CUDA_SUCCESS; i++) {
+        struct graph_node *node = (struct graph_node *)dependencies[i];
+        if (!graph_nodes_have(&tips, node) && !graph_nodes_add(&tips, node))
+            code = CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    graph_nodes_clear(code == CUDA_SUCCESS ? &part->tips : &tips);
+    if (code == CUDA_SUCCESS) part->tips = tips;
+    return code;
+}
+
+CUresult driver_cuStreamUpdateCaptureDependencies(CUstream hStream, CUgraphNode *dependencies,
+                                                  size_t numDependencies, unsigned int flags)
+{
+    return driver_cuStreamUpdateCaptureDependencies_v2(hStream, dependencies, NULL, numDependencies,
+                                                       flags);
+}
+
+CUresult driver_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
+{
+    NEED_POINTER(mode);
+    if ((unsigned)*mode > CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_ERROR_INVALID_VALUE;
+    CUstreamCaptureMode previous = thread.capture_mode;
+    thread.capture_mode = *mode;
+    *mode = previous;
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,424 @@
+/* Graphs: their nodes and edges, looking at them, copying them. What a node does is
+ * graph/node.c, executable graphs are graph/exec.c. */
+#include "emulator/driver/graph/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- sets of nodes ----------------------------------------------------------------------- */
+
+bool graph_nodes_add(struct graph_nodes *nodes, struct graph_node *node)
+{
+    if (nodes->count == nodes->room) {
+        size_t room = nodes->room ? nodes->room * 2 : 4;
+        struct graph_node **list = reallocarray(nodes->list, room, sizeof *list);
+        if (list == NULL) return false;
+        nodes->list = list;
+        nodes->room = room;
+    }
+    nodes->list[nodes->count++] = node;
+    return true;
+}
+
+bool graph_nodes_have(const struct graph_nodes *nodes, const struct graph_node *node)
+{
+    for (size_t i = 0; i < nodes->count; i++)
+        if (nodes->list[i] == node) return true;
+    return false;
+}
+
+void graph_nodes_remove(struct graph_nodes *nodes, const struct graph_node *node)
+{
+    for (size_t i = 0; i < nodes->count; i++) {
+        if (nodes->list[i] != node) continue;
+        nodes->count--;
+        memmove(&nodes->list[i], &nodes->list[i + 1], (nodes->count - i) * sizeof *nodes->list);
+        return;
+    }
+}
+
+void graph_nodes_clear(struct graph_nodes *nodes)
+{
+    free(nodes->list);
+    *nodes = (struct graph_nodes){0};
+}
+
+bool graph_edge_add(struct graph_node *from, struct graph_node *to)
+{
+    if (!graph_nodes_add(&from->after, to)) return false;
+    if (graph_nodes_add(&to->before, from)) return true;
+    from->after.count--;
+    return false;
+}
+
+/* ---- handles ----------------------------------------------------------------------------- */
+
+CUresult graph_find(CUgraph handle, struct graph **graph)
+{
+    *graph = object_find(handle, OBJECT_GRAPH);
+    if (*graph == NULL) return CUDA_ERROR_INVALID_VALUE;
+    thread.call.object = (*graph)->object.id;
+    return CUDA_SUCCESS;
+}
+
+CUresult graph_node_find(CUgraphNode handle, struct graph_node **node)
+{
+    *node = object_find(handle, OBJECT_GRAPH_NODE);
+    return *node != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult graph_exec_find(CUgraphExec handle, struct graph_exec **exec)
+{
+    *exec = object_find(handle, OBJECT_GRAPH_EXEC);
+    if (*exec == NULL) return CUDA_ERROR_INVALID_VALUE;
+    thread.call.object = (*exec)->object.id;
+    return CUDA_SUCCESS;
+}
+
+/* Edges carry nothing but order here: programmatic launches are not among what they may say. */
+static CUresult check_edge(const CUgraphEdgeData *data)
+{
+    static const CUgraphEdgeData ordinary;
+    if (data == NULL || memcmp(data, &ordinary, sizeof ordinary) == 0) return CUDA_SUCCESS;
+    finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
+            "edges between graph nodes with ports or of programmatic type are not supported by "
+            "the software device");
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult graph_check_dependencies(const struct graph *graph, const CUgraphNode *dependencies,
+                                  const CUgraphEdgeData *data, size_t count)
+{
+    if (count > 0 && dependencies == NULL) return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < count; i++) {
+        struct graph_node *node;
+        TRY(graph_node_find(dependencies[i], &node));
+        if (node->graph != graph) return CUDA_ERROR_INVALID_VALUE;
+        TRY(check_edge(data != NULL ? &data[i] : NULL));
+        for (size_t k = 0; k < i; k++)
+            if (dependencies[k] == dependencies[i]) return CUDA_ERROR_INVALID_VALUE;
+    }
+    return CUDA_SUCCESS;
+}
+
+/* ---- life -------------------------------------------------------------------------------- */
+
+struct graph *graph_make(void)
+{
+    struct graph *graph = calloc(1, sizeof *graph);
+    if (graph != NULL) object_add(&graph->object, OBJECT_GRAPH, NULL);
+    return graph;
+}
+
+void graph_end(struct graph *graph)
+{
+    while (graph->first != NULL) graph_node_end(graph->first);
+    for (size_t i = 0; i < graph->user_count; i++) user_object_release(graph->users[i]);
+    object_remove(&graph->object);
+    free(graph->users);
+    free(graph->order);
+    object_free(&graph->object);
+}
+
+/* What is not known of a graph or of what is embedded in it: the same walk finds it in both. */
+struct graph_node *graph_node_of_source(const struct graph *graph, uint64_t source)
+{
+    for (struct graph_node *node = graph->first; node != NULL; node = node->next) {
+        if (node->source == source) return node;
+        struct graph_node *inner =
+            node->child != NULL ? graph_node_of_source(node->child, source) : NULL;
+        if (inner != NULL) return inner;
+    }
+    return NULL;
+}
+
+CUresult graph_copy(const struct graph *graph, struct graph **copy)
+{
+    CUresult code = CUDA_ERROR_OUT_OF_MEMORY;
+    struct graph *made = graph_make();
+    if (made == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    for (struct graph_node *node = graph->first; node != NULL; node = node->next) {
+        struct graph_node *twin = graph_node_make(made, node->params.type);
+        if (twin == NULL) goto failed;
+        node->pair = twin;
+        twin->source = node->object.id;
+        twin->disabled = node->disabled;
+        twin->priority = node->priority;
+        code = graph_node_copy(twin, node);
+        if (code != CUDA_SUCCESS) goto failed;
+    }
+    /* Both lists of edges keep their own order. */
+    code = CUDA_ERROR_OUT_OF_MEMORY;
+    for (struct graph_node *node = graph->first; node != NULL; node = node->next) {
+        for (size_t i = 0; i < node->before.count; i++)
+            if (!graph_nodes_add(&node->pair->before, node->before.list[i]->pair)) goto failed;
+        for (size_t i = 0; i < node->after.count; i++)
+            if (!graph_nodes_add(&node->pair->after, node->after.list[i]->pair)) goto failed;
+    }
+    if (!user_objects_share(graph, made)) goto failed;
+    *copy = made;
+    return CUDA_SUCCESS;
+
+failed:
+    graph_end(made);
+    return code;
+}
+
+CUresult graph_sort(const struct graph *graph, struct graph_node ***order,
+                    struct graph_node **offender)
+{
+    size_t sorted = 0;
+    struct graph_node **list = calloc(graph->count + 1, sizeof *list);
+    if (list == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    for (struct graph_node *node = graph->first; node != NULL; node = node->next) {
+        node->mark = node->before.count;
+        if (node->mark == 0) list[sorted++] = node;
+    }
+    for (size_t i = 0; i < sorted; i++)
+        for (size_t k = 0; k < list[i]->after.count; k++)
+            if (--list[i]->after.list[k]->mark == 0) list[sorted++] = list[i]->after.list[k];
+    if (sorted == graph->count) {
+        *order = list;
+        return CUDA_SUCCESS;
+    }
+    for (struct graph_node *node = graph->first; node != NULL; node = node->next)
+        if (node->mark > 0) *offender = node;
+    free(list);
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult driver_cuGraphCreate(CUgraph *phGraph, unsigned int flags)
+{
+    NEED_POINTER(phGraph);
+    if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    struct graph *graph = graph_make();
+    if (graph == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    thread.call.object = graph->object.id;
+    *phGraph = (CUgraph)graph;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph)
+{
+    struct graph *graph, *copy;
+    NEED_POINTER(phGraphClone);
+    TRY(graph_find(originalGraph, &graph));
+    if (graph_has_memory(graph)) return CUDA_ERROR_NOT_SUPPORTED;
+    TRY(graph_copy(graph, &copy));
+    *phGraphClone = (CUgraph)copy;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuGraphDestroy(CUgraph hGraph)
+{
+    struct graph *graph;
+    TRY(graph_find(hGraph, &graph));
+    if (graph->capturing) return CUDA_ERROR_ILLEGAL_STATE;
+    if (graph->holder != NULL) return CUDA_ERROR_INVALID_VALUE;
+    graph_end(graph);
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuGraphDestroyNode(CUgraphNode hNode)
+{
+    struct graph_node *node;
+    TRY(graph_node_find(hNode, &node));
+    if (node->graph->capturing) return CUDA_ERROR_ILLEGAL_STATE;
+    if (graph_has_memory(node->graph)) return CUDA_ERROR_NOT_SUPPORTED;
+    graph_node_end(node);
+    return CUDA_SUCCESS;
+}
+
+/* ---- looking ----------------------------------------------------------------------------- */
+
+/* How the API returns lists: without `list` the number; with it as many as `*count` has room for,
+ * the rest NULL, and how many there were. */
+static CUresult answer_nodes(const struct graph_nodes *nodes, CUgraphNode *list,
+                             CUgraphEdgeData *data, size_t *count)
+{
+    NEED_POINTER(count);
+    if (list == NULL && data != NULL) return CUDA_ERROR_INVALID_VALUE;
+    const size_t room = *count;
+    if (list != NULL)
+        for (size_t i = 0; i < room; i++)
+            list[i] = i < nodes->count ? (CUgraphNode)nodes->list[i] : NULL;
+    if (data != NULL) memset(data, 0, room * sizeof *data);
+    *count = list == NULL || nodes->count < room ? nodes->count : room;
+    return CUDA_SUCCESS;
+}
+
+/* All nodes of a graph, or those that depend on nothing. */
+static CUresult answer_graph(CUgraph handle, bool roots_only, CUgraphNode *list, size_t *count)
+{
+    struct graph *graph;
+    struct graph_nodes nodes = {0};
+    CUresult code = CUDA_SUCCESS;
+    TRY(graph_find(handle, &graph));
+    for (struct graph_node *node = graph->first; node != NULL && code == CUDA_SUCCESS;
+         node = node->next) {
+        if (roots_only && node->before.count > 0) continue;
+        if (!graph_nodes_add(&nodes, node)) code = CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    if (code == CUDA_SUCCESS) code = answer_nodes(&nodes, list, NULL, count);
+    graph_nodes_clear(&nodes);
+    return code;
+}
+
+CUresult driver_cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes)
+{
+    return answer_graph(hGraph, false, nodes, numNodes);
+}
+
+CUresult driver_cuGraphGetRootNodes(CUgraph hGraph, CUgraphNode *rootNodes, size_t *numRootNodes)
+{
+    return answer_graph(hGraph, true, rootNodes, numRootNodes);
+}
+
+CUresult driver_cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to,
+                                   CUgraphEdgeData *edgeData, size_t *numEdges)
+{
+    struct graph *graph;
+    size_t count = 0;
+    NEED_POINTER(numEdges);
+    TRY(graph_find(hGraph, &graph));
+    if ((from == NULL) != (to == NULL) || (from == NULL && edgeData != NULL))
+        return CUDA_ERROR_INVALID_VALUE;
+    for (struct graph_node *node = graph->first; node != NULL; node = node->next) {
+        for (size_t i = 0; i < node->after.count; i++, count++) {
+            if (from == NULL || count >= *numEdges) continue;
+            from[count] = (CUgraphNode)node;
+            to[count] = (CUgraphNode)node->after.list[i];
+        }
+    }
+    if (from != NULL)
+        for (size_t i = count; i < *numEdges; i++) from[i] = to[i] = NULL;
+    if (edgeData != NULL) memset(edgeData, 0, *numEdges * sizeof *edgeData);
+    if (from == NULL || count < *numEdges) *numEdges = count;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuGraphGetEdges(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to,
+                                size_t *numEdges)
+{
+    return driver_cuGraphGetEdges_v2(hGraph, from, to, NULL, numEdges);
+}
+
+CUresult driver_cuGraphNodeGetDependencies_v2(CUgraphNode hNode, CUgraphNode *dependencies,
+                                              CUgraphEdgeData *edgeData, size_t *numDependencies)
+{
+    struct graph_node *node;
+    TRY(graph_node_find(hNode, &node));
+    return answer_nodes(&node->before, dependencies, edgeData, numDependencies);
+}
+
+CUresult driver_cuGraphNodeGetDependencies(CUgraphNode hNode, CUgraphNode *dependencies,
+                                           size_t *numDependencies)
+{
+    return driver_cuGraphNodeGetDependencies_v2(hNode, dependencies, NULL, numDependencies);
+}
+
+CUresult driver_cuGraphNodeGetDependentNodes_v2(CUgraphNode hNode, CUgraphNode *dependentNodes,
+                                                CUgraphEdgeData *edgeData,
+                                                size_t *numDependentNodes)
+{
+    struct graph_node *node;
+    TRY(graph_node_find(hNode, &node));
+    return answer_nodes(&node->after, dependentNodes, edgeData, numDependentNodes);
+}
+
+CUresult driver_cuGraphNodeGetDependentNodes(CUgraphNode hNode, CUgraphNode *dependentNodes,
+                                             size_t *numDependentNodes)
+{
+    return driver_cuGraphNodeGetDependentNodes_v2(hNode, dependentNodes, NULL, numDependentNodes);
+}
+
+CUresult driver_cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type)
+{
+    struct graph_node *node;
+    NEED_POINTER(type);
+    TRY(graph_node_find(hNode, &node));
+    *type = node->params.type;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuGraphNodeFindInClone(CUgraphNode *phNode, CUgraphNode hOriginalNode,
+                                       CUgraph hClonedGraph)
+{
+    struct graph_node *node;
+    struct graph *clone;
+    NEED_POINTER(phNode);
+    TRY(graph_node_find(hOriginalNode, &node));
+    TRY(graph_find(hClonedGraph, &clone));
+    struct graph_node *found = graph_node_of_source(clone, node->object.id);
+    if (found == NULL) return CUDA_ERROR_INVALID_VALUE;
+    *phNode = (CUgraphNode)found;
+    return CUDA_SUCCESS;
+}
+
+/* ---- edges ------------------------------------------------------------------------------- */
+
+/* Both ends of edge `i`, which must be two nodes of `graph`. */
+static CUresult ends_find(const struct graph *graph, CUgraphNode from, CUgraphNode to,
+                          struct graph_node **first, struct graph_node **second)
+{
+    TRY(graph_node_find(from, first));
+    TRY(graph_node_find(to, second));
+    if ((*first)->graph != graph || (*second)->graph != graph || *first == *second)
+        return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS;
+}
+
+static CUresult change_edges(CUgraph handle, const CUgraphNode *from, const CUgraphNode *to,
+                             const CUgraphEdgeData *data, size_t count, bool add)
+{
+    struct graph *graph;
+    struct graph_node *first, *second;
+    TRY(graph_find(handle, &graph));
+    if (count == 0) return CUDA_SUCCESS;
+    NEED_POINTER(from);
+    NEED_POINTER(to);
+    if (!add && graph_has_memory(graph)) return CUDA_ERROR_NOT_SUPPORTED;
+    /* All or nothing. */
+    for (size_t i = 0; i < count; i++) {
+        TRY(ends_find(graph, from[i], to[i], &first, &second));
+        TRY(check_edge(data != NULL ? &data[i] : NULL));
+        bool there = graph_nodes_have(&first->after, second);
+        for (size_t k = 0; k < i; k++)
+            if (from[k] == from[i] && to[k] == to[i]) there = add;
+        if (there == add) return CUDA_ERROR_INVALID_VALUE;
+    }
+    for (size_t i = 0; i < count; i++) {
+        ends_find(graph, from[i], to[i], &first, &second);
+        if (add && !graph_edge_add(first, second)) return CUDA_ERROR_OUT_OF_MEMORY;
+        if (add) continue;
+        graph_nodes_remove(&first->after, second);
+        graph_nodes_remove(&second->before, first);
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuGraphAddDependencies_v2(CUgraph hGraph, const CUgraphNode *from,
+                                          const CUgraphNode *to, const CUgraphEdgeData *edgeData,
+                                          size_t numDependencies)
+{
+    return change_edges(hGraph, from, to, edgeData, numDependencies, true);
+}
+
+CUresult driver_cuGraphAddDependencies(CUgraph hGraph, const CUgraphNode *from,
+                                       const CUgraphNode *to, size_t numDependencies)
+{
+    return change_edges(hGraph, from, to, NULL, numDependencies, true);
+}
+
+CUresult driver_cuGraphRemoveDependencies_v2(CUgraph hGraph, const CUgraphNode *from,
+                                             const CUgraphNode *to, const CUgraphEdgeData *edgeData,
+                                             size_t numDependencies)
+{
+    return change_edges(hGraph, from, to, edgeData, numDependencies, false);
+}
+
+CUresult driver_cuGraphRemoveDependencies(CUgraph hGraph, const CUgraphNode *from,
+                                          const CUgraphNode *to, size_t numDependencies)
+{
+    return change_edges(hGraph, from, to, NULL, numDependencies, false);
+}

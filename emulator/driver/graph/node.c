@@ -1,0 +1,378 @@
+/* Nodes: what each kind of them is made from, adding and replacing them. The API's functions for
+ * single kinds are graph/params.c. */
+#include "emulator/driver/graph/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- kinds ------------------------------------------------------------------------------- */
+
+/* The context that parameters name; NULL means the current one. */
+static CUresult context_of(CUcontext handle, struct context **context)
+{
+    *context = handle != NULL ? object_find(handle, OBJECT_CONTEXT) : thread_context();
+    if (*context == NULL) return CUDA_ERROR_INVALID_CONTEXT;
+    return context_check(*context);
+}
+
+static CUresult make_kernel(CUgraphNodeParams *params, struct operation **operation,
+                            struct timeline_work *work)
+{
+    return launch_operation(&params->kernel, operation, work);
+}
+
+static void describe_kernel(const struct operation *operation, CUgraphNodeParams *params)
+{
+    launch_describe(operation, &params->kernel);
+}
+
+static CUresult make_copy(CUgraphNodeParams *params, struct operation **operation,
+                          struct timeline_work *work)
+{
+    struct context *context;
+    TRY(context_of(params->memcpy.copyCtx, &context));
+    return copy_operation(context, &params->memcpy.copyParams, operation, work);
+}
+
+static void describe_copy(const struct operation *operation, CUgraphNodeParams *params)
+{
+    params->memcpy.copyCtx = (CUcontext)operation->context;
+    copy_describe(operation, &params->memcpy.copyParams);
+}
+
+static CUresult make_fill(CUgraphNodeParams *params, struct operation **operation,
+                          struct timeline_work *work)
+{
+    struct context *context;
+    TRY(context_of(params->memset.ctx, &context));
+    return fill_operation(context, &params->memset, operation, work);
+}
+
+static void describe_fill(const struct operation *operation, CUgraphNodeParams *params)
+{
+    fill_describe(operation, &params->memset);
+    params->memset.ctx = (CUcontext)operation->context;
+}
+
+static CUresult make_host(CUgraphNodeParams *params, struct operation **operation,
+                          struct timeline_work *work)
+{
+    *work = (struct timeline_work){.kind = TIMELINE_HOST_FUNCTION};
+    return host_function_operation(thread_context(), params->host.fn, params->host.userData,
+                                   operation);
+}
+
+static void describe_host(const struct operation *operation, CUgraphNodeParams *params)
+{
+    host_function_describe(operation, &params->host);
+}
+
+/* An event's node looks at its event when it is launched: its record is then put in place, or
+ * waited for. */
+static CUresult make_event(CUevent handle, enum trace_what what, struct operation **operation,
+                           struct timeline_work *work)
+{
+    const struct event *event = object_find(handle, OBJECT_EVENT);
+    if (event == NULL) return CUDA_ERROR_INVALID_VALUE;
+    const bool stamp = what == TRACE_EVENT_RECORD && !(event->flags & CU_EVENT_DISABLE_TIMING);
+    *work = (struct timeline_work){.kind = stamp ? TIMELINE_STAMP : TIMELINE_MARK};
+    *operation = operation_make(event->object.context->legacy, what, 0);
+    if (*operation == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    (*operation)->record.object = event->object.id;
+    return CUDA_SUCCESS;
+}
+
+static CUresult make_record(CUgraphNodeParams *params, struct operation **operation,
+                            struct timeline_work *work)
+{
+    return make_event(params->eventRecord.event, TRACE_EVENT_RECORD, operation, work);
+}
+
+static CUresult make_wait(CUgraphNodeParams *params, struct operation **operation,
+                          struct timeline_work *work)
+{
+    return make_event(params->eventWait.event, TRACE_EVENT_WAIT, operation, work);
+}
+
+static CUresult make_allocation(CUgraphNodeParams *params, struct operation **operation,
+                                struct timeline_work *work)
+{
+    return graph_memory_allocate(&params->alloc, operation, work);
+}
+
+static CUresult make_free(CUgraphNodeParams *params, struct operation **operation,
+                          struct timeline_work *work)
+{
+    return graph_memory_free(&params->free, operation, work);
+}
+
+/* ---- what may replace what in an executable graph */
+
+static CUgraphExecUpdateResult replace_kernel(const struct graph_node *node,
+                                              const struct graph_node *with)
+{
+    if (node->operation->context != with->operation->context)
+        return CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE;
+    if (launch_is_cooperative(node->operation) != launch_is_cooperative(with->operation))
+        return CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED;
+    return CU_GRAPH_EXEC_UPDATE_SUCCESS;
+}
+
+static CUgraphExecUpdateResult replace_copy(const struct graph_node *node,
+                                            const struct graph_node *with)
+{
+    const CUDA_MEMCPY3D *a = &node->params.memcpy.copyParams, *b = &with->params.memcpy.copyParams;
+    const bool same = node->work.kind == with->work.kind && a->srcMemoryType == b->srcMemoryType &&
+                      a->dstMemoryType == b->dstMemoryType;
+    return same ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+}
+
+static CUgraphExecUpdateResult replace_fill(const struct graph_node *node,
+                                            const struct graph_node *with)
+{
+    const CUDA_MEMSET_NODE_PARAMS_v2 *a = &node->params.memset, *b = &with->params.memset;
+    const bool same = a->height == b->height &&
+                      (a->height == 1 || (a->width == b->width && a->pitch == b->pitch &&
+                                          a->elementSize == b->elementSize));
+    return same && fill_is_possible(with->operation)
+               ? CU_GRAPH_EXEC_UPDATE_SUCCESS
+               : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+}
+
+/* Their parameters are fixed. */
+static CUgraphExecUpdateResult replace_memory(const struct graph_node *node,
+                                              const struct graph_node *with)
+{
+    const bool allocates = node->params.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC;
+    const bool same = allocates ? node->params.alloc.dptr == with->params.alloc.dptr
+                                : node->params.free.dptr == with->params.free.dptr;
+    return same ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+}
+
+static const struct node_kind {
+    const char *name;
+    /* NULL: there is no operation behind it. */
+    CUresult (*make)(CUgraphNodeParams *params, struct operation **operation,
+                     struct timeline_work *work);
+    /* The parameters of an operation that was captured. NULL: none of this kind is. */
+    void (*describe)(const struct operation *operation, CUgraphNodeParams *params);
+    enum trace_what captured;
+    bool supported;
+    CUgraphExecUpdateResult (*replace)(const struct graph_node *node,
+                                       const struct graph_node *with); /* NULL: always */
+} kinds[] = {
+    [CU_GRAPH_NODE_TYPE_KERNEL] = {"kernel", make_kernel, describe_kernel, TRACE_KERNEL, true,
+                                   replace_kernel},
+    [CU_GRAPH_NODE_TYPE_MEMCPY] = {"memory copy", make_copy, describe_copy, TRACE_COPY, true,
+                                   replace_copy},
+    [CU_GRAPH_NODE_TYPE_MEMSET] = {"memory set", make_fill, describe_fill, TRACE_SET, true,
+                                   replace_fill},
+    [CU_GRAPH_NODE_TYPE_HOST] = {"host function", make_host, describe_host, TRACE_HOST_FUNCTION,
+                                 true, NULL},
+    [CU_GRAPH_NODE_TYPE_GRAPH] = {"child graph", NULL, NULL, TRACE_WHAT_NONE, true, NULL},
+    [CU_GRAPH_NODE_TYPE_EMPTY] = {"empty", NULL, NULL, TRACE_WHAT_NONE, true, NULL},
+    [CU_GRAPH_NODE_TYPE_WAIT_EVENT] = {"event wait", make_wait, NULL, TRACE_WHAT_NONE, true, NULL},
+    [CU_GRAPH_NODE_TYPE_EVENT_RECORD] = {"event record", make_record, NULL, TRACE_WHAT_NONE, true,
+                                         NULL},
+    [CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL] = {.name = "external semaphore signal"},
+    [CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT] = {.name = "external semaphore wait"},
+    [CU_GRAPH_NODE_TYPE_MEM_ALLOC] = {"memory allocation", make_allocation, NULL, TRACE_WHAT_NONE,
+                                      true, replace_memory},
+    [CU_GRAPH_NODE_TYPE_MEM_FREE] = {"memory free", make_free, NULL, TRACE_WHAT_NONE, true,
+                                     replace_memory},
+    [CU_GRAPH_NODE_TYPE_BATCH_MEM_OP] = {.name = "batch of memory operations"},
+    [CU_GRAPH_NODE_TYPE_CONDITIONAL] = {.name = "conditional"},
+};
+
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+const char *graph_type_name(CUgraphNodeType type)
+{
+    return kinds[type].name;
+}
+
+bool graph_type_of(const struct operation *operation, CUgraphNodeType *type)
+{
+    CUDA_HOST_NODE_PARAMS_v2 host;
+    for (int i = 0; i < KINDS; i++) {
+        if (kinds[i].captured != operation->record.what || kinds[i].describe == NULL) continue;
+        *type = (CUgraphNodeType)i;
+        return i != CU_GRAPH_NODE_TYPE_HOST || host_function_describe(operation, &host);
+    }
+    return false;
+}
+
+CUgraphExecUpdateResult graph_node_may_become(const struct graph_node *node,
+                                              const struct graph_node *with)
+{
+    const struct node_kind *kind = &kinds[node->params.type];
+    return kind->replace != NULL ? kind->replace(node, with) : CU_GRAPH_EXEC_UPDATE_SUCCESS;
+}
+
+static CUresult check_kind(CUgraphNodeType type)
+{
+    if ((unsigned)type >= KINDS) return CUDA_ERROR_INVALID_VALUE;
+    if (kinds[type].supported) return CUDA_SUCCESS;
+    finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
+            "graph nodes of the kind \"%s\" are not supported by the software device",
+            kinds[type].name);
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+/* ---- life -------------------------------------------------------------------------------- */
+
+struct graph_node *graph_node_make(struct graph *graph, CUgraphNodeType type)
+{
+    struct graph_node *node = calloc(1, sizeof *node);
+    if (node == NULL) return NULL;
+    node->graph = graph;
+    node->params.type = type;
+    object_add(&node->object, OBJECT_GRAPH_NODE, NULL);
+    node->previous = graph->last;
+    *(graph->last != NULL ? &graph->last->next : &graph->first) = node;
+    graph->last = node;
+    graph->count++;
+    return node;
+}
+
+/* What it does, and what its parameters point to. */
+static void node_empty(struct graph_node *node)
+{
+    if (node->operation != NULL) graph_memory_release(node);
+    operation_drop(node->operation);
+    node->operation = NULL;
+    if (node->params.type == CU_GRAPH_NODE_TYPE_KERNEL) free(node->params.kernel.kernelParams);
+    if (node->child != NULL) graph_end(node->child);
+    node->child = NULL;
+}
+
+void graph_node_end(struct graph_node *node)
+{
+    struct graph *graph = node->graph;
+    for (size_t i = 0; i < node->before.count; i++)
+        graph_nodes_remove(&node->before.list[i]->after, node);
+    for (size_t i = 0; i < node->after.count; i++)
+        graph_nodes_remove(&node->after.list[i]->before, node);
+    *(node->previous != NULL ? &node->previous->next : &graph->first) = node->next;
+    *(node->next != NULL ? &node->next->previous : &graph->last) = node->previous;
+    graph->count--;
+    node_empty(node);
+    graph_nodes_clear(&node->before);
+    graph_nodes_clear(&node->after);
+    object_remove(&node->object);
+    object_free(&node->object);
+}
+
+/* Replaces what the node does by `operation`, whose parameters, but for what they point to, are
+ * `params`. */
+static CUresult node_fill(struct graph_node *node, const CUgraphNodeParams *params,
+                          struct operation *operation, const struct timeline_work *work)
+{
+    CUgraphNodeParams own = *params;
+    if (own.type == CU_GRAPH_NODE_TYPE_KERNEL) {
+        void **arguments = calloc(launch_arguments(operation, NULL) + 1, sizeof *arguments);
+        if (arguments == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+        launch_arguments(operation, arguments);
+        own.kernel.kernelParams = arguments;
+        own.kernel.extra = NULL;
+    }
+    node_empty(node);
+    node->params = own;
+    node->operation = operation;
+    graph_memory_retain(node);
+    node->work = *work;
+    return CUDA_SUCCESS;
+}
+
+/* An embedded graph is a copy, or with MOVE the graph itself. */
+static CUresult child_set(struct graph_node *node, CUDA_CHILD_GRAPH_NODE_PARAMS *params)
+{
+    struct graph *graph, *child;
+    TRY(graph_find(params->graph, &graph));
+    const bool move = params->ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
+    if (!move && params->ownership != CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (graph == node->graph || graph->capturing) return CUDA_ERROR_INVALID_VALUE;
+    if (move && (graph->holder != NULL || graph->executables > 0)) return CUDA_ERROR_INVALID_VALUE;
+    if (!move && graph_has_memory(graph)) return CUDA_ERROR_NOT_SUPPORTED;
+    if (move)
+        child = graph;
+    else
+        TRY(graph_copy(graph, &child));
+    node_empty(node);
+    child->holder = node;
+    node->child = child;
+    params->graph = (CUgraph)child;
+    node->params.graph = *params;
+    return CUDA_SUCCESS;
+}
+
+CUresult graph_node_set(struct graph_node *node, CUgraphNodeParams *params)
+{
+    const struct node_kind *kind = &kinds[params->type];
+    struct operation *operation = NULL;
+    struct timeline_work work = {.kind = TIMELINE_MARK};
+    if (params->type == CU_GRAPH_NODE_TYPE_GRAPH) return child_set(node, &params->graph);
+    if (kind->make == NULL) return CUDA_SUCCESS;
+    TRY(kind->make(params, &operation, &work));
+    if (params->type == CU_GRAPH_NODE_TYPE_KERNEL && node->operation != NULL)
+        launch_set_cooperative(operation, launch_is_cooperative(node->operation));
+    CUresult code = node_fill(node, params, operation, &work);
+    if (code != CUDA_SUCCESS) operation_drop(operation);
+    return code;
+}
+
+CUresult graph_node_take(struct graph_node *node, struct operation *operation,
+                         const struct timeline_work *work)
+{
+    CUgraphNodeParams params = {.type = node->params.type};
+    kinds[params.type].describe(operation, &params);
+    return node_fill(node, &params, operation, work);
+}
+
+CUresult graph_node_copy(struct graph_node *to, const struct graph_node *from)
+{
+    if (from->child != NULL) {
+        struct graph *child;
+        TRY(graph_copy(from->child, &child));
+        node_empty(to);
+        child->holder = to;
+        to->child = child;
+        to->params.graph = from->params.graph;
+        to->params.graph.graph = (CUgraph)child;
+        return CUDA_SUCCESS;
+    }
+    if (from->operation == NULL) return CUDA_SUCCESS;
+    struct operation *operation = operation_copy(from->operation, NULL);
+    if (operation == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult code = node_fill(to, &from->params, operation, &from->work);
+    if (code != CUDA_SUCCESS) operation_drop(operation);
+    return code;
+}
+
+/* ---- adding ------------------------------------------------------------------------------ */
+
+CUresult graph_node_add(CUgraphNode *handle, CUgraph graph_handle, const CUgraphNode *dependencies,
+                        const CUgraphEdgeData *data, size_t count, CUgraphNodeParams *params)
+{
+    struct graph *graph;
+    CUresult code = CUDA_ERROR_OUT_OF_MEMORY;
+    NEED_POINTER(handle);
+    TRY(graph_find(graph_handle, &graph));
+    TRY(check_kind(params->type));
+    TRY(graph_check_dependencies(graph, dependencies, data, count));
+    if (params->type == CU_GRAPH_NODE_TYPE_MEM_FREE && !graph_may_free(graph, params->free.dptr))
+        return CUDA_ERROR_INVALID_VALUE;
+    struct graph_node *node = graph_node_make(graph, params->type);
+    if (node == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        if (!graph_edge_add((struct graph_node *)dependencies[i], node)) goto failed;
+    code = graph_node_set(node, params);
+    if (code != CUDA_SUCCESS) goto failed;
+    *handle = (CUgraphNode)node;
+    return CUDA_SUCCESS;
+
+failed:
+    graph_node_end(node);
+    return code;
+}

@@ -1,0 +1,408 @@
+/* The functions of the API for nodes of single kinds, and for a node of any: adding one, asking for
+ * its parameters, changing them in a graph and in an executable graph. */
+#include "emulator/driver/graph/graph.h"
+
+#include <string.h>
+
+/* The node behind a handle; CUDA_ERROR_INVALID_VALUE when it is of another type. */
+static CUresult node_of_type(CUgraphNode handle, CUgraphNodeType type, struct graph_node **node)
+{
+    TRY(graph_node_find(handle, node));
+    return (*node)->params.type == type ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult node_set(CUgraphNode handle, CUgraphNodeParams *params)
+{
+    struct graph_node *node;
+    TRY(node_of_type(handle, params->type, &node));
+    return graph_node_set(node, params);
+}
+
+/* ---- any kind ---------------------------------------------------------------------------- */
+
+CUresult driver_cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
+                                  const CUgraphNode *dependencies,
+                                  const CUgraphEdgeData *dependencyData, size_t numDependencies,
+                                  CUgraphNodeParams *nodeParams)
+{
+    NEED_POINTER(nodeParams);
+    return graph_node_add(phGraphNode, hGraph, dependencies, dependencyData, numDependencies,
+                          nodeParams);
+}
+
+CUresult driver_cuGraphAddNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+                               const CUgraphNode *dependencies, size_t numDependencies,
+                               CUgraphNodeParams *nodeParams)
+{
+    return driver_cuGraphAddNode_v2(phGraphNode, hGraph, dependencies, NULL, numDependencies,
+                                    nodeParams);
+}
+
+CUresult driver_cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+                                    const CUgraphNode *dependencies, size_t numDependencies)
+{
+    return graph_node_add(phGraphNode, hGraph, dependencies, NULL, numDependencies,
+                          &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_EMPTY});
+}
+
+CUresult driver_cuGraphAddChildGraphNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+                                         const CUgraphNode *dependencies, size_t numDependencies,
+                                         CUgraph childGraph)
+{
+    return graph_node_add(
+        phGraphNode, hGraph, dependencies, NULL, numDependencies,
+        &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_GRAPH, .graph = {childGraph, 0}});
+}
+
+CUresult driver_cuGraphChildGraphNodeGetGraph(CUgraphNode hNode, CUgraph *phGraph)
+{
+    struct graph_node *node;
+    NEED_POINTER(phGraph);
+    TRY(graph_node_find(hNode, &node));
+    if (node->child == NULL) return CUDA_ERROR_INVALID_VALUE;
+    *phGraph = (CUgraph)node->child;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuGraphNodeSetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParams)
+{
+    NEED_POINTER(nodeParams);
+    return node_set(hNode, nodeParams);
+}
+
+CUresult driver_cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                         CUgraphNodeParams *nodeParams)
+{
+    NEED_POINTER(nodeParams);
+    return graph_exec_set(hGraphExec, hNode, nodeParams);
+}
+
+CUresult driver_cuGraphExecChildGraphNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                                   CUgraph childGraph)
+{
+    return graph_exec_set(
+        hGraphExec, hNode,
+        &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_GRAPH, .graph = {childGraph, 0}});
+}
+
+/* ---- kernels ----------------------------------------------------------------------------- */
+
+/* The three versions of these parameters grew at the end. */
+_Static_assert(sizeof(CUDA_KERNEL_NODE_PARAMS_v3) == sizeof(CUDA_KERNEL_NODE_PARAMS_v2), "alike");
+
+static CUgraphNodeParams kernel_of(const void *params, size_t size)
+{
+    CUgraphNodeParams node = {.type = CU_GRAPH_NODE_TYPE_KERNEL};
+    memcpy(&node.kernel, params, size);
+    return node;
+}
+
+static CUresult kernel_get(CUgraphNode handle, void *params, size_t size)
+{
+    struct graph_node *node;
+    NEED_POINTER(params);
+    TRY(node_of_type(handle, CU_GRAPH_NODE_TYPE_KERNEL, &node));
+    memcpy(params, &node->params.kernel, size);
+    return CUDA_SUCCESS;
+}
+
+/* The functions of one version, by its suffix and its type. */
+#define KERNEL_FUNCTIONS(suffix, type)                                                             \
+    CUresult driver_cuGraphAddKernelNode##suffix(CUgraphNode *phGraphNode, CUgraph hGraph,         \
+                                                 const CUgraphNode *dependencies,                  \
+                                                 size_t numDependencies, const type *nodeParams)   \
+    {                                                                                              \
+        NEED_POINTER(nodeParams);                                                                  \
+        CUgraphNodeParams params = kernel_of(nodeParams, sizeof *nodeParams);                      \
+        return graph_node_add(phGraphNode, hGraph, dependencies, NULL, numDependencies, &params);  \
+    }                                                                                              \
+    CUresult driver_cuGraphKernelNodeGetParams##suffix(CUgraphNode hNode, type *nodeParams)        \
+    {                                                                                              \
+        return kernel_get(hNode, nodeParams, sizeof *nodeParams);                                  \
+    }                                                                                              \
+    CUresult driver_cuGraphKernelNodeSetParams##suffix(CUgraphNode hNode, const type *nodeParams)  \
+    {                                                                                              \
+        NEED_POINTER(nodeParams);                                                                  \
+        CUgraphNodeParams params = kernel_of(nodeParams, sizeof *nodeParams);                      \
+        return node_set(hNode, &params);                                                           \
+    }                                                                                              \
+    CUresult driver_cuGraphExecKernelNodeSetParams##suffix(                                        \
+        CUgraphExec hGraphExec, CUgraphNode hNode, const type *nodeParams)                         \
+    {                                                                                              \
+        NEED_POINTER(nodeParams);                                                                  \
+        CUgraphNodeParams params = kernel_of(nodeParams, sizeof *nodeParams);                      \
+        return graph_exec_set(hGraphExec, hNode, &params);                                         \
+    }
+KERNEL_FUNCTIONS(, CUDA_KERNEL_NODE_PARAMS_v1)
+KERNEL_FUNCTIONS(_v2, CUDA_KERNEL_NODE_PARAMS_v2)
+#undef KERNEL_FUNCTIONS
+
+/* Attributes with an effect here; the others are hints, which nothing is lost by not taking. */
+CUresult driver_cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr,
+                                              CUkernelNodeAttrValue *value_out)
+{
+    struct graph_node *node;
+    NEED_POINTER(value_out);
+    TRY(node_of_type(hNode, CU_GRAPH_NODE_TYPE_KERNEL, &node));
+    memset(value_out, 0, sizeof *value_out);
+    switch ((int)attr) {
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+        value_out->cooperative = launch_is_cooperative(node->operation);
+        return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+        value_out->priority = node->priority;
+        return CUDA_SUCCESS;
+    default:
+        finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
+                "attribute %d of a kernel node is not known: the device keeps no hints", (int)attr);
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+}
+
+CUresult driver_cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr,
+                                              const CUkernelNodeAttrValue *value)
+{
+    struct graph_node *node;
+    NEED_POINTER(value);
+    TRY(node_of_type(hNode, CU_GRAPH_NODE_TYPE_KERNEL, &node));
+    switch ((int)attr) {
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+        launch_set_cooperative(node->operation, value->cooperative != 0);
+        return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+        node->priority = value->priority;
+        return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+        return CUDA_SUCCESS;
+    default:
+        finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
+                "attribute %d of a kernel node is not supported by the software device", (int)attr);
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+}
+
+CUresult driver_cuGraphKernelNodeCopyAttributes(CUgraphNode dst, CUgraphNode src)
+{
+    struct graph_node *to, *from;
+    TRY(node_of_type(dst, CU_GRAPH_NODE_TYPE_KERNEL, &to));
+    TRY(node_of_type(src, CU_GRAPH_NODE_TYPE_KERNEL, &from));
+    launch_set_cooperative(to->operation, launch_is_cooperative(from->operation));
+    to->priority = from->priority;
+    return CUDA_SUCCESS;
+}
+
+/* ---- copies ------------------------------------------------------------------------------ */
+
+static CUgraphNodeParams copy_of(const CUDA_MEMCPY3D *params, CUcontext context)
+{
+    return (CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_MEMCPY,
+                               .memcpy = {.copyCtx = context, .copyParams = *params}};
+}
+
+CUresult driver_cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+                                     const CUgraphNode *dependencies, size_t numDependencies,
+                                     const CUDA_MEMCPY3D *copyParams, CUcontext ctx)
+{
+    NEED_POINTER(copyParams);
+    CUgraphNodeParams params = copy_of(copyParams, ctx);
+    return graph_node_add(phGraphNode, hGraph, dependencies, NULL, numDependencies, &params);
+}
+
+CUresult driver_cuGraphMemcpyNodeGetParams(CUgraphNode hNode, CUDA_MEMCPY3D *nodeParams)
+{
+    struct graph_node *node;
+    NEED_POINTER(nodeParams);
+    TRY(node_of_type(hNode, CU_GRAPH_NODE_TYPE_MEMCPY, &node));
+    *nodeParams = node->params.memcpy.copyParams;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuGraphMemcpyNodeSetParams(CUgraphNode hNode, const CUDA_MEMCPY3D *nodeParams)
+{
+    struct graph_node *node;
+    NEED_POINTER(nodeParams);
+    TRY(node_of_type(hNode, CU_GRAPH_NODE_TYPE_MEMCPY, &node));
+    CUgraphNodeParams params = copy_of(nodeParams, node->params.memcpy.copyCtx);
+    return graph_node_set(node, &params);
+}
+
+CUresult driver_cuGraphExecMemcpyNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                               const CUDA_MEMCPY3D *copyParams, CUcontext ctx)
+{
+    NEED_POINTER(copyParams);
+    CUgraphNodeParams params = copy_of(copyParams, ctx);
+    return graph_exec_set(hGraphExec, hNode, &params);
+}
+
+/* ---- fills ------------------------------------------------------------------------------- */
+
+static CUgraphNodeParams fill_of(const CUDA_MEMSET_NODE_PARAMS *params, CUcontext context)
+{
+    return (CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_MEMSET,
+                               .memset = {.dst = params->dst,
+                                          .pitch = params->pitch,
+                                          .value = params->value,
+                                          .elementSize = params->elementSize,
+                                          .width = params->width,
+                                          .height = params->height,
+                                          .ctx = context}};
+}
+
+CUresult driver_cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+                                     const CUgraphNode *dependencies, size_t numDependencies,
+                                     const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx)
+{
+    NEED_POINTER(memsetParams);
+    CUgraphNodeParams params = fill_of(memsetParams, ctx);
+    return graph_node_add(phGraphNode, hGraph, dependencies, NULL, numDependencies, &params);
+}
+
+CUresult driver_cuGraphMemsetNodeGetParams(CUgraphNode hNode, CUDA_MEMSET_NODE_PARAMS *nodeParams)
+{
+    struct graph_node *node;
+    NEED_POINTER(nodeParams);
+    TRY(node_of_type(hNode, CU_GRAPH_NODE_TYPE_MEMSET, &node));
+    const CUDA_MEMSET_NODE_PARAMS_v2 *params = &node->params.memset;
+    *nodeParams = (CUDA_MEMSET_NODE_PARAMS){.dst = params->dst,
+                                            .pitch = params->pitch,
+                                            .value = params->value,
+                                            .elementSize = params->elementSize,
+                                            .width = params->width,
+                                            .height = params->height};
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuGraphMemsetNodeSetParams(CUgraphNode hNode,
+                                           const CUDA_MEMSET_NODE_PARAMS *nodeParams)
+{
+    struct graph_node *node;
+    NEED_POINTER(nodeParams);
+    TRY(node_of_type(hNode, CU_GRAPH_NODE_TYPE_MEMSET, &node));
+    CUgraphNodeParams params = fill_of(nodeParams, node->params.memset.ctx);
+    return graph_node_set(node, &params);
+}
+
+CUresult driver_cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                               const CUDA_MEMSET_NODE_PARAMS *memsetParams,
+                                               CUcontext ctx)
+{
+    NEED_POINTER(memsetParams);
+    CUgraphNodeParams params = fill_of(memsetParams, ctx);
+    return graph_exec_set(hGraphExec, hNode, &params);
+}
+
+/* ---- host functions ---------------------------------------------------------------------- */
+
+static CUgraphNodeParams host_of(const CUDA_HOST_NODE_PARAMS *params)
+{
+    return (CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_HOST,
+                               .host = {.fn = params->fn, .userData = params->userData}};
+}
+
+CUresult driver_cuGraphAddHostNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+                                   const CUgraphNode *dependencies, size_t numDependencies,
+                                   const CUDA_HOST_NODE_PARAMS *nodeParams)
+{
+    NEED_POINTER(nodeParams);
+    CUgraphNodeParams params = host_of(nodeParams);
+    return graph_node_add(phGraphNode, hGraph, dependencies, NULL, numDependencies, &params);
+}
+
+CUresult driver_cuGraphHostNodeGetParams(CUgraphNode hNode, CUDA_HOST_NODE_PARAMS *nodeParams)
+{
+    struct graph_node *node;
+    NEED_POINTER(nodeParams);
+    TRY(node_of_type(hNode, CU_GRAPH_NODE_TYPE_HOST, &node));
+    *nodeParams = (CUDA_HOST_NODE_PARAMS){node->params.host.fn, node->params.host.userData};
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuGraphHostNodeSetParams(CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS *nodeParams)
+{
+    NEED_POINTER(nodeParams);
+    CUgraphNodeParams params = host_of(nodeParams);
+    return node_set(hNode, &params);
+}
+
+CUresult driver_cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                             const CUDA_HOST_NODE_PARAMS *nodeParams)
+{
+    NEED_POINTER(nodeParams);
+    CUgraphNodeParams params = host_of(nodeParams);
+    return graph_exec_set(hGraphExec, hNode, &params);
+}
+
+/* ---- events ------------------------------------------------------------------------------ */
+
+/* Recording and waiting differ in the type and in the name of the field. */
+#define EVENT_FUNCTIONS(kind, TYPE, field)                                                         \
+    CUresult driver_cuGraphAdd##kind##Node(CUgraphNode *phGraphNode, CUgraph hGraph,               \
+                                           const CUgraphNode *dependencies,                        \
+                                           size_t numDependencies, CUevent event)                  \
+    {                                                                                              \
+        CUgraphNodeParams params = {.type = TYPE, .field = {event}};                               \
+        return graph_node_add(phGraphNode, hGraph, dependencies, NULL, numDependencies, &params);  \
+    }                                                                                              \
+    CUresult driver_cuGraph##kind##NodeGetEvent(CUgraphNode hNode, CUevent *event_out)             \
+    {                                                                                              \
+        struct graph_node *node;                                                                   \
+        NEED_POINTER(event_out);                                                                   \
+        TRY(node_of_type(hNode, TYPE, &node));                                                     \
+        *event_out = node->params.field.event;                                                     \
+        return CUDA_SUCCESS;                                                                       \
+    }                                                                                              \
+    CUresult driver_cuGraph##kind##NodeSetEvent(CUgraphNode hNode, CUevent event)                  \
+    {                                                                                              \
+        CUgraphNodeParams params = {.type = TYPE, .field = {event}};                               \
+        return node_set(hNode, &params);                                                           \
+    }                                                                                              \
+    CUresult driver_cuGraphExec##kind##NodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode,     \
+                                                    CUevent event)                                 \
+    {                                                                                              \
+        CUgraphNodeParams params = {.type = TYPE, .field = {event}};                               \
+        return graph_exec_set(hGraphExec, hNode, &params);                                         \
+    }
+EVENT_FUNCTIONS(EventRecord, CU_GRAPH_NODE_TYPE_EVENT_RECORD, eventRecord)
+EVENT_FUNCTIONS(EventWait, CU_GRAPH_NODE_TYPE_WAIT_EVENT, eventWait)
+#undef EVENT_FUNCTIONS
+
+/* ---- memory ------------------------------------------------------------------------------ */
+
+CUresult driver_cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+                                       const CUgraphNode *dependencies, size_t numDependencies,
+                                       CUDA_MEM_ALLOC_NODE_PARAMS *nodeParams)
+{
+    NEED_POINTER(nodeParams);
+    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC};
+    memcpy(&params.alloc, nodeParams, sizeof *nodeParams);
+    TRY(graph_node_add(phGraphNode, hGraph, dependencies, NULL, numDependencies, &params));
+    nodeParams->dptr = params.alloc.dptr;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuGraphMemAllocNodeGetParams(CUgraphNode hNode,
+                                             CUDA_MEM_ALLOC_NODE_PARAMS *params_out)
+{
+    struct graph_node *node;
+    NEED_POINTER(params_out);
+    TRY(node_of_type(hNode, CU_GRAPH_NODE_TYPE_MEM_ALLOC, &node));
+    memcpy(params_out, &node->params.alloc, sizeof *params_out);
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGraph,
+                                      const CUgraphNode *dependencies, size_t numDependencies,
+                                      CUdeviceptr dptr)
+{
+    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_MEM_FREE, .free = {dptr}};
+    return graph_node_add(phGraphNode, hGraph, dependencies, NULL, numDependencies, &params);
+}
+
+CUresult driver_cuGraphMemFreeNodeGetParams(CUgraphNode hNode, CUdeviceptr *dptr_out)
+{
+    struct graph_node *node;
+    NEED_POINTER(dptr_out);
+    TRY(node_of_type(hNode, CU_GRAPH_NODE_TYPE_MEM_FREE, &node));
+    *dptr_out = node->params.free.dptr;
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,112 @@
+/* User objects: what a submission wants destroyed when the last graph that uses it is gone. */
+#include "emulator/driver/graph/graph.h"
+
+#include <stdlib.h>
+
+struct user_object {
+    struct object object;
+    void *value;
+    CUhostFn destroy;
+    unsigned references;
+};
+
+/* The last reference has the submission's function called, some time later, in the thread of host
+ * functions: as there, it must not call CUDA. */
+void user_object_release(struct user_object *user)
+{
+    if (--user->references > 0) return;
+    object_remove(&user->object);
+    host_function_call(user->destroy, user->value);
+    free(user);
+}
+
+static CUresult user_find(CUuserObject handle, unsigned count, struct user_object **user)
+{
+    *user = object_find(handle, OBJECT_USER);
+    return *user != NULL && count > 0 && count <= INT32_MAX ? CUDA_SUCCESS
+                                                            : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult driver_cuUserObjectCreate(CUuserObject *object_out, void *ptr, CUhostFn destroy,
+                                   unsigned int initialRefcount, unsigned int flags)
+{
+    NEED_POINTER(object_out);
+    NEED_POINTER(destroy);
+    if (initialRefcount == 0 || initialRefcount > INT32_MAX ||
+        flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct user_object *user = calloc(1, sizeof *user);
+    if (user == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    user->value = ptr;
+    user->destroy = destroy;
+    user->references = initialRefcount;
+    object_add(&user->object, OBJECT_USER, NULL);
+    *object_out = (CUuserObject)user;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuUserObjectRetain(CUuserObject object, unsigned int count)
+{
+    struct user_object *user;
+    TRY(user_find(object, count, &user));
+    user->references += count;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuUserObjectRelease(CUuserObject object, unsigned int count)
+{
+    struct user_object *user;
+    TRY(user_find(object, count, &user));
+    if (count > user->references) return CUDA_ERROR_INVALID_VALUE;
+    while (count-- > 0) user_object_release(user);
+    return CUDA_SUCCESS;
+}
+
+bool user_objects_share(const struct graph *from, struct graph *to)
+{
+    if (from->user_count == 0) return true;
+    to->users = calloc(from->user_count, sizeof(struct user_object *));
+    if (to->users == NULL) return false;
+    for (size_t i = 0; i < from->user_count; i++) {
+        to->users[to->user_count++] = from->users[i];
+        from->users[i]->references++;
+    }
+    return true;
+}
+
+CUresult driver_cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned int count,
+                                        unsigned int flags)
+{
+    struct graph *found;
+    struct user_object *user;
+    TRY(graph_find(graph, &found));
+    TRY(user_find(object, count, &user));
+    if (flags & ~(unsigned)CU_GRAPH_USER_OBJECT_MOVE) return CUDA_ERROR_INVALID_VALUE;
+    const bool move = flags & CU_GRAPH_USER_OBJECT_MOVE;
+    if (move && count > user->references) return CUDA_ERROR_INVALID_VALUE;
+    struct user_object **users =
+        reallocarray(found->users, found->user_count + count, sizeof(struct user_object *));
+    if (users == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    found->users = users;
+    for (unsigned i = 0; i < count; i++) users[found->user_count++] = user;
+    if (!move) user->references += count;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigned int count)
+{
+    struct graph *found;
+    struct user_object *user;
+    size_t held = 0;
+    TRY(graph_find(graph, &found));
+    TRY(user_find(object, count, &user));
+    for (size_t i = 0; i < found->user_count; i++) held += found->users[i] == user;
+    if (held < count) return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = found->user_count; i-- > 0 && count > 0;) {
+        if (found->users[i] != user) continue;
+        found->users[i] = found->users[--found->user_count];
+        user_object_release(user);
+        count--;
+    }
+    return CUDA_SUCCESS;
+}

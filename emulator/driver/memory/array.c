@@ -1,0 +1,226 @@
+/* CUDA arrays: making them, and where their parts lie. */
+#include "emulator/driver/memory/array.h"
+
+#include <stdlib.h>
+
+/* ---- formats and sizes ------------------------------------------------------------------- */
+
+bool array_format(CUarray_format format, enum exec_texel *texel, uint32_t *bytes)
+{
+    static const struct {
+        CUarray_format format;
+        enum exec_texel texel;
+        uint32_t bytes;
+    } formats[] = {
+        {CU_AD_FORMAT_UNSIGNED_INT8, EXEC_TEXEL_U8, 1},
+        {CU_AD_FORMAT_UNSIGNED_INT16, EXEC_TEXEL_U16, 2},
+        {CU_AD_FORMAT_UNSIGNED_INT32, EXEC_TEXEL_U32, 4},
+        {CU_AD_FORMAT_SIGNED_INT8, EXEC_TEXEL_S8, 1},
+        {CU_AD_FORMAT_SIGNED_INT16, EXEC_TEXEL_S16, 2},
+        {CU_AD_FORMAT_SIGNED_INT32, EXEC_TEXEL_S32, 4},
+        {CU_AD_FORMAT_HALF, EXEC_TEXEL_F16, 2},
+        {CU_AD_FORMAT_FLOAT, EXEC_TEXEL_F32, 4},
+    };
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        if (formats[i].format != format) continue;
+        *texel = formats[i].texel;
+        *bytes = formats[i].bytes;
+        return true;
+    }
+    return false;
+}
+
+static size_t attribute(CUdevice_attribute attribute)
+{
+    int value = 0;
+    if (attribute != 0) driver_cuDeviceGetAttribute(&value, attribute, 0);
+    return (size_t)value;
+}
+
+/* Not larger than the largest array of its shape. */
+static CUresult check_extent(const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+    static const struct {
+        bool layered;
+        unsigned dimensions;
+        CUdevice_attribute width, height, depth; /* 0: there is none */
+    } most[] = {
+        {false, 1, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH, 0, 0},
+        {false, 2, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_WIDTH,
+         CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_HEIGHT, 0},
+        {false, 3, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH,
+         CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH},
+        {true, 1, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_WIDTH, 0,
+         CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_LAYERS},
+        {true, 2, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_WIDTH,
+         CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_HEIGHT,
+         CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_LAYERS},
+    };
+    const bool layered = d->Flags & CUDA_ARRAY3D_LAYERED;
+    if (d->Width == 0) return CUDA_ERROR_INVALID_VALUE;
+    if (layered ? d->Depth == 0 : d->Height == 0 && d->Depth != 0) return CUDA_ERROR_INVALID_VALUE;
+    const unsigned dimensions = d->Height == 0 ? 1 : layered || d->Depth == 0 ? 2 : 3;
+    for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
+        if (most[i].layered != layered || most[i].dimensions != dimensions) continue;
+        if (d->Width > attribute(most[i].width) || d->Height > attribute(most[i].height) ||
+            d->Depth > attribute(most[i].depth))
+            return CUDA_ERROR_INVALID_VALUE;
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult refuse(const char *what)
+{
+    finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
+            "%s are not supported by the software device", what);
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult check_flags(unsigned flags)
+{
+    static const struct {
+        unsigned flag;
+        const char *what;
+    } unsupported[] = {
+        {CUDA_ARRAY3D_CUBEMAP, "cube maps (CUDA_ARRAY3D_CUBEMAP)"},
+        {CUDA_ARRAY3D_DEPTH_TEXTURE, "depth textures (CUDA_ARRAY3D_DEPTH_TEXTURE)"},
+        {CUDA_ARRAY3D_COLOR_ATTACHMENT, "colour attachments (CUDA_ARRAY3D_COLOR_ATTACHMENT)"},
+        {CUDA_ARRAY3D_SPARSE, "sparse arrays (CUDA_ARRAY3D_SPARSE)"},
+        {CUDA_ARRAY3D_DEFERRED_MAPPING, "arrays without memory (CUDA_ARRAY3D_DEFERRED_MAPPING)"},
+        {CUDA_ARRAY3D_VIDEO_ENCODE_DECODE, "video arrays (CUDA_ARRAY3D_VIDEO_ENCODE_DECODE)"},
+    };
+    const unsigned known =
+        CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_TEXTURE_GATHER;
+    for (size_t i = 0; i < sizeof unsupported / sizeof *unsupported; i++)
+        if (flags & unsupported[i].flag) return refuse(unsupported[i].what);
+    return flags & ~known ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+/* ---- life -------------------------------------------------------------------------------- */
+
+struct array *array_find(CUarray handle)
+{
+    return object_find(handle, OBJECT_ARRAY);
+}
+
+static CUresult array_allocate(struct array *array)
+{
+    const CUDA_ARRAY3D_DESCRIPTOR *d = &array->descriptor;
+    array->row_bytes = d->Width * array->texel_bytes;
+    array->rows = d->Height > 0 ? d->Height : 1;
+    array->slices = d->Depth > 0 ? d->Depth : 1;
+    array->region = memory_allocate(&(struct memory_request){
+        .kind = MEMORY_DEVICE,
+        .size = array->row_bytes * array->rows * array->slices,
+        .context = thread_context()->object.id,
+        .id = ++driver.ids,
+        .caller = (uint64_t)(uintptr_t)thread.call.caller,
+    });
+    return array->region != NULL ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult driver_cuArray3DCreate(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pAllocateArray)
+{
+    enum exec_texel texel;
+    uint32_t bytes;
+    NEED_POINTER(pHandle);
+    NEED_POINTER(pAllocateArray);
+    const unsigned channels = pAllocateArray->NumChannels;
+    if (!array_format(pAllocateArray->Format, &texel, &bytes)) {
+        const bool known = pAllocateArray->Format > 0 && pAllocateArray->Format < 0x100;
+        return known ? refuse("arrays of normalised, compressed and planar formats")
+                     : CUDA_ERROR_INVALID_VALUE;
+    }
+    if (channels != 1 && channels != 2 && channels != 4) return CUDA_ERROR_INVALID_VALUE;
+    TRY(check_flags(pAllocateArray->Flags));
+    TRY(check_extent(pAllocateArray));
+
+    struct array *array = calloc(1, sizeof *array);
+    if (array == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    array->descriptor = *pAllocateArray;
+    array->texel = texel;
+    array->texel_bytes = bytes * channels;
+    CUresult code = array_allocate(array);
+    if (code != CUDA_SUCCESS) {
+        free(array);
+        return code;
+    }
+    thread_spend(timeline_model.allocate);
+    object_add(&array->object, OBJECT_ARRAY, thread_context());
+    thread.call.object = array->region->id;
+    trace_memory(array->region, TRACE_CREATE, 0);
+    *pHandle = (CUarray)array;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuArrayCreate(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *pAllocateArray)
+{
+    NEED_POINTER(pAllocateArray);
+    return driver_cuArray3DCreate(pHandle, &(CUDA_ARRAY3D_DESCRIPTOR){
+                                               .Width = pAllocateArray->Width,
+                                               .Height = pAllocateArray->Height,
+                                               .Format = pAllocateArray->Format,
+                                               .NumChannels = pAllocateArray->NumChannels,
+                                           });
+}
+
+void array_end(struct object *object, bool implicit)
+{
+    struct array *array = (struct array *)object;
+    trace_memory(array->region, TRACE_DESTROY, implicit ? TRACE_IMPLICIT : 0);
+    memory_release(array->region, (uint64_t)(uintptr_t)thread.call.caller);
+    object_remove(object);
+    object_free(object);
+}
+
+CUresult driver_cuArrayDestroy(CUarray hArray)
+{
+    struct array *array = array_find(hArray);
+    if (array == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    thread.call.object = array->region->id;
+    array_end(&array->object, false);
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuArray3DGetDescriptor(CUDA_ARRAY3D_DESCRIPTOR *pArrayDescriptor, CUarray hArray)
+{
+    const struct array *array = array_find(hArray);
+    NEED_POINTER(pArrayDescriptor);
+    if (array == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    *pArrayDescriptor = array->descriptor;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR *pArrayDescriptor, CUarray hArray)
+{
+    const struct array *array = array_find(hArray);
+    NEED_POINTER(pArrayDescriptor);
+    if (array == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    const CUDA_ARRAY3D_DESCRIPTOR *d = &array->descriptor;
+    *pArrayDescriptor = (CUDA_ARRAY_DESCRIPTOR){
+        .Width = d->Width, .Height = d->Height, .Format = d->Format, .NumChannels = d->NumChannels};
+    return CUDA_SUCCESS;
+}
+
+/* ---- parts ------------------------------------------------------------------------------- */
+
+CUresult array_place(CUarray handle, const struct array_part *part, uint64_t *address,
+                     size_t *pitch, size_t *slice)
+{
+    const struct array *array = array_find(handle);
+    if (array == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    if (part->width > array->row_bytes || part->x > array->row_bytes - part->width ||
+        part->height > array->rows || part->y > array->rows - part->height ||
+        part->depth > array->slices || part->z > array->slices - part->depth) {
+        finding("out of bounds", CUDA_ERROR_INVALID_VALUE,
+                "the copy's part of the array, %zu bytes by %zu rows by %zu slices at byte %zu, "
+                "row %zu, slice %zu, is not inside of its %zu bytes by %zu rows by %zu slices",
+                part->width, part->height, part->depth, part->x, part->y, part->z, array->row_bytes,
+                array->rows, array->slices);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    *pitch = array->row_bytes;
+    *slice = array->row_bytes * array->rows;
+    *address = array->region->address + part->z * *slice + part->y * *pitch + part->x;
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,765 @@
+/* Memory: device, pinned, managed, stream-ordered; what an address is. Nothing here orders
+ * anything: freeing waits for nobody, though CUDA's may. */
+#include "emulator/driver/findings/kernel.h"
+#include "emulator/driver/graph/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PITCH_ALIGNMENT = 512 };
+
+/* ---- allocating -------------------------------------------------------------------------- */
+
+static CUresult allocate_in(uint64_t pool, enum memory_kind kind, size_t size, unsigned flags,
+                            const struct memory_region **region)
+{
+    if (size == 0) return CUDA_ERROR_INVALID_VALUE;
+    *region = memory_allocate(&(struct memory_request){
+        .kind = kind,
+        .size = size,
+        .context = thread.call.context,
+        .id = ++driver.ids,
+        .caller = (uint64_t)(uintptr_t)thread.call.caller,
+        .flags = flags,
+        .pool = pool,
+    });
+    if (*region == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (kind == MEMORY_DEVICE) initcheck_allocated(*region);
+    thread_spend(kind == MEMORY_PINNED ? timeline_model.allocate_pinned * (double)(size / 1024 + 1)
+                                       : timeline_model.allocate);
+    thread.call.object = (*region)->id;
+    trace_memory(*region, TRACE_CREATE, 0);
+    return CUDA_SUCCESS;
+}
+
+static CUresult allocate(enum memory_kind kind, size_t size, unsigned flags,
+                         const struct memory_region **region)
+{
+    return allocate_in(0, kind, size, flags, region);
+}
+
+/* A call that frees what is no allocation. Freed before: the most common of those slips. */
+static CUresult refuse_free(uint64_t address)
+{
+    char what[256];
+    const struct memory_region *region = memory_find(address);
+    const struct memory_miss_report report = memory_explain(address);
+    const bool freed = region != NULL ? region->ended != 0 : report.kind == MEMORY_MISS_FREED;
+    const bool whole = address == (region != NULL ? region->address : report.near.address);
+    if (region != NULL)
+        describe_region(region, what, sizeof what);
+    else
+        describe_miss(address, what, sizeof what);
+    if (freed && whole)
+        finding("double free", CUDA_ERROR_INVALID_VALUE, "freeing 0x%llx once more, which is %s",
+                (unsigned long long)address, what);
+    else
+        finding("invalid free", CUDA_ERROR_INVALID_VALUE,
+                "freeing 0x%llx, which is %s: only the address that an allocation returned can be "
+                "freed, once, by its own function",
+                (unsigned long long)address, what);
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+static void release(const struct memory_region *region)
+{
+    thread.call.object = region->id;
+    trace_memory(region, TRACE_DESTROY, 0);
+    pool_unused(region);
+    pool_returned(region);
+    races_release(region);
+    memory_release(region, (uint64_t)(uintptr_t)thread.call.caller);
+}
+
+CUresult driver_cuMemAlloc(CUdeviceptr *dptr, size_t bytesize)
+{
+    const struct memory_region *region;
+    NEED_POINTER(dptr);
+    TRY(allocate(MEMORY_DEVICE, bytesize, 0, &region));
+    *dptr = region->address;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemAllocPitch(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes,
+                                size_t Height, unsigned int ElementSizeBytes)
+{
+    NEED_POINTER(dptr);
+    NEED_POINTER(pPitch);
+    *pPitch = 0;
+    if (ElementSizeBytes != 4 && ElementSizeBytes != 8 && ElementSizeBytes != 16)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (WidthInBytes == 0 || Height == 0 || WidthInBytes > INT32_MAX)
+        return CUDA_ERROR_INVALID_VALUE;
+    size_t pitch = (WidthInBytes + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
+    if (Height > SIZE_MAX / pitch) return CUDA_ERROR_OUT_OF_MEMORY;
+    TRY(driver_cuMemAlloc(dptr, pitch * Height));
+    if (pitch > WidthInBytes) /* the ends of the rows are nobody's: reading them is no slip */
+        initcheck_written(&(struct races_rows){.address = *dptr + WidthInBytes,
+                                               .width = pitch - WidthInBytes,
+                                               .pitch = pitch,
+                                               .height = Height,
+                                               .slice = pitch * Height,
+                                               .depth = 1});
+    *pPitch = pitch;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags)
+{
+    const struct memory_region *region;
+    NEED_POINTER(dptr);
+    if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST)
+        return CUDA_ERROR_INVALID_VALUE;
+    TRY(allocate(MEMORY_MANAGED, bytesize, flags, &region));
+    *dptr = region->address;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemFree(CUdeviceptr dptr)
+{
+    if (dptr == 0) return CUDA_SUCCESS;
+    struct graph_memory *of_graph = graph_memory_find(dptr);
+    if (of_graph != NULL) return graph_memory_free_now(of_graph, NULL);
+    const struct memory_region *region = memory_find(dptr);
+    if (region == NULL || region->address != dptr || region->mapped || region->ended != 0 ||
+        (region->kind != MEMORY_DEVICE && region->kind != MEMORY_MANAGED))
+        return refuse_free(dptr);
+    release(region);
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
+{
+    const unsigned known =
+        CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
+    const struct memory_region *region;
+    NEED_POINTER(pp);
+    if (Flags & ~known) return CUDA_ERROR_INVALID_VALUE;
+    if (bytesize == 0) {
+        *pp = NULL; /* unlike the others, it grants an allocation of nothing */
+        return CUDA_SUCCESS;
+    }
+    TRY(allocate(MEMORY_PINNED, bytesize, Flags | CU_MEMHOSTALLOC_DEVICEMAP, &region));
+    *pp = region->bytes;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemAllocHost(void **pp, size_t bytesize)
+{
+    return driver_cuMemHostAlloc(pp, bytesize, 0);
+}
+
+CUresult driver_cuMemFreeHost(void *p)
+{
+    const uint64_t address = (uint64_t)(uintptr_t)p;
+    if (p == NULL) return CUDA_SUCCESS;
+    const struct memory_region *region = memory_find(address);
+    if (region == NULL || region->address != address || region->kind != MEMORY_PINNED ||
+        region->registered)
+        return refuse_free(address);
+    release(region);
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags)
+{
+    const unsigned known =
+        CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_READ_ONLY;
+    const uint64_t address = (uint64_t)(uintptr_t)p;
+    NEED_POINTER(p);
+    if (bytesize == 0 || memory_is_device_address(address)) return CUDA_ERROR_INVALID_VALUE;
+    const struct memory_region *there = memory_find(address);
+    if (there != NULL && !there->registered) return CUDA_ERROR_INVALID_VALUE; /* pinned already */
+    if (Flags & CU_MEMHOSTREGISTER_IOMEMORY) return CUDA_ERROR_NOT_SUPPORTED;
+    if (Flags & ~known) return CUDA_ERROR_INVALID_VALUE;
+    const struct memory_region *region =
+        memory_register(p, &(struct memory_request){
+                               .kind = MEMORY_PINNED,
+                               .size = bytesize,
+                               .context = thread_context()->object.id,
+                               .id = ++driver.ids,
+                               .caller = (uint64_t)(uintptr_t)thread.call.caller,
+                               .flags = Flags | CU_MEMHOSTALLOC_DEVICEMAP,
+                           });
+    if (region == NULL) return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+    thread_spend(timeline_model.allocate_pinned * (double)(bytesize / 1024 + 1));
+    trace_memory(region, TRACE_CREATE, 0);
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemHostUnregister(void *p)
+{
+    const uint64_t address = (uint64_t)(uintptr_t)p;
+    NEED_POINTER(p);
+    const struct memory_region *region = memory_find(address);
+    if (region == NULL) return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+    if (!region->registered || region->address != address) return CUDA_ERROR_INVALID_VALUE;
+    release(region);
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemHostGetDevicePointer(CUdeviceptr *pdptr, void *p, unsigned int Flags)
+{
+    NEED_POINTER(pdptr);
+    const struct memory_region *region = memory_find((uint64_t)(uintptr_t)p);
+    if (Flags != 0 || region == NULL || region->kind != MEMORY_PINNED)
+        return CUDA_ERROR_INVALID_VALUE;
+    *pdptr = (CUdeviceptr)(uintptr_t)p;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemHostGetFlags(unsigned int *pFlags, void *p)
+{
+    NEED_POINTER(pFlags);
+    const struct memory_region *region = memory_find((uint64_t)(uintptr_t)p);
+    if (region == NULL || (region->kind != MEMORY_PINNED && region->kind != MEMORY_MANAGED))
+        return CUDA_ERROR_INVALID_VALUE;
+    *pFlags = region->kind == MEMORY_PINNED ? region->flags : CU_MEMHOSTALLOC_DEVICEMAP;
+    return CUDA_SUCCESS;
+}
+
+/* ---- what is known ----------------------------------------------------------------------- */
+
+CUresult driver_cuMemGetInfo(size_t *free, size_t *total)
+{
+    NEED_POINTER(free);
+    NEED_POINTER(total);
+    *total = (size_t)memory_limit();
+    *free = (size_t)(memory_limit() - memory_used());
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemGetAddressRange(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr)
+{
+    const struct memory_region *region = memory_find(dptr);
+    if (region == NULL) return CUDA_ERROR_NOT_FOUND;
+    uint64_t base = region->address;
+    size_t size = region->size;
+    virtual_range(dptr, &base, &size);
+    if (pbase != NULL) *pbase = base;
+    if (psize != NULL) *psize = size;
+    return CUDA_SUCCESS;
+}
+
+static struct context *context_by_id(uint64_t id)
+{
+    const size_t buckets = sizeof driver.buckets / sizeof *driver.buckets;
+    for (size_t i = 0; i < buckets; i++)
+        for (struct object *object = driver.buckets[i]; object != NULL; object = object->bucket)
+            if (object->kind == OBJECT_CONTEXT && object->id == id) return (struct context *)object;
+    return NULL;
+}
+
+struct pool {
+    struct object object;
+    uint64_t values[CU_MEMPOOL_ATTR_USED_MEM_HIGH + 1]; /* by CUmemPool_attribute */
+    struct pool *next;
+};
+
+static struct {
+    struct pool *default_pool, *current, *list;
+} pools;
+
+/* NULL: it is from no pool, or its pool has been destroyed. */
+static struct pool *pool_of(const struct memory_region *region)
+{
+    struct pool *pool = region->pool != 0 ? pools.list : NULL;
+    while (pool != NULL && pool->object.id != region->pool) pool = pool->next;
+    return pool;
+}
+
+/* An attribute of an address that `region` holds, written to `data` in its own type. */
+static CUresult pointer_attribute(void *data, CUpointer_attribute attribute, CUdeviceptr ptr,
+                                  const struct memory_region *region)
+{
+    const bool host = region->kind == MEMORY_PINNED || region->kind == MEMORY_MANAGED;
+    switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+        *(CUcontext *)data = (CUcontext)context_by_id(region->context);
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+        *(CUmemorytype *)data =
+            region->kind == MEMORY_PINNED ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+        *(CUdeviceptr *)data = ptr;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+        *(void **)data = host ? (void *)(uintptr_t)ptr : NULL;
+        return host ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+        *(unsigned *)data = 0;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
+        *(unsigned long long *)data = region->id;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+        *(unsigned *)data = region->kind == MEMORY_MANAGED;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+        *(int *)data = 0;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
+        *(unsigned *)data = 0;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
+        *(CUdeviceptr *)data = region->address;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
+        *(size_t *)data = region->size;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_MAPPED:
+        *(unsigned *)data = 1;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+        *(unsigned long long *)data = 0;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+        *(unsigned *)data = CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+        *(CUmemoryPool *)data = (CUmemoryPool)pool_of(region);
+        return CUDA_SUCCESS;
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+/* The size of an attribute's type, for the zero that an unknown address gets. */
+static size_t pointer_attribute_size(CUpointer_attribute attribute)
+{
+    switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
+    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+        return sizeof(uint64_t);
+    default:
+        return sizeof(unsigned);
+    }
+}
+
+CUresult driver_cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr ptr)
+{
+    NEED_POINTER(data);
+    const struct memory_region *region = memory_find(ptr);
+    if (region == NULL) return CUDA_ERROR_INVALID_VALUE;
+    return pointer_attribute(data, attribute, ptr, region);
+}
+
+CUresult driver_cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes,
+                                       void **data, CUdeviceptr ptr)
+{
+    NEED_POINTER(attributes);
+    NEED_POINTER(data);
+    const struct memory_region *region = memory_find(ptr);
+    for (unsigned i = 0; i < numAttributes; i++) {
+        if (attributes[i] < CU_POINTER_ATTRIBUTE_CONTEXT ||
+            attributes[i] > CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE)
+            return CUDA_ERROR_INVALID_VALUE;
+        NEED_POINTER(data[i]);
+        memset(data[i], 0, pointer_attribute_size(attributes[i]));
+        if (attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL) *(int *)data[i] = -2;
+        if (region != NULL) pointer_attribute(data[i], attributes[i], ptr, region);
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
+                                      CUdeviceptr ptr)
+{
+    NEED_POINTER(value);
+    if (attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS || memory_find(ptr) == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (*(const unsigned *)value == 0) return CUDA_SUCCESS;
+    finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
+            "CU_POINTER_ATTRIBUTE_SYNC_MEMOPS is not supported by the software device");
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+/* ---- managed memory ---------------------------------------------------------------------- */
+
+static CUresult check_managed(CUdeviceptr address, size_t size)
+{
+    const struct memory_region *region = memory_find(address);
+    if (size == 0 || region == NULL || region->kind != MEMORY_MANAGED ||
+        size > region->address + region->size - address)
+        return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUdevice device)
+{
+    (void)device;
+    if ((int)advice < CU_MEM_ADVISE_SET_READ_MOSTLY || advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY)
+        return CUDA_ERROR_INVALID_VALUE;
+    return check_managed(devPtr, count); /* advice changes nothing that a program computes */
+}
+
+CUresult driver_cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice,
+                               CUmemLocation location)
+{
+    (void)location;
+    return driver_cuMemAdvise(devPtr, count, advice, 0);
+}
+
+CUresult driver_cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice,
+                                   CUstream hStream)
+{
+    struct stream *stream;
+    TRY(stream_for_work(hStream, &stream));
+    TRY(check_managed(devPtr, count));
+    if (dstDevice != 0 && dstDevice != CU_DEVICE_CPU) return CUDA_ERROR_INVALID_DEVICE;
+    return operation_submit(operation_make(stream, TRACE_WHAT_NONE, 0), stream,
+                            &(struct timeline_work){.kind = TIMELINE_MARK}, NULL, NULL);
+}
+
+CUresult driver_cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location,
+                                      unsigned int flags, CUstream hStream)
+{
+    if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    bool host = location.type != CU_MEM_LOCATION_TYPE_DEVICE;
+    return driver_cuMemPrefetchAsync(devPtr, count, host ? CU_DEVICE_CPU : location.id, hStream);
+}
+
+CUresult driver_cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_attribute attribute,
+                                       CUdeviceptr devPtr, size_t count)
+{
+    NEED_POINTER(data);
+    TRY(check_managed(devPtr, count));
+    if (dataSize < sizeof(int)) return CUDA_ERROR_INVALID_VALUE;
+    finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
+            "attribute %d of a range of managed memory is not known: the device takes advice and "
+            "keeps none",
+            (int)attribute);
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+/* ---- stream-ordered memory --------------------------------------------------------------- */
+
+/* Makes a pool, whose memory is reserved while it is used, and until its free has run: nothing is
+ * kept for later. */
+static struct pool *pool_make(void)
+{
+    struct pool *pool = calloc(1, sizeof *pool);
+    if (pool == NULL) return NULL;
+    for (int i = 0; i <= CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES; i++)
+        pool->values[i] = 1; /* every reuse is allowed at first */
+    object_add(&pool->object, OBJECT_POOL, NULL);
+    pool->next = pools.list;
+    pools.list = pool;
+    return pool;
+}
+
+static struct pool *default_pool(void)
+{
+    if (pools.default_pool == NULL) pools.default_pool = pools.current = pool_make();
+    return pools.default_pool;
+}
+
+/* `current` is followed by its high-water mark. */
+static void pool_gains(struct pool *pool, CUmemPool_attribute current, uint64_t size)
+{
+    uint64_t *now = &pool->values[current], *most = &pool->values[current + 1];
+    *now += size;
+    if (*now > *most) *most = *now;
+}
+
+void pool_unused(const struct memory_region *region)
+{
+    struct pool *pool = pool_of(region);
+    if (pool != NULL) pool->values[CU_MEMPOOL_ATTR_USED_MEM_CURRENT] -= region->size;
+}
+
+void pool_returned(const struct memory_region *region)
+{
+    struct pool *pool = pool_of(region);
+    if (pool != NULL) pool->values[CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT] -= region->size;
+}
+
+CUresult driver_cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev)
+{
+    NEED_POINTER(pool_out);
+    NEED_DEVICE(dev);
+    *pool_out = (CUmemoryPool)default_pool();
+    return *pool_out != NULL ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult driver_cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev)
+{
+    TRY(driver_cuDeviceGetDefaultMemPool(pool, dev));
+    *pool = (CUmemoryPool)pools.current;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool)
+{
+    NEED_DEVICE(dev);
+    struct pool *found = object_find(pool, OBJECT_POOL);
+    if (found == NULL) return CUDA_ERROR_INVALID_VALUE;
+    pools.current = found;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
+{
+    NEED_POINTER(pool);
+    NEED_POINTER(poolProps);
+    if (poolProps->allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
+        poolProps->location.type != CU_MEM_LOCATION_TYPE_DEVICE || poolProps->location.id != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (poolProps->handleTypes != CU_MEM_HANDLE_TYPE_NONE) return CUDA_ERROR_NOT_SUPPORTED;
+    struct pool *made = pool_make();
+    if (made == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    *pool = (CUmemoryPool)made;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemPoolDestroy(CUmemoryPool pool)
+{
+    struct pool *found = object_find(pool, OBJECT_POOL);
+    if (found == NULL || found == pools.default_pool) return CUDA_ERROR_INVALID_VALUE;
+    if (pools.current == found) pools.current = pools.default_pool;
+    struct pool **link = &pools.list;
+    while (*link != found) link = &(*link)->next;
+    *link = found->next;
+    object_remove(&found->object);
+    object_free(&found->object);
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
+{
+    (void)minBytesToKeep; /* nothing is kept beyond its free */
+    return object_find(pool, OBJECT_POOL) != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult pool_value(CUmemoryPool pool, CUmemPool_attribute attr, uint64_t **value)
+{
+    struct pool *found = object_find(pool, OBJECT_POOL);
+    if (found == NULL || attr < CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES ||
+        attr > CU_MEMPOOL_ATTR_USED_MEM_HIGH)
+        return CUDA_ERROR_INVALID_VALUE;
+    *value = &found->values[attr];
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
+{
+    uint64_t *kept;
+    NEED_POINTER(value);
+    TRY(pool_value(pool, attr, &kept));
+    if (attr == CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT || attr == CU_MEMPOOL_ATTR_USED_MEM_CURRENT)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (attr == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH || attr == CU_MEMPOOL_ATTR_USED_MEM_HIGH) {
+        if (*(cuuint64_t *)value != 0) return CUDA_ERROR_INVALID_VALUE;
+        *kept = kept[-1]; /* from now on: the current value, which comes before its mark */
+        return CUDA_SUCCESS;
+    }
+    *kept = attr <= CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES ? (uint64_t) * (int *)value
+                                                                      : *(cuuint64_t *)value;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
+{
+    uint64_t *kept;
+    NEED_POINTER(value);
+    TRY(pool_value(pool, attr, &kept));
+    if (attr <= CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES)
+        *(int *)value = (int)*kept;
+    else
+        *(cuuint64_t *)value = *kept;
+    return CUDA_SUCCESS;
+}
+
+/* A pool by location: the device's, for memory that stays where it is. */
+static CUresult check_location(const CUmemLocation *location, CUmemAllocationType type)
+{
+    NEED_POINTER(location);
+    if (location->type == CU_MEM_LOCATION_TYPE_DEVICE && type == CU_MEM_ALLOCATION_TYPE_PINNED)
+        return location->id == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    if (location->type == CU_MEM_LOCATION_TYPE_INVALID || type == CU_MEM_ALLOCATION_TYPE_INVALID)
+        return CUDA_ERROR_INVALID_VALUE;
+    finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
+            "pools of managed memory, or elsewhere than on the device, are not supported by the "
+            "software device");
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult driver_cuMemGetDefaultMemPool(CUmemoryPool *pool_out, CUmemLocation *location,
+                                       CUmemAllocationType type)
+{
+    TRY(check_location(location, type));
+    return driver_cuDeviceGetDefaultMemPool(pool_out, location->id);
+}
+
+CUresult driver_cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location,
+                                CUmemAllocationType type)
+{
+    TRY(check_location(location, type));
+    return driver_cuDeviceGetMemPool(pool, location->id);
+}
+
+CUresult driver_cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type,
+                                CUmemoryPool pool)
+{
+    TRY(check_location(location, type));
+    return driver_cuDeviceSetMemPool(location->id, pool);
+}
+
+CUresult driver_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count)
+{
+    if (object_find(pool, OBJECT_POOL) == NULL || (map == NULL && count > 0))
+        return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < count; i++)
+        if (map[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE || map[i].location.id != 0 ||
+            map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_NONE) /* its own device keeps its access */
+            return CUDA_ERROR_INVALID_DEVICE;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool,
+                                   CUmemLocation *location)
+{
+    NEED_POINTER(flags);
+    NEED_POINTER(location);
+    if (object_find(memPool, OBJECT_POOL) == NULL ||
+        location->type != CU_MEM_LOCATION_TYPE_DEVICE || location->id != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    *flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    return CUDA_SUCCESS;
+}
+
+static struct races_rows whole(const struct memory_region *region)
+{
+    return (struct races_rows){region->address, region->size, region->size, 1, region->size, 1};
+}
+
+/* The memory is there for what is ordered behind the allocation, and until what is ordered before
+ * the free. */
+static enum timeline_ran run_allocate(struct operation *operation)
+{
+    const struct memory_region *region = memory_find(operation->record.address);
+    if (region == NULL) return TIMELINE_RAN;
+    const struct races_rows rows = whole(region);
+    races_operation(operation, RACES_WRITE, &rows);
+    return TIMELINE_RAN;
+}
+
+static CUresult allocate_from(struct pool *pool, CUdeviceptr *dptr, size_t bytesize,
+                              CUstream hStream)
+{
+    struct stream *stream;
+    const struct memory_region *region;
+    TRY(stream_for_work(hStream, &stream));
+    if (stream->captured != NULL) {
+        CUgraphNodeParams params = {
+            .type = CU_GRAPH_NODE_TYPE_MEM_ALLOC,
+            .alloc = {.poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                    .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}},
+                      .bytesize = bytesize}};
+        NEED_POINTER(dptr);
+        TRY(capture_add(stream, &params));
+        *dptr = params.alloc.dptr;
+        return CUDA_SUCCESS;
+    }
+    NEED_POINTER(dptr);
+    TRY(allocate_in(pool->object.id, MEMORY_DEVICE, bytesize, 0, &region));
+    *dptr = region->address;
+    pool_gains(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, bytesize);
+    pool_gains(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, bytesize);
+    struct operation *operation = operation_make(stream, TRACE_WHAT_NONE, 0);
+    if (operation != NULL) {
+        call_plain_name(operation->record.name, sizeof operation->record.name, thread.call.name);
+        operation->record.address = *dptr;
+        operation->run = run_allocate;
+    }
+    return operation_submit(operation, stream, &(struct timeline_work){.kind = TIMELINE_MARK}, NULL,
+                            NULL);
+}
+
+CUresult driver_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
+{
+    if (default_pool() == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    NEED_POINTER(dptr);
+    *dptr = 0;
+    if (bytesize == 0) return CUDA_SUCCESS; /* of which nothing is free again */
+    return allocate_from(pools.current, dptr, bytesize, hStream);
+}
+
+CUresult driver_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
+                                        CUstream hStream)
+{
+    struct pool *found = object_find(pool, OBJECT_POOL);
+    if (found == NULL) return CUDA_ERROR_INVALID_VALUE;
+    NEED_POINTER(dptr);
+    *dptr = 0;
+    if (bytesize == 0) return CUDA_SUCCESS;
+    return allocate_from(found, dptr, bytesize, hStream);
+}
+
+static void release_at(uint64_t address, uint64_t caller)
+{
+    const struct memory_region *region = memory_find(address);
+    if (region == NULL || region->address != address) return;
+    pool_returned(region);
+    memory_release(region, caller);
+}
+
+static enum timeline_ran run_free(struct operation *operation)
+{
+    const struct memory_region *region = memory_find(operation->record.address);
+    if (region != NULL) {
+        const struct races_rows rows = whole(region);
+        races_operation(operation, RACES_FREE, &rows);
+        races_forget_region(region);
+    }
+    release_at(operation->record.address, operation->record.caller);
+    return TIMELINE_RAN;
+}
+
+static void abandon_free(struct operation *operation)
+{
+    release_at(operation->record.address, operation->record.caller);
+}
+
+CUresult driver_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
+{
+    struct stream *stream;
+    TRY(stream_for_work(hStream, &stream));
+    if (dptr == 0) return CUDA_SUCCESS;
+    if (stream->captured != NULL)
+        return capture_add(
+            stream, &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_MEM_FREE, .free = {dptr}});
+    struct graph_memory *of_graph = graph_memory_find(dptr);
+    if (of_graph != NULL) return graph_memory_free_now(of_graph, stream);
+    const struct memory_region *region = memory_find(dptr);
+    if (region == NULL || region->address != dptr || region->mapped || region->ended != 0 ||
+        region->kind != MEMORY_DEVICE)
+        return refuse_free(dptr);
+    struct operation *operation = operation_make(stream, TRACE_WHAT_NONE, 0);
+    if (operation == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    thread.call.object = region->id;
+    trace_memory(region, TRACE_DESTROY, 0); /* the submission's part is done */
+    pool_unused(region);
+    memory_will_end(region, operation->record.caller);
+    operation->record.address = dptr;
+    call_plain_name(operation->record.name, sizeof operation->record.name, thread.call.name);
+    operation->run = run_free;
+    operation->abandoned = abandon_free;
+    return operation_submit(operation, stream, &(struct timeline_work){.kind = TIMELINE_MARK}, NULL,
+                            NULL);
+}

@@ -1,0 +1,306 @@
+/* Texture and surface objects: from descriptors to what the executor reads by. */
+#include "emulator/driver/memory/array.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BASE_ALIGNMENT = 512, /* CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT */
+    PITCH_ALIGNMENT = 32, /* CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT */
+};
+
+struct texture {
+    struct object object;
+    uint64_t handle;
+    struct exec_texture bound; /* known to the executor by the handle */
+    CUDA_RESOURCE_DESC resource;
+    CUDA_TEXTURE_DESC sampling;
+};
+
+static struct texture *texture_find(uint64_t handle, bool surface)
+{
+    const struct exec_texture *bound = exec_texture_find(handle);
+    if (bound == NULL || bound->surface != surface) return NULL;
+    return (struct texture *)(uintptr_t)((uintptr_t)bound - offsetof(struct texture, bound));
+}
+
+/* ---- resources --------------------------------------------------------------------------- */
+
+static CUresult refuse(const char *what)
+{
+    finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
+            "%s are not supported by the software device", what);
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult bind_array(struct exec_texture *bound, CUarray handle)
+{
+    const struct array *array = array_find(handle);
+    if (array == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    const CUDA_ARRAY3D_DESCRIPTOR *d = &array->descriptor;
+    bound->address = array->region->address;
+    bound->pitch = array->row_bytes;
+    bound->slice = array->row_bytes * array->rows;
+    bound->width = (uint32_t)d->Width;
+    bound->height = (uint32_t)array->rows;
+    bound->depth = (uint32_t)array->slices;
+    bound->layered = d->Flags & CUDA_ARRAY3D_LAYERED;
+    bound->dimensions = d->Height == 0 ? 1 : d->Depth == 0 || bound->layered ? 2 : 3;
+    bound->texel = array->texel;
+    bound->channels = (uint8_t)d->NumChannels;
+    return CUDA_SUCCESS;
+}
+
+/* Memory that a texture reads in place: all of it must be there, and aligned. */
+static CUresult check_memory(CUdeviceptr address, size_t bytes)
+{
+    char what[256];
+    const struct memory_region *region = memory_find(address);
+    if (region != NULL && bytes <= region->address + region->size - address &&
+        address % BASE_ALIGNMENT == 0)
+        return CUDA_SUCCESS;
+    if (region != NULL)
+        describe_region(region, what, sizeof what);
+    else
+        describe_miss(address, what, sizeof what);
+    finding("invalid texture", CUDA_ERROR_INVALID_VALUE,
+            "a texture of %zu bytes at 0x%llx, which is %s: all of it must be allocated, and begin "
+            "at a multiple of %d",
+            bytes, (unsigned long long)address, what, BASE_ALIGNMENT);
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult bind_texels(struct exec_texture *bound, CUarray_format format, unsigned channels)
+{
+    uint32_t bytes;
+    if (!array_format(format, &bound->texel, &bytes)) return CUDA_ERROR_INVALID_VALUE;
+    if (channels != 1 && channels != 2 && channels != 4) return CUDA_ERROR_INVALID_VALUE;
+    bound->channels = (uint8_t)channels;
+    bound->height = bound->depth = 1;
+    return CUDA_SUCCESS;
+}
+
+/* The texels of linear memory: as many as 4 GiB hold, up to 2^30, as on an H200. */
+static size_t linear_most(const struct exec_texture *bound)
+{
+    const uint64_t fit = ((uint64_t)1 << 32) / exec_texel_bytes(bound), most = (uint64_t)1 << 30;
+    return (size_t)(fit < most ? fit : most);
+}
+
+static CUresult bind_linear(struct exec_texture *bound, const CUDA_RESOURCE_DESC *resource)
+{
+    const size_t size = resource->res.linear.sizeInBytes;
+    TRY(bind_texels(bound, resource->res.linear.format, resource->res.linear.numChannels));
+    const size_t elements = size / exec_texel_bytes(bound);
+    if (elements == 0 || elements > linear_most(bound)) return CUDA_ERROR_INVALID_VALUE;
+    TRY(check_memory(resource->res.linear.devPtr, size));
+    bound->address = resource->res.linear.devPtr;
+    bound->pitch = bound->slice = size;
+    bound->width = (uint32_t)elements;
+    bound->dimensions = 1;
+    bound->linear = true;
+    return CUDA_SUCCESS;
+}
+
+static CUresult bind_rows(struct exec_texture *bound, const CUDA_RESOURCE_DESC *resource)
+{
+    const size_t width = resource->res.pitch2D.width, height = resource->res.pitch2D.height;
+    const size_t pitch = resource->res.pitch2D.pitchInBytes;
+    TRY(bind_texels(bound, resource->res.pitch2D.format, resource->res.pitch2D.numChannels));
+    const size_t bytes = exec_texel_bytes(bound);
+    if (width == 0 || height == 0 || width > 131072 || height > 65000)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (pitch < width * bytes || pitch % PITCH_ALIGNMENT != 0 || pitch > 2097120)
+        return CUDA_ERROR_INVALID_VALUE;
+    TRY(check_memory(resource->res.pitch2D.devPtr, pitch * (height - 1) + width * bytes));
+    bound->address = resource->res.pitch2D.devPtr;
+    bound->pitch = pitch;
+    bound->slice = pitch * height;
+    bound->width = (uint32_t)width;
+    bound->height = (uint32_t)height;
+    bound->dimensions = 2;
+    return CUDA_SUCCESS;
+}
+
+static CUresult bind(struct exec_texture *bound, const CUDA_RESOURCE_DESC *resource)
+{
+    if (resource->flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    switch (resource->resType) {
+    case CU_RESOURCE_TYPE_ARRAY:
+        return bind_array(bound, resource->res.array.hArray);
+    case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
+        return refuse("mipmapped arrays");
+    case CU_RESOURCE_TYPE_LINEAR:
+        return bind_linear(bound, resource);
+    case CU_RESOURCE_TYPE_PITCH2D:
+        return bind_rows(bound, resource);
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+/* ---- sampling ---------------------------------------------------------------------------- */
+
+static bool is_wide_integer(const struct exec_texture *bound)
+{
+    return bound->texel == EXEC_TEXEL_U32 || bound->texel == EXEC_TEXEL_S32;
+}
+
+static CUresult set_sampling(struct exec_texture *bound, const CUDA_TEXTURE_DESC *sampling)
+{
+    const unsigned known = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES |
+                           CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION | CU_TRSF_SEAMLESS_CUBEMAP;
+    if (sampling->flags & CU_TRSF_SRGB) return refuse("textures in sRGB (CU_TRSF_SRGB)");
+    if (sampling->flags & ~known) return CUDA_ERROR_INVALID_VALUE;
+    for (int d = 0; d < 3; d++) {
+        static const enum exec_addressing modes[] = {
+            [CU_TR_ADDRESS_MODE_WRAP] = EXEC_ADDRESS_WRAP,
+            [CU_TR_ADDRESS_MODE_CLAMP] = EXEC_ADDRESS_CLAMP,
+            [CU_TR_ADDRESS_MODE_MIRROR] = EXEC_ADDRESS_MIRROR,
+            [CU_TR_ADDRESS_MODE_BORDER] = EXEC_ADDRESS_BORDER,
+        };
+        if ((unsigned)sampling->addressMode[d] >= sizeof modes / sizeof *modes)
+            return CUDA_ERROR_INVALID_VALUE;
+        bound->addressing[d] = modes[sampling->addressMode[d]];
+    }
+    if ((unsigned)sampling->filterMode > CU_TR_FILTER_MODE_LINEAR) return CUDA_ERROR_INVALID_VALUE;
+    bound->filters = sampling->filterMode == CU_TR_FILTER_MODE_LINEAR && !bound->linear;
+    bound->normalized = sampling->flags & CU_TRSF_NORMALIZED_COORDINATES;
+    bound->promotes = !(sampling->flags & CU_TRSF_READ_AS_INTEGER) && !is_wide_integer(bound) &&
+                      bound->texel < EXEC_TEXEL_F16;
+    memcpy(bound->border, sampling->borderColor, sizeof bound->border);
+    /* Integers cannot be filtered. */
+    if (bound->filters && bound->texel < EXEC_TEXEL_F16 && !bound->promotes)
+        return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS;
+}
+
+/* ---- objects ----------------------------------------------------------------------------- */
+
+/* Makes the object of what is bound; takes over `texture` in any case. */
+static CUresult texture_publish(struct texture *texture, uint64_t *handle)
+{
+    texture->handle = exec_texture_add(&texture->bound);
+    if (texture->handle == 0) {
+        free(texture);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    object_add(&texture->object, OBJECT_TEXTURE, thread_context());
+    *handle = texture->handle;
+    return CUDA_SUCCESS;
+}
+
+void texture_end(struct object *object, bool implicit)
+{
+    struct texture *texture = (struct texture *)object;
+    (void)implicit;
+    exec_texture_remove(texture->handle);
+    object_remove(object);
+    object_free(object);
+}
+
+CUresult driver_cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_DESC *pResDesc,
+                                  const CUDA_TEXTURE_DESC *pTexDesc,
+                                  const CUDA_RESOURCE_VIEW_DESC *pResViewDesc)
+{
+    uint64_t handle;
+    NEED_POINTER(pTexObject);
+    NEED_POINTER(pResDesc);
+    NEED_POINTER(pTexDesc);
+    if (pResViewDesc != NULL && pResViewDesc->format != CU_RES_VIEW_FORMAT_NONE)
+        return refuse("views of a resource in another format");
+    struct texture *texture = calloc(1, sizeof *texture);
+    if (texture == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    texture->resource = *pResDesc;
+    texture->sampling = *pTexDesc;
+    CUresult code = bind(&texture->bound, pResDesc);
+    if (code == CUDA_SUCCESS) code = set_sampling(&texture->bound, pTexDesc);
+    if (code != CUDA_SUCCESS) {
+        free(texture);
+        return code;
+    }
+    TRY(texture_publish(texture, &handle));
+    *pTexObject = handle;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuTexObjectDestroy(CUtexObject texObject)
+{
+    struct texture *texture = texture_find(texObject, false);
+    if (texture == NULL) return CUDA_ERROR_INVALID_VALUE;
+    texture_end(&texture->object, false);
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUtexObject texObject)
+{
+    const struct texture *texture = texture_find(texObject, false);
+    NEED_POINTER(pResDesc);
+    NEED_POINTER(texture);
+    *pResDesc = texture->resource;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC *pTexDesc, CUtexObject texObject)
+{
+    const struct texture *texture = texture_find(texObject, false);
+    NEED_POINTER(pTexDesc);
+    NEED_POINTER(texture);
+    *pTexDesc = texture->sampling;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOURCE_DESC *pResDesc)
+{
+    uint64_t handle;
+    NEED_POINTER(pSurfObject);
+    NEED_POINTER(pResDesc);
+    if (pResDesc->resType != CU_RESOURCE_TYPE_ARRAY || pResDesc->flags != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    const struct array *array = array_find(pResDesc->res.array.hArray);
+    if (array == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    if (!(array->descriptor.Flags & CUDA_ARRAY3D_SURFACE_LDST)) {
+        finding("invalid surface", CUDA_ERROR_INVALID_VALUE,
+                "a surface object of an array that was made without cudaArraySurfaceLoadStore "
+                "(CUDA_ARRAY3D_SURFACE_LDST)");
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    struct texture *texture = calloc(1, sizeof *texture);
+    if (texture == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    texture->resource = *pResDesc;
+    bind_array(&texture->bound, pResDesc->res.array.hArray);
+    texture->bound.surface = true;
+    TRY(texture_publish(texture, &handle));
+    *pSurfObject = handle;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuSurfObjectDestroy(CUsurfObject surfObject)
+{
+    struct texture *texture = texture_find(surfObject, true);
+    if (texture == NULL) return CUDA_ERROR_INVALID_VALUE;
+    texture_end(&texture->object, false);
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUsurfObject surfObject)
+{
+    const struct texture *texture = texture_find(surfObject, true);
+    NEED_POINTER(pResDesc);
+    NEED_POINTER(texture);
+    *pResDesc = texture->resource;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuDeviceGetTexture1DLinearMaxWidth(size_t *maxWidthInElements,
+                                                   CUarray_format format, unsigned numChannels,
+                                                   CUdevice dev)
+{
+    struct exec_texture bound;
+    NEED_POINTER(maxWidthInElements);
+    NEED_DEVICE(dev);
+    TRY(bind_texels(&bound, format, numChannels));
+    *maxWidthInElements = linear_most(&bound);
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,332 @@
+/* Virtual memory management: addresses, physical memory, and which shows which.
+ *
+ * All of it belongs to the process and to no context.
+ *
+ * A reservation is a range of device addresses. An allocation is contents without an address. What
+ * is mapped becomes memory that a kernel or a copy can reach only when access is given to it; maps
+ * that lie side by side and have the same access are one region then, since a buffer that grew
+ * piece by piece is one buffer.
+ */
+#include "emulator/driver/driver.h"
+
+#include <stdlib.h>
+
+enum { GRANULARITY = 2 << 20 }; /* bytes, of everything here */
+
+struct allocation {
+    struct object object;
+    CUmemAllocationProp properties;
+    struct memory_contents *contents;
+    uint64_t size;
+    unsigned references; /* the handle's, and one per map */
+    bool released;       /* no handle is left */
+};
+
+struct map {
+    struct map *next; /* of the reservation, by address */
+    struct allocation *allocation;
+    uint64_t address, size;
+    CUmemAccess_flags access;
+};
+
+struct reservation {
+    struct reservation *next;
+    uint64_t address, size;
+    struct map *maps;
+};
+
+static struct reservation *reservations;
+
+static struct reservation *reservation_of(uint64_t address, uint64_t size)
+{
+    for (struct reservation *r = reservations; r != NULL; r = r->next)
+        if (address - r->address < r->size && size <= r->size - (address - r->address)) return r;
+    return NULL;
+}
+
+/* ---- addresses --------------------------------------------------------------------------- */
+
+CUresult driver_cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment,
+                                    CUdeviceptr addr, unsigned long long flags)
+{
+    (void)addr; /* a hint */
+    NEED_POINTER(ptr);
+    if (size == 0 || size % GRANULARITY != 0 || flags != 0 || (alignment & (alignment - 1)) != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct reservation *made = calloc(1, sizeof *made);
+    if (made == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    made->address = memory_reserve(size, alignment > GRANULARITY ? alignment : GRANULARITY);
+    if (made->address == 0) {
+        free(made);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    made->size = size;
+    made->next = reservations;
+    reservations = made;
+    *ptr = made->address;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemAddressFree(CUdeviceptr ptr, size_t size)
+{
+    struct reservation **link = &reservations;
+    while (*link != NULL && (*link)->address != ptr) link = &(*link)->next;
+    struct reservation *found = *link;
+    if (found == NULL || found->size != size || found->maps != NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    *link = found->next;
+    memory_unreserve(found->address, found->size);
+    free(found);
+    return CUDA_SUCCESS;
+}
+
+/* ---- physical memory ----------------------------------------------------------------------- */
+
+static CUresult check_properties(const CUmemAllocationProp *prop)
+{
+    if (prop->type != CU_MEM_ALLOCATION_TYPE_PINNED) return CUDA_ERROR_INVALID_VALUE;
+    if (prop->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+        prop->requestedHandleTypes != CU_MEM_HANDLE_TYPE_NONE) {
+        finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
+                "memory that is elsewhere than on the device, or shared with other processes, is "
+                "not supported by the software device's cuMemCreate");
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    return prop->location.id == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
+CUresult driver_cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop,
+                                              CUmemAllocationGranularity_flags option)
+{
+    NEED_POINTER(granularity);
+    NEED_POINTER(prop);
+    if ((unsigned)option > CU_MEM_ALLOC_GRANULARITY_RECOMMENDED) return CUDA_ERROR_INVALID_VALUE;
+    TRY(check_properties(prop));
+    *granularity = GRANULARITY;
+    return CUDA_SUCCESS;
+}
+
+static void allocation_release(struct allocation *allocation)
+{
+    if (--allocation->references > 0) return;
+    memory_contents_destroy(allocation->contents);
+    object_free(&allocation->object);
+}
+
+CUresult driver_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
+                            const CUmemAllocationProp *prop, unsigned long long flags)
+{
+    NEED_POINTER(handle);
+    NEED_POINTER(prop);
+    if (size == 0 || size % GRANULARITY != 0 || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    TRY(check_properties(prop));
+    struct allocation *made = calloc(1, sizeof *made);
+    if (made == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    made->contents = memory_contents_create(size);
+    if (made->contents == NULL) {
+        free(made);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    made->properties = *prop;
+    made->size = size;
+    made->references = 1;
+    object_add(&made->object, OBJECT_ALLOCATION, NULL);
+    thread_spend(timeline_model.allocate);
+    *handle = (CUmemGenericAllocationHandle)(uintptr_t)made;
+    return CUDA_SUCCESS;
+}
+
+static struct allocation *allocation_find(CUmemGenericAllocationHandle handle)
+{
+    struct allocation *found = object_find((const void *)(uintptr_t)handle, OBJECT_ALLOCATION);
+    return found != NULL && !found->released ? found : NULL;
+}
+
+CUresult driver_cuMemRelease(CUmemGenericAllocationHandle handle)
+{
+    struct allocation *found = allocation_find(handle);
+    if (found == NULL) return CUDA_ERROR_INVALID_VALUE;
+    object_remove(&found->object);
+    found->released = true;
+    allocation_release(found);
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
+                                                       CUmemGenericAllocationHandle handle)
+{
+    const struct allocation *found = allocation_find(handle);
+    NEED_POINTER(prop);
+    if (found == NULL) return CUDA_ERROR_INVALID_VALUE;
+    *prop = found->properties;
+    return CUDA_SUCCESS;
+}
+
+/* ---- maps -------------------------------------------------------------------------------- */
+
+static bool reachable(const struct map *map)
+{
+    return map->access != CU_MEM_ACCESS_FLAGS_PROT_NONE;
+}
+
+/* Maps that can be reached and lie side by side, from `first` on: their end. */
+static const struct map *run_end(const struct map *first, uint64_t *end)
+{
+    const struct map *map = first;
+    for (*end = map->address; map != NULL && map->address == *end && map->access == first->access;
+         map = map->next)
+        *end += map->size;
+    return map;
+}
+
+static void hide(const struct reservation *reservation)
+{
+    for (const struct map *map = reservation->maps; map != NULL; map = map->next) {
+        const struct memory_region *region = memory_find(map->address);
+        if (region != NULL) memory_hide(region);
+    }
+}
+
+/* What can be reached of a reservation becomes regions again. */
+static CUresult show(const struct reservation *reservation)
+{
+    const struct map *map = reservation->maps;
+    while (map != NULL) {
+        uint64_t end;
+        const struct map *next = run_end(map, &end);
+        if (reachable(map) &&
+            memory_show(map->address, end - map->address,
+                        &(struct memory_request){
+                            .kind = MEMORY_DEVICE,
+                            .id = ++driver.ids,
+                            .caller = (uint64_t)(uintptr_t)thread.call.caller,
+                            .read_only = map->access == CU_MEM_ACCESS_FLAGS_PROT_READ,
+                        }) == NULL)
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        map = next;
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
+                         CUmemGenericAllocationHandle handle, unsigned long long flags)
+{
+    struct reservation *reservation = reservation_of(ptr, size);
+    struct allocation *allocation = allocation_find(handle);
+    if (reservation == NULL || allocation == NULL || flags != 0 || size == 0 ||
+        ptr % GRANULARITY != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (offset != 0 || size != allocation->size) return CUDA_ERROR_NOT_SUPPORTED; /* only whole */
+    struct map **link = &reservation->maps;
+    while (*link != NULL && (*link)->address + (*link)->size <= ptr) link = &(*link)->next;
+    if (*link != NULL && (*link)->address < ptr + size) return CUDA_ERROR_INVALID_VALUE;
+    struct map *map = calloc(1, sizeof *map);
+    if (map == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!memory_map(ptr, allocation->contents)) {
+        free(map);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    *map = (struct map){.next = *link, .allocation = allocation, .address = ptr, .size = size};
+    *link = map;
+    allocation->references++;
+    return CUDA_SUCCESS;
+}
+
+/* Whether maps cover the range from end to end. */
+static bool covered(const struct reservation *reservation, uint64_t address, uint64_t size)
+{
+    const uint64_t end = address + size;
+    for (const struct map *map = reservation->maps; map != NULL && address < end; map = map->next)
+        if (map->address == address) address += map->size;
+    return address == end;
+}
+
+static bool within(const struct map *map, uint64_t address, uint64_t size)
+{
+    return map->address >= address && map->address + map->size <= address + size;
+}
+
+CUresult driver_cuMemUnmap(CUdeviceptr ptr, size_t size)
+{
+    struct reservation *reservation = reservation_of(ptr, size);
+    if (reservation == NULL || size == 0) return CUDA_ERROR_INVALID_VALUE;
+    for (const struct map *map = reservation->maps; map != NULL; map = map->next)
+        if (map->address < ptr + size && ptr < map->address + map->size && !within(map, ptr, size))
+            return CUDA_ERROR_INVALID_VALUE; /* a part; to unmap nothing is no mistake */
+    hide(reservation);
+    for (struct map **link = &reservation->maps; *link != NULL;) {
+        struct map *map = *link;
+        if (!within(map, ptr, size)) {
+            link = &map->next;
+            continue;
+        }
+        *link = map->next;
+        memory_unmap(map->address, map->size);
+        allocation_release(map->allocation);
+        free(map);
+    }
+    return show(reservation);
+}
+
+CUresult driver_cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc,
+                               size_t count)
+{
+    struct reservation *reservation = reservation_of(ptr, size);
+    NEED_POINTER(desc);
+    if (reservation == NULL || size == 0 || count == 0 || !covered(reservation, ptr, size))
+        return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < count; i++) {
+        const CUmemAccess_flags flags = desc[i].flags;
+        if (desc[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
+        if (desc[i].location.id != 0) return CUDA_ERROR_INVALID_DEVICE;
+        if (flags != CU_MEM_ACCESS_FLAGS_PROT_NONE && flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
+            flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
+            return CUDA_ERROR_INVALID_VALUE;
+    }
+    hide(reservation);
+    for (struct map *map = reservation->maps; map != NULL; map = map->next)
+        if (within(map, ptr, size)) map->access = desc[count - 1].flags;
+    return show(reservation);
+}
+
+static const struct map *map_of(CUdeviceptr ptr)
+{
+    const struct reservation *reservation = reservation_of(ptr, 1);
+    const struct map *map = reservation != NULL ? reservation->maps : NULL;
+    while (map != NULL && ptr - map->address >= map->size) map = map->next;
+    return map;
+}
+
+bool virtual_range(CUdeviceptr ptr, uint64_t *base, size_t *size)
+{
+    const struct map *map = map_of(ptr);
+    if (map == NULL) return false;
+    *base = map->address;
+    *size = map->size;
+    return true;
+}
+
+CUresult driver_cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location,
+                               CUdeviceptr ptr)
+{
+    const struct map *map = map_of(ptr);
+    NEED_POINTER(flags);
+    NEED_POINTER(location);
+    if (map == NULL || location->type != CU_MEM_LOCATION_TYPE_DEVICE || location->id != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    *flags = (unsigned long long)map->access;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr)
+{
+    const struct map *map = map_of((CUdeviceptr)(uintptr_t)addr);
+    NEED_POINTER(handle);
+    if (map == NULL) return CUDA_ERROR_INVALID_VALUE;
+    struct allocation *allocation = map->allocation;
+    if (allocation->released) object_add(&allocation->object, OBJECT_ALLOCATION, NULL);
+    allocation->released = false;
+    allocation->references++;
+    *handle = (CUmemGenericAllocationHandle)(uintptr_t)allocation;
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,224 @@
+/* Images: from what the API is given to parsed PTX. */
+#include "emulator/driver/module/module.h"
+
+#include "emulator/fatbin/link.h"
+#include "emulator/ptx/ptx.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    enum fatbin_result result;
+    CUresult code;
+} fatbin_codes[] = {
+    {FATBIN_NOT_AN_IMAGE, CUDA_ERROR_INVALID_IMAGE}, {FATBIN_DAMAGED, CUDA_ERROR_INVALID_IMAGE},
+    {FATBIN_NO_PTX, CUDA_ERROR_NO_BINARY_FOR_GPU},   {FATBIN_TOO_NEW, CUDA_ERROR_NO_BINARY_FOR_GPU},
+    {FATBIN_NO_MEMORY, CUDA_ERROR_OUT_OF_MEMORY},
+};
+
+CUresult image_code(enum fatbin_result result)
+{
+    for (size_t i = 0; i < sizeof fatbin_codes / sizeof *fatbin_codes; i++)
+        if (fatbin_codes[i].result == result) return fatbin_codes[i].code;
+    return CUDA_SUCCESS;
+}
+
+/* ---- what it is made for ------------------------------------------------------------------ */
+
+/* The newest PTX that is understood, times ten: CUDA 13.0's. */
+enum { PTX_VERSION = 90 };
+
+CUresult image_suits(const struct ptx_module *unit, char *log, size_t log_size)
+{
+    unsigned capability = 0;
+    if (unit->version_major * 10 + unit->version_minor > PTX_VERSION) {
+        snprintf(log, log_size,
+                 "error   : PTX of .version %u.%u; this device understands up to %u.%u",
+                 unit->version_major, unit->version_minor, PTX_VERSION / 10, PTX_VERSION % 10);
+        return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+    }
+    if (unit->target != NULL && sscanf(unit->target, "sm_%u", &capability) == 1 &&
+        capability > DRIVER_CAPABILITY) {
+        snprintf(log, log_size,
+                 "error   : PTX for .target %s; this device has compute capability "
+                 "%u.%u",
+                 unit->target, DRIVER_CAPABILITY / 10, DRIVER_CAPABILITY % 10);
+        return CUDA_ERROR_INVALID_PTX;
+    }
+    return CUDA_SUCCESS;
+}
+
+/* ---- what is used and defined nowhere ----------------------------------------------------- */
+
+/* The toolkit's device runtime comes as machine code only, so that what is left of it is named when
+ * it is called. */
+static bool may_be_missing(const struct ptx_function *function)
+{
+    return function->is_defined || function->alias_of != NULL || exec_provides(function->name) ||
+           strncmp(function->name, "cuda", 4) == 0 || strncmp(function->name, "__cuda", 6) == 0;
+}
+
+static const struct ptx_function *missing_in(const struct ptx_operand *operands, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct ptx_operand *operand = &operands[i];
+        if (operand->kind == PTX_OPERAND_VECTOR) {
+            const struct ptx_function *found = missing_in(operand->elements, operand->count);
+            if (found != NULL) return found;
+        } else if ((operand->kind == PTX_OPERAND_SYMBOL || operand->kind == PTX_OPERAND_ADDRESS) &&
+                   operand->function != NULL && !may_be_missing(operand->function)) {
+            return operand->function;
+        }
+    }
+    return NULL;
+}
+
+/* The first function that an instruction uses and nobody defines. */
+static const struct ptx_function *missing_for(const struct ptx_function *user)
+{
+    for (uint32_t i = 0; i < user->instruction_count; i++) {
+        const struct ptx_instruction *instruction = &user->instructions[i];
+        const struct ptx_function *callee =
+            instruction->call != NULL ? instruction->call->function : NULL;
+        if (callee != NULL && !may_be_missing(callee)) return callee;
+        const struct ptx_function *found =
+            missing_in(instruction->operands, instruction->operand_count);
+        if (found != NULL) return found;
+    }
+    return NULL;
+}
+
+bool image_has_variables(const struct ptx_module *unit, char *log, size_t log_size)
+{
+    for (uint32_t i = 0; i < unit->variable_count; i++) {
+        const struct ptx_variable *variable = unit->variables[i];
+        if (variable->linkage != PTX_EXTERN || variable->space == PTX_SPACE_SHARED) continue;
+        snprintf(log, log_size,
+                 "error   : Undefined reference to '%s': the variable is declared "
+                 ".extern and defined nowhere",
+                 variable->name);
+        return false;
+    }
+    return true;
+}
+
+bool image_has_functions(const struct ptx_module *unit, char *log, size_t log_size)
+{
+    for (uint32_t i = 0; i < unit->function_count; i++) {
+        const struct ptx_function *missing = missing_for(unit->functions[i]);
+        if (missing == NULL) continue;
+        snprintf(log, log_size,
+                 "error   : Undefined reference to '%s' in '%s': the function is "
+                 "declared .extern and defined nowhere",
+                 missing->name, unit->functions[i]->name);
+        return false;
+    }
+    return true;
+}
+
+/* ---- reading ------------------------------------------------------------------------------ */
+
+static CUresult image_parse(struct image *image, const struct fatbin *fatbin, char *log,
+                            size_t log_size)
+{
+    image->units = calloc(fatbin->count, sizeof *image->units);
+    if (image->units == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    for (size_t i = 0; i < fatbin->count; i++) {
+        struct ptx_diagnostics diagnostics = {0};
+        image->units[i] = ptx_parse(fatbin->units[i].text, fatbin->units[i].length, &diagnostics);
+        if (image->units[i] == NULL) {
+            ptx_diagnostics_print(&diagnostics, log, log_size);
+            return CUDA_ERROR_INVALID_PTX;
+        }
+        image->count++;
+        TRY(image_suits(image->units[i], log, log_size));
+        if (!image_has_functions(image->units[i], log, log_size)) return CUDA_ERROR_INVALID_PTX;
+    }
+    return CUDA_SUCCESS;
+}
+
+/* Several translation units (-rdc=true) become one module. */
+static enum fatbin_result image_link(struct fatbin *fatbin, char *log, size_t log_size)
+{
+    struct fatbin_unit joined;
+    if (fatbin->count < 2) return FATBIN_OK;
+    enum fatbin_result result = fatbin_link(fatbin, &joined, log, log_size);
+    if (result == FATBIN_OK) {
+        while (fatbin->count > 1) free(fatbin->units[--fatbin->count].text);
+        free(fatbin->units[0].text);
+        fatbin->units[0] = joined;
+    } else {
+        fatbin_close(fatbin);
+    }
+    return result;
+}
+
+CUresult image_open(const void *data, size_t size, char *log, size_t log_size, struct image **image)
+{
+    struct fatbin fatbin;
+    log[0] = '\0';
+    enum fatbin_result result = fatbin_open(data, size, DRIVER_CAPABILITY, &fatbin, log, log_size);
+    if (result == FATBIN_OK) result = image_link(&fatbin, log, log_size);
+    CUresult code = image_code(result);
+    if (code == CUDA_SUCCESS) {
+        struct image *made = calloc(1, sizeof *made);
+        code = CUDA_ERROR_OUT_OF_MEMORY;
+        if (made != NULL) {
+            made->references = 1;
+            code = image_parse(made, &fatbin, log, log_size);
+            if (code == CUDA_SUCCESS)
+                *image = made;
+            else
+                image_release(made);
+        }
+        fatbin_close(&fatbin);
+    }
+    if (code != CUDA_SUCCESS) finding("invalid module", code, "the module does not load: %s", log);
+    return code;
+}
+
+CUresult image_read_file(const char *path, char **data, size_t *size)
+{
+    CUresult code = CUDA_ERROR_FILE_NOT_FOUND;
+    FILE *file = fopen(path, "rb");
+    *data = NULL;
+    if (file == NULL) {
+        finding("invalid module", code, "cannot open the module %s: %s", path, strerror(errno));
+        return code;
+    }
+    if (fseek(file, 0, SEEK_END) != 0) goto done;
+    long length = ftell(file);
+    if (length < 0 || fseek(file, 0, SEEK_SET) != 0) goto done;
+    *size = (size_t)length;
+    *data = malloc(*size + 1);
+    code = CUDA_ERROR_OUT_OF_MEMORY;
+    if (*data == NULL) goto done;
+    code = CUDA_ERROR_FILE_NOT_FOUND;
+    if (fread(*data, 1, *size, file) != *size) goto done;
+    (*data)[*size] = '\0';
+    code = CUDA_SUCCESS;
+done:
+    if (code != CUDA_SUCCESS) free(*data);
+    fclose(file);
+    return code;
+}
+
+CUresult image_open_file(const char *path, char *log, size_t log_size, struct image **image)
+{
+    char *data;
+    size_t size;
+    TRY(image_read_file(path, &data, &size));
+    CUresult code = image_open(data, size, log, log_size, image);
+    free(data);
+    return code;
+}
+
+void image_release(struct image *image)
+{
+    if (image == NULL || --image->references > 0) return;
+    for (size_t i = 0; i < image->count; i++) ptx_module_destroy(image->units[i]);
+    free(image->units);
+    free(image);
+}

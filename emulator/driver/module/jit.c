@@ -1,0 +1,90 @@
+/* Options of calls that take code, and their logs. */
+#include "emulator/driver/module/jit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Options that would change what the code computes or what it is linked against. */
+static const struct {
+    CUjit_option option;
+    const char *name;
+} refused[] = {
+    {CU_JIT_GLOBAL_SYMBOL_NAMES, "CU_JIT_GLOBAL_SYMBOL_NAMES"},
+    {CU_JIT_GLOBAL_SYMBOL_ADDRESSES, "CU_JIT_GLOBAL_SYMBOL_ADDRESSES"},
+    {CU_JIT_GLOBAL_SYMBOL_COUNT, "CU_JIT_GLOBAL_SYMBOL_COUNT"},
+};
+
+static CUresult refuse(CUjit_option option)
+{
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        if (refused[i].option != option) continue;
+        finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
+                "the option %s, which gives symbols addresses of the caller's, is not supported by "
+                "the software device",
+                refused[i].name);
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    return (int)option >= 0 && option < CU_JIT_NUM_OPTIONS ? CUDA_SUCCESS
+                                                           : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult jit_read(struct jit *jit, unsigned count, const CUjit_option *options, void **values)
+{
+    *jit = (struct jit){0};
+    if (count > 0 && (options == NULL || values == NULL)) return CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < count; i++) {
+        TRY(refuse(options[i]));
+        switch (options[i]) {
+        case CU_JIT_INFO_LOG_BUFFER:
+            jit->info.text = values[i];
+            break;
+        case CU_JIT_ERROR_LOG_BUFFER:
+            jit->error.text = values[i];
+            break;
+        case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
+            jit->info.room = (size_t)(unsigned)(uintptr_t)values[i];
+            jit->info.length_out = &values[i];
+            break;
+        case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
+            jit->error.room = (size_t)(unsigned)(uintptr_t)values[i];
+            jit->error.length_out = &values[i];
+            break;
+        case CU_JIT_WALL_TIME:
+            jit->wall_time = &values[i];
+            break;
+        default: /* of the compiler: how, not what */
+            break;
+        }
+    }
+    return CUDA_SUCCESS;
+}
+
+void jit_write(struct jit_log *log, const char *line)
+{
+    if (log->text == NULL || log->room == 0) return;
+    size_t length = strlen(line), left = log->room - 1 - log->length;
+    bool ended = length > 0 && line[length - 1] == '\n';
+    if (length > left) length = left;
+    memcpy(log->text + log->length, line, length);
+    log->length += length;
+    if (!ended && log->length < log->room - 1) log->text[log->length++] = '\n';
+    log->text[log->length] = '\0';
+}
+
+static void end_log(struct jit_log *log)
+{
+    if (log->text != NULL && log->room > 0) log->text[log->length] = '\0';
+    if (log->length_out != NULL) *log->length_out = (void *)(uintptr_t)log->length;
+}
+
+void jit_finish(struct jit *jit, CUresult code, const char *sentences)
+{
+    const float milliseconds = (float)(timeline_model.module_load / 1e6);
+    if (code != CUDA_SUCCESS && *sentences != '\0') jit_write(&jit->error, sentences);
+    end_log(&jit->info);
+    end_log(&jit->error);
+    if (jit->wall_time != NULL) {
+        *jit->wall_time = NULL;
+        memcpy(jit->wall_time, &milliseconds, sizeof milliseconds);
+    }
+}

@@ -1,0 +1,301 @@
+/* Libraries and their kernels: code that is loaded once and used in any context. */
+#include "emulator/driver/module/module.h"
+
+#include "emulator/driver/module/jit.h"
+#include "emulator/ptx/ptx.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOG_SIZE = 2048 };
+
+/* The runtime loads the program's own kernels at their first use, inside whatever call that is:
+ * such a library is not the submission's to unload. */
+static bool asked_for(void)
+{
+    static const char by_name[] = "cudaLibraryLoad";
+    return (thread.call.flags & OVERLAP_CALL_DRIVER) != 0 ||
+           (thread.call.name != NULL &&
+            strncmp(thread.call.name, by_name, sizeof by_name - 1) == 0);
+}
+
+/* What is wrong with the code is told by whoever uses the library, as where modules are loaded
+ * lazily.
+ */
+static CUresult library_make(struct image *image, CUresult failed, CUlibrary *handle)
+{
+    if (failed == CUDA_ERROR_OUT_OF_MEMORY) return failed;
+    struct library *library = calloc(1, sizeof *library);
+    if (library == NULL) {
+        image_release(image);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    library->image = image;
+    library->failed = failed;
+    object_add(&library->object, OBJECT_LIBRARY, NULL);
+    trace_object(&library->object, TRACE_CREATE, TRACE_LIBRARY, asked_for() ? 0 : TRACE_IMPLICIT);
+    thread.call.object = library->object.id;
+    *handle = (CUlibrary)library;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions,
+                                  void **jitOptionsValues, unsigned int numJitOptions,
+                                  CUlibraryOption *libraryOptions, void **libraryOptionValues,
+                                  unsigned int numLibraryOptions)
+{
+    char log[LOG_SIZE] = "";
+    struct jit jit;
+    struct image *image = NULL;
+    (void)libraryOptions; /* hints about when and where the code is copied */
+    (void)libraryOptionValues;
+    NEED_POINTER(library);
+    NEED_POINTER(code);
+    TRY(jit_read(&jit, numJitOptions, jitOptions, jitOptionsValues));
+    if (numLibraryOptions > 0 && libraryOptions == NULL) return CUDA_ERROR_INVALID_VALUE;
+    CUresult outcome = image_open(code, FATBIN_UNKNOWN_SIZE, log, sizeof log, &image);
+    jit_finish(&jit, outcome, log);
+    return library_make(image, outcome, library);
+}
+
+CUresult driver_cuLibraryLoadFromFile(CUlibrary *library, const char *fileName,
+                                      CUjit_option *jitOptions, void **jitOptionsValues,
+                                      unsigned int numJitOptions, CUlibraryOption *libraryOptions,
+                                      void **libraryOptionValues, unsigned int numLibraryOptions)
+{
+    char log[LOG_SIZE] = "";
+    struct jit jit;
+    struct image *image = NULL;
+    char *data;
+    size_t size;
+    (void)libraryOptions;
+    (void)libraryOptionValues;
+    (void)numLibraryOptions;
+    NEED_POINTER(library);
+    NEED_POINTER(fileName);
+    TRY(jit_read(&jit, numJitOptions, jitOptions, jitOptionsValues));
+    TRY(image_read_file(fileName, &data, &size));
+    CUresult outcome = image_open(data, size, log, sizeof log, &image);
+    free(data);
+    jit_finish(&jit, outcome, log);
+    return library_make(image, outcome, library);
+}
+
+CUresult driver_cuLibraryUnload(CUlibrary library)
+{
+    struct library *found = object_find(library, OBJECT_LIBRARY);
+    if (found == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    thread.call.object = found->object.id;
+    while (found->modules != NULL) module_end(&found->modules->object, true);
+    while (found->kernels != NULL) {
+        struct kernel *kernel = found->kernels;
+        found->kernels = kernel->next;
+        object_remove(&kernel->object);
+        object_free(&kernel->object);
+    }
+    trace_object(&found->object, TRACE_DESTROY, TRACE_LIBRARY, 0);
+    object_remove(&found->object);
+    image_release(found->image);
+    object_free(&found->object);
+    return CUDA_SUCCESS;
+}
+
+/* ---- kernels ----------------------------------------------------------------------------- */
+
+/* The handle of the entry point `entry`, made when first asked for. */
+static struct kernel *kernel_make(struct library *library, const struct ptx_function *entry)
+{
+    for (struct kernel *kernel = library->kernels; kernel != NULL; kernel = kernel->next)
+        if (strcmp(kernel->name, entry->name) == 0) return kernel;
+    struct kernel *kernel = calloc(1, sizeof *kernel);
+    if (kernel == NULL) return NULL;
+    kernel->library = library;
+    kernel->name = entry->name;
+    kernel->max_dynamic_shared = -1; /* as the function has it */
+    kernel->carveout = -1;
+    kernel->next = library->kernels;
+    library->kernels = kernel;
+    object_add(&kernel->object, OBJECT_KERNEL, NULL);
+    return kernel;
+}
+
+CUresult driver_cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char *name)
+{
+    struct library *found = object_find(library, OBJECT_LIBRARY);
+    NEED_POINTER(pKernel);
+    NEED_POINTER(name);
+    if (found == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    TRY(found->failed);
+    for (size_t u = 0; u < found->image->count; u++) {
+        const struct ptx_function *entry = ptx_function_find(found->image->units[u], name);
+        if (entry == NULL || !entry->is_entry) continue;
+        *pKernel = (CUkernel)kernel_make(found, entry);
+        return *pKernel != NULL ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    return CUDA_ERROR_NOT_FOUND;
+}
+
+/* Calls for each entry point until `room` handles are written; returns how many there are. */
+static unsigned kernels_list(struct library *library, CUkernel *kernels, unsigned room)
+{
+    unsigned count = 0;
+    for (size_t u = 0; library->image != NULL && u < library->image->count; u++) {
+        const struct ptx_module *unit = library->image->units[u];
+        for (uint32_t i = 0; i < unit->function_count; i++) {
+            if (!unit->functions[i]->is_entry) continue;
+            if (count < room) kernels[count] = (CUkernel)kernel_make(library, unit->functions[i]);
+            count++;
+        }
+    }
+    return count;
+}
+
+CUresult driver_cuLibraryGetKernelCount(unsigned int *count, CUlibrary lib)
+{
+    struct library *found = object_find(lib, OBJECT_LIBRARY);
+    NEED_POINTER(count);
+    if (found == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    *count = kernels_list(found, NULL, 0);
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int numKernels, CUlibrary lib)
+{
+    struct library *found = object_find(lib, OBJECT_LIBRARY);
+    NEED_POINTER(kernels);
+    if (found == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    kernels_list(found, kernels, numKernels);
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuLibraryGetModule(CUmodule *pMod, CUlibrary library)
+{
+    struct library *found = object_find(library, OBJECT_LIBRARY);
+    struct module *module;
+    NEED_POINTER(pMod);
+    if (found == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    TRY(library_module(found, thread_context(), &module));
+    *pMod = (CUmodule)module;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary library,
+                                   const char *name)
+{
+    CUmodule module;
+    TRY(driver_cuLibraryGetModule(&module, library));
+    return driver_cuModuleGetGlobal(dptr, bytes, module, name);
+}
+
+CUresult driver_cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes, CUlibrary library,
+                                    const char *name)
+{
+    CUdeviceptr address;
+    TRY(driver_cuLibraryGetGlobal(&address, bytes, library, name));
+    if (memory_find(address)->kind != MEMORY_MANAGED) return CUDA_ERROR_NOT_FOUND;
+    if (dptr != NULL) *dptr = address;
+    return CUDA_SUCCESS;
+}
+
+struct kernel *kernel_find(CUkernel handle)
+{
+    return object_find(handle, OBJECT_KERNEL);
+}
+
+CUresult kernel_function(struct kernel *kernel, struct context *context, struct function **function)
+{
+    struct module *module;
+    if (context == NULL) return CUDA_ERROR_INVALID_CONTEXT;
+    TRY(context_check(context));
+    TRY(library_module(kernel->library, context, &module));
+    *function = module_function(module, kernel->name);
+    if (*function == NULL) return CUDA_ERROR_NOT_FOUND;
+    if (kernel->max_dynamic_shared >= 0)
+        (*function)->max_dynamic_shared = kernel->max_dynamic_shared;
+    if (kernel->carveout >= 0) (*function)->carveout = kernel->carveout;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
+{
+    struct kernel *found = kernel_find(kernel);
+    struct function *function;
+    NEED_POINTER(pFunc);
+    if (found == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    TRY(kernel_function(found, thread_context(), &function));
+    *pFunc = (CUfunction)function;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuKernelGetLibrary(CUlibrary *pLib, CUkernel kernel)
+{
+    const struct kernel *found = kernel_find(kernel);
+    NEED_POINTER(pLib);
+    if (found == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    *pLib = (CUlibrary)found->library;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuKernelGetName(const char **name, CUkernel hfunc)
+{
+    const struct kernel *found = kernel_find(hfunc);
+    NEED_POINTER(name);
+    if (found == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    *name = found->name;
+    return CUDA_SUCCESS;
+}
+
+/* What a kernel is like is known of its function, for which there must be a context. */
+static CUresult function_of(CUkernel handle, struct kernel **kernel, struct function **function)
+{
+    *kernel = kernel_find(handle);
+    if (*kernel == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    const struct context *context = thread_context();
+    if (context == NULL) return CUDA_ERROR_INVALID_CONTEXT;
+    if (!context->alive) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    return kernel_function(*kernel, thread_context(), function);
+}
+
+CUresult driver_cuKernelGetAttribute(int *pi, CUfunction_attribute attrib, CUkernel kernel,
+                                     CUdevice dev)
+{
+    struct kernel *found;
+    struct function *function;
+    NEED_POINTER(pi);
+    NEED_DEVICE(dev);
+    TRY(function_of(kernel, &found, &function));
+    return function_attribute(exec_function_info(function->code), attrib,
+                              function->max_dynamic_shared, function->carveout, pi);
+}
+
+CUresult driver_cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel kernel,
+                                     CUdevice dev)
+{
+    struct kernel *found;
+    struct function *function;
+    NEED_DEVICE(dev);
+    TRY(function_of(kernel, &found, &function));
+    TRY(function_attribute_set(exec_function_info(function->code), attrib, val,
+                               &function->max_dynamic_shared, &function->carveout));
+    found->max_dynamic_shared = function->max_dynamic_shared;
+    found->carveout = function->carveout;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice dev)
+{
+    NEED_DEVICE(dev);
+    if (kernel_find(kernel) == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    if ((int)config < CU_FUNC_CACHE_PREFER_NONE || config > CU_FUNC_CACHE_PREFER_EQUAL)
+        return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t *paramOffset,
+                                     size_t *paramSize)
+{
+    struct kernel *found;
+    struct function *function;
+    TRY(function_of(kernel, &found, &function));
+    return driver_cuFuncGetParamInfo((CUfunction)function, paramIndex, paramOffset, paramSize);
+}

@@ -1,0 +1,225 @@
+/* The linker of cuLink*: PTX from several places becomes one text. What cuLinkComplete gives back
+ * in place of a cubin is that text, which cuModuleLoadData and cuLibraryLoadData take like any
+ * other. */
+#include "emulator/driver/module/jit.h"
+#include "emulator/driver/module/module.h"
+
+#include "emulator/fatbin/link.h"
+#include "emulator/ptx/ptx.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOG_SIZE = 2048 };
+
+struct link {
+    struct object object;
+    struct jit jit;
+    struct fatbin units; /* added so far */
+    struct fatbin_unit joined;
+    bool complete;
+    bool broken; /* inputs contradict each other: nothing comes of it any more */
+};
+
+CUresult driver_cuLinkCreate(unsigned int numOptions, CUjit_option *options, void **optionValues,
+                             CUlinkState *stateOut)
+{
+    struct jit jit;
+    NEED_POINTER(stateOut);
+    TRY(jit_read(&jit, numOptions, options, optionValues));
+    struct link *link = calloc(1, sizeof *link);
+    if (link == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    link->jit = jit;
+    object_add(&link->object, OBJECT_LINK, NULL);
+    *stateOut = (CUlinkState)link;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuLinkDestroy(CUlinkState state)
+{
+    struct link *link = object_find(state, OBJECT_LINK);
+    if (link == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    object_remove(&link->object);
+    fatbin_close(&link->units);
+    free(link->joined.text);
+    object_free(&link->object);
+    return CUDA_SUCCESS;
+}
+
+/* ---- inputs ------------------------------------------------------------------------------ */
+
+/* Errors in a text are found when it is added, as a compiler would. */
+static CUresult check_text(const struct fatbin_unit *unit, const char *name, char *log, size_t size)
+{
+    struct ptx_diagnostics diagnostics = {0};
+    struct ptx_module *module = ptx_parse(unit->text, unit->length, &diagnostics);
+    if (module != NULL) {
+        CUresult code = image_suits(module, log, size);
+        ptx_module_destroy(module);
+        return code;
+    }
+    int used = snprintf(log, size, "error   : %s: ", name);
+    if (used > 0 && (size_t)used < size)
+        ptx_diagnostics_print(&diagnostics, log + used, size - (size_t)used);
+    return CUDA_ERROR_INVALID_PTX;
+}
+
+/* Moves the units of `from` behind those of `to`. */
+static bool append_units(struct fatbin *to, struct fatbin *from)
+{
+    struct fatbin_unit *units = realloc(to->units, (to->count + from->count) * sizeof *units);
+    if (units == NULL) return false;
+    memcpy(units + to->count, from->units, from->count * sizeof *units);
+    to->units = units;
+    to->count += from->count;
+    free(from->units);
+    *from = (struct fatbin){0};
+    return true;
+}
+
+/* A name that is defined twice is an error of the input that brings it the second time. */
+static CUresult check_names(struct link *link, const char *name, char *log, size_t size)
+{
+    struct fatbin_unit joined;
+    char why[LOG_SIZE / 2];
+    enum fatbin_result result = fatbin_link(&link->units, &joined, why, sizeof why);
+    free(joined.text);
+    if (result == FATBIN_OK) return CUDA_SUCCESS;
+    snprintf(log, size, "error   : %s: %s", name, why);
+    if (result != FATBIN_NO_MEMORY) link->broken = true;
+    return result == FATBIN_NO_MEMORY ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_SOURCE;
+}
+
+static CUresult add(struct link *link, const void *data, size_t size, const char *name, char *log,
+                    size_t log_size)
+{
+    struct fatbin added;
+    char why[LOG_SIZE / 2];
+    if (link->broken) return CUDA_ERROR_INVALID_SOURCE;
+    enum fatbin_result result = fatbin_open(data, size, DRIVER_CAPABILITY, &added, why, sizeof why);
+    if (result != FATBIN_OK) {
+        snprintf(log, log_size, "error   : %s: %s", name, why);
+        return image_code(result);
+    }
+    CUresult code = CUDA_SUCCESS;
+    for (size_t i = 0; code == CUDA_SUCCESS && i < added.count; i++)
+        code = check_text(&added.units[i], name, log, log_size);
+    size_t before = link->units.count;
+    if (code == CUDA_SUCCESS && !append_units(&link->units, &added))
+        code = CUDA_ERROR_OUT_OF_MEMORY;
+    if (code == CUDA_SUCCESS) code = check_names(link, name, log, log_size);
+    while (code != CUDA_SUCCESS && link->units.count > before)
+        free(link->units.units[--link->units.count].text);
+    fatbin_close(&added);
+    return code;
+}
+
+/* The kinds of input by what they are made of. */
+static CUresult check_kind(CUjitInputType type, const char *name, char *log, size_t size)
+{
+    switch (type) {
+    case CU_JIT_INPUT_PTX:
+    case CU_JIT_INPUT_FATBINARY:
+    case CU_JIT_INPUT_CUBIN: /* of which no PTX will be found */
+        return CUDA_SUCCESS;
+    case CU_JIT_INPUT_OBJECT:
+    case CU_JIT_INPUT_LIBRARY:
+    case CU_JIT_INPUT_NVVM:
+        snprintf(log, size,
+                 "error   : %s: the software device links PTX and fat binaries, and no host "
+                 "objects, libraries or NVVM code",
+                 name);
+        return CUDA_ERROR_NOT_SUPPORTED;
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+/* Whatever came of it is said in the log and, if it failed, in a finding. */
+static CUresult finish(struct link *link, CUresult code, const char *log)
+{
+    jit_finish(&link->jit, code, log);
+    if (code != CUDA_SUCCESS && *log != '\0') finding("invalid module", code, "%s", log);
+    return code;
+}
+
+CUresult driver_cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_t size,
+                              const char *name, unsigned int numOptions, CUjit_option *options,
+                              void **optionValues)
+{
+    char log[LOG_SIZE] = "";
+    struct jit of_input;
+    struct link *link = object_find(state, OBJECT_LINK);
+    if (link == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    NEED_POINTER(data);
+    if (size == 0 || link->complete) return CUDA_ERROR_INVALID_VALUE;
+    TRY(jit_read(&of_input, numOptions, options, optionValues));
+    if (name == NULL) name = "an input without a name";
+    CUresult code = check_kind(type, name, log, sizeof log);
+    if (code == CUDA_SUCCESS) code = add(link, data, size, name, log, sizeof log);
+    return finish(link, code, log);
+}
+
+CUresult driver_cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path,
+                              unsigned int numOptions, CUjit_option *options, void **optionValues)
+{
+    char *data;
+    size_t size;
+    if (object_find(state, OBJECT_LINK) == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    NEED_POINTER(path);
+    TRY(image_read_file(path, &data, &size));
+    CUresult code =
+        driver_cuLinkAddData(state, type, data, size, path, numOptions, options, optionValues);
+    free(data);
+    return code;
+}
+
+/* ---- the whole --------------------------------------------------------------------------- */
+
+static CUresult complete(struct link *link, char *log, size_t size)
+{
+    static const char nothing[] = ".version 7.5\n.target sm_75\n.address_size 64\n";
+    char why[LOG_SIZE / 2];
+    struct fatbin_unit joined;
+    if (link->broken) return CUDA_ERROR_INVALID_SOURCE;
+    if (link->units.count == 0) { /* which is complete */
+        link->joined = (struct fatbin_unit){.text = strdup(nothing), .length = sizeof nothing - 1};
+        return link->joined.text != NULL ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    enum fatbin_result result = fatbin_link(&link->units, &joined, why, sizeof why);
+    if (result != FATBIN_OK) {
+        snprintf(log, size, "error   : %s", why);
+        return image_code(result);
+    }
+    struct ptx_diagnostics diagnostics = {0};
+    struct ptx_module *module = ptx_parse(joined.text, joined.length, &diagnostics);
+    CUresult code = CUDA_ERROR_INVALID_PTX;
+    if (module == NULL)
+        ptx_diagnostics_print(&diagnostics, log, size);
+    else
+        code = image_has_functions(module, log, size) && image_has_variables(module, log, size)
+                   ? CUDA_SUCCESS
+                   : CUDA_ERROR_INVALID_SOURCE;
+    ptx_module_destroy(module);
+    if (code == CUDA_SUCCESS)
+        link->joined = joined;
+    else
+        free(joined.text);
+    return code;
+}
+
+CUresult driver_cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut)
+{
+    char log[LOG_SIZE] = "";
+    struct link *link = object_find(state, OBJECT_LINK);
+    if (link == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    NEED_POINTER(cubinOut);
+    if (link->complete) return CUDA_ERROR_INVALID_HANDLE; /* once */
+    TRY(finish(link, complete(link, log, sizeof log), log));
+    link->complete = true;
+    thread_spend(timeline_model.module_load);
+    *cubinOut = link->joined.text;
+    if (sizeOut != NULL) *sizeOut = link->joined.length + 1; /* with the zero that ends it */
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,526 @@
+/* Modules in a context: loading, variables, functions. */
+#include "emulator/driver/module/module.h"
+
+#include "emulator/driver/findings/races.h"
+#include "emulator/driver/module/jit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOG_SIZE = 2048 };
+
+/* ---- variables --------------------------------------------------------------------------- */
+
+/* A variable of that name in any unit: its definition, or a declaration that is .extern. */
+static const struct exec_variable *variable_find(const struct module *module, const char *name,
+                                                 bool external)
+{
+    for (size_t u = 0; u < module->image->count; u++) {
+        size_t count = exec_variable_count(module->programs[u]);
+        for (size_t i = 0; i < count; i++) {
+            const struct exec_variable *variable = exec_variable_at(module->programs[u], i);
+            if (variable->external == external && strcmp(variable->name, name) == 0)
+                return variable;
+        }
+    }
+    return NULL;
+}
+
+static const struct exec_variable *definition_find(const struct module *module, const char *name)
+{
+    return variable_find(module, name, false);
+}
+
+static CUresult place_variable(struct exec_program *program, size_t index,
+                               const struct context *context)
+{
+    const struct exec_variable *variable = exec_variable_at(program, index);
+    const struct memory_region *region = memory_allocate(&(struct memory_request){
+        .kind = variable->managed ? MEMORY_MANAGED : MEMORY_VARIABLE,
+        .size = variable->size > 0 ? variable->size : 1,
+        .alignment = variable->alignment,
+        .context = context->object.id,
+        .id = ++driver.ids,
+        .caller = (uint64_t)(uintptr_t)thread.call.caller,
+        .read_only = variable->constant,
+    });
+    if (region == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    exec_variable_place(program, index, region->address);
+    return CUDA_SUCCESS;
+}
+
+static CUresult place_variables(struct module *module)
+{
+    for (size_t u = 0; u < module->image->count; u++) {
+        struct exec_program *program = module->programs[u];
+        for (size_t i = 0; i < exec_variable_count(program); i++)
+            if (!exec_variable_at(program, i)->external)
+                TRY(place_variable(program, i, module->object.context));
+    }
+    for (size_t u = 0; u < module->image->count; u++) {
+        struct exec_program *program = module->programs[u];
+        for (size_t i = 0; i < exec_variable_count(program); i++) {
+            const struct exec_variable *variable = exec_variable_at(program, i);
+            if (!variable->external) continue;
+            const struct exec_variable *definition = definition_find(module, variable->name);
+            if (definition != NULL) {
+                exec_variable_place(program, i, definition->address);
+                continue;
+            }
+            /* As a GPU does, but not without a word. */
+            TRY(place_variable(program, i, module->object.context));
+            exec_variable_initialise(program, i, memory_find(variable->address)->bytes);
+            finding("undefined variable", CUDA_SUCCESS,
+                    "the module declares the variable %s .extern and nobody defines it: loading "
+                    "gives it memory of its own, which holds zeros; link the module with the one "
+                    "that defines it",
+                    variable->name);
+        }
+    }
+    for (size_t u = 0; u < module->image->count; u++) {
+        struct exec_program *program = module->programs[u];
+        for (size_t i = 0; i < exec_variable_count(program); i++) {
+            const struct exec_variable *variable = exec_variable_at(program, i);
+            if (variable->external) continue;
+            exec_variable_initialise(program, i, memory_find(variable->address)->bytes);
+        }
+    }
+    return CUDA_SUCCESS;
+}
+
+static void release_variables(struct module *module)
+{
+    for (size_t u = 0; u < module->image->count; u++) {
+        const struct exec_program *program = module->programs[u];
+        if (program == NULL) continue;
+        for (size_t i = 0; i < exec_variable_count(program); i++) {
+            const struct exec_variable *variable = exec_variable_at(program, i);
+            const bool elsewhere =
+                variable->external && definition_find(module, variable->name) != NULL;
+            if (elsewhere || variable->address == 0) continue;
+            const struct memory_region *region = memory_find(variable->address);
+            if (region != NULL) memory_release(region, (uint64_t)(uintptr_t)thread.call.caller);
+        }
+    }
+}
+
+/* ---- life -------------------------------------------------------------------------------- */
+
+void module_retain(struct module *module)
+{
+    module->references++;
+}
+
+void module_release(struct module *module)
+{
+    if (--module->references > 0) return;
+    for (size_t u = 0; u < module->image->count; u++) exec_program_destroy(module->programs[u]);
+    while (module->functions != NULL) {
+        struct function *function = module->functions;
+        module->functions = function->next;
+        object_free(&function->object);
+    }
+    free(module->programs);
+    image_release(module->image);
+    object_free(&module->object);
+}
+
+/* Takes over a reference to `image`. */
+static CUresult module_make(struct image *image, struct library *library, struct context *context,
+                            char *log, size_t log_size, struct module **made)
+{
+    CUresult code = CUDA_ERROR_OUT_OF_MEMORY;
+    struct module *module = calloc(1, sizeof *module);
+    if (module == NULL) {
+        image_release(image);
+        return code;
+    }
+    module->image = image;
+    module->references = 1;
+    module->object.context = context;
+    module->programs = calloc(image->count, sizeof *module->programs);
+    if (module->programs == NULL) {
+        image_release(image);
+        free(module);
+        return code;
+    }
+    for (size_t u = 0; u < image->count; u++) {
+        module->programs[u] = races_watching()
+                                  ? exec_program_create_checked(image->units[u], log, log_size)
+                                  : exec_program_create(image->units[u], log, log_size);
+        code = CUDA_ERROR_INVALID_PTX;
+        if (module->programs[u] == NULL) goto failed;
+    }
+    code = place_variables(module);
+    if (code != CUDA_SUCCESS) goto failed;
+
+    object_add(&module->object, OBJECT_MODULE, context);
+    trace_object(&module->object, TRACE_CREATE, TRACE_LIBRARY,
+                 library != NULL ? TRACE_IMPLICIT : 0);
+    if (library != NULL) {
+        module->library = library;
+        module->next = library->modules;
+        library->modules = module;
+    }
+    thread_spend(timeline_model.module_load);
+    *made = module;
+    return CUDA_SUCCESS;
+
+failed:
+    finding("invalid module", code, "the module does not load: %s", log);
+    release_variables(module);
+    module_release(module);
+    return code;
+}
+
+void module_end(struct object *object, bool implicit)
+{
+    struct module *module = (struct module *)object;
+    if (module->library != NULL) {
+        struct module **link = &module->library->modules;
+        while (*link != module) link = &(*link)->next;
+        *link = module->next;
+        module->library = NULL;
+        implicit = true; /* the library is what was loaded */
+    }
+    for (struct function *function = module->functions; function != NULL; function = function->next)
+        object_remove(&function->object);
+    trace_object(&module->object, TRACE_DESTROY, TRACE_LIBRARY, implicit ? TRACE_IMPLICIT : 0);
+    object_remove(&module->object);
+    release_variables(module);
+    module_release(module);
+}
+
+/* Functions go with their module, kernels with their library; a context lists neither. */
+void object_end(struct object *object, bool implicit)
+{
+    (void)implicit;
+    object_remove(object);
+    object_free(object);
+}
+
+/* ---- loading ----------------------------------------------------------------------------- */
+
+CUresult driver_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions,
+                                   CUjit_option *options, void **optionValues)
+{
+    char log[LOG_SIZE] = "";
+    struct jit jit;
+    struct image *opened = NULL;
+    struct module *made = NULL;
+    NEED_POINTER(module);
+    NEED_POINTER(image);
+    TRY(jit_read(&jit, numOptions, options, optionValues));
+    CUresult code = image_open(image, FATBIN_UNKNOWN_SIZE, log, sizeof log, &opened);
+    if (code == CUDA_SUCCESS)
+        code = module_make(opened, NULL, thread_context(), log, sizeof log, &made);
+    jit_finish(&jit, code, log);
+    if (code == CUDA_SUCCESS) {
+        thread.call.object = made->object.id;
+        *module = (CUmodule)made;
+    }
+    return code;
+}
+
+CUresult driver_cuModuleLoadData(CUmodule *module, const void *image)
+{
+    return driver_cuModuleLoadDataEx(module, image, 0, NULL, NULL);
+}
+
+CUresult driver_cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin)
+{
+    return driver_cuModuleLoadDataEx(module, fatCubin, 0, NULL, NULL);
+}
+
+CUresult driver_cuModuleLoad(CUmodule *module, const char *fname)
+{
+    char log[LOG_SIZE];
+    struct image *image;
+    struct module *made;
+    NEED_POINTER(module);
+    NEED_POINTER(fname);
+    TRY(image_open_file(fname, log, sizeof log, &image));
+    TRY(module_make(image, NULL, thread_context(), log, sizeof log, &made));
+    thread.call.object = made->object.id;
+    *module = (CUmodule)made;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuModuleUnload(CUmodule hmod)
+{
+    struct module *module = object_find(hmod, OBJECT_MODULE);
+    if (module == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    if (module->library != NULL) return CUDA_ERROR_NOT_PERMITTED; /* the library is unloaded */
+    thread.call.object = module->object.id;
+    module_end(&module->object, false);
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
+{
+    NEED_POINTER(mode);
+    const char *chosen = getenv("CUDA_MODULE_LOADING");
+    *mode = chosen != NULL && strcmp(chosen, "EAGER") == 0 ? CU_MODULE_EAGER_LOADING
+                                                           : CU_MODULE_LAZY_LOADING;
+    return CUDA_SUCCESS;
+}
+
+CUresult library_module(struct library *library, struct context *context, struct module **module)
+{
+    char log[LOG_SIZE] = "";
+    TRY(library->failed);
+    for (*module = library->modules; *module != NULL; *module = (*module)->next)
+        if ((*module)->object.context == context) return CUDA_SUCCESS;
+    library->image->references++;
+    return module_make(library->image, library, context, log, sizeof log, module);
+}
+
+/* ---- what is in a module ----------------------------------------------------------------- */
+
+struct function *module_function(struct module *module, const char *name)
+{
+    for (struct function *f = module->functions; f != NULL; f = f->next)
+        if (strcmp(exec_function_info(f->code)->name, name) == 0) return f;
+    const struct exec_function *code = NULL;
+    for (size_t u = 0; u < module->image->count && code == NULL; u++)
+        code = exec_function_find(module->programs[u], name);
+    struct function *function = code != NULL ? calloc(1, sizeof *function) : NULL;
+    if (function == NULL) return NULL;
+    function->module = module;
+    function->code = code;
+    function->max_dynamic_shared = SHARED_DEFAULT - (int)exec_function_info(code)->static_shared;
+    function->carveout = -1;
+    function->next = module->functions;
+    module->functions = function;
+    object_add(&function->object, OBJECT_FUNCTION, NULL);
+    return function;
+}
+
+CUresult driver_cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name)
+{
+    struct module *module = object_find(hmod, OBJECT_MODULE);
+    NEED_POINTER(hfunc);
+    NEED_POINTER(name);
+    if (module == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    if (*name == '\0') return CUDA_ERROR_INVALID_VALUE;
+    *hfunc = (CUfunction)module_function(module, name);
+    return *hfunc != NULL ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+
+static size_t function_count(const struct module *module)
+{
+    size_t count = 0;
+    for (size_t u = 0; u < module->image->count; u++)
+        count += exec_function_count(module->programs[u]);
+    return count;
+}
+
+CUresult driver_cuModuleGetFunctionCount(unsigned int *count, CUmodule mod)
+{
+    const struct module *module = object_find(mod, OBJECT_MODULE);
+    NEED_POINTER(count);
+    if (module == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    *count = (unsigned)function_count(module);
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuModuleEnumerateFunctions(CUfunction *functions, unsigned int numFunctions,
+                                           CUmodule mod)
+{
+    struct module *module = object_find(mod, OBJECT_MODULE);
+    NEED_POINTER(functions);
+    if (module == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    unsigned written = 0;
+    for (size_t u = 0; u < module->image->count; u++) {
+        for (size_t i = 0; i < exec_function_count(module->programs[u]); i++) {
+            const struct exec_function *code = exec_function_at(module->programs[u], i);
+            if (written == numFunctions) return CUDA_SUCCESS;
+            functions[written++] =
+                (CUfunction)module_function(module, exec_function_info(code)->name);
+        }
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuModuleGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, const char *name)
+{
+    const struct module *module = object_find(hmod, OBJECT_MODULE);
+    NEED_POINTER(name);
+    if (dptr == NULL && bytes == NULL) return CUDA_ERROR_INVALID_VALUE;
+    if (module == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    if (bytes != NULL) *bytes = 0;
+    if (*name == '\0' || module_function((struct module *)module, name) != NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    const struct exec_variable *variable = definition_find(module, name);
+    if (variable == NULL) variable = variable_find(module, name, true);
+    if (variable == NULL) return CUDA_ERROR_NOT_FOUND;
+    if (dptr != NULL) *dptr = variable->address;
+    if (bytes != NULL) *bytes = variable->size;
+    return CUDA_SUCCESS;
+}
+
+/* ---- functions --------------------------------------------------------------------------- */
+
+CUresult function_find_in(CUfunction handle, struct context *context, struct function **function)
+{
+    *function = object_peek(handle, OBJECT_FUNCTION);
+    if (*function == NULL) {
+        struct kernel *kernel = kernel_find((CUkernel)handle);
+        if (kernel == NULL) return CUDA_ERROR_INVALID_HANDLE;
+        return kernel_function(kernel, context, function);
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult function_find(CUfunction handle, struct function **function)
+{
+    return function_find_in(handle, thread_context(), function);
+}
+
+CUresult function_attribute(const struct exec_function_info *info, CUfunction_attribute attribute,
+                            int max_dynamic_shared, int carveout, int *value)
+{
+    switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+        *value = (int)info->max_threads;
+        break;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+        *value = (int)info->static_shared;
+        break;
+    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
+        *value = (int)info->constant_bytes;
+        break;
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
+        *value = (int)info->local_bytes;
+        break;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS:
+        *value = (int)info->registers;
+        break;
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION:
+        *value = 75;
+        break;
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
+        *value = DRIVER_CAPABILITY;
+        break;
+    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
+        *value = 0;
+        break;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+        *value = max_dynamic_shared;
+        break;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        *value = carveout;
+        break;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+        *value = 0;
+        break;
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult function_attribute_set(const struct exec_function_info *info,
+                                CUfunction_attribute attribute, int value, int *max_dynamic_shared,
+                                int *carveout)
+{
+    switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+        if (value < 0 || value > SHARED_MOST - (int)info->static_shared)
+            return CUDA_ERROR_INVALID_VALUE;
+        *max_dynamic_shared = value;
+        return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        if (value < -1 || value > 100) return CUDA_ERROR_INVALID_VALUE;
+        *carveout = value;
+        return CUDA_SUCCESS;
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+CUresult driver_cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfunc)
+{
+    struct function *function;
+    NEED_POINTER(pi);
+    TRY(function_find(hfunc, &function));
+    return function_attribute(exec_function_info(function->code), attrib,
+                              function->max_dynamic_shared, function->carveout, pi);
+}
+
+CUresult driver_cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value)
+{
+    struct function *function;
+    TRY(function_find(hfunc, &function));
+    return function_attribute_set(exec_function_info(function->code), attrib, value,
+                                  &function->max_dynamic_shared, &function->carveout);
+}
+
+CUresult driver_cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config)
+{
+    struct function *function;
+    TRY(function_find(hfunc, &function));
+    if ((int)config < CU_FUNC_CACHE_PREFER_NONE || config > CU_FUNC_CACHE_PREFER_EQUAL)
+        return CUDA_ERROR_INVALID_VALUE;
+    function->cache = config;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuFuncSetSharedMemConfig(CUfunction hfunc, CUsharedconfig config)
+{
+    struct function *function;
+    TRY(function_find(hfunc, &function));
+    return driver_cuCtxSetSharedMemConfig(config);
+}
+
+CUresult driver_cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
+{
+    struct function *function;
+    NEED_POINTER(hmod);
+    TRY(function_find(hfunc, &function));
+    *hmod = (CUmodule)function->module;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuFuncGetName(const char **name, CUfunction hfunc)
+{
+    struct function *function;
+    NEED_POINTER(name);
+    TRY(function_find(hfunc, &function));
+    *name = exec_function_info(function->code)->name;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset,
+                                   size_t *paramSize)
+{
+    struct function *function;
+    NEED_POINTER(paramOffset);
+    TRY(function_find(func, &function));
+    const struct exec_function_info *info = exec_function_info(function->code);
+    if (paramIndex >= info->parameter_count) return CUDA_ERROR_INVALID_VALUE;
+    *paramOffset = info->parameters[paramIndex].offset;
+    if (paramSize != NULL) *paramSize = info->parameters[paramIndex].size;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function)
+{
+    struct function *found;
+    NEED_POINTER(state);
+    TRY(function_find(function, &found));
+    *state = CU_FUNCTION_LOADING_STATE_LOADED;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuFuncLoad(CUfunction function)
+{
+    struct function *found;
+    return function_find(function, &found);
+}

@@ -1,0 +1,524 @@
+/* Contexts: created, current (a stack per thread), primary, destroyed. */
+#include "emulator/driver/findings/in_flight.h"
+#include "emulator/driver/findings/page_guard.h"
+#include "emulator/driver/findings/unfinished.h"
+#include "emulator/driver/memory/array.h"
+#include "emulator/driver/module/module.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FLAGS_KNOWN = CU_CTX_SCHED_MASK | CU_CTX_MAP_HOST | CU_CTX_LMEM_RESIZE_TO_MAX |
+                  CU_CTX_COREDUMP_ENABLE | CU_CTX_USER_COREDUMP_ENABLE | CU_CTX_SYNC_MEMOPS,
+    PRIORITY_LEAST = 0,
+    PRIORITY_GREATEST = -5,
+};
+
+/* ---- life -------------------------------------------------------------------------------- */
+
+static const struct {
+    CUlimit limit;
+    size_t initial;
+    CUresult set; /* what setting it gives */
+    size_t most;
+} limits[] = {
+    /* Of local memory of a thread: of the 512 KiB that there are, an H200's driver keeps some. */
+    {CU_LIMIT_STACK_SIZE, 1024, CUDA_SUCCESS, (512 << 10) - 576},
+    {CU_LIMIT_PRINTF_FIFO_SIZE, 132 * (64 << 10), CUDA_SUCCESS, SIZE_MAX}, /* by multiprocessor */
+    {CU_LIMIT_MALLOC_HEAP_SIZE, 8 << 20, CUDA_SUCCESS, SIZE_MAX},
+    {CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 2048, CUDA_SUCCESS, SIZE_MAX},
+    {CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 64, CUDA_SUCCESS, SIZE_MAX},
+    {CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0, CUDA_SUCCESS, SIZE_MAX},
+    {CU_LIMIT_SHMEM_SIZE, SHARED_MOST, CUDA_ERROR_NOT_PERMITTED, 0}, /* of graphics' contexts */
+    {CU_LIMIT_CIG_ENABLED, 0, CUDA_ERROR_NOT_PERMITTED, 0},
+};
+
+/* Whether the flags are some of those that there are, with one way of waiting. */
+static bool flags_known(unsigned flags)
+{
+    const unsigned wait = flags & CU_CTX_SCHED_MASK;
+    return (flags & ~(unsigned)FLAGS_KNOWN) == 0 && (wait & (wait - 1)) == 0;
+}
+
+/* Gives `context`, zeroed but for its flags, all that a live context has. */
+static CUresult context_start(struct context *context, bool implicit)
+{
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        context->limits[limits[i].limit] = limits[i].initial;
+    context->api_version = CUDA_VERSION;
+    context->time = timeline_context_create(driver.timeline);
+    if (context->time == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    object_add(&context->object, OBJECT_CONTEXT, NULL);
+    context->alive = true;
+    trace_object(&context->object, TRACE_CREATE, TRACE_CONTEXT, implicit ? TRACE_IMPLICIT : 0);
+    context->legacy = stream_make(context, TIMELINE_LEGACY, CU_STREAM_DEFAULT, 0, true);
+    if (context->legacy == NULL) {
+        timeline_context_destroy(context->time);
+        object_remove(&context->object);
+        context->alive = false;
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    thread_spend_exclusively(timeline_model.context_create);
+    return CUDA_SUCCESS;
+}
+
+/* Every memory of a context goes with it. */
+static void context_release_memory(const struct context *context)
+{
+    for (size_t i = memory_count(); i-- > 0;) {
+        const struct memory_region *region = memory_at(i);
+        if (region->context != context->object.id) continue;
+        trace_memory(region, TRACE_DESTROY, TRACE_IMPLICIT);
+        if (region->ended == 0) pool_unused(region);
+        pool_returned(region);
+        memory_release(region, (uint64_t)(uintptr_t)thread.call.caller);
+    }
+}
+
+static void context_end(struct context *context, bool implicit)
+{
+    unfinished_of_context(context);
+    timeline_context_abandon(context->time);
+    in_flight_forget(context);
+    while (context->objects != NULL) {
+        struct object *object = context->objects;
+        switch (object->kind) {
+        case OBJECT_STREAM:
+            stream_end((struct stream *)object, true);
+            break;
+        case OBJECT_EVENT:
+            event_end((struct event *)object, true);
+            break;
+        case OBJECT_MODULE:
+            module_end(object, true);
+            break;
+        case OBJECT_ARRAY:
+            array_end(object, true);
+            break;
+        case OBJECT_TEXTURE:
+            texture_end(object, true);
+            break;
+        default:
+            object_end(object, true);
+            break;
+        }
+    }
+    context_release_memory(context);
+    timeline_context_destroy(context->time);
+    context->time = NULL;
+    context->legacy = NULL;
+    context->alive = false;
+    if (context->primary) driver.primary_flags = 0;
+    context->object.ended = (uint64_t)(uintptr_t)thread.call.caller;
+    context->sticky = CUDA_SUCCESS;
+    trace_object(&context->object, TRACE_DESTROY, TRACE_CONTEXT, implicit ? TRACE_IMPLICIT : 0);
+    thread_spend_exclusively(timeline_model.context_destroy);
+    pthread_cond_broadcast(&driver.changed);
+}
+
+void context_fail(struct context *context, CUresult code)
+{
+    if (context->sticky == CUDA_SUCCESS) context->sticky = code;
+    if (driver.failed == CUDA_SUCCESS) driver.failed = code;
+    timeline_context_abandon(context->time);
+    in_flight_forget(context);
+}
+
+CUresult context_check(const struct context *context)
+{
+    char what[192];
+    if (context->alive) return CUDA_SUCCESS;
+    describe_object(&context->object, what, sizeof what);
+    finding("use after destruction", CUDA_ERROR_CONTEXT_IS_DESTROYED,
+            "the call works in %s: nothing can be done there any more", what);
+    return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
+/* The context behind a handle, alive; otherwise what is wrong with it. */
+static CUresult context_find(CUcontext handle, struct context **context)
+{
+    *context = object_find(handle, OBJECT_CONTEXT);
+    return *context != NULL ? context_check(*context) : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+/* The context behind a handle that becomes current. One that was destroyed does so too, as on a
+ * GPU, and every call that works in it fails: the finding comes at once. */
+static CUresult context_known(CUcontext handle, struct context **context)
+{
+    *context = object_find(handle, OBJECT_CONTEXT);
+    if (*context == NULL) return CUDA_ERROR_INVALID_CONTEXT;
+    context_check(*context);
+    return CUDA_SUCCESS;
+}
+
+/* ---- the stack --------------------------------------------------------------------------- */
+
+static CUresult stack_push(struct context *context)
+{
+    if (thread.depth_of_stack == thread.room_of_stack) {
+        size_t room = thread.room_of_stack ? thread.room_of_stack * 2 : 8;
+        struct context **stack = reallocarray(thread.stack, room, sizeof *stack);
+        if (stack == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+        thread.stack = stack;
+        thread.room_of_stack = room;
+    }
+    thread.stack[thread.depth_of_stack++] = context;
+    thread.call.context = context->object.id;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuCtxPushCurrent(CUcontext ctx)
+{
+    struct context *context;
+    NEED_POINTER(ctx);
+    TRY(context_known(ctx, &context));
+    return stack_push(context);
+}
+
+CUresult driver_cuCtxPopCurrent(CUcontext *pctx)
+{
+    struct context *top = thread_context();
+    if (top == NULL) return CUDA_ERROR_INVALID_CONTEXT;
+    thread.call.context = top->object.id;
+    if (pctx != NULL) *pctx = (CUcontext)top;
+    thread.depth_of_stack--;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuCtxSetCurrent(CUcontext ctx)
+{
+    struct context *context;
+    if (ctx == NULL) {
+        if (thread.depth_of_stack > 0) thread.depth_of_stack--;
+        return CUDA_SUCCESS;
+    }
+    TRY(context_known(ctx, &context));
+    if (thread.depth_of_stack > 0) thread.depth_of_stack--;
+    return stack_push(context);
+}
+
+CUresult driver_cuCtxGetCurrent(CUcontext *pctx)
+{
+    NEED_POINTER(pctx);
+    *pctx = (CUcontext)thread_context();
+    return CUDA_SUCCESS;
+}
+
+/* ---- create and destroy ------------------------------------------------------------------ */
+
+CUresult driver_cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev)
+{
+    NEED_POINTER(pctx);
+    NEED_DEVICE(dev);
+    if (!flags_known(flags)) return CUDA_ERROR_INVALID_VALUE;
+    if (driver.failed != CUDA_SUCCESS) return driver.failed; /* as an H100 does */
+    struct context *context = calloc(1, sizeof *context);
+    if (context == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    context->flags = flags;
+    CUresult code = context_start(context, false);
+    if (code != CUDA_SUCCESS) {
+        free(context);
+        return code;
+    }
+    TRY(stack_push(context));
+    *pctx = (CUcontext)context;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam *paramsArray, int numParams,
+                               unsigned int flags, CUdevice dev)
+{
+    if (paramsArray != NULL || numParams != 0) return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+    return driver_cuCtxCreate_v2(pctx, flags, dev);
+}
+
+CUresult driver_cuCtxCreate(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, unsigned int flags,
+                            CUdevice dev)
+{
+    if (ctxCreateParams != NULL && ctxCreateParams->numExecAffinityParams != 0)
+        return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+    if (ctxCreateParams != NULL && ctxCreateParams->cigParams != NULL)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    return driver_cuCtxCreate_v2(pctx, flags, dev);
+}
+
+CUresult driver_cuCtxDestroy(CUcontext ctx)
+{
+    struct context *context;
+    TRY(context_find(ctx, &context));
+    if (context->primary) return CUDA_ERROR_INVALID_CONTEXT; /* released, not destroyed */
+    thread.call.context = context->object.id;
+    context_end(context, false);
+    /* From the caller's stack only; elsewhere it stays, and using it says that it is destroyed. */
+    if (thread_context() == context) thread.depth_of_stack--;
+    return CUDA_SUCCESS;
+}
+
+/* ---- the primary context ----------------------------------------------------------------- */
+
+CUresult driver_cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
+{
+    NEED_POINTER(pctx);
+    NEED_DEVICE(dev);
+    if (driver.primary == NULL) {
+        driver.primary = calloc(1, sizeof *driver.primary);
+        if (driver.primary == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+        driver.primary->primary = true;
+    }
+    if (!driver.primary->alive) {
+        if (driver.failed != CUDA_SUCCESS) return driver.failed; /* as for any new context */
+        if (driver.primary->object.id != 0) object_remove(&driver.primary->object);
+        *driver.primary = (struct context){.primary = true, .flags = driver.primary_flags};
+        TRY(context_start(driver.primary, true));
+    }
+    driver.primary_count++;
+    *pctx = (CUcontext)driver.primary;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuDevicePrimaryCtxRelease(CUdevice dev)
+{
+    NEED_DEVICE(dev);
+    if (driver.primary_count == 0) return CUDA_ERROR_INVALID_CONTEXT;
+    if (--driver.primary_count > 0) return CUDA_SUCCESS;
+    if (driver.primary->alive) context_end(driver.primary, true);
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuDevicePrimaryCtxReset(CUdevice dev)
+{
+    NEED_DEVICE(dev);
+    if (driver.primary != NULL && driver.primary->alive) context_end(driver.primary, true);
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags)
+{
+    NEED_DEVICE(dev);
+    if (!flags_known(flags) || (flags & CU_CTX_MAP_HOST) != 0) return CUDA_ERROR_INVALID_VALUE;
+    driver.primary_flags = flags;
+    if (driver.primary != NULL && driver.primary->alive) driver.primary->flags = flags;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *active)
+{
+    NEED_POINTER(flags);
+    NEED_POINTER(active);
+    NEED_DEVICE(dev);
+    *flags = driver.primary_flags;
+    *active = driver.primary != NULL && driver.primary->alive;
+    return CUDA_SUCCESS;
+}
+
+/* ---- what is known of one ---------------------------------------------------------------- */
+
+/* A handle, or the current context for NULL. */
+static CUresult context_or_current(CUcontext handle, struct context **context)
+{
+    if (handle != NULL) return context_find(handle, context);
+    *context = thread_context();
+    if (*context == NULL) return CUDA_ERROR_INVALID_CONTEXT;
+    return context_check(*context);
+}
+
+CUresult driver_cuCtxGetId(CUcontext ctx, unsigned long long *ctxId)
+{
+    struct context *context;
+    NEED_POINTER(ctxId);
+    TRY(context_or_current(ctx, &context));
+    *ctxId = context->object.id;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
+{
+    struct context *context;
+    NEED_POINTER(version);
+    /* Unlike others, a GPU's driver does not say that it was destroyed. */
+    const CUresult code = context_or_current(ctx, &context);
+    if (code != CUDA_SUCCESS) return ctx != NULL ? CUDA_ERROR_INVALID_CONTEXT : code;
+    *version = context->api_version;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuCtxGetDevice_v2(CUdevice *device, CUcontext ctx)
+{
+    struct context *context;
+    NEED_POINTER(device);
+    TRY(context_or_current(ctx, &context));
+    *device = 0;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuCtxGetDevice(CUdevice *device)
+{
+    return driver_cuCtxGetDevice_v2(device, NULL);
+}
+
+CUresult driver_cuCtxSynchronize_v2(CUcontext ctx)
+{
+    struct context *context;
+    TRY(context_or_current(ctx, &context));
+    thread.call.context = context->object.id;
+    TRY(capture_check_context(context));
+    TRY(capture_check_unsafe());
+    if (context->sticky != CUDA_SUCCESS) return context->sticky;
+    uint64_t end = timeline_context_finish(context->time);
+    page_guards_sweep();
+    if (!context->alive) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    thread_wait_until(end);
+    return context->sticky;
+}
+
+CUresult driver_cuCtxSynchronize(void)
+{
+    return driver_cuCtxSynchronize_v2(NULL);
+}
+
+CUresult driver_cuCtxGetFlags(unsigned int *flags)
+{
+    struct context *context;
+    NEED_POINTER(flags);
+    /* Of one that was destroyed and is still current as well, as a GPU's driver answers. */
+    context = thread_context();
+    if (context == NULL) return CUDA_ERROR_INVALID_CONTEXT;
+    *flags = context->flags | (context->primary ? CU_CTX_MAP_HOST : 0u);
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuCtxSetFlags(unsigned int flags)
+{
+    if (!flags_known(flags)) return CUDA_ERROR_INVALID_VALUE;
+    thread_context()->flags = flags;
+    return CUDA_SUCCESS;
+}
+
+/* Kernels that print or allocate fix how much room they have; a heap that nobody has used is made
+ * anew. */
+static bool is_settled(struct context *context, CUlimit limit)
+{
+    if (limit == CU_LIMIT_PRINTF_FIFO_SIZE) return context->has_printed;
+    if (limit != CU_LIMIT_MALLOC_HEAP_SIZE || context->heap == NULL) return false;
+    static const unsigned char unused[16];
+    if (memcmp(context->heap->bytes, unused, sizeof unused) != 0) return true;
+    memory_release(context->heap, (uint64_t)(uintptr_t)thread.call.caller);
+    context->heap = NULL;
+    return false;
+}
+
+/* What the device makes of a limit that it is asked for: bytes, as an H200 keeps them. */
+static size_t limit_kept(CUlimit limit, size_t value)
+{
+    const size_t least_print = 512 << 10, most_print = (size_t)2 << 30, least_heap = 4 << 20;
+    if (limit == CU_LIMIT_STACK_SIZE) return (value + 15) & ~(size_t)15;
+    if (limit == CU_LIMIT_MALLOC_HEAP_SIZE) return value < least_heap ? least_heap : value;
+    if (limit != CU_LIMIT_PRINTF_FIFO_SIZE) return value;
+    if (value < least_print) return least_print;
+    return value > most_print ? most_print : (value + 255) & ~(size_t)255;
+}
+
+CUresult driver_cuCtxSetLimit(CUlimit limit, size_t value)
+{
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        if (limits[i].limit != limit) continue;
+        if (limits[i].set != CUDA_SUCCESS) return limits[i].set;
+        if (value > limits[i].most || is_settled(thread_context(), limit))
+            return CUDA_ERROR_INVALID_VALUE;
+        thread_context()->limits[limit] = limit_kept(limit, value);
+        return CUDA_SUCCESS;
+    }
+    return (int)limit >= 0 && limit < CU_LIMIT_MAX ? CUDA_ERROR_UNSUPPORTED_LIMIT
+                                                   : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult driver_cuCtxGetLimit(size_t *pvalue, CUlimit limit)
+{
+    NEED_POINTER(pvalue);
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        if (limits[i].limit != limit) continue;
+        *pvalue = thread_context()->limits[limit];
+        return CUDA_SUCCESS;
+    }
+    return (int)limit >= 0 && limit < CU_LIMIT_MAX ? CUDA_ERROR_UNSUPPORTED_LIMIT
+                                                   : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult driver_cuCtxGetCacheConfig(CUfunc_cache *pconfig)
+{
+    NEED_POINTER(pconfig);
+    *pconfig = thread_context()->cache;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuCtxSetCacheConfig(CUfunc_cache config)
+{
+    if ((int)config < CU_FUNC_CACHE_PREFER_NONE || config > CU_FUNC_CACHE_PREFER_EQUAL)
+        return CUDA_ERROR_INVALID_VALUE;
+    thread_context()->cache = config;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuCtxGetSharedMemConfig(CUsharedconfig *pConfig)
+{
+    NEED_POINTER(pConfig);
+    *pConfig = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE; /* of every device since Maxwell */
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuCtxSetSharedMemConfig(CUsharedconfig config)
+{
+    if ((int)config < 0 || config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE)
+        return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS; /* accepted, without effect */
+}
+
+CUresult driver_cuCtxGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
+{
+    if (leastPriority != NULL) *leastPriority = PRIORITY_LEAST;
+    if (greatestPriority != NULL) *greatestPriority = PRIORITY_GREATEST;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuCtxResetPersistingL2Cache(void)
+{
+    return CUDA_SUCCESS; /* there is no cache to reset */
+}
+
+CUresult driver_cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags)
+{
+    struct context *peer;
+    if (Flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    TRY(context_find(peerContext, &peer));
+    return peer == thread_context() ? CUDA_ERROR_INVALID_CONTEXT
+                                    : CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
+}
+
+CUresult driver_cuCtxDisablePeerAccess(CUcontext peerContext)
+{
+    struct context *peer;
+    TRY(context_find(peerContext, &peer));
+    return CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
+}
+
+/* ---- profilers: there is nothing to start or stop ---------------------------------------- */
+
+CUresult driver_cuProfilerInitialize(const char *configFile, const char *outputFile,
+                                     CUoutput_mode outputMode)
+{
+    (void)configFile;
+    (void)outputFile;
+    (void)outputMode;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuProfilerStart(void)
+{
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuProfilerStop(void)
+{
+    return CUDA_SUCCESS;
+}

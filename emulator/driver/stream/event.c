@@ -1,0 +1,144 @@
+/* Events: a point in a stream, captured when it is recorded. */
+#include "emulator/driver/findings/page_guard.h"
+#include "emulator/driver/findings/unfinished.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+CUresult driver_cuEventCreate(CUevent *phEvent, unsigned int Flags)
+{
+    const unsigned known = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
+    NEED_POINTER(phEvent);
+    if (Flags & ~known) return CUDA_ERROR_INVALID_VALUE;
+    if ((Flags & CU_EVENT_INTERPROCESS) && !(Flags & CU_EVENT_DISABLE_TIMING))
+        return CUDA_ERROR_INVALID_VALUE;
+    struct event *event = calloc(1, sizeof *event);
+    if (event == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    event->flags = Flags;
+    event->request = thread.call.request;
+    object_add(&event->object, OBJECT_EVENT, thread_context());
+    trace_object(&event->object, TRACE_CREATE, TRACE_EVENT,
+                 Flags & CU_EVENT_DISABLE_TIMING ? TRACE_TIMING_DISABLED : 0);
+    thread.call.object = event->object.id;
+    *phEvent = (CUevent)event;
+    return CUDA_SUCCESS;
+}
+
+void event_end(struct event *event, bool implicit)
+{
+    unfinished_of_event(event);
+    trace_object(&event->object, TRACE_DESTROY, TRACE_EVENT, implicit ? TRACE_IMPLICIT : 0);
+    object_remove(&event->object);
+    capture_forget_event(event);
+    timeline_op_release(event->record);
+    object_free(&event->object);
+}
+
+static CUresult event_find(CUevent handle, struct event **event)
+{
+    *event = object_find(handle, OBJECT_EVENT);
+    if (*event == NULL) return object_error(handle);
+    thread.call.object = (*event)->object.id;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuEventDestroy(CUevent hEvent)
+{
+    struct event *event;
+    TRY(event_find(hEvent, &event));
+    event_end(event, false);
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags)
+{
+    struct event *event;
+    struct stream *stream;
+    struct timeline_op *op;
+    TRY(event_find(hEvent, &event));
+    event->tried = true;
+    TRY(stream_resolve(hStream, &stream));
+    if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
+    if (event->object.context != stream->object.context)
+        return wrong_context(&event->object, stream->object.context,
+                             "an event is recorded in streams of its own context");
+    TRY(capture_check_work(stream));
+    if (stream->captured != NULL)
+        return capture_record(event, stream, flags & CU_EVENT_RECORD_EXTERNAL);
+    if (flags != 0) return CUDA_ERROR_ILLEGAL_STATE; /* external: to a graph */
+    struct operation *operation = operation_make(stream, TRACE_EVENT_RECORD, 0);
+    if (operation != NULL) operation->record.object = event->object.id;
+    const bool timed = !(event->flags & CU_EVENT_DISABLE_TIMING);
+    TRY(operation_submit(
+        operation, stream,
+        &(struct timeline_work){.kind = timed ? TIMELINE_STAMP : TIMELINE_MARK, .passive = !timed},
+        NULL, &op));
+    capture_forget_event(event);
+    timeline_op_release(event->record); /* earlier waits keep what they captured */
+    event->record = op;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuEventRecord(CUevent hEvent, CUstream hStream)
+{
+    return driver_cuEventRecordWithFlags(hEvent, hStream, CU_EVENT_RECORD_DEFAULT);
+}
+
+CUresult driver_cuEventQuery(CUevent hEvent)
+{
+    struct event *event;
+    TRY(event_find(hEvent, &event));
+    TRY(capture_check_event(event));
+    if (event->record == NULL) unfinished_waits_for_nothing(event, NULL);
+    return answer_query(event->object.context, event->record);
+}
+
+CUresult driver_cuEventSynchronize(CUevent hEvent)
+{
+    struct event *event;
+    TRY(event_find(hEvent, &event));
+    TRY(capture_check_event(event));
+    if (event->record == NULL) unfinished_waits_for_nothing(event, NULL);
+    return wait_for_op(event->object.context, event->record);
+}
+
+/* Has the event a time? */
+static CUresult check_timed(const struct event *event, const char *role)
+{
+    char what[192];
+    const bool untimed = event->flags & CU_EVENT_DISABLE_TIMING;
+    if (event->record != NULL && !untimed) return CUDA_SUCCESS;
+    describe_object(&event->object, what, sizeof what);
+    finding(untimed ? "event without a time" : "event never recorded", CUDA_ERROR_INVALID_HANDLE,
+            "the time between two events is asked for, but the %s is %s, %s", role, what,
+            untimed ? "with the flag that it keeps no time" : "and has never been recorded");
+    return CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult driver_cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd)
+{
+    struct event *start, *end;
+    NEED_POINTER(pMilliseconds);
+    TRY(event_find(hStart, &start));
+    TRY(event_find(hEnd, &end));
+    TRY(capture_check_elapsed(start));
+    TRY(capture_check_elapsed(end));
+    TRY(check_timed(start, "first"));
+    TRY(check_timed(end, "second"));
+    struct context *context = end->object.context;
+    struct timeline_op *first = timeline_op_retain(start->record);
+    struct timeline_op *last = timeline_op_retain(end->record);
+    CUresult code = CUDA_SUCCESS;
+    if (!timeline_query(first, thread.clock_ns) || !timeline_query(last, thread.clock_ns))
+        code = CUDA_ERROR_NOT_READY;
+    if (context->sticky != CUDA_SUCCESS) code = context->sticky;
+    if (code == CUDA_SUCCESS) {
+        double ns = (double)timeline_op_end(last) - (double)timeline_op_end(first);
+        double tick = timeline_model.event_tick;
+        *pMilliseconds = (float)(round(ns / tick) * tick / 1e6);
+    }
+    page_guards_sweep();
+    timeline_op_release(first);
+    timeline_op_release(last);
+    return code;
+}

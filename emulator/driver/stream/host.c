@@ -1,0 +1,219 @@
+/* The thread that runs host functions, so that they meet nobody's lock and nobody's stack, and that
+ * makes pending work go on when the host waits for it without calling CUDA (in a loop on a flag, in
+ * a condition variable): a device works by itself, however late the order. */
+#include "emulator/driver/findings/page_guard.h"
+#include "emulator/driver/graph/graph.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* Real time without a call after which pending work goes on, in ms: host functions soon, since
+ * somebody may sleep until one has run; all else late, so that results that nobody waited for stay
+ * away as long as is fair. */
+enum {
+    HOST_FUNCTION_PATIENCE = 20,
+    CONVERSATION_PATIENCE = 200,
+    PATIENCE = 2000,
+    STUCK_PAUSE = 1,
+    PAUSE = 20
+};
+
+struct job {
+    CUhostFn function; /* or callback */
+    CUstreamCallback callback;
+    CUstream handle;
+    void *argument;
+    CUresult status;        /* what a callback is told */
+    struct timeline_op *op; /* NULL: an abandoned callback that is told so */
+    struct job *next;
+};
+
+static struct {
+    bool started;
+    bool idle; /* waits for a job or for pending work */
+    struct job *first, *last;
+} host;
+
+static void job_add(struct job *job)
+{
+    *(host.last != NULL ? &host.last->next : &host.first) = job;
+    host.last = job;
+    host_thread_wake();
+}
+
+static void job_run(struct job *job)
+{
+    if (job->op != NULL) {
+        timeline_host_function_begins(job->op);
+        page_guards_sweep();
+    }
+    pthread_mutex_unlock(&driver.lock);
+    thread.in_host_function = true;
+    thread.host_op = job->op;
+    if (job->function != NULL)
+        job->function(job->argument);
+    else
+        job->callback(job->handle, job->status, job->argument);
+    thread.in_host_function = false;
+    thread.host_op = NULL;
+    pthread_mutex_lock(&driver.lock);
+    if (job->op != NULL) {
+        timeline_host_function_ends(job->op);
+        timeline_op_ran(job->op);
+    }
+    timeline_op_release(job->op);
+    free(job);
+    pthread_cond_broadcast(&driver.changed);
+}
+
+/* Lets go of the lock until `driver.changed` or for so long. */
+static void wait_ms(unsigned ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += (long)(ms % 1000) * 1000000;
+    until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_cond_clockwait(&driver.changed, &driver.lock, CLOCK_MONOTONIC, &until);
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static void *host_thread(void *unused)
+{
+    uint64_t calls = 0, since = now_ms();
+    (void)unused;
+    pthread_mutex_lock(&driver.lock);
+    for (;;) {
+        struct job *job = host.first;
+        if (job != NULL) {
+            host.first = job->next;
+            if (host.first == NULL) host.last = NULL;
+            job_run(job);
+            continue;
+        }
+        uint64_t now = now_ms();
+        uint64_t calls_now = __atomic_load_n(&driver.calls, __ATOMIC_RELAXED);
+        if (calls_now != calls) {
+            calls = calls_now;
+            since = now;
+        }
+        if (timeline_is_idle(driver.timeline)) {
+            host.idle = true;
+            pthread_cond_wait(&driver.changed, &driver.lock);
+            host.idle = false;
+            since = now_ms();
+            continue;
+        }
+        bool ran = timeline_go_on(driver.timeline);
+        if (now - since >= PATIENCE)
+            ran |= timeline_progress(driver.timeline, TIMELINE_ALL);
+        else if (now - since >= CONVERSATION_PATIENCE)
+            ran |= timeline_progress(driver.timeline, TIMELINE_CONVERSING);
+        if (now - since >= HOST_FUNCTION_PATIENCE)
+            ran |= timeline_progress(driver.timeline, TIMELINE_HOST_FUNCTIONS);
+        if (ran)
+            pthread_cond_broadcast(&driver.changed);
+        else
+            wait_ms(timeline_has_begun(driver.timeline) ? STUCK_PAUSE : HOST_FUNCTION_PATIENCE);
+    }
+    return NULL;
+}
+
+void host_thread_wake(void)
+{
+    if (host.idle || host.first != NULL) pthread_cond_broadcast(&driver.changed);
+    if (host.started) return;
+    sigset_t all, before;
+    pthread_t id;
+    sigfillset(&all); /* signals are the submission's own threads' business */
+    sigdelset(&all, SIGSEGV);
+    sigdelset(&all, SIGBUS);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (pthread_create(&id, NULL, host_thread, NULL) == 0) {
+        pthread_detach(id);
+        host.started = true;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void host_pause(void *user, bool stuck)
+{
+    (void)user;
+    wait_ms(stuck ? STUCK_PAUSE : PAUSE);
+}
+
+/* ---- submission -------------------------------------------------------------------------- */
+
+static enum timeline_ran run_host_function(struct operation *operation)
+{
+    struct job *job = malloc(sizeof *job);
+    if (job == NULL)
+        return operation_fail(operation, CUDA_ERROR_OUT_OF_MEMORY, "out of memory",
+                              "no memory to call a host function");
+    *job = *(const struct job *)(const void *)operation->payload;
+    job->op = timeline_op_retain(operation->op);
+    job_add(job);
+    return TIMELINE_STARTED;
+}
+
+/* After an error a host function is not called; a callback is, and told the error. */
+static void abandon_host_function(struct operation *operation)
+{
+    const struct job *planned = (const void *)operation->payload;
+    if (planned->callback == NULL || operation->context->sticky == CUDA_SUCCESS) return;
+    struct job *job = malloc(sizeof *job);
+    if (job == NULL) return;
+    *job = *planned;
+    job->status = operation->context->sticky;
+    job_add(job);
+}
+
+void host_function_call(CUhostFn function, void *argument)
+{
+    struct job *job = malloc(sizeof *job);
+    if (job == NULL) return;
+    *job = (struct job){.function = function, .argument = argument};
+    job_add(job);
+}
+
+static struct operation *make(const struct stream *stream, const struct job *job)
+{
+    struct operation *operation = operation_make(stream, TRACE_HOST_FUNCTION, sizeof *job);
+    if (operation == NULL) return NULL;
+    *(struct job *)(void *)operation->payload = *job;
+    operation->run = run_host_function;
+    operation->abandoned = abandon_host_function;
+    return operation;
+}
+
+CUresult host_function_submit(struct stream *stream, CUhostFn function, CUstreamCallback callback,
+                              CUstream handle, void *argument)
+{
+    const struct job job = {
+        .function = function, .callback = callback, .handle = handle, .argument = argument};
+    return operation_submit(make(stream, &job), stream,
+                            &(struct timeline_work){.kind = TIMELINE_HOST_FUNCTION}, NULL, NULL);
+}
+
+CUresult host_function_operation(struct context *context, CUhostFn function, void *argument,
+                                 struct operation **operation)
+{
+    NEED_POINTER(function);
+    *operation = make(context->legacy, &(struct job){.function = function, .argument = argument});
+    return *operation != NULL ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+bool host_function_describe(const struct operation *operation, CUDA_HOST_NODE_PARAMS_v2 *params)
+{
+    const struct job *job = (const void *)operation->payload;
+    *params = (CUDA_HOST_NODE_PARAMS_v2){.fn = job->function, .userData = job->argument};
+    return job->function != NULL;
+}

@@ -1,0 +1,218 @@
+/* Operations: work on its way from a call through the timeline into the trace. */
+#include "emulator/driver/findings/page_guard.h"
+#include "emulator/driver/findings/unfinished.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct operation *operation_make(const struct stream *stream, enum trace_what what,
+                                 size_t payload_size)
+{
+    struct operation *operation = calloc(1, sizeof *operation + payload_size);
+    if (operation == NULL) return NULL;
+    operation->context = stream->object.context;
+    operation->payload_size = payload_size;
+    operation->stream_caller = stream->object.caller;
+    operation->record = (struct trace_record){
+        .kind = TRACE_OPERATION,
+        .what = what,
+        .flags = thread.call.flags & OVERLAP_CALL_ASYNC ? TRACE_ASYNC : 0,
+        .context = operation->context->object.id,
+        .stream = stream->object.id,
+        .request = thread.call.request,
+        .caller = (uint64_t)(uintptr_t)thread.call.caller,
+        .stack = stack_note((uint64_t)(uintptr_t)thread.call.caller),
+    };
+    return operation;
+}
+
+static void operation_release(void *user)
+{
+    struct operation *operation = user;
+    if (operation->drop != NULL) operation->drop(operation);
+    races_operation_end(operation);
+    free(operation);
+}
+
+static enum timeline_ran operation_run(struct timeline_op *op, void *user)
+{
+    struct operation *operation = user;
+    operation->op = op;
+    return operation->run != NULL ? operation->run(operation) : TIMELINE_RAN;
+}
+
+static void operation_abandoned(void *user)
+{
+    struct operation *operation = user;
+    if (operation->abandoned != NULL) operation->abandoned(operation);
+}
+
+static void operation_settled(const struct timeline_op *op, void *user)
+{
+    struct operation *operation = user;
+    if (operation->record.what == TRACE_WHAT_NONE) return;
+    operation->record.start_ns = timeline_op_start(op);
+    operation->record.end_ns = timeline_op_end(op);
+    trace_put(driver.trace, &operation->record);
+}
+
+/* The work as the timeline takes it. */
+static struct timeline_work complete(const struct timeline_work *work, struct operation *operation)
+{
+    struct timeline_work full = *work;
+    full.run = operation_run;
+    full.settled = operation_settled;
+    full.abandoned = operation_abandoned;
+    full.release = operation_release;
+    full.user = operation;
+    return full;
+}
+
+/* What both kinds of submission end with. */
+static CUresult submitted(struct timeline_op *made, struct operation *operation,
+                          struct timeline_op **op)
+{
+    if (op != NULL) *op = made;
+    if (made == NULL) {
+        operation_release(operation);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    if (operation->awaited && operation->outcome == NULL) unfinished_expects(operation, made);
+    if (op == NULL) timeline_op_release(made);
+    return CUDA_SUCCESS;
+}
+
+CUresult operation_submit(struct operation *operation, struct stream *stream,
+                          const struct timeline_work *work, struct timeline_op *op_before,
+                          struct timeline_op **op)
+{
+    if (op != NULL) *op = NULL;
+    if (operation == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (stream->captured != NULL) return capture_take(operation, stream, work);
+    const struct timeline_work full = complete(work, operation);
+    TRY(submitted(
+        timeline_submit(stream->time, &full, thread.clock_ns, &op_before, op_before != NULL),
+        operation, op));
+    if (!timeline_is_idle(driver.timeline)) host_thread_wake();
+    thread_wait_until(timeline_make_room(driver.timeline));
+    return CUDA_SUCCESS;
+}
+
+CUresult operation_submit_part(struct operation *operation, struct timeline_stream *carrier,
+                               unsigned lane, const struct timeline_work *work,
+                               struct timeline_op *const *after, size_t after_count,
+                               struct timeline_op **op)
+{
+    const struct timeline_work full = complete(work, operation);
+    return submitted(
+        timeline_submit_part(carrier, lane, &full, thread.clock_ns, after, after_count), operation,
+        op);
+}
+
+struct operation *operation_copy(const struct operation *operation, const struct stream *stream)
+{
+    const size_t size = sizeof *operation + operation->payload_size;
+    struct operation *copy = malloc(size);
+    if (copy == NULL) return NULL;
+    memcpy(copy, operation, size);
+    copy->actor = NULL;
+    copy->flight = 0;
+    copy->record.flags |= TRACE_ASYNC;
+    copy->record.request = thread.call.request;
+    if (stream != NULL) {
+        copy->record.stream = stream->object.id;
+        copy->stream_caller = stream->object.caller;
+    }
+    if (copy->copied != NULL) copy->copied(copy);
+    return copy;
+}
+
+void operation_drop(struct operation *operation)
+{
+    if (operation != NULL) operation_release(operation);
+}
+
+enum timeline_ran operation_fail_at(struct operation *operation, CUresult code, const char *kind,
+                                    const char *file, unsigned line, uint64_t address,
+                                    const char *sentence)
+{
+    struct trace_record record = operation->record;
+    record.kind = TRACE_FINDING;
+    record.code = (int32_t)code;
+    record.address = address;
+    record.count = 1;
+    record.line = line;
+    trace_copy_string(record.name, sizeof record.name, kind);
+    trace_copy_string(record.file, sizeof record.file, file);
+    trace_copy_string(record.text, sizeof record.text, sentence);
+    trace_put(driver.trace, &record);
+    char placed[2 * TRACE_TEXT_SIZE + 16];
+    bool has_place = file != NULL && *file != '\0';
+    snprintf(placed, sizeof placed, "%s:%u: %s", has_place ? file : "", line, sentence);
+    finding_say(has_place ? placed : sentence);
+    if (operation->outcome != NULL)
+        *operation->outcome = code;
+    else
+        context_fail(operation->context, code);
+    return TIMELINE_RAN;
+}
+
+enum timeline_ran operation_fail(struct operation *operation, CUresult code, const char *kind,
+                                 const char *format, ...)
+{
+    char sentence[TRACE_TEXT_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    return operation_fail_at(operation, code, kind, NULL, 0, 0, sentence);
+}
+
+static CUresult waited_until(const struct context *context, uint64_t end_ns)
+{
+    thread_wait_until(end_ns);
+    thread.polls = 0;
+    page_guards_sweep();
+    return context->alive ? context->sticky : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
+CUresult wait_for_op(struct context *context, struct timeline_op *op)
+{
+    return waited_until(context, op != NULL ? timeline_finish(op) : 0);
+}
+
+CUresult wait_for_stream(struct stream *stream)
+{
+    struct context *context = stream->object.context;
+    return waited_until(context, timeline_stream_finish(stream->time));
+}
+
+/* Each fruitless query in a row lets more time pass, as a polling loop does. */
+static void query_begins(void)
+{
+    thread_spend(timeline_model.query * (1 + thread.polls / 4.0));
+}
+
+static CUresult query_answer(const struct context *context, bool ended)
+{
+    thread.polls = ended ? 0 : thread.polls + 1;
+    if (ended) page_guards_sweep();
+    if (!context->alive) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    if (context->sticky != CUDA_SUCCESS) return context->sticky;
+    return ended ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
+CUresult answer_query(struct context *context, struct timeline_op *op)
+{
+    query_begins();
+    return query_answer(context, op == NULL || timeline_query(op, thread.clock_ns));
+}
+
+CUresult answer_stream_query(struct stream *stream)
+{
+    struct context *context = stream->object.context;
+    query_begins();
+    return query_answer(context, timeline_stream_query(stream->time, thread.clock_ns));
+}

@@ -1,0 +1,434 @@
+/* Streams: the default ones and those that are made, their order, waits for values. */
+#include "emulator/driver/findings/page_guard.h"
+#include "emulator/driver/findings/unchecked.h"
+#include "emulator/driver/findings/unfinished.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- life -------------------------------------------------------------------------------- */
+
+struct stream *stream_make(struct context *context, enum timeline_stream_kind kind, unsigned flags,
+                           int priority, bool implicit)
+{
+    struct stream *stream = calloc(1, sizeof *stream);
+    if (stream == NULL) return NULL;
+    stream->time = timeline_stream_create(context->time, kind, priority);
+    if (stream->time == NULL) {
+        free(stream);
+        return NULL;
+    }
+    stream->flags = flags;
+    stream->priority = priority;
+    /* As a GPU answers until one is set; CUDA has no name for it. */
+    stream->policy = kind == TIMELINE_LEGACY ? CU_SYNC_POLICY_AUTO : (CUsynchronizationPolicy)-1;
+    object_add(&stream->object, OBJECT_STREAM, context);
+    if (implicit) stream->object.caller = 0;
+    trace_object(&stream->object, TRACE_CREATE, TRACE_STREAM,
+                 (implicit ? TRACE_IMPLICIT : 0u) |
+                     (kind == TIMELINE_NON_BLOCKING ? TRACE_NON_BLOCKING : 0u));
+    return stream;
+}
+
+void stream_end(struct stream *stream, bool implicit)
+{
+    struct stream **link = &stream->object.context->per_thread;
+    while (*link != NULL && *link != stream) link = &(*link)->next;
+    if (*link != NULL) *link = stream->next;
+    capture_forget_stream(stream);
+    trace_object(&stream->object, TRACE_DESTROY, TRACE_STREAM, implicit ? TRACE_IMPLICIT : 0);
+    object_remove(&stream->object);
+    timeline_stream_destroy(stream->time);
+    object_free(&stream->object);
+}
+
+/* The calling thread's own default stream in a context, made when first used. */
+static struct stream *per_thread_stream(struct context *context)
+{
+    for (struct stream *stream = context->per_thread; stream != NULL; stream = stream->next)
+        if (stream->thread == thread.number) return stream;
+    struct stream *stream = stream_make(context, TIMELINE_BLOCKING, CU_STREAM_DEFAULT, 0, true);
+    if (stream == NULL) return NULL;
+    stream->thread = thread.number;
+    stream->next = context->per_thread;
+    context->per_thread = stream;
+    return stream;
+}
+
+static CUresult stream_find(CUstream handle, struct stream **stream)
+{
+    if (handle == NULL && thread.per_thread) handle = CU_STREAM_PER_THREAD;
+    if (handle != NULL && handle != CU_STREAM_LEGACY && handle != CU_STREAM_PER_THREAD) {
+        *stream = object_find(handle, OBJECT_STREAM);
+        return *stream != NULL ? CUDA_SUCCESS : object_error(handle);
+    }
+    struct context *context = thread_context();
+    if (context == NULL) {
+        unchecked_hurts(OBJECT_CONTEXT);
+        return CUDA_ERROR_INVALID_CONTEXT;
+    }
+    TRY(context_check(context));
+    *stream = handle == CU_STREAM_PER_THREAD ? per_thread_stream(context) : context->legacy;
+    return *stream != NULL ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult stream_resolve(CUstream handle, struct stream **stream)
+{
+    TRY(stream_find(handle, stream));
+    thread.call.stream = (*stream)->object.id;
+    thread.call.context = (*stream)->object.context->object.id;
+    return CUDA_SUCCESS;
+}
+
+CUresult stream_for_work(CUstream handle, struct stream **stream)
+{
+    TRY(stream_resolve(handle, stream));
+    return capture_check_work(*stream);
+}
+
+CUresult driver_cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority)
+{
+    int least, greatest;
+    NEED_POINTER(phStream);
+    if (flags & ~(unsigned)CU_STREAM_NON_BLOCKING) return CUDA_ERROR_INVALID_VALUE;
+    driver_cuCtxGetStreamPriorityRange(&least, &greatest);
+    if (priority > least) priority = least; /* clamped, as documented */
+    if (priority < greatest) priority = greatest;
+    struct stream *stream =
+        stream_make(thread_context(),
+                    flags & CU_STREAM_NON_BLOCKING ? TIMELINE_NON_BLOCKING : TIMELINE_BLOCKING,
+                    flags, priority, false);
+    if (stream == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    thread.call.stream = stream->object.id;
+    *phStream = (CUstream)stream;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuStreamCreate(CUstream *phStream, unsigned int Flags)
+{
+    return driver_cuStreamCreateWithPriority(phStream, Flags, 0);
+}
+
+CUresult driver_cuStreamDestroy(CUstream hStream)
+{
+    struct stream *stream = object_find(hStream, OBJECT_STREAM);
+    if (stream == NULL) return object_error(hStream);
+    if (stream == stream->object.context->legacy || stream->thread != 0)
+        return CUDA_ERROR_INVALID_HANDLE;
+    thread.call.stream = stream->object.id;
+    stream_end(stream, false);
+    return CUDA_SUCCESS;
+}
+
+/* ---- what is known of one ---------------------------------------------------------------- */
+
+CUresult driver_cuStreamGetPriority(CUstream hStream, int *priority)
+{
+    struct stream *stream;
+    NEED_POINTER(priority);
+    TRY(stream_resolve(hStream, &stream));
+    *priority = stream->priority;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuStreamGetFlags(CUstream hStream, unsigned int *flags)
+{
+    struct stream *stream;
+    NEED_POINTER(flags);
+    TRY(stream_resolve(hStream, &stream));
+    *flags = stream->flags;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuStreamGetId(CUstream hStream, unsigned long long *streamId)
+{
+    struct stream *stream;
+    NEED_POINTER(streamId);
+    TRY(stream_resolve(hStream, &stream));
+    *streamId = stream->object.id;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuStreamGetDevice(CUstream hStream, CUdevice *device)
+{
+    struct stream *stream;
+    NEED_POINTER(device);
+    TRY(stream_resolve(hStream, &stream));
+    *device = 0;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuStreamGetCtx(CUstream hStream, CUcontext *pctx)
+{
+    struct stream *stream;
+    NEED_POINTER(pctx);
+    TRY(stream_resolve(hStream, &stream));
+    *pctx = (CUcontext)stream->object.context;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuStreamGetCtx_v2(CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGreenCtx)
+{
+    if (pGreenCtx != NULL) *pGreenCtx = NULL;
+    return driver_cuStreamGetCtx(hStream, pCtx);
+}
+
+CUresult driver_cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr,
+                                     CUstreamAttrValue *value_out)
+{
+    struct stream *stream;
+    NEED_POINTER(value_out);
+    TRY(stream_resolve(hStream, &stream));
+    memset(value_out, 0, sizeof *value_out);
+    switch ((int)attr) {
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+        value_out->priority = stream->priority;
+        return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+        value_out->syncPolicy = stream->policy;
+        return CUDA_SUCCESS;
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+CUresult driver_cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr,
+                                     const CUstreamAttrValue *value)
+{
+    struct stream *stream;
+    NEED_POINTER(value);
+    TRY(stream_resolve(hStream, &stream));
+    switch ((int)attr) {
+    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY: /* hints without an effect here */
+        stream->policy = value->syncPolicy;
+        return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+        return CUDA_SUCCESS;
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+CUresult driver_cuStreamCopyAttributes(CUstream dst, CUstream src)
+{
+    struct stream *from, *to;
+    TRY(stream_resolve(src, &from));
+    TRY(stream_resolve(dst, &to));
+    if (from->object.context != to->object.context) return CUDA_ERROR_INVALID_VALUE;
+    to->policy = from->policy; /* a priority stays */
+    return CUDA_SUCCESS;
+}
+
+/* ---- waiting and asking ------------------------------------------------------------------ */
+
+CUresult driver_cuStreamSynchronize(CUstream hStream)
+{
+    struct stream *stream;
+    TRY(stream_resolve(hStream, &stream));
+    TRY(capture_check_wait(stream));
+    return wait_for_stream(stream);
+}
+
+CUresult driver_cuStreamQuery(CUstream hStream)
+{
+    struct stream *stream;
+    TRY(stream_resolve(hStream, &stream));
+    TRY(capture_check_wait(stream));
+    return answer_stream_query(stream);
+}
+
+CUresult driver_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
+{
+    struct stream *stream;
+    struct event *event = object_find(hEvent, OBJECT_EVENT);
+    if (Flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
+    TRY(stream_for_work(hStream, &stream));
+    if (event == NULL) return capture_refuse(stream, object_error(hEvent));
+    thread.call.object = event->object.id;
+    if (stream->captured != NULL || event->captured != NULL)
+        return capture_wait(stream, event, Flags & CU_EVENT_WAIT_EXTERNAL);
+    if (Flags != 0) return CUDA_ERROR_ILLEGAL_STATE; /* external: to a graph */
+    /* Nothing has been recorded: "a functional no-op", and no action of a default stream either. */
+    if (event->record == NULL) {
+        unfinished_waits_for_nothing(event, stream);
+        return CUDA_SUCCESS;
+    }
+    struct operation *operation = operation_make(stream, TRACE_EVENT_WAIT, 0);
+    if (operation != NULL) operation->record.object = event->object.id;
+    const bool over = timeline_op_is_over(event->record, thread.clock_ns);
+    return operation_submit(operation, stream,
+                            &(struct timeline_work){.kind = TIMELINE_MARK, .passive = over},
+                            event->record, NULL);
+}
+
+CUresult driver_cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length,
+                                       unsigned int flags)
+{
+    struct stream *stream;
+    (void)length;
+    TRY(stream_for_work(hStream, &stream));
+    if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST &&
+        flags != CU_MEM_ATTACH_SINGLE)
+        return CUDA_ERROR_INVALID_VALUE;
+    const struct memory_region *region = memory_find(dptr);
+    if (region == NULL || region->kind != MEMORY_MANAGED) return CUDA_ERROR_INVALID_VALUE;
+    return operation_submit(operation_make(stream, TRACE_WHAT_NONE, 0), stream,
+                            &(struct timeline_work){.kind = TIMELINE_MARK}, NULL, NULL);
+}
+
+CUresult driver_cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *userData,
+                                    unsigned int flags)
+{
+    struct stream *stream;
+    if (callback == NULL || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    TRY(stream_for_work(hStream, &stream));
+    return host_function_submit(stream, NULL, callback, hStream, userData);
+}
+
+CUresult driver_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
+{
+    struct stream *stream;
+    NEED_POINTER(fn);
+    TRY(stream_for_work(hStream, &stream));
+    return host_function_submit(stream, fn, NULL, hStream, userData);
+}
+
+/* ---- values in memory -------------------------------------------------------------------- */
+
+struct value {
+    uint64_t address, value;
+    unsigned size; /* bytes: 4 or 8 */
+    unsigned flags;
+};
+
+static void *value_bytes(const struct value *value)
+{
+    const struct memory_region *region = memory_find(value->address);
+    if (region == NULL || region->address + region->size < value->address + value->size)
+        return NULL;
+    return region->bytes + (value->address - region->address);
+}
+
+static bool value_has_come(const struct value *wait, const void *bytes)
+{
+    uint64_t have = wait->size == 4 ? __atomic_load_n((const uint32_t *)bytes, __ATOMIC_ACQUIRE)
+                                    : __atomic_load_n((const uint64_t *)bytes, __ATOMIC_ACQUIRE);
+    uint64_t all = wait->size == 4 ? UINT32_MAX : UINT64_MAX;
+    switch (wait->flags & ~(unsigned)CU_STREAM_WAIT_VALUE_FLUSH) {
+    case CU_STREAM_WAIT_VALUE_GEQ:
+        return wait->size == 4 ? (int32_t)((uint32_t)have - (uint32_t)wait->value) >= 0
+                               : (int64_t)(have - wait->value) >= 0;
+    case CU_STREAM_WAIT_VALUE_EQ:
+        return have == wait->value;
+    case CU_STREAM_WAIT_VALUE_AND:
+        return (have & wait->value) != 0;
+    case CU_STREAM_WAIT_VALUE_NOR:
+        return (~(have | wait->value) & all) != 0;
+    default:
+        return true;
+    }
+}
+
+static enum timeline_ran run_wait_value(struct operation *operation)
+{
+    const struct value *value = (const void *)operation->payload;
+    const void *bytes = value_bytes(value);
+    if (bytes == NULL)
+        return operation_fail(operation, CUDA_ERROR_ILLEGAL_ADDRESS, "use after free",
+                              "a stream waits for a value at 0x%llx, which is no longer allocated",
+                              (unsigned long long)value->address);
+    if (!value_has_come(value, bytes)) return TIMELINE_NOT_YET;
+    timeline_op_follows_all(operation->op);
+    return TIMELINE_RAN;
+}
+
+static enum timeline_ran run_write_value(struct operation *operation)
+{
+    const struct value *value = (const void *)operation->payload;
+    void *bytes = value_bytes(value);
+    if (bytes == NULL)
+        return operation_fail(operation, CUDA_ERROR_ILLEGAL_ADDRESS, "use after free",
+                              "a stream writes a value to 0x%llx, which is no longer allocated",
+                              (unsigned long long)value->address);
+    page_guards_conversed(operation->op); /* before the host can see it */
+    if (value->size == 4)
+        __atomic_store_n((uint32_t *)bytes, (uint32_t)value->value, __ATOMIC_RELEASE);
+    else
+        __atomic_store_n((uint64_t *)bytes, value->value, __ATOMIC_RELEASE);
+    return TIMELINE_RAN;
+}
+
+static CUresult submit_value(CUstream handle, const struct value *value, bool wait)
+{
+    struct stream *stream;
+    TRY(stream_for_work(handle, &stream));
+    unsigned most = wait ? CU_STREAM_WAIT_VALUE_NOR : CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER;
+    if ((value->flags & ~(wait ? (unsigned)CU_STREAM_WAIT_VALUE_FLUSH : 0u)) > most ||
+        value->address % value->size != 0 || value_bytes(value) == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct operation *operation = operation_make(stream, TRACE_WHAT_NONE, sizeof *value);
+    if (operation != NULL) {
+        memcpy(operation->payload, value, sizeof *value);
+        operation->run = wait ? run_wait_value : run_write_value;
+    }
+    return operation_submit(operation, stream,
+                            &(struct timeline_work){.kind = TIMELINE_MARK, .waits = wait}, NULL,
+                            NULL);
+}
+
+CUresult driver_cuStreamWaitValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value,
+                                    unsigned int flags)
+{
+    return submit_value(stream, &(struct value){addr, value, 4, flags}, true);
+}
+
+CUresult driver_cuStreamWaitValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value,
+                                    unsigned int flags)
+{
+    return submit_value(stream, &(struct value){addr, value, 8, flags}, true);
+}
+
+CUresult driver_cuStreamWriteValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value,
+                                     unsigned int flags)
+{
+    return submit_value(stream, &(struct value){addr, value, 4, flags}, false);
+}
+
+CUresult driver_cuStreamWriteValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value,
+                                     unsigned int flags)
+{
+    return submit_value(stream, &(struct value){addr, value, 8, flags}, false);
+}
+
+CUresult driver_cuStreamBatchMemOp(CUstream stream, unsigned int count,
+                                   CUstreamBatchMemOpParams *paramArray, unsigned int flags)
+{
+    if (paramArray == NULL || count == 0 || count > 256 || flags != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < count; i++) {
+        const CUstreamBatchMemOpParams *op = &paramArray[i];
+        switch (op->operation) {
+        case CU_STREAM_MEM_OP_WAIT_VALUE_32:
+            TRY(driver_cuStreamWaitValue32(stream, op->waitValue.address, op->waitValue.value,
+                                           op->waitValue.flags));
+            break;
+        case CU_STREAM_MEM_OP_WAIT_VALUE_64:
+            TRY(driver_cuStreamWaitValue64(stream, op->waitValue.address, op->waitValue.value64,
+                                           op->waitValue.flags));
+            break;
+        case CU_STREAM_MEM_OP_WRITE_VALUE_32:
+            TRY(driver_cuStreamWriteValue32(stream, op->writeValue.address, op->writeValue.value,
+                                            op->writeValue.flags));
+            break;
+        case CU_STREAM_MEM_OP_WRITE_VALUE_64:
+            TRY(driver_cuStreamWriteValue64(stream, op->writeValue.address, op->writeValue.value64,
+                                            op->writeValue.flags));
+            break;
+        case CU_STREAM_MEM_OP_BARRIER:
+            break; /* a stream's operations are in order anyway */
+        default:
+            return CUDA_ERROR_INVALID_VALUE;
+        }
+    }
+    return CUDA_SUCCESS;
+}

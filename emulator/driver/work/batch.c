@@ -1,0 +1,183 @@
+/* Batches: copies, prefetches and discards of many ranges in one call. Each is done as the call for
+ * one would do it; that a batch has no order within is then nobody's to see but the detector's. */
+#include "emulator/driver/memory/array.h"
+
+#include <string.h>
+
+/* The stream of a batch, which must not be the legacy default stream. */
+static CUresult batch_stream(CUstream handle)
+{
+    struct stream *stream;
+    TRY(stream_for_work(handle, &stream));
+    if (stream != stream->object.context->legacy) return CUDA_SUCCESS;
+    finding("invalid stream", CUDA_ERROR_INVALID_VALUE,
+            "a batch cannot go into the legacy default stream: give it a stream of its own");
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+/* Whether `indexes` cut `count` entries into runs, each of which has a setting. */
+static CUresult check_runs(const size_t *indexes, size_t runs, size_t count)
+{
+    if (runs == 0 || runs > count || indexes == NULL || indexes[0] != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 1; i < runs; i++)
+        if (indexes[i] <= indexes[i - 1] || indexes[i] >= count) return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS;
+}
+
+/* ---- copies ------------------------------------------------------------------------------ */
+
+static CUresult check_order(CUmemcpySrcAccessOrder order, unsigned flags)
+{
+    if (order < CU_MEMCPY_SRC_ACCESS_ORDER_STREAM || order > CU_MEMCPY_SRC_ACCESS_ORDER_ANY)
+        return CUDA_ERROR_INVALID_VALUE;
+    return flags & ~(unsigned)CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE ? CUDA_ERROR_INVALID_VALUE
+                                                                         : CUDA_SUCCESS;
+}
+
+/* A source that may go when the call returns has been read by then. */
+static CUresult finish_sources(bool during_call, CUstream stream)
+{
+    return during_call ? driver_cuStreamSynchronize(stream) : CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemcpyBatchAsync(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes,
+                                   size_t count, CUmemcpyAttributes *attrs, size_t *attrsIdxs,
+                                   size_t numAttrs, size_t *failIdx, CUstream hStream)
+{
+    bool during_call = false;
+    if (failIdx != NULL) *failIdx = SIZE_MAX;
+    TRY(batch_stream(hStream));
+    if (count == 0 || dsts == NULL || srcs == NULL || sizes == NULL || attrs == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    TRY(check_runs(attrsIdxs, numAttrs, count));
+    for (size_t i = 0; i < numAttrs; i++) {
+        TRY(check_order(attrs[i].srcAccessOrder, attrs[i].flags));
+        during_call |= attrs[i].srcAccessOrder == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        CUresult code = sizes[i] > 0 ? driver_cuMemcpyAsync(dsts[i], srcs[i], sizes[i], hStream)
+                                     : CUDA_ERROR_INVALID_VALUE;
+        if (code == CUDA_SUCCESS) continue;
+        if (failIdx != NULL) *failIdx = i;
+        return code;
+    }
+    return finish_sources(during_call, hStream);
+}
+
+CUresult driver_cuMemcpyBatchAsync_v2(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes,
+                                      size_t count, CUmemcpyAttributes *attrs, size_t *attrsIdxs,
+                                      size_t numAttrs, CUstream hStream)
+{
+    return driver_cuMemcpyBatchAsync(dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, NULL,
+                                     hStream);
+}
+
+/* Bytes of what a copy's extent counts: an array's elements, else bytes. 0: an invalid operand. */
+static size_t operand_element(const CUmemcpy3DOperand *operand)
+{
+    if (operand->type == CU_MEMCPY_OPERAND_TYPE_POINTER) return 1;
+    const struct array *array =
+        operand->type == CU_MEMCPY_OPERAND_TYPE_ARRAY ? array_find(operand->op.array.array) : NULL;
+    return array != NULL ? array->texel_bytes : 0;
+}
+
+/* CUDA_MEMCPY3D names the fields of both sides alike. */
+#define SET_SIDE(copy, side, operand, element)                                                     \
+    do {                                                                                           \
+        if ((operand)->type == CU_MEMCPY_OPERAND_TYPE_POINTER) {                                   \
+            (copy)->side##MemoryType = CU_MEMORYTYPE_UNIFIED;                                      \
+            (copy)->side##Device = (operand)->op.ptr.ptr;                                          \
+            (copy)->side##Pitch = (operand)->op.ptr.rowLength * (element);                         \
+            (copy)->side##Height = (operand)->op.ptr.layerHeight;                                  \
+        } else {                                                                                   \
+            (copy)->side##MemoryType = CU_MEMORYTYPE_ARRAY;                                        \
+            (copy)->side##Array = (operand)->op.array.array;                                       \
+            (copy)->side##XInBytes = (operand)->op.array.offset.x * (element);                     \
+            (copy)->side##Y = (operand)->op.array.offset.y;                                        \
+            (copy)->side##Z = (operand)->op.array.offset.z;                                        \
+        }                                                                                          \
+    } while (0)
+
+static CUresult copy_one(const CUDA_MEMCPY3D_BATCH_OP *op, CUstream stream)
+{
+    const size_t from = operand_element(&op->src), to = operand_element(&op->dst);
+    const bool arrays = op->src.type == CU_MEMCPY_OPERAND_TYPE_ARRAY &&
+                        op->dst.type == CU_MEMCPY_OPERAND_TYPE_ARRAY;
+    const size_t element = from > to ? from : to;
+    CUDA_MEMCPY3D copy = {.WidthInBytes = op->extent.width * element,
+                          .Height = op->extent.height,
+                          .Depth = op->extent.depth};
+    if (from == 0 || to == 0 || (arrays && from != to)) return CUDA_ERROR_INVALID_VALUE;
+    if (copy.WidthInBytes == 0 || copy.Height == 0 || copy.Depth == 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    TRY(check_order(op->srcAccessOrder, op->flags));
+    SET_SIDE(&copy, src, &op->src, element);
+    SET_SIDE(&copy, dst, &op->dst, element);
+    return driver_cuMemcpy3DAsync(&copy, stream);
+}
+
+CUresult driver_cuMemcpy3DBatchAsync(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, size_t *failIdx,
+                                     unsigned long long flags, CUstream hStream)
+{
+    bool during_call = false;
+    if (failIdx != NULL) *failIdx = SIZE_MAX;
+    TRY(batch_stream(hStream));
+    if (numOps == 0 || opList == NULL || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < numOps; i++) {
+        CUresult code = copy_one(&opList[i], hStream);
+        during_call |= opList[i].srcAccessOrder == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
+        if (code == CUDA_SUCCESS) continue;
+        if (failIdx != NULL) *failIdx = i;
+        return code;
+    }
+    return finish_sources(during_call, hStream);
+}
+
+CUresult driver_cuMemcpy3DBatchAsync_v2(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList,
+                                        unsigned long long flags, CUstream hStream)
+{
+    return driver_cuMemcpy3DBatchAsync(numOps, opList, NULL, flags, hStream);
+}
+
+/* ---- managed memory ---------------------------------------------------------------------- */
+
+CUresult driver_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,
+                                        CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs,
+                                        size_t numPrefetchLocs, unsigned long long flags,
+                                        CUstream hStream)
+{
+    TRY(batch_stream(hStream));
+    if (count == 0 || dptrs == NULL || sizes == NULL || prefetchLocs == NULL || flags != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    TRY(check_runs(prefetchLocIdxs, numPrefetchLocs, count));
+    for (size_t i = 0, run = 0; i < count; i++) {
+        if (run + 1 < numPrefetchLocs && prefetchLocIdxs[run + 1] == i) run++;
+        TRY(driver_cuMemPrefetchAsync_v2(dptrs[i], sizes[i], prefetchLocs[run], 0, hStream));
+    }
+    return CUDA_SUCCESS;
+}
+
+/* What is discarded may read as anything: it is poisoned. */
+CUresult driver_cuMemDiscardBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,
+                                       unsigned long long flags, CUstream hStream)
+{
+    TRY(batch_stream(hStream));
+    if (count == 0 || dptrs == NULL || sizes == NULL || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < count; i++) {
+        const struct memory_region *region = memory_find(dptrs[i]);
+        if (region == NULL || region->kind != MEMORY_MANAGED) return CUDA_ERROR_INVALID_VALUE;
+        TRY(driver_cuMemsetD8Async(dptrs[i], MEMORY_POISON, sizes[i], hStream));
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,
+                                                  CUmemLocation *prefetchLocs,
+                                                  size_t *prefetchLocIdxs, size_t numPrefetchLocs,
+                                                  unsigned long long flags, CUstream hStream)
+{
+    TRY(driver_cuMemDiscardBatchAsync(dptrs, sizes, count, flags, hStream));
+    return driver_cuMemPrefetchBatchAsync(dptrs, sizes, count, prefetchLocs, prefetchLocIdxs,
+                                          numPrefetchLocs, flags, hStream);
+}

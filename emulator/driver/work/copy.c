@@ -1,0 +1,842 @@
+/* Copies and fills: what they may touch, whether the host waits for them, and doing them.
+ *
+ * Whether the host waits follows the Driver API's "API synchronization behavior", by where the two
+ * sides are; where that says "might", it does not wait.
+ */
+#include "emulator/driver/findings/in_flight.h"
+#include "emulator/driver/findings/kernel.h"
+#include "emulator/driver/findings/page_guard.h"
+#include "emulator/driver/findings/unchecked.h"
+#include "emulator/driver/graph/graph.h"
+#include "emulator/driver/memory/array.h"
+#include "emulator/memory/page_guard.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One side of a copy: rows of `width` bytes, `pitch` bytes apart, in slices `slice` bytes apart. */
+struct side {
+    uint64_t address; /* of the first byte */
+    size_t pitch, slice;
+    enum trace_place place; /* found by place_find */
+};
+
+struct extent {
+    size_t width, height, depth; /* bytes, rows, slices */
+};
+
+/* What the API's name, or the copy's direction, says of a side. All addresses are in one space, so
+ * that the copy goes by where they really are: device memory said to be the host's is copied, and
+ * only named. The host's own memory said to be the device's is refused. */
+enum demand { HOST_SIDE, DEVICE_SIDE, ANY_SIDE, ARRAY_SIDE };
+
+struct copy {
+    struct side to, from;
+    struct extent extent;
+    unsigned char *staged; /* the source, taken at the call; owned */
+};
+
+/* ---- what an address range is ------------------------------------------------------------- */
+
+/* Bytes from the first to one past the last. 0 when it does not fit an address. */
+static uint64_t span(const struct side *side, const struct extent *extent)
+{
+    __uint128_t bytes = (__uint128_t)(extent->depth - 1) * side->slice +
+                        (__uint128_t)(extent->height - 1) * side->pitch + extent->width;
+    return bytes <= INT64_MAX ? (uint64_t)bytes : 0;
+}
+
+/* Where our side of `address` is: a region's bytes, or the submission's own memory. NULL when a
+ * device address is not, or not wholly, allocated. */
+static unsigned char *bytes_at(uint64_t address, uint64_t size, enum trace_place *place)
+{
+    static const enum trace_place places[MEMORY_KIND_COUNT] = {
+        [MEMORY_DEVICE] = TRACE_DEVICE,
+        [MEMORY_PINNED] = TRACE_PINNED,
+        [MEMORY_MANAGED] = TRACE_MANAGED,
+        [MEMORY_VARIABLE] = TRACE_DEVICE,
+    };
+    const struct memory_region *region = memory_find(address);
+    if (region == NULL) {
+        *place = TRACE_PAGEABLE;
+        return memory_is_device_address(address) ? NULL : (unsigned char *)(uintptr_t)address;
+    }
+    *place = places[region->kind];
+    if (size <= region->address + region->size - address)
+        return region->bytes + (address - region->address);
+    /* Registered memory may go on as pageable memory; anything else ends where it ends. */
+    return region->registered ? (unsigned char *)(uintptr_t)address : NULL;
+}
+
+/* Finds the side's place; refuses what the call cannot mean. `role` is "destination" or "source".
+ */
+static CUresult place_find(struct side *side, const struct extent *extent, enum demand demand,
+                           const char *role)
+{
+    char what[256];
+    uint64_t size = span(side, extent);
+    const bool is_written = *role == 'd'; /* a destination */
+    if (size == 0) return CUDA_ERROR_INVALID_VALUE;
+    unsigned char *bytes = bytes_at(side->address, size, &side->place);
+    const struct memory_region *region = memory_find(side->address);
+    if (region != NULL)
+        describe_region(region, what, sizeof what);
+    else
+        describe_miss(side->address, what, sizeof what);
+    if (bytes == NULL) {
+        unchecked_hurts_by_address(side->address);
+        finding(region != NULL ? "out of bounds" : "invalid address", CUDA_ERROR_INVALID_VALUE,
+                "the %s, %s at 0x%llx, %s %s", role, count_bytes(size).text,
+                (unsigned long long)side->address, region != NULL ? "goes beyond" : "is", what);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (demand == ARRAY_SIDE) side->place = TRACE_ARRAY;
+    if (demand == HOST_SIDE && side->place == TRACE_DEVICE)
+        finding("wrong side", CUDA_SUCCESS,
+                "the copy's direction calls the %s, 0x%llx, host memory, but it is %s; it was "
+                "copied by where it is: look at the arguments' order and at the direction",
+                role, (unsigned long long)side->address, what);
+    if (is_written && region != NULL && region->mapped && region->read_only) {
+        finding("wrong access", CUDA_ERROR_INVALID_VALUE,
+                "the %s, 0x%llx, is %s, which cuMemSetAccess has given to be read only", role,
+                (unsigned long long)side->address, what);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (demand != DEVICE_SIDE || side->place != TRACE_PAGEABLE) return CUDA_SUCCESS;
+    unchecked_hurts_by_address(side->address);
+    finding("wrong side", CUDA_ERROR_INVALID_VALUE,
+            "the %s, 0x%llx, must be device memory, but is %s: look at the order of the arguments "
+            "and at the copy's direction",
+            role, (unsigned long long)side->address, what);
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+static bool is_host(enum trace_place place)
+{
+    return place == TRACE_PAGEABLE || place == TRACE_PINNED;
+}
+
+/* ---- doing it ---------------------------------------------------------------------------- */
+
+/* Rows one after another. With pageable memory on a side, its bytes may not be there any more. */
+static bool copy_rows(unsigned char *to, const struct side *to_side, const unsigned char *from,
+                      size_t from_pitch, size_t from_slice, const struct extent *extent,
+                      bool guarded)
+{
+    for (size_t z = 0; z < extent->depth; z++) {
+        for (size_t y = 0; y < extent->height; y++) {
+            unsigned char *row_to = to + z * to_side->slice + y * to_side->pitch;
+            const unsigned char *row_from = from + z * from_slice + y * from_pitch;
+            if (!guarded)
+                memmove(row_to, row_from, extent->width);
+            else if (!memory_copy_guarded(row_to, row_from, extent->width))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* One row when both sides are dense, so that a big copy is one memmove. */
+static void flatten(struct copy *copy)
+{
+    struct extent *e = &copy->extent;
+    if (copy->to.pitch == e->width && copy->from.pitch == e->width) {
+        e->width *= e->height;
+        copy->to.pitch = copy->from.pitch = e->width;
+        bool dense = copy->to.slice == e->width && copy->from.slice == e->width;
+        e->height = 1;
+        if (dense || e->depth == 1) {
+            e->width *= e->depth;
+            copy->to.pitch = copy->from.pitch = copy->to.slice = copy->from.slice = e->width;
+            e->depth = 1;
+        }
+    }
+}
+
+/* One side of a copy, as races takes it. */
+static struct races_rows rows_of(const struct side *side, const struct extent *extent)
+{
+    return (struct races_rows){.address = side->address,
+                               .width = extent->width,
+                               .pitch = side->pitch,
+                               .height = extent->height,
+                               .slice = side->slice,
+                               .depth = extent->depth};
+}
+
+static enum timeline_ran fail_gone(struct operation *operation, uint64_t address, const char *role)
+{
+    char what[256];
+    enum trace_place place;
+    bool pageable = bytes_at(address, 1, &place) != NULL;
+    unchecked_hurts_operation(operation, address);
+    describe_miss(address, what, sizeof what);
+    return operation_fail(
+        operation,
+        operation->outcome != NULL ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_ILLEGAL_ADDRESS,
+        pageable ? "invalid address" : "use after free",
+        "when the copy ran, its %s at 0x%llx was %s", role, (unsigned long long)address,
+        pageable ? "memory that the host does not have" : what);
+}
+
+/* With all that the copy reads and writes open to it. */
+static enum timeline_ran do_copy(struct operation *operation)
+{
+    const struct copy *copy = (const void *)operation->payload;
+    const struct extent *extent = &copy->extent;
+    enum trace_place to_place, from_place = TRACE_PLACE_NONE;
+    unsigned char *to = bytes_at(copy->to.address, span(&copy->to, extent), &to_place);
+    if (to == NULL || (to_place == TRACE_PAGEABLE && copy->to.place != TRACE_PAGEABLE))
+        return fail_gone(operation, copy->to.address, "destination");
+    const struct races_rows written = rows_of(&copy->to, extent);
+    races_operation(operation, RACES_WRITE, &written);
+    initcheck_written(&written);
+
+    if (copy->staged != NULL) {
+        size_t row = extent->width;
+        if (!copy_rows(to, &copy->to, copy->staged, row, row * extent->height, extent,
+                       to_place == TRACE_PAGEABLE))
+            return fail_gone(operation, copy->to.address, "destination");
+        return TIMELINE_RAN;
+    }
+    const unsigned char *from =
+        bytes_at(copy->from.address, span(&copy->from, extent), &from_place);
+    if (from == NULL || (from_place == TRACE_PAGEABLE && copy->from.place != TRACE_PAGEABLE))
+        return fail_gone(operation, copy->from.address, "source");
+    const struct races_rows read = rows_of(&copy->from, extent);
+    races_operation(operation, RACES_READ, &read);
+    initcheck_copied(operation, &read);
+    if (copy_rows(to, &copy->to, from, copy->from.pitch, copy->from.slice, extent,
+                  to_place == TRACE_PAGEABLE || from_place == TRACE_PAGEABLE))
+        return TIMELINE_RAN;
+    return to_place == TRACE_PAGEABLE ? fail_gone(operation, copy->to.address, "destination")
+                                      : fail_gone(operation, copy->from.address, "source");
+}
+
+static enum timeline_ran run_copy(struct operation *operation)
+{
+    const struct copy *copy = (const void *)operation->payload;
+    const struct side *sides[] = {&copy->to, &copy->from};
+    for (int i = 0; i < 2; i++) page_guard_lift(sides[i]->address, span(sides[i], &copy->extent));
+    const struct races_rows written = rows_of(&copy->to, &copy->extent);
+    in_flight_lands(operation);
+    if (copy->to.place == TRACE_PAGEABLE) in_flight_overwrite(&written, false);
+    const enum timeline_ran ran = do_copy(operation);
+    if (copy->to.place == TRACE_PAGEABLE) in_flight_overwrite(&written, true);
+    in_flight_landed(operation);
+    for (int i = 0; i < 2; i++)
+        page_guard_restore(sides[i]->address, span(sides[i], &copy->extent));
+    return ran;
+}
+
+static void drop_copy(struct operation *operation)
+{
+    free(((struct copy *)(void *)operation->payload)->staged);
+}
+
+/* ---- copies ------------------------------------------------------------------------------ */
+
+/* Takes the source as it is now: what the driver's staging buffer does. */
+static CUresult stage(struct copy *copy)
+{
+    const struct extent *e = &copy->extent;
+    struct side dense = {.pitch = e->width, .slice = e->width * e->height};
+    copy->staged = malloc(e->width * e->height * e->depth);
+    if (copy->staged == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    const struct races_rows read = rows_of(&copy->from, e);
+    races_host(RACES_READ, &read);
+    if (copy_rows(copy->staged, &dense, (const unsigned char *)(uintptr_t)copy->from.address,
+                  copy->from.pitch, copy->from.slice, e, true))
+        return CUDA_SUCCESS;
+    unchecked_hurts_by_address(copy->from.address);
+    finding("invalid address", CUDA_ERROR_INVALID_VALUE,
+            "the source of the copy, 0x%llx, is memory that the host does not have",
+            (unsigned long long)copy->from.address);
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+/* What the timeline must know of it. Into the device, the staging of pageable memory is the host's
+ * time; out of it, the copy's. */
+static struct timeline_work work_of(const struct copy *copy)
+{
+    const bool to_host = is_host(copy->to.place), from_host = is_host(copy->from.place);
+    const struct extent *e = &copy->extent;
+    return (struct timeline_work){
+        .kind = to_host && from_host ? TIMELINE_COPY_HOST
+                : from_host          ? TIMELINE_COPY_IN
+                : to_host            ? TIMELINE_COPY_OUT
+                                     : TIMELINE_COPY_INSIDE,
+        .bytes = (uint64_t)e->width * e->height * e->depth,
+        .pageable = copy->to.place == TRACE_PAGEABLE,
+    };
+}
+
+/* An operation that does `copy`, and owns what is staged. NULL: no memory. */
+static struct operation *make_copy(const struct stream *stream, const struct copy *copy)
+{
+    struct operation *operation = operation_make(stream, TRACE_COPY, sizeof *copy);
+    if (operation == NULL) return NULL;
+    operation->record.from = copy->from.place;
+    operation->record.to = copy->to.place;
+    operation->record.bytes = work_of(copy).bytes;
+    operation->record.address = copy->to.address;
+    operation->run = run_copy;
+    operation->drop = drop_copy;
+    unchecked_take_along(operation);
+    operation->awaited = is_host(copy->to.place) && !is_host(copy->from.place);
+    memcpy(operation->payload, copy, sizeof *copy);
+    return operation;
+}
+
+struct copy_flight copy_begins(struct operation *operation)
+{
+    const struct copy *copy = (const void *)operation->payload;
+    struct copy_flight flight = {.written = rows_of(&copy->to, &copy->extent)};
+    if (copy->staged == NULL) flight.read = rows_of(&copy->from, &copy->extent);
+    if (copy->to.place == TRACE_PAGEABLE) in_flight_begins(operation, &flight.written, true);
+    if (copy->from.place == TRACE_PAGEABLE && copy->staged == NULL)
+        in_flight_begins(operation, &flight.read, false);
+    flight.number = operation->flight;
+    return flight;
+}
+
+void copy_submitted(const struct copy_flight *flight, const struct timeline_op *op)
+{
+    in_flight_submitted(flight->number, op);
+    if (op == NULL) return;
+    page_guards_raise(op, RACES_WRITE, &flight->written);
+    if (flight->read.width > 0) page_guards_raise(op, RACES_READ, &flight->read);
+}
+
+static CUresult submit_copy(CUstream handle, struct copy *copy, enum demand to, enum demand from,
+                            bool asynchronous)
+{
+    struct stream *stream;
+    struct operation *operation = NULL;
+    struct timeline_op *op = NULL;
+    CUresult outcome = CUDA_SUCCESS, code;
+    struct extent *e = &copy->extent;
+
+    TRY(stream_for_work(handle, &stream));
+    if (e->width == 0 || e->height == 0 || e->depth == 0) return CUDA_SUCCESS;
+    TRY(place_find(&copy->to, e, to, "destination"));
+    TRY(place_find(&copy->from, e, from, "source"));
+    flatten(copy);
+
+    const bool to_host = is_host(copy->to.place), from_host = is_host(copy->from.place);
+    const bool managed = copy->to.place == TRACE_MANAGED || copy->from.place == TRACE_MANAGED;
+    const bool staged = !asynchronous && copy->from.place == TRACE_PAGEABLE && !to_host;
+    const bool waits = stream->captured != NULL ? false
+                       : to_host && from_host   ? true
+                       : asynchronous           ? false
+                       : staged                 ? false
+                                                : to_host || from_host || managed;
+    const struct timeline_work work = work_of(copy);
+
+    if (staged) {
+        /* The stream's earlier work is waited for, then the source is taken; the transfer itself
+         * may still be on its way when the call returns. */
+        TRY(wait_for_op(stream->object.context, timeline_stream_last(stream->time)));
+        TRY(stream_for_work(handle, &stream)); /* another thread may have destroyed it meanwhile */
+        code = stage(copy);
+        if (code != CUDA_SUCCESS) goto done;
+    }
+    if (from_host && !to_host && copy->from.place == TRACE_PAGEABLE && stream->captured == NULL)
+        thread_spend((double)timeline_staging_time(work.bytes));
+    operation = make_copy(stream, copy);
+    if (operation == NULL) {
+        code = CUDA_ERROR_OUT_OF_MEMORY;
+        goto done;
+    }
+    if (waits) operation->outcome = &outcome;
+    copy->staged = NULL; /* the operation's now */
+    struct copy_flight flight = {.number = 0};
+    const bool flies = !waits && stream->captured == NULL;
+    if (flies) flight = copy_begins(operation);
+    code = operation_submit(operation, stream, &work, NULL, &op);
+    if (flies) copy_submitted(&flight, op);
+    if (waits && code == CUDA_SUCCESS) {
+        code = wait_for_op(stream->object.context, op);
+        if (code == CUDA_SUCCESS) code = outcome;
+    }
+done:
+    timeline_op_release(op);
+    free(copy->staged);
+    return code;
+}
+
+static CUresult copy_flat(CUstream stream, uint64_t to, enum demand to_demand, uint64_t from,
+                          enum demand from_demand, size_t size, bool asynchronous)
+{
+    struct copy copy = {.to = {to, size, size, TRACE_PLACE_NONE},
+                        .from = {from, size, size, TRACE_PLACE_NONE},
+                        .extent = {size, 1, 1}};
+    return submit_copy(stream, &copy, to_demand, from_demand, asynchronous);
+}
+
+static uint64_t address_of(const void *pointer)
+{
+    return (uint64_t)(uintptr_t)pointer;
+}
+
+CUresult driver_cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount)
+{
+    return copy_flat(NULL, dst, ANY_SIDE, src, ANY_SIDE, ByteCount, false);
+}
+
+CUresult driver_cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream)
+{
+    return copy_flat(hStream, dst, ANY_SIDE, src, ANY_SIDE, ByteCount, true);
+}
+
+CUresult driver_cuMemcpyHtoD(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount)
+{
+    return copy_flat(NULL, dstDevice, DEVICE_SIDE, address_of(srcHost), HOST_SIDE, ByteCount,
+                     false);
+}
+
+CUresult driver_cuMemcpyHtoDAsync(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount,
+                                  CUstream hStream)
+{
+    return copy_flat(hStream, dstDevice, DEVICE_SIDE, address_of(srcHost), HOST_SIDE, ByteCount,
+                     true);
+}
+
+CUresult driver_cuMemcpyDtoH(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount)
+{
+    return copy_flat(NULL, address_of(dstHost), HOST_SIDE, srcDevice, DEVICE_SIDE, ByteCount,
+                     false);
+}
+
+CUresult driver_cuMemcpyDtoHAsync(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount,
+                                  CUstream hStream)
+{
+    return copy_flat(hStream, address_of(dstHost), HOST_SIDE, srcDevice, DEVICE_SIDE, ByteCount,
+                     true);
+}
+
+CUresult driver_cuMemcpyDtoD(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount)
+{
+    return copy_flat(NULL, dstDevice, DEVICE_SIDE, srcDevice, DEVICE_SIDE, ByteCount, false);
+}
+
+CUresult driver_cuMemcpyDtoDAsync(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount,
+                                  CUstream hStream)
+{
+    return copy_flat(hStream, dstDevice, DEVICE_SIDE, srcDevice, DEVICE_SIDE, ByteCount, true);
+}
+
+/* There is one device; what differs between two contexts is only whose they are. */
+static CUresult check_peers(CUcontext to, CUcontext from)
+{
+    const struct context *a = object_find(to, OBJECT_CONTEXT);
+    const struct context *b = object_find(from, OBJECT_CONTEXT);
+    if (a == NULL || b == NULL) return CUDA_ERROR_INVALID_CONTEXT;
+    TRY(context_check(a));
+    return context_check(b);
+}
+
+CUresult driver_cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
+                             CUcontext srcContext, size_t ByteCount)
+{
+    TRY(check_peers(dstContext, srcContext));
+    return driver_cuMemcpyDtoD(dstDevice, srcDevice, ByteCount);
+}
+
+CUresult driver_cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext,
+                                  CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount,
+                                  CUstream hStream)
+{
+    TRY(check_peers(dstContext, srcContext));
+    return driver_cuMemcpyDtoDAsync(dstDevice, srcDevice, ByteCount, hStream);
+}
+
+/* ---- rows and slices ---------------------------------------------------------------------- */
+
+/* A side of a 2-D or 3-D copy as the API describes it. */
+struct described {
+    CUmemorytype type;
+    const void *host;
+    CUdeviceptr device;
+    CUarray array;
+    size_t x, y, z, pitch, height;
+};
+
+static CUresult side_of(const struct described *described, const struct extent *extent,
+                        struct side *side, enum demand *demand)
+{
+    switch (described->type) {
+    case CU_MEMORYTYPE_HOST:
+        side->address = address_of(described->host);
+        *demand = HOST_SIDE;
+        break;
+    case CU_MEMORYTYPE_DEVICE:
+        side->address = described->device;
+        *demand = DEVICE_SIDE;
+        break;
+    case CU_MEMORYTYPE_UNIFIED:
+        side->address = described->device;
+        *demand = ANY_SIDE;
+        break;
+    case CU_MEMORYTYPE_ARRAY:
+        *demand = ARRAY_SIDE;
+        return array_place(described->array,
+                           &(struct array_part){.x = described->x,
+                                                .y = described->y,
+                                                .z = described->z,
+                                                .width = extent->width,
+                                                .height = extent->height,
+                                                .depth = extent->depth},
+                           &side->address, &side->pitch, &side->slice);
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    /* A pitch or height of 0 means dense; any other must hold what is copied, be it one row. */
+    side->pitch = described->pitch != 0 ? described->pitch : extent->width + described->x;
+    size_t rows = described->height != 0 ? described->height : extent->height + described->y;
+    if (side->pitch < extent->width + described->x) return CUDA_ERROR_INVALID_VALUE;
+    if (rows < extent->height + described->y) return CUDA_ERROR_INVALID_VALUE;
+    side->slice = side->pitch * rows;
+    side->address += described->z * side->slice + described->y * side->pitch + described->x;
+    return CUDA_SUCCESS;
+}
+
+static CUresult copy_described(CUstream stream, const struct described *to,
+                               const struct described *from, struct extent extent,
+                               bool asynchronous)
+{
+    struct copy copy = {.extent = extent};
+    enum demand to_demand = ANY_SIDE, from_demand = ANY_SIDE;
+    if (extent.width == 0 || extent.height == 0 || extent.depth == 0)
+        return submit_copy(stream, &copy, to_demand, from_demand, asynchronous); /* of nothing */
+    TRY(side_of(to, &extent, &copy.to, &to_demand));
+    TRY(side_of(from, &extent, &copy.from, &from_demand));
+    return submit_copy(stream, &copy, to_demand, from_demand, asynchronous);
+}
+
+static CUresult copy_2d(CUstream stream, const CUDA_MEMCPY2D *p, bool asynchronous)
+{
+    NEED_POINTER(p);
+    return copy_described(stream,
+                          &(struct described){.type = p->dstMemoryType,
+                                              .host = p->dstHost,
+                                              .device = p->dstDevice,
+                                              .array = p->dstArray,
+                                              .x = p->dstXInBytes,
+                                              .y = p->dstY,
+                                              .pitch = p->dstPitch},
+                          &(struct described){.type = p->srcMemoryType,
+                                              .host = p->srcHost,
+                                              .device = p->srcDevice,
+                                              .array = p->srcArray,
+                                              .x = p->srcXInBytes,
+                                              .y = p->srcY,
+                                              .pitch = p->srcPitch},
+                          (struct extent){p->WidthInBytes, p->Height, 1}, asynchronous);
+}
+
+CUresult driver_cuMemcpy2D(const CUDA_MEMCPY2D *pCopy)
+{
+    return copy_2d(NULL, pCopy, false);
+}
+
+CUresult driver_cuMemcpy2DUnaligned(const CUDA_MEMCPY2D *pCopy)
+{
+    return copy_2d(NULL, pCopy, false);
+}
+
+CUresult driver_cuMemcpy2DAsync(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
+{
+    return copy_2d(hStream, pCopy, true);
+}
+
+/* CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER name these fields alike. */
+#define DESCRIBED_3D(p, side)                                                                      \
+    &(struct described)                                                                            \
+    {                                                                                              \
+        .type = (p)->side##MemoryType, .host = (p)->side##Host, .device = (p)->side##Device,       \
+        .array = (p)->side##Array, .x = (p)->side##XInBytes, .y = (p)->side##Y, .z = (p)->side##Z, \
+        .pitch = (p)->side##Pitch, .height = (p)->side##Height                                     \
+    }
+
+CUresult copy_operation(struct context *context, const CUDA_MEMCPY3D *params,
+                        struct operation **operation, struct timeline_work *work)
+{
+    struct copy copy = {.extent = {params->WidthInBytes, params->Height, params->Depth}};
+    struct extent *e = &copy.extent;
+    enum demand to, from;
+    if (e->width == 0 || e->height == 0 || e->depth == 0) return CUDA_ERROR_INVALID_VALUE;
+    TRY(side_of(DESCRIBED_3D(params, dst), e, &copy.to, &to));
+    TRY(side_of(DESCRIBED_3D(params, src), e, &copy.from, &from));
+    TRY(place_find(&copy.to, e, to, "destination"));
+    TRY(place_find(&copy.from, e, from, "source"));
+    flatten(&copy);
+    *work = work_of(&copy);
+    *operation = make_copy(context->legacy, &copy);
+    return *operation != NULL ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+void copy_describe(const struct operation *operation, CUDA_MEMCPY3D *params)
+{
+    const struct copy *copy = (const void *)operation->payload;
+    const struct side *to = &copy->to, *from = &copy->from;
+    *params = (CUDA_MEMCPY3D){
+        .srcMemoryType = is_host(from->place) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
+        .srcHost = is_host(from->place) ? (const void *)(uintptr_t)from->address : NULL,
+        .srcDevice = is_host(from->place) ? 0 : from->address,
+        .srcPitch = from->pitch,
+        .srcHeight = from->pitch > 0 ? from->slice / from->pitch : 0,
+        .dstMemoryType = is_host(to->place) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
+        .dstHost = is_host(to->place) ? (void *)(uintptr_t)to->address : NULL,
+        .dstDevice = is_host(to->place) ? 0 : to->address,
+        .dstPitch = to->pitch,
+        .dstHeight = to->pitch > 0 ? to->slice / to->pitch : 0,
+        .WidthInBytes = copy->extent.width,
+        .Height = copy->extent.height,
+        .Depth = copy->extent.depth,
+    };
+}
+
+static CUresult copy_3d(CUstream stream, const CUDA_MEMCPY3D *p, bool asynchronous)
+{
+    NEED_POINTER(p);
+    return copy_described(stream, DESCRIBED_3D(p, dst), DESCRIBED_3D(p, src),
+                          (struct extent){p->WidthInBytes, p->Height, p->Depth}, asynchronous);
+}
+
+CUresult driver_cuMemcpy3D(const CUDA_MEMCPY3D *pCopy)
+{
+    return copy_3d(NULL, pCopy, false);
+}
+
+CUresult driver_cuMemcpy3DAsync(const CUDA_MEMCPY3D *pCopy, CUstream hStream)
+{
+    return copy_3d(hStream, pCopy, true);
+}
+
+static CUresult copy_3d_peer(CUstream stream, const CUDA_MEMCPY3D_PEER *p, bool asynchronous)
+{
+    NEED_POINTER(p);
+    TRY(check_peers(p->dstContext, p->srcContext));
+    return copy_described(stream, DESCRIBED_3D(p, dst), DESCRIBED_3D(p, src),
+                          (struct extent){p->WidthInBytes, p->Height, p->Depth}, asynchronous);
+}
+
+CUresult driver_cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *pCopy)
+{
+    return copy_3d_peer(NULL, pCopy, false);
+}
+
+CUresult driver_cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream)
+{
+    return copy_3d_peer(hStream, pCopy, true);
+}
+
+/* ---- bytes of arrays ---------------------------------------------------------------------- */
+
+/* A run of an array's bytes, which may go on in the next row. */
+static CUresult side_of_run(CUarray handle, size_t offset, size_t size, struct side *side)
+{
+    const struct array *array = array_find(handle);
+    if (array == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    if (size > array->region->size || offset > array->region->size - size)
+        return CUDA_ERROR_INVALID_VALUE;
+    *side = (struct side){array->region->address + offset, size, size, TRACE_PLACE_NONE};
+    return CUDA_SUCCESS;
+}
+
+static CUresult copy_to_array(CUstream stream, CUarray array, size_t offset, uint64_t from,
+                              enum demand demand, size_t size, bool asynchronous)
+{
+    struct copy copy = {.from = {from, size, size, TRACE_PLACE_NONE}, .extent = {size, 1, 1}};
+    TRY(side_of_run(array, offset, size, &copy.to));
+    return submit_copy(stream, &copy, ARRAY_SIDE, demand, asynchronous);
+}
+
+static CUresult copy_from_array(CUstream stream, uint64_t to, enum demand demand, CUarray array,
+                                size_t offset, size_t size, bool asynchronous)
+{
+    struct copy copy = {.to = {to, size, size, TRACE_PLACE_NONE}, .extent = {size, 1, 1}};
+    TRY(side_of_run(array, offset, size, &copy.from));
+    return submit_copy(stream, &copy, demand, ARRAY_SIDE, asynchronous);
+}
+
+CUresult driver_cuMemcpyHtoA(CUarray dstArray, size_t dstOffset, const void *srcHost,
+                             size_t ByteCount)
+{
+    return copy_to_array(NULL, dstArray, dstOffset, address_of(srcHost), HOST_SIDE, ByteCount,
+                         false);
+}
+
+CUresult driver_cuMemcpyHtoAAsync(CUarray dstArray, size_t dstOffset, const void *srcHost,
+                                  size_t ByteCount, CUstream hStream)
+{
+    return copy_to_array(hStream, dstArray, dstOffset, address_of(srcHost), HOST_SIDE, ByteCount,
+                         true);
+}
+
+CUresult driver_cuMemcpyAtoH(void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount)
+{
+    return copy_from_array(NULL, address_of(dstHost), HOST_SIDE, srcArray, srcOffset, ByteCount,
+                           false);
+}
+
+CUresult driver_cuMemcpyAtoHAsync(void *dstHost, CUarray srcArray, size_t srcOffset,
+                                  size_t ByteCount, CUstream hStream)
+{
+    return copy_from_array(hStream, address_of(dstHost), HOST_SIDE, srcArray, srcOffset, ByteCount,
+                           true);
+}
+
+CUresult driver_cuMemcpyDtoA(CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice,
+                             size_t ByteCount)
+{
+    return copy_to_array(NULL, dstArray, dstOffset, srcDevice, DEVICE_SIDE, ByteCount, false);
+}
+
+CUresult driver_cuMemcpyAtoD(CUdeviceptr dstDevice, CUarray srcArray, size_t srcOffset,
+                             size_t ByteCount)
+{
+    return copy_from_array(NULL, dstDevice, DEVICE_SIDE, srcArray, srcOffset, ByteCount, false);
+}
+
+CUresult driver_cuMemcpyAtoA(CUarray dstArray, size_t dstOffset, CUarray srcArray, size_t srcOffset,
+                             size_t ByteCount)
+{
+    struct side from;
+    TRY(side_of_run(srcArray, srcOffset, ByteCount, &from));
+    return copy_to_array(NULL, dstArray, dstOffset, from.address, ARRAY_SIDE, ByteCount, false);
+}
+
+/* ---- filling ----------------------------------------------------------------------------- */
+
+struct fill {
+    struct side to;
+    struct extent extent;
+    unsigned char value[4];
+    unsigned unit; /* bytes: 1, 2 or 4 */
+};
+
+static enum timeline_ran run_fill(struct operation *operation)
+{
+    const struct fill *fill = (const void *)operation->payload;
+    enum trace_place place;
+    unsigned char *to = bytes_at(fill->to.address, span(&fill->to, &fill->extent), &place);
+    if (to == NULL || place == TRACE_PAGEABLE)
+        return fail_gone(operation, fill->to.address, "destination");
+    const struct races_rows written = rows_of(&fill->to, &fill->extent);
+    races_operation(operation, RACES_WRITE, &written);
+    initcheck_written(&written);
+    for (size_t y = 0; y < fill->extent.height; y++) {
+        unsigned char *row = to + y * fill->to.pitch;
+        if (fill->unit == 1)
+            memset(row, fill->value[0], fill->extent.width);
+        else
+            for (size_t x = 0; x < fill->extent.width; x += fill->unit)
+                memcpy(row + x, fill->value, fill->unit);
+    }
+    return TIMELINE_RAN;
+}
+
+/* An operation that fills `height` rows of `count` units, meant for `stream`. */
+static CUresult make_fill(const struct stream *stream, CUdeviceptr address, size_t pitch,
+                          uint32_t value, unsigned unit, size_t count, size_t height,
+                          struct operation **made, struct timeline_work *work)
+{
+    struct fill fill = {.unit = unit};
+    if (address % unit != 0 || (height > 1 && pitch % unit != 0)) return CUDA_ERROR_INVALID_VALUE;
+    if (count > SIZE_MAX / unit) return CUDA_ERROR_INVALID_VALUE;
+    fill.extent = (struct extent){count * unit, height, 1};
+    fill.to = (struct side){.address = address, .pitch = pitch, .slice = 0};
+    if (height > 1 && pitch < fill.extent.width) return CUDA_ERROR_INVALID_VALUE;
+    memcpy(fill.value, &value, sizeof fill.value); /* little-endian: the low bytes come first */
+    if (stream->captured != NULL) /* whether it is memory is asked when the graph is instantiated */
+        bytes_at(fill.to.address, span(&fill.to, &fill.extent), &fill.to.place);
+    else
+        TRY(place_find(&fill.to, &fill.extent, DEVICE_SIDE, "destination"));
+
+    struct operation *operation = operation_make(stream, TRACE_SET, sizeof fill);
+    if (operation == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    operation->record.to = fill.to.place;
+    operation->record.bytes = (uint64_t)fill.extent.width * height;
+    operation->record.address = address;
+    operation->run = run_fill;
+    memcpy(operation->payload, &fill, sizeof fill);
+    *work = (struct timeline_work){.kind = TIMELINE_SET, .bytes = operation->record.bytes};
+    *made = operation;
+    return CUDA_SUCCESS;
+}
+
+/* The host waits only where the memory is the host's as well. */
+static CUresult submit_fill(CUstream handle, CUdeviceptr address, size_t pitch, uint32_t value,
+                            unsigned unit, size_t count, size_t height, bool asynchronous)
+{
+    struct stream *stream;
+    struct operation *operation;
+    struct timeline_op *op = NULL;
+    struct timeline_work work;
+    TRY(stream_for_work(handle, &stream));
+    if (count == 0 || height == 0) return CUDA_SUCCESS;
+    TRY(make_fill(stream, address, pitch, value, unit, count, height, &operation, &work));
+    const bool waits = !asynchronous && operation->record.to != TRACE_DEVICE;
+    TRY(operation_submit(operation, stream, &work, NULL, waits ? &op : NULL));
+    CUresult code = waits ? wait_for_op(stream->object.context, op) : CUDA_SUCCESS;
+    timeline_op_release(op);
+    return code;
+}
+
+CUresult fill_operation(struct context *context, const CUDA_MEMSET_NODE_PARAMS_v2 *params,
+                        struct operation **operation, struct timeline_work *work)
+{
+    const unsigned unit = params->elementSize;
+    if (unit != 1 && unit != 2 && unit != 4) return CUDA_ERROR_INVALID_VALUE;
+    if (params->width == 0 || params->height == 0) return CUDA_ERROR_INVALID_VALUE;
+    return make_fill(context->legacy, params->dst, params->pitch, params->value, unit,
+                     params->width, params->height, operation, work);
+}
+
+bool fill_is_possible(const struct operation *operation)
+{
+    const struct fill *fill = (const void *)operation->payload;
+    struct side to = fill->to;
+    return place_find(&to, &fill->extent, DEVICE_SIDE, "destination") == CUDA_SUCCESS;
+}
+
+void fill_describe(const struct operation *operation, CUDA_MEMSET_NODE_PARAMS_v2 *params)
+{
+    const struct fill *fill = (const void *)operation->payload;
+    *params = (CUDA_MEMSET_NODE_PARAMS_v2){
+        .dst = fill->to.address,
+        .pitch = fill->to.pitch,
+        .elementSize = fill->unit,
+        .width = fill->extent.width / fill->unit,
+        .height = fill->extent.height,
+    };
+    memcpy(&params->value, fill->value, fill->unit);
+}
+
+/* The twelve functions differ in unit, rows and waiting only. */
+#define FILL(bits, type)                                                                           \
+    CUresult driver_cuMemsetD##bits(CUdeviceptr dst, type value, size_t count)                     \
+    {                                                                                              \
+        return submit_fill(NULL, dst, 0, value, bits / 8, count, 1, false);                        \
+    }                                                                                              \
+    CUresult driver_cuMemsetD##bits##Async(CUdeviceptr dst, type value, size_t count,              \
+                                           CUstream stream)                                        \
+    {                                                                                              \
+        return submit_fill(stream, dst, 0, value, bits / 8, count, 1, true);                       \
+    }                                                                                              \
+    CUresult driver_cuMemsetD2D##bits(CUdeviceptr dst, size_t pitch, type value, size_t width,     \
+                                      size_t height)                                               \
+    {                                                                                              \
+        return submit_fill(NULL, dst, pitch, value, bits / 8, width, height, false);               \
+    }                                                                                              \
+    CUresult driver_cuMemsetD2D##bits##Async(CUdeviceptr dst, size_t pitch, type value,            \
+                                             size_t width, size_t height, CUstream stream)         \
+    {                                                                                              \
+        return submit_fill(stream, dst, pitch, value, bits / 8, width, height, true);              \
+    }
+FILL(8, unsigned char)
+FILL(16, unsigned short)
+FILL(32, unsigned int)
+#undef FILL

@@ -1,0 +1,643 @@
+/* Launches: checking the configuration, running the kernel, what its faults become; occupancy. */
+#include "emulator/driver/core/environment.h"
+#include "emulator/driver/findings/kernel.h"
+#include "emulator/driver/findings/unchecked.h"
+#include "emulator/driver/graph/graph.h"
+#include "emulator/driver/module/module.h"
+#include "emulator/driver/work/print.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct launch {
+    struct function *function; /* valid while `module` is retained */
+    struct module *module;
+    unsigned grid[3], block[3];
+    unsigned dynamic_shared;
+    bool cooperative;
+    /* While it waits for the world outside, with the device going on around it: */
+    struct exec_grid *paused;
+    struct exec_footprint *footprint; /* so far; regions in it live while `memory_ends` stays */
+    struct exec_racecheck *watch;
+    uint64_t memory_ends;
+    bool has_paused;
+    _Alignas(16) unsigned char parameters[];
+};
+
+#define LOCAL_MOST (512u << 10) /* bytes of a thread, Technical Specifications */
+
+/* ---- the configuration ------------------------------------------------------------------- */
+
+static CUresult refuse(CUresult code, const struct exec_function_info *info, const char *why)
+{
+    finding("invalid launch", code, "%s is not launched: %s", info->name, why);
+    return code;
+}
+
+static uint64_t product(const unsigned extent[3])
+{
+    return (uint64_t)extent[0] * extent[1] * extent[2];
+}
+
+static unsigned registers_for_occupancy(const struct exec_function_info *info)
+{
+    /* The executor's count is of virtual registers; a compiler would fit them to the block, in the
+     * units that they are given out in: 8 to each thread of a warp. */
+    unsigned warps = ((info->max_threads > 0 ? info->max_threads : 1024u) + 31) / 32;
+    unsigned most = 65536u / 32 / warps / 8 * 8;
+    return info->registers < most ? info->registers : most;
+}
+
+/* How much of a multiprocessor's memory is shared memory while the function runs: its preference,
+ * but at least what one block needs, in the sizes that there are (Programming Guide, "Compute
+ * Capability 9.x", and what an H200 answers). */
+static uint64_t shared_carveout(const struct function *function, uint64_t of_block)
+{
+    static const unsigned sizes[] = {0, 8, 16, 32, 64, 100, 132, 164, 196, 228}; /* KiB */
+    enum { SIZES = sizeof sizes / sizeof *sizes };
+    unsigned percent = 100, k = 0;
+    if (function->carveout >= 0)
+        percent = (unsigned)function->carveout;
+    else if (function->cache == CU_FUNC_CACHE_PREFER_L1)
+        percent = 0;
+    else if (function->cache == CU_FUNC_CACHE_PREFER_EQUAL)
+        percent = 50;
+    while (k < SIZES - 1 &&
+           (sizes[k] * 100 < percent * sizes[SIZES - 1] || (uint64_t)sizes[k] << 10 < of_block))
+        k++;
+    return (uint64_t)sizes[k] << 10;
+}
+
+/* Blocks that a multiprocessor holds at once; none where a launch would need more dynamic shared
+ * memory than the function may have. */
+static unsigned resident_blocks(const struct function *function, uint64_t threads,
+                                uint64_t dynamic_shared)
+{
+    const struct exec_function_info *info = exec_function_info(function->code);
+    const int64_t always = SHARED_DEFAULT - (int64_t)info->static_shared;
+    const int64_t allowed =
+        function->max_dynamic_shared > always ? function->max_dynamic_shared : always;
+    const uint64_t shared =
+        info->static_shared + dynamic_shared + (uint64_t)timeline_model.shared_reserved;
+    if (threads == 0 || threads > 1024 || allowed < 0 || dynamic_shared > (uint64_t)allowed)
+        return 0;
+    const unsigned blocks =
+        timeline_resident_blocks((uint32_t)threads, 0, registers_for_occupancy(info));
+    const uint64_t by_shared = shared_carveout(function, shared) / shared;
+    return by_shared < blocks ? (unsigned)by_shared : blocks;
+}
+
+static CUresult refuse_cluster(const struct exec_function_info *info)
+{
+    const uint32_t *cluster = info->cluster;
+    if (cluster[0] <= 1 && cluster[1] <= 1 && cluster[2] <= 1) return CUDA_SUCCESS;
+    finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
+            "%s is not launched: it was compiled for clusters of %u x %u x %u blocks "
+            "(__cluster_dims__); the software device has no clusters of more than one block",
+            info->name, cluster[0], cluster[1], cluster[2]);
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult check_configuration(const struct launch *launch)
+{
+    static const unsigned grid_limits[3] = {INT32_MAX, 65535, 65535};
+    static const unsigned block_limits[3] = {1024, 1024, 64};
+    const struct function *function = launch->function;
+    const struct exec_function_info *info = exec_function_info(function->code);
+    char why[160];
+    for (int i = 0; i < 3; i++) {
+        static const char axis[] = "xyz";
+        if (launch->grid[i] < 1 || launch->grid[i] > grid_limits[i]) {
+            snprintf(why, sizeof why, "its grid has %u blocks in %c; 1 to %u are possible",
+                     launch->grid[i], axis[i], grid_limits[i]);
+            return refuse(CUDA_ERROR_INVALID_VALUE, info, why);
+        }
+        if (launch->block[i] < 1 || launch->block[i] > block_limits[i]) {
+            snprintf(why, sizeof why, "its blocks have %u threads in %c; 1 to %u are possible",
+                     launch->block[i], axis[i], block_limits[i]);
+            return refuse(CUDA_ERROR_INVALID_VALUE, info, why);
+        }
+    }
+    uint64_t threads = product(launch->block);
+    if (threads > 1024) {
+        snprintf(why, sizeof why, "its blocks have %llu threads; at most 1024 are possible",
+                 (unsigned long long)threads);
+        return refuse(CUDA_ERROR_INVALID_VALUE, info, why);
+    }
+    if (info->max_threads > 0 && threads > info->max_threads) {
+        snprintf(why, sizeof why,
+                 "its blocks have %llu threads; it was compiled for at most %u "
+                 "(__launch_bounds__)",
+                 (unsigned long long)threads, info->max_threads);
+        return refuse(CUDA_ERROR_INVALID_VALUE, info, why);
+    }
+    for (int i = 0; i < 3; i++)
+        if (info->required_threads[i] > 0 && info->required_threads[i] != launch->block[i])
+            return refuse(CUDA_ERROR_INVALID_VALUE, info,
+                          "its blocks do not have the shape that it was compiled for (.reqntid)");
+    CUresult code = refuse_cluster(info);
+    if (code != CUDA_SUCCESS) return code;
+    if (info->local_bytes > LOCAL_MOST) {
+        snprintf(why, sizeof why,
+                 "its threads need %u bytes of local memory; at most %u are possible",
+                 info->local_bytes, LOCAL_MOST);
+        return refuse(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, info, why);
+    }
+    if (info->static_shared > SHARED_DEFAULT) {
+        snprintf(why, sizeof why,
+                 "it has %u bytes of static shared memory; at most %u are possible (dynamic shared "
+                 "memory may be more)",
+                 info->static_shared, SHARED_DEFAULT);
+        return refuse(CUDA_ERROR_INVALID_VALUE, info, why);
+    }
+    uint64_t room = (uint64_t)resident_blocks(function, threads, launch->dynamic_shared) *
+                    (uint64_t)timeline_model.multiprocessors;
+    if (launch->cooperative && product(launch->grid) > room) {
+        snprintf(why, sizeof why,
+                 "a cooperative grid must be resident as a whole: it has %llu blocks, and %llu fit",
+                 (unsigned long long)product(launch->grid), (unsigned long long)room);
+        return refuse(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, info, why);
+    }
+    if ((int64_t)launch->dynamic_shared > function->max_dynamic_shared) {
+        snprintf(why, sizeof why,
+                 "it asks for %u bytes of dynamic shared memory; %d are allowed (more, up to %d, "
+                 "after setting the function's maximum dynamic shared size)",
+                 launch->dynamic_shared, function->max_dynamic_shared,
+                 SHARED_MOST - (int)info->static_shared);
+        return refuse(CUDA_ERROR_INVALID_VALUE, info, why);
+    }
+    return CUDA_SUCCESS;
+}
+
+/* ---- the parameters ---------------------------------------------------------------------- */
+
+static CUresult copy_parameters(const struct exec_function_info *info, void **parameters,
+                                void **extra, unsigned char *to)
+{
+    const void *buffer = NULL;
+    size_t size = 0;
+    if (parameters != NULL && extra != NULL) return CUDA_ERROR_INVALID_VALUE;
+    if (parameters != NULL) {
+        for (size_t i = 0; i < info->parameter_count; i++) {
+            if (parameters[i] == NULL)
+                return refuse(CUDA_ERROR_INVALID_VALUE, info, "a pointer to a parameter is NULL");
+            memcpy(to + info->parameters[i].offset, parameters[i], info->parameters[i].size);
+        }
+        return CUDA_SUCCESS;
+    }
+    for (; extra != NULL && *extra != CU_LAUNCH_PARAM_END; extra += 2) {
+        if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER)
+            buffer = extra[1];
+        else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE && extra[1] != NULL)
+            size = *(const size_t *)extra[1];
+        else
+            return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (size > info->parameter_bytes && buffer != NULL)
+        return refuse(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, info,
+                      "more bytes of parameters are given than it takes");
+    if (info->parameter_count == 0) return CUDA_SUCCESS;
+    if (buffer == NULL || size == 0)
+        return refuse(CUDA_ERROR_INVALID_VALUE, info, "its parameters are missing");
+    memset(to, 0, info->parameter_bytes);
+    memcpy(to, buffer, size);
+    if (size < info->parameter_bytes) /* a GPU launches it all the same */
+        finding("invalid launch", CUDA_SUCCESS,
+                "%s takes %u bytes of parameters, and %zu are given: the last ones are made up",
+                info->name, info->parameter_bytes, size);
+    return CUDA_SUCCESS;
+}
+
+/* ---- running ----------------------------------------------------------------------------- */
+
+static const struct fault_row {
+    CUresult code;
+    const char *kind;
+} faults[] = {
+    [EXEC_OUT_OF_BOUNDS] = {CUDA_ERROR_ILLEGAL_ADDRESS, "out of bounds"},
+    [EXEC_MISALIGNED] = {CUDA_ERROR_MISALIGNED_ADDRESS, "misaligned"},
+    [EXEC_WRONG_SPACE] = {CUDA_ERROR_ILLEGAL_ADDRESS, "wrong space"},
+    [EXEC_ASSERT] = {CUDA_ERROR_ASSERT, "assert"},
+    [EXEC_TRAP] = {CUDA_ERROR_LAUNCH_FAILED, "trap"},
+    [EXEC_UNSUPPORTED] = {CUDA_ERROR_NOT_SUPPORTED, "not supported"},
+    [EXEC_ENDLESS] = {CUDA_ERROR_LAUNCH_TIMEOUT, "endless kernel"},
+    [EXEC_BARRIER] = {CUDA_ERROR_LAUNCH_TIMEOUT, "barrier not reached"},
+    [EXEC_ABSENT] = {CUDA_ERROR_LAUNCH_TIMEOUT, "absent lanes"},
+    [EXEC_MASK] = {CUDA_ERROR_LAUNCH_FAILED, "absent lanes"},
+    [EXEC_STACK] = {CUDA_ERROR_ILLEGAL_ADDRESS, "stack overflow"},
+    [EXEC_NO_MEMORY] = {CUDA_ERROR_OUT_OF_MEMORY, "out of memory"},
+};
+
+/* What an access out of bounds was more exactly. */
+static const char *kind_of_miss(uint64_t address)
+{
+    switch (memory_explain(address).kind) {
+    case MEMORY_MISS_FREED:
+        return "use after free";
+    case MEMORY_MISS_HOST:
+        return "wrong side";
+    default:
+        return "out of bounds";
+    }
+}
+
+/* The context's heap for malloc in kernels, made when first needed. */
+static const struct memory_region *heap_of(struct context *context)
+{
+    if (context->heap == NULL)
+        context->heap = memory_allocate(&(struct memory_request){
+            .kind = MEMORY_DEVICE,
+            .size = context->limits[CU_LIMIT_MALLOC_HEAP_SIZE],
+            .context = context->object.id,
+            .internal = true,
+        });
+    return context->heap;
+}
+
+/* The executor's activations are larger than a GPU's, which keeps in registers and shares what PTX
+ * gives a place each: the limit means so much of its stack. */
+enum { STACK_FRAMES = 4 };
+
+/* What a kernel touches is noted from its beginning, or from where it paused. */
+static void notes_begin(struct operation *operation, struct launch *launch,
+                        struct exec_launch *request, bool converses)
+{
+    if (launch->footprint != NULL && launch->memory_ends != memory_ends()) {
+        exec_footprint_destroy(launch->footprint);
+        launch->footprint = NULL;
+    }
+    races_pause(launch->footprint, true);
+    request->footprint =
+        launch->footprint != NULL ? launch->footprint : races_footprint(operation, converses);
+    request->watch = launch->watch != NULL ? launch->watch : racecheck_begin();
+    launch->footprint = NULL;
+    launch->watch = NULL;
+}
+
+static void notes_pause(struct launch *launch, const struct exec_launch *request)
+{
+    launch->footprint = request->footprint;
+    launch->watch = request->watch;
+    races_pause(launch->footprint, false);
+    launch->memory_ends = memory_ends();
+    launch->has_paused = true;
+}
+
+static enum timeline_ran run_launch(struct operation *operation)
+{
+    struct launch *launch = (void *)operation->payload;
+    const struct exec_function_info *info = exec_function_info(launch->function->code);
+    const struct memory_region *heap = heap_of(operation->context);
+    struct exec_counts counts = {0};
+    struct exec_fault fault = {0};
+    struct print print = {.limit = operation->context->limits[CU_LIMIT_PRINTF_FIFO_SIZE]};
+    struct exec_launch request = {
+        .function = launch->function->code,
+        .dynamic_shared = launch->dynamic_shared,
+        .parameters = launch->parameters,
+        .cooperative = launch->cooperative,
+        .workers = (unsigned)environment()->workers,
+        .instruction_limit = environment()->instruction_limit,
+        .heap_address = heap != NULL ? heap->address : 0,
+        .heap_bytes = heap != NULL ? heap->size : 0,
+        .stack_bytes = STACK_FRAMES * operation->context->limits[CU_LIMIT_STACK_SIZE],
+        .grid_id = operation->record.request,
+        .paused = &launch->paused,
+        .impatient = timeline_is_awaited(driver.timeline),
+        .print = print_from_kernel,
+        .user = &print,
+    };
+    for (int i = 0; i < 3; i++) {
+        request.grid[i] = launch->grid[i];
+        request.block[i] = launch->block[i];
+    }
+    notes_begin(operation, launch, &request, info->converses);
+    enum exec_end end = exec_run(&request, &counts, &fault);
+    if (print.count > 0) operation->context->has_printed = true;
+    print_write(&print, operation, info->name);
+    if (end == EXEC_PAUSED) {
+        notes_pause(launch, &request);
+        return TIMELINE_NOT_YET;
+    }
+    if (launch->has_paused) timeline_op_follows_all(operation->op);
+    racecheck_end(operation, request.watch);
+    initcheck_launched(operation, request.footprint, launch->parameters, info->parameter_bytes,
+                       product(launch->block));
+    races_launch(operation, request.footprint, info->converses);
+    operation->record.bytes = counts.bytes_loaded + counts.bytes_stored;
+    struct timeline_cost cost = timeline_kernel_cost(&(struct timeline_kernel){
+        .blocks = product(launch->grid),
+        .threads_per_block = (uint32_t)product(launch->block),
+        .shared_bytes = info->static_shared + launch->dynamic_shared,
+        .warp_instructions = counts.warp_instructions,
+        .longest_warp = counts.longest_warp,
+        .longest_chain = counts.longest_chain,
+        .longest_wait = counts.longest_wait,
+        .sectors = counts.transactions,
+    });
+    timeline_op_cost(operation->op, &cost);
+    if (end == EXEC_DONE) return TIMELINE_RAN;
+    const struct fault_row *row = &faults[end];
+    unchecked_hurts_operation(operation, fault.address);
+    return operation_fail_at(operation, row->code,
+                             end == EXEC_OUT_OF_BOUNDS ? kind_of_miss(fault.address) : row->kind,
+                             fault.file, fault.line, fault.address, fault.message);
+}
+
+static void drop_launch(struct operation *operation)
+{
+    struct launch *launch = (void *)operation->payload;
+    exec_paused_drop(launch->paused);
+    if (launch->footprint != NULL) exec_footprint_destroy(launch->footprint);
+    if (launch->watch != NULL) exec_racecheck_destroy(launch->watch);
+    module_release(launch->module);
+}
+
+/* ---- launching --------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    return (hash ^ value) * 0x100000001b3ull;
+}
+
+/* Launches of one function with one shape are expected to take equally long. Arguments are not told
+ * apart: a query of work that nothing is expected of would have to run it at once, and a program
+ * that polls many launches would see them one after another. */
+static uint64_t signature_of(const struct launch *launch)
+{
+    uint64_t hash = mix(0xcbf29ce484222325ull, launch->function->object.id);
+    for (int i = 0; i < 3; i++) hash = mix(mix(hash, launch->grid[i]), launch->block[i]);
+    hash = mix(hash, launch->dynamic_shared);
+    return hash != 0 ? hash : 1;
+}
+
+static void copied_launch(struct operation *operation)
+{
+    struct launch *launch = (void *)operation->payload;
+    launch->paused = NULL;
+    launch->footprint = NULL;
+    launch->watch = NULL;
+    launch->has_paused = false;
+    module_retain(launch->module);
+}
+
+/* An operation that launches `function`, meant for `stream`, with all that may be wrong checked. */
+static CUresult make_launch(const struct stream *stream, struct function *function,
+                            const struct launch *shape, void **parameters, void **extra,
+                            struct operation **made, struct timeline_work *work)
+{
+    const struct exec_function_info *info = exec_function_info(function->code);
+    struct operation *operation =
+        operation_make(stream, TRACE_KERNEL, sizeof(struct launch) + info->parameter_bytes + 16);
+    if (operation == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    struct launch *launch = (void *)operation->payload;
+    memcpy(launch, shape, sizeof *shape);
+    launch->function = function;
+    launch->module = function->module;
+    CUresult code = check_configuration(launch);
+    if (code == CUDA_SUCCESS) code = copy_parameters(info, parameters, extra, launch->parameters);
+    if (code != CUDA_SUCCESS) {
+        free(operation);
+        return code;
+    }
+    module_retain(launch->module);
+    operation->run = run_launch;
+    operation->drop = drop_launch;
+    operation->copied = copied_launch;
+    operation->awaited = !info->converses;
+    unchecked_take_along(operation);
+    operation->record.count = product(launch->grid) * product(launch->block);
+    trace_copy_string(operation->record.name, sizeof operation->record.name, info->name);
+    *work = (struct timeline_work){
+        .kind = TIMELINE_KERNEL, .signature = signature_of(launch), .converses = info->converses};
+    *made = operation;
+    return CUDA_SUCCESS;
+}
+
+static CUresult submit_launch(CUfunction handle, CUstream stream_handle, const struct launch *shape,
+                              void **parameters, void **extra)
+{
+    struct function *function;
+    struct stream *stream;
+    struct operation *operation;
+    struct timeline_work work;
+    TRY(stream_for_work(stream_handle, &stream));
+    TRY(function_find_in(handle, stream->object.context, &function));
+    if (function->module->object.context != stream->object.context)
+        return wrong_context(&function->module->object, stream->object.context,
+                             "its kernels run in the context in which it was loaded");
+    CUresult code = make_launch(stream, function, shape, parameters, extra, &operation, &work);
+    if (code != CUDA_SUCCESS) return capture_refuse(stream, code);
+    struct timeline_op *op = NULL;
+    TRY(operation_submit(operation, stream, &work, NULL, &op));
+    if (environment()->launch_blocking) code = wait_for_op(stream->object.context, op);
+    timeline_op_release(op);
+    return code;
+}
+
+/* ---- as a graph's node ------------------------------------------------------------------- */
+
+CUresult launch_operation(const CUDA_KERNEL_NODE_PARAMS_v3 *params, struct operation **operation,
+                          struct timeline_work *work)
+{
+    struct function *function;
+    TRY(function_find(params->func != NULL ? params->func : (CUfunction)params->kern, &function));
+    const struct launch shape = {
+        .grid = {params->gridDimX, params->gridDimY, params->gridDimZ},
+        .block = {params->blockDimX, params->blockDimY, params->blockDimZ},
+        .dynamic_shared = params->sharedMemBytes,
+    };
+    return make_launch(function->module->object.context->legacy, function, &shape,
+                       params->kernelParams, params->extra, operation, work);
+}
+
+void launch_describe(const struct operation *operation, CUDA_KERNEL_NODE_PARAMS_v3 *params)
+{
+    const struct launch *launch = (const void *)operation->payload;
+    *params = (CUDA_KERNEL_NODE_PARAMS_v3){
+        .func = (CUfunction)launch->function,
+        .gridDimX = launch->grid[0],
+        .gridDimY = launch->grid[1],
+        .gridDimZ = launch->grid[2],
+        .blockDimX = launch->block[0],
+        .blockDimY = launch->block[1],
+        .blockDimZ = launch->block[2],
+        .sharedMemBytes = launch->dynamic_shared,
+    };
+}
+
+size_t launch_arguments(const struct operation *operation, void **list)
+{
+    struct launch *launch = (void *)operation->payload;
+    const struct exec_function_info *info = exec_function_info(launch->function->code);
+    for (size_t i = 0; list != NULL && i < info->parameter_count; i++)
+        list[i] = launch->parameters + info->parameters[i].offset;
+    return info->parameter_count;
+}
+
+bool launch_is_cooperative(const struct operation *operation)
+{
+    return ((const struct launch *)(const void *)operation->payload)->cooperative;
+}
+
+void launch_set_cooperative(struct operation *operation, bool cooperative)
+{
+    ((struct launch *)(void *)operation->payload)->cooperative = cooperative;
+}
+
+/* ---- the API's ways to launch ------------------------------------------------------------ */
+
+CUresult driver_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
+                               unsigned int gridDimZ, unsigned int blockDimX,
+                               unsigned int blockDimY, unsigned int blockDimZ,
+                               unsigned int sharedMemBytes, CUstream hStream, void **kernelParams,
+                               void **extra)
+{
+    return submit_launch(f, hStream,
+                         &(struct launch){.grid = {gridDimX, gridDimY, gridDimZ},
+                                          .block = {blockDimX, blockDimY, blockDimZ},
+                                          .dynamic_shared = sharedMemBytes},
+                         kernelParams, extra);
+}
+
+CUresult driver_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX,
+                                          unsigned int gridDimY, unsigned int gridDimZ,
+                                          unsigned int blockDimX, unsigned int blockDimY,
+                                          unsigned int blockDimZ, unsigned int sharedMemBytes,
+                                          CUstream hStream, void **kernelParams)
+{
+    return submit_launch(f, hStream,
+                         &(struct launch){.grid = {gridDimX, gridDimY, gridDimZ},
+                                          .block = {blockDimX, blockDimY, blockDimZ},
+                                          .dynamic_shared = sharedMemBytes,
+                                          .cooperative = true},
+                         kernelParams, NULL);
+}
+
+CUresult driver_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams,
+                                 void **extra)
+{
+    NEED_POINTER(config);
+    if (config->numAttrs > 0 && config->attrs == NULL) return CUDA_ERROR_INVALID_VALUE;
+    struct launch shape = {
+        .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+        .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+        .dynamic_shared = config->sharedMemBytes,
+    };
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        const CUlaunchAttribute *attribute = &config->attrs[i];
+        const CUlaunchAttributeValue *value = &attribute->value;
+        switch ((int)attribute->id) {
+        case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+            shape.cooperative = value->cooperative != 0;
+            break;
+        case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+            if (value->clusterDim.x == 1 && value->clusterDim.y == 1 && value->clusterDim.z == 1)
+                break;
+            finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
+                    "the launch asks for clusters of %u x %u x %u blocks; the software device has "
+                    "no clusters of more than one block",
+                    value->clusterDim.x, value->clusterDim.y, value->clusterDim.z);
+            return CUDA_ERROR_NOT_SUPPORTED;
+        /* Hints and permissions: not using them is one of the behaviours that they allow. */
+        case CU_LAUNCH_ATTRIBUTE_IGNORE:
+        case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+        case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+        case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+        case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+        case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+        case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+        case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+        case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+            break;
+        default:
+            finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
+                    "launch attribute %d is not supported by the software device",
+                    (int)attribute->id);
+            return CUDA_ERROR_NOT_SUPPORTED;
+        }
+    }
+    return submit_launch(f, config->hStream, &shape, kernelParams, extra);
+}
+
+/* ---- occupancy --------------------------------------------------------------------------- */
+
+CUresult driver_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks,
+                                                                     CUfunction func, int blockSize,
+                                                                     size_t dynamicSMemSize,
+                                                                     unsigned int flags)
+{
+    struct function *function;
+    NEED_POINTER(numBlocks);
+    if (blockSize <= 0 || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
+        return CUDA_ERROR_INVALID_VALUE;
+    TRY(function_find(func, &function));
+    *numBlocks = (int)resident_blocks(function, (uint64_t)blockSize, dynamicSMemSize);
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func,
+                                                            int blockSize, size_t dynamicSMemSize)
+{
+    return driver_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(numBlocks, func, blockSize,
+                                                                       dynamicSMemSize, 0);
+}
+
+CUresult
+driver_cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSize, CUfunction func,
+                                                 CUoccupancyB2DSize blockSizeToDynamicSMemSize,
+                                                 size_t dynamicSMemSize, int blockSizeLimit,
+                                                 unsigned int flags)
+{
+    struct function *function;
+    NEED_POINTER(minGridSize);
+    NEED_POINTER(blockSize);
+    if (flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE || blockSizeLimit < 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    TRY(function_find(func, &function));
+    const struct exec_function_info *info = exec_function_info(function->code);
+    int most = info->max_threads > 0 ? (int)info->max_threads : 1024;
+    if (blockSizeLimit > 0 && blockSizeLimit < most) most = blockSizeLimit;
+    int best_size = 0, best_blocks = 0;
+    /* The largest block among those that keep the most threads resident. */
+    for (int size = most; size > 0; size -= size % 32 != 0 ? size % 32 : 32) {
+        size_t shared =
+            blockSizeToDynamicSMemSize != NULL ? blockSizeToDynamicSMemSize(size) : dynamicSMemSize;
+        int blocks = (int)resident_blocks(function, (uint64_t)size, shared);
+        if (blocks * size <= best_blocks * best_size) continue;
+        best_size = size;
+        best_blocks = blocks;
+    }
+    *blockSize = best_size;
+    *minGridSize = best_blocks * (int)timeline_model.multiprocessors;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, CUfunction func,
+                                                 CUoccupancyB2DSize blockSizeToDynamicSMemSize,
+                                                 size_t dynamicSMemSize, int blockSizeLimit)
+{
+    return driver_cuOccupancyMaxPotentialBlockSizeWithFlags(minGridSize, blockSize, func,
+                                                            blockSizeToDynamicSMemSize,
+                                                            dynamicSMemSize, blockSizeLimit, 0);
+}
+
+CUresult driver_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunction func,
+                                                        int numBlocks, int blockSize)
+{
+    struct function *function;
+    NEED_POINTER(dynamicSmemSize);
+    if (numBlocks <= 0 || blockSize <= 0 || blockSize > 1024) return CUDA_ERROR_INVALID_VALUE;
+    TRY(function_find(func, &function));
+    const struct exec_function_info *info = exec_function_info(function->code);
+    if (resident_blocks(function, (uint64_t)blockSize, 0) < (unsigned)numBlocks)
+        return CUDA_ERROR_INVALID_VALUE;
+    int64_t each = (int64_t)timeline_model.shared_bytes / numBlocks -
+                   (int64_t)timeline_model.shared_reserved - (int64_t)info->static_shared;
+    int64_t most = SHARED_MOST - (int64_t)info->static_shared;
+    if (each > most) each = most;
+    if (each > function->max_dynamic_shared) each = function->max_dynamic_shared;
+    *dynamicSmemSize = each > 0 ? (size_t)each : 0;
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,217 @@
+#include "emulator/exec/check/async.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_THREADS = 1024, NONE = 0 };
+
+/* A copy under way. Copies are numbered from 1 on, as long as memory for them was ever wanted. */
+struct copy {
+    uint32_t next;   /* of the same thread, or of those that tell objects; or of the spare ones */
+    uint32_t thread; /* that asked */
+    uint32_t group;  /* of that thread's */
+    uint32_t offset, bytes;
+    uint32_t site;
+    uint64_t object; /* EXEC_ASYNC_OWN: none */
+};
+
+struct list {
+    uint32_t first, last;
+};
+
+struct exec_async {
+    uint32_t *words; /* of shared memory: the copy that fills each, or NONE */
+    size_t word_count;
+    struct copy *copies; /* [0] is none */
+    uint32_t made, room, spare, under_way;
+    struct list own[MOST_THREADS]; /* in the order of their groups */
+    uint32_t group[MOST_THREADS];  /* that is open */
+    struct list telling;           /* an object */
+};
+
+static struct exec_async *create(uint32_t bytes)
+{
+    struct exec_async *async = calloc(1, sizeof *async);
+    if (!async) return NULL;
+    async->word_count = (size_t)bytes / 4 + 1;
+    async->words = calloc(async->word_count, sizeof *async->words);
+    if (async->words) return async;
+    free(async);
+    return NULL;
+}
+
+void exec_async_destroy(struct exec_async *async)
+{
+    if (!async) return;
+    free(async->words);
+    free(async->copies);
+    free(async);
+}
+
+void exec_async_reset(const struct exec_block *block)
+{
+    struct exec_async *async = block->async;
+    if (!async) return;
+    if (async->under_way) memset(async->words, 0, async->word_count * sizeof *async->words);
+    memset(async->own, 0, sizeof async->own);
+    memset(async->group, 0, sizeof async->group);
+    async->telling = (struct list){NONE, NONE};
+    async->made = async->spare = async->under_way = 0;
+}
+
+bool exec_async_any(const struct exec_block *block)
+{
+    return block->async && block->async->under_way;
+}
+
+/* ---- copies --------------------------------------------------------------------------------- */
+
+/* The number of a copy that is free; NONE: no memory. */
+static uint32_t take(struct exec_async *async)
+{
+    const uint32_t spare = async->spare;
+    if (spare != NONE) {
+        async->spare = async->copies[spare].next;
+        return spare;
+    }
+    if (async->made + 1 >= async->room) {
+        const uint32_t room = async->room ? 2 * async->room : 256;
+        struct copy *copies = reallocarray(async->copies, room, sizeof *copies);
+        if (!copies) return NONE;
+        async->copies = copies;
+        async->room = room;
+    }
+    return ++async->made;
+}
+
+void exec_async_begin(const struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
+                      uint64_t offset, uint64_t bytes, uint64_t object)
+{
+    struct exec_block *block = warp->block;
+    const uint32_t thread = warp->index * EXEC_LANES + lane;
+    if (!block->shadow || bytes == 0 || offset + bytes > block->shadow->bytes) return;
+    if (!block->async) block->async = create(block->shadow->bytes);
+    struct exec_async *async = block->async;
+    const uint32_t number = async ? take(async) : NONE;
+    if (number == NONE) return;
+    struct list *list = object == EXEC_ASYNC_OWN ? &async->own[thread] : &async->telling;
+    async->copies[number] = (struct copy){.thread = thread,
+                                          .group = async->group[thread],
+                                          .offset = (uint32_t)offset,
+                                          .bytes = (uint32_t)bytes,
+                                          .site = inst->position,
+                                          .object = object};
+    if (list->first == NONE)
+        list->first = number;
+    else
+        async->copies[list->last].next = number;
+    list->last = number;
+    async->under_way++;
+    for (uint64_t word = offset / 4; word <= (offset + bytes - 1) / 4; word++)
+        async->words[word] = number;
+}
+
+/* The bytes are there: as if the thread had stored them now. */
+static void land(const struct exec_warp *warp, uint32_t number)
+{
+    struct exec_async *async = warp->block->async;
+    struct exec_shadow *shadow = warp->block->shadow;
+    struct copy *copy = &async->copies[number];
+    const uint32_t end = copy->offset + copy->bytes;
+    for (uint32_t at = copy->offset; at < end; at += 4) {
+        if (async->words[at / 4] != number) continue;
+        async->words[at / 4] = NONE;
+        exec_shadow_stored(shadow, copy->thread, at, at + 4 < end ? 4 : end - at, copy->site);
+    }
+    copy->next = async->spare;
+    async->spare = number;
+    async->under_way--;
+}
+
+/* Those of the thread's own copies whose group is before `group`. */
+static void land_own(const struct exec_warp *warp, uint32_t thread, uint32_t group)
+{
+    struct exec_async *async = warp->block->async;
+    struct list *list = &async->own[thread];
+    while (list->first != NONE && async->copies[list->first].group < group) {
+        const uint32_t number = list->first;
+        list->first = async->copies[number].next;
+        land(warp, number);
+    }
+}
+
+void exec_async_hand_over(const struct exec_warp *warp, unsigned lane)
+{
+    if (warp->block->async) land_own(warp, warp->index * EXEC_LANES + lane, UINT32_MAX);
+}
+
+void exec_async_seen(const struct exec_warp *warp, uint64_t object)
+{
+    struct exec_async *async = warp->block->async;
+    uint32_t number = async ? async->telling.first : NONE;
+    bool any = false;
+    if (number == NONE) return;
+    async->telling = (struct list){NONE, NONE};
+    while (number != NONE) {
+        struct copy *copy = &async->copies[number];
+        const uint32_t next = copy->next;
+        if (copy->object == object) {
+            land(warp, number);
+            any = true;
+        } else {
+            if (async->telling.first == NONE)
+                async->telling.first = number;
+            else
+                async->copies[async->telling.last].next = number;
+            async->telling.last = number;
+            copy->next = NONE;
+        }
+        number = next;
+    }
+    if (any) exec_shadow_order(warp->block);
+}
+
+/* ---- touches -------------------------------------------------------------------------------- */
+
+void exec_async_touch(const struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
+                      uint64_t offset, uint64_t bytes, enum exec_access access)
+{
+    const struct exec_async *async = warp->block->async;
+    for (uint64_t at = offset & ~UINT64_C(3); at < offset + bytes; at += 4) {
+        if (at / 4 >= async->word_count || async->words[at / 4] == NONE) continue;
+        const struct copy *copy = &async->copies[async->words[at / 4]];
+        const struct exec_reported first = {copy->thread, copy->site, EXEC_STORE, true};
+        const struct exec_reported second = {warp->index * EXEC_LANES + lane, inst->position,
+                                             access, true};
+        exec_report(warp, EXEC_WRONG_COPY, &first, &second, NULL, at, (uint32_t)bytes);
+        return;
+    }
+}
+
+/* ---- instructions --------------------------------------------------------------------------- */
+
+int exec_async_commit(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    struct exec_async *async = warp->block->async;
+    warp->instructions--;
+    if (!async) return EXEC_GO;
+    for (uint32_t rest = exec_racecheck_lanes(warp, inst); rest; rest &= rest - 1)
+        async->group[warp->index * EXEC_LANES + (unsigned)__builtin_ctz(rest)]++;
+    return EXEC_GO;
+}
+
+int exec_async_wait(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const struct exec_async *async = warp->block->async;
+    warp->instructions--;
+    if (!async || !async->under_way) return EXEC_GO;
+    for (uint32_t rest = exec_racecheck_lanes(warp, inst); rest; rest &= rest - 1) {
+        const uint32_t thread = warp->index * EXEC_LANES + (unsigned)__builtin_ctz(rest);
+        const uint32_t group = async->group[thread];
+        land_own(warp, thread,
+                 inst->imm == EXEC_ASYNC_ALL ? UINT32_MAX
+                 : inst->imm < group         ? group - (uint32_t)inst->imm
+                                             : 0);
+    }
+    return EXEC_GO;
+}

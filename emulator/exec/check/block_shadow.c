@@ -1,0 +1,146 @@
+#include "emulator/exec/check/block_shadow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Misses for each line, until the next barrier. */
+enum { CROWD = 4 };
+
+bool exec_block_shadow_judges(const struct exec_worker *worker, const struct memory_region *region)
+{
+    const struct exec_launch *launch = worker->launch;
+    const uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+    return launch->watch && worker->function->program->watched && launch->footprint &&
+           threads > 1 && region->address != launch->heap_address;
+}
+
+void exec_block_shadow_destroy(struct exec_block_shadow *near)
+{
+    if (!near) return;
+    exec_shadow_destroy(near->shadow);
+    free(near->lines);
+    free(near);
+}
+
+void exec_block_shadow_forget(struct exec_block_shadow *near)
+{
+    memset(near->lines, 0, (near->mask + (size_t)1) * sizeof *near->lines);
+}
+
+static struct exec_block_shadow *create(uint32_t lines)
+{
+    struct exec_block_shadow *near = calloc(1, sizeof *near);
+    if (!near) return NULL;
+    near->mask = lines - 1;
+    near->shadow = exec_shadow_create(lines * EXEC_NEAR_LINE);
+    near->lines = calloc(lines, sizeof *near->lines);
+    if (near->shadow && near->lines) {
+        near->shadow->atomics_alone = true;
+        return near;
+    }
+    exec_block_shadow_destroy(near);
+    return NULL;
+}
+
+struct exec_block_shadow *exec_block_shadow_make(struct exec_block *block)
+{
+    uint32_t lines = EXEC_NEAR_LEAST;
+    while (lines < block->warp_count * EXEC_LANES / 2) lines *= 2;
+    block->near = create(lines);
+    return block->near;
+}
+
+uint64_t exec_block_shadow_address(const struct exec_block_shadow *near, uint64_t offset)
+{
+    return (near->lines[offset >> EXEC_NEAR_LINE_BITS].line << EXEC_NEAR_LINE_BITS) +
+           offset % EXEC_NEAR_LINE;
+}
+
+bool exec_block_shadow_open(struct exec_block_shadow *near, struct exec_block_shadow_line *line,
+                            uint32_t unit)
+{
+    struct exec_shadow *shadow = near->shadow;
+    const uint32_t lane = 1u << line->lane_bits;
+    if (!exec_shadow_tells(shadow, line->row && lane < unit ? lane : unit)) return false;
+    if (!line->row) return true;
+    const size_t offset = exec_block_shadow_offset(near, line) + line->begin;
+    for (uint32_t at = 0; at < line->bytes; at += 1u << shadow->shift) {
+        const size_t index = (offset + at) >> shadow->shift;
+        shadow->cells[line->kept][index] = line->row + (int32_t)(at >> line->lane_bits);
+        shadow->sites[line->kept][index] = line->site;
+    }
+    line->row = 0;
+    return true;
+}
+
+/* Bytes of one thread, in as many lines as they lie in. `same`: a store that changes nothing. */
+static void touch_bytes(const struct exec_touch *touch, struct exec_block_shadow *near,
+                        uint64_t address, uint32_t bytes, uint32_t unit, bool same)
+{
+    while (bytes > 0) {
+        const uint32_t at = (uint32_t)(address % EXEC_NEAR_LINE);
+        const uint32_t here = bytes < EXEC_NEAR_LINE - at ? bytes : EXEC_NEAR_LINE - at;
+        bool fresh;
+        struct exec_block_shadow_line *line =
+            exec_block_shadow_find(near, address >> EXEC_NEAR_LINE_BITS, &fresh);
+        if (!line)
+            near->crowded++;
+        else if (!exec_block_shadow_open(near, line, unit))
+            return;
+        else if (same)
+            exec_touch_same(touch, exec_block_shadow_offset(near, line) + at, here);
+        else
+            exec_touch_cells(touch, exec_block_shadow_offset(near, line) + at, here);
+        address += here;
+        bytes -= here;
+    }
+}
+
+static void store(const struct exec_touch *touch, struct exec_block_shadow *near, unsigned lane,
+                  uint64_t address, uint32_t element, uint32_t count)
+{
+    const struct exec_inst *inst = touch->inst;
+    const uint32_t slots[4] = {inst->d, inst->b, inst->c, inst->e};
+    const uint32_t width = element == 8 ? 8 : 4;
+    for (uint32_t k = 0; k < count; k++, address += element) {
+        const unsigned char *memory =
+            (const unsigned char *)(uintptr_t)(address + touch->cache->delta);
+        const unsigned char *value = exec_slot(touch->warp, slots[k & 3]);
+        const bool same = memcmp(memory, value + lane * width, element) == 0;
+        touch_bytes(touch, near, address, element, element, same);
+    }
+}
+
+void exec_block_shadow_lanes(struct exec_warp *warp, const struct exec_inst *inst,
+                             const struct exec_region_cache *cache, const uint64_t *address,
+                             uint32_t mask, uint32_t element, uint32_t count)
+{
+    struct exec_block_shadow *near = exec_block_shadow_of(warp);
+    struct exec_touch touch;
+    if (!near) return;
+    if (cache->access == EXEC_STORE) exec_owners_see(cache->owners, EXEC_STORE);
+    /* Who touches so much between two barriers has no use for so few lines. */
+    if (near->crowded_at != near->shadow->floor) {
+        near->crowded_at = near->shadow->floor;
+        near->crowded = 0;
+    }
+    if (near->crowded > CROWD * near->mask) return;
+    exec_touch_begin(&touch, warp, inst, near->shadow, cache, cache->access, element * count);
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        exec_touch_by(&touch, l);
+        if (cache->access == EXEC_STORE)
+            store(&touch, near, l, address[l], element, count);
+        else
+            touch_bytes(&touch, near, address[l], element * count, element, false);
+    }
+}
+
+void exec_block_shadow_lane(struct exec_warp *warp, const struct exec_inst *inst,
+                            const struct exec_region_cache *cache, unsigned lane, uint64_t address,
+                            uint32_t bytes)
+{
+    uint64_t addresses[EXEC_LANES];
+    addresses[lane] = address;
+    exec_block_shadow_lanes(warp, inst, cache, addresses, 1u << lane, bytes, 1);
+}

@@ -1,0 +1,152 @@
+#include "emulator/exec/check/footprint.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "emulator/memory/memory.h"
+
+struct exec_footprint {
+    pthread_mutex_t lock;
+    struct exec_footprint_region *regions;
+    size_t region_count, region_room;
+    struct exec_footprint_site *sites;
+    size_t site_count, site_room;
+    void (*met)(void *user, const struct memory_region *region);
+    void *user;
+};
+
+struct exec_footprint *
+exec_footprint_create(void (*met)(void *user, const struct memory_region *region), void *user)
+{
+    struct exec_footprint *footprint = calloc(1, sizeof *footprint);
+    if (footprint == NULL) return NULL;
+    pthread_mutex_init(&footprint->lock, NULL);
+    footprint->met = met;
+    footprint->user = user;
+    return footprint;
+}
+
+void exec_footprint_destroy(struct exec_footprint *footprint)
+{
+    if (footprint == NULL) return;
+    for (size_t i = 0; i < footprint->region_count; i++)
+        for (int k = 0; k < EXEC_ACCESS_COUNT; k++) free(footprint->regions[i].bits[k]);
+    for (size_t i = 0; i < footprint->region_count; i++) free(footprint->regions[i].owners);
+    free(footprint->regions);
+    free(footprint->sites);
+    pthread_mutex_destroy(&footprint->lock);
+    free(footprint);
+}
+
+size_t exec_footprint_region_count(const struct exec_footprint *footprint)
+{
+    return footprint->region_count;
+}
+
+const struct exec_footprint_region *exec_footprint_region_at(const struct exec_footprint *footprint,
+                                                             size_t index)
+{
+    return &footprint->regions[index];
+}
+
+size_t exec_footprint_site_count(const struct exec_footprint *footprint)
+{
+    return footprint->site_count;
+}
+
+const struct exec_footprint_site *exec_footprint_site_at(const struct exec_footprint *footprint,
+                                                         size_t index)
+{
+    return &footprint->sites[index];
+}
+
+/* Makes room for one more of an array's elements. */
+static bool array_grow(void *array, size_t count, size_t *room, size_t size)
+{
+    void **elements = array;
+    if (count < *room) return true;
+    const size_t wanted = *room ? *room * 2 : 16;
+    void *grown = reallocarray(*elements, wanted, size);
+    if (grown == NULL) return false;
+    *elements = grown;
+    *room = wanted;
+    return true;
+}
+
+static struct exec_footprint_region *region_find(struct exec_footprint *footprint,
+                                                 const struct memory_region *region)
+{
+    for (size_t i = 0; i < footprint->region_count; i++)
+        if (footprint->regions[i].region == region) return &footprint->regions[i];
+    if (!array_grow(&footprint->regions, footprint->region_count, &footprint->region_room,
+                    sizeof *footprint->regions))
+        return NULL;
+    struct exec_footprint_region *found = &footprint->regions[footprint->region_count++];
+    *found = (struct exec_footprint_region){.region = region, .words = (region->size + 63) / 64};
+    if (footprint->met != NULL) footprint->met(footprint->user, region);
+    return found;
+}
+
+uint64_t *exec_footprint_bits(struct exec_footprint *footprint, const struct memory_region *region,
+                              enum exec_access access)
+{
+    uint64_t *bits = NULL;
+    pthread_mutex_lock(&footprint->lock);
+    struct exec_footprint_region *found = region_find(footprint, region);
+    if (found != NULL) {
+        /* Large blocks come zeroed from the system, and cost only what is touched. */
+        if (found->bits[access] == NULL)
+            found->bits[access] = calloc(found->words, sizeof *found->bits[access]);
+        bits = found->bits[access];
+    }
+    pthread_mutex_unlock(&footprint->lock);
+    return bits;
+}
+
+static struct exec_owners *owners_create(uint64_t size, bool maps)
+{
+    enum { PAGE = 4096 };
+    if (!maps) return calloc(1, sizeof(struct exec_owners));
+    const uint64_t stride = (size + PAGE - 1) / PAGE * PAGE;
+    struct exec_owners *owners = calloc(1, sizeof *owners + PAGE + EXEC_ACCESS_COUNT * stride);
+    if (owners == NULL) return NULL;
+    const uintptr_t end = (uintptr_t)(owners + 1);
+    owners->maps = (uint8_t *)(owners + 1) + (PAGE - end % PAGE) % PAGE;
+    owners->stride = stride;
+    return owners;
+}
+
+struct exec_owners *exec_footprint_owners(struct exec_footprint *footprint,
+                                          const struct memory_region *region, bool maps)
+{
+    struct exec_owners *owners = NULL;
+    pthread_mutex_lock(&footprint->lock);
+    struct exec_footprint_region *found = region_find(footprint, region);
+    if (found != NULL) {
+        if (found->owners == NULL) found->owners = owners_create(region->size, maps);
+        owners = found->owners;
+    }
+    pthread_mutex_unlock(&footprint->lock);
+    return owners;
+}
+
+void exec_footprint_add_site(struct exec_footprint *footprint,
+                             const struct exec_footprint_site *site)
+{
+    pthread_mutex_lock(&footprint->lock);
+    size_t i = 0;
+    for (; i < footprint->site_count; i++) {
+        struct exec_footprint_site *known = &footprint->sites[i];
+        if (known->region != site->region || known->access != site->access ||
+            known->line != site->line || known->file != site->file)
+            continue;
+        if (site->first < known->first) known->first = site->first;
+        if (site->end > known->end) known->end = site->end;
+        if (site->widest > known->widest) known->widest = site->widest;
+        break;
+    }
+    if (i == footprint->site_count && array_grow(&footprint->sites, footprint->site_count,
+                                                 &footprint->site_room, sizeof *footprint->sites))
+        footprint->sites[footprint->site_count++] = *site;
+    pthread_mutex_unlock(&footprint->lock);
+}

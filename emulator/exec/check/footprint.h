@@ -1,0 +1,87 @@
+/* exec_footprint: which bytes of which regions a launch read, wrote and changed atomically, and
+ * which line of the source did it. Filled by the executor when a launch asks for it; it judges
+ * nothing.
+ */
+#ifndef OVERLAP_EXEC_CHECK_FOOTPRINT_H
+#define OVERLAP_EXEC_CHECK_FOOTPRINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct memory_region;
+
+enum exec_access { EXEC_LOAD, EXEC_STORE, EXEC_ATOMIC, EXEC_ACCESS_COUNT };
+
+/* Which block touched each byte: check/grid_shadow.h. */
+struct exec_owners {
+    unsigned seen;   /* accesses that there were: a bit each */
+    uint8_t *maps;   /* one for each access, in this same allocation, at the beginning of a page;
+                        NULL: not wanted */
+    uint64_t stride; /* from one to the next; bytes */
+};
+
+struct exec_footprint_region {
+    const struct memory_region *region;
+    uint64_t *bits[EXEC_ACCESS_COUNT]; /* bit i: byte i was touched so; NULL: none was */
+    uint64_t words;                    /* of 64 bits, in each */
+    struct exec_owners *owners;        /* check/grid_shadow.h; NULL: not wanted */
+};
+
+/* One instruction's touches of one region lie between `first` and `end`. */
+struct exec_footprint_site {
+    const struct memory_region *region;
+    enum exec_access access;
+    uint64_t first, end;
+    const char *file; /* owned by the program; NULL: unknown */
+    uint32_t line;
+    uint32_t widest; /* bytes of its largest access */
+};
+
+struct exec_footprint;
+
+/* `met` is called when a region is touched for the first time, before it is; may be NULL. Returns
+ * NULL: no memory. */
+struct exec_footprint *
+exec_footprint_create(void (*met)(void *user, const struct memory_region *region), void *user);
+void exec_footprint_destroy(struct exec_footprint *footprint);
+
+size_t exec_footprint_region_count(const struct exec_footprint *footprint);
+const struct exec_footprint_region *exec_footprint_region_at(const struct exec_footprint *footprint,
+                                                             size_t index);
+size_t exec_footprint_site_count(const struct exec_footprint *footprint);
+const struct exec_footprint_site *exec_footprint_site_at(const struct exec_footprint *footprint,
+                                                         size_t index);
+
+/* ---- for the executor; from several threads at once --------------------------------------- */
+
+/* The bits for `access` of `region`; NULL without memory: then nothing is recorded. */
+uint64_t *exec_footprint_bits(struct exec_footprint *footprint, const struct memory_region *region,
+                              enum exec_access access);
+/* The owners of its bytes, nobody at first, with maps or, for the whole launch, without; NULL
+ * without memory. */
+struct exec_owners *exec_footprint_owners(struct exec_footprint *footprint,
+                                          const struct memory_region *region, bool maps);
+/* Joins with what the same place in the source has touched before. */
+void exec_footprint_add_site(struct exec_footprint *footprint,
+                             const struct exec_footprint_site *site);
+
+/* Sets the bits of `bytes` bytes from `offset` on. Most are set already, by another warp or lane.
+ */
+static inline void exec_footprint_mark(uint64_t *bits, uint64_t offset, uint64_t bytes)
+{
+    while (bytes > 0) {
+        uint64_t *word = &bits[offset / 64];
+        const uint64_t at = offset % 64;
+        const uint64_t here = bytes < 64 - at ? bytes : 64 - at;
+        const uint64_t mask = (here == 64 ? ~0ull : (1ull << here) - 1) << at;
+        if (mask == ~0ull)
+            __atomic_store_n(word, mask, __ATOMIC_RELAXED);
+        else if ((__atomic_load_n(word, __ATOMIC_RELAXED) & mask) != mask)
+            __atomic_fetch_or(word, mask, __ATOMIC_RELAXED);
+        offset += here;
+        bytes -= here;
+    }
+}
+
+#endif

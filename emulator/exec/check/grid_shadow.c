@@ -1,0 +1,149 @@
+#include "emulator/exec/check/grid_shadow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "emulator/exec/check/racecheck.h"
+
+enum { WIDEST = 32 };
+
+/* A store that met what another block did, and what was there before it. */
+struct exec_doubt {
+    const unsigned char *host;
+    unsigned char before[WIDEST];
+    uint8_t *writers;
+    struct exec_racecheck_found found;
+    uint8_t me;
+};
+
+bool exec_grid_shadow_judges(const struct exec_worker *worker, const struct memory_region *region)
+{
+    const struct exec_launch *launch = worker->launch;
+    const uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    return launch->watch && worker->function->program->watched && launch->footprint && blocks > 1 &&
+           !launch->cooperative && !worker->function->info.converses && !worker->function->fences &&
+           region->address != launch->heap_address;
+}
+
+static struct exec_racecheck_found describe(const struct exec_warp *warp,
+                                            const struct exec_inst *inst,
+                                            const struct exec_region_cache *cache, unsigned lane,
+                                            uint64_t offset, uint32_t bytes, enum exec_access other)
+{
+    const struct exec_worker *worker = warp->worker;
+    const struct exec_position *position = &worker->function->program->positions[inst->position];
+    const uint32_t *size = worker->launch->block;
+    const uint32_t thread = warp->index * EXEC_LANES + lane;
+    const uint32_t *block = warp->block->position;
+    return (struct exec_racecheck_found){
+        .wrong = EXEC_WRONG_BLOCKS,
+        .first = {.access = other},
+        .second = {.access = cache->access,
+                   .file = position->file,
+                   .line = position->line,
+                   .known = true,
+                   .block = {block[0], block[1], block[2]},
+                   .thread = {thread % size[0], thread / size[0] % size[1],
+                              thread / size[0] / size[1]}},
+        .region = cache->region,
+        .offset = offset,
+        .bytes = bytes,
+        .block_size = {size[0], size[1], size[2]},
+        .block_index = warp->block->index,
+        .count = 1,
+    };
+}
+
+static bool stranger(uint8_t owner, uint8_t me)
+{
+    return owner != 0 && owner != me;
+}
+
+/* The first byte whose owner is a stranger, or `bytes`. */
+EXEC_OWNER_RACES static uint32_t first_stranger(const uint8_t *owners, uint32_t bytes, uint8_t me)
+{
+    uint32_t i = 0;
+    while (i < bytes && !stranger(owners[i], me)) i++;
+    return i;
+}
+
+EXEC_OWNER_RACES static void own(uint8_t *owners, uint32_t bytes, uint8_t me)
+{
+    for (uint32_t i = 0; i < bytes; i++)
+        owners[i] = stranger(owners[i], me) ? EXEC_OWNED_BY_MANY : me;
+}
+
+static void doubt(struct exec_warp *warp, const struct exec_inst *inst,
+                  const struct exec_region_cache *cache, unsigned lane, uint64_t offset,
+                  uint32_t bytes, enum exec_access other)
+{
+    struct exec_worker *worker = warp->worker;
+    enum { ROOM = 2 * EXEC_LANES };
+    if (bytes > WIDEST || worker->doubt_count == ROOM) return;
+    if (!worker->doubts) worker->doubts = calloc(ROOM, sizeof *worker->doubts);
+    if (!worker->doubts) return;
+    struct exec_doubt *new = &worker->doubts[worker->doubt_count++];
+    *new = (struct exec_doubt){
+        .host = (const unsigned char *)(uintptr_t)(cache->low + offset + cache->delta),
+        .writers = exec_owners_of(cache, EXEC_STORE, offset),
+        .found = describe(warp, inst, cache, lane, offset, bytes, other),
+        .me = exec_owner_of(warp->block->index),
+    };
+    __atomic_thread_fence(
+        __ATOMIC_ACQUIRE); /* whose mark is seen, has stored: exec_grid_shadow_settle */
+    memcpy(new->before, new->host, bytes);
+}
+
+void exec_grid_shadow_settle(struct exec_worker *worker)
+{
+    for (uint32_t k = 0; k < worker->doubt_count; k++) {
+        struct exec_doubt *doubt = &worker->doubts[k];
+        const uint32_t bytes = doubt->found.bytes;
+        if (memcmp(doubt->host, doubt->before, bytes) == 0) continue;
+        own(doubt->writers, bytes, doubt->me);
+        exec_racecheck_add(worker->launch->watch, &doubt->found);
+    }
+    worker->doubt_count = 0;
+    __atomic_thread_fence(__ATOMIC_RELEASE); /* the values first: doubt() */
+    for (uint32_t k = 0; k < worker->own_count; k++)
+        own(worker->owns[k].owners, worker->owns[k].bytes, worker->owns[k].me);
+    worker->own_count = 0;
+}
+
+void exec_grid_shadow_later(struct exec_worker *worker, uint8_t *owners, uint32_t bytes, uint8_t me)
+{
+    /* Full: of an instruction that is no plain store, and settles with the next one. */
+    if (worker->own_count == EXEC_LANES) exec_grid_shadow_settle(worker);
+    worker->owns[worker->own_count++] = (struct exec_grid_shadow_mark){owners, bytes, me};
+}
+
+void exec_grid_shadow_touch(struct exec_warp *warp, const struct exec_inst *inst,
+                            const struct exec_region_cache *cache, unsigned lane, uint64_t address,
+                            uint32_t bytes)
+{
+    const uint64_t offset = address - cache->low;
+    const enum exec_access access = cache->access;
+    const uint8_t me = exec_owner_of(warp->block->index);
+    exec_owners_see(cache->owners, access);
+    static const enum exec_access others[] = {EXEC_STORE, EXEC_LOAD, EXEC_ATOMIC};
+    const size_t count = access == EXEC_STORE ? sizeof others / sizeof *others : 1;
+    for (size_t k = 0; k < count; k++) {
+        if (!exec_owners_seen(cache->owners, others[k])) continue;
+        const uint8_t *owners = exec_owners_of(cache, others[k], offset);
+        const uint32_t at = first_stranger(owners, bytes, me);
+        if (at == bytes) continue;
+        if (access == EXEC_STORE) {
+            doubt(warp, inst, cache, lane, offset, bytes, others[k]);
+        } else {
+            const struct exec_racecheck_found found =
+                describe(warp, inst, cache, lane, offset + at, bytes, others[k]);
+            exec_racecheck_add(warp->worker->launch->watch, &found);
+        }
+        return;
+    }
+    uint8_t *owners = exec_owners_of(cache, access, offset);
+    if (access == EXEC_STORE)
+        exec_grid_shadow_later(warp->worker, owners, bytes, me);
+    else
+        own(owners, bytes, me);
+}

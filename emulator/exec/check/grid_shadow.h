@@ -1,0 +1,131 @@
+/* exec_grid_shadow: which block of a grid touched each byte of global memory, and what two of them
+ * do to the same byte that nothing orders. Private to emulator/exec.
+ *
+ * Nothing orders plain accesses of two blocks of one kernel, so two blocks that touch the same
+ * byte, of which one at least writes, race. What is never accused:
+ *  - kernels that converse (exec_function_info), have a fence beyond the block, or are launched to
+ *    cooperate: their blocks may make an order of their own. They are not looked at;
+ *  - two atomics, and an atomic against a load; the heap of malloc in kernels;
+ *  - a store of the value that is there already, unless nobody else had touched the byte before it;
+ *  - a load whose address a store or an atomic further on in the function has too: a look before
+ *    the act. The act is judged, the look is not.
+ * What is read before anything is stored to the same allocation is not remembered: a race of it
+ * with a later store is found from where the other side reads, or in the blocks that follow. A
+ * byte's owner is a number from 1 to 254 that a block shares with every 254th other: a race of
+ * those with each other alone is not seen.
+ *
+ * Source: PTX ISA 9.0, chapter 8 (memory consistency model); CUDA Programming Guide, "Thread
+ * Hierarchy".
+ */
+#ifndef OVERLAP_EXEC_CHECK_GRID_SHADOW_H
+#define OVERLAP_EXEC_CHECK_GRID_SHADOW_H
+
+#include "emulator/exec/machine/machine.h"
+
+enum { EXEC_OWNERS = 254, EXEC_OWNED_BY_MANY = 255 };
+
+static inline uint8_t exec_owner_of(uint64_t block)
+{
+    return (uint8_t)(block % EXEC_OWNERS + 1);
+}
+
+/* Whether what is touched through `cache` is judged. */
+bool exec_grid_shadow_judges(const struct exec_worker *worker, const struct memory_region *region);
+
+/* Lane `lane` touches `bytes` bytes at `address` through `cache`. */
+void exec_grid_shadow_touch(struct exec_warp *warp, const struct exec_inst *inst,
+                            const struct exec_region_cache *cache, unsigned lane, uint64_t address,
+                            uint32_t bytes);
+/* The stores have been done now. Those that met another block's touch and changed something are
+ * told, and all are marked: not before, or another worker would find the mark, and not yet the
+ * value that it may be about to store as well. */
+void exec_grid_shadow_settle(struct exec_worker *worker);
+static inline bool exec_grid_shadow_unsettled(const struct exec_worker *worker)
+{
+    return (worker->doubt_count | worker->own_count) != 0;
+}
+/* To be marked then. */
+void exec_grid_shadow_later(struct exec_worker *worker, uint8_t *owners, uint32_t bytes,
+                            uint8_t me);
+
+/* ---- a warp's row of neighbouring elements, all at once ------------------------------------ */
+
+/* Owners are not locked: two workers may miss each other, never see what is not. */
+#define EXEC_OWNER_RACES __attribute__((no_sanitize("thread")))
+
+EXEC_OWNER_RACES static inline bool exec_grid_shadow_free(const uint8_t *owners, uint32_t bytes,
+                                                          uint8_t me)
+{
+    unsigned stranger = 0;
+    for (uint32_t i = 0; i < bytes; i++) stranger |= (owners[i] != 0) & (owners[i] != me);
+    return !stranger;
+}
+
+static inline uint8_t *exec_owners_of(const struct exec_region_cache *cache,
+                                      enum exec_access access, uint64_t offset)
+{
+    return cache->owners->maps + (uint64_t)access * cache->owners->stride + offset;
+}
+
+static inline bool exec_owners_seen(const struct exec_owners *owners, enum exec_access access)
+{
+    return __atomic_load_n(&owners->seen, __ATOMIC_RELAXED) >> access & 1;
+}
+
+static inline void exec_owners_see(struct exec_owners *owners, enum exec_access access)
+{
+    if (!exec_owners_seen(owners, access))
+        __atomic_fetch_or(&owners->seen, 1u << access, __ATOMIC_RELAXED);
+}
+
+/* A page of the maps that is read before it is written to is mapped twice, and the second time
+ * stops every worker for a moment: whoever comes to a page first writes. Changes no owner. */
+static inline void exec_owners_reach(struct exec_region_cache *cache, enum exec_access access,
+                                     uint64_t offset)
+{
+    enum { PAGE_BITS = 12 };
+    const uint64_t page = (offset >> PAGE_BITS) + 1;
+    if (cache->owned_page == page) return;
+    cache->owned_page = page;
+    __atomic_fetch_or(exec_owners_of(cache, EXEC_STORE, offset), 0, __ATOMIC_RELAXED);
+    if (access != EXEC_STORE)
+        __atomic_fetch_or(exec_owners_of(cache, access, offset), 0, __ATOMIC_RELAXED);
+}
+
+/* The same as exec_grid_shadow_touch for every lane; false: nothing was done, and lane by lane it
+ * has to be. */
+EXEC_OWNER_RACES static inline bool exec_grid_shadow_row(struct exec_worker *worker,
+                                                         struct exec_region_cache *cache,
+                                                         uint64_t address, uint32_t bytes,
+                                                         bool store, uint8_t me)
+{
+    struct exec_owners *owners = cache->owners;
+    const uint64_t offset = address - cache->low;
+    uint8_t *writers = exec_owners_of(cache, EXEC_STORE, offset);
+    uint8_t *readers = exec_owners_of(cache, EXEC_LOAD, offset);
+    exec_owners_reach(cache, store ? EXEC_STORE : EXEC_LOAD, offset);
+    if (store) {
+        exec_owners_see(owners, EXEC_STORE);
+        if (!exec_grid_shadow_free(writers, bytes, me) ||
+            (exec_owners_seen(owners, EXEC_LOAD) && !exec_grid_shadow_free(readers, bytes, me)) ||
+            (exec_owners_seen(owners, EXEC_ATOMIC) &&
+             !exec_grid_shadow_free(exec_owners_of(cache, EXEC_ATOMIC, offset), bytes, me)))
+            return false;
+        exec_grid_shadow_later(worker, writers, bytes, me);
+    } else {
+        if (!exec_grid_shadow_free(writers, bytes, me)) return false;
+        exec_owners_see(owners, EXEC_LOAD);
+        for (uint32_t i = 0; i < bytes; i++)
+            readers[i] = readers[i] == 0 || readers[i] == me ? me : (uint8_t)EXEC_OWNED_BY_MANY;
+    }
+    return true;
+}
+
+/* Whether a touch through `cache` is worth looking at: what nobody has stored to, anybody reads. */
+static inline bool exec_grid_shadow_wanted(const struct exec_region_cache *cache)
+{
+    return cache->between_blocks &&
+           (cache->access != EXEC_LOAD || exec_owners_seen(cache->owners, EXEC_STORE));
+}
+
+#endif

@@ -1,0 +1,116 @@
+#include "emulator/exec/check/racecheck.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 64 }; /* pairs of places that are told apart in a launch */
+
+struct exec_racecheck {
+    pthread_mutex_t lock;
+    struct exec_racecheck_found found[MOST];
+    size_t count;
+};
+
+struct exec_racecheck *exec_racecheck_create(void)
+{
+    struct exec_racecheck *watch = calloc(1, sizeof *watch);
+    if (watch != NULL) pthread_mutex_init(&watch->lock, NULL);
+    return watch;
+}
+
+void exec_racecheck_destroy(struct exec_racecheck *watch)
+{
+    if (watch == NULL) return;
+    pthread_mutex_destroy(&watch->lock);
+    free(watch);
+}
+
+size_t exec_racecheck_count(const struct exec_racecheck *watch)
+{
+    return watch->count;
+}
+
+const struct exec_racecheck_found *exec_racecheck_at(const struct exec_racecheck *watch,
+                                                     size_t index)
+{
+    return &watch->found[index];
+}
+
+static bool same_place(const struct exec_racecheck_side *a, const struct exec_racecheck_side *b)
+{
+    return a->access == b->access && a->line == b->line && a->file == b->file;
+}
+
+/* The two sides of one race may be met in either order. */
+static bool same(const struct exec_racecheck_found *a, const struct exec_racecheck_found *b)
+{
+    if (a->wrong != b->wrong || a->region != b->region) return false;
+    return (same_place(&a->first, &b->first) && same_place(&a->second, &b->second)) ||
+           (same_place(&a->first, &b->second) && same_place(&a->second, &b->first));
+}
+
+/* Joins `found` with what is known already. */
+static void join(struct exec_racecheck *watch, const struct exec_racecheck_found *found)
+{
+    size_t i = 0;
+    while (i < watch->count && !same(&watch->found[i], found)) i++;
+    if (i == MOST) return;
+    struct exec_racecheck_found *known = &watch->found[i];
+    if (i == watch->count) {
+        *known = *found;
+        watch->count++;
+        return;
+    }
+    const uint64_t count = known->count + found->count;
+    if (found->block_index < known->block_index) *known = *found;
+    known->count = count;
+}
+
+void exec_racecheck_add(struct exec_racecheck *watch, const struct exec_racecheck_found *found)
+{
+    pthread_mutex_lock(&watch->lock);
+    join(watch, found);
+    pthread_mutex_unlock(&watch->lock);
+}
+
+static void place_side(struct exec_racecheck_side *side, const struct exec_racecheck_found *found,
+                       const struct exec_footprint *footprint)
+{
+    if (side->line != 0) return;
+    for (size_t i = 0; i < exec_footprint_site_count(footprint); i++) {
+        const struct exec_footprint_site *site = exec_footprint_site_at(footprint, i);
+        if (site->region != found->region || site->access != side->access ||
+            site->first > found->offset || site->end <= found->offset)
+            continue;
+        if (side->line != 0 && site->line >= side->line) continue;
+        side->file = site->file;
+        side->line = site->line;
+    }
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const struct exec_racecheck_found *a = left, *b = right;
+    if (a->second.line != b->second.line) return a->second.line < b->second.line ? -1 : 1;
+    if (a->first.line != b->first.line) return a->first.line < b->first.line ? -1 : 1;
+    return a->block_index < b->block_index ? -1 : a->block_index > b->block_index;
+}
+
+void exec_racecheck_place(struct exec_racecheck *watch, const struct exec_footprint *footprint)
+{
+    const size_t count = watch->count;
+    for (size_t i = 0; i < count && footprint != NULL; i++) {
+        struct exec_racecheck_found *found = &watch->found[i];
+        if (found->wrong != EXEC_WRONG_BLOCKS) continue;
+        place_side(&found->first, found, footprint);
+        place_side(&found->second, found, footprint);
+    }
+    /* Workers found them in any order; and what now has its place may be known already. */
+    qsort(watch->found, count, sizeof *watch->found, by_place);
+    watch->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct exec_racecheck_found found = watch->found[i];
+        join(watch, &found);
+    }
+}

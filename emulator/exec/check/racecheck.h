@@ -1,0 +1,64 @@
+/* exec_racecheck: what a launch did that nothing orders: two threads of a block that touch the same
+ * bytes of shared memory (check/shadow.h says when) or of global memory (check/block_shadow.h), two
+ * blocks that touch the same bytes of global memory (check/grid_shadow.h). Filled by the executor
+ * when a launch asks for it and its program was made to be watched; it stops nothing and changes
+ * nothing that a kernel computes, costs or prints.
+ *
+ * The same two places in the source are one finding, counted, with the example of the lowest block.
+ * What is found in one block does not depend on the number of workers; of a race between blocks,
+ * which of the two came later may.
+ */
+#ifndef OVERLAP_EXEC_CHECK_RACECHECK_H
+#define OVERLAP_EXEC_CHECK_RACECHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emulator/exec/check/footprint.h"
+
+enum exec_wrong {
+    EXEC_WRONG_SHARED, /* threads of one block, shared memory */
+    EXEC_WRONG_GLOBAL, /* threads of one block, global memory */
+    EXEC_WRONG_COPY, /* a touch of what an asynchronous copy may still be filling: check/async.h */
+    EXEC_WRONG_BLOCKS, /* blocks of one grid, global memory */
+    /* Threads of one block that met at a barrier of all from two places: a GPU lets them through
+     * if it happens to be the same barrier to it, and CUDA promises nothing. Not looked for in
+     * blocks that use barriers with numbers, counts or arrivals: those are made for two places. */
+    EXEC_WRONG_BARRIER,
+};
+
+struct exec_racecheck_side {
+    enum exec_access access;
+    const char *file; /* owned by the program; NULL: unknown */
+    uint32_t line;    /* 0: unknown */
+    bool known;       /* the thread is; else `thread` means nothing, nor `block` between blocks */
+    uint32_t block[3], thread[3];
+};
+
+struct exec_racecheck_found {
+    enum exec_wrong wrong;
+    struct exec_racecheck_side first, second; /* in the order in which they ran here */
+    const struct memory_region *region;       /* EXEC_WRONG_GLOBAL, EXEC_WRONG_BLOCKS */
+    uint64_t offset;                          /* in the region, or in the block's shared memory */
+    uint32_t bytes;                           /* of the second side's access */
+    uint32_t block_size[3];                   /* threads */
+    uint64_t block_index;                     /* linear, of the second side */
+    uint64_t count;                           /* how often it was seen */
+};
+
+struct exec_racecheck;
+
+struct exec_racecheck *exec_racecheck_create(void); /* NULL: no memory */
+void exec_racecheck_destroy(struct exec_racecheck *watch);
+size_t exec_racecheck_count(const struct exec_racecheck *watch);
+const struct exec_racecheck_found *exec_racecheck_at(const struct exec_racecheck *watch,
+                                                     size_t index);
+
+/* For the executor; from several threads at once. */
+void exec_racecheck_add(struct exec_racecheck *watch, const struct exec_racecheck_found *found);
+/* Sides of EXEC_WRONG_BLOCKS whose place was not known when they were found get it from what the
+ * launch's footprint says of those bytes. Called when the launch is over. */
+void exec_racecheck_place(struct exec_racecheck *watch, const struct exec_footprint *footprint);
+
+#endif

@@ -1,0 +1,484 @@
+#include "emulator/exec/check/shadow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "emulator/exec/check/async.h"
+#include "emulator/exec/check/block_shadow.h"
+
+enum { LAST_TIME = (1 << (31 - EXEC_SHADOW_TIME)) - 1 };
+
+/* ---- time ----------------------------------------------------------------------------------- */
+
+static size_t cell_count(const struct exec_shadow *shadow)
+{
+    return ((size_t)shadow->bytes >> shadow->shift) + 1;
+}
+
+static void cells_free(struct exec_shadow *shadow)
+{
+    for (int k = 0; k < EXEC_KEPT_COUNT; k++) {
+        free(shadow->cells[k]);
+        free(shadow->sites[k]);
+        shadow->cells[k] = NULL;
+        shadow->sites[k] = NULL;
+    }
+}
+
+static bool cells_make(struct exec_shadow *shadow)
+{
+    for (int k = 0; k < EXEC_KEPT_COUNT; k++) {
+        shadow->cells[k] = calloc(cell_count(shadow), sizeof *shadow->cells[k]);
+        shadow->sites[k] = calloc(cell_count(shadow), sizeof *shadow->sites[k]);
+        if (shadow->cells[k] && shadow->sites[k]) continue;
+        cells_free(shadow);
+        return false;
+    }
+    return true;
+}
+
+struct exec_shadow *exec_shadow_create(uint32_t bytes)
+{
+    struct exec_shadow *shadow = calloc(1, sizeof *shadow);
+    if (!shadow) return NULL;
+    shadow->bytes = bytes;
+    shadow->shift = 2;
+    shadow->time = 1;
+    shadow->floor = 1 << EXEC_SHADOW_TIME;
+    return shadow;
+}
+
+void exec_shadow_destroy(struct exec_shadow *shadow)
+{
+    if (!shadow) return;
+    cells_free(shadow);
+    free(shadow);
+}
+
+/* The next moment. When moments are used up, all that was is forgotten. */
+static int32_t tick(struct exec_shadow *shadow)
+{
+    if (shadow->time == LAST_TIME) {
+        for (int k = 0; k < EXEC_KEPT_COUNT && shadow->cells[k]; k++)
+            memset(shadow->cells[k], 0, cell_count(shadow) * sizeof *shadow->cells[k]);
+        memset(shadow->warp_floor, 0, sizeof shadow->warp_floor);
+        shadow->time = 0;
+        shadow->floor = 1 << EXEC_SHADOW_TIME;
+    }
+    return ++shadow->time << EXEC_SHADOW_TIME;
+}
+
+static void order(struct exec_shadow *shadow)
+{
+    if (!shadow->touched && shadow->floor == shadow->time << EXEC_SHADOW_TIME) return;
+    shadow->touched = 0;
+    shadow->floor = tick(shadow);
+}
+
+static void order_warp(struct exec_shadow *shadow, uint32_t warp)
+{
+    if (!(shadow->touched >> warp & 1)) return;
+    shadow->touched &= ~(1u << warp);
+    shadow->warp_floor[warp] = tick(shadow);
+}
+
+void exec_shadow_order(const struct exec_block *block)
+{
+    if (block->shadow) order(block->shadow);
+    if (!block->near) return;
+    order(block->near->shadow);
+    if (block->near->shadow->time == 1) exec_block_shadow_forget(block->near);
+}
+
+void exec_shadow_order_warp(const struct exec_warp *warp)
+{
+    const struct exec_block *block = warp->block;
+    if (block->shadow) order_warp(block->shadow, warp->index);
+    if (!block->near) return;
+    order_warp(block->near->shadow, warp->index);
+    if (block->near->shadow->time == 1) exec_block_shadow_forget(block->near);
+}
+
+/* Cells for smaller units: what was known of one is known of its parts. */
+static bool refine(struct exec_shadow *shadow, unsigned shift)
+{
+    struct exec_shadow finer = *shadow;
+    finer.shift = shift;
+    memset(finer.cells, 0, sizeof finer.cells);
+    memset(finer.sites, 0, sizeof finer.sites);
+    const bool made = cells_make(&finer);
+    const size_t parts = (size_t)1 << (shadow->shift - shift);
+    for (int k = 0; k < EXEC_KEPT_COUNT && made; k++)
+        for (size_t i = 0; shadow->cells[k] && i < cell_count(&finer); i++) {
+            if (!shadow->cells[k][i / parts]) continue;
+            finer.cells[k][i] = shadow->cells[k][i / parts];
+            finer.sites[k][i] = shadow->sites[k][i / parts];
+        }
+    cells_free(made ? shadow : &finer);
+    if (made) *shadow = finer;
+    return made;
+}
+
+/* ---- one cell ------------------------------------------------------------------------------- */
+
+static uint32_t warp_of(int32_t cell)
+{
+    return (uint32_t)(cell & EXEC_SHADOW_THREAD) / EXEC_LANES;
+}
+
+static bool unordered(const struct exec_touch *touch, int32_t cell)
+{
+    const struct exec_shadow *shadow = touch->shadow;
+    if (cell < shadow->floor) return false;
+    const uint32_t warp = touch->thread / EXEC_LANES;
+    if (warp_of(cell) != warp) return true;
+    return cell >= shadow->warp_floor[warp] &&
+           ((uint32_t)(cell & EXEC_SHADOW_THREAD) != touch->thread || (cell & EXEC_SHADOW_MANY));
+}
+
+static struct exec_racecheck_side side_of(const struct exec_warp *warp,
+                                          const struct exec_reported *by)
+{
+    const struct exec_worker *worker = warp->worker;
+    const struct exec_block *block = warp->block;
+    const struct exec_position *position = &worker->function->program->positions[by->site];
+    const uint32_t *size = worker->launch->block;
+    return (struct exec_racecheck_side){
+        .access = by->access,
+        .file = position->file,
+        .line = position->line,
+        .known = by->known,
+        .block = {block->position[0], block->position[1], block->position[2]},
+        .thread = {by->thread % size[0], by->thread / size[0] % size[1],
+                   by->thread / size[0] / size[1]},
+    };
+}
+
+void exec_report(const struct exec_warp *warp, enum exec_wrong wrong,
+                 const struct exec_reported *first, const struct exec_reported *second,
+                 const struct memory_region *region, uint64_t offset, uint32_t bytes)
+{
+    const struct exec_launch *launch = warp->worker->launch;
+    exec_racecheck_add(launch->watch,
+                       &(struct exec_racecheck_found){
+                           .wrong = wrong,
+                           .first = side_of(warp, first),
+                           .second = side_of(warp, second),
+                           .region = region,
+                           .offset = offset,
+                           .bytes = bytes,
+                           .block_size = {launch->block[0], launch->block[1], launch->block[2]},
+                           .block_index = warp->block->index,
+                           .count = 1,
+                       });
+}
+
+static __attribute__((noinline)) void report(const struct exec_touch *touch, size_t index,
+                                             enum exec_kept kept)
+{
+    static const enum exec_access accesses[EXEC_KEPT_COUNT] = {EXEC_STORE, EXEC_LOAD, EXEC_LOAD,
+                                                               EXEC_ATOMIC, EXEC_ATOMIC};
+    const struct exec_region_cache *cache = touch->cache;
+    const uint64_t at = (uint64_t)index << touch->shadow->shift;
+    /* Of many lanes the last is kept: if that is this one, which the other was is not known. */
+    const uint32_t other = (uint32_t)touch->shadow->cells[kept][index] & EXEC_SHADOW_THREAD;
+    const struct exec_reported first = {other, touch->shadow->sites[kept][index], accesses[kept],
+                                        other != touch->thread};
+    const struct exec_reported second = {touch->thread, touch->inst->position, touch->access, true};
+    exec_report(touch->warp, cache ? EXEC_WRONG_GLOBAL : EXEC_WRONG_SHARED, &first, &second,
+                cache ? cache->region : NULL,
+                cache ? exec_block_shadow_address(touch->warp->block->near, at) - cache->low : at,
+                touch->bytes);
+}
+
+static inline bool check(const struct exec_touch *touch, size_t index, enum exec_kept kept)
+{
+    if (!unordered(touch, touch->shadow->cells[kept][index])) return true;
+    report(touch, index, kept);
+    return false;
+}
+
+/* Joins the touch with the last of its kind. */
+static inline void keep(const struct exec_touch *touch, size_t index, enum exec_kept last,
+                        enum exec_kept other)
+{
+    struct exec_shadow *shadow = touch->shadow;
+    const int32_t before = shadow->cells[last][index];
+    const uint32_t warp = touch->thread / EXEC_LANES;
+    int32_t now = touch->now;
+    if (before >= shadow->floor) {
+        if (warp_of(before) != warp) {
+            shadow->cells[other][index] = before;
+            shadow->sites[other][index] = shadow->sites[last][index];
+        } else if (before >= shadow->warp_floor[warp]) {
+            const bool self = (uint32_t)(before & EXEC_SHADOW_THREAD) == touch->thread;
+            now |= self ? before & EXEC_SHADOW_MANY : EXEC_SHADOW_MANY;
+        }
+    }
+    shadow->cells[last][index] = now;
+    shadow->sites[last][index] = touch->inst->position;
+}
+
+static inline void load_cell(const struct exec_touch *touch, size_t index)
+{
+    const struct exec_shadow *shadow = touch->shadow;
+    if (!check(touch, index, EXEC_KEPT_WRITE)) return;
+    if (shadow->atomics && !shadow->atomics_alone &&
+        (!check(touch, index, EXEC_KEPT_ATOM) || !check(touch, index, EXEC_KEPT_ATOM_OTHER)))
+        return;
+    /* With two readers of different warps no write is unseen. */
+    if (shadow->cells[EXEC_KEPT_READ_OTHER][index] < shadow->floor)
+        keep(touch, index, EXEC_KEPT_READ, EXEC_KEPT_READ_OTHER);
+}
+
+static inline void store_cell(const struct exec_touch *touch, size_t index)
+{
+    struct exec_shadow *shadow = touch->shadow;
+    const int32_t before = shadow->cells[EXEC_KEPT_WRITE][index];
+    const bool same_instruction = warp_of(before) == touch->thread / EXEC_LANES &&
+                                  shadow->sites[EXEC_KEPT_WRITE][index] == touch->inst->position;
+    if ((same_instruction || check(touch, index, EXEC_KEPT_WRITE)) &&
+        check(touch, index, EXEC_KEPT_READ) && check(touch, index, EXEC_KEPT_READ_OTHER) &&
+        shadow->atomics && check(touch, index, EXEC_KEPT_ATOM))
+        check(touch, index, EXEC_KEPT_ATOM_OTHER);
+    shadow->cells[EXEC_KEPT_WRITE][index] = touch->now;
+    shadow->sites[EXEC_KEPT_WRITE][index] = touch->inst->position;
+}
+
+static inline void atomic_cell(const struct exec_touch *touch, size_t index)
+{
+    struct exec_shadow *shadow = touch->shadow;
+    shadow->atomics = true;
+    if (check(touch, index, EXEC_KEPT_WRITE) && !shadow->atomics_alone &&
+        check(touch, index, EXEC_KEPT_READ))
+        check(touch, index, EXEC_KEPT_READ_OTHER);
+    keep(touch, index, EXEC_KEPT_ATOM, EXEC_KEPT_ATOM_OTHER);
+}
+
+static inline void touch_cells(const struct exec_touch *touch, uint64_t offset, uint64_t bytes)
+{
+    const unsigned shift = touch->shadow->shift;
+    const size_t end = (size_t)((offset + bytes - 1) >> shift);
+    for (size_t index = (size_t)(offset >> shift); index <= end; index++) {
+        if (touch->access == EXEC_LOAD)
+            load_cell(touch, index);
+        else if (touch->access == EXEC_STORE)
+            store_cell(touch, index);
+        else
+            atomic_cell(touch, index);
+    }
+}
+
+void exec_touch_cells(const struct exec_touch *touch, uint64_t offset, uint64_t bytes)
+{
+    touch_cells(touch, offset, bytes);
+}
+
+void exec_touch_same(const struct exec_touch *touch, uint64_t offset, uint64_t bytes)
+{
+    struct exec_shadow *shadow = touch->shadow;
+    const size_t end = (size_t)((offset + bytes - 1) >> shadow->shift);
+    for (size_t index = (size_t)(offset >> shadow->shift); index <= end; index++)
+        if (unordered(touch, shadow->cells[EXEC_KEPT_WRITE][index]))
+            shadow->cells[EXEC_KEPT_WRITE][index] = 0;
+}
+
+void exec_touch_begin(struct exec_touch *touch, const struct exec_warp *warp,
+                      const struct exec_inst *inst, struct exec_shadow *shadow,
+                      const struct exec_region_cache *cache, enum exec_access access,
+                      uint32_t bytes)
+{
+    *touch = (struct exec_touch){.warp = warp,
+                                 .inst = inst,
+                                 .shadow = shadow,
+                                 .cache = cache,
+                                 .bytes = bytes,
+                                 .access = access};
+    shadow->touched |= 1u << warp->index;
+}
+
+void exec_touch_by(struct exec_touch *touch, unsigned lane)
+{
+    touch->thread = touch->warp->index * EXEC_LANES + lane;
+    touch->now = (touch->shadow->time << EXEC_SHADOW_TIME) | (int32_t)touch->thread;
+}
+
+void exec_shadow_stored(struct exec_shadow *shadow, uint32_t thread, uint64_t offset,
+                        uint64_t bytes, uint32_t site)
+{
+    const size_t end = (size_t)((offset + bytes - 1) >> shadow->shift);
+    for (size_t index = (size_t)(offset >> shadow->shift); index <= end; index++) {
+        shadow->cells[EXEC_KEPT_WRITE][index] =
+            (shadow->time << EXEC_SHADOW_TIME) | (int32_t)thread;
+        shadow->sites[EXEC_KEPT_WRITE][index] = site;
+    }
+    shadow->touched |= 1u << (thread / EXEC_LANES);
+}
+
+bool exec_shadow_tells(struct exec_shadow *shadow, uint64_t unit)
+{
+    const unsigned shift = unit >= 4 ? 2 : unit == 2 ? 1 : 0;
+    if (shift >= shadow->shift) return shadow->cells[0] || cells_make(shadow);
+    return refine(shadow, shift);
+}
+
+void exec_shadow_touch(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
+                       uint64_t offset, uint64_t bytes, enum exec_access access)
+{
+    struct exec_touch touch;
+    struct exec_shadow *shadow = warp->block->shadow;
+    if (!shadow || offset + bytes > shadow->bytes || bytes == 0) return;
+    if (exec_async_any(warp->block)) exec_async_touch(warp, inst, lane, offset, bytes, access);
+    if (!exec_shadow_tells(shadow, (offset | bytes) & 3 ? 1 : 4)) return;
+    exec_touch_begin(&touch, warp, inst, shadow, NULL, access, (uint32_t)bytes);
+    exec_touch_by(&touch, lane);
+    touch_cells(&touch, offset, bytes);
+}
+
+/* ---- a warp's access ------------------------------------------------------------------------ */
+
+struct access {
+    uint32_t element, count;
+    enum exec_access access;
+    bool values;
+    uint32_t mask; /* lanes that touch shared memory */
+    uint32_t offset[EXEC_LANES];
+};
+
+/* Where the lanes' addresses point to; false when one of them is none of the block's, which the
+ * access itself will say. */
+static bool find_offsets(const struct exec_warp *warp, const struct exec_inst *inst, uint32_t mask,
+                         struct access *access)
+{
+    const uint64_t *wide = exec_slot(warp, inst->a);
+    const uint32_t *narrow = exec_slot(warp, inst->a);
+    const uint32_t bytes = access->element * access->count;
+    const uint32_t size = warp->worker->shared_bytes;
+    access->mask = 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        uint64_t at = inst->cache & EXEC_WATCH_WIDE ? wide[l] + inst->imm
+                                                    : (uint32_t)(narrow[l] + (uint32_t)inst->imm);
+        if (inst->cache & EXEC_WATCH_GENERIC) {
+            if ((at & EXEC_WINDOW_MASK) != EXEC_WINDOW_SHARED) continue;
+            at &= ~EXEC_WINDOW_MASK;
+        }
+        if (at > size || size - at < bytes || at & (bytes - 1)) return false;
+        access->offset[l] = (uint32_t)at;
+        access->mask |= 1u << l;
+    }
+    return access->mask != 0;
+}
+
+/* Lanes that read the same are as good as the first and the last of them. */
+static void load_lanes(struct exec_touch *touch, const struct access *access)
+{
+    const uint32_t bytes = access->element * access->count;
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        const uint32_t later = rest & (rest - 1);
+        exec_touch_by(touch, l);
+        touch_cells(touch, access->offset[l], bytes);
+        if (!later || access->offset[__builtin_ctz(later)] != access->offset[l]) continue;
+        while ((rest & (rest - 1)) &&
+               access->offset[__builtin_ctz(rest & (rest - 1))] == access->offset[l])
+            rest &= rest - 1;
+        exec_touch_by(touch, (unsigned)__builtin_ctz(rest));
+        touch_cells(touch, access->offset[l], bytes);
+    }
+}
+
+/* A store is one where it changes something. */
+static void store_lanes(struct exec_touch *touch, const struct access *access)
+{
+    const struct exec_warp *warp = touch->warp;
+    const struct exec_inst *inst = touch->inst;
+    const uint32_t slots[4] = {inst->d, inst->b, inst->c, inst->e};
+    const uint32_t width = access->element == 8 ? 8 : 4;
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        exec_touch_by(touch, l);
+        for (uint32_t k = 0; k < access->count; k++) {
+            const uint32_t offset = access->offset[l] + k * access->element;
+            const unsigned char *value = exec_slot(warp, slots[k & 3]);
+            if (access->values &&
+                !memcmp(warp->block->shared + offset, value + l * width, access->element))
+                exec_touch_same(touch, offset, access->element);
+            else
+                touch_cells(touch, offset, access->element);
+        }
+    }
+}
+
+/* Touches of what a copy may still be filling, and copies that begin. */
+static void async_lanes(const struct exec_warp *warp, const struct exec_inst *inst,
+                        const struct access *access)
+{
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        exec_async_touch(warp, inst, l, access->offset[l], access->element * access->count,
+                         access->access);
+    }
+}
+
+static void begin_copies(const struct exec_warp *warp, const struct exec_inst *inst,
+                         const struct access *access)
+{
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        exec_async_begin(warp, inst, l, access->offset[l], access->element, EXEC_ASYNC_OWN);
+    }
+}
+
+/* Of lanes in a row that read the same, the first and the last are enough. */
+void exec_shadow_readers(struct exec_warp *warp, const struct exec_inst *inst, const int32_t *index)
+{
+    struct exec_shadow *shadow = warp->block->shadow;
+    struct exec_touch touch;
+    uint32_t firsts = 1;
+    for (unsigned l = 1; l < EXEC_LANES; l++) firsts |= (uint32_t)(index[l] != index[l - 1]) << l;
+    exec_touch_begin(&touch, warp, inst, shadow, NULL, EXEC_LOAD, 4);
+    for (uint32_t rest = firsts | firsts >> 1 | 1u << (EXEC_LANES - 1); rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        if (shadow->cells[EXEC_KEPT_READ_OTHER][index[l]] >= shadow->floor) continue;
+        exec_touch_by(&touch, l);
+        keep(&touch, (size_t)index[l], EXEC_KEPT_READ, EXEC_KEPT_READ_OTHER);
+    }
+}
+
+void exec_shadow_racecheck(struct exec_warp *warp, const struct exec_inst *inst, uint32_t mask)
+{
+    struct exec_shadow *shadow = warp->block->shadow;
+    struct exec_touch touch;
+    struct access access = {
+        .element = inst->cache & 0xff,
+        .count = inst->cache >> EXEC_WATCH_COUNT_SHIFT & 0xf,
+        .access = (enum exec_access)(inst->cache >> EXEC_WATCH_ACCESS_SHIFT & 3),
+        .values = inst->cache & EXEC_WATCH_VALUES,
+    };
+    if (!find_offsets(warp, inst, mask, &access) || !exec_shadow_tells(shadow, access.element))
+        return;
+    if (exec_async_any(warp->block) && !(inst->cache & EXEC_WATCH_COPY))
+        async_lanes(warp, inst, &access);
+    exec_touch_begin(&touch, warp, inst, shadow, NULL, access.access,
+                     access.element * access.count);
+    if (access.access == EXEC_STORE) {
+        store_lanes(&touch, &access);
+        if (inst->cache & EXEC_WATCH_COPY) begin_copies(warp, inst, &access);
+    } else if (access.access == EXEC_LOAD) {
+        load_lanes(&touch, &access);
+    } else {
+        for (uint32_t rest = access.mask; rest; rest &= rest - 1) {
+            const unsigned l = (unsigned)__builtin_ctz(rest);
+            exec_touch_by(&touch, l);
+            touch_cells(&touch, access.offset[l], touch.bytes);
+        }
+    }
+}
+
+int exec_racecheck_order(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    warp->instructions--;
+    if (exec_racecheck_lanes(warp, inst)) exec_shadow_order(warp->block);
+    return EXEC_GO;
+}

@@ -1,0 +1,156 @@
+/* exec_shadow: who touched each byte of a block's shared memory last, and whether anything orders a
+ * new touch behind those. Private to emulator/exec.
+ *
+ * Two touches of a byte by two threads of a block, of which one at least writes, are a race unless
+ * something orders them. What orders, and what is never accused:
+ *  - a barrier of the block (bar, barrier, cluster) that completes, one with a count or an arrival
+ *    included, and a phase of a barrier object (mbarrier) that completes: all that the block did
+ *    before comes before all that it does later. For barriers that only some threads take part in
+ *    this is more than they promise: a race beside one may be missed, no order is;
+ *  - a .sync instruction (bar.warp.sync, shfl, vote, match, redux, elect): the same for the warp.
+ *    CUDA promises it for __syncwarp() alone; programs rely on the others;
+ *  - a fence, and a volatile or ordered write, and cas or exch, in whatever memory: threads may
+ *    make an order of their own with them, so from there on all before is taken as ordered;
+ *  - two atomics; and volatile or ordered accesses against anything (they converse);
+ *  - a store of the value that is there already: nobody could see it; and who has stored it may
+ *    well read it;
+ *  - stores by one instruction of one warp: PTX promises that one of them stays;
+ *  - a load whose address an atomic further on in the function has too: a look before the act.
+ * An asynchronous copy into shared memory is a store of the thread that asks for it, at that moment
+ * and once more when it is waited for (check/async.h). Lanes of a warp that
+ * merely run side by side are not ordered (Volta and later). The same rules, and these cells, serve
+ * for global memory: check/block_shadow.h.
+ *
+ * Source: PTX ISA 9.0, chapter 8 (memory consistency model) and 9.7.13; CUDA Programming Guide,
+ * "Independent Thread Scheduling", "Synchronization Functions".
+ */
+#ifndef OVERLAP_EXEC_CHECK_SHADOW_H
+#define OVERLAP_EXEC_CHECK_SHADOW_H
+
+#include "emulator/exec/check/racecheck.h"
+#include "emulator/exec/machine/machine.h"
+
+/* A touch: when, whether other lanes of the warp did so since their last order, and which thread.
+ * Later ones are larger; 0: never. Time goes on with each order that comes behind a touch. */
+enum {
+    EXEC_SHADOW_THREAD_BITS = 10,
+    EXEC_SHADOW_MANY = 1 << EXEC_SHADOW_THREAD_BITS,
+    EXEC_SHADOW_THREAD = EXEC_SHADOW_MANY - 1,
+    EXEC_SHADOW_TIME = EXEC_SHADOW_THREAD_BITS + 1, /* the time's lowest bit */
+};
+
+/* What is kept of each cell: the last write; the last reader, and the last of another warp before
+ * it; the same of atomics. With two of different warps, whoever comes is a stranger to one. */
+enum exec_kept {
+    EXEC_KEPT_WRITE,
+    EXEC_KEPT_READ,
+    EXEC_KEPT_READ_OTHER,
+    EXEC_KEPT_ATOM,
+    EXEC_KEPT_ATOM_OTHER,
+    EXEC_KEPT_COUNT
+};
+
+struct exec_shadow {
+    uint32_t bytes;
+    unsigned shift; /* a cell stands for 1 << shift bytes: no access was smaller so far */
+    int32_t time;
+    int32_t floor;                      /* what is below is ordered before everything */
+    int32_t warp_floor[EXEC_MAX_WARPS]; /* the same for a warp's own */
+    uint32_t touched;                   /* warps, since their last order */
+    bool atomics;                       /* there was one */
+    bool atomics_alone;                 /* an atomic and a load are no race */
+    int32_t *cells[EXEC_KEPT_COUNT];    /* made by exec_shadow_tells */
+    uint32_t *sites[EXEC_KEPT_COUNT];   /* the position of what made the cell what it is */
+};
+
+/* For `bytes` of memory and a launch that wants to know; without cells yet. NULL: no memory. */
+struct exec_shadow *exec_shadow_create(uint32_t bytes);
+void exec_shadow_destroy(struct exec_shadow *shadow);
+
+/* All that was done before comes before all that will be done: by the block, by one warp. */
+void exec_shadow_order(const struct exec_block *block);
+void exec_shadow_order_warp(const struct exec_warp *warp);
+
+/* Lane `lane` touches `bytes` bytes at `offset` of shared memory, at `inst`'s place in the source.
+ */
+void exec_shadow_touch(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
+                       uint64_t offset, uint64_t bytes, enum exec_access access);
+
+/* ---- touches, for check/block_shadow.c
+ * ---------------------------------------------------------------- */
+
+/* A touch of some cells, by one thread. */
+struct exec_touch {
+    const struct exec_warp *warp;
+    const struct exec_inst *inst;
+    struct exec_shadow *shadow;
+    const struct exec_region_cache *cache; /* of global memory; NULL: shared */
+    uint32_t thread;
+    uint32_t bytes;
+    int32_t now; /* the cell that it leaves */
+    enum exec_access access;
+};
+
+/* Begins touches of `shadow` by `warp`; `cache` as above; `bytes`: of one lane's access. */
+void exec_touch_begin(struct exec_touch *touch, const struct exec_warp *warp,
+                      const struct exec_inst *inst, struct exec_shadow *shadow,
+                      const struct exec_region_cache *cache, enum exec_access access,
+                      uint32_t bytes);
+void exec_touch_by(struct exec_touch *touch, unsigned lane);
+void exec_touch_cells(const struct exec_touch *touch, uint64_t offset, uint64_t bytes);
+/* The thread stores there what another has stored already: from now on it is nobody's. */
+void exec_touch_same(const struct exec_touch *touch, uint64_t offset, uint64_t bytes);
+/* Makes cells that tell accesses of `unit` bytes, a power of two, apart; false: no memory. */
+bool exec_shadow_tells(struct exec_shadow *shadow, uint64_t unit);
+
+/* Thread `thread` of the block has stored there just now, at `site` of the source; what was before
+ * is not looked at. */
+void exec_shadow_stored(struct exec_shadow *shadow, uint32_t thread, uint64_t offset,
+                        uint64_t bytes, uint32_t site);
+
+/* One side of what is told: thread of the block, position of the source. */
+struct exec_reported {
+    uint32_t thread, site;
+    enum exec_access access;
+    bool known; /* the thread is */
+};
+/* Adds to the launch's exec_racecheck. `region`: of global memory, or NULL; `offset` in it, or in
+ * shared memory; `bytes`: of the second side's access. */
+void exec_report(const struct exec_warp *warp, enum exec_wrong wrong,
+                 const struct exec_reported *first, const struct exec_reported *second,
+                 const struct memory_region *region, uint64_t offset, uint32_t bytes);
+
+/* ---- instructions that lowering puts before others, in programs that are to be watched ----------
+ * They are none of the program's: nothing counts them. */
+
+/* Row "watch" (ops/racecheck.c): an access that may be of shared memory. Slots a: address, d, b,
+ * c, e: the values that a store stores, as the access has them; imm: offset; cache: EXEC_WATCH
+ * bits; guard: as exec_guarded. */
+/* What the row leaves: the lanes of `mask`, one by one. */
+void exec_shadow_racecheck(struct exec_warp *warp, const struct exec_inst *inst, uint32_t mask);
+/* Something that threads may make an order with: exec_shadow_order. */
+exec_handler exec_racecheck_order;
+
+/* All lanes read, each its cell of `index`, and no write is in their way. */
+void exec_shadow_readers(struct exec_warp *warp, const struct exec_inst *inst,
+                         const int32_t *index);
+
+/* The lanes whose guard holds. */
+static inline uint32_t exec_racecheck_lanes(const struct exec_warp *warp,
+                                            const struct exec_inst *inst)
+{
+    if (inst->guard == EXEC_NO_GUARD) return warp->mask;
+    const uint32_t predicate = *(const uint32_t *)exec_slot(warp, inst->guard >> 1);
+    return warp->mask & (inst->guard & 1 ? ~predicate : predicate);
+}
+
+enum {
+    EXEC_WATCH_COUNT_SHIFT = 8,   /* bits 0 to 7: bytes of an element; 8 to 11: elements */
+    EXEC_WATCH_ACCESS_SHIFT = 12, /* enum exec_access, 2 bits */
+    EXEC_WATCH_WIDE = 1 << 14,    /* the address has 64 bits */
+    EXEC_WATCH_GENERIC = 1 << 15, /* and is generic */
+    EXEC_WATCH_VALUES = 1 << 16,  /* a store's values are in the slots */
+    EXEC_WATCH_COPY = 1 << 17,    /* a store by an asynchronous copy */
+};
+
+#endif

@@ -1,0 +1,481 @@
+/* What compiling any instruction needs: emission, guards, slots for registers, constants and
+ * addresses, and the walk over a function. */
+#include "emulator/exec/lower/lower.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define NO_SLOT UINT32_MAX
+
+/* ---- emission ----------------------------------------------------------------------------------
+ */
+
+struct exec_inst *lower_emit_plain(struct lower *lower, exec_handler *run)
+{
+    static struct exec_inst nowhere;
+    if (lower->code_count == lower->code_room) {
+        const size_t room = lower->code_room ? 2 * lower->code_room : 256;
+        struct exec_inst *code = realloc(lower->code, room * sizeof *code);
+        if (!code) {
+            lower->failed = true;
+            return &nowhere;
+        }
+        lower->code = code;
+        lower->code_room = room;
+    }
+    struct exec_inst *inst = &lower->code[lower->code_count++];
+    *inst = (struct exec_inst){.run = run, .guard = EXEC_NO_GUARD, .position = lower->position};
+    return inst;
+}
+
+static uint32_t guard_of(const struct lower *lower)
+{
+    return lower->registers[lower->at->guard] << 1 | lower->at->guard_negated;
+}
+
+struct exec_inst *lower_emit(struct lower *lower, exec_handler *run)
+{
+    struct exec_inst *inst = lower_emit_plain(lower, run);
+    if (lower->at && lower->at->guard != PTX_NO_REGISTER && !lower->guard_handled) {
+        inst->run = exec_guarded;
+        inst->inner = run;
+        inst->guard = guard_of(lower);
+    }
+    return inst;
+}
+
+struct exec_inst *lower_emit_aside(struct lower *lower, exec_handler *run)
+{
+    struct exec_inst *inst = lower_emit_plain(lower, run);
+    if (lower->at->guard != PTX_NO_REGISTER && !lower->guard_handled) inst->guard = guard_of(lower);
+    return inst;
+}
+
+struct exec_inst *lower_row(struct lower *lower, const char *key)
+{
+    const struct exec_row *row = exec_row_find(key);
+    if (!row) {
+        lower_unsupported(lower, "the device has no row for it");
+        return lower_emit_plain(lower, exec_fell_off);
+    }
+    return lower_emit(lower, row->run);
+}
+
+/* Branches name PTX instructions until the function is complete: see resolve_branches. */
+void lower_guard(struct lower *lower)
+{
+    if (lower->at->guard == PTX_NO_REGISTER || lower->guard_handled) return;
+    struct exec_inst *inst = lower_emit_plain(lower, exec_branch_guarded);
+    inst->guard = guard_of(lower) ^ 1;
+    inst->imm = (uint64_t)(lower->at - lower->source->instructions) + 1;
+    lower->guard_handled = true;
+}
+
+void lower_unsupported(struct lower *lower, const char *why)
+{
+    char text[256];
+    char sentence[480];
+    if (lower->at->text)
+        snprintf(text, sizeof text, "%s", lower->at->text);
+    else
+        ptx_print_instruction(lower->source, lower->at, text, sizeof text);
+    snprintf(sentence, sizeof sentence, "the instruction `%.200s` is not supported: %s", text, why);
+    lower_guard(lower);
+    struct exec_inst *inst = lower_emit_plain(lower, exec_unsupported);
+    inst->extra = exec_arena_text(lower->program->arena, sentence);
+}
+
+/* ---- slots -------------------------------------------------------------------------------------
+ */
+
+bool lower_stands_for(struct lower *lower, uint32_t reg, uint32_t slot, uint32_t width)
+{
+    const bool constant = slot >= lower->scratch_begin + LOWER_SCRATCH * 8 * EXEC_LANES;
+    if (!constant || reg >= lower->source->register_count || lower->written[reg] != LOWER_ONCE ||
+        lower_width(lower->source->registers[reg].type) != width)
+        return false;
+    lower->registers[reg] = slot;
+    return true;
+}
+
+uint32_t lower_scratch(struct lower *lower)
+{
+    const uint32_t slot =
+        lower->scratch_begin + (lower->scratch_used % LOWER_SCRATCH) * 8 * EXEC_LANES;
+    lower->scratch_used++;
+    return slot;
+}
+
+uint32_t lower_constant(struct lower *lower, enum exec_constant_kind kind, int32_t index,
+                        uint64_t value, uint32_t width)
+{
+    if (width == 4 && kind == EXEC_CONSTANT_VALUE) value = (uint32_t)value;
+    for (size_t k = 0; k < lower->constant_count; k++) {
+        const struct exec_constant *constant = &lower->constants[k];
+        if (constant->kind == kind && constant->index == index && constant->value == value &&
+            constant->width == width)
+            return constant->slot;
+    }
+    if (lower->constant_count == lower->constant_room) {
+        const size_t room = lower->constant_room ? 2 * lower->constant_room : 64;
+        struct exec_constant *constants = realloc(lower->constants, room * sizeof *constants);
+        if (!constants) {
+            lower->failed = true;
+            return 0;
+        }
+        lower->constants = constants;
+        lower->constant_room = room;
+    }
+    const uint32_t slot = lower->frame_end;
+    lower->frame_end += width * EXEC_LANES;
+    lower->constants[lower->constant_count++] = (struct exec_constant){
+        .kind = kind, .slot = slot, .width = width, .index = index, .value = value};
+    return slot;
+}
+
+uint32_t lower_value(struct lower *lower, uint64_t value, uint32_t width)
+{
+    return lower_constant(lower, EXEC_CONSTANT_VALUE, 0, value, width);
+}
+
+uint32_t lower_width(enum ptx_type type)
+{
+    if (ptx_type_kind(type) == PTX_KIND_PREDICATE) return LOWER_MASK;
+    const uint32_t bits = ptx_type_bits(type);
+    return bits == 0 || bits > 64 ? 0 : bits > 32 ? 8 : 4;
+}
+
+uint32_t lower_register(struct lower *lower, uint32_t reg, uint32_t width)
+{
+    const uint32_t slot = lower->registers[reg];
+    const uint32_t own = lower_width(lower->source->registers[reg].type);
+    if (own == width) return slot;
+    if (own == LOWER_MASK || width == LOWER_MASK || own == 0) {
+        lower_unsupported(lower, own ? "it mixes a predicate and a number"
+                                     : "the device has no 128-bit registers");
+        return NO_SLOT;
+    }
+    struct exec_inst *inst = lower_row(lower, own == 8 ? "low.b64" : "widen.u32");
+    inst->a = slot;
+    return inst->d = lower_scratch(lower);
+}
+
+static uint32_t special_source(struct lower *lower, const struct ptx_operand *operand,
+                               uint32_t width)
+{
+    const enum ptx_special special = operand->special;
+    const uint32_t own = lower_width(ptx_special_type(special));
+    const struct exec_row *row = exec_row_find(ptx_special_name(special));
+    if (row) {
+        struct exec_inst *inst = lower_emit(lower, row->run);
+        uint32_t slot = inst->d = lower_scratch(lower);
+        if (own != width) {
+            inst = lower_row(lower, own == 8 ? "low.b64" : "widen.u32");
+            inst->a = slot;
+            slot = inst->d = lower_scratch(lower);
+        }
+        return slot;
+    }
+    if (!ptx_special_supported(special) && special != PTX_SPECIAL_ENVREG) {
+        lower_unsupported(lower, "the device does not have this special register");
+        return NO_SLOT;
+    }
+    if (exec_special_reserved(special)) lower->program->sees_reserved = true;
+    return lower_constant(lower, EXEC_CONSTANT_SPECIAL, (int32_t)special, operand->component,
+                          width);
+}
+
+uint32_t lower_symbol(struct lower *lower, const struct ptx_operand *operand, uint32_t width)
+{
+    const struct ptx_variable *variable = operand->variable;
+    const uint64_t offset = (uint64_t)operand->offset;
+    const struct ptx_function *function = operand->function;
+    while (function && function->alias_of) function = function->alias_of;
+    if (function)
+        return lower_constant(lower, EXEC_CONSTANT_CODE, (int32_t)function->index, offset, width);
+    bool dynamic;
+    switch (variable->space) {
+    case PTX_SPACE_GLOBAL:
+    case PTX_SPACE_CONST:
+        return lower_constant(lower, EXEC_CONSTANT_VARIABLE, lower_variable_index(lower, variable),
+                              offset, width);
+    case PTX_SPACE_SHARED: {
+        const uint64_t at = lower_shared_offset(lower, variable, &dynamic) + offset;
+        return lower_constant(lower, dynamic ? EXEC_CONSTANT_DYNAMIC_SHARED : EXEC_CONSTANT_VALUE,
+                              0, at, width);
+    }
+    case PTX_SPACE_PARAM:
+    case PTX_SPACE_LOCAL:
+        if (lower_parameter_index(lower, variable) >= 0)
+            return lower_value(
+                lower,
+                lower->function->info.parameters[lower_parameter_index(lower, variable)].offset +
+                    offset,
+                width);
+        /* A device function's parameters lie in its local memory. */
+        return lower_constant(lower, EXEC_CONSTANT_LOCAL, 0,
+                              lower_local_offset(lower, variable) + offset, width);
+    default:
+        lower_unsupported(lower, "it takes the address of a variable in this state space");
+        return NO_SLOT;
+    }
+}
+
+uint32_t lower_source(struct lower *lower, const struct ptx_operand *operand, uint32_t width)
+{
+    switch (operand->kind) {
+    case PTX_OPERAND_REGISTER: {
+        const uint32_t slot = lower_register(lower, operand->reg, width);
+        if (!operand->negated || slot == NO_SLOT) return slot;
+        struct exec_inst *inst = lower_row(lower, "not.pred");
+        inst->a = inst->b = slot;
+        return inst->d = lower_scratch(lower);
+    }
+    case PTX_OPERAND_IMMEDIATE:
+        if (width == LOWER_MASK)
+            return lower_value(lower, (operand->bits != 0) != operand->negated ? EXEC_ALL : 0, 4);
+        return lower_value(lower, operand->bits, width);
+    case PTX_OPERAND_SPECIAL:
+        return special_source(lower, operand, width);
+    case PTX_OPERAND_SYMBOL:
+        return lower_symbol(lower, operand, width);
+    case PTX_OPERAND_SINK:
+        return lower_scratch(lower);
+    default:
+        lower_unsupported(lower, "the device does not take this kind of operand");
+    }
+    return NO_SLOT;
+}
+
+uint32_t lower_destination(struct lower *lower, uint32_t reg, uint32_t width, bool is_signed)
+{
+    if (reg == PTX_SINK || reg == PTX_NO_REGISTER) return lower_scratch(lower);
+    const uint32_t slot = lower->registers[reg];
+    const uint32_t own = lower_width(lower->source->registers[reg].type);
+    if (own == width || own == LOWER_MASK) return slot;
+    lower->widen_to = slot;
+    lower->widen_from = lower_scratch(lower);
+    lower->widen_key = own == 4 ? "low.b64" : is_signed ? "widen.s32" : "widen.u32";
+    return lower->widen_from;
+}
+
+void lower_finish(struct lower *lower)
+{
+    if (!lower->widen_key) return;
+    struct exec_inst *inst = lower_row(lower, lower->widen_key);
+    inst->a = lower->widen_from;
+    inst->d = lower->widen_to;
+    lower->widen_key = NULL;
+}
+
+uint32_t lower_add64(struct lower *lower, uint32_t slot, uint64_t value)
+{
+    const uint32_t constant = lower_value(lower, value, 8);
+    struct exec_inst *inst = lower_row(lower, "add.u64");
+    inst->a = slot;
+    inst->b = constant;
+    return inst->d = lower_scratch(lower);
+}
+
+int32_t lower_parameter_index(const struct lower *lower, const struct ptx_variable *variable)
+{
+    const struct ptx_prototype *prototype = &lower->source->prototype;
+    for (uint32_t k = 0; k < prototype->parameter_count && lower->source->is_entry; k++)
+        if (prototype->parameters[k] == variable) return (int32_t)k;
+    return -1;
+}
+
+/* ---- loads that wait for each other
+ * -------------------------------------------------------------- */
+
+static bool reads_batch(const struct lower *lower, const struct ptx_operand *operand)
+{
+    if (operand->kind == PTX_OPERAND_VECTOR || operand->kind == PTX_OPERAND_IMAGE) {
+        for (uint32_t k = 0; k < operand->count; k++)
+            if (reads_batch(lower, &operand->elements[k])) return true;
+        return false;
+    }
+    const bool has_register = operand->kind == PTX_OPERAND_REGISTER ||
+                              operand->kind == PTX_OPERAND_ADDRESS ||
+                              operand->kind == PTX_OPERAND_PAIR;
+    return has_register && operand->reg < lower->source->register_count &&
+           lower->batch_of[operand->reg] == lower->batch;
+}
+
+/* Before an instruction is compiled: does it use what a load of the present batch brings? */
+static void follow_batch(struct lower *lower, const struct ptx_instruction *inst, uint32_t index)
+{
+    if (lower->labelled[index] || inst->op == PTX_OP_BRA || inst->op == PTX_OP_CALL)
+        lower->batch_over = true;
+    for (uint32_t k = 0; k < inst->operand_count && !lower->batch_over; k++)
+        lower->batch_over = reads_batch(lower, &inst->operands[k]);
+}
+
+bool lower_waits(struct lower *lower)
+{
+    const struct ptx_operand *d = &lower->at->operands[0];
+    const bool waits = lower->batch_over;
+    const bool vector = d->kind == PTX_OPERAND_VECTOR;
+    if (waits) lower->batch++;
+    lower->batch_over = false;
+    for (uint32_t k = 0; k < (vector ? d->count : 1); k++) {
+        const uint32_t reg = vector ? d->elements[k].reg : d->reg;
+        if (reg < lower->source->register_count) lower->batch_of[reg] = lower->batch;
+    }
+    return waits;
+}
+
+/* ---- keys ---------------------------------------------------------------------------------------
+ */
+
+void lower_key(const struct ptx_instruction *inst, char *key, size_t size)
+{
+    /* Fields that choose where and when, or advise; never what is computed. */
+    static const uint64_t silent =
+        UINT64_C(1) << PTX_FIELD_proxy | UINT64_C(1) << PTX_FIELD_semantics |
+        UINT64_C(1) << PTX_FIELD_scope | UINT64_C(1) << PTX_FIELD_to |
+        UINT64_C(1) << PTX_FIELD_space | UINT64_C(1) << PTX_FIELD_source |
+        UINT64_C(1) << PTX_FIELD_nc | UINT64_C(1) << PTX_FIELD_cache |
+        UINT64_C(1) << PTX_FIELD_boolean | UINT64_C(1) << PTX_FIELD_noftz |
+        UINT64_C(1) << PTX_FIELD_uniform | UINT64_C(1) << PTX_FIELD_aligned |
+        UINT64_C(1) << PTX_FIELD_unified | UINT64_C(1) << PTX_FIELD_third;
+    const uint8_t *fields = (const uint8_t *)&inst->modifiers;
+    size_t used = (size_t)snprintf(key, size, "%s", ptx_opcode_name(inst->op));
+    for (unsigned field = 0; field < PTX_FIELD_COUNT && used < size; field++)
+        if (fields[field] != PTX_ABSENT && !(silent >> field & 1))
+            used +=
+                (size_t)snprintf(key + used, size - used, ".%s", ptx_modifier_name(fields[field]));
+    if (inst->type != PTX_NO_TYPE && used < size)
+        used += (size_t)snprintf(key + used, size - used, ".%s", ptx_type_name(inst->type));
+    if (inst->type2 != PTX_NO_TYPE && used < size)
+        snprintf(key + used, size - used, ".%s", ptx_type_name(inst->type2));
+}
+
+/* ---- a function ---------------------------------------------------------------------------------
+ */
+
+static uint32_t add_position(struct lower *lower, const struct ptx_instruction *inst)
+{
+    struct exec_program *program = lower->program;
+    struct exec_position position = {.file = NULL, .line = inst->line};
+    if (inst->location && inst->location < lower->source->location_count) {
+        const struct ptx_location *location = &lower->source->locations[inst->location];
+        const char *file = exec_program_file(program, location->file);
+        position = (struct exec_position){.file = file, .line = location->line};
+        /* What the toolkit's headers inline (__syncthreads, cooperative groups) is blamed on the
+         * line that called it. */
+        if (file && strstr(file, "/include/") && location->outer_file != location->file)
+            position =
+                (struct exec_position){.file = exec_program_file(program, location->outer_file),
+                                       .line = location->outer_line};
+    }
+    return exec_program_position(program, position);
+}
+
+/* Branches hold the index of their PTX target in imm; now that all code is there, its address. */
+static void resolve_branches(struct lower *lower, struct exec_inst *code)
+{
+    for (size_t k = 0; k < lower->code_count; k++) {
+        struct exec_inst *inst = &code[k];
+        if (inst->run == exec_branch_guarded || inst->run == lower_branch_handler())
+            inst->extra = &code[lower->starts[inst->imm]];
+        if (inst->run == lower_table_handler()) {
+            struct exec_targets *targets = (struct exec_targets *)(uintptr_t)inst->extra;
+            for (size_t t = 0; t < targets->count; t++)
+                targets->targets[t] = &code[lower->starts[targets->indexes[t]]];
+        }
+    }
+}
+
+static bool lower_begin(struct lower *lower)
+{
+    const struct ptx_function *source = lower->source;
+    uint32_t end = 0;
+    lower->starts = calloc(source->instruction_count + 1u, sizeof *lower->starts);
+    lower->batch_of = calloc(source->register_count + 1u, sizeof *lower->batch_of);
+    lower->labelled = calloc(source->instruction_count + 1u, sizeof *lower->labelled);
+    if (!lower->starts || !lower->batch_of || !lower->labelled || !lower_registers(lower, &end))
+        return false;
+    for (uint32_t k = 0; k < source->label_count; k++)
+        lower->labelled[source->labels[k].target] = true;
+    lower->batch_over = true;
+    lower->carry = end;
+    lower->scratch_begin = (end + 4 + 63) / 64 * 64;
+    lower->frame_end = lower->scratch_begin + LOWER_SCRATCH * 8 * EXEC_LANES;
+    return true;
+}
+
+static void lower_instruction(struct lower *lower, const struct ptx_instruction *inst)
+{
+    lower->at = inst;
+    lower->position = add_position(lower, inst);
+    lower->guard_handled = false;
+    lower->scratch_used = 0;
+    lower->widen_key = NULL;
+    if (inst->op == PTX_OP_UNKNOWN || !ptx_opcode_supported(inst->op)) {
+        lower_unsupported(lower, inst->op == PTX_OP_UNKNOWN ? "a form that the device does not have"
+                                                            : ptx_opcode_meaning(inst->op));
+        return;
+    }
+    if (!lower_memory(lower) && !lower_control(lower) && !lower_images(lower) &&
+        !lower_video(lower) && !lower_mbarrier(lower) && !lower_bulk(lower))
+        lower_compute(lower);
+    lower_finish(lower);
+}
+
+/* Those that change from block to block come first: a block's start looks at no others. */
+static void copy_constants(struct lower *lower, struct exec_constant *to)
+{
+    size_t count = 0;
+    for (int changing = 1; changing >= 0; changing--) {
+        for (size_t k = 0; k < lower->constant_count; k++) {
+            const struct exec_constant *constant = &lower->constants[k];
+            const bool changes = constant->kind == EXEC_CONSTANT_SPECIAL &&
+                                 exec_special_changes((unsigned)constant->index);
+            if (changes == (changing == 1)) to[count++] = *constant;
+        }
+        if (changing) lower->function->changing_count = count;
+    }
+}
+
+void lower_function(struct lower *lower)
+{
+    const struct ptx_function *source = lower->source;
+    struct exec_function *function = lower->function;
+    if (!lower_begin(lower)) goto fail;
+    for (uint32_t k = 0; k < source->instruction_count; k++) {
+        lower->starts[k] = (uint32_t)lower->code_count;
+        follow_batch(lower, &source->instructions[k], k);
+        lower_instruction(lower, &source->instructions[k]);
+    }
+    lower->starts[source->instruction_count] = (uint32_t)lower->code_count;
+    lower_emit_plain(lower, exec_fell_off);
+    if (lower->failed) goto fail;
+
+    struct exec_inst *code =
+        exec_arena_take(lower->program->arena, lower->code_count, sizeof *code);
+    struct exec_constant *constants =
+        exec_arena_take(lower->program->arena, lower->constant_count, sizeof *constants);
+    if (!code || !constants) goto fail;
+    memcpy(code, lower->code, lower->code_count * sizeof *code);
+    copy_constants(lower, constants);
+    resolve_branches(lower, code);
+    function->code = code;
+    function->code_count = lower->code_count;
+    function->constants = constants;
+    function->constant_count = lower->constant_count;
+    function->frame_bytes = lower->frame_end;
+    goto out;
+fail:
+    lower->failed = true;
+out:
+    free(lower->code);
+    free(lower->constants);
+    free(lower->registers);
+    free(lower->written);
+    free(lower->read);
+    free(lower->symbols);
+    free(lower->starts);
+    free(lower->batch_of);
+    free(lower->labelled);
+}

@@ -1,0 +1,618 @@
+/* Loads, stores, atomics, fences and asynchronous copies: which row, which address. */
+#include "emulator/exec/lower/lower.h"
+
+#include <stdio.h>
+
+#define NO_SLOT UINT32_MAX
+
+static bool is_shared(uint8_t space)
+{
+    return space == PTX_SPACE_SHARED || space == PTX_SPACE_SHARED_CTA ||
+           space == PTX_SPACE_SHARED_CLUSTER;
+}
+
+static bool is_param(uint8_t space)
+{
+    return space == PTX_SPACE_PARAM || space == PTX_SPACE_PARAM_ENTRY ||
+           space == PTX_SPACE_PARAM_FUNC;
+}
+
+/* .param of an entry: its parameters, by name or through a register. */
+static bool entry_parameter(const struct lower *lower, const struct ptx_operand *address)
+{
+    if (!lower->source->is_entry) return false;
+    return !address->variable || lower_parameter_index(lower, address->variable) >= 0;
+}
+
+bool lower_place(struct lower *lower, const struct ptx_operand *address, uint8_t space,
+                 struct lower_place *place)
+{
+    place->offset = (uint64_t)address->offset;
+    place->global = false;
+    uint32_t width = 8;
+    uint64_t window = 0;
+    if (space == PTX_SPACE_GLOBAL || space == PTX_SPACE_CONST) {
+        place->where = "global";
+        place->global = true;
+    } else if (space == PTX_ABSENT) {
+        place->where = "generic";
+        place->global = true;
+    } else if (is_shared(space)) {
+        const bool wide = address->reg != PTX_NO_REGISTER &&
+                          lower_width(lower->source->registers[address->reg].type) == 8;
+        place->where = wide ? "shared64" : "shared";
+        width = wide ? 8 : 4;
+    } else if (space == PTX_SPACE_LOCAL) {
+        place->where = "local";
+    } else if (is_param(space)) {
+        if (!entry_parameter(lower, address)) {
+            place->where = "local";
+        } else if (address->reg == PTX_NO_REGISTER && address->variable) {
+            place->where = NULL;
+            const int32_t index = lower_parameter_index(lower, address->variable);
+            place->offset += lower->function->info.parameters[index].offset;
+            return true;
+        } else {
+            place->where = "generic";
+            window = EXEC_WINDOW_PARAM;
+        }
+    } else {
+        lower_unsupported(lower, "the device does not have this state space");
+        return false;
+    }
+    if (address->reg != PTX_NO_REGISTER) {
+        place->slot = lower_register(lower, address->reg, width);
+    } else if (address->variable || address->function) {
+        struct ptx_operand symbol = *address;
+        symbol.offset = 0;
+        place->slot = lower_symbol(lower, &symbol, width);
+        if (space == PTX_ABSENT && address->variable &&
+            address->variable->space == PTX_SPACE_SHARED)
+            window = EXEC_WINDOW_SHARED;
+        if (space == PTX_ABSENT && address->variable && address->variable->space == PTX_SPACE_LOCAL)
+            window = EXEC_WINDOW_LOCAL;
+    } else {
+        place->slot = lower_value(lower, 0, width);
+    }
+    if (place->slot == NO_SLOT) return false;
+    place->offset += window;
+    return true;
+}
+
+uint32_t lower_generic(struct lower *lower, const struct ptx_operand *address, uint8_t space)
+{
+    struct lower_place place;
+    if (!lower_place(lower, address, space, &place)) return NO_SLOT;
+    if (!place.where || !strcmp(place.where, "local")) {
+        lower_unsupported(lower, "it is for global and shared memory");
+        return NO_SLOT;
+    }
+    uint32_t slot = place.slot;
+    uint64_t offset = place.offset;
+    if (!strcmp(place.where, "shared")) {
+        struct exec_inst *inst = lower_row(lower, "widen.u32");
+        inst->a = slot;
+        slot = inst->d = lower_scratch(lower);
+        offset = (uint32_t)offset;
+    }
+    if (!strncmp(place.where, "shared", 6)) offset += EXEC_WINDOW_SHARED;
+    return offset ? lower_add64(lower, slot, offset) : slot;
+}
+
+/* ---- ld, st ------------------------------------------------------------------------------------
+ */
+
+/* The memory type of the row: sizes matter, and signs where the register is wider. */
+static const char *element(enum ptx_type type, bool signs)
+{
+    const bool is_signed = signs && ptx_type_kind(type) == PTX_KIND_SIGNED;
+    switch (ptx_type_bytes(type)) {
+    case 1:
+        return is_signed ? "s8" : "u8";
+    case 2:
+        return is_signed ? "s16" : "u16";
+    case 4:
+        return "u32";
+    case 8:
+        return "u64";
+    default:
+        return NULL;
+    }
+}
+
+/* The elements' operands: a vector's, or the one. */
+static uint32_t elements_of(const struct ptx_operand *operand, const struct ptx_operand **first)
+{
+    const bool vector = operand->kind == PTX_OPERAND_VECTOR;
+    *first = vector ? operand->elements : operand;
+    return vector ? operand->count : 1;
+}
+
+static bool looks(const struct ptx_instruction *inst)
+{
+    return inst->modifiers.semantics != PTX_ABSENT && inst->modifiers.semantics != PTX_SEM_WEAK;
+}
+
+/* One 128-bit element, or eight of 32 bits: two accesses of 16 bytes, at most. The address is kept
+ * from a load that overwrites it. */
+static void lower_wide_access(struct lower *lower, bool store)
+{
+    const struct ptx_instruction *at = lower->at;
+    const struct ptx_operand *address = &at->operands[store ? 0 : 1];
+    const struct ptx_operand *value = &at->operands[store ? 1 : 0];
+    const bool whole = at->type == PTX_B128;
+    const uint32_t parts = whole ? 2 : 4;
+    if ((whole && value->kind == PTX_OPERAND_VECTOR) ||
+        (!whole && (value->count != 8 || ptx_type_bytes(at->type) != 4))) {
+        lower_unsupported(lower, "the device moves at most 32 bytes at once");
+        return;
+    }
+    lower_guard(lower);
+    const uint32_t base = lower_generic(lower, address, at->modifiers.space);
+    if (base == NO_SLOT) return;
+    struct exec_inst *inst = lower_row(lower, "mov.b64");
+    inst->a = inst->b = base;
+    const uint32_t kept = inst->d = lower_scratch(lower);
+    inst = lower_row(lower, "aligned");
+    inst->a = kept;
+    inst->imm = whole ? 16 : 32;
+    inst->cache = (uint32_t)lower->program->cache_count++;
+    for (uint32_t k = 0; k < (whole ? 1u : 2u); k++) {
+        uint32_t slots[4] = {0, 0, 0, 0};
+        for (uint32_t j = 0; j < parts; j++) {
+            if (whole) {
+                slots[j] = value->kind == PTX_OPERAND_SINK
+                               ? lower_scratch(lower)
+                               : lower->registers[value->reg] + j * 8 * EXEC_LANES;
+                continue;
+            }
+            const struct ptx_operand *element = &value->elements[4 * k + j];
+            const bool sink = element->kind == PTX_OPERAND_SINK;
+            slots[j] = store  ? lower_source(lower, element, 4)
+                       : sink ? lower_scratch(lower)
+                              : lower->registers[element->reg];
+            if (slots[j] == NO_SLOT) return;
+        }
+        if (!looks(at))
+            lower_racecheck(lower, &(struct lower_place){"generic", kept, 16 * k, true},
+                            whole ? 8 : 4, parts, store ? EXEC_STORE : EXEC_LOAD,
+                            store ? slots : NULL);
+        else if (store)
+            lower_racecheck_order(lower);
+        const char *key = store   ? whole ? "st.generic.v2.u64" : "st.generic.v4.u32"
+                          : whole ? "ld.generic.v2.u64"
+                                  : "ld.generic.v4.u32";
+        inst = lower_row(lower, key);
+        inst->a = kept;
+        inst->imm = 16 * k;
+        inst->d = slots[0];
+        inst->b = slots[1];
+        inst->c = slots[2];
+        inst->e = slots[3];
+        inst->cache = (uint32_t)lower->program->cache_count++;
+        if (looks(at)) lower_note_look(lower, inst->cache, EXEC_LOOK_ALL);
+    }
+    if (looks(at)) lower->function->talks = lower->function->info.converses = true;
+}
+
+static void load_parameter(struct lower *lower, uint64_t offset)
+{
+    const struct ptx_instruction *at = lower->at;
+    const struct ptx_operand *d;
+    const uint32_t count = elements_of(&at->operands[0], &d);
+    const uint32_t size = ptx_type_bytes(at->type);
+    const bool is_signed = ptx_type_kind(at->type) == PTX_KIND_SIGNED;
+    if (size > 8 || offset + (uint64_t)count * size > lower->function->info.parameter_bytes) {
+        lower_unsupported(lower, "it reads past the kernel's parameters");
+        return;
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        if (d[k].kind == PTX_OPERAND_SINK) continue;
+        const uint32_t width = lower_width(lower->source->registers[d[k].reg].type);
+        const uint32_t from =
+            lower_constant(lower, EXEC_CONSTANT_PARAMETER,
+                           is_signed ? -(int32_t)size : (int32_t)size, offset + k * size, width);
+        if (lower_stands_for(lower, d[k].reg, from, width)) continue;
+        struct exec_inst *inst = lower_row(lower, width == 8 ? "mov.b64" : "mov.b32");
+        inst->a = inst->b = from;
+        inst->d = lower->registers[d[k].reg];
+    }
+}
+
+static void note_looks(struct lower *lower, uint32_t cache, const struct ptx_operand *address)
+{
+    unsigned as = looks(lower->at) ? EXEC_LOOK_ALL : 0;
+    if (lower_looks(lower, address, LOWER_ACTS_OF_BLOCKS)) as |= EXEC_LOOK_BLOCKS;
+    if (lower_looks(lower, address, LOWER_ACTS_OF_THREADS)) as |= EXEC_LOOK_THREADS;
+    lower_note_look(lower, cache, as);
+}
+
+static void lower_load(struct lower *lower)
+{
+    const struct ptx_instruction *at = lower->at;
+    const struct ptx_operand *d;
+    const uint32_t count = elements_of(&at->operands[0], &d);
+    const char *type = element(at->type, true);
+    const bool is_signed = ptx_type_kind(at->type) == PTX_KIND_SIGNED;
+    struct lower_place place;
+    char key[64];
+    if (at->type == PTX_B128 || count > 4) {
+        lower_wide_access(lower, false);
+        return;
+    }
+    if (!type) {
+        lower_unsupported(lower, "the device does not load this type");
+        return;
+    }
+    if (!lower_place(lower, &at->operands[1], at->modifiers.space, &place)) return;
+    if (!place.where) {
+        load_parameter(lower, place.offset);
+        return;
+    }
+    snprintf(key, sizeof key, count > 1 ? "ld.%s.v%u.%s" : "ld.%s%.0u.%s", place.where,
+             count > 1 ? count : 0, type);
+    uint32_t to[4] = {0, 0, 0, 0};
+    uint32_t final[4] = {0, 0, 0, 0};
+    const uint32_t natural = ptx_type_bytes(at->type) == 8 ? 8 : 4;
+    for (uint32_t k = 0; k < count; k++) {
+        lower->widen_key = NULL;
+        to[k] = lower_destination(lower, d[k].kind == PTX_OPERAND_SINK ? PTX_SINK : d[k].reg,
+                                  natural, is_signed);
+        final[k] = lower->widen_key ? lower->widen_to : to[k];
+    }
+    lower->widen_key = NULL;
+    if (!looks(at) && !lower_looks(lower, &at->operands[1], LOWER_ACTS_OF_SHARED))
+        lower_racecheck(lower, &place, ptx_type_bytes(at->type), count, EXEC_LOAD, NULL);
+    struct exec_inst *inst = lower_row(lower, key);
+    inst->a = place.slot;
+    inst->imm = place.offset;
+    inst->d = to[0];
+    inst->b = to[1];
+    inst->c = to[2];
+    inst->e = to[3];
+    if (place.global) {
+        inst->cache = (uint32_t)lower->program->cache_count++;
+        note_looks(lower, inst->cache, &at->operands[1]);
+        inst->extra = lower_waits(lower) ? "" : NULL;
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        if (final[k] == to[k]) continue;
+        inst = lower_row(lower, is_signed ? "widen.s32" : "widen.u32");
+        inst->a = to[k];
+        inst->d = final[k];
+    }
+    if (looks(at)) {
+        if (place.global) lower->function->talks = lower->function->info.converses = true;
+        if (place.global || is_shared(at->modifiers.space)) {
+            inst = lower_row(lower, natural == 8 ? "poll.b64" : "poll.b32");
+            inst->d = to[0];
+            inst->a = place.slot;
+            inst->imm = place.global;
+        }
+    }
+}
+
+static void lower_store(struct lower *lower)
+{
+    const struct ptx_instruction *at = lower->at;
+    const struct ptx_operand *s;
+    const uint32_t count = elements_of(&at->operands[1], &s);
+    const char *type = element(at->type, false);
+    struct lower_place place;
+    char key[64];
+    if (at->type == PTX_B128 || count > 4) {
+        lower_wide_access(lower, true);
+        return;
+    }
+    if (!type) {
+        lower_unsupported(lower, "the device does not store this type");
+        return;
+    }
+    if (!lower_place(lower, &at->operands[0], at->modifiers.space, &place)) return;
+    if (!place.where) {
+        lower_unsupported(lower, "a kernel's parameters are constant");
+        return;
+    }
+    uint32_t from[4] = {0, 0, 0, 0};
+    for (uint32_t k = 0; k < count; k++) {
+        from[k] = lower_source(lower, &s[k], ptx_type_bytes(at->type) == 8 ? 8 : 4);
+        if (from[k] == NO_SLOT) return;
+    }
+    snprintf(key, sizeof key, count > 1 ? "st.%s.v%u.%s" : "st.%s%.0u.%s", place.where,
+             count > 1 ? count : 0, type);
+    if (looks(at))
+        lower_racecheck_order(lower);
+    else
+        lower_racecheck(lower, &place, ptx_type_bytes(at->type), count, EXEC_STORE, from);
+    struct exec_inst *inst = lower_row(lower, key);
+    inst->a = place.slot;
+    inst->imm = place.offset;
+    inst->d = from[0];
+    inst->b = from[1];
+    inst->c = from[2];
+    inst->e = from[3];
+    if (place.global) {
+        inst->cache = (uint32_t)lower->program->cache_count++;
+        if (looks(at)) {
+            lower->function->talks = lower->function->info.converses = true;
+            lower_note_look(lower, inst->cache, EXEC_LOOK_ALL);
+        }
+    }
+}
+
+/* ---- atomics -----------------------------------------------------------------------------------
+ */
+
+/* Whether the instruction gives a result that is used. nvcc writes atom for every atomic. */
+static bool brings_news(const struct lower *lower)
+{
+    const struct ptx_operand *d = &lower->at->operands[0];
+    if (lower->at->op != PTX_OP_ATOM || d->kind == PTX_OPERAND_SINK) return false;
+    return d->kind != PTX_OPERAND_REGISTER || d->reg >= lower->source->register_count ||
+           lower->read[d->reg];
+}
+
+/* An atomic on global memory. Blocks may do it at once if nobody can tell in which order: its
+ * result is not used, and it is the only kind of its function that several do. */
+static void note_atomic(struct lower *lower, const struct exec_row *row)
+{
+    struct exec_function *function = lower->function;
+    const struct ptx_instruction *at = lower->at;
+    const bool ordered = looks(at) && at->modifiers.semantics != PTX_SEM_RELAXED;
+    if (!brings_news(lower) && !ordered && exec_atomic_commutes(row) &&
+        (!function->commutes || function->commutes == row->run))
+        function->commutes = row->run;
+    else
+        function->talks = true;
+    if (at->modifiers.operation == PTX_ATOMIC_CAS || at->modifiers.operation == PTX_ATOMIC_EXCH)
+        function->info.converses = true;
+}
+
+/* The row of an atom or red, of one element if it has several. */
+static const struct exec_row *atomic_row(const struct ptx_instruction *at)
+{
+    struct ptx_instruction plain = *at;
+    char key[64];
+    plain.op = PTX_OP_ATOM;
+    plain.modifiers.vector = plain.modifiers.hint = plain.modifiers.hint2 = PTX_ABSENT;
+    lower_key(&plain, key, sizeof key);
+    return exec_row_find(key);
+}
+
+static uint32_t atomic_where(const struct lower_place *place)
+{
+    return !strcmp(place->where, "shared")     ? EXEC_ATOMIC_SHARED
+           : !strcmp(place->where, "shared64") ? EXEC_ATOMIC_SHARED64
+           : !strcmp(place->where, "generic")  ? EXEC_ATOMIC_GENERIC
+                                               : EXEC_ATOMIC_GLOBAL;
+}
+
+/* .v2, .v4, .v8: each element is changed for itself, as PTX says. The address and the results are
+ * apart from the registers that the elements' instructions read and write. */
+static void lower_vector_atomic(struct lower *lower)
+{
+    const struct ptx_instruction *at = lower->at;
+    const bool returns = at->op == PTX_OP_ATOM;
+    const struct ptx_operand *address = &at->operands[returns];
+    const struct ptx_operand *results = returns ? &at->operands[0] : NULL;
+    const struct ptx_operand *values = address + 1;
+    const struct exec_row *row = atomic_row(at);
+    const uint32_t bytes = ptx_type_bytes(at->type);
+    struct exec_inst *inst;
+    uint32_t from[8], to[8];
+    if (!row) {
+        lower_unsupported(lower, "the device does not have this atomic operation for this type");
+        return;
+    }
+    lower_guard(lower);
+    const uint32_t base = lower_generic(lower, address, at->modifiers.space);
+    if (base == NO_SLOT) return;
+    for (uint32_t k = 0; k < values->count; k++) {
+        from[k] = lower_source(lower, &values->elements[k], 4);
+        if (from[k] == NO_SLOT) return;
+    }
+    inst = lower_row(lower, "aligned");
+    inst->a = base;
+    inst->imm = bytes * values->count;
+    inst->cache = (uint32_t)lower->program->cache_count++;
+    lower_racecheck(lower, &(struct lower_place){"generic", base, 0, true}, bytes, values->count,
+                    EXEC_ATOMIC, NULL);
+    for (uint32_t k = 0; k < values->count; k++) {
+        inst = lower_emit(lower, row->run);
+        inst->d = to[k] = lower_scratch(lower);
+        inst->a = base;
+        inst->b = from[k];
+        inst->imm = bytes * k;
+        inst->e = EXEC_ATOMIC_GENERIC;
+        inst->cache = (uint32_t)lower->program->cache_count++;
+    }
+    for (uint32_t k = 0; results && results->kind == PTX_OPERAND_VECTOR && k < values->count; k++) {
+        const struct ptx_operand *element = &results->elements[k];
+        if (element->kind == PTX_OPERAND_SINK || element->reg == PTX_SINK) continue;
+        inst = lower_row(lower, "mov.b32");
+        inst->a = inst->b = to[k];
+        inst->d = lower->registers[element->reg];
+    }
+    lower->function->talks = true;
+}
+
+/* exch and cas of 128 bits; registers and scratch slots hold the halves one behind the other. */
+static void lower_wide_atomic(struct lower *lower)
+{
+    const struct ptx_instruction *at = lower->at;
+    const bool cas = at->modifiers.operation == PTX_ATOMIC_CAS;
+    const struct ptx_operand *d = &at->operands[0];
+    lower_guard(lower);
+    const uint32_t base = lower_generic(lower, &at->operands[1], at->modifiers.space);
+    if (base == NO_SLOT) return;
+    lower_racecheck(lower, &(struct lower_place){"generic", base, 0, true}, 16, 1, EXEC_ATOMIC,
+                    NULL);
+    lower_racecheck_order(lower);
+    struct exec_inst *inst = lower_row(lower, cas ? "atom.cas.b128" : "atom.exch.b128");
+    inst->a = base;
+    inst->d = d->kind == PTX_OPERAND_SINK ? EXEC_NO_GUARD : lower->registers[d->reg];
+    inst->b = lower->registers[at->operands[2].reg];
+    if (cas) inst->c = lower->registers[at->operands[3].reg];
+    inst->cache = (uint32_t)lower->program->cache_count++;
+    lower->function->talks = lower->function->info.converses = true;
+}
+
+/* What locks and flags are made of. */
+static bool makes_order(const struct ptx_instruction *at)
+{
+    const uint8_t operation = at->modifiers.operation;
+    return operation == PTX_ATOMIC_CAS || operation == PTX_ATOMIC_EXCH ||
+           (looks(at) && at->modifiers.semantics != PTX_SEM_RELAXED);
+}
+
+static void lower_atomic(struct lower *lower)
+{
+    const struct ptx_instruction *at = lower->at;
+    const bool returns = at->op == PTX_OP_ATOM;
+    const struct ptx_operand *address = &at->operands[returns];
+    const struct ptx_operand *values = address + 1;
+    const uint32_t count = at->modifiers.operation == PTX_ATOMIC_CAS ? 2 : 1;
+    const uint32_t width = lower_width(at->type);
+    struct lower_place place;
+    const struct exec_row *row = atomic_row(at);
+    if (at->type == PTX_B128) {
+        lower_wide_atomic(lower);
+        return;
+    }
+    if (!row || !width) {
+        lower_unsupported(lower, "the device does not have this atomic operation for this type");
+        return;
+    }
+    if (!lower_place(lower, address, at->modifiers.space, &place)) return;
+    if (!place.where || !strcmp(place.where, "local")) {
+        lower_unsupported(lower, "atomic operations are for global and shared memory");
+        return;
+    }
+    uint32_t from[2] = {0, 0};
+    for (uint32_t k = 0; k < count; k++) {
+        from[k] = lower_source(lower, &values[k], width);
+        if (from[k] == NO_SLOT) return;
+    }
+    uint32_t d = lower_scratch(lower);
+    if (returns && at->operands[0].kind != PTX_OPERAND_SINK)
+        d = lower_destination(lower, at->operands[0].reg, width, false);
+    if (makes_order(at)) lower_racecheck_order(lower);
+    lower_racecheck(lower, &place, ptx_type_bytes(at->type), 1, EXEC_ATOMIC, NULL);
+    struct exec_inst *inst = lower_emit(lower, row->run);
+    inst->d = d;
+    inst->a = place.slot;
+    inst->b = from[0];
+    inst->c = from[1];
+    inst->imm = place.offset;
+    inst->e = atomic_where(&place);
+    inst->cache = (uint32_t)lower->program->cache_count++;
+    if (place.global) note_atomic(lower, row);
+    if (brings_news(lower)) {
+        inst = lower_row(lower, width == 8 ? "poll.b64" : "poll.b32");
+        inst->d = d;
+    }
+}
+
+/* ---- asynchronous copies, fences
+ * ----------------------------------------------------------------- */
+
+/* cp.async copies when it is issued: the latest moment is at the wait, the earliest now, and both
+ * are allowed. With a source size (or "ignore" predicate) the rest of the destination is zero. */
+static void lower_copy(struct lower *lower)
+{
+    const struct ptx_instruction *at = lower->at;
+    struct lower_place to, from;
+    const uint64_t size = at->operands[2].bits;
+    if (at->operand_count > 3 && at->operands[3].kind != PTX_OPERAND_IMMEDIATE &&
+        !(at->operands[3].kind == PTX_OPERAND_REGISTER)) {
+        lower_unsupported(lower, "the device copies whole elements only");
+        return;
+    }
+    if (at->operands[2].kind != PTX_OPERAND_IMMEDIATE || (size != 4 && size != 8 && size != 16)) {
+        lower_unsupported(lower, "its size must be 4, 8 or 16");
+        return;
+    }
+    if (!lower_place(lower, &at->operands[0], PTX_SPACE_SHARED, &to) ||
+        !lower_place(lower, &at->operands[1], PTX_SPACE_GLOBAL, &from))
+        return;
+    const uint32_t all = lower_value(lower, size, 4);
+    uint32_t kept = all;
+    const struct ptx_operand *fourth = at->operand_count > 3 ? &at->operands[3] : NULL;
+    const bool ignores = fourth && fourth->kind == PTX_OPERAND_REGISTER &&
+                         lower->source->registers[fourth->reg].type == PTX_PRED;
+    if (fourth) kept = lower_source(lower, fourth, ignores ? LOWER_MASK : 4);
+    if (kept == NO_SLOT) return;
+    if (ignores) { /* the source where the predicate is true */
+        const uint32_t none = lower_value(lower, 0, 4);
+        struct exec_inst *select = lower_row(lower, "selp.b32");
+        select->a = none;
+        select->b = all;
+        select->c = kept;
+        kept = select->d = lower_scratch(lower);
+    }
+    char key[48];
+    snprintf(key, sizeof key, "cp.async.%s.%u", to.where, (unsigned)size);
+    lower_racecheck_copy(lower, &to, (uint32_t)size);
+    struct exec_inst *inst = lower_row(lower, key);
+    inst->a = from.slot;
+    inst->imm = from.offset;
+    inst->d = to.slot;
+    inst->b = kept;
+    inst->c = (uint32_t)to.offset;
+    inst->cache = (uint32_t)lower->program->cache_count++;
+}
+
+static void lower_fence(struct lower *lower)
+{
+    const uint8_t scope = lower->at->modifiers.scope;
+    /* Each warp instruction is done before the next one starts, so there is nothing to wait for;
+     * a fence beyond the block says that blocks talk to each other. */
+    if (scope != PTX_SCOPE_CTA) lower->function->talks = lower->function->fences = true;
+    lower_racecheck_order(lower);
+    lower_row(lower, "nop");
+}
+
+bool lower_memory(struct lower *lower)
+{
+    switch (lower->at->op) {
+    case PTX_OP_LD:
+    case PTX_OP_LDU:
+        lower_load(lower);
+        return true;
+    case PTX_OP_ST:
+        lower_store(lower);
+        return true;
+    case PTX_OP_ATOM:
+    case PTX_OP_RED:
+        if (lower->at->modifiers.vector)
+            lower_vector_atomic(lower);
+        else
+            lower_atomic(lower);
+        return true;
+    case PTX_OP_CP_ASYNC:
+        lower_copy(lower);
+        return true;
+    case PTX_OP_FENCE:
+    case PTX_OP_MEMBAR:
+        lower_fence(lower);
+        return true;
+    case PTX_OP_CP_ASYNC_COMMIT:
+    case PTX_OP_CP_ASYNC_WAIT:
+    case PTX_OP_CP_ASYNC_WAIT_ALL:
+        lower_racecheck_groups(lower);
+        lower_row(lower, "nop");
+        return true;
+    case PTX_OP_PREFETCH:
+    case PTX_OP_PREFETCHU:
+    case PTX_OP_APPLYPRIORITY:
+    case PTX_OP_DISCARD:
+    case PTX_OP_FENCE_PROXY:
+    case PTX_OP_FENCE_MBARRIER_INIT:
+    case PTX_OP_GRIDDEPCONTROL:
+    case PTX_OP_PMEVENT:
+        lower_row(lower, "nop");
+        return true;
+    default:
+        return false;
+    }
+}

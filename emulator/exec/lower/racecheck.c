@@ -1,0 +1,150 @@
+/* What lowering adds to a program that is to be watched: see check/shadow.h and
+ * check/grid_shadow.h. */
+#include "emulator/exec/check/async.h"
+#include "emulator/exec/check/shadow.h"
+#include "emulator/exec/lower/lower.h"
+
+#include <stdlib.h>
+
+static bool is_place(const struct lower_place *place, const char *where)
+{
+    return place->where && !strcmp(place->where, where);
+}
+
+/* The access as row "watch" has it; NULL: it cannot be of shared memory, or nobody watches. */
+static struct exec_inst *watch(struct lower *lower, const struct lower_place *place,
+                               uint32_t element, uint32_t count, enum exec_access access)
+{
+    const bool generic = is_place(place, "generic"), wide = generic || is_place(place, "shared64");
+    if (!lower->program->watched || (!wide && !is_place(place, "shared"))) return NULL;
+    struct exec_inst *inst = lower_emit_aside(lower, exec_row_find("watch")->run);
+    inst->a = place->slot;
+    inst->imm = place->offset;
+    inst->cache = element | count << EXEC_WATCH_COUNT_SHIFT |
+                  (uint32_t)access << EXEC_WATCH_ACCESS_SHIFT | (wide ? EXEC_WATCH_WIDE : 0u) |
+                  (generic ? EXEC_WATCH_GENERIC : 0u);
+    return inst;
+}
+
+void lower_racecheck(struct lower *lower, const struct lower_place *place, uint32_t element,
+                     uint32_t count, enum exec_access access, const uint32_t slots[4])
+{
+    struct exec_inst *inst = watch(lower, place, element, count, access);
+    if (!inst || !slots) return;
+    inst->cache |= EXEC_WATCH_VALUES;
+    inst->d = slots[0];
+    inst->b = slots[1];
+    inst->c = slots[2];
+    inst->e = slots[3];
+}
+
+void lower_racecheck_copy(struct lower *lower, const struct lower_place *place, uint32_t bytes)
+{
+    struct exec_inst *inst = watch(lower, place, bytes, 1, EXEC_STORE);
+    if (inst) inst->cache |= EXEC_WATCH_COPY;
+}
+
+void lower_racecheck_groups(struct lower *lower)
+{
+    const struct ptx_instruction *at = lower->at;
+    if (!lower->program->watched) return;
+    struct exec_inst *inst = lower_emit_aside(
+        lower, at->op == PTX_OP_CP_ASYNC_COMMIT ? exec_async_commit : exec_async_wait);
+    inst->imm = at->op == PTX_OP_CP_ASYNC_WAIT ? at->operands[0].bits : EXEC_ASYNC_ALL;
+}
+
+void lower_racecheck_order(struct lower *lower)
+{
+    if (lower->program->watched) lower_emit_aside(lower, exec_racecheck_order);
+}
+
+/* ---- a look before the act ------------------------------------------------------------------ */
+
+/* Registers that are written once, with the address of a variable. */
+static bool find_symbols(struct lower *lower)
+{
+    const struct ptx_function *source = lower->source;
+    lower->symbols = calloc(source->register_count + 1u, sizeof *lower->symbols);
+    if (!lower->symbols) {
+        lower->failed = true;
+        return false;
+    }
+    for (uint32_t k = 0; k < source->instruction_count; k++) {
+        const struct ptx_instruction *inst = &source->instructions[k];
+        const struct ptx_operand *operands = inst->operands;
+        if (inst->op == PTX_OP_MOV && operands[0].kind == PTX_OPERAND_REGISTER &&
+            operands[1].kind == PTX_OPERAND_SYMBOL && operands[1].variable &&
+            lower->written[operands[0].reg] == LOWER_ONCE)
+            lower->symbols[operands[0].reg] = &operands[1];
+    }
+    return true;
+}
+
+struct address {
+    uint32_t reg;
+    const struct ptx_variable *variable;
+    int64_t offset;
+};
+
+static struct address address_of(const struct lower *lower, const struct ptx_operand *operand)
+{
+    const struct ptx_operand *symbol =
+        operand->reg == PTX_NO_REGISTER ? NULL : lower->symbols[operand->reg];
+    if (!symbol) return (struct address){operand->reg, operand->variable, operand->offset};
+    return (struct address){PTX_NO_REGISTER, symbol->variable, symbol->offset + operand->offset};
+}
+
+static bool same_address(const struct lower *lower, const struct address *a,
+                         const struct ptx_operand *operand)
+{
+    if (operand->kind != PTX_OPERAND_ADDRESS) return false;
+    const struct address b = address_of(lower, operand);
+    return a->reg == b.reg && a->variable == b.variable && a->offset == b.offset;
+}
+
+static bool orders_block(enum ptx_opcode op)
+{
+    return op == PTX_OP_BAR_SYNC || op == PTX_OP_BARRIER_SYNC || op == PTX_OP_BAR_RED ||
+           op == PTX_OP_BARRIER_RED;
+}
+
+bool lower_looks(struct lower *lower, const struct ptx_operand *operand, enum lower_acts acts)
+{
+    const struct ptx_function *source = lower->source;
+    if (!lower->program->watched || operand->kind != PTX_OPERAND_ADDRESS ||
+        (operand->reg != PTX_NO_REGISTER && lower->written[operand->reg] != LOWER_ONCE))
+        return false;
+    if (!lower->symbols && !find_symbols(lower)) return false;
+    const struct address address = address_of(lower, operand);
+    for (uint32_t k = (uint32_t)(lower->at - source->instructions) + 1;
+         k < source->instruction_count; k++) {
+        const struct ptx_instruction *later = &source->instructions[k];
+        if (acts & LOWER_ACTS_AT_ONCE && orders_block(later->op)) return false;
+        if (later->op == PTX_OP_ST && acts & LOWER_ACTS_STORES &&
+            same_address(lower, &address, &later->operands[0]))
+            return true;
+        if (later->op == PTX_OP_RED && same_address(lower, &address, &later->operands[0]))
+            return true;
+        if (later->op == PTX_OP_ATOM && same_address(lower, &address, &later->operands[1]))
+            return true;
+    }
+    return false;
+}
+
+void lower_note_look(struct lower *lower, uint32_t cache, unsigned looks_as)
+{
+    struct exec_program *program = lower->program;
+    if (!program->watched || !looks_as) return;
+    if (cache >= program->looks_room) {
+        const size_t room = 2 * (size_t)cache + 256;
+        uint8_t *looks = realloc(program->looks, room);
+        if (!looks) {
+            lower->failed = true;
+            return;
+        }
+        memset(looks + program->looks_room, 0, room - program->looks_room);
+        program->looks = looks;
+        program->looks_room = room;
+    }
+    program->looks[cache] |= (uint8_t)looks_as;
+}

@@ -1,0 +1,383 @@
+/* Which registers share a slot, and which need none.
+ *
+ * PTX has a register for every value; a warp's registers would not stay in the host's cache. Two
+ * registers of one kind share a slot when no instruction lies inside both of their lifetimes, found
+ * by the usual backward data flow over the function's basic blocks. Lanes cannot disturb each other
+ * by it: whatever the fragments of a warp do meanwhile, a lane's part of a slot is only touched by
+ * that lane's instructions. A guarded write does not end a lifetime: lanes without the guard keep
+ * the old value.
+ *
+ * Integers and floats do not share, so that lanes that only go along in a vector instruction hold
+ * no integers that read as subnormal floats, which are slow.
+ */
+#include "emulator/exec/lower/lower.h"
+
+#include <stdlib.h>
+
+typedef uint64_t word;
+enum { WORD_BITS = 64 };
+
+/* A basic block and the registers live at its ends. */
+struct block {
+    uint32_t first, end; /* PTX instructions [first, end) */
+    word *uses, *defines, *live_in, *live_out;
+};
+
+struct life {
+    uint32_t first, last; /* in half steps: 2 i reads of instruction i, 2 i + 1 its writes */
+    uint32_t reg;
+};
+
+struct flow {
+    struct lower *lower;
+    struct block *blocks;
+    uint32_t block_count;
+    uint32_t *block_of; /* by instruction; one more for the end */
+    uint32_t words;     /* per set of registers */
+    word *sets;
+    struct life *lives;
+};
+
+/* ---- which registers an instruction reads and writes --------------------------------------------
+ */
+
+static bool writes_first_operand(const struct ptx_instruction *inst)
+{
+    static const char *const shapes[] = {
+        [PTX_OP_UNKNOWN] = "-",
+#define PTX_OPCODE(symbol, text, shape, types, types2, fields, support, meaning)                   \
+    [PTX_OP_##symbol] = shape,
+#include "emulator/ptx/opcodes.def"
+#undef PTX_OPCODE
+    };
+    const char first = shapes[inst->op][0];
+    return first == 'D' || first == 'P' || first == 'W';
+}
+
+typedef void see_register(struct flow *flow, uint32_t index, uint32_t reg, bool writes);
+
+static void see(struct flow *flow, uint32_t index, uint32_t reg, bool writes, see_register *visit)
+{
+    if (reg < flow->lower->source->register_count) visit(flow, index, reg, writes);
+}
+
+static void see_operand(struct flow *flow, uint32_t index, const struct ptx_operand *operand,
+                        bool writes, see_register *visit)
+{
+    switch (operand->kind) {
+    case PTX_OPERAND_REGISTER:
+    case PTX_OPERAND_ADDRESS:
+        see(flow, index, operand->reg, writes, visit);
+        break;
+    case PTX_OPERAND_PAIR:
+        see(flow, index, operand->reg, writes, visit);
+        see(flow, index, operand->second, writes, visit);
+        break;
+    case PTX_OPERAND_VECTOR:
+    case PTX_OPERAND_IMAGE:
+        for (uint32_t k = 0; k < operand->count; k++)
+            see_operand(flow, index, &operand->elements[k], writes, visit);
+        see(flow, index, operand->second, writes, visit);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Reads first, then writes. */
+static void see_instruction(struct flow *flow, uint32_t index, see_register *visit)
+{
+    const struct ptx_instruction *inst = &flow->lower->source->instructions[index];
+    const bool writes = writes_first_operand(inst);
+    see(flow, index, inst->guard, false, visit);
+    for (uint32_t k = writes; k < inst->operand_count; k++)
+        see_operand(flow, index, &inst->operands[k], false, visit);
+    if (inst->call) {
+        see(flow, index, inst->call->reg, false, visit);
+        for (uint32_t k = 0; k < inst->call->argument_count; k++)
+            see_operand(flow, index, &inst->call->arguments[k], false, visit);
+        for (uint32_t k = 0; k < inst->call->result_count; k++)
+            see_operand(flow, index, &inst->call->results[k], true, visit);
+    }
+    if (writes && inst->operand_count) see_operand(flow, index, &inst->operands[0], true, visit);
+}
+
+/* ---- blocks
+ * -------------------------------------------------------------------------------------- */
+
+static bool ends_block(const struct ptx_instruction *inst)
+{
+    return inst->op == PTX_OP_BRA || inst->op == PTX_OP_BRX_IDX || inst->op == PTX_OP_RET ||
+           inst->op == PTX_OP_EXIT;
+}
+
+static bool make_blocks(struct flow *flow)
+{
+    const struct ptx_function *source = flow->lower->source;
+    const uint32_t count = source->instruction_count;
+    bool *starts = calloc(count + 1u, sizeof *starts);
+    flow->block_of = calloc(count + 1u, sizeof *flow->block_of);
+    if (!starts || !flow->block_of) {
+        free(starts);
+        return false;
+    }
+    starts[0] = true;
+    for (uint32_t k = 0; k < source->label_count; k++) starts[source->labels[k].target] = true;
+    for (uint32_t k = 0; k < count; k++)
+        if (ends_block(&source->instructions[k])) starts[k + 1] = true;
+    for (uint32_t k = 0; k < count; k++) flow->block_count += starts[k];
+    flow->blocks = calloc(flow->block_count + 1u, sizeof *flow->blocks);
+    if (flow->blocks) {
+        uint32_t block = UINT32_MAX;
+        for (uint32_t k = 0; k < count; k++) {
+            if (starts[k]) flow->blocks[++block].first = k;
+            flow->blocks[block].end = k + 1;
+            flow->block_of[k] = block;
+        }
+        flow->block_of[count] = UINT32_MAX;
+    }
+    free(starts);
+    return flow->blocks != NULL;
+}
+
+static bool has(const word *set, uint32_t reg)
+{
+    return set[reg / WORD_BITS] >> reg % WORD_BITS & 1;
+}
+
+static void put(word *set, uint32_t reg)
+{
+    set[reg / WORD_BITS] |= (word)1 << reg % WORD_BITS;
+}
+
+static void note_block(struct flow *flow, uint32_t index, uint32_t reg, bool writes)
+{
+    struct block *block = &flow->blocks[flow->block_of[index]];
+    const bool guarded = flow->lower->source->instructions[index].guard != PTX_NO_REGISTER;
+    if (!writes || guarded) {
+        if (!has(block->defines, reg)) put(block->uses, reg);
+    } else if (!has(block->uses, reg)) {
+        put(block->defines, reg);
+    }
+}
+
+/* live_out |= live_in of the block where `target` starts. */
+static bool flow_from(struct flow *flow, struct block *block, uint32_t target)
+{
+    const uint32_t index = flow->block_of[target];
+    bool changed = false;
+    if (index == UINT32_MAX) return false;
+    for (uint32_t w = 0; w < flow->words; w++) {
+        const word more = flow->blocks[index].live_in[w] & ~block->live_out[w];
+        block->live_out[w] |= more;
+        changed |= more != 0;
+    }
+    return changed;
+}
+
+static bool flow_block(struct flow *flow, struct block *block)
+{
+    const struct ptx_function *source = flow->lower->source;
+    const struct ptx_instruction *last = &source->instructions[block->end - 1];
+    bool changed = false;
+    if (!ends_block(last) || last->guard != PTX_NO_REGISTER)
+        changed |= flow_from(flow, block, block->end);
+    if (last->op == PTX_OP_BRA) changed |= flow_from(flow, block, last->operands[0].target);
+    if (last->op == PTX_OP_BRX_IDX) {
+        const struct ptx_table *table = &source->tables[last->operands[1].target];
+        for (uint32_t k = 0; k < table->count; k++)
+            changed |= flow_from(flow, block, table->labels[k].target);
+    }
+    for (uint32_t w = 0; w < flow->words; w++)
+        block->live_in[w] = block->uses[w] | (block->live_out[w] & ~block->defines[w]);
+    return changed;
+}
+
+static bool find_live(struct flow *flow)
+{
+    const size_t words = (flow->lower->source->register_count + WORD_BITS) / WORD_BITS;
+    flow->words = (uint32_t)words;
+    flow->sets = calloc(4 * words * (flow->block_count + 1u), sizeof *flow->sets);
+    if (!flow->sets) return false;
+    for (uint32_t k = 0; k < flow->block_count; k++) {
+        word *sets = flow->sets + 4 * words * k;
+        flow->blocks[k].uses = sets;
+        flow->blocks[k].defines = sets + words;
+        flow->blocks[k].live_in = sets + 2 * words;
+        flow->blocks[k].live_out = sets + 3 * words;
+    }
+    for (uint32_t k = 0; k < flow->lower->source->instruction_count; k++)
+        see_instruction(flow, k, note_block);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t k = flow->block_count; k-- > 0;)
+            changed |= flow_block(flow, &flow->blocks[k]);
+    }
+    return true;
+}
+
+/* ---- lifetimes
+ * ----------------------------------------------------------------------------------- */
+
+static void extend(struct life *life, uint32_t moment)
+{
+    if (moment < life->first) life->first = moment;
+    if (moment > life->last) life->last = moment;
+}
+
+static void note_life(struct flow *flow, uint32_t index, uint32_t reg, bool writes)
+{
+    extend(&flow->lives[reg], 2 * index + writes);
+}
+
+static bool find_lives(struct flow *flow)
+{
+    const uint32_t registers = flow->lower->source->register_count;
+    flow->lives = calloc(registers + 1u, sizeof *flow->lives);
+    if (!flow->lives) return false;
+    for (uint32_t r = 0; r < registers; r++)
+        flow->lives[r] = (struct life){.first = UINT32_MAX, .last = 0, .reg = r};
+    for (uint32_t k = 0; k < flow->lower->source->instruction_count; k++)
+        see_instruction(flow, k, note_life);
+    for (uint32_t k = 0; k < flow->block_count; k++) {
+        const struct block *block = &flow->blocks[k];
+        for (uint32_t r = 0; r < registers; r++) {
+            if (has(block->live_in, r)) extend(&flow->lives[r], 2 * block->first);
+            if (has(block->live_out, r)) extend(&flow->lives[r], 2 * (block->end - 1) + 1);
+        }
+    }
+    return true;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct life *one = a, *other = b;
+    if (one->first != other->first) return one->first < other->first ? -1 : 1;
+    return one->reg < other->reg ? -1 : 1;
+}
+
+/* ---- slots
+ * --------------------------------------------------------------------------------------- */
+
+/* The kinds of registers that share among themselves, in the order of their slots: wide ones first,
+ * so that each slot is aligned to its size. */
+enum kind { QUAD, WIDE_FLOAT, WIDE, FLOAT, NARROW, MASK, KINDS };
+static const uint32_t kind_bytes[KINDS] = {16 * EXEC_LANES, 8 * EXEC_LANES, 8 * EXEC_LANES,
+                                           4 * EXEC_LANES,  4 * EXEC_LANES, 4};
+
+static enum kind kind_of(enum ptx_type type)
+{
+    const bool is_float = ptx_type_kind(type) == PTX_KIND_FLOAT;
+    if (type == PTX_B128) return QUAD;
+    switch (lower_width(type)) {
+    case 8:
+        return is_float ? WIDE_FLOAT : WIDE;
+    case LOWER_MASK:
+        return MASK;
+    default:
+        return is_float && ptx_type_bits(type) == 32 ? FLOAT : NARROW;
+    }
+}
+
+/* What a compiler would need: a register per 4 bytes of a slot, and not those of predicates. */
+static uint32_t estimate(const struct ptx_function *source, const uint32_t count[KINDS])
+{
+    uint32_t words = 0;
+    for (int k = 0; k < KINDS; k++)
+        if (k != MASK) words += count[k] * (kind_bytes[k] / (4 * EXEC_LANES));
+    if (source->max_registers && words > source->max_registers) words = source->max_registers;
+    return words < 16 ? 16 : words > 255 ? 255 : words;
+}
+
+/* Gives each register, in the order in which lifetimes begin, the first slot of its kind that is
+ * free by then. registers[] receives slot numbers, which become offsets when all are known. */
+static bool share_slots(struct flow *flow, uint32_t *offset)
+{
+    const struct ptx_function *source = flow->lower->source;
+    const uint32_t registers = source->register_count;
+    uint32_t *busy[KINDS] = {NULL}; /* until when each slot is */
+    uint32_t count[KINDS] = {0};
+    bool fine = true;
+    for (int k = 0; k < KINDS; k++) {
+        busy[k] = calloc(registers + 1u, sizeof *busy[k]);
+        fine = fine && busy[k];
+    }
+    if (fine) {
+        qsort(flow->lives, registers, sizeof *flow->lives, by_start);
+        for (uint32_t r = 0; r < registers; r++) {
+            const struct life *life = &flow->lives[r];
+            const enum kind kind = kind_of(source->registers[life->reg].type);
+            uint32_t slot = 0;
+            while (slot < count[kind] && busy[kind][slot] >= life->first) slot++;
+            if (slot == count[kind]) count[kind]++;
+            busy[kind][slot] = life->last;
+            flow->lower->registers[life->reg] = slot;
+        }
+        flow->lower->function->info.registers = estimate(source, count);
+        uint32_t first[KINDS];
+        for (int k = 0; k < KINDS; k++) {
+            first[k] = *offset;
+            *offset += count[k] * kind_bytes[k];
+        }
+        for (uint32_t r = 0; r < registers; r++) {
+            const enum kind kind = kind_of(source->registers[r].type);
+            flow->lower->registers[r] = first[kind] + flow->lower->registers[r] * kind_bytes[kind];
+        }
+    }
+    for (int k = 0; k < KINDS; k++) free(busy[k]);
+    return fine;
+}
+
+/* Registers that may be read before they are written: their slots are poisoned in every block, so
+ * that such a program does the same whatever ran before. */
+static bool list_poisoned(struct flow *flow)
+{
+    const struct ptx_function *source = flow->lower->source;
+    struct exec_function *function = flow->lower->function;
+    uint32_t count = 0;
+    for (uint32_t r = 0; flow->block_count && r < source->register_count; r++)
+        count += has(flow->blocks[0].live_in, r);
+    function->poisoned =
+        exec_arena_take(flow->lower->program->arena, count, sizeof *function->poisoned);
+    if (!function->poisoned) return false;
+    for (uint32_t r = 0; count && r < source->register_count; r++)
+        if (has(flow->blocks[0].live_in, r))
+            function->poisoned[function->poisoned_count++] =
+                (struct exec_formal){.offset = flow->lower->registers[r],
+                                     .size = kind_bytes[kind_of(source->registers[r].type)]};
+    return true;
+}
+
+/* ---- registers that are constants
+ * ------------------------------------------------------------------ */
+
+static void note_writes(struct flow *flow, uint32_t index, uint32_t reg, bool writes)
+{
+    uint8_t *state = &flow->lower->written[reg];
+    const bool guarded = flow->lower->source->instructions[index].guard != PTX_NO_REGISTER;
+    if (!writes) {
+        flow->lower->read[reg] = true;
+        if (*state == LOWER_UNSEEN) *state = LOWER_MANY;
+    } else {
+        *state = *state == LOWER_UNSEEN && !guarded ? LOWER_ONCE : LOWER_MANY;
+    }
+}
+
+bool lower_registers(struct lower *lower, uint32_t *end)
+{
+    struct flow flow = {.lower = lower};
+    const uint32_t registers = lower->source->register_count;
+    lower->registers = calloc(registers + 1u, sizeof *lower->registers);
+    lower->written = calloc(registers + 1u, sizeof *lower->written);
+    lower->read = calloc(registers + 1u, sizeof *lower->read);
+    bool fine = lower->registers && lower->written && lower->read && make_blocks(&flow) &&
+                find_live(&flow) && find_lives(&flow) && share_slots(&flow, end) &&
+                list_poisoned(&flow);
+    for (uint32_t k = 0; fine && k < lower->source->instruction_count; k++)
+        see_instruction(&flow, k, note_writes);
+    free(flow.blocks);
+    free(flow.block_of);
+    free(flow.sets);
+    free(flow.lives);
+    return fine;
+}

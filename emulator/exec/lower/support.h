@@ -1,0 +1,33 @@
+/* exec_support: what of PTX the device executes, answered by the rows that it is made of: which
+ * opcodes, in which forms, and what of a program would stop a launch. It runs nothing.
+ *
+ * An opcode whose row in ptx/opcodes.def is supported executes in the forms that nvcc gives it; a
+ * form that it does not have names itself when it is reached. Source: PTX ISA 9.0.
+ */
+#ifndef OVERLAP_EXEC_LOWER_SUPPORT_H
+#define OVERLAP_EXEC_LOWER_SUPPORT_H
+
+#include "emulator/exec/exec.h"
+
+struct exec_support {
+    const char *name;    /* "cvt", "bar.sync" */
+    const char *meaning; /* one line */
+    bool supported;
+};
+
+/* The opcodes of PTX, in the order of their rows. */
+size_t exec_support_count(void);
+struct exec_support exec_support_at(size_t index);
+
+/* Calls `visit` with each form of opcode `index` that has a row of its own, as the executor knows
+ * it ("add.rn.ftz.f32"): opcode, the modifiers that change what is computed, types. Opcodes whose
+ * forms are not computed in rows (branches, mov of vectors) have none. */
+void exec_support_forms(size_t index, void (*visit)(void *user, const char *form), void *user);
+
+/* Calls `visit` (which may be NULL) for each instruction of `program` that would stop the launch
+ * which reaches it, with the sentence that it would give; returns how many there are. */
+size_t exec_support_missing(const struct exec_program *program,
+                            void (*visit)(void *user, const char *function, const char *sentence),
+                            void *user);
+
+#endif

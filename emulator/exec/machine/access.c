@@ -1,0 +1,132 @@
+/* From the address that a lane uses to the bytes behind it, for accesses that the fast path of
+ * ops/memory.c does not settle. */
+#include "emulator/exec/check/block_shadow.h"
+#include "emulator/exec/check/grid_shadow.h"
+
+#include <stddef.h>
+
+/* The bytes that a window's address means for `lane`, and how many follow. */
+static unsigned char *window_bytes(struct exec_warp *warp, unsigned lane, uint64_t address,
+                                   bool store, uint64_t *left)
+{
+    const uint64_t offset = address & ~EXEC_WINDOW_MASK;
+    unsigned char *base;
+    uint64_t size;
+    switch (address & EXEC_WINDOW_MASK) {
+    case EXEC_WINDOW_SHARED:
+        base = warp->block->shared;
+        size = warp->worker->shared_bytes;
+        break;
+    case EXEC_WINDOW_LOCAL:
+        base = warp->local + lane * warp->local_stride;
+        size = warp->local_stride;
+        break;
+    case EXEC_WINDOW_PARAM:
+        /* Only ever read: a store is refused here. */
+        base = (unsigned char *)(uintptr_t)warp->worker->launch->parameters;
+        size = store ? 0 : warp->worker->function->info.parameter_bytes;
+        break;
+    case EXEC_WINDOW_GRID:
+        base = warp->worker->grid_workspace;
+        size = warp->worker->launch->cooperative ? EXEC_GRID_WORKSPACE : 0;
+        break;
+    default:
+        return NULL;
+    }
+    if (offset >= size) return NULL;
+    *left = size - offset;
+    return base + offset;
+}
+
+void exec_cache_flush(const struct exec_worker *worker, const struct exec_region_cache *cache)
+{
+    if (!cache->marks || cache->touched >= cache->untouched) return;
+    exec_footprint_add_site(worker->launch->footprint,
+                            &(struct exec_footprint_site){.region = cache->region,
+                                                          .access = cache->access,
+                                                          .first = cache->touched,
+                                                          .end = cache->untouched,
+                                                          .file = cache->position->file,
+                                                          .line = cache->position->line,
+                                                          .widest = cache->widest});
+}
+
+/* What the instruction touches from now on. */
+static void cache_fill(struct exec_warp *warp, const struct exec_inst *inst,
+                       const struct memory_region *region, enum exec_access access, uint32_t bytes)
+{
+    struct exec_worker *worker = warp->worker;
+    struct exec_region_cache *cache = &worker->caches[inst->cache];
+    struct exec_footprint *footprint = worker->launch->footprint;
+    if (footprint) exec_cache_flush(worker, cache);
+    *cache = (struct exec_region_cache){
+        .low = region->address,
+        .size = region->size,
+        .delta = (uint64_t)(uintptr_t)region->bytes - region->address,
+        .read_only = region->read_only,
+        .access = access,
+        .marks = footprint ? exec_footprint_bits(footprint, region, access) : NULL,
+        .touched = UINT64_MAX,
+        .widest = bytes,
+        .region = region,
+        .position = &worker->function->program->positions[inst->position],
+    };
+    const struct exec_program *program = worker->function->program;
+    const unsigned looks = inst->cache < program->looks_room ? program->looks[inst->cache] : 0;
+    if (!cache->marks || looks == EXEC_LOOK_ALL) return;
+    const bool judges_blocks = exec_grid_shadow_judges(worker, region);
+    const bool between_blocks = judges_blocks && !(looks & EXEC_LOOK_BLOCKS);
+    const bool between_threads =
+        exec_block_shadow_judges(worker, region) && !(looks & EXEC_LOOK_THREADS);
+    if (!between_blocks && !between_threads) return;
+    cache->owners = exec_footprint_owners(footprint, region, judges_blocks);
+    cache->between_blocks = cache->owners && between_blocks;
+    cache->between_threads = cache->owners && between_threads;
+}
+
+unsigned char *exec_resolve(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
+                            uint64_t address, uint32_t size, enum exec_access access, bool generic)
+{
+    const bool store = access != EXEC_LOAD;
+    if (!(address & (size - 1))) {
+        if ((address >> 56) == 1) {
+            uint64_t left;
+            unsigned char *bytes = generic ? window_bytes(warp, lane, address, store, &left) : NULL;
+            if (bytes && left >= size) return bytes;
+        } else {
+            const struct memory_region *region = memory_find(address);
+            if (region && region->size - (address - region->address) >= size &&
+                !(store && region->read_only)) {
+                struct exec_region_cache *cache = &warp->worker->caches[inst->cache];
+                if (cache->region != region || cache->access != access)
+                    cache_fill(warp, inst, region, access, size);
+                exec_mark(cache, address, size);
+                if (exec_grid_shadow_wanted(cache))
+                    exec_grid_shadow_touch(warp, inst, cache, lane, address, size);
+                if (access != EXEC_STORE && exec_block_shadow_wanted(cache))
+                    exec_block_shadow_lane(warp, inst, cache, lane, address, size);
+                return region->bytes + (address - region->address);
+            }
+        }
+    }
+    exec_stop_access(warp, inst, lane, address, size, store, generic);
+    return NULL;
+}
+
+const unsigned char *exec_peek(struct exec_warp *warp, unsigned lane, uint64_t address,
+                               size_t *size)
+{
+    uint64_t left = 0;
+    const unsigned char *bytes = NULL;
+    if ((address >> 56) == 1) {
+        bytes = window_bytes(warp, lane, address, false, &left);
+    } else {
+        const struct memory_region *region = memory_find(address);
+        if (region) {
+            bytes = region->bytes + (address - region->address);
+            left = region->size - (address - region->address);
+        }
+    }
+    *size = bytes ? left : 0;
+    return bytes;
+}

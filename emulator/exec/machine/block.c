@@ -1,0 +1,187 @@
+/* One resident block: its warps, their memory, and turns for each of them. */
+#include "emulator/exec/check/async.h"
+#include "emulator/exec/check/block_shadow.h"
+#include "emulator/exec/check/shadow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Uninitialised shared and local memory holds this, never zero. */
+enum { POISON = 0xa5 };
+
+/* A warp's turn, in instructions, while others of the block want theirs. */
+enum { WARP_SLICE = 1 << 16 };
+
+struct exec_block *exec_block_create(struct exec_worker *worker)
+{
+    const uint32_t *size = worker->launch->block;
+    const uint32_t threads = size[0] * size[1] * size[2];
+    const uint32_t warps = (threads + EXEC_LANES - 1) / EXEC_LANES;
+    struct exec_block *block = calloc(1, sizeof *block);
+    if (!block) return NULL;
+    block->worker = worker;
+    block->warp_count = warps;
+    block->warps = calloc(warps, sizeof *block->warps);
+    block->shared = aligned_alloc(64, (worker->shared_bytes + 127) / 64 * (size_t)64);
+    if (!block->warps || !block->shared) goto fail;
+    if (worker->launch->watch && worker->function->program->watched && worker->shared_bytes) {
+        block->shadow = exec_shadow_create(worker->shared_bytes);
+        if (!block->shadow || !exec_shadow_tells(block->shadow, 4)) goto fail;
+    }
+    for (uint32_t k = 0; k < warps; k++) {
+        struct exec_warp *warp = &block->warps[k];
+        const uint32_t lanes = threads - k * EXEC_LANES;
+        warp->block = block;
+        warp->worker = worker;
+        warp->index = k;
+        warp->existing = lanes >= EXEC_LANES ? EXEC_ALL : (1u << lanes) - 1;
+        warp->local_stride = worker->local_stride;
+        warp->stack_moved = true;
+        if (!worker->local_stride) continue;
+        warp->local = aligned_alloc(64, (EXEC_LANES * worker->local_stride + 63) / 64 * 64);
+        if (!warp->local) goto fail;
+    }
+    return block;
+fail:
+    exec_block_destroy(block);
+    return NULL;
+}
+
+void exec_block_destroy(struct exec_block *block)
+{
+    if (!block) return;
+    for (uint32_t k = 0; block->warps && k < block->warp_count; k++) {
+        exec_frame_free(block->warps[k].root);
+        free(block->warps[k].local);
+    }
+    free(block->warps);
+    free(block->shared);
+    exec_shadow_destroy(block->shadow);
+    exec_block_shadow_destroy(block->near);
+    exec_async_destroy(block->async);
+    free(block);
+}
+
+bool exec_block_start(struct exec_block *block, uint64_t index)
+{
+    struct exec_worker *worker = block->worker;
+    const struct exec_function *function = worker->function;
+    const uint32_t *grid = worker->launch->grid;
+    block->index = index;
+    block->serial = ++worker->block_serial;
+    block->position[0] = (uint32_t)(index % grid[0]);
+    block->position[1] = (uint32_t)(index / grid[0] % grid[1]);
+    block->position[2] = (uint32_t)(index / grid[0] / grid[1]);
+    block->polling = false;
+    block->named_barriers = false;
+    exec_barriers_reset(block);
+    exec_shadow_order(block);
+    exec_async_reset(block);
+    memset(block->shared, POISON, worker->shared_bytes);
+    for (uint32_t k = 0; k < block->warp_count; k++) {
+        struct exec_warp *warp = &block->warps[k];
+        if (!warp->root) {
+            enum exec_end end;
+            warp->root = exec_frame_enter(warp, NULL, function, &end);
+            if (!warp->root) return false;
+        } else {
+            exec_frame_renew(warp, warp->root);
+        }
+        if (function->local_bytes)
+            for (unsigned l = 0; l < EXEC_LANES; l++)
+                memset(warp->local + l * warp->local_stride, POISON, function->local_bytes);
+        if (warp->stack_moved)
+            for (unsigned l = 0; l < EXEC_LANES; l++) warp->stack[l] = warp->local_stride;
+        warp->stack_moved = false;
+        warp->live = warp->existing;
+        warp->mask = 0;
+        warp->fragments[0] =
+            (struct exec_fragment){.pc = function->code, .frame = warp->root, .mask = warp->live};
+        warp->fragment_count = 1;
+        warp->rotate = false;
+        warp->polls = 0;
+        memset(warp->poll_inst, 0, sizeof warp->poll_inst);
+        warp->poll_latest = NULL;
+        warp->poll_next = 0;
+        warp->exchanging = 0;
+        warp->instructions = 0;
+        warp->lane_instructions = 0;
+        warp->chain = 0;
+        warp->waited = 0;
+        warp->clock_inst = NULL;
+        warp->idle = (struct exec_idle){.look = NULL};
+    }
+    return true;
+}
+
+static bool can_run(const struct exec_warp *warp)
+{
+    for (uint32_t k = 0; k < warp->fragment_count; k++)
+        if (warp->fragments[k].wait == EXEC_RUNNABLE) return true;
+    return false;
+}
+
+static void larger(uint64_t *most, uint64_t value)
+{
+    if (value > *most) *most = value;
+}
+
+/* Adds what the block's warps did to the worker's counts. */
+static void account(struct exec_block *block)
+{
+    struct exec_counts *counts = &block->worker->counts;
+    for (uint32_t k = 0; k < block->warp_count; k++) {
+        const struct exec_warp *warp = &block->warps[k];
+        const uint64_t worked = warp->instructions - warp->idle.wasted;
+        counts->warp_instructions += worked;
+        counts->lane_instructions += warp->lane_instructions;
+        larger(&counts->longest_warp, worked);
+        larger(&counts->longest_chain, warp->chain);
+        larger(&counts->longest_wait, warp->waited);
+    }
+}
+
+enum exec_turn exec_block_run(struct exec_block *block, uint64_t slice, uint64_t *executed)
+{
+    enum exec_turn result = EXEC_TURN_SPENT;
+    uint64_t done = 0;
+    while (done < slice) {
+        bool any_alive = false;
+        bool any_ran = false;
+        bool all_look = true;
+        for (uint32_t k = 0; k < block->warp_count; k++) {
+            struct exec_warp *warp = &block->warps[k];
+            if (!warp->live) continue;
+            const uint64_t before = warp->instructions;
+            const enum exec_turn turn = exec_warp_run(warp, WARP_SLICE);
+            done += warp->instructions - before;
+            if (turn == EXEC_TURN_STOPPED) {
+                result = turn;
+                goto out;
+            }
+            any_alive |= turn != EXEC_TURN_DONE;
+            any_ran |= turn != EXEC_TURN_BLOCKED;
+            if (turn == EXEC_TURN_DONE || (turn == EXEC_TURN_SPENT && !warp->yield))
+                all_look = false;
+        }
+        if (!any_alive) {
+            account(block);
+            result = EXEC_TURN_DONE;
+            goto out;
+        }
+        /* A barrier may have let warps go that were visited before. */
+        bool released = false;
+        for (uint32_t k = 0; k < block->warp_count && !released; k++)
+            released = block->warps[k].live && can_run(&block->warps[k]);
+        if (!any_ran && !released) {
+            exec_block_deadlock(block);
+            result = EXEC_TURN_STOPPED;
+            goto out;
+        }
+        block->polling = all_look && any_ran;
+        if (block->polling) break;
+    }
+out:
+    *executed += done;
+    return result;
+}

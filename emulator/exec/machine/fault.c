@@ -1,0 +1,163 @@
+/* Why a launch stopped, in a sentence that says what happened, where, and what to look at. */
+#include "emulator/exec/machine/machine.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static void fault_begin(struct exec_warp *warp, const struct exec_inst *inst, enum exec_end end,
+                        unsigned lane)
+{
+    struct exec_worker *worker = warp->worker;
+    struct exec_fault *fault = &worker->fault;
+    const struct exec_program *program = worker->function->program;
+    const struct exec_position *position = &program->positions[inst->position];
+    const uint32_t *block = worker->launch->block;
+    const uint32_t thread = warp->index * EXEC_LANES + lane;
+    worker->end = end;
+    worker->fault_block = warp->block->index;
+    *fault = (struct exec_fault){
+        .block = {warp->block->position[0], warp->block->position[1], warp->block->position[2]},
+        .thread = {thread % block[0], thread / block[0] % block[1], thread / block[0] / block[1]},
+        .function = warp->frame ? warp->frame->function->info.name : worker->function->info.name,
+        .file = position->file,
+        .line = position->line};
+}
+
+int exec_stop(struct exec_warp *warp, const struct exec_inst *inst, enum exec_end end,
+              unsigned lane, const char *format, ...)
+{
+    va_list arguments;
+    fault_begin(warp, inst, end, lane);
+    va_start(arguments, format);
+    vsnprintf(warp->worker->fault.message, sizeof warp->worker->fault.message, format, arguments);
+    va_end(arguments);
+    return EXEC_STOP;
+}
+
+static const char *kind_name(enum memory_kind kind)
+{
+    static const char *const names[MEMORY_KIND_COUNT] = {[MEMORY_DEVICE] = "device memory",
+                                                         [MEMORY_PINNED] = "pinned host memory",
+                                                         [MEMORY_MANAGED] = "managed memory",
+                                                         [MEMORY_VARIABLE] = "module variable"};
+    return (unsigned)kind < MEMORY_KIND_COUNT ? names[kind] : "memory";
+}
+
+/* What is known of an address in no region. */
+static void explain_miss(char *text, size_t size, uint64_t address)
+{
+    const struct memory_miss_report report = memory_explain(address);
+    const struct memory_region *near = &report.near;
+    const unsigned long long at = near->address;
+    const unsigned long long bytes = near->size;
+    switch (report.kind) {
+    case MEMORY_MISS_NULL:
+        snprintf(text, size, "a null pointer, or an index added to one");
+        return;
+    case MEMORY_MISS_HOST:
+        snprintf(text, size,
+                 "not device memory: a pointer to ordinary host memory, which a kernel cannot "
+                 "reach (copy the data first), or an uninitialised pointer");
+        return;
+    case MEMORY_MISS_BEYOND:
+        if (address >= near->address)
+            snprintf(text, size, "%llu bytes past the end of the %llu bytes of %s at 0x%llx",
+                     (unsigned long long)(address - near->address - near->size), bytes,
+                     kind_name(near->kind), at);
+        else
+            snprintf(text, size, "%llu bytes before the %llu bytes of %s at 0x%llx",
+                     (unsigned long long)(near->address - address), bytes, kind_name(near->kind),
+                     at);
+        return;
+    case MEMORY_MISS_FREED:
+        snprintf(text, size,
+                 "inside %llu bytes of %s at 0x%llx that were already freed, by the call before "
+                 "0x%llx; they were allocated by the call before 0x%llx",
+                 bytes, kind_name(near->kind), at, (unsigned long long)near->ended,
+                 (unsigned long long)near->caller);
+        return;
+    case MEMORY_MISS_NOWHERE:
+        break;
+    }
+    snprintf(text, size, "inside no allocation");
+}
+
+static const char *verb(bool store)
+{
+    return store ? "store" : "load";
+}
+
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static int stop_window(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
+                       uint64_t address, uint32_t size, bool store, bool generic)
+{
+    const uint64_t window = address & EXEC_WINDOW_MASK;
+    const unsigned long long offset = address & ~EXEC_WINDOW_MASK;
+    if (!generic)
+        return exec_stop(warp, inst, EXEC_WRONG_SPACE, lane,
+                         "a %s of %u byte%s of global memory at 0x%llx, an address of %s memory",
+                         verb(store), size, plural(size), (unsigned long long)address,
+                         window == EXEC_WINDOW_SHARED  ? "shared"
+                         : window == EXEC_WINDOW_LOCAL ? "local"
+                                                       : "parameter or code");
+    if (window == EXEC_WINDOW_SHARED)
+        return exec_stop(warp, inst, EXEC_WRONG_SPACE, lane,
+                         "a %s of %u byte%s at byte %llu of shared memory, but the block has %u "
+                         "bytes of it (%u static, %u dynamic)",
+                         verb(store), size, plural(size), offset, warp->worker->user_shared,
+                         warp->worker->function->info.static_shared,
+                         warp->worker->launch->dynamic_shared);
+    if (window == EXEC_WINDOW_LOCAL)
+        return exec_stop(warp, inst, EXEC_WRONG_SPACE, lane,
+                         "a %s of %u byte%s at byte %llu of local memory, outside of the thread's "
+                         "%llu bytes: an index into a local array is out of range",
+                         verb(store), size, plural(size), offset,
+                         (unsigned long long)warp->local_stride);
+    if (window == EXEC_WINDOW_PARAM)
+        return exec_stop(warp, inst, EXEC_WRONG_SPACE, lane,
+                         "a %s of %u byte%s at byte %llu of the kernel's parameters%s", verb(store),
+                         size, plural(size), offset,
+                         store ? ", which are constant" : ", outside of its parameter block");
+    return exec_stop(warp, inst, EXEC_WRONG_SPACE, lane,
+                     "a %s of %u byte%s at 0x%llx, the address of a device function", verb(store),
+                     size, plural(size), (unsigned long long)address);
+}
+
+int exec_stop_access(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
+                     uint64_t address, uint32_t size, bool store, bool generic)
+{
+    char why[256];
+    if (address & (size - 1)) {
+        exec_stop(warp, inst, EXEC_MISALIGNED, lane,
+                  "a %s of %u byte%s at address 0x%llx, which is not a multiple of %u: the pointer "
+                  "was cast from a smaller type, or moved by a number of bytes",
+                  verb(store), size, plural(size), (unsigned long long)address, size);
+    } else if ((address >> 56) == 1) {
+        stop_window(warp, inst, lane, address, size, store, generic);
+    } else {
+        const struct memory_region *region = memory_find(address);
+        if (region && store && region->read_only) {
+            exec_stop(warp, inst, EXEC_WRONG_SPACE, lane,
+                      "a store of %u byte%s at 0x%llx, in constant memory", size, plural(size),
+                      (unsigned long long)address);
+        } else {
+            if (region)
+                snprintf(why, sizeof why, "it runs past the end of the %llu bytes of %s at 0x%llx",
+                         (unsigned long long)region->size, kind_name(region->kind),
+                         (unsigned long long)region->address);
+            else
+                explain_miss(why, sizeof why, address);
+            exec_stop(warp, inst, EXEC_OUT_OF_BOUNDS, lane,
+                      "a %s of %u byte%s at address 0x%llx: %s", verb(store), size, plural(size),
+                      (unsigned long long)address, why);
+        }
+    }
+    warp->worker->fault.address = address;
+    warp->worker->fault.size = size;
+    warp->worker->fault.is_store = store;
+    return EXEC_STOP;
+}

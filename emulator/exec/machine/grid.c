@@ -1,0 +1,397 @@
+/* One launch: its blocks spread over workers, or taking turns on one.
+ *
+ * Blocks that cannot observe each other (exec_function.talks) run on several host threads, each
+ * block on one of them; whatever the number, every block computes the same. The others run on the
+ * calling thread in turns. A new block starts only when those that are resident wait for news or
+ * have used up their turn, so a kernel whose blocks wait for each other makes progress, and one
+ * whose blocks merely count atomically keeps one block in the cache at a time.
+ */
+#include "emulator/exec/check/grid_shadow.h"
+#include "emulator/exec/check/racecheck.h"
+#include "emulator/exec/machine/pool.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK_SLICE = 1 << 20 };
+
+/* Blocks that a worker takes at once: so many that small ones do not fight for the counter, but no
+ * more than this part of what is left, so that all workers end together. */
+enum { MOST_TAKEN = 16, PART_TAKEN = 8 };
+
+/* Kernels whose blocks do commuting atomics at once begin with this many blocks on one worker. When
+ * those have done an atomic, counted by lanes, for every few instructions, the rest stays there:
+ * the workers would take the same lines of memory from each other all the time. */
+enum { BLOCKS_OBSERVED = 4, INSTRUCTIONS_EACH = 8 };
+
+/* What a device of 132 multiprocessors holds at once: grids whose blocks wait for each other must
+ * fit, as on a GPU. */
+enum { MULTIPROCESSORS = 132, THREADS_EACH = 2048, BLOCKS_EACH = 32 };
+
+struct exec_grid {
+    const struct exec_launch *launch;
+    uint64_t blocks;
+    uint64_t until; /* blocks to run now: all, or the first few */
+    struct exec_worker *workers;
+    unsigned worker_count;
+    atomic_uint_least64_t next;     /* block to start */
+    atomic_uint_least64_t failed;   /* lowest block that has stopped the launch */
+    atomic_uint_least64_t executed; /* warp instructions, for the limit */
+    bool together;                  /* blocks take turns on one worker */
+    struct exec_block **resident;   /* `room` of them, when they do; `count` are there */
+    uint64_t count, room, started;
+    bool looks_again;     /* it has paused before */
+    uint64_t looks;       /* warp instructions that it looked in vain for lately */
+    uint64_t memory_ends; /* when it paused */
+    unsigned char workspace[EXEC_GRID_WORKSPACE];
+};
+
+/* ---- what every worker does
+ * ---------------------------------------------------------------------- */
+
+static void note_failure(struct exec_grid *grid, uint64_t block)
+{
+    uint64_t before = atomic_load(&grid->failed);
+    while (block < before && !atomic_compare_exchange_weak(&grid->failed, &before, block)) {
+    }
+}
+
+/* Whether the launch has passed its limit; the block that notices is blamed. */
+static bool past_limit(struct exec_grid *grid, struct exec_block *block, uint64_t executed)
+{
+    const uint64_t limit = grid->launch->instruction_limit;
+    const uint64_t total = atomic_fetch_add(&grid->executed, executed) + executed;
+    return limit && total > limit && exec_block_endless(block, limit);
+}
+
+static void fail_memory(struct exec_worker *worker, uint64_t block)
+{
+    worker->end = EXEC_NO_MEMORY;
+    worker->fault = (struct exec_fault){.function = worker->function->info.name};
+    worker->fault_block = block;
+    snprintf(worker->fault.message, sizeof worker->fault.message,
+             "the host has no memory for a block of this kernel");
+}
+
+static struct exec_block *block_begin(struct exec_worker *worker, uint64_t index)
+{
+    struct exec_block *block = worker->spare;
+    if (block)
+        worker->spare = block->next;
+    else
+        block = exec_block_create(worker);
+    if (block && exec_block_start(block, index)) return block;
+    exec_block_destroy(block);
+    fail_memory(worker, index);
+    return NULL;
+}
+
+static void block_retire(struct exec_worker *worker, struct exec_block *block)
+{
+    block->next = worker->spare;
+    worker->spare = block;
+}
+
+/* ---- blocks that do not talk
+ * ---------------------------------------------------------------------- */
+
+static void run_apart(void *argument, unsigned index)
+{
+    struct exec_grid *grid = argument;
+    struct exec_worker *worker = &grid->workers[index];
+    for (;;) {
+        const uint64_t seen = atomic_load(&grid->next);
+        if (seen >= grid->until) return;
+        uint64_t taken = (grid->until - seen) / ((uint64_t)grid->worker_count * PART_TAKEN);
+        if (taken > MOST_TAKEN) taken = MOST_TAKEN;
+        if (taken < 1) taken = 1;
+        const uint64_t first = atomic_fetch_add(&grid->next, taken);
+        uint64_t end = first + taken;
+        uint64_t executed = 0;
+        if (end > grid->until) end = grid->until;
+        if (first >= end) return;
+        for (uint64_t next = first; next < end; next++) {
+            if (next > atomic_load(&grid->failed)) return;
+            struct exec_block *block = block_begin(worker, next);
+            bool stopped = !block;
+            while (block) {
+                const enum exec_turn turn = exec_block_run(block, BLOCK_SLICE, &executed);
+                const bool done = turn == EXEC_TURN_DONE;
+                stopped = turn == EXEC_TURN_STOPPED;
+                if (!stopped && (!done || next + 1 == end)) {
+                    stopped = past_limit(grid, block, executed);
+                    executed = 0;
+                }
+                if (stopped || done || atomic_load(&grid->failed) < next) break;
+            }
+            if (block) block_retire(worker, block);
+            if (stopped) {
+                note_failure(grid, next);
+                return;
+            }
+        }
+    }
+}
+
+static void run_blocks_apart(struct exec_grid *grid)
+{
+    unsigned count = grid->worker_count;
+    if (count > 1 && grid->launch->function->commutes) {
+        struct exec_worker *worker = &grid->workers[0];
+        worker->alone = true;
+        grid->until = grid->blocks < BLOCKS_OBSERVED ? grid->blocks : BLOCKS_OBSERVED;
+        exec_pool_run(1, run_apart, grid);
+        if (worker->end != EXEC_DONE) return;
+        if (worker->commuted * INSTRUCTIONS_EACH > worker->counts.warp_instructions) count = 1;
+        worker->alone = count == 1;
+        atomic_store(&grid->next, grid->until);
+    }
+    grid->until = grid->blocks;
+    exec_pool_run(count, run_apart, grid);
+}
+
+/* ---- blocks that do
+ * --------------------------------------------------------------------------------- */
+
+/* A grid waits for the world outside when for so many rounds every resident block did no more than
+ * wait and look, and no other may start: then it pauses, if the launch lets it. One that has paused
+ * before looks again for a moment; longer and longer while somebody waits for it, until its limit
+ * says that it waits for ever. */
+enum { IDLE_ROUNDS = 64, IDLE_ROUNDS_AGAIN = 4 };
+enum { IDLE_FIRST = 1 << 16, IDLE_AGAIN = 1 << 12, IDLE_MOST = 1 << 22 }; /* warp instructions */
+
+static bool may_pause(const struct exec_grid *grid)
+{
+    return grid->launch->paused && grid->launch->function->info.converses;
+}
+
+static bool turns_begin(struct exec_grid *grid)
+{
+    const uint32_t *size = grid->launch->block;
+    const uint32_t threads = size[0] * size[1] * size[2];
+    uint32_t each = THREADS_EACH / threads;
+    if (each < 1) each = 1;
+    if (each > BLOCKS_EACH) each = BLOCKS_EACH;
+    grid->room = (uint64_t)MULTIPROCESSORS * each;
+    if (grid->room > grid->blocks) grid->room = grid->blocks;
+    grid->resident = calloc(grid->room, sizeof *grid->resident);
+    if (grid->resident) return true;
+    fail_memory(&grid->workers[0], 0);
+    return false;
+}
+
+/* One turn for each resident block, and a new one if there is room. False: the launch has stopped.
+ * `idle`: nobody did more than look. */
+static bool run_round(struct exec_grid *grid, bool *idle, uint64_t *looked)
+{
+    struct exec_worker *worker = &grid->workers[0];
+    const bool free_looks = may_pause(grid) && !grid->launch->impatient;
+    const uint64_t news = worker->news;
+    *idle = true;
+    for (uint64_t k = 0; k < grid->count; k++) {
+        uint64_t executed = 0;
+        struct exec_block *block = grid->resident[k];
+        const enum exec_turn turn = exec_block_run(block, BLOCK_SLICE, &executed);
+        if (turn == EXEC_TURN_STOPPED) return false;
+        if (!(free_looks && block->polling) && past_limit(grid, block, executed)) return false;
+        *looked += executed;
+        if (turn == EXEC_TURN_DONE) {
+            block_retire(worker, block);
+            memmove(&grid->resident[k], &grid->resident[k + 1],
+                    (grid->count - k - 1) * sizeof *grid->resident);
+            grid->count--;
+            k--;
+            *idle = false;
+        } else if (!block->polling) {
+            *idle = false;
+        }
+    }
+    if (worker->news != news) *idle = false;
+    if (grid->count == grid->room || grid->started == grid->blocks) return true;
+    *idle = false;
+    grid->resident[grid->count] = block_begin(worker, grid->started++);
+    if (!grid->resident[grid->count]) return false;
+    grid->count++;
+    return true;
+}
+
+/* How long blocks may look in vain before the grid pauses. */
+static uint64_t idle_limit(struct exec_grid *grid, uint32_t *rounds)
+{
+    *rounds = grid->looks_again ? IDLE_ROUNDS_AGAIN : IDLE_ROUNDS;
+    if (!grid->looks_again) return IDLE_FIRST;
+    if (!grid->launch->impatient) return IDLE_AGAIN;
+    grid->looks = grid->looks < IDLE_AGAIN ? IDLE_AGAIN : 2 * grid->looks;
+    if (grid->looks > IDLE_MOST) grid->looks = IDLE_MOST;
+    return grid->looks;
+}
+
+/* True: it pauses. */
+static bool run_in_turns(struct exec_grid *grid)
+{
+    uint32_t idle_rounds = 0, most_rounds;
+    uint64_t looked = 0;
+    if (!grid->resident && !turns_begin(grid)) return false;
+    uint64_t most = idle_limit(grid, &most_rounds);
+    while (grid->count || grid->started < grid->blocks) {
+        bool idle;
+        if (!run_round(grid, &idle, &looked)) break;
+        if (!idle) {
+            idle_rounds = 0;
+            looked = 0;
+            grid->looks = 0;
+        } else if (++idle_rounds >= most_rounds && looked >= most && may_pause(grid)) {
+            grid->looks_again = true;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- the launch
+ * ------------------------------------------------------------------------------------- */
+
+static void add_counts(struct exec_counts *sum, const struct exec_counts *part)
+{
+    sum->warp_instructions += part->warp_instructions;
+    sum->lane_instructions += part->lane_instructions;
+    sum->bytes_loaded += part->bytes_loaded;
+    sum->bytes_stored += part->bytes_stored;
+    sum->transactions += part->transactions;
+    if (part->longest_warp > sum->longest_warp) sum->longest_warp = part->longest_warp;
+    if (part->longest_chain > sum->longest_chain) sum->longest_chain = part->longest_chain;
+    if (part->longest_wait > sum->longest_wait) sum->longest_wait = part->longest_wait;
+}
+
+static bool worker_prepare(struct exec_worker *worker, struct exec_grid *grid)
+{
+    const struct exec_function *function = grid->launch->function;
+    const uint64_t stack = grid->launch->stack_bytes ? grid->launch->stack_bytes : 16384;
+    const size_t caches = function->program->cache_count + 1;
+    worker->grid = grid;
+    worker->launch = grid->launch;
+    worker->function = function;
+    worker->grid_workspace = grid->workspace;
+    worker->alone = grid->worker_count == 1;
+    worker->dynamic_offset = (function->info.static_shared + 15) / 16 * 16;
+    worker->user_shared = grid->launch->dynamic_shared
+                              ? worker->dynamic_offset + grid->launch->dynamic_shared
+                              : function->info.static_shared;
+    worker->shared_bytes = worker->user_shared;
+    if (function->program->sees_reserved)
+        worker->shared_bytes = EXEC_RESERVED_FIRST(worker->user_shared) + EXEC_RESERVED_SHARED;
+    worker->local_stride = function->stack_bytes;
+    if (function->recursive) worker->local_stride += stack;
+    worker->local_stride = (worker->local_stride + 15) / 16 * 16;
+    worker->caches = calloc(caches, sizeof *worker->caches);
+    return worker->caches != NULL;
+}
+
+static void worker_release(struct exec_worker *worker)
+{
+    while (worker->spare) {
+        struct exec_block *block = worker->spare;
+        worker->spare = block->next;
+        exec_block_destroy(block);
+    }
+    free(worker->caches);
+    free(worker->doubts);
+}
+
+static void grid_destroy(struct exec_grid *grid)
+{
+    for (uint64_t k = 0; k < grid->count; k++) exec_block_destroy(grid->resident[k]);
+    for (unsigned k = 0; grid->workers && k < grid->worker_count; k++)
+        worker_release(&grid->workers[k]);
+    free(grid->resident);
+    free(grid->workers);
+    free(grid);
+}
+
+static struct exec_grid *grid_create(const struct exec_launch *launch)
+{
+    struct exec_grid *grid = calloc(1, sizeof *grid);
+    if (!grid) return NULL;
+    grid->launch = launch;
+    grid->blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    grid->together = launch->function->talks || launch->cooperative;
+    atomic_init(&grid->failed, UINT64_MAX);
+    grid->worker_count = launch->workers ? launch->workers : exec_pool_processors();
+    if (grid->together) grid->worker_count = 1;
+    if (grid->worker_count > grid->blocks) grid->worker_count = (unsigned)grid->blocks;
+    grid->workers = calloc(grid->worker_count, sizeof *grid->workers);
+    bool made = grid->workers;
+    for (unsigned k = 0; made && k < grid->worker_count; k++)
+        made = worker_prepare(&grid->workers[k], grid);
+    if (made) return grid;
+    grid_destroy(grid);
+    return NULL;
+}
+
+/* The caller's launch is another object than when the grid paused, and regions that were known then
+ * may be gone. */
+static void grid_resume(struct exec_grid *grid, const struct exec_launch *launch)
+{
+    struct exec_worker *worker = &grid->workers[0];
+    const size_t caches = worker->function->program->cache_count + 1;
+    grid->launch = worker->launch = launch;
+    if (grid->memory_ends != memory_ends())
+        memset(worker->caches, 0, caches * sizeof *worker->caches);
+}
+
+/* The whole grid's counts, and the fault of its first block that has one. */
+static enum exec_end grid_end(struct exec_grid *grid, struct exec_counts *counts,
+                              struct exec_fault *fault)
+{
+    const struct exec_launch *launch = grid->launch;
+    enum exec_end end = EXEC_DONE;
+    uint64_t first = UINT64_MAX;
+    for (unsigned k = 0; k < grid->worker_count; k++) {
+        const struct exec_worker *worker = &grid->workers[k];
+        add_counts(counts, &worker->counts);
+        exec_grid_shadow_settle(&grid->workers[k]);
+        if (launch->footprint)
+            for (size_t i = 0; i <= launch->function->program->cache_count; i++)
+                exec_cache_flush(worker, &worker->caches[i]);
+        if (worker->end == EXEC_DONE || worker->fault_block >= first) continue;
+        first = worker->fault_block;
+        end = worker->end;
+        *fault = worker->fault;
+    }
+    if (launch->watch) exec_racecheck_place(launch->watch, launch->footprint);
+    return end;
+}
+
+enum exec_end exec_run(const struct exec_launch *launch, struct exec_counts *counts,
+                       struct exec_fault *fault)
+{
+    struct exec_grid *grid = launch->paused ? *launch->paused : NULL;
+    memset(counts, 0, sizeof *counts);
+    memset(fault, 0, sizeof *fault);
+    if (grid)
+        grid_resume(grid, launch);
+    else
+        grid = grid_create(launch);
+    if (launch->paused) *launch->paused = NULL;
+    if (!grid) {
+        snprintf(fault->message, sizeof fault->message, "the host has no memory for this launch");
+        return EXEC_NO_MEMORY;
+    }
+    if (!grid->together) {
+        run_blocks_apart(grid);
+    } else if (run_in_turns(grid)) {
+        grid->memory_ends = memory_ends();
+        *launch->paused = grid;
+        return EXEC_PAUSED;
+    }
+    const enum exec_end end = grid_end(grid, counts, fault);
+    grid_destroy(grid);
+    return end;
+}
+
+void exec_paused_drop(struct exec_grid *paused)
+{
+    if (paused) grid_destroy(paused);
+}

@@ -1,0 +1,44 @@
+/* The table of texture and surface objects. */
+#include "emulator/exec/machine/texture.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+/* Handles count up, so that one that has ended is never another's. */
+static struct textures {
+    const struct exec_texture **entries; /* by handle - 1; NULL: ended */
+    uint64_t count, room;
+} textures;
+
+uint64_t exec_texture_add(const struct exec_texture *texture)
+{
+    if (textures.count == textures.room) {
+        const uint64_t room = textures.room ? 2 * textures.room : 64;
+        const struct exec_texture **entries =
+            realloc(textures.entries, room * sizeof *textures.entries);
+        if (!entries) return 0;
+        textures.entries = entries;
+        textures.room = room;
+    }
+    textures.entries[textures.count++] = texture;
+    return textures.count;
+}
+
+void exec_texture_remove(uint64_t handle)
+{
+    if (handle - 1 < textures.count) textures.entries[handle - 1] = NULL;
+}
+
+const struct exec_texture *exec_texture_find(uint64_t handle)
+{
+    return handle - 1 < textures.count ? textures.entries[handle - 1] : NULL;
+}
+
+uint32_t exec_texel_bytes(const struct exec_texture *texture)
+{
+    static const uint8_t bytes[] = {
+        [EXEC_TEXEL_U8] = 1,  [EXEC_TEXEL_U16] = 2, [EXEC_TEXEL_U32] = 4, [EXEC_TEXEL_S8] = 1,
+        [EXEC_TEXEL_S16] = 2, [EXEC_TEXEL_S32] = 4, [EXEC_TEXEL_F16] = 2, [EXEC_TEXEL_F32] = 4,
+    };
+    return bytes[texture->texel] * (uint32_t)texture->channels;
+}

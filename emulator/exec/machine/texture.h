@@ -1,0 +1,65 @@
+/* exec_texture: what the handle of a texture or surface object means to a kernel: texels in device
+ * memory, and how coordinates become texels. Whoever makes the objects adds them here; the executor
+ * looks them up by handle when tex, tld4, suld, sust, txq or suq runs.
+ *
+ * It never owns the texels: they are bytes of a region of memory, found by their address at each
+ * access, so that what is freed or too small is named like any other access.
+ *
+ * Source: CUDA Programming Guide, "Texture Fetching"; PTX ISA 9.0, 9.7.10 and 9.7.11.
+ */
+#ifndef OVERLAP_EXEC_MACHINE_TEXTURE_H
+#define OVERLAP_EXEC_MACHINE_TEXTURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The type of a texel's channels in memory. */
+enum exec_texel {
+    EXEC_TEXEL_U8,
+    EXEC_TEXEL_U16,
+    EXEC_TEXEL_U32,
+    EXEC_TEXEL_S8,
+    EXEC_TEXEL_S16,
+    EXEC_TEXEL_S32,
+    EXEC_TEXEL_F16,
+    EXEC_TEXEL_F32,
+};
+
+enum exec_addressing {
+    EXEC_ADDRESS_WRAP,
+    EXEC_ADDRESS_CLAMP,
+    EXEC_ADDRESS_MIRROR,
+    EXEC_ADDRESS_BORDER,
+};
+
+struct exec_texture {
+    /* The texels: rows of `width`, `pitch` bytes apart, in slices `slice` bytes apart. */
+    uint64_t address;
+    uint64_t pitch, slice;
+    uint32_t width, height, depth; /* in texels; at least 1. Layers count as depth */
+    uint8_t dimensions;            /* 1, 2 or 3; not counting layers */
+    bool layered;
+    bool linear; /* linear memory: one dimension, read by index only */
+    enum exec_texel texel;
+    uint8_t channels; /* 1, 2 or 4 */
+
+    bool surface; /* a surface object: nothing of what follows */
+    enum exec_addressing addressing[3];
+    bool filters;    /* linear, else the nearest texel */
+    bool normalized; /* coordinates from 0 to 1 */
+    bool promotes;   /* integers of 8 and 16 bits read as fractions */
+    float border[4];
+};
+
+/* Makes `texture` known; it must stay where it is until it is removed. Returns its handle, which is
+ * never 0 and never used again, or 0 without memory. Not safe against kernels that run. */
+uint64_t exec_texture_add(const struct exec_texture *texture);
+void exec_texture_remove(uint64_t handle);
+
+/* What the handle means; NULL: nothing, or no longer. */
+const struct exec_texture *exec_texture_find(uint64_t handle);
+
+/* Bytes of one texel. */
+uint32_t exec_texel_bytes(const struct exec_texture *texture);
+
+#endif

@@ -1,0 +1,307 @@
+/* The scheduler of one warp: which of its fragments runs next, until when, and how fragments part
+ * and meet again. */
+#include "emulator/exec/machine/machine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Taken backward branches before the scheduler looks again: when nobody else could run (only the
+ * slice is at stake), when other fragments wait for a turn, and for a fragment that got its turn
+ * out of order. */
+enum { BACKWARD_ALONE = 1024, BACKWARD_DIVERGED = 4096, BACKWARD_ROTATED = 16 };
+
+/* Turns of others after which a fragment that could run gets one out of order. A loop that splits
+ * and merges in every round never uses up its backward branches. */
+enum { PATIENCE = 4096 };
+
+/* ---- fragments ------------------------------------------------------------------------------ */
+
+static void fragment_add(struct exec_warp *warp, const struct exec_fragment *fragment)
+{
+    if (fragment->wait == EXEC_RUNNABLE) {
+        for (uint32_t k = 0; k < warp->fragment_count; k++) {
+            struct exec_fragment *other = &warp->fragments[k];
+            if (other->pc == fragment->pc && other->frame == fragment->frame &&
+                other->wait == EXEC_RUNNABLE) {
+                other->mask |= fragment->mask;
+                return;
+            }
+        }
+    }
+    /* Fragments own disjoint, non-empty sets of lanes, so there is always room. */
+    warp->fragments[warp->fragment_count++] = *fragment;
+}
+
+void exec_split(struct exec_warp *warp, uint32_t mask, const struct exec_inst *pc,
+                struct exec_frame *frame)
+{
+    const struct exec_fragment fragment = {
+        .pc = pc, .frame = frame, .mask = mask, .tick = warp->tick};
+    fragment_add(warp, &fragment);
+    warp->mask &= ~mask;
+    warp->full = 0;
+}
+
+void exec_wait(struct exec_warp *warp, const struct exec_inst *inst, enum exec_wait wait,
+               uint32_t barrier)
+{
+    const struct exec_fragment fragment = {.pc = inst,
+                                           .frame = warp->frame,
+                                           .mask = warp->mask,
+                                           .tick = warp->tick,
+                                           .wait = wait,
+                                           .barrier = barrier};
+    fragment_add(warp, &fragment);
+    warp->mask = 0;
+    warp->full = 0;
+}
+
+/* Puts the running fragment back with the others. */
+static void fragment_store(struct exec_warp *warp)
+{
+    if (!warp->mask) return;
+    const struct exec_fragment fragment = {
+        .pc = warp->pc, .frame = warp->frame, .mask = warp->mask, .tick = ++warp->tick};
+    fragment_add(warp, &fragment);
+    warp->mask = 0;
+}
+
+/* Fragments that were released from a wait may stand where another one does. */
+static void fragments_merge(struct exec_warp *warp)
+{
+    for (uint32_t k = 0; k < warp->fragment_count; k++) {
+        struct exec_fragment *one = &warp->fragments[k];
+        if (one->wait != EXEC_RUNNABLE) continue;
+        for (uint32_t j = k + 1; j < warp->fragment_count;) {
+            const struct exec_fragment *other = &warp->fragments[j];
+            if (other->pc == one->pc && other->frame == one->frame &&
+                other->wait == EXEC_RUNNABLE) {
+                one->mask |= other->mask;
+                warp->fragments[j] = warp->fragments[--warp->fragment_count];
+            } else {
+                j++;
+            }
+        }
+    }
+}
+
+static bool runs_before(const struct exec_fragment *a, const struct exec_fragment *b)
+{
+    if (a->frame->depth != b->frame->depth) return a->frame->depth > b->frame->depth;
+    return a->pc < b->pc;
+}
+
+/* The index of the runnable fragment that comes first: by order, or the one that has not run for
+ * longest. fragment_count when none can run. */
+static uint32_t fragment_choose(const struct exec_warp *warp, bool oldest)
+{
+    uint32_t best = warp->fragment_count;
+    for (uint32_t k = 0; k < warp->fragment_count; k++) {
+        const struct exec_fragment *fragment = &warp->fragments[k];
+        if (fragment->wait != EXEC_RUNNABLE) continue;
+        if (best == warp->fragment_count ||
+            (oldest ? (int32_t)(fragment->tick - warp->fragments[best].tick) < 0
+                    : runs_before(fragment, &warp->fragments[best])))
+            best = k;
+    }
+    return best;
+}
+
+/* Takes fragment `index` out of the list as the running one. Returns where it must stop for
+ * another fragment to catch up: NULL when nobody else could run. */
+static const struct exec_inst *fragment_load(struct exec_warp *warp, uint32_t index, bool *others)
+{
+    const struct exec_fragment fragment = warp->fragments[index];
+    warp->fragments[index] = warp->fragments[--warp->fragment_count];
+    warp->pc = fragment.pc;
+    warp->frame = fragment.frame;
+    warp->slots = fragment.frame->slots;
+    warp->mask = fragment.mask;
+    warp->full = (fragment.mask | ~warp->live) == EXEC_ALL;
+    const struct exec_inst *limit = NULL;
+    *others = false;
+    for (uint32_t k = 0; k < warp->fragment_count; k++) {
+        const struct exec_fragment *other = &warp->fragments[k];
+        if (other->wait != EXEC_RUNNABLE) continue;
+        *others = true;
+        if (other->frame->depth == fragment.frame->depth && (!limit || other->pc < limit))
+            limit = other->pc;
+    }
+    return limit;
+}
+
+/* ---- running -------------------------------------------------------------------------------- */
+
+enum exec_turn exec_warp_run(struct exec_warp *warp, uint64_t slice)
+{
+    const uint64_t until = warp->instructions + slice;
+    /* The worker's counts have gone on with what other warps did. */
+    warp->idle.loaded = warp->worker->counts.bytes_loaded;
+    warp->idle.transactions = warp->worker->counts.transactions;
+    warp->yield = false;
+    for (;;) {
+        if (!warp->live) return EXEC_TURN_DONE;
+        if (warp->fragment_count > 1) fragments_merge(warp);
+        uint32_t choice = fragment_choose(warp, warp->rotate);
+        if (choice == warp->fragment_count) return EXEC_TURN_BLOCKED;
+        if (!warp->rotate && warp->fragment_count > 1) {
+            const uint32_t oldest = fragment_choose(warp, true);
+            if (warp->tick - warp->fragments[oldest].tick > PATIENCE) {
+                warp->rotate = true;
+                choice = oldest;
+            }
+        }
+        if (warp->instructions >= until || warp->yield) return EXEC_TURN_SPENT;
+
+        bool others;
+        const struct exec_inst *limit = fragment_load(warp, choice, &others);
+        warp->backward = !others        ? BACKWARD_ALONE
+                         : warp->rotate ? BACKWARD_ROTATED
+                                        : BACKWARD_DIVERGED;
+        if (warp->rotate) limit = NULL;
+        const uint32_t lanes = exec_lane_count(warp->mask);
+        const uint64_t before = warp->instructions;
+        int step;
+        if (!limit) {
+            do {
+                const struct exec_inst *inst = warp->pc++;
+                warp->instructions++;
+                step = inst->run(warp, inst);
+            } while (step == EXEC_GO);
+        } else {
+            do {
+                const struct exec_inst *inst = warp->pc++;
+                warp->instructions++;
+                step = inst->run(warp, inst);
+            } while (step == EXEC_GO && warp->pc < limit);
+        }
+        warp->lane_instructions += (warp->instructions - before) * lanes;
+        /* A fragment that used up its backward branches while others could run: it may be waiting
+         * for one of them. */
+        warp->rotate = !warp->rotate && others && warp->backward == 0;
+        if (step == EXEC_STOP) return EXEC_TURN_STOPPED;
+        fragment_store(warp);
+    }
+}
+
+/* ---- frames --------------------------------------------------------------------------------- */
+
+static void frame_fill(struct exec_warp *warp, struct exec_frame *frame, bool all);
+
+void exec_frame_renew(struct exec_warp *warp, struct exec_frame *frame)
+{
+    if (frame->block_serial != warp->block->serial) frame_fill(warp, frame, false);
+}
+
+struct exec_frame *exec_frame_enter(struct exec_warp *warp, struct exec_frame *parent,
+                                    const struct exec_function *function, enum exec_end *end)
+{
+    struct exec_frame *frame = NULL;
+    if (parent) {
+        for (frame = parent->children; frame && frame->function != function;)
+            frame = frame->sibling;
+    }
+    if (frame) {
+        exec_frame_renew(warp, frame);
+        return frame;
+    }
+
+    const uint64_t base =
+        parent ? (uint64_t)parent->local_base + parent->function->local_bytes + EXEC_CALL_BYTES : 0;
+    *end = EXEC_STACK;
+    if (base + function->local_bytes > warp->local_stride) return NULL;
+    *end = EXEC_NO_MEMORY;
+    frame = calloc(1, sizeof *frame);
+    if (!frame) return NULL;
+    frame->slots = aligned_alloc(64, ((size_t)function->frame_bytes + 127) / 64 * 64);
+    if (!frame->slots) {
+        free(frame);
+        return NULL;
+    }
+    memset(frame->slots, 0, function->frame_bytes);
+    frame->function = function;
+    frame->parent = parent;
+    frame->local_base = (uint32_t)base;
+    frame->depth = parent ? parent->depth + 1 : 0;
+    if (parent) {
+        frame->sibling = parent->children;
+        parent->children = frame;
+    }
+    frame_fill(warp, frame, true);
+    *end = EXEC_DONE;
+    return frame;
+}
+
+void exec_frame_free(struct exec_frame *frame)
+{
+    /* Depth first without recursion: the chain of a deep recursion may be long. */
+    while (frame) {
+        struct exec_frame *child = frame->children;
+        if (child) {
+            frame->children = child->sibling;
+            frame = child;
+        } else {
+            struct exec_frame *up = frame->parent;
+            free(frame->slots);
+            free(frame);
+            frame = up;
+        }
+    }
+}
+
+static void fill32(unsigned char *slot, uint32_t value)
+{
+    uint32_t *lanes = (uint32_t *)(void *)slot;
+    for (unsigned l = 0; l < EXEC_LANES; l++) lanes[l] = value;
+}
+
+static void fill64(unsigned char *slot, uint64_t value)
+{
+    uint64_t *lanes = (uint64_t *)(void *)slot;
+    for (unsigned l = 0; l < EXEC_LANES; l++) lanes[l] = value;
+}
+
+/* Writes the frame's constants: all of them, or those that change from block to block. Registers
+ * that may be read before they are written are poisoned, so that what such a program does is the
+ * same whichever blocks ran before. */
+static void frame_fill(struct exec_warp *warp, struct exec_frame *frame, bool all)
+{
+    const struct exec_function *function = frame->function;
+    const struct exec_worker *worker = warp->worker;
+    frame->block_serial = warp->block->serial;
+    const size_t count = all ? function->constant_count : function->changing_count;
+    for (size_t k = 0; k < count; k++) {
+        const struct exec_constant *constant = &function->constants[k];
+        unsigned char *slot = frame->slots + constant->slot;
+        uint64_t value = constant->value;
+        switch (constant->kind) {
+        case EXEC_CONSTANT_SPECIAL:
+            exec_special_fill(warp, (unsigned)constant->index, (unsigned)constant->value, slot,
+                              constant->width);
+            continue;
+        case EXEC_CONSTANT_VALUE:
+            break;
+        case EXEC_CONSTANT_VARIABLE:
+            value += function->program->variables[constant->index].address;
+            break;
+        case EXEC_CONSTANT_CODE:
+            value += EXEC_WINDOW_CODE + 16u * (uint32_t)constant->index;
+            break;
+        case EXEC_CONSTANT_DYNAMIC_SHARED:
+            value += worker->dynamic_offset;
+            break;
+        case EXEC_CONSTANT_LOCAL:
+            value += frame->local_base;
+            break;
+        case EXEC_CONSTANT_PARAMETER:
+            value = exec_parameter_value(worker->launch, constant);
+            break;
+        }
+        if (constant->width == 8)
+            fill64(slot, value);
+        else
+            fill32(slot, (uint32_t)value);
+    }
+    for (size_t k = 0; k < function->poisoned_count; k++)
+        memset(frame->slots + function->poisoned[k].offset, 0xa5, function->poisoned[k].size);
+}

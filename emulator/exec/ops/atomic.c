@@ -1,0 +1,285 @@
+/* Atomic operations, the rows of ops/atomic.def, and asynchronous copies.
+ *
+ * A warp's lanes take their turns in lane order. Kernels whose blocks could learn of each other, or
+ * in which the order of operations shows, run on one host thread (machine/grid.c), so host atomics
+ * are needed only for those that commute and whose results nobody reads (lower_atomic). Addresses
+ * are checked for all lanes before any lane acts.
+ */
+#include "emulator/exec/check/block_shadow.h"
+#include "emulator/exec/check/shadow.h"
+#include "emulator/exec/ops/half.h"
+#include "emulator/exec/ops/tables.h"
+
+/* Slot e: where; slot a: address; imm: offset. Pointers for the active lanes, or false. */
+static bool atomic_pointers(struct exec_warp *warp, const struct exec_inst *inst, uint32_t bytes,
+                            unsigned char **pointers, uint32_t *shared)
+{
+    struct exec_region_cache *cache = &warp->worker->caches[inst->cache];
+    const uint64_t *wide = exec_slot(warp, inst->a);
+    const uint32_t *narrow = exec_slot(warp, inst->a);
+    const bool generic = inst->e != EXEC_ATOMIC_GLOBAL;
+    uint64_t sector = UINT64_MAX;
+    *shared = 0;
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        uint64_t at;
+        switch (inst->e) {
+        case EXEC_ATOMIC_SHARED:
+            at = EXEC_WINDOW_SHARED + (uint32_t)(narrow[l] + (uint32_t)inst->imm);
+            break;
+        case EXEC_ATOMIC_SHARED64:
+            at = EXEC_WINDOW_SHARED + wide[l] + inst->imm;
+            break;
+        default:
+            at = wide[l] + inst->imm;
+            break;
+        }
+        if ((at >> 56) == 1) {
+            *shared |= 1u << l;
+        } else {
+            warp->worker->counts.transactions += at >> 5 != sector;
+            warp->worker->counts.bytes_loaded += bytes;
+            warp->worker->counts.bytes_stored += bytes;
+            sector = at >> 5;
+        }
+        if (cache->size >= bytes && at - cache->low <= cache->size - bytes && !(at & (bytes - 1)) &&
+            !cache->read_only) {
+            exec_mark(cache, at, bytes);
+            if (exec_grid_shadow_wanted(cache))
+                exec_grid_shadow_touch(warp, inst, cache, l, at, bytes);
+            if (exec_block_shadow_wanted(cache))
+                exec_block_shadow_lane(warp, inst, cache, l, at, bytes);
+            pointers[l] = (unsigned char *)(uintptr_t)(at + cache->delta);
+        } else {
+            pointers[l] = exec_resolve(warp, inst, l, at, bytes, EXEC_ATOMIC, generic);
+        }
+        if (!pointers[l]) return false;
+    }
+    return true;
+}
+
+static u16 half_add(u16 a, u16 b, unsigned fraction_bits, unsigned exponent_bits)
+{
+    /* Exact in f64 for f16; for bf16 rounded to odd first. */
+    const f64 sum = half_fma(half_widen(a, fraction_bits, exponent_bits), 1.0,
+                             half_widen(b, fraction_bits, exponent_bits));
+    return half_round(sum, fraction_bits, exponent_bits, HALF_NEAREST);
+}
+
+static u32 half_add2(u32 a, u32 b, unsigned fraction_bits, unsigned exponent_bits)
+{
+    return (u32)half_add((u16)a, (u16)b, fraction_bits, exponent_bits) |
+           (u32)half_add((u16)(a >> 16), (u16)(b >> 16), fraction_bits, exponent_bits) << 16;
+}
+
+/* Minimum and maximum as min and max have them: -0 below +0, a lone NaN loses. */
+static u16 half_extreme(u16 a, u16 b, unsigned fraction_bits, unsigned exponent_bits, bool least)
+{
+    const f64 x = half_widen(a, fraction_bits, exponent_bits);
+    const f64 y = half_widen(b, fraction_bits, exponent_bits);
+    if (x != x) return y != y ? HALF_NAN : b;
+    if (y != y) return a;
+    if (x == y) return (a >> 15 != 0) == least ? a : b;
+    return (x < y) == least ? a : b;
+}
+static u16 half_least(u16 a, u16 b, unsigned fraction_bits, unsigned exponent_bits)
+{
+    return half_extreme(a, b, fraction_bits, exponent_bits, true);
+}
+static u16 half_most(u16 a, u16 b, unsigned fraction_bits, unsigned exponent_bits)
+{
+    return half_extreme(a, b, fraction_bits, exponent_bits, false);
+}
+#define HALF_PAIR(function, a, b, ...)                                                             \
+    ((u32)function((u16)(a), (u16)(b), __VA_ARGS__) |                                              \
+     (u32)function((u16)((a) >> 16), (u16)((b) >> 16), __VA_ARGS__) << 16)
+
+/* One lane's turn: what memory held becomes `a`, the expression goes to memory. */
+#define EXEC_ATOMIC_ALONE(T, expression)                                                           \
+    const T a = *memory;                                                                           \
+    *memory = (T)(expression);
+
+/* The same while other workers' lanes may do so too. */
+#define EXEC_ATOMIC_AMONG(T, expression)                                                           \
+    T a = __atomic_load_n(memory, __ATOMIC_RELAXED);                                               \
+    while (!__atomic_compare_exchange_n(memory, &a, (T)(expression), true, __ATOMIC_RELAXED,       \
+                                        __ATOMIC_RELAXED)) {                                       \
+    }
+
+#define EXEC_DEFINE_TURNS(name, T, expression, TURN)                                               \
+    static void name(struct exec_warp *warp, const struct exec_inst *inst,                         \
+                     unsigned char *const *pointers, uint32_t shared_lanes)                        \
+    {                                                                                              \
+        slot_##T *dd = exec_slot(warp, inst->d);                                                   \
+        const slot_##T *bb = exec_slot(warp, inst->b);                                             \
+        const slot_##T *cc = exec_slot(warp, inst->c);                                             \
+        for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {                                 \
+            const unsigned l = (unsigned)__builtin_ctz(rest);                                      \
+            const bool shared = shared_lanes >> l & 1;                                             \
+            T *memory = (T *)(void *)pointers[l];                                                  \
+            const T b = (T)bb[l];                                                                  \
+            const T c = (T)cc[l];                                                                  \
+            (void)b, (void)c, (void)shared;                                                        \
+            TURN(T, expression)                                                                    \
+            dd[l] = (slot_##T)a;                                                                   \
+        }                                                                                          \
+    }
+
+#define EXEC_DEFINE_ATOMIC(name, keys, T, expression)                                              \
+    EXEC_DEFINE_TURNS(alone_##name, T, expression, EXEC_ATOMIC_ALONE)                              \
+    static int op_##name(struct exec_warp *warp, const struct exec_inst *inst)                     \
+    {                                                                                              \
+        unsigned char *pointers[EXEC_LANES];                                                       \
+        uint32_t shared_lanes;                                                                     \
+        if (!atomic_pointers(warp, inst, sizeof(T), pointers, &shared_lanes)) return EXEC_STOP;    \
+        alone_##name(warp, inst, pointers, shared_lanes);                                          \
+        return EXEC_GO;                                                                            \
+    }
+
+#define EXEC_DEFINE_COMMUTES(name, keys, T, expression)                                            \
+    EXEC_DEFINE_TURNS(alone_##name, T, expression, EXEC_ATOMIC_ALONE)                              \
+    EXEC_DEFINE_TURNS(among_##name, T, expression, EXEC_ATOMIC_AMONG)                              \
+    static int op_##name(struct exec_warp *warp, const struct exec_inst *inst)                     \
+    {                                                                                              \
+        unsigned char *pointers[EXEC_LANES];                                                       \
+        uint32_t shared_lanes;                                                                     \
+        if (!atomic_pointers(warp, inst, sizeof(T), pointers, &shared_lanes)) return EXEC_STOP;    \
+        warp->worker->commuted += exec_lane_count(warp->mask & ~shared_lanes);                     \
+        if (warp->worker->alone || shared_lanes == warp->mask)                                     \
+            alone_##name(warp, inst, pointers, shared_lanes);                                      \
+        else                                                                                       \
+            among_##name(warp, inst, pointers, shared_lanes);                                      \
+        return EXEC_GO;                                                                            \
+    }
+
+#define ATOMIC EXEC_DEFINE_ATOMIC
+#define COMMUTES EXEC_DEFINE_COMMUTES
+#include "emulator/exec/ops/atomic.def"
+#undef ATOMIC
+
+bool exec_atomic_commutes(const struct exec_row *row)
+{
+    static exec_handler *const handlers[] = {
+#define ATOMIC(name, keys, T, expression)
+#define COMMUTES(name, keys, T, expression) op_##name,
+#include "emulator/exec/ops/atomic.def"
+#undef ATOMIC
+    };
+    for (size_t k = 0; k < sizeof handlers / sizeof *handlers; k++)
+        if (handlers[k] == row->run) return true;
+    return false;
+}
+
+/* 128 bits: slot a: generic address; b and c: values, low halves of all lanes before the high ones;
+ * d: the same, or EXEC_NO_GUARD. */
+static int wide_atomic(struct exec_warp *warp, const struct exec_inst *inst, bool cas)
+{
+    const uint64_t *address = exec_slot(warp, inst->a);
+    const uint64_t *b = exec_slot(warp, inst->b);
+    const uint64_t *c = exec_slot(warp, inst->c);
+    unsigned char *pointers[EXEC_LANES];
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        pointers[l] = exec_resolve(warp, inst, l, address[l], 16, EXEC_ATOMIC, true);
+        if (!pointers[l]) return EXEC_STOP;
+    }
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        const uint64_t first[2] = {b[l], b[l + EXEC_LANES]};
+        uint64_t before[2], after[2];
+        memcpy(before, pointers[l], sizeof before);
+        memcpy(after, first, sizeof after);
+        if (cas) {
+            const bool equal = before[0] == first[0] && before[1] == first[1];
+            after[0] = equal ? c[l] : before[0];
+            after[1] = equal ? c[l + EXEC_LANES] : before[1];
+        }
+        memcpy(pointers[l], after, sizeof after);
+        if (inst->d == EXEC_NO_GUARD) continue;
+        uint64_t *d = exec_slot(warp, inst->d);
+        d[l] = before[0];
+        d[l + EXEC_LANES] = before[1];
+    }
+    return EXEC_GO;
+}
+
+static int op_exch_128(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return wide_atomic(warp, inst, false);
+}
+
+static int op_cas_128(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return wide_atomic(warp, inst, true);
+}
+
+/* Slot a: generic addresses, which must be multiples of imm. */
+static int op_aligned(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const uint64_t *address = exec_slot(warp, inst->a);
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        if (address[l] & (inst->imm - 1))
+            return exec_stop_access(warp, inst, l, address[l], (uint32_t)inst->imm, false, true);
+    }
+    return EXEC_GO;
+}
+
+/* cp.async: slot a + imm: global source; slot d + c: shared destination; slot b: bytes to copy, the
+ * rest of the size is zero. It copies when it is issued: as early as PTX allows. */
+static int copy(struct exec_warp *warp, const struct exec_inst *inst, uint32_t size, bool wide)
+{
+    unsigned char *to[EXEC_LANES];
+    unsigned char *from[EXEC_LANES];
+    const uint64_t *source = exec_slot(warp, inst->a);
+    const uint64_t *target64 = exec_slot(warp, inst->d);
+    const uint32_t *target32 = exec_slot(warp, inst->d);
+    const uint32_t *kept = exec_slot(warp, inst->b);
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        const uint64_t base = wide ? target64[l] : target32[l];
+        to[l] = exec_resolve(warp, inst, l, EXEC_WINDOW_SHARED + base + inst->c, size, EXEC_STORE,
+                             true);
+        if (!to[l]) return EXEC_STOP;
+        from[l] = to[l];
+        if (!kept[l]) continue;
+        from[l] = exec_resolve(warp, inst, l, source[l] + inst->imm, size, EXEC_LOAD, false);
+        if (!from[l]) return EXEC_STOP;
+        warp->worker->counts.bytes_loaded += size;
+        warp->worker->counts.transactions++;
+    }
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        const uint32_t bytes = kept[l] < size ? kept[l] : size;
+        if (bytes) memcpy(to[l], from[l], bytes);
+        memset(to[l] + bytes, 0, size - bytes);
+    }
+    return EXEC_GO;
+}
+
+#define DEFINE_COPY(size)                                                                          \
+    static int op_copy_##size(struct exec_warp *warp, const struct exec_inst *inst)                \
+    {                                                                                              \
+        return copy(warp, inst, size, false);                                                      \
+    }                                                                                              \
+    static int op_copy64_##size(struct exec_warp *warp, const struct exec_inst *inst)              \
+    {                                                                                              \
+        return copy(warp, inst, size, true);                                                       \
+    }
+DEFINE_COPY(4)
+DEFINE_COPY(8)
+DEFINE_COPY(16)
+
+const struct exec_row exec_atomic_rows[] = {
+#define ATOMIC(name, keys, T, expression) {keys, op_##name, #T},
+#include "emulator/exec/ops/atomic.def"
+    {"atom.exch.b128", op_exch_128, ""},
+    {"atom.cas.b128", op_cas_128, ""},
+    {"aligned", op_aligned, ""},
+    {"cp.async.shared.4", op_copy_4, ""},
+    {"cp.async.shared.8", op_copy_8, ""},
+    {"cp.async.shared.16", op_copy_16, ""},
+    {"cp.async.shared64.4", op_copy64_4, ""},
+    {"cp.async.shared64.8", op_copy64_8, ""},
+    {"cp.async.shared64.16", op_copy64_16, ""},
+    {NULL, NULL, NULL}};

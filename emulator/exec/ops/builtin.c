@@ -1,0 +1,216 @@
+/* The functions of CUDA's device runtime that nvcc leaves to the driver: vprintf, __assertfail,
+ * malloc, free. CUDA Programming Guide, "Formatted Output", "Assertion", "Dynamic Global Memory
+ * Allocation".
+ */
+#include "emulator/exec/ops/builtin.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Argument `index` of the call, of `size` bytes, as lane `lane` gave it. */
+static uint64_t argument(const struct exec_warp *warp, const struct exec_call *call, unsigned lane,
+                         size_t index)
+{
+    uint64_t value = 0;
+    if (index >= call->argument_count) return 0;
+    const struct exec_formal *place = &call->arguments[index];
+    memcpy(&value,
+           warp->local + lane * warp->local_stride + warp->frame->local_base + place->offset,
+           place->size < 8 ? place->size : 8);
+    return value;
+}
+
+static void give_result(struct exec_warp *warp, const struct exec_call *call, unsigned lane,
+                        uint64_t value)
+{
+    if (!call->result_count) return;
+    const struct exec_formal *place = &call->results[0];
+    memcpy(warp->local + lane * warp->local_stride + warp->frame->local_base + place->offset,
+           &value, place->size < 8 ? place->size : 8);
+}
+
+/* A string in device memory, cut at `size`; "?" where there is none. */
+static void copy_text(struct exec_warp *warp, unsigned lane, uint64_t address, char *text,
+                      size_t size)
+{
+    size_t left;
+    const unsigned char *bytes = exec_peek(warp, lane, address, &left);
+    size_t length = 0;
+    while (bytes && length < left && length + 1 < size && bytes[length]) {
+        text[length] = (char)bytes[length];
+        length++;
+    }
+    if (!bytes) text[length++] = '?';
+    text[length] = 0;
+}
+
+/* ---- assert
+ * -------------------------------------------------------------------------------------- */
+
+/* __assertfail(message, file, line, function, size of a character) */
+static int assert_fail(struct exec_warp *warp, const struct exec_inst *inst,
+                       const struct exec_call *call)
+{
+    const unsigned lane = (unsigned)__builtin_ctz(warp->mask);
+    const uint32_t *block = warp->block->position;
+    char message[128], file[160], function[96];
+    copy_text(warp, lane, argument(warp, call, lane, 0), message, sizeof message);
+    copy_text(warp, lane, argument(warp, call, lane, 1), file, sizeof file);
+    copy_text(warp, lane, argument(warp, call, lane, 3), function, sizeof function);
+    exec_stop(warp, inst, EXEC_ASSERT, lane, "%s", "");
+    struct exec_fault *fault = &warp->worker->fault;
+    snprintf(fault->message, sizeof fault->message,
+             "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.", file,
+             (uint32_t)argument(warp, call, lane, 2), function, block[0], block[1], block[2],
+             fault->thread[0], fault->thread[1], fault->thread[2], message);
+    return EXEC_STOP;
+}
+
+/* ---- printf
+ * -------------------------------------------------------------------------------------- */
+
+static int print_lanes(struct exec_warp *warp, const struct exec_inst *inst,
+                       const struct exec_call *call)
+{
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(rest);
+        int result;
+        if (!exec_print(warp, inst, lane, argument(warp, call, lane, 0),
+                        argument(warp, call, lane, 1), &result))
+            return EXEC_STOP;
+        give_result(warp, call, lane, (uint32_t)result);
+    }
+    return EXEC_GO;
+}
+
+/* ---- malloc, free
+ * --------------------------------------------------------------------------------- */
+
+/* The heap is a row of pieces, each behind one of these; the first is at the heap's start. */
+struct piece {
+    uint64_t size; /* bytes that follow; a multiple of 16 */
+    uint64_t mark; /* one of the two below */
+};
+#define PIECE_FREE UINT64_C(0x0ea9f4ee0ea9f4ee)
+#define PIECE_USED UINT64_C(0x0ea9aced0ea9aced)
+
+static unsigned char *heap_bytes(const struct exec_launch *launch)
+{
+    const struct memory_region *region = memory_find(launch->heap_address);
+    const uint64_t offset = region ? launch->heap_address - region->address : 0;
+    if (!region || region->size - offset < launch->heap_bytes ||
+        launch->heap_bytes < 2 * sizeof(struct piece))
+        return NULL;
+    return region->bytes + offset;
+}
+
+static struct piece *piece_at(unsigned char *heap, uint64_t offset)
+{
+    return (struct piece *)(void *)(heap + offset);
+}
+
+/* A heap that nobody has used yet becomes one free piece. */
+static void heap_begin(unsigned char *heap, uint64_t size)
+{
+    struct piece *first = piece_at(heap, 0);
+    if (first->mark || first->size) return;
+    *first = (struct piece){.size = (size - sizeof *first) / 16 * 16, .mark = PIECE_FREE};
+}
+
+/* Whether the piece at `at` is one, as long as nobody has written over it. */
+static bool piece_is_whole(unsigned char *heap, uint64_t heap_size, uint64_t at)
+{
+    const struct piece *piece = piece_at(heap, at);
+    return (piece->mark == PIECE_FREE || piece->mark == PIECE_USED) &&
+           piece->size <= heap_size - at - sizeof *piece && piece->size % 16 == 0;
+}
+
+#define HEAP_DAMAGED UINT64_MAX
+
+/* First fit; free neighbours are joined on the way. 0: no room. */
+static uint64_t heap_take(unsigned char *heap, uint64_t heap_size, uint64_t size)
+{
+    if (size > heap_size) return 0;
+    const uint64_t wanted = (size + 16) / 16 * 16; /* 0 bytes have an address too, as on a GPU */
+    for (uint64_t at = 0; at + sizeof(struct piece) <= heap_size;) {
+        struct piece *piece = piece_at(heap, at);
+        if (!piece_is_whole(heap, heap_size, at)) return HEAP_DAMAGED;
+        uint64_t next = at + sizeof *piece + piece->size;
+        while (piece->mark == PIECE_FREE && next + sizeof *piece <= heap_size &&
+               piece_at(heap, next)->mark == PIECE_FREE) {
+            if (!piece_is_whole(heap, heap_size, next)) return HEAP_DAMAGED;
+            piece->size += sizeof *piece + piece_at(heap, next)->size;
+            next = at + sizeof *piece + piece->size;
+        }
+        if (piece->mark == PIECE_FREE && piece->size >= wanted) {
+            if (piece->size >= wanted + 2 * sizeof *piece) {
+                *piece_at(heap, at + sizeof *piece + wanted) = (struct piece){
+                    .size = piece->size - wanted - sizeof *piece, .mark = PIECE_FREE};
+                piece->size = wanted;
+            }
+            piece->mark = PIECE_USED;
+            memset(heap + at + sizeof *piece, 0xa5, piece->size);
+            return at + sizeof *piece;
+        }
+        at = next;
+    }
+    return 0;
+}
+
+static int allocate(struct exec_warp *warp, const struct exec_inst *inst,
+                    const struct exec_call *call)
+{
+    const struct exec_launch *launch = warp->worker->launch;
+    unsigned char *heap = heap_bytes(launch);
+    if (heap) heap_begin(heap, launch->heap_bytes);
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(rest);
+        const uint64_t size = argument(warp, call, lane, 0);
+        const uint64_t offset = heap ? heap_take(heap, launch->heap_bytes, size) : 0;
+        if (offset == HEAP_DAMAGED)
+            return exec_stop(warp, inst, EXEC_TRAP, lane,
+                             "malloc in a kernel: the heap is damaged; a kernel has written before "
+                             "or past memory that malloc gave it");
+        give_result(warp, call, lane, offset ? launch->heap_address + offset : 0);
+    }
+    return EXEC_GO;
+}
+
+static int release(struct exec_warp *warp, const struct exec_inst *inst,
+                   const struct exec_call *call)
+{
+    const struct exec_launch *launch = warp->worker->launch;
+    unsigned char *heap = heap_bytes(launch);
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(rest);
+        const uint64_t address = argument(warp, call, lane, 0);
+        const uint64_t offset = address - launch->heap_address;
+        if (!address) continue;
+        if (!heap || offset >= launch->heap_bytes || offset < sizeof(struct piece) || offset % 16 ||
+            piece_at(heap, offset - sizeof(struct piece))->mark != PIECE_USED)
+            return exec_stop(warp, inst, EXEC_TRAP, lane,
+                             "free of 0x%llx in a kernel, which malloc in a kernel did not give, "
+                             "or which is free already",
+                             (unsigned long long)address);
+        piece_at(heap, offset - sizeof(struct piece))->mark = PIECE_FREE;
+    }
+    return EXEC_GO;
+}
+
+int exec_builtin_call(struct exec_warp *warp, const struct exec_inst *inst,
+                      const struct exec_call *call, enum exec_builtin builtin)
+{
+    switch (builtin) {
+    case EXEC_BUILTIN_VPRINTF:
+        return print_lanes(warp, inst, call);
+    case EXEC_BUILTIN_ASSERTFAIL:
+        return assert_fail(warp, inst, call);
+    case EXEC_BUILTIN_MALLOC:
+        return allocate(warp, inst, call);
+    case EXEC_BUILTIN_FREE:
+        return release(warp, inst, call);
+    case EXEC_BUILTIN_NONE:
+        break;
+    }
+    return EXEC_STOP;
+}

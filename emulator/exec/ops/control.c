@@ -1,0 +1,398 @@
+/* Control flow: guards, branches, calls, returns, exits, traps. PTX ISA 9.7.12, 9.7.19; "Predicated
+ * Execution". Lanes that part become fragments; machine/warp.c brings them together again. */
+#include "emulator/exec/ops/lanes.h"
+#include "emulator/exec/ops/tables.h"
+
+#include <string.h>
+
+static uint32_t guard_mask(const struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const uint32_t predicate = *(const uint32_t *)exec_slot(warp, inst->guard >> 1);
+    return warp->mask & (inst->guard & 1 ? ~predicate : predicate);
+}
+
+/* @p of an instruction that only computes: runs it for the lanes whose predicate holds. */
+int exec_guarded(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const uint32_t mask = guard_mask(warp, inst);
+    if (!mask) return EXEC_GO;
+    if (mask == warp->mask) return inst->inner(warp, inst);
+    const uint32_t all = warp->mask;
+    const uint32_t full = warp->full;
+    warp->mask = mask;
+    warp->full = 0;
+    const int step = inst->inner(warp, inst);
+    warp->mask = all;
+    warp->full = full;
+    return step;
+}
+
+/* A warp that waits by looking takes a slot that others leave free, and its reads are answered by
+ * the cache: a launch is not charged for it. Called behind each look; inst->a is the slot of its
+ * address, if imm. */
+static inline void look_again(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    enum { TIGHT = 64 }; /* instructions between two looks; with more there is work in the loop */
+    struct exec_idle *idle = &warp->idle;
+    struct exec_counts *counts = &warp->worker->counts;
+    if (!inst->imm) return;
+    const uint64_t *address = exec_slot(warp, inst->a);
+    const uint64_t where = address[__builtin_ctz(warp->mask)];
+    if (idle->look == inst && idle->where == where &&
+        warp->instructions - idle->instructions <= TIGHT) {
+        idle->wasted += warp->instructions - idle->instructions;
+        warp->chain = idle->chain;
+        counts->bytes_loaded = idle->loaded;
+        counts->transactions = idle->transactions;
+    }
+    idle->look = inst;
+    idle->where = where;
+    idle->instructions = warp->instructions;
+    idle->chain = warp->chain;
+    idle->loaded = counts->bytes_loaded;
+    idle->transactions = counts->transactions;
+}
+
+/* Follows a read that another thread's write may be awaited with (volatile, acquire, atomic); d is
+ * its destination. The same values at the same instruction over and over mean waiting: others, in
+ * the warp and beyond, get a turn. */
+static inline int poll(struct exec_warp *warp, const struct exec_inst *inst, size_t words)
+{
+    enum { POLLS_BEFORE_YIELD = 8 };
+    /* A sum and a sum of sums, so that values that change places are seen. */
+    uint64_t plain = warp->mask;
+    uint64_t weighted = 0;
+    const uint64_t *slot = exec_slot(warp, inst->d);
+    for (size_t k = 0; k < words; k++) {
+        plain += slot[k];
+        weighted += plain;
+    }
+    const uint64_t sum = plain ^ (weighted << 32 | weighted >> 32);
+    uint32_t k = 0;
+    look_again(warp, inst);
+    warp->poll_latest = inst;
+    while (k < EXEC_POLLS && warp->poll_inst[k] != inst) k++;
+    if (k == EXEC_POLLS || warp->poll_sum[k] != sum) {
+        if (k == EXEC_POLLS) k = warp->poll_next++ % EXEC_POLLS;
+        warp->polls = 0;
+        warp->worker->news++;
+        warp->poll_inst[k] = inst;
+        warp->poll_sum[k] = sum;
+    } else if (++warp->polls >= POLLS_BEFORE_YIELD) {
+        warp->polls = 0;
+        warp->backward = 0;
+        warp->yield = true;
+        return EXEC_RESCHEDULE;
+    }
+    return EXEC_GO;
+}
+
+static int op_poll32(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return poll(warp, inst, EXEC_LANES / 2);
+}
+
+static int op_poll64(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return poll(warp, inst, EXEC_LANES);
+}
+
+/* ---- branches ------------------------------------------------------------------------------- */
+
+/* All active lanes continue at `target`. */
+static inline int branch(struct exec_warp *warp, const struct exec_inst *inst,
+                         const struct exec_inst *target)
+{
+    warp->pc = target;
+    if (target <= inst && --warp->backward == 0) return EXEC_RESCHEDULE;
+    return EXEC_GO;
+}
+
+static int op_bra(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return branch(warp, inst, inst->extra);
+}
+
+/* @p bra. Every other control instruction with a guard is compiled as @!p bra around it, so this is
+ * the one place where lanes part by a predicate. */
+int exec_branch_guarded(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const uint32_t taken = guard_mask(warp, inst);
+    if (taken == warp->mask) return branch(warp, inst, inst->extra);
+    if (!taken) return EXEC_GO;
+    exec_split(warp, taken, inst->extra, warp->frame);
+    if (warp->backward > 1 && (const struct exec_inst *)inst->extra <= inst) warp->backward--;
+    return EXEC_RESCHEDULE;
+}
+
+/* brx.idx: a label out of a table, by each lane's index. */
+static int op_brx(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const struct exec_targets *targets = inst->extra;
+    const uint32_t *index = exec_slot(warp, inst->a);
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        if (index[l] >= targets->count)
+            return exec_stop(warp, inst, EXEC_TRAP, l,
+                             "brx.idx with index %u, but its table has %zu labels", index[l],
+                             targets->count);
+    }
+    bool split = false;
+    while (warp->mask) {
+        const uint32_t first = index[__builtin_ctz(warp->mask)];
+        uint32_t same = 0;
+        for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+            const unsigned l = (unsigned)__builtin_ctz(rest);
+            same |= index[l] == first ? 1u << l : 0;
+        }
+        if (same == warp->mask && !split) return branch(warp, inst, targets->targets[first]);
+        exec_split(warp, same, targets->targets[first], warp->frame);
+        split = true;
+    }
+    return EXEC_RESCHEDULE;
+}
+
+/* ---- calls ---------------------------------------------------------------------------------- */
+
+static void copy_formals(struct exec_warp *warp, uint32_t mask, uint64_t to_base,
+                         const struct exec_formal *to, uint64_t from_base,
+                         const struct exec_formal *from, size_t count)
+{
+    for (size_t k = 0; k < count; k++) {
+        const uint32_t size = to[k].size < from[k].size ? to[k].size : from[k].size;
+        for (uint32_t rest = mask; rest; rest &= rest - 1) {
+            unsigned char *local = warp->local + (uint64_t)__builtin_ctz(rest) * warp->local_stride;
+            memcpy(local + to_base + to[k].offset, local + from_base + from[k].offset, size);
+        }
+    }
+}
+
+/* Whether it is what `<<<>>>` and the runtime's functions are in a kernel (libcudadevrt; CUDA C++
+ * Programming Guide, "Device-side Launch from PTX"). */
+static bool is_of_device_runtime(const char *name)
+{
+    static const char *const beginnings[] = {"__cudaCDP", "cudaLaunchDevice",
+                                             "cudaGetParameterBuffer", "cudaDevice"};
+    for (size_t k = 0; k < sizeof beginnings / sizeof *beginnings; k++)
+        if (!strncmp(name, beginnings[k], strlen(beginnings[k]))) return true;
+    return false;
+}
+
+/* The running fragment enters `function`. */
+static int call_function(struct exec_warp *warp, const struct exec_inst *inst,
+                         const struct exec_call *call, const struct exec_function *function)
+{
+    const unsigned first = (unsigned)__builtin_ctz(warp->mask);
+    if (function->builtin != EXEC_BUILTIN_NONE)
+        return exec_builtin_call(warp, inst, call, function->builtin);
+    if (!function->defined && is_of_device_runtime(function->info.name))
+        return exec_stop(warp, inst, EXEC_UNSUPPORTED, first,
+                         "dynamic parallelism, a kernel that starts kernels, is not supported by "
+                         "the software device: call of %s",
+                         function->info.name);
+    if (!function->defined)
+        return exec_stop(warp, inst, EXEC_UNSUPPORTED, first,
+                         "call of %s, a device function that this module only declares",
+                         function->info.name);
+    if (call->argument_count != function->formal_count ||
+        call->result_count > function->return_count)
+        return exec_stop(warp, inst, EXEC_TRAP, first,
+                         "call of %s with %zu arguments and %zu results; it takes %zu and gives "
+                         "%zu: the function pointer is of another type",
+                         function->info.name, call->argument_count, call->result_count,
+                         function->formal_count, function->return_count);
+    enum exec_end end = EXEC_DONE;
+    struct exec_frame *frame = exec_frame_enter(warp, warp->frame, function, &end);
+    if (!frame)
+        return exec_stop(warp, inst, end, first,
+                         end == EXEC_STACK
+                             ? "the stack is used up, %u calls deep, at the call of %s: the "
+                               "recursion is too deep, or has no end"
+                             : "no host memory for call %u of %s",
+                         warp->frame->depth + 1, function->info.name);
+    copy_formals(warp, warp->mask, frame->local_base, function->formals, warp->frame->local_base,
+                 call->arguments, call->argument_count);
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        frame->return_to[l] = inst;
+        frame->stack_before[l] = warp->stack[l];
+        if ((uint64_t)frame->local_base + function->local_bytes > warp->stack[l])
+            return exec_stop(warp, inst, EXEC_STACK, l, "the stack is used up by alloca");
+    }
+    warp->frame = frame;
+    warp->slots = frame->slots;
+    warp->pc = function->code;
+    return warp->fragment_count ? EXEC_RESCHEDULE : EXEC_GO;
+}
+
+static int op_call(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const struct exec_call *call = inst->extra;
+    return call_function(warp, inst, call, call->callee);
+}
+
+/* An indirect call: lanes that call the same function go together. */
+static int op_call_indirect(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const struct exec_call *call = inst->extra;
+    const struct exec_program *program = warp->worker->function->program;
+    const uint64_t *token = exec_slot(warp, inst->a);
+    const unsigned first = (unsigned)__builtin_ctz(warp->mask);
+    const uint64_t target = token[first];
+    const uint64_t index = (target - EXEC_WINDOW_CODE) / 16;
+    if ((target & EXEC_WINDOW_MASK) != EXEC_WINDOW_CODE || (target & 15) ||
+        index >= program->function_count)
+        return exec_stop(warp, inst, EXEC_TRAP, first,
+                         "call through 0x%llx, which is no address of a device function%s",
+                         (unsigned long long)target, target ? "" : " (a null pointer)");
+    uint32_t same = 0;
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        same |= token[l] == target ? 1u << l : 0;
+    }
+    /* The others come back to this instruction. */
+    const bool split = same != warp->mask;
+    if (split) exec_split(warp, warp->mask & ~same, inst, warp->frame);
+    const int step = call_function(warp, inst, call, program->functions[index]);
+    return split && step == EXEC_GO ? EXEC_RESCHEDULE : step;
+}
+
+int exec_exit_lanes(struct exec_warp *warp)
+{
+    const uint32_t mask = warp->mask;
+    warp->mask = 0;
+    warp->live &= ~mask;
+    exec_threads_left(warp->block);
+    return warp->exchanging ? exec_sync_check(warp) : EXEC_RESCHEDULE;
+}
+
+static int op_exit(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    (void)inst;
+    return exec_exit_lanes(warp);
+}
+
+static int op_ret(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    struct exec_frame *frame = warp->frame;
+    struct exec_frame *parent = frame->parent;
+    (void)inst;
+    if (!parent) return exec_exit_lanes(warp);
+    for (;;) {
+        const struct exec_inst *site = frame->return_to[__builtin_ctz(warp->mask)];
+        const struct exec_call *call = site->extra;
+        uint32_t same = 0;
+        for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+            const unsigned l = (unsigned)__builtin_ctz(rest);
+            if (frame->return_to[l] != site) continue;
+            same |= 1u << l;
+            warp->stack[l] = frame->stack_before[l];
+        }
+        copy_formals(warp, same, parent->local_base, call->results, frame->local_base,
+                     frame->function->returns, call->result_count);
+        if (same == warp->mask) {
+            warp->frame = parent;
+            warp->slots = parent->slots;
+            warp->pc = site + 1;
+            return warp->fragment_count ? EXEC_RESCHEDULE : EXEC_GO;
+        }
+        exec_split(warp, same, site + 1, parent);
+    }
+}
+
+/* ---- the stack: alloca, stacksave, stackrestore (9.7.17)
+ * ----------------------------------------- */
+
+/* d = address, in local memory, of a bytes; imm: alignment. They are given back when the function
+ * returns. */
+static int op_alloca(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const uint64_t *size = exec_slot(warp, inst->a);
+    uint64_t *d = exec_slot(warp, inst->d);
+    const uint64_t used = (uint64_t)warp->frame->local_base + warp->frame->function->local_bytes;
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        const uint64_t room = warp->stack[l] - used;
+        if (size[l] > room || room - size[l] < inst->imm)
+            return exec_stop(warp, inst, EXEC_STACK, l,
+                             "alloca of %llu bytes, but %llu are left of the thread's stack",
+                             (unsigned long long)size[l], (unsigned long long)room);
+        warp->stack_moved = true;
+        warp->stack[l] = (warp->stack[l] - size[l]) / inst->imm * inst->imm;
+        memset(warp->local + l * warp->local_stride + warp->stack[l], 0xa5, size[l]);
+        d[l] = warp->stack[l];
+    }
+    return EXEC_GO;
+}
+
+static int op_stacksave(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    uint64_t *d = exec_slot(warp, inst->d);
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1)
+        d[__builtin_ctz(rest)] = warp->stack[__builtin_ctz(rest)];
+    return EXEC_GO;
+}
+
+static int op_stackrestore(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const uint64_t *a = exec_slot(warp, inst->a);
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        if (a[l] < warp->stack[l] || a[l] > warp->local_stride)
+            return exec_stop(warp, inst, EXEC_TRAP, l,
+                             "stackrestore of a place that stacksave did not give");
+        warp->stack[l] = a[l];
+    }
+    return EXEC_GO;
+}
+
+/* ---- ends ----------------------------------------------------------------------------------- */
+
+static int op_trap(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return exec_stop(warp, inst, EXEC_TRAP, (unsigned)__builtin_ctz(warp->mask),
+                     "the kernel executed a trap instruction");
+}
+
+static int op_brkpt(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return exec_stop(warp, inst, EXEC_TRAP, (unsigned)__builtin_ctz(warp->mask),
+                     "the kernel executed a breakpoint, and no debugger is attached");
+}
+
+/* extra: the instruction's text and why it cannot run, one sentence. */
+int exec_unsupported(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return exec_stop(warp, inst, EXEC_UNSUPPORTED, (unsigned)__builtin_ctz(warp->mask), "%s",
+                     (const char *)inst->extra);
+}
+
+/* Falling off the end of a function: PTX ends every function with ret or exit; nvcc's unreachable
+ * ends have none. */
+int exec_fell_off(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return op_ret(warp, inst);
+}
+
+static int op_nop(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    (void)warp;
+    (void)inst;
+    return EXEC_GO;
+}
+
+const struct exec_row exec_control_rows[] = {{"bra", op_bra, ""},
+                                             {"brx.idx", op_brx, ""},
+                                             {"call", op_call, ""},
+                                             {"call.indirect", op_call_indirect, ""},
+                                             {"ret", op_ret, ""},
+                                             {"exit", op_exit, ""},
+                                             {"trap", op_trap, ""},
+                                             {"brkpt", op_brkpt, ""},
+                                             {"nop", op_nop, ""},
+                                             {"alloca.u64", op_alloca, ""},
+                                             {"stacksave.u64", op_stacksave, ""},
+                                             {"stackrestore.u64", op_stackrestore, ""},
+                                             {"poll.b32", op_poll32, ""},
+                                             {"poll.b64", op_poll64, ""},
+                                             {NULL, NULL, NULL}};

@@ -1,0 +1,114 @@
+/* exec_float: rules of PTX's floating point that several files of handlers share: flushing,
+ * saturation, canonical NaN, minimum and maximum. Private to emulator/exec's handlers; pure
+ * functions without branches, so that loops over them become vector instructions.
+ */
+#ifndef OVERLAP_EXEC_OPS_FLOAT_H
+#define OVERLAP_EXEC_OPS_FLOAT_H
+
+#include "emulator/exec/ops/lanes.h"
+
+#include <math.h>
+
+static inline u32 exec_bits32(f32 value)
+{
+    u32 bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline f32 exec_f32(u32 bits)
+{
+    f32 value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline u64 exec_bits64(f64 value)
+{
+    u64 bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline f64 exec_f64(u64 bits)
+{
+    f64 value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+#define EXEC_NAN32 0x7fffffffu
+
+/* The canonical NaN for any NaN. */
+static inline f32 exec_canonical(f32 value)
+{
+    return exec_f32(value != value ? EXEC_NAN32 : exec_bits32(value));
+}
+
+/* A subnormal becomes a zero of the same sign. */
+static inline f32 exec_flush(f32 value)
+{
+    const u32 bits = exec_bits32(value);
+    return exec_f32(bits & 0x7f800000u ? bits : bits & 0x80000000u);
+}
+
+static inline f64 exec_flush64(f64 value)
+{
+    const u64 bits = exec_bits64(value);
+    return exec_f64(bits & UINT64_C(0x7ff) << 52 ? bits : bits & UINT64_C(1) << 63);
+}
+
+/* A result that is below the normal numbers when it is rounded as if exponents had no end becomes a
+ * zero of its sign: the smallest normal number may be such a result's neighbour, and then stays. */
+static inline f32 exec_flush_exact(f32 result, f64 exact)
+{
+    const u32 bits = exec_bits32(result);
+    const f32 rounded = (f32)(exact * 0x1p64);
+    const bool tiny = fabsf(rounded) < 0x1p-62f;
+    return exec_f32(tiny ? bits & 0x80000000u : bits);
+}
+
+/* A NaN made quiet; other values as they are. */
+static inline f64 exec_quiet64(f64 value)
+{
+    const u64 bits = exec_bits64(value);
+    return exec_f64(value != value ? bits | UINT64_C(1) << 51 : bits);
+}
+
+/* The first of two operands that is NaN, made quiet, or else the result. */
+static inline f64 exec_nan64(f64 first, f64 second, f64 result)
+{
+    return first != first ? exec_quiet64(first) : second != second ? exec_quiet64(second) : result;
+}
+
+/* Clamped to [0, 1]; NaN gives +0. */
+static inline f32 exec_saturate(f32 value)
+{
+    return value >= 1.0f ? 1.0f : value > 0.0f ? value : 0.0f;
+}
+
+static inline f64 exec_saturate64(f64 value)
+{
+    return value >= 1.0 ? 1.0 : value > 0.0 ? value : 0.0;
+}
+
+static inline f32 exec_min(f32 a, f32 b, bool nan)
+{
+    /* Equal operands differ at most in sign: the union of their bits is -0 if either is. */
+    const u32 equal = exec_bits32(a) | exec_bits32(b);
+    const u32 smaller = exec_bits32(a < b ? a : b);
+    const u32 ordered = a == b ? equal : smaller;
+    const u32 lone = nan ? EXEC_NAN32 : exec_bits32(a != a ? b : a);
+    return exec_canonical(exec_f32(a != a || b != b ? lone : ordered));
+}
+
+static inline f32 exec_max(f32 a, f32 b, bool nan)
+{
+    const u32 equal = exec_bits32(a) & exec_bits32(b);
+    const u32 larger = exec_bits32(a > b ? a : b);
+    const u32 ordered = a == b ? equal : larger;
+    const u32 lone = nan ? EXEC_NAN32 : exec_bits32(a != a ? b : a);
+    return exec_canonical(exec_f32(a != a || b != b ? lone : ordered));
+}
+
+#endif

@@ -1,0 +1,335 @@
+/* Barrier objects in shared memory: mbarrier.*, cp.async.mbarrier.arrive. PTX ISA 9.0, 9.7.13.15.
+ *
+ * An object is 64 bits that only these instructions understand. It counts, for its present phase,
+ * the arrivals that are missing and the bytes that have not come; when neither is left the phase is
+ * complete and the next begins. A state, which arriving gives, is the object as it was.
+ *
+ * Nobody sleeps: a wait that is not over gives the others their turn.
+ */
+#include "emulator/exec/check/async.h"
+#include "emulator/exec/check/shadow.h"
+#include "emulator/exec/lower/lower.h"
+
+#define NO_SLOT UINT32_MAX
+
+/* From the low end: missing arrivals, arrivals that a phase expects, missing bytes (signed: they
+ * may come before they are expected), the phase's parity, a mark that memory never written has not.
+ */
+enum {
+    COUNT_BITS = 20,
+    EXPECTED_SHIFT = 20,
+    BYTES_SHIFT = 40,
+    BYTES_BITS = 21,
+    PHASE_SHIFT = 61,
+    MARK_SHIFT = 62,
+    MARK = 1,
+    MOST_COUNT = (1 << COUNT_BITS) - 1,
+};
+
+struct object {
+    uint32_t missing, expected;
+    int32_t bytes;
+    bool phase;
+};
+
+static bool unpack(uint64_t bits, struct object *object)
+{
+    const uint32_t bytes = (uint32_t)(bits >> BYTES_SHIFT) & ((1u << BYTES_BITS) - 1);
+    object->missing = (uint32_t)bits & MOST_COUNT;
+    object->expected = (uint32_t)(bits >> EXPECTED_SHIFT) & MOST_COUNT;
+    object->bytes = (int32_t)(bytes << (32 - BYTES_BITS)) >> (32 - BYTES_BITS);
+    object->phase = bits >> PHASE_SHIFT & 1;
+    return bits >> MARK_SHIFT == MARK;
+}
+
+static uint64_t pack(const struct object *object)
+{
+    const uint64_t bytes = (uint64_t)((uint32_t)object->bytes & ((1u << BYTES_BITS) - 1));
+    return object->missing | (uint64_t)object->expected << EXPECTED_SHIFT | bytes << BYTES_SHIFT |
+           (uint64_t)object->phase << PHASE_SHIFT | (uint64_t)MARK << MARK_SHIFT;
+}
+
+/* Whoever sees that a phase is complete comes behind all that arrived in it. */
+static bool complete(const struct exec_warp *warp, struct object *object)
+{
+    if (object->missing || object->bytes) return false;
+    exec_shadow_order(warp->block);
+    object->phase = !object->phase;
+    object->missing = object->expected;
+    return true;
+}
+
+/* The object at a generic address, or NULL with the fault recorded. */
+static uint64_t *object_at(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
+                           uint64_t address)
+{
+    if ((address & EXEC_WINDOW_MASK) != EXEC_WINDOW_SHARED) {
+        exec_stop(warp, inst, EXEC_WRONG_SPACE, lane,
+                  "a barrier object (mbarrier) at 0x%llx, which is not in shared memory",
+                  (unsigned long long)address);
+        return NULL;
+    }
+    return (uint64_t *)(void *)exec_resolve(warp, inst, lane, address, 8, EXEC_ATOMIC, true);
+}
+
+static bool live_object(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
+                        uint64_t address, uint64_t **bits, struct object *object)
+{
+    *bits = object_at(warp, inst, lane, address);
+    if (!*bits) return false;
+    if (unpack(**bits, object)) return true;
+    exec_stop(warp, inst, EXEC_TRAP, lane,
+              "the barrier object at shared address 0x%llx is none: mbarrier.init has not made it, "
+              "or it was overwritten or ended",
+              (unsigned long long)(address & ~EXEC_WINDOW_MASK));
+    return false;
+}
+
+static bool give_bytes(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
+                       struct object *object, int64_t bytes)
+{
+    const int64_t sum = object->bytes + bytes;
+    if (sum > MOST_COUNT || sum < -MOST_COUNT) {
+        exec_stop(warp, inst, EXEC_TRAP, lane,
+                  "a barrier object counts %lld bytes that are to come; it can at most %d",
+                  (long long)sum, MOST_COUNT);
+        return false;
+    }
+    object->bytes = (int32_t)sum;
+    return true;
+}
+
+bool exec_mbarrier_complete(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
+                            uint64_t address, uint32_t bytes)
+{
+    struct object object;
+    uint64_t *bits;
+    if (!live_object(warp, inst, lane, address, &bits, &object) ||
+        !give_bytes(warp, inst, lane, &object, -(int64_t)bytes))
+        return false;
+    complete(warp, &object);
+    *bits = pack(&object);
+    return true;
+}
+
+/* ---- handlers: slot a: the object's generic address; slot b: a number --------------------------
+ */
+
+#define FOR_LANES                                                                                  \
+    for (uint32_t rest = warp->mask, l; rest && (l = (uint32_t)__builtin_ctz(rest), true);         \
+         rest &= rest - 1)
+
+static int op_init(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const uint64_t *address = exec_slot(warp, inst->a);
+    const uint32_t *count = exec_slot(warp, inst->b);
+    FOR_LANES
+    {
+        uint64_t *bits = object_at(warp, inst, l, address[l]);
+        if (!bits) return EXEC_STOP;
+        if (count[l] < 1 || count[l] > MOST_COUNT)
+            return exec_stop(warp, inst, EXEC_TRAP, l,
+                             "mbarrier.init for %u arrivals; it takes 1 to %d", count[l],
+                             MOST_COUNT);
+        *bits = pack(&(struct object){.missing = count[l], .expected = count[l]});
+    }
+    return EXEC_GO;
+}
+
+static int op_inval(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const uint64_t *address = exec_slot(warp, inst->a);
+    FOR_LANES
+    {
+        struct object object;
+        uint64_t *bits;
+        if (!live_object(warp, inst, l, address[l], &bits, &object)) return EXEC_STOP;
+        memset(bits, 0xa5, sizeof *bits);
+    }
+    return EXEC_GO;
+}
+
+static int op_expect(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const uint64_t *address = exec_slot(warp, inst->a);
+    const uint32_t *bytes = exec_slot(warp, inst->b);
+    FOR_LANES
+    {
+        struct object object;
+        uint64_t *bits;
+        if (!live_object(warp, inst, l, address[l], &bits, &object) ||
+            !give_bytes(warp, inst, l, &object, bytes[l]))
+            return EXEC_STOP;
+        *bits = pack(&object);
+    }
+    return EXEC_GO;
+}
+
+static int op_complete(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const uint64_t *address = exec_slot(warp, inst->a);
+    const uint32_t *bytes = exec_slot(warp, inst->b);
+    FOR_LANES if (!exec_mbarrier_complete(warp, inst, l, address[l], bytes[l])) return EXEC_STOP;
+    return EXEC_GO;
+}
+
+enum { ARRIVE_EXPECTS = 1, ARRIVE_NOT_LAST = 2, ARRIVE_DROPS = 4 };
+
+/* imm: the three above; slot d: the state. */
+static int op_arrive(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const uint64_t *address = exec_slot(warp, inst->a);
+    const uint32_t *number = exec_slot(warp, inst->b);
+    uint64_t *d = exec_slot(warp, inst->d);
+    const bool expects = inst->imm & ARRIVE_EXPECTS;
+    FOR_LANES
+    {
+        struct object object;
+        uint64_t *bits;
+        const uint32_t count = expects ? 1 : number[l];
+        if (!live_object(warp, inst, l, address[l], &bits, &object)) return EXEC_STOP;
+        const uint64_t before = *bits;
+        if (expects && !give_bytes(warp, inst, l, &object, number[l])) return EXEC_STOP;
+        if (count < 1 || count > object.missing)
+            return exec_stop(warp, inst, EXEC_TRAP, l,
+                             "%u arrivals at a barrier object whose phase waits for %u more of %u",
+                             count, object.missing, object.expected);
+        object.missing -= count;
+        if (inst->imm & ARRIVE_DROPS) object.expected -= count;
+        if (complete(warp, &object) && inst->imm & ARRIVE_NOT_LAST)
+            return exec_stop(warp, inst, EXEC_TRAP, l,
+                             "an arrival with .noComplete completed the barrier object's phase");
+        *bits = pack(&object);
+        d[l] = before;
+    }
+    return EXEC_GO;
+}
+
+/* cp.async.mbarrier.arrive: copies are done when they are issued, so it arrives at once. Without
+ * .noinc (imm 0) the phase expects one arrival more for it, and this is the one. */
+static int op_copied(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const uint64_t *address = exec_slot(warp, inst->a);
+    FOR_LANES
+    {
+        struct object object;
+        uint64_t *bits;
+        if (!live_object(warp, inst, l, address[l], &bits, &object)) return EXEC_STOP;
+        exec_async_hand_over(warp, l);
+        if (!inst->imm) continue;
+        if (!object.missing)
+            return exec_stop(warp, inst, EXEC_TRAP, l,
+                             "an arrival at a barrier object whose phase waits for no more");
+        object.missing--;
+        complete(warp, &object);
+        *bits = pack(&object);
+    }
+    return EXEC_GO;
+}
+
+/* Slot d: predicate; slot b: a state, or with imm a parity. */
+static int op_wait(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const uint64_t *address = exec_slot(warp, inst->a);
+    const uint64_t *state = exec_slot(warp, inst->b);
+    const uint32_t *parity = exec_slot(warp, inst->b);
+    uint32_t *d = exec_slot(warp, inst->d);
+    uint32_t over = 0;
+    FOR_LANES
+    {
+        struct object object, then;
+        uint64_t *bits;
+        if (!live_object(warp, inst, l, address[l], &bits, &object)) return EXEC_STOP;
+        if (inst->imm)
+            then.phase = parity[l] & 1;
+        else if (!unpack(state[l], &then))
+            return exec_stop(warp, inst, EXEC_TRAP, l,
+                             "0x%llx is no state of a barrier object: mbarrier.arrive gives them",
+                             (unsigned long long)state[l]);
+        over |= (uint32_t)(object.phase != then.phase) << l;
+        if (object.phase != then.phase) exec_async_seen(warp, address[l] & ~EXEC_WINDOW_MASK);
+    }
+    *d = (*d & ~warp->mask) | over;
+    if (over == warp->mask) return EXEC_GO;
+    warp->yield = true;
+    warp->backward = 0;
+    return EXEC_RESCHEDULE;
+}
+
+/* Slot a: a state. */
+static int op_pending(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const uint64_t *state = exec_slot(warp, inst->a);
+    uint32_t *d = exec_slot(warp, inst->d);
+    FOR_LANES
+    {
+        struct object object;
+        unpack(state[l], &object);
+        d[l] = object.missing;
+    }
+    return EXEC_GO;
+}
+
+const struct exec_row exec_mbarrier_rows[] = {
+    {"mbarrier.init", op_init, ""},
+    {"mbarrier.inval", op_inval, ""},
+    {"mbarrier.expect_tx", op_expect, ""},
+    {"mbarrier.complete_tx", op_complete, ""},
+    {"mbarrier.arrive mbarrier.arrive_drop", op_arrive, ""},
+    {"cp.async.mbarrier.arrive", op_copied, ""},
+    {"mbarrier.test_wait mbarrier.try_wait", op_wait, ""},
+    {"mbarrier.pending_count", op_pending, ""},
+    {NULL, NULL, NULL}};
+
+/* ---- compilation -------------------------------------------------------------------------------
+ */
+
+bool lower_mbarrier(struct lower *lower)
+{
+    const struct ptx_instruction *at = lower->at;
+    const enum ptx_opcode op = at->op;
+    const uint8_t how = at->modifiers.arrival;
+    const bool arrives = op == PTX_OP_MBARRIER_ARRIVE || op == PTX_OP_MBARRIER_DROP;
+    const bool waits = op == PTX_OP_MBARRIER_TEST || op == PTX_OP_MBARRIER_TRY;
+    const bool any = arrives || waits || op == PTX_OP_MBARRIER_INIT ||
+                     op == PTX_OP_MBARRIER_INVAL || op == PTX_OP_MBARRIER_EXPECT ||
+                     op == PTX_OP_MBARRIER_COMPLETE || op == PTX_OP_MBARRIER_PENDING ||
+                     op == PTX_OP_CP_ASYNC_MBARRIER;
+    if (!any) return false;
+    const uint32_t address = arrives || waits; /* the operand with it, behind a result */
+    uint32_t a, b = 0, d = 0;
+    lower_guard(lower);
+    if (op == PTX_OP_MBARRIER_PENDING) {
+        a = lower_source(lower, &at->operands[1], 8);
+        d = lower_destination(lower, at->operands[0].reg, 4, false);
+    } else {
+        a = lower_generic(lower, &at->operands[address], at->modifiers.space);
+    }
+    if (a == NO_SLOT) return true;
+    if (waits) {
+        const bool parity = how == PTX_WAIT_PARITY;
+        b = lower_source(lower, &at->operands[2], parity ? 4 : 8);
+        d = lower->registers[at->operands[0].reg];
+    } else if (at->operand_count > address + 1u && op != PTX_OP_MBARRIER_PENDING) {
+        b = lower_source(lower, &at->operands[address + 1], 4);
+    } else {
+        b = lower_value(lower, 1, 4);
+    }
+    if (b == NO_SLOT) return true;
+    if (arrives)
+        d = at->operands[0].kind == PTX_OPERAND_SINK
+                ? lower_scratch(lower)
+                : lower_destination(lower, at->operands[0].reg, 8, false);
+    struct exec_inst *inst = lower_row(lower, ptx_opcode_name(op));
+    inst->a = a;
+    inst->b = b;
+    inst->d = d;
+    inst->cache = (uint32_t)lower->program->cache_count++;
+    if (arrives)
+        inst->imm = (how == PTX_ARRIVE_EXPECT_TX ? ARRIVE_EXPECTS : 0u) |
+                    (how == PTX_ARRIVE_NO_COMPLETE ? ARRIVE_NOT_LAST : 0u) |
+                    (op == PTX_OP_MBARRIER_DROP ? ARRIVE_DROPS : 0u);
+    else
+        inst->imm = how == PTX_WAIT_PARITY || how == PTX_ARRIVE_NOINC;
+    return true;
+}

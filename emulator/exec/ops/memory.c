@@ -1,0 +1,426 @@
+/* Loads and stores, the rows of ops/memory.def. Compiled once per EXEC_LEVEL.
+ *
+ * An instruction's addresses are checked for all active lanes before any lane loads or stores, so
+ * that one that faults has no effect. When lanes store to the same place, the highest lane's value
+ * stays (PTX leaves it open).
+ */
+#include "emulator/exec/check/block_shadow.h"
+#include "emulator/exec/check/grid_shadow.h"
+#include "emulator/exec/ops/lanes.h"
+#include "emulator/exec/ops/tables.h"
+
+enum { HALF = EXEC_LANES / 2 };
+
+enum access_where { GLOBAL, GENERIC, SHARED, SHARED64, LOCAL };
+
+enum access_shape {
+    MEMORY_ROW,     /* all 32 lanes, one behind the other from pointers[0] on */
+    MEMORY_ROWS,    /* lanes 0 to 15 so from pointers[0] on, lanes 16 to 31 from pointers[16] on */
+    MEMORY_SAMES,   /* lanes 0 to 15 all at pointers[0], lanes 16 to 31 all at pointers[16] */
+    MEMORY_SCATTER, /* pointers[lane] for each active lane */
+    MEMORY_FAULT,
+};
+
+/* The executor's view of a range that addresses may lie in. */
+struct access_window {
+    uint64_t low;
+    uint64_t size;
+    uint64_t delta; /* host - device */
+};
+
+/* Whether the `bytes` at any lane of `mask`'s address lie outside of the window or off their
+ * alignment. */
+static inline bool access_outside(const uint64_t *address, uint32_t mask,
+                                  struct access_window window, uint32_t bytes)
+{
+    const uint64_t low = window.low;
+    const uint64_t last = window.size - bytes;
+    const uint64_t odd = bytes - 1;
+    uint64_t bad = 0;
+    EXEC_FOR_LANES
+    {
+        const uint64_t wrong = (uint64_t)(address[l] - low > last) | (address[l] & odd);
+        bad |= EXEC_IN(mask) ? wrong : 0;
+    }
+    return bad != 0;
+}
+
+static inline bool access_is_row(const uint64_t *address, uint32_t bytes)
+{
+    const uint64_t first = address[0];
+    uint64_t off = 0;
+    EXEC_FOR_LANES off |= address[l] ^ (first + (uint64_t)l * bytes);
+    return off == 0;
+}
+
+/* Accounts one warp access to global memory. Sectors are counted as runs of neighbouring lanes
+ * that share one: exact when addresses ascend with the lanes. */
+static inline void access_count(struct exec_warp *warp, const struct exec_inst *inst,
+                                const uint64_t *address, uint32_t bytes, bool store, bool row)
+{
+    struct exec_counts *counts = &warp->worker->counts;
+    uint64_t lanes = 0;
+    uint64_t sectors = 0;
+    if (row) {
+        lanes = EXEC_LANES;
+        sectors = ((address[0] + EXEC_LANES * bytes - 1) >> 5) - (address[0] >> 5) + 1;
+    } else {
+        uint64_t before = UINT64_MAX;
+        for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+            const uint64_t sector = address[__builtin_ctz(rest)] >> 5;
+            sectors += sector != before;
+            before = sector;
+            lanes++;
+        }
+    }
+    counts->transactions += sectors;
+    if (store) {
+        counts->bytes_stored += lanes * bytes;
+    } else {
+        counts->bytes_loaded += lanes * bytes;
+        warp->chain += inst->extra != NULL;
+    }
+}
+
+/* Lane by lane, through the instruction's cache and exec_resolve. `address` becomes pointers. */
+static __attribute__((noinline)) enum access_shape
+access_slowly(struct exec_warp *warp, const struct exec_inst *inst, uint64_t *address,
+              uint32_t element, uint32_t bytes, bool store, bool generic)
+{
+    struct exec_region_cache *cache = &warp->worker->caches[inst->cache];
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        const uint64_t at = address[l];
+        if (cache->size >= bytes && at - cache->low <= cache->size - bytes && !(at & (bytes - 1)) &&
+            !(store && cache->read_only)) {
+            exec_mark(cache, at, bytes);
+            if (exec_grid_shadow_wanted(cache))
+                exec_grid_shadow_touch(warp, inst, cache, l, at, bytes);
+            if (exec_block_shadow_wanted(cache))
+                exec_block_shadow_lanes(warp, inst, cache, address, 1u << l, element,
+                                        bytes / element);
+            address[l] = at + cache->delta;
+            continue;
+        }
+        unsigned char *host =
+            exec_resolve(warp, inst, l, at, bytes, store ? EXEC_STORE : EXEC_LOAD, generic);
+        if (!host) return MEMORY_FAULT;
+        /* What a load touches exec_resolve has seen. */
+        if (store && (at & EXEC_WINDOW_MASK) == 0 && exec_block_shadow_wanted(cache))
+            exec_block_shadow_lanes(warp, inst, cache, address, 1u << l, element, bytes / element);
+        address[l] = (uint64_t)(uintptr_t)host;
+    }
+    return MEMORY_SCATTER;
+}
+
+/* Which words, or elements if those are smaller, a store of a row changes; whether it does all. */
+#define EXEC_DEFINE_CHANGED(T, slot_T, words)                                                      \
+    static inline bool changed_##T(const struct exec_warp *warp, const struct exec_inst *inst,     \
+                                   const void *row, uint32_t count, uint32_t *changed)             \
+    {                                                                                              \
+        const uint32_t slots[4] = {inst->d, inst->b, inst->c, inst->e};                            \
+        const T *memory = row;                                                                     \
+        uint32_t all = 1;                                                                          \
+        for (uint32_t k = 0; k < count; k++) {                                                     \
+            const slot_T *value = exec_slot(warp, slots[k]);                                       \
+            EXEC_FOR_LANES                                                                         \
+            {                                                                                      \
+                const uint32_t at = l * count + k, differs = memory[at] != (T)value[l];            \
+                for (uint32_t w = 0; w < (words); w++) changed[at * (words) + w] = differs;        \
+                all &= differs;                                                                    \
+            }                                                                                      \
+        }                                                                                          \
+        return all;                                                                                \
+    }
+EXEC_DEFINE_CHANGED(u8, u32, 1)
+EXEC_DEFINE_CHANGED(u16, u32, 1)
+EXEC_DEFINE_CHANGED(u32, u32, 1)
+EXEC_DEFINE_CHANGED(u64, u64, 2)
+
+/* Nearly all rows have one element for a lane, and that is worth a loop of its own. */
+#define CHANGED(T)                                                                                 \
+    (count == 1 ? changed_##T(warp, inst, row, 1, wanted)                                          \
+                : changed_##T(warp, inst, row, count, wanted))
+
+static __attribute__((noinline)) void near_row(struct exec_warp *warp, const struct exec_inst *inst,
+                                               const struct exec_region_cache *cache,
+                                               const uint64_t *address, uint32_t element,
+                                               uint32_t bytes, bool store)
+{
+    enum { MOST = EXEC_LANES * EXEC_NEAR_WIDEST / 4 };
+    uint32_t wanted[MOST];
+    const uint32_t count = bytes / element, unit = element < 4 ? element : 4;
+    const void *row = (const void *)(uintptr_t)(address[0] + cache->delta);
+    bool all = true;
+    if (!store)
+        for (uint32_t k = 0; k < EXEC_LANES * bytes / unit; k++) wanted[k] = 1;
+    else if (element == 1)
+        all = CHANGED(u8);
+    else if (element == 2)
+        all = CHANGED(u16);
+    else if (element == 4)
+        all = CHANGED(u32);
+    else
+        all = CHANGED(u64);
+    if (store) exec_owners_see(cache->owners, EXEC_STORE);
+    if (!exec_block_shadow_row(warp, inst, address[0], EXEC_LANES * bytes / unit, unit, store,
+                               wanted, all))
+        exec_block_shadow_lanes(warp, inst, cache, address, EXEC_ALL, element, count);
+}
+
+static inline void own_row(struct exec_warp *warp, const struct exec_inst *inst,
+                           struct exec_region_cache *cache, uint64_t address, uint32_t bytes,
+                           bool store)
+{
+    if (exec_grid_shadow_row(warp->worker, cache, address, EXEC_LANES * bytes, store,
+                             exec_owner_of(warp->block->index)))
+        return;
+    for (unsigned l = 0; l < EXEC_LANES; l++)
+        exec_grid_shadow_touch(warp, inst, cache, l, address + (uint64_t)l * bytes, bytes);
+}
+
+static inline enum access_shape access_global(struct exec_warp *warp, const struct exec_inst *inst,
+                                              uint64_t *address, uint32_t element, uint32_t bytes,
+                                              bool store, bool generic)
+{
+    const uint64_t *base = exec_slot(warp, inst->a);
+    const uint64_t offset = inst->imm;
+    struct exec_region_cache *cache = &warp->worker->caches[inst->cache];
+    EXEC_FOR_LANES address[l] = base[l] + offset;
+    const bool all = warp->mask == EXEC_ALL;
+    const bool row = all && access_is_row(address, bytes);
+    access_count(warp, inst, address, bytes, store, row);
+    if (cache->size >= bytes && !(store && cache->read_only)) {
+        if (row && cache->size >= EXEC_LANES * bytes && !(address[0] & (bytes - 1)) &&
+            address[0] - cache->low <= cache->size - EXEC_LANES * bytes) {
+            exec_mark(cache, address[0], EXEC_LANES * (uint64_t)bytes);
+            if (exec_grid_shadow_wanted(cache))
+                own_row(warp, inst, cache, address[0], bytes, store);
+            if (exec_block_shadow_wanted(cache))
+                near_row(warp, inst, cache, address, element, bytes, store);
+            address[0] += cache->delta;
+            return MEMORY_ROW;
+        }
+        const struct access_window window = {cache->low, cache->size, cache->delta};
+        if (!access_outside(address, warp->mask, window, bytes)) {
+            if (cache->marks)
+                for (uint32_t rest = warp->mask; rest; rest &= rest - 1)
+                    exec_mark(cache, address[__builtin_ctz(rest)], bytes);
+            if (exec_grid_shadow_wanted(cache))
+                for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+                    const unsigned l = (unsigned)__builtin_ctz(rest);
+                    exec_grid_shadow_touch(warp, inst, cache, l, address[l], bytes);
+                }
+            if (exec_block_shadow_wanted(cache))
+                exec_block_shadow_lanes(warp, inst, cache, address, warp->mask, element,
+                                        bytes / element);
+            EXEC_FOR_LANES address[l] += window.delta;
+            return MEMORY_SCATTER;
+        }
+    }
+    return access_slowly(warp, inst, address, element, bytes, store, generic);
+}
+
+/* Shared memory is nearly always touched in one of two shapes, by each half of a warp for itself:
+ * blocks of 16 x 16 threads are popular. ROWS or SAMES; FAULT: neither, or out of bounds. `last`:
+ * the highest address that an element may have. */
+static inline enum access_shape access_halves(const uint32_t *base, uint32_t offset, uint32_t last,
+                                              uint32_t bytes)
+{
+    static const exec_half_warp lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    exec_half_warp low, high;
+    memcpy(&low, base, sizeof low);
+    memcpy(&high, base + HALF, sizeof high);
+    low += offset;
+    high += offset;
+    const exec_half_warp from_low = low - low[0], from_high = high - high[0], row = lane * bytes;
+    const exec_half_warp moved = from_low | from_high;
+    const exec_half_warp off = (from_low ^ row) | (from_high ^ row);
+    const bool same = !exec_half_any(&moved);
+    if (!same && exec_half_any(&off)) return MEMORY_FAULT;
+    const uint32_t span = same ? 0 : (HALF - 1) * bytes;
+    if (((low[0] | high[0]) & (bytes - 1)) || span > last || low[0] > last - span ||
+        high[0] > last - span)
+        return MEMORY_FAULT;
+    return same ? MEMORY_SAMES : MEMORY_ROWS;
+}
+
+static inline enum access_shape access_shared(struct exec_warp *warp, const struct exec_inst *inst,
+                                              uint64_t *address, uint32_t bytes, bool store,
+                                              bool wide)
+{
+    const struct access_window window = {0, warp->worker->shared_bytes,
+                                         (uint64_t)(uintptr_t)warp->block->shared};
+    if (!wide && warp->mask == EXEC_ALL && window.size >= bytes) {
+        const enum access_shape shape = access_halves(exec_slot(warp, inst->a), (uint32_t)inst->imm,
+                                                      (uint32_t)window.size - bytes, bytes);
+        if (shape != MEMORY_FAULT) {
+            const uint32_t *base = exec_slot(warp, inst->a);
+            for (unsigned l = 0; l < EXEC_LANES; l += HALF)
+                address[l] = window.delta + (uint32_t)(base[l] + (uint32_t)inst->imm);
+            return shape;
+        }
+    }
+    if (wide) {
+        const uint64_t *base = exec_slot(warp, inst->a);
+        EXEC_FOR_LANES address[l] = base[l] + inst->imm;
+    } else {
+        const uint32_t *base = exec_slot(warp, inst->a);
+        const uint32_t offset = (uint32_t)inst->imm;
+        EXEC_FOR_LANES address[l] = (uint32_t)(base[l] + offset);
+    }
+    if (window.size >= bytes && !access_outside(address, warp->mask, window, bytes)) {
+        if (warp->mask == EXEC_ALL && access_is_row(address, bytes)) {
+            address[0] += window.delta;
+            return MEMORY_ROW;
+        }
+        EXEC_FOR_LANES address[l] += window.delta;
+        return MEMORY_SCATTER;
+    }
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        const uint64_t at = address[l];
+        if (at > window.size || window.size - at < bytes || (at & (bytes - 1))) {
+            exec_stop_access(warp, inst, l, EXEC_WINDOW_SHARED + at, bytes, store, true);
+            return MEMORY_FAULT;
+        }
+        address[l] = at + window.delta;
+    }
+    return MEMORY_SCATTER;
+}
+
+static inline enum access_shape access_local(struct exec_warp *warp, const struct exec_inst *inst,
+                                             uint64_t *address, uint32_t bytes, bool store)
+{
+    const uint64_t *base = exec_slot(warp, inst->a);
+    const uint64_t stride = warp->local_stride;
+    const uint64_t host = (uint64_t)(uintptr_t)warp->local;
+    const struct access_window window = {0, stride, 0};
+    EXEC_FOR_LANES address[l] = base[l] + inst->imm;
+    if (stride < bytes || access_outside(address, warp->mask, window, bytes)) {
+        for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+            const unsigned l = (unsigned)__builtin_ctz(rest);
+            const uint64_t at = address[l];
+            if (at > stride || stride - at < bytes || (at & (bytes - 1))) {
+                exec_stop_access(warp, inst, l, EXEC_WINDOW_LOCAL + at, bytes, store, true);
+                return MEMORY_FAULT;
+            }
+        }
+    }
+    EXEC_FOR_LANES address[l] += host + l * stride;
+    return MEMORY_SCATTER;
+}
+
+static inline enum access_shape access_addresses(struct exec_warp *warp,
+                                                 const struct exec_inst *inst,
+                                                 enum access_where where, uint64_t *address,
+                                                 uint32_t element, uint32_t count, bool store)
+{
+    const uint32_t bytes = element * count;
+    switch (where) {
+    case GLOBAL:
+        return access_global(warp, inst, address, element, bytes, store, false);
+    case GENERIC:
+        return access_global(warp, inst, address, element, bytes, store, true);
+    case SHARED:
+        return access_shared(warp, inst, address, bytes, store, false);
+    case SHARED64:
+        return access_shared(warp, inst, address, bytes, store, true);
+    case LOCAL:
+        return access_local(warp, inst, address, bytes, store);
+    }
+    return MEMORY_FAULT;
+}
+
+/* Elements 0 to 3 of a vector are in slots d, b, c, e; the address is in slot a. */
+#define EXEC_DEFINE_LOAD(name, key, where, T, vector)                                              \
+    static int op_##name(struct exec_warp *warp, const struct exec_inst *inst)                     \
+    {                                                                                              \
+        uint64_t address[EXEC_LANES];                                                              \
+        const enum access_shape shape =                                                            \
+            access_addresses(warp, inst, where, address, sizeof(T), vector, false);                \
+        if (shape == MEMORY_FAULT) return EXEC_STOP;                                               \
+        const uint32_t slots[4] = {inst->d, inst->b, inst->c, inst->e};                            \
+        if (shape == MEMORY_ROW) {                                                                 \
+            const T *source = (const T *)(uintptr_t)address[0];                                    \
+            for (unsigned k = 0; k < (vector); k++) {                                              \
+                slot_##T *dd = exec_slot(warp, slots[k]);                                          \
+                EXEC_FOR_LANES dd[l] = (slot_##T)source[l * (vector) + k];                         \
+            }                                                                                      \
+        } else if (shape == MEMORY_ROWS || shape == MEMORY_SAMES) {                                \
+            const unsigned step = shape == MEMORY_ROWS ? (vector) : 0;                             \
+            for (unsigned half = 0; half < EXEC_LANES; half += HALF) {                             \
+                const T *part = (const T *)(uintptr_t)address[half];                               \
+                for (unsigned k = 0; k < (vector); k++) {                                          \
+                    slot_##T *dd = (slot_##T *)exec_slot(warp, slots[k]) + half;                   \
+                    if (step)                                                                      \
+                        for (unsigned l = 0; l < HALF; l++)                                        \
+                            dd[l] = (slot_##T)part[l * (vector) + k];                              \
+                    else                                                                           \
+                        for (unsigned l = 0; l < HALF; l++) dd[l] = (slot_##T)part[k];             \
+                }                                                                                  \
+            }                                                                                      \
+        } else if (warp->mask == EXEC_ALL) {                                                       \
+            for (unsigned k = 0; k < (vector); k++) {                                              \
+                slot_##T *dd = exec_slot(warp, slots[k]);                                          \
+                EXEC_FOR_LANES dd[l] = (slot_##T)((const T *)(uintptr_t)address[l])[k];            \
+            }                                                                                      \
+        } else {                                                                                   \
+            for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {                             \
+                const unsigned l = (unsigned)__builtin_ctz(rest);                                  \
+                const T *source = (const T *)(uintptr_t)address[l];                                \
+                for (unsigned k = 0; k < (vector); k++)                                            \
+                    ((slot_##T *)exec_slot(warp, slots[k]))[l] = (slot_##T)source[k];              \
+            }                                                                                      \
+        }                                                                                          \
+        return EXEC_GO;                                                                            \
+    }
+
+#define EXEC_DEFINE_STORE(name, key, where, T, vector)                                             \
+    static int op_##name(struct exec_warp *warp, const struct exec_inst *inst)                     \
+    {                                                                                              \
+        uint64_t address[EXEC_LANES];                                                              \
+        const enum access_shape shape =                                                            \
+            access_addresses(warp, inst, where, address, sizeof(T), vector, true);                 \
+        if (shape == MEMORY_FAULT) return EXEC_STOP;                                               \
+        const uint32_t slots[4] = {inst->d, inst->b, inst->c, inst->e};                            \
+        if (shape == MEMORY_ROW) {                                                                 \
+            T *target = (T *)(uintptr_t)address[0];                                                \
+            for (unsigned k = 0; k < (vector); k++) {                                              \
+                const slot_##T *ss = exec_slot(warp, slots[k]);                                    \
+                EXEC_FOR_LANES target[l * (vector) + k] = (T)ss[l];                                \
+            }                                                                                      \
+        } else if (shape == MEMORY_ROWS || shape == MEMORY_SAMES) {                                \
+            for (unsigned half = 0; half < EXEC_LANES; half += HALF) {                             \
+                T *part = (T *)(uintptr_t)address[half];                                           \
+                for (unsigned k = 0; k < (vector); k++) {                                          \
+                    const slot_##T *ss = (const slot_##T *)exec_slot(warp, slots[k]) + half;       \
+                    if (shape == MEMORY_ROWS)                                                      \
+                        for (unsigned l = 0; l < HALF; l++) part[l * (vector) + k] = (T)ss[l];     \
+                    else                                                                           \
+                        part[k] = (T)ss[HALF - 1];                                                 \
+                }                                                                                  \
+            }                                                                                      \
+        } else {                                                                                   \
+            for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {                             \
+                const unsigned l = (unsigned)__builtin_ctz(rest);                                  \
+                T *target = (T *)(uintptr_t)address[l];                                            \
+                for (unsigned k = 0; k < (vector); k++)                                            \
+                    target[k] = (T)((const slot_##T *)exec_slot(warp, slots[k]))[l];               \
+            }                                                                                      \
+        }                                                                                          \
+        if (exec_grid_shadow_unsettled(warp->worker)) exec_grid_shadow_settle(warp->worker);       \
+        return EXEC_GO;                                                                            \
+    }
+
+#define LOAD EXEC_DEFINE_LOAD
+#define STORE EXEC_DEFINE_STORE
+#include "emulator/exec/ops/memory.def"
+#undef LOAD
+#undef STORE
+
+const struct exec_row EXEC_TABLE(exec_memory_rows)[] = {
+#define LOAD(name, key, where, T, vector) {key, op_##name, #T},
+#define STORE(name, key, where, T, vector) {key, op_##name, #T},
+#include "emulator/exec/ops/memory.def"
+    {NULL, NULL, NULL}};

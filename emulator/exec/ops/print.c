@@ -1,0 +1,250 @@
+/* printf in kernels: C's conversions over arguments that nvcc packed into a buffer, each aligned to
+ * its size. Nothing that a kernel passes is trusted: strings and the buffer are read where memory
+ * allows, and conversions are rebuilt, never handed on. */
+#include "emulator/exec/ops/builtin.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A conversion: flags, width, precision, size of the argument, letter. */
+struct conversion {
+    char flags[8];
+    int width, precision; /* -1: none */
+    unsigned bytes;       /* of an integer argument: 1, 2, 4, 8 */
+    char letter;
+};
+
+struct printer {
+    struct exec_warp *warp;
+    const struct exec_inst *inst;
+    unsigned lane;
+    uint64_t next; /* device address of the next argument */
+    int taken;     /* arguments */
+    char text[512];
+    size_t used;
+};
+
+static void flush(struct printer *printer, const size_t *arguments)
+{
+    const struct exec_launch *launch = printer->warp->worker->launch;
+    if (launch->print) launch->print(launch->user, printer->text, printer->used, arguments);
+    printer->used = 0;
+}
+
+static void put(struct printer *printer, const char *text, size_t length)
+{
+    for (size_t k = 0; k < length; k++) {
+        if (printer->used == sizeof printer->text) flush(printer, NULL);
+        printer->text[printer->used++] = text[k];
+    }
+}
+
+static bool take(struct printer *printer, unsigned size, uint64_t *value)
+{
+    size_t left;
+    *value = 0;
+    printer->next = (printer->next + size - 1) / size * size;
+    const unsigned char *bytes = exec_peek(printer->warp, printer->lane, printer->next, &left);
+    if (!bytes || left < size) {
+        exec_stop_access(printer->warp, printer->inst, printer->lane, printer->next, size, false,
+                         true);
+        return false;
+    }
+    memcpy(value, bytes, size);
+    printer->next += size;
+    printer->taken++;
+    return true;
+}
+
+static bool take_int(struct printer *printer, int *value)
+{
+    uint64_t bits;
+    if (!take(printer, 4, &bits)) return false;
+    *value = (int)(uint32_t)bits;
+    return true;
+}
+
+/* A number of at most four digits or `*`. */
+static const char *parse_number(struct printer *printer, const char *at, int *number, bool *fine)
+{
+    if (*at == '*') {
+        *fine = take_int(printer, number);
+        return at + 1;
+    }
+    for (*number = 0; *at >= '0' && *at <= '9'; at++)
+        if (*number < 1000) *number = 10 * *number + (*at - '0');
+    return at;
+}
+
+/* `at` is behind the %. Returns where the conversion ends. */
+static const char *parse(struct printer *printer, const char *at, struct conversion *conversion,
+                         bool *fine)
+{
+    size_t flags = 0;
+    *conversion = (struct conversion){.width = -1, .precision = -1, .bytes = 4};
+    for (; *at && strchr("-+ #0", *at); at++)
+        if (flags < 5 && !strchr(conversion->flags, *at)) conversion->flags[flags++] = *at;
+    if (*at == '*' || (*at >= '0' && *at <= '9'))
+        at = parse_number(printer, at, &conversion->width, fine);
+    if (conversion->width < 0 && conversion->width != -1) {
+        if (!strchr(conversion->flags, '-')) conversion->flags[flags] = '-';
+        conversion->width = -(conversion->width < -1000 ? -1000 : conversion->width);
+    }
+    if (*at == '.') at = parse_number(printer, at + 1, &conversion->precision, fine);
+    for (; *at && strchr("hlqjztL", *at); at++) {
+        if (*at == 'h')
+            conversion->bytes = conversion->bytes == 2 ? 1 : 2;
+        else if (*at != 'L')
+            conversion->bytes = 8;
+    }
+    conversion->letter = *at;
+    return *at ? at + 1 : at;
+}
+
+/* C's conversion for a value that is passed as one type. */
+static void spell(const struct conversion *conversion, const char *length, char *format,
+                  size_t size)
+{
+    size_t used = (size_t)snprintf(format, size, "%%%s", conversion->flags);
+    if (conversion->width >= 0)
+        used += (size_t)snprintf(format + used, size - used, "%d",
+                                 conversion->width > 1000 ? 1000 : conversion->width);
+    if (conversion->precision >= 0)
+        used += (size_t)snprintf(format + used, size - used, ".%d",
+                                 conversion->precision > 1000 ? 1000 : conversion->precision);
+    snprintf(format + used, size - used, "%s%c", length, conversion->letter);
+}
+
+static void print_text(struct printer *printer, const struct conversion *conversion,
+                       const char *text, size_t length)
+{
+    const bool left = strchr(conversion->flags, '-');
+    const size_t width = conversion->width > 0 ? (size_t)conversion->width : 0;
+    if (conversion->precision >= 0 && length > (size_t)conversion->precision)
+        length = (size_t)conversion->precision;
+    for (size_t k = length; k < width && !left && k < 1000 + length; k++) put(printer, " ", 1);
+    put(printer, text, length);
+    for (size_t k = length; k < width && left && k < 1000 + length; k++) put(printer, " ", 1);
+}
+
+static bool print_string(struct printer *printer, const struct conversion *conversion)
+{
+    uint64_t address;
+    size_t left;
+    if (!take(printer, 8, &address)) return false;
+    if (!address) {
+        print_text(printer, conversion, "(null)", 6);
+        return true;
+    }
+    const unsigned char *bytes = exec_peek(printer->warp, printer->lane, address, &left);
+    if (!bytes) {
+        exec_stop_access(printer->warp, printer->inst, printer->lane, address, 1, false, true);
+        return false;
+    }
+    size_t length = 0;
+    while (length < left && bytes[length]) length++;
+    print_text(printer, conversion, (const char *)bytes, length);
+    return true;
+}
+
+static bool convert(struct printer *printer, const struct conversion *conversion)
+{
+    enum { ROOM = 2048 };
+    char format[48], text[ROOM];
+    uint64_t bits;
+    int length;
+    switch (conversion->letter) {
+    case 'd':
+    case 'i': {
+        if (!take(printer, conversion->bytes == 8 ? 8 : 4, &bits)) return false;
+        const unsigned shift = 64 - 8 * conversion->bytes;
+        spell(conversion, "ll", format, sizeof format);
+        length = snprintf(text, ROOM, format, (long long)(bits << shift) >> shift);
+        break;
+    }
+    case 'u':
+    case 'o':
+    case 'x':
+    case 'X': {
+        if (!take(printer, conversion->bytes == 8 ? 8 : 4, &bits)) return false;
+        const unsigned shift = 64 - 8 * conversion->bytes;
+        spell(conversion, "ll", format, sizeof format);
+        length = snprintf(text, ROOM, format, (unsigned long long)(bits << shift) >> shift);
+        break;
+    }
+    case 'c': {
+        if (!take(printer, 4, &bits)) return false;
+        const char character = (char)bits;
+        print_text(printer, conversion, &character, 1);
+        return true;
+    }
+    case 'p': {
+        if (!take(printer, 8, &bits)) return false;
+        length = snprintf(text, ROOM, "0x%llx", (unsigned long long)bits);
+        print_text(printer, conversion, text, (size_t)length);
+        return true;
+    }
+    case 's':
+        return print_string(printer, conversion);
+    case 'f':
+    case 'F':
+    case 'e':
+    case 'E':
+    case 'g':
+    case 'G':
+    case 'a':
+    case 'A': {
+        double value;
+        if (!take(printer, 8, &bits)) return false;
+        memcpy(&value, &bits, sizeof value);
+        spell(conversion, "", format, sizeof format);
+        length = snprintf(text, ROOM, format, value);
+        break;
+    }
+    case 'n':
+        return take(printer, 8, &bits); /* CUDA ignores it */
+    case '%':
+        put(printer, "%", 1);
+        return true;
+    default: /* as it stands, like CUDA */
+        put(printer, "%", 1);
+        if (conversion->letter) put(printer, &conversion->letter, 1);
+        return true;
+    }
+    if (length > 0) put(printer, text, (size_t)(length < ROOM ? length : ROOM - 1));
+    return true;
+}
+
+bool exec_print(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
+                uint64_t format, uint64_t arguments, int *result)
+{
+    struct printer printer = {.warp = warp, .inst = inst, .lane = lane, .next = arguments};
+    char text[4096];
+    size_t left;
+    *result = -1;
+    if (!format) return true;
+    const unsigned char *bytes = exec_peek(warp, lane, format, &left);
+    if (!bytes) {
+        exec_stop_access(warp, inst, lane, format, 1, false, true);
+        return false;
+    }
+    size_t length = 0;
+    while (length < left && length + 1 < sizeof text && bytes[length]) {
+        text[length] = (char)bytes[length];
+        length++;
+    }
+    text[length] = 0;
+    for (const char *at = text; *at;) {
+        const size_t plain = strcspn(at, "%");
+        put(&printer, at, plain);
+        at += plain;
+        if (!*at) break;
+        struct conversion conversion;
+        bool fine = true;
+        at = parse(&printer, at + 1, &conversion, &fine);
+        if (!fine || !convert(&printer, &conversion)) return false;
+    }
+    flush(&printer, &(size_t){printer.next - arguments});
+    *result = printer.taken;
+    return true;
+}

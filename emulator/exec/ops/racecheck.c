@@ -1,0 +1,122 @@
+/* The instruction that lowering puts before accesses that are to be watched: check/shadow.h.
+ * Compiled once per EXEC_LEVEL.
+ *
+ * Nearly all are accesses of 4 bytes to shared memory by whole warps that meet nobody: those are
+ * settled here, 32 lanes at once. The rest goes to check/shadow.c, lane by lane.
+ */
+#include "emulator/exec/check/async.h"
+#include "emulator/exec/check/shadow.h"
+#include "emulator/exec/ops/lanes.h"
+#include "emulator/exec/ops/tables.h"
+
+enum {
+    ORDINARY = 4 | 1 << EXEC_WATCH_COUNT_SHIFT,
+    ORDINARY_LOAD = ORDINARY | EXEC_LOAD << EXEC_WATCH_ACCESS_SHIFT,
+    ORDINARY_STORE = ORDINARY | EXEC_STORE << EXEC_WATCH_ACCESS_SHIFT | EXEC_WATCH_VALUES,
+};
+
+/* The cells of a full warp's addresses; false: some are outside, or askew. */
+static inline bool find_cells(const struct exec_warp *warp, const struct exec_inst *inst,
+                              s32 *index, bool *ascending)
+{
+    const u32 *base = exec_slot(warp, inst->a);
+    const u32 offset = (u32)inst->imm, size = warp->worker->shared_bytes;
+    u32 wrong = size < 4, back = 0;
+    EXEC_FOR_LANES
+    {
+        const u32 at = base[l] + offset;
+        wrong |= (u32)(at > size - 4) | (at & 3);
+        index[l] = (s32)(at >> 2);
+    }
+    for (unsigned l = 1; l < EXEC_LANES; l++) back |= index[l] <= index[l - 1];
+    *ascending = !back;
+    return !wrong;
+}
+
+/* Whether every one of these cells is ordered before the warp's touch, or is its own thread's. */
+static inline bool is_clear(const struct exec_shadow *shadow, enum exec_kept kept, const s32 *index,
+                            s32 first)
+{
+    const s32 *cells = shadow->cells[kept];
+    u32 strange = 0;
+    EXEC_FOR_LANES
+    {
+        const s32 cell = cells[index[l]];
+        const u32 own = (cell & (EXEC_SHADOW_THREAD | EXEC_SHADOW_MANY)) == first + (s32)l;
+        strange |= (u32)(cell >= shadow->floor) & !own;
+    }
+    return !strange;
+}
+
+static inline void leave(struct exec_shadow *shadow, enum exec_kept kept, const s32 *index,
+                         s32 first, u32 site)
+{
+    s32 *cells = shadow->cells[kept];
+    u32 *sites = shadow->sites[kept];
+    const s32 now = shadow->time << EXEC_SHADOW_TIME | first;
+    for (unsigned l = 0; l < EXEC_LANES; l++) {
+        cells[index[l]] = now + (s32)l;
+        sites[index[l]] = site;
+    }
+}
+
+static inline bool load(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    struct exec_shadow *shadow = warp->block->shadow;
+    const s32 first = (s32)(warp->index * EXEC_LANES);
+    s32 index[EXEC_LANES];
+    u32 wanted = 0;
+    bool ascending;
+    if (!find_cells(warp, inst, index, &ascending) ||
+        !is_clear(shadow, EXEC_KEPT_WRITE, index, first))
+        return false;
+    const s32 *others = shadow->cells[EXEC_KEPT_READ_OTHER];
+    EXEC_FOR_LANES wanted |= (u32)(others[index[l]] < shadow->floor);
+    if (wanted) {
+        if (ascending && is_clear(shadow, EXEC_KEPT_READ, index, first))
+            leave(shadow, EXEC_KEPT_READ, index, first, inst->position);
+        else
+            exec_shadow_readers(warp, inst, index);
+    }
+    shadow->touched |= 1u << warp->index;
+    return true;
+}
+
+static inline bool store(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    struct exec_shadow *shadow = warp->block->shadow;
+    const s32 first = (s32)(warp->index * EXEC_LANES);
+    const u32 *memory = (const u32 *)(const void *)warp->block->shared;
+    const u32 *values = exec_slot(warp, inst->d);
+    s32 index[EXEC_LANES];
+    u32 same = 0;
+    bool ascending;
+    if (!find_cells(warp, inst, index, &ascending) || !ascending) return false;
+    EXEC_FOR_LANES same |= (u32)(memory[index[l]] == values[l]);
+    if (same || !is_clear(shadow, EXEC_KEPT_WRITE, index, first) ||
+        !is_clear(shadow, EXEC_KEPT_READ, index, first) ||
+        !is_clear(shadow, EXEC_KEPT_READ_OTHER, index, first))
+        return false;
+    leave(shadow, EXEC_KEPT_WRITE, index, first, inst->position);
+    shadow->touched |= 1u << warp->index;
+    return true;
+}
+
+static int op_watch(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const struct exec_shadow *shadow = warp->block->shadow;
+    warp->instructions--;
+    if (!shadow) return EXEC_GO;
+    const u32 mask = exec_racecheck_lanes(warp, inst);
+    if (!mask) return EXEC_GO;
+    if (mask == EXEC_ALL && shadow->shift == 2 && !shadow->atomics &&
+        !exec_async_any(warp->block)) {
+        if (inst->cache == ORDINARY_LOAD && load(warp, inst)) return EXEC_GO;
+        if (inst->cache == ORDINARY_STORE && store(warp, inst)) return EXEC_GO;
+    }
+    exec_shadow_racecheck(warp, inst, mask);
+    return EXEC_GO;
+}
+
+const struct exec_row EXEC_TABLE(exec_racecheck_rows)[] = {{"watch", op_watch, ""},
+                                                           {NULL, NULL, NULL}};

@@ -1,0 +1,17 @@
+/* Directed roundings: the nearest row's handler, run while the host rounds the other way. It is its
+ * own file so that the compiler knows that rounding may change (-frounding-math). */
+#include "emulator/exec/machine/machine.h"
+
+#include <fenv.h>
+
+int exec_rounded(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    static const int modes[] = {[EXEC_ROUND_ZERO] = FE_TOWARDZERO,
+                                [EXEC_ROUND_DOWN] = FE_DOWNWARD,
+                                [EXEC_ROUND_UP] = FE_UPWARD};
+    const int before = fegetround();
+    fesetround(modes[inst->imm]);
+    const int step = inst->inner(warp, inst);
+    fesetround(before);
+    return step;
+}

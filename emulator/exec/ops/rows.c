@@ -1,0 +1,89 @@
+/* Finding the row that serves an instruction: the tables of this host's level and the common ones,
+ * in one hash table made at first use. */
+#include "emulator/exec/ops/lanes.h"
+#include "emulator/exec/ops/tables.h"
+
+#include <pthread.h>
+
+enum { BUCKETS = 8192 };
+
+static struct row_index {
+    pthread_once_t once;
+    struct row_entry {
+        const char *key; /* not terminated */
+        size_t length;
+        const struct exec_row *row;
+    } entries[BUCKETS];
+} rows = {.once = PTHREAD_ONCE_INIT};
+
+static size_t hash(const char *key, size_t length)
+{
+    uint64_t value = UINT64_C(0xcbf29ce484222325);
+    for (size_t k = 0; k < length; k++)
+        value = (value ^ (unsigned char)key[k]) * UINT64_C(0x100000001b3);
+    return (size_t)(value >> 32);
+}
+
+static struct row_entry *place(const char *key, size_t length)
+{
+    for (size_t k = hash(key, length);; k++) {
+        struct row_entry *entry = &rows.entries[k % BUCKETS];
+        if (!entry->row || (entry->length == length && !memcmp(entry->key, key, length)))
+            return entry;
+    }
+}
+
+static void add_table(const struct exec_row *row)
+{
+    for (; row->keys; row++) {
+        for (const char *key = row->keys; *key;) {
+            const size_t length = strcspn(key, " ");
+            struct row_entry *entry = place(key, length);
+            if (length && !entry->row)
+                *entry = (struct row_entry){.key = key, .length = length, .row = row};
+            key += length;
+            key += strspn(key, " ");
+        }
+    }
+}
+
+static void build(void)
+{
+#define EXEC_ADD_TABLE(table) add_table(table);
+    EXEC_COMMON_TABLES(EXEC_ADD_TABLE)
+#if defined EXEC_WITH_V4 || defined EXEC_WITH_V3
+    __builtin_cpu_init();
+#endif
+#ifdef EXEC_WITH_V4
+#define EXEC_ADD_V4(table) add_table(table##_v4);
+    if (__builtin_cpu_supports("x86-64-v4")) {
+        EXEC_LEVELLED_TABLES(EXEC_ADD_V4)
+        return;
+    }
+#endif
+#ifdef EXEC_WITH_V3
+#define EXEC_ADD_V3(table) add_table(table##_v3);
+    if (__builtin_cpu_supports("x86-64-v3")) {
+        EXEC_LEVELLED_TABLES(EXEC_ADD_V3)
+        return;
+    }
+#endif
+#define EXEC_ADD_BASE(table) add_table(table##_base);
+    EXEC_LEVELLED_TABLES(EXEC_ADD_BASE)
+}
+
+const struct exec_row *exec_row_find(const char *key)
+{
+    pthread_once(&rows.once, build);
+    return place(key, strlen(key))->row;
+}
+
+void exec_row_each(void (*see)(void *user, const struct exec_row *row), void *user)
+{
+    pthread_once(&rows.once, build);
+    /* A row with several keys has several entries; the first of them stands for it. */
+    for (size_t k = 0; k < BUCKETS; k++) {
+        const struct row_entry *entry = &rows.entries[k];
+        if (entry->row && entry->key == entry->row->keys) see(user, entry->row);
+    }
+}

@@ -1,0 +1,50 @@
+/* exec_tables: the tables of rows that the compile step searches, one set per level of the host's
+ * vector instructions. Private to emulator/exec.
+ */
+#ifndef OVERLAP_EXEC_OPS_TABLES_H
+#define OVERLAP_EXEC_OPS_TABLES_H
+
+struct exec_row;
+
+/* X(table): files compiled once per level. */
+#define EXEC_LEVELLED_TABLES(X)                                                                    \
+    X(exec_int_rows)                                                                               \
+    X(exec_convert_rows)                                                                           \
+    X(exec_float_rows)                                                                             \
+    X(exec_memory_rows)                                                                            \
+    X(exec_sync_rows)                                                                              \
+    X(exec_racecheck_rows)
+
+/* X(table): files whose work does not lend itself to vectors, compiled once. */
+#define EXEC_COMMON_TABLES(X)                                                                      \
+    X(exec_atomic_rows)                                                                            \
+    X(exec_barrier_rows)                                                                           \
+    X(exec_control_rows)                                                                           \
+    X(exec_half_rows)                                                                              \
+    X(exec_special_rows)                                                                           \
+    X(exec_texture_rows)                                                                           \
+    X(exec_video_rows)                                                                             \
+    X(exec_mbarrier_rows)                                                                          \
+    X(exec_bulk_rows)                                                                              \
+    X(exec_narrow_rows)
+
+#define EXEC_DECLARE_TABLES(table)                                                                 \
+    extern const struct exec_row table##_base[];                                                   \
+    extern const struct exec_row table##_v3[];                                                     \
+    extern const struct exec_row table##_v4[];
+EXEC_LEVELLED_TABLES(EXEC_DECLARE_TABLES)
+#undef EXEC_DECLARE_TABLES
+
+#define EXEC_DECLARE_TABLE(table) extern const struct exec_row table[];
+EXEC_COMMON_TABLES(EXEC_DECLARE_TABLE)
+#undef EXEC_DECLARE_TABLE
+
+/* Whether several of this atomic operation leave the same in memory in any order. */
+bool exec_atomic_commutes(const struct exec_row *row);
+
+/* The row that serves `key` on this host, or NULL. */
+const struct exec_row *exec_row_find(const char *key);
+/* Calls `see` with every row that serves on this host. */
+void exec_row_each(void (*see)(void *user, const struct exec_row *row), void *user);
+
+#endif

@@ -1,0 +1,628 @@
+/* Texture and surface instructions, lane by lane: coordinates to texels, texels to values.
+ *
+ * Filtering is that of the Programming Guide, "Texture Fetching": between texels the weights are
+ * fractions of 8 bits. What it leaves open is as an H200 does it (tests/conformance/arrays): how
+ * the weights of several dimensions are rounded, that texels are added as fixed-point numbers, and
+ * what fractions of integers become. Without mipmaps every level of detail is the only one.
+ */
+#include "emulator/exec/ops/texture.h"
+#include "emulator/exec/ops/half.h"
+#include "emulator/exec/ops/lanes.h"
+#include "emulator/exec/ops/tables.h"
+
+#include <math.h>
+
+/* One lane's access. */
+struct image_lane {
+    struct exec_warp *warp;
+    const struct exec_inst *inst;
+    const struct exec_image_access *access;
+    const struct exec_texture *texture;
+    unsigned lane;
+};
+
+/* The four channels of a texel, as 32 bits each. */
+union image_texel {
+    uint32_t bits[4];
+    float real[4];
+};
+
+static int32_t coordinate_int(const struct image_lane *at, unsigned index)
+{
+    return ((const int32_t *)exec_slot(at->warp, at->access->coordinates[index]))[at->lane];
+}
+
+static float coordinate_real(const struct image_lane *at, unsigned index)
+{
+    return ((const float *)exec_slot(at->warp, at->access->coordinates[index]))[at->lane];
+}
+
+/* ---- bytes ------------------------------------------------------------------------------------
+ */
+
+/* The bytes of a texel or a part of a row, or NULL with the fault recorded. */
+static unsigned char *image_bytes(const struct image_lane *at, uint64_t address, uint32_t size,
+                                  enum exec_access access)
+{
+    struct exec_region_cache *cache = &at->warp->worker->caches[at->inst->cache];
+    struct exec_counts *counts = &at->warp->worker->counts;
+    *(access == EXEC_LOAD ? &counts->bytes_loaded : &counts->bytes_stored) += size;
+    counts->transactions += address % 32 == 0 || address % 32 + size > 32;
+    if (cache->size >= size && cache->access == access &&
+        address - cache->low <= cache->size - size) {
+        exec_mark(cache, address, size);
+        return (unsigned char *)(uintptr_t)(address + cache->delta);
+    }
+    return exec_resolve(at->warp, at->inst, at->lane, address, size, access, false);
+}
+
+/* Whether the handle is one, and of an object that the instruction can read. */
+static bool image_find(struct image_lane *at, bool surface)
+{
+    const uint64_t handle = ((const uint64_t *)exec_slot(at->warp, at->inst->a))[at->lane];
+    const struct exec_image_access *access = at->access;
+    const char *wanted = surface ? "surface" : "texture";
+    at->texture = exec_texture_find(handle);
+    if (!at->texture || at->texture->surface != surface) {
+        exec_stop(at->warp, at->inst, EXEC_OUT_OF_BOUNDS, at->lane,
+                  "%s with the handle 0x%llx, which is %s: was the object destroyed before the "
+                  "kernel ran, or never created?",
+                  access->name, (unsigned long long)handle,
+                  at->texture ? surface ? "a texture object" : "a surface object"
+                              : "no texture or surface object");
+        return false;
+    }
+    if (access->dimensions == 0 ||
+        (at->texture->dimensions == access->dimensions && at->texture->layered == access->layered))
+        return true;
+    exec_stop(at->warp, at->inst, EXEC_UNSUPPORTED, at->lane,
+              "%s of a %s object of %u dimension%s%s: the instruction and the object must agree",
+              access->name, wanted, at->texture->dimensions,
+              at->texture->dimensions == 1 ? "" : "s", at->texture->layered ? " and layers" : "");
+    return false;
+}
+
+/* ---- texels -----------------------------------------------------------------------------------
+ */
+
+static bool reads_real(const struct exec_texture *texture)
+{
+    return texture->texel >= EXEC_TEXEL_F16 ||
+           (texture->promotes && texture->texel != EXEC_TEXEL_U32 &&
+            texture->texel != EXEC_TEXEL_S32);
+}
+
+/* One channel as a texture read returns it: a float's bits, or an integer. The lowest of the signed
+ * fractions is still below -1. */
+static uint32_t channel_value(const struct exec_texture *texture, const unsigned char *bytes)
+{
+    uint16_t half;
+    uint32_t word;
+    memcpy(&half, bytes,
+           sizeof half * (texture->texel != EXEC_TEXEL_U8 && texture->texel != EXEC_TEXEL_S8));
+    switch (texture->texel) {
+    case EXEC_TEXEL_U8:
+        return texture->promotes ? exec_bits32((float)bytes[0] / 255.0f) : bytes[0];
+    case EXEC_TEXEL_S8:
+        return texture->promotes ? exec_bits32((float)(int8_t)bytes[0] / 127.0f)
+                                 : (uint32_t)(int32_t)(int8_t)bytes[0];
+    case EXEC_TEXEL_U16:
+        return texture->promotes ? exec_bits32((float)half / 65535.0f) : half;
+    case EXEC_TEXEL_S16:
+        return texture->promotes ? exec_bits32((float)(int16_t)half / 32767.0f)
+                                 : (uint32_t)(int32_t)(int16_t)half;
+    case EXEC_TEXEL_F16:
+        if ((half & 0x7c00) == 0x7c00) /* a NaN stays what it is, quiet or not */
+            return (uint32_t)(half & 0x8000) << 16 | 0x7f800000u | (uint32_t)(half & 0x3ff) << 13;
+        return exec_bits32((float)half_widen(half, HALF_F16));
+    case EXEC_TEXEL_U32:
+    case EXEC_TEXEL_S32:
+    case EXEC_TEXEL_F32:
+        memcpy(&word, bytes, sizeof word);
+        return word;
+    }
+    return 0;
+}
+
+/* A channel of the border. Integers are given by a float's bits; fractions stay within theirs. */
+static uint32_t border_value(const struct exec_texture *texture, float border)
+{
+    const uint32_t bits = exec_bits32(border);
+    const bool of_sign = texture->texel == EXEC_TEXEL_S8 || texture->texel == EXEC_TEXEL_S16;
+    if (texture->texel >= EXEC_TEXEL_F16) return bits;
+    if (reads_real(texture)) return exec_bits32(fminf(fmaxf(border, of_sign ? -1.0f : 0.0f), 1.0f));
+    switch (texture->texel) {
+    case EXEC_TEXEL_U8:
+        return (uint8_t)bits;
+    case EXEC_TEXEL_S8:
+        return (uint32_t)(int32_t)(int8_t)bits;
+    case EXEC_TEXEL_U16:
+        return (uint16_t)bits;
+    case EXEC_TEXEL_S16:
+        return (uint32_t)(int32_t)(int16_t)bits;
+    default:
+        return bits;
+    }
+}
+
+static bool read_texel(const struct image_lane *at, uint32_t x, uint32_t y, uint32_t z,
+                       union image_texel *texel)
+{
+    const struct exec_texture *texture = at->texture;
+    const uint32_t size = exec_texel_bytes(texture);
+    const uint64_t address = texture->address + (uint64_t)z * texture->slice +
+                             (uint64_t)y * texture->pitch + (uint64_t)x * size;
+    const unsigned char *bytes = image_bytes(at, address, size, EXEC_LOAD);
+    if (!bytes) return false;
+    *texel = (union image_texel){.bits = {0, 0, 0, 0}}; /* of channels that are not there */
+    for (unsigned k = 0; k < texture->channels; k++)
+        texel->bits[k] = channel_value(texture, bytes + k * (size / texture->channels));
+    return true;
+}
+
+/* ---- coordinates ------------------------------------------------------------------------------
+ */
+
+/* Where an index lies after the addressing mode; false: in the border. Wrapping and mirroring are
+ * for normalised coordinates, others are clamped. */
+static bool settle(const struct exec_texture *texture, unsigned dimension, int64_t index,
+                   uint32_t size, uint32_t *settled)
+{
+    enum exec_addressing mode = texture->addressing[dimension];
+    const int64_t length = size;
+    if (!texture->normalized && mode != EXEC_ADDRESS_BORDER) mode = EXEC_ADDRESS_CLAMP;
+    if (mode == EXEC_ADDRESS_WRAP) {
+        index %= length;
+        if (index < 0) index += length;
+    } else if (mode == EXEC_ADDRESS_MIRROR) {
+        index %= 2 * length;
+        if (index < 0) index += 2 * length;
+        if (index >= length) index = 2 * length - 1 - index;
+    } else if (mode == EXEC_ADDRESS_BORDER) {
+        if (index < 0 || index >= length) return false;
+    }
+    *settled = (uint32_t)(index < 0 ? 0 : index >= length ? length - 1 : index);
+    return true;
+}
+
+/* The texel at indexes that may lie anywhere. */
+static bool read_anywhere(const struct image_lane *at, const int64_t index[3], uint32_t layer,
+                          union image_texel *texel)
+{
+    const struct exec_texture *texture = at->texture;
+    const uint32_t sizes[3] = {texture->width, texture->height, texture->depth};
+    uint32_t settled[3] = {0, 0, 0};
+    bool inside = true;
+    for (unsigned d = 0; d < 3; d++) /* layers are not settled, but given */
+        inside &= settle(texture, d, index[d], sizes[d], &settled[d]);
+    if (texture->layered) settled[2] = layer;
+    if (inside) return read_texel(at, settled[0], settled[1], settled[2], texel);
+    *texel = (union image_texel){.bits = {0, 0, 0, 0}};
+    for (unsigned k = 0; k < texture->channels; k++)
+        texel->bits[k] = border_value(texture, texture->border[k]);
+    return true;
+}
+
+/* A coordinate in texels. Numbers that no texture reaches are brought near, so that they fit. Where
+ * it repeats, its fraction has 21 bits. */
+static double in_texels(const struct exec_texture *texture, unsigned dimension, float coordinate,
+                        uint32_t size)
+{
+    static const double far = 1 << 24, steps = 1 << 21;
+    const enum exec_addressing mode = texture->addressing[dimension];
+    double value = coordinate;
+    if (isnan(value)) return 0;
+    if (texture->normalized) {
+        if (mode == EXEC_ADDRESS_WRAP || mode == EXEC_ADDRESS_MIRROR)
+            value = isfinite(value) ? floor(fmod(value, 2.0) * steps) / steps : 0;
+        value *= size;
+    }
+    return value < -far ? -far : value > far ? far : value;
+}
+
+static uint32_t layer_of(const struct image_lane *at)
+{
+    const uint32_t layers = at->texture->depth;
+    const uint32_t index = (uint32_t)coordinate_int(at, 0);
+    return index < layers ? index : layers - 1;
+}
+
+/* The texels around a place and how much each counts: in each dimension two, `near` and the next,
+ * of which the next counts for `weight`. */
+enum { WHOLE = 256 };
+struct footprint {
+    int64_t near[3];
+    int32_t weight[3]; /* of WHOLE */
+};
+
+static struct footprint footprint_of(const struct image_lane *at, bool filters)
+{
+    const struct exec_texture *texture = at->texture;
+    const uint32_t sizes[3] = {texture->width, texture->height, texture->depth};
+    struct footprint footprint = {{0, 0, 0}, {0, 0, 0}};
+    for (unsigned d = 0; d < at->access->dimensions; d++) {
+        const double place =
+            in_texels(texture, d, coordinate_real(at, d + at->access->layered), sizes[d]) -
+            (filters ? 0.5 : 0.0);
+        const double low = floor(place);
+        footprint.near[d] = (int64_t)low;
+        footprint.weight[d] = filters ? (int32_t)floor((place - low) * WHOLE + 0.5) : 0;
+    }
+    return footprint;
+}
+
+static int32_t part(int32_t of, int32_t weight)
+{
+    return (of * weight + WHOLE / 2) / WHOLE;
+}
+
+/* What each corner counts for, x first; together WHOLE. Of a square, the far corner is rounded, and
+ * the others keep the sums of rows and columns; a cube is divided by z, x and y in turn. */
+static void weigh(const struct footprint *footprint, unsigned dimensions, int32_t weights[8])
+{
+    const int32_t x = footprint->weight[0], y = footprint->weight[1], z = footprint->weight[2];
+    const int32_t far = part(x, y);
+    if (dimensions == 1) {
+        weights[0] = WHOLE - x;
+        weights[1] = x;
+    } else if (dimensions == 2) {
+        weights[0] = WHOLE - x - y + far;
+        weights[1] = x - far;
+        weights[2] = y - far;
+        weights[3] = far;
+    } else {
+        for (unsigned zx = 0; zx < 4; zx++) {
+            const int32_t slice = zx & 2 ? z : WHOLE - z, high = part(slice, x);
+            const int32_t column = zx & 1 ? high : slice - high, top = part(column, y);
+            const unsigned corner = (zx & 2) * 2 + (zx & 1);
+            weights[corner] = column - top;
+            weights[corner + 2] = top;
+        }
+    }
+}
+
+/* The sum of floats: each is cut to 27 bits behind the greatest one's first; a half is rounded away
+ * from zero. */
+static float sum_floats(const float values[8], const int32_t weights[8], unsigned count)
+{
+    int exponent = INT32_MIN, least = 0;
+    double plain = 0;
+    int64_t sum = 0;
+    for (unsigned i = 0; i < count; i++) {
+        if (weights[i] != 0) plain += (double)values[i] * weights[i] / WHOLE;
+        if (values[i] == 0 || !isfinite(values[i])) continue;
+        frexpf(values[i], &least);
+        if (least > exponent) exponent = least;
+    }
+    if (exponent == INT32_MIN || !isfinite(plain)) return (float)plain;
+    const int unit = exponent - 1 - 27; /* of the sum, in powers of two */
+    for (unsigned i = 0; i < count; i++)
+        if (weights[i] != 0) sum += (int64_t)ldexp((double)values[i], -unit) * weights[i];
+    /* To 24 bits. */
+    uint64_t size = (uint64_t)(sum < 0 ? -sum : sum);
+    int lost = 0;
+    while (size >> lost >= 1u << 24) lost++;
+    if (lost > 0) size = ((size >> (lost - 1)) + 1) >> 1 << lost;
+    const double result = ldexp((double)size, unit - 8);
+    return (float)(sum < 0 ? -result : result);
+}
+
+/* An integer, given as the fraction that it stands for, as a fraction of 16 bits with three more.
+ */
+static int64_t wide_fraction(enum exec_texel texel, float value)
+{
+    static const double most[] = {[EXEC_TEXEL_U8] = 255,
+                                  [EXEC_TEXEL_S8] = 127,
+                                  [EXEC_TEXEL_U16] = 65535,
+                                  [EXEC_TEXEL_S16] = 32767};
+    const double integer = nearbyint((double)value * most[texel]);
+    const double wide = texel == EXEC_TEXEL_S8 || texel == EXEC_TEXEL_S16 ? 32767 : 65535;
+    return (int64_t)floor(integer * wide * 8 / most[texel]);
+}
+
+/* The sum is rounded to 16 bits. */
+static float sum_fractions(enum exec_texel texel, const float values[8], const int32_t weights[8],
+                           unsigned count)
+{
+    const double most = texel == EXEC_TEXEL_S8 || texel == EXEC_TEXEL_S16 ? 32767 : 65535;
+    int64_t sum = 0;
+    for (unsigned i = 0; i < count; i++) sum += wide_fraction(texel, values[i]) * weights[i];
+    const double whole = floor((double)sum / (8 * WHOLE) + 0.5);
+    return (float)(fmax(whole, -most) / most);
+}
+
+/* A texture of one dimension is read like a row of one of two, half way between it and the one
+ * below: which makes a difference where the border is in that direction. */
+static unsigned filtered_dimensions(const struct image_lane *at, struct footprint *footprint)
+{
+    if (at->access->dimensions != 1 || at->access->layered ||
+        at->texture->addressing[1] != EXEC_ADDRESS_BORDER)
+        return at->access->dimensions;
+    footprint->near[1] = -1;
+    footprint->weight[1] = WHOLE / 2;
+    return 2;
+}
+
+static bool filter(const struct image_lane *at, union image_texel *result)
+{
+    struct footprint footprint = footprint_of(at, true);
+    const unsigned dimensions = filtered_dimensions(at, &footprint), corners = 1u << dimensions;
+    const uint32_t layer = at->access->layered ? layer_of(at) : 0;
+    const enum exec_texel kind = at->texture->texel;
+    float values[4][8];
+    int32_t weights[8];
+    weigh(&footprint, dimensions, weights);
+    for (unsigned corner = 0; corner < corners; corner++) {
+        int64_t index[3];
+        union image_texel texel;
+        for (unsigned d = 0; d < 3; d++)
+            index[d] = footprint.near[d] + (d < dimensions && (corner >> d & 1));
+        if (!read_anywhere(at, index, layer, &texel)) return false;
+        for (unsigned k = 0; k < 4; k++) values[k][corner] = texel.real[k];
+    }
+    for (unsigned k = 0; k < 4; k++)
+        result->real[k] = kind >= EXEC_TEXEL_F16 ? sum_floats(values[k], weights, corners)
+                                                 : sum_fractions(kind, values[k], weights, corners);
+    return true;
+}
+
+/* The two lowest integers are both -1. */
+static void end_fractions(const struct exec_texture *texture, union image_texel *texel)
+{
+    if (!texture->promotes || (texture->texel != EXEC_TEXEL_S8 && texture->texel != EXEC_TEXEL_S16))
+        return;
+    for (unsigned k = 0; k < 4; k++)
+        if (texel->real[k] < -1.0f) texel->real[k] = -1.0f;
+}
+
+/* By index: no filter; outside of linear memory is 0. */
+static bool fetch(const struct image_lane *at, union image_texel *result)
+{
+    const struct exec_image_access *access = at->access;
+    int64_t index[3] = {0, 0, 0};
+    for (unsigned d = 0; d < access->dimensions; d++)
+        index[d] = coordinate_int(at, d + access->layered);
+    if (at->texture->linear && (index[0] < 0 || index[0] >= at->texture->width)) {
+        *result = (union image_texel){.bits = {0, 0, 0, 0}};
+        return true;
+    }
+    if (!read_anywhere(at, index, access->layered ? layer_of(at) : 0, result)) return false;
+    end_fractions(at->texture, result);
+    return true;
+}
+
+static bool sample(const struct image_lane *at, union image_texel *result)
+{
+    if (!at->access->real) return fetch(at, result);
+    if (at->texture->linear) {
+        exec_stop(at->warp, at->inst, EXEC_UNSUPPORTED, at->lane,
+                  "%s of linear memory, which is read by an integer index only: tex1Dfetch",
+                  at->access->name);
+        return false;
+    }
+    if (at->texture->filters && reads_real(at->texture)) return filter(at, result);
+    const struct footprint footprint = footprint_of(at, false);
+    if (!read_anywhere(at, footprint.near, at->access->layered ? layer_of(at) : 0, result))
+        return false;
+    end_fractions(at->texture, result);
+    return true;
+}
+
+/* ---- tex, tld4 --------------------------------------------------------------------------------
+ */
+
+static void put_elements(const struct image_lane *at, const uint64_t *values)
+{
+    const struct exec_image_access *access = at->access;
+    for (uint32_t k = 0; k < access->count; k++) {
+        if (access->elements[k] == IMAGE_NO_SLOT) continue;
+        void *slot = exec_slot(at->warp, access->elements[k]);
+        if (access->widths[k] == 8)
+            ((uint64_t *)slot)[at->lane] = values[k];
+        else
+            ((uint32_t *)slot)[at->lane] = (uint32_t)values[k];
+    }
+}
+
+typedef bool image_lane_work(struct image_lane *at, uint64_t values[4]);
+
+/* Does `work` for every active lane and puts what it gives into the elements. */
+static int each_lane(struct exec_warp *warp, const struct exec_inst *inst, image_lane_work *work,
+                     bool gives)
+{
+    struct image_lane at = {.warp = warp, .inst = inst, .access = inst->extra};
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+        uint64_t values[4] = {0, 0, 0, 0};
+        at.lane = (unsigned)__builtin_ctz(rest);
+        if (!work(&at, values)) return EXEC_STOP;
+        if (gives) put_elements(&at, values);
+    }
+    if (at.access->resident != IMAGE_NO_SLOT)
+        *(uint32_t *)exec_slot(warp, at.access->resident) |= warp->mask;
+    warp->chain++;
+    return EXEC_GO;
+}
+
+static bool tex_lane(struct image_lane *at, uint64_t values[4])
+{
+    union image_texel texel;
+    if (!image_find(at, false) || !sample(at, &texel)) return false;
+    for (unsigned k = 0; k < 4; k++) values[k] = texel.bits[k];
+    return true;
+}
+
+static int op_tex(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return each_lane(warp, inst, tex_lane, true);
+}
+
+/* The four texels that filtering would use, counter-clockwise from the lower left. */
+static bool gather_lane(struct image_lane *at, uint64_t values[4])
+{
+    static const uint8_t order[4][2] = {{0, 1}, {1, 1}, {1, 0}, {0, 0}};
+    if (!image_find(at, false)) return false;
+    const struct footprint footprint = footprint_of(at, true);
+    for (unsigned k = 0; k < 4; k++) {
+        const int64_t index[3] = {footprint.near[0] + order[k][0], footprint.near[1] + order[k][1],
+                                  0};
+        union image_texel texel;
+        if (!read_anywhere(at, index, at->access->layered ? layer_of(at) : 0, &texel)) return false;
+        end_fractions(at->texture, &texel);
+        values[k] = texel.bits[at->access->component];
+    }
+    return true;
+}
+
+static int op_tld4(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return each_lane(warp, inst, gather_lane, true);
+}
+
+/* ---- suld, sust -------------------------------------------------------------------------------
+ */
+
+enum image_found { IMAGE_INSIDE, IMAGE_OUTSIDE, IMAGE_FAULT };
+
+/* Brings one coordinate, of which `size` bytes (or one) are wanted, into [0, length). */
+static bool bring_inside(int64_t *value, int64_t size, int64_t length)
+{
+    const bool inside = *value >= 0 && *value <= length - size;
+    *value = *value < 0 ? 0 : *value > length - size ? length - size : *value;
+    return inside;
+}
+
+/* The address that the coordinates mean. The first counts bytes. */
+static enum image_found surface_address(const struct image_lane *at, uint64_t *address)
+{
+    const struct exec_image_access *access = at->access;
+    const struct exec_texture *surface = at->texture;
+    const uint32_t size = access->bytes * access->count;
+    const int64_t row = (int64_t)surface->width * exec_texel_bytes(surface);
+    int64_t c[3] = {0, 0, 0};
+    for (unsigned d = 0; d < access->dimensions; d++)
+        c[d] = coordinate_int(at, d + access->layered);
+    if (access->layered) c[2] = coordinate_int(at, 0);
+    if (c[0] % size != 0) {
+        exec_stop(at->warp, at->inst, EXEC_MISALIGNED, at->lane,
+                  "%s of %u bytes at byte %lld of a row: the first coordinate of a surface counts "
+                  "bytes, in multiples of what is moved",
+                  access->name, size, (long long)c[0]);
+        return IMAGE_FAULT;
+    }
+    const int64_t asked[3] = {c[0], c[1], c[2]};
+    bool inside = bring_inside(&c[0], size, row);
+    inside &= bring_inside(&c[1], 1, surface->height);
+    inside &= bring_inside(&c[2], 1, surface->depth);
+    *address = surface->address + (uint64_t)c[2] * surface->slice +
+               (uint64_t)c[1] * surface->pitch + (uint64_t)c[0];
+    if (inside || access->boundary == IMAGE_CLAMP) return IMAGE_INSIDE;
+    if (access->boundary == IMAGE_ZERO) return IMAGE_OUTSIDE;
+    exec_stop(
+        at->warp, at->inst, EXEC_OUT_OF_BOUNDS, at->lane,
+        "%s of %u bytes at byte %lld, row %lld, slice or layer %lld of a surface with rows of "
+        "%lld bytes, %u of them, and %u slices: the first coordinate counts bytes",
+        access->name, size, (long long)asked[0], (long long)asked[1], (long long)asked[2],
+        (long long)row, surface->height, surface->depth);
+    return IMAGE_FAULT;
+}
+
+/* The bytes of the access, NULL outside of the surface; false: a fault. */
+static bool surface_bytes(struct image_lane *at, enum exec_access access, unsigned char **bytes)
+{
+    uint64_t address = 0;
+    *bytes = NULL;
+    if (!image_find(at, true)) return false;
+    const enum image_found found = surface_address(at, &address);
+    if (found != IMAGE_INSIDE) return found == IMAGE_OUTSIDE;
+    *bytes = image_bytes(at, address, at->access->bytes * at->access->count, access);
+    return *bytes != NULL;
+}
+
+static bool suld_lane(struct image_lane *at, uint64_t values[4])
+{
+    unsigned char *bytes;
+    if (!surface_bytes(at, EXEC_LOAD, &bytes)) return false;
+    for (uint32_t k = 0; k < at->access->count && bytes; k++)
+        memcpy(&values[k], bytes + (size_t)k * at->access->bytes, at->access->bytes);
+    return true;
+}
+
+static int op_suld(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return each_lane(warp, inst, suld_lane, true);
+}
+
+static bool sust_lane(struct image_lane *at, uint64_t values[4])
+{
+    const struct exec_image_access *access = at->access;
+    unsigned char *bytes;
+    (void)values;
+    if (!surface_bytes(at, EXEC_STORE, &bytes)) return false;
+    for (uint32_t k = 0; k < access->count && bytes; k++) {
+        const unsigned char *slot = exec_slot(at->warp, access->elements[k]);
+        memcpy(bytes + (size_t)k * access->bytes, slot + (size_t)at->lane * access->widths[k],
+               access->bytes);
+    }
+    return true;
+}
+
+static int op_sust(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return each_lane(warp, inst, sust_lane, false);
+}
+
+/* ---- txq, suq ---------------------------------------------------------------------------------
+ */
+
+static void answer(const struct image_lane *at, uint64_t values[4])
+{
+    const struct exec_texture *texture = at->texture;
+    switch (at->access->question) {
+    case IMAGE_WIDTH:
+        values[0] = texture->width;
+        break;
+    case IMAGE_HEIGHT: /* what a dimension is not used for may be used for layers */
+        values[0] = texture->dimensions > 1 ? texture->height
+                    : texture->layered      ? texture->depth
+                                            : !texture->surface;
+        break;
+    case IMAGE_DEPTH:
+        values[0] = texture->dimensions + texture->layered > 2 ? texture->depth : 0;
+        break;
+    case IMAGE_LAYERS:
+        values[0] = texture->layered ? texture->depth : 1;
+        break;
+    case IMAGE_NORMALIZED:
+        values[0] = texture->normalized;
+        break;
+    }
+}
+
+static bool txq_lane(struct image_lane *at, uint64_t values[4])
+{
+    if (!image_find(at, false)) return false;
+    answer(at, values);
+    return true;
+}
+
+static int op_txq(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return each_lane(warp, inst, txq_lane, true);
+}
+
+static bool suq_lane(struct image_lane *at, uint64_t values[4])
+{
+    if (!image_find(at, true)) return false;
+    answer(at, values);
+    return true;
+}
+
+static int op_suq(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return each_lane(warp, inst, suq_lane, true);
+}
+
+const struct exec_row exec_texture_rows[] = {
+    {"tex", op_tex, ""}, {"tld4", op_tld4, ""}, {"suld", op_suld, ""}, {"sust", op_sust, ""},
+    {"txq", op_txq, ""}, {"suq", op_suq, ""},   {NULL, NULL, NULL},
+};

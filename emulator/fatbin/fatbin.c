@@ -1,0 +1,355 @@
+#include "emulator/fatbin/fatbin.h"
+
+#include <lz4.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+/* All fields are little-endian, as on every host that CUDA runs on. */
+#define WRAPPER_MAGIC 0x466243b1u
+#define CONTAINER_MAGIC 0xba55ed50u
+
+enum { WRAPPER_PLAIN = 1, WRAPPER_LINKED = 2 };
+enum { ENTRY_PTX = 1, ENTRY_ELF = 2 };
+enum {
+    FLAG_LZ4 = 0x2000,
+    FLAG_ZSTD = 0x8000,
+    FLAG_EXACT = 0x100000, /* compute_90a and the like: for that architecture, no later one */
+};
+
+struct wrapper {
+    uint32_t magic;
+    uint32_t version;
+    const void *container;
+    const void *const *linked; /* version 2: containers of the translation units, NULL ends */
+};
+
+struct container_header {
+    uint32_t magic;
+    uint16_t version;
+    uint16_t header_size;
+    uint64_t size; /* of all entries, without this header */
+};
+
+/* The part of an entry's header that every version has; header_size says where the payload is. */
+struct entry_header {
+    uint16_t kind;
+    uint16_t unknown;
+    uint32_t header_size;
+    uint64_t size;            /* of the payload with its padding */
+    uint32_t compressed_size; /* 0: not compressed */
+    uint32_t options_offset;
+    uint16_t minor;
+    uint16_t major;
+    uint32_t arch;
+    uint32_t name_offset;
+    uint32_t name_length;
+    uint64_t flags;
+    uint64_t zero;
+    uint64_t text_size; /* 0: not compressed */
+};
+
+struct entry {
+    struct entry_header header;
+    const unsigned char *payload;
+};
+
+struct reader {
+    unsigned capability;
+    char *why;
+    size_t why_size;
+};
+
+__attribute__((format(printf, 3, 4))) static enum fatbin_result
+refuse(const struct reader *reader, enum fatbin_result result, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (reader->why_size > 0) vsnprintf(reader->why, reader->why_size, format, arguments);
+    va_end(arguments);
+    return result;
+}
+
+/* ---- payloads ---------------------------------------------------------------------------- */
+
+static bool inflate_lz4(char *text, size_t text_size, const void *payload, size_t size)
+{
+    int written = LZ4_decompress_safe(payload, text, (int)size, (int)text_size);
+    return written >= 0 && (size_t)written == text_size;
+}
+
+static bool inflate_zstd(char *text, size_t text_size, const void *payload, size_t size)
+{
+    size_t written = ZSTD_decompress(text, text_size, payload, size);
+    return !ZSTD_isError(written) && written == text_size;
+}
+
+static const struct compression {
+    uint64_t flag;
+    const char *name;
+    bool (*inflate)(char *text, size_t text_size, const void *payload, size_t size);
+} compressions[] = {
+    {FLAG_LZ4, "LZ4", inflate_lz4},
+    {FLAG_ZSTD, "zstd", inflate_zstd},
+};
+
+static enum fatbin_result append_text(const struct reader *reader, struct fatbin *fatbin,
+                                      char *text, size_t size, unsigned arch)
+{
+    struct fatbin_unit *units =
+        reallocarray(fatbin->units, fatbin->count + 1, sizeof(struct fatbin_unit));
+    if (units == NULL) {
+        free(text);
+        return refuse(reader, FATBIN_NO_MEMORY, "no memory for the PTX of a fat binary");
+    }
+    fatbin->units = units;
+    units[fatbin->count++] =
+        (struct fatbin_unit){.text = text, .length = strnlen(text, size), .arch = arch};
+    text[units[fatbin->count - 1].length] = '\0';
+    return FATBIN_OK;
+}
+
+static enum fatbin_result append_entry(const struct reader *reader, struct fatbin *fatbin,
+                                       const struct entry *entry)
+{
+    const struct entry_header *header = &entry->header;
+    const struct compression *compression = NULL;
+    for (size_t i = 0; i < sizeof compressions / sizeof *compressions; i++)
+        if (header->flags & compressions[i].flag) compression = &compressions[i];
+
+    uint64_t size = compression != NULL ? header->text_size : header->size;
+    if (size > FATBIN_TEXT_LIMIT || (compression != NULL && header->compressed_size > header->size))
+        return refuse(reader, FATBIN_DAMAGED,
+                      "the fat binary is damaged: its PTX for compute_%u claims %llu bytes",
+                      header->arch, (unsigned long long)size);
+    char *text = malloc((size_t)size + 1);
+    if (text == NULL)
+        return refuse(reader, FATBIN_NO_MEMORY, "no memory for %llu bytes of PTX",
+                      (unsigned long long)size);
+    if (compression == NULL) {
+        memcpy(text, entry->payload, (size_t)size);
+    } else if (!compression->inflate(text, (size_t)size, entry->payload, header->compressed_size)) {
+        free(text);
+        return refuse(reader, FATBIN_DAMAGED,
+                      "the fat binary is damaged: its PTX for compute_%u does not decompress (%s)",
+                      header->arch, compression->name);
+    }
+    return append_text(reader, fatbin, text, (size_t)size, header->arch);
+}
+
+/* ---- containers -------------------------------------------------------------------------- */
+
+static bool suits(const struct reader *reader, const struct entry_header *header)
+{
+    return header->flags & FLAG_EXACT ? header->arch == reader->capability
+                                      : header->arch <= reader->capability;
+}
+
+/* What a container holds besides the entry that was chosen, for the sentence when none was. */
+struct inventory {
+    bool machine_code;
+    unsigned lowest_ptx; /* 0: no PTX at all */
+};
+
+/* Finds the best PTX entry of a container of at most `size` bytes; `best->payload` is NULL when
+ * there is none. */
+static enum fatbin_result choose(const struct reader *reader, const unsigned char *bytes,
+                                 size_t size, struct entry *best, struct inventory *inventory)
+{
+    struct container_header container;
+    best->payload = NULL;
+    if (size < sizeof container)
+        return refuse(reader, FATBIN_DAMAGED, "the fat binary is damaged: it ends in its header");
+    memcpy(&container, bytes, sizeof container);
+    if (container.magic != CONTAINER_MAGIC)
+        return refuse(reader, FATBIN_DAMAGED,
+                      "the fat binary is damaged: it begins with 0x%08x instead of 0x%08x",
+                      container.magic, CONTAINER_MAGIC);
+    if (container.version != 1)
+        return refuse(reader, FATBIN_DAMAGED, "the fat binary has version %u; version 1 is known",
+                      container.version);
+    if (container.header_size < sizeof container || container.header_size > size ||
+        container.size > size - container.header_size)
+        return refuse(reader, FATBIN_DAMAGED,
+                      "the fat binary is damaged: it claims %llu bytes and is shorter",
+                      (unsigned long long)container.size);
+
+    const unsigned char *at = bytes + container.header_size;
+    uint64_t left = container.size;
+    while (left > 0) {
+        struct entry entry;
+        if (left < sizeof entry.header)
+            return refuse(reader, FATBIN_DAMAGED,
+                          "the fat binary is damaged: an entry ends in its header");
+        memcpy(&entry.header, at, sizeof entry.header);
+        if (entry.header.header_size < sizeof entry.header || entry.header.header_size > left ||
+            entry.header.size > left - entry.header.header_size)
+            return refuse(reader, FATBIN_DAMAGED,
+                          "the fat binary is damaged: an entry is longer than the fat binary");
+        entry.payload = at + entry.header.header_size;
+        if (entry.header.kind == ENTRY_ELF) inventory->machine_code = true;
+        if (entry.header.kind == ENTRY_PTX) {
+            if (inventory->lowest_ptx == 0 || entry.header.arch < inventory->lowest_ptx)
+                inventory->lowest_ptx = entry.header.arch;
+            if (suits(reader, &entry.header) &&
+                (best->payload == NULL || entry.header.arch >= best->header.arch))
+                *best = entry;
+        }
+        at = entry.payload + entry.header.size;
+        left -= entry.header.header_size + entry.header.size;
+    }
+    return FATBIN_OK;
+}
+
+static enum fatbin_result append_container(const struct reader *reader, struct fatbin *fatbin,
+                                           const void *container, size_t size,
+                                           struct inventory *inventory)
+{
+    struct entry best;
+    enum fatbin_result result = choose(reader, container, size, &best, inventory);
+    if (result == FATBIN_OK && best.payload != NULL) result = append_entry(reader, fatbin, &best);
+    return result;
+}
+
+static enum fatbin_result nothing_found(const struct reader *reader,
+                                        const struct inventory *inventory)
+{
+    if (inventory->lowest_ptx != 0)
+        return refuse(
+            reader, FATBIN_TOO_NEW,
+            "this binary carries PTX for compute_%u and later, but the device has compute "
+            "capability %u.%u; build with -gencode arch=compute_75,code=compute_75",
+            inventory->lowest_ptx, reader->capability / 10, reader->capability % 10);
+    return refuse(reader, FATBIN_NO_PTX,
+                  "this binary carries no PTX%s; build with -gencode "
+                  "arch=compute_75,code=compute_75",
+                  inventory->machine_code ? ", only machine code" : "");
+}
+
+/* A translation unit without suitable PTX is left out (the toolkit's own device runtime is one, in
+ * every -rdc program): what is then missing is named when the units are linked. */
+static enum fatbin_result append_wrapper(const struct reader *reader, struct fatbin *fatbin,
+                                         const struct wrapper *wrapper, struct inventory *inventory)
+{
+    if (wrapper->version != WRAPPER_PLAIN && wrapper->version != WRAPPER_LINKED)
+        return refuse(reader, FATBIN_DAMAGED,
+                      "the fat binary's wrapper has version %u; versions 1 and 2 are known",
+                      wrapper->version);
+    if (wrapper->container == NULL)
+        return refuse(reader, FATBIN_DAMAGED, "the fat binary's wrapper points to nothing");
+    enum fatbin_result result =
+        append_container(reader, fatbin, wrapper->container, FATBIN_UNKNOWN_SIZE, inventory);
+    if (wrapper->version == WRAPPER_PLAIN || wrapper->linked == NULL) return result;
+    for (size_t i = 0; result == FATBIN_OK && wrapper->linked[i] != NULL; i++)
+        result =
+            append_container(reader, fatbin, wrapper->linked[i], FATBIN_UNKNOWN_SIZE, inventory);
+    return result;
+}
+
+/* ---- plain text -------------------------------------------------------------------------- */
+
+/* PTX begins with .version, after white space and comments. */
+static bool is_ptx(const char *text, size_t length)
+{
+    static const char version[] = ".version";
+    const char *end = text + length;
+    for (;;) {
+        while (text < end && strchr(" \t\r\n", *text) != NULL) text++;
+        if (end - text < (ptrdiff_t)(sizeof version - 1)) return false;
+        if (memcmp(text, "//", 2) == 0) {
+            text = memchr(text, '\n', (size_t)(end - text));
+        } else if (memcmp(text, "/*", 2) == 0) {
+            text = memmem(text + 2, (size_t)(end - text - 2), "*/", 2);
+            if (text != NULL) text += 2;
+        } else {
+            return memcmp(text, version, sizeof version - 1) == 0;
+        }
+        if (text == NULL) return false;
+    }
+}
+
+static enum fatbin_result append_plain(const struct reader *reader, struct fatbin *fatbin,
+                                       const char *image, size_t size)
+{
+    size_t length = strnlen(image, size < FATBIN_TEXT_LIMIT ? size : FATBIN_TEXT_LIMIT);
+    if (!is_ptx(image, length))
+        return refuse(reader, FATBIN_NOT_AN_IMAGE,
+                      "this is neither a fat binary nor PTX (PTX begins with .version)");
+    char *text = malloc(length + 1);
+    if (text == NULL)
+        return refuse(reader, FATBIN_NO_MEMORY, "no memory for %zu bytes of PTX", length);
+    memcpy(text, image, length);
+    return append_text(reader, fatbin, text, length, 0);
+}
+
+/* ---- machine code ------------------------------------------------------------------------ */
+
+/* What begins like an ELF file: is it one of code for a device? Read like text, in case that it is
+ * none, byte by byte as long as they are right. */
+static bool is_device_elf(const unsigned char *bytes, size_t size)
+{
+    enum { HEADER = 64, TYPE = 16, MACHINE = 18, EM_CUDA_CODE = 190 };
+    static const unsigned char of_64_bits[] = {0x7f, 'E', 'L', 'F', 2, 1, 1};
+    uint16_t type, machine;
+    if (size != FATBIN_UNKNOWN_SIZE && size < HEADER) return false;
+    for (size_t i = 0; i < sizeof of_64_bits; i++)
+        if (bytes[i] != of_64_bits[i]) return false;
+    memcpy(&type, bytes + TYPE, sizeof type);
+    memcpy(&machine, bytes + MACHINE, sizeof machine);
+    return type != 0 && machine == EM_CUDA_CODE;
+}
+
+/* ---- any image --------------------------------------------------------------------------- */
+
+static enum fatbin_result append_image(const struct reader *reader, struct fatbin *fatbin,
+                                       const void *image, size_t size, struct inventory *inventory)
+{
+    static const unsigned char elf[4] = {0x7f, 'E', 'L', 'F'};
+    uint32_t magic = 0;
+
+    /* Text may be shorter than any header, so not a byte is read past its end. */
+    const unsigned char *bytes = image;
+    size_t known = strnlen(image, size < sizeof magic ? size : sizeof magic);
+    if (known == sizeof magic) memcpy(&magic, bytes, sizeof magic);
+
+    if (magic == WRAPPER_MAGIC && size == FATBIN_UNKNOWN_SIZE) {
+        struct wrapper wrapper;
+        memcpy(&wrapper, image, sizeof wrapper);
+        return append_wrapper(reader, fatbin, &wrapper, inventory);
+    }
+    if (magic == CONTAINER_MAGIC) return append_container(reader, fatbin, image, size, inventory);
+    if (known == sizeof elf && memcmp(bytes, elf, sizeof elf) == 0) {
+        if (!is_device_elf(bytes, size))
+            return refuse(reader, FATBIN_NOT_AN_IMAGE,
+                          "this begins like an ELF file, but not like one of code for a device");
+        inventory->machine_code = true;
+        return FATBIN_OK;
+    }
+    return append_plain(reader, fatbin, image, size);
+}
+
+enum fatbin_result fatbin_open(const void *image, size_t size, unsigned capability,
+                               struct fatbin *fatbin, char *why, size_t why_size)
+{
+    struct reader reader = {.capability = capability, .why = why, .why_size = why_size};
+    struct inventory inventory = {0};
+
+    *fatbin = (struct fatbin){0};
+    if (why_size > 0) *why = '\0';
+    if (image == NULL) return refuse(&reader, FATBIN_NOT_AN_IMAGE, "the image is NULL");
+    enum fatbin_result result = append_image(&reader, fatbin, image, size, &inventory);
+    if (result == FATBIN_OK && fatbin->count == 0) result = nothing_found(&reader, &inventory);
+    if (result != FATBIN_OK) fatbin_close(fatbin);
+    return result;
+}
+
+void fatbin_close(struct fatbin *fatbin)
+{
+    for (size_t i = 0; i < fatbin->count; i++) free(fatbin->units[i].text);
+    free(fatbin->units);
+    *fatbin = (struct fatbin){0};
+}

@@ -1,0 +1,156 @@
+#include "emulator/memory/initcheck.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUCKETS = 1024 };
+
+struct followed {
+    struct followed *next; /* of its bucket */
+    uint64_t id;
+    uint64_t size;
+    uint64_t *bits; /* NULL: nothing is written */
+    bool all;       /* everything is */
+    bool given;
+};
+
+static struct {
+    struct followed *buckets[BUCKETS];
+} written;
+
+static struct followed **place(const struct memory_region *region)
+{
+    struct followed **at = &written.buckets[region->id % BUCKETS];
+    while (*at != NULL && (*at)->id != region->id) at = &(*at)->next;
+    return at;
+}
+
+void memory_initcheck_follow(const struct memory_region *region)
+{
+    struct followed *followed = calloc(1, sizeof *followed);
+    if (followed == NULL) return;
+    memory_initcheck_forget(region);
+    struct followed **at = place(region);
+    followed->id = region->id;
+    followed->size = region->size;
+    *at = followed;
+}
+
+void memory_initcheck_forget(const struct memory_region *region)
+{
+    struct followed **at = place(region);
+    struct followed *followed = *at;
+    if (followed == NULL) return;
+    *at = followed->next;
+    free(followed->bits);
+    free(followed);
+}
+
+static uint64_t word_count(const struct followed *followed)
+{
+    return (followed->size + 63) / 64;
+}
+
+/* Everything is written as far as anybody can tell. */
+static void give_up(struct followed *followed)
+{
+    free(followed->bits);
+    followed->bits = NULL;
+    followed->all = true;
+}
+
+/* Room for its bits; false: there is nothing to set. */
+static bool prepare(struct followed *followed)
+{
+    if (followed == NULL || followed->all) return false;
+    if (followed->bits == NULL)
+        followed->bits = calloc(word_count(followed), sizeof *followed->bits);
+    if (followed->bits == NULL) give_up(followed);
+    return followed->bits != NULL;
+}
+
+void memory_initcheck_set(const struct memory_region *region, uint64_t offset, uint64_t bytes)
+{
+    struct followed *followed = *place(region);
+    if (followed == NULL || followed->all || bytes == 0) return;
+    if (offset == 0 && bytes >= followed->size) {
+        give_up(followed);
+        return;
+    }
+    if (!prepare(followed)) return;
+    const uint64_t end = offset + bytes;
+    while (offset < end) {
+        const uint64_t at = offset % 64;
+        const uint64_t here = end - offset < 64 - at ? end - offset : 64 - at;
+        followed->bits[offset / 64] |= (here == 64 ? ~0ull : (1ull << here) - 1) << at;
+        offset += here;
+    }
+}
+
+void memory_initcheck_set_bits(const struct memory_region *region, const uint64_t *bits)
+{
+    struct followed *followed = *place(region);
+    if (!prepare(followed)) return;
+    const uint64_t words = word_count(followed);
+    uint64_t missing = 0;
+    for (uint64_t i = 0; i < words; i++) {
+        followed->bits[i] |= bits[i];
+        missing |= i + 1 < words ? ~followed->bits[i] : 0;
+    }
+    const uint64_t last = followed->size % 64;
+    missing |= ~followed->bits[words - 1] & (last == 0 ? ~0ull : (1ull << last) - 1);
+    if (missing == 0) give_up(followed);
+}
+
+void memory_initcheck_give(const struct memory_region *region)
+{
+    struct followed *followed = *place(region);
+    if (followed != NULL) followed->given = true;
+}
+
+bool memory_initcheck_some(const struct memory_region *region)
+{
+    const struct followed *followed = *place(region);
+    return followed == NULL || followed->all || followed->bits != NULL;
+}
+
+bool memory_initcheck_never(const struct memory_region *region)
+{
+    const struct followed *followed = *place(region);
+    return followed != NULL && !followed->given && !memory_initcheck_some(region);
+}
+
+/* Of a word's bits: those in groups of `unit` that are all set. */
+static uint64_t whole_units(uint64_t bits, unsigned unit)
+{
+    uint64_t firsts = bits; /* a bit stays where it and the next unit - 1 are set */
+    for (unsigned step = 1; step < unit; step *= 2) firsts &= firsts >> step;
+    static const uint64_t starts[] = {~0ull,
+                                      0x5555555555555555ull,
+                                      0x1111111111111111ull,
+                                      0x0101010101010101ull,
+                                      0x0001000100010001ull,
+                                      0x0000000100000001ull,
+                                      1ull};
+    firsts &= starts[__builtin_ctz(unit)];
+    for (unsigned step = 1; step < unit; step *= 2) firsts |= firsts << step;
+    return firsts;
+}
+
+bool memory_initcheck_find(const struct memory_region *region, const uint64_t *touched,
+                           unsigned unit, struct memory_unwritten *found)
+{
+    const struct followed *followed = *place(region);
+    *found = (struct memory_unwritten){0};
+    if (followed == NULL || followed->all) return false;
+    const uint64_t words = word_count(followed);
+    for (uint64_t i = 0; i < words; i++) {
+        const uint64_t known = followed->bits != NULL ? followed->bits[i] : 0;
+        uint64_t bits = touched[i] & ~known;
+        if (bits == 0 || (bits = whole_units(bits, unit)) == 0) continue;
+        if (found->bytes == 0) found->first = i * 64 + (unsigned)__builtin_ctzll(bits);
+        found->bytes += (unsigned)__builtin_popcountll(bits);
+        found->end = i * 64 + 64 - (unsigned)__builtin_clzll(bits);
+    }
+    return found->bytes > 0;
+}

@@ -1,0 +1,139 @@
+#include "emulator/memory/page_guard.h"
+
+#include <stddef.h>
+#include <sys/mman.h>
+
+enum { PAGE = 4096, SHIELDS = 1024 };
+
+struct shield {
+    uint64_t number; /* 0: free */
+    uint64_t first, end;
+    bool reads_allowed;
+};
+
+static struct {
+    page_guard_touch *touch;
+    uint64_t numbers;
+    struct shield shields[SHIELDS];
+    size_t used; /* of the array: all beyond are free */
+} state;
+
+void page_guard_install(page_guard_touch *touch)
+{
+    state.touch = touch;
+}
+
+static int protection_of(uint64_t page)
+{
+    int protection = PROT_READ | PROT_WRITE;
+    for (size_t i = 0; i < state.used; i++) {
+        const struct shield *shield = &state.shields[i];
+        if (shield->number == 0 || page < shield->first || page >= shield->end) continue;
+        protection &= shield->reads_allowed ? PROT_READ : PROT_NONE;
+    }
+    return protection;
+}
+
+static void protect(uint64_t first, uint64_t end, int protection)
+{
+    mprotect((void *)(uintptr_t)first, end - first, protection);
+}
+
+/* Gives every page between the two what the shields ask for, in as few calls as that takes. */
+static void apply(uint64_t first, uint64_t end)
+{
+    while (first < end) {
+        const int protection = protection_of(first);
+        uint64_t next = first + PAGE;
+        /* Where shields begin and end is where the answer may change. */
+        uint64_t stop = end;
+        for (size_t i = 0; i < state.used; i++) {
+            const struct shield *shield = &state.shields[i];
+            if (shield->number == 0) continue;
+            if (shield->first > first && shield->first < stop) stop = shield->first;
+            if (shield->end > first && shield->end < stop) stop = shield->end;
+        }
+        if (stop > next) next = stop;
+        protect(first, next, protection);
+        first = next;
+    }
+}
+
+/* The shielded pages of these bytes: from the first shield's to the last one's. */
+static bool shielded_part(uint64_t address, uint64_t size, uint64_t *first, uint64_t *end)
+{
+    *first = UINT64_MAX;
+    *end = 0;
+    for (size_t i = 0; i < state.used; i++) {
+        const struct shield *shield = &state.shields[i];
+        if (shield->number == 0 || shield->end <= address || address + size <= shield->first)
+            continue;
+        const uint64_t from = shield->first > address ? shield->first : address / PAGE * PAGE;
+        const uint64_t to =
+            shield->end < address + size ? shield->end : (address + size + PAGE - 1) / PAGE * PAGE;
+        if (from < *first) *first = from;
+        if (to > *end) *end = to;
+    }
+    return *first < *end;
+}
+
+uint64_t page_guard_raise(const struct memory_region *region, uint64_t address, uint64_t size,
+                          bool reads_allowed)
+{
+    const uint64_t region_end = region->address + region->size;
+    const uint64_t end = address + size;
+    uint64_t first_page = (address + PAGE - 1) / PAGE * PAGE, end_page = end / PAGE * PAGE;
+    /* A page that the region does not share with anything may be in use by a part of it. */
+    if (!region->registered && address == region->address) first_page = address / PAGE * PAGE;
+    if (!region->registered && end == region_end) end_page = (end + PAGE - 1) / PAGE * PAGE;
+    if (state.touch == NULL || first_page >= end_page) return 0;
+    size_t slot = 0;
+    while (slot < state.used && state.shields[slot].number != 0) slot++;
+    if (slot == SHIELDS) return 0;
+    if (slot == state.used) state.used++;
+    state.shields[slot] = (struct shield){++state.numbers, first_page, end_page, reads_allowed};
+    apply(first_page, end_page);
+    return state.numbers;
+}
+
+void page_guard_drop(uint64_t number)
+{
+    for (size_t i = 0; number != 0 && i < state.used; i++) {
+        struct shield *shield = &state.shields[i];
+        if (shield->number != number) continue;
+        shield->number = 0;
+        apply(shield->first, shield->end);
+        while (state.used > 0 && state.shields[state.used - 1].number == 0) state.used--;
+        return;
+    }
+}
+
+void page_guard_lift(uint64_t address, uint64_t size)
+{
+    uint64_t first, end;
+    if (state.used > 0 && shielded_part(address, size, &first, &end))
+        protect(first, end, PROT_READ | PROT_WRITE);
+}
+
+void page_guard_restore(uint64_t address, uint64_t size)
+{
+    uint64_t first, end;
+    if (state.used > 0 && shielded_part(address, size, &first, &end)) apply(first, end);
+}
+
+bool page_guard_handle(uint64_t address, bool is_store, uint64_t pc)
+{
+    const uint64_t page = address / PAGE * PAGE;
+    if (protection_of(page) == (PROT_READ | PROT_WRITE)) return false;
+    state.touch(address, is_store, pc);
+    protect(page, page + PAGE, PROT_READ | PROT_WRITE);
+    return true;
+}
+
+void page_guard_forget(void)
+{
+    for (size_t i = 0; i < state.used; i++)
+        if (state.shields[i].number != 0)
+            protect(state.shields[i].first, state.shields[i].end, PROT_READ | PROT_WRITE);
+    state.used = 0;
+}

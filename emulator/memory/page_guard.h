@@ -1,0 +1,39 @@
+/* memory_shield: makes the host trap where it touches page-locked or managed memory that the device
+ * still uses, so that the touch can be told and, where it is a mistake, named with its line.
+ *
+ * A shield covers the pages whose every byte of the region is in use: a neighbour's bytes are never
+ * shielded along. A trapped touch is told once for its page and then goes on as if nothing had
+ * happened. It does not know what is ordered: whoever is told decides.
+ *
+ * It takes no lock of its own: its caller holds the one that guards the device. System calls that
+ * are handed shielded memory fail with EFAULT instead of trapping.
+ */
+#ifndef OVERLAP_MEMORY_PAGE_GUARD_H
+#define OVERLAP_MEMORY_PAGE_GUARD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "emulator/memory/memory.h"
+
+/* Called in the handler of the touch's thread, before the page is opened; takes the caller's lock
+ * itself. `pc` is the instruction's address. */
+typedef void page_guard_touch(uint64_t address, bool is_store, uint64_t pc);
+void page_guard_install(page_guard_touch *touch);
+
+/* Shields the bytes from `address` on, which lie in `region`, from the host's stores, and unless
+ * `reads_allowed` from its loads. Returns the shield, or 0 when there is nothing to shield. */
+uint64_t page_guard_raise(const struct memory_region *region, uint64_t address, uint64_t size,
+                          bool reads_allowed);
+void page_guard_drop(uint64_t shield); /* 0 is fine */
+
+/* For the device's own access: opens the pages of these bytes, and closes them again. */
+void page_guard_lift(uint64_t address, uint64_t size);
+void page_guard_restore(uint64_t address, uint64_t size);
+
+/* For memory's signal handler: was `address` under a shield? Then it has been told and is open. */
+bool page_guard_handle(uint64_t address, bool is_store, uint64_t pc);
+/* In a forked child: nothing is shielded any more. */
+void page_guard_forget(void);
+
+#endif

@@ -1,0 +1,124 @@
+/* The host's side of memory: what happens when host code touches a device address, and copies from
+ * memory that may not be there. Both hang on one signal handler. */
+#include "emulator/memory/memory.h"
+#include "emulator/memory/page_guard.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+enum { STACK_SIZE = 64 << 10 };
+
+static struct {
+    memory_touch *touch; /* NULL: not installed */
+    struct sigaction previous_segv, previous_bus;
+} trap;
+
+/* Where a guarded copy of this thread continues when its bytes are not there. */
+static __thread sigjmp_buf *volatile guard;
+static __thread void *own_stack;
+
+static uint64_t fault_pc(const ucontext_t *state)
+{
+#if defined(__x86_64__)
+    return (uint64_t)state->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+    return state->uc_mcontext.pc;
+#else
+    (void)state;
+    return 0;
+#endif
+}
+
+static bool fault_is_store(const ucontext_t *state)
+{
+#if defined(__x86_64__)
+    return state->uc_mcontext.gregs[REG_ERR] & 2; /* bit 1 of the page fault's error code */
+#else
+    (void)state;
+    return false;
+#endif
+}
+
+/* What was installed before us, as if we were not there. */
+static void pass_on(int number, siginfo_t *info, void *state)
+{
+    const struct sigaction *previous = number == SIGBUS ? &trap.previous_bus : &trap.previous_segv;
+    if (previous->sa_flags & SA_SIGINFO) {
+        previous->sa_sigaction(number, info, state);
+    } else if (previous->sa_handler == SIG_DFL || previous->sa_handler == SIG_IGN) {
+        /* Ignoring a fault would repeat it for ever: the kernel does not, nor do we. A signal that
+         * somebody sent may be ignored, and does not come again by itself. */
+        const bool sent = info->si_code <= 0;
+        if (sent && previous->sa_handler == SIG_IGN) return;
+        signal(number, SIG_DFL);
+        if (sent) raise(number);
+    } else {
+        previous->sa_handler(number);
+    }
+}
+
+static void handle(int number, siginfo_t *info, void *state)
+{
+    const uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
+    const bool raised_by_access = info->si_code > 0;
+    if (raised_by_access && page_guard_handle(address, fault_is_store(state), fault_pc(state)))
+        return; /* the access is repeated, and succeeds */
+    if (guard != NULL) {
+        sigjmp_buf *back = guard;
+        guard = NULL;
+        siglongjmp(*back, 1);
+    }
+    if (!raised_by_access || !memory_is_device_address(address)) {
+        pass_on(number, info, state);
+        return;
+    }
+    trap.touch(address, fault_is_store(state), fault_pc(state), memory_find(address));
+    /* The access is repeated on return and ends the process by the signal it is. */
+    signal(number, SIG_DFL);
+}
+
+void memory_trap_install(memory_touch *touch)
+{
+    struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    if (trap.touch != NULL) return;
+    trap.touch = touch;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGSEGV, &action, &trap.previous_segv);
+    sigaction(SIGBUS, &action, &trap.previous_bus);
+}
+
+void memory_trap_enter_thread(void)
+{
+    stack_t current;
+    if (own_stack != NULL || sigaltstack(NULL, &current) != 0 || !(current.ss_flags & SS_DISABLE))
+        return;
+    void *stack =
+        mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (stack == MAP_FAILED) return; /* the handler then runs on the thread's own stack */
+    if (sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = STACK_SIZE}, NULL) == 0)
+        own_stack = stack;
+    else
+        munmap(stack, STACK_SIZE);
+}
+
+void memory_trap_leave_thread(void)
+{
+    if (own_stack == NULL) return;
+    sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
+    munmap(own_stack, STACK_SIZE);
+    own_stack = NULL;
+}
+
+bool memory_copy_guarded(void *to, const void *from, size_t size)
+{
+    sigjmp_buf here;
+    if (sigsetjmp(here, 1) != 0) return false;
+    guard = &here;
+    memmove(to, from, size);
+    guard = NULL;
+    return true;
+}

@@ -1,0 +1,346 @@
+/* ptx, inside: what its files share. Nothing outside emulator/ptx includes this.
+ *
+ * Failure has one exit: ptx_fail records a sentence and jumps to ptx_parse, which frees the arena
+ * and with it everything that was made. What need not end the parse is recorded by ptx_complain;
+ * the module is refused at the end.
+ */
+#ifndef OVERLAP_PTX_INTERNAL_H
+#define OVERLAP_PTX_INTERNAL_H
+
+#include "emulator/ptx/ptx.h"
+
+#include <setjmp.h>
+
+/* ---- limits: what no compiler reaches, and what keeps hostile text from costing memory ------ */
+
+enum {
+    PTX_MAX_SCOPES = 256,        /* nested { } in a body */
+    PTX_MAX_EXPRESSION = 64,     /* nested parentheses and signs */
+    PTX_MAX_DIMENSIONS = 16,     /* of an array */
+    PTX_MAX_OPERANDS = 64,       /* of one instruction */
+    PTX_MAX_SUFFIXES = 24,       /* .words of one instruction */
+    PTX_MAX_WORD = 64,           /* characters of an opcode, looked up by name */
+    PTX_MAX_FILES = 65536,       /* highest .file number */
+    PTX_MAX_REGISTERS = 1 << 24, /* used by one body */
+};
+#define PTX_MAX_BYTES (UINT64_C(1) << 48) /* of one variable */
+#define PTX_MAX_ALIGNMENT (UINT64_C(1) << 24)
+
+/* ---- ptx/store.c: the arena, growing lists, name tables -------------------------------------- */
+
+struct ptx_chunk;
+struct ptx_arena {
+    struct ptx_chunk *chunks; /* newest first */
+};
+void *ptx_arena_get(struct ptx_arena *arena, size_t size); /* zeroed; NULL: out of memory */
+void ptx_arena_free(struct ptx_arena *arena);
+
+/* Names to values. Open addressing; grows; a name is put at most once. */
+struct ptx_map_entry {
+    const char *name; /* not copied */
+    uint32_t length;
+    uint32_t hash;
+    const void *value;
+};
+struct ptx_map {
+    struct ptx_map_entry *entries;
+    uint32_t count;
+    uint32_t capacity;
+};
+uint32_t ptx_hash(const char *text, size_t length);
+const void *ptx_map_get(const struct ptx_map *map, const char *name, size_t length);
+bool ptx_map_put(struct ptx_map *map, struct ptx_arena *arena, const char *name, size_t length,
+                 const void *value); /* false: out of memory */
+
+/* The module and what it owns; `module` is what the outside sees. */
+struct ptx_owner {
+    struct ptx_module module;
+    struct ptx_arena arena;
+    struct ptx_map functions; /* name to struct ptx_function */
+    struct ptx_map variables; /* name to struct ptx_variable */
+};
+
+struct ptx_list {
+    void *items;
+    uint32_t count;
+    uint32_t capacity;
+};
+
+/* ---- ptx/lex.c ------------------------------------------------------------------------------- */
+
+enum ptx_token_kind {
+    PTX_TOKEN_END,
+    PTX_TOKEN_WORD,    /* add, %r1, $L__BB0_1 */
+    PTX_TOKEN_SUFFIX,  /* .global, .L2::128B: text is without the dot */
+    PTX_TOKEN_INTEGER, /* value */
+    PTX_TOKEN_SINGLE,  /* 0f3F800000: value is the bits */
+    PTX_TOKEN_DOUBLE,  /* 0d..., 1.5: value is the bits of a double */
+    PTX_TOKEN_STRING,  /* text is what stands between the quotes */
+    PTX_TOKEN_SIGN,    /* punctuation: value is the character, or PTX_SIGN of two */
+};
+#define PTX_SIGN(a, b) (((uint32_t)(a) << 8) | (uint32_t)(b))
+
+struct ptx_token {
+    enum ptx_token_kind kind;
+    bool is_unsigned; /* INTEGER: has the suffix U, or needs all 64 bits */
+    const char *text;
+    uint32_t length;
+    uint32_t line;
+    uint32_t column;
+    uint64_t value;
+};
+
+struct ptx_lexer {
+    const char *next;
+    const char *end;
+    const char *line_start;
+    uint32_t line;
+};
+
+/* ---- ptx/names.c: rows by name, and back ------------------------------------------------------
+ */
+
+struct ptx_opcode_row {
+    const char *text;
+    const char *shape;
+    uint64_t types;
+    uint64_t types2;
+    uint64_t fields;
+    bool supported;
+    const char *meaning;
+};
+const struct ptx_opcode_row *ptx_opcode_row(enum ptx_opcode op);
+
+/* Filled once per parse; values are pointers to rows of ptx/names.c's tables. */
+struct ptx_names {
+    struct ptx_map opcodes;
+    struct ptx_map types;
+    struct ptx_map specials;
+    struct ptx_map modifiers; /* to the first row of that text; others follow by search */
+};
+bool ptx_names_fill(struct ptx_names *names, struct ptx_arena *arena);
+enum ptx_opcode ptx_opcode_find(const struct ptx_names *names, const char *text, size_t length);
+enum ptx_type ptx_type_find(const struct ptx_names *names, const char *text, size_t length);
+/* The modifier of that text whose field is in `fields`; PTX_ABSENT: none has it. */
+enum ptx_modifier ptx_modifier_find(const struct ptx_names *names, const char *text, size_t length,
+                                    uint64_t fields);
+/* PTX_SPECIAL_COUNT when there is none. `component` gets the number of %envreg5 or %pm1. */
+enum ptx_special ptx_special_find(const struct ptx_names *names, const char *text, size_t length,
+                                  uint8_t *component);
+uint32_t ptx_special_components(enum ptx_special special);
+uint8_t ptx_modifiers_get(const struct ptx_modifiers *modifiers, enum ptx_field field);
+void ptx_modifiers_set(struct ptx_modifiers *modifiers, enum ptx_field field,
+                       enum ptx_modifier value);
+
+/* ---- the parser --------------------------------------------------------------------------------
+ */
+
+enum ptx_symbol_kind {
+    PTX_SYMBOL_VARIABLE,
+    PTX_SYMBOL_FUNCTION,
+    PTX_SYMBOL_REGISTER, /* index, or the first of `count` for a vector register */
+    PTX_SYMBOL_RANGE,    /* %r<count> */
+    PTX_SYMBOL_LABEL,
+    PTX_SYMBOL_TABLE,
+    PTX_SYMBOL_PROTOTYPE,
+};
+
+struct ptx_symbol {
+    const char *name;
+    uint32_t length;
+    uint32_t hash;
+    enum ptx_symbol_kind kind;
+    uint32_t scope;          /* depth; 0: the module's */
+    struct ptx_symbol *next; /* in its bucket: older ones, which it hides */
+    uint32_t index;          /* REGISTER, LABEL, TABLE; RANGE: its number */
+    uint32_t count;          /* RANGE: how many; REGISTER: 1, or elements of a vector */
+    enum ptx_type type;      /* RANGE, REGISTER */
+    struct ptx_variable *variable;
+    struct ptx_function *function;
+    const struct ptx_prototype *prototype;
+};
+
+struct ptx_symbols {
+    struct ptx_symbol **buckets;
+    uint32_t bucket_count;                    /* a power of two */
+    struct ptx_list stack;                    /* struct ptx_symbol *, oldest first */
+    uint32_t scope;                           /* depth now */
+    uint32_t scope_start[PTX_MAX_SCOPES + 2]; /* stack's count when each scope was opened */
+};
+
+/* A use of a label before its scope is complete. */
+struct ptx_reference {
+    uint32_t *target; /* receives the instruction index */
+    const char *name; /* in the text */
+    uint32_t length;
+    uint32_t line;
+    uint32_t column;
+};
+
+/* A register that a range gave out: key is the range's number and the register's. */
+struct ptx_given {
+    uint64_t key; /* 0: free */
+    uint32_t index;
+};
+
+#define PTX_RECENT_LOCATIONS 64
+
+/* A .loc as written, to follow inlined_at chains. */
+struct ptx_recent {
+    uint32_t file, line, column;
+    uint32_t outer_file, outer_line;
+};
+
+struct ptx_body {
+    struct ptx_function *function;
+    struct ptx_list instructions; /* struct ptx_instruction */
+    struct ptx_list registers;    /* struct ptx_register */
+    struct ptx_list variables;    /* struct ptx_variable * */
+    struct ptx_list labels;       /* struct ptx_label */
+    struct ptx_list tables;       /* struct ptx_table */
+    struct ptx_list locations;    /* struct ptx_location */
+    struct ptx_list references;   /* struct ptx_reference, unresolved */
+    uint32_t reference_start[PTX_MAX_SCOPES + 2];
+    struct ptx_given *given;
+    uint32_t given_capacity; /* a power of two, or 0 */
+    uint32_t given_count;
+    uint32_t range_count;
+    struct ptx_location location; /* of the next instruction */
+    bool location_is_new;
+    struct ptx_recent recent[PTX_RECENT_LOCATIONS];
+    uint32_t recent_count;
+};
+
+struct ptx_parser {
+    jmp_buf failure;
+    struct ptx_owner *owner;
+    struct ptx_diagnostics *diagnostics;
+    struct ptx_lexer lexer;
+    struct ptx_token token; /* the next one, not yet taken */
+    struct ptx_names names;
+    struct ptx_symbols symbols;
+    struct ptx_body body;
+    struct ptx_list variables;                     /* struct ptx_variable *, module scope */
+    struct ptx_list functions;                     /* struct ptx_function * */
+    struct ptx_list files;                         /* const char * by number */
+    struct ptx_token operand_at[PTX_MAX_OPERANDS]; /* where each began, for sentences */
+    uint32_t expression_depth;
+};
+
+/* ptx/parse.c: failure, memory, tokens */
+_Noreturn void ptx_fail(struct ptx_parser *p, const struct ptx_token *at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void ptx_complain(struct ptx_parser *p, uint32_t line, uint32_t column, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void *ptx_new(struct ptx_parser *p, size_t count, size_t size);
+const char *ptx_copy_text(struct ptx_parser *p, const char *text, size_t length);
+void *ptx_push(struct ptx_parser *p, struct ptx_list *list, size_t item_size);
+
+void ptx_lex(struct ptx_parser *p, struct ptx_token *token);
+void ptx_next(struct ptx_parser *p);                         /* drops the token */
+bool ptx_at_sign(const struct ptx_parser *p, uint32_t sign); /* is it this punctuation? */
+bool ptx_take_sign(struct ptx_parser *p, uint32_t sign);     /* and takes it */
+void ptx_expect_sign(struct ptx_parser *p, uint32_t sign, const char *where);
+bool ptx_at_suffix(const struct ptx_parser *p, const char *text);
+bool ptx_take_suffix(struct ptx_parser *p, const char *text);
+struct ptx_token ptx_expect(struct ptx_parser *p, enum ptx_token_kind kind, const char *what);
+/* What a token looks like, for a sentence: "`add`", "the end of the text". */
+const char *ptx_show(const struct ptx_token *token, char buffer[64]);
+bool ptx_token_is(const struct ptx_token *token, const char *text);
+
+/* ptx/symbols.c */
+void ptx_scope_open(struct ptx_parser *p, const struct ptx_token *at);
+void ptx_scope_close(struct ptx_parser *p);
+struct ptx_symbol *ptx_symbol_find(const struct ptx_parser *p, const char *name, size_t length);
+/* Complains when the name is taken in the same scope, and hides it then. */
+struct ptx_symbol *ptx_symbol_add(struct ptx_parser *p, const struct ptx_token *name,
+                                  enum ptx_symbol_kind kind);
+/* A register by its name, of a range or single; false: there is none. */
+bool ptx_register_find(struct ptx_parser *p, const struct ptx_token *name, uint32_t *index,
+                       uint32_t *count);
+uint32_t ptx_register_add(struct ptx_parser *p, const char *name, enum ptx_type type); /* index */
+void ptx_reference_add(struct ptx_parser *p, const struct ptx_token *name, uint32_t *target);
+
+/* ptx/constant.c: constant expressions (PTX ISA 4.5) */
+struct ptx_constant {
+    bool is_float;
+    bool is_single; /* is_float: written 0f, `bits` has 32 bits; else those of a double */
+    bool is_unsigned;
+    uint64_t bits;
+};
+bool ptx_at_constant(const struct ptx_parser *p);
+struct ptx_constant ptx_constant_parse(struct ptx_parser *p);
+int64_t ptx_constant_integer(struct ptx_parser *p, const char *what); /* must be an integer */
+/* Converts a float constant to a type's bits; false: the type is no float type. */
+bool ptx_constant_to_float(const struct ptx_constant *constant, enum ptx_type type, uint64_t *bits);
+
+/* ptx/parse_variable.c */
+enum ptx_modifier ptx_space_of(const struct ptx_token *token);  /* of a declaration, or ABSENT */
+void ptx_attributes_parse(struct ptx_parser *p, bool *managed); /* from after .attribute */
+/* From after the space to after the `;`. Adds to the module's or the body's variables. */
+void ptx_variables_parse(struct ptx_parser *p, enum ptx_linkage linkage, unsigned space);
+/* One formal parameter, from its space on. */
+struct ptx_variable *ptx_parameter_parse(struct ptx_parser *p);
+void ptx_registers_parse(struct ptx_parser *p); /* from after .reg to after the `;` */
+
+/* ptx/initialiser.c: values are kept as runs of bytes that were written one after another, in
+ * order; `contents` of a variable points to the first. */
+struct ptx_run {
+    uint64_t offset;
+    uint64_t length;
+    uint64_t capacity;
+    unsigned char *bytes;
+    struct ptx_run *next;
+};
+/* From after the `=`; completes the size of `name[]`. */
+void ptx_initialiser_parse(struct ptx_parser *p, struct ptx_variable *variable);
+
+/* ptx/parse_function.c */
+void ptx_function_parse(struct ptx_parser *p, enum ptx_linkage linkage, bool is_entry);
+/* (returns) name (parameters), either list may be missing; the name is not copied. */
+void ptx_prototype_parse(struct ptx_parser *p, struct ptx_prototype *prototype,
+                         struct ptx_token *name, bool is_entry);
+
+/* ptx/parse_body.c */
+void ptx_body_parse(struct ptx_parser *p, struct ptx_function *function);
+void ptx_location_parse(struct ptx_parser *p); /* from after .loc */
+
+/* ptx/parse_instruction.c */
+void ptx_instruction_parse(struct ptx_parser *p);
+
+/* ptx/parse_operand.c */
+/* One operand. `kind` is its letter in the shape, or 0. A label's or table's name is left in
+ * `name` for the caller, who knows where the operand will stay. */
+struct ptx_operand ptx_operand_parse(struct ptx_parser *p, char kind, struct ptx_token *name);
+/* What follows `call` and its modifiers. */
+const struct ptx_call *ptx_call_parse(struct ptx_parser *p);
+
+/* ptx/parts.c: parts of registers, `.b0`, `.h10`, of video instructions */
+uint16_t ptx_parts_parse(struct ptx_parser *p); /* at what follows a register; 0: no parts */
+/* Complains unless the operand's parts are some that the opcode takes there. */
+void ptx_parts_check(struct ptx_parser *p, const struct ptx_instruction *instruction,
+                     const struct ptx_token *at, const struct ptx_operand *operand,
+                     bool destination);
+/* Complains about what the modifiers of a video instruction lack. */
+void ptx_video_check(struct ptx_parser *p, const struct ptx_instruction *instruction,
+                     const struct ptx_token *at);
+/* Writes `.h10`, or nothing. */
+void ptx_parts_print(uint16_t parts, char text[8]);
+
+/* ptx/rules.c */
+/* PTX gives this word to the opcode, but the parser does not: the instruction is carried as text.
+ */
+bool ptx_is_beyond(enum ptx_opcode op, const struct ptx_token *word);
+/* Complains about modifiers that are missing or that the types do not have. */
+void ptx_rules_check(struct ptx_parser *p, const struct ptx_instruction *instruction,
+                     const struct ptx_token *at);
+
+/* ptx/validate.c */
+/* Makes an immediate the bits of `type`; `what` names who takes it. */
+void ptx_immediate_convert(struct ptx_parser *p, const struct ptx_token *at, const char *what,
+                           struct ptx_operand *operand, enum ptx_type type);
+/* Complains about what does not fit the row; converts immediates to their operand's type. */
+void ptx_validate(struct ptx_parser *p, struct ptx_instruction *instruction,
+                  struct ptx_operand *operands, const struct ptx_token *at);
+
+#endif

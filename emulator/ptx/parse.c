@@ -1,0 +1,396 @@
+/* The module: failure, memory and tokens for the other parser files; module-scope directives. */
+#include "emulator/ptx/internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- failure --------------------------------------------------------------------------------- */
+
+static void record(struct ptx_parser *p, uint32_t line, uint32_t column, const char *format,
+                   va_list arguments)
+{
+    struct ptx_diagnostics *all = p->diagnostics;
+    all->total++;
+    if (all->count == PTX_DIAGNOSTIC_MAX) return;
+    struct ptx_diagnostic *entry = &all->entries[all->count++];
+    entry->line = line;
+    entry->column = column;
+    vsnprintf(entry->text, sizeof entry->text, format, arguments);
+}
+
+void ptx_fail(struct ptx_parser *p, const struct ptx_token *at, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    record(p, at->line, at->column, format, arguments);
+    va_end(arguments);
+    longjmp(p->failure, 1);
+}
+
+void ptx_complain(struct ptx_parser *p, uint32_t line, uint32_t column, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    record(p, line, column, format, arguments);
+    va_end(arguments);
+}
+
+size_t ptx_diagnostics_print(const struct ptx_diagnostics *diagnostics, char *text, size_t size)
+{
+    size_t used = 0;
+    if (size == 0) return 0;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < diagnostics->count && used + 1 < size; i++) {
+        const struct ptx_diagnostic *entry = &diagnostics->entries[i];
+        int wrote = snprintf(text + used, size - used, "line %u, column %u: %s\n", entry->line,
+                             entry->column, entry->text);
+        if (wrote < 0) break;
+        used = (size_t)wrote < size - used ? used + (size_t)wrote : size - 1;
+    }
+    return used;
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+void *ptx_new(struct ptx_parser *p, size_t count, size_t size)
+{
+    void *place =
+        count > SIZE_MAX / 2 / size ? NULL : ptx_arena_get(&p->owner->arena, count * size);
+    if (!place) ptx_fail(p, &p->token, "There is not enough memory for this module.");
+    return place;
+}
+
+const char *ptx_copy_text(struct ptx_parser *p, const char *text, size_t length)
+{
+    char *copy = ptx_new(p, length + 1, 1);
+    if (length) memcpy(copy, text, length);
+    return copy;
+}
+
+void *ptx_push(struct ptx_parser *p, struct ptx_list *list, size_t item_size)
+{
+    if (list->count == list->capacity) {
+        if (list->capacity > UINT32_MAX / 2)
+            ptx_fail(p, &p->token, "There is not enough memory for this module.");
+        uint32_t capacity = list->capacity ? list->capacity * 2 : 8;
+        void *items = ptx_new(p, capacity, item_size);
+        if (list->count) memcpy(items, list->items, list->count * item_size);
+        list->items = items;
+        list->capacity = capacity;
+    }
+    return (char *)list->items + list->count++ * item_size;
+}
+
+/* ---- tokens ---------------------------------------------------------------------------------- */
+
+void ptx_next(struct ptx_parser *p)
+{
+    ptx_lex(p, &p->token);
+}
+
+bool ptx_token_is(const struct ptx_token *token, const char *text)
+{
+    return token->length == strlen(text) && memcmp(token->text, text, token->length) == 0;
+}
+
+const char *ptx_show(const struct ptx_token *token, char buffer[64])
+{
+    if (token->kind == PTX_TOKEN_END) return "the end of the text";
+    int length = token->length < 48 ? (int)token->length : 48;
+    snprintf(buffer, 64, "`%s%.*s%s`", token->kind == PTX_TOKEN_SUFFIX ? "." : "", length,
+             token->text, token->length > 48 ? "..." : "");
+    return buffer;
+}
+
+bool ptx_at_sign(const struct ptx_parser *p, uint32_t sign)
+{
+    return p->token.kind == PTX_TOKEN_SIGN && p->token.value == sign;
+}
+
+bool ptx_take_sign(struct ptx_parser *p, uint32_t sign)
+{
+    if (!ptx_at_sign(p, sign)) return false;
+    ptx_next(p);
+    return true;
+}
+
+void ptx_expect_sign(struct ptx_parser *p, uint32_t sign, const char *where)
+{
+    char buffer[64];
+    if (!ptx_take_sign(p, sign))
+        ptx_fail(p, &p->token, "Expected `%c` %s, found %s.", (char)sign, where,
+                 ptx_show(&p->token, buffer));
+}
+
+bool ptx_at_suffix(const struct ptx_parser *p, const char *text)
+{
+    return p->token.kind == PTX_TOKEN_SUFFIX && ptx_token_is(&p->token, text);
+}
+
+bool ptx_take_suffix(struct ptx_parser *p, const char *text)
+{
+    if (!ptx_at_suffix(p, text)) return false;
+    ptx_next(p);
+    return true;
+}
+
+struct ptx_token ptx_expect(struct ptx_parser *p, enum ptx_token_kind kind, const char *what)
+{
+    char buffer[64];
+    struct ptx_token token = p->token;
+    if (token.kind != kind)
+        ptx_fail(p, &token, "Expected %s, found %s.", what, ptx_show(&token, buffer));
+    ptx_next(p);
+    return token;
+}
+
+/* ---- directives ------------------------------------------------------------------------------ */
+
+static void parse_version(struct ptx_parser *p)
+{
+    struct ptx_token token = p->token;
+    if (token.kind != PTX_TOKEN_DOUBLE && token.kind != PTX_TOKEN_INTEGER)
+        ptx_fail(p, &token, "Expected a version such as 9.0 after .version.");
+    ptx_next(p);
+    uint32_t *part = &p->owner->module.version_major;
+    for (uint32_t i = 0; i < token.length; i++) {
+        char c = token.text[i];
+        if (c == '.') {
+            part = &p->owner->module.version_minor;
+        } else if (c < '0' || c > '9' || *part > 9999) {
+            ptx_fail(p, &token, "Expected a version such as 9.0 after .version.");
+        } else {
+            *part = *part * 10 + (uint32_t)(c - '0');
+        }
+    }
+}
+
+/* .target sm_75, debug: the first is the architecture, the others change nothing here. */
+static void parse_target(struct ptx_parser *p)
+{
+    struct ptx_token token = ptx_expect(p, PTX_TOKEN_WORD, "an architecture such as sm_75");
+    p->owner->module.target = ptx_copy_text(p, token.text, token.length);
+    while (ptx_take_sign(p, ',')) ptx_expect(p, PTX_TOKEN_WORD, "a target option");
+}
+
+static void parse_address_size(struct ptx_parser *p)
+{
+    struct ptx_token token = ptx_expect(p, PTX_TOKEN_INTEGER, "32 or 64 after .address_size");
+    if (token.value != 32 && token.value != 64)
+        ptx_fail(p, &token, "An address has 32 or 64 bits, not %llu.",
+                 (unsigned long long)token.value);
+    p->owner->module.address_size = (uint32_t)token.value;
+}
+
+/* .file number "path" [, time, size] */
+static void parse_file(struct ptx_parser *p)
+{
+    struct ptx_token number = ptx_expect(p, PTX_TOKEN_INTEGER, "a file number after .file");
+    struct ptx_token path = ptx_expect(p, PTX_TOKEN_STRING, "a path in quotes");
+    while (ptx_take_sign(p, ',')) ptx_expect(p, PTX_TOKEN_INTEGER, "the file's time or size");
+    if (number.value > PTX_MAX_FILES)
+        ptx_fail(p, &number, "A file number is at most %d.", PTX_MAX_FILES);
+    while (p->files.count <= number.value) ptx_push(p, &p->files, sizeof(const char *));
+    ((const char **)p->files.items)[number.value] = ptx_copy_text(p, path.text, path.length);
+}
+
+/* .section .debug_info { ... }: for debuggers. */
+static void skip_section(struct ptx_parser *p)
+{
+    struct ptx_token start = p->token;
+    while (!ptx_at_sign(p, '{') && p->token.kind != PTX_TOKEN_END) ptx_next(p);
+    uint32_t depth = 0;
+    do {
+        if (p->token.kind == PTX_TOKEN_END)
+            ptx_fail(p, &start, "The section is never closed by `}`.");
+        if (ptx_at_sign(p, '{')) depth++;
+        if (ptx_at_sign(p, '}')) depth--;
+        ptx_next(p);
+    } while (depth > 0);
+}
+
+/* .alias name, function; */
+static void parse_alias(struct ptx_parser *p)
+{
+    struct ptx_token names[2];
+    names[0] = ptx_expect(p, PTX_TOKEN_WORD, "a function's name after .alias");
+    ptx_expect_sign(p, ',', "between the two names of .alias");
+    names[1] = ptx_expect(p, PTX_TOKEN_WORD, "the function that .alias stands for");
+    ptx_expect_sign(p, ';', "at the end of .alias");
+
+    struct ptx_function *functions[2];
+    for (int i = 0; i < 2; i++) {
+        char buffer[64];
+        struct ptx_symbol *symbol = ptx_symbol_find(p, names[i].text, names[i].length);
+        if (!symbol || symbol->kind != PTX_SYMBOL_FUNCTION)
+            ptx_fail(p, &names[i], "%s is not a function.", ptx_show(&names[i], buffer));
+        functions[i] = symbol->function;
+    }
+    if (functions[0]->is_defined || !functions[1]->is_defined)
+        ptx_fail(p, &names[0], "An alias is a declared function that stands for a defined one.");
+    functions[0]->alias_of = functions[1];
+}
+
+static void skip_pragma(struct ptx_parser *p)
+{
+    do {
+        ptx_expect(p, PTX_TOKEN_STRING, "a string after .pragma");
+    } while (ptx_take_sign(p, ','));
+    ptx_expect_sign(p, ';', "at the end of .pragma");
+}
+
+static bool parse_linkage(struct ptx_parser *p, enum ptx_linkage *linkage)
+{
+    static const struct {
+        const char *text;
+        enum ptx_linkage linkage;
+    } rows[] = {{"visible", PTX_VISIBLE},
+                {"extern", PTX_EXTERN},
+                {"weak", PTX_WEAK},
+                {"common", PTX_COMMON}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (ptx_take_suffix(p, rows[i].text)) {
+            *linkage = rows[i].linkage;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void parse_directive(struct ptx_parser *p)
+{
+    static const struct {
+        const char *text;
+        void (*parse)(struct ptx_parser *p);
+    } rows[] = {
+        {"file", parse_file},      {"loc", ptx_location_parse},
+        {"section", skip_section}, {"version", parse_version},
+        {"target", parse_target},  {"address_size", parse_address_size},
+        {"alias", parse_alias},    {"pragma", skip_pragma},
+    };
+    char buffer[64];
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (ptx_take_suffix(p, rows[i].text)) {
+            rows[i].parse(p);
+            return;
+        }
+    }
+
+    enum ptx_linkage linkage = PTX_PRIVATE;
+    while (parse_linkage(p, &linkage)) continue;
+    enum ptx_modifier space = ptx_space_of(&p->token);
+    if (ptx_take_suffix(p, "entry")) {
+        ptx_function_parse(p, linkage, true);
+    } else if (ptx_take_suffix(p, "func")) {
+        ptx_function_parse(p, linkage, false);
+    } else if (space != PTX_ABSENT && space != PTX_SPACE_PARAM && space != PTX_SPACE_LOCAL) {
+        ptx_next(p);
+        ptx_variables_parse(p, linkage, space);
+    } else if (space == PTX_SPACE_LOCAL) {
+        ptx_fail(p, &p->token, "A .local variable belongs inside a function.");
+    } else {
+        ptx_fail(p, &p->token, "Expected a directive such as .func or .global, found %s.",
+                 ptx_show(&p->token, buffer));
+    }
+}
+
+static void finish(struct ptx_parser *p)
+{
+    struct ptx_module *module = &p->owner->module;
+    module->variables = p->variables.items;
+    module->variable_count = p->variables.count;
+    module->functions = p->functions.items;
+    module->function_count = p->functions.count;
+    module->files = p->files.items;
+    module->file_count = p->files.count;
+    for (uint32_t i = 0; i < module->variable_count; i++) {
+        const struct ptx_variable *variable = module->variables[i];
+        if (!ptx_map_put(&p->owner->variables, &p->owner->arena, variable->name,
+                         strlen(variable->name), variable))
+            ptx_fail(p, &p->token, "There is not enough memory for this module.");
+    }
+    for (uint32_t i = 0; i < module->function_count; i++) {
+        const struct ptx_function *function = module->functions[i];
+        if (!ptx_map_put(&p->owner->functions, &p->owner->arena, function->name,
+                         strlen(function->name), function))
+            ptx_fail(p, &p->token, "There is not enough memory for this module.");
+    }
+}
+
+static void parse_module(struct ptx_parser *p)
+{
+    if (!ptx_names_fill(&p->names, &p->owner->arena))
+        ptx_fail(p, &p->token, "There is not enough memory for this module.");
+    ptx_next(p);
+    struct ptx_token first = p->token;
+    if (!ptx_at_suffix(p, "version")) ptx_fail(p, &first, "PTX begins with .version.");
+    p->owner->module.address_size = 32; /* PTX ISA 11.1.3: without the directive */
+    while (p->token.kind != PTX_TOKEN_END) parse_directive(p);
+    if (!p->owner->module.target) ptx_fail(p, &first, "The module has no .target.");
+    finish(p);
+}
+
+struct ptx_module *ptx_parse(const char *text, size_t length, struct ptx_diagnostics *diagnostics)
+{
+    static const struct ptx_token start = {.line = 1, .column = 1};
+    *diagnostics = (struct ptx_diagnostics){.count = 0};
+    struct ptx_parser *p = calloc(1, sizeof *p);
+    struct ptx_owner *owner = calloc(1, sizeof *owner);
+    if (!p || !owner) {
+        diagnostics->count = diagnostics->total = 1;
+        diagnostics->entries[0] =
+            (struct ptx_diagnostic){1, 1, "There is not enough memory for this module."};
+        goto failed;
+    }
+    p->owner = owner;
+    p->diagnostics = diagnostics;
+    p->token = start;
+    if (setjmp(p->failure)) goto failed;
+    if (length > UINT32_MAX / 2) ptx_fail(p, &start, "The text is longer than 2 GiB.");
+
+    const char *end = length ? memchr(text, '\0', length) : NULL;
+    p->lexer = (struct ptx_lexer){text, end ? end : text + length, text, 1};
+    parse_module(p);
+    if (diagnostics->total > 0) goto failed;
+    free(p);
+    return &owner->module;
+
+failed:
+    free(p);
+    if (owner) ptx_arena_free(&owner->arena);
+    free(owner);
+    return NULL;
+}
+
+/* ---- what a module answers ------------------------------------------------------------------- */
+
+/* The module is the first member of its owner. */
+static const struct ptx_owner *owner_of(const struct ptx_module *module)
+{
+    return (const struct ptx_owner *)(const void *)module;
+}
+
+void ptx_module_destroy(struct ptx_module *module)
+{
+    if (!module) return;
+    struct ptx_owner *owner = (struct ptx_owner *)(void *)module;
+    ptx_arena_free(&owner->arena);
+    free(owner);
+}
+
+const struct ptx_function *ptx_function_find(const struct ptx_module *module, const char *name)
+{
+    return ptx_map_get(&owner_of(module)->functions, name, strlen(name));
+}
+
+const struct ptx_variable *ptx_variable_find(const struct ptx_module *module, const char *name)
+{
+    return ptx_map_get(&owner_of(module)->variables, name, strlen(name));
+}
+
+const char *ptx_file_name(const struct ptx_module *module, uint32_t number)
+{
+    return number < module->file_count ? module->files[number] : NULL;
+}

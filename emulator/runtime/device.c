@@ -1,0 +1,297 @@
+/* Devices: how many there are, what they are like, which one the thread uses. */
+#include "emulator/runtime/runtime.h"
+
+#include <stdint.h>
+#include <string.h>
+
+cudaError_t runtime_cudaDriverGetVersion(int *driverVersion)
+{
+    return runtime_error(cuDriverGetVersion(driverVersion));
+}
+
+cudaError_t runtime_cudaRuntimeGetVersion(int *runtimeVersion)
+{
+    if (runtimeVersion == NULL) return cudaErrorInvalidValue;
+    *runtimeVersion = CUDART_VERSION;
+    return cudaSuccess;
+}
+
+/* ---- what they are like ------------------------------------------------------------------ */
+
+cudaError_t runtime_cudaGetDeviceCount(int *count)
+{
+    return runtime_error(cuDeviceGetCount(count));
+}
+
+static const struct property {
+    size_t offset;
+    size_t size; /* of the field: an int's or a size_t's */
+    CUdevice_attribute attribute;
+} properties[] = {
+#define PROPERTY(field, attribute)                                                                 \
+    {offsetof(struct cudaDeviceProp, field), sizeof(((struct cudaDeviceProp *)NULL)->field),       \
+     CU_DEVICE_ATTRIBUTE_##attribute},
+#include "emulator/runtime/properties.def"
+#undef PROPERTY
+};
+
+cudaError_t runtime_cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
+{
+    CUdevice handle;
+    CUuuid uuid;
+    if (prop == NULL) return cudaErrorInvalidValue;
+    CUresult result = cuDeviceGet(&handle, device);
+    if (result != CUDA_SUCCESS) return runtime_error(result);
+
+    *prop = (struct cudaDeviceProp){0};
+    result = cuDeviceGetName(prop->name, sizeof prop->name, handle);
+    if (result == CUDA_SUCCESS) result = cuDeviceTotalMem(&prop->totalGlobalMem, handle);
+    if (result == CUDA_SUCCESS) result = cuDeviceGetUuid(&uuid, handle);
+    if (result == CUDA_SUCCESS) memcpy(&prop->uuid, &uuid, sizeof prop->uuid);
+    for (size_t i = 0; result == CUDA_SUCCESS && i < sizeof properties / sizeof *properties; i++) {
+        int value = 0;
+        result = cuDeviceGetAttribute(&value, properties[i].attribute, handle);
+        size_t wide = (size_t)value;
+        memcpy((char *)prop + properties[i].offset,
+               properties[i].size == sizeof wide ? (void *)&wide : (void *)&value,
+               properties[i].size);
+    }
+    return runtime_error(result);
+}
+
+/* The attributes have the same numbers in both APIs. */
+cudaError_t runtime_cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int device)
+{
+    CUdevice handle;
+    CUresult result = cuDeviceGet(&handle, device);
+    if (result == CUDA_SUCCESS)
+        result = cuDeviceGetAttribute(value, (CUdevice_attribute)attr, handle);
+    return runtime_error(result);
+}
+
+cudaError_t runtime_cudaDeviceGetByPCIBusId(int *device, const char *pciBusId)
+{
+    return runtime_error(cuDeviceGetByPCIBusId(device, pciBusId));
+}
+
+cudaError_t runtime_cudaDeviceGetPCIBusId(char *pciBusId, int len, int device)
+{
+    CUdevice handle;
+    CUresult result = cuDeviceGet(&handle, device);
+    if (result == CUDA_SUCCESS) result = cuDeviceGetPCIBusId(pciBusId, len, handle);
+    return runtime_error(result);
+}
+
+/* ---- which one --------------------------------------------------------------------------- */
+
+/* The best match is asked for; the first device is as good as any. */
+cudaError_t runtime_cudaChooseDevice(int *device, const struct cudaDeviceProp *prop)
+{
+    if (device == NULL || prop == NULL) return cudaErrorInvalidValue;
+    *device = 0;
+    return cudaSuccess;
+}
+
+cudaError_t runtime_cudaGetDevice(int *device)
+{
+    if (device == NULL) return cudaErrorInvalidValue;
+    *device = runtime_device();
+    return cudaSuccess;
+}
+
+cudaError_t runtime_cudaSetDevice(int device)
+{
+    return runtime_use_device(device);
+}
+
+cudaError_t runtime_cudaInitDevice(int device, unsigned int deviceFlags, unsigned int flags)
+{
+    CUdevice handle;
+    CUcontext current;
+    CUresult result = cuDeviceGet(&handle, device);
+    if (result == CUDA_SUCCESS && (flags & cudaInitDeviceFlagsAreValid) != 0)
+        result = cuDevicePrimaryCtxSetFlags(handle, deviceFlags & ~(unsigned)cudaDeviceMapHost);
+    if (result == CUDA_SUCCESS) result = cuCtxGetCurrent(&current);
+    if (result != CUDA_SUCCESS) return runtime_error(result);
+
+    /* Makes the device ready, and leaves the thread with the one that it had. */
+    int before = runtime_device();
+    cudaError_t error = runtime_use_device(device);
+    if (error == cudaSuccess && before != device) error = runtime_use_device(before);
+    if (error == cudaSuccess && current != NULL) error = runtime_error(cuCtxSetCurrent(current));
+    return error;
+}
+
+cudaError_t runtime_cudaSetValidDevices(int *device_arr, int len)
+{
+    int count;
+    CUresult result = cuDeviceGetCount(&count);
+    if (result != CUDA_SUCCESS) return runtime_error(result);
+    if (len < 0 || len > count || (len > 0 && device_arr == NULL)) return cudaErrorInvalidValue;
+    for (int i = 0; i < len; i++)
+        if (device_arr[i] < 0 || device_arr[i] >= count) return cudaErrorInvalidDevice;
+    return cudaSuccess;
+}
+
+cudaError_t runtime_cudaSetDeviceFlags(unsigned int flags)
+{
+    const int device = runtime_device();
+    CUcontext current = NULL;
+    CUresult result = cuDevicePrimaryCtxSetFlags(device, flags & ~(unsigned)cudaDeviceMapHost);
+    if (result == CUDA_SUCCESS) result = cuCtxGetCurrent(&current);
+    if (result != CUDA_SUCCESS || current != NULL) return runtime_error(result);
+    return runtime_use_device(device); /* a device that has not started yet starts with them */
+}
+
+cudaError_t runtime_cudaGetDeviceFlags(unsigned int *flags)
+{
+    CUcontext current;
+    int active;
+    if (flags == NULL) return cudaErrorInvalidValue;
+    CUresult result = cuCtxGetCurrent(&current);
+    if (result == CUDA_SUCCESS)
+        result = current != NULL ? cuCtxGetFlags(flags)
+                                 : cuDevicePrimaryCtxGetState(runtime_device(), flags, &active);
+    if (result == CUDA_SUCCESS) {
+        *flags &= ~(unsigned)(CU_CTX_COREDUMP_ENABLE | CU_CTX_USER_COREDUMP_ENABLE);
+        *flags |= cudaDeviceMapHost; /* always possible, and always told */
+    }
+    return runtime_error(result);
+}
+
+cudaError_t runtime_cudaDeviceReset(void)
+{
+    return runtime_reset_device(runtime_device());
+}
+
+/* ---- the current one --------------------------------------------------------------------- */
+
+cudaError_t runtime_cudaDeviceSynchronize(void)
+{
+    return runtime_error(cuCtxSynchronize());
+}
+
+/* Limits, cache and bank configurations have the same numbers in both APIs. */
+cudaError_t runtime_cudaDeviceGetLimit(size_t *pValue, enum cudaLimit limit)
+{
+    return runtime_error(cuCtxGetLimit(pValue, (CUlimit)limit));
+}
+
+cudaError_t runtime_cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
+{
+    return runtime_error(cuCtxSetLimit((CUlimit)limit, value));
+}
+
+cudaError_t runtime_cudaDeviceGetCacheConfig(enum cudaFuncCache *pCacheConfig)
+{
+    CUfunc_cache config = CU_FUNC_CACHE_PREFER_NONE;
+    if (pCacheConfig == NULL) return cudaErrorInvalidValue;
+    CUresult result = cuCtxGetCacheConfig(&config);
+    *pCacheConfig = (enum cudaFuncCache)config;
+    return runtime_error(result);
+}
+
+cudaError_t runtime_cudaDeviceSetCacheConfig(enum cudaFuncCache cacheConfig)
+{
+    return runtime_error(cuCtxSetCacheConfig((CUfunc_cache)cacheConfig));
+}
+
+cudaError_t runtime_cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *pConfig)
+{
+    CUsharedconfig config = CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE;
+    if (pConfig == NULL) return cudaErrorInvalidValue;
+    CUresult result = cuCtxGetSharedMemConfig(&config);
+    *pConfig = (enum cudaSharedMemConfig)config;
+    return runtime_error(result);
+}
+
+cudaError_t runtime_cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config)
+{
+    return runtime_error(cuCtxSetSharedMemConfig((CUsharedconfig)config));
+}
+
+cudaError_t runtime_cudaDeviceGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
+{
+    return runtime_error(cuCtxGetStreamPriorityRange(leastPriority, greatestPriority));
+}
+
+cudaError_t runtime_cudaCtxResetPersistingL2Cache(void)
+{
+    return runtime_error(cuCtxResetPersistingL2Cache());
+}
+
+cudaError_t runtime_cudaProfilerStart(void)
+{
+    return runtime_error(cuProfilerStart());
+}
+
+cudaError_t runtime_cudaProfilerStop(void)
+{
+    return runtime_error(cuProfilerStop());
+}
+
+/* ---- peers ------------------------------------------------------------------------------- */
+
+cudaError_t runtime_cudaDeviceCanAccessPeer(int *canAccessPeer, int device, int peerDevice)
+{
+    return runtime_error(cuDeviceCanAccessPeer(canAccessPeer, device, peerDevice));
+}
+
+cudaError_t runtime_cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attr,
+                                              int srcDevice, int dstDevice)
+{
+    return runtime_error(
+        cuDeviceGetP2PAttribute(value, (CUdevice_P2PAttribute)attr, srcDevice, dstDevice));
+}
+
+/* No two devices here can reach each other's memory, and none is a peer of itself. */
+static cudaError_t refuse_peer(int peer, cudaError_t refusal)
+{
+    CUdevice handle;
+    CUresult result = cuDeviceGet(&handle, peer);
+    return result == CUDA_SUCCESS ? refusal : runtime_error(result);
+}
+
+cudaError_t runtime_cudaDeviceEnablePeerAccess(int peerDevice, unsigned int flags)
+{
+    if (flags != 0) return cudaErrorInvalidValue;
+    return refuse_peer(peerDevice, cudaErrorPeerAccessUnsupported);
+}
+
+cudaError_t runtime_cudaDeviceDisablePeerAccess(int peerDevice)
+{
+    return refuse_peer(peerDevice, cudaErrorPeerAccessNotEnabled);
+}
+
+/* ---- what the driver exports ------------------------------------------------------------- */
+
+cudaError_t
+runtime_cudaGetDriverEntryPointByVersion(const char *symbol, void **funcPtr,
+                                         unsigned int cudaVersion, unsigned long long flags,
+                                         enum cudaDriverEntryPointQueryResult *driverStatus)
+{
+    CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SUCCESS;
+    if (symbol == NULL || funcPtr == NULL) return cudaErrorInvalidValue;
+    if (flags == cudaEnableDefault && runtime_per_thread())
+        flags = CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+    CUresult result = cuGetProcAddress(symbol, funcPtr, (int)cudaVersion, flags, &status);
+    if (driverStatus != NULL && result == CUDA_SUCCESS)
+        *driverStatus = (enum cudaDriverEntryPointQueryResult)status;
+    return runtime_error(result);
+}
+
+cudaError_t runtime_cudaGetDriverEntryPoint(const char *symbol, void **funcPtr,
+                                            unsigned long long flags,
+                                            enum cudaDriverEntryPointQueryResult *driverStatus)
+{
+    return runtime_cudaGetDriverEntryPointByVersion(symbol, funcPtr, CUDART_VERSION, flags,
+                                                    driverStatus);
+}
+
+/* ---- channel descriptions: of arrays, which do not exist here; the function computes nothing */
+
+RUNTIME_EXPORT struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
+                                                                  enum cudaChannelFormatKind f)
+{
+    return (struct cudaChannelFormatDesc){.x = x, .y = y, .z = z, .w = w, .f = f};
+}

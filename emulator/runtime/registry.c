@@ -1,0 +1,248 @@
+/* What the compiler's host code registers before main: fat binaries, and by host address the
+ * kernels and variables in them. A fat binary becomes a library of the driver at the first use of
+ * one of its symbols; the driver loads a library into each context at its first use there. */
+#include "emulator/runtime/runtime.h"
+
+#include <pthread.h>
+#include <search.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct binary {
+    const void *image;
+    pthread_mutex_t lock; /* of library and result */
+    CUlibrary library;    /* NULL until it is loaded */
+    struct symbol *symbols;
+    struct managed *managed;
+};
+
+/* A kernel or a device variable. Found by its host address, owned by its binary. */
+struct symbol {
+    const void *host; /* first: the tree's order is by it */
+    const char *name; /* in the PTX; the program's own string */
+    struct binary *binary;
+    _Atomic(CUkernel) kernel; /* NULL until it is asked for, and in a variable */
+    struct symbol *next;
+};
+
+/* A __managed__ variable: the host's code reaches it through a pointer that we fill in. */
+struct managed {
+    void **pointer;
+    const char *name;
+    struct managed *next;
+};
+
+static struct {
+    pthread_rwlock_t lock;
+    void *functions; /* trees of struct symbol, see tsearch(3) */
+    void *variables;
+} registry = {.lock = PTHREAD_RWLOCK_INITIALIZER};
+
+static int by_host_address(const void *a, const void *b)
+{
+    const void *const *first = a, *const *second = b;
+    return (*first > *second) - (*first < *second);
+}
+
+static struct symbol *find(void *const *tree, const void *host)
+{
+    pthread_rwlock_rdlock(&registry.lock);
+    void *node = tfind(&host, tree, by_host_address);
+    pthread_rwlock_unlock(&registry.lock);
+    return node != NULL ? *(struct symbol **)node : NULL;
+}
+
+/* ---- registration ------------------------------------------------------------------------ */
+
+/* None of these functions can report an error; without memory the symbol stays unknown and its use
+ * is refused. */
+static void add_symbol(void **tree, struct binary *binary, const void *host, const char *name)
+{
+    struct symbol *symbol = malloc(sizeof *symbol);
+    if (binary == NULL || symbol == NULL) {
+        free(symbol);
+        return;
+    }
+    *symbol =
+        (struct symbol){.host = host, .name = name, .binary = binary, .next = binary->symbols};
+    pthread_rwlock_wrlock(&registry.lock);
+    void *node = tsearch(symbol, tree, by_host_address);
+    if (node != NULL && *(struct symbol **)node == symbol) {
+        binary->symbols = symbol;
+        symbol = NULL;
+    }
+    pthread_rwlock_unlock(&registry.lock);
+    free(symbol); /* registered before, or no memory */
+}
+
+RUNTIME_EXPORT void **__cudaRegisterFatBinary(void *image)
+{
+    struct binary *binary = calloc(1, sizeof *binary);
+    if (binary == NULL) return NULL;
+    binary->image = image;
+    pthread_mutex_init(&binary->lock, NULL);
+    return (void **)binary;
+}
+
+RUNTIME_EXPORT void __cudaRegisterFatBinaryEnd(void **handle)
+{
+    (void)handle; /* nothing is loaded before it is used */
+}
+
+RUNTIME_EXPORT void __cudaRegisterFunction(void **handle, const char *host, char *device,
+                                           const char *name, int thread_limit, uint3 *tid,
+                                           uint3 *bid, dim3 *block, dim3 *grid, int *warp_size)
+{
+    (void)device, (void)thread_limit, (void)tid, (void)bid, (void)block, (void)grid;
+    (void)warp_size; /* all unused since CUDA 4 */
+    add_symbol(&registry.functions, (struct binary *)handle, host, name);
+}
+
+RUNTIME_EXPORT void __cudaRegisterVar(void **handle, char *host, char *device, const char *name,
+                                      int external, size_t size, int constant, int global)
+{
+    (void)device, (void)external, (void)size, (void)constant, (void)global; /* the PTX says it */
+    add_symbol(&registry.variables, (struct binary *)handle, host, name);
+}
+
+RUNTIME_EXPORT void __cudaRegisterManagedVar(void **handle, void **pointer, char *device,
+                                             const char *name, int external, size_t size,
+                                             int constant, int global)
+{
+    struct binary *binary = (struct binary *)handle;
+    struct managed *managed = malloc(sizeof *managed);
+    (void)device, (void)external, (void)size, (void)constant, (void)global;
+    if (binary == NULL || managed == NULL) {
+        free(managed);
+        return;
+    }
+    *managed = (struct managed){.pointer = pointer, .name = name, .next = binary->managed};
+    binary->managed = managed;
+    add_symbol(&registry.variables, binary, pointer, name);
+}
+
+/* At the program's end, or when a shared object with device code is closed. The library stays with
+ * the driver: its kernels may still run. */
+RUNTIME_EXPORT void __cudaUnregisterFatBinary(void **handle)
+{
+    struct binary *binary = (struct binary *)handle;
+    if (binary == NULL) return;
+    pthread_rwlock_wrlock(&registry.lock);
+    for (struct symbol *symbol = binary->symbols, *next; symbol != NULL; symbol = next) {
+        next = symbol->next;
+        void *const *trees[] = {&registry.functions, &registry.variables};
+        for (size_t i = 0; i < 2; i++) {
+            void *node = tfind(symbol, trees[i], by_host_address);
+            if (node != NULL && *(struct symbol **)node == symbol)
+                tdelete(symbol, (void **)trees[i], by_host_address);
+        }
+        free(symbol);
+    }
+    pthread_rwlock_unlock(&registry.lock);
+    for (struct managed *managed = binary->managed, *next; managed != NULL; managed = next) {
+        next = managed->next;
+        free(managed);
+    }
+    pthread_mutex_destroy(&binary->lock);
+    free(binary);
+}
+
+/* ---- use --------------------------------------------------------------------------------- */
+
+static CUresult load(struct binary *binary, CUlibrary *library)
+{
+    CUresult result = CUDA_SUCCESS;
+    pthread_mutex_lock(&binary->lock);
+    if (binary->library == NULL)
+        result = cuLibraryLoadData(&binary->library, binary->image, NULL, NULL, 0, NULL, NULL, 0);
+    if (result != CUDA_SUCCESS) binary->library = NULL;
+    *library = binary->library;
+    pthread_mutex_unlock(&binary->lock);
+    return result;
+}
+
+cudaError_t runtime_kernel(const void *symbol, CUkernel *kernel)
+{
+    CUlibrary library;
+    const char *name;
+    struct symbol *known = find(&registry.functions, symbol);
+    if (known == NULL) {
+        *kernel = (CUkernel)symbol;
+        return cuKernelGetName(&name, *kernel) == CUDA_SUCCESS ? cudaSuccess
+                                                               : cudaErrorInvalidDeviceFunction;
+    }
+    *kernel = atomic_load_explicit(&known->kernel, memory_order_acquire);
+    if (*kernel != NULL) return cudaSuccess;
+    CUresult result = load(known->binary, &library);
+    if (result == CUDA_SUCCESS) result = cuLibraryGetKernel(kernel, library, known->name);
+    if (result == CUDA_SUCCESS)
+        atomic_store_explicit(&known->kernel, *kernel, memory_order_release);
+    return result == CUDA_ERROR_NOT_FOUND ? cudaErrorInvalidDeviceFunction : runtime_error(result);
+}
+
+cudaError_t runtime_function(const void *symbol, CUfunction *function)
+{
+    CUkernel kernel;
+    cudaError_t error = runtime_kernel(symbol, &kernel);
+    return error == cudaSuccess ? runtime_error(cuKernelGetFunction(function, kernel)) : error;
+}
+
+const char *runtime_function_name(const void *symbol)
+{
+    const struct symbol *known = find(&registry.functions, symbol);
+    return known != NULL ? known->name : NULL;
+}
+
+/* A walk over the registered kernels, for the one that is `wanted` in the current context. */
+static _Thread_local struct {
+    CUfunction wanted;
+    const void *found;
+} walk;
+
+static void visit(const void *node, VISIT order, int depth)
+{
+    struct symbol *symbol = *(struct symbol *const *)node;
+    CUkernel kernel = atomic_load_explicit(&symbol->kernel, memory_order_acquire);
+    CUfunction function;
+    (void)depth;
+    if ((order != postorder && order != leaf) || kernel == NULL) return;
+    if (cuKernelGetFunction(&function, kernel) == CUDA_SUCCESS && function == walk.wanted)
+        walk.found = symbol->host;
+}
+
+const void *runtime_symbol(CUfunction function)
+{
+    walk.wanted = function;
+    walk.found = function;
+    pthread_rwlock_rdlock(&registry.lock);
+    twalk(registry.functions, visit);
+    pthread_rwlock_unlock(&registry.lock);
+    return walk.found;
+}
+
+cudaError_t runtime_variable(const void *symbol, CUdeviceptr *address, size_t *size)
+{
+    CUlibrary library;
+    const struct symbol *known = find(&registry.variables, symbol);
+    if (known == NULL) return cudaErrorInvalidSymbol;
+    CUresult result = load(known->binary, &library);
+    if (result == CUDA_SUCCESS) result = cuLibraryGetGlobal(address, size, library, known->name);
+    return result == CUDA_ERROR_NOT_FOUND ? cudaErrorInvalidSymbol : runtime_error(result);
+}
+
+/* Called before the host's first access to a managed variable of the binary; the host then reads
+ * the pointers that are set here. On failure they stay NULL, and the access ends the program. */
+RUNTIME_EXPORT char __cudaInitModule(void **handle)
+{
+    struct binary *binary = (struct binary *)handle;
+    cudaError_t error = runtime_enter("cudaInitModule", __builtin_return_address(0),
+                                      RUNTIME_CURRENT, RUNTIME_LEGACY);
+    for (struct managed *managed = binary != NULL ? binary->managed : NULL;
+         error == cudaSuccess && managed != NULL; managed = managed->next) {
+        CUdeviceptr address;
+        size_t size;
+        error = runtime_variable(managed->pointer, &address, &size);
+        if (error == cudaSuccess) *managed->pointer = (void *)address;
+    }
+    return runtime_leave(error) == cudaSuccess;
+}

@@ -1,0 +1,164 @@
+/* What the runtime keeps by process and by thread, and what stands at the beginning and the end of
+ * each of its calls. */
+#include "emulator/driver/private.h"
+#include "emulator/runtime/error.h"
+#include "emulator/runtime/runtime.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* By process. The driver has one device or more; the runtime keeps one primary context of each
+ * retained from its first use to cudaDeviceReset. */
+#define MAX_DEVICES 64
+
+static struct {
+    pthread_mutex_t lock;
+    atomic_bool ready; /* cuInit succeeded */
+    struct {
+        CUcontext context;
+        bool retained;
+    } primary[MAX_DEVICES];
+} runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static _Thread_local struct {
+    int device;
+    CUcontext adopted; /* the context that the runtime, not the submission, made current here */
+    enum runtime_default_stream default_stream;
+} thread;
+
+cudaError_t runtime_error(CUresult result)
+{
+    return runtime_is_error((int)result) ? (cudaError_t)result : cudaErrorUnknown;
+}
+
+/* ---- contexts ---------------------------------------------------------------------------- */
+
+/* cuInit is called once. In a child that was forked after it, the driver's functions refuse by
+ * themselves. */
+static CUresult make_ready(void)
+{
+    if (atomic_load_explicit(&runtime.ready, memory_order_acquire)) return CUDA_SUCCESS;
+    CUresult result = cuInit(0);
+    if (result == CUDA_SUCCESS) atomic_store_explicit(&runtime.ready, true, memory_order_release);
+    return result;
+}
+
+bool runtime_has_started(void)
+{
+    return atomic_load_explicit(&runtime.ready, memory_order_acquire);
+}
+
+void runtime_start(void)
+{
+    if (overlap_call_permitted() && !overlap_forked()) make_ready();
+}
+
+static CUresult retain_primary(int device, CUcontext *context)
+{
+    CUresult result = CUDA_SUCCESS;
+    if (device < 0 || device >= MAX_DEVICES) return CUDA_ERROR_INVALID_DEVICE;
+    pthread_mutex_lock(&runtime.lock);
+    if (!runtime.primary[device].retained) {
+        result = cuDevicePrimaryCtxRetain(&runtime.primary[device].context, device);
+        runtime.primary[device].retained = result == CUDA_SUCCESS;
+        /* Nothing brings back a device whose context a fault has ended. */
+        if (result >= CUDA_ERROR_ILLEGAL_ADDRESS) result = CUDA_ERROR_DEVICE_UNAVAILABLE;
+    }
+    *context = runtime.primary[device].context;
+    pthread_mutex_unlock(&runtime.lock);
+    return result;
+}
+
+static CUresult adopt_primary(int device, CUcontext current)
+{
+    CUcontext primary;
+    CUresult result = retain_primary(device, &primary);
+    if (result == CUDA_SUCCESS && current != primary) result = cuCtxSetCurrent(primary);
+    if (result == CUDA_SUCCESS) thread.adopted = primary;
+    return result;
+}
+
+/* A context that the submission made current stays; one that the runtime made current may have
+ * been reset in between, by any thread. */
+static CUresult make_current(void)
+{
+    CUcontext current;
+    CUresult result = cuCtxGetCurrent(&current);
+    if (result != CUDA_SUCCESS || (current != NULL && current != thread.adopted)) return result;
+    return adopt_primary(thread.device, current);
+}
+
+cudaError_t runtime_use_device(int device)
+{
+    CUcontext current;
+    CUdevice handle;
+    CUresult result = cuDeviceGet(&handle, device);
+    if (result == CUDA_SUCCESS) result = cuCtxGetCurrent(&current);
+    if (result == CUDA_SUCCESS) result = adopt_primary(device, current);
+    if (result == CUDA_SUCCESS) thread.device = device;
+    return runtime_error(result);
+}
+
+int runtime_device(void)
+{
+    CUcontext current;
+    CUdevice device;
+    if (!atomic_load_explicit(&runtime.ready, memory_order_acquire) ||
+        cuCtxGetCurrent(&current) != CUDA_SUCCESS || current == NULL || current == thread.adopted ||
+        cuCtxGetDevice(&device) != CUDA_SUCCESS)
+        return thread.device;
+    return device;
+}
+
+cudaError_t runtime_reset_device(int device)
+{
+    CUcontext current;
+    CUresult result = cuDevicePrimaryCtxReset(device);
+    if (result != CUDA_SUCCESS || device >= MAX_DEVICES) return runtime_error(result);
+    pthread_mutex_lock(&runtime.lock);
+    if (runtime.primary[device].retained) {
+        runtime.primary[device].retained = false;
+        result = cuDevicePrimaryCtxRelease(device);
+    }
+    pthread_mutex_unlock(&runtime.lock);
+    if (result == CUDA_SUCCESS) result = cuCtxGetCurrent(&current);
+    if (result == CUDA_SUCCESS && current != NULL && current == thread.adopted)
+        result = cuCtxSetCurrent(NULL);
+    return runtime_error(result);
+}
+
+/* ---- calls ------------------------------------------------------------------------------- */
+
+CUstream runtime_stream(cudaStream_t stream)
+{
+    if (stream != NULL) return stream;
+    return thread.default_stream == RUNTIME_PER_THREAD ? CU_STREAM_PER_THREAD : NULL;
+}
+
+bool runtime_per_thread(void)
+{
+    return thread.default_stream == RUNTIME_PER_THREAD;
+}
+
+cudaError_t runtime_enter(const char *name, const void *caller, enum runtime_needs needs,
+                          enum runtime_default_stream stream)
+{
+    overlap_call_enter(name, caller, needs == RUNTIME_ASYNC ? OVERLAP_CALL_ASYNC : 0);
+    thread.default_stream = stream;
+    if (needs == RUNTIME_ANY) {
+        runtime_start();
+        return runtime_error((CUresult)overlap_call_fault());
+    }
+    if (!overlap_call_permitted()) return cudaErrorNotPermitted;
+    CUresult result = make_ready();
+    if (result == CUDA_SUCCESS && needs != RUNTIME_READY) result = make_current();
+    if (result == CUDA_SUCCESS) result = (CUresult)overlap_call_fault();
+    return runtime_error(result);
+}
+
+/* What a host function does wrong is not an error of the thread that happens to run it. */
+cudaError_t runtime_leave(cudaError_t error)
+{
+    if (overlap_call_permitted()) runtime_keep_error(error);
+    return (cudaError_t)overlap_call_leave((int)error);
+}

@@ -1,0 +1,494 @@
+/* The virtual clock: a simulation, event by event, of when a GPU would start and end the operations
+ * that were submitted. It runs only as far as somebody waits or asks, so that what is submitted
+ * later can still take part.
+ *
+ * An operation starts when everything it depends on has ended, the engine it needs is free and it
+ * is the first of its hardware queue. Each connection has a queue for each direction of copying and
+ * one for kernels and timed events, in which operations *start* in order of submission. A timed
+ * event takes its stamp when the work before it in its stream has ended; until then it holds up the
+ * kernels of the other streams of its connection. That is what makes many streams with an event
+ * behind each kernel slow, breadth-first or depth-first, and leaves alone the same work without
+ * timed events (measured: tests/gpu/issue_order.cu, 200 streams, 1, 8 and 32 connections).
+ *
+ * A kernel that has not run yet takes part with the cost of an equal one that has, else with no
+ * end: it is overdue after a guess, and is ended when nothing else can happen.
+ */
+#include "emulator/timeline/parts.h"
+
+#define NEVER UINT64_MAX
+
+/* Rounding of what is left, in ns. */
+#define NOTHING_LEFT 1e-3
+
+static const struct kind_row {
+    int queue;
+    bool computes; /* takes part in sharing the multiprocessors, counted as a resident grid */
+    bool alone;    /* its engine does one at a time */
+    bool instant;  /* takes no engine and no time */
+} kinds[TIMELINE_KIND_COUNT] = {
+    [TIMELINE_KERNEL] = {QUEUE_COMPUTE, true, false, false},
+    [TIMELINE_SET] = {QUEUE_COMPUTE, true, false, false},
+    [TIMELINE_COPY_IN] = {QUEUE_IN, false, true, false},
+    [TIMELINE_COPY_OUT] = {QUEUE_OUT, false, true, false},
+    [TIMELINE_COPY_INSIDE] = {QUEUE_INSIDE, false, true, false},
+    [TIMELINE_COPY_HOST] = {QUEUE_NONE, false, false, false},
+    [TIMELINE_HOST_FUNCTION] = {QUEUE_NONE, false, false, false},
+    [TIMELINE_STAMP] = {QUEUE_COMPUTE, false, false, true},
+    [TIMELINE_MARK] = {QUEUE_NONE, false, false, true},
+};
+
+/* ---- what is expected of kernels that have not run ---------------------------------------- */
+
+static void expectation_learn(struct timeline *timeline, const struct timeline_op *op)
+{
+    uint64_t signature = op->work.signature;
+    if (signature == 0) return;
+    timeline->expectations[signature % EXPECTATIONS].signature = signature;
+    timeline->expectations[signature % EXPECTATIONS].cost = op->cost;
+    for (size_t i = 0; i < timeline->running_count; i++) {
+        struct timeline_op *other = timeline->running[i];
+        if (other->work.signature != signature || other->cost_known) continue;
+        other->cost = op->cost;
+        other->expected = true;
+    }
+}
+
+static void expectation_apply(struct timeline_op *op)
+{
+    uint64_t signature = op->work.signature;
+    if (op->cost_known || signature == 0) return;
+    if (op->timeline->expectations[signature % EXPECTATIONS].signature != signature) return;
+    op->cost = op->timeline->expectations[signature % EXPECTATIONS].cost;
+    op->expected = true;
+}
+
+/* ---- one operation ----------------------------------------------------------------------- */
+
+static bool is_overdue(const struct timeline_op *op)
+{
+    return !op->cost_known && !op->expected && op->done_ns >= timeline_model.kernel_guess;
+}
+
+/* Full-rate time left; for a kernel of unknown cost, until it is overdue. */
+static double left_ns(const struct timeline_op *op)
+{
+    if (op->cost_known || op->expected) return op->cost.duration_ns - op->done_ns;
+    return timeline_model.kernel_guess - op->done_ns;
+}
+
+/* Ends `op` at op->end_ns, and whatever takes no device and only waited for it; a list through
+ * `behind` instead of recursion, since chains can be long. */
+static void end(struct timeline_op *op)
+{
+    struct timeline_op *list = op;
+    op->phase = CLOCK_ENDED;
+    op->behind = NULL;
+    while (list != NULL) {
+        struct timeline_op *ended = list;
+        list = ended->behind;
+        ended->behind = NULL;
+        timeline_op_retain(ended);
+        for (size_t i = 0; i < ended->after_count; i++) {
+            struct timeline_op *after = ended->after[i];
+            const struct kind_row *row = &kinds[after->work.kind];
+            bool mark = row->queue == QUEUE_NONE;
+            uint64_t gap = mark || row->instant ? 0 : (uint64_t)timeline_model.chain;
+            uint64_t ready = ended->end_ns + gap;
+            if (after->phase != CLOCK_HELD) continue;
+            if (ready > after->ready_ns) after->ready_ns = ready;
+            if (--after->unended > 0) continue;
+            after->phase = CLOCK_QUEUED;
+            after->late = after->ready_ns < after->timeline->now_ns;
+            if (!mark || (after->work.waits && after->state != ORDER_HAS_RUN)) continue;
+            after->start_ns = after->ready_ns;
+            after->end_ns = after->ready_ns + (uint64_t)after->cost.duration_ns;
+            after->phase = CLOCK_ENDED;
+            after->behind = list;
+            list = after;
+        }
+        order_settle(ended);
+        timeline_op_release(ended);
+    }
+}
+
+/* Ends an operation that takes no device, if it only waits for that. */
+static void end_if_free(struct timeline_op *op)
+{
+    if (op->phase != CLOCK_QUEUED || kinds[op->work.kind].queue != QUEUE_NONE) return;
+    if (op->work.waits && op->state != ORDER_HAS_RUN) return;
+    op->start_ns = op->ready_ns;
+    op->end_ns = op->ready_ns + (uint64_t)op->cost.duration_ns;
+    end(op);
+}
+
+void clock_enter(struct timeline_op *op, struct timeline_context *context)
+{
+    int kind_queue = kinds[op->work.kind].queue;
+    if (op->work.kind != TIMELINE_KERNEL) {
+        op->cost = timeline_transfer_cost(op->work.kind, op->work.bytes, op->work.pageable);
+        op->cost_known = true;
+    }
+    op->phase = op->unended > 0 ? CLOCK_HELD : CLOCK_QUEUED;
+    op->late = op->unended == 0 && op->ready_ns < op->timeline->now_ns;
+    if (kind_queue == QUEUE_NONE) {
+        end_if_free(op);
+        return;
+    }
+    struct clock_queue *queue = &context->queues[op->connection][kind_queue];
+    *(queue->last != NULL ? &queue->last->behind : &queue->first) = op;
+    queue->last = op;
+}
+
+void clock_has_run(struct timeline_op *op)
+{
+    if (op->abandoned) op->cost = (struct timeline_cost){0};
+    op->cost_known = true;
+    if (op->work.waits && op->timeline->now_ns > op->ready_ns) op->ready_ns = op->timeline->now_ns;
+    if (op->work.kind == TIMELINE_KERNEL && !op->abandoned) expectation_learn(op->timeline, op);
+    end_if_free(op);
+}
+
+/* ---- the device -------------------------------------------------------------------------- */
+
+/* How many operations share the multiprocessors, and how much more than all of them they want. */
+static double overload(const struct timeline *timeline)
+{
+    double issue = 0, traffic = 0, room = 0;
+    for (size_t i = 0; i < timeline->running_count; i++) {
+        issue += timeline->running[i]->cost.issue;
+        traffic += timeline->running[i]->cost.traffic;
+        room += timeline->running[i]->cost.room;
+    }
+    double most = issue > traffic ? issue : traffic;
+    if (room > most) most = room;
+    return most > 1 ? most : 1;
+}
+
+static double rate(const struct timeline_op *op, double load)
+{
+    const struct timeline *timeline = op->timeline;
+    switch (op->work.kind) {
+    case TIMELINE_COPY_IN:
+        return timeline->engines[TIMELINE_COPY_OUT] ? timeline_model.copy_duplex : 1;
+    case TIMELINE_COPY_OUT:
+        return timeline->engines[TIMELINE_COPY_IN] ? timeline_model.copy_duplex : 1;
+    default:
+        return 1 / load;
+    }
+}
+
+/* ---- the past ---------------------------------------------------------------------------- */
+
+/* Host threads have clocks of their own. One that is behind submits work for a time that has been
+ * simulated already: it then takes what the device left free at that time. */
+
+static void past_note(struct timeline *timeline, const struct timeline_op *op)
+{
+    timeline->past[timeline->past_count++ % MAX_PAST] =
+        (struct clock_past){op->work.kind, op->context, op->start_ns, op->end_ns, op->cost};
+}
+
+/* Two operations that cannot run at the same time at full rate. */
+static bool excludes(const struct clock_past *past, const struct timeline_op *op)
+{
+    if (kinds[op->work.kind].alone) return past->kind == op->work.kind;
+    if (!kinds[past->kind].computes) return false;
+    return past->context != op->context || past->cost.issue + op->cost.issue > 1 ||
+           past->cost.traffic + op->cost.traffic > 1 || past->cost.room + op->cost.room > 1;
+}
+
+/* The earliest start, not before it is ready, at which `op` would have met nothing that excludes
+ * it; the present when there is none before. */
+static uint64_t past_start(const struct timeline *timeline, const struct timeline_op *op)
+{
+    const uint64_t length = op->cost_known || op->expected ? (uint64_t)op->cost.duration_ns : 0;
+    const uint64_t count = timeline->past_count < MAX_PAST ? timeline->past_count : MAX_PAST;
+    uint64_t start = op->ready_ns;
+    bool moved = true;
+    while (moved && start < timeline->now_ns) {
+        moved = false;
+        for (uint64_t i = 0; i < count; i++) {
+            const struct clock_past *past = &timeline->past[i];
+            if (past->end_ns <= start || past->start_ns >= start + length + 1) continue;
+            if (!excludes(past, op)) continue;
+            start = past->end_ns;
+            moved = true;
+        }
+        for (size_t i = 0; i < timeline->running_count; i++) {
+            const struct timeline_op *other = timeline->running[i];
+            const struct clock_past current = {other->work.kind, other->context, other->start_ns,
+                                               UINT64_MAX, other->cost};
+            if (current.start_ns >= start + length + 1 || !excludes(&current, op)) continue;
+            return timeline->now_ns;
+        }
+    }
+    return start < timeline->now_ns ? start : timeline->now_ns;
+}
+
+/* ---- starting and ending ----------------------------------------------------------------- */
+
+/* May `op`, the first of its queue, start now? Kernels of another context keep it out. */
+static bool can_start(const struct timeline_op *op)
+{
+    const struct timeline *timeline = op->timeline;
+    const struct kind_row *row = &kinds[op->work.kind];
+    if (op->phase != CLOCK_QUEUED || op->ready_ns > timeline->now_ns) return false;
+    if (row->instant) return true;
+    if (row->alone) return timeline->engines[op->work.kind] == 0;
+    if (timeline->engines[TIMELINE_KERNEL] + timeline->engines[TIMELINE_SET] >=
+        (unsigned)timeline_model.resident_grids)
+        return false;
+    for (size_t i = 0; i < timeline->running_count; i++) {
+        const struct timeline_op *other = timeline->running[i];
+        if (kinds[other->work.kind].computes && other->context != op->context) return false;
+    }
+    return true;
+}
+
+static void start(struct clock_queue *queue)
+{
+    struct timeline_op *op = queue->first;
+    struct timeline *timeline = op->timeline;
+    queue->first = op->behind;
+    if (queue->first == NULL) queue->last = NULL;
+    op->behind = NULL;
+    if (kinds[op->work.kind].instant) {
+        op->start_ns = op->end_ns = op->late ? op->ready_ns : timeline->now_ns;
+        end(op);
+        return;
+    }
+    op->phase = CLOCK_STARTED;
+    expectation_apply(op);
+    op->start_ns = op->late ? past_start(timeline, op) : timeline->now_ns;
+    op->done_ns = (double)(timeline->now_ns - op->start_ns);
+    timeline->engines[op->work.kind]++;
+    timeline->running[timeline->running_count++] = op;
+}
+
+/* Which of two first-in-queue operations is served first. */
+static bool is_before(const struct timeline_op *a, const struct timeline_op *b)
+{
+    if (b == NULL) return true;
+    if (a->priority != b->priority) return a->priority < b->priority;
+    if (a->ready_ns != b->ready_ns) return a->ready_ns < b->ready_ns;
+    return a->number < b->number;
+}
+
+/* The operations that are first in their queues, one after another: `*context` and `*index` say
+ * which comes next. NULL at the end. */
+static struct clock_queue *next_queue(struct timeline_context **context, unsigned *index)
+{
+    while (*context != NULL) {
+        unsigned count = (*context)->timeline->settings.connections * QUEUE_COUNT;
+        while (*index < count) {
+            struct clock_queue *queue =
+                &(*context)->queues[*index / QUEUE_COUNT][*index % QUEUE_COUNT];
+            ++*index;
+            if (queue->first != NULL) return queue;
+        }
+        *context = (*context)->next;
+        *index = 0;
+    }
+    return NULL;
+}
+
+/* The context whose kernel has waited longest is next to compute, so that none waits for ever: the
+ * number of that context, or 0 when no kernel waits. */
+static uint64_t next_to_compute(const struct timeline *timeline)
+{
+    const struct timeline_op *first = NULL;
+    const struct clock_queue *queue;
+    struct timeline_context *context = timeline->contexts;
+    unsigned index = 0;
+    while ((queue = next_queue(&context, &index)) != NULL) {
+        const struct timeline_op *op = queue->first;
+        if (!kinds[op->work.kind].computes || op->phase != CLOCK_QUEUED ||
+            op->ready_ns > timeline->now_ns)
+            continue;
+        if (first == NULL || op->ready_ns < first->ready_ns ||
+            (op->ready_ns == first->ready_ns && op->number < first->number))
+            first = op;
+    }
+    return first != NULL ? first->context : 0;
+}
+
+/* Starts everything that can start now. */
+static void start_all(struct timeline *timeline)
+{
+    for (;;) {
+        struct clock_queue *best = NULL, *queue;
+        uint64_t computing = next_to_compute(timeline);
+        struct timeline_context *context = timeline->contexts;
+        unsigned index = 0;
+        while ((queue = next_queue(&context, &index)) != NULL) {
+            const struct timeline_op *op = queue->first;
+            if (!can_start(op)) continue;
+            if (kinds[op->work.kind].computes && op->context != computing) continue;
+            if (is_before(op, best != NULL ? best->first : NULL)) best = queue;
+        }
+        if (best == NULL) return;
+        start(best);
+    }
+}
+
+/* The next moment at which something happens by itself. */
+static uint64_t next_event(const struct timeline *timeline)
+{
+    uint64_t next = NEVER;
+    double load = overload(timeline);
+    for (size_t i = 0; i < timeline->running_count; i++) {
+        const struct timeline_op *op = timeline->running[i];
+        if (is_overdue(op)) continue;
+        double wait = left_ns(op) / rate(op, load);
+        uint64_t at = timeline->now_ns;
+        if (wait > 0) at += (uint64_t)wait + ((double)(uint64_t)wait < wait);
+        if (at < next) next = at;
+    }
+    const struct clock_queue *queue;
+    struct timeline_context *context = timeline->contexts;
+    unsigned index = 0;
+    while ((queue = next_queue(&context, &index)) != NULL) {
+        const struct timeline_op *op = queue->first;
+        if (op->phase != CLOCK_QUEUED || op->ready_ns <= timeline->now_ns) continue;
+        if (op->ready_ns < next) next = op->ready_ns;
+    }
+    return next;
+}
+
+static void end_running(struct timeline *timeline, size_t index)
+{
+    struct timeline_op *op = timeline->running[index];
+    timeline->running[index] = timeline->running[--timeline->running_count];
+    timeline->engines[op->work.kind]--;
+    /* It may turn out to have ended some time ago. */
+    double over = op->done_ns - op->cost.duration_ns;
+    op->end_ns = timeline->now_ns - (over > 1 ? (uint64_t)over : 0);
+    if (op->end_ns < op->start_ns) op->end_ns = op->start_ns;
+    past_note(timeline, op);
+    end(op);
+}
+
+static void pass_time(struct timeline *timeline, uint64_t until)
+{
+    double load = overload(timeline);
+    for (size_t i = 0; i < timeline->running_count; i++) {
+        struct timeline_op *op = timeline->running[i];
+        op->done_ns += (double)(until - timeline->now_ns) * rate(op, load);
+    }
+    timeline->now_ns = until;
+    /* By number, so that equal ends settle in order of submission. */
+    for (;;) {
+        size_t first = timeline->running_count;
+        for (size_t i = 0; i < timeline->running_count; i++) {
+            const struct timeline_op *op = timeline->running[i];
+            if ((!op->cost_known && !op->expected) || left_ns(op) > NOTHING_LEFT) continue;
+            if (first == timeline->running_count || op->number < timeline->running[first]->number)
+                first = i;
+        }
+        if (first == timeline->running_count) return;
+        end_running(timeline, first);
+    }
+}
+
+void clock_until(struct timeline *timeline, uint64_t limit_ns)
+{
+    for (;;) {
+        start_all(timeline);
+        uint64_t next = next_event(timeline);
+        if (next == NEVER || next > limit_ns) return;
+        pass_time(timeline, next);
+    }
+}
+
+bool clock_is_stuck(const struct timeline *timeline)
+{
+    return next_event(timeline) == NEVER;
+}
+
+bool clock_any_overdue(const struct timeline *timeline)
+{
+    for (size_t i = 0; i < timeline->running_count; i++)
+        if (is_overdue(timeline->running[i])) return true;
+    return false;
+}
+
+bool clock_end_overdue(struct timeline *timeline)
+{
+    bool any = false;
+    for (size_t i = timeline->running_count; i-- > 0;) {
+        struct timeline_op *op = timeline->running[i];
+        if (!is_overdue(op)) continue;
+        op->expected = true;
+        op->cost.duration_ns = op->done_ns;
+        any = true;
+    }
+    if (any) pass_time(timeline, timeline->now_ns);
+    if (any) return true;
+    /* A wait for a value that nobody has written yet: what is behind it goes on in time. */
+    for (struct timeline_op *op = timeline->oldest; op != NULL; op = op->younger) {
+        if (!op->work.waits || op->phase != CLOCK_QUEUED) continue;
+        op->start_ns = op->ready_ns;
+        op->end_ns = timeline->now_ns > op->ready_ns ? timeline->now_ns : op->ready_ns;
+        end(op);
+        return true;
+    }
+    return false;
+}
+
+/* The queue of kernels and timed events that `op` was submitted to. */
+static const struct clock_queue *compute_queue(const struct timeline_op *op)
+{
+    const struct timeline_context *context = op->timeline->contexts;
+    while (context->number != op->context) context = context->next;
+    return &context->queues[op->connection][QUEUE_COMPUTE];
+}
+
+/* An overdue kernel that holds up a queue: a timed event behind it is first there, and is not the
+ * last. NULL when there is none; one that another thread runs does not count. */
+static struct timeline_op *overdue_in_front(const struct timeline *timeline)
+{
+    for (size_t i = 0; i < timeline->running_count; i++) {
+        struct timeline_op *front = timeline->running[i];
+        if (!is_overdue(front) || front->state == ORDER_RUNNING) continue;
+        const struct timeline_op *first = compute_queue(front)->first;
+        if (first == NULL || first->behind == NULL) continue;
+        for (size_t k = 0; k < front->after_count; k++)
+            if (front->after[k] == first) return front;
+    }
+    return NULL;
+}
+
+struct timeline_op *clock_until_ended(struct timeline_op *op)
+{
+    struct timeline *timeline = op->timeline;
+    while (op->phase != CLOCK_ENDED) {
+        start_all(timeline);
+        struct timeline_op *front = overdue_in_front(timeline);
+        if (front != NULL) return front;
+        uint64_t next = next_event(timeline);
+        if (next != NEVER)
+            pass_time(timeline, next);
+        else if (!clock_end_overdue(timeline))
+            break; /* cannot be: `op` has run, so what it depends on has */
+    }
+    return NULL;
+}
+
+void clock_context_end(struct timeline_context *context)
+{
+    struct timeline *timeline = context->timeline;
+    for (size_t i = timeline->running_count; i-- > 0;)
+        if (timeline->running[i]->context == context->number) end_running(timeline, i);
+    struct clock_queue *queue;
+    struct timeline_context *at = context;
+    unsigned index = 0;
+    while ((queue = next_queue(&at, &index)) != NULL && at == context) {
+        while (queue->first != NULL) {
+            struct timeline_op *op = queue->first;
+            queue->first = op->behind;
+            op->start_ns = op->end_ns = timeline->now_ns;
+            end(op);
+        }
+        queue->last = NULL;
+    }
+}

@@ -1,0 +1,171 @@
+/* What happens before what, by vector clocks.
+ *
+ * Operations lie on tracks: on one track each happens before the next. A stream's operations share
+ * one as long as nothing forks them. An operation's clock says, for every track, the latest
+ * operation on it that happens before its end, itself included. It is what the host knew when it
+ * submitted the operation, joined with the clocks of all that it depends on, each as that one runs.
+ *
+ * The host is one track: its threads count as ordered the way they really ran, since they may order
+ * each other by means that nobody sees (atomics, pipes). What is accused is therefore never
+ * excused by another thread; a race that only the threads' order hides is not found.
+ */
+#include "emulator/timeline/parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool clock_reserve(struct happens_clock *clock, uint32_t count)
+{
+    if (count <= clock->count) return true;
+    uint32_t *seen = reallocarray(clock->seen, count, sizeof *seen);
+    if (seen == NULL) return false;
+    memset(seen + clock->count, 0, (count - clock->count) * sizeof *seen);
+    clock->seen = seen;
+    clock->count = count;
+    return true;
+}
+
+void happens_join(struct happens_clock *clock, const struct happens_clock *other)
+{
+    if (clock->everything) return;
+    if (other->everything || !clock_reserve(clock, other->count)) {
+        clock->everything = true; /* no memory: nothing is accused for want of it */
+        return;
+    }
+    for (uint32_t i = 0; i < other->count; i++)
+        if (other->seen[i] > clock->seen[i]) clock->seen[i] = other->seen[i];
+}
+
+static void clock_mark(struct happens_clock *clock, struct timeline_when when)
+{
+    if (clock->everything) return;
+    if (!clock_reserve(clock, when.track + 1))
+        clock->everything = true;
+    else if (when.sequence > clock->seen[when.track])
+        clock->seen[when.track] = when.sequence;
+}
+
+void happens_clear(struct happens_clock *clock)
+{
+    free(clock->seen);
+    *clock = (struct happens_clock){0};
+}
+
+static uint32_t clock_seen(const struct happens_clock *clock, uint32_t track)
+{
+    if (clock->everything) return UINT32_MAX;
+    return track < clock->count ? clock->seen[track] : 0;
+}
+
+/* A track whose last operation happens before `op`: one of its dependencies', so that streams keep
+ * theirs, else any that the host has seen the end of, else a new one. */
+static bool track_choose(struct happens *happens, const struct timeline_op *op, uint32_t *track)
+{
+    for (size_t i = 0; i < op->before_count; i++) {
+        const struct timeline_when *when = &op->before[i]->when;
+        if (happens->last[when->track] != when->sequence) continue;
+        *track = when->track;
+        return true;
+    }
+    for (uint32_t i = HAPPENS_HOST + 1; i < happens->tracks; i++) {
+        if (happens->last[i] > clock_seen(&op->clock, i)) continue;
+        *track = i;
+        return true;
+    }
+    uint32_t room = happens->tracks < 16 ? 16 : happens->tracks;
+    while (room <= happens->tracks) room *= 2;
+    if (room > happens->room) {
+        uint32_t *last = reallocarray(happens->last, room, sizeof *last);
+        if (last == NULL) return false;
+        memset(last + happens->room, 0, (room - happens->room) * sizeof *last);
+        happens->last = last;
+        happens->room = room;
+    }
+    *track = happens->tracks++;
+    return true;
+}
+
+bool happens_start(struct happens *happens)
+{
+    happens->last = calloc(16, sizeof *happens->last);
+    happens->room = happens->last != NULL ? 16 : 0;
+    happens->tracks = HAPPENS_HOST + 1;
+    return happens->last != NULL;
+}
+
+void happens_end(struct happens *happens)
+{
+    free(happens->last);
+    happens_clear(&happens->host);
+}
+
+bool happens_enter(struct timeline_op *op)
+{
+    struct happens *happens = &op->timeline->happens;
+    struct timeline_when *when = &op->when;
+    happens_join(&op->clock, &happens->host);
+    clock_mark(&op->clock, (struct timeline_when){HAPPENS_HOST, happens->last[HAPPENS_HOST]});
+    if (!track_choose(happens, op, &when->track)) return false;
+    when->sequence = ++happens->last[when->track];
+    clock_mark(&op->clock, *when);
+    return true;
+}
+
+void happens_has_run(struct timeline_op *op)
+{
+    for (size_t i = 0; i < op->after_count; i++) happens_join(&op->after[i]->clock, &op->clock);
+}
+
+void happens_host_saw(struct timeline *timeline, const struct happens_clock *clock)
+{
+    happens_join(&timeline->happens.host, clock);
+}
+
+/* ---- for whoever asks -------------------------------------------------------------------- */
+
+struct timeline_when timeline_op_when(const struct timeline_op *op)
+{
+    return op->when;
+}
+
+struct timeline_when timeline_host_when(struct timeline *timeline)
+{
+    struct happens *happens = &timeline->happens;
+    return (struct timeline_when){HAPPENS_HOST, ++happens->last[HAPPENS_HOST]};
+}
+
+bool timeline_happens_before(struct timeline_when earlier, const struct timeline_op *op)
+{
+    return clock_seen(&op->clock, earlier.track) >= earlier.sequence;
+}
+
+bool timeline_host_knows(const struct timeline *timeline, struct timeline_when earlier)
+{
+    return earlier.track == HAPPENS_HOST ||
+           clock_seen(&timeline->happens.host, earlier.track) >= earlier.sequence;
+}
+
+bool timeline_all_follow(const struct timeline *timeline, struct timeline_when earlier)
+{
+    if (!timeline_host_knows(timeline, earlier)) return false;
+    for (const struct timeline_op *op = timeline->oldest; op != NULL; op = op->younger)
+        if (!timeline_happens_before(earlier, op)) return false;
+    return true;
+}
+
+void timeline_op_follows_all(struct timeline_op *op)
+{
+    op->clock.everything = true;
+}
+
+void timeline_host_function_begins(struct timeline_op *op)
+{
+    happens_host_saw(op->timeline, &op->clock);
+}
+
+void timeline_host_function_ends(struct timeline_op *op)
+{
+    const struct happens *happens = &op->timeline->happens;
+    happens_join(&op->clock, &happens->host);
+    clock_mark(&op->clock, (struct timeline_when){HAPPENS_HOST, happens->last[HAPPENS_HOST]});
+}

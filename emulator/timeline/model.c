@@ -1,0 +1,99 @@
+#include "emulator/timeline/model.h"
+
+const struct timeline_model timeline_model = {
+#define PARAMETER(name, value, unit, source) .name = (value),
+    TIMELINE_MODEL(PARAMETER)
+#undef PARAMETER
+};
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+unsigned timeline_resident_blocks(uint32_t threads_per_block, uint32_t shared_bytes,
+                                  uint32_t registers_per_thread)
+{
+    const struct timeline_model *m = &timeline_model;
+    unsigned warps = (threads_per_block + 31) / 32;
+    if (warps == 0) return 0;
+    unsigned blocks = (unsigned)m->resident_blocks;
+    unsigned by_warps = (unsigned)m->resident_warps / warps;
+    unsigned by_shared = (unsigned)(m->shared_bytes / (shared_bytes + m->shared_reserved));
+    if (by_warps < blocks) blocks = by_warps;
+    if (by_shared < blocks) blocks = by_shared;
+    if (registers_per_thread > 0) {
+        /* Registers are given to warps in units of 256. */
+        unsigned per_warp = (registers_per_thread * 32 + 255) / 256 * 256;
+        unsigned by_registers = (unsigned)m->registers / per_warp / warps;
+        if (by_registers < blocks) blocks = by_registers;
+    }
+    return blocks;
+}
+
+struct timeline_cost timeline_kernel_cost(const struct timeline_kernel *kernel)
+{
+    const struct timeline_model *m = &timeline_model;
+    double warps = (double)kernel->blocks * ((kernel->threads_per_block + 31) / 32);
+    double per_multiprocessor =
+        larger(1, timeline_resident_blocks(kernel->threads_per_block, kernel->shared_bytes,
+                                           kernel->registers_per_thread));
+    double resident = per_multiprocessor * m->multiprocessors;
+    double waves = (double)((uint64_t)((double)kernel->blocks / resident));
+    if (waves * resident < (double)kernel->blocks) waves++;
+    double used = smaller(m->multiprocessors, (double)kernel->blocks);
+    double bytes = 32.0 * (double)kernel->sectors;
+
+    /* One warp after another along the longest chain of dependent instructions and accesses. */
+    double longest = (double)kernel->longest_warp * m->dependent_issue +
+                     (double)kernel->longest_chain * m->memory_latency;
+    double share = kernel->longest_warp > 0 && warps > 0
+                       ? (double)kernel->warp_instructions / warps / (double)kernel->longest_warp
+                       : 0;
+    double latency =
+        (larger(longest, waves * longest * share) + (double)kernel->longest_wait) / m->clock;
+    /* All instructions through the schedulers of the multiprocessors that have blocks. */
+    double slots = m->issue_slots * m->clock;
+    double issue = (double)kernel->warp_instructions / (slots * used + (used == 0));
+    /* All bytes through device memory, and through those multiprocessors. */
+    double memory = bytes / m->memory_bandwidth;
+    double ports = bytes / (m->multiprocessor_bandwidth * m->clock * larger(1, used));
+
+    struct timeline_cost cost = {0};
+    cost.duration_ns = m->kernel_fixed + larger(larger(latency, issue), larger(memory, ports));
+    cost.issue =
+        (double)kernel->warp_instructions / (slots * m->multiprocessors) / cost.duration_ns;
+    cost.traffic = memory / cost.duration_ns;
+    cost.room = smaller(1, (double)kernel->blocks / resident);
+    return cost;
+}
+
+uint64_t timeline_staging_time(uint64_t bytes)
+{
+    return (uint64_t)((double)bytes / timeline_model.copy_pageable);
+}
+
+struct timeline_cost timeline_transfer_cost(enum timeline_kind kind, uint64_t bytes, bool pageable)
+{
+    const struct timeline_model *m = &timeline_model;
+    /* rate in bytes per ns (0: the fixed time is all), and the share of device memory's bandwidth
+     */
+    const struct {
+        double fixed, rate, traffic;
+    } rows[TIMELINE_KIND_COUNT] = {
+        [TIMELINE_COPY_IN] = {m->copy_fixed, pageable ? m->copy_pageable : m->copy_in, 0},
+        [TIMELINE_COPY_OUT] = {m->copy_fixed, pageable ? m->copy_pageable : m->copy_out, 0},
+        [TIMELINE_COPY_INSIDE] = {m->copy_fixed, m->copy_inside, 1},
+        [TIMELINE_COPY_HOST] = {0, m->copy_host, 0},
+        [TIMELINE_SET] = {m->kernel_fixed, m->set, 1},
+        [TIMELINE_HOST_FUNCTION] = {m->host_function, 0, 0},
+    };
+    struct timeline_cost cost = {.duration_ns = rows[kind].fixed, .traffic = rows[kind].traffic};
+    if (rows[kind].rate > 0) cost.duration_ns += (double)bytes / rows[kind].rate;
+    return cost;
+}

@@ -1,0 +1,230 @@
+#include "grader/base/descendants.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MOST_PROCESSES 8192
+
+struct entry {
+    pid_t pid, parent;
+    char state;
+    uint64_t threads;
+    bool below;
+};
+
+/* Reads a small file of /proc. Returns its length, or -1: the process is gone. */
+static ssize_t read_small(const char *path, char *buffer, size_t size)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return -1;
+    ssize_t n = read(file, buffer, size - 1);
+    close(file);
+    if (n < 0) return -1;
+    buffer[n] = '\0';
+    return n;
+}
+
+/* proc(5), /proc/pid/stat: fields 3 (state), 4 (ppid) and 20 (num_threads) come after the name,
+ * which is in parentheses and may itself contain some. */
+static bool read_entry(pid_t pid, struct entry *entry)
+{
+    char path[64], text[1024];
+    int parent;
+    unsigned long long threads;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    if (read_small(path, text, sizeof text) <= 0) return false;
+    const char *after = strrchr(text, ')');
+    if (after == NULL ||
+        sscanf(after + 1, " %c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
+               &entry->state, &parent, &threads) != 3)
+        return false;
+    entry->pid = pid;
+    entry->parent = parent;
+    entry->threads = threads;
+    entry->below = false;
+    return true;
+}
+
+/* All processes of the system. The caller frees it. */
+static struct entry *read_all(size_t *count)
+{
+    struct entry *entries = malloc(MOST_PROCESSES * sizeof *entries);
+    DIR *proc = opendir("/proc");
+    struct dirent *item;
+
+    *count = 0;
+    while (entries != NULL && proc != NULL && *count < MOST_PROCESSES &&
+           (item = readdir(proc)) != NULL) {
+        if (!isdigit((unsigned char)item->d_name[0])) continue;
+        if (read_entry((pid_t)atoi(item->d_name), &entries[*count])) ++*count;
+    }
+    if (proc != NULL) closedir(proc);
+    return entries;
+}
+
+/* Marks what is below `root`: the list is in no useful order, so until nothing changes. */
+static void mark_below(struct entry *entries, size_t count, pid_t root)
+{
+    bool changed = true;
+
+    while (changed) {
+        changed = false;
+        for (size_t i = 0; i < count; i++) {
+            if (entries[i].below) continue;
+            bool below = entries[i].parent == root;
+            for (size_t j = 0; j < count && !below; j++)
+                below = entries[j].below && entries[j].pid == entries[i].parent;
+            if (below) entries[i].below = changed = true;
+        }
+    }
+}
+
+static bool is_alive(const struct entry *entry)
+{
+    return entry->state != 'Z' && entry->state != 'X';
+}
+
+unsigned descendants_kill(pid_t root)
+{
+    size_t count;
+    unsigned alive = 0;
+    struct entry *entries = read_all(&count);
+
+    mark_below(entries, count, root);
+    for (size_t i = 0; i < count; i++) {
+        if (!entries[i].below || !is_alive(&entries[i])) continue;
+        kill(entries[i].pid, SIGKILL);
+        alive++;
+    }
+    free(entries);
+    return alive;
+}
+
+size_t descendants_ancestors(pid_t pid, pid_t *found, size_t most)
+{
+    struct entry entry;
+    size_t count = 0;
+
+    while (count < most && read_entry(pid, &entry) && entry.parent > 0)
+        found[count++] = pid = entry.parent;
+    return count;
+}
+
+uint64_t descendants_user_tasks(void)
+{
+    size_t count;
+    uint64_t tasks = 0;
+    struct entry *entries = read_all(&count);
+
+    for (size_t i = 0; i < count; i++) {
+        char path[64];
+        struct stat status;
+        snprintf(path, sizeof path, "/proc/%d", (int)entries[i].pid);
+        if (stat(path, &status) == 0 && status.st_uid == getuid()) tasks += entries[i].threads;
+    }
+    free(entries);
+    return tasks;
+}
+
+/* ---- usage ----------------------------------------------------------------------------------
+ *
+ * Asked every few milliseconds, so it walks /proc/PID/task/TID/children from the root instead of
+ * reading the whole of /proc. That list may miss a child that is being born or adopted just then
+ * (proc(5)); the next look finds it. */
+
+/* proc(5), statm: the second field is the resident set, in pages. */
+static uint64_t resident_bytes(pid_t pid)
+{
+    char path[64], text[256];
+    unsigned long long pages = 0;
+
+    snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
+    if (read_small(path, text, sizeof text) <= 0 || sscanf(text, "%*s %llu", &pages) != 1) return 0;
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* proc(5), smaps_rollup: each page divided by the number of processes that map it. */
+static uint64_t proportional_bytes(pid_t pid)
+{
+    char path[64], text[4096];
+    unsigned long long kib = 0;
+
+    snprintf(path, sizeof path, "/proc/%d/smaps_rollup", (int)pid);
+    if (read_small(path, text, sizeof text) <= 0) return resident_bytes(pid);
+    const char *line = strstr(text, "\nPss:");
+    if (line == NULL || sscanf(line, "\nPss: %llu", &kib) != 1) return resident_bytes(pid);
+    return kib * 1024;
+}
+
+static void walk(pid_t pid, struct descendants_usage *usage, pid_t *found, unsigned depth)
+{
+    char path[64], text[4096];
+    struct dirent *item;
+
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *tasks = opendir(path);
+    while (tasks != NULL && (item = readdir(tasks)) != NULL) {
+        if (!isdigit((unsigned char)item->d_name[0])) continue;
+        snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, atoi(item->d_name));
+        if (read_small(path, text, sizeof text) <= 0) continue;
+        for (char *at = text, *next; usage->processes < MOST_PROCESSES; at = next) {
+            pid_t child = (pid_t)strtol(at, &next, 10);
+            if (next == at) break;
+            struct entry entry;
+            if (!read_entry(child, &entry)) continue;
+            if (is_alive(&entry)) {
+                found[usage->processes++] = child;
+                usage->bytes += resident_bytes(child);
+            }
+            if (depth < 64) walk(child, usage, found, depth + 1);
+        }
+    }
+    if (tasks != NULL) closedir(tasks);
+}
+
+/* For a kernel built without CONFIG_PROC_CHILDREN. */
+static void look_everywhere(pid_t root, struct descendants_usage *usage, pid_t *found)
+{
+    size_t count;
+    struct entry *entries = read_all(&count);
+
+    mark_below(entries, count, root);
+    for (size_t i = 0; i < count; i++) {
+        if (!entries[i].below || !is_alive(&entries[i])) continue;
+        found[usage->processes++] = entries[i].pid;
+        usage->bytes += resident_bytes(entries[i].pid);
+    }
+    free(entries);
+}
+
+static bool have_children_lists(void)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)getpid(), (int)getpid());
+    return access(path, R_OK) == 0;
+}
+
+struct descendants_usage descendants_usage(pid_t root, uint64_t precise_above)
+{
+    static pid_t found[MOST_PROCESSES];
+    struct descendants_usage usage = {0, 0};
+
+    if (have_children_lists())
+        walk(root, &usage, found, 0);
+    else
+        look_everywhere(root, &usage, found);
+    if (precise_above > 0 && usage.bytes > precise_above) {
+        usage.bytes = 0;
+        for (unsigned i = 0; i < usage.processes; i++) usage.bytes += proportional_bytes(found[i]);
+    }
+    return usage;
+}

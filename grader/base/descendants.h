@@ -1,0 +1,31 @@
+/* descendants: what the processes below a given one use, read from /proc, and their end; and which
+ * processes are above it.
+ */
+#ifndef OVERLAP_GRADER_BASE_DESCENDANTS_H
+#define OVERLAP_GRADER_BASE_DESCENDANTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct descendants_usage {
+    unsigned processes; /* alive; zombies are not counted */
+    uint64_t bytes;     /* resident memory */
+};
+
+/* What all processes below `root` (not itself) use now. Memory is first summed the cheap way, which
+ * counts a page once for each process that shares it; only if that is over `precise_above` bytes
+ * (0: never) it is counted exactly (PSS). */
+struct descendants_usage descendants_usage(pid_t root, uint64_t precise_above);
+
+/* Sends SIGKILL to all processes below `root`. Returns how many were still alive. */
+unsigned descendants_kill(pid_t root);
+
+/* How many tasks (processes and threads) the real user has, which RLIMIT_NPROC counts. */
+uint64_t descendants_user_tasks(void);
+
+/* The parent of `pid`, its parent, and so on up to the first process, at most `most` of them; ends
+ * early where /proc does not show one. Returns how many. */
+size_t descendants_ancestors(pid_t pid, pid_t *found, size_t most);
+
+#endif

@@ -1,0 +1,23 @@
+/* files: folders made and removed, files read and copied whole.
+ */
+#ifndef OVERLAP_GRADER_BASE_FILES_H
+#define OVERLAP_GRADER_BASE_FILES_H
+
+#include "grader/base/text.h"
+
+#include <stdint.h>
+
+/* Makes the folder and those above it. Returns 0, or -1 with errno. */
+int files_make_folders(const char *path);
+
+/* Removes a file, or a folder with everything in it; links are not followed. */
+void files_remove(const char *path);
+
+/* Appends at most `limit` bytes of a regular file (not a link). Returns 0, or -1 with errno; EFBIG
+ * when the file is longer. */
+int files_read(const char *path, size_t limit, struct text *text);
+
+/* Writes a new file. Returns 0, or -1 with errno. */
+int files_write(const char *path, const char *bytes, size_t size);
+
+#endif

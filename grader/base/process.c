@@ -1,0 +1,466 @@
+#include "grader/base/process.h"
+#include "grader/base/confine.h"
+#include "grader/base/descendants.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CHECK_EVERY_MS 10  /* how often limits are looked at */
+#define GRACE_SECONDS 0.25 /* for children to end after the first process did */
+#define ASK_SECONDS 0.2    /* for the program to say where it is */
+#define KILL_SECONDS 10.0  /* after which the supervisor gives up on what will not die */
+#define OPEN_FILES 4096
+#define SPARE_TASKS 1024 /* RLIMIT_NPROC above what the user has now: stops a fork bomb */
+
+/* Shared between the grader and one supervisor. */
+struct process_shared {
+    struct process_result result;
+    int done;
+    char printed[]; /* limits.output + 1 bytes */
+};
+
+struct process {
+    pid_t supervisor;
+    int watch; /* pidfd of the supervisor */
+    bool waited;
+    size_t mapped;
+    struct process_shared *shared;
+};
+
+static volatile sig_atomic_t interrupt_signal;
+
+static void on_interrupt(int number)
+{
+    interrupt_signal = number;
+}
+
+void process_handle_interrupts(void)
+{
+    struct sigaction action = {.sa_handler = on_interrupt};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+}
+
+int process_interrupted(void)
+{
+    return interrupt_signal;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static int open_pidfd(pid_t pid)
+{
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+/* ---- in the program, before exec ------------------------------------------------------------ */
+
+static void set_limit(int which, rlim_t value)
+{
+    struct rlimit limit;
+    if (getrlimit(which, &limit) == 0 && limit.rlim_max != RLIM_INFINITY && limit.rlim_max < value)
+        value = limit.rlim_max;
+    limit.rlim_cur = limit.rlim_max = value;
+    setrlimit(which, &limit);
+}
+
+/* Moves the handed descriptors to 3, 4, ... and closes all others. Returns 0 or -1. */
+static int place_descriptors(const struct process_spec *spec, int output)
+{
+    int high[PROCESS_HANDED + 1];
+    int null = open("/dev/null", O_RDONLY);
+
+    if (null < 0 || dup2(null, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0) return -1;
+    for (size_t i = 0; i < spec->handed_count; i++) {
+        high[i] = fcntl(spec->handed[i], F_DUPFD, 100);
+        if (high[i] < 0) return -1;
+    }
+    for (size_t i = 0; i < spec->handed_count; i++)
+        if (dup2(high[i], PROCESS_FIRST_FD + (int)i) < 0) return -1;
+    close_range(PROCESS_FIRST_FD + (unsigned)spec->handed_count, ~0u, 0);
+    return 0;
+}
+
+/* Becomes the program. Never returns; on failure writes errno into `report`, which exec closes. */
+static void become_program(const struct process_spec *spec, int output, int report, pid_t parent)
+{
+    sigset_t none;
+    int error;
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(127);
+    setsid();
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGHUP, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+
+    set_limit(RLIMIT_CORE, 0);
+    set_limit(RLIMIT_NOFILE, OPEN_FILES);
+    set_limit(RLIMIT_NPROC, descendants_user_tasks() + SPARE_TASKS);
+    if (spec->limits.file_bytes > 0) set_limit(RLIMIT_FSIZE, spec->limits.file_bytes);
+    /* A backstop should the supervisor be killed: every core busy for the whole time, and more. */
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    set_limit(RLIMIT_CPU, (rlim_t)(spec->limits.seconds * (double)(cores > 0 ? cores : 1)) + 10);
+
+    int kept = fcntl(report, F_DUPFD_CLOEXEC, 200);
+    if (kept < 0 || chdir(spec->folder) != 0) goto failed;
+    /* place_descriptors closes everything else, the report too: remember it among the handed. */
+    struct process_spec with_report = *spec;
+    if (with_report.handed_count == PROCESS_HANDED) {
+        errno = EMFILE;
+        goto failed;
+    }
+    with_report.handed[with_report.handed_count++] = kept;
+    if (place_descriptors(&with_report, output) != 0) goto failed;
+    report = PROCESS_FIRST_FD + (int)spec->handed_count;
+    fcntl(report, F_SETFD, FD_CLOEXEC);
+    if (spec->confined) {
+        pid_t above[CONFINE_MOST];
+        confine_install(above, descendants_ancestors(getpid(), above, CONFINE_MOST));
+    }
+    execve(spec->arguments[0], (char *const *)(uintptr_t)spec->arguments,
+           (char *const *)(uintptr_t)spec->environment);
+failed:
+    error = errno;
+    while (write(report, &error, sizeof error) < 0 && errno == EINTR)
+        ;
+    _exit(127);
+}
+
+/* ---- the supervisor --------------------------------------------------------------------------
+ */
+
+struct supervision {
+    const struct process_spec *spec;
+    struct process_shared *shared;
+    pid_t program;
+    int watch; /* pidfd of the program */
+    int pipe;  /* what it prints; -1 when it ended */
+    bool ended;
+    double started;
+};
+
+/* Reads what is there. Returns false when more came than is allowed. */
+static bool read_output(struct supervision *s)
+{
+    struct process_result *result = &s->shared->result;
+    char rest[4096];
+
+    while (s->pipe >= 0) {
+        size_t room = s->spec->limits.output - result->printed_size;
+        ssize_t n = room > 0 ? read(s->pipe, s->shared->printed + result->printed_size, room)
+                             : read(s->pipe, rest, sizeof rest);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0 && errno == EAGAIN) return true;
+        if (n <= 0) {
+            close(s->pipe);
+            s->pipe = -1;
+            return true;
+        }
+        if (room == 0) return false;
+        result->printed_size += (size_t)n;
+    }
+    return true;
+}
+
+/* Takes the status of every child that ended: the program's, and adopted ones'. */
+static void reap(struct supervision *s)
+{
+    struct process_result *result = &s->shared->result;
+    int status;
+    pid_t pid;
+
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (WIFSTOPPED(status)) {
+            /* It made this process its tracer (PTRACE_TRACEME), which is not wanted: it gets the
+             * signal that it was stopped for, and goes on. */
+            ptrace(PTRACE_DETACH, pid, NULL, (void *)(uintptr_t)WSTOPSIG(status));
+            continue;
+        }
+        if (pid != s->program) continue;
+        s->ended = true;
+        if (WIFEXITED(status)) {
+            result->ending = PROCESS_EXITED;
+            result->code = WEXITSTATUS(status);
+        } else {
+            result->ending = PROCESS_SIGNALLED;
+            result->signal = WTERMSIG(status);
+        }
+    }
+}
+
+/* Whether anything is left: what has lost its parent becomes the supervisor's child, so where it
+ * has no child there is no descendant either. */
+static bool has_children(void)
+{
+    siginfo_t info;
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
+}
+
+/* Kills until nothing is left. A process cannot escape: whatever it forks is found in the next
+ * round, and it cannot leave the supervisor's tree. */
+static void kill_all(struct supervision *s)
+{
+    double until = now() + KILL_SECONDS;
+
+    reap(s);
+    if (!has_children()) return;
+    while (descendants_kill(getpid()) > 0 && now() < until) {
+        reap(s);
+        read_output(s); /* a full pipe keeps nobody from dying, but what is in it is wanted */
+        struct timespec pause = {0, 1000000};
+        nanosleep(&pause, NULL);
+    }
+    reap(s);
+}
+
+/* Watches until the program ends or passes a limit. Returns true when it ended by itself. */
+static bool watch_program(struct supervision *s)
+{
+    struct process_result *result = &s->shared->result;
+    const struct process_limits *limits = &s->spec->limits;
+
+    for (;;) {
+        struct pollfd polled[2] = {{.fd = s->watch, .events = POLLIN},
+                                   {.fd = s->pipe, .events = POLLIN}};
+        poll(polled, 2, CHECK_EVERY_MS);
+        if (interrupt_signal != 0) {
+            result->ending = PROCESS_ABANDONED;
+            return false;
+        }
+        if (!read_output(s)) {
+            result->ending = PROCESS_OUTPUT;
+            return false;
+        }
+        reap(s);
+        if (s->ended) return true;
+
+        struct descendants_usage usage = descendants_usage(getpid(), limits->memory);
+        if (usage.bytes > result->peak_bytes) result->peak_bytes = usage.bytes;
+        if (usage.processes > result->peak_processes) result->peak_processes = usage.processes;
+        if (limits->memory > 0 && usage.bytes > limits->memory) {
+            result->ending = PROCESS_MEMORY;
+            return false;
+        }
+        if (limits->processes > 0 && usage.processes > limits->processes) {
+            result->ending = PROCESS_PROCESSES;
+            return false;
+        }
+        if (now() - s->started > limits->seconds) {
+            result->ending = PROCESS_TIME;
+            return false;
+        }
+    }
+}
+
+/* The program ended: are there others, and do they end soon? */
+static void wait_for_the_rest(struct supervision *s)
+{
+    double until = now() + GRACE_SECONDS;
+    unsigned left;
+
+    while ((left = descendants_usage(getpid(), 0).processes) > 0 && now() < until) {
+        struct timespec pause = {0, 5000000};
+        nanosleep(&pause, NULL);
+        if (!read_output(s)) break;
+        reap(s);
+    }
+    s->shared->result.left_running = left;
+}
+
+static void ask_where(struct supervision *s)
+{
+    double until = now() + ASK_SECONDS;
+
+    kill(s->program, SIGXCPU);
+    while (!s->ended && now() < until) {
+        struct pollfd polled = {.fd = s->watch, .events = POLLIN};
+        poll(&polled, 1, CHECK_EVERY_MS);
+        read_output(s);
+        if (polled.revents != 0) break;
+    }
+}
+
+/* The whole life of the supervisor. */
+static void supervise(const struct process_spec *spec, struct process_shared *shared, pid_t grader)
+{
+    struct supervision s = {.spec = spec, .shared = shared, .pipe = -1, .watch = -1};
+    struct process_result *result = &shared->result;
+    int output[2] = {-1, -1}, report[2] = {-1, -1}, error = 0;
+
+    result->ending = PROCESS_NOT_STARTED;
+    sigset_t none;
+    sigemptyset(&none);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    interrupt_signal = 0;
+    process_handle_interrupts();
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (getppid() != grader) _exit(1);
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 || pipe2(output, O_CLOEXEC) != 0 ||
+        pipe2(report, O_CLOEXEC) != 0)
+        goto refused;
+    fcntl(output[0], F_SETFL, O_NONBLOCK);
+    s.started = now();
+    pid_t self = getpid();
+    s.program = fork();
+    if (s.program < 0) goto refused;
+    if (s.program == 0) become_program(spec, output[1], report[1], self);
+    close(output[1]);
+    close(report[1]);
+    s.pipe = output[0];
+    s.watch = open_pidfd(s.program);
+
+    ssize_t n;
+    do n = read(report[0], &error, sizeof error);
+    while (n < 0 && errno == EINTR);
+    if (n == (ssize_t)sizeof error) {
+        waitpid(s.program, NULL, 0);
+        errno = error;
+        goto refused;
+    }
+
+    bool by_itself = watch_program(&s);
+    enum process_ending ending = result->ending;
+    if (by_itself)
+        wait_for_the_rest(&s);
+    else if (ending == PROCESS_TIME && spec->ask_where)
+        ask_where(&s);
+    result->seconds = now() - s.started;
+    kill_all(&s);
+    if (by_itself && !read_output(&s)) ending = PROCESS_OUTPUT;
+    result->ending = ending;
+    shared->printed[result->printed_size] = '\0';
+    shared->done = 1;
+    _exit(0);
+
+refused:
+    snprintf(result->why, sizeof result->why, "%s: %s", spec->arguments[0], strerror(errno));
+    shared->done = 1;
+    _exit(0);
+}
+
+/* ---- the grader's side ------------------------------------------------------------------------
+ */
+
+struct process *process_start(const struct process_spec *spec)
+{
+    struct process *process = calloc(1, sizeof *process);
+    if (process == NULL) return NULL;
+    process->mapped = sizeof *process->shared + spec->limits.output + 1;
+    process->shared = mmap(NULL, process->mapped, PROT_READ | PROT_WRITE,
+                           MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (process->shared == MAP_FAILED) goto no_memory;
+    fflush(NULL);
+    pid_t grader = getpid();
+    /* A signal meant for the supervisor waits until it has its own handlers. */
+    sigset_t ends, before;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    sigaddset(&ends, SIGHUP);
+    sigprocmask(SIG_BLOCK, &ends, &before);
+    process->supervisor = fork();
+    if (process->supervisor == 0) supervise(spec, process->shared, grader);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (process->supervisor < 0) goto no_process;
+    process->watch = open_pidfd(process->supervisor);
+    return process;
+
+no_process:
+    munmap(process->shared, process->mapped);
+no_memory:
+    free(process);
+    return NULL;
+}
+
+/* Takes the supervisor's end; whatever it could not end (it was killed) is ended here. */
+static void finish(struct process *process)
+{
+    int status = 0;
+
+    while (waitpid(process->supervisor, &status, 0) < 0 && errno == EINTR)
+        ;
+    process->waited = true;
+    if (process->watch >= 0) close(process->watch);
+    process->watch = -1;
+    if (!process->shared->done) {
+        struct process_result *result = &process->shared->result;
+        result->ending = PROCESS_ABANDONED;
+        result->printed_size = 0;
+        snprintf(result->why, sizeof result->why, "the process that watched it was killed");
+    }
+}
+
+size_t process_wait_any(struct process *const *processes, size_t count)
+{
+    struct pollfd polled[16];
+    size_t index[16], n = 0;
+
+    for (size_t i = 0; i < count && n < 16; i++) {
+        if (processes[i] == NULL || processes[i]->waited) continue;
+        if (processes[i]->watch < 0) { /* a kernel without pidfds: one after the other */
+            finish(processes[i]);
+            return i;
+        }
+        polled[n] = (struct pollfd){.fd = processes[i]->watch, .events = POLLIN};
+        index[n++] = i;
+    }
+    if (n == 0) return count;
+    for (;;) {
+        /* The terminal sends ^C to the supervisors too; a kill aimed at the grader alone is passed
+         * on here. */
+        int ready = poll(polled, (nfds_t)n, -1);
+        if (ready < 0 && interrupt_signal != 0)
+            for (size_t i = 0; i < n; i++) kill(processes[index[i]]->supervisor, SIGTERM);
+        if (ready <= 0) continue;
+        for (size_t i = 0; i < n; i++) {
+            if (polled[i].revents == 0) continue;
+            finish(processes[index[i]]);
+            return index[i];
+        }
+    }
+}
+
+const struct process_result *process_result(const struct process *process)
+{
+    return &process->shared->result;
+}
+
+const char *process_printed(const struct process *process)
+{
+    return process->shared->printed;
+}
+
+void process_free(struct process *process)
+{
+    if (process == NULL) return;
+    if (!process->waited) {
+        kill(process->supervisor, SIGTERM);
+        finish(process);
+    }
+    munmap(process->shared, process->mapped);
+    free(process);
+}

@@ -1,0 +1,39 @@
+/* command: the compilers' command lines for one lesson, and the sources that they read.
+ */
+#ifndef OVERLAP_GRADER_BUILD_COMMAND_H
+#define OVERLAP_GRADER_BUILD_COMMAND_H
+
+#include "grader/base/sha256.h"
+#include "grader/build/toolchain.h"
+#include "grader/evidence/judge.h"
+
+#define COMMAND_MOST_ARGUMENTS 160
+#define COMMAND_MOST 24
+
+struct command {
+    char *arguments[COMMAND_MOST_ARGUMENTS + 1]; /* NULL-ended; owned */
+    size_t count;
+};
+
+struct command_list {
+    struct command commands[COMMAND_MOST];
+    size_t count;
+    bool failed; /* no memory, or too long */
+};
+
+/* The commands that turn `work`/src/<the student's files> into `work`/lesson.so; each is to be run
+ * in `work`/src. */
+void command_list_make(struct command_list *list, const struct toolchain *toolchain,
+                       const struct lesson *lesson, const char *work);
+void command_list_free(struct command_list *list);
+
+/* Adds to the hash everything of ours that goes into lesson.so: compilers, flags, parts, headers,
+ * drive sources. Returns 0, or -1: a part is not there (`missing`, at most size bytes). */
+int command_add_to_hash(struct sha256 *hash, const struct toolchain *toolchain,
+                        const struct lesson *lesson, char *missing, size_t size);
+
+/* The last part of `name` behind the dot ("c", "cu", "h"), or "". */
+const char *command_extension(const char *name);
+bool command_is_header(const char *name);
+
+#endif

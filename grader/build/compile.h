@@ -1,0 +1,35 @@
+/* compile: from a student's files to lesson.so, and what the compiler said where it did not work.
+ *
+ * The student's files are copied to a folder of their own (without a lesson.h or a Makefile of
+ * theirs: the contract is the project's), compiled and linked by commands of ours under limits, and
+ * kept in the cache under the hash of everything that went in, so that the same text is compiled
+ * once. It never runs anything that the student handed in.
+ */
+#ifndef OVERLAP_GRADER_BUILD_COMPILE_H
+#define OVERLAP_GRADER_BUILD_COMPILE_H
+
+#include "grader/build/submission.h"
+#include "grader/build/toolchain.h"
+
+struct compiled {
+    bool ok;
+    bool from_cache;
+    char library[PATH_MAX]; /* lesson.so */
+    /* Where it did not work: */
+    struct place place; /* the first error's line; line 0: not in one of the student's files */
+    char what[300];     /* one sentence */
+    char *said;         /* the compiler's messages, quoted; owned; may be NULL */
+};
+
+struct compile_request {
+    const struct handed_in *handed_in;
+    struct compiled *result; /* filled in; release with compiled_free */
+};
+
+/* Compiles all of them, a few at a time. Returns 0, or -1 when it was interrupted or there is no
+ * room to work (`why`). A submission that does not compile is not an error here. */
+int compile_all(const struct toolchain *toolchain, const struct compile_request *requests,
+                size_t count, struct text *why);
+void compiled_free(struct compiled *compiled);
+
+#endif

@@ -1,0 +1,91 @@
+#include "grader/build/compiler_messages.h"
+#include "grader/evidence/sources.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINES_SHOWN 12
+
+/* The student's file that the line begins with, or NULL; *length: of what stands for it. */
+static const char *file_at(const struct lesson *lesson, const char *line, size_t *length)
+{
+    const char *start = line;
+
+    if (strncmp(line, SOURCES_SUBMISSION "/", strlen(SOURCES_SUBMISSION "/")) == 0)
+        line += strlen(SOURCES_SUBMISSION "/");
+    for (const char *const *file = lesson->files; *file != NULL; file++) {
+        size_t name = strlen(*file);
+        if (strncmp(line, *file, name) == 0 && (line[name] == ':' || line[name] == '(')) {
+            *length = (size_t)(line - start) + name;
+            return *file;
+        }
+    }
+    return NULL;
+}
+
+/* "streams.c:41:5: error: ..." or "streams.cu(41): error: ..." or ld's
+ * "streams.c:41: undefined reference to `x'": the message, or NULL. */
+static const char *error_in(const char *line)
+{
+    static const char *const signs[] = {": error: ",
+                                        ": fatal error: ",
+                                        ": catastrophic error: ",
+                                        ": undefined reference to ",
+                                        ": multiple definition of ",
+                                        NULL};
+    for (const char *const *sign = signs; *sign != NULL; sign++) {
+        const char *found = strstr(line, *sign);
+        if (found == NULL) continue;
+        /* ld's own words are the message; the word "error" is not. */
+        return strstr(*sign, "error") != NULL ? found + strlen(*sign) : found + 2;
+    }
+    return NULL;
+}
+
+void compiler_messages_explain(const struct handed_in *handed_in, const char *said, size_t size,
+                               struct compiled *result)
+{
+    struct text shown = {0}, quoted = {0}, message = {0};
+    const char *const *file = handed_in->lesson->files;
+    const char *first = NULL;
+
+    for (size_t start = 0; start < size;) {
+        const char *end = memchr(said + start, '\n', size - start);
+        size_t length = end != NULL ? (size_t)(end - (said + start)) : size - start,
+               name_length = 0;
+        char line[1024];
+        snprintf(line, sizeof line, "%.*s", (int)(length < 1000 ? length : 1000), said + start);
+        const char *name = file_at(handed_in->lesson, line, &name_length);
+        const char *error = error_in(line);
+        /* Warnings before the first error are left out: the error is what stops. */
+        if (error != NULL && first == NULL) {
+            first = error;
+            text_add_quoted(&message, error, strlen(error));
+            if (name != NULL) {
+                snprintf(result->place.file, sizeof result->place.file, "%.150s/%.100s",
+                         handed_in->shown, name);
+                result->place.line = (unsigned)strtoul(line + name_length + 1, NULL, 10);
+                result->place.submission = true;
+            }
+        }
+        if (first != NULL && name != NULL)
+            text_format(&shown, "%s/%s%s\n", handed_in->shown, name, line + name_length);
+        else if (first != NULL)
+            text_format(&shown, "%s\n", line);
+        start += length + 1;
+    }
+    if (result->place.file[0] == '\0')
+        snprintf(result->place.file, sizeof result->place.file, "%.150s/%.100s", handed_in->shown,
+                 *file);
+    if (first != NULL)
+        snprintf(result->what, sizeof result->what, "It does not compile: %.240s",
+                 text_string(&message));
+    else
+        snprintf(result->what, sizeof result->what, "It does not compile.");
+    text_add_lines(&quoted, first != NULL ? text_string(&shown) : said,
+                   first != NULL ? shown.size : size, "  | ", LINES_SHOWN, false);
+    text_free(&shown);
+    text_free(&message);
+    result->said = quoted.data;
+}

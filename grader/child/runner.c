@@ -1,0 +1,212 @@
+/* runner: the process in which one run of a submission happens. It loads lesson.so, maps what the
+ * grader handed over, calls drive_main, and writes down how far it came. It is the same program for
+ * every lesson and every device, and knows no CUDA: which device there is was decided by the
+ * library path that the grader gave it.
+ *
+ *   runner LESSON.SO RUN emulator|gpu        with the descriptors of control.h open
+ */
+#include "grader/base/confine.h"
+#include "grader/child/control.h"
+#include "grader/child/drive.h"
+#include "threads/threads.h"
+#include "trace/trace.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <execinfo.h>
+#include <link.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+/* What the signal handler and the marks need; set before drive_main is called. */
+static struct {
+    struct control *control;
+    struct trace_writer *trace;
+    unsigned phases; /* that have begun and not ended */
+} runner;
+
+/* ---- where it crashed -------------------------------------------------------------------------
+ */
+
+static uint64_t program_counter(const ucontext_t *context)
+{
+#if defined(__x86_64__)
+    return (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+    return context->uc_mcontext.pc;
+#else
+    (void)context;
+    return 0;
+#endif
+}
+
+static void note_frames(struct control *control, uint64_t at)
+{
+    void *frames[CONTROL_FRAMES + 8];
+
+    control->frames[0] = at;
+    control->frame_count = 1;
+    /* backtrace may deadlock if the crash was inside the loader; what is above stays true, and the
+     * grader's clock ends it. */
+    int count = backtrace(frames, CONTROL_FRAMES + 8), first = 0;
+    while (first < count && (uint64_t)(uintptr_t)frames[first] != at) first++;
+    for (int i = first + 1; i < count && control->frame_count < CONTROL_FRAMES; i++)
+        control->frames[control->frame_count++] = (uint64_t)(uintptr_t)frames[i];
+}
+
+/* Notes the stack, then dies of the signal in the ordinary way. The device's library may have put
+ * its own handler before this one; it passes on what is not its business. */
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+    struct control *control = runner.control;
+
+    if (control->signal == 0) {
+        control->signal = number;
+        control->fault =
+            number == SIGSEGV || number == SIGBUS ? (uint64_t)(uintptr_t)info->si_addr : 0;
+        note_frames(control, program_counter(context));
+    }
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* A call that reached for a process above this one: notes the first, and lets each fail. */
+static void on_refused(int number, siginfo_t *info, void *context)
+{
+    struct control *control = runner.control;
+    const int refused = confine_refused(info, context), kept = errno;
+
+    if (refused == 0) {
+        on_signal(number, info, context);
+    } else if (control->refused == 0 && control->signal == 0) {
+        control->refused = refused;
+        note_frames(control, program_counter(context));
+    }
+    errno = kept;
+}
+
+static void watch_signals(void)
+{
+    static const int watched[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU, SIGTRAP};
+    struct sigaction action = {.sa_sigaction = on_signal,
+                               .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    stack_t stack = {.ss_size = 1 << 17};
+    void *warm[1];
+
+    backtrace(warm, 1); /* loads what it needs now, not in the handler */
+    stack.ss_sp = malloc(stack.ss_size);
+    if (stack.ss_sp != NULL) sigaltstack(&stack, NULL);
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof watched / sizeof watched[0]; i++)
+        sigaction(watched[i], &action, NULL);
+    action.sa_sigaction = on_refused;
+    sigaction(SIGSYS, &action, NULL);
+}
+
+/* ---- the drive ---------------------------------------------------------------------------------
+ */
+
+static void mark(const struct drive *drive, const char *phase, uint32_t index, uint32_t flags)
+{
+    struct trace_record record = {.kind = TRACE_MARK, .object = index, .flags = flags};
+    struct timespec t;
+
+    (void)drive;
+    trace_copy_string(record.name, sizeof record.name, phase);
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    record.start_ns = record.end_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    trace_put(runner.trace, &record);
+    if (flags & TRACE_BEGIN) {
+        runner.phases++;
+    } else if (runner.phases > 0 && --runner.phases == 0) {
+        /* The student's function has returned, and the drive goes on to release what it was given:
+         * a thread that was left must not crash there, it is found by what is recorded. */
+        threads_settle();
+    }
+}
+
+/* Writes why nothing can be driven, for the grader. */
+__attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(runner.control->message, sizeof runner.control->message, format, list);
+    va_end(list);
+    runner.control->stage = CONTROL_REFUSED;
+    return 1;
+}
+
+/* Maps a handed descriptor; an empty one is NULL. Returns 0 or -1. */
+static int map(int descriptor, int protection, void **address, size_t *size)
+{
+    struct stat status;
+
+    *address = NULL;
+    if (fstat(descriptor, &status) != 0) return -1;
+    *size = (size_t)status.st_size;
+    if (*size > 0) *address = mmap(NULL, *size, protection, MAP_SHARED, descriptor, 0);
+    close(descriptor);
+    return *address == MAP_FAILED ? -1 : 0;
+}
+
+/* lesson.so's load address, for the crash's frames and for the trace. */
+static void note_module(void *library, const char *path)
+{
+    struct trace_record record = {.kind = TRACE_MODULE};
+    struct link_map *loaded = NULL;
+
+    if (dlinfo(library, RTLD_DI_LINKMAP, &loaded) != 0) return;
+    record.address = loaded->l_addr;
+    trace_copy_string(record.text, sizeof record.text, path);
+    trace_put(runner.trace, &record);
+    runner.control->base = loaded->l_addr;
+}
+
+int main(int count, char **arguments)
+{
+    struct drive drive = {.mark = mark};
+    void *control = NULL, *input = NULL;
+    size_t size = 0;
+
+    if (map(CONTROL_FD, PROT_READ | PROT_WRITE, &control, &size) != 0 ||
+        size < sizeof(struct control) || count != 4) {
+        fprintf(stderr, "runner: started by the grader only\n");
+        return 2;
+    }
+    runner.control = control;
+    if (map(CONTROL_INPUT_FD, PROT_READ, &input, &drive.input_size) != 0 ||
+        map(CONTROL_OUTPUT_FD, PROT_READ | PROT_WRITE, &drive.output, &drive.output_size) != 0)
+        return refuse("the input or the output cannot be mapped");
+    drive.input = input;
+    drive.run = arguments[2];
+    drive.device = strcmp(arguments[3], "gpu") == 0 ? DRIVE_GPU : DRIVE_EMULATOR;
+    setvbuf(stdout, NULL, _IOLBF, 0); /* what was printed before a crash is not lost */
+    runner.trace = trace_open_from_environment();
+    watch_signals();
+
+    void *library = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) return refuse("%s", dlerror());
+    int (*drive_main)(struct drive *) = NULL;
+    void *symbol = dlsym(library, "drive_main");
+    memcpy(&drive_main, &symbol, sizeof drive_main);
+    if (drive_main == NULL) return refuse("%s", dlerror());
+    note_module(library, arguments[1]);
+    threads_watch(symbol, getenv(CONTROL_THREADS_VARIABLE), runner.trace);
+    runner.control->stage = CONTROL_LOADED;
+
+    runner.control->stage = CONTROL_DRIVING;
+    int result = drive_main(&drive);
+    runner.control->drive_result = result;
+    runner.control->stage = CONTROL_DRIVEN;
+    fflush(NULL);
+    /* Ends through exit, so that the recorder writes what it still holds. */
+    return 0;
+}

@@ -1,0 +1,214 @@
+#include "grader/evidence/answer.h"
+#include "grader/evidence/evidence.h"
+
+#include <stdio.h>
+
+/* The errors that students meet: number, name in the runtime API, name in the driver API, and what
+ * to look at when a call that should have succeeded gave it (NULL: nothing in particular). */
+// clang-format off
+#define ERRORS(ROW)                                                                                \
+    ROW(0, "cudaSuccess", "CUDA_SUCCESS", NULL)                                                    \
+    ROW(1, "cudaErrorInvalidValue", "CUDA_ERROR_INVALID_VALUE",                                    \
+        "An argument of that call is wrong: sizes in bytes, the direction of a copy, a pointer "   \
+        "that was never set or belongs to the other side, the grid or the block of a launch.")     \
+    ROW(2, "cudaErrorMemoryAllocation", "CUDA_ERROR_OUT_OF_MEMORY",                                \
+        "There was room for what was needed. How many bytes were asked for, and is everything "    \
+        "released that was allocated before?")                                                     \
+    ROW(3, "cudaErrorInitializationError", "CUDA_ERROR_NOT_INITIALIZED",                           \
+        "cuInit(0) comes before every other call of the driver API; and a process that has been "  \
+        "forked after CUDA was started cannot use it.")                                            \
+    ROW(4, "cudaErrorCudartUnloading", "CUDA_ERROR_DEINITIALIZED", NULL)                           \
+    ROW(9, "cudaErrorInvalidConfiguration", NULL, "The grid or the block has an impossible size.") \
+    ROW(21, "cudaErrorInvalidMemcpyDirection", NULL, "Is the direction of the copy right?")        \
+    ROW(31, "cudaErrorNotYetImplemented", NULL, NULL)                                              \
+    ROW(98, "cudaErrorInvalidDeviceFunction", NULL, NULL)                                          \
+    ROW(100, "cudaErrorNoDevice", "CUDA_ERROR_NO_DEVICE", NULL)                                    \
+    ROW(101, "cudaErrorInvalidDevice", "CUDA_ERROR_INVALID_DEVICE",                                \
+        "Is that an ordinal from the arguments, or a device got with cuDeviceGet?")                \
+    ROW(200, "cudaErrorInvalidKernelImage", "CUDA_ERROR_INVALID_IMAGE", NULL)                      \
+    ROW(201, "cudaErrorDeviceUninitialized", "CUDA_ERROR_INVALID_CONTEXT",                         \
+        "No context is current to the thread, or it is gone: was it popped or destroyed before "   \
+        "its work was done?")                                                                      \
+    ROW(209, "cudaErrorNoKernelImageForDevice", "CUDA_ERROR_NO_BINARY_FOR_GPU", NULL)              \
+    ROW(218, "cudaErrorInvalidPtx", "CUDA_ERROR_INVALID_PTX", NULL)                                \
+    ROW(304, "cudaErrorOperatingSystem", "CUDA_ERROR_OPERATING_SYSTEM", NULL)                      \
+    ROW(400, "cudaErrorInvalidResourceHandle", "CUDA_ERROR_INVALID_HANDLE",                        \
+        "A stream, event, module or context in that call was never made, has been destroyed, or "  \
+        "belongs to another context; or an event has no time (never recorded, or made without).")  \
+    ROW(401, "cudaErrorIllegalState", "CUDA_ERROR_ILLEGAL_STATE", NULL)                            \
+    ROW(500, "cudaErrorSymbolNotFound", "CUDA_ERROR_NOT_FOUND", NULL)                              \
+    ROW(600, "cudaErrorNotReady", "CUDA_ERROR_NOT_READY",                                          \
+        "Not ready is an answer, \"not yet\", and not a failure. From a query it is one of the "   \
+        "two good answers; from an elapsed time it says that nobody has waited.")                  \
+    ROW(700, "cudaErrorIllegalAddress", "CUDA_ERROR_ILLEGAL_ADDRESS",                              \
+        "Work that ran earlier touched memory that is not its own, or no longer: a length in the " \
+        "wrong unit, or memory released while the device was at work on it.")                      \
+    ROW(701, "cudaErrorLaunchOutOfResources", "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", NULL)          \
+    ROW(702, "cudaErrorLaunchTimeout", "CUDA_ERROR_LAUNCH_TIMEOUT", NULL)                          \
+    ROW(709, "cudaErrorContextIsDestroyed", "CUDA_ERROR_CONTEXT_IS_DESTROYED",                     \
+        "The context was destroyed while a thread still had it as its current one.")               \
+    ROW(710, "cudaErrorAssert", "CUDA_ERROR_ASSERT", NULL)                                         \
+    ROW(712, "cudaErrorHostMemoryAlreadyRegistered",                                               \
+        "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED", NULL)                                         \
+    ROW(713, "cudaErrorHostMemoryNotRegistered", "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", NULL)    \
+    ROW(716, "cudaErrorMisalignedAddress", "CUDA_ERROR_MISALIGNED_ADDRESS", NULL)                  \
+    ROW(719, "cudaErrorLaunchFailure", "CUDA_ERROR_LAUNCH_FAILED", NULL)                           \
+    ROW(800, "cudaErrorNotPermitted", "CUDA_ERROR_NOT_PERMITTED", NULL)                            \
+    ROW(801, "cudaErrorNotSupported", "CUDA_ERROR_NOT_SUPPORTED",                                  \
+        "The software device does not have what was asked of it; what was printed says what.")     \
+    ROW(999, "cudaErrorUnknown", "CUDA_ERROR_UNKNOWN", NULL)
+// clang-format on
+
+static const struct error {
+    int code;
+    const char *names[2]; /* by enum answer_api */
+    const char *hint;
+} errors[] = {
+#define ROW(code, runtime, driver, hint) {code, {runtime, driver}, hint},
+    ERRORS(ROW)
+#undef ROW
+};
+
+static const struct error *error_find(int code)
+{
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        if (errors[i].code == code) return &errors[i];
+    }
+    return NULL;
+}
+
+const char *answer_name(enum answer_api api, int code, char text[ANSWER_NAME_SIZE])
+{
+    const struct error *error = error_find(code);
+    if (error != NULL && error->names[api] != NULL)
+        snprintf(text, ANSWER_NAME_SIZE, "%s (%d)", error->names[api], code);
+    else
+        snprintf(text, ANSWER_NAME_SIZE, "error %d", code);
+    return text;
+}
+
+bool answer_written(struct verdict *verdict, const struct answer *answer)
+{
+    if (answer->code != ANSWER_NOT_WRITTEN) return true;
+    verdict_fail_in(verdict, answer->evidence, answer->function,
+                    "Not judged: %s is not written yet.", answer->function);
+    return false;
+}
+
+static void say_not_written(struct verdict *verdict, const struct answer *answer)
+{
+    verdict_fail_in(verdict, answer->evidence, answer->function, "%s is not written yet.",
+                    answer->function);
+    verdict_hint(verdict,
+                 "lessons/%s/README.md says what it is to do, lesson.h what it is given "
+                 "and what it returns.",
+                 answer->evidence->lesson->folder);
+}
+
+/* The first call in the phase, made by the student's own lines, that gave an error. */
+static const struct trace_record *first_failed_call(const struct answer *answer)
+{
+    const struct query calls = {.phase = answer->phase, .kind = TRACE_CALL, .student = true};
+    const struct trace_record *call = NULL;
+
+    if (answer->phase == NULL) return NULL;
+    while ((call = evidence_next(answer->evidence, &calls, call)) != NULL) {
+        if (call->code != 0 && call->code != 600) /* not ready is an answer, not an error */
+            return call;
+    }
+    return NULL;
+}
+
+/* What the device saw go wrong before it returned this error. */
+static const struct trace_record *finding_of(const struct evidence *evidence, int code)
+{
+    const struct query findings = {.kind = TRACE_FINDING};
+    const struct trace_record *finding = NULL;
+
+    while ((finding = evidence_next(evidence, &findings, finding)) != NULL) {
+        if (finding->code == code) return finding;
+    }
+    return NULL;
+}
+
+bool answer_succeeded(struct verdict *verdict, const struct answer *answer, const char *doing)
+{
+    char name[ANSWER_NAME_SIZE], called[ANSWER_NAME_SIZE];
+    const struct trace_record *call, *finding;
+    const struct error *error;
+
+    if (answer->code == 0) return true;
+    if (answer->code == ANSWER_NOT_WRITTEN) {
+        say_not_written(verdict, answer);
+        return false;
+    }
+
+    call = first_failed_call(answer);
+    answer_name(answer->api, answer->code, name);
+    if (call != NULL) {
+        verdict_fail(verdict, answer->evidence, call, "%.*s gave %s, and %s returned %s for %s.",
+                     TRACE_NAME_SIZE, call->name, answer_name(answer->api, call->code, called),
+                     answer->function, name, doing);
+    } else {
+        verdict_fail_in(verdict, answer->evidence, answer->function, "%s returned %s for %s.",
+                        answer->function, name, doing);
+    }
+    finding = finding_of(answer->evidence, answer->code);
+    if (finding != NULL) {
+        char sentence[800];
+        evidence_sentence(answer->evidence, finding, sentence, sizeof sentence);
+        verdict_why(verdict, "The device said: %s.", sentence);
+    } else
+        verdict_why(verdict, "Nothing was wrong with what it was given; it should have succeeded.");
+    error = error_find(call != NULL ? call->code : answer->code);
+    if (error != NULL && error->hint != NULL)
+        verdict_hint(verdict, "%s", error->hint);
+    else if (call != NULL)
+        verdict_hint(verdict, "Look at the arguments of that call, and at what the calls before it "
+                              "returned.");
+    else
+        verdict_hint(verdict, "None of its CUDA calls failed. Is the variable that it returns set "
+                              "on every path?");
+    return false;
+}
+
+bool answer_judgeable(struct verdict *verdict, const struct answer *answer, const char *where)
+{
+    char name[ANSWER_NAME_SIZE];
+
+    if (!answer_written(verdict, answer)) return false;
+    if (answer->code == 0) return true;
+    verdict_fail_in(verdict, answer->evidence, answer->function,
+                    "Not judged: %s returned %s (see %s).", answer->function,
+                    answer_name(answer->api, answer->code, name), where);
+    return false;
+}
+
+bool answer_failed_with(struct verdict *verdict, const struct answer *answer, int expected,
+                        const char *because)
+{
+    char name[ANSWER_NAME_SIZE], wanted[ANSWER_NAME_SIZE];
+    const struct trace_record *call;
+
+    if (!answer_written(verdict, answer)) return false;
+    if (answer->code == expected) return true;
+    /* The call that failed may have another way to say it than the one that we thought of. */
+    call = first_failed_call(answer);
+    if (call != NULL) expected = call->code;
+    if (answer->code == expected) return true;
+
+    answer_name(answer->api, expected, wanted);
+    if (answer->code == 0)
+        verdict_fail(verdict, answer->evidence, call, "%s returned success, although %s: %s.",
+                     answer->function, because, wanted);
+    else
+        verdict_fail(verdict, answer->evidence, call,
+                     "%s returned %s, although the first error was another one: %s, %s.",
+                     answer->function, answer_name(answer->api, answer->code, name), because,
+                     wanted);
+    verdict_why(verdict, "An error that is not returned is met later, by somebody who cannot know "
+                         "where it came from.");
+    verdict_hint(verdict, "Keep what every call returns, go to the clean-up at the first that is "
+                          "not success, and return that one, not the last one.");
+    return false;
+}

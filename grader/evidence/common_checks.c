@@ -1,0 +1,224 @@
+/* The checks that every lesson can use: findings, leaks, failed calls. */
+#include "grader/evidence/evidence.h"
+#include "grader/evidence/sources.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAK_PLACES 8
+#define NOT_READY 600 /* cudaErrorNotReady and CUDA_ERROR_NOT_READY: an answer, not an error */
+
+/* ---- findings -------------------------------------------------------------------------------- */
+
+static bool is_listed(const char *name, const char *const *names)
+{
+    if (names == NULL) return true;
+    for (; *names != NULL; names++)
+        if (strcmp(*names, name) == 0) return true;
+    return false;
+}
+
+/* The same finding on the same line as an earlier one. */
+static bool seen_before(const struct evidence *evidence, const struct trace_record *finding)
+{
+    struct query query = {.kind = TRACE_FINDING};
+    for (const struct trace_record *r = NULL;
+         (r = evidence_next(evidence, &query, r)) != NULL && r != finding;)
+        if (strcmp(r->name, finding->name) == 0 && r->caller == finding->caller &&
+            r->line == finding->line && strcmp(r->file, finding->file) == 0)
+            return true;
+    return false;
+}
+
+/* A finding in device code names its own file, as the compiler was given it: the student's when it
+ * is one of the lesson's files. */
+static bool place_in_device_code(const struct evidence *evidence,
+                                 const struct trace_record *finding, struct place *place)
+{
+    if (finding->line == 0 || finding->file[0] == '\0') return false;
+    memset(place, 0, sizeof *place);
+    const char *base = strrchr(finding->file, '/');
+    base = base != NULL ? base + 1 : finding->file;
+    place->line = finding->line;
+    for (const char *const *file = evidence->lesson->files; *file != NULL; file++)
+        if (strcmp(*file, base) == 0) {
+            snprintf(place->file, sizeof place->file, "%s/%s", evidence->shown_folder, *file);
+            place->submission = true;
+            return true;
+        }
+    sources_file(evidence->sources, finding->file, place);
+    return true;
+}
+
+/* On the student's own line: in a kernel of theirs, or where they launched one of ours. */
+static void fail_with_finding(struct verdict *verdict, const struct evidence *evidence,
+                              const struct trace_record *finding, const char *before)
+{
+    struct place place, launch;
+    char sentence[800];
+
+    evidence_sentence(evidence, finding, sentence, sizeof sentence);
+    bool in_kernel = place_in_device_code(evidence, finding, &place);
+    if (in_kernel && !place.submission && evidence_student_place(evidence, finding, &launch))
+        verdict_fail_at(verdict, &launch, "%sIn the kernel, at %s:%u: %s", before, place.file,
+                        place.line, sentence);
+    else if (in_kernel)
+        verdict_fail_at(verdict, &place, "%s%s", before, sentence);
+    else
+        verdict_fail(verdict, evidence, finding, "%s%s", before, sentence);
+}
+
+void verdict_findings(struct verdict *verdict, const struct evidence *evidence,
+                      const char *const *names)
+{
+    verdict_findings_after(verdict, evidence, names, "");
+}
+
+void verdict_findings_after(struct verdict *verdict, const struct evidence *evidence,
+                            const char *const *names, const char *before)
+{
+    struct query query = {.kind = TRACE_FINDING};
+
+    for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &query, r)) != NULL;) {
+        if (!is_listed(r->name, names) || seen_before(evidence, r)) continue;
+        fail_with_finding(verdict, evidence, r, before);
+        verdict_kind(verdict, r->name);
+        char times[48] = "";
+        if (r->count > 1) snprintf(times, sizeof times, "It was seen %" PRIu64 " times.", r->count);
+        const struct trace_finding *words = trace_finding_find(r->name);
+        if (words != NULL) {
+            verdict_why(verdict, "%s%s%s", times, times[0] != '\0' ? " " : "", words->why);
+            verdict_hint(verdict, "%s", words->hint);
+        } else if (times[0] != '\0') {
+            verdict_why(verdict, "%s", times);
+        }
+    }
+}
+
+/* ---- leaks ------------------------------------------------------------------------------------
+ */
+
+/* The record of the object's end, if that was before the record `end`; or NULL. */
+static const struct trace_record *ending_of(const struct evidence *evidence,
+                                            const struct trace_record *created,
+                                            const struct trace_record *end)
+{
+    struct query query = {.kind = TRACE_DESTROY,
+                          .what = created->what,
+                          .object = created->object,
+                          .process = created->process};
+    const struct trace_record *destroyed = evidence_next(evidence, &query, created);
+    return destroyed != NULL && (end == NULL || destroyed < end) ? destroyed : NULL;
+}
+
+/* A detached thread ends by itself, at some time: what is wrong is one that had not. A call after
+ * the phase's end is proof, and so is that it is still there much later; it may take a moment to be
+ * gone after it has said that it is done. */
+static const struct trace_record *call_after(const struct evidence *evidence,
+                                             const struct trace_record *thread,
+                                             const struct trace_record *end)
+{
+    struct query query = {
+        .kind = TRACE_CALL, .process = thread->process, .thread = (uint32_t)thread->count};
+    return thread->count != 0 ? evidence_next(evidence, &query, end) : NULL;
+}
+
+static void threads_at_work(struct verdict *verdict, const struct evidence *evidence,
+                            const struct phase *phase, const char *before)
+{
+    struct query query = {
+        .phase = phase, .kind = TRACE_CREATE, .what = TRACE_THREAD, .student = true};
+    const struct trace_record *end = &evidence->trace.records[phase->last];
+
+    for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &query, r)) != NULL;) {
+        const struct trace_record *ending = ending_of(evidence, r, end);
+        if (ending == NULL || !(ending->flags & TRACE_DETACHED)) continue;
+        const struct trace_record *call = call_after(evidence, r, end);
+        if (call == NULL && ending->count == 0) continue;
+        const char *blank = *before != '\0' ? " " : "";
+        if (call != NULL)
+            verdict_fail(verdict, evidence, r,
+                         "%s%sA thread that was started here and detached was still at work when "
+                         "the function had returned: it called %s.",
+                         before, blank, call->name);
+        else
+            verdict_fail(verdict, evidence, r,
+                         "%s%sA thread that was started here and detached had not ended when the "
+                         "function had returned, nor a while later.",
+                         before, blank);
+        verdict_kind(verdict, "leak");
+        verdict_why(verdict, "What it works on is the caller's again, who reads it, or releases "
+                             "it, while the thread still writes.");
+        verdict_hint(verdict, "Join it instead of detaching it, or let it tell when it is done "
+                              "(a semaphore, a condition variable) and wait for that.");
+        return; /* the others as well, from the same line */
+    }
+}
+
+void verdict_leaks(struct verdict *verdict, const struct evidence *evidence,
+                   const struct phase *phase)
+{
+    verdict_leaks_after(verdict, evidence, phase, "");
+}
+
+void verdict_leaks_after(struct verdict *verdict, const struct evidence *evidence,
+                         const struct phase *phase, const char *before)
+{
+    struct query query = {.phase = phase, .kind = TRACE_CREATE, .student = true};
+    const struct trace_record *end = phase != NULL ? &evidence->trace.records[phase->last] : NULL;
+    const struct trace_record *leaked[LEAK_PLACES];
+    uint64_t count[LEAK_PLACES], bytes[LEAK_PLACES];
+    size_t places = 0;
+
+    /* One failure per line that leaks, however often it does. */
+    for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &query, r)) != NULL;) {
+        size_t i = 0;
+        if ((r->flags & TRACE_IMPLICIT) || ending_of(evidence, r, end) != NULL) continue;
+        while (i < places && (leaked[i]->caller != r->caller || leaked[i]->what != r->what)) i++;
+        if (i == LEAK_PLACES) continue;
+        if (i == places) {
+            leaked[places] = r;
+            count[places] = bytes[places] = 0;
+            places++;
+        }
+        count[i]++;
+        bytes[i] += r->bytes;
+    }
+    for (size_t i = 0; i < places; i++) {
+        const struct trace_held *row = trace_held(leaked[i]->what);
+        char sentence[160];
+        if (row == NULL) continue; /* nothing that a program gives back */
+        trace_leak_sentence(leaked[i]->what, count[i], bytes[i], sentence, sizeof sentence);
+        verdict_fail(verdict, evidence, leaked[i], "%s%s%s", before, *before != '\0' ? " " : "",
+                     sentence);
+        verdict_kind(verdict, "leak");
+        verdict_why(verdict, "%s", row->why);
+        verdict_hint(verdict,
+                     "It is %s by %s, on every path out of the function, also the ones after an "
+                     "error.",
+                     row->ended, row->by);
+    }
+    if (phase != NULL) threads_at_work(verdict, evidence, phase, before);
+}
+
+/* ---- failed calls ------------------------------------------------------------------------------
+ */
+
+void verdict_calls_succeed(struct verdict *verdict, const struct evidence *evidence,
+                           const struct phase *phase)
+{
+    struct query query = {.phase = phase, .kind = TRACE_CALL, .student = true};
+
+    for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &query, r)) != NULL;) {
+        if (r->code == 0 || r->code == NOT_READY) continue;
+        verdict_fail(verdict, evidence, r, "%s returned error %d%s%s%s.", r->name, r->code,
+                     r->text[0] != '\0' ? " (" : "", r->text, r->text[0] != '\0' ? ")" : "");
+        verdict_why(verdict, "What the call was asked to do did not happen, and what comes after "
+                             "it works with something that is not there.");
+        verdict_hint(verdict, "Check the arguments on that line, and the returned value of every "
+                              "call before it.");
+        return; /* the errors that follow have this one as their cause */
+    }
+}

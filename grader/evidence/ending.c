@@ -1,0 +1,148 @@
+/* What is said when a run did not end well: which way it ended, on which line, and what to look at
+ * next. */
+#include "grader/evidence/evidence.h"
+#include "grader/evidence/sources.h"
+#include "grader/evidence/verdict.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+struct advice {
+    const char *why;
+    const char *hint;
+};
+
+static const struct advice advices[ENDED_COUNT] = {
+    [ENDED_NOT_STARTED] = {"Without a process there is nothing to judge.",
+                           "A name that is not found at this point is a function that was declared "
+                           "and called but belongs to no library that the lesson links."},
+    [ENDED_EARLY] = {"A function that is called must return to its caller: exit() ends the whole "
+                     "program, and everything that was to come after it never happened.",
+                     "Return the error instead of leaving."},
+    [ENDED_DRIVE] = {"The part of the program that calls your function could not go on.",
+                     "What it printed says why."},
+    [ENDED_SIGNAL] = {"Nothing after that point happened, so nothing can be judged.",
+                      "Look at every pointer used on that line: where it comes from, whether it is "
+                      "the host's or the device's, how many elements it has. Device memory cannot "
+                      "be touched by host code."},
+    [ENDED_TIME] = {"A run has a time limit, far above what the task needs.",
+                    "Look for a loop whose condition never changes, or for a wait for something "
+                    "that was never started."},
+    [ENDED_MEMORY] = {"A run has a memory limit, far above what the task needs.",
+                      "Look for an allocation inside a loop, or one whose size is in the wrong "
+                      "unit (bytes or elements)."},
+    [ENDED_PROCESSES] = {"A process that nobody waits for is a leak, and a thousand of them stop a "
+                         "machine.",
+                         "Look for a fork() whose child goes on in the parent's code instead of "
+                         "ending with _exit()."},
+    [ENDED_OUTPUT] = {"So much text is not read by anybody.",
+                      "Look for a message printed inside a loop."},
+    [ENDED_UNWATCHED] = {"A program that is graded keeps to its own business.",
+                         "Look at the arguments of every kill()."},
+    [ENDED_REACHED_UP] = {"A program that is graded keeps to itself and to processes that it "
+                          "started; what else it does is not judged.",
+                          "Look at where the process number in that call comes from: getppid(), -1 "
+                          "and a fork() that failed are not a child."},
+    [ENDED_LEFT_RUNNING] = {"Whoever starts a process waits for it: one that stays keeps its "
+                            "memory and its device.",
+                            "Every fork() needs its waitpid()."},
+};
+
+bool evidence_ending_place(const struct evidence *evidence, struct place *place)
+{
+    for (size_t i = 0; i < evidence->frame_count; i++) {
+        uint64_t at = evidence->frames[i] - (i > 0);
+        if (at < evidence->base) continue;
+        if (sources_place(evidence->sources, at - evidence->base, place) && place->submission)
+            return true;
+    }
+    return false;
+}
+
+/* The device saw what was wrong before the process died of it: its words say more. */
+static const struct trace_record *last_finding(const struct evidence *evidence)
+{
+    struct query query = {.kind = TRACE_FINDING};
+    const struct trace_record *last = NULL;
+    for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &query, r)) != NULL;)
+        last = r;
+    return last;
+}
+
+static void fail_somewhere(struct verdict *verdict, const struct evidence *evidence,
+                           const char *what)
+{
+    struct place place;
+    if (evidence_ending_place(evidence, &place))
+        verdict_fail_at(verdict, &place, "%s", what);
+    else
+        verdict_fail(verdict, evidence, last_finding(evidence), "%s", what);
+}
+
+static void say_briefly(struct verdict *verdict, const struct evidence *evidence)
+{
+    char ending[300], what[400];
+
+    if (evidence->ending == ENDED_WELL)
+        snprintf(ending, sizeof ending, "left no complete record");
+    else
+        evidence_describe_ending(evidence, ending, sizeof ending);
+    snprintf(what, sizeof what, "Not judged: the run it needs %s (see above).", ending);
+    fail_somewhere(verdict, evidence, what);
+}
+
+/* The trace was damaged, or is full. */
+static void say_record_is_lost(struct verdict *verdict, const struct evidence *evidence)
+{
+    if (!evidence->trace_sound) {
+        fail_somewhere(verdict, evidence,
+                       "The record of what the program did was written over by the program.");
+        verdict_why(verdict, "Without it nothing can be judged.");
+        verdict_hint(verdict, "Look for a write through a pointer that was never set.");
+        return;
+    }
+    fail_somewhere(verdict, evidence,
+                   "The program made far more calls than the task needs, so that their record is "
+                   "incomplete.");
+    verdict_why(verdict, "%" PRIu64 " entries did not fit: what is missing cannot be judged.",
+                evidence->trace.dropped);
+    verdict_hint(verdict, "Look for a loop that calls CUDA more often than it has to, such as one "
+                          "that asks for a query again and again.");
+}
+
+bool verdict_ending(struct verdict *verdict, const struct evidence *evidence, bool brief)
+{
+    char ending[300], what[1200];
+    const char *whose = evidence->reference ? "The reference solution" : "The program";
+
+    if (evidence_usable(evidence)) return false;
+    if (brief) {
+        say_briefly(verdict, evidence);
+        return true;
+    }
+    if (evidence->ending == ENDED_WELL) {
+        say_record_is_lost(verdict, evidence);
+        return true;
+    }
+    evidence_describe_ending(evidence, ending, sizeof ending);
+    const struct trace_record *finding = last_finding(evidence);
+    int used = snprintf(what, sizeof what, "%s %s.", whose, ending);
+    if (evidence->ending == ENDED_SIGNAL &&
+        (evidence->signal == SIGSEGV || evidence->signal == SIGBUS) && evidence->frame_count > 0)
+        used += snprintf(what + used, sizeof what - (size_t)used,
+                         " It touched the address 0x%" PRIx64 "%s.", evidence->fault,
+                         evidence->fault < 4096 ? " (a null pointer)" : "");
+    if (finding != NULL) {
+        char sentence[800];
+        evidence_sentence(evidence, finding, sentence, sizeof sentence);
+        snprintf(what + used, sizeof what - (size_t)used, " Before that, the device said: %s",
+                 sentence);
+    }
+    fail_somewhere(verdict, evidence, what);
+    if (finding != NULL) verdict_kind(verdict, finding->name);
+    verdict_why(verdict, "%s", advices[evidence->ending].why);
+    verdict_hint(verdict, "%s", advices[evidence->ending].hint);
+    return true;
+}

@@ -1,0 +1,428 @@
+#include "grader/evidence/evidence.h"
+#include "grader/evidence/sources.h"
+#include "trace/lines.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A CALL or OPERATION that carries a request number, sorted by process, request, kind, place. */
+struct request_link {
+    uint32_t process;
+    uint64_t request;
+    uint32_t kind;
+    uint32_t index;
+};
+
+struct evidence_index {
+    struct request_link *links;
+    size_t link_count;
+    uint32_t *position; /* of each record: where it was asked for, as an index into the trace */
+    bool callers_known; /* the device knows them: records without one are not the student's */
+};
+
+static int compare_links(const void *a, const void *b)
+{
+    const struct request_link *x = a, *y = b;
+    if (x->process != y->process) return x->process < y->process ? -1 : 1;
+    if (x->request != y->request) return x->request < y->request ? -1 : 1;
+    if (x->kind != y->kind) return x->kind < y->kind ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* The first record of that kind with that request number, or NULL. */
+static const struct trace_record *find_request(const struct evidence *evidence, uint32_t process,
+                                               uint64_t request, uint32_t kind)
+{
+    const struct evidence_index *index = evidence->index;
+    struct request_link wanted = {.process = process, .request = request, .kind = kind};
+    size_t low = 0, high = index->link_count;
+
+    if (request == 0) return NULL;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare_links(&index->links[middle], &wanted) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == index->link_count) return NULL;
+    const struct request_link *found = &index->links[low];
+    if (found->process != process || found->request != request || found->kind != kind) return NULL;
+    return &evidence->trace.records[found->index];
+}
+
+int evidence_index_build(struct evidence *evidence)
+{
+    const struct trace *trace = &evidence->trace;
+    struct evidence_index *index = calloc(1, sizeof *index);
+
+    if (index == NULL) return -1;
+    index->links = calloc(trace->count + 1, sizeof *index->links);
+    index->position = calloc(trace->count + 1, sizeof *index->position);
+    evidence->index = index;
+    if (index->links == NULL || index->position == NULL) return -1;
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct trace_record *r = &trace->records[i];
+        if (r->caller != 0 && r->what != TRACE_THREAD) index->callers_known = true;
+        if (r->request == 0 || (r->kind != TRACE_CALL && r->kind != TRACE_OPERATION)) continue;
+        index->links[index->link_count++] = (struct request_link){
+            .process = r->process, .request = r->request, .kind = r->kind, .index = (uint32_t)i};
+    }
+    qsort(index->links, index->link_count, sizeof *index->links, compare_links);
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct trace_record *r = &trace->records[i];
+        const struct trace_record *call =
+            r->kind == TRACE_OPERATION ? find_request(evidence, r->process, r->request, TRACE_CALL)
+                                       : NULL;
+        index->position[i] = call != NULL ? (uint32_t)(call - trace->records) : (uint32_t)i;
+    }
+    return 0;
+}
+
+void evidence_release(struct evidence *evidence)
+{
+    if (evidence->index != NULL) {
+        free(evidence->index->links);
+        free(evidence->index->position);
+        free(evidence->index);
+    }
+    free((void *)(uintptr_t)evidence->input);
+    free((void *)(uintptr_t)evidence->output);
+    free((void *)(uintptr_t)evidence->printed);
+    trace_free(&evidence->trace);
+    memset(evidence, 0, sizeof *evidence);
+}
+
+/* ---- where ---------------------------------------------------------------------------------- */
+
+/* The load address of lesson.so in the record's process: as it noted itself, else the runner's,
+ * which a forked child shares. */
+static uint64_t base_in(const struct evidence *evidence, uint32_t process)
+{
+    const char *lesson = NULL; /* the runner notes lesson.so, and before anybody notes another */
+    for (size_t i = 0; i < evidence->trace.count; i++) {
+        const struct trace_record *r = &evidence->trace.records[i];
+        if (r->kind != TRACE_MODULE) continue;
+        if (lesson == NULL) lesson = r->text;
+        if (r->process == process && strcmp(r->text, lesson) == 0) return r->address;
+    }
+    return evidence->base;
+}
+
+bool evidence_place(const struct evidence *evidence, const struct trace_record *record,
+                    struct place *place)
+{
+    uint64_t caller = record->caller;
+
+    memset(place, 0, sizeof *place);
+    if (caller == 0) {
+        const struct trace_record *call = evidence_call_of(evidence, record);
+        if (call != NULL) caller = call->caller;
+    }
+    uint64_t base = base_in(evidence, record->process);
+    /* The return address may already belong to the next line: one byte back is inside the call. */
+    if (caller <= base) return false;
+    return sources_place(evidence->sources, caller - 1 - base, place);
+}
+
+struct place_search {
+    const struct evidence *evidence;
+    uint32_t process;
+    struct place *place;
+    bool found;
+};
+
+static bool note_students(uint64_t address, char *text, size_t size, void *user)
+{
+    struct place_search *search = user;
+    struct place place;
+    const struct trace_record call = {.process = search->process, .caller = address};
+    (void)text;
+    (void)size;
+    if (!search->found && evidence_place(search->evidence, &call, &place) && place.submission) {
+        *search->place = place;
+        search->found = true;
+    }
+    return false;
+}
+
+/* Of what a finding names besides the place where it was seen, the first that is the student's: of
+ * two accesses that are not ordered, the other one. */
+static bool students_in_sentence(const struct evidence *evidence,
+                                 const struct trace_record *finding, struct place *place)
+{
+    struct place_search search = {evidence, finding->process, place, false};
+    char unused[TRACE_TEXT_SIZE];
+    trace_lines_sentence(finding->text, note_students, &search, unused, sizeof unused);
+    return search.found;
+}
+
+bool evidence_student_place(const struct evidence *evidence, const struct trace_record *record,
+                            struct place *place)
+{
+    const struct query query = {
+        .kind = TRACE_STACK, .object = record->stack, .process = record->process};
+    uint64_t addresses[TRACE_STACK_DEPTH];
+    if (evidence_place(evidence, record, place) && place->submission) return true;
+    const struct trace_record *stack =
+        record->stack != 0 ? evidence_next(evidence, &query, NULL) : NULL;
+    const size_t count = stack != NULL ? trace_stack_addresses(stack, addresses) : 0;
+    const uint64_t base = base_in(evidence, record->process);
+    for (size_t i = 0; i < count; i++)
+        if (addresses[i] > base &&
+            sources_place(evidence->sources, addresses[i] - 1 - base, place) && place->submission)
+            return true;
+    return record->kind == TRACE_FINDING && students_in_sentence(evidence, record, place);
+}
+
+bool evidence_function(const struct evidence *evidence, const char *function, struct place *place)
+{
+    return sources_function(evidence->sources, function, place);
+}
+
+bool evidence_by_submission(const struct evidence *evidence, const struct trace_record *record)
+{
+    struct place place;
+    if (!evidence->index->callers_known) return true;
+    return evidence_place(evidence, record, &place) && place.submission;
+}
+
+struct sentence_of {
+    const struct evidence *evidence;
+    uint32_t process;
+    struct place own; /* where the finding itself is shown */
+};
+
+static bool write_place(uint64_t address, char *text, size_t size, void *user)
+{
+    const struct sentence_of *of = user;
+    struct place place;
+    if (!evidence_place(of->evidence,
+                        &(struct trace_record){.process = of->process, .caller = address}, &place))
+        return false;
+    if (strcmp(place.file, of->own.file) == 0)
+        snprintf(text, size, "line %u", place.line);
+    else
+        snprintf(text, size, "%s:%u", place.file, place.line);
+    return true;
+}
+
+void evidence_sentence(const struct evidence *evidence, const struct trace_record *finding,
+                       char *text, size_t size)
+{
+    struct sentence_of of = {.evidence = evidence, .process = finding->process};
+    if (finding->line == 0) evidence_student_place(evidence, finding, &of.own);
+    trace_lines_sentence(finding->text, write_place, &of, text, size);
+}
+
+/* ---- queries --------------------------------------------------------------------------------- */
+
+bool evidence_phase(const struct evidence *evidence, const char *name, uint32_t index,
+                    struct phase *phase)
+{
+    bool begun = false;
+
+    memset(phase, 0, sizeof *phase);
+    for (size_t i = 0; i < evidence->trace.count; i++) {
+        const struct trace_record *r = &evidence->trace.records[i];
+        if (r->kind != TRACE_MARK || r->object != index || strcmp(r->name, name) != 0) continue;
+        if (!begun && (r->flags & TRACE_BEGIN)) {
+            phase->first = i;
+            phase->begin_ns = r->start_ns;
+            begun = true;
+        } else if (begun && (r->flags & TRACE_END)) {
+            phase->last = i;
+            phase->end_ns = r->start_ns;
+            return phase->end_ns >= phase->begin_ns;
+        }
+    }
+    return false;
+}
+
+static bool name_matches(const char *wanted, const char *name)
+{
+    size_t length = strlen(wanted);
+    if (length > 0 && wanted[length - 1] == '*') return strncmp(name, wanted, length - 1) == 0;
+    return strcmp(name, wanted) == 0;
+}
+
+static bool number_matches(uint64_t wanted, uint64_t value)
+{
+    return wanted == 0 || wanted == value;
+}
+
+static bool query_matches(const struct evidence *evidence, const struct query *query, size_t i)
+{
+    const struct trace_record *r = &evidence->trace.records[i];
+
+    if (query->phase != NULL) {
+        uint32_t asked = evidence->index->position[i];
+        if (asked < query->phase->first || asked > query->phase->last) return false;
+    }
+    return number_matches(query->kind, r->kind) && number_matches(query->what, r->what) &&
+           number_matches(query->from, r->from) && number_matches(query->to, r->to) &&
+           number_matches(query->stream, r->stream) && number_matches(query->context, r->context) &&
+           number_matches(query->object, r->object) && number_matches(query->process, r->process) &&
+           number_matches(query->thread, r->thread) &&
+           (query->name == NULL || name_matches(query->name, r->name)) &&
+           (!query->student || evidence_by_submission(evidence, r));
+}
+
+const struct trace_record *evidence_next(const struct evidence *evidence, const struct query *query,
+                                         const struct trace_record *after)
+{
+    size_t i = after != NULL ? (size_t)(after - evidence->trace.records) + 1 : 0;
+
+    for (; i < evidence->trace.count; i++)
+        if (query_matches(evidence, query, i)) return &evidence->trace.records[i];
+    return NULL;
+}
+
+size_t evidence_count(const struct evidence *evidence, const struct query *query)
+{
+    size_t count = 0;
+    for (const struct trace_record *r = NULL; (r = evidence_next(evidence, query, r)) != NULL;)
+        count++;
+    return count;
+}
+
+const struct trace_record *evidence_call_of(const struct evidence *evidence,
+                                            const struct trace_record *record)
+{
+    return find_request(evidence, record->process, record->request, TRACE_CALL);
+}
+
+const struct trace_record *evidence_operation_of(const struct evidence *evidence,
+                                                 const struct trace_record *call)
+{
+    return find_request(evidence, call->process, call->request, TRACE_OPERATION);
+}
+
+const struct trace_record *evidence_creation(const struct evidence *evidence, uint32_t process,
+                                             uint32_t what, uint64_t object)
+{
+    struct query query = {.kind = TRACE_CREATE, .what = what, .object = object, .process = process};
+    return object != 0 ? evidence_next(evidence, &query, NULL) : NULL;
+}
+
+const struct trace_record *evidence_made_to_fail(const struct evidence *evidence)
+{
+    const struct query calls = {.kind = TRACE_CALL};
+    for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &calls, r)) != NULL;)
+        if (r->flags & TRACE_MADE_TO_FAIL) return r;
+    return NULL;
+}
+
+const char *evidence_setting(const struct evidence *evidence, const char *key)
+{
+    struct query query = {.kind = TRACE_SETTING, .name = key};
+    const struct trace_record *r = evidence_next(evidence, &query, NULL);
+    return r != NULL ? r->text : NULL;
+}
+
+ptrdiff_t judge_first_difference(const void *output, const void *expected, size_t count,
+                                 size_t element_size)
+{
+    const char *a = output, *b = expected;
+    for (size_t i = 0; i < count; i++)
+        if (memcmp(a + i * element_size, b + i * element_size, element_size) != 0)
+            return (ptrdiff_t)i;
+    return -1;
+}
+
+/* ---- how it ended -----------------------------------------------------------------------------
+ */
+
+static const char *bytes_in_words(uint64_t bytes, char *text, size_t size)
+{
+    if (bytes >= 1u << 30)
+        snprintf(text, size, "%.1f GiB", (double)bytes / (1u << 30));
+    else
+        snprintf(text, size, "%.0f MiB", (double)bytes / (1u << 20));
+    return text;
+}
+
+static const char *signal_in_words(int number)
+{
+    switch (number) {
+    case SIGSEGV:
+        return "a segmentation fault";
+    case SIGBUS:
+        return "a bus error";
+    case SIGFPE:
+        return "an arithmetic exception (an integer division by zero)";
+    case SIGILL:
+        return "an illegal instruction";
+    case SIGABRT:
+        return "abort(): an assertion failed, or the heap was damaged";
+    case SIGXFSZ:
+        return "writing too large a file";
+    default:
+        return NULL;
+    }
+}
+
+bool evidence_usable(const struct evidence *evidence)
+{
+    return evidence->ending == ENDED_WELL && evidence->trace_sound && evidence->trace.dropped == 0;
+}
+
+void evidence_describe_ending(const struct evidence *evidence, char *text, size_t size)
+{
+    char amount[32];
+
+    switch (evidence->ending) {
+    case ENDED_WELL:
+        snprintf(text, size, "came to its end");
+        break;
+    case ENDED_NOT_STARTED:
+        snprintf(text, size, "could not be started: %s", evidence->why);
+        break;
+    case ENDED_EARLY:
+        snprintf(text, size, "left with exit status %d before the work was done", evidence->code);
+        break;
+    case ENDED_DRIVE:
+        snprintf(text, size, "could not be driven to its end (the drive returned %d)",
+                 evidence->code);
+        break;
+    case ENDED_SIGNAL:
+        if (signal_in_words(evidence->signal) != NULL)
+            snprintf(text, size, "was stopped by %s", signal_in_words(evidence->signal));
+        else
+            snprintf(text, size, "was stopped by signal %d (%s)", evidence->signal,
+                     strsignal(evidence->signal));
+        break;
+    case ENDED_TIME:
+        snprintf(text, size, "was still running after %g s and was stopped",
+                 evidence->allowed_seconds);
+        break;
+    case ENDED_MEMORY:
+        snprintf(text, size, "used more than %s of memory and was stopped",
+                 bytes_in_words(evidence->allowed_memory, amount, sizeof amount));
+        break;
+    case ENDED_PROCESSES:
+        snprintf(text, size, "ran more than %u process%s at one time and was stopped",
+                 evidence->allowed_processes, evidence->allowed_processes == 1 ? "" : "es");
+        break;
+    case ENDED_OUTPUT:
+        snprintf(text, size, "printed more than 1 MiB and was stopped");
+        break;
+    case ENDED_LEFT_RUNNING:
+        snprintf(text, size, "came to its end but left %u process%s running, which %s stopped",
+                 evidence->left_running, evidence->left_running == 1 ? "" : "es",
+                 evidence->left_running == 1 ? "was" : "were");
+        break;
+    case ENDED_UNWATCHED:
+        snprintf(text, size, "killed the process that held it to its limits, and was stopped");
+        break;
+    case ENDED_REACHED_UP:
+        snprintf(text, size, "called %s on a process that is not its own, which was refused",
+                 evidence->why);
+        break;
+    case ENDED_COUNT:
+        snprintf(text, size, "ended in an unknown way");
+        break;
+    }
+}

@@ -1,0 +1,30 @@
+/* evidence: making and releasing what judge.h's queries read. Only grader/run/run.c and tests make
+ * evidence; judges see it as const.
+ */
+#ifndef OVERLAP_GRADER_EVIDENCE_EVIDENCE_H
+#define OVERLAP_GRADER_EVIDENCE_EVIDENCE_H
+
+#include "grader/evidence/judge.h"
+
+/* Prepares the queries for evidence->trace. Returns 0, or -1: no memory. */
+int evidence_index_build(struct evidence *evidence);
+
+/* Frees input, output, printed, trace and index, which must come from malloc; not the sources. */
+void evidence_release(struct evidence *evidence);
+
+/* It ended well, and its record is whole: a judge may see it. */
+bool evidence_usable(const struct evidence *evidence);
+
+/* "was stopped by signal 11 (segmentation fault)": how the run ended, as the end of a sentence that
+ * begins with "The program". */
+void evidence_describe_ending(const struct evidence *evidence, char *text, size_t size);
+
+/* Of a run that was stopped: the innermost line of the student's that it was in. */
+bool evidence_ending_place(const struct evidence *evidence, struct place *place);
+
+/* The sentence of a finding. The device knows calls by their return address only ("the call before
+ * 0x7f..."): those become lines. */
+void evidence_sentence(const struct evidence *evidence, const struct trace_record *finding,
+                       char *text, size_t size);
+
+#endif

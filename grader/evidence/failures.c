@@ -1,0 +1,181 @@
+#include "grader/evidence/failures.h"
+#include "grader/evidence/evidence.h"
+#include "grader/evidence/phases.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LAUNCH_FAILED 719 /* cudaErrorLaunchFailure, CUDA_ERROR_LAUNCH_FAILED */
+
+bool failures_are_final(const struct trace_record *failed)
+{
+    return failed->code == LAUNCH_FAILED;
+}
+
+bool failures_find(const struct evidence *evidence, const char *name,
+                   const struct trace_record *failed, struct phase *phase, uint32_t *index)
+{
+    const size_t at = (size_t)(failed - evidence->trace.records);
+    for (uint32_t i = 0; evidence_phase(evidence, name, i, phase); i++) {
+        *index = i;
+        if (phase->first <= at && at <= phase->last) return true;
+    }
+    return false;
+}
+
+/* "cudaMalloc on line 12 was made to fail with cudaErrorMemoryAllocation (2), as if ...": the words
+ * with which every failure begins. A call that one of ours made for the student is called from
+ * there. */
+static void describe(const struct evidence *evidence, const struct failures_contract *contract,
+                     const struct trace_record *failed, char *text, size_t size)
+{
+    char name[ANSWER_NAME_SIZE], line[48] = "";
+    struct place place;
+    if (evidence_student_place(evidence, failed, &place))
+        snprintf(line, sizeof line,
+                 evidence_by_submission(evidence, failed) ? " on line %u"
+                                                          : ", called from line %u,",
+                 place.line);
+    snprintf(text, size, "%.*s%s was made to fail with %s%s%.*s", TRACE_NAME_SIZE, failed->name,
+             line, answer_name(contract->api, failed->code, name),
+             failed->text[0] != '\0' ? ", as if " : "", 120, failed->text);
+}
+
+/* The run with that failure crashed, hung, or left. */
+static void say_ended_badly(struct verdict *verdict, const struct evidence *evidence,
+                            const struct trace_record *failed, const char *before)
+{
+    char ending[300];
+    struct place place;
+
+    if (evidence->ending == ENDED_WELL)
+        snprintf(ending, sizeof ending, "left no complete record");
+    else
+        evidence_describe_ending(evidence, ending, sizeof ending);
+    if (evidence_ending_place(evidence, &place))
+        verdict_fail_at(verdict, &place, "%s; after that the program %s.", before, ending);
+    else
+        verdict_fail(verdict, evidence, failed, "%s; after that the program %s.", before, ending);
+    if (evidence->ending == ENDED_TIME) {
+        verdict_why(verdict, "What is asked for until the answer is success is asked for without "
+                             "end, once the answer is an error; and what was never begun is never "
+                             "done.");
+        verdict_hint(verdict, "Only \"not ready\" (600) means: ask again. Leave the loop at every "
+                              "other answer, and return that.");
+        return;
+    }
+    verdict_why(verdict, "A call that fails has made nothing: what it was to fill in holds what it "
+                         "held before, and what was to be waited for is not there.");
+    verdict_hint(verdict, "Go from each call's error straight to the clean-up, and touch there "
+                          "only what had been made. Are all handles and pointers set to NULL at "
+                          "the beginning?");
+}
+
+/* What the function returned is neither the error nor a success that is one. */
+static void judge_answer(struct verdict *verdict, const struct answer *answer,
+                         const struct failures_contract *contract,
+                         const struct trace_record *failed, const char *before)
+{
+    const struct evidence *evidence = answer->evidence;
+    char name[ANSWER_NAME_SIZE];
+
+    if (answer->code == failed->code || (answer->code == 0 && contract->right(evidence))) return;
+    if (answer->code == 0)
+        verdict_fail(verdict, evidence, failed,
+                     "%s; %s returned success, and the result is not there.", before,
+                     answer->function);
+    else
+        verdict_fail(verdict, evidence, failed, "%s; %s returned %s instead.", before,
+                     answer->function, answer_name(answer->api, answer->code, name));
+    verdict_why(verdict, "An error that is not returned is met later, by somebody who cannot know "
+                         "where it came from.");
+    if (answer->code == 0 && strcmp(failed->name, "cudaLaunchKernel") == 0)
+        verdict_hint(verdict, "A launch with <<<...>>> returns nothing: ask cudaGetLastError right "
+                              "behind it, and return what it says.");
+    else
+        verdict_hint(verdict, "Keep what every call returns, go to the clean-up at the first that "
+                              "is not success, and return that one, not the last one.");
+}
+
+/* What a way out that was never walked gets wrong beside leaks: memory that is released while work
+ * still uses it, handles that were never made. */
+static const char *const findings[] = {"race",
+                                       "freed in use",
+                                       "changed in flight",
+                                       "wrong side",
+                                       "use after free",
+                                       "double free",
+                                       "invalid free",
+                                       "invalid handle",
+                                       "use after destruction",
+                                       NULL};
+
+/* The call was the student's, and not one that the drive made itself because its program asked
+ * more, or less, often this time. The phase may have no end. */
+static bool is_the_students(const struct evidence *evidence, const struct trace_record *failed)
+{
+    bool inside = false;
+    for (const struct trace_record *r = evidence->trace.records; r < failed; r++)
+        if (r->kind == TRACE_MARK && strcmp(r->name, DRIVE_INJECTIONS) == 0)
+            inside = (r->flags & TRACE_BEGIN) != 0;
+    return inside;
+}
+
+/* One run. `plain`: that in which no call failed. Returns whether a call failed in it. */
+static bool judge_one(struct verdict *verdict, const struct evidence *plain,
+                      const struct evidence *evidence, const struct failures_contract *contract)
+{
+    static const struct query any_finding = {.kind = TRACE_FINDING};
+    const struct trace_record *failed = evidence_made_to_fail(evidence);
+    char before[400], sentence[420];
+    struct phase phase, whole;
+
+    if (failed != NULL && !is_the_students(evidence, failed)) return false;
+    if (failed != NULL)
+        describe(evidence, contract, failed, before, sizeof before);
+    else
+        snprintf(before, sizeof before, "A call was made to fail");
+    if (!evidence_usable(evidence)) {
+        say_ended_badly(verdict, evidence, failed, before);
+        return true;
+    }
+    /* The program took another way this time and never came there. */
+    if (failed == NULL) return false;
+    if (!phases_get(verdict, evidence, DRIVE_INJECTIONS, 0, &whole)) return true;
+    const struct answer answer = contract->answer(evidence, failed, &phase);
+    judge_answer(verdict, &answer, contract, failed, before);
+    snprintf(sentence, sizeof sentence, "%s.", before);
+    for (uint32_t i = 0;
+         !verdict_failed(verdict) && evidence_phase(evidence, DRIVE_INJECTIONS, i, &whole); i++)
+        verdict_leaks_after(verdict, evidence, &whole, sentence);
+    snprintf(sentence, sizeof sentence, "%s. Then: ", before);
+    /* What is found without a failure too is told elsewhere. */
+    if (!verdict_failed(verdict) && evidence_count(plain, &any_finding) == 0)
+        verdict_findings_after(verdict, evidence, findings, sentence);
+    if (!verdict_failed(verdict) && contract->more != NULL)
+        contract->more(verdict, evidence, &answer, failed, before);
+    return true;
+}
+
+void failures_judge(struct verdict *verdict, const struct evidence *evidence,
+                    const struct failures_contract *contract)
+{
+    size_t failed = 0;
+
+    for (size_t i = 0; i < evidence->injection_count && !verdict_failed(verdict); i++)
+        failed += judge_one(verdict, evidence, &evidence->injections[i], contract);
+    if (failed == 0) {
+        verdict_fail(verdict, evidence, NULL, "No call of the program can fail.");
+        verdict_why(verdict, "Whatever works with a device makes calls that can.");
+        return;
+    }
+    /* The first that is not borne is told; the others after it often have the same cause. */
+    if (verdict_failed(verdict)) return;
+    if (failed < evidence->fault_calls)
+        verdict_figure(verdict, "injections",
+                       "%zu of %zu calls made to fail, one in a run of its own", failed,
+                       evidence->fault_calls);
+    else
+        verdict_figure(verdict, "injections", "%zu calls made to fail, each in a run of its own",
+                       failed);
+}

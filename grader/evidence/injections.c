@@ -1,0 +1,86 @@
+#include "grader/evidence/injections.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct candidate {
+    const struct trace_record *call;
+    size_t number; /* of its function's calls that can fail, from 1 */
+    bool wanted;
+};
+
+static bool same_line(const struct candidate *a, const struct candidate *b)
+{
+    return a->call->caller == b->call->caller && strcmp(a->call->name, b->call->name) == 0;
+}
+
+/* All calls in the phase that can fail, behind those that there are. Returns how many there are
+ * then. */
+static size_t collect(const struct evidence *evidence, const struct phase *phase,
+                      struct candidate *all, size_t count)
+{
+    const struct trace_record *records = evidence->trace.records;
+    for (size_t i = phase->first; i <= phase->last; i++) {
+        if (records[i].kind != TRACE_CALL || !(records[i].flags & TRACE_CAN_FAIL)) continue;
+        struct candidate *candidate = &all[count++];
+        *candidate = (struct candidate){.call = &records[i]};
+        for (size_t k = 0; k <= i; k++)
+            candidate->number += records[k].kind == TRACE_CALL &&
+                                 (records[k].flags & TRACE_CAN_FAIL) != 0 &&
+                                 strcmp(records[k].name, records[i].name) == 0;
+    }
+    return count;
+}
+
+/* Of each line the first and the last. Returns how many that are. */
+static size_t want_ends(struct candidate *all, size_t count)
+{
+    size_t wanted = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool before = false, after = false;
+        for (size_t k = 0; k < count; k++) {
+            before = before || (k < i && same_line(&all[k], &all[i]));
+            after = after || (k > i && same_line(&all[k], &all[i]));
+        }
+        all[i].wanted = !before || !after;
+        wanted += all[i].wanted;
+    }
+    return wanted;
+}
+
+/* `room` of the `others` that are not wanted yet, evenly. */
+static void want_evenly(struct candidate *all, size_t count, size_t others, size_t room)
+{
+    size_t seen = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (all[i].wanted) continue;
+        all[i].wanted = (seen + 1) * room / others > seen * room / others;
+        seen++;
+    }
+}
+
+size_t injections_choose(const struct evidence *evidence, struct injection *chosen, size_t most,
+                         size_t *calls)
+{
+    struct phase phase;
+    size_t count = 0, written = 0;
+
+    *calls = 0;
+    struct candidate *all = calloc(evidence->trace.count + 1, sizeof *all);
+    if (all == NULL) return 0;
+    for (uint32_t i = 0; evidence_phase(evidence, DRIVE_INJECTIONS, i, &phase); i++)
+        count = collect(evidence, &phase, all, count);
+    *calls = count;
+    const size_t ends = want_ends(all, count);
+    if (count <= most)
+        want_evenly(all, count, count - ends, count - ends);
+    else if (ends < most)
+        want_evenly(all, count, count - ends, most - ends);
+    for (size_t i = 0; i < count && written < most; i++)
+        if (all[i].wanted)
+            snprintf(chosen[written++].which, sizeof chosen->which, "%s:%zu", all[i].call->name,
+                     all[i].number);
+    free(all);
+    return written;
+}

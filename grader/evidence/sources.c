@@ -1,0 +1,103 @@
+#include "grader/evidence/sources.h"
+
+#include "trace/lines.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where the library is taken to be loaded; any page address will do. */
+#define PRETENDED_BASE 0x10000000u
+#define INLINED_DEPTH 16
+
+struct sources {
+    struct trace_lines *lines;
+    char *shown_folder;
+    char *root;
+};
+
+struct sources *sources_open(const char *library, const char *shown_folder, const char *root)
+{
+    struct sources *sources = calloc(1, sizeof *sources);
+    if (sources == NULL) return NULL;
+    sources->shown_folder = strdup(shown_folder);
+    sources->root = strdup(root);
+    sources->lines = trace_lines_open();
+    if (sources->shown_folder == NULL || sources->root == NULL ||
+        !trace_lines_add(sources->lines, library, PRETENDED_BASE)) {
+        sources_close(sources);
+        return NULL;
+    }
+    return sources;
+}
+
+void sources_close(struct sources *sources)
+{
+    if (sources == NULL) return;
+    trace_lines_close(sources->lines);
+    free(sources->shown_folder);
+    free(sources->root);
+    free(sources);
+}
+
+void sources_file(const struct sources *sources, const char *file, struct place *place)
+{
+    size_t prefix = strlen(SOURCES_SUBMISSION "/"), root = sources ? strlen(sources->root) : 0;
+
+    if (sources != NULL && strncmp(file, SOURCES_SUBMISSION "/", prefix) == 0) {
+        snprintf(place->file, sizeof place->file, "%s/%s", sources->shown_folder, file + prefix);
+        place->submission = true;
+        return;
+    }
+    if (root > 0 && strncmp(file, sources->root, root) == 0 && file[root] == '/') file += root + 1;
+    snprintf(place->file, sizeof place->file, "%s", file);
+}
+
+static void note_place(const struct sources *sources, const struct trace_line *line,
+                       struct place *place)
+{
+    memset(place, 0, sizeof *place);
+    sources_file(sources, line->file, place);
+    place->line = line->line;
+    snprintf(place->function, sizeof place->function, "%s", line->function);
+}
+
+bool sources_place(const struct sources *sources, uint64_t offset, struct place *place)
+{
+    const uint64_t address = PRETENDED_BASE + offset;
+    struct trace_line lines[INLINED_DEPTH];
+
+    memset(place, 0, sizeof *place);
+    if (sources == NULL || !trace_lines_at(sources->lines, address, &lines[0])) return false;
+    note_place(sources, &lines[0], place);
+    if (place->submission) return true;
+    /* In C++ the student's cudaMalloc(&pointer, ...) is a template of the toolkit's header, inlined
+     * into the student's function: the call is the line in that function. */
+    const struct place innermost = *place;
+    const size_t count = trace_lines_inlined(sources->lines, address, lines, INLINED_DEPTH);
+    for (size_t i = 1; i < count && !place->submission; i++) note_place(sources, &lines[i], place);
+    if (!place->submission) *place = innermost;
+    return true;
+}
+
+struct function_search {
+    const struct sources *sources;
+    struct place *place;
+};
+
+static bool is_students(const struct trace_line *declared, void *user)
+{
+    const struct function_search *search = user;
+    struct place place = {.line = declared->line};
+    sources_file(search->sources, declared->file, &place);
+    snprintf(place.function, sizeof place.function, "%s", declared->function);
+    if (place.submission) *search->place = place;
+    return place.submission;
+}
+
+bool sources_function(const struct sources *sources, const char *function, struct place *place)
+{
+    struct function_search search = {sources, place};
+    memset(place, 0, sizeof *place);
+    return sources != NULL && trace_lines_function(sources->lines, function, is_students, &search);
+}

@@ -1,0 +1,41 @@
+/* verdict: what one check said, as plain data in a fixed size, because it is written in the child
+ * that Check forks for the judge and read by the grader through shared memory.
+ */
+#ifndef OVERLAP_GRADER_EVIDENCE_VERDICT_H
+#define OVERLAP_GRADER_EVIDENCE_VERDICT_H
+
+#include "grader/evidence/judge.h"
+
+#define VERDICT_FAILURES 8
+#define VERDICT_FIGURES 16
+
+struct verdict_failure {
+    struct place place;
+    char kind[TRACE_NAME_SIZE]; /* of a finding, see verdict_kind; empty: none */
+    char what[3000];
+    char why[1500];
+    char hint[1500];
+};
+
+struct verdict_figure {
+    char key[48];
+    char text[240];
+};
+
+struct verdict {
+    struct verdict_failure failures[VERDICT_FAILURES];
+    size_t failure_count;
+    size_t failures_left_out;
+    char seen[200]; /* on which device and in which order, where that says something */
+    bool skipped;
+    char skip_reason[512];
+    struct verdict_figure figures[VERDICT_FIGURES];
+    size_t figure_count;
+};
+
+/* Adds to the verdict what the run itself says: it did not end well, or its record is incomplete.
+ * Returns true when there was such a thing; the check is then not judged. `brief`: it was said
+ * before, in another check of the same lesson. */
+bool verdict_ending(struct verdict *verdict, const struct evidence *evidence, bool brief);
+
+#endif

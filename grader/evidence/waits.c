@@ -1,0 +1,82 @@
+#include "grader/evidence/waits.h"
+
+#include <string.h>
+
+/* Names as the trace has them, without version suffix. A query is not a wait, but asking until the
+ * answer is yes is one: a row of queries counts once. */
+static const struct {
+    const char *name;
+    bool query;
+} waiting[] = {
+    {"cudaDeviceSynchronize", false},
+    {"cudaStreamSynchronize", false},
+    {"cudaEventSynchronize", false},
+    {"cudaThreadSynchronize", false},
+    {"cudaMemcpy", false},
+    {"cudaMemcpy2D", false},
+    {"cudaMemcpy3D", false},
+    {"cudaMemcpyToSymbol", false},
+    {"cudaMemcpyFromSymbol", false},
+    {"cuCtxSynchronize", false},
+    {"cuStreamSynchronize", false},
+    {"cuEventSynchronize", false},
+    {"cuMemcpy", false},
+    {"cuMemcpyHtoD", false},
+    {"cuMemcpyDtoH", false},
+    {"cudaStreamQuery", true},
+    {"cudaEventQuery", true},
+    {"cuStreamQuery", true},
+    {"cuEventQuery", true},
+};
+
+static int find(const struct trace_record *call)
+{
+    for (size_t i = 0; i < sizeof waiting / sizeof *waiting; i++) {
+        if (strncmp(call->name, waiting[i].name, TRACE_NAME_SIZE) == 0) return (int)i;
+    }
+    return -1;
+}
+
+bool waits_call(const struct trace_record *call)
+{
+    return find(call) >= 0;
+}
+
+/* Records are in the order of appending, so of two pointers the larger is the later. */
+static const struct trace_record *last_request(const struct evidence *evidence,
+                                               const struct phase *phase)
+{
+    static const uint32_t kinds[] = {TRACE_KERNEL, TRACE_COPY, TRACE_SET};
+    const struct trace_record *last = NULL;
+
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        const struct query query = {.phase = phase, .kind = TRACE_OPERATION, .what = kinds[k]};
+        const struct trace_record *operation = NULL;
+        while ((operation = evidence_next(evidence, &query, operation)) != NULL) {
+            const struct trace_record *call = evidence_call_of(evidence, operation);
+            if (call != NULL && (last == NULL || call > last)) last = call;
+        }
+    }
+    return last;
+}
+
+struct waits waits_in(const struct evidence *evidence, const struct phase *phase)
+{
+    const struct query calls = {.phase = phase, .kind = TRACE_CALL, .student = true};
+    struct waits waits = {.last_request = last_request(evidence, phase)};
+    const struct trace_record *call = NULL;
+    unsigned queries = 0; /* in a row, without another call between */
+
+    while ((call = evidence_next(evidence, &calls, call)) != NULL) {
+        const int row = find(call);
+        queries = row >= 0 && waiting[row].query ? queries + 1 : 0;
+        /* One query asks; the second in a row has begun to wait; the others are the same wait. */
+        if (row < 0 || (waiting[row].query && queries != 2)) continue;
+        if (waits.last_request != NULL && call < waits.last_request) {
+            if (waits.early_count++ == 0) waits.early = call;
+        } else if (++waits.late_count == 2) {
+            waits.surplus = call;
+        }
+    }
+    return waits;
+}

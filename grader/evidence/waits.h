@@ -1,0 +1,28 @@
+/* waits: where a submission let the host stand still for the device. A wait is a call that does not
+ * return before the device has come somewhere (a synchronisation, a copy that blocks), or a row of
+ * queries that asks until it has.
+ *
+ * It looks at the calls that were made, never at the text of the submission.
+ */
+#ifndef OVERLAP_GRADER_EVIDENCE_WAITS_H
+#define OVERLAP_GRADER_EVIDENCE_WAITS_H
+
+#include "grader/evidence/judge.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* True for a call that waits, by its API name. */
+bool waits_call(const struct trace_record *call);
+
+/* The waits of the submission's own lines in one phase, against the operations (kernels, copies,
+ * sets) asked for in it. */
+struct waits {
+    const struct trace_record *last_request; /* the CALL that asked for the last one, or NULL */
+    const struct trace_record *early;        /* the first wait before that CALL, or NULL */
+    const struct trace_record *surplus;      /* the second wait after it (or in it), or NULL */
+    size_t early_count, late_count;
+};
+struct waits waits_in(const struct evidence *evidence, const struct phase *phase);
+
+#endif

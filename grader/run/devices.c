@@ -1,0 +1,87 @@
+#include "grader/run/devices.h"
+#include "grader/base/process.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Asks the probe. NVIDIA's driver needs about a third of a second when it is there. */
+static void look_for_gpu(struct devices *devices, const struct toolchain *toolchain)
+{
+    const char *arguments[] = {toolchain->probe, NULL};
+    char library_path[PATH_MAX], visible[256];
+    const char *environment[] = {"PATH=/usr/bin:/bin", NULL, NULL, NULL};
+    size_t count = 1;
+    /* Both decide which GPUs the user's programs see. */
+    if (getenv("LD_LIBRARY_PATH") != NULL) {
+        snprintf(library_path, sizeof library_path, "LD_LIBRARY_PATH=%s",
+                 getenv("LD_LIBRARY_PATH"));
+        environment[count++] = library_path;
+    }
+    if (getenv("CUDA_VISIBLE_DEVICES") != NULL) {
+        snprintf(visible, sizeof visible, "CUDA_VISIBLE_DEVICES=%s",
+                 getenv("CUDA_VISIBLE_DEVICES"));
+        environment[count++] = visible;
+    }
+    struct process_spec spec = {
+        .arguments = arguments,
+        .environment = environment,
+        .folder = "/",
+        .limits = {.seconds = 30, .output = 4096},
+    };
+    struct process *process = process_start(&spec);
+    if (process == NULL) {
+        snprintf(devices->no_gpu, sizeof devices->no_gpu, "no process can be started");
+        return;
+    }
+    process_wait_any(&process, 1);
+    const struct process_result *result = process_result(process);
+    const char *said = process_printed(process);
+    int line = (int)strcspn(said, "\n");
+    if (result->ending == PROCESS_EXITED && result->code == 0) {
+        devices->gpu = true;
+        snprintf(devices->gpu_name, sizeof devices->gpu_name, "%.*s", line, said);
+    } else if (result->ending == PROCESS_EXITED && result->code == 1) {
+        snprintf(devices->no_gpu, sizeof devices->no_gpu, "%.*s", line, said);
+    } else if (result->ending == PROCESS_TIME) {
+        snprintf(devices->no_gpu, sizeof devices->no_gpu,
+                 "NVIDIA's driver did not answer within 30 s");
+    } else {
+        snprintf(devices->no_gpu, sizeof devices->no_gpu, "the search for one failed%s%s",
+                 result->why[0] != '\0' ? ": " : "", result->why);
+    }
+    process_free(process);
+}
+
+int devices_find(struct devices *devices, const struct toolchain *toolchain,
+                 enum options_device wanted, struct text *why)
+{
+    char path[PATH_MAX];
+
+    memset(devices, 0, sizeof *devices);
+    if (wanted == DEVICE_EMULATOR)
+        snprintf(devices->no_gpu, sizeof devices->no_gpu, "--device=emulator was asked for");
+    else
+        look_for_gpu(devices, toolchain);
+    if (wanted == DEVICE_GPU) {
+        if (!devices->gpu) {
+            text_format(why,
+                        "--device=gpu: there is no GPU to grade on: %s. --device=emulator grades "
+                        "without one.",
+                        devices->no_gpu);
+            return 2;
+        }
+        snprintf(devices->no_emulator, sizeof devices->no_emulator, "--device=gpu was asked for");
+        return 0;
+    }
+    snprintf(path, sizeof path, "%s/libcudart.so.13", toolchain->emulator);
+    devices->emulator = access(path, R_OK) == 0;
+    if (!devices->emulator) {
+        text_format(why, "the software device is not built: %s is missing. ./grade builds it.",
+                    path);
+        return 2;
+    }
+    return 0;
+}

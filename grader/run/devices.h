@@ -1,0 +1,23 @@
+/* devices: which devices there are to grade on.
+ */
+#ifndef OVERLAP_GRADER_RUN_DEVICES_H
+#define OVERLAP_GRADER_RUN_DEVICES_H
+
+#include "grader/build/toolchain.h"
+#include "grader/session/options.h"
+
+struct devices {
+    bool gpu;      /* grade on it */
+    bool emulator; /* grade on it, at least what has to do with order */
+    char gpu_name[128];
+    char no_gpu[256]; /* why not, as the end of a sentence */
+    char no_emulator[256];
+};
+
+/* Looks for a GPU (in a process of its own: build/grader/probe) unless the emulator alone was asked
+ * for, and for the emulator's libraries. Returns 0, or 2 with a sentence when what was asked for is
+ * not there. */
+int devices_find(struct devices *devices, const struct toolchain *toolchain,
+                 enum options_device wanted, struct text *why);
+
+#endif

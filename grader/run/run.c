@@ -1,0 +1,452 @@
+#include "grader/run/run.h"
+#include "grader/base/confine.h"
+#include "grader/base/files.h"
+#include "grader/base/process.h"
+#include "grader/child/control.h"
+#include "grader/evidence/evidence.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define DEFAULT_SECONDS 20
+#define DEFAULT_MEMORY ((uint64_t)2 << 30)
+#define DEFAULT_PROCESSES 1
+#define PRINTED_LIMIT ((size_t)1 << 20)
+#define FILE_LIMIT ((uint64_t)256 << 20) /* of a file written by the submission */
+#define OUTPUT_LIMIT ((size_t)16 << 30)
+#define MOST_VARIABLES 24
+#define MOST_AT_ONE_TIME 4
+
+void *run_input_allocate(struct run_input *input, size_t size)
+{
+    size_t rounded = (size + 63) / 64 * 64;
+    input->data = size < SIZE_MAX - 64 ? aligned_alloc(64, rounded > 0 ? rounded : 64) : NULL;
+    if (input->data == NULL) return NULL;
+    memset(input->data, 0, rounded);
+    input->size = size;
+    return input->data;
+}
+
+/* ---- what the runner is handed ----------------------------------------------------------------
+ */
+
+/* A memory file of that size. Returns the descriptor, or -1 with errno. */
+static int memory_file(const char *name, size_t size)
+{
+    int file = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (file < 0) return -1;
+    if (size == 0 || ftruncate(file, (off_t)size) == 0) return file;
+    close(file);
+    return -1;
+}
+
+static int write_all(int file, const void *bytes, size_t size)
+{
+    const char *at = bytes;
+    for (off_t offset = 0; (size_t)offset < size;) {
+        ssize_t n = pwrite(file, at + offset, size - (size_t)offset, offset);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return -1;
+        offset += n;
+    }
+    return 0;
+}
+
+static int read_all(int file, void *bytes, size_t size)
+{
+    char *at = bytes;
+    for (off_t offset = 0; (size_t)offset < size;) {
+        ssize_t n = pread(file, at + offset, size - (size_t)offset, offset);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return -1;
+        offset += n;
+    }
+    return 0;
+}
+
+static int poison(int file, size_t size)
+{
+    char block[1 << 14];
+
+    memset(block, DRIVE_POISON, sizeof block);
+    for (size_t offset = 0; offset < size;) {
+        size_t n = size - offset < sizeof block ? size - offset : sizeof block;
+        ssize_t written = pwrite(file, block, n, (off_t)offset);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return -1;
+        offset += (size_t)written;
+    }
+    return 0;
+}
+
+/* Makes control, input and output. The input can be written by nobody any more; none of them can
+ * change its size. Returns 0 or -1 with errno. */
+static int make_files(int files[CONTROL_FD_COUNT], const struct run_input *input)
+{
+    files[0] = memory_file("control", sizeof(struct control));
+    files[1] = memory_file("input", input->size);
+    files[2] = memory_file("output", input->output_size);
+    for (int i = 0; i < CONTROL_FD_COUNT; i++)
+        if (files[i] < 0) return -1;
+    if (write_all(files[1], input->data, input->size) != 0) return -1;
+    if (poison(files[2], input->output_size) != 0) return -1;
+    if (fcntl(files[0], F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) return -1;
+    if (fcntl(files[1], F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) != 0)
+        return -1;
+    return fcntl(files[2], F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+}
+
+/* ---- the environment --------------------------------------------------------------------------
+ */
+
+/* Warp instructions after which the software device stops a kernel and says where it goes round: a
+ * few seconds, before the run's own limit can say only that it ran, and far more than any lesson's
+ * kernel takes. */
+#define INSTRUCTION_LIMIT "200000000"
+
+struct environment {
+    char text[MOST_VARIABLES][PATH_MAX + 64];
+    const char *list[MOST_VARIABLES + 1];
+    size_t count;
+};
+
+static void set(struct environment *environment, const char *name, const char *value)
+{
+    if (value == NULL || environment->count == MOST_VARIABLES) return;
+    snprintf(environment->text[environment->count], sizeof environment->text[0], "%s=%s", name,
+             value);
+    environment->list[environment->count] = environment->text[environment->count];
+    environment->list[++environment->count] = NULL;
+}
+
+/* All that the submission gets to see: nothing of the grader's own, no seed. */
+static void make_environment(struct environment *environment, const struct run_request *request,
+                             const char *scratch)
+{
+    const struct toolchain *toolchain = request->toolchain;
+    char path[PATH_MAX];
+
+    environment->count = 0;
+    set(environment, "PATH", "/usr/bin:/bin");
+    set(environment, "LC_ALL", "C.UTF-8");
+    set(environment, "HOME", getenv("HOME")); /* the driver keeps what it compiled there */
+    snprintf(path, sizeof path, "%s/work", scratch);
+    set(environment, "TMPDIR", path);
+    snprintf(path, sizeof path, "%s/trace", scratch);
+    set(environment, TRACE_PATH_VARIABLE, path);
+    if (request->device == DRIVE_EMULATOR) {
+        set(environment, "LD_LIBRARY_PATH", toolchain->emulator);
+        set(environment, "OVERLAP_ORDER", request->order);
+        /* Elsewhere times are taken, or calls counted, and a thread that is held back is in them.
+         */
+        if (request->plan->flags & RUN_IN_EVERY_ORDER)
+            set(environment, CONTROL_THREADS_VARIABLE, request->order);
+        set(environment, "OVERLAP_FAIL", request->injection);
+        set(environment, "OVERLAP_RACES", getenv("OVERLAP_RACES"));
+        set(environment, "OVERLAP_INSTRUCTION_LIMIT", INSTRUCTION_LIMIT);
+    } else {
+        /* The driver may be where only the user's own path leads (containers). */
+        const char *search = getenv("LD_LIBRARY_PATH");
+        snprintf(path, sizeof path, "%s%s%s", toolchain->cuda_libraries, search ? ":" : "",
+                 search ? search : "");
+        set(environment, "LD_LIBRARY_PATH", path);
+        if (access(toolchain->recorder, R_OK) == 0)
+            set(environment, "CUDA_INJECTION64_PATH", toolchain->recorder);
+        set(environment, "CUDA_VISIBLE_DEVICES", getenv("CUDA_VISIBLE_DEVICES"));
+        /* Looking for the line of each call takes microseconds, which a timed run has not. */
+        if (request->plan->flags & RUN_TIMED) set(environment, "OVERLAP_CALLERS", "0");
+    }
+#ifdef __SANITIZE_ADDRESS__
+    /* The runner is built with the sanitizer as well; crashes are its own handler's business, and
+     * what a submission leaks on the host is not judged here. */
+    set(environment, "ASAN_OPTIONS",
+        "detect_leaks=0:handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0:"
+        "handle_sigill=0:allocator_may_return_null=1");
+#endif
+}
+
+/* ---- evidence ---------------------------------------------------------------------------------
+ */
+
+static const enum evidence_ending endings[] = {
+    [PROCESS_EXITED] = ENDED_WELL,
+    [PROCESS_SIGNALLED] = ENDED_SIGNAL,
+    [PROCESS_TIME] = ENDED_TIME,
+    [PROCESS_MEMORY] = ENDED_MEMORY,
+    [PROCESS_PROCESSES] = ENDED_PROCESSES,
+    [PROCESS_OUTPUT] = ENDED_OUTPUT,
+    [PROCESS_NOT_STARTED] = ENDED_NOT_STARTED,
+    [PROCESS_ABANDONED] = ENDED_UNWATCHED,
+};
+
+/* Puts together how it ended: what the supervisor saw and what the runner wrote down. */
+static void conclude(struct evidence *evidence, const struct process_result *result,
+                     struct control *control)
+{
+    evidence->ending = endings[result->ending];
+    evidence->code = result->code;
+    evidence->signal = result->signal;
+    evidence->left_running = result->left_running;
+    evidence->seconds = result->seconds;
+    evidence->peak_bytes = result->peak_bytes;
+    snprintf(evidence->why, sizeof evidence->why, "%s", result->why);
+    evidence->base = control->base;
+    evidence->fault = control->fault;
+    evidence->frame_count =
+        control->frame_count < CONTROL_FRAMES ? control->frame_count : CONTROL_FRAMES;
+    memcpy(evidence->frames, control->frames, sizeof evidence->frames);
+    control->message[sizeof control->message - 1] = '\0';
+
+    if (control->refused != 0 && control->signal == 0 &&
+        (evidence->ending == ENDED_WELL || evidence->ending == ENDED_SIGNAL)) {
+        const char *name = confine_name(control->refused);
+        evidence->ending = ENDED_REACHED_UP;
+        snprintf(evidence->why, sizeof evidence->why, "%s", name != NULL ? name : "a system call");
+        return;
+    }
+    if (evidence->ending != ENDED_WELL) return;
+    if (control->stage == CONTROL_REFUSED) {
+        evidence->ending = ENDED_NOT_STARTED;
+        snprintf(evidence->why, sizeof evidence->why, "%s", control->message);
+    } else if (control->stage != CONTROL_DRIVEN) {
+        evidence->ending = ENDED_EARLY;
+    } else if (control->drive_result != 0) {
+        evidence->ending = ENDED_DRIVE;
+        evidence->code = control->drive_result;
+    } else if (result->left_running > 0) {
+        evidence->ending = ENDED_LEFT_RUNNING;
+    } else if (result->code != 0) {
+        evidence->ending = ENDED_EARLY;
+    }
+}
+
+/* Takes the output, the trace and what was printed. Returns 0 or -1: no memory. */
+static int collect(struct evidence *evidence, struct process *process, int output,
+                   const char *trace_path)
+{
+    const struct process_result *result = process_result(process);
+    char *printed = malloc(result->printed_size + 1);
+    void *copy = malloc(evidence->output_size > 0 ? evidence->output_size : 1);
+
+    evidence->printed = printed;
+    evidence->output = copy;
+    if (printed == NULL || copy == NULL) return -1;
+    memcpy(printed, process_printed(process), result->printed_size);
+    printed[result->printed_size] = '\0';
+    evidence->printed_size = result->printed_size;
+    if (read_all(output, copy, evidence->output_size) != 0) return -1;
+    evidence->trace_sound = trace_read(trace_path, &evidence->trace, evidence->trace_why,
+                                       sizeof evidence->trace_why) == 0;
+    return evidence_index_build(evidence);
+}
+
+/* Draws the inputs. Returns 0 or -1. */
+static int prepare(const struct run_request *request, struct run_input *input)
+{
+    struct random_source random;
+    char label[256];
+
+    snprintf(label, sizeof label, "%s/%s/%d/%s/%u", request->lesson->folder, request->plan->name,
+             (int)request->device, request->order != NULL ? request->order : "", request->repeat);
+    random_derive(&random, request->seed, label);
+    *input = (struct run_input){
+        .device = request->device, .run = request->plan->name, .random = &random};
+    int result = request->plan->prepare != NULL ? request->plan->prepare(input) : 0;
+    input->random = NULL;
+    return result == 0 && input->output_size <= OUTPUT_LIMIT ? 0 : -1;
+}
+
+/* ---- a run ------------------------------------------------------------------------------------
+ */
+
+/* Between its begin and its end. */
+struct running {
+    const struct run_request *request;
+    struct evidence *evidence;
+    struct process *process;
+    int files[CONTROL_FD_COUNT];
+    char scratch[PATH_MAX - 64];
+};
+
+/* Leaves nothing of it but the evidence, and of that nothing if it failed. Returns `result`. */
+static int finish(struct running *run, int result)
+{
+    process_free(run->process);
+    run->process = NULL;
+    for (int i = 0; i < CONTROL_FD_COUNT; i++)
+        if (run->files[i] >= 0) close(run->files[i]);
+    if (run->scratch[0] != '\0') files_remove(run->scratch);
+    if (result != 0) evidence_release(run->evidence);
+    return result;
+}
+
+static void trace_path(const struct running *run, char path[PATH_MAX])
+{
+    snprintf(path, PATH_MAX, "%s/trace", run->scratch);
+}
+
+/* The files and folders that the runner is handed. Returns 0, or -1 with errno. */
+static int make_room(struct running *run, const struct run_input *input, char work[PATH_MAX])
+{
+    const char *temporary = getenv("TMPDIR");
+    char trace[PATH_MAX];
+
+    snprintf(run->scratch, sizeof run->scratch, "%s/overlap.XXXXXX",
+             temporary != NULL && temporary[0] == '/' ? temporary : "/tmp");
+    if (mkdtemp(run->scratch) == NULL) {
+        run->scratch[0] = '\0';
+        return -1;
+    }
+    snprintf(work, PATH_MAX, "%s/work", run->scratch);
+    trace_path(run, trace);
+    if (files_make_folders(work) != 0 ||
+        trace_create_for(trace, run->request->plan->trace_records, TRACE_ALL_KINDS) != 0)
+        return -1;
+    return make_files(run->files, input);
+}
+
+static struct process *start(const struct running *run, const char *work)
+{
+    const struct run_request *request = run->request;
+    const struct evidence *evidence = run->evidence;
+    struct environment *environment = calloc(1, sizeof *environment);
+    if (environment == NULL) return NULL;
+
+    make_environment(environment, request, run->scratch);
+    /* NVIDIA's driver may start its own helper (nvidia-modprobe) for a moment. */
+    const unsigned helpers = request->device == DRIVE_GPU ? 1 : 0;
+    const char *arguments[] = {request->toolchain->runner, request->library, request->plan->name,
+                               request->device == DRIVE_GPU ? "gpu" : "emulator", NULL};
+    const struct process_spec spec = {
+        .arguments = arguments,
+        .environment = environment->list,
+        .folder = work,
+        .handed = {run->files[0], run->files[1], run->files[2]},
+        .handed_count = CONTROL_FD_COUNT,
+        .limits = {.seconds = evidence->allowed_seconds,
+                   .memory = evidence->allowed_memory,
+                   .processes = evidence->allowed_processes + helpers,
+                   .output = PRINTED_LIMIT,
+                   .file_bytes = FILE_LIMIT},
+        .ask_where = 1,
+        .confined = 1,
+    };
+    struct process *process = process_start(&spec);
+    free(environment);
+    return process;
+}
+
+/* Returns 0: run->process runs, and end() is to follow. Or -1 (`why`): there is nothing left of it.
+ */
+static int begin(struct running *run, const struct run_request *request, struct evidence *evidence,
+                 struct text *why)
+{
+    const struct run_plan *plan = request->plan;
+    struct run_input input = {0};
+    char work[PATH_MAX];
+
+    *run = (struct running){.request = request, .evidence = evidence, .files = {-1, -1, -1}};
+    *evidence = (struct evidence){
+        .lesson = request->lesson,
+        .plan = plan,
+        .device = request->device,
+        .order = request->device == DRIVE_EMULATOR ? request->order : NULL,
+        .reference = request->reference,
+        .sources = request->sources,
+        .shown_folder = request->shown_folder,
+        .allowed_seconds = plan->seconds > 0 ? plan->seconds : DEFAULT_SECONDS,
+        .allowed_memory = plan->memory > 0 ? plan->memory : DEFAULT_MEMORY,
+        .allowed_processes = plan->processes > 0 ? plan->processes : DEFAULT_PROCESSES,
+        .repeat_count = 1,
+    };
+    const int prepared = prepare(request, &input);
+    evidence->input = input.data;
+    evidence->input_size = input.size;
+    evidence->output_size = input.output_size;
+    if (prepared != 0) {
+        text_format(why, "%s: the inputs of the run \"%s\" cannot be made", request->lesson->folder,
+                    plan->name);
+        return finish(run, -1);
+    }
+    if (make_room(run, &input, work) != 0) {
+        text_format(why, "there is no room for the run \"%s\": %s", plan->name, strerror(errno));
+        return finish(run, -1);
+    }
+    run->process = start(run, work);
+    if (run->process == NULL) {
+        text_format(why, "no process can be started: %s", strerror(errno));
+        return finish(run, -1);
+    }
+    return 0;
+}
+
+/* After its process has ended. Returns 0, or -1 (`why`). */
+static int end(struct running *run, struct text *why)
+{
+    struct control control;
+    char trace[PATH_MAX];
+
+    if (process_interrupted() != 0) {
+        if (why->size == 0) text_add(why, "interrupted");
+        return finish(run, -1);
+    }
+    if (read_all(run->files[0], &control, sizeof control) != 0) memset(&control, 0, sizeof control);
+    conclude(run->evidence, process_result(run->process), &control);
+    trace_path(run, trace);
+    if (collect(run->evidence, run->process, run->files[2], trace) != 0) {
+        text_add(why, "no memory for what the run left");
+        return finish(run, -1);
+    }
+    return finish(run, 0);
+}
+
+int run_make(const struct run_request *request, struct evidence *evidence, struct text *why)
+{
+    struct running run;
+
+    if (begin(&run, request, evidence, why) != 0) return -1;
+    process_wait_any(&run.process, 1);
+    return end(&run, why);
+}
+
+static size_t at_one_time(void)
+{
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (processors < 1) return 1;
+    return processors < MOST_AT_ONE_TIME ? (size_t)processors : MOST_AT_ONE_TIME;
+}
+
+int run_make_several(const struct run_request *requests, size_t count, struct evidence *evidences,
+                     size_t *made, struct text *why)
+{
+    struct running runs[MOST_AT_ONE_TIME];
+    struct process *processes[MOST_AT_ONE_TIME] = {NULL};
+    const size_t most = at_one_time();
+    bool go_on = true;
+    int result = 0;
+
+    *made = 0;
+    for (;;) {
+        for (size_t i = 0; i < most && go_on && *made < count; i++) {
+            if (processes[i] != NULL) continue;
+            if (begin(&runs[i], &requests[*made], &evidences[*made], why) != 0) {
+                go_on = false;
+                result = -1;
+                break;
+            }
+            processes[i] = runs[i].process;
+            ++*made;
+        }
+        const size_t which = process_wait_any(processes, most);
+        if (which == most) return result;
+        processes[which] = NULL;
+        if (end(&runs[which], why) != 0) result = -1;
+        go_on = go_on && result == 0 && evidence_usable(runs[which].evidence);
+    }
+}

@@ -1,0 +1,39 @@
+/* run: one run plan carried out once: inputs drawn, the runner started on lesson.so with the right
+ * device, and what it left made into evidence.
+ */
+#ifndef OVERLAP_GRADER_RUN_RUN_H
+#define OVERLAP_GRADER_RUN_RUN_H
+
+#include "grader/base/text.h"
+#include "grader/build/toolchain.h"
+#include "grader/evidence/judge.h"
+
+struct run_request {
+    const struct toolchain *toolchain;
+    const struct lesson *lesson;
+    const struct run_plan *plan;
+    const char *library;           /* lesson.so */
+    const char *shown_folder;      /* lives as long as the evidence */
+    const struct sources *sources; /* of that library; lives as long as the evidence */
+    enum drive_device device;
+    const char *order; /* emulator: OVERLAP_ORDER; NULL: the device's own default */
+    const char
+        *injection; /* emulator: the call that fails (grader/evidence/injections.h); NULL: none */
+    bool reference;
+    uint64_t seed;   /* the grader's secret */
+    unsigned repeat; /* inputs differ from repeat to repeat; submission and reference get the
+                        same ones for the same number */
+};
+
+/* Fills in the evidence (release with evidence_release), however the run ends: whatever goes wrong
+ * is an ending. Returns 0, or -1 when the grader itself has no memory or no room (`why`), or was
+ * interrupted. */
+int run_make(const struct run_request *request, struct evidence *evidence, struct text *why);
+
+/* The same for several, a few at a time (up to four, a processor each). They begin in their order,
+ * and none more when one has not ended well: evidences[0 .. *made) are filled in. Returns 0, or -1:
+ * then evidences[0 .. *made) are to be released all the same. */
+int run_make_several(const struct run_request *requests, size_t count, struct evidence *evidences,
+                     size_t *made, struct text *why);
+
+#endif

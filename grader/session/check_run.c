@@ -1,0 +1,169 @@
+#include "grader/session/check_run.h"
+#include "grader/session/results.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define JUDGE_SECONDS 60
+#define MESSAGE_LIMIT ((size_t)1 << 16) /* longer than any verdict: Check's own default is 4096 */
+#define SKIP_STATUS 77                  /* Check has no skip of its own; this status is ours */
+
+/* What a test function of Check's cannot be given as an argument. */
+static struct {
+    const struct check_job *job;
+    struct verdict *verdict; /* shared with the forked child */
+} current;
+
+static void judge_compilation(const struct check_job *job, struct verdict *verdict)
+{
+    const struct compiled *compiled = job->compiled;
+    struct place place = compiled->place;
+
+    if (place.file[0] == '\0')
+        snprintf(place.file, sizeof place.file, "%.150s/%.100s", job->shown_folder,
+                 job->lesson->files[0]);
+    if (job->brief) {
+        verdict_fail_at(verdict, &place, "Not judged: it does not compile (see above).");
+        return;
+    }
+    verdict_fail_at(verdict, &place, "%s%s%s", compiled->what, compiled->said != NULL ? "\n" : "",
+                    compiled->said != NULL ? compiled->said : "");
+    if (compiled->place.submission)
+        verdict_hint(verdict, "Start with the first error: the ones after it often follow from "
+                              "it.");
+}
+
+/* Says where a failure was seen, where that is not plain. */
+static void note_where(const struct check_job *job, const struct evidence *evidence,
+                       struct verdict *verdict)
+{
+    const char *order = evidence->order, *words = NULL;
+
+    if (evidence->device != DRIVE_EMULATOR || order == NULL) return;
+    if (job->check->flags & CHECK_EARLIEST) return; /* the order has nothing to do with it */
+    if (strcmp(order, "earliest") == 0)
+        words = "with each operation run as early as CUDA allows";
+    else if (strcmp(order, "latest") != 0)
+        words = "with operations run in a random order that CUDA allows";
+    else if (job->with_gpu)
+        words = "with each operation run as late as CUDA allows";
+    if (words == NULL) return;
+    snprintf(verdict->seen, sizeof verdict->seen, "on the emulator, %s (%s).%s", words, order,
+             job->evidences[0]->device == DRIVE_GPU ? " The GPU let it pass this time." : "");
+}
+
+/* Every run that a check looks at must have ended well, the repetitions and the reference's too. */
+static bool ended_badly(const struct check_job *job, const struct evidence *evidence,
+                        struct verdict *verdict)
+{
+    if (verdict_ending(verdict, evidence, job->brief)) return true;
+    for (size_t i = 0; i < evidence->repeat_count; i++) {
+        if (evidence->repeats != NULL && verdict_ending(verdict, &evidence->repeats[i], job->brief))
+            return true;
+        if (evidence->references != NULL &&
+            verdict_ending(verdict, &evidence->references[i], false))
+            return true;
+    }
+    return false;
+}
+
+static void judge(const struct check_job *job, struct verdict *verdict)
+{
+    if (job->skip_reason != NULL) {
+        verdict_skip(verdict, "%s", job->skip_reason);
+        return;
+    }
+    if (job->compiled != NULL) {
+        judge_compilation(job, verdict);
+        return;
+    }
+    for (size_t i = 0; i < job->evidence_count && !verdict_failed(verdict); i++) {
+        if (!ended_badly(job, job->evidences[i], verdict))
+            job->check->judge(verdict, job->evidences[i]);
+        if (verdict_failed(verdict)) note_where(job, job->evidences[i], verdict);
+    }
+}
+
+START_TEST(run_judge)
+{
+    judge(current.job, current.verdict);
+    if (verdict_failed(current.verdict)) {
+        const struct verdict_failure *first = &current.verdict->failures[0];
+        _ck_assert_failed(first->place.file, (int)first->place.line, "judged", "%s", first->what);
+    }
+    if (current.verdict->skipped) _exit(SKIP_STATUS);
+}
+END_TEST
+
+/* The judge's own end: crashed, hung, or left in a way that is not one of ours. */
+static void blame_judge(const struct check_job *job, struct verdict *verdict, TestResult *result)
+{
+    struct place place = {.line = (unsigned)tr_lno(result)};
+
+    snprintf(place.file, sizeof place.file, "%s", tr_lfile(result));
+    memset(verdict, 0, sizeof *verdict);
+    verdict_fail_at(verdict, &place, "The grader could not judge %s.%s: %s", job->lesson->suite,
+                    job->check->name, tr_msg(result));
+    verdict_why(verdict, "This is a defect of the grader, not of the submission: a judge must cope "
+                         "with whatever a submission leaves.");
+}
+
+/* The user's variables for other programs that use Check would choose among our judges. */
+static void forget_variables(void)
+{
+    static const char *const names[] = {
+        "CK_RUN_SUITE",     "CK_RUN_CASE", "CK_INCLUDE_TAGS",      "CK_EXCLUDE_TAGS",
+        "CK_LOG_FILE_NAME", "CK_FORK",     "CK_XML_LOG_FILE_NAME", "CK_TAP_LOG_FILE_NAME"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) unsetenv(names[i]);
+}
+
+enum check_outcome check_run(const struct check_job *job, struct verdict *verdict)
+{
+    enum check_outcome outcome = CHECK_FAILED;
+    struct verdict *shared =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    char status[64];
+
+    memset(verdict, 0, sizeof *verdict);
+    if (shared == MAP_FAILED) {
+        struct place place = {.file = "grader"};
+        verdict_fail_at(verdict, &place, "The grader has no memory to judge with.");
+        return CHECK_FAILED;
+    }
+    forget_variables();
+    current.job = job;
+    current.verdict = shared;
+    check_set_max_msg_size(MESSAGE_LIMIT);
+    Suite *suite = suite_create(job->lesson->suite);
+    TCase *tcase = tcase_create(job->check->name);
+    tcase_set_timeout(tcase, JUDGE_SECONDS);
+    tcase_add_test(tcase, run_judge);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_set_fork_status(runner, CK_FORK);
+    fflush(NULL);
+    srunner_run(runner, NULL, NULL, CK_SILENT);
+
+    TestResult **results = srunner_results(runner);
+    *verdict = *shared;
+    snprintf(status, sizeof status, "Early exit with return value %d", SKIP_STATUS);
+    if (srunner_ntests_run(runner) != 1) {
+        struct place place = {.file = "grader"};
+        verdict_fail_at(verdict, &place, "The grader could not start a judge.");
+    } else if (tr_rtype(results[0]) == CK_PASS && !verdict_failed(verdict)) {
+        outcome = CHECK_PASSED;
+    } else if (tr_rtype(results[0]) == CK_ERROR && verdict->skipped && !verdict_failed(verdict) &&
+               strcmp(tr_msg(results[0]), status) == 0) {
+        outcome = CHECK_SKIPPED;
+    } else if (tr_rtype(results[0]) != CK_FAILURE || !verdict_failed(verdict)) {
+        blame_judge(job, verdict, results[0]);
+    }
+    free(results);
+    srunner_free(runner);
+    munmap(shared, sizeof *shared);
+    return outcome;
+}

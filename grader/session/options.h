@@ -1,0 +1,61 @@
+/* options: the grader's command line and the environment variables that stand in for it.
+ *
+ * Words are lessons; flags of ours have plain names; GoogleTest's begin with --gtest_ and behave as
+ * GoogleTest's do (an unknown one prints the help and runs nothing, with exit status 0).
+ */
+#ifndef OVERLAP_GRADER_SESSION_OPTIONS_H
+#define OVERLAP_GRADER_SESSION_OPTIONS_H
+
+#include "grader/base/text.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define OPTIONS_MOST_ORDERS 50
+
+enum options_device {
+    DEVICE_AUTO,
+    DEVICE_GPU,
+    DEVICE_EMULATOR,
+};
+
+struct options {
+    const char **words; /* lessons as typed */
+    size_t word_count;
+    enum options_device device;
+    bool solutions;
+    const char *submission; /* NULL: lessons/ */
+    bool seed_given;
+    uint64_t seed;
+    unsigned
+        random_orders; /* in how many random orders the emulator runs what it runs in several */
+    bool help;
+
+    const char *filter;
+    bool list_tests;
+    bool also_run_disabled_tests;
+    int repeat; /* negative: for ever */
+    bool shuffle;
+    int random_seed;
+    bool fail_fast;
+    bool brief;
+    const char *color; /* "yes", "no", "auto" */
+    bool print_time;
+    const char *output; /* "xml:FILE", "json:FILE"; "" : none */
+
+    unsigned shard, shards; /* shards 1: no sharding */
+    const char *shard_status_file;
+    const char *premature_exit_file;
+
+    void *owned; /* what options_free releases */
+};
+
+/* Reads `environment` through getenv and then the arguments ([0] is skipped). Returns 0, or the
+ * exit status to end with, and a sentence in `why` (empty when help is what is to be shown). */
+int options_parse(struct options *options, int count, char *const *arguments, struct text *why);
+void options_free(struct options *options);
+
+/* The text of --help; `lessons` is a NULL-ended list of their names. */
+void options_help(struct text *text, const char *const *lessons);
+
+#endif

@@ -1,0 +1,422 @@
+#include "grader/session/report.h"
+#include "grader/base/files.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PROGRAM_NAME "grader"
+
+int report_target(const char *value, enum report_format *format, char *path, size_t size,
+                  struct text *why)
+{
+    const char *colon = strchr(value, ':');
+    size_t length = colon != NULL ? (size_t)(colon - value) : strlen(value);
+    const char *extension = "xml";
+
+    *format = REPORT_NONE;
+    if (length == 0) return 0;
+    if (length == 3 && strncmp(value, "xml", 3) == 0) {
+        *format = REPORT_XML;
+    } else if (length == 4 && strncmp(value, "json", 4) == 0) {
+        *format = REPORT_JSON;
+        extension = "json";
+    } else {
+        text_format(why, "--gtest_output=%.*s: the formats are xml and json", (int)length, value);
+        return -1;
+    }
+    const char *target = colon != NULL ? colon + 1 : "";
+    size_t end = strlen(target);
+    if (end == 0) {
+        snprintf(path, size, "test_detail.%s", extension);
+    } else if (target[end - 1] != '/') {
+        snprintf(path, size, "%s", target);
+    } else {
+        snprintf(path, size, "%s%s.%s", target, PROGRAM_NAME, extension);
+        for (int i = 1; access(path, F_OK) == 0; i++)
+            snprintf(path, size, "%s%s_%d.%s", target, PROGRAM_NAME, i, extension);
+    }
+    return 0;
+}
+
+/* "2026-11-21T01:15:32" in the local time zone */
+static void format_time(const struct timespec *at, char *text, size_t size)
+{
+    struct tm parts;
+    if (localtime_r(&at->tv_sec, &parts) == NULL ||
+        strftime(text, size, "%Y-%m-%dT%H:%M:%S", &parts) == 0)
+        snprintf(text, size, "1970-01-01T00:00:00");
+}
+
+static const char *result_word(const struct test *test)
+{
+    return !test->runs ? "suppressed" : test->outcome == TEST_SKIPPED ? "skipped" : "completed";
+}
+
+static void location(const struct suite *suite, char *file, size_t size)
+{
+    snprintf(file, size, "%s/%s", suite->handed_in->shown, suite->handed_in->lesson->files[0]);
+}
+
+/* A failure as GoogleTest words it: place, line feed, message. */
+static void failure_message(const struct test *test, size_t index, struct text *text)
+{
+    results_place_text(&test->verdict->failures[index].place, text);
+    /* The console has "file:41:"; the reports have "file:41". */
+    text->data[--text->size] = '\0';
+    text_add(text, "\n");
+    results_failure_text(test->verdict, index, text);
+}
+
+static void skip_message(const struct suite *suite, const struct test *test, struct text *text)
+{
+    char file[PATH_MAX + 64];
+    location(suite, file, sizeof file);
+    text_add_quoted(text, file, strlen(file));
+    text_add(text, ":1\n");
+    text_add_quoted(text, test->verdict->skip_reason, strlen(test->verdict->skip_reason));
+}
+
+/* ---- XML --------------------------------------------------------------------------------------
+ */
+
+/* XML 1.0 2.2: what is quoted has no control characters but tab and line feed left. */
+static void put_attribute(FILE *out, const char *name, const char *value)
+{
+    fprintf(out, " %s=\"", name);
+    for (; *value != '\0'; value++) {
+        switch (*value) {
+        case '<':
+            fputs("&lt;", out);
+            break;
+        case '>':
+            fputs("&gt;", out);
+            break;
+        case '&':
+            fputs("&amp;", out);
+            break;
+        case '\'':
+            fputs("&apos;", out);
+            break;
+        case '"':
+            fputs("&quot;", out);
+            break;
+        case '\n':
+            fputs("&#x0A;", out);
+            break;
+        case '\t':
+            fputs("&#x09;", out);
+            break;
+        default:
+            fputc(*value, out);
+        }
+    }
+    fputc('"', out);
+}
+
+static void put_cdata(FILE *out, const char *value)
+{
+    fputs("<![CDATA[", out);
+    for (const char *end; (end = strstr(value, "]]>")) != NULL; value = end + 3)
+        fprintf(out, "%.*s]]>]]&gt;<![CDATA[", (int)(end - value), value);
+    fprintf(out, "%s]]>", value);
+}
+
+static void put_xml_times(FILE *out, double milliseconds, const struct timespec *started)
+{
+    char stamp[40], value[64];
+
+    snprintf(value, sizeof value, "%.3f", milliseconds / 1000);
+    put_attribute(out, "time", value);
+    format_time(started, stamp, sizeof stamp);
+    snprintf(value, sizeof value, "%s.%03ld", stamp, started->tv_nsec / 1000000);
+    put_attribute(out, "timestamp", value);
+}
+
+static void put_xml_test(FILE *out, const struct suite *suite, const struct test *test,
+                         bool listing)
+{
+    char file[PATH_MAX + 64];
+    struct text message = {0};
+    bool open = false;
+
+    fputs("    <testcase", out);
+    put_attribute(out, "name", test->check->name);
+    location(suite, file, sizeof file);
+    put_attribute(out, "file", file);
+    put_attribute(out, "line", "1");
+    if (listing) {
+        fputs(" />\n", out);
+        return;
+    }
+    put_attribute(out, "status", test->runs ? "run" : "notrun");
+    put_attribute(out, "result", result_word(test));
+    put_xml_times(out, test->milliseconds, &test->started);
+    put_attribute(out, "classname", suite->name);
+    for (size_t i = 0; test->verdict != NULL && i < test->verdict->failure_count; i++) {
+        if (!open) fputs(">\n", out);
+        open = true;
+        failure_message(test, i, &message);
+        fputs("      <failure", out);
+        put_attribute(out, "message", text_string(&message));
+        put_attribute(out, "type", test->verdict->failures[i].kind);
+        fputc('>', out);
+        put_cdata(out, text_string(&message));
+        fputs("</failure>\n", out);
+        text_free(&message);
+    }
+    if (test->outcome == TEST_SKIPPED && test->verdict != NULL) {
+        if (!open) fputs(">\n", out);
+        open = true;
+        skip_message(suite, test, &message);
+        fputs("      <skipped", out);
+        put_attribute(out, "message", text_string(&message));
+        fputc('>', out);
+        put_cdata(out, text_string(&message));
+        fputs("</skipped>\n", out);
+        text_free(&message);
+    }
+    if (test->verdict != NULL && test->verdict->figure_count > 0) {
+        if (!open) fputs(">\n", out);
+        open = true;
+        fputs("      <properties>\n", out);
+        for (size_t i = 0; i < test->verdict->figure_count; i++) {
+            fputs("        <property", out);
+            put_attribute(out, "name", test->verdict->figures[i].key);
+            put_attribute(out, "value", test->verdict->figures[i].text);
+            fputs("/>\n", out);
+        }
+        fputs("      </properties>\n", out);
+    }
+    fputs(open ? "    </testcase>\n" : " />\n", out);
+}
+
+static void put_xml_count(FILE *out, const char *name, size_t count)
+{
+    char value[32];
+    snprintf(value, sizeof value, "%zu", count);
+    put_attribute(out, name, value);
+}
+
+void report_xml(FILE *out, const struct results *results, int seed, bool listing)
+{
+    test_predicate counted = test_reportable;
+
+    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites", out);
+    put_xml_count(out, "tests", results_count(results, counted));
+    if (!listing) {
+        put_xml_count(out, "failures", results_count(results, test_failed));
+        put_xml_count(out, "disabled", results_count(results, test_reportable_disabled));
+        put_xml_count(out, "errors", 0);
+        put_xml_times(out, results->milliseconds, &results->started);
+        if (seed != 0) put_xml_count(out, "random_seed", (size_t)seed);
+    }
+    put_attribute(out, "name", "AllTests");
+    fputs(">\n", out);
+    for (size_t i = 0; i < results->count; i++) {
+        const struct suite *suite = &results->suites[i];
+        if (suite_count(suite, counted) == 0) continue;
+        fputs("  <testsuite", out);
+        put_attribute(out, "name", suite->name);
+        put_xml_count(out, "tests", suite_count(suite, counted));
+        if (!listing) {
+            put_xml_count(out, "failures", suite_count(suite, test_failed));
+            put_xml_count(out, "disabled", suite_count(suite, test_reportable_disabled));
+            put_xml_count(out, "skipped", suite_count(suite, test_skipped));
+            put_xml_count(out, "errors", 0);
+            put_xml_times(out, suite->milliseconds, &suite->started);
+        }
+        fputs(">\n", out);
+        for (size_t j = 0; j < suite->count; j++)
+            if (counted(&suite->tests[j])) put_xml_test(out, suite, &suite->tests[j], listing);
+        fputs("  </testsuite>\n", out);
+    }
+    fputs("</testsuites>\n", out);
+}
+
+/* ---- JSON -------------------------------------------------------------------------------------
+ */
+
+static void put_string(FILE *out, const char *value)
+{
+    fputc('"', out);
+    for (; *value != '\0'; value++) {
+        switch (*value) {
+        case '"':
+            fputs("\\\"", out);
+            break;
+        case '\\':
+            fputs("\\\\", out);
+            break;
+        case '/':
+            fputs("\\/", out);
+            break;
+        case '\n':
+            fputs("\\n", out);
+            break;
+        case '\t':
+            fputs("\\t", out);
+            break;
+        default:
+            fputc(*value, out);
+        }
+    }
+    fputc('"', out);
+}
+
+static void put_key(FILE *out, int depth, const char *key)
+{
+    fprintf(out, "%*s\"%s\": ", depth, "", key);
+}
+
+static void put_json_string(FILE *out, int depth, const char *key, const char *value)
+{
+    put_key(out, depth, key);
+    put_string(out, value);
+}
+
+static void put_json_times(FILE *out, int depth, double milliseconds,
+                           const struct timespec *started)
+{
+    char stamp[40];
+
+    format_time(started, stamp, sizeof stamp);
+    put_key(out, depth, "timestamp");
+    fprintf(out, "\"%sZ\",\n", stamp);
+    put_key(out, depth, "time");
+    fprintf(out, "\"%gs\"", (double)(long)(milliseconds + 0.5) / 1000);
+}
+
+static void put_json_counts(FILE *out, int depth, size_t failures, size_t disabled)
+{
+    put_key(out, depth, "failures");
+    fprintf(out, "%zu,\n", failures);
+    put_key(out, depth, "disabled");
+    fprintf(out, "%zu,\n", disabled);
+    put_key(out, depth, "errors");
+    fprintf(out, "0,\n");
+}
+
+static void put_json_messages(FILE *out, const struct suite *suite, const struct test *test)
+{
+    struct text message = {0};
+
+    for (size_t i = 0; test->verdict != NULL && i < test->verdict->failure_count; i++) {
+        fputs(i == 0 ? ",\n          \"failures\": [\n" : ",\n", out);
+        failure_message(test, i, &message);
+        fputs("            {\n", out);
+        put_json_string(out, 14, "failure", text_string(&message));
+        fputs(",\n", out);
+        put_json_string(out, 14, "type", test->verdict->failures[i].kind);
+        fputs("\n            }", out);
+        text_free(&message);
+        if (i + 1 == test->verdict->failure_count) fputs("\n          ]", out);
+    }
+    if (test->outcome == TEST_SKIPPED && test->verdict != NULL) {
+        skip_message(suite, test, &message);
+        fputs(",\n          \"skipped\": [\n            {\n", out);
+        put_json_string(out, 14, "message", text_string(&message));
+        fputs("\n            }\n          ]", out);
+        text_free(&message);
+    }
+    for (size_t i = 0; test->verdict != NULL && i < test->verdict->figure_count; i++) {
+        fputs(",\n", out);
+        put_json_string(out, 10, test->verdict->figures[i].key, test->verdict->figures[i].text);
+    }
+}
+
+static void put_json_test(FILE *out, const struct suite *suite, const struct test *test,
+                          bool listing)
+{
+    char file[PATH_MAX + 64], result[16] = "";
+
+    fputs("        {\n", out);
+    put_json_string(out, 10, "name", test->check->name);
+    fputs(",\n", out);
+    location(suite, file, sizeof file);
+    put_json_string(out, 10, "file", file);
+    fputs(",\n          \"line\": 1", out);
+    if (!listing) {
+        const char *word = result_word(test);
+        for (size_t i = 0; word[i] != '\0'; i++) {
+            result[i] = (char)(word[i] - 'a' + 'A');
+            result[i + 1] = '\0';
+        }
+        fprintf(out, ",\n          \"status\": \"%s\"", test->runs ? "RUN" : "NOTRUN");
+        fprintf(out, ",\n          \"result\": \"%s\",\n", result);
+        put_json_times(out, 10, test->milliseconds, &test->started);
+        fputs(",\n", out);
+        put_json_string(out, 10, "classname", suite->name);
+        put_json_messages(out, suite, test);
+    }
+    fputs("\n        }", out);
+}
+
+void report_json(FILE *out, const struct results *results, int seed, bool listing)
+{
+    test_predicate counted = test_reportable;
+    const char *between = "";
+
+    fprintf(out, "{\n  \"tests\": %zu,\n", results_count(results, counted));
+    if (!listing) {
+        put_json_counts(out, 2, results_count(results, test_failed),
+                        results_count(results, test_reportable_disabled));
+        if (seed != 0) fprintf(out, "  \"random_seed\": %d,\n", seed);
+        put_json_times(out, 2, results->milliseconds, &results->started);
+        fputs(",\n", out);
+    }
+    fputs("  \"name\": \"AllTests\",\n  \"testsuites\": [\n", out);
+    for (size_t i = 0; i < results->count; i++) {
+        const struct suite *suite = &results->suites[i];
+        const char *between_tests = "";
+        if (suite_count(suite, counted) == 0) continue;
+        fprintf(out, "%s    {\n", between);
+        between = ",\n";
+        put_json_string(out, 6, "name", suite->name);
+        fprintf(out, ",\n      \"tests\": %zu,\n", suite_count(suite, counted));
+        if (!listing) {
+            put_json_counts(out, 6, suite_count(suite, test_failed),
+                            suite_count(suite, test_reportable_disabled));
+            put_json_times(out, 6, suite->milliseconds, &suite->started);
+            fputs(",\n", out);
+        }
+        fputs("      \"testsuite\": [\n", out);
+        for (size_t j = 0; j < suite->count; j++) {
+            if (!counted(&suite->tests[j])) continue;
+            fputs(between_tests, out);
+            between_tests = ",\n";
+            put_json_test(out, suite, &suite->tests[j], listing);
+        }
+        fputs("\n      ]\n    }", out);
+    }
+    fputs("\n  ]\n}\n", out);
+}
+
+int report_write(enum report_format format, const char *path, const struct results *results,
+                 int seed, bool listing, struct text *why)
+{
+    char folder[PATH_MAX];
+
+    snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    if (slash != NULL && slash != folder) {
+        *slash = '\0';
+        files_make_folders(folder);
+    }
+    FILE *out = fopen(path, "we");
+    if (out == NULL) {
+        text_format(why, "the report %s cannot be written: %s", path, strerror(errno));
+        return -1;
+    }
+    if (format == REPORT_XML)
+        report_xml(out, results, seed, listing);
+    else
+        report_json(out, results, seed, listing);
+    int failed = ferror(out);
+    if (fclose(out) != 0 || failed) {
+        text_format(why, "the report %s cannot be written: %s", path, strerror(errno));
+        return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,29 @@
+/* report: the results of one iteration as GoogleTest's XML or JSON file.
+ */
+#ifndef OVERLAP_GRADER_SESSION_REPORT_H
+#define OVERLAP_GRADER_SESSION_REPORT_H
+
+#include "grader/session/results.h"
+
+#include <stdio.h>
+
+enum report_format {
+    REPORT_NONE,
+    REPORT_XML,
+    REPORT_JSON,
+};
+
+/* What --gtest_output=VALUE asks for. Returns 0 and the format and path (a folder is made, and a
+ * name chosen in it that is not taken), or -1 with a sentence. */
+int report_target(const char *value, enum report_format *format, char *path, size_t size,
+                  struct text *why);
+
+/* `seed` 0: the tests were not shuffled. `listing`: only names and places, nothing was run. */
+void report_xml(FILE *out, const struct results *results, int seed, bool listing);
+void report_json(FILE *out, const struct results *results, int seed, bool listing);
+
+/* Writes the file. Returns 0, or -1 with a sentence. */
+int report_write(enum report_format format, const char *path, const struct results *results,
+                 int seed, bool listing, struct text *why);
+
+#endif

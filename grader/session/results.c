@@ -1,0 +1,129 @@
+#include "grader/session/results.h"
+
+#include <string.h>
+
+#define WIDTH 100
+
+size_t suite_count(const struct suite *suite, test_predicate predicate)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < suite->count; i++) count += predicate(&suite->tests[i]);
+    return count;
+}
+
+size_t results_count(const struct results *results, test_predicate predicate)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < results->count; i++)
+        count += suite_count(&results->suites[i], predicate);
+    return count;
+}
+
+size_t results_suites_that_run(const struct results *results)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < results->count; i++)
+        count += suite_count(&results->suites[i], test_runs) > 0;
+    return count;
+}
+
+bool test_runs(const struct test *test)
+{
+    return test->runs;
+}
+
+bool test_failed(const struct test *test)
+{
+    return test->runs && test->outcome == TEST_FAILED;
+}
+
+bool test_skipped(const struct test *test)
+{
+    return test->runs && test->outcome == TEST_SKIPPED;
+}
+
+bool test_passed(const struct test *test)
+{
+    return test->runs && test->outcome == TEST_PASSED;
+}
+
+bool test_reportable(const struct test *test)
+{
+    return test->matches && !test->elsewhere;
+}
+
+bool test_reportable_disabled(const struct test *test)
+{
+    return test_reportable(test) && test->disabled;
+}
+
+/* Adds one paragraph, wrapped between words; lines after the first are indented. Line feeds in it
+ * stay, and what begins with a blank (quoted output, tables) is not wrapped. */
+static void add_paragraph(struct text *text, const char *label, const char *paragraph)
+{
+    struct text quoted = {0};
+    size_t indent = strlen(label);
+
+    if (paragraph[0] == '\0') return;
+    text_add(text, label);
+    text_add_quoted(&quoted, paragraph, strlen(paragraph));
+    const char *at = text_string(&quoted);
+    for (size_t column = indent; *at != '\0';) {
+        size_t word = strcspn(at, " \n");
+        if (column > indent && column + word > WIDTH) {
+            text_format(text, "\n%*s", (int)indent, "");
+            column = indent;
+        }
+        text_add_bytes(text, at, word);
+        column += word;
+        at += word;
+        if (*at == '\n') {
+            at++;
+            size_t line = strcspn(at, "\n");
+            text_add(text, "\n");
+            column = indent;
+            if (*at == ' ') {
+                text_add_bytes(text, at, line);
+                at += line;
+                column = WIDTH;
+            } else if (*at != '\0') {
+                text_format(text, "%*s", (int)indent, "");
+            }
+        } else if (*at == ' ') {
+            /* The blank is dropped where the line breaks. */
+            size_t next = strcspn(at + 1, " \n");
+            if (column + 1 + next <= WIDTH) {
+                text_add(text, " ");
+                column++;
+            } else {
+                column = WIDTH;
+            }
+            at++;
+        }
+    }
+    text_add(text, "\n");
+    text_free(&quoted);
+}
+
+void results_failure_text(const struct verdict *verdict, size_t index, struct text *text)
+{
+    const struct verdict_failure *failure = &verdict->failures[index];
+
+    add_paragraph(text, "", failure->what);
+    add_paragraph(text, "Why:  ", failure->why);
+    add_paragraph(text, "Hint: ", failure->hint);
+    if (index + 1 == verdict->failure_count) {
+        add_paragraph(text, "Seen: ", verdict->seen);
+        if (verdict->failures_left_out > 0)
+            text_format(text, "(and %zu more of the kind)\n", verdict->failures_left_out);
+    }
+}
+
+void results_place_text(const struct place *place, struct text *text)
+{
+    text_add_quoted(text, place->file, strlen(place->file));
+    if (place->line > 0)
+        text_format(text, ":%u:", place->line);
+    else
+        text_add(text, ":");
+}

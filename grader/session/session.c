@@ -1,0 +1,524 @@
+#include "grader/session/session.h"
+#include "grader/base/process.h"
+#include "grader/evidence/evidence.h"
+#include "grader/run/cache.h"
+#include "grader/session/check_run.h"
+#include "grader/session/filter.h"
+#include "grader/session/options.h"
+#include "grader/session/printer.h"
+#include "grader/session/report.h"
+#include "grader/session/results.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PRINTED_LINES 20 /* of what a submission printed */
+#define LARGEST_RANDOM_SEED 99999
+#define DEVICE_PREFIX "overlap: "
+
+struct session {
+    const struct toolchain *toolchain;
+    struct options options;
+    struct submission submission;
+    struct submission solutions; /* the same lessons, for what is timed */
+    struct devices devices;
+    struct results results;
+    struct printer printer;
+    struct compiled *compiled;  /* of each suite */
+    struct compiled *reference; /* of each suite; unused where nothing is timed */
+    bool *is_timed;             /* of each suite: its reference was compiled */
+    enum report_format report;
+    char report_path[PATH_MAX];
+    uint64_t seed;
+    int random_seed;
+    bool failed;     /* some check of this iteration failed: for fail_fast */
+    struct text why; /* why it cannot go on */
+};
+
+/* ---- which tests ------------------------------------------------------------------------------
+ */
+
+static bool is_disabled(const char *name)
+{
+    return strncmp(name, "DISABLED_", strlen("DISABLED_")) == 0;
+}
+
+static int make_results(struct session *session)
+{
+    struct results *results = &session->results;
+    const struct options *options = &session->options;
+    unsigned runnable = 0;
+
+    results->count = session->submission.count;
+    results->suites = calloc(results->count + 1, sizeof *results->suites);
+    results->order = calloc(results->count + 1, sizeof *results->order);
+    if (results->suites == NULL || results->order == NULL) return -1;
+    for (size_t i = 0; i < results->count; i++) {
+        struct suite *suite = &results->suites[i];
+        const struct lesson *lesson = session->submission.lessons[i].lesson;
+        results->order[i] = i;
+        suite->handed_in = &session->submission.lessons[i];
+        suite->name = lesson->suite;
+        while (lesson->checks[suite->count].name != NULL) suite->count++;
+        suite->tests = calloc(suite->count + 1, sizeof *suite->tests);
+        suite->order = calloc(suite->count + 1, sizeof *suite->order);
+        if (suite->tests == NULL || suite->order == NULL) return -1;
+        for (size_t j = 0; j < suite->count; j++) {
+            struct test *test = &suite->tests[j];
+            char name[256];
+            suite->order[j] = j;
+            test->check = &lesson->checks[j];
+            snprintf(name, sizeof name, "%s.%s", lesson->suite, test->check->name);
+            test->matches = filter_matches(options->filter, name);
+            test->disabled = is_disabled(lesson->suite) || is_disabled(test->check->name);
+            bool can_run = test->matches && (!test->disabled || options->also_run_disabled_tests);
+            test->elsewhere = !filter_in_shard(runnable, options->shard, options->shards);
+            runnable += can_run;
+            test->runs = can_run && !test->elsewhere;
+        }
+    }
+    return 0;
+}
+
+static void forget_results(struct session *session)
+{
+    for (size_t i = 0; i < session->results.count; i++) {
+        struct suite *suite = &session->results.suites[i];
+        for (size_t j = 0; j < suite->count; j++) {
+            struct test *test = &suite->tests[j];
+            free(test->verdict);
+            test->verdict = NULL;
+            text_free(&test->printed);
+            test->outcome = TEST_NOT_RUN;
+            test->milliseconds = 0;
+        }
+        suite->milliseconds = 0;
+    }
+    session->failed = false;
+}
+
+static void shuffle(size_t *order, size_t count, struct random_source *random)
+{
+    for (size_t i = 0; i < count; i++) order[i] = i;
+    for (size_t i = count; random != NULL && i > 1; i--) {
+        size_t j = (size_t)random_below(random, i), kept = order[i - 1];
+        order[i - 1] = order[j];
+        order[j] = kept;
+    }
+}
+
+/* Suites among themselves, and tests within their suite. */
+static void order_tests(struct session *session)
+{
+    struct random_source source, *random = session->options.shuffle ? &source : NULL;
+
+    random_seed(&source, (uint64_t)session->random_seed);
+    shuffle(session->results.order, session->results.count, random);
+    for (size_t i = 0; i < session->results.count; i++)
+        shuffle(session->results.suites[i].order, session->results.suites[i].count, random);
+}
+
+/* ---- time -------------------------------------------------------------------------------------
+ */
+
+static double milliseconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+/* ---- compiling --------------------------------------------------------------------------------
+ */
+
+static bool suite_is_timed(const struct suite *suite)
+{
+    const struct lesson *lesson = suite->handed_in->lesson;
+    for (size_t i = 0; i < suite->count; i++) {
+        if (!suite->tests[i].runs) continue;
+        size_t plan = cache_plan(lesson, suite->tests[i].check);
+        if (plan != SIZE_MAX && (lesson->runs[plan].flags & RUN_TIMED)) return true;
+    }
+    return false;
+}
+
+/* Compiles what the tests that run need. Returns 0 or -1 (session->why). */
+static int compile(struct session *session)
+{
+    size_t count = session->results.count, wanted = 0;
+    struct compile_request *requests = calloc(2 * count + 1, sizeof *requests);
+
+    if (requests == NULL) return -1;
+    for (size_t i = 0; i < count; i++) {
+        const struct suite *suite = &session->results.suites[i];
+        if (suite_count(suite, test_runs) == 0) continue;
+        requests[wanted].handed_in = suite->handed_in;
+        requests[wanted++].result = &session->compiled[i];
+        session->is_timed[i] = suite_is_timed(suite);
+        if (!session->is_timed[i] || session->options.solutions) continue;
+        requests[wanted].handed_in = &session->solutions.lessons[i];
+        requests[wanted++].result = &session->reference[i];
+    }
+    int result = compile_all(session->toolchain, requests, wanted, &session->why);
+    free(requests);
+    return result;
+}
+
+/* ---- one test ---------------------------------------------------------------------------------
+ */
+
+/* What the session remembers while it goes through a suite. */
+struct suite_run {
+    struct suite *suite;
+    const struct compiled *compiled;
+    struct cache store;
+    bool compilation_told;
+    bool *ending_told; /* of each plan */
+    bool printed_told;
+};
+
+/* What the submission printed, without what the software device says on stderr ("overlap: ..."):
+ * that is in the trace as well, and is told where it matters. */
+static void drop_device_lines(const char *printed, size_t size, struct text *own)
+{
+    bool dropped = false;
+
+    for (size_t start = 0; start < size;) {
+        const char *end = memchr(printed + start, '\n', size - start);
+        size_t length = end != NULL ? (size_t)(end - (printed + start)) + 1 : size - start;
+        bool empty = length == 1 && printed[start] == '\n';
+        /* A sentence of the device may end in a line feed of its own. */
+        dropped = (dropped && empty) ||
+                  (length > strlen(DEVICE_PREFIX) &&
+                   memcmp(printed + start, DEVICE_PREFIX, strlen(DEVICE_PREFIX)) == 0);
+        if (!dropped) text_add_bytes(own, printed + start, length);
+        start += length;
+    }
+}
+
+/* The first run of a lesson that printed something is shown, once. */
+static void show_printed(struct suite_run *run, const struct evidence *evidence, struct test *test)
+{
+    struct text own = {0};
+
+    if (run->printed_told) return;
+    drop_device_lines(evidence->printed, evidence->printed_size, &own);
+    run->printed_told = own.size > 0;
+    text_add_lines(&test->printed, text_string(&own), own.size, "  | ", PRINTED_LINES,
+                   evidence->ending != ENDED_WELL);
+    text_free(&own);
+}
+
+/* Runs what the check needs and has it judged. Returns 0, or -1 when the grader cannot go on. */
+static int judge_test(struct session *session, struct suite_run *run, struct test *test)
+{
+    const struct lesson *lesson = run->suite->handed_in->lesson;
+    const struct evidence *evidences[SLOT_COUNT];
+    enum cache_slot slots[SLOT_COUNT];
+    struct text reason = {0};
+    struct check_job job = {.lesson = lesson,
+                            .check = test->check,
+                            .shown_folder = run->suite->handed_in->shown,
+                            .evidences = evidences,
+                            .with_gpu = session->devices.gpu};
+    size_t plan = cache_plan(lesson, test->check);
+    int result = -1;
+
+    if (plan == SIZE_MAX) {
+        text_format(&session->why, "%s.%s reads the run \"%s\", which the lesson does not have",
+                    lesson->suite, test->check->name, test->check->run);
+        return -1;
+    }
+    size_t count = cache_slots(&session->devices, lesson, test->check,
+                               session->options.random_orders, slots, &reason);
+    if (count == 0) {
+        job.skip_reason = text_string(&reason);
+    } else if (!run->compiled->ok) {
+        job.compiled = run->compiled;
+        job.brief = run->compilation_told;
+        run->compilation_told = true;
+    } else {
+        job.brief = run->ending_told[plan];
+        for (size_t i = 0; i < count; i++) {
+            const struct evidence *evidence =
+                cache_evidence(&run->store, plan, slots[i], &session->why);
+            if (evidence == NULL) goto done;
+            evidences[job.evidence_count++] = evidence;
+            show_printed(run, evidence, test);
+            /* One that did not end well fails the check: the other orders add nothing. */
+            if (evidence_usable(evidence)) continue;
+            run->ending_told[plan] = true;
+            break;
+        }
+    }
+    test->verdict = malloc(sizeof *test->verdict);
+    if (test->verdict == NULL) goto done;
+    switch (check_run(&job, test->verdict)) {
+    case CHECK_PASSED:
+        test->outcome = TEST_PASSED;
+        break;
+    case CHECK_SKIPPED:
+        test->outcome = TEST_SKIPPED;
+        break;
+    case CHECK_FAILED:
+        test->outcome = TEST_FAILED;
+        break;
+    }
+    result = 0;
+done:
+    text_free(&reason);
+    return result;
+}
+
+/* After a failure under --gtest_fail_fast: the rest is skipped, without a reason. */
+static int skip_test(struct test *test)
+{
+    test->verdict = calloc(1, sizeof *test->verdict);
+    test->outcome = TEST_SKIPPED;
+    return test->verdict != NULL ? 0 : -1;
+}
+
+static int run_test(struct session *session, struct suite_run *run, struct test *test)
+{
+    if (!test->runs) {
+        if (test_reportable_disabled(test))
+            printer_test_disabled(&session->printer, run->suite, test);
+        return 0;
+    }
+    printer_test_start(&session->printer, run->suite, test);
+    clock_gettime(CLOCK_REALTIME, &test->started);
+    double started = milliseconds_now();
+    bool skip = session->options.fail_fast && session->failed;
+    if ((skip ? skip_test(test) : judge_test(session, run, test)) != 0) return -1;
+    test->milliseconds = milliseconds_now() - started;
+    printer_test_end(&session->printer, run->suite, test);
+    session->failed = session->failed || test->outcome == TEST_FAILED;
+    return 0;
+}
+
+/* ---- one suite, one iteration -----------------------------------------------------------------
+ */
+
+static int run_suite(struct session *session, size_t index)
+{
+    struct suite *suite = &session->results.suites[index];
+    const struct compiled *reference =
+        session->options.solutions ? &session->compiled[index] : &session->reference[index];
+    struct suite_run run = {
+        .suite = suite,
+        .compiled = &session->compiled[index],
+        .store = {.toolchain = session->toolchain,
+                  .devices = &session->devices,
+                  .handed_in = suite->handed_in,
+                  .compiled = &session->compiled[index],
+                  .reference = session->is_timed[index] ? reference : NULL,
+                  .seed = session->seed},
+    };
+    int result = -1;
+
+    if (suite_count(suite, test_runs) == 0) return 0;
+    if (run.compiled->ok) {
+        if (cache_open(&run.store) != 0) goto done;
+        run.ending_told = calloc(run.store.plan_count + 1, sizeof *run.ending_told);
+        if (run.ending_told == NULL) goto done;
+    }
+    printer_suite_start(&session->printer, suite);
+    clock_gettime(CLOCK_REALTIME, &suite->started);
+    double started = milliseconds_now();
+    for (size_t i = 0; i < suite->count; i++)
+        if (run_test(session, &run, &suite->tests[suite->order[i]]) != 0) goto done;
+    suite->milliseconds = milliseconds_now() - started;
+    printer_suite_end(&session->printer, suite);
+    result = 0;
+done:
+    cache_close(&run.store);
+    free(run.ending_told);
+    return result;
+}
+
+/* Returns 0, or -1 when the grader cannot go on. */
+static int run_iteration(struct session *session, int iteration)
+{
+    const struct options *options = &session->options;
+    struct results *results = &session->results;
+    bool anything = results_count(results, test_runs) > 0;
+
+    forget_results(session);
+    order_tests(session);
+    clock_gettime(CLOCK_REALTIME, &results->started);
+    double started = milliseconds_now();
+    printer_iteration_start(&session->printer, results, options, iteration, session->random_seed);
+    if (anything && iteration == 0) {
+        printer_set_up(&session->printer);
+        if (compile(session) != 0) return -1;
+    }
+    for (size_t i = 0; anything && i < results->count; i++)
+        if (run_suite(session, results->order[i]) != 0) return -1;
+    if (anything && iteration == options->repeat - 1) printer_tear_down(&session->printer);
+    results->milliseconds = milliseconds_now() - started;
+    printer_iteration_end(&session->printer, results, options);
+    if (session->report == REPORT_NONE) return 0;
+    return report_write(session->report, session->report_path, results,
+                        options->shuffle ? session->random_seed : 0, false, &session->why);
+}
+
+/* ---- the whole --------------------------------------------------------------------------------
+ */
+
+static int choose_random_seed(const struct options *options)
+{
+    if (options->random_seed != 0) return options->random_seed;
+    return (int)((unsigned long)time(NULL) % LARGEST_RANDOM_SEED) + 1;
+}
+
+/* Seeds, devices and room for what is compiled. Returns 0 or the exit status. */
+static int set_up(struct session *session)
+{
+    const struct options *options = &session->options;
+    size_t count = session->results.count;
+
+    session->seed = options->seed;
+    if (!options->seed_given && random_secret(&session->seed) != 0) {
+        text_add(&session->why, "the system gives no random numbers");
+        return 2;
+    }
+    session->random_seed = choose_random_seed(options);
+    session->compiled = calloc(count + 1, sizeof *session->compiled);
+    session->reference = calloc(count + 1, sizeof *session->reference);
+    session->is_timed = calloc(count + 1, sizeof *session->is_timed);
+    if (session->compiled == NULL || session->reference == NULL || session->is_timed == NULL) {
+        text_add(&session->why, "no memory");
+        return 2;
+    }
+    return devices_find(&session->devices, session->toolchain, options->device, &session->why);
+}
+
+static int run_all(struct session *session)
+{
+    const struct options *options = &session->options;
+    bool failed = false;
+
+    if (results_count(&session->results, test_runs) > 0) {
+        int status = set_up(session);
+        if (status != 0) return status;
+    } else if (strcmp(options->filter, "*") != 0 && options->shards <= 1) {
+        fprintf(stderr, "WARNING: filter \"%s\" did not match any test; no tests were run\n",
+                options->filter);
+    }
+    for (int i = 0; options->repeat < 0 || i < options->repeat; i++) {
+        if (run_iteration(session, i) != 0)
+            return process_interrupted() != 0 ? 128 + process_interrupted() : 2;
+        failed = failed || session->failed;
+        if (session->failed && !options->seed_given)
+            fprintf(stderr, "grade: --seed=%llu draws the same inputs again\n",
+                    (unsigned long long)session->seed);
+        /* Fresh inputs each time; a given seed gives the same series. */
+        session->seed = session->seed * 6364136223846793005u + 1442695040888963407u;
+        if (options->shuffle) session->random_seed = session->random_seed % LARGEST_RANDOM_SEED + 1;
+    }
+    return failed ? 1 : 0;
+}
+
+static int list_tests(struct session *session)
+{
+    printer_list(&session->printer, &session->results);
+    if (session->report == REPORT_NONE) return 0;
+    return report_write(session->report, session->report_path, &session->results, 0, true,
+                        &session->why) == 0
+               ? 0
+               : 2;
+}
+
+static void touch(const char *path)
+{
+    FILE *file = path != NULL && path[0] != '\0' ? fopen(path, "we") : NULL;
+    if (file != NULL) fclose(file);
+}
+
+static void show_help(const struct lesson *const *table)
+{
+    const char *names[200];
+    struct text text = {0};
+    size_t count = 0;
+
+    for (; table[count] != NULL && count < 199; count++) names[count] = table[count]->folder;
+    names[count] = NULL;
+    options_help(&text, names);
+    fputs(text_string(&text), stdout);
+    text_free(&text);
+}
+
+static void release(struct session *session)
+{
+    forget_results(session);
+    for (size_t i = 0; i < session->results.count; i++) {
+        free(session->results.suites[i].tests);
+        free(session->results.suites[i].order);
+        if (session->compiled != NULL) compiled_free(&session->compiled[i]);
+        if (session->reference != NULL) compiled_free(&session->reference[i]);
+    }
+    free(session->results.suites);
+    free(session->results.order);
+    free(session->compiled);
+    free(session->reference);
+    free(session->is_timed);
+    submission_free(&session->submission);
+    submission_free(&session->solutions);
+    options_free(&session->options);
+    text_free(&session->why);
+}
+
+/* Chooses lessons and tests. Returns 0 or the exit status. */
+static int choose(struct session *session, const struct lesson *const *table)
+{
+    const struct options *options = &session->options;
+    const char *root = session->toolchain->source;
+    const char *words[200];
+    size_t count = 0;
+
+    if (submission_choose(&session->submission, table, options->words, options->word_count, root,
+                          options->submission, options->solutions, &session->why) != 0)
+        return 2;
+    /* The same lessons in the same order. */
+    for (size_t i = 0; i < session->submission.count && count < 200; i++)
+        words[count++] = session->submission.lessons[i].lesson->folder;
+    if (submission_choose(&session->solutions, table, words, count, root, NULL, true,
+                          &session->why) != 0)
+        return 2;
+    if (make_results(session) != 0) {
+        text_add(&session->why, "no memory");
+        return 2;
+    }
+    return report_target(options->output, &session->report, session->report_path,
+                         sizeof session->report_path, &session->why) == 0
+               ? 0
+               : 2;
+}
+
+int session_main(const struct toolchain *toolchain, const struct lesson *const *table, int count,
+                 char *const *arguments)
+{
+    struct session session = {.toolchain = toolchain};
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    process_handle_interrupts();
+    int status = options_parse(&session.options, count, arguments, &session.why);
+    if (status == 0 && session.options.help) {
+        show_help(table);
+        release(&session);
+        return 0;
+    }
+    touch(session.options.premature_exit_file);
+    touch(session.options.shard_status_file);
+    if (status == 0) status = choose(&session, table);
+    if (status == 0) {
+        printer_begin(&session.printer, stdout, &session.options);
+        status = session.options.list_tests ? list_tests(&session) : run_all(&session);
+    }
+    if (session.why.size > 0) fprintf(stderr, "grade: %s\n", text_string(&session.why));
+    if (session.options.premature_exit_file != NULL) unlink(session.options.premature_exit_file);
+    release(&session);
+    return status;
+}

@@ -1,0 +1,353 @@
+/* Modules, libraries, kernels, functions, variables, occupancy, and the device itself. */
+#include "tests/driver/support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { N = 256, BYTES = N * 4 };
+
+static const char small[] =
+    ".version 7.5\n.target sm_75\n.address_size 64\n"
+    ".visible .global .align 4 .u32 counter = 7;\n"
+    ".visible .entry bounded(.param .u64 a, .param .u32 b) .maxntid 64, 1, 1 {"
+    ".reg .b32 %r<4>; .reg .b64 %rd<4>; .shared .align 4 .b8 room[256];"
+    "ld.param.u64 %rd1, [a]; cvta.to.global.u64 %rd1, %rd1; ld.global.u32 %r1, [counter];"
+    "st.global.u32 [%rd1], %r1; ret; }\n";
+
+static CUresult launch_bounded(CUfunction function, CUdeviceptr p, unsigned threads)
+{
+    unsigned b = 0;
+    void *parameters[] = {&p, &b};
+    return cuLaunchKernel(function, 1, 1, 1, threads, 1, 1, 0, NULL, parameters, NULL);
+}
+
+START_TEST(a_modules_functions_and_variables_are_found)
+{
+    CUmodule module;
+    CUfunction function, again;
+    CUdeviceptr counter;
+    size_t size;
+    unsigned count, value = 41;
+    test_context(_i);
+    OK(cuModuleLoadData(&module, small));
+    OK(cuModuleGetFunction(&function, module, "bounded"));
+    OK(cuModuleGetFunction(&again, module, "bounded"));
+    ck_assert_ptr_eq(function, again);
+    FAILS(CUDA_ERROR_NOT_FOUND, cuModuleGetFunction(&again, module, "missing"));
+    OK(cuModuleGetFunctionCount(&count, module));
+    ck_assert_uint_eq(count, 1);
+    OK(cuModuleGetGlobal(&counter, &size, module, "counter"));
+    ck_assert_uint_eq(size, 4);
+    FAILS(CUDA_ERROR_NOT_FOUND, cuModuleGetGlobal(&counter, &size, module, "missing"));
+    OK(cuMemcpyDtoH(&value, counter, 4));
+    ck_assert_uint_eq(value, 7);
+    value = 41;
+    OK(cuMemcpyHtoD(counter, &value, 4));
+    CUdeviceptr p = test_device(4);
+    OK(launch_bounded(function, p, 32));
+    OK(cuMemcpyDtoH(&value, p, 4));
+    ck_assert_uint_eq(value, 41);
+    OK(cuModuleUnload(module));
+    FAILS(CUDA_ERROR_INVALID_HANDLE, cuModuleUnload(module));
+    FAILS(CUDA_ERROR_INVALID_HANDLE, launch_bounded(function, p, 32));
+}
+END_TEST
+
+START_TEST(a_modules_variables_are_its_contexts_own)
+{
+    CUcontext other;
+    CUmodule mine, theirs;
+    CUdeviceptr a, b;
+    unsigned value = 99;
+    test_context(_i);
+    OK(cuModuleLoadData(&mine, small));
+    OK(cuModuleGetGlobal(&a, NULL, mine, "counter"));
+    OK(cuMemcpyHtoD(a, &value, 4));
+    OK(cuCtxCreate(&other, NULL, 0, 0));
+    OK(cuModuleLoadData(&theirs, small));
+    OK(cuModuleGetGlobal(&b, NULL, theirs, "counter"));
+    ck_assert_uint_ne(a, b);
+    OK(cuMemcpyDtoH(&value, b, 4));
+    ck_assert_uint_eq(value, 7);
+}
+END_TEST
+
+/* A module loaded in one context and launched in another. */
+START_TEST(a_function_of_another_context_is_refused_and_named)
+{
+    CUcontext other;
+    test_context(_i);
+    CUdeviceptr p = test_device(BYTES);
+    CUfunction set = test_kernel("set");
+    unsigned value = 1;
+    int n = N;
+    void *parameters[] = {&p, &value, &n};
+    OK(cuCtxCreate(&other, NULL, 0, 0));
+    FAILS(CUDA_ERROR_INVALID_HANDLE,
+          cuLaunchKernel(set, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL));
+    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "wrong context"), 1);
+}
+END_TEST
+
+START_TEST(what_is_no_module_is_refused_with_a_sentence)
+{
+    CUmodule module;
+    char log[200] = "";
+    test_context(_i);
+    FAILS(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module, "hello"));
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {log, (void *)sizeof log};
+    FAILS(CUDA_ERROR_INVALID_PTX,
+          cuModuleLoadDataEx(&module,
+                             ".version 7.5\n.target sm_75\n.address_size 64\n.visible .entry k() "
+                             "{ add.s32 %r1, %r2; }\n",
+                             2, options, values));
+    ck_assert_uint_gt(strlen(log), 5);
+    ck_assert_ptr_nonnull(strstr(log, "line 4"));
+    FAILS(CUDA_ERROR_FILE_NOT_FOUND, cuModuleLoad(&module, "/nowhere/at.all"));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuModuleLoadData(&module, NULL));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuModuleLoadData(NULL, small));
+    ck_assert_uint_ge(test_count(TRACE_FINDING, 0, "invalid module"), 3);
+}
+END_TEST
+
+#define KERNEL(body)                                                                               \
+    ".version 7.5\n.target sm_75\n.address_size 64\n.visible .entry k() {\n" body "\nret; }\n"
+
+/* A GPU's driver refuses what PTX does not have; what PTX has and the device has not is named when
+ * a thread comes to it. */
+START_TEST(an_instruction_that_does_not_exist_refuses_the_module)
+{
+    static const struct {
+        const char *text, *line, *name;
+    } rows[] = {
+        {KERNEL("frobnicate.u32 1;"), "line 5", "frobnicate"},
+        {KERNEL("bra over;\nwgmma.fly;\nover: barrier.frob 1;"), "line 7", "barrier"},
+        {KERNEL(".reg .b32 r;\nadd.frob.u32 r, r, r;"), "line 6", ".frob"},
+        {KERNEL(".reg .b32 r;\nadd.u32.u32.u32 r, r, r;"), "line 6", "two types"},
+    };
+    CUmodule module;
+    CUfunction function;
+    char log[300];
+    test_context(_i);
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        void *values[] = {log, (void *)sizeof log};
+        FAILS(CUDA_ERROR_INVALID_PTX,
+              cuModuleLoadDataEx(&module, rows[i].text, 2, options, values));
+        ck_assert_msg(strstr(log, rows[i].line) && strstr(log, rows[i].name), "%s", log);
+    }
+    OK(cuModuleLoadData(&module, KERNEL(".reg .pred p;\nsetp.ne.u32 p, %tid.x, 3;\n"
+                                        "@p bra done;\nmovmatrix.sync.aligned;\ndone:")));
+    OK(cuModuleGetFunction(&function, module, "k"));
+    OK(cuLaunchKernel(function, 1, 1, 1, 3, 1, 1, 0, NULL, NULL, NULL));
+    OK(cuCtxSynchronize());
+    OK(cuLaunchKernel(function, 1, 1, 1, 4, 1, 1, 0, NULL, NULL, NULL));
+    FAILS(CUDA_ERROR_NOT_SUPPORTED, cuCtxSynchronize());
+    const struct trace_record *found = test_find(TRACE_FINDING, 0, "not supported");
+    ck_assert_ptr_nonnull(strstr(found->text, "movmatrix.sync.aligned"));
+}
+END_TEST
+
+START_TEST(a_module_is_loaded_from_a_file)
+{
+    char path[] = "/tmp/overlap-test-XXXXXX";
+    CUmodule module;
+    CUfunction function;
+    test_context(_i);
+    int file = mkstemp(path);
+    ck_assert_int_ge(file, 0);
+    ck_assert_int_eq(write(file, small, sizeof small - 1), (int)sizeof small - 1);
+    close(file);
+    OK(cuModuleLoad(&module, path));
+    unlink(path);
+    OK(cuModuleGetFunction(&function, module, "bounded"));
+}
+END_TEST
+
+START_TEST(a_librarys_kernels_run_in_any_context)
+{
+    CUlibrary library;
+    CUkernel kernel, listed;
+    CUfunction function;
+    CUcontext other;
+    CUdeviceptr counter;
+    const char *name;
+    unsigned count, value;
+    test_context(_i);
+    OK(cuLibraryLoadData(&library, small, NULL, NULL, 0, NULL, NULL, 0));
+    OK(cuLibraryGetKernel(&kernel, library, "bounded"));
+    FAILS(CUDA_ERROR_NOT_FOUND, cuLibraryGetKernel(&listed, library, "missing"));
+    OK(cuLibraryGetKernelCount(&count, library));
+    ck_assert_uint_eq(count, 1);
+    OK(cuLibraryEnumerateKernels(&listed, 1, library));
+    ck_assert_ptr_eq(listed, kernel);
+    OK(cuKernelGetName(&name, kernel));
+    ck_assert_str_eq(name, "bounded");
+    for (int i = 0; i < 2; i++) {
+        CUdeviceptr p = test_device(4);
+        OK(launch_bounded((CUfunction)kernel, p, 32));
+        OK(cuMemcpyDtoH(&value, p, 4));
+        ck_assert_uint_eq(value, 7);
+        OK(cuKernelGetFunction(&function, kernel));
+        OK(launch_bounded(function, p, 32));
+        OK(cuLibraryGetGlobal(&counter, NULL, library, "counter"));
+        OK(cuCtxSynchronize());
+        OK(cuCtxCreate(&other, NULL, 0, 0));
+    }
+    OK(cuLibraryUnload(library));
+    FAILS(CUDA_ERROR_INVALID_HANDLE, cuLibraryUnload(library));
+    FAILS(CUDA_ERROR_INVALID_HANDLE, cuKernelGetName(&name, kernel));
+}
+END_TEST
+
+START_TEST(what_is_known_of_a_function)
+{
+    CUmodule module;
+    CUfunction function;
+    const char *name;
+    size_t offset, size;
+    int value, blocks, grid;
+    test_context(_i);
+    OK(cuModuleLoadData(&module, small));
+    OK(cuModuleGetFunction(&function, module, "bounded"));
+    OK(cuFuncGetName(&name, function));
+    ck_assert_str_eq(name, "bounded");
+    OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function));
+    ck_assert_int_eq(value, 64);
+    OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function));
+    ck_assert_int_eq(value, 256);
+    OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, function));
+    ck_assert_int_eq(value, 49152 - 256);
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuFuncGetAttribute(&value, (CUfunction_attribute)99, function));
+    OK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 65536));
+    OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, function));
+    ck_assert_int_eq(value, 65536);
+    FAILS(CUDA_ERROR_INVALID_VALUE,
+          cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 1 << 20));
+    OK(cuFuncGetParamInfo(function, 1, &offset, &size));
+    ck_assert_uint_eq(offset, 8);
+    ck_assert_uint_eq(size, 4);
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuFuncGetParamInfo(function, 2, &offset, &size));
+    /* More threads than __launch_bounds__ says. */
+    FAILS(CUDA_ERROR_INVALID_VALUE, launch_bounded(function, test_device(4), 65));
+    OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 64, 0));
+    ck_assert_int_eq(blocks, 32);
+    OK(cuOccupancyMaxPotentialBlockSize(&grid, &value, function, NULL, 0, 0));
+    ck_assert_int_eq(value, 64);
+    ck_assert_int_eq(grid, 32 * 132);
+    FAILS(CUDA_ERROR_INVALID_VALUE,
+          cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 0, 0));
+    /* Shared memory, by what the function prefers and may have: as an H200 answers. */
+    static const struct {
+        int carveout;
+        CUfunc_cache cache;
+        int most;       /* of dynamic shared memory */
+        size_t dynamic; /* of one block */
+        int blocks;
+    } rows[] = {
+        {-1, CU_FUNC_CACHE_PREFER_NONE, 0, 16384 - 256, 13},
+        {-1, CU_FUNC_CACHE_PREFER_EQUAL, 0, 16384 - 256, 7},
+        {-1, CU_FUNC_CACHE_PREFER_L1, 0, 16384 - 256, 1},
+        {0, CU_FUNC_CACHE_PREFER_SHARED, 0, 16384 - 256, 1},
+        {50, CU_FUNC_CACHE_PREFER_L1, 0, 16384 - 256, 7},
+        {-1, CU_FUNC_CACHE_PREFER_NONE, 0, 49152 - 256, 4},
+        {-1, CU_FUNC_CACHE_PREFER_NONE, 0, 49152 - 255, 0},
+        {-1, CU_FUNC_CACHE_PREFER_NONE, 65536, 49152 - 255, 4},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        OK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+                              rows[i].carveout));
+        OK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                              rows[i].most));
+        OK(cuFuncSetCacheConfig(function, rows[i].cache));
+        OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 64, rows[i].dynamic));
+        ck_assert_msg(blocks == rows[i].blocks, "row %zu: %d blocks", i, blocks);
+    }
+}
+END_TEST
+
+START_TEST(the_device_describes_itself)
+{
+    CUdevice device;
+    char name[64], bus[32];
+    size_t total;
+    int value, major, minor;
+    CUuuid uuid;
+    test_context(_i);
+    OK(cuDeviceGet(&device, 0));
+    FAILS(CUDA_ERROR_INVALID_DEVICE, cuDeviceGet(&device, 1));
+    FAILS(CUDA_ERROR_INVALID_DEVICE, cuDeviceGet(&device, -1));
+    OK(cuDeviceGetName(name, sizeof name, 0));
+    ck_assert_str_eq(name, "Overlap software device");
+    OK(cuDeviceGetName(name, 8, 0));
+    ck_assert_str_eq(name, "Overlap");
+    OK(cuDeviceTotalMem(&total, 0));
+    ck_assert_uint_eq(total, 4ull << 30);
+    OK(cuDeviceComputeCapability(&major, &minor, 0));
+    OK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0));
+    ck_assert_int_eq(value, major);
+    for (int attribute = 1; attribute < CU_DEVICE_ATTRIBUTE_MAX; attribute++)
+        OK(cuDeviceGetAttribute(&value, (CUdevice_attribute)attribute, 0));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MAX, 0));
+    OK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 0));
+    ck_assert_int_eq(value, 32);
+    OK(cuDeviceGetUuid(&uuid, 0));
+    OK(cuDeviceGetPCIBusId(bus, sizeof bus, 0));
+    OK(cuDeviceGetByPCIBusId(&device, bus));
+    ck_assert_int_eq(device, 0);
+    FAILS(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetByPCIBusId(&device, "0000:09:00.0"));
+}
+END_TEST
+
+/* Calls are recorded once, by their plain names, with where they were made. */
+START_TEST(calls_are_recorded)
+{
+    test_context(_i);
+    CUstream stream = test_stream(0);
+    CUdeviceptr p = test_device(BYTES);
+    OK(test_launch("set", stream, p, 1, N));
+    OK(cuStreamSynchronize(stream));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuMemFree(p + 1));
+    ck_assert_uint_eq(test_count(TRACE_CALL, 0, "cuCtxCreate"), 1);
+    ck_assert_uint_eq(test_count(TRACE_CALL, 0, "cuLaunchKernel"), 1);
+    const struct trace_record launch = *test_find(TRACE_CALL, 0, "cuLaunchKernel");
+    const struct trace_record kernel = *test_find(TRACE_OPERATION, TRACE_KERNEL, "set");
+    const struct trace_record sync = *test_find(TRACE_CALL, 0, "cuStreamSynchronize");
+    ck_assert_uint_eq(launch.flags, TRACE_DRIVER | TRACE_ASYNC | TRACE_CAN_FAIL);
+    ck_assert_uint_eq(launch.request, kernel.request);
+    ck_assert_uint_eq(launch.stream, kernel.stream);
+    ck_assert_uint_eq(launch.context, kernel.context);
+    ck_assert_uint_ne(launch.caller, 0);
+    ck_assert_uint_eq(kernel.count, N);
+    ck_assert_uint_ge(kernel.start_ns, launch.end_ns);
+    ck_assert_uint_eq(sync.stream, launch.stream);
+    ck_assert_uint_ge(sync.end_ns, kernel.end_ns);
+    ck_assert_int_eq(test_find(TRACE_CALL, 0, "cuMemFree")->code, CUDA_ERROR_INVALID_VALUE);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("DriverModule");
+    TCase *tcase = tcase_create("modules");
+    tcase_set_timeout(tcase, 60);
+    const TTest *const all_orders[] = {
+        a_modules_functions_and_variables_are_found,
+        a_modules_variables_are_its_contexts_own,
+        a_function_of_another_context_is_refused_and_named,
+        what_is_no_module_is_refused_with_a_sentence,
+        a_module_is_loaded_from_a_file,
+        an_instruction_that_does_not_exist_refuses_the_module,
+        a_librarys_kernels_run_in_any_context,
+        what_is_known_of_a_function,
+        the_device_describes_itself,
+        calls_are_recorded,
+    };
+    for (size_t i = 0; i < sizeof all_orders / sizeof *all_orders; i++)
+        tcase_add_loop_test(tcase, all_orders[i], 0, ORDERS);
+    suite_add_tcase(suite, tcase);
+    return test_main(suite);
+}

@@ -1,0 +1,411 @@
+/* What goes wrong inside device code, as a program meets it: each finding with its lines, its
+ * threads and its memory, counted, and nothing said of what is right. */
+#include "tests/driver/support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { THREADS = 128, BLOCKS = 4, N = THREADS * BLOCKS, BYTES = N * 4 };
+
+/* One kernel each, over (p, q): `x` is the address of p's element of this thread, `y` of q's. */
+#define KERNEL(name, body)                                                                         \
+    ".visible .entry " name "(.param .u64 p, .param .u64 q) {\n"                                   \
+    ".reg .b64 %p, %q, %x, %y, %o;\n.reg .b32 %t, %b, %i, %v, %w, %s;\n.reg .pred %c;\n"           \
+    ".shared .align 4 .b8 tile[512];\n"                                                            \
+    "ld.param.u64 %p, [p];\nld.param.u64 %q, [q];\nmov.u32 %t, %tid.x;\n"                          \
+    "mov.u32 %b, %ctaid.x;\nmad.lo.u32 %i, %b, 128, %t;\nmul.wide.u32 %o, %i, 4;\n"                \
+    "add.u64 %x, %p, %o;\nadd.u64 %y, %q, %o;\nshl.b32 %s, %t, 2;\n"                               \
+    "mov.u32 %w, tile;\nadd.u32 %s, %s, %w;\n" body "ret;\n}\n"
+
+// clang-format off
+static const char *const parts[] = {
+    ".version 8.0\n.target sm_80\n.address_size 64\n.file 1 \"/somewhere/t.cu\"\n",
+    KERNEL("mirror", ".loc 1 3 0\nst.shared.u32 [%s], %i;\n"
+                     ".loc 1 4 0\nxor.b32 %s, %s, 508;\nld.shared.u32 %v, [%s];\n"
+                     ".loc 1 5 0\nst.global.u32 [%x], %v;\n"),
+    KERNEL("mirror_right", ".loc 1 3 0\nst.shared.u32 [%s], %i;\nbar.sync 0;\n"
+                           ".loc 1 4 0\nxor.b32 %s, %s, 508;\nld.shared.u32 %v, [%s];\n"
+                           ".loc 1 5 0\nst.global.u32 [%x], %v;\n"),
+    KERNEL("near", ".loc 1 8 0\nst.global.u32 [%x], %i;\nsetp.eq.u32 %c, %t, 0;\n"
+                   "@%c bra DONE;\n.loc 1 9 0\nld.global.u32 %v, [%x+-4];\nDONE:\n"),
+    KERNEL("later", ".loc 1 16 0\ncp.async.ca.shared.global [%s], [%y], 4;\nbar.sync 0;\n"
+                    ".loc 1 17 0\nld.shared.u32 %v, [%s];\ncp.async.wait_all;\n"),
+    KERNEL("back", ".loc 1 13 0\nst.global.u32 [%x], %i;\nbar.sync 0;\nsetp.eq.u32 %c, %i, 0;\n"
+                   "@%c bra DONE;\n.loc 1 14 0\nld.global.u32 %v, [%x+-4];\n"
+                   ".loc 1 15 0\nst.global.u32 [%y], %v;\nDONE:\n"),
+    KERNEL("places", "setp.lt.u32 %c, %t, 64;\n@%c bra LOW;\n"
+                     ".loc 1 21 0\nbar.sync 0;\nbra DONE;\n"
+                     "LOW:\n.loc 1 23 0\nbar.sync 0;\nDONE:\n"),
+    KERNEL("stuck", "setp.lt.u32 %c, %t, 64;\n@%c bra LOW;\n"
+                    ".loc 1 31 0\nbar.sync 1;\nbra DONE;\n"
+                    "LOW:\n.loc 1 33 0\nbar.sync 0;\nDONE:\n"),
+    KERNEL("absent", "setp.eq.u32 %c, %t, 3;\n@%c bra ONE;\n"
+                     ".loc 1 40 0\nbar.warp.sync -1;\nbra DONE;\n"
+                     "ONE:\n.loc 1 41 0\nbar.warp.sync 24;\nDONE:\n"),
+    KERNEL("unnamed", ".loc 1 44 0\nshfl.sync.idx.b32 %v, %i, 0, 31, 0xff;\n"),
+    KERNEL("copy", ".loc 1 51 0\nld.global.u32 %v, [%x];\n"
+                   ".loc 1 52 0\nst.global.u32 [%y], %v;\n"),
+    KERNEL("wide", "setp.lt.u32 %c, %i, 128;\n@!%c bra DONE;\nmul.wide.u32 %o, %i, 16;\n"
+                   "add.u64 %x, %p, %o;\nadd.u64 %y, %q, %o;\n.loc 1 55 0\n"
+                   "ld.global.v4.u32 {%v, %w, %s, %t}, [%x];\n"
+                   "st.global.v4.u32 [%y], {%v, %w, %s, %t};\nDONE:\n"),
+    KERNEL("swap", ".loc 1 57 0\nst.global.u32 [%x], %i;\nld.global.u32 %v, [%x];\n"),
+    KERNEL("talk", "st.volatile.global.u32 [%x], %i;\n"),
+    KERNEL("count", ".loc 1 61 0\nred.global.add.u32 [%p], 1;\n"),
+};
+// clang-format on
+
+static CUmodule module;
+static CUdeviceptr a, b;
+
+static void begin(int order)
+{
+    static char kernels[16384];
+    test_context(order);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        ck_assert_uint_lt(strlen(kernels) + strlen(parts[i]), sizeof kernels);
+        strcat(kernels, parts[i]);
+    }
+    OK(cuModuleLoadData(&module, kernels));
+    a = test_device(BYTES);
+    b = test_device(BYTES);
+}
+
+static CUresult launch_in(const char *name, unsigned blocks, CUdeviceptr p, CUdeviceptr q)
+{
+    CUfunction function;
+    void *parameters[] = {&p, &q};
+    OK(cuModuleGetFunction(&function, module, name));
+    return cuLaunchKernel(function, blocks, 1, 1, THREADS, 1, 1, 0, NULL, parameters, NULL);
+}
+
+static void launch(const char *name, CUdeviceptr p, CUdeviceptr q)
+{
+    OK(launch_in(name, BLOCKS, p, q));
+}
+
+static const struct trace_record *only(const char *kind)
+{
+    OK(cuCtxSynchronize());
+    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, NULL), 1);
+    const struct trace_record *found = test_find(TRACE_FINDING, 0, kind);
+    ck_assert_ptr_nonnull(found);
+    return found;
+}
+
+static void nothing(void)
+{
+    OK(cuCtxSynchronize());
+    const bool any = test_count(TRACE_FINDING, 0, NULL) > 0;
+    ck_assert_msg(!any, "%s", any ? test_find(TRACE_FINDING, 0, NULL)->text : "");
+}
+
+#define HAS(record, words)                                                                         \
+    ck_assert_msg(strstr((record)->text, words) != NULL, "no \"%s\" in: %s", words, (record)->text)
+
+/* ---- races inside a kernel ---------------------------------------------------------------- */
+
+START_TEST(shared_memory_without_a_barrier)
+{
+    begin(_i);
+    launch("mirror", a, b);
+    launch("mirror", b, a);
+    const struct trace_record *found = only("shared memory race");
+    ck_assert_str_eq(found->file, "/somewhere/t.cu");
+    ck_assert_uint_eq(found->line, 4);
+    ck_assert_uint_eq(found->count, 2 * N); /* both launches, all their threads */
+    ck_assert_uint_ne(found->caller, 0);
+    HAS(found, "kernel mirror: thread (");
+    HAS(found, "of block (0, 0, 0) reads 4 bytes of shared memory");
+    HAS(found, "at t.cu:4 that thread (");
+    HAS(found, "writes at t.cu:3");
+    HAS(found, "no __syncthreads()");
+    launch("mirror_right", a, b);
+    only("shared memory race");
+}
+END_TEST
+
+START_TEST(global_memory_without_a_barrier)
+{
+    begin(_i);
+    launch("near", a, b);
+    OK(launch_in("near", 1, a, b));
+    const struct trace_record *found = only("global memory race");
+    ck_assert_str_eq(found->file, "/somewhere/t.cu");
+    ck_assert_uint_eq(found->line, 9);
+    /* Each thread but the first of a block has one before it; the second launch changes nothing. */
+    ck_assert_uint_eq(found->count, N - BLOCKS);
+    ck_assert_uint_ge(found->address, a);
+    ck_assert_uint_lt(found->address, a + BYTES);
+    ck_assert_uint_ne(found->object, 0);
+    HAS(found, "kernel near: thread (");
+    HAS(found, "of block (0, 0, 0) reads 4 bytes of device memory");
+    HAS(found, "allocated by the call before");
+    HAS(found, "at t.cu:9 that ");
+    HAS(found, "writes at t.cu:8: ");
+}
+END_TEST
+
+START_TEST(an_asynchronous_copy_that_is_not_awaited)
+{
+    begin(_i);
+    OK(cuMemsetD32(b, 7, N));
+    launch("later", a, b);
+    const struct trace_record *found = only("copy not awaited");
+    ck_assert_str_eq(found->file, "/somewhere/t.cu");
+    ck_assert_uint_eq(found->line, 17);
+    ck_assert_uint_eq(found->count, N);
+    HAS(found, "kernel later: thread (");
+    HAS(found, "of block (0, 0, 0) reads 4 bytes of shared memory");
+    HAS(found, "at t.cu:17 that an asynchronous copy may still be filling: thread (");
+    HAS(found, "asked for it at t.cu:16, and nothing has waited");
+}
+END_TEST
+
+START_TEST(blocks_that_read_each_other)
+{
+    begin(_i);
+    launch("back", a, b);
+    const struct trace_record *found = only("race between blocks");
+    ck_assert_uint_ge(found->line, 13);
+    ck_assert_uint_le(found->line, 14);
+    ck_assert_uint_ge(found->address, a);
+    ck_assert_uint_lt(found->address, a + BYTES);
+    ck_assert_uint_ne(found->object, 0);
+    HAS(found, "reads");
+    HAS(found, "writes");
+    HAS(found, "t.cu:13");
+    HAS(found, "t.cu:14");
+    HAS(found, "allocated by the call before");
+}
+END_TEST
+
+START_TEST(a_single_block_has_nobody_to_race_with)
+{
+    begin(LATEST);
+    OK(launch_in("back", 1, a, b));
+    nothing();
+}
+END_TEST
+
+START_TEST(barriers_in_two_places)
+{
+    begin(LATEST);
+    launch("places", a, b);
+    const struct trace_record *found = only("barrier not reached");
+    HAS(found, "t.cu:21");
+    HAS(found, "t.cu:23");
+    HAS(found, "thread (64, 0, 0)");
+    ck_assert_uint_eq(found->count, BLOCKS);
+}
+END_TEST
+
+START_TEST(a_barrier_that_not_all_reach)
+{
+    begin(LATEST);
+    launch("stuck", a, b);
+    FAILS(CUDA_ERROR_LAUNCH_TIMEOUT, cuCtxSynchronize());
+    const struct trace_record *found = test_find(TRACE_FINDING, 0, "barrier not reached");
+    ck_assert_ptr_nonnull(found);
+    ck_assert_uint_eq(found->line, 33);
+    HAS(found, "64 of 128 threads wait at the barrier on line 33, 64 at the barrier on line 31");
+    HAS(found, "The first that waits is thread (0, 0, 0)");
+}
+END_TEST
+
+START_TEST(lanes_that_are_not_there)
+{
+    begin(LATEST);
+    launch("absent", a, b);
+    FAILS(CUDA_ERROR_LAUNCH_TIMEOUT, cuCtxSynchronize());
+    const struct trace_record *found = test_find(TRACE_FINDING, 0, "absent lanes");
+    ck_assert_ptr_nonnull(found);
+    ck_assert_uint_ge(found->line, 40);
+    HAS(found,
+        "31 of 128 threads wait at the warp barrier on line 40, 1 at the warp barrier on line 41");
+}
+END_TEST
+
+START_TEST(a_lane_that_its_mask_does_not_name)
+{
+    begin(LATEST);
+    launch("unnamed", a, b);
+    FAILS(CUDA_ERROR_LAUNCH_FAILED, cuCtxSynchronize());
+    const struct trace_record *found = test_find(TRACE_FINDING, 0, "absent lanes");
+    ck_assert_ptr_nonnull(found);
+    ck_assert_uint_eq(found->line, 44);
+    HAS(found, "lane 8 of the warp");
+}
+END_TEST
+
+/* ---- memory that nothing has written ------------------------------------------------------- */
+
+static unsigned host[N];
+
+START_TEST(a_kernel_that_reads_what_nothing_wrote)
+{
+    begin(_i);
+    launch("copy", a, b);
+    launch("copy", a, b);
+    const struct trace_record *found = only("never written");
+    ck_assert_uint_eq(found->line, 51);
+    ck_assert_uint_eq(found->address, a);
+    ck_assert_uint_eq(found->bytes, BYTES);
+    ck_assert_uint_eq(found->count, 2);
+    HAS(found, "kernel copy reads 2048 bytes of memory that nothing has ever written");
+    HAS(found, "from byte 0 on of device memory (2048 bytes");
+}
+END_TEST
+
+START_TEST(half_a_buffer_is_not_all_of_it)
+{
+    begin(_i);
+    OK(cuMemcpyHtoD(a, host, BYTES / 2));
+    launch("copy", a, b);
+    const struct trace_record *found = only("never written");
+    ck_assert_uint_eq(found->address, a + BYTES / 2);
+    ck_assert_uint_eq(found->bytes, BYTES / 2);
+}
+END_TEST
+
+START_TEST(a_counter_has_to_begin_somewhere)
+{
+    begin(LATEST);
+    launch("count", a, b);
+    const struct trace_record *found = only("never written");
+    ck_assert_uint_eq(found->line, 61);
+    ck_assert_uint_eq(found->bytes, 4);
+    HAS(found, "changes atomically 4 bytes");
+}
+END_TEST
+
+START_TEST(whoever_writes_first_may_read)
+{
+    begin(_i);
+    OK(cuMemsetD32(a, 7, N));
+    launch("copy", a, b); /* a memset */
+    launch("copy", b, a); /* a kernel */
+    CUdeviceptr c = test_device(BYTES), d = test_device(BYTES);
+    OK(cuMemcpyDtoD(c, a, BYTES));
+    launch("copy", c, d); /* a copy */
+    CUdeviceptr e = test_device(BYTES);
+    launch("swap", e, d); /* the same kernel */
+    CUdeviceptr f = test_device(BYTES);
+    launch("talk", f, d); /* one that converses */
+    launch("copy", f, d);
+    nothing();
+}
+END_TEST
+
+START_TEST(memory_of_the_host_may_be_written_by_it)
+{
+    CUdeviceptr managed;
+    begin(LATEST);
+    OK(cuMemAllocManaged(&managed, BYTES, CU_MEM_ATTACH_GLOBAL));
+    launch("copy", managed, b);
+    OK(cuCtxSynchronize());
+    launch("copy", (CUdeviceptr)(uintptr_t)test_pinned(BYTES), b);
+    nothing();
+}
+END_TEST
+
+START_TEST(padding_is_nobodys)
+{
+    CUdeviceptr rows;
+    size_t pitch;
+    begin(LATEST);
+    /* The last block goes on to the end of what was rounded up. */
+    OK(cuMemcpyHtoD(a, host, BYTES - 100));
+    launch("copy", a, b);
+    /* The ends of the rows of a pitched allocation. */
+    OK(cuMemAllocPitch(&rows, &pitch, 400, 4, 4));
+    ck_assert_uint_eq(pitch, 512);
+    OK(cuMemsetD2D8(rows, pitch, 1, 400, 4));
+    launch("copy", rows, b);
+    /* Three of four floats, read as one: nobody wrote every fourth. */
+    CUdeviceptr packed = test_device(BYTES);
+    for (size_t at = 0; at < BYTES; at += 16) OK(cuMemsetD32(packed + at, 1, 3));
+    launch("wide", packed, b);
+    nothing();
+}
+END_TEST
+
+START_TEST(allocating_again_begins_again)
+{
+    begin(LATEST);
+    OK(cuMemsetD32(a, 7, N));
+    launch("copy", a, b);
+    OK(cuCtxSynchronize());
+    OK(cuMemFree(a));
+    CUdeviceptr again = test_device(BYTES);
+    launch("copy", again, b);
+    ck_assert_uint_eq(only("never written")->address, again);
+}
+END_TEST
+
+START_TEST(a_copy_of_what_nothing_wrote)
+{
+    begin(_i);
+    CUdeviceptr c = test_device(BYTES);
+    OK(cuMemcpyDtoH(host, c + 8, 64));
+    const struct trace_record *found = only("never written");
+    ck_assert_uint_eq(found->address, c + 8);
+    ck_assert_uint_eq(found->bytes, 64);
+    HAS(found, "the copy reads 64 bytes of device memory (2048 bytes");
+}
+END_TEST
+
+START_TEST(a_copy_of_what_a_kernel_was_given)
+{
+    begin(_i);
+    /* It chose to write nothing into q: which of q means something, the host knows. */
+    launch("count", a, b);
+    OK(cuMemcpyDtoH(host, b, BYTES));
+    ck_assert_str_eq(only("never written")->name, "never written"); /* the counter's */
+    CUdeviceptr c = test_device(BYTES);
+    OK(cuMemsetD32(c + 64, 1, 1));
+    OK(cuMemcpyDtoH(host, c, BYTES)); /* something of it is written */
+    only("never written");
+}
+END_TEST
+
+START_TEST(the_environment_turns_it_off)
+{
+    setenv("OVERLAP_RACES", "off", 1);
+    begin(LATEST);
+    launch("mirror", a, b);
+    launch("back", a, b);
+    launch("places", a, b);
+    CUdeviceptr c = test_device(BYTES);
+    launch("copy", c, b);
+    OK(cuMemcpyDtoH(host, c, 64));
+    nothing();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("driver_watch");
+    TCase *tcase = tcase_create("watch");
+    tcase_add_loop_test(tcase, shared_memory_without_a_barrier, 0, ORDERS);
+    tcase_add_loop_test(tcase, global_memory_without_a_barrier, 0, ORDERS);
+    tcase_add_loop_test(tcase, an_asynchronous_copy_that_is_not_awaited, 0, ORDERS);
+    tcase_add_loop_test(tcase, blocks_that_read_each_other, 0, ORDERS);
+    tcase_add_test(tcase, a_single_block_has_nobody_to_race_with);
+    tcase_add_test(tcase, barriers_in_two_places);
+    tcase_add_test(tcase, a_barrier_that_not_all_reach);
+    tcase_add_test(tcase, lanes_that_are_not_there);
+    tcase_add_test(tcase, a_lane_that_its_mask_does_not_name);
+    tcase_add_loop_test(tcase, a_kernel_that_reads_what_nothing_wrote, 0, ORDERS);
+    tcase_add_loop_test(tcase, half_a_buffer_is_not_all_of_it, 0, ORDERS);
+    tcase_add_test(tcase, a_counter_has_to_begin_somewhere);
+    tcase_add_loop_test(tcase, whoever_writes_first_may_read, 0, ORDERS);
+    tcase_add_test(tcase, memory_of_the_host_may_be_written_by_it);
+    tcase_add_test(tcase, padding_is_nobodys);
+    tcase_add_test(tcase, allocating_again_begins_again);
+    tcase_add_loop_test(tcase, a_copy_of_what_nothing_wrote, 0, ORDERS);
+    tcase_add_loop_test(tcase, a_copy_of_what_a_kernel_was_given, 0, ORDERS);
+    tcase_add_test(tcase, the_environment_turns_it_off);
+    suite_add_tcase(suite, tcase);
+    return test_main(suite);
+}

@@ -1,0 +1,234 @@
+/* Races as a program meets them, in every order: what is named, and what is not accused. */
+#include "tests/driver/support.h"
+
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 4000, BYTES = N * 4 };
+
+static CUstream one, two;
+static CUdeviceptr buffer;
+static unsigned *pinned;
+
+static void begin(int order)
+{
+    test_context(order);
+    one = test_stream(CU_STREAM_NON_BLOCKING);
+    two = test_stream(CU_STREAM_NON_BLOCKING);
+    buffer = test_device(BYTES);
+    pinned = test_pinned(BYTES);
+    memset(pinned, 1, BYTES);
+    OK(cuMemcpyHtoD(buffer, pinned, BYTES));
+}
+
+static void end(size_t expected)
+{
+    OK(cuCtxSynchronize());
+    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "race"), expected);
+}
+
+START_TEST(two_kernels_in_two_streams_race)
+{
+    begin(_i);
+    OK(test_launch("add", one, buffer, 1, N));
+    OK(test_launch("add", two, buffer, 1, N));
+    end(1);
+    const struct trace_record *found = test_find(TRACE_FINDING, 0, "race");
+    ck_assert_uint_eq(found->bytes, BYTES);
+    ck_assert_ptr_nonnull(strstr(found->text, "kernel add"));
+    ck_assert_ptr_nonnull(strstr(found->text, "in the stream made by the call before"));
+}
+END_TEST
+
+START_TEST(an_event_a_wait_or_other_bytes_order_them)
+{
+    begin(_i);
+    CUevent event = test_event(CU_EVENT_DISABLE_TIMING);
+    OK(test_launch("add", one, buffer, 1, N));
+    OK(cuEventRecord(event, one));
+    OK(cuStreamWaitEvent(two, event, 0));
+    OK(test_launch("add", two, buffer, 1, N));
+    OK(cuStreamSynchronize(two));
+    OK(test_launch("set", one, buffer, 1, N / 2));
+    OK(test_launch("set", two, buffer + BYTES / 2, 1, N / 2));
+    end(0);
+}
+END_TEST
+
+START_TEST(an_event_that_is_recorded_too_early_does_not)
+{
+    begin(_i);
+    CUevent event = test_event(CU_EVENT_DISABLE_TIMING);
+    OK(cuEventRecord(event, one));
+    OK(test_launch("add", one, buffer, 1, N));
+    OK(cuStreamWaitEvent(two, event, 0));
+    OK(cuMemcpyDtoHAsync(pinned, buffer, BYTES, two));
+    end(1);
+}
+END_TEST
+
+START_TEST(the_default_stream_orders_blocking_streams_only)
+{
+    begin(_i);
+    CUstream blocking = test_stream(CU_STREAM_DEFAULT);
+    OK(test_launch("add", blocking, buffer, 1, N));
+    OK(test_launch("add", NULL, buffer, 1, N));
+    OK(test_launch("add", blocking, buffer, 1, N));
+    OK(cuCtxSynchronize());
+    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "race"), 0);
+    OK(test_launch("add", NULL, buffer, 1, N));
+    OK(test_launch("add", one, buffer, 1, N));
+    end(1);
+}
+END_TEST
+
+START_TEST(the_host_may_not_read_what_a_copy_writes)
+{
+    begin(_i);
+    OK(cuMemcpyDtoHAsync(pinned, buffer, BYTES, one));
+    ck_assert_uint_ne(((volatile unsigned *)pinned)[7], 0);
+    end(1);
+    const struct trace_record *found = test_find(TRACE_FINDING, 0, "race");
+    ck_assert_uint_eq(found->address, (uint64_t)(uintptr_t)&pinned[7]);
+    ck_assert_ptr_nonnull(strstr(found->text, "the host reads 1 byte that"));
+}
+END_TEST
+
+START_TEST(the_host_may_read_but_not_write_what_a_copy_reads)
+{
+    begin(_i);
+    OK(cuMemcpyHtoDAsync(buffer, pinned, BYTES, one));
+    ck_assert_uint_ne(((volatile unsigned *)pinned)[7], 0);
+    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "race"), 0);
+    ((volatile unsigned *)pinned)[9] = 1;
+    end(1);
+}
+END_TEST
+
+START_TEST(the_host_may_do_anything_once_it_has_waited)
+{
+    begin(_i);
+    OK(cuMemcpyDtoHAsync(pinned, buffer, BYTES, one));
+    OK(cuStreamSynchronize(one));
+    memset(pinned, 2, BYTES);
+    OK(cuMemcpyHtoDAsync(buffer, pinned, BYTES, two));
+    OK(cuStreamSynchronize(two));
+    memset(pinned, 3, BYTES);
+    end(0);
+}
+END_TEST
+
+START_TEST(a_part_in_flight_leaves_the_rest_alone)
+{
+    begin(_i);
+    OK(cuMemcpyDtoHAsync(pinned, buffer, BYTES / 2, one));
+    memset((char *)pinned + BYTES / 2, 2, BYTES / 2);
+    end(0);
+}
+END_TEST
+
+static void CUDA_CB write_there(void *data)
+{
+    ((volatile unsigned *)data)[3] = 5;
+}
+
+START_TEST(a_host_function_is_ordered_by_its_stream)
+{
+    begin(_i);
+    OK(cuMemcpyDtoHAsync(pinned, buffer, BYTES, one));
+    OK(cuLaunchHostFunc(one, write_there, pinned));
+    OK(cuMemcpyHtoDAsync(buffer, pinned, BYTES, one));
+    end(0);
+}
+END_TEST
+
+static void CUDA_CB hand_on(void *data)
+{
+    sem_post(data);
+}
+
+START_TEST(a_host_function_hands_on_what_its_stream_has_done)
+{
+    sem_t done;
+    begin(_i);
+    sem_init(&done, 0, 0);
+    OK(cuMemcpyDtoHAsync(pinned, buffer, BYTES, one));
+    OK(cuLaunchHostFunc(one, hand_on, &done));
+    sem_wait(&done);
+    ((volatile unsigned *)pinned)[7] = 3;
+    OK(test_launch("add", two, buffer, 1, N));
+    end(0);
+    sem_destroy(&done);
+}
+END_TEST
+
+START_TEST(a_host_function_of_another_stream_hands_on_nothing)
+{
+    sem_t done;
+    begin(_i);
+    sem_init(&done, 0, 0);
+    OK(cuMemcpyDtoHAsync(pinned, buffer, BYTES, one));
+    OK(cuLaunchHostFunc(two, hand_on, &done));
+    sem_wait(&done);
+    ((volatile unsigned *)pinned)[7] = 3;
+    end(1);
+    sem_destroy(&done);
+}
+END_TEST
+
+START_TEST(memory_that_is_freed_while_in_use_is_named)
+{
+    begin(EARLIEST);
+    OK(test_launch("add", one, buffer, 1, N));
+    OK(cuMemFree(buffer));
+    end(0);
+    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "freed in use"), 1);
+}
+END_TEST
+
+START_TEST(a_loop_is_one_finding_with_a_count)
+{
+    begin(_i);
+    for (int i = 0; i < 5; i++) {
+        OK(test_launch("add", one, buffer, 1, N));
+        OK(test_launch("add", two, buffer, 1, N));
+        OK(cuCtxSynchronize());
+    }
+    end(1);
+    ck_assert_uint_ge(test_find(TRACE_FINDING, 0, "race")->count, 5);
+}
+END_TEST
+
+START_TEST(it_can_be_turned_off)
+{
+    setenv("OVERLAP_RACES", "off", 1);
+    begin(_i);
+    OK(test_launch("add", one, buffer, 1, N));
+    OK(test_launch("add", two, buffer, 1, N));
+    end(0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("driver_races");
+    TCase *tcase = tcase_create("races");
+    tcase_set_timeout(tcase, 60);
+    tcase_add_loop_test(tcase, two_kernels_in_two_streams_race, 0, ORDERS);
+    tcase_add_loop_test(tcase, an_event_a_wait_or_other_bytes_order_them, 0, ORDERS);
+    tcase_add_loop_test(tcase, an_event_that_is_recorded_too_early_does_not, 0, ORDERS);
+    tcase_add_loop_test(tcase, the_default_stream_orders_blocking_streams_only, 0, ORDERS);
+    tcase_add_loop_test(tcase, the_host_may_not_read_what_a_copy_writes, 0, ORDERS);
+    tcase_add_loop_test(tcase, the_host_may_read_but_not_write_what_a_copy_reads, 0, ORDERS);
+    tcase_add_loop_test(tcase, the_host_may_do_anything_once_it_has_waited, 0, ORDERS);
+    tcase_add_loop_test(tcase, a_part_in_flight_leaves_the_rest_alone, 0, ORDERS);
+    tcase_add_loop_test(tcase, a_host_function_is_ordered_by_its_stream, 0, ORDERS);
+    tcase_add_loop_test(tcase, a_host_function_hands_on_what_its_stream_has_done, 0, ORDERS);
+    tcase_add_loop_test(tcase, a_host_function_of_another_stream_hands_on_nothing, 0, ORDERS);
+    tcase_add_test(tcase, memory_that_is_freed_while_in_use_is_named);
+    tcase_add_loop_test(tcase, a_loop_is_one_finding_with_a_count, 0, ORDERS);
+    tcase_add_loop_test(tcase, it_can_be_turned_off, 0, ORDERS);
+    suite_add_tcase(suite, tcase);
+    return test_main(suite);
+}

@@ -1,0 +1,72 @@
+/* What the tests of libcuda.so.1 share: a context, a few kernels, the three orders, the trace.
+ *
+ * Every test runs in a process of its own (Check forks), so it chooses its order before cuInit.
+ */
+#ifndef OVERLAP_TESTS_DRIVER_SUPPORT_H
+#define OVERLAP_TESTS_DRIVER_SUPPORT_H
+
+#include <check.h>
+#include <cuda.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/trace.h"
+
+#define OK(call)                                                                                   \
+    do {                                                                                           \
+        CUresult ok_code = (call);                                                                 \
+        ck_assert_msg(ok_code == CUDA_SUCCESS, "%s returned %d", #call, (int)ok_code);             \
+    } while (0)
+#define FAILS(wanted, call)                                                                        \
+    do {                                                                                           \
+        CUresult fails_code = (call);                                                              \
+        ck_assert_msg(fails_code == (wanted), "%s returned %d instead of %d", #call,               \
+                      (int)fails_code, (int)(wanted));                                             \
+    } while (0)
+
+/* The orders that a loop test goes through by its index; LATEST is index 0. */
+enum { LATEST, EARLIEST, RANDOM_1, RANDOM_2, ORDERS };
+
+/* Chooses the order, and starts a trace (read by test_trace). Before any CUDA call. */
+void test_begin(int order);
+
+/* What test_context makes current, with the module below. */
+extern CUcontext test_context_handle;
+extern CUmodule test_module;
+/* test_begin, cuInit, a context. */
+void test_context(int order);
+/* Removes the trace; test_context has it done at the end of the process. */
+void test_remove(void);
+/* What test_context does behind test_begin. */
+void test_start(void);
+
+/* Kernels of test_module: one thread per element, n elements of 32 bits.
+ *   set(p, value, n)   p[i] = value
+ *   add(p, value, n)   p[i] += value
+ *   copy(to, from, n)  to[i] = from[i]
+ *   slow(p, value, n)  as set, after a loop of 20000 steps
+ *   reverse(p, n)      by one thread: needs all of p
+ *   beyond(p, n)       stores one element past the end
+ *   misaligned(p, n)   stores at p + 2
+ *   trap(p, n)         trap
+ *   endless(p, n)      never ends */
+CUfunction test_kernel(const char *name);
+/* Launches a kernel over n elements; arguments are a device pointer and one or two numbers. */
+CUresult test_launch(const char *name, CUstream stream, CUdeviceptr p, uint64_t second, int n);
+
+/* Allocations that end the test when they fail. */
+CUdeviceptr test_device(size_t bytes);
+void *test_pinned(size_t bytes);
+CUstream test_stream(unsigned flags);
+CUevent test_event(unsigned flags);
+
+/* The records written so far. Ends the test when the trace cannot be read. */
+const struct trace *test_trace(void);
+/* The number of records of this kind and what (0: any), with this name (NULL: any). */
+size_t test_count(uint32_t kind, uint32_t what, const char *name);
+const struct trace_record *test_find(uint32_t kind, uint32_t what, const char *name);
+
+/* Runs the suite; the answer of main. */
+int test_main(Suite *suite);
+
+#endif

@@ -1,0 +1,173 @@
+/* The footprint of a launch: exactly the bytes that its lanes touched, by the way they did,
+ * whatever the number of workers, and the lines that did it. */
+#include "emulator/exec/check/footprint.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "emulator/memory/memory.h"
+#include "tests/exec/device.h"
+
+enum { BLOCKS = 24, THREADS = 96, WORDS = BLOCKS * THREADS };
+
+#define HEADER                                                                                     \
+    ".version 9.0\n.target sm_75\n.address_size 64\n.file 1 \"k.cu\"\n"                            \
+    ".visible .entry k(.param .u64 p_a, .param .u64 p_b) {\n"                                      \
+    ".reg .b64 %a, %b, %x, %y;\n.reg .b32 %i, %t, %n, %v;\n.reg .pred %p;\n"                       \
+    "mov.u32 %i, %ctaid.x;\nmov.u32 %n, %ntid.x;\nmov.u32 %t, %tid.x;\n"                           \
+    "mad.lo.s32 %i, %i, %n, %t;\nld.param.u64 %a, [p_a];\nld.param.u64 %b, [p_b];\n"
+
+static uint64_t addresses[2];
+static struct exec_footprint *footprint;
+
+static void run(const char *body, unsigned workers)
+{
+    char text[4096];
+    snprintf(text, sizeof text, "%s%sret;\n}\n", HEADER, body);
+    struct exec_program *program = device_program(text);
+    addresses[0] = device_buffer(WORDS * 4, NULL);
+    addresses[1] = device_buffer(WORDS * 4, NULL);
+    footprint = exec_footprint_create(NULL, NULL);
+    struct device_run launch = {.program = program,
+                                .name = "k",
+                                .blocks = BLOCKS,
+                                .threads = THREADS,
+                                .parameters = addresses,
+                                .workers = workers,
+                                .footprint = footprint};
+    device_run(&launch);
+    /* Sites name files that the program owns. */
+    for (size_t i = 0; i < exec_footprint_site_count(footprint); i++)
+        ck_assert_str_eq(exec_footprint_site_at(footprint, i)->file, "k.cu");
+    exec_program_destroy(program);
+}
+
+static bool touched(int buffer, enum exec_access access, uint64_t byte)
+{
+    for (size_t i = 0; i < exec_footprint_region_count(footprint); i++) {
+        const struct exec_footprint_region *region = exec_footprint_region_at(footprint, i);
+        if (region->region->address != addresses[buffer]) continue;
+        return region->bits[access] && (region->bits[access][byte / 64] >> byte % 64 & 1);
+    }
+    return false;
+}
+
+static void end(void)
+{
+    exec_footprint_destroy(footprint);
+    device_reset();
+}
+
+static const unsigned workers[] = {1, 2, 5};
+
+START_TEST(rows_are_what_every_lane_touched)
+{
+    run(".loc 1 7 0\nmul.wide.u32 %x, %i, 4;\nadd.u64 %y, %a, %x;\nld.global.u32 %v, [%y];\n"
+        ".loc 1 8 0\nadd.u64 %y, %b, %x;\nst.global.u32 [%y], %v;\n",
+        workers[_i]);
+    for (uint64_t byte = 0; byte < WORDS * 4; byte++) {
+        ck_assert(touched(0, EXEC_LOAD, byte) && !touched(0, EXEC_STORE, byte));
+        ck_assert(touched(1, EXEC_STORE, byte) && !touched(1, EXEC_LOAD, byte));
+    }
+    ck_assert_uint_eq(exec_footprint_site_count(footprint), 2);
+    for (size_t i = 0; i < 2; i++) {
+        const struct exec_footprint_site *site = exec_footprint_site_at(footprint, i);
+        ck_assert_uint_eq(site->first, 0);
+        ck_assert_uint_eq(site->end, WORDS * 4);
+        ck_assert_uint_eq(site->line, site->access == EXEC_LOAD ? 7 : 8);
+    }
+    end();
+}
+END_TEST
+
+START_TEST(lanes_that_are_off_touch_nothing)
+{
+    /* Every third lane stores one byte of its word. */
+    run(".loc 1 7 0\nrem.u32 %v, %i, 3;\nsetp.eq.u32 %p, %v, 0;\nmul.wide.u32 %x, %i, 4;\n"
+        "add.u64 %y, %a, %x;\n@%p st.global.u8 [%y+1], %v;\n",
+        workers[_i]);
+    for (uint64_t byte = 0; byte < WORDS * 4; byte++)
+        ck_assert_int_eq(touched(0, EXEC_STORE, byte), byte % 12 == 1);
+    end();
+}
+END_TEST
+
+START_TEST(atomics_are_told_apart)
+{
+    run(".loc 1 7 0\nred.global.add.u32 [%a+8], %i;\n.loc 1 9 0\nst.global.u32 [%a+12], 1;\n",
+        workers[_i]);
+    for (uint64_t byte = 0; byte < 32; byte++) {
+        ck_assert_int_eq(touched(0, EXEC_ATOMIC, byte), byte >= 8 && byte < 12);
+        ck_assert_int_eq(touched(0, EXEC_STORE, byte), byte >= 12 && byte < 16);
+    }
+    end();
+}
+END_TEST
+
+START_TEST(one_instruction_may_touch_two_regions)
+{
+    /* Odd lanes read the one, even lanes the other, in turns. */
+    run(".loc 1 7 0\nand.b32 %v, %i, 1;\nsetp.eq.u32 %p, %v, 0;\nselp.b64 %y, %a, %b, %p;\n"
+        "mul.wide.u32 %x, %i, 4;\nadd.u64 %y, %y, %x;\nld.global.u32 %v, [%y];\n",
+        workers[_i]);
+    for (uint64_t word = 0; word < WORDS; word++) {
+        ck_assert_int_eq(touched(0, EXEC_LOAD, word * 4), word % 2 == 0);
+        ck_assert_int_eq(touched(1, EXEC_LOAD, word * 4), word % 2 == 1);
+    }
+    ck_assert_uint_eq(exec_footprint_site_count(footprint), 2);
+    end();
+}
+END_TEST
+
+START_TEST(vectors_are_whole)
+{
+    run(".loc 1 7 0\nand.b32 %t, %t, 15;\nsetp.eq.u32 %p, %t, 3;\nand.b32 %v, %i, 63;\n"
+        "mul.wide.u32 %x, %v, 16;\nadd.u64 %y, %a, %x;\n"
+        "@%p st.global.v4.u32 [%y], {%v, %v, %v, %v};\n",
+        workers[_i]);
+    for (uint64_t byte = 0; byte < 1024; byte++)
+        ck_assert_int_eq(touched(0, EXEC_STORE, byte), byte / 16 % 16 == 3);
+    end();
+}
+END_TEST
+
+static bool converses(const char *body)
+{
+    char text[4096];
+    snprintf(text, sizeof text, "%s%sret;\n}\n", HEADER, body);
+    struct exec_program *program = device_program(text);
+    const bool answer = exec_function_info(exec_function_find(program, "k"))->converses;
+    exec_program_destroy(program);
+    return answer;
+}
+
+START_TEST(conversation_is_volatile_ordered_or_a_lock)
+{
+    ck_assert(!converses("ld.global.u32 %v, [%a];\nst.global.u32 [%b], %v;\n"));
+    ck_assert(!converses("red.global.add.u32 [%a], %i;\nmembar.gl;\n"));
+    ck_assert(!converses("ld.volatile.shared.u32 %v, [%t];\n"));
+    ck_assert(converses("ld.volatile.global.u32 %v, [%a];\n"));
+    ck_assert(converses("st.volatile.global.u32 [%a], %v;\n"));
+    ck_assert(converses("ld.acquire.gpu.global.u32 %v, [%a];\n"));
+    ck_assert(converses("atom.global.cas.b32 %v, [%a], 0, 1;\n"));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("exec_footprint");
+    TCase *tcase = tcase_create("footprint");
+    tcase_add_loop_test(tcase, rows_are_what_every_lane_touched, 0, 3);
+    tcase_add_loop_test(tcase, lanes_that_are_off_touch_nothing, 0, 3);
+    tcase_add_loop_test(tcase, atomics_are_told_apart, 0, 3);
+    tcase_add_loop_test(tcase, one_instruction_may_touch_two_regions, 0, 3);
+    tcase_add_loop_test(tcase, vectors_are_whole, 0, 3);
+    tcase_add_test(tcase, conversation_is_volatile_ordered_or_a_lock);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}

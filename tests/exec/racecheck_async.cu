@@ -1,0 +1,306 @@
+// More kernels for test_exec_watch, as racecheck_kernels.cu has them, with what came after sm_75:
+// asynchronous copies and barrier objects. Their names have "async" in them.
+
+#define KERNEL extern "C" __global__ void
+
+__device__ int index()
+{
+    return threadIdx.x + blockIdx.x * blockDim.x;
+}
+
+__device__ unsigned shared_address(const void *p)
+{
+    return (unsigned)__cvta_generic_to_shared(p);
+}
+
+__device__ void copy_in(int *target, const int *from)
+{
+    unsigned to = shared_address(target);
+    // clang-format off
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from)); // async_copy
+    // clang-format on
+}
+
+__device__ void wait_for_copies()
+{
+    asm volatile("cp.async.wait_all;" ::: "memory");
+}
+
+__device__ void arrive_and_wait(unsigned long long *object, unsigned parity)
+{
+    unsigned over = 0;
+    asm volatile(
+        "{ .reg .b64 s; mbarrier.arrive.shared.b64 s, [%0]; }" ::"r"(shared_address(object))
+        : "memory");
+    while (!over)
+        asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2;"
+                     "  selp.u32 %0, 1, 0, p; }"
+                     : "=r"(over)
+                     : "r"(shared_address(object)), "r"(parity)
+                     : "memory");
+}
+
+__device__ void make(unsigned long long *object)
+{
+    if (threadIdx.x == 0)
+        asm volatile("mbarrier.init.shared.b64 [%0], 128;" ::"r"(shared_address(object))
+                     : "memory");
+    __syncthreads();
+}
+
+KERNEL right_async_copy(const int *in, int *out, int n)
+{
+    __shared__ int tile[128];
+    copy_in(&tile[threadIdx.x], &in[index()]);
+    wait_for_copies();
+    __syncthreads();
+    out[index()] = tile[127 - threadIdx.x];
+}
+
+KERNEL right_async_phases(const int *in, int *out, int n)
+{
+    __shared__ unsigned long long object;
+    __shared__ int tile[128];
+    make(&object);
+    int sum = 0;
+    for (int round = 0; round < 3; round++) {
+        tile[threadIdx.x] = in[(index() + round) % n];
+        arrive_and_wait(&object, 0);
+        sum += tile[127 - threadIdx.x];
+        arrive_and_wait(&object, 1);
+    }
+    out[index()] = sum;
+}
+
+KERNEL async_copy_without_a_barrier(const int *in, int *out, int n)
+{
+    __shared__ int tile[128];
+    copy_in(&tile[threadIdx.x], &in[index()]);
+    wait_for_copies();
+    out[index()] = tile[127 - threadIdx.x]; // async_copy
+}
+
+KERNEL async_phase_not_awaited(const int *in, int *out, int n)
+{
+    __shared__ unsigned long long object;
+    __shared__ int tile[128];
+    make(&object);
+    int sum = 0;
+    for (int round = 0; round < 3; round++) {
+        tile[threadIdx.x] = in[(index() + round) % n]; // async_phase_not_awaited
+        arrive_and_wait(&object, round & 1);
+        sum += tile[127 - threadIdx.x]; // async_phase_not_awaited
+    }
+    out[index()] = sum;
+}
+
+// ---- copies that are not waited for ----------------------------------------------------------
+
+__device__ void close_group()
+{
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+template <int LEFT> __device__ void wait_for_groups()
+{
+    asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
+}
+
+// Two stages under way, the third is read.
+KERNEL right_async_stages(const int *in, int *out, int n)
+{
+    __shared__ int tile[3][128];
+    int t = threadIdx.x, sum = 0;
+    for (int k = 0; k < 2; k++) {
+        copy_in(&tile[k][t], &in[(index() + k) % n]);
+        close_group();
+    }
+    for (int round = 0; round < 6; round++) {
+        if (round < 4) copy_in(&tile[(round + 2) % 3][t], &in[(index() + round + 2) % n]);
+        close_group();
+        wait_for_groups<2>();
+        __syncthreads();
+        sum += tile[round % 3][127 - t];
+        __syncthreads();
+    }
+    out[index()] = sum;
+}
+
+// Each thread reads what it has copied itself, and waits for that alone.
+KERNEL right_async_own(const int *in, int *out, int n)
+{
+    __shared__ int tile[2][128];
+    int t = threadIdx.x;
+    copy_in(&tile[0][t], &in[index()]);
+    close_group();
+    copy_in(&tile[1][t], &in[n - 1 - index()]);
+    close_group();
+    wait_for_groups<1>();
+    int sum = tile[0][t];
+    wait_for_groups<0>();
+    out[index()] = sum + tile[1][t];
+}
+
+KERNEL right_async_object(const int *in, int *out, int n)
+{
+    __shared__ unsigned long long object;
+    __shared__ int tile[128];
+    make(&object);
+    copy_in(&tile[threadIdx.x], &in[index()]);
+    asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" ::"r"(shared_address(&object))
+                 : "memory");
+    arrive_and_wait(&object, 0);
+    out[index()] = tile[127 - threadIdx.x];
+}
+
+__device__ void bulk_copy(int *target, const int *from, unsigned bytes, unsigned long long *object)
+{
+    // clang-format off
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(shared_address(target)), "l"(from), "r"(bytes), "r"(shared_address(object)) : "memory"); // async_bulk
+    // clang-format on
+}
+
+__device__ void make_for_one(unsigned long long *object)
+{
+    if (threadIdx.x == 0)
+        asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_address(object)) : "memory");
+    __syncthreads();
+}
+
+__device__ void arrive_for(unsigned long long *object, unsigned bytes)
+{
+    asm volatile("{ .reg .b64 s; mbarrier.arrive.expect_tx.shared.b64 s, [%0], %1; }" ::"r"(
+                     shared_address(object)),
+                 "r"(bytes)
+                 : "memory");
+}
+
+__device__ void wait_for_phase(unsigned long long *object, unsigned parity)
+{
+    unsigned over = 0;
+    while (!over)
+        asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2;"
+                     "  selp.u32 %0, 1, 0, p; }"
+                     : "=r"(over)
+                     : "r"(shared_address(object)), "r"(parity)
+                     : "memory");
+}
+
+KERNEL right_async_bulk(const int *in, int *out, int n)
+{
+    __shared__ alignas(16) unsigned long long object, other;
+    __shared__ alignas(16) int tile[2][128];
+    make_for_one(&object);
+    make_for_one(&other);
+    int sum = 0;
+    for (int round = 0; round < 3; round++) {
+        if (threadIdx.x == 0) {
+            arrive_for(&object, 512);
+            bulk_copy(tile[0], in + 128 * round, 512, &object);
+            arrive_for(&other, 512);
+            bulk_copy(tile[1], in + 128 * (2 - round), 512, &other);
+        }
+        wait_for_phase(&object, round & 1);
+        sum += tile[0][127 - threadIdx.x];
+        wait_for_phase(&other, round & 1);
+        sum += tile[1][127 - threadIdx.x];
+        __syncthreads();
+    }
+    out[index()] = sum;
+}
+
+// A copy that nobody wants is under way when the block ends: the next block's words are its own.
+KERNEL right_async_left_behind(const int *in, int *out, int n)
+{
+    __shared__ int tile[2][128];
+    int t = threadIdx.x;
+    tile[1][t] = in[index()];
+    copy_in(&tile[0][t], &in[index()]);
+    __syncthreads();
+    out[index()] = tile[1][127 - t];
+    __syncthreads();
+    copy_in(&tile[1][t], &in[index()]);
+}
+
+KERNEL async_copy_not_awaited(const int *in, int *out, int n)
+{
+    __shared__ int tile[128];
+    copy_in(&tile[threadIdx.x], &in[index()]);
+    __syncthreads();
+    out[index()] = tile[127 - threadIdx.x]; // async_copy_not_awaited
+}
+
+KERNEL async_own_copy_not_awaited(const int *in, int *out, int n)
+{
+    __shared__ int tile[128];
+    copy_in(&tile[threadIdx.x], &in[index()]);
+    close_group();
+    out[index()] = tile[threadIdx.x]; // async_own_copy_not_awaited
+}
+
+KERNEL async_one_group_too_few(const int *in, int *out, int n)
+{
+    __shared__ int tile[2][128];
+    int t = threadIdx.x, sum = 0;
+    for (int k = 0; k < 2; k++) {
+        copy_in(&tile[k][t], &in[(index() + k) % n]);
+        close_group();
+    }
+    wait_for_groups<1>();
+    __syncthreads();
+    sum = tile[0][127 - t];
+    sum += tile[1][127 - t]; // async_one_group_too_few
+    out[index()] = sum;
+}
+
+KERNEL async_stored_too_early(const int *in, int *out, int n)
+{
+    __shared__ int tile[128];
+    int t = threadIdx.x;
+    copy_in(&tile[t], &in[index()]);
+    if (t == 5) tile[t] = n; // async_stored_too_early
+    wait_for_copies();
+    __syncthreads();
+    out[index()] = tile[127 - t];
+}
+
+// The barrier comes before the wait: who reads another's words has not waited.
+KERNEL async_awaited_behind_the_barrier(const int *in, int *out, int n)
+{
+    __shared__ int tile[128];
+    copy_in(&tile[threadIdx.x], &in[index()]);
+    __syncthreads();
+    wait_for_copies();
+    // The last warp at the barrier is the first behind it, and has waited.
+    if (threadIdx.x < 32) out[index()] = tile[threadIdx.x + 96]; // async_awaited_behind_the_barrier
+}
+
+KERNEL async_bulk_not_awaited(const int *in, int *out, int n)
+{
+    __shared__ alignas(16) unsigned long long object;
+    __shared__ alignas(16) int tile[128];
+    make_for_one(&object);
+    if (threadIdx.x == 0) {
+        arrive_for(&object, 512);
+        bulk_copy(tile, in, 512, &object);
+    }
+    __syncthreads();
+    out[index()] = tile[127 - threadIdx.x]; // async_bulk_not_awaited
+}
+
+KERNEL async_bulk_other_object(const int *in, int *out, int n)
+{
+    __shared__ alignas(16) unsigned long long object, other;
+    __shared__ alignas(16) int tile[2][128];
+    make_for_one(&object);
+    make_for_one(&other);
+    if (threadIdx.x == 0) {
+        arrive_for(&object, 512);
+        bulk_copy(tile[0], in, 512, &object);
+        arrive_for(&other, 512);
+        bulk_copy(tile[1], in, 512, &other);
+    }
+    wait_for_phase(&object, 0);
+    __syncthreads();
+    out[index()] = tile[0][threadIdx.x] + tile[1][127 - threadIdx.x]; // async_bulk_other_object
+}

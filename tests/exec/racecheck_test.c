@@ -1,0 +1,342 @@
+/* What a launch did that nothing orders: of right kernels nothing is said, of wrong ones the two
+ * lines, whatever the number of workers; and a watched launch costs and computes what it does
+ * unwatched. */
+#include "emulator/exec/check/racecheck.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/exec/device.h"
+
+enum { BLOCKS = 4, THREADS = 128, N = BLOCKS * THREADS, MOST_LINES = 8 };
+
+static const unsigned workers[] = {1, 2, 5};
+
+/* The lines of the source that end in `// name`; and those with copies that many kernels ask for.
+ */
+static size_t lines_of(const char *name, uint32_t lines[MOST_LINES])
+{
+    char text[512], end[128];
+    size_t count = 0;
+    FILE *file =
+        fopen(strstr(name, "async") != NULL ? RACECHECK_ASYNC_CU : RACECHECK_KERNELS_CU, "r");
+    ck_assert_ptr_nonnull(file);
+    snprintf(end, sizeof end, "// %s\n", name);
+    for (uint32_t line = 1; fgets(text, sizeof text, file); line++) {
+        const size_t length = strlen(text);
+        const bool any = (strstr(name, "async") && strstr(text, "// async_copy\n")) ||
+                         (strstr(name, "async_bulk") && strstr(text, "// async_bulk\n"));
+        const bool own = length >= strlen(end) && !strcmp(text + length - strlen(end), end);
+        if (!any && !own) continue;
+        ck_assert_uint_lt(count, MOST_LINES);
+        lines[count++] = line;
+    }
+    fclose(file);
+    return count;
+}
+
+static struct device_run launch;
+static int result[N + 64];
+
+/* Runs kernel `name` of a program that is watched or not, in `blocks` blocks. */
+static void run_blocks(const char *name, unsigned worker_count, bool watched, unsigned blocks)
+{
+    const bool async = strstr(name, "async") != NULL;
+    static int input[N];
+    struct exec_program *program =
+        device_program_checked(async ? RACECHECK_ASYNC_PTX : RACECHECK_KERNELS_PTX, watched);
+    void *contents;
+    for (int i = 0; i < N; i++) input[i] = (i * 7919 + 13) % 100003;
+    memset(result, 0, sizeof result);
+    const struct {
+        uint64_t in, out;
+        int n;
+    } parameters = {device_buffer_of(input, sizeof input, NULL),
+                    device_buffer_of(result, sizeof result, &contents), N};
+    launch = (struct device_run){.program = program,
+                                 .name = name,
+                                 .blocks = blocks,
+                                 .threads = THREADS,
+                                 .parameters = &parameters,
+                                 .workers = worker_count,
+                                 .shared = 4096,
+                                 .footprint = watched ? exec_footprint_create(NULL, NULL) : NULL,
+                                 .watch = watched ? exec_racecheck_create() : NULL};
+    device_run(&launch);
+    memcpy(result, contents, sizeof result);
+    /* Files are the program's. */
+    for (size_t i = 0; watched && i < exec_racecheck_count(launch.watch); i++) {
+        const struct exec_racecheck_found *found = exec_racecheck_at(launch.watch, i);
+        ck_assert_ptr_nonnull(found->first.file);
+        ck_assert_ptr_nonnull(strstr(found->first.file, "watch_"));
+        ck_assert_ptr_nonnull(strstr(found->second.file, "watch_"));
+    }
+    exec_program_destroy(program);
+    device_reset();
+}
+
+static void run(const char *name, unsigned worker_count, bool watched)
+{
+    run_blocks(name, worker_count, watched, BLOCKS);
+}
+
+static void end(void)
+{
+    exec_racecheck_destroy(launch.watch);
+    exec_footprint_destroy(launch.footprint);
+}
+
+static bool is_among(uint32_t line, const uint32_t *lines, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (lines[i] == line) return true;
+    return false;
+}
+
+static const char *const right[] = {
+    "right_tile",
+    "right_double_buffer",
+    "right_scan",
+    "right_transpose",
+    "right_histogram",
+    "right_tree",
+    "right_warp",
+    "right_volatile",
+    "right_flag",
+    "right_handover",
+    "right_lock",
+    "right_named",
+    "right_groups",
+    "right_early_exit",
+    "right_bytes",
+    "right_maximum",
+    "right_in_place",
+    "right_changed",
+    "right_visited",
+    "right_counts",
+    "right_last_block",
+    "right_barriers",
+    "right_same_fill",
+    "right_counted_handover",
+    "right_bytes_in_turns",
+    "right_async_copy",
+    "right_async_phases",
+    "right_async_stages",
+    "right_async_own",
+    "right_async_object",
+    "right_async_bulk",
+    "right_async_left_behind",
+    "right_global_watched",
+    "right_bytes_of_blocks",
+    "right_same_again",
+    "right_global_tree",
+    "right_global_scan",
+    "right_global_warps",
+    "right_global_handover",
+    "right_global_lock",
+    "right_global_volatile",
+    "right_global_same_fill",
+    "right_global_same_again",
+    "right_global_places",
+    "right_global_labels",
+    "right_global_bytes",
+    "right_global_shorts",
+    "right_global_vectors",
+    "right_global_some_change",
+    "right_global_own",
+};
+
+static const struct wrong_row {
+    const char *kernel;
+    enum exec_wrong wrong;
+} wrong[] = {
+    {"no_barrier_before_use", EXEC_WRONG_SHARED},
+    {"no_barrier_before_next", EXEC_WRONG_SHARED},
+    {"no_syncwarp", EXEC_WRONG_SHARED},
+    {"last_warp_unrolled", EXEC_WRONG_SHARED},
+    {"histogram_not_zeroed_yet", EXEC_WRONG_SHARED},
+    {"histogram_not_full_yet", EXEC_WRONG_SHARED},
+    {"histogram_without_atomics", EXEC_WRONG_SHARED},
+    {"barrier_for_some", EXEC_WRONG_SHARED},
+    {"winner_takes_all", EXEC_WRONG_SHARED},
+    {"bytes_of_neighbours", EXEC_WRONG_SHARED},
+    {"through_a_generic_pointer", EXEC_WRONG_SHARED},
+    {"async_copy_without_a_barrier", EXEC_WRONG_SHARED},
+    {"async_phase_not_awaited", EXEC_WRONG_SHARED},
+    {"async_awaited_behind_the_barrier", EXEC_WRONG_SHARED},
+    {"async_copy_not_awaited", EXEC_WRONG_COPY},
+    {"async_own_copy_not_awaited", EXEC_WRONG_COPY},
+    {"async_one_group_too_few", EXEC_WRONG_COPY},
+    {"async_stored_too_early", EXEC_WRONG_COPY},
+    {"async_bulk_not_awaited", EXEC_WRONG_COPY},
+    {"async_bulk_other_object", EXEC_WRONG_COPY},
+    {"global_read_back", EXEC_WRONG_GLOBAL},
+    {"global_counted_then_stored", EXEC_WRONG_GLOBAL},
+    {"global_high_halves", EXEC_WRONG_GLOBAL},
+    {"global_read_by_two_lanes", EXEC_WRONG_GLOBAL},
+    {"global_read_by_two_warps", EXEC_WRONG_GLOBAL},
+    {"read_by_all_blocks_written_by_the_last", EXEC_WRONG_BLOCKS},
+    {"read_by_all_written_by_the_last", EXEC_WRONG_SHARED},
+    {"read_by_a_warp_written_by_a_lane", EXEC_WRONG_SHARED},
+    {"words_then_bytes", EXEC_WRONG_SHARED},
+    {"read_by_a_warp_written_by_its_first", EXEC_WRONG_SHARED},
+    {"read_by_two_warps_written_by_the_later", EXEC_WRONG_SHARED},
+    {"read_by_all_written_by_the_first", EXEC_WRONG_SHARED},
+    {"read_by_two_lanes_then_written", EXEC_WRONG_SHARED},
+    {"global_tree_without_a_barrier", EXEC_WRONG_GLOBAL},
+    {"global_scan_in_place", EXEC_WRONG_GLOBAL},
+    {"global_neighbours", EXEC_WRONG_GLOBAL},
+    {"global_no_syncwarp", EXEC_WRONG_GLOBAL},
+    {"global_zeroed_late", EXEC_WRONG_GLOBAL},
+    {"global_seen_before_the_barrier", EXEC_WRONG_GLOBAL},
+    {"global_winner", EXEC_WRONG_GLOBAL},
+    {"global_bytes", EXEC_WRONG_GLOBAL},
+    {"global_words_then_bytes", EXEC_WRONG_GLOBAL},
+    {"global_vectors", EXEC_WRONG_GLOBAL},
+    {"global_pairs", EXEC_WRONG_GLOBAL},
+    {"global_scattered", EXEC_WRONG_GLOBAL},
+    {"global_read_by_all_written_by_the_first", EXEC_WRONG_GLOBAL},
+    {"reads_the_block_before", EXEC_WRONG_BLOCKS},
+    {"reads_the_block_behind", EXEC_WRONG_BLOCKS},
+    {"block_forgotten", EXEC_WRONG_BLOCKS},
+    {"sum_without_atomics", EXEC_WRONG_BLOCKS},
+    {"zeroed_by_every_block", EXEC_WRONG_BLOCKS},
+    {"two_places", EXEC_WRONG_BARRIER},
+};
+
+enum {
+    RIGHT = sizeof right / sizeof *right,
+    WRONG = sizeof wrong / sizeof *wrong,
+    WAYS = sizeof workers / sizeof *workers
+};
+
+START_TEST(nothing_is_said_of_a_right_kernel)
+{
+    run(right[_i], 2, true);
+    for (size_t i = 0; i < exec_racecheck_count(launch.watch); i++) {
+        const struct exec_racecheck_found *found = exec_racecheck_at(launch.watch, i);
+        ck_abort_msg("%s: lines %u and %u are accused", right[_i], found->first.line,
+                     found->second.line);
+    }
+    end();
+}
+END_TEST
+
+START_TEST(a_wrong_kernel_is_named_with_its_lines)
+{
+    const struct wrong_row *row = &wrong[_i / WAYS];
+    uint32_t lines[MOST_LINES];
+    const size_t count = lines_of(row->kernel, lines);
+    ck_assert_uint_gt(count, 0);
+    run(row->kernel, workers[_i % WAYS], true);
+    ck_assert_msg(exec_racecheck_count(launch.watch) > 0, "%s: nothing is found", row->kernel);
+    for (size_t i = 0; i < exec_racecheck_count(launch.watch); i++) {
+        const struct exec_racecheck_found *found = exec_racecheck_at(launch.watch, i);
+        ck_assert_int_eq(found->wrong, row->wrong);
+        ck_assert_msg(is_among(found->first.line, lines, count) &&
+                          is_among(found->second.line, lines, count),
+                      "%s: lines %u and %u", row->kernel, found->first.line, found->second.line);
+        ck_assert_uint_gt(found->count, 0);
+    }
+    end();
+}
+END_TEST
+
+/* What there is to be known of a race of threads is known in the first block. */
+START_TEST(one_block_is_enough)
+{
+    const struct wrong_row *row = &wrong[_i];
+    if (row->wrong == EXEC_WRONG_BLOCKS) return;
+    run_blocks(row->kernel, 1, true, 1);
+    ck_assert_msg(exec_racecheck_count(launch.watch) > 0, "%s: nothing is found", row->kernel);
+    end();
+}
+END_TEST
+
+static void check_same_side(const struct exec_racecheck_side *a,
+                            const struct exec_racecheck_side *b)
+{
+    ck_assert_int_eq(a->access, b->access);
+    ck_assert_uint_eq(a->line, b->line);
+    ck_assert_int_eq(a->known, b->known);
+    ck_assert_mem_eq(a->block, b->block, sizeof a->block);
+    ck_assert_mem_eq(a->thread, b->thread, sizeof a->thread);
+}
+
+/* Of global memory the address is told too: each block has 128 words of its own. */
+START_TEST(a_race_in_global_memory_says_where)
+{
+    run("global_neighbours", workers[_i], true);
+    ck_assert_uint_eq(exec_racecheck_count(launch.watch), 1);
+    const struct exec_racecheck_found *found = exec_racecheck_at(launch.watch, 0);
+    ck_assert_ptr_nonnull(found->region);
+    ck_assert_uint_eq(found->bytes, 4);
+    ck_assert_uint_eq(found->block_index, 0);
+    ck_assert_uint_eq(found->count, N);
+    ck_assert_uint_eq(found->first.thread[0], 127 - found->second.thread[0]);
+    /* Warp 0 has stored, and reads what warp 3 has yet to store: that comes second. */
+    ck_assert_int_eq(found->second.access, EXEC_STORE);
+    ck_assert_uint_eq(found->offset, 4 * found->second.thread[0]);
+    end();
+}
+END_TEST
+
+START_TEST(the_example_does_not_depend_on_workers)
+{
+    struct exec_racecheck_found first = {.count = 0};
+    for (size_t k = 0; k < WAYS; k++) {
+        run("no_barrier_before_use", workers[k], true);
+        ck_assert_uint_eq(exec_racecheck_count(launch.watch), 1);
+        const struct exec_racecheck_found *found = exec_racecheck_at(launch.watch, 0);
+        if (k == 0) first = *found;
+        check_same_side(&found->first, &first.first);
+        check_same_side(&found->second, &first.second);
+        ck_assert_uint_eq(found->offset, first.offset);
+        ck_assert_uint_eq(found->bytes, first.bytes);
+        ck_assert_uint_eq(found->block_index, first.block_index);
+        ck_assert_uint_eq(found->count, first.count);
+        end();
+    }
+    /* Warp 0 reads what the last warp has yet to write: all 128 threads of 4 blocks do. */
+    ck_assert_uint_eq(first.block_index, 0);
+    ck_assert_uint_eq(first.count, N);
+    ck_assert_uint_eq(first.first.thread[0], 127 - first.second.thread[0]);
+}
+END_TEST
+
+START_TEST(watching_changes_nothing)
+{
+    static const char *const names[] = {"right_tile",          "no_syncwarp", "right_counts",
+                                        "sum_without_atomics", "right_lock",  "global_scattered",
+                                        "right_global_vectors"};
+    static int seen[N + 64];
+    /* On one worker: what racing blocks leave behind depends on who is faster. */
+    run(names[_i], 1, true);
+    const struct exec_counts counts = launch.counts;
+    memcpy(seen, result, sizeof seen);
+    end();
+    run(names[_i], 1, false);
+    ck_assert_mem_eq(result, seen, sizeof seen);
+    ck_assert_mem_eq(&launch.counts, &counts, sizeof counts);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("exec_racecheck");
+    TCase *tcase = tcase_create("watch");
+    tcase_add_loop_test(tcase, nothing_is_said_of_a_right_kernel, 0, RIGHT);
+    tcase_add_loop_test(tcase, a_wrong_kernel_is_named_with_its_lines, 0, WRONG * WAYS);
+    tcase_add_loop_test(tcase, one_block_is_enough, 0, WRONG);
+    tcase_add_loop_test(tcase, a_race_in_global_memory_says_where, 0, WAYS);
+    tcase_add_test(tcase, the_example_does_not_depend_on_workers);
+    tcase_add_loop_test(tcase, watching_changes_nothing, 0, 7);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}

@@ -1,0 +1,348 @@
+/* From a student's files to lesson.so: compiling, its errors, the cache, and the way back from an
+ * address to a line; on the stand-in lessons. */
+#include "grader/base/files.h"
+#include "grader/build/compile.h"
+#include "grader/evidence/sources.h"
+#include "grader/run/run.h"
+#include "stand_in/judges/01_sum/exchange.h"
+#include "support.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+extern const struct lesson lesson_01_sum, lesson_02_twice;
+
+static struct toolchain toolchain;
+static struct handed_in handed_in;
+static struct compiled compiled;
+
+static void set_up(void)
+{
+    toolchain = *toolchain_configured();
+    toolchain.source = STAND_IN_SOURCE;
+    toolchain.lessons = STAND_IN_SOURCE "/judges";
+    toolchain.cuda_include = STAND_IN_SOURCE "/device;" PROJECT_SOURCE;
+    toolchain.cuda_libraries = toolchain.emulator = STAND_IN_LIBRARIES;
+    toolchain.cache = support_folder();
+    handed_in.lesson = &lesson_01_sum;
+    strcpy(handed_in.shown, "shown/01_sum");
+    snprintf(handed_in.folder, sizeof handed_in.folder, "%s", support_folder());
+}
+
+static void write_file(const char *name, const char *text)
+{
+    char path[PATH_MAX + 64];
+    snprintf(path, sizeof path, "%s/%s", handed_in.folder, name);
+    unlink(path);
+    ck_assert_int_eq(files_write(path, text, strlen(text)), 0);
+}
+
+static void compile(void)
+{
+    struct compile_request request = {.handed_in = &handed_in, .result = &compiled};
+    struct text why = {0};
+
+    compiled_free(&compiled);
+    ck_assert_msg(compile_all(&toolchain, &request, 1, &why) == 0, "%s", text_string(&why));
+}
+
+#define RIGHT                                                                                      \
+    "#include \"lesson.h\"\n"                                                                      \
+    "int sum_array(const int *values, size_t count, int *result)\n"                                \
+    "{\n"                                                                                          \
+    "    (void)values; (void)count;\n"                                                             \
+    "    return *result;\n"                                                                        \
+    "}\n"
+
+START_TEST(what_is_unchanged_is_not_compiled_again)
+{
+    char first[PATH_MAX];
+
+    write_file("sum.c", RIGHT);
+    compile();
+    ck_assert_msg(compiled.ok, "%s\n%s", compiled.what, compiled.said ? compiled.said : "");
+    ck_assert(!compiled.from_cache);
+    strcpy(first, compiled.library);
+    compile();
+    ck_assert(compiled.ok && compiled.from_cache);
+    ck_assert_str_eq(compiled.library, first);
+
+    /* The same text from another folder is the same lesson.so; another text is not. */
+    snprintf(handed_in.folder, sizeof handed_in.folder, "%s", support_folder());
+    write_file("sum.c", RIGHT);
+    compile();
+    ck_assert(compiled.from_cache);
+    write_file("sum.c", RIGHT "\n");
+    compile();
+    ck_assert(compiled.ok && !compiled.from_cache);
+    write_file("helper.h", "/* further headers count as well */\n");
+    compile();
+    ck_assert(compiled.ok && !compiled.from_cache);
+    compiled_free(&compiled);
+}
+END_TEST
+
+START_TEST(errors_have_their_line)
+{
+    write_file("sum.c", "#include \"lesson.h\"\n\nint sum_array(int x\n{\n    return 0;\n}\n");
+    for (int i = 0; i < 2; i++) { /* the second time from the cache */
+        compile();
+        ck_assert(!compiled.ok && compiled.from_cache == (i == 1));
+        ck_assert_str_eq(compiled.place.file, "shown/01_sum/sum.c");
+        ck_assert_uint_ge(compiled.place.line, 3);
+        ck_assert_ptr_nonnull(strstr(compiled.what, "It does not compile: "));
+        ck_assert_ptr_nonnull(strstr(compiled.said, "  | shown/01_sum/sum.c:"));
+    }
+    compiled_free(&compiled);
+}
+END_TEST
+
+static const struct {
+    const char *source, *says;
+    unsigned line;
+} broken[] = {
+    {"int other(void);\nint other(void) { return 1; }\n", "undefined reference to `sum_array'", 0},
+    {"#include \"lesson.h\"\nint sum_array(const int *v, size_t n, int *r)\n{\n    *r = v[n - 1];\n"
+     "    return helper(r);\n}\n",
+     "implicit declaration of function 'helper'", 5},
+    {"#include \"lesson.h\"\nint helper(int *);\nint sum_array(const int *v, size_t n, int *r)\n{\n"
+     "    *r = v[n - 1];\n    return helper(r);\n}\n",
+     "undefined reference to `helper'", 6},
+    {RIGHT "int drive_main(void *drive) { return drive != 0; }\n",
+     "multiple definition of `drive_main'", 0},
+    {"#include \"no_such_file.h\"\n", "no_such_file.h: No such file or directory", 1},
+    {"#error \"[  PASSED  ] \033[2J\"\n", "(  PASSED  )", 1},
+};
+
+START_TEST(what_cannot_be_built_is_explained)
+{
+    write_file("sum.c", broken[_i].source);
+    compile();
+    ck_assert(!compiled.ok);
+    ck_assert_msg(strstr(compiled.what, broken[_i].says) != NULL, "%s\n%s", compiled.what,
+                  compiled.said);
+    if (broken[_i].line != 0) ck_assert_uint_eq(compiled.place.line, broken[_i].line);
+    ck_assert_ptr_null(strchr(compiled.said, '\033'));
+    compiled_free(&compiled);
+}
+END_TEST
+
+START_TEST(nothing_handed_in)
+{
+    compile();
+    ck_assert(!compiled.ok);
+    ck_assert_str_eq(compiled.what, "sum.c is missing: nothing was handed in.");
+    ck_assert_str_eq(compiled.place.file, "shown/01_sum/sum.c");
+
+    char path[PATH_MAX + 64];
+    snprintf(path, sizeof path, "%s/sum.c", handed_in.folder);
+    ck_assert_int_eq(mkfifo(path, 0644), 0); /* must not hold up the grader */
+    compile();
+    ck_assert(!compiled.ok);
+    ck_assert_ptr_nonnull(strstr(compiled.what, "cannot be read"));
+    compiled_free(&compiled);
+}
+END_TEST
+
+START_TEST(the_contract_and_the_makefile_are_ours)
+{
+    write_file("sum.c", RIGHT);
+    write_file("lesson.h", "#error the student's own contract\n");
+    write_file("Makefile", "$(error the student's own makefile)\n");
+    compile();
+    ck_assert_msg(compiled.ok, "%s", compiled.what);
+    compiled_free(&compiled);
+}
+END_TEST
+
+START_TEST(many_at_a_time)
+{
+    struct handed_in several[5];
+    struct compiled results[5];
+    struct compile_request requests[5];
+    struct text why = {0};
+
+    for (size_t i = 0; i < 5; i++) {
+        char source[600];
+        snprintf(handed_in.folder, sizeof handed_in.folder, "%s", support_folder());
+        snprintf(source, sizeof source, "%s%s\nstatic const int number = %zu;\n",
+                 i == 3 ? "this is not C\n" : "", RIGHT, i);
+        write_file("sum.c", source);
+        several[i] = handed_in;
+        memset(&results[i], 0, sizeof results[i]);
+        requests[i] = (struct compile_request){&several[i], &results[i]};
+    }
+    ck_assert_int_eq(compile_all(&toolchain, requests, 5, &why), 0);
+    for (size_t i = 0; i < 5; i++) {
+        ck_assert_int_eq(results[i].ok, i != 3);
+        compiled_free(&results[i]);
+    }
+    ck_assert_uint_eq(support_processes(), 0);
+}
+END_TEST
+
+START_TEST(a_drive_can_include_the_submission)
+{
+    handed_in.lesson = &lesson_02_twice;
+    write_file("twice.h", "static int twice(int x)\n{\n    return x + x;\n}\n");
+    compile();
+    ck_assert_msg(compiled.ok, "%s\n%s", compiled.what, compiled.said ? compiled.said : "");
+    write_file("twice.h", "static int twice(int x)\n{\n    return x + y;\n}\n");
+    compile();
+    ck_assert(!compiled.ok);
+    ck_assert_ptr_nonnull(strstr(compiled.what, "'y' undeclared"));
+    compiled_free(&compiled);
+}
+END_TEST
+
+START_TEST(no_room_is_an_error_of_the_grader)
+{
+    struct compile_request request = {.handed_in = &handed_in, .result = &compiled};
+    struct text why = {0};
+
+    toolchain.cache = "/proc/no/such/folder";
+    ck_assert_int_eq(compile_all(&toolchain, &request, 1, &why), -1);
+    ck_assert_ptr_nonnull(strstr(text_string(&why), "cannot be made"));
+    text_free(&why);
+}
+END_TEST
+
+START_TEST(addresses_have_lines)
+{
+    struct place place;
+
+    write_file("sum.c", "#include \"device.h\"\n#include \"lesson.h\"\n\n"
+                        "int sum_array(const int *values, size_t count, int *result)\n{\n"
+                        "    (void)values;\n    (void)count;\n    return *result;\n}\n");
+    compile();
+    ck_assert_msg(compiled.ok, "%s", compiled.what);
+    struct sources *sources = sources_open(compiled.library, "mine/01_sum", STAND_IN_SOURCE);
+    ck_assert_ptr_nonnull(sources);
+    ck_assert(sources_function(sources, "sum_array", &place));
+    ck_assert_str_eq(place.file, "mine/01_sum/sum.c");
+    ck_assert_uint_eq(place.line, 4);
+    ck_assert(place.submission);
+    ck_assert(!sources_function(sources, "drive_main", &place)); /* not the student's */
+    ck_assert(!sources_function(sources, "no_such_function", &place));
+
+    setenv("LD_LIBRARY_PATH", STAND_IN_LIBRARIES, 1);
+    void *library = dlopen(compiled.library, RTLD_LAZY);
+    if (library != NULL) { /* the stand-in device is found only through the library path */
+        Dl_info info;
+        void *function = dlsym(library, "drive_main");
+        ck_assert_int_ne(dladdr(function, &info), 0);
+        uint64_t offset = (uint64_t)((char *)function - (char *)info.dli_fbase);
+        ck_assert(sources_place(sources, offset + 1, &place));
+        /* Its first instructions may be of a function that it inlines. */
+        ck_assert_ptr_nonnull(strstr(place.file, "drive."));
+        ck_assert_str_eq(place.function, "drive_main");
+        ck_assert(!place.submission);
+        function = dlsym(library, "sum_array");
+        offset = (uint64_t)((char *)function - (char *)info.dli_fbase);
+        ck_assert(sources_place(sources, offset, &place));
+        ck_assert_str_eq(place.file, "mine/01_sum/sum.c");
+        ck_assert(place.submission);
+    }
+    ck_assert(!sources_place(sources, 0x7fffffff, &place));
+    sources_close(sources);
+    ck_assert_ptr_null(sources_open("/no/such/file", "x", "y"));
+    ck_assert(!sources_place(NULL, 0, &place));
+    compiled_free(&compiled);
+}
+END_TEST
+
+/* ---- several runs ---------------------------------------------------------------------------- */
+
+#define SEVERAL 12
+
+/* A function that makes of OVERLAP_FAIL its result; "crash" makes it crash. */
+static const char tells_what_it_was_given[] =
+    "#include \"lesson.h\"\n"
+    "#include <stdlib.h>\n"
+    "int sum_array(const int *values, size_t count, int *result)\n"
+    "{\n"
+    "    const char *given = getenv(\"OVERLAP_FAIL\");\n"
+    "    (void)values; (void)count;\n"
+    "    if (given[0] == 'c') abort();\n"
+    "    *result = atoi(given);\n"
+    "    return 0;\n"
+    "}\n";
+
+static struct evidence evidences[SEVERAL];
+
+/* Returns how many runs were made; those from `bad` on crash. */
+static size_t make_several(size_t bad)
+{
+    struct run_request requests[SEVERAL];
+    char faults[SEVERAL][8];
+    struct text why = {0};
+    size_t made = 99;
+
+    write_file("sum.c", tells_what_it_was_given);
+    compile();
+    ck_assert(compiled.ok);
+    for (size_t i = 0; i < SEVERAL; i++) {
+        snprintf(faults[i], sizeof faults[i], i >= bad ? "crash" : "%zu", i);
+        requests[i] = (struct run_request){.toolchain = &toolchain,
+                                           .lesson = &lesson_01_sum,
+                                           .plan = &lesson_01_sum.runs[0],
+                                           .library = compiled.library,
+                                           .shown_folder = handed_in.shown,
+                                           .device = DRIVE_EMULATOR,
+                                           .order = "latest",
+                                           .injection = faults[i],
+                                           .seed = 7};
+    }
+    ck_assert_int_eq(run_make_several(requests, SEVERAL, evidences, &made, &why), 0);
+    ck_assert_uint_eq(why.size, 0);
+    for (size_t i = 0; i < made; i++) {
+        const struct sum_output *output = evidences[i].output;
+        ck_assert_int_eq(evidences[i].ending, i >= bad ? ENDED_SIGNAL : ENDED_WELL);
+        if (i < bad) ck_assert_int_eq(output->result, (int)i);
+        /* The same inputs for all. */
+        ck_assert_uint_eq(evidences[i].input_size, evidences[0].input_size);
+        ck_assert_mem_eq(evidences[i].input, evidences[0].input, evidences[0].input_size);
+    }
+    for (size_t i = 0; i < made; i++) evidence_release(&evidences[i]);
+    return made;
+}
+
+START_TEST(several_runs_keep_apart)
+{
+    ck_assert_uint_eq(make_several(SEVERAL), SEVERAL);
+}
+END_TEST
+
+START_TEST(no_run_begins_after_one_that_ended_badly)
+{
+    const size_t made = make_several(3);
+    ck_assert_uint_gt(made, 3);
+    ck_assert_uint_le(made, 3 + 4); /* what had begun beside the first */
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("grader building");
+    TCase *tcase = tcase_create("building");
+    tcase_set_timeout(tcase, 100);
+    tcase_add_checked_fixture(tcase, set_up, NULL);
+    tcase_add_test(tcase, what_is_unchanged_is_not_compiled_again);
+    tcase_add_test(tcase, errors_have_their_line);
+    tcase_add_loop_test(tcase, what_cannot_be_built_is_explained, 0,
+                        sizeof broken / sizeof broken[0]);
+    tcase_add_test(tcase, nothing_handed_in);
+    tcase_add_test(tcase, the_contract_and_the_makefile_are_ours);
+    tcase_add_test(tcase, many_at_a_time);
+    tcase_add_test(tcase, a_drive_can_include_the_submission);
+    tcase_add_test(tcase, no_room_is_an_error_of_the_grader);
+    tcase_add_test(tcase, addresses_have_lines);
+    tcase_add_test(tcase, several_runs_keep_apart);
+    tcase_add_test(tcase, no_run_begins_after_one_that_ended_badly);
+    suite_add_tcase(suite, tcase);
+    return support_finish(srunner_create(suite));
+}

@@ -1,0 +1,435 @@
+/* The whole program on the stand-in lessons: its command line, its exit status, what it prints, and
+ * that hostile submissions fail with the sentence that they name, while the others are graded and
+ * nothing is left running. */
+#include "grader/base/files.h"
+#include "support.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *cache; /* one for all tests: what is compiled once is not again */
+static struct text out, err;
+
+/* Runs the grader with up to six arguments. */
+static int grade(const char *const *variables, const char *a, const char *b, const char *c,
+                 const char *d)
+{
+    const char *arguments[] = {GRADER, a, b, c, d, NULL};
+    const char *all[8] = {cache};
+    size_t count = 1;
+
+    for (; variables != NULL && *variables != NULL; variables++) all[count++] = *variables;
+    all[count] = NULL;
+    text_free(&out);
+    text_free(&err);
+    int status = support_run(arguments, "/", all, &out, &err);
+    ck_assert_uint_eq(support_processes(), 0);
+    return status;
+}
+
+static bool says(const char *text)
+{
+    return strstr(text_string(&out), text) != NULL;
+}
+
+static int times(const char *text)
+{
+    int count = 0;
+    for (const char *at = text_string(&out); (at = strstr(at, text)) != NULL; at++) count++;
+    return count;
+}
+
+#define ASSERT_SAYS(text)                                                                          \
+    ck_assert_msg(says(text), "it should say\n%s\nbut says\n%s%s", text, text_string(&out),        \
+                  text_string(&err))
+
+START_TEST(solutions_pass)
+{
+    ck_assert_int_eq(grade(NULL, "--solutions", "--device=emulator", "--seed=1", NULL), 0);
+    support_hide_times(&out);
+    support_compare_golden("solutions.txt", text_string(&out));
+    ck_assert_str_eq(text_string(&err), "");
+}
+END_TEST
+
+START_TEST(stubs_fail)
+{
+    ck_assert_int_eq(grade(NULL, "--device=emulator", "--seed=1", NULL, NULL), 1);
+    support_hide_times(&out);
+    support_compare_golden("stubs.txt", text_string(&out));
+}
+END_TEST
+
+START_TEST(with_a_gpu)
+{
+    /* Check's own variables choose nothing here. */
+    static const char *const gpu[] = {"STAND_IN_GPU=1", "CK_RUN_CASE=other", "CK_FORK=no", NULL};
+
+    ck_assert_int_eq(grade(gpu, "--solutions", "sum", NULL, NULL), 0);
+    ASSERT_SAYS("[       OK ] Sum.NeedsAGpu");
+    ASSERT_SAYS("the host's clock, median of 5");
+    ck_assert_int_eq(grade(gpu, "--solutions", "sum", "--device=gpu", NULL), 0);
+    ASSERT_SAYS("Only the emulator can see this, and it is not used: --device=gpu was asked for.");
+    ck_assert_int_eq(grade(NULL, "--solutions", "sum", "--device=gpu", NULL), 2);
+    ck_assert_ptr_nonnull(strstr(text_string(&err), "there is no GPU to grade on"));
+}
+END_TEST
+
+START_TEST(listing_starts_nothing)
+{
+    ck_assert_int_eq(grade(NULL, "--gtest_list_tests", NULL, NULL, NULL), 0);
+    ck_assert_str_eq(text_string(&out),
+                     "Sum.\n  IsRight\n  NothingLeaks\n  CallsSucceed\n  IsFast\n"
+                     "  NeedsAGpu\n  DISABLED_Later\nTwice.\n  IsRight\n");
+    ck_assert_int_eq(grade(NULL, "--gtest_list_tests", "twice", NULL, NULL), 0);
+    ck_assert_str_eq(text_string(&out), "Twice.\n  IsRight\n");
+    ck_assert_int_eq(grade(NULL, "--gtest_list_tests", "--gtest_filter=*.Is*", NULL, NULL), 0);
+    ck_assert_str_eq(text_string(&out), "Sum.\n  IsRight\n  IsFast\nTwice.\n  IsRight\n");
+}
+END_TEST
+
+START_TEST(help_is_recognised)
+{
+    ck_assert_int_eq(grade(NULL, "--help", NULL, NULL, NULL), 0);
+    ASSERT_SAYS("This program contains tests written using");
+    const char *flag = strstr(text_string(&out), "--gtest_list_tests");
+    ck_assert_ptr_nonnull(flag);
+    ck_assert_ptr_nonnull(strstr(flag, "List the names of all tests instead of running them"));
+    ck_assert_int_eq(grade(NULL, "--gtest_unknown", NULL, NULL, NULL), 0);
+    ASSERT_SAYS("This program contains tests written using");
+    ck_assert(!says("[ RUN"));
+}
+END_TEST
+
+static const struct {
+    const char *argument, *says;
+} mistakes[] = {
+    {"twise",
+     "grade: there is no lesson \"twise\"; did you mean twice? The lessons are: sum, twice"},
+    {"--divice=gpu", "grade: there is no flag --divice; did you mean --device?"},
+    {"--submission=/no/such/place", "not a folder that can be opened"},
+    {"--submission=/proc/self", "no submission: it should hold a copy of lessons/"},
+    {"--gtest_output=html:x", "the formats are xml and json"},
+};
+
+START_TEST(a_wrong_command_line_is_explained)
+{
+    ck_assert_int_eq(grade(NULL, mistakes[_i].argument, NULL, NULL, NULL), 2);
+    ck_assert_msg(strstr(text_string(&err), mistakes[_i].says) != NULL, "%s", text_string(&err));
+    ck_assert_str_eq(text_string(&out), "");
+}
+END_TEST
+
+START_TEST(filters_and_repeats)
+{
+    ck_assert_int_eq(
+        grade(NULL, "--solutions", "--gtest_filter=No.Such", "--device=emulator", NULL), 0);
+    ck_assert_ptr_nonnull(strstr(text_string(&err), "did not match any test; no tests were run"));
+    ASSERT_SAYS("Running 0 tests from 0 test suites.");
+    ck_assert_int_eq(grade(NULL, "--solutions", "--gtest_filter=Twice.*", "--gtest_repeat=2",
+                           "--device=emulator"),
+                     0);
+    ASSERT_SAYS("\nRepeating all tests (iteration 1) . . .\n");
+    ASSERT_SAYS("\nRepeating all tests (iteration 2) . . .\n");
+    ASSERT_SAYS("Note: Google Test filter = Twice.*\n");
+    ck_assert_int_eq(times("Global test environment set-up."), 1);
+    ck_assert_int_eq(times("Global test environment tear-down"), 1);
+    ck_assert_int_eq(grade(NULL, "twice", "--seed=1", "--gtest_repeat=2", "--device=emulator"), 1);
+    const char *first = strstr(text_string(&out), "twice("), *second = strstr(first + 1, "twice(");
+    ck_assert(strncmp(first, second, 9) != 0); /* fresh inputs each time */
+    ck_assert_int_eq(grade(NULL, "--solutions", "--gtest_also_run_disabled_tests",
+                           "--device=emulator", "--gtest_filter=*Later"),
+                     0);
+    ASSERT_SAYS("[       OK ] Sum.DISABLED_Later");
+    ck_assert(!says("YOU HAVE"));
+}
+END_TEST
+
+START_TEST(fail_fast_skips_the_rest)
+{
+    ck_assert_int_eq(grade(NULL, "--gtest_fail_fast", "--device=emulator", NULL, NULL), 1);
+    ASSERT_SAYS("[  FAILED  ] Sum.IsRight");
+    ASSERT_SAYS("lessons/01_sum/sum.c:1: Skipped\n\n[  SKIPPED ] Sum.NothingLeaks");
+    ASSERT_SAYS("[  SKIPPED ] Twice.IsRight");
+}
+END_TEST
+
+START_TEST(shuffled_and_sharded)
+{
+    static const char *const shard[] = {"GTEST_TOTAL_SHARDS=2", "GTEST_SHARD_INDEX=1", NULL};
+
+    ck_assert_int_eq(
+        grade(NULL, "--solutions", "--gtest_shuffle", "--gtest_random_seed=5", "--device=emulator"),
+        0);
+    ASSERT_SAYS("Note: Randomizing tests' orders with a seed of 5 .");
+    ASSERT_SAYS("[  PASSED  ] 5 tests.");
+    ck_assert_int_eq(grade(shard, "--solutions", "--device=emulator", NULL, NULL), 0);
+    ASSERT_SAYS("Note: This is test shard 2 of 2.");
+    ASSERT_SAYS("Running 3 tests from 2 test suites.");
+}
+END_TEST
+
+START_TEST(a_report_is_written)
+{
+    char flag[512], path[256];
+    struct text report = {0};
+
+    snprintf(path, sizeof path, "%s/deep/report.xml", support_folder());
+    snprintf(flag, sizeof flag, "--gtest_output=xml:%s", path);
+    ck_assert_int_eq(grade(NULL, "--device=emulator", flag, NULL, NULL), 1);
+    ck_assert_int_eq(files_read(path, 1 << 20, &report), 0);
+    ck_assert_ptr_nonnull(strstr(text_string(&report), "<testsuites tests=\"7\" failures=\"3\""));
+    ck_assert_ptr_nonnull(strstr(text_string(&report), "lessons/01_sum/sum.c:4&#x0A;Nobody has"));
+    text_free(&report);
+}
+END_TEST
+
+/* ---- submissions ------------------------------------------------------------------------------
+ */
+
+/* A folder with 01_sum/sum.c of that text, and the solution of 02_twice. */
+static const char *copy_of_lessons(const char *sum)
+{
+    static char folder[128];
+    char path[512];
+    struct text twice = {0};
+
+    snprintf(folder, sizeof folder, "%s", support_folder());
+    snprintf(path, sizeof path, "%s/02_twice", folder);
+    ck_assert_int_eq(files_make_folders(path), 0);
+    ck_assert_int_eq(files_read(STAND_IN_SOURCE "/solutions/02_twice/twice.h", 1 << 20, &twice), 0);
+    snprintf(path, sizeof path, "%s/02_twice/twice.h", folder);
+    ck_assert_int_eq(files_write(path, text_string(&twice), twice.size), 0);
+    text_free(&twice);
+    snprintf(path, sizeof path, "%s/01_sum", folder);
+    ck_assert_int_eq(files_make_folders(path), 0);
+    snprintf(path, sizeof path, "%s/01_sum/sum.c", folder);
+    if (sum != NULL) ck_assert_int_eq(files_write(path, sum, strlen(sum)), 0);
+    return folder;
+}
+
+START_TEST(a_seed_draws_the_same_inputs_again)
+{
+    struct text first = {0};
+    char flag[64] = "";
+
+    ck_assert_int_eq(grade(NULL, "twice", "--device=emulator", NULL, NULL), 1);
+    const char *seed = strstr(text_string(&err), "--seed=");
+    ck_assert_ptr_nonnull(seed);
+    snprintf(flag, sizeof flag, "%.*s", (int)strcspn(seed, " "), seed);
+    support_hide_times(&out);
+    text_add(&first, text_string(&out));
+    ck_assert_int_eq(grade(NULL, "twice", "--device=emulator", flag, NULL), 1);
+    support_hide_times(&out);
+    ck_assert_str_eq(text_string(&out), text_string(&first));
+    ck_assert_int_eq(grade(NULL, "twice", "--device=emulator", "--seed=12", NULL), 1);
+    support_hide_times(&out);
+    ck_assert_str_ne(text_string(&out), text_string(&first));
+    text_free(&first);
+}
+END_TEST
+
+START_TEST(what_does_not_compile_fails_alone)
+{
+    char wanted[512];
+    const char *folder = copy_of_lessons("int sum_array(\n");
+
+    ck_assert_int_eq(grade(NULL, "--submission", folder, "--device=emulator", NULL), 1);
+    snprintf(wanted, sizeof wanted, "%s/01_sum/sum.c:1: Failure\nIt does not compile: expected",
+             folder);
+    ASSERT_SAYS(wanted);
+    ASSERT_SAYS("Not judged: it does not compile (see above).");
+    ASSERT_SAYS("[       OK ] Twice.IsRight");
+    folder = copy_of_lessons(NULL);
+    ck_assert_int_eq(grade(NULL, "--submission", folder, "--device=emulator", NULL), 1);
+    ASSERT_SAYS("sum.c is missing: nothing was handed in.");
+    ASSERT_SAYS("[       OK ] Twice.IsRight");
+}
+END_TEST
+
+/* Wrong in one order only. */
+static const struct {
+    const char *body, *says;
+} orders[] = {
+    {"*result = 0; device_store(s, result, sum); device_close(s); return 0;", "The sum is wrong."},
+    {"int early = *result; device_store(s, result, sum); "
+     "int seen = *result != early; device_wait(s); device_close(s); if (seen) *result = 0; "
+     "return 0;",
+     "Seen: on the emulator, with each operation run as early as CUDA allows (earliest)."},
+    {"device_store(s, result, sum); device_wait(s); return 0;",
+     "sum.c:6: Failure\nA stream that was created here was never destroyed."},
+    {"device_store(s, result, sum); device_wait(s); device_close(s); device_close(s); return 0;",
+     "sum.c:9: Failure\ndevice_close returned error 400."},
+    /* The last call of a function is still a call of that function. */
+    {"device_store(s, result, sum); device_wait(s); device_close(s); return device_wait(s);",
+     "sum.c:9: Failure\ndevice_wait returned error 400."},
+    {"device_complain(\"You read too far.\"); device_store(s, result, sum); device_wait(s); "
+     "device_close(s); return 0;",
+     "sum.c:9: Failure\nYou read too far."},
+    {"device_work(s, 1000000); device_store(s, result, sum); device_wait(s); device_close(s); "
+     "return 0;",
+     "times as long as the reference solution ("},
+};
+
+START_TEST(what_is_printed_is_shown_once)
+{
+    const char *folder =
+        copy_of_lessons("#include \"lesson.h\"\n#include <stdio.h>\n"
+                        "int sum_array(const int *values, size_t count, int *result)\n{\n"
+                        "    fprintf(stderr, \"overlap: what the device says\\n\\nmine\\n\\n\");\n"
+                        "    return *result = (int)count * values[0];\n}\n");
+    ck_assert_int_eq(grade(NULL, "--submission", folder, "--device=emulator", NULL), 1);
+    ASSERT_SAYS("[ RUN      ] Sum.IsRight\nIt printed:\n  | mine\n  | \n");
+    ck_assert(!says("what the device says"));
+    ck_assert_ptr_null(strstr(strstr(text_string(&out), "It printed") + 1, "It printed"));
+}
+END_TEST
+
+START_TEST(mistakes_are_named)
+{
+    char source[1024];
+
+    snprintf(source, sizeof source,
+             "#include \"device.h\"\n#include \"lesson.h\"\n"
+             "int sum_array(const int *values, size_t count, int *result)\n{\n"
+             "    int sum = 0;\n    uint64_t s = device_open();\n"
+             "    for (size_t i = 0; i < count; i++)\n        sum += values[i];\n    %s\n}\n",
+             orders[_i].body);
+    const char *folder = copy_of_lessons(source);
+    ck_assert_int_eq(grade(NULL, "--submission", folder, "--device=emulator", "--seed=3"), 1);
+    ASSERT_SAYS(orders[_i].says);
+}
+END_TEST
+
+/* ---- hostile submissions ----------------------------------------------------------------------
+ */
+
+/* The text behind "/ * name: " in the source, up to the end of the comment. */
+static bool header(const char *source, const char *name, char *value, size_t size)
+{
+    const char *at = strstr(source, name), *end = at != NULL ? strstr(at, " */") : NULL;
+    if (end == NULL) return false;
+    at += strlen(name);
+    snprintf(value, size, "%.*s", (int)(end - at), at);
+    return true;
+}
+
+static struct dirent **hostile;
+static int hostile_count;
+
+static int is_name(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+/* The output without the line breaks that wrapping put in. */
+static void unwrap(struct text *text)
+{
+    for (size_t i = 0; i + 1 < text->size; i++)
+        if (text->data[i] == '\n' && text->data[i + 1] != '[') text->data[i] = ' ';
+}
+
+START_TEST(hostile_submissions_fail_with_their_sentence)
+{
+    char path[1024], sentence[256], line[32], place[600];
+    struct text source = {0};
+    const char *name = hostile[_i]->d_name;
+
+    snprintf(path, sizeof path, HOSTILE "/%s/sum.c", name);
+    ck_assert_int_eq(files_read(path, 1 << 20, &source), 0);
+    ck_assert_msg(header(text_string(&source), "says: ", sentence, sizeof sentence), "%s", path);
+    const char *folder = copy_of_lessons(text_string(&source));
+    ck_assert_int_eq(grade(NULL, "--submission", folder, "--device=emulator", NULL), 1);
+    unwrap(&out);
+    ck_assert_msg(says(sentence), "%s should say\n%s\nbut says\n%s", name, sentence,
+                  text_string(&out));
+    if (header(text_string(&source), "line: ", line, sizeof line)) {
+        snprintf(place, sizeof place, "%s/01_sum/sum.c:%s: Failure", folder, line);
+        ck_assert_msg(says(place), "%s should fail at %s but says\n%s", name, place,
+                      text_string(&out));
+    }
+    ASSERT_SAYS("[  FAILED  ] Sum.IsRight");
+    /* How it ended is told in full once for each of its two runs. */
+    if (strstr(sentence, "stopped") != NULL) ck_assert_int_eq(times(" (see above)"), 2);
+    ASSERT_SAYS("[       OK ] Twice.IsRight"); /* and the next lesson is graded */
+    /* Only the grader's own lines have these tags: one summary, and no skip that is not its own. */
+    ck_assert_ptr_null(strstr(strstr(text_string(&out), "[  PASSED  ]") + 1, "[  PASSED  ]"));
+    ck_assert_ptr_null(strchr(text_string(&out), '\033'));
+    text_free(&source);
+}
+END_TEST
+
+START_TEST(what_never_ends_is_not_run_again)
+{
+    static const char *const gpu[] = {"STAND_IN_GPU=1", NULL};
+    time_t started = time(NULL);
+
+    /* Three runs of two seconds each; the five repetitions of the timed one are given up. */
+    ck_assert_int_eq(grade(gpu, "sum", "--submission=" HOSTILE "/endless_loop", NULL, NULL), 1);
+    ck_assert_int_lt(time(NULL) - started, 14);
+}
+END_TEST
+
+START_TEST(an_interrupt_leaves_nothing_behind)
+{
+    const char *folder = HOSTILE "/endless_loop";
+    const char *arguments[] = {GRADER, "--submission", folder, "--device=emulator", NULL};
+    int status;
+
+    pid_t child = fork();
+    if (child == 0) {
+        freopen("/dev/null", "w", stdout);
+        putenv((char *)(size_t)cache);
+        execv(arguments[0], (char *const *)(size_t)arguments);
+        _exit(127);
+    }
+    usleep(800000);
+    kill(child, SIGINT);
+    waitpid(child, &status, 0);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_eq(WEXITSTATUS(status), 128 + SIGINT);
+    ck_assert_uint_eq(support_processes(), 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("grader command line");
+    TCase *tcase = tcase_create("command line");
+    static char variable[128];
+
+    snprintf(variable, sizeof variable, "STAND_IN_CACHE=%s", support_folder());
+    cache = variable;
+    hostile_count = scandir(HOSTILE, &hostile, is_name, alphasort);
+    /* Whoever escapes the grader lands here and is counted. */
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    tcase_set_timeout(tcase, 100);
+    tcase_add_test(tcase, solutions_pass);
+    tcase_add_test(tcase, stubs_fail);
+    tcase_add_test(tcase, with_a_gpu);
+    tcase_add_test(tcase, listing_starts_nothing);
+    tcase_add_test(tcase, help_is_recognised);
+    tcase_add_loop_test(tcase, a_wrong_command_line_is_explained, 0,
+                        sizeof mistakes / sizeof mistakes[0]);
+    tcase_add_test(tcase, filters_and_repeats);
+    tcase_add_test(tcase, fail_fast_skips_the_rest);
+    tcase_add_test(tcase, shuffled_and_sharded);
+    tcase_add_test(tcase, a_report_is_written);
+    tcase_add_test(tcase, a_seed_draws_the_same_inputs_again);
+    tcase_add_test(tcase, what_does_not_compile_fails_alone);
+    tcase_add_test(tcase, what_is_printed_is_shown_once);
+    tcase_add_loop_test(tcase, mistakes_are_named, 0, sizeof orders / sizeof orders[0]);
+    tcase_add_loop_test(tcase, hostile_submissions_fail_with_their_sentence, 0,
+                        hostile_count > 0 ? hostile_count : 1);
+    tcase_add_test(tcase, what_never_ends_is_not_run_again);
+    tcase_add_test(tcase, an_interrupt_leaves_nothing_behind);
+    suite_add_tcase(suite, tcase);
+    return support_finish(srunner_create(suite));
+}

@@ -1,0 +1,481 @@
+/* Reading evidence, with traces made by hand: phases, queries, overlap, the whole checks, time. */
+#include "grader/evidence/timing.h"
+#include "grader/evidence/verdict.h"
+#include "support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MARK(phase, n, flag, at)                                                                   \
+    {                                                                                              \
+        .kind = TRACE_MARK, .flags = (flag), .object = (n), .start_ns = (at), .end_ns = (at),      \
+        .process = 1, .name = phase                                                                \
+    }
+#define CALL(api, number, from, to)                                                                \
+    {                                                                                              \
+        .kind = TRACE_CALL, .request = (number), .start_ns = (from), .end_ns = (to), .process = 1, \
+        .name = api                                                                                \
+    }
+#define OPERATION(kind_of, number, on, from_ns, to_ns)                                             \
+    {                                                                                              \
+        .kind = TRACE_OPERATION, .what = (kind_of), .request = (number), .stream = (on),           \
+        .start_ns = (from_ns), .end_ns = (to_ns), .process = 1, .name = "work"                     \
+    }
+
+/* Two phases; the device runs what the first asked for while the second goes on. */
+static struct trace_record two_phases[] = {
+    MARK("load", 0, TRACE_BEGIN, 1000),    CALL("cudaMemcpyAsync", 1, 10, 20),
+    CALL("cudaLaunchKernel", 2, 20, 30),   MARK("load", 0, TRACE_END, 2000),
+    MARK("load", 1, TRACE_BEGIN, 3000),    CALL("cudaMemcpyAsync", 3, 40, 50),
+    OPERATION(TRACE_COPY, 1, 7, 100, 200), OPERATION(TRACE_KERNEL, 2, 7, 150, 400),
+    OPERATION(TRACE_COPY, 3, 8, 300, 500), MARK("load", 1, TRACE_END, 6000),
+};
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+START_TEST(operations_belong_to_the_phase_that_asked)
+{
+    struct evidence e = support_evidence(two_phases, COUNT(two_phases));
+    struct phase first, second;
+
+    ck_assert(evidence_phase(&e, "load", 0, &first));
+    ck_assert(evidence_phase(&e, "load", 1, &second));
+    ck_assert(!evidence_phase(&e, "load", 2, &second));
+    ck_assert(evidence_phase(&e, "load", 1, &second));
+    ck_assert_uint_eq(second.end_ns - second.begin_ns, 3000);
+
+    struct query copies = {.phase = &first, .kind = TRACE_OPERATION, .what = TRACE_COPY};
+    ck_assert_uint_eq(evidence_count(&e, &copies), 1);
+    const struct trace_record *copy = evidence_next(&e, &copies, NULL);
+    ck_assert_uint_eq(copy->start_ns, 100);
+    ck_assert_ptr_null(evidence_next(&e, &copies, copy));
+    ck_assert_uint_eq(evidence_call_of(&e, copy)->request, 1);
+    ck_assert_ptr_eq(evidence_operation_of(&e, evidence_call_of(&e, copy)), copy);
+    copies.phase = &second;
+    ck_assert_uint_eq(evidence_next(&e, &copies, NULL)->stream, 8);
+
+    struct query named = {.kind = TRACE_CALL, .name = "cudaMem*"};
+    ck_assert_uint_eq(evidence_count(&e, &named), 2);
+    named.name = "cudaMem";
+    ck_assert_uint_eq(evidence_count(&e, &named), 0);
+    evidence_release(&e);
+}
+END_TEST
+
+START_TEST(overlap_is_measured)
+{
+    struct evidence e = support_evidence(two_phases, COUNT(two_phases));
+    struct query copies = {.what = TRACE_COPY}, kernels = {.what = TRACE_KERNEL};
+    struct overlap o = evidence_overlap(&e, &copies, &kernels);
+
+    ck_assert_uint_eq(o.a_ns, 300);    /* 100..200 and 300..500 */
+    ck_assert_uint_eq(o.b_ns, 250);    /* 150..400 */
+    ck_assert_uint_eq(o.both_ns, 150); /* 150..200 and 300..400 */
+    ck_assert_uint_eq(o.span_ns, 400); /* 100..500 */
+    ck_assert_uint_eq(o.a_count, 2);
+    struct query all = {0};
+    o = evidence_overlap(&e, &all, NULL);
+    ck_assert_uint_eq(o.a_ns, 400);
+    ck_assert_uint_eq(o.a_sum_ns, 550);
+    ck_assert_uint_eq(o.both_ns, 150);
+    struct query none = {.what = TRACE_SET};
+    o = evidence_overlap(&e, &none, NULL);
+    ck_assert_uint_eq(o.span_ns, 0);
+    evidence_release(&e);
+}
+END_TEST
+
+START_TEST(touching_is_not_overlapping)
+{
+    struct trace_record records[] = {OPERATION(TRACE_KERNEL, 1, 1, 0 + 1, 10),
+                                     OPERATION(TRACE_KERNEL, 2, 2, 10, 20),
+                                     OPERATION(TRACE_KERNEL, 3, 2, 0, 0)};
+    struct evidence e = support_evidence(records, COUNT(records));
+    struct query all = {0};
+    struct overlap o = evidence_overlap(&e, &all, NULL);
+
+    ck_assert_uint_eq(o.both_ns, 0);
+    ck_assert_uint_eq(o.a_count, 2); /* one without a stamp is left out */
+    evidence_release(&e);
+}
+END_TEST
+
+#define OBJECT(kind_of, what_it_is, number)                                                        \
+    {                                                                                              \
+        .kind = (kind_of), .what = (what_it_is), .object = (number), .process = 1, .bytes = 64     \
+    }
+
+START_TEST(leaks_are_found)
+{
+    struct trace_record records[] = {
+        MARK("run", 0, TRACE_BEGIN, 1),
+        OBJECT(TRACE_CREATE, TRACE_STREAM, 1),
+        OBJECT(TRACE_CREATE, TRACE_EVENT, 1), /* the same number, but another kind */
+        OBJECT(TRACE_CREATE, TRACE_DEVICE_MEMORY, 2),
+        OBJECT(TRACE_DESTROY, TRACE_STREAM, 1),
+        MARK("run", 0, TRACE_END, 2),
+        OBJECT(TRACE_DESTROY, TRACE_DEVICE_MEMORY, 2), /* too late */
+    };
+    struct evidence e = support_evidence(records, COUNT(records));
+    struct verdict *v = calloc(1, sizeof *v);
+    struct phase phase;
+
+    ck_assert(evidence_phase(&e, "run", 0, &phase));
+    verdict_leaks(v, &e, &phase);
+    ck_assert_uint_eq(v->failure_count, 2);
+    ck_assert_str_eq(v->failures[0].what,
+                     "An event (64 bytes) that was created here was never destroyed.");
+    ck_assert_str_eq(v->failures[1].what,
+                     "Device memory (64 bytes) that was allocated here was never released.");
+    ck_assert_str_eq(v->failures[0].place.file, "lessons/01_sum/sum.c");
+    memset(v, 0, sizeof *v);
+    verdict_leaks(v, &e, NULL);
+    ck_assert_uint_eq(v->failure_count, 1); /* in the whole run only the event */
+    free(v);
+    evidence_release(&e);
+}
+END_TEST
+
+START_TEST(many_leaks_of_one_line_are_one_failure)
+{
+    struct trace_record records[100];
+    struct verdict *v = calloc(1, sizeof *v);
+
+    for (size_t i = 0; i < 100; i++)
+        records[i] = (struct trace_record)OBJECT(TRACE_CREATE, TRACE_STREAM, i + 1);
+    records[99].flags = TRACE_IMPLICIT; /* the device's own */
+    struct evidence e = support_evidence(records, 100);
+    verdict_leaks(v, &e, NULL);
+    ck_assert_uint_eq(v->failure_count, 1);
+    ck_assert_ptr_nonnull(
+        strstr(v->failures[0].what, "99 times a stream (6336 bytes) that was created here"));
+    free(v);
+    evidence_release(&e);
+}
+END_TEST
+
+START_TEST(threads_are_to_be_joined_or_to_have_ended)
+{
+    struct trace_record records[] = {
+        MARK("run", 0, TRACE_BEGIN, 1),
+        OBJECT(TRACE_CREATE, TRACE_THREAD, 1), /* joined */
+        OBJECT(TRACE_CREATE, TRACE_THREAD, 2), /* nobody's */
+        OBJECT(TRACE_CREATE, TRACE_THREAD, 3), /* detached, and gone */
+        OBJECT(TRACE_CREATE, TRACE_THREAD, 4), /* detached, and there */
+        OBJECT(TRACE_DESTROY, TRACE_THREAD, 1),
+        OBJECT(TRACE_DESTROY, TRACE_THREAD, 3),
+        OBJECT(TRACE_DESTROY, TRACE_THREAD, 4),
+        MARK("run", 0, TRACE_END, 2),
+        CALL("cuInit", 1, 3, 4),
+    };
+    struct verdict *v = calloc(1, sizeof *v);
+    struct phase phase;
+
+    for (size_t i = 1; i < 8; i++) records[i].bytes = 0;
+    for (size_t i = 1; i < 5; i++) records[i].count = 100 + i;
+    records[6].flags = records[7].flags = TRACE_DETACHED;
+    records[9].thread = 101; /* that of one which was joined: somebody else has its number now */
+    struct evidence e = support_evidence(records, COUNT(records));
+    ck_assert(evidence_phase(&e, "run", 0, &phase));
+    verdict_leaks(v, &e, &phase);
+    ck_assert_uint_eq(v->failure_count, 1);
+    ck_assert_str_eq(v->failures[0].what, "A thread that was started here was never joined.");
+    ck_assert_ptr_nonnull(strstr(v->failures[0].why, "still be at work"));
+    evidence_release(&e);
+
+    memset(v, 0, sizeof *v);
+    records[9].thread = 104;
+    e = support_evidence(records, COUNT(records));
+    verdict_leaks_after(v, &e, &phase, "A call failed.");
+    ck_assert_uint_eq(v->failure_count, 2);
+    ck_assert_str_eq(v->failures[1].what,
+                     "A call failed. A thread that was started here and detached was still at work "
+                     "when the function had returned: it called cuInit.");
+    evidence_release(&e);
+
+    memset(v, 0, sizeof *v);
+    records[9].thread = 0;
+    records[6].count = 1; /* it has not ended */
+    e = support_evidence(records, COUNT(records));
+    verdict_leaks(v, &e, &phase);
+    ck_assert_uint_eq(v->failure_count, 2);
+    ck_assert_str_eq(v->failures[1].what,
+                     "A thread that was started here and detached had not ended when the function "
+                     "had returned, nor a while later.");
+    evidence_release(&e);
+    free(v);
+}
+END_TEST
+
+START_TEST(who_calls_is_known_by_calls_alone)
+{
+    /* A timed run on a GPU: the recorder does not look for callers, threads have them all the same.
+     */
+    struct trace_record records[] = {OBJECT(TRACE_CREATE, TRACE_THREAD, 1),
+                                     CALL("cuInit", 1, 0, 1)};
+    struct query calls = {.kind = TRACE_CALL, .student = true};
+    records[0].caller = 0x1234;
+    struct evidence e = support_evidence(records, COUNT(records));
+    ck_assert_uint_eq(evidence_count(&e, &calls), 1);
+    evidence_release(&e);
+}
+END_TEST
+
+START_TEST(failed_calls_are_found)
+{
+    struct trace_record records[] = {
+        CALL("cudaEventQuery", 1, 0, 1),
+        CALL("cudaMalloc", 2, 1, 2),
+        CALL("cudaMemcpy", 3, 2, 3),
+    };
+    struct verdict *v = calloc(1, sizeof *v);
+
+    records[0].code = 600;
+    struct evidence e = support_evidence(records, COUNT(records));
+    verdict_calls_succeed(v, &e, NULL);
+    ck_assert(!verdict_failed(v)); /* not ready is an answer */
+    evidence_release(&e);
+    records[1].code = 2;
+    records[2].code = 1;
+    e = support_evidence(records, COUNT(records));
+    verdict_calls_succeed(v, &e, NULL);
+    ck_assert_uint_eq(v->failure_count, 1); /* the cause, not what follows from it */
+    ck_assert_str_eq(v->failures[0].what, "cudaMalloc returned error 2.");
+    free(v);
+    evidence_release(&e);
+}
+END_TEST
+
+START_TEST(findings_have_their_lines)
+{
+    struct trace_record records[] = {
+        {.kind = TRACE_FINDING,
+         .name = "out of bounds",
+         .text = "Element 10 of 10 is written.",
+         .file = "/somewhere/sum.c",
+         .line = 12,
+         .count = 3},
+        {.kind = TRACE_FINDING,
+         .name = "out of bounds",
+         .text = "again",
+         .file = "/somewhere/sum.c",
+         .line = 12},
+        {.kind = TRACE_FINDING,
+         .name = "race",
+         .text = "Two writes.",
+         .file = "kernels/add.cu",
+         .line = 4},
+        {.kind = TRACE_FINDING, .name = "host", .text = "The host touched device memory."},
+    };
+    struct evidence e = support_evidence(records, COUNT(records));
+    struct verdict *v = calloc(1, sizeof *v);
+    static const char *const only[] = {"race", NULL};
+
+    verdict_findings(v, &e, NULL);
+    ck_assert_uint_eq(v->failure_count, 3);
+    ck_assert_str_eq(v->failures[0].place.file, "lessons/01_sum/sum.c");
+    ck_assert_uint_eq(v->failures[0].place.line, 12);
+    ck_assert_ptr_eq(strstr(v->failures[0].why, "It was seen 3 times."), v->failures[0].why);
+    ck_assert_str_ne(v->failures[0].hint, "");
+    ck_assert_str_eq(v->failures[0].kind, "out of bounds");
+    ck_assert_str_eq(v->failures[1].place.file, "kernels/add.cu");
+    ck_assert_str_eq(v->failures[2].place.file, "lessons/01_sum/sum.c");
+    memset(v, 0, sizeof *v);
+    verdict_findings(v, &e, only);
+    ck_assert_uint_eq(v->failure_count, 1);
+    ck_assert_str_eq(v->failures[0].what, "Two writes.");
+    free(v);
+    evidence_release(&e);
+}
+END_TEST
+
+START_TEST(addresses_in_sentences_become_lines)
+{
+    struct trace_record finding = {
+        .kind = TRACE_FINDING,
+        .text = "x, allocated by the call before 0x7f00, freed by the call before 0x10, twice"};
+    struct evidence e = support_evidence(&finding, 1);
+    char text[256], cut[20];
+
+    /* Without debug information no line is known, but no address is shown either. */
+    evidence_sentence(&e, &finding, text, sizeof text);
+    ck_assert_str_eq(text, "x, allocated by a call, freed by a call, twice");
+    evidence_sentence(&e, &finding, cut, sizeof cut);
+    ck_assert_str_eq(cut, "x, allocated by a c");
+    evidence_release(&e);
+}
+END_TEST
+
+START_TEST(settings_and_creations)
+{
+    struct trace_record records[] = {
+        {.kind = TRACE_SETTING, .name = "recorder", .text = "on"},
+        OBJECT(TRACE_CREATE, TRACE_STREAM, 3),
+    };
+    struct evidence e = support_evidence(records, COUNT(records));
+
+    ck_assert_str_eq(evidence_setting(&e, "recorder"), "on");
+    ck_assert_ptr_null(evidence_setting(&e, "nothing"));
+    ck_assert_ptr_nonnull(evidence_creation(&e, 1, TRACE_STREAM, 3));
+    ck_assert_ptr_null(evidence_creation(&e, 2, TRACE_STREAM, 3));
+    ck_assert_ptr_null(evidence_creation(&e, 1, TRACE_STREAM, 0));
+    evidence_release(&e);
+}
+END_TEST
+
+START_TEST(requests_of_two_processes_are_two)
+{
+    struct trace_record records[] = {CALL("a", 5, 0, 1), CALL("b", 5, 0, 1),
+                                     OPERATION(TRACE_KERNEL, 5, 1, 1, 2)};
+    records[0].process = 2;
+    struct evidence e = support_evidence(records, COUNT(records));
+    ck_assert_str_eq(evidence_call_of(&e, &e.trace.records[2])->name, "b");
+    evidence_release(&e);
+}
+END_TEST
+
+START_TEST(too_many_failures_are_counted)
+{
+    struct verdict *v = calloc(1, sizeof *v);
+    struct place place = {.file = "a.c", .line = 1};
+
+    for (int i = 0; i < 11; i++) {
+        verdict_fail_at(v, &place, "failure %d", i);
+        verdict_hint(v, "hint %d", i);
+    }
+    ck_assert_uint_eq(v->failure_count, VERDICT_FAILURES);
+    ck_assert_uint_eq(v->failures_left_out, 3);
+    ck_assert_str_eq(v->failures[VERDICT_FAILURES - 1].hint, "hint 7");
+    verdict_figure(v, "ratio", "%d", 1);
+    verdict_figure(v, "ratio", "%d", 2);
+    ck_assert_uint_eq(v->figure_count, 1);
+    ck_assert_str_eq(v->figures[0].text, "2");
+    free(v);
+}
+END_TEST
+
+START_TEST(first_differences)
+{
+    int a[] = {1, 2, 3}, b[] = {1, 2, 4};
+    ck_assert_int_eq(judge_first_difference(a, b, 3, sizeof *a), 2);
+    ck_assert_int_eq(judge_first_difference(a, b, 2, sizeof *a), -1);
+}
+END_TEST
+
+/* ---- time -------------------------------------------------------------------------------------
+ */
+
+/* A run on a GPU whose phase took so many milliseconds, of which the device was busy. */
+static struct evidence timed(double milliseconds, double busy)
+{
+    struct trace_record records[] = {
+        MARK("run", 0, TRACE_BEGIN, 0),
+        CALL("cudaLaunchKernel", 1, 1, 2),
+        MARK("run", 0, TRACE_END, (uint64_t)(milliseconds * 1e6)),
+        OPERATION(TRACE_KERNEL, 1, 1, 1000, 1000 + (uint64_t)(busy * 1e6)),
+    };
+    struct evidence e = support_evidence(records, COUNT(records));
+    e.device = DRIVE_GPU;
+    e.seconds = 10;
+    return e;
+}
+
+static enum timing_outcome compare(const double submission[5], const double reference[5],
+                                   double limit, struct timing *timing)
+{
+    struct evidence repeats[5], references[5];
+
+    for (int i = 0; i < 5; i++) {
+        repeats[i] = timed(submission[i], 0.5);
+        references[i] = timed(reference[i], 0.5);
+        references[i].reference = true;
+    }
+    repeats[0].repeats = repeats;
+    repeats[0].references = references;
+    repeats[0].repeat_count = 5;
+    *timing = timing_compare(&repeats[0], "run", limit);
+    for (int i = 0; i < 5; i++) {
+        evidence_release(&repeats[i]);
+        evidence_release(&references[i]);
+    }
+    return timing->outcome;
+}
+
+START_TEST(times_have_three_outcomes)
+{
+    static const double steady[5] = {10, 10.1, 9.9, 10, 10}, twice[5] = {20, 20, 20, 21, 19};
+    static const double noisy[5] = {8, 40, 30, 25, 9};
+    struct timing timing;
+
+    ck_assert_int_eq(compare(steady, steady, 1.2, &timing), TIMING_MET);
+    ck_assert_double_eq_tol(timing.ratio, 1, 0.02);
+    ck_assert_int_eq(compare(twice, steady, 1.2, &timing), TIMING_NOT_MET);
+    ck_assert_double_eq_tol(timing.ratio, 2, 0.02);
+    ck_assert_int_eq(compare(noisy, steady, 1.2, &timing), TIMING_TOO_NOISY);
+    ck_assert_double_eq_tol(timing.lowest, 0.8, 0.02);
+}
+END_TEST
+
+START_TEST(forged_times_are_seen)
+{
+    struct evidence fast = timed(1, 5), long_one = timed(20000, 1), reference = timed(10, 5);
+
+    fast.repeats = &fast;
+    fast.references = &reference;
+    ck_assert_int_eq(timing_compare(&fast, "run", 1.5).outcome, TIMING_FORGED);
+    long_one.repeats = &long_one; /* longer than the parent saw the whole run take */
+    long_one.references = &reference;
+    ck_assert_int_eq(timing_compare(&long_one, "run", 1.5).outcome, TIMING_FORGED);
+    ck_assert_int_eq(timing_compare(&fast, "no such phase", 1.5).outcome, TIMING_NO_TIME);
+    evidence_release(&fast);
+    evidence_release(&long_one);
+    evidence_release(&reference);
+}
+END_TEST
+
+START_TEST(the_emulator_has_its_own_clock)
+{
+    struct evidence e = support_evidence(two_phases, COUNT(two_phases));
+    struct verdict *v = calloc(1, sizeof *v);
+
+    /* Phase 0: from 10 (its first call) to 400 (its kernel's end), whatever the host's clock says.
+     */
+    ck_assert_double_eq_tol(timing_of_phase(&e, "load"), 390e-9, 1e-12);
+    e.repeats = e.references = &e;
+    verdict_time_ratio(v, &e, "load", 1.1);
+    ck_assert(!verdict_failed(v) && !v->skipped);
+    ck_assert_uint_eq(v->figure_count, 2);
+    verdict_time_ratio(v, &e, "load", 0.5);
+    ck_assert(verdict_failed(v));
+    e.references = NULL;
+    memset(v, 0, sizeof *v);
+    verdict_time_ratio(v, &e, "load", 1.1);
+    ck_assert(v->skipped);
+    free(v);
+    evidence_release(&e);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("grader evidence");
+    TCase *tcase = tcase_create("evidence");
+    tcase_add_test(tcase, operations_belong_to_the_phase_that_asked);
+    tcase_add_test(tcase, overlap_is_measured);
+    tcase_add_test(tcase, touching_is_not_overlapping);
+    tcase_add_test(tcase, leaks_are_found);
+    tcase_add_test(tcase, many_leaks_of_one_line_are_one_failure);
+    tcase_add_test(tcase, threads_are_to_be_joined_or_to_have_ended);
+    tcase_add_test(tcase, who_calls_is_known_by_calls_alone);
+    tcase_add_test(tcase, failed_calls_are_found);
+    tcase_add_test(tcase, findings_have_their_lines);
+    tcase_add_test(tcase, addresses_in_sentences_become_lines);
+    tcase_add_test(tcase, settings_and_creations);
+    tcase_add_test(tcase, requests_of_two_processes_are_two);
+    tcase_add_test(tcase, too_many_failures_are_counted);
+    tcase_add_test(tcase, first_differences);
+    tcase_add_test(tcase, times_have_three_outcomes);
+    tcase_add_test(tcase, forged_times_are_seen);
+    tcase_add_test(tcase, the_emulator_has_its_own_clock);
+    suite_add_tcase(suite, tcase);
+    return support_finish(srunner_create(suite));
+}

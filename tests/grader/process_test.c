@@ -1,0 +1,358 @@
+/* Limits, and that nothing is left running, with small shell programs. */
+#include "grader/base/confine.h"
+#include "grader/base/descendants.h"
+#include "grader/base/process.h"
+#include "support.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct process *start(const char *script, struct process_limits limits)
+{
+    const char *arguments[] = {"/bin/sh", "-c", script, NULL};
+    const char *environment[] = {"PATH=/usr/bin:/bin", "SEEN=yes", NULL};
+    struct process_spec spec = {
+        .arguments = arguments, .environment = environment, .folder = "/", .limits = limits};
+    if (spec.limits.seconds == 0) spec.limits.seconds = 20;
+    if (spec.limits.output == 0) spec.limits.output = 4096;
+    struct process *process = process_start(&spec);
+    ck_assert_ptr_nonnull(process);
+    ck_assert_uint_eq(process_wait_any(&process, 1), 0);
+    ck_assert_uint_eq(support_processes(), 0);
+    return process;
+}
+
+START_TEST(it_ends_by_itself)
+{
+    struct process *p = start("echo out; echo err >&2; exit 3", (struct process_limits){0});
+    ck_assert_int_eq(process_result(p)->ending, PROCESS_EXITED);
+    ck_assert_int_eq(process_result(p)->code, 3);
+    ck_assert_str_eq(process_printed(p), "out\nerr\n");
+    process_free(p);
+    p = start("kill -USR1 $$", (struct process_limits){0});
+    ck_assert_int_eq(process_result(p)->ending, PROCESS_SIGNALLED);
+    ck_assert_int_eq(process_result(p)->signal, SIGUSR1);
+    process_free(p);
+}
+END_TEST
+
+START_TEST(it_sees_nothing_of_ours)
+{
+    setenv("GRADERS_SECRET", "1", 1);
+    struct process *p = start("env; pwd; read x || echo no input; ls /proc/self/fd | wc -l",
+                              (struct process_limits){0});
+    const char *said = process_printed(p);
+    ck_assert_ptr_null(strstr(said, "SECRET"));
+    ck_assert_ptr_nonnull(strstr(said, "SEEN=yes"));
+    ck_assert_ptr_nonnull(strstr(said, "\n/\nno input\n"));
+    process_free(p);
+}
+END_TEST
+
+static const struct {
+    const char *script;
+    struct process_limits limits;
+    enum process_ending ending;
+} limited[] = {
+    {"sleep 60", {.seconds = 0.3}, PROCESS_TIME},
+    {"trap '' XCPU TERM INT HUP; while :; do :; done", {.seconds = 0.3}, PROCESS_TIME},
+    {"setsid sleep 60 & setsid sleep 60 & wait", {.seconds = 0.3}, PROCESS_TIME},
+    {"yes", {.output = 1 << 16}, PROCESS_OUTPUT},
+    {"for i in 1 2 3 4 5 6; do sleep 60 & done; wait", {.processes = 3}, PROCESS_PROCESSES},
+    {"x=aaaaaaaaaaaaaaaa; while :; do x=$x$x; done", {.memory = 64 << 20}, PROCESS_MEMORY},
+};
+
+START_TEST(limits_hold)
+{
+    struct process *p = start(limited[_i].script, limited[_i].limits);
+    ck_assert_int_eq(process_result(p)->ending, limited[_i].ending);
+    ck_assert(process_result(p)->seconds < 10);
+    process_free(p);
+}
+END_TEST
+
+START_TEST(what_stays_is_counted_and_ended)
+{
+    struct process *p =
+        start("sleep 60 & setsid sh -c 'sleep 60 & sleep 60' & exit 0", (struct process_limits){0});
+    ck_assert_int_eq(process_result(p)->ending, PROCESS_EXITED);
+    ck_assert_uint_ge(process_result(p)->left_running, 3);
+    process_free(p);
+    p = start("sleep 0.05 & exit 0", (struct process_limits){0}); /* ends soon: not counted */
+    ck_assert_uint_eq(process_result(p)->left_running, 0);
+    process_free(p);
+}
+END_TEST
+
+START_TEST(what_cannot_be_started_is_named)
+{
+    const char *arguments[] = {"/no/such/program", NULL}, *environment[] = {NULL};
+    struct process_spec spec = {.arguments = arguments,
+                                .environment = environment,
+                                .folder = "/",
+                                .limits = {.seconds = 5, .output = 100}};
+    struct process *p = process_start(&spec);
+    process_wait_any(&p, 1);
+    ck_assert_int_eq(process_result(p)->ending, PROCESS_NOT_STARTED);
+    ck_assert_str_eq(process_result(p)->why, "/no/such/program: No such file or directory");
+    process_free(p);
+}
+END_TEST
+
+START_TEST(several_run_at_one_time)
+{
+    const char *slow[] = {"/bin/sleep", "0.3", NULL}, *fast[] = {"/bin/true", NULL};
+    const char *environment[] = {NULL};
+    struct process_spec spec = {.arguments = slow,
+                                .environment = environment,
+                                .folder = "/",
+                                .limits = {.seconds = 5, .output = 100}};
+    struct process *p[3] = {process_start(&spec), NULL, NULL};
+    spec.arguments = fast;
+    p[2] = process_start(&spec);
+    ck_assert_uint_eq(process_wait_any(p, 3), 2);
+    ck_assert_uint_eq(process_wait_any(p, 3), 0);
+    ck_assert_uint_eq(process_wait_any(p, 3), 3); /* none is left */
+    process_free(p[0]);
+    process_free(p[2]);
+}
+END_TEST
+
+START_TEST(freeing_ends_it)
+{
+    const char *arguments[] = {"/bin/sleep", "60", NULL}, *environment[] = {NULL};
+    struct process_spec spec = {.arguments = arguments,
+                                .environment = environment,
+                                .folder = "/",
+                                .limits = {.seconds = 60, .output = 100}};
+    process_free(process_start(&spec));
+    ck_assert_uint_eq(support_processes(), 0);
+}
+END_TEST
+
+START_TEST(an_interrupt_ends_all)
+{
+    const char *arguments[] = {"/bin/sleep", "60", NULL}, *environment[] = {NULL};
+    struct process_spec spec = {.arguments = arguments,
+                                .environment = environment,
+                                .folder = "/",
+                                .limits = {.seconds = 60, .output = 100}};
+    process_handle_interrupts();
+    struct process *p = process_start(&spec);
+    ck_assert_int_eq(process_interrupted(), 0);
+    if (fork() == 0) {
+        usleep(100000);
+        kill(getppid(), SIGTERM);
+        _exit(0);
+    }
+    ck_assert_uint_eq(process_wait_any(&p, 1), 0);
+    ck_assert_int_eq(process_interrupted(), SIGTERM);
+    ck_assert_int_eq(process_result(p)->ending, PROCESS_ABANDONED);
+    process_free(p);
+    ck_assert_uint_eq(support_processes(), 0);
+}
+END_TEST
+
+/* ---- confined ---------------------------------------------------------------------------------
+ *
+ * Each is tried in a way that harms nobody should the filter be missing: signal 0, no resource to
+ * set, nothing to read, a request that ptrace does not know. */
+
+static volatile sig_atomic_t last_refused;
+
+static void on_refused(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    last_refused = confine_refused(info, context);
+}
+
+static long no_signal(pid_t pid)
+{
+    return kill(pid, 0);
+}
+
+static long no_signal_to_group(pid_t pid)
+{
+    return kill(-getpgid(pid), 0);
+}
+
+static long no_signal_to_all(pid_t pid)
+{
+    (void)pid;
+    return kill(-1, 0);
+}
+
+static long no_signal_to_thread(pid_t pid)
+{
+    return syscall(SYS_tkill, pid, 0);
+}
+
+static long no_signal_to_thread_of(pid_t pid)
+{
+    return syscall(SYS_tgkill, pid, pid, 0);
+}
+
+/* The kernel looks at the lower half of a process number alone. */
+static long no_signal_with_more_bits(pid_t pid)
+{
+    return syscall(SYS_kill, (1L << 32) | pid, 0);
+}
+
+static long nothing_queued(pid_t pid)
+{
+    siginfo_t info = {.si_code = SI_QUEUE};
+    return syscall(SYS_rt_sigqueueinfo, pid, 0, &info);
+}
+
+static long nothing_queued_to_thread(pid_t pid)
+{
+    siginfo_t info = {.si_code = SI_QUEUE};
+    return syscall(SYS_rt_tgsigqueueinfo, pid, pid, 0, &info);
+}
+
+static long no_trace(pid_t pid)
+{
+    return syscall(SYS_ptrace, PTRACE_PEEKUSER, pid, 0, 0); /* ESRCH where it is not traced */
+}
+
+static long nothing_read(pid_t pid)
+{
+    return process_vm_readv(pid, NULL, 0, NULL, 0, 0);
+}
+
+static long nothing_written(pid_t pid)
+{
+    return process_vm_writev(pid, NULL, 0, NULL, 0, 0);
+}
+
+static long limit_asked(pid_t pid)
+{
+    struct rlimit limit;
+    return prlimit(pid, RLIMIT_CPU, NULL, &limit);
+}
+
+static long descriptor_opened(pid_t pid)
+{
+    return syscall(SYS_pidfd_open, pid, 0);
+}
+
+static const struct {
+    long (*reach)(pid_t pid);
+    const char *name;
+} reaches[] = {
+    {no_signal, "kill"},
+    {no_signal_to_group, "kill"},
+    {no_signal_to_all, "kill"},
+    {no_signal_with_more_bits, "kill"},
+    {no_signal_to_thread, "tkill"},
+    {no_signal_to_thread_of, "tgkill"},
+    {nothing_queued, "rt_sigqueueinfo"},
+    {nothing_queued_to_thread, "rt_tgsigqueueinfo"},
+    {no_trace, "ptrace"},
+    {nothing_read, "process_vm_readv"},
+    {nothing_written, "process_vm_writev"},
+    {limit_asked, "prlimit"},
+    {descriptor_opened, "pidfd_open"},
+};
+
+/* Runs in a forked child that is held to the filter; 0, or the number of what was wrong. */
+static int confined(long (*reach)(pid_t pid), const char *name)
+{
+    struct sigaction action = {.sa_sigaction = on_refused, .sa_flags = SA_SIGINFO};
+    pid_t above[CONFINE_MOST];
+    const pid_t parent = getppid();
+    int status;
+
+    setsid(); /* as every program that is started here: its group is not its parent's */
+    sigaction(SIGSYS, &action, NULL);
+    const size_t count = descendants_ancestors(getpid(), above, CONFINE_MOST);
+    if (count < 2 || above[0] != parent || above[count - 1] == parent) return 1;
+    if (confine_install(above, count) != 0) return 2;
+    for (size_t i = 0; i < count && i < 2; i++) { /* the parent, and the parent's parent */
+        last_refused = 0;
+        errno = 0;
+        if (reach(above[i]) != -1 || errno != EPERM) return 3;
+        if (confine_name(last_refused) == NULL || strcmp(confine_name(last_refused), name) != 0)
+            return 4;
+    }
+    if (syscall(SYS_pidfd_send_signal, 0, 0, NULL, 0) != -1 || errno != ENOSYS) return 5;
+
+    /* Itself and its own children are its own business. */
+    last_refused = 0;
+    if (kill(getpid(), 0) != 0 || kill(0, 0) != 0 || limit_asked(0) != 0) return 6;
+    const pid_t child = fork();
+    if (child == 0)
+        for (;;) pause();
+    if (child < 0 || limit_asked(child) != 0) return 7;
+    if (ptrace(PTRACE_ATTACH, child, NULL, NULL) != 0 || waitpid(child, &status, 0) != child ||
+        !WIFSTOPPED(status) || ptrace(PTRACE_DETACH, child, NULL, NULL) != 0)
+        return 8;
+    if (kill(child, SIGKILL) != 0 || waitpid(child, &status, 0) != child || !WIFSIGNALED(status))
+        return 9;
+    return last_refused == 0 ? 0 : 10;
+}
+
+START_TEST(what_is_above_cannot_be_reached)
+{
+    int status;
+    const pid_t child = fork();
+
+    if (child == 0) _exit(confined(reaches[_i].reach, reaches[_i].name));
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%s: status 0x%x",
+                  reaches[_i].name, (unsigned)status);
+}
+END_TEST
+
+START_TEST(a_confined_program_keeps_its_children)
+{
+    const char *environment[] = {"PATH=/usr/bin:/bin", NULL};
+    const char *own[] = {"/bin/sh", "-c", "sleep 60 & kill $!; wait; echo ended", NULL};
+    const char *above[] = {"/bin/sh", "-c", "kill -0 $PPID; echo not refused", NULL};
+    struct process_spec spec = {.arguments = own,
+                                .environment = environment,
+                                .folder = "/",
+                                .limits = {.seconds = 20, .output = 4096},
+                                .confined = 1};
+    struct process *p = process_start(&spec);
+    process_wait_any(&p, 1);
+    ck_assert_int_eq(process_result(p)->ending, PROCESS_EXITED);
+    ck_assert_ptr_nonnull(strstr(process_printed(p), "ended"));
+    process_free(p);
+    spec.arguments = above; /* has no handler */
+    p = process_start(&spec);
+    process_wait_any(&p, 1);
+    ck_assert_int_eq(process_result(p)->ending, PROCESS_SIGNALLED);
+    ck_assert_int_eq(process_result(p)->signal, SIGSYS);
+    process_free(p);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("grader process");
+    TCase *tcase = tcase_create("process");
+    tcase_set_timeout(tcase, 60);
+    tcase_add_test(tcase, it_ends_by_itself);
+    tcase_add_test(tcase, it_sees_nothing_of_ours);
+    tcase_add_loop_test(tcase, limits_hold, 0, sizeof limited / sizeof limited[0]);
+    tcase_add_test(tcase, what_stays_is_counted_and_ended);
+    tcase_add_test(tcase, what_cannot_be_started_is_named);
+    tcase_add_test(tcase, several_run_at_one_time);
+    tcase_add_test(tcase, freeing_ends_it);
+    tcase_add_test(tcase, an_interrupt_ends_all);
+    tcase_add_loop_test(tcase, what_is_above_cannot_be_reached, 0,
+                        sizeof reaches / sizeof reaches[0]);
+    tcase_add_test(tcase, a_confined_program_keeps_its_children);
+    suite_add_tcase(suite, tcase);
+    return support_finish(srunner_create(suite));
+}

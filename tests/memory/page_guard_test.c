@@ -1,0 +1,216 @@
+/* Promises of shields: the host's touch of what is shielded is told, once for its page, and goes
+ * on; whatever is not wholly shielded is left alone. */
+#include "emulator/memory/page_guard.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGE = 4096, PAGES = 8, MOST = 1024 };
+
+static volatile struct { /* written in a signal handler */
+    unsigned count;
+    uint64_t address, pc;
+    bool is_store;
+} told;
+
+static void tell(uint64_t address, bool is_store, uint64_t pc)
+{
+    told.count++;
+    told.address = address;
+    told.is_store = is_store;
+    told.pc = pc;
+}
+
+static void never(uint64_t address, bool is_store, uint64_t pc, const struct memory_region *region)
+{
+    (void)address, (void)is_store, (void)pc, (void)region;
+    abort();
+}
+
+static const struct memory_region *region;
+static volatile unsigned char *bytes;
+
+static void set_up(void)
+{
+    ck_assert(memory_start(64 << 20));
+    memory_trap_install(never);
+    memory_trap_enter_thread();
+    page_guard_install(tell);
+    region = memory_allocate(
+        &(struct memory_request){.kind = MEMORY_PINNED, .size = PAGES * PAGE, .id = 1});
+    ck_assert_ptr_nonnull(region);
+    bytes = region->bytes;
+    told.count = 0;
+}
+
+static uint64_t raise(size_t first, size_t size, bool reads_allowed)
+{
+    return page_guard_raise(region, region->address + first, size, reads_allowed);
+}
+
+/* How often a touch of that byte is told. */
+static unsigned load(size_t at)
+{
+    const unsigned before = told.count;
+    (void)bytes[at];
+    return told.count - before;
+}
+
+static unsigned store(size_t at)
+{
+    const unsigned before = told.count;
+    bytes[at] = 7;
+    return told.count - before;
+}
+
+START_TEST(a_touch_is_told_once_for_its_page_and_goes_on)
+{
+    ck_assert_uint_ne(raise(0, PAGES * PAGE, false), 0);
+    ck_assert_uint_eq(store(PAGE + 5), 1);
+    ck_assert_uint_eq(bytes[PAGE + 5], 7);
+    ck_assert_uint_eq(told.address, region->address + PAGE + 5);
+    ck_assert_uint_ne(told.pc, 0);
+#if defined(__x86_64__)
+    ck_assert(told.is_store);
+#endif
+    ck_assert_uint_eq(store(PAGE + 6), 0);
+    ck_assert_uint_eq(load(2 * PAGE), 1);
+    ck_assert(!told.is_store);
+    ck_assert_uint_eq(store(PAGES * PAGE - 1), 1);
+}
+END_TEST
+
+START_TEST(reads_are_let_through_where_they_are_allowed)
+{
+    ck_assert_uint_ne(raise(0, PAGES * PAGE, true), 0);
+    for (size_t page = 0; page < PAGES; page++) ck_assert_uint_eq(load(page * PAGE), 0);
+    ck_assert_uint_eq(store(0), 1);
+}
+END_TEST
+
+START_TEST(what_is_dropped_is_open)
+{
+    const uint64_t shield = raise(0, PAGES * PAGE, false);
+    page_guard_drop(shield);
+    page_guard_drop(shield);
+    page_guard_drop(0);
+    for (size_t page = 0; page < PAGES; page++) ck_assert_uint_eq(store(page * PAGE), 0);
+}
+END_TEST
+
+START_TEST(page_guards_that_overlap_are_dropped_one_by_one)
+{
+    const uint64_t reading = raise(0, 4 * PAGE, true), writing = raise(2 * PAGE, 4 * PAGE, false);
+    page_guard_drop(writing);
+    ck_assert_uint_eq(store(5 * PAGE), 0);
+    ck_assert_uint_eq(load(2 * PAGE), 0);
+    ck_assert_uint_eq(store(2 * PAGE), 1);
+    ck_assert_uint_eq(store(3 * PAGE), 1);
+    page_guard_drop(reading);
+    ck_assert_uint_eq(store(0), 0);
+}
+END_TEST
+
+/* Where only a part of a page is in use, the rest may be touched. */
+START_TEST(bytes_beside_are_left_alone)
+{
+    ck_assert_uint_eq(raise(100, 200, false), 0);
+    ck_assert_uint_eq(raise(0, PAGE - 1, false), 0);
+    ck_assert_uint_ne(raise(PAGE - 1, PAGE + 2, false), 0);
+    ck_assert_uint_eq(store(PAGE - 1), 0);
+    ck_assert_uint_eq(store(2 * PAGE), 0);
+    ck_assert_uint_eq(store(PAGE), 1);
+}
+END_TEST
+
+/* Behind its last byte an allocation's page is nobody's; memory that was registered shares its
+ * first and last page with whatever lies beside it. */
+START_TEST(only_an_allocation_owns_its_last_page)
+{
+    const struct memory_region *small =
+        memory_allocate(&(struct memory_request){.kind = MEMORY_MANAGED, .size = 10, .id = 2});
+    ck_assert_uint_ne(page_guard_raise(small, small->address, 10, false), 0);
+    bytes = small->bytes;
+    ck_assert_uint_eq(store(9), 1);
+
+    unsigned char *own = aligned_alloc(PAGE, 3 * PAGE);
+    const struct memory_region *registered = memory_register(
+        own + 1, &(struct memory_request){.kind = MEMORY_PINNED, .size = 3 * PAGE - 2, .id = 3});
+    ck_assert_uint_ne(page_guard_raise(registered, registered->address, 3 * PAGE - 2, false), 0);
+    bytes = own;
+    ck_assert_uint_eq(store(0) + store(1) + store(2 * PAGE), 0);
+    ck_assert_uint_eq(store(PAGE), 1);
+    memory_release(registered, 0);
+}
+END_TEST
+
+START_TEST(the_device_gets_through)
+{
+    ck_assert_uint_ne(raise(0, PAGES * PAGE, false), 0);
+    page_guard_lift(region->address + PAGE, PAGE);
+    ck_assert_uint_eq(store(PAGE), 0);
+    ck_assert_uint_eq(store(2 * PAGE), 1);
+    page_guard_restore(region->address + PAGE, PAGE);
+    ck_assert_uint_eq(store(PAGE), 1);
+}
+END_TEST
+
+START_TEST(a_child_has_no_shields)
+{
+    ck_assert_uint_ne(raise(0, PAGES * PAGE, false), 0);
+    ck_assert_uint_ne(raise(PAGE, PAGE, true), 0);
+    page_guard_forget();
+    page_guard_restore(region->address, PAGES * PAGE);
+    for (size_t page = 0; page < PAGES; page++) ck_assert_uint_eq(store(page * PAGE), 0);
+}
+END_TEST
+
+START_TEST(too_many_shields_are_none)
+{
+    uint64_t shields[MOST];
+    for (size_t i = 0; i < MOST; i++) ck_assert_uint_ne(shields[i] = raise(0, PAGE, false), 0);
+    ck_assert_uint_eq(raise(PAGE, PAGE, false), 0);
+    ck_assert_uint_eq(store(PAGE), 0);
+    page_guard_drop(shields[5]);
+    ck_assert_uint_ne(raise(PAGE, PAGE, false), 0);
+    ck_assert_uint_eq(store(PAGE), 1);
+    ck_assert_uint_eq(store(0), 1);
+}
+END_TEST
+
+START_TEST(what_nobody_shielded_is_no_touch_of_ours)
+{
+    ck_assert(!page_guard_handle(region->address, true, 1));
+    ck_assert_uint_ne(raise(0, PAGE, false), 0);
+    ck_assert(!page_guard_handle(region->address + PAGE, true, 1));
+    ck_assert(page_guard_handle(region->address, true, 1));
+    ck_assert_uint_eq(told.count, 1);
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {
+        a_touch_is_told_once_for_its_page_and_goes_on,
+        reads_are_let_through_where_they_are_allowed,
+        what_is_dropped_is_open,
+        page_guards_that_overlap_are_dropped_one_by_one,
+        bytes_beside_are_left_alone,
+        only_an_allocation_owns_its_last_page,
+        the_device_gets_through,
+        a_child_has_no_shields,
+        too_many_shields_are_none,
+        what_nobody_shielded_is_no_touch_of_ours,
+    };
+    Suite *suite = suite_create("memory_shield");
+    TCase *tcase = tcase_create("shields");
+    tcase_add_checked_fixture(tcase, set_up, NULL);
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) tcase_add_test(tcase, tests[i]);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}

@@ -1,0 +1,473 @@
+/* The virtual clock: what the model promises is that ratios between ways of submitting the same
+ * work are those that an H100 measured, within a factor of 1.5. Durations here are synthetic. */
+#include <check.h>
+#include <stdlib.h>
+
+#include "emulator/timeline/model.h"
+#include "emulator/timeline/timeline.h"
+
+/* The program that was measured: 200 arrays of 4 MiB, copied in, one kernel of one small block for
+ * 9.6 ms each, copied out. */
+enum { ARRAYS = 200 };
+#define BYTES (4ull << 20)
+static const struct timeline_cost kernel_cost = {
+    .duration_ns = 9.57e6, .issue = 0.0005, .traffic = 0.001, .room = 0.0005};
+
+static struct timeline *timeline;
+static struct timeline_context *context;
+static uint64_t host_ns; /* the only host thread's clock */
+
+static void start_with(enum timeline_order order, unsigned connections)
+{
+    timeline = timeline_create(
+        &(struct timeline_settings){.order = order, .seed = 7, .connections = connections});
+    context = timeline_context_create(timeline);
+    host_ns = 0;
+}
+
+static void stop(void)
+{
+    timeline_destroy(timeline);
+}
+
+static enum timeline_ran run_kernel(struct timeline_op *op, void *user)
+{
+    timeline_op_cost(op, user);
+    return TIMELINE_RAN;
+}
+
+static struct timeline_op *submit(struct timeline_stream *stream, struct timeline_work work)
+{
+    host_ns += (uint64_t)timeline_model.submit;
+    return timeline_submit(stream, &work, host_ns, NULL, 0);
+}
+
+static struct timeline_op *kernel(struct timeline_stream *stream, const struct timeline_cost *cost)
+{
+    return submit(stream, (struct timeline_work){.kind = TIMELINE_KERNEL,
+                                                 .signature = 1,
+                                                 .run = run_kernel,
+                                                 .user = (void *)cost});
+}
+
+static struct timeline_op *copy(struct timeline_stream *stream, enum timeline_kind kind,
+                                uint64_t bytes, bool pageable)
+{
+    if (pageable && kind == TIMELINE_COPY_IN) host_ns += timeline_staging_time(bytes);
+    return submit(stream,
+                  (struct timeline_work){.kind = kind,
+                                         .bytes = bytes,
+                                         .pageable = pageable && kind == TIMELINE_COPY_OUT});
+}
+
+static void wait_for(struct timeline_op *op)
+{
+    uint64_t end = timeline_finish(op);
+    if (end > host_ns) host_ns = end;
+    timeline_op_release(op);
+}
+
+static struct timeline_stream *streams[ARRAYS];
+
+static void make_streams(unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        streams[i] = timeline_stream_create(context, TIMELINE_BLOCKING, 0);
+}
+
+/* Seconds of the whole program, each copy waited for. */
+static double serial(bool pageable)
+{
+    start_with(TIMELINE_LATEST, 8);
+    struct timeline_stream *legacy = timeline_stream_create(context, TIMELINE_LEGACY, 0);
+    for (int i = 0; i < ARRAYS; i++) {
+        wait_for(copy(legacy, TIMELINE_COPY_IN, BYTES, pageable));
+        timeline_op_release(kernel(legacy, &kernel_cost));
+        wait_for(copy(legacy, TIMELINE_COPY_OUT, BYTES, pageable));
+    }
+    stop();
+    return (double)host_ns / 1e9;
+}
+
+static double wait_for_all(void)
+{
+    uint64_t end = timeline_context_finish(context);
+    stop();
+    return (double)end / 1e9;
+}
+
+/* The kernel of array `i`, with an event before and behind it: timed, untimed (TIMELINE_MARK) or
+ * none (TIMELINE_KERNEL). */
+static void middle(struct timeline_stream *stream, enum timeline_kind events)
+{
+    const struct timeline_work event = {.kind = events};
+    if (events != TIMELINE_KERNEL)
+        timeline_op_release(timeline_submit(stream, &event, host_ns, NULL, 0));
+    timeline_op_release(kernel(stream, &kernel_cost));
+    if (events != TIMELINE_KERNEL)
+        timeline_op_release(timeline_submit(stream, &event, host_ns, NULL, 0));
+}
+
+static double breadth_first(enum timeline_order order, unsigned connections, bool pageable,
+                            enum timeline_kind events)
+{
+    start_with(order, connections);
+    make_streams(ARRAYS);
+    for (int i = 0; i < ARRAYS; i++)
+        timeline_op_release(copy(streams[i], TIMELINE_COPY_IN, BYTES, pageable));
+    for (int i = 0; i < ARRAYS; i++) middle(streams[i], events);
+    for (int i = 0; i < ARRAYS; i++)
+        timeline_op_release(copy(streams[i], TIMELINE_COPY_OUT, BYTES, pageable));
+    return wait_for_all();
+}
+
+static double depth_first(enum timeline_order order, unsigned connections, unsigned count,
+                          enum timeline_kind events)
+{
+    start_with(order, connections);
+    make_streams(count);
+    for (unsigned i = 0; i < ARRAYS; i++) {
+        struct timeline_stream *stream = streams[i % count];
+        timeline_op_release(copy(stream, TIMELINE_COPY_IN, BYTES, false));
+        middle(stream, events);
+        timeline_op_release(copy(stream, TIMELINE_COPY_OUT, BYTES, false));
+    }
+    return wait_for_all();
+}
+
+#define WITHIN(measured, factor, value)                                                            \
+    do {                                                                                           \
+        double within_value = (value);                                                             \
+        ck_assert_msg(within_value > (measured) / (factor) &&                                      \
+                          within_value < (measured) * (factor),                                    \
+                      #value " is %g; measured %g", within_value, (double)(measured));             \
+    } while (0)
+
+/* Figures: measurements.md's first table for serial and pageable; the others
+ * tests/gpu/issue_order.cu on one H100, in seconds. */
+#define LATEST TIMELINE_LATEST
+#define NO_EVENTS TIMELINE_KERNEL
+
+START_TEST(the_200_arrays_take_what_was_measured)
+{
+    double pageable = serial(true);
+    WITHIN(2.086, 1.1, pageable);
+    WITHIN(1.08, 1.05, pageable / serial(false));
+    WITHIN(9.3, 1.5, pageable / breadth_first(LATEST, 8, true, NO_EVENTS));
+    WITHIN(67, 1.5, pageable / breadth_first(LATEST, 8, false, NO_EVENTS));
+}
+END_TEST
+
+START_TEST(the_order_of_issue_alone_costs_nothing)
+{
+    WITHIN(0.0275, 1.5, depth_first(LATEST, 8, 200, NO_EVENTS));
+    WITHIN(0.0261, 1.5, depth_first(LATEST, 1, 200, NO_EVENTS));
+    WITHIN(0.0266, 1.5, breadth_first(LATEST, 1, false, NO_EVENTS));
+    WITHIN(0.0281, 1.5, depth_first(LATEST, 32, 200, NO_EVENTS));
+}
+END_TEST
+
+START_TEST(timed_events_make_streams_of_one_queue_take_turns)
+{
+    WITHIN(0.2495, 1.5, depth_first(LATEST, 8, 200, TIMELINE_STAMP));
+    WITHIN(0.2550, 1.5, breadth_first(LATEST, 8, false, TIMELINE_STAMP));
+    WITHIN(1.914, 1.5, depth_first(LATEST, 1, 200, TIMELINE_STAMP));
+    WITHIN(1.930, 1.5, breadth_first(LATEST, 1, false, TIMELINE_STAMP));
+    WITHIN(0.0700, 1.5, depth_first(LATEST, 32, 200, TIMELINE_STAMP));
+    WITHIN(0.0847, 1.5, breadth_first(LATEST, 32, false, TIMELINE_STAMP));
+}
+END_TEST
+
+START_TEST(untimed_events_cost_nothing)
+{
+    WITHIN(0.0280, 1.5, depth_first(LATEST, 8, 200, TIMELINE_MARK));
+    WITHIN(0.0341, 1.5, breadth_first(LATEST, 8, false, TIMELINE_MARK));
+}
+END_TEST
+
+START_TEST(time_does_not_depend_on_the_order_policy)
+{
+    double latest = depth_first(LATEST, 8, 200, TIMELINE_STAMP);
+    ck_assert_double_eq_tol(latest, depth_first(TIMELINE_EARLIEST, 8, 200, TIMELINE_STAMP), 1e-6);
+    ck_assert_double_eq_tol(latest, depth_first(TIMELINE_RANDOM, 8, 200, TIMELINE_STAMP), 1e-6);
+    latest = breadth_first(LATEST, 8, false, NO_EVENTS);
+    ck_assert_double_eq_tol(latest, breadth_first(TIMELINE_EARLIEST, 8, false, NO_EVENTS), 1e-6);
+    ck_assert_double_eq_tol(latest, breadth_first(TIMELINE_RANDOM, 8, false, NO_EVENTS), 1e-6);
+}
+END_TEST
+
+/* Waiting stream by stream learns what the kernels cost from the first that ran. */
+START_TEST(waiting_stream_by_stream_takes_as_long_as_waiting_for_all)
+{
+    double all = breadth_first(LATEST, 8, false, NO_EVENTS);
+    start_with(TIMELINE_LATEST, 8);
+    make_streams(ARRAYS);
+    for (int i = 0; i < ARRAYS; i++)
+        timeline_op_release(copy(streams[i], TIMELINE_COPY_IN, BYTES, false));
+    for (int i = 0; i < ARRAYS; i++) timeline_op_release(kernel(streams[i], &kernel_cost));
+    for (int i = 0; i < ARRAYS; i++)
+        timeline_op_release(copy(streams[i], TIMELINE_COPY_OUT, BYTES, false));
+    uint64_t end = 0;
+    for (int i = 0; i < ARRAYS; i++) {
+        uint64_t this_end = timeline_stream_finish(streams[i]);
+        if (this_end > end) end = this_end;
+    }
+    stop();
+    WITHIN(all, 1.02, (double)end / 1e9);
+}
+END_TEST
+
+/* Virtual time of two chains of a kernel, a stamp and a kernel, as parts on lanes 0 and `lane`. */
+static uint64_t time_of_parts(unsigned lane)
+{
+    start_with(TIMELINE_LATEST, 8);
+    struct timeline_stream *stream = timeline_stream_create(context, TIMELINE_BLOCKING, 0);
+    struct timeline_work work = {
+        .kind = TIMELINE_KERNEL, .signature = 1, .run = run_kernel, .user = (void *)&kernel_cost};
+    const struct timeline_work stamp = {.kind = TIMELINE_STAMP};
+    struct timeline_op *last[2];
+    for (unsigned i = 0; i < 2; i++) {
+        unsigned on = i * lane;
+        struct timeline_op *first = timeline_submit_part(stream, on, &work, 0, NULL, 0);
+        struct timeline_op *middle = timeline_submit_part(stream, on, &stamp, 0, &first, 1);
+        last[i] = timeline_submit_part(stream, on, &work, 0, &middle, 1);
+        timeline_op_release(first);
+        timeline_op_release(middle);
+    }
+    timeline_op_release(
+        timeline_submit(stream, &(struct timeline_work){.kind = TIMELINE_MARK}, 0, last, 2));
+    timeline_op_release(last[0]);
+    timeline_op_release(last[1]);
+    uint64_t end = timeline_stream_finish(stream);
+    stop();
+    return end;
+}
+
+START_TEST(parts_on_two_lanes_do_not_hold_each_other_up)
+{
+    /* On one lane the second chain's first kernel stands behind the first chain's stamp. */
+    ck_assert_double_eq_tol((double)time_of_parts(0) / 1e6, 3 * 9.57, 0.1);
+    ck_assert_double_eq_tol((double)time_of_parts(1) / 1e6, 2 * 9.57, 0.1);
+}
+END_TEST
+
+START_TEST(copies_of_one_direction_serialise_and_both_directions_overlap)
+{
+    start_with(TIMELINE_LATEST, 8);
+    make_streams(4);
+    for (int i = 0; i < 2; i++)
+        timeline_op_release(copy(streams[i], TIMELINE_COPY_IN, 55100000, false));
+    double one_way = wait_for_all(); /* 110 MB one way */
+    start_with(TIMELINE_LATEST, 8);
+    make_streams(4);
+    struct timeline_op *in = copy(streams[0], TIMELINE_COPY_IN, 55100000, false);
+    struct timeline_op *out = copy(streams[1], TIMELINE_COPY_OUT, 55000000, false);
+    timeline_context_finish(context);
+    WITHIN(0.002, 1.02, one_way);
+    /* 93 to 97 GB/s in total when both directions are busy. */
+    WITHIN(0.0011 / 0.095 * 0.1, 1.05, (double)timeline_op_end(in) / 1e9);
+    WITHIN(0.0011 / 0.095 * 0.1, 1.05, (double)timeline_op_end(out) / 1e9);
+    timeline_op_release(in);
+    timeline_op_release(out);
+    stop();
+}
+END_TEST
+
+START_TEST(kernels_that_fill_the_device_share_it)
+{
+    const struct timeline_cost full = {.duration_ns = 1e6, .issue = 0.9, .traffic = 0.2, .room = 1};
+    start_with(TIMELINE_LATEST, 8);
+    make_streams(2);
+    timeline_op_release(kernel(streams[0], &full));
+    timeline_op_release(kernel(streams[1], &full));
+    WITHIN(0.002, 1.02, wait_for_all());
+    const struct timeline_cost small = {.duration_ns = 1e6, .issue = 0.01, .room = 0.01};
+    start_with(TIMELINE_LATEST, 8);
+    make_streams(2);
+    timeline_op_release(kernel(streams[0], &small));
+    timeline_op_release(kernel(streams[1], &small));
+    WITHIN(0.001, 1.02, wait_for_all());
+}
+END_TEST
+
+/* Two host threads do the same, each by its own clock; whichever the scheduler lets run first, the
+ * device could have done both at once. */
+START_TEST(a_thread_whose_clock_is_behind_finds_the_device_as_it_was)
+{
+    const struct timeline_cost small = {.duration_ns = 1e6, .issue = 0.01, .room = 0.01};
+    uint64_t ends[2];
+    start_with(TIMELINE_LATEST, 8);
+    make_streams(2);
+    for (int i = 0; i < 2; i++) {
+        host_ns = 0;
+        timeline_op_release(copy(streams[i], TIMELINE_COPY_IN, 1 << 20, false));
+        timeline_op_release(kernel(streams[i], &small));
+        timeline_op_release(copy(streams[i], TIMELINE_COPY_OUT, 1 << 20, false));
+        ends[i] = timeline_stream_finish(streams[i]);
+    }
+    /* The second copy in waits for the first, and everything else overlaps. */
+    ck_assert_uint_gt(ends[1], ends[0]);
+    ck_assert_uint_lt(ends[1] - ends[0], 50000);
+    stop();
+}
+END_TEST
+
+START_TEST(kernels_of_two_contexts_never_overlap_whoever_is_behind)
+{
+    const struct timeline_cost small = {.duration_ns = 1e6, .issue = 0.01, .room = 0.01};
+    struct timeline_op *ops[4];
+    start_with(TIMELINE_LATEST, 8);
+    struct timeline_context *other = timeline_context_create(timeline);
+    struct timeline_stream *a = timeline_stream_create(context, TIMELINE_NON_BLOCKING, 0);
+    struct timeline_stream *b = timeline_stream_create(other, TIMELINE_NON_BLOCKING, 0);
+    host_ns = 500000;
+    ops[0] = kernel(a, &small);
+    timeline_stream_finish(a);
+    host_ns = 5000000;
+    ops[1] = kernel(a, &small);
+    timeline_stream_finish(a);
+    host_ns = 0;
+    ops[2] = kernel(b, &small); /* not in the half millisecond before: it is too long for that */
+    ops[3] = kernel(b, &small);
+    timeline_stream_finish(b);
+    ck_assert_uint_ge(timeline_op_start(ops[2]), timeline_op_end(ops[0]));
+    ck_assert_uint_lt(timeline_op_end(ops[3]), timeline_op_start(ops[1])); /* but in the gap */
+    for (int i = 0; i < 4; i++) timeline_op_release(ops[i]);
+    stop();
+}
+END_TEST
+
+START_TEST(kernels_of_two_contexts_never_overlap)
+{
+    start_with(TIMELINE_LATEST, 8);
+    struct timeline_context *other = timeline_context_create(timeline);
+    struct timeline_stream *a = timeline_stream_create(context, TIMELINE_NON_BLOCKING, 0);
+    struct timeline_stream *b = timeline_stream_create(other, TIMELINE_NON_BLOCKING, 0);
+    const struct timeline_cost small = {.duration_ns = 1e6, .issue = 0.01, .room = 0.01};
+    struct timeline_op *ops[8];
+    for (int i = 0; i < 8; i++) ops[i] = kernel(i % 2 ? b : a, &small);
+    timeline_context_finish(context);
+    timeline_context_finish(other);
+    for (int i = 0; i < 8; i++)
+        for (int j = 0; j < 8; j++)
+            if (i % 2 == 0 && j % 2 == 1)
+                ck_assert(timeline_op_end(ops[i]) <= timeline_op_start(ops[j]) ||
+                          timeline_op_end(ops[j]) <= timeline_op_start(ops[i]));
+    for (int i = 0; i < 8; i++) timeline_op_release(ops[i]);
+    stop();
+}
+END_TEST
+
+START_TEST(at_most_128_grids_are_resident)
+{
+    const struct timeline_cost tiny = {.duration_ns = 1e6, .issue = 1e-4, .room = 1e-4};
+    struct timeline_op *ops[ARRAYS];
+    start_with(TIMELINE_LATEST, 32);
+    make_streams(ARRAYS);
+    for (int i = 0; i < ARRAYS; i++) ops[i] = kernel(streams[i], &tiny);
+    timeline_context_finish(context);
+    int most = 0;
+    for (int i = 0; i < ARRAYS; i++) {
+        int resident = 0;
+        for (int j = 0; j < ARRAYS; j++)
+            if (timeline_op_start(ops[j]) <= timeline_op_start(ops[i]) &&
+                timeline_op_end(ops[j]) > timeline_op_start(ops[i]))
+                resident++;
+        if (resident > most) most = resident;
+    }
+    ck_assert_int_eq(most, 128);
+    for (int i = 0; i < ARRAYS; i++) timeline_op_release(ops[i]);
+    stop();
+}
+END_TEST
+
+START_TEST(a_higher_priority_is_served_first)
+{
+    start_with(TIMELINE_LATEST, 8);
+    struct timeline_stream *busy = timeline_stream_create(context, TIMELINE_BLOCKING, 0);
+    struct timeline_stream *low = timeline_stream_create(context, TIMELINE_BLOCKING, 0);
+    struct timeline_stream *high = timeline_stream_create(context, TIMELINE_BLOCKING, -5);
+    timeline_op_release(copy(busy, TIMELINE_COPY_IN, BYTES, false));
+    struct timeline_op *second = copy(low, TIMELINE_COPY_IN, BYTES, false);
+    struct timeline_op *first = copy(high, TIMELINE_COPY_IN, BYTES, false);
+    timeline_context_finish(context);
+    ck_assert_uint_lt(timeline_op_start(first), timeline_op_start(second));
+    timeline_op_release(first);
+    timeline_op_release(second);
+    stop();
+}
+END_TEST
+
+START_TEST(a_bandwidth_bound_kernel_takes_its_bytes)
+{
+    /* 2^28 int32 in 2^13 blocks of 256: 1 GiB at 3065 GB/s. */
+    struct timeline_cost cost = timeline_kernel_cost(&(struct timeline_kernel){
+        .blocks = 1 << 13,
+        .threads_per_block = 256,
+        .warp_instructions = (1ull << 28) / 32 / 4 * 8,
+        .longest_warp = 300,
+        .longest_chain = 10,
+        .sectors = (1ull << 30) / 32,
+    });
+    WITHIN(1073741824 / 3065.0, 1.1, cost.duration_ns);
+    ck_assert_double_gt(cost.traffic, 0.9);
+}
+END_TEST
+
+START_TEST(a_lone_small_block_is_bound_by_latency)
+{
+    /* 64 threads, each 16384 elements of about 100 dependent steps: 9.57 ms measured. */
+    struct timeline_cost cost = timeline_kernel_cost(&(struct timeline_kernel){
+        .blocks = 1,
+        .threads_per_block = 64,
+        .warp_instructions = 2 * 16384 * 120,
+        .longest_warp = 16384 * 120,
+        .longest_chain = 16384,
+        .sectors = 2 * (4 << 20) / 32,
+    });
+    WITHIN(9.57e6, 1.5, cost.duration_ns);
+    ck_assert_double_lt(cost.issue, 0.01);
+    ck_assert_double_lt(cost.room, 0.001);
+}
+END_TEST
+
+START_TEST(resident_blocks_follow_the_limits)
+{
+    ck_assert_uint_eq(timeline_resident_blocks(1024, 0, 0), 2);
+    ck_assert_uint_eq(timeline_resident_blocks(32, 0, 0), 32);
+    ck_assert_uint_eq(timeline_resident_blocks(256, 0, 32), 8);
+    ck_assert_uint_eq(timeline_resident_blocks(256, 0, 64), 4);
+    ck_assert_uint_eq(timeline_resident_blocks(128, 227 << 10, 0), 1);
+    ck_assert_uint_eq(timeline_resident_blocks(128, 48 << 10, 0), 4);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("TimelineClock");
+    TCase *tcase = tcase_create("clock");
+    tcase_set_timeout(tcase, 60);
+    tcase_add_test(tcase, the_200_arrays_take_what_was_measured);
+    tcase_add_test(tcase, the_order_of_issue_alone_costs_nothing);
+    tcase_add_test(tcase, untimed_events_cost_nothing);
+    tcase_add_test(tcase, timed_events_make_streams_of_one_queue_take_turns);
+    tcase_add_test(tcase, time_does_not_depend_on_the_order_policy);
+    tcase_add_test(tcase, waiting_stream_by_stream_takes_as_long_as_waiting_for_all);
+    tcase_add_test(tcase, parts_on_two_lanes_do_not_hold_each_other_up);
+    tcase_add_test(tcase, copies_of_one_direction_serialise_and_both_directions_overlap);
+    tcase_add_test(tcase, kernels_that_fill_the_device_share_it);
+    tcase_add_test(tcase, a_thread_whose_clock_is_behind_finds_the_device_as_it_was);
+    tcase_add_test(tcase, kernels_of_two_contexts_never_overlap_whoever_is_behind);
+    tcase_add_test(tcase, kernels_of_two_contexts_never_overlap);
+    tcase_add_test(tcase, at_most_128_grids_are_resident);
+    tcase_add_test(tcase, a_higher_priority_is_served_first);
+    tcase_add_test(tcase, a_bandwidth_bound_kernel_takes_its_bytes);
+    tcase_add_test(tcase, a_lone_small_block_is_bound_by_latency);
+    tcase_add_test(tcase, resident_blocks_follow_the_limits);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}

@@ -1,0 +1,188 @@
+/* Who goes first, a new thread or its starter. One of them is held while the other has its turn:
+ * until it waits for another thread, ends, has computed for TURN, or has slept for SLEEP (in a wait
+ * that is not known here: a pipe, a system call). Computing is measured by the thread's own clock,
+ * so that on a busy machine nobody's turn is over before it began. */
+#include "threads/parts.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TURN 20000000   /* ns of computing */
+#define SLEEP 5000000   /* ns */
+#define MOST 1000000000 /* ns that a hold lasts at most, on a machine that lets nobody compute */
+#define PAUSE 1000000   /* ns between two looks */
+
+static struct {
+    enum threads_hold hold; /* of each thread, unless */
+    bool random;
+    uint64_t seed;
+    atomic_uint held;   /* how many are */
+    atomic_uint events; /* a futex: somebody goes on */
+} order;
+
+void order_set(const char *text)
+{
+    if (text == NULL) return;
+    if (strcmp(text, "latest") == 0) order.hold = HOLD_THREAD;
+    if (strcmp(text, "earliest") == 0) order.hold = HOLD_STARTER;
+    order.random = strncmp(text, "random:", 7) == 0;
+    if (order.random) order.seed = strtoull(text + 7, NULL, 10);
+}
+
+static enum threads_hold hold_of(uint64_t id)
+{
+    static const enum threads_hold holds[] = {HOLD_NOBODY, HOLD_THREAD, HOLD_STARTER};
+    if (!order.random) return order.hold;
+    uint64_t x = order.seed * 0x9e3779b97f4a7c15u + id; /* splitmix64 */
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return holds[(x ^ (x >> 31)) % 3];
+}
+
+void order_pause(void)
+{
+    const struct timespec most = {.tv_nsec = PAUSE};
+    const unsigned seen = atomic_load(&order.events);
+    threads_unlock();
+    syscall(SYS_futex, &order.events, FUTEX_WAIT_PRIVATE, seen, &most, NULL, 0);
+    threads_lock();
+}
+
+/* ---- a turn -------------------------------------------------------------------------------------
+ */
+
+static int64_t now(clockid_t clock)
+{
+    struct timespec t;
+    if (clock_gettime(clock, &t) != 0) return -1;
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* The clock of a thread's computing by its number, which, unlike a pthread_t, may be asked for when
+ * the thread is gone: MAKE_THREAD_CPUCLOCK(number, CPUCLOCK_SCHED), linux/posix-timers.h. */
+static clockid_t clock_of(pid_t number)
+{
+    return (clockid_t)((~(unsigned)number << 3) | 6u);
+}
+
+static bool is_asleep(pid_t number)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)number);
+    /* Not by open and read: a thread may be cancelled there, and we have the lock. */
+    const int file = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return true;
+    const long size = syscall(SYS_read, file, text, sizeof text - 1);
+    syscall(SYS_close, file);
+    text[size > 0 ? size : 0] = '\0';
+    const char *state = strrchr(text, ')'); /* behind the name: " S ..." */
+    return state == NULL || state[1] == '\0' || state[2] != 'R';
+}
+
+struct turn {
+    int64_t begin;               /* of the hold */
+    int64_t computed_at_begin;   /* -1: the thread has not begun */
+    int64_t computed, unchanged; /* and since when it is that much */
+};
+
+static struct turn begin_turn(void)
+{
+    return (struct turn){.begin = now(CLOCK_MONOTONIC), .computed_at_begin = -1, .computed = -1};
+}
+
+/* `number`: of the thread whose turn it is; 0: it has not begun. */
+static bool has_had(struct turn *turn, pid_t number)
+{
+    const int64_t time = now(CLOCK_MONOTONIC);
+    if (time - turn->begin >= MOST) return true;
+    if (number == 0) return false;
+    const int64_t computed = now(clock_of(number));
+    if (computed < 0) return true; /* it is gone */
+    if (turn->computed_at_begin < 0) turn->computed_at_begin = computed;
+    if (computed != turn->computed) {
+        turn->computed = computed;
+        turn->unchanged = time;
+    }
+    return computed - turn->computed_at_begin >= TURN ||
+           (time - turn->unchanged >= SLEEP && is_asleep(number));
+}
+
+/* ---- holds --------------------------------------------------------------------------------------
+ */
+
+void order_decide(struct host_thread *thread)
+{
+    thread->hold = hold_of(thread->id);
+    if (thread->hold != HOLD_NOBODY) atomic_fetch_add(&order.held, 1);
+}
+
+static void let_go(struct host_thread *thread)
+{
+    thread->hold = HOLD_NOBODY;
+    atomic_fetch_sub(&order.held, 1);
+    atomic_fetch_add(&order.events, 1);
+    syscall(SYS_futex, &order.events, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+void order_hold_starter(uint64_t id)
+{
+    struct turn turn = begin_turn();
+    for (;;) {
+        struct host_thread *thread = threads_first();
+        while (thread != NULL && thread->id != id) thread = thread->next;
+        if (thread == NULL || thread->hold != HOLD_STARTER) return;
+        if (has_had(&turn, thread->number)) {
+            let_go(thread);
+            return;
+        }
+        order_pause();
+    }
+}
+
+void order_hold_thread(struct host_thread *thread)
+{
+    struct turn turn = begin_turn();
+    while (thread->hold == HOLD_THREAD || thread->hold == HOLD_FOREVER) {
+        if (thread->hold == HOLD_THREAD && has_had(&turn, thread->starter))
+            let_go(thread);
+        else
+            order_pause();
+    }
+}
+
+void order_waits(pid_t number)
+{
+    for (struct host_thread *thread = threads_first(); thread != NULL; thread = thread->next)
+        if ((thread->hold == HOLD_THREAD && thread->starter == number) ||
+            (thread->hold == HOLD_STARTER && thread->number == number))
+            let_go(thread);
+}
+
+void order_is_wanted(struct host_thread *thread)
+{
+    if (thread->hold == HOLD_THREAD) let_go(thread);
+}
+
+void order_freeze(void)
+{
+    for (struct host_thread *thread = threads_first(); thread != NULL; thread = thread->next)
+        if (thread->hold == HOLD_THREAD) thread->hold = HOLD_FOREVER;
+}
+
+void order_forget(void)
+{
+    atomic_store(&order.held, 0);
+}
+
+bool order_holds_any(void)
+{
+    return atomic_load_explicit(&order.held, memory_order_relaxed) != 0;
+}
