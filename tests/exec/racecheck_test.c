@@ -70,8 +70,8 @@ static void run_blocks(const char *name, unsigned worker_count, bool watched, un
     for (size_t i = 0; watched && i < exec_racecheck_count(launch.watch); i++) {
         const struct exec_racecheck_found *found = exec_racecheck_at(launch.watch, i);
         ck_assert_ptr_nonnull(found->first.file);
-        ck_assert_ptr_nonnull(strstr(found->first.file, "watch_"));
-        ck_assert_ptr_nonnull(strstr(found->second.file, "watch_"));
+        ck_assert_ptr_nonnull(strstr(found->first.file, "racecheck_"));
+        ck_assert_ptr_nonnull(strstr(found->second.file, "racecheck_"));
     }
     exec_program_destroy(program);
     device_reset();
@@ -326,7 +326,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("exec_racecheck");
-    TCase *tcase = tcase_create("watch");
+    TCase *tcase = tcase_create("racecheck");
     tcase_add_loop_test(tcase, nothing_is_said_of_a_right_kernel, 0, RIGHT);
     tcase_add_loop_test(tcase, a_wrong_kernel_is_named_with_its_lines, 0, WRONG * WAYS);
     tcase_add_loop_test(tcase, one_block_is_enough, 0, WRONG);
