@@ -3,6 +3,7 @@
 
 set(OVERLAP_SANITIZE OFF CACHE STRING
     "Build our C code with sanitizers: ON, AddressSanitizer and UBSan (preset debug); thread")
+option(OVERLAP_WERROR "Warnings end the build: for developers (./selftest) and CI, never for students" OFF)
 option(OVERLAP_FUZZ "Build the fuzz targets with libFuzzer, which needs clang (preset fuzz)" OFF)
 option(OVERLAP_COVERAGE "Build our C code for gcov, add the target coverage (preset coverage)" OFF)
 
@@ -60,7 +61,7 @@ add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>)
 # Warnings are for our own C; CUDA's host pass goes through nvcc, which has its own.
 add_library(overlap_warnings INTERFACE)
 target_compile_options(overlap_warnings INTERFACE
-    $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra -Wpedantic -Werror>)
+    $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra -Wpedantic $<$<BOOL:${OVERLAP_WERROR}>:-Werror>>)
 target_compile_definitions(overlap_warnings INTERFACE $<$<COMPILE_LANGUAGE:C>:_GNU_SOURCE>)
 
 # A finding of UBSan ends the program, so that no test passes over one. A program that loads a

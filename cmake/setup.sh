@@ -169,6 +169,11 @@ configure()
     question="${OVERLAP_TOOLKIT:-auto} $(command -v nvcc 2>/dev/null || echo none) $root \
 $(cksum <"$root/CMakePresets.json")"
     stamp=$2/.overlap-configured
+    # A build that ./selftest has made once stays a developer's: warnings are errors in it.
+    werror=OFF
+    [ -z "${developer-}" ] || : >"$cache/developer-${2##*/}"
+    [ ! -f "$cache/developer-${2##*/}" ] || werror=ON
+    question="$question $werror"
     if [ -f "$stamp" ] && [ -f "$2/build.ninja" ]; then
         { read -r asked && read -r nvcc; } <"$stamp" || asked=
         case $nvcc in
@@ -180,7 +185,8 @@ $(cksum <"$root/CMakePresets.json")"
     find_toolkit
     say "configuring ${2##*/}/ with $nvcc"
     log=$cache/configure-$1.log
-    if ! (cd "$root" && cmake --fresh --preset "$1" -D CMAKE_CUDA_COMPILER="$nvcc") \
+    if ! (cd "$root" && cmake --fresh --preset "$1" -D CMAKE_CUDA_COMPILER="$nvcc" \
+        -D OVERLAP_WERROR="$werror") \
         >"$log" 2>&1 </dev/null; then
         grep -A 12 'CMake Error' "$log" | head -n 30 >&2
         fail "the build could not be configured; the whole log is .cache/${log##*/}.

@@ -15,6 +15,7 @@
 #include "emulator/cli/support.h"
 #include "emulator/cli/wrap.h"
 #include "trace/trace.h"
+#include "version.h"
 
 /* What a report needs: few records, however many calls a program makes. */
 #define KINDS                                                                                      \
@@ -139,6 +140,10 @@ int main(int argument_count, char **arguments)
         return trouble(OPTIONS_EXIT_TROUBLE, why);
     if (options.action == OPTIONS_HELP) {
         fputs(options_help, stdout);
+        return 0;
+    }
+    if (options.action == OPTIONS_VERSION) {
+        puts("emulate (Overlap) " OVERLAP_VERSION);
         return 0;
     }
     if (options.action == OPTIONS_SUPPORT) {

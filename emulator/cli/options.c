@@ -1,5 +1,6 @@
 #include "emulator/cli/options.h"
 
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,7 @@ const char options_help[] =
     "  --error-exitcode=N exit with N (1 to 255) if something was found and PROGRAM exited with 0\n"
     "  --info             the device, and how much of CUDA is supported\n"
     "  --support          every function and instruction, supported or not\n"
+    "  --version          Overlap's version\n"
     "  --help             this\n"
     "\n"
     "OVERLAP_MEMORY=512M gives the device another size of memory (4G).\n"
@@ -61,60 +63,69 @@ static bool read_status(const char *value, struct options *options)
     return options->findings_status >= 1 && options->findings_status <= 255;
 }
 
-/* The options that have a value. */
+enum { OPTION_HELP = 'h', OPTION_INFO = 256, OPTION_SUPPORT, OPTION_VERSION, OPTION_VALUED };
+
+/* The options that have a value; getopt's number is OPTION_VALUED and the row. */
 static const struct {
-    const char *name;
     bool (*read)(const char *value, struct options *options);
     const char *form;
 } valued[] = {
-    {"--order=", read_order, "latest, earliest, or random: and a number, the seed"},
-    {"--fail=", read_fail, "a number, or a function, a colon and a number"},
-    {"--error-exitcode=", read_status, "a number from 1 to 255"},
+    {read_order, "latest, earliest, or random: and a number, the seed"},
+    {read_fail, "a number, or a function, a colon and a number"},
+    {read_status, "a number from 1 to 255"},
 };
 
-static const struct {
-    const char *name;
-    enum options_action action;
-} actions[] = {
-    {"--help", OPTIONS_HELP},
-    {"-h", OPTIONS_HELP},
-    {"--info", OPTIONS_INFO},
-    {"--support", OPTIONS_SUPPORT},
+static const struct option long_options[] = {
+    {"order", required_argument, NULL, OPTION_VALUED},
+    {"fail", required_argument, NULL, OPTION_VALUED + 1},
+    {"error-exitcode", required_argument, NULL, OPTION_VALUED + 2},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {"info", no_argument, NULL, OPTION_INFO},
+    {"support", no_argument, NULL, OPTION_SUPPORT},
+    {"version", no_argument, NULL, OPTION_VERSION},
+    {NULL, 0, NULL, 0},
 };
-
-static bool read_one(const char *argument, struct options *options, char *why, size_t why_size)
-{
-    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
-        if (strcmp(argument, actions[i].name) != 0) continue;
-        options->action = actions[i].action;
-        return true;
-    }
-    for (size_t i = 0; i < sizeof valued / sizeof *valued; i++) {
-        size_t length = strlen(valued[i].name);
-        if (strncmp(argument, valued[i].name, length) != 0) continue;
-        if (valued[i].read(argument + length, options)) return true;
-        snprintf(why, why_size, "%s: the value has to be %s", argument, valued[i].form);
-        return false;
-    }
-    snprintf(why, why_size,
-             "%s is no option of ./emulate; the program's own options stand behind its name",
-             argument);
-    return false;
-}
 
 bool options_read(char *const *arguments, struct options *options, char *why, size_t why_size)
 {
+    int count = 0, found;
     memset(options, 0, sizeof *options);
-    for (arguments++; *arguments != NULL && (*arguments)[0] == '-'; arguments++) {
-        if (strcmp(*arguments, "--") == 0) {
-            arguments++;
-            break;
+    while (arguments[count] != NULL) count++;
+    optind = 0; /* from the beginning again, and '+': up to the program's name */
+    opterr = 0;
+    while ((found = getopt_long(count, arguments, "+:h", long_options, NULL)) != -1) {
+        const char *argument = arguments[optind - 1];
+        switch (found) {
+        case OPTION_HELP:
+            options->action = OPTIONS_HELP;
+            return true;
+        case OPTION_INFO:
+            options->action = OPTIONS_INFO;
+            return true;
+        case OPTION_SUPPORT:
+            options->action = OPTIONS_SUPPORT;
+            return true;
+        case OPTION_VERSION:
+            options->action = OPTIONS_VERSION;
+            return true;
+        case '?':
+            snprintf(
+                why, why_size,
+                "%s is no option of ./emulate; the program's own options stand behind its name",
+                argument);
+            return false;
+        case ':':
+            snprintf(why, why_size, "%s needs a value: --help has the forms", argument);
+            return false;
+        default:
+            if (valued[found - OPTION_VALUED].read(optarg, options)) continue;
+            snprintf(why, why_size, "%s: the value has to be %s", argument,
+                     valued[found - OPTION_VALUED].form);
+            return false;
         }
-        if (!read_one(*arguments, options, why, why_size)) return false;
-        if (options->action != OPTIONS_RUN) return true;
     }
-    options->program = arguments;
-    if (*arguments != NULL) return true;
+    options->program = arguments + optind;
+    if (*options->program != NULL) return true;
     snprintf(why, why_size, "which program? ./emulate PROGRAM [ARGUMENTS...]; --help says more");
     return false;
 }

@@ -14,7 +14,7 @@ enum options_exit {
     OPTIONS_EXIT_NOT_FOUND = 127,
 };
 
-enum options_action { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_INFO, OPTIONS_SUPPORT };
+enum options_action { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_INFO, OPTIONS_SUPPORT, OPTIONS_VERSION };
 
 struct options {
     enum options_action action;

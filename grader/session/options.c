@@ -49,9 +49,17 @@ static const struct flag gtest_flags[] = {
 };
 #define GTEST_FLAG_COUNT (sizeof gtest_flags / sizeof gtest_flags[0])
 
-static const char *const own_flags[] = {
-    "--device",        "--solutions",    "--submission",       "--seed",         "--help",
-    "--random-orders", "--gtest_filter", "--gtest_list_tests", "--gtest_output", NULL};
+static const char *const own_flags[] = {"--device",
+                                        "--solutions",
+                                        "--submission",
+                                        "--seed",
+                                        "--help",
+                                        "--random-orders",
+                                        "--version",
+                                        "--gtest_filter",
+                                        "--gtest_list_tests",
+                                        "--gtest_output",
+                                        NULL};
 
 /* Text that lives as long as the options: a chain of allocations. */
 struct owned {
@@ -299,6 +307,8 @@ static int parse_arguments(struct options *options, int count, char *const *argu
         } else if (strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0 ||
                    strcmp(argument, "-?") == 0) {
             options->help = true;
+        } else if (strcmp(argument, "--version") == 0) {
+            options->version = true;
         } else if (strcmp(argument, "--solutions") == 0) {
             options->solutions = true;
         } else if ((value = value_of("--device", count - i, arguments + i, &used)) != NULL) {
@@ -370,6 +380,8 @@ void options_help(struct text *text, const char *const *lessons)
         "  --random-orders=NUMBER\n"
         "      On the emulator, what depends on order runs as late and as early as CUDA allows,\n"
         "      and in this many random orders between: 2, unless it is said here, up to 50.\n"
+        "  --version\n"
+        "      Overlap's version.\n"
         "\n"
         "Test Selection:\n"
         "  --gtest_list_tests\n"

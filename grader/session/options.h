@@ -30,6 +30,7 @@ struct options {
     unsigned
         random_orders; /* in how many random orders the emulator runs what it runs in several */
     bool help;
+    bool version;
 
     const char *filter;
     bool list_tests;

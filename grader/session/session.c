@@ -9,6 +9,8 @@
 #include "grader/session/report.h"
 #include "grader/session/results.h"
 
+#include "version.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -505,8 +507,11 @@ int session_main(const struct toolchain *toolchain, const struct lesson *const *
     setvbuf(stdout, NULL, _IOLBF, 0);
     process_handle_interrupts();
     int status = options_parse(&session.options, count, arguments, &session.why);
-    if (status == 0 && session.options.help) {
-        show_help(table);
+    if (status == 0 && (session.options.help || session.options.version)) {
+        if (session.options.version)
+            puts("grader (Overlap) " OVERLAP_VERSION);
+        else
+            show_help(table);
         release(&session);
         return 0;
     }
