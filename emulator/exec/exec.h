@@ -157,10 +157,6 @@ struct exec_counts {
     uint64_t longest_wait;  /* of one warp: clock cycles slept, or spun away reading the clock */
 };
 
-/* What C++ calls `scale` and PTX `_Z5scalePff`, or `_ZN4mine5scaleE...`: the last name that is
- * spelled out, without what it is inside of. Other names as they are. */
-void exec_plain_name(const char *name, char *text, size_t size);
-
 /* Runs the whole grid before it returns, unless the launch lets it pause. `fault` is filled unless
  * the answer is EXEC_DONE or EXEC_PAUSED. */
 enum exec_end exec_run(const struct exec_launch *launch, struct exec_counts *counts,

@@ -1,3 +1,4 @@
+#include "emulator/base/array.h"
 #include "emulator/memory/initcheck.h"
 
 #include <stdlib.h>
@@ -111,13 +112,8 @@ static size_t entries_up_to(uint64_t address)
 
 static bool entries_insert(struct entry *entry)
 {
-    if (memory.count == memory.room) {
-        size_t room = memory.room ? memory.room * 2 : 256;
-        struct entry **entries = reallocarray(memory.entries, room, sizeof(struct entry *));
-        if (entries == NULL) return false;
-        memory.entries = entries;
-        memory.room = room;
-    }
+    if (!array_grow(&memory.entries, memory.count, &memory.room, sizeof(struct entry *)))
+        return false;
     size_t index = entries_up_to(entry->region.address);
     memmove(&memory.entries[index + 1], &memory.entries[index],
             (memory.count - index) * sizeof(struct entry *));

@@ -7,6 +7,8 @@
 #ifndef OVERLAP_PTX_INTERNAL_H
 #define OVERLAP_PTX_INTERNAL_H
 
+#include "emulator/base/arena.h"
+#include "emulator/base/hash.h"
 #include "emulator/ptx/ptx.h"
 
 #include <setjmp.h>
@@ -26,14 +28,7 @@ enum {
 #define PTX_MAX_BYTES (UINT64_C(1) << 48) /* of one variable */
 #define PTX_MAX_ALIGNMENT (UINT64_C(1) << 24)
 
-/* ---- ptx/store.c: the arena, growing lists, name tables -------------------------------------- */
-
-struct ptx_chunk;
-struct ptx_arena {
-    struct ptx_chunk *chunks; /* newest first */
-};
-void *ptx_arena_get(struct ptx_arena *arena, size_t size); /* zeroed; NULL: out of memory */
-void ptx_arena_free(struct ptx_arena *arena);
+/* ---- ptx/store.c: name tables ---------------------------------------------------------------- */
 
 /* Names to values. Open addressing; grows; a name is put at most once. */
 struct ptx_map_entry {
@@ -47,15 +42,14 @@ struct ptx_map {
     uint32_t count;
     uint32_t capacity;
 };
-uint32_t ptx_hash(const char *text, size_t length);
 const void *ptx_map_get(const struct ptx_map *map, const char *name, size_t length);
-bool ptx_map_put(struct ptx_map *map, struct ptx_arena *arena, const char *name, size_t length,
+bool ptx_map_put(struct ptx_map *map, struct arena *arena, const char *name, size_t length,
                  const void *value); /* false: out of memory */
 
 /* The module and what it owns; `module` is what the outside sees. */
 struct ptx_owner {
     struct ptx_module module;
-    struct ptx_arena arena;
+    struct arena arena;
     struct ptx_map functions; /* name to struct ptx_function */
     struct ptx_map variables; /* name to struct ptx_variable */
 };
@@ -118,7 +112,7 @@ struct ptx_names {
     struct ptx_map specials;
     struct ptx_map modifiers; /* to the first row of that text; others follow by search */
 };
-bool ptx_names_fill(struct ptx_names *names, struct ptx_arena *arena);
+bool ptx_names_fill(struct ptx_names *names, struct arena *arena);
 enum ptx_opcode ptx_opcode_find(const struct ptx_names *names, const char *text, size_t length);
 enum ptx_type ptx_type_find(const struct ptx_names *names, const char *text, size_t length);
 /* The modifier of that text whose field is in `fields`; PTX_ABSENT: none has it. */

@@ -72,12 +72,12 @@ const struct ptx_opcode_row *ptx_opcode_row(enum ptx_opcode op)
     return &opcodes[(unsigned)op < PTX_OPCODE_COUNT ? op : PTX_OP_UNKNOWN];
 }
 
-static bool put(struct ptx_map *map, struct ptx_arena *arena, const char *text, const void *row)
+static bool put(struct ptx_map *map, struct arena *arena, const char *text, const void *row)
 {
     return ptx_map_put(map, arena, text, strlen(text), row);
 }
 
-bool ptx_names_fill(struct ptx_names *names, struct ptx_arena *arena)
+bool ptx_names_fill(struct ptx_names *names, struct arena *arena)
 {
     bool done = true;
     for (unsigned i = 1; i < PTX_TYPE_COUNT; i++)

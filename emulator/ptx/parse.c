@@ -56,8 +56,7 @@ size_t ptx_diagnostics_print(const struct ptx_diagnostics *diagnostics, char *te
 
 void *ptx_new(struct ptx_parser *p, size_t count, size_t size)
 {
-    void *place =
-        count > SIZE_MAX / 2 / size ? NULL : ptx_arena_get(&p->owner->arena, count * size);
+    void *place = arena_take(&p->owner->arena, count, size);
     if (!place) ptx_fail(p, &p->token, "There is not enough memory for this module.");
     return place;
 }
@@ -359,7 +358,7 @@ struct ptx_module *ptx_parse(const char *text, size_t length, struct ptx_diagnos
 
 failed:
     free(p);
-    if (owner) ptx_arena_free(&owner->arena);
+    if (owner) arena_free(&owner->arena);
     free(owner);
     return NULL;
 }
@@ -376,7 +375,7 @@ void ptx_module_destroy(struct ptx_module *module)
 {
     if (!module) return;
     struct ptx_owner *owner = (struct ptx_owner *)(void *)module;
-    ptx_arena_free(&owner->arena);
+    arena_free(&owner->arena);
     free(owner);
 }
 

@@ -46,7 +46,7 @@ static void put(struct text *text, const char *format, ...)
 struct printer {
     struct text text;
     const struct ptx_module *module;
-    struct ptx_arena arena; /* of the function being printed */
+    struct arena arena;     /* of the function being printed */
     struct ptx_map taken;   /* names to their next number, uint32_t * */
     const char **registers; /* by index; NULL: as in the tree */
     const char **variables;
@@ -62,12 +62,12 @@ static const char *unique(struct printer *printer, const char *wish)
     uint32_t *next = (uint32_t *)(uintptr_t)ptx_map_get(&printer->taken, wish, strlen(wish));
     while (next && ptx_map_get(&printer->taken, name, strlen(name))) {
         size_t size = strlen(wish) + 16;
-        char *made = ptx_arena_get(&printer->arena, size);
+        char *made = arena_take(&printer->arena, size, 1);
         if (!made) goto failed;
         snprintf(made, size, "%s_%u", wish, ++*next);
         name = made;
     }
-    uint32_t *count = ptx_arena_get(&printer->arena, sizeof *count);
+    uint32_t *count = arena_take(&printer->arena, 1, sizeof *count);
     if (!count || !ptx_map_put(&printer->taken, &printer->arena, name, strlen(name), count))
         goto failed;
     return name;
@@ -79,7 +79,7 @@ failed:
 
 static const char **name_array(struct printer *printer, size_t count)
 {
-    const char **names = ptx_arena_get(&printer->arena, (count + 1) * sizeof *names);
+    const char **names = arena_take(&printer->arena, count + 1, sizeof *names);
     if (!names) printer->text.failed = true;
     return names;
 }
@@ -672,7 +672,7 @@ static void put_definition(struct printer *printer, const struct ptx_function *f
         put_header(printer, function);
         put_body(printer, function);
     }
-    ptx_arena_free(&printer->arena);
+    arena_free(&printer->arena);
     printer->registers = printer->variables = printer->labels = printer->label_at = NULL;
     printer->function = NULL;
 }

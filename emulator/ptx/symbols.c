@@ -30,7 +30,7 @@ struct ptx_symbol *ptx_symbol_find(const struct ptx_parser *p, const char *name,
 {
     const struct ptx_symbols *symbols = &p->symbols;
     if (symbols->bucket_count == 0) return NULL;
-    uint32_t hash = ptx_hash(name, length);
+    uint32_t hash = (uint32_t)hash_bytes(name, length);
     struct ptx_symbol *symbol = symbols->buckets[hash & (symbols->bucket_count - 1)];
     while (symbol && !(symbol->hash == hash && symbol->length == length &&
                        memcmp(symbol->name, name, length) == 0))
@@ -51,7 +51,7 @@ struct ptx_symbol *ptx_symbol_add(struct ptx_parser *p, const struct ptx_token *
     struct ptx_symbol *symbol = ptx_new(p, 1, sizeof *symbol);
     symbol->name = ptx_copy_text(p, name->text, name->length);
     symbol->length = name->length;
-    symbol->hash = ptx_hash(name->text, name->length);
+    symbol->hash = (uint32_t)hash_bytes(name->text, name->length);
     symbol->kind = kind;
     symbol->scope = symbols->scope;
     insert(symbols, symbol);

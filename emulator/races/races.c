@@ -1,4 +1,5 @@
 #include "emulator/races/races.h"
+#include "emulator/base/array.h"
 
 #include <stdlib.h>
 
@@ -160,13 +161,7 @@ static bool place_make_room(struct races *races, struct place *place)
         place->crowded = place->count * 2 > CROWDED ? place->count * 2 : CROWDED;
     }
     if (place->count == MOST) place_sweep(place, is_oldest, &place->touches[0]);
-    if (place->count < place->room) return true;
-    size_t room = place->room ? place->room * 2 : 4;
-    struct touch *touches = reallocarray(place->touches, room, sizeof *touches);
-    if (touches == NULL) return false;
-    place->touches = touches;
-    place->room = room;
-    return true;
+    return array_grow(&place->touches, place->count, &place->room, sizeof *place->touches);
 }
 
 /* ---- finding ------------------------------------------------------------------------------ */

@@ -9,6 +9,7 @@
  * each other by means that nobody sees (atomics, pipes). What is accused is therefore never
  * excused by another thread; a race that only the threads' order hides is not found.
  */
+#include "emulator/base/array.h"
 #include "emulator/timeline/parts.h"
 
 #include <stdlib.h>
@@ -72,25 +73,17 @@ static bool track_choose(struct happens *happens, const struct timeline_op *op, 
         *track = i;
         return true;
     }
-    uint32_t room = happens->tracks < 16 ? 16 : happens->tracks;
-    while (room <= happens->tracks) room *= 2;
-    if (room > happens->room) {
-        uint32_t *last = reallocarray(happens->last, room, sizeof *last);
-        if (last == NULL) return false;
-        memset(last + happens->room, 0, (room - happens->room) * sizeof *last);
-        happens->last = last;
-        happens->room = room;
-    }
+    if (!array_reserve(&happens->last, happens->tracks + (size_t)1, &happens->room,
+                       sizeof *happens->last))
+        return false;
     *track = happens->tracks++;
     return true;
 }
 
 bool happens_start(struct happens *happens)
 {
-    happens->last = calloc(16, sizeof *happens->last);
-    happens->room = happens->last != NULL ? 16 : 0;
     happens->tracks = HAPPENS_HOST + 1;
-    return happens->last != NULL;
+    return array_reserve(&happens->last, happens->tracks, &happens->room, sizeof *happens->last);
 }
 
 void happens_end(struct happens *happens)

@@ -38,7 +38,8 @@ enum { HAPPENS_HOST = 0 }; /* the host's track */
 
 struct happens {
     uint32_t *last; /* by track: the sequence number of the latest operation */
-    uint32_t tracks, room;
+    uint32_t tracks;
+    size_t room;
     struct happens_clock host; /* what the host has waited for */
 };
 

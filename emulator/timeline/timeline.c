@@ -1,4 +1,5 @@
 /* The order: which operation runs next. The virtual clock is timeline/clock.c. */
+#include "emulator/base/array.h"
 #include "emulator/timeline/parts.h"
 
 #include <stdlib.h>
@@ -43,13 +44,9 @@ static bool depend(struct timeline_op *op, struct timeline_op *before)
     if (before->state == ORDER_HAS_RUN) happens_join(&op->clock, &before->clock);
     if (before->phase == CLOCK_ENDED && after_end > op->ready_ns) op->ready_ns = after_end;
     if (is_settled(before)) return true;
-    if (before->after_count == before->after_room) {
-        size_t room = before->after_room ? before->after_room * 2 : 4;
-        struct timeline_op **after = reallocarray(before->after, room, sizeof *after);
-        if (after == NULL) return false;
-        before->after = after;
-        before->after_room = room;
-    }
+    if (!array_grow(&before->after, before->after_count, &before->after_room,
+                    sizeof(struct timeline_op *)))
+        return false;
     before->after[before->after_count++] = timeline_op_retain(op);
     op->before[op->before_count++] = timeline_op_retain(before);
     if (before->state != ORDER_HAS_RUN) op->unrun++;
@@ -193,14 +190,8 @@ struct timeline_op *timeline_stream_last(const struct timeline_stream *stream)
 static bool ready_make_room(struct timeline *timeline)
 {
     /* Every operation that has not run may become ready, and none may fail to. */
-    size_t wanted = timeline->ready_room ? timeline->ready_room : 64;
-    while (wanted <= timeline->unrun_count) wanted *= 2;
-    if (wanted == timeline->ready_room) return true;
-    struct timeline_op **ready = reallocarray(timeline->ready, wanted, sizeof *ready);
-    if (ready == NULL) return false;
-    timeline->ready = ready;
-    timeline->ready_room = wanted;
-    return true;
+    return array_reserve(&timeline->ready, timeline->unrun_count + (size_t)1, &timeline->ready_room,
+                         sizeof(struct timeline_op *));
 }
 
 static void ready_add(struct timeline_op *op)

@@ -1,4 +1,5 @@
 #include "emulator/driver/findings/kernel.h"
+#include "emulator/base/name.h"
 #include "emulator/memory/initcheck.h"
 
 #include <stdio.h>
@@ -202,7 +203,7 @@ void racecheck_end(struct operation *operation, struct exec_racecheck *watch)
 {
     char kernel[TRACE_NAME_SIZE];
     if (watch == NULL) return;
-    exec_plain_name(operation->record.name, kernel, sizeof kernel);
+    name_plain(operation->record.name, kernel, sizeof kernel);
     for (size_t i = 0; i < exec_racecheck_count(watch); i++) {
         const struct exec_racecheck_found *found = exec_racecheck_at(watch, i);
         if (found->wrong == EXEC_WRONG_SHARED || found->wrong == EXEC_WRONG_GLOBAL)
@@ -292,7 +293,7 @@ static void look_for_holes(struct operation *operation, const struct exec_footpr
             continue;
         char kernel[TRACE_NAME_SIZE], memory[160], sentence[TRACE_TEXT_SIZE];
         const struct exec_footprint_site site = site_at(footprint, region, hole.first);
-        exec_plain_name(operation->record.name, kernel, sizeof kernel);
+        name_plain(operation->record.name, kernel, sizeof kernel);
         describe_region(region, memory, sizeof memory);
         snprintf(sentence, sizeof sentence,
                  "kernel %s %s %s of memory that nothing has ever written, from byte %llu on of %s",

@@ -1,4 +1,5 @@
 #include "emulator/driver/findings/races.h"
+#include "emulator/base/name.h"
 #include "emulator/driver/findings/page_guard.h"
 #include "emulator/memory/page_guard.h"
 
@@ -285,7 +286,7 @@ void describe_operation(const struct trace_record *record, char *text, size_t si
     char name[TRACE_NAME_SIZE];
     switch (record->what) {
     case TRACE_KERNEL:
-        exec_plain_name(record->name, name, sizeof name);
+        name_plain(record->name, name, sizeof name);
         snprintf(text, size, "kernel %s", name);
         return;
     case TRACE_COPY: {

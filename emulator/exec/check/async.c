@@ -1,4 +1,5 @@
 #include "emulator/exec/check/async.h"
+#include "emulator/base/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,8 @@ struct exec_async {
     uint32_t *words; /* of shared memory: the copy that fills each, or NONE */
     size_t word_count;
     struct copy *copies; /* [0] is none */
-    uint32_t made, room, spare, under_way;
+    uint32_t made, spare, under_way;
+    size_t room;
     struct list own[MOST_THREADS]; /* in the order of their groups */
     uint32_t group[MOST_THREADS];  /* that is open */
     struct list telling;           /* an object */
@@ -74,13 +76,9 @@ static uint32_t take(struct exec_async *async)
         async->spare = async->copies[spare].next;
         return spare;
     }
-    if (async->made + 1 >= async->room) {
-        const uint32_t room = async->room ? 2 * async->room : 256;
-        struct copy *copies = reallocarray(async->copies, room, sizeof *copies);
-        if (!copies) return NONE;
-        async->copies = copies;
-        async->room = room;
-    }
+    if (!array_reserve(&async->copies, async->made + (size_t)2, &async->room,
+                       sizeof *async->copies))
+        return NONE;
     return ++async->made;
 }
 

@@ -1,4 +1,5 @@
 #include "emulator/exec/check/footprint.h"
+#include "emulator/base/array.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -58,19 +59,6 @@ const struct exec_footprint_site *exec_footprint_site_at(const struct exec_footp
                                                          size_t index)
 {
     return &footprint->sites[index];
-}
-
-/* Makes room for one more of an array's elements. */
-static bool array_grow(void *array, size_t count, size_t *room, size_t size)
-{
-    void **elements = array;
-    if (count < *room) return true;
-    const size_t wanted = *room ? *room * 2 : 16;
-    void *grown = reallocarray(*elements, wanted, size);
-    if (grown == NULL) return false;
-    *elements = grown;
-    *room = wanted;
-    return true;
 }
 
 static struct exec_footprint_region *region_find(struct exec_footprint *footprint,

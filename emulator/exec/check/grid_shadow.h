@@ -20,7 +20,7 @@
 #ifndef OVERLAP_EXEC_CHECK_GRID_SHADOW_H
 #define OVERLAP_EXEC_CHECK_GRID_SHADOW_H
 
-#include "emulator/exec/machine/machine.h"
+#include "emulator/exec/block.h"
 
 enum { EXEC_OWNERS = 254, EXEC_OWNED_BY_MANY = 255 };
 

@@ -27,8 +27,8 @@
 #ifndef OVERLAP_EXEC_CHECK_SHADOW_H
 #define OVERLAP_EXEC_CHECK_SHADOW_H
 
+#include "emulator/exec/block.h"
 #include "emulator/exec/check/racecheck.h"
-#include "emulator/exec/machine/machine.h"
 
 /* A touch: when, whether other lanes of the warp did so since their last order, and which thread.
  * Later ones are larger; 0: never. Time goes on with each order that comes behind a touch. */

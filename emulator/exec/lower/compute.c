@@ -3,8 +3,7 @@
 #include "emulator/exec/lower/lower.h"
 
 #include <stdio.h>
-
-#define NO_SLOT UINT32_MAX
+#include <string.h>
 
 /* ---- rows ---------------------------------------------------------------------------------------
  */
@@ -44,7 +43,7 @@ static void lower_by_row(struct lower *lower, const struct exec_row *row, int ro
             continue;
         }
         sources[count] = lower_source(lower, &operands[count + 1], width);
-        if (sources[count] == NO_SLOT) return;
+        if (sources[count] == EXEC_NO_SLOT) return;
     }
     if (round >= 0) lower_guard(lower);
     const uint32_t width = shape_width(row->shape, 0, &is_signed);
@@ -125,7 +124,7 @@ static bool compare(struct lower *lower, uint32_t *yes, uint32_t *no)
     const uint32_t width = shape_width(row->shape, 1, &is_signed);
     const uint32_t a = lower_source(lower, &lower->at->operands[1], width);
     const uint32_t b = lower_source(lower, &lower->at->operands[2], width);
-    if (a == NO_SLOT || b == NO_SLOT) return false;
+    if (a == EXEC_NO_SLOT || b == EXEC_NO_SLOT) return false;
     struct exec_inst *inst = lower_emit(lower, row->run);
     inst->a = a;
     inst->b = b;
@@ -142,7 +141,7 @@ static void lower_setp_combined(struct lower *lower)
     lower_guard(lower); /* p may be the guard, and q is written after it */
     if (!compare(lower, &yes, &no)) return;
     uint32_t c = lower_source(lower, &operands[3], LOWER_MASK);
-    if (c == NO_SLOT) return;
+    if (c == EXEC_NO_SLOT) return;
     const uint32_t p =
         lower_destination(lower, destination_register(&operands[0]), LOWER_MASK, false);
     if (operands[0].kind == PTX_OPERAND_PAIR && operands[0].second != PTX_SINK) {
@@ -163,7 +162,7 @@ static void lower_lop3_combined(struct lower *lower)
     const struct ptx_operand *operands = lower->at->operands;
     lower_guard(lower); /* p may be the guard */
     const uint32_t q = lower_source(lower, &operands[5], LOWER_MASK);
-    if (q == NO_SLOT) return;
+    if (q == EXEC_NO_SLOT) return;
     lower_by_row(lower, exec_row_find("lop3.b32"), -1);
     if (operands[0].kind != PTX_OPERAND_PAIR || operands[0].second == PTX_SINK) return;
     const uint32_t d = lower->code[lower->code_count - 1].d;
@@ -195,14 +194,14 @@ static void lower_setp_packed(struct lower *lower)
     uint32_t c = 0;
     if (lower->at->modifiers.boolean) {
         const uint32_t given = lower_source(lower, &operands[3], LOWER_MASK);
-        if (given == NO_SLOT) return;
+        if (given == EXEC_NO_SLOT) return;
         c = lower_scratch(lower);
         move(lower, given, c, LOWER_MASK); /* it may be a destination */
     }
     const uint32_t a = lower_source(lower, &operands[1], 4);
     const uint32_t b = lower_source(lower, &operands[2], 4);
     const uint32_t zero = lower_value(lower, 0, 4);
-    if (a == NO_SLOT || b == NO_SLOT) return;
+    if (a == EXEC_NO_SLOT || b == EXEC_NO_SLOT) return;
     struct exec_inst *inst = lower_emit(lower, row->run);
     inst->a = a;
     inst->b = b;
@@ -257,7 +256,7 @@ static void lower_set(struct lower *lower)
     if (!compare(lower, &yes, &no)) return;
     if (lower->at->modifiers.boolean) {
         const uint32_t c = lower_source(lower, &operands[3], LOWER_MASK);
-        if (c == NO_SLOT) return;
+        if (c == EXEC_NO_SLOT) return;
         combine(lower, lower->at->modifiers.boolean, yes, c, yes);
     }
     const uint32_t a = lower_value(lower, one, 4);
@@ -287,7 +286,7 @@ static uint32_t pack(struct lower *lower, const struct ptx_operand *elements, ui
     if (count == 1) return lower_source(lower, elements, bits > 32 ? 8 : 4);
     const uint32_t low = pack(lower, elements, count / 2, bits / 2);
     const uint32_t high = pack(lower, elements + count / 2, count / 2, bits / 2);
-    if (low == NO_SLOT || high == NO_SLOT) return NO_SLOT;
+    if (low == EXEC_NO_SLOT || high == EXEC_NO_SLOT) return EXEC_NO_SLOT;
     struct exec_inst *inst = lower_row(lower, bits_key("pack", bits, key, sizeof key));
     inst->a = low;
     inst->b = high;
@@ -335,7 +334,7 @@ static void lower_mov128(struct lower *lower)
                 slots[side][k] = lower_scratch(lower);
             else
                 slots[side][k] = side ? lower_source(lower, half, 8) : lower->registers[half->reg];
-            if (slots[side][k] == NO_SLOT) return;
+            if (slots[side][k] == EXEC_NO_SLOT) return;
         }
     }
     /* Both are read before either is written. */
@@ -356,12 +355,13 @@ static void lower_mov(struct lower *lower)
     }
     if (d->kind == PTX_OPERAND_VECTOR) {
         const uint32_t from = lower_source(lower, a, width);
-        if (from != NO_SLOT) unpack(lower, d->elements, d->count, bits, from);
+        if (from != EXEC_NO_SLOT) unpack(lower, d->elements, d->count, bits, from);
         return;
     }
     const uint32_t from = a->kind == PTX_OPERAND_VECTOR ? pack(lower, a->elements, a->count, bits)
                                                         : lower_source(lower, a, width);
-    if (from == NO_SLOT || lower_stands_for(lower, destination_register(d), from, width)) return;
+    if (from == EXEC_NO_SLOT || lower_stands_for(lower, destination_register(d), from, width))
+        return;
     move(lower, from, lower_destination(lower, destination_register(d), width, false), width);
 }
 
@@ -404,7 +404,7 @@ static void lower_cvta(struct lower *lower)
     }
     if (lower->at->modifiers.to) window = 0 - window;
     const uint32_t from = lower_source(lower, &operands[1], 8);
-    if (from == NO_SLOT) return;
+    if (from == EXEC_NO_SLOT) return;
     if (!window && lower_stands_for(lower, destination_register(&operands[0]), from, 8)) return;
     const uint32_t d = lower_destination(lower, destination_register(&operands[0]), 8, false);
     if (!window) {
@@ -431,7 +431,7 @@ static void lower_isspacep(struct lower *lower)
         return;
     }
     const uint32_t from = lower_source(lower, &operands[1], 8);
-    if (from == NO_SLOT) return;
+    if (from == EXEC_NO_SLOT) return;
     const uint32_t d =
         lower_destination(lower, destination_register(&operands[0]), LOWER_MASK, false);
     struct exec_inst *inst = lower_row(lower, space == PTX_SPACE_CONST    ? "isspacep.const"

@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-#define NO_SLOT UINT32_MAX
-
 exec_handler *lower_branch_handler(void)
 {
     return exec_row_find("bra")->run;
@@ -37,10 +35,10 @@ static void lower_branch(struct lower *lower)
 static void lower_table(struct lower *lower)
 {
     const struct ptx_table *table = &lower->source->tables[lower->at->operands[1].target];
-    struct exec_arena *arena = lower->program->arena;
-    struct exec_targets *targets = exec_arena_take(arena, 1, sizeof *targets);
-    const struct exec_inst **pointers = exec_arena_take(arena, table->count, sizeof *pointers);
-    uint32_t *indexes = exec_arena_take(arena, table->count, sizeof *indexes);
+    struct arena *arena = &lower->program->arena;
+    struct exec_targets *targets = arena_take(arena, 1, sizeof *targets);
+    const struct exec_inst **pointers = arena_take(arena, table->count, sizeof *pointers);
+    uint32_t *indexes = arena_take(arena, table->count, sizeof *indexes);
     if (!targets || !pointers || !indexes) {
         lower->failed = true;
         return;
@@ -50,7 +48,7 @@ static void lower_table(struct lower *lower)
         (struct exec_targets){.count = table->count, .targets = pointers, .indexes = indexes};
     lower_guard(lower);
     const uint32_t a = lower_source(lower, &lower->at->operands[0], 4);
-    if (a == NO_SLOT) return;
+    if (a == EXEC_NO_SLOT) return;
     struct exec_inst *inst = emit_control(lower, "brx.idx");
     inst->a = a;
     inst->extra = targets;
@@ -62,7 +60,7 @@ static void lower_table(struct lower *lower)
 static struct exec_formal *call_places(struct lower *lower, const struct ptx_operand *operands,
                                        uint32_t count)
 {
-    struct exec_formal *places = exec_arena_take(lower->program->arena, count, sizeof *places);
+    struct exec_formal *places = arena_take(&lower->program->arena, count, sizeof *places);
     if (!places) {
         lower->failed = true;
         return NULL;
@@ -84,7 +82,7 @@ static struct exec_formal *call_places(struct lower *lower, const struct ptx_ope
 static void lower_call(struct lower *lower)
 {
     const struct ptx_call *source = lower->at->call;
-    struct exec_call *call = exec_arena_take(lower->program->arena, 1, sizeof *call);
+    struct exec_call *call = arena_take(&lower->program->arena, 1, sizeof *call);
     if (!call) {
         lower->failed = true;
         return;
@@ -104,7 +102,7 @@ static void lower_call(struct lower *lower)
         return;
     }
     const uint32_t a = lower_register(lower, source->reg, 8);
-    if (a == NO_SLOT) return;
+    if (a == EXEC_NO_SLOT) return;
     struct exec_inst *inst = emit_control(lower, "call.indirect");
     inst->a = a;
     inst->extra = call;
@@ -122,12 +120,12 @@ static void lower_barrier(struct lower *lower, exec_handler *run, const char *re
     lower_guard(lower);
     if (result_key) {
         predicate = lower_source(lower, &operands[count - 1], LOWER_MASK);
-        if (predicate == NO_SLOT) return;
+        if (predicate == EXEC_NO_SLOT) return;
         count--;
     }
     const uint32_t a = lower_source(lower, &operands[0], 4);
     const uint32_t b = count > 1 ? lower_source(lower, &operands[1], 4) : 0;
-    if (a == NO_SLOT || b == NO_SLOT) return;
+    if (a == EXEC_NO_SLOT || b == EXEC_NO_SLOT) return;
     struct exec_inst *inst = lower_emit_plain(lower, run);
     inst->a = a;
     inst->b = b;
@@ -184,7 +182,7 @@ static void lower_together(struct lower *lower)
     if (vote) {
         const uint32_t p = lower_source(lower, &operands[1], LOWER_MASK);
         const uint32_t one = lower_value(lower, 1, 4);
-        if (p == NO_SLOT) return;
+        if (p == EXEC_NO_SLOT) return;
         struct exec_inst *select = lower_row(lower, "selp.b32");
         select->a = one;
         select->b = value;
@@ -199,7 +197,8 @@ static void lower_together(struct lower *lower)
         b = lower_source(lower, &operands[2], 4);
         c = lower_source(lower, &operands[3], 4);
     }
-    if (value == NO_SLOT || members == NO_SLOT || b == NO_SLOT || c == NO_SLOT) return;
+    if (value == EXEC_NO_SLOT || members == EXEC_NO_SLOT || b == EXEC_NO_SLOT || c == EXEC_NO_SLOT)
+        return;
     uint32_t d = lower_scratch(lower);
     uint32_t e = lower_scratch(lower);
     if (result && operands[0].kind != PTX_OPERAND_SINK && operands[0].reg != PTX_SINK)
@@ -229,7 +228,7 @@ static void lower_stack(struct lower *lower)
         return;
     }
     if (at->op != PTX_OP_STACKSAVE) a = lower_source(lower, &operands[allocates], 8);
-    if (a == NO_SLOT) return;
+    if (a == EXEC_NO_SLOT) return;
     if (at->op != PTX_OP_STACKRESTORE) d = lower_destination(lower, operands[0].reg, 8, false);
     struct exec_inst *inst = lower_row(lower, allocates                    ? "alloca.u64"
                                               : at->op == PTX_OP_STACKSAVE ? "stacksave.u64"
@@ -295,7 +294,7 @@ bool lower_control(struct lower *lower)
     case PTX_OP_NANOSLEEP: {
         lower_guard(lower);
         const uint32_t a = lower_source(lower, &lower->at->operands[0], 4);
-        if (a == NO_SLOT) return true;
+        if (a == EXEC_NO_SLOT) return true;
         inst = emit_control(lower, "nanosleep.u32");
         inst->a = a;
         return true;

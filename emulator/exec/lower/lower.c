@@ -4,8 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-
-#define NO_SLOT UINT32_MAX
+#include <string.h>
 
 /* ---- emission ----------------------------------------------------------------------------------
  */
@@ -13,15 +12,9 @@
 struct exec_inst *lower_emit_plain(struct lower *lower, exec_handler *run)
 {
     static struct exec_inst nowhere;
-    if (lower->code_count == lower->code_room) {
-        const size_t room = lower->code_room ? 2 * lower->code_room : 256;
-        struct exec_inst *code = realloc(lower->code, room * sizeof *code);
-        if (!code) {
-            lower->failed = true;
-            return &nowhere;
-        }
-        lower->code = code;
-        lower->code_room = room;
+    if (!array_grow(&lower->code, lower->code_count, &lower->code_room, sizeof *lower->code)) {
+        lower->failed = true;
+        return &nowhere;
     }
     struct exec_inst *inst = &lower->code[lower->code_count++];
     *inst = (struct exec_inst){.run = run, .guard = EXEC_NO_GUARD, .position = lower->position};
@@ -82,7 +75,7 @@ void lower_unsupported(struct lower *lower, const char *why)
     snprintf(sentence, sizeof sentence, "the instruction `%.200s` is not supported: %s", text, why);
     lower_guard(lower);
     struct exec_inst *inst = lower_emit_plain(lower, exec_unsupported);
-    inst->extra = exec_arena_text(lower->program->arena, sentence);
+    inst->extra = arena_text(&lower->program->arena, sentence);
 }
 
 /* ---- slots -------------------------------------------------------------------------------------
@@ -116,15 +109,10 @@ uint32_t lower_constant(struct lower *lower, enum exec_constant_kind kind, int32
             constant->width == width)
             return constant->slot;
     }
-    if (lower->constant_count == lower->constant_room) {
-        const size_t room = lower->constant_room ? 2 * lower->constant_room : 64;
-        struct exec_constant *constants = realloc(lower->constants, room * sizeof *constants);
-        if (!constants) {
-            lower->failed = true;
-            return 0;
-        }
-        lower->constants = constants;
-        lower->constant_room = room;
+    if (!array_grow(&lower->constants, lower->constant_count, &lower->constant_room,
+                    sizeof *lower->constants)) {
+        lower->failed = true;
+        return 0;
     }
     const uint32_t slot = lower->frame_end;
     lower->frame_end += width * EXEC_LANES;
@@ -153,7 +141,7 @@ uint32_t lower_register(struct lower *lower, uint32_t reg, uint32_t width)
     if (own == LOWER_MASK || width == LOWER_MASK || own == 0) {
         lower_unsupported(lower, own ? "it mixes a predicate and a number"
                                      : "the device has no 128-bit registers");
-        return NO_SLOT;
+        return EXEC_NO_SLOT;
     }
     struct exec_inst *inst = lower_row(lower, own == 8 ? "low.b64" : "widen.u32");
     inst->a = slot;
@@ -178,7 +166,7 @@ static uint32_t special_source(struct lower *lower, const struct ptx_operand *op
     }
     if (!ptx_special_supported(special) && special != PTX_SPECIAL_ENVREG) {
         lower_unsupported(lower, "the device does not have this special register");
-        return NO_SLOT;
+        return EXEC_NO_SLOT;
     }
     if (exec_special_reserved(special)) lower->program->sees_reserved = true;
     return lower_constant(lower, EXEC_CONSTANT_SPECIAL, (int32_t)special, operand->component,
@@ -217,7 +205,7 @@ uint32_t lower_symbol(struct lower *lower, const struct ptx_operand *operand, ui
                               lower_local_offset(lower, variable) + offset, width);
     default:
         lower_unsupported(lower, "it takes the address of a variable in this state space");
-        return NO_SLOT;
+        return EXEC_NO_SLOT;
     }
 }
 
@@ -226,7 +214,7 @@ uint32_t lower_source(struct lower *lower, const struct ptx_operand *operand, ui
     switch (operand->kind) {
     case PTX_OPERAND_REGISTER: {
         const uint32_t slot = lower_register(lower, operand->reg, width);
-        if (!operand->negated || slot == NO_SLOT) return slot;
+        if (!operand->negated || slot == EXEC_NO_SLOT) return slot;
         struct exec_inst *inst = lower_row(lower, "not.pred");
         inst->a = inst->b = slot;
         return inst->d = lower_scratch(lower);
@@ -244,7 +232,7 @@ uint32_t lower_source(struct lower *lower, const struct ptx_operand *operand, ui
     default:
         lower_unsupported(lower, "the device does not take this kind of operand");
     }
-    return NO_SLOT;
+    return EXEC_NO_SLOT;
 }
 
 uint32_t lower_destination(struct lower *lower, uint32_t reg, uint32_t width, bool is_signed)
@@ -452,10 +440,9 @@ void lower_function(struct lower *lower)
     lower_emit_plain(lower, exec_fell_off);
     if (lower->failed) goto fail;
 
-    struct exec_inst *code =
-        exec_arena_take(lower->program->arena, lower->code_count, sizeof *code);
+    struct exec_inst *code = arena_take(&lower->program->arena, lower->code_count, sizeof *code);
     struct exec_constant *constants =
-        exec_arena_take(lower->program->arena, lower->constant_count, sizeof *constants);
+        arena_take(&lower->program->arena, lower->constant_count, sizeof *constants);
     if (!code || !constants) goto fail;
     memcpy(code, lower->code, lower->code_count * sizeof *code);
     copy_constants(lower, constants);

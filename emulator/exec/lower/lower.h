@@ -5,18 +5,11 @@
 #ifndef OVERLAP_EXEC_LOWER_LOWER_H
 #define OVERLAP_EXEC_LOWER_LOWER_H
 
-#include "emulator/exec/ops/lanes.h"
-#include "emulator/exec/ops/tables.h"
+#include "emulator/base/array.h"
+#include "emulator/exec/machine/machine.h"
+#include "emulator/exec/ops/extra.h"
+#include "emulator/exec/ops/ops.h"
 #include "emulator/ptx/ptx.h"
-
-/* Memory that lives as long as the program. Zeroed; NULL when the host has none (and then every
- * later call answers NULL too, so that one check at the end is enough). */
-struct exec_arena;
-struct exec_arena *exec_arena_create(void);
-void exec_arena_destroy(struct exec_arena *arena);
-void *exec_arena_take(struct exec_arena *arena, size_t count, size_t size);
-char *exec_arena_text(struct exec_arena *arena, const char *text);
-bool exec_arena_failed(const struct exec_arena *arena);
 
 enum { LOWER_SCRATCH = 16 };
 

@@ -2,8 +2,7 @@
 #include "emulator/exec/lower/lower.h"
 
 #include <stdio.h>
-
-#define NO_SLOT UINT32_MAX
+#include <string.h>
 
 static bool is_shared(uint8_t space)
 {
@@ -74,7 +73,7 @@ bool lower_place(struct lower *lower, const struct ptx_operand *address, uint8_t
     } else {
         place->slot = lower_value(lower, 0, width);
     }
-    if (place->slot == NO_SLOT) return false;
+    if (place->slot == EXEC_NO_SLOT) return false;
     place->offset += window;
     return true;
 }
@@ -82,10 +81,10 @@ bool lower_place(struct lower *lower, const struct ptx_operand *address, uint8_t
 uint32_t lower_generic(struct lower *lower, const struct ptx_operand *address, uint8_t space)
 {
     struct lower_place place;
-    if (!lower_place(lower, address, space, &place)) return NO_SLOT;
+    if (!lower_place(lower, address, space, &place)) return EXEC_NO_SLOT;
     if (!place.where || !strcmp(place.where, "local")) {
         lower_unsupported(lower, "it is for global and shared memory");
-        return NO_SLOT;
+        return EXEC_NO_SLOT;
     }
     uint32_t slot = place.slot;
     uint64_t offset = place.offset;
@@ -149,7 +148,7 @@ static void lower_wide_access(struct lower *lower, bool store)
     }
     lower_guard(lower);
     const uint32_t base = lower_generic(lower, address, at->modifiers.space);
-    if (base == NO_SLOT) return;
+    if (base == EXEC_NO_SLOT) return;
     struct exec_inst *inst = lower_row(lower, "mov.b64");
     inst->a = inst->b = base;
     const uint32_t kept = inst->d = lower_scratch(lower);
@@ -171,7 +170,7 @@ static void lower_wide_access(struct lower *lower, bool store)
             slots[j] = store  ? lower_source(lower, element, 4)
                        : sink ? lower_scratch(lower)
                               : lower->registers[element->reg];
-            if (slots[j] == NO_SLOT) return;
+            if (slots[j] == EXEC_NO_SLOT) return;
         }
         if (!looks(at))
             lower_racecheck(lower, &(struct lower_place){"generic", kept, 16 * k, true},
@@ -316,7 +315,7 @@ static void lower_store(struct lower *lower)
     uint32_t from[4] = {0, 0, 0, 0};
     for (uint32_t k = 0; k < count; k++) {
         from[k] = lower_source(lower, &s[k], ptx_type_bytes(at->type) == 8 ? 8 : 4);
-        if (from[k] == NO_SLOT) return;
+        if (from[k] == EXEC_NO_SLOT) return;
     }
     snprintf(key, sizeof key, count > 1 ? "st.%s.v%u.%s" : "st.%s%.0u.%s", place.where,
              count > 1 ? count : 0, type);
@@ -406,10 +405,10 @@ static void lower_vector_atomic(struct lower *lower)
     }
     lower_guard(lower);
     const uint32_t base = lower_generic(lower, address, at->modifiers.space);
-    if (base == NO_SLOT) return;
+    if (base == EXEC_NO_SLOT) return;
     for (uint32_t k = 0; k < values->count; k++) {
         from[k] = lower_source(lower, &values->elements[k], 4);
-        if (from[k] == NO_SLOT) return;
+        if (from[k] == EXEC_NO_SLOT) return;
     }
     inst = lower_row(lower, "aligned");
     inst->a = base;
@@ -444,7 +443,7 @@ static void lower_wide_atomic(struct lower *lower)
     const struct ptx_operand *d = &at->operands[0];
     lower_guard(lower);
     const uint32_t base = lower_generic(lower, &at->operands[1], at->modifiers.space);
-    if (base == NO_SLOT) return;
+    if (base == EXEC_NO_SLOT) return;
     lower_racecheck(lower, &(struct lower_place){"generic", base, 0, true}, 16, 1, EXEC_ATOMIC,
                     NULL);
     lower_racecheck_order(lower);
@@ -491,7 +490,7 @@ static void lower_atomic(struct lower *lower)
     uint32_t from[2] = {0, 0};
     for (uint32_t k = 0; k < count; k++) {
         from[k] = lower_source(lower, &values[k], width);
-        if (from[k] == NO_SLOT) return;
+        if (from[k] == EXEC_NO_SLOT) return;
     }
     uint32_t d = lower_scratch(lower);
     if (returns && at->operands[0].kind != PTX_OPERAND_SINK)
@@ -541,7 +540,7 @@ static void lower_copy(struct lower *lower)
     const bool ignores = fourth && fourth->kind == PTX_OPERAND_REGISTER &&
                          lower->source->registers[fourth->reg].type == PTX_PRED;
     if (fourth) kept = lower_source(lower, fourth, ignores ? LOWER_MASK : 4);
-    if (kept == NO_SLOT) return;
+    if (kept == EXEC_NO_SLOT) return;
     if (ignores) { /* the source where the predicate is true */
         const uint32_t none = lower_value(lower, 0, 4);
         struct exec_inst *select = lower_row(lower, "selp.b32");

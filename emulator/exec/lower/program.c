@@ -4,74 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-
-/* ---- memory that lives with the program
- * ---------------------------------------------------------- */
-
-struct exec_chunk {
-    struct exec_chunk *next;
-    size_t used, size;
-    unsigned char bytes[];
-};
-
-struct exec_arena {
-    struct exec_chunk *chunks;
-    bool failed;
-};
-
-struct exec_arena *exec_arena_create(void)
-{
-    return calloc(1, sizeof(struct exec_arena));
-}
-
-void exec_arena_destroy(struct exec_arena *arena)
-{
-    if (!arena) return;
-    while (arena->chunks) {
-        struct exec_chunk *chunk = arena->chunks;
-        arena->chunks = chunk->next;
-        free(chunk);
-    }
-    free(arena);
-}
-
-void *exec_arena_take(struct exec_arena *arena, size_t count, size_t size)
-{
-    enum { CHUNK = 1 << 16, ALIGN = 16 };
-    if (arena->failed || (size && count > (SIZE_MAX - CHUNK) / size)) {
-        arena->failed = true;
-        return NULL;
-    }
-    const size_t bytes = (count * size + ALIGN) / ALIGN * ALIGN;
-    struct exec_chunk *chunk = arena->chunks;
-    if (!chunk || chunk->size - chunk->used < bytes) {
-        const size_t room = bytes > CHUNK ? bytes : CHUNK;
-        chunk = calloc(1, sizeof *chunk + room);
-        if (!chunk) {
-            arena->failed = true;
-            return NULL;
-        }
-        chunk->size = room;
-        chunk->next = arena->chunks;
-        arena->chunks = chunk;
-    }
-    void *result = chunk->bytes + chunk->used;
-    chunk->used += bytes;
-    return result;
-}
-
-char *exec_arena_text(struct exec_arena *arena, const char *text)
-{
-    const size_t size = strlen(text) + 1;
-    char *copy = exec_arena_take(arena, size, 1);
-    if (copy) memcpy(copy, text, size);
-    return copy;
-}
-
-bool exec_arena_failed(const struct exec_arena *arena)
-{
-    return arena->failed;
-}
+#include <string.h>
 
 /* ---- source positions
  * ---------------------------------------------------------------------------- */
@@ -88,15 +21,10 @@ uint32_t exec_program_position(struct exec_program *program, struct exec_positio
         if (last->file == position.file && last->line == position.line)
             return (uint32_t)program->position_count - 1;
     }
-    if (program->position_count == program->position_room) {
-        const size_t room = program->position_room ? 2 * program->position_room : 256;
-        struct exec_position *positions = realloc(program->positions, room * sizeof *positions);
-        if (!positions) {
-            program->failed = true;
-            return 0;
-        }
-        program->positions = positions;
-        program->position_room = room;
+    if (!array_grow(&program->positions, program->position_count, &program->position_room,
+                    sizeof *program->positions)) {
+        program->failed = true;
+        return 0;
     }
     program->positions[program->position_count] = position;
     return (uint32_t)program->position_count++;
@@ -104,11 +32,11 @@ uint32_t exec_program_position(struct exec_program *program, struct exec_positio
 
 static bool copy_files(struct exec_program *program, const struct ptx_module *module)
 {
-    program->files = exec_arena_take(program->arena, module->file_count, sizeof *program->files);
+    program->files = arena_take(&program->arena, module->file_count, sizeof *program->files);
     if (!program->files) return false;
     program->file_count = module->file_count;
     for (uint32_t k = 0; k < module->file_count; k++)
-        if (module->files[k]) program->files[k] = exec_arena_text(program->arena, module->files[k]);
+        if (module->files[k]) program->files[k] = arena_text(&program->arena, module->files[k]);
     return true;
 }
 
@@ -177,9 +105,9 @@ static bool place_formals(struct exec_program *program, struct exec_function *fu
     function->formal_count = prototype->parameter_count;
     function->return_count = prototype->return_count;
     function->formals =
-        exec_arena_take(program->arena, function->formal_count, sizeof *function->formals);
+        arena_take(&program->arena, function->formal_count, sizeof *function->formals);
     function->returns =
-        exec_arena_take(program->arena, function->return_count, sizeof *function->returns);
+        arena_take(&program->arena, function->return_count, sizeof *function->returns);
     if (!function->formals || !function->returns) return false;
     for (uint32_t k = 0; k < prototype->parameter_count + prototype->return_count; k++) {
         const bool result = k >= prototype->parameter_count;
@@ -245,7 +173,7 @@ static bool place_parameters(struct exec_program *program, struct exec_function 
 {
     const struct ptx_prototype *prototype = &source->prototype;
     struct exec_parameter *parameters =
-        exec_arena_take(program->arena, prototype->parameter_count, sizeof *parameters);
+        arena_take(&program->arena, prototype->parameter_count, sizeof *parameters);
     uint64_t end = 0;
     if (!parameters) return false;
     for (uint32_t k = 0; k < prototype->parameter_count; k++) {
@@ -310,7 +238,7 @@ static bool place_module_shared(struct exec_program *program, const struct ptx_m
 {
     uint64_t end = 0;
     program->module_shared =
-        exec_arena_take(program->arena, module->variable_count, sizeof *program->module_shared);
+        arena_take(&program->arena, module->variable_count, sizeof *program->module_shared);
     if (!program->module_shared) return false;
     for (uint32_t k = 0; k < module->variable_count; k++) {
         const struct ptx_variable *variable = module->variables[k];
@@ -429,13 +357,13 @@ static bool declare_functions(struct exec_program *program, const struct ptx_mod
         module->version_major > 8 || (module->version_major == 8 && module->version_minor > 0);
     const uint64_t most_parameters =
         is_late ? EXEC_MOST_PARAMETERS : EXEC_MOST_PARAMETERS_BEFORE_8_1;
-    program->functions = exec_arena_take(program->arena, count, sizeof *program->functions);
-    program->entries = exec_arena_take(program->arena, count, sizeof *program->entries);
+    program->functions = arena_take(&program->arena, count, sizeof *program->functions);
+    program->entries = arena_take(&program->arena, count, sizeof *program->entries);
     if (!program->functions || !program->entries) return false;
     program->function_count = count;
     for (uint32_t k = 0; k < count; k++) {
         const struct ptx_function *source = module->functions[k];
-        struct exec_function *function = exec_arena_take(program->arena, 1, sizeof *function);
+        struct exec_function *function = arena_take(&program->arena, 1, sizeof *function);
         if (!function) return false;
         program->functions[k] = function;
         function->program = program;
@@ -445,7 +373,7 @@ static bool declare_functions(struct exec_program *program, const struct ptx_mod
         if (!source->is_defined) function->builtin = builtin_named(source->name);
         function->talks =
             function->builtin != EXEC_BUILTIN_NONE && function->builtin != EXEC_BUILTIN_ASSERTFAIL;
-        function->info.name = exec_arena_text(program->arena, source->name);
+        function->info.name = arena_text(&program->arena, source->name);
         function->info.constant_bytes = (uint32_t)program->constant_bytes;
         const uint32_t *most = source->max_threads;
         const uint64_t product =
@@ -497,10 +425,8 @@ static struct exec_program *create(const struct ptx_module *module, bool watched
         exec_program_destroy(program);
         return NULL;
     }
-    program->arena = exec_arena_create();
-    if (!program->arena || !copy_files(program, module) ||
-        !exec_variables_create(program, module) || !declare_functions(program, module) ||
-        !place_module_shared(program, module))
+    if (!copy_files(program, module) || !exec_variables_create(program, module) ||
+        !declare_functions(program, module) || !place_module_shared(program, module))
         goto fail;
     find_module_shared(program, module);
     /* Device functions first: their .shared variables come before those of the entries. */
@@ -513,7 +439,7 @@ static struct exec_program *create(const struct ptx_module *module, bool watched
     settle_calls(program);
     for (size_t k = 0; k < program->entry_count; k++)
         program->entries[k]->info.local_bytes = program->entries[k]->stack_bytes - EXEC_CALL_BYTES;
-    if (program->failed || program->refusal[0] || exec_arena_failed(program->arena)) goto fail;
+    if (program->failed || program->refusal[0] || program->arena.failed) goto fail;
     return program;
 fail:
     snprintf(log, log_size, "%s\n",
@@ -540,7 +466,7 @@ void exec_program_destroy(struct exec_program *program)
     if (!program) return;
     free(program->looks);
     free(program->positions);
-    exec_arena_destroy(program->arena);
+    arena_free(&program->arena);
     free(program);
 }
 

@@ -5,6 +5,7 @@
 #include "emulator/exec/lower/lower.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static bool is_place(const struct lower_place *place, const char *where)
 {
@@ -135,16 +136,10 @@ void lower_note_look(struct lower *lower, uint32_t cache, unsigned looks_as)
 {
     struct exec_program *program = lower->program;
     if (!program->watched || !looks_as) return;
-    if (cache >= program->looks_room) {
-        const size_t room = 2 * (size_t)cache + 256;
-        uint8_t *looks = realloc(program->looks, room);
-        if (!looks) {
-            lower->failed = true;
-            return;
-        }
-        memset(looks + program->looks_room, 0, room - program->looks_room);
-        program->looks = looks;
-        program->looks_room = room;
+    if (!array_reserve(&program->looks, cache + (size_t)1, &program->looks_room,
+                       sizeof *program->looks)) {
+        lower->failed = true;
+        return;
     }
     program->looks[cache] |= (uint8_t)looks_as;
 }

@@ -338,7 +338,7 @@ static bool list_poisoned(struct flow *flow)
     for (uint32_t r = 0; flow->block_count && r < source->register_count; r++)
         count += has(flow->blocks[0].live_in, r);
     function->poisoned =
-        exec_arena_take(flow->lower->program->arena, count, sizeof *function->poisoned);
+        arena_take(&flow->lower->program->arena, count, sizeof *function->poisoned);
     if (!function->poisoned) return false;
     for (uint32_t r = 0; count && r < source->register_count; r++)
         if (has(flow->blocks[0].live_in, r))

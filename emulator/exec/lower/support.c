@@ -5,6 +5,7 @@
 #include "emulator/ptx/ptx.h"
 
 #include <stdio.h>
+#include <string.h>
 
 size_t exec_support_count(void)
 {

@@ -1,11 +1,9 @@
 /* Texture and surface instructions: from operands to slots. What the device does not have of them
  * is named here, before any kernel runs. */
-#include "emulator/exec/ops/texture.h"
 #include "emulator/exec/lower/lower.h"
+#include "emulator/exec/ops/extra.h"
 
 #include <stdio.h>
-
-#define NO_SLOT UINT32_MAX
 
 /* ---- what is supported ------------------------------------------------------------------------
  */
@@ -57,7 +55,7 @@ static uint32_t handle_slot(struct lower *lower, const struct ptx_operand *addre
 {
     if (address->reg == PTX_NO_REGISTER) {
         lower_unsupported(lower, "texture and surface references are not supported, only objects");
-        return NO_SLOT;
+        return EXEC_NO_SLOT;
     }
     return lower_register(lower, address->reg, 8);
 }
@@ -72,7 +70,7 @@ static bool read_coordinates(struct lower *lower, const struct ptx_operand *imag
     const uint32_t wanted = access->dimensions + access->layered;
     for (uint32_t k = 0; k < wanted; k++) {
         access->coordinates[k] = lower_source(lower, &image->elements[1 + k], 4);
-        if (access->coordinates[k] == NO_SLOT) return false;
+        if (access->coordinates[k] == EXEC_NO_SLOT) return false;
     }
     return true;
 }
@@ -85,11 +83,11 @@ static void read_destinations(struct lower *lower, struct exec_image_access *acc
     access->count = vector ? d->count : 1;
     access->resident = vector && d->second < lower->source->register_count
                            ? lower->registers[d->second]
-                           : IMAGE_NO_SLOT;
+                           : EXEC_NO_SLOT;
     for (uint32_t k = 0; k < access->count; k++) {
         const struct ptx_operand *element = vector ? &d->elements[k] : d;
         const bool wanted = element->kind == PTX_OPERAND_REGISTER;
-        access->elements[k] = wanted ? lower->registers[element->reg] : IMAGE_NO_SLOT;
+        access->elements[k] = wanted ? lower->registers[element->reg] : EXEC_NO_SLOT;
         access->widths[k] = wanted ? lower_width(lower->source->registers[element->reg].type) : 4;
     }
 }
@@ -99,11 +97,11 @@ static bool read_values(struct lower *lower, struct exec_image_access *access)
     const struct ptx_operand *s = &lower->at->operands[1];
     const bool vector = s->kind == PTX_OPERAND_VECTOR;
     access->count = vector ? s->count : 1;
-    access->resident = IMAGE_NO_SLOT;
+    access->resident = EXEC_NO_SLOT;
     for (uint32_t k = 0; k < access->count; k++) {
         access->widths[k] = access->bytes == 8 ? 8 : 4;
         access->elements[k] = lower_source(lower, vector ? &s->elements[k] : s, access->widths[k]);
-        if (access->elements[k] == NO_SLOT) return false;
+        if (access->elements[k] == EXEC_NO_SLOT) return false;
     }
     return true;
 }
@@ -115,11 +113,11 @@ static struct exec_image_access *new_access(struct lower *lower)
 {
     char name[64];
     const struct ptx_modifiers *modifiers = &lower->at->modifiers;
-    struct exec_image_access *access = exec_arena_take(lower->program->arena, 1, sizeof *access);
+    struct exec_image_access *access = arena_take(&lower->program->arena, 1, sizeof *access);
     const uint8_t which = modifiers->geometry ? modifiers->geometry : modifiers->query;
     snprintf(name, sizeof name, "%s.%s", ptx_opcode_name(lower->at->op),
              ptx_modifier_name((enum ptx_modifier)which));
-    if (access) access->name = exec_arena_text(lower->program->arena, name);
+    if (access) access->name = arena_text(&lower->program->arena, name);
     return access;
 }
 
@@ -147,7 +145,7 @@ static void lower_texture(struct lower *lower, struct exec_image_access *access)
         return;
     }
     const uint32_t handle = handle_slot(lower, &at->operands[1].elements[0]);
-    if (handle == NO_SLOT || !read_coordinates(lower, &at->operands[1], access)) return;
+    if (handle == EXEC_NO_SLOT || !read_coordinates(lower, &at->operands[1], access)) return;
     read_destinations(lower, access);
     emit(lower, access, handle);
 }
@@ -167,7 +165,7 @@ static void lower_surface(struct lower *lower, struct exec_image_access *access)
         return;
     }
     const uint32_t handle = handle_slot(lower, &image->elements[0]);
-    if (handle == NO_SLOT || !read_coordinates(lower, image, access)) return;
+    if (handle == EXEC_NO_SLOT || !read_coordinates(lower, image, access)) return;
     if (loads)
         read_destinations(lower, access);
     else if (!read_values(lower, access))
@@ -179,7 +177,7 @@ static void lower_query(struct lower *lower, struct exec_image_access *access)
 {
     if (!read_question(lower, access)) return;
     const uint32_t handle = handle_slot(lower, &lower->at->operands[1]);
-    if (handle == NO_SLOT) return;
+    if (handle == EXEC_NO_SLOT) return;
     read_destinations(lower, access);
     emit(lower, access, handle);
 }

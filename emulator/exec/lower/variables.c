@@ -1,6 +1,8 @@
 /* Module variables: what they are called, how large they are, what they hold at first. */
 #include "emulator/exec/lower/lower.h"
 
+#include <string.h>
+
 /* Bytes of one variable's initial value: its text would have to be as large. */
 #define MOST_INITIAL ((uint64_t)256 << 20)
 
@@ -46,9 +48,9 @@ static bool copy_initial(struct exec_program *program, const struct ptx_module *
     if (!source->initialised) return true;
     if (!exec_program_fits(program, source->size, MOST_INITIAL, "initialised memory", source->name))
         return true;
-    initial->bytes = exec_arena_take(program->arena, source->size, 1);
+    initial->bytes = arena_take(&program->arena, source->size, 1);
     initial->relocations =
-        exec_arena_take(program->arena, source->relocation_count, sizeof *initial->relocations);
+        arena_take(&program->arena, source->relocation_count, sizeof *initial->relocations);
     if (!initial->bytes || !initial->relocations) return false;
     ptx_variable_contents(source, initial->bytes);
     initial->relocation_count = source->relocation_count;
@@ -71,15 +73,15 @@ bool exec_variables_create(struct exec_program *program, const struct ptx_module
 {
     const uint32_t most = module->variable_count;
     uint64_t constant = 0;
-    program->variables = exec_arena_take(program->arena, most, sizeof *program->variables);
-    program->initials = exec_arena_take(program->arena, most, sizeof *program->initials);
+    program->variables = arena_take(&program->arena, most, sizeof *program->variables);
+    program->initials = arena_take(&program->arena, most, sizeof *program->initials);
     if (!program->variables || !program->initials) return false;
     for (uint32_t k = 0; k < most; k++) {
         const struct ptx_variable *source = module->variables[k];
         if (!is_placed(source)) continue;
         const size_t index = program->variable_count++;
         program->variables[index] =
-            (struct exec_variable){.name = exec_arena_text(program->arena, source->name),
+            (struct exec_variable){.name = arena_text(&program->arena, source->name),
                                    .size = source->size,
                                    .alignment = source->alignment ? source->alignment : 1,
                                    .constant = source->space == PTX_SPACE_CONST,

@@ -2,6 +2,7 @@
  * ops/memory.c does not settle. */
 #include "emulator/exec/check/block_shadow.h"
 #include "emulator/exec/check/grid_shadow.h"
+#include "emulator/exec/machine/private.h"
 
 #include <stddef.h>
 

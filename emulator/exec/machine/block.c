@@ -2,6 +2,7 @@
 #include "emulator/exec/check/async.h"
 #include "emulator/exec/check/block_shadow.h"
 #include "emulator/exec/check/shadow.h"
+#include "emulator/exec/machine/private.h"
 
 #include <stdlib.h>
 #include <string.h>

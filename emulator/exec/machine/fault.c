@@ -1,5 +1,5 @@
 /* Why a launch stopped, in a sentence that says what happened, where, and what to look at. */
-#include "emulator/exec/machine/machine.h"
+#include "emulator/exec/machine/private.h"
 
 #include <stdarg.h>
 #include <stdio.h>

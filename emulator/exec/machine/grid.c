@@ -9,6 +9,7 @@
 #include "emulator/exec/check/grid_shadow.h"
 #include "emulator/exec/check/racecheck.h"
 #include "emulator/exec/machine/pool.h"
+#include "emulator/exec/machine/private.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -7,6 +7,7 @@
  * the results for all of them.
  */
 #include "emulator/exec/check/shadow.h"
+#include "emulator/exec/machine/private.h"
 
 #define FOR_LANES_OF(mask)                                                                         \
     for (uint32_t rest = (mask), l; rest && (l = (uint32_t)__builtin_ctz(rest), true);             \

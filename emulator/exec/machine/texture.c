@@ -1,25 +1,19 @@
 /* The table of texture and surface objects. */
 #include "emulator/exec/machine/texture.h"
+#include "emulator/base/array.h"
 
 #include <stddef.h>
-#include <stdlib.h>
 
 /* Handles count up, so that one that has ended is never another's. */
 static struct textures {
     const struct exec_texture **entries; /* by handle - 1; NULL: ended */
-    uint64_t count, room;
+    size_t count, room;
 } textures;
 
 uint64_t exec_texture_add(const struct exec_texture *texture)
 {
-    if (textures.count == textures.room) {
-        const uint64_t room = textures.room ? 2 * textures.room : 64;
-        const struct exec_texture **entries =
-            realloc(textures.entries, room * sizeof *textures.entries);
-        if (!entries) return 0;
-        textures.entries = entries;
-        textures.room = room;
-    }
+    if (!array_grow(&textures.entries, textures.count, &textures.room, sizeof *textures.entries))
+        return 0;
     textures.entries[textures.count++] = texture;
     return textures.count;
 }

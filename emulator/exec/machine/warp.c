@@ -1,6 +1,6 @@
 /* The scheduler of one warp: which of its fragments runs next, until when, and how fragments part
  * and meet again. */
-#include "emulator/exec/machine/machine.h"
+#include "emulator/exec/machine/private.h"
 
 #include <stdlib.h>
 #include <string.h>

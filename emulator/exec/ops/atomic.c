@@ -7,6 +7,7 @@
  */
 #include "emulator/exec/check/block_shadow.h"
 #include "emulator/exec/check/shadow.h"
+#include "emulator/exec/machine/machine.h"
 #include "emulator/exec/ops/half.h"
 #include "emulator/exec/ops/tables.h"
 
@@ -273,6 +274,8 @@ DEFINE_COPY(16)
 const struct exec_row exec_atomic_rows[] = {
 #define ATOMIC(name, keys, T, expression) {keys, op_##name, #T},
 #include "emulator/exec/ops/atomic.def"
+
+#include <string.h>
     {"atom.exch.b128", op_exch_128, ""},
     {"atom.cas.b128", op_cas_128, ""},
     {"aligned", op_aligned, ""},

@@ -2,7 +2,7 @@
  * malloc, free. CUDA Programming Guide, "Formatted Output", "Assertion", "Dynamic Global Memory
  * Allocation".
  */
-#include "emulator/exec/ops/builtin.h"
+#include "emulator/exec/ops/private.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,18 +6,13 @@
  */
 #include "emulator/exec/check/async.h"
 #include "emulator/exec/check/shadow.h"
-#include "emulator/exec/lower/lower.h"
+#include "emulator/exec/ops/extra.h"
+#include "emulator/exec/ops/private.h"
+#include "emulator/exec/ops/tables.h"
 
-#define NO_SLOT UINT32_MAX
+#include <string.h>
 
 enum { BULK_UNIT = 16 }; /* addresses and sizes are multiples of this many bytes */
-
-struct bulk {
-    bool tells;          /* slot e has a barrier object's address */
-    exec_handler *apply; /* a reduction: the row of the atomic operation; NULL: a copy */
-    uint32_t bytes;      /* of an element of a reduction */
-    uint32_t address, value, before; /* slots for it */
-};
 
 #define FOR_LANES                                                                                  \
     for (uint32_t rest = warp->mask, l; rest && (l = (uint32_t)__builtin_ctz(rest), true);         \
@@ -42,7 +37,7 @@ static int check_shape(struct exec_warp *warp, const struct exec_inst *inst)
 
 static int tell(struct exec_warp *warp, const struct exec_inst *inst)
 {
-    const struct bulk *bulk = inst->extra;
+    const struct exec_bulk *bulk = inst->extra;
     const uint32_t *size = exec_slot(warp, inst->c);
     const uint64_t *object = exec_slot(warp, inst->e);
     if (!bulk->tells) return EXEC_GO;
@@ -71,7 +66,7 @@ static int op_copy(struct exec_warp *warp, const struct exec_inst *inst)
     const uint64_t *to = exec_slot(warp, inst->a);
     const uint64_t *from = exec_slot(warp, inst->b);
     const uint32_t *size = exec_slot(warp, inst->c);
-    const struct bulk *bulk = inst->extra;
+    const struct exec_bulk *bulk = inst->extra;
     const uint64_t *object = exec_slot(warp, inst->e);
     if (check_shape(warp, inst) != EXEC_GO) return EXEC_STOP;
     FOR_LANES
@@ -98,7 +93,7 @@ static int op_copy(struct exec_warp *warp, const struct exec_inst *inst)
 /* The same, element by element through the row of the atomic operation. */
 static int op_reduce(struct exec_warp *warp, const struct exec_inst *inst)
 {
-    const struct bulk *bulk = inst->extra;
+    const struct exec_bulk *bulk = inst->extra;
     const uint64_t *to = exec_slot(warp, inst->a);
     const uint64_t *from = exec_slot(warp, inst->b);
     const uint32_t *size = exec_slot(warp, inst->c);
@@ -161,95 +156,3 @@ const struct exec_row exec_bulk_rows[] = {{"cp.async.bulk", op_copy, ""},
                                           {"cp.reduce.async.bulk", op_reduce, ""},
                                           {"st.bulk", op_store, ""},
                                           {NULL, NULL, NULL}};
-
-/* ---- compilation -------------------------------------------------------------------------------
- */
-
-static void lower_copy(struct lower *lower)
-{
-    const struct ptx_instruction *at = lower->at;
-    const struct ptx_operand *operands = at->operands;
-    const bool reduces = at->op == PTX_OP_CP_REDUCE_BULK;
-    const bool from_global = at->modifiers.source == PTX_SOURCE_GLOBAL;
-    struct bulk *bulk = exec_arena_take(lower->program->arena, 1, sizeof *bulk);
-    if (!bulk) {
-        lower->failed = true;
-        return;
-    }
-    bulk->tells = at->modifiers.completion == PTX_COMPLETE_TX;
-    if (at->modifiers.multicast) {
-        lower_unsupported(lower, "the device copies to one block");
-        return;
-    }
-    if (bulk->tells && (at->operand_count < 4 || operands[3].kind != PTX_OPERAND_ADDRESS)) {
-        lower_unsupported(lower, "it names no barrier object");
-        return;
-    }
-    if (reduces) {
-        struct ptx_instruction plain = *at;
-        char key[64];
-        plain.op = PTX_OP_ATOM;
-        plain.modifiers.hint = plain.modifiers.completion = PTX_ABSENT;
-        lower_key(&plain, key, sizeof key);
-        const struct exec_row *row = exec_row_find(key);
-        if (!row) {
-            lower_unsupported(lower, "the device does not have this reduction for this type");
-            return;
-        }
-        bulk->apply = row->run;
-        bulk->bytes = ptx_type_bytes((enum ptx_type)at->type);
-    }
-    lower_guard(lower);
-    const uint32_t to = lower_generic(lower, &operands[0], at->modifiers.space);
-    const uint32_t from =
-        lower_generic(lower, &operands[1], from_global ? PTX_SPACE_GLOBAL : PTX_SPACE_SHARED);
-    const uint32_t size = lower_source(lower, &operands[2], 4);
-    uint32_t object = 0;
-    if (bulk->tells) object = lower_generic(lower, &operands[3], PTX_SPACE_SHARED);
-    if (to == NO_SLOT || from == NO_SLOT || size == NO_SLOT || object == NO_SLOT) return;
-    bulk->address = lower_scratch(lower);
-    bulk->value = lower_scratch(lower);
-    bulk->before = lower_scratch(lower);
-    struct exec_inst *inst = lower_row(lower, reduces ? "cp.reduce.async.bulk" : "cp.async.bulk");
-    inst->a = to;
-    inst->b = from;
-    inst->c = size;
-    inst->e = object;
-    inst->extra = bulk;
-    inst->cache = (uint32_t)lower->program->cache_count;
-    lower->program->cache_count += 2;
-    if (reduces) lower->function->talks = true;
-}
-
-static void lower_store(struct lower *lower)
-{
-    const struct ptx_operand *operands = lower->at->operands;
-    lower_guard(lower);
-    const uint32_t a = lower_generic(lower, &operands[0], lower->at->modifiers.space);
-    const uint32_t size = lower_source(lower, &operands[1], 8);
-    if (a == NO_SLOT || size == NO_SLOT) return;
-    struct exec_inst *inst = lower_row(lower, "st.bulk");
-    inst->a = a;
-    inst->c = size;
-    inst->cache = (uint32_t)lower->program->cache_count++;
-}
-
-bool lower_bulk(struct lower *lower)
-{
-    switch (lower->at->op) {
-    case PTX_OP_CP_BULK:
-    case PTX_OP_CP_REDUCE_BULK:
-        lower_copy(lower);
-        return true;
-    case PTX_OP_ST_BULK:
-        lower_store(lower);
-        return true;
-    case PTX_OP_CP_BULK_COMMIT:
-    case PTX_OP_CP_BULK_WAIT:
-    case PTX_OP_CP_BULK_PREFETCH:
-        lower_row(lower, "nop");
-        return true;
-    default:
-        return false;
-    }
-}

@@ -1,6 +1,7 @@
 /* Control flow: guards, branches, calls, returns, exits, traps. PTX ISA 9.7.12, 9.7.19; "Predicated
  * Execution". Lanes that part become fragments; machine/warp.c brings them together again. */
 #include "emulator/exec/ops/lanes.h"
+#include "emulator/exec/ops/private.h"
 #include "emulator/exec/ops/tables.h"
 
 #include <string.h>
@@ -257,7 +258,7 @@ static int op_call_indirect(struct exec_warp *warp, const struct exec_inst *inst
     return split && step == EXEC_GO ? EXEC_RESCHEDULE : step;
 }
 
-int exec_exit_lanes(struct exec_warp *warp)
+static int exit_lanes(struct exec_warp *warp)
 {
     const uint32_t mask = warp->mask;
     warp->mask = 0;
@@ -269,7 +270,7 @@ int exec_exit_lanes(struct exec_warp *warp)
 static int op_exit(struct exec_warp *warp, const struct exec_inst *inst)
 {
     (void)inst;
-    return exec_exit_lanes(warp);
+    return exit_lanes(warp);
 }
 
 static int op_ret(struct exec_warp *warp, const struct exec_inst *inst)
@@ -277,7 +278,7 @@ static int op_ret(struct exec_warp *warp, const struct exec_inst *inst)
     struct exec_frame *frame = warp->frame;
     struct exec_frame *parent = frame->parent;
     (void)inst;
-    if (!parent) return exec_exit_lanes(warp);
+    if (!parent) return exit_lanes(warp);
     for (;;) {
         const struct exec_inst *site = frame->return_to[__builtin_ctz(warp->mask)];
         const struct exec_call *call = site->extra;

@@ -20,6 +20,7 @@
 #define OVERLAP_EXEC_OPS_LANES_H
 
 #include "emulator/exec/machine/machine.h"
+#include "emulator/exec/ops/ops.h"
 
 #include <string.h>
 
@@ -82,13 +83,6 @@ static inline void exec_permute(u32 *to, const u32 *from, const u32 *index)
     for (unsigned l = 0; l < EXEC_LANES; l++) to[l] = from[index[l]];
 #endif
 }
-
-/* One table row: what the compile step looks up. */
-struct exec_row {
-    const char *keys;
-    exec_handler *run;
-    const char *shape; /* types of the operands, destination first; "p" a predicate */
-};
 
 /* The tables of one level, each ended by a row without keys. */
 #define EXEC_JOIN2(a, b) a##b

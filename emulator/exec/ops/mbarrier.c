@@ -8,9 +8,11 @@
  */
 #include "emulator/exec/check/async.h"
 #include "emulator/exec/check/shadow.h"
-#include "emulator/exec/lower/lower.h"
+#include "emulator/exec/ops/extra.h"
+#include "emulator/exec/ops/private.h"
+#include "emulator/exec/ops/tables.h"
 
-#define NO_SLOT UINT32_MAX
+#include <string.h>
 
 /* From the low end: missing arrivals, arrivals that a phase expects, missing bytes (signed: they
  * may come before they are expected), the phase's parity, a mark that memory never written has not.
@@ -173,15 +175,13 @@ static int op_complete(struct exec_warp *warp, const struct exec_inst *inst)
     return EXEC_GO;
 }
 
-enum { ARRIVE_EXPECTS = 1, ARRIVE_NOT_LAST = 2, ARRIVE_DROPS = 4 };
-
-/* imm: the three above; slot d: the state. */
+/* imm: EXEC_ARRIVE bits; slot d: the state. */
 static int op_arrive(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const uint64_t *address = exec_slot(warp, inst->a);
     const uint32_t *number = exec_slot(warp, inst->b);
     uint64_t *d = exec_slot(warp, inst->d);
-    const bool expects = inst->imm & ARRIVE_EXPECTS;
+    const bool expects = inst->imm & EXEC_ARRIVE_EXPECTS;
     FOR_LANES
     {
         struct object object;
@@ -195,8 +195,8 @@ static int op_arrive(struct exec_warp *warp, const struct exec_inst *inst)
                              "%u arrivals at a barrier object whose phase waits for %u more of %u",
                              count, object.missing, object.expected);
         object.missing -= count;
-        if (inst->imm & ARRIVE_DROPS) object.expected -= count;
-        if (complete(warp, &object) && inst->imm & ARRIVE_NOT_LAST)
+        if (inst->imm & EXEC_ARRIVE_DROPS) object.expected -= count;
+        if (complete(warp, &object) && inst->imm & EXEC_ARRIVE_NOT_LAST)
             return exec_stop(warp, inst, EXEC_TRAP, l,
                              "an arrival with .noComplete completed the barrier object's phase");
         *bits = pack(&object);
@@ -280,56 +280,3 @@ const struct exec_row exec_mbarrier_rows[] = {
     {"mbarrier.test_wait mbarrier.try_wait", op_wait, ""},
     {"mbarrier.pending_count", op_pending, ""},
     {NULL, NULL, NULL}};
-
-/* ---- compilation -------------------------------------------------------------------------------
- */
-
-bool lower_mbarrier(struct lower *lower)
-{
-    const struct ptx_instruction *at = lower->at;
-    const enum ptx_opcode op = at->op;
-    const uint8_t how = at->modifiers.arrival;
-    const bool arrives = op == PTX_OP_MBARRIER_ARRIVE || op == PTX_OP_MBARRIER_DROP;
-    const bool waits = op == PTX_OP_MBARRIER_TEST || op == PTX_OP_MBARRIER_TRY;
-    const bool any = arrives || waits || op == PTX_OP_MBARRIER_INIT ||
-                     op == PTX_OP_MBARRIER_INVAL || op == PTX_OP_MBARRIER_EXPECT ||
-                     op == PTX_OP_MBARRIER_COMPLETE || op == PTX_OP_MBARRIER_PENDING ||
-                     op == PTX_OP_CP_ASYNC_MBARRIER;
-    if (!any) return false;
-    const uint32_t address = arrives || waits; /* the operand with it, behind a result */
-    uint32_t a, b = 0, d = 0;
-    lower_guard(lower);
-    if (op == PTX_OP_MBARRIER_PENDING) {
-        a = lower_source(lower, &at->operands[1], 8);
-        d = lower_destination(lower, at->operands[0].reg, 4, false);
-    } else {
-        a = lower_generic(lower, &at->operands[address], at->modifiers.space);
-    }
-    if (a == NO_SLOT) return true;
-    if (waits) {
-        const bool parity = how == PTX_WAIT_PARITY;
-        b = lower_source(lower, &at->operands[2], parity ? 4 : 8);
-        d = lower->registers[at->operands[0].reg];
-    } else if (at->operand_count > address + 1u && op != PTX_OP_MBARRIER_PENDING) {
-        b = lower_source(lower, &at->operands[address + 1], 4);
-    } else {
-        b = lower_value(lower, 1, 4);
-    }
-    if (b == NO_SLOT) return true;
-    if (arrives)
-        d = at->operands[0].kind == PTX_OPERAND_SINK
-                ? lower_scratch(lower)
-                : lower_destination(lower, at->operands[0].reg, 8, false);
-    struct exec_inst *inst = lower_row(lower, ptx_opcode_name(op));
-    inst->a = a;
-    inst->b = b;
-    inst->d = d;
-    inst->cache = (uint32_t)lower->program->cache_count++;
-    if (arrives)
-        inst->imm = (how == PTX_ARRIVE_EXPECT_TX ? ARRIVE_EXPECTS : 0u) |
-                    (how == PTX_ARRIVE_NO_COMPLETE ? ARRIVE_NOT_LAST : 0u) |
-                    (op == PTX_OP_MBARRIER_DROP ? ARRIVE_DROPS : 0u);
-    else
-        inst->imm = how == PTX_WAIT_PARITY || how == PTX_ARRIVE_NOINC;
-    return true;
-}

@@ -6,6 +6,7 @@
  */
 #include "emulator/exec/check/block_shadow.h"
 #include "emulator/exec/check/grid_shadow.h"
+#include "emulator/exec/machine/machine.h"
 #include "emulator/exec/ops/lanes.h"
 #include "emulator/exec/ops/tables.h"
 
@@ -423,4 +424,6 @@ const struct exec_row EXEC_TABLE(exec_memory_rows)[] = {
 #define LOAD(name, key, where, T, vector) {key, op_##name, #T},
 #define STORE(name, key, where, T, vector) {key, op_##name, #T},
 #include "emulator/exec/ops/memory.def"
+
+#include <string.h>
     {NULL, NULL, NULL}};

@@ -1,7 +1,7 @@
 /* printf in kernels: C's conversions over arguments that nvcc packed into a buffer, each aligned to
  * its size. Nothing that a kernel passes is trusted: strings and the buffer are read where memory
  * allows, and conversions are rebuilt, never handed on. */
-#include "emulator/exec/ops/builtin.h"
+#include "emulator/exec/ops/private.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,6 +6,7 @@
  */
 #include "emulator/exec/check/async.h"
 #include "emulator/exec/check/shadow.h"
+#include "emulator/exec/machine/machine.h"
 #include "emulator/exec/ops/lanes.h"
 #include "emulator/exec/ops/tables.h"
 

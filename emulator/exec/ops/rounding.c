@@ -1,6 +1,7 @@
 /* Directed roundings: the nearest row's handler, run while the host rounds the other way. It is its
  * own file so that the compiler knows that rounding may change (-frounding-math). */
 #include "emulator/exec/machine/machine.h"
+#include "emulator/exec/ops/ops.h"
 
 #include <fenv.h>
 

@@ -1,9 +1,10 @@
 /* Finding the row that serves an instruction: the tables of this host's level and the common ones,
  * in one hash table made at first use. */
-#include "emulator/exec/ops/lanes.h"
+#include "emulator/base/hash.h"
 #include "emulator/exec/ops/tables.h"
 
 #include <pthread.h>
+#include <string.h>
 
 enum { BUCKETS = 8192 };
 
@@ -16,17 +17,9 @@ static struct row_index {
     } entries[BUCKETS];
 } rows = {.once = PTHREAD_ONCE_INIT};
 
-static size_t hash(const char *key, size_t length)
-{
-    uint64_t value = UINT64_C(0xcbf29ce484222325);
-    for (size_t k = 0; k < length; k++)
-        value = (value ^ (unsigned char)key[k]) * UINT64_C(0x100000001b3);
-    return (size_t)(value >> 32);
-}
-
 static struct row_entry *place(const char *key, size_t length)
 {
-    for (size_t k = hash(key, length);; k++) {
+    for (size_t k = hash_bytes(key, length) >> 32;; k++) {
         struct row_entry *entry = &rows.entries[k % BUCKETS];
         if (!entry->row || (entry->length == length && !memcmp(entry->key, key, length)))
             return entry;

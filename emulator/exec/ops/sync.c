@@ -5,6 +5,7 @@
  * is in warp->exchange, its member mask in warp->members (machine/sync.c brings them there).
  */
 #include "emulator/exec/check/shadow.h"
+#include "emulator/exec/machine/machine.h"
 #include "emulator/exec/ops/lanes.h"
 #include "emulator/exec/ops/tables.h"
 

@@ -4,7 +4,7 @@
 #ifndef OVERLAP_EXEC_OPS_TABLES_H
 #define OVERLAP_EXEC_OPS_TABLES_H
 
-struct exec_row;
+#include "emulator/exec/ops/ops.h"
 
 /* X(table): files compiled once per level. */
 #define EXEC_LEVELLED_TABLES(X)                                                                    \
@@ -38,13 +38,5 @@ EXEC_LEVELLED_TABLES(EXEC_DECLARE_TABLES)
 #define EXEC_DECLARE_TABLE(table) extern const struct exec_row table[];
 EXEC_COMMON_TABLES(EXEC_DECLARE_TABLE)
 #undef EXEC_DECLARE_TABLE
-
-/* Whether several of this atomic operation leave the same in memory in any order. */
-bool exec_atomic_commutes(const struct exec_row *row);
-
-/* The row that serves `key` on this host, or NULL. */
-const struct exec_row *exec_row_find(const char *key);
-/* Calls `see` with every row that serves on this host. */
-void exec_row_each(void (*see)(void *user, const struct exec_row *row), void *user);
 
 #endif

@@ -5,12 +5,15 @@
  * the weights of several dimensions are rounded, that texels are added as fixed-point numbers, and
  * what fractions of integers become. Without mipmaps every level of detail is the only one.
  */
-#include "emulator/exec/ops/texture.h"
+#include "emulator/exec/machine/texture.h"
+#include "emulator/exec/machine/machine.h"
+#include "emulator/exec/ops/extra.h"
 #include "emulator/exec/ops/half.h"
 #include "emulator/exec/ops/lanes.h"
 #include "emulator/exec/ops/tables.h"
 
 #include <math.h>
+#include <string.h>
 
 /* One lane's access. */
 struct image_lane {
@@ -415,7 +418,7 @@ static void put_elements(const struct image_lane *at, const uint64_t *values)
 {
     const struct exec_image_access *access = at->access;
     for (uint32_t k = 0; k < access->count; k++) {
-        if (access->elements[k] == IMAGE_NO_SLOT) continue;
+        if (access->elements[k] == EXEC_NO_SLOT) continue;
         void *slot = exec_slot(at->warp, access->elements[k]);
         if (access->widths[k] == 8)
             ((uint64_t *)slot)[at->lane] = values[k];
@@ -437,7 +440,7 @@ static int each_lane(struct exec_warp *warp, const struct exec_inst *inst, image
         if (!work(&at, values)) return EXEC_STOP;
         if (gives) put_elements(&at, values);
     }
-    if (at.access->resident != IMAGE_NO_SLOT)
+    if (at.access->resident != EXEC_NO_SLOT)
         *(uint32_t *)exec_slot(warp, at.access->resident) |= warp->mask;
     warp->chain++;
     return EXEC_GO;

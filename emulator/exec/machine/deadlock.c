@@ -1,5 +1,6 @@
 /* Kernels that do not end: who waits where, and who goes round in circles, in a sentence. */
-#include "emulator/exec/machine/machine.h"
+#include "emulator/base/name.h"
+#include "emulator/exec/machine/private.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -83,22 +84,6 @@ static void say_who_waits(const struct census *census, const struct exec_block *
         snprintf(text + used, size - used, "; %u have exited", census->exited);
 }
 
-void exec_plain_name(const char *name, char *text, size_t size)
-{
-    const char *at = name;
-    snprintf(text, size, "%s", name);
-    if (strncmp(at, "_Z", 2) != 0) return;
-    at += at[2] == 'N' ? 3 : 2;
-    while (*at >= '0' && *at <= '9') {
-        size_t length = 0;
-        for (; *at >= '0' && *at <= '9' && length < 1000; at++)
-            length = length * 10 + (size_t)(*at - '0');
-        if (length == 0 || strlen(at) < length) return;
-        snprintf(text, size, "%.*s", (int)length, at);
-        at += length;
-    }
-}
-
 void exec_block_deadlock(struct exec_block *block)
 {
     char kernel[NAME], who[160];
@@ -106,7 +91,7 @@ void exec_block_deadlock(struct exec_block *block)
     count_threads(&census, block);
     if (census.count == 0) return;
     const struct place *first = &census.places[0];
-    exec_plain_name(block->worker->function->info.name, kernel, sizeof kernel);
+    name_plain(block->worker->function->info.name, kernel, sizeof kernel);
     say_who_waits(&census, block, who, sizeof who);
     first->warp->frame = first->frame;
     const bool barrier = first->wait == EXEC_WAIT_BARRIER;
@@ -144,7 +129,7 @@ bool exec_block_endless(struct exec_block *block, uint64_t limit)
     const struct exec_fragment *fragment = find_runnable(block, &warp);
     if (!fragment) return false;
     count_threads(&census, block);
-    exec_plain_name(block->worker->function->info.name, kernel, sizeof kernel);
+    name_plain(block->worker->function->info.name, kernel, sizeof kernel);
     say_who_waits(&census, block, who, sizeof who);
     const struct exec_inst *at = fragment->pc;
     if (block->polling && warp->poll_latest) {

@@ -1,0 +1,20 @@
+#include "emulator/base/name.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void name_plain(const char *name, char *text, size_t size)
+{
+    const char *at = name;
+    snprintf(text, size, "%s", name);
+    if (strncmp(at, "_Z", 2) != 0) return;
+    at += at[2] == 'N' ? 3 : 2;
+    while (*at >= '0' && *at <= '9') {
+        size_t length = 0;
+        for (; *at >= '0' && *at <= '9' && length < 1000; at++)
+            length = length * 10 + (size_t)(*at - '0');
+        if (length == 0 || strlen(at) < length) return;
+        snprintf(text, size, "%.*s", (int)length, at);
+        at += length;
+    }
+}

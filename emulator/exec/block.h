@@ -1,0 +1,126 @@
+/* exec_block: the state of a running block and of the worker, a host thread, that runs it:
+ * barriers, shared memory, and what each load and store of the program knows of the region that it
+ * touched last. Data that machine/ changes, ops/ works on and check/ reads. Private to
+ * emulator/exec.
+ */
+#ifndef OVERLAP_EXEC_BLOCK_H
+#define OVERLAP_EXEC_BLOCK_H
+
+#include "emulator/exec/check/footprint.h"
+#include "emulator/exec/warp.h"
+#include "emulator/memory/memory.h"
+
+#define EXEC_BARRIERS 16
+#define EXEC_MAX_WARPS 32
+
+/* Generic addresses that no host pointer has: bit 56 is set, bits 52.. name the window. */
+#define EXEC_WINDOW_BIT (UINT64_C(1) << 56)
+#define EXEC_WINDOW_SHARED (EXEC_WINDOW_BIT | UINT64_C(1) << 52)
+#define EXEC_WINDOW_LOCAL (EXEC_WINDOW_BIT | UINT64_C(2) << 52)
+#define EXEC_WINDOW_PARAM (EXEC_WINDOW_BIT | UINT64_C(3) << 52)
+#define EXEC_WINDOW_CODE (EXEC_WINDOW_BIT | UINT64_C(4) << 52)
+#define EXEC_WINDOW_GRID (EXEC_WINDOW_BIT | UINT64_C(5) << 52) /* cooperative grid's workspace */
+#define EXEC_GRID_WORKSPACE 256                                /* bytes */
+#define EXEC_WINDOW_MASK (~UINT64_C(0) << 52)
+
+struct exec_shadow;
+struct exec_block_shadow;
+struct exec_async;
+struct exec_doubt;
+
+/* The shared memory of a block that a GPU keeps for itself, and lends to cooperative groups. Here
+ * it begins behind the block's own, and is there only for programs that ask where it is. */
+#define EXEC_RESERVED_SHARED 1024u
+#define EXEC_RESERVED_FIRST(bytes) (((bytes) + 15) / 16 * 16)
+
+struct exec_barrier {
+    bool used;
+    uint32_t expected;                /* threads; 0: every thread that has not exited */
+    uint32_t positive;                /* bar.red: arrivals whose predicate was true */
+    uint32_t asked;                   /* bar.red: arrivals that brought a predicate */
+    uint32_t arrived[EXEC_MAX_WARPS]; /* lanes, waiting or only arrived */
+};
+
+struct exec_block {
+    uint64_t index;  /* linear, in the grid */
+    uint64_t serial; /* of the worker's blocks, so that frames know when theirs has changed */
+    uint32_t position[3];
+    struct exec_worker *worker;
+    struct exec_warp *warps;
+    uint32_t warp_count;
+    unsigned char *shared;
+    struct exec_barrier barriers[EXEC_BARRIERS];
+    uint32_t barriers_used;         /* a bit each: barriers[] with `used` set */
+    bool named_barriers;            /* it uses others than those of __syncthreads() */
+    struct exec_shadow *shadow;     /* of its shared memory; NULL: nobody wants to know */
+    struct exec_block_shadow *near; /* of what it touches of global memory; NULL: the same */
+    struct exec_async *async;       /* copies into its shared memory; NULL: none yet */
+    bool polling;                   /* in its last turn no warp did more than wait and look */
+    struct exec_block *next;
+};
+
+/* A region that an instruction touched last; addresses are compared in the device's terms. */
+struct exec_region_cache {
+    uint64_t low;
+    uint64_t size;  /* 0: empty */
+    uint64_t delta; /* host address - device address */
+    bool read_only;
+    enum exec_access access;
+    uint64_t *marks;             /* the launch's footprint there; NULL: none is wanted */
+    uint64_t touched, untouched; /* the first byte that was touched and the first after the last */
+    uint32_t widest;             /* bytes of the largest access */
+    struct exec_owners *owners;  /* check/grid_shadow.h; NULL: not judged */
+    bool between_blocks;         /* judged there */
+    bool between_threads;        /* judged in check/block_shadow.h */
+    uint64_t owned_page;         /* exec_owners_reach: 1 + the last one; 0: none */
+    const struct memory_region *region;
+    const struct exec_position *position;
+};
+
+/* Every access to a region ends here once it is known to be allowed. */
+static inline void exec_mark(struct exec_region_cache *cache, uint64_t address, uint64_t bytes)
+{
+    if (!cache->marks) return;
+    const uint64_t offset = address - cache->low;
+    if (offset < cache->touched) cache->touched = offset;
+    if (offset + bytes > cache->untouched) cache->untouched = offset + bytes;
+    exec_footprint_mark(cache->marks, offset, bytes);
+}
+
+/* These bytes of a map of check/grid_shadow.h become `me`. */
+struct exec_grid_shadow_mark {
+    uint8_t *owners;
+    uint32_t bytes;
+    uint8_t me;
+};
+
+/* The launch that all workers share. */
+struct exec_grid;
+
+/* What one host thread needs to run blocks. */
+struct exec_worker {
+    struct exec_grid *grid;
+    const struct exec_launch *launch;
+    const struct exec_function *function;
+    bool alone;                       /* no other worker runs blocks of this launch */
+    uint64_t news;                    /* reads of exec_polled that gave something new */
+    uint64_t commuted;                /* atomics, by lanes, that others may do at the same time */
+    struct exec_region_cache *caches; /* one per load and store of the program */
+    unsigned char *grid_workspace;    /* EXEC_GRID_WORKSPACE bytes */
+    struct exec_counts counts;
+    uint32_t shared_bytes;   /* static and dynamic, and behind them the reserved ones if seen */
+    uint32_t user_shared;    /* static and dynamic */
+    uint32_t dynamic_offset; /* of the dynamic part */
+    uint64_t local_stride;   /* bytes of local memory per lane */
+    uint64_t block_serial;
+    struct exec_block *spare;  /* finished blocks, for reuse */
+    struct exec_doubt *doubts; /* check/grid_shadow.c */
+    uint32_t doubt_count, own_count;
+    struct exec_grid_shadow_mark
+        owns[EXEC_LANES]; /* stores that are not marked yet: exec_grid_shadow_settle */
+    enum exec_end end;    /* not EXEC_DONE: the fault is set */
+    struct exec_fault fault;
+    uint64_t fault_block;
+};
+
+#endif

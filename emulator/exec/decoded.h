@@ -1,0 +1,187 @@
+/* exec_decoded: the decoded form of a program, which lower/ makes and the other rooms execute: data
+ * without functions. Private to emulator/exec.
+ *
+ * Registers. A function's frame is one piece of host memory: constants, special registers and the
+ * function's registers, each a slot of 32 lanes (32 x 4 bytes for types up to 32 bits, 32 x 8 bytes
+ * for 64 bits; predicates and the carry flag are one 32-bit mask). An operand is the slot's byte
+ * offset in the frame, so that constants and registers are read by the same code. Values narrower
+ * than 32 bits keep their bits at the bottom of the lane; what is above them means nothing.
+ *
+ * Native code. The decoded form does not depend on who executes it: an instruction is a row (found
+ * by its handler; rows with one handler mean the same), offsets of slots, an immediate, and for
+ * control the target's address; a function is one array of them, and what a handler may know is in
+ * the warp. A translator from here to machine code has one door, exec_inst.run: it compiles a
+ * stretch of instructions and puts the result into `run` of the first, where the loop in
+ * machine/warp.c calls it like any other. Such a handler
+ *  - begins where a branch can lead or a fragment can stop (a target, behind a branch, call,
+ * barrier or .sync) and ends before the next such place, because fragments meet by comparing pc
+ * there;
+ *  - works on the lanes of warp->mask (all, if warp->full) and may keep slots in machine registers
+ *    until its end, where it writes back those that live on (lower/registers.c knows);
+ *  - adds the instructions behind the first to warp->instructions and leaves warp->pc behind the
+ *    last, so that counts, limits and the order of blocks stay what they are;
+ *  - reads and writes memory through the checks in ops/memory.c, which count, mark footprints
+ *    and name faults: on a fault it leaves by the instruction's own handler, all of whose operands
+ *    must then be in their slots;
+ *  - answers EXEC_GO, or what a handler that it called answered.
+ * The rows stay the definition of what is computed: a stretch is right if it leaves the slots that
+ * its rows would have left.
+ */
+#ifndef OVERLAP_EXEC_DECODED_H
+#define OVERLAP_EXEC_DECODED_H
+
+#include "emulator/base/arena.h"
+#include "emulator/exec/exec.h"
+
+#define EXEC_LANES 32
+#define EXEC_ALL 0xffffffffu
+#define EXEC_NO_GUARD 0xffffffffu
+#define EXEC_NO_SLOT UINT32_MAX
+
+struct exec_warp;
+struct exec_inst;
+
+/* What an instruction asks of the loop that runs it. */
+enum exec_step {
+    EXEC_GO = 0,     /* on to warp->pc */
+    EXEC_RESCHEDULE, /* the fragments changed: choose again */
+    EXEC_STOP,       /* worker->end says why */
+};
+
+typedef int exec_handler(struct exec_warp *warp, const struct exec_inst *inst);
+
+/* One decoded instruction. Operands are byte offsets of slots in the frame; what each means is the
+ * handler's business (the rows beside the handlers say it). */
+struct exec_inst {
+    exec_handler *run;
+    exec_handler *inner; /* of a wrapper (guard, rounding, .sync): the row's handler */
+    uint64_t imm;        /* address offset, immediate, index */
+    const void *extra;   /* branch target, call description */
+    uint32_t d, a, b, c, e;
+    uint32_t guard;    /* predicate slot << 1 | negated, or EXEC_NO_GUARD */
+    uint32_t position; /* index of the source position */
+    uint32_t cache;    /* index of the region cache entry */
+};
+
+struct exec_position {
+    const char *file; /* NULL: line is of the PTX text */
+    uint32_t line;
+};
+
+/* How a constant slot is filled when a frame is made. */
+enum exec_constant_kind {
+    EXEC_CONSTANT_VALUE,          /* value */
+    EXEC_CONSTANT_VARIABLE,       /* address of module variable `index` + value */
+    EXEC_CONSTANT_CODE,           /* token of function `index` */
+    EXEC_CONSTANT_DYNAMIC_SHARED, /* offset of the dynamic shared memory + value */
+    EXEC_CONSTANT_LOCAL,          /* offset of the frame's local memory + value */
+    EXEC_CONSTANT_PARAMETER,      /* the launch's parameter bytes at value; index: their size,
+                                     negative: signed */
+    EXEC_CONSTANT_SPECIAL,        /* special register `index` (enum ptx_special), component
+                                     `value`; fixed while a block runs */
+};
+
+struct exec_constant {
+    enum exec_constant_kind kind;
+    uint32_t slot;  /* byte offset in the frame */
+    uint32_t width; /* bytes of a lane: 4 or 8 */
+    int32_t index;
+    uint64_t value;
+};
+
+/* The functions of the device's runtime that PTX declares .extern and we provide. */
+enum exec_builtin {
+    EXEC_BUILTIN_NONE,
+    EXEC_BUILTIN_VPRINTF,
+    EXEC_BUILTIN_ASSERTFAIL,
+    EXEC_BUILTIN_MALLOC,
+    EXEC_BUILTIN_FREE,
+};
+
+/* A range of bytes: a formal parameter or return value in a function's local memory, a slot in its
+ * frame. */
+struct exec_formal {
+    uint32_t offset; /* bytes */
+    uint32_t size;   /* bytes */
+};
+
+struct exec_function {
+    struct exec_function_info info;
+    struct exec_program *program;
+    bool entry;
+    bool defined; /* has a body */
+    enum exec_builtin builtin;
+    const struct exec_inst *code;
+    size_t code_count;
+    uint32_t index;
+    struct exec_formal *poisoned; /* slots that may be read before they are written */
+    size_t poisoned_count;
+    uint32_t frame_bytes;            /* registers, scratch slots, constants */
+    struct exec_constant *constants; /* first those that change from block to block */
+    size_t constant_count;
+    size_t changing_count;
+    uint32_t local_bytes; /* .local and .param variables of one activation */
+    struct exec_formal *formals;
+    size_t formal_count;
+    struct exec_formal *returns;
+    size_t return_count;
+    bool
+        uses_module_shared; /* it or a callee names a .shared variable that several functions see */
+    /* Static properties, through calls. */
+    exec_handler *commutes; /* the one atomic operation that its blocks do to global memory at once,
+                               in any order; NULL: none */
+    bool fences;            /* a fence beyond the block: blocks may make an order of their own */
+    bool talks;             /* blocks can observe each other, or output is ordered: one worker */
+    bool recursive;         /* the call graph has a cycle, or an indirect call */
+    bool allocates;         /* alloca: local memory whose size is known at run time */
+    bool settled;           /* while calls are followed: the stack is known */
+    uint32_t stack_bytes;   /* local memory of the deepest chain of calls, when not recursive */
+};
+
+/* A call site. Arguments and results are copied between the two activations' local memory. */
+struct exec_call {
+    const struct exec_function *callee; /* NULL: indirect, through slot a */
+    size_t argument_count;
+    struct exec_formal *arguments; /* in the caller's local memory */
+    size_t result_count;
+    struct exec_formal *results;
+};
+
+/* brx.idx */
+struct exec_targets {
+    size_t count;
+    const struct exec_inst **targets;
+    const uint32_t *indexes; /* the same as PTX instructions, while the function is compiled */
+};
+
+/* For whom an access is not judged: a look before the act, or one that converses;
+ * check/grid_shadow.h, check/block_shadow.h. */
+enum exec_look { EXEC_LOOK_BLOCKS = 1, EXEC_LOOK_THREADS = 2, EXEC_LOOK_ALL = 3 };
+
+struct exec_program {
+    struct exec_function **functions; /* by the module's index */
+    size_t function_count;
+    struct exec_function **entries;
+    size_t entry_count;
+    struct exec_position *positions; /* malloc */
+    size_t position_count;
+    size_t position_room;
+    const char **files; /* by .file number */
+    size_t file_count;
+    struct exec_variable *variables;
+    struct exec_initial *initials; /* one per variable: lower/variables.c */
+    uint64_t constant_bytes;       /* of all of them that are .const */
+    size_t variable_count;
+    uint32_t *module_shared;      /* offset of each module variable in shared memory */
+    uint32_t module_shared_bytes; /* of .shared variables that several functions see */
+    size_t cache_count;
+    uint8_t *looks; /* of each cache, malloc: enum exec_look bits */
+    size_t looks_room;
+    bool sees_reserved; /* reads where the reserved shared memory is: see ops/special.c */
+    bool watched;       /* made to be watched: see check/shadow.h */
+    bool failed;        /* out of memory while it was made */
+    char refusal[200];  /* why no device could hold it; empty: one can */
+    struct arena arena; /* owns everything but positions */
+};
+
+#endif

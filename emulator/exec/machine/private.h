@@ -1,0 +1,54 @@
+/* What the files of emulator/exec/machine/ tell each other: the turns of warps and blocks, frames,
+ * and launches that do not end.
+ */
+#ifndef OVERLAP_EXEC_MACHINE_PRIVATE_H
+#define OVERLAP_EXEC_MACHINE_PRIVATE_H
+
+#include "emulator/exec/machine/machine.h"
+
+enum exec_turn {
+    EXEC_TURN_SPENT,   /* the slice is used up */
+    EXEC_TURN_BLOCKED, /* every live lane waits */
+    EXEC_TURN_DONE,    /* no lane is left */
+    EXEC_TURN_STOPPED, /* a fault */
+};
+
+/* Runs `warp` for about `slice` instructions. */
+enum exec_turn exec_warp_run(struct exec_warp *warp, uint64_t slice);
+
+/* Puts the running fragment aside, waiting; the caller answers EXEC_RESCHEDULE. */
+void exec_wait(struct exec_warp *warp, const struct exec_inst *inst, enum exec_wait wait,
+               uint32_t barrier);
+
+/* Brings the special registers of a frame that an earlier block used up to date. */
+void exec_frame_renew(struct exec_warp *warp, struct exec_frame *frame);
+void exec_frame_free(struct exec_frame *frame);
+
+/* Writes the value of special register `special` for every lane of `warp` to a slot of `width`
+ * bytes per lane. */
+void exec_special_fill(const struct exec_warp *warp, unsigned special, unsigned component,
+                       unsigned char *slot, uint32_t width);
+/* The value of a launch parameter's field. */
+uint64_t exec_parameter_value(const struct exec_launch *launch,
+                              const struct exec_constant *constant);
+
+/* A block's memory, which runs one block of the grid after another. NULL without host memory. */
+struct exec_block *exec_block_create(struct exec_worker *worker);
+void exec_block_destroy(struct exec_block *block);
+/* Prepares it to run block `index` of the grid; false without host memory. */
+bool exec_block_start(struct exec_block *block, uint64_t index);
+/* Runs it for about `slice` instructions: EXEC_TURN_SPENT when there is more to do. */
+enum exec_turn exec_block_run(struct exec_block *block, uint64_t slice, uint64_t *executed);
+
+/* Forgets the barriers of the block that ran before. */
+void exec_barriers_reset(struct exec_block *block);
+/* Adds what a worker's cache entry has seen to the launch's footprint. */
+void exec_cache_flush(const struct exec_worker *worker, const struct exec_region_cache *cache);
+
+/* Stops the launch because every thread of the block waits, and says who waits where. */
+void exec_block_deadlock(struct exec_block *block);
+/* The same because the launch has executed `limit` warp instructions; false when no thread of this
+ * block could still run. */
+bool exec_block_endless(struct exec_block *block, uint64_t limit);
+
+#endif

@@ -1,0 +1,172 @@
+/* The special registers that cannot change while a block runs, and launch parameters: constant
+ * slots of the frame. PTX ISA, "Special Registers"; the clocks are in ops/special.c.
+ */
+#include "emulator/exec/machine/private.h"
+#include "emulator/ptx/ptx.h"
+
+#include <string.h>
+
+enum { MULTIPROCESSORS = 132 };
+
+bool exec_special_reserved(unsigned special)
+{
+    switch (special) {
+    case PTX_SPECIAL_RESERVED_SMEM_OFFSET_BEGIN:
+    case PTX_SPECIAL_RESERVED_SMEM_OFFSET_END:
+    case PTX_SPECIAL_RESERVED_SMEM_OFFSET_0:
+    case PTX_SPECIAL_RESERVED_SMEM_OFFSET_1:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool exec_special_changes(unsigned special)
+{
+    switch (special) {
+    case PTX_SPECIAL_CTAID:
+    case PTX_SPECIAL_CLUSTERID:
+    case PTX_SPECIAL_SMID:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static uint64_t uniform_value(const struct exec_warp *warp, unsigned special, unsigned component)
+{
+    const struct exec_worker *worker = warp->worker;
+    const struct exec_launch *launch = worker->launch;
+    const bool axis = component < 3;
+    const uint64_t workspace = launch->cooperative ? EXEC_WINDOW_GRID : 0;
+    switch (special) {
+    case PTX_SPECIAL_NTID:
+        return axis ? launch->block[component] : 0;
+    case PTX_SPECIAL_CTAID:
+    case PTX_SPECIAL_CLUSTERID:
+        return axis ? warp->block->position[component] : 0;
+    case PTX_SPECIAL_NCTAID:
+    case PTX_SPECIAL_NCLUSTERID:
+        return axis ? launch->grid[component] : 0;
+    case PTX_SPECIAL_CLUSTER_CTAID:
+        return 0;
+    case PTX_SPECIAL_CLUSTER_NCTAID:
+        return axis ? 1 : 0;
+    case PTX_SPECIAL_CLUSTER_CTARANK:
+        return 0;
+    case PTX_SPECIAL_CLUSTER_NCTARANK:
+        return 1;
+    case PTX_SPECIAL_WARPID:
+        return warp->index;
+    case PTX_SPECIAL_NWARPID:
+        return warp->block->warp_count;
+    case PTX_SPECIAL_SMID:
+        return warp->block->index % MULTIPROCESSORS;
+    case PTX_SPECIAL_NSMID:
+        return MULTIPROCESSORS;
+    case PTX_SPECIAL_GRIDID:
+        return launch->grid_id;
+    case PTX_SPECIAL_DYNAMIC_SMEM_SIZE:
+        return launch->dynamic_shared;
+    case PTX_SPECIAL_TOTAL_SMEM_SIZE:
+        return worker->user_shared;
+    case PTX_SPECIAL_AGGR_SMEM_SIZE:
+        return worker->user_shared + EXEC_RESERVED_SHARED;
+    case PTX_SPECIAL_RESERVED_SMEM_OFFSET_BEGIN:
+    case PTX_SPECIAL_RESERVED_SMEM_OFFSET_0:
+        return EXEC_RESERVED_FIRST(worker->user_shared);
+    case PTX_SPECIAL_RESERVED_SMEM_OFFSET_1:
+        return EXEC_RESERVED_FIRST(worker->user_shared) + EXEC_RESERVED_SHARED / 2;
+    case PTX_SPECIAL_RESERVED_SMEM_OFFSET_END:
+        return EXEC_RESERVED_FIRST(worker->user_shared) + EXEC_RESERVED_SHARED;
+    case PTX_SPECIAL_RESERVED_SMEM_OFFSET_CAP:
+        return EXEC_RESERVED_SHARED;
+    case PTX_SPECIAL_ENVREG:
+        /* Cooperative groups find the grid's workspace in envreg 1 (high) and 2 (low half). */
+        return component == 1 ? workspace >> 32 : component == 2 ? (uint32_t)workspace : 0;
+    default:
+        return 0;
+    }
+}
+
+static uint64_t lane_value(const struct exec_warp *warp, unsigned special, unsigned component,
+                           unsigned lane)
+{
+    const uint32_t *block = warp->worker->launch->block;
+    const uint32_t thread = warp->index * EXEC_LANES + lane;
+    const uint32_t bit = 1u << lane;
+    switch (special) {
+    case PTX_SPECIAL_TID:
+        switch (component) {
+        case 0:
+            return thread % block[0];
+        case 1:
+            return thread / block[0] % block[1];
+        case 2:
+            return thread / block[0] / block[1];
+        default:
+            return 0;
+        }
+    case PTX_SPECIAL_LANEID:
+        return lane;
+    case PTX_SPECIAL_LANEMASK_EQ:
+        return bit;
+    case PTX_SPECIAL_LANEMASK_LT:
+        return bit - 1;
+    case PTX_SPECIAL_LANEMASK_LE:
+        return bit | (bit - 1);
+    case PTX_SPECIAL_LANEMASK_GT:
+        return ~(bit | (bit - 1));
+    case PTX_SPECIAL_LANEMASK_GE:
+        return ~(bit - 1);
+    default:
+        return uniform_value(warp, special, component);
+    }
+}
+
+static bool differs_by_lane(unsigned special)
+{
+    switch (special) {
+    case PTX_SPECIAL_TID:
+    case PTX_SPECIAL_LANEID:
+    case PTX_SPECIAL_LANEMASK_EQ:
+    case PTX_SPECIAL_LANEMASK_LT:
+    case PTX_SPECIAL_LANEMASK_LE:
+    case PTX_SPECIAL_LANEMASK_GT:
+    case PTX_SPECIAL_LANEMASK_GE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+void exec_special_fill(const struct exec_warp *warp, unsigned special, unsigned component,
+                       unsigned char *slot, uint32_t width)
+{
+    const bool differs = differs_by_lane(special);
+    const uint64_t same = differs ? 0 : uniform_value(warp, special, component);
+    uint64_t values[EXEC_LANES];
+    for (unsigned l = 0; l < EXEC_LANES; l++) values[l] = same;
+    for (unsigned l = 0; differs && l < EXEC_LANES; l++)
+        values[l] = lane_value(warp, special, component, l);
+    if (width == 8)
+        memcpy(slot, values, sizeof values);
+    else
+        for (unsigned l = 0; l < EXEC_LANES; l++)
+            ((uint32_t *)(void *)slot)[l] = (uint32_t)values[l];
+}
+
+uint64_t exec_parameter_value(const struct exec_launch *launch,
+                              const struct exec_constant *constant)
+{
+    const unsigned char *bytes = (const unsigned char *)launch->parameters + constant->value;
+    const bool is_signed = constant->index < 0;
+    uint64_t value = 0;
+    const unsigned size = (unsigned)(is_signed ? -constant->index : constant->index);
+    memcpy(&value, bytes, size);
+    if (is_signed && size < 8) {
+        const unsigned shift = 64 - 8 * size;
+        value = (uint64_t)((int64_t)(value << shift) >> shift);
+    }
+    return value;
+}

@@ -1,0 +1,88 @@
+/* Barrier instructions: bar.sync, bar.arrive, bar.red and their barrier.* forms. PTX ISA 9.7.13.1.
+ * Who waits for whom is in machine/barrier.c.
+ */
+#include "emulator/exec/machine/machine.h"
+#include "emulator/exec/ops/tables.h"
+
+/* The value that all active lanes have in `slot`; they must agree. */
+static bool uniform(const struct exec_warp *warp, uint32_t slot, uint32_t *value)
+{
+    const uint32_t *lanes = exec_slot(warp, slot);
+    *value = lanes[__builtin_ctz(warp->mask)];
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1)
+        if (lanes[__builtin_ctz(rest)] != *value) return false;
+    return true;
+}
+
+/* Slot a: the barrier; slot b: the count, if imm; slot c: a reduction's predicate. */
+static int meet(struct exec_warp *warp, const struct exec_inst *inst, bool wait, bool reduce)
+{
+    const unsigned first = (unsigned)__builtin_ctz(warp->mask);
+    uint32_t id;
+    uint32_t expected = 0;
+    if (!uniform(warp, inst->a, &id) || (inst->imm && !uniform(warp, inst->b, &expected)))
+        return exec_stop(warp, inst, EXEC_UNSUPPORTED, first,
+                         "a barrier whose number or thread count differs between lanes of a warp");
+    if (id >= EXEC_BARRIERS)
+        return exec_stop(warp, inst, EXEC_TRAP, first, "barrier %u: a block has %d, 0 to %d", id,
+                         EXEC_BARRIERS, EXEC_BARRIERS - 1);
+    if (inst->imm && (expected == 0 || expected % EXEC_LANES))
+        return exec_stop(warp, inst, EXEC_TRAP, first,
+                         "barrier %u for %u threads: the count must be a multiple of %d", id,
+                         expected, EXEC_LANES);
+    return exec_barrier_meet(warp, inst, id, expected, reduce ? exec_slot(warp, inst->c) : NULL,
+                             wait);
+}
+
+int exec_barrier_sync(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return meet(warp, inst, true, false);
+}
+
+int exec_barrier_arrive(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return meet(warp, inst, false, false);
+}
+
+int exec_barrier_reduce(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return meet(warp, inst, true, true);
+}
+
+/* The rows' handlers of bar.red give the result to the lanes that leave. */
+static const struct exec_barrier *left(const struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const uint32_t *id = exec_slot(warp, inst->a);
+    return &warp->block->barriers[id[__builtin_ctz(warp->mask)]];
+}
+
+static int op_popc(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    uint32_t *d = exec_slot(warp, inst->d);
+    const uint32_t value = left(warp, inst)->positive;
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) d[__builtin_ctz(rest)] = value;
+    return EXEC_GO;
+}
+
+static int put_predicate(struct exec_warp *warp, const struct exec_inst *inst, bool value)
+{
+    uint32_t *d = exec_slot(warp, inst->d);
+    *d = (*d & ~warp->mask) | (value ? warp->mask : 0);
+    return EXEC_GO;
+}
+
+static int op_and(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const struct exec_barrier *barrier = left(warp, inst);
+    return put_predicate(warp, inst, barrier->positive == barrier->asked);
+}
+
+static int op_or(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    return put_predicate(warp, inst, left(warp, inst)->positive != 0);
+}
+
+const struct exec_row exec_barrier_rows[] = {{"bar.red.popc.u32", op_popc, "u32 p"},
+                                             {"bar.red.and.pred", op_and, "p p"},
+                                             {"bar.red.or.pred", op_or, "p p"},
+                                             {NULL, NULL, NULL}};

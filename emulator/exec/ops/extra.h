@@ -1,0 +1,81 @@
+/* exec_extra: what a decoded instruction knows of itself beyond its operands' slots, where an
+ * address and an immediate do not suffice: what `extra` points to. lower/ fills it in, the handlers
+ * read it; the program's arena owns it. It computes nothing.
+ */
+#ifndef OVERLAP_EXEC_OPS_EXTRA_H
+#define OVERLAP_EXEC_OPS_EXTRA_H
+
+#include "emulator/exec/decoded.h"
+
+/* ---- textures and surfaces: ops/texture.c ---------------------------------------------------- */
+
+enum image_boundary { IMAGE_TRAP, IMAGE_CLAMP, IMAGE_ZERO };
+enum image_question { IMAGE_WIDTH, IMAGE_HEIGHT, IMAGE_DEPTH, IMAGE_LAYERS, IMAGE_NORMALIZED };
+
+/* `extra` of such an instruction, whose slot a holds the handle. */
+struct exec_image_access {
+    const char *name;        /* of the instruction, for sentences: "tex.2d" */
+    uint8_t dimensions;      /* that the instruction reads in; not counting layers */
+    bool layered;            /* the first coordinate is a layer's index */
+    bool real;               /* the other coordinates are f32, else s32 */
+    uint32_t coordinates[4]; /* slots; the layer's, if there is one, is the first */
+    uint32_t count;          /* of elements moved */
+    uint32_t elements[4];    /* slots, EXEC_NO_SLOT: not wanted */
+    uint32_t widths[4];      /* of each slot, in bytes per lane: 4 or 8 */
+    uint32_t resident;       /* predicate slot that is set, or EXEC_NO_SLOT */
+    uint32_t bytes;          /* of one element of a surface access */
+    uint8_t component;       /* tld4 */
+    enum image_boundary boundary;
+    enum image_question question;
+};
+
+/* ---- bulk copies: ops/bulk.c ----------------------------------------------------------------- */
+
+struct exec_bulk {
+    bool tells;          /* slot e has a barrier object's address */
+    exec_handler *apply; /* a reduction: the row of the atomic operation; NULL: a copy */
+    uint32_t bytes;      /* of an element of a reduction */
+    uint32_t address, value, before; /* slots for it */
+};
+
+/* ---- arrivals at barrier objects: ops/mbarrier.c, in `imm` -------------------------------------
+ */
+
+enum { EXEC_ARRIVE_EXPECTS = 1, EXEC_ARRIVE_NOT_LAST = 2, EXEC_ARRIVE_DROPS = 4 };
+
+/* ---- video instructions: ops/video.c --------------------------------------------------------- */
+
+enum exec_video_operation {
+    EXEC_VIDEO_ADD,
+    EXEC_VIDEO_SUB,
+    EXEC_VIDEO_ABSDIFF,
+    EXEC_VIDEO_MIN,
+    EXEC_VIDEO_MAX,
+    EXEC_VIDEO_AVERAGE,
+    EXEC_VIDEO_SHL,
+    EXEC_VIDEO_SHR,
+    EXEC_VIDEO_COMPARE,
+    EXEC_VIDEO_MAD,
+};
+
+/* A part of a register pair b:a: `bits` bits at bit `shift`. */
+struct exec_video_part {
+    uint8_t shift, bits;
+};
+
+struct exec_video {
+    enum exec_video_operation operation;
+    uint8_t lanes;     /* 1, 2, 4 */
+    bool is_signed[3]; /* destination, a, b */
+    bool saturate, wraps, sums;
+    bool negated[3]; /* vmad: a, b, c */
+    bool plus_one;
+    uint8_t scale;     /* vmad: bits */
+    uint8_t compare;   /* enum ptx_modifier */
+    uint8_t secondary; /* enum ptx_modifier: of a scalar's result and c; PTX_ABSENT: none */
+    struct exec_video_part a[4], b[4];
+    struct exec_video_part target; /* of a scalar's destination; 32 bits: all of it */
+    uint8_t mask;                  /* of the lanes that are written */
+};
+
+#endif

@@ -1,0 +1,116 @@
+/* exec_warp: the state of a running warp: frames, fragments, and the warp with what it remembers
+ * between instructions. Data that machine/ changes, ops/ works on and check/ reads. Private to
+ * emulator/exec.
+ *
+ * Divergence. A warp's lanes are split over fragments, each with its own pc and frame. The
+ * scheduler runs the deepest call first, then the lowest pc, and merges fragments that meet, so
+ * lanes reconverge where a compiler expects them to; a fragment that keeps branching backwards
+ * while others wait is put aside for a while, so every lane makes progress (Volta's promise).
+ */
+#ifndef OVERLAP_EXEC_WARP_H
+#define OVERLAP_EXEC_WARP_H
+
+#include "emulator/exec/decoded.h"
+
+#define EXEC_POLLS 4
+
+/* The bytes that a call takes from the stack beyond local variables: a return address, and what a
+ * GPU would save. Bounds recursion that has no local variables. */
+#define EXEC_CALL_BYTES 32
+
+/* One activation of a function, for the lanes that called it from the same frame. Kept for reuse
+ * as long as the block's memory: calling again from the same frame finds it again. */
+struct exec_frame {
+    unsigned char *slots;
+    const struct exec_function *function;
+    struct exec_frame *parent;
+    struct exec_frame *children;
+    struct exec_frame *sibling;
+    uint64_t block_serial; /* block whose special registers the frame holds */
+    uint32_t depth;
+    uint32_t local_base;                           /* bytes, in each lane's local memory */
+    const struct exec_inst *return_to[EXEC_LANES]; /* per lane: the call to return behind */
+    uint64_t
+        stack_before[EXEC_LANES]; /* of an activation that allocates: the stack when it began */
+};
+
+enum exec_wait {
+    EXEC_RUNNABLE,
+    EXEC_WAIT_BARRIER, /* of the block */
+    EXEC_WAIT_SYNC,    /* of named lanes of the warp */
+};
+
+struct exec_fragment {
+    const struct exec_inst *pc; /* next; of a waiting fragment: the instruction it waits at */
+    struct exec_frame *frame;
+    uint32_t mask;
+    uint32_t tick; /* when it last ran, for fairness */
+    enum exec_wait wait;
+    uint32_t barrier; /* EXEC_WAIT_BARRIER: which */
+};
+
+struct exec_warp {
+    /* The running fragment; mask is 0 when none runs. */
+    unsigned char *slots;
+    const struct exec_inst *pc;
+    uint32_t mask;
+    uint32_t full; /* every lane outside of mask is dead: results need not be blended */
+    struct exec_frame *frame;
+    uint32_t backward; /* taken backward branches left until the scheduler looks again */
+    uint32_t polls;    /* reads in a row that brought no news, see exec_polled */
+    bool yield;        /* waits for other threads' news: others should run */
+    bool rotate;       /* the next turn goes to the fragment that waited longest */
+
+    struct exec_block *block;
+    struct exec_worker *worker;
+    uint32_t index;    /* in the block */
+    uint32_t existing; /* lanes that the block has in this warp */
+    uint32_t live;     /* lanes that have not exited */
+    uint32_t tick;
+    struct exec_fragment fragments[EXEC_LANES]; /* those that do not run */
+    uint32_t fragment_count;
+    struct exec_frame *root;
+    unsigned char *local; /* EXEC_LANES x local_stride */
+    uint64_t local_stride;
+    uint64_t stack[EXEC_LANES]; /* alloca takes from the end of local memory: first byte taken */
+    bool stack_moved;           /* by this block */
+    /* Reads whose last answer is known: a loop may look at several things. */
+    const struct exec_inst *poll_inst[EXEC_POLLS];
+    uint64_t poll_sum[EXEC_POLLS];
+    const struct exec_inst *poll_latest;
+    uint32_t poll_next; /* place to be taken next */
+    /* What lanes gave to the .sync instruction at which they wait. */
+    uint64_t exchange[EXEC_LANES];
+    uint32_t members[EXEC_LANES];
+    exec_handler *exchange_kind[EXEC_LANES];
+    uint32_t exchanging;   /* lanes that wait at a .sync instruction */
+    uint64_t instructions; /* executed by this warp, of this block */
+    uint64_t lane_instructions;
+    uint64_t chain;  /* global accesses that waited on memory */
+    uint64_t waited; /* clock cycles slept, or spent reading the clock */
+    const struct exec_inst *clock_inst;
+    uint64_t clock_step;
+    /* The latest look at memory that another thread's write may be awaited in, and how much had
+     * been done by then. Who looks at the same place again has waited, and how often it did says
+     * how the threads were scheduled here, nothing of the program. */
+    struct exec_idle {
+        const struct exec_inst *look; /* NULL: none yet */
+        uint64_t where;               /* the address register of the first lane */
+        uint64_t instructions, chain, loaded, transactions;
+        uint64_t wasted; /* instructions between such looks, so far */
+    } idle;
+};
+
+static inline unsigned exec_lane_count(uint32_t mask)
+{
+    /* Nearly always full; the host of the lowest level has no instruction for the others. */
+    return mask == EXEC_ALL ? EXEC_LANES : (unsigned)__builtin_popcount(mask);
+}
+
+/* The lanes of the slot at byte `offset` of the running frame. */
+static inline void *exec_slot(const struct exec_warp *warp, uint32_t offset)
+{
+    return warp->slots + offset;
+}
+
+#endif
