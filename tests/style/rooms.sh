@@ -14,16 +14,21 @@ found=$(tr ';' '\n' <"$objects" | xargs -d '\n' nm -A -P | awk -v rooms="$*" '
         for (i = 1; i <= count; i++) rank[names[i]] = i
     }
     {
-        file = $1
-        sub(/:$/, "", file)
-        sub(/.*\.dir\//, "", file)
+        file = $0
+        sub(/: .*/, "", file)
+        sub(/^.*\.dir\/(\.\/)?/, "", file)
         sub(/\.o$/, "", file)
         room = file
         sub(/\/.*/, "", room)
         if (!(room in rank)) { print file ": in none of the rooms " rooms; next }
         seen[room] = 1
-        if ($3 == "U") needs[file " " $2] = room
-        else if ($3 ~ /^[A-Z]$/) { where[$2] = room; defines[$2] = file }
+        symbol = $0
+        sub(/^.*: /, "", symbol)
+        type = symbol
+        sub(/ .*/, "", symbol)
+        sub(/^[^ ]* /, "", type)
+        if (type ~ /^U/) needs[file " " symbol] = room
+        else if (type ~ /^[A-Z]/) { where[symbol] = room; defines[symbol] = file }
     }
     END {
         for (need in needs) {
@@ -32,7 +37,7 @@ found=$(tr ';' '\n' <"$objects" | xargs -d '\n' nm -A -P | awk -v rooms="$*" '
             print part[1] " needs " part[2] " of " defines[part[2]] ", a room above it"
         }
         for (room in rank) if (!(room in seen)) print "no object in the room " room
-    }' | sort)
+    }' | sort -u)
 [ -z "$found" ] && exit 0
 printf '%s\n' "$found"
 exit 1
