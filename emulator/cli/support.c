@@ -23,7 +23,7 @@ static const struct row runtime_rows[] = {
 
 static const struct row driver_rows[] = {
 #define ROW(name, implementation, since, needs, parameters, arguments) {#name, true},
-#include "emulator/driver/entry/driver.def"
+#include "emulator/driver/core/driver.def"
 #undef ROW
 #define ABSENT(name, since) {#name, false},
 #include "emulator/driver/entry/absent.def"

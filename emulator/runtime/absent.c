@@ -1,6 +1,6 @@
 /* The functions that are exported and not supported. Their true prototypes are not needed, and do
  * not fit: each takes anything, says its name and returns cudaErrorNotSupported. */
-#include "emulator/driver/private.h"
+#include "emulator/driver/driver.h"
 #include "emulator/runtime/error.h"
 
 #define ABSENT(symbol)                                                                             \

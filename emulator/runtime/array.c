@@ -1,5 +1,5 @@
 /* Arrays, textures and surfaces: the runtime's descriptors as the driver's. */
-#include "emulator/driver/private.h"
+#include "emulator/driver/driver.h"
 #include "emulator/runtime/runtime.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Copies and fills: each becomes the driver's function for its direction and its stream. */
-#include "emulator/driver/private.h"
+#include "emulator/driver/driver.h"
 #include "emulator/runtime/runtime.h"
 
 /* The driver's variants for the calling thread's own default stream, which cuda.h only declares in

@@ -1,5 +1,5 @@
 #include "emulator/runtime/error.h"
-#include "emulator/driver/private.h"
+#include "emulator/driver/driver.h"
 #include "emulator/runtime/runtime.h"
 
 static _Thread_local cudaError_t last_error;

@@ -1,6 +1,6 @@
 /* What the runtime keeps by process and by thread, and what stands at the beginning and the end of
  * each of its calls. */
-#include "emulator/driver/private.h"
+#include "emulator/driver/driver.h"
 #include "emulator/runtime/error.h"
 #include "emulator/runtime/runtime.h"
 

@@ -51,7 +51,7 @@ END_TEST
 
 static const char *const functions[] = {
 #define ROW(name, implementation, since, needs, parameters, arguments) #name,
-#include "emulator/driver/entry/driver.def"
+#include "emulator/driver/core/driver.def"
 #undef ROW
 #define ROW(symbol, name, needs, stream, parameters, arguments) #symbol,
 #define BY_HAND(symbol) #symbol,

@@ -11,14 +11,14 @@
  *   CUDA_VISIBLE_DEVICES       numbers or UUIDs: whether the device, number 0, is there at all
  *
  * It never looks at OVERLAP_TRACE (trace), OVERLAP_QUIET (findings) or OVERLAP_FAIL, which makes
- * one call fail (entry/injection.h).
+ * one call fail (entry/entry.h).
  *
  * Source: CUDA Programming Guide, "CUDA Environment Variables".
  */
 #ifndef OVERLAP_DRIVER_CORE_ENVIRONMENT_H
 #define OVERLAP_DRIVER_CORE_ENVIRONMENT_H
 
-#include "emulator/driver/driver.h"
+#include "emulator/driver/core/core.h"
 
 struct environment {
     enum timeline_order order;

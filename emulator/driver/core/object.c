@@ -1,13 +1,10 @@
-/* Handles, the records of objects in the trace, and sentences about them. */
-#include "emulator/driver/findings/unchecked.h"
+/* Objects: their handles, live and ended, and sentences about them. */
+#include "emulator/driver/core/core.h"
 
-#include <ctype.h>
-#include <stdarg.h>
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { FOLDED = 256 }; /* findings that are told apart; a repeated one is counted */
 
 static const char *const object_names[OBJECT_KIND_COUNT] = {
     [OBJECT_CONTEXT] = "context",
@@ -30,10 +27,12 @@ static const char *const object_names[OBJECT_KIND_COUNT] = {
 
 /* ---- the table of live handles ----------------------------------------------------------- */
 
+enum { BUCKETS = 4096 };
+static struct object *live[BUCKETS];
+
 static struct object **bucket_of(const void *handle)
 {
-    const size_t buckets = sizeof driver.buckets / sizeof *driver.buckets;
-    return &driver.buckets[((uintptr_t)handle >> 5) * 0x9e3779b97f4a7c15ull >> 32 & (buckets - 1)];
+    return &live[((uintptr_t)handle >> 5) * 0x9e3779b97f4a7c15ull >> 32 & (BUCKETS - 1)];
 }
 
 /* What objects were before they ended, and their memory, which is kept so that their handles mean
@@ -49,20 +48,32 @@ static struct {
     size_t freed;
 } ended;
 
-/* 0 to 2 stand for default streams, and whoever passes them knows that they are no object. */
-enum { HANDLES_WITH_A_MEANING = 2 };
+static bool is_live(const struct object *object)
+{
+    return object_live(object) == object;
+}
 
-void object_add(struct object *object, enum object_kind kind, struct context *context)
+void object_add(struct object *object, enum object_kind kind)
 {
     struct object **bucket = bucket_of(object);
+    assert(kind < OBJECT_KIND_COUNT && !is_live(object));
     object->kind = kind;
     object->id = ++driver.ids;
-    object->caller = thread.depth > 0 ? (uint64_t)(uintptr_t)thread.call.caller : 0;
+    object->caller = call_place();
     object->ended = 0;
-    object->context = context;
+    object->context = NULL;
+    object->end = NULL;
     object->bucket = *bucket;
     *bucket = object;
-    if (context == NULL) return;
+}
+
+void object_add_to(struct context *context, struct object *object, enum object_kind kind,
+                   object_ender *end)
+{
+    assert(context->alive && end != NULL);
+    object_add(object, kind);
+    object->context = context;
+    object->end = end;
     object->previous = NULL;
     object->next = context->objects;
     if (object->next != NULL) object->next->previous = object;
@@ -72,9 +83,10 @@ void object_add(struct object *object, enum object_kind kind, struct context *co
 void object_remove(struct object *object)
 {
     struct object **link = bucket_of(object);
-    while (*link != NULL && *link != object) link = &(*link)->bucket;
-    if (*link != NULL) *link = object->bucket;
-    object->ended = thread.depth > 0 ? (uint64_t)(uintptr_t)thread.call.caller : 0;
+    assert(is_live(object));
+    while (*link != object) link = &(*link)->bucket;
+    *link = object->bucket;
+    object->ended = call_place();
     ended.objects[ended.count++ % ENDED] = (struct ended_object){object, *object};
     if (object->context == NULL) return;
     *(object->previous != NULL ? &object->previous->next : &object->context->objects) =
@@ -84,11 +96,12 @@ void object_remove(struct object *object)
 
 void object_free(struct object *object)
 {
+    assert(!is_live(object));
     free(ended.memory[ended.freed % ENDED]);
     ended.memory[ended.freed++ % ENDED] = object;
 }
 
-static struct object *live_find(const void *handle)
+static struct object *find(const void *handle)
 {
     if (handle == NULL) return NULL;
     struct object *object = *bucket_of(handle);
@@ -98,11 +111,16 @@ static struct object *live_find(const void *handle)
 
 void *object_peek(const void *handle, enum object_kind kind)
 {
-    struct object *object = live_find(handle);
+    struct object *object = find(handle);
     return object != NULL && object->kind == kind ? object : NULL;
 }
 
-static const struct object *ended_find(const void *handle)
+const struct object *object_live(const void *handle)
+{
+    return find(handle);
+}
+
+const struct object *object_ended(const void *handle)
 {
     const size_t known = ended.count < ENDED ? ended.count : ENDED;
     for (size_t i = 0; i < known; i++) {
@@ -112,48 +130,24 @@ static const struct object *ended_find(const void *handle)
     return NULL;
 }
 
-static const char *article(enum object_kind kind)
+struct object *object_next(const struct object *after)
+{
+    if (after != NULL && after->bucket != NULL) return after->bucket;
+    size_t bucket = after != NULL ? (size_t)(bucket_of(after) - live) + 1 : 0;
+    while (bucket < BUCKETS && live[bucket] == NULL) bucket++;
+    return bucket < BUCKETS ? live[bucket] : NULL;
+}
+
+/* ---- sentences --------------------------------------------------------------------------- */
+
+const char *object_kind_name(enum object_kind kind)
+{
+    return object_names[kind];
+}
+
+const char *object_kind_article(enum object_kind kind)
 {
     return strchr("aeio", object_names[kind][0]) != NULL ? "an" : "a";
-}
-
-/* What is wrong with a handle that is no object of this kind. */
-static void handle_explain(const void *handle, enum object_kind kind)
-{
-    const struct object *live = live_find(handle);
-    const struct object *was = handle != NULL ? ended_find(handle) : NULL;
-    char what[192];
-    if (live != NULL) {
-        describe_object(live, what, sizeof what);
-        finding("invalid handle", CUDA_ERROR_INVALID_HANDLE, "%s, is given where %s %s is wanted",
-                what, article(kind), object_names[kind]);
-    } else if (was != NULL) {
-        describe_object(was, what, sizeof what);
-        finding("use after destruction", CUDA_ERROR_INVALID_HANDLE,
-                "the handle is that of %s: it means nothing any more", what);
-    } else if (handle == NULL) {
-        unchecked_hurts(kind);
-    } else if ((uintptr_t)handle > HANDLES_WITH_A_MEANING) {
-        unchecked_hurts(kind);
-        finding("invalid handle", CUDA_ERROR_INVALID_HANDLE,
-                "0x%llx is given where %s %s is wanted, but no call has made one with this handle",
-                (unsigned long long)(uintptr_t)handle, article(kind), object_names[kind]);
-    }
-}
-
-void *object_find(const void *handle, enum object_kind kind)
-{
-    void *object = object_peek(handle, kind);
-    if (object == NULL) handle_explain(handle, kind);
-    return object;
-}
-
-CUresult object_error(const void *handle)
-{
-    const struct object *was = live_find(handle) == NULL ? ended_find(handle) : NULL;
-    return was != NULL && was->context != NULL && !was->context->alive
-               ? CUDA_ERROR_CONTEXT_IS_DESTROYED
-               : CUDA_ERROR_INVALID_HANDLE;
 }
 
 void describe_object(const struct object *object, char *text, size_t size)
@@ -162,204 +156,4 @@ void describe_object(const struct object *object, char *text, size_t size)
     describe_life(object->caller, "created", object->ended, "destroyed", life, sizeof life);
     snprintf(text, size, "%s %s %llu%s", object->caller != 0 ? "the" : "the default",
              object_names[object->kind], (unsigned long long)object->id, life);
-}
-
-CUresult wrong_context(const struct object *object, const struct context *context, const char *rule)
-{
-    char what[192], own[192], other[192];
-    describe_object(object, what, sizeof what);
-    describe_object(&object->context->object, own, sizeof own);
-    describe_object(&context->object, other, sizeof other);
-    finding("wrong context", CUDA_ERROR_INVALID_HANDLE, "%s, belongs to %s, not to %s: %s", what,
-            own, other, rule);
-    return CUDA_ERROR_INVALID_HANDLE;
-}
-
-/* ---- the trace --------------------------------------------------------------------------- */
-
-static void fill_from_call(struct trace_record *record)
-{
-    record->request = thread.depth > 0 ? thread.call.request : 0;
-    record->caller = thread.depth > 0 ? (uint64_t)(uintptr_t)thread.call.caller : 0;
-    record->start_ns = record->end_ns = thread.clock_ns;
-    if (record->kind != TRACE_DESTROY) record->stack = stack_note(record->caller);
-}
-
-void trace_object(const struct object *object, enum trace_kind kind, enum trace_what what,
-                  unsigned flags)
-{
-    struct trace_record record = {.kind = kind,
-                                  .what = what,
-                                  .flags = flags,
-                                  .object = object->id,
-                                  .context = object->context ? object->context->object.id : 0};
-    if (what == TRACE_CONTEXT) record.context = object->id;
-    if (what == TRACE_STREAM) record.stream = object->id;
-    fill_from_call(&record);
-    trace_put(driver.trace, &record);
-}
-
-static const enum trace_what memory_whats[MEMORY_KIND_COUNT] = {
-    [MEMORY_DEVICE] = TRACE_DEVICE_MEMORY,
-    [MEMORY_PINNED] = TRACE_PINNED_MEMORY,
-    [MEMORY_MANAGED] = TRACE_MANAGED_MEMORY,
-    [MEMORY_VARIABLE] = TRACE_DEVICE_MEMORY,
-};
-
-void trace_memory(const struct memory_region *region, enum trace_kind kind, unsigned flags)
-{
-    struct trace_record record = {.kind = kind,
-                                  .what = memory_whats[region->kind],
-                                  .flags = flags,
-                                  .object = region->id,
-                                  .context = region->context,
-                                  .address = region->address,
-                                  .bytes = region->size};
-    fill_from_call(&record);
-    trace_put(driver.trace, &record);
-}
-
-void finding_say(const char *sentence)
-{
-    const char *quiet = getenv("OVERLAP_QUIET");
-    if (quiet == NULL || *quiet == '\0') fprintf(stderr, "overlap: %s\n", sentence);
-}
-
-/* The sentence without its numbers: what a loop meets again and again differs in those alone. */
-static uint64_t hash_of_words(const char *sentence)
-{
-    uint64_t hash = 14695981039346656037u;
-    for (const char *at = sentence; *at != '\0'; at++) {
-        const bool begins = at == sentence || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
-        if (begins) at += strspn(at, "0123456789");
-        if (begins && at[0] == 'x' && at > sentence) at += 1 + strspn(at + 1, "0123456789abcdef");
-        if (*at == '\0') break;
-        hash = (hash ^ (unsigned char)*at) * 1099511628211u;
-    }
-    return hash;
-}
-
-/* Puts a finding into the trace; or counts it, where the same was found at the same call. Returns
- * whether it is new. */
-static bool put_once(const struct trace_record *record)
-{
-    static struct {
-        uint64_t caller, *count;
-        uint64_t words;
-    } told[FOLDED];
-    static size_t used;
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    const uint64_t words = hash_of_words(record->text);
-    size_t i = 0;
-    pthread_mutex_lock(&lock); /* the runtime's findings come without the driver's */
-    while (i < used && (told[i].caller != record->caller || told[i].words != words)) i++;
-    const bool known = i < used && record->caller != 0;
-    if (known && told[i].count != NULL) ++*told[i].count;
-    if (!known) {
-        uint64_t *count = trace_put_counted(driver.trace, record);
-        if (record->caller != 0 && used < FOLDED) {
-            told[used].caller = record->caller;
-            told[used].count = count;
-            told[used++].words = words;
-        }
-    }
-    pthread_mutex_unlock(&lock);
-    return !known;
-}
-
-void finding_put(const struct trace_record *record)
-{
-    if (put_once(record)) finding_say(record->text);
-}
-
-void overlap_finding(const char *kind, int code, const char *sentence)
-{
-    struct trace_record record = {.kind = TRACE_FINDING, .code = code, .count = 1};
-    fill_from_call(&record);
-    record.context = thread.call.context;
-    record.stream = thread.call.stream;
-    trace_copy_string(record.name, sizeof record.name, kind);
-    trace_copy_string(record.text, sizeof record.text, sentence);
-    finding_put(&record);
-}
-
-void finding(const char *kind, CUresult code, const char *format, ...)
-{
-    char sentence[TRACE_TEXT_SIZE];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(sentence, sizeof sentence, format, arguments);
-    va_end(arguments);
-    overlap_finding(kind, (int)code, sentence);
-}
-
-/* ---- sentences --------------------------------------------------------------------------- */
-
-static const char *const memory_names[MEMORY_KIND_COUNT] = {
-    [MEMORY_DEVICE] = "device memory",
-    [MEMORY_PINNED] = "pinned host memory",
-    [MEMORY_MANAGED] = "managed memory",
-    [MEMORY_VARIABLE] = "a module's variable",
-};
-
-struct counted count_bytes(uint64_t bytes)
-{
-    struct counted counted;
-    snprintf(counted.text, sizeof counted.text, "%llu byte%s", (unsigned long long)bytes,
-             bytes == 1 ? "" : "s");
-    return counted;
-}
-
-void describe_life(uint64_t made, const char *making, uint64_t ended, const char *ending,
-                   char *text, size_t size)
-{
-    int used = 0;
-    if (size > 0) text[0] = '\0';
-    if (made != 0)
-        used = snprintf(text, size, ", %s by the call before 0x%llx", making,
-                        (unsigned long long)made);
-    if (ended != 0 && used >= 0 && (size_t)used < size)
-        snprintf(text + used, size - (size_t)used, ", %s by the call before 0x%llx", ending,
-                 (unsigned long long)ended);
-}
-
-void describe_region(const struct memory_region *region, char *text, size_t size)
-{
-    char life[128];
-    describe_life(region->caller, "allocated", region->ended, "freed", life, sizeof life);
-    snprintf(text, size, "%s (%s at 0x%llx%s)", memory_names[region->kind],
-             count_bytes(region->size).text, (unsigned long long)region->address, life);
-}
-
-void describe_miss(uint64_t address, char *text, size_t size)
-{
-    const struct memory_miss_report report = memory_explain(address);
-    const struct memory_region *near = &report.near;
-    char life[128];
-    switch (report.kind) {
-    case MEMORY_MISS_NULL:
-        snprintf(text, size, "a null pointer");
-        return;
-    case MEMORY_MISS_HOST:
-        snprintf(text, size, "no device memory but a host address");
-        return;
-    case MEMORY_MISS_NOWHERE:
-        snprintf(text, size, "in no allocation, though in the range of device addresses");
-        return;
-    case MEMORY_MISS_FREED:
-        describe_life(near->caller, "allocated", near->ended, "freed", life, sizeof life);
-        snprintf(text, size, "in %s of %s that has been freed%s", memory_names[near->kind],
-                 count_bytes(near->size).text, life);
-        return;
-    case MEMORY_MISS_BEYOND:
-        describe_life(near->caller, "allocated", 0, "", life, sizeof life);
-        if (address < near->address)
-            snprintf(text, size, "%s before %s of %s%s", count_bytes(near->address - address).text,
-                     memory_names[near->kind], count_bytes(near->size).text, life);
-        else
-            snprintf(text, size, "%s past the end of %s of %s%s",
-                     count_bytes(address - near->address - near->size).text,
-                     memory_names[near->kind], count_bytes(near->size).text, life);
-        return;
-    }
 }

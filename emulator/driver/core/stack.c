@@ -3,7 +3,7 @@
  *
  * Stacks are numbered by what they hold, so that a loop is one stack. Nothing is allocated and no
  * lock of the dynamic linker's is waited for under ours: a signal handler comes here as well. */
-#include "emulator/driver/driver.h"
+#include "emulator/driver/core/core.h"
 
 #include <link.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* The public names of libcuda.so.1 that are not supported: one function per row of
  * entry/absent.def, which names itself. Without cuda.h, since their parameters do not matter. */
-#include "emulator/driver/private.h"
+#include "emulator/driver/driver.h"
 
 enum { CUDA_ERROR_NOT_SUPPORTED = 801 };
 

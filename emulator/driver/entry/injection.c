@@ -1,4 +1,20 @@
-#include "emulator/driver/entry/injection.h"
+/* Injected errors: a call that fails because the environment says so, to see what a program makes
+ * of it.
+ *
+ *   OVERLAP_FAIL=N        the N-th call of the program that can fail, from 1
+ *   OVERLAP_FAIL=NAME:N   the N-th call of that function: cudaMalloc:2
+ *
+ * Which calls can fail, and with what, says entry/injection.def. Only calls that the program makes
+ * itself count, in all its threads, and in the processes that it forks together with its own; what
+ * the runtime library asks of the driver does not, nor a call that fails anyway. One call fails. It
+ * does nothing but return the error (and, in the runtime, keep it as the thread's last), or, where
+ * it waits for the device, find the context lost; its record in the trace says that it was made to.
+ *
+ * It never fails a call that gives something back, and chooses nothing by chance.
+ */
+#include "emulator/driver/entry/entry.h"
+
+#include "emulator/driver/stream/stream.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

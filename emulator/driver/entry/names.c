@@ -1,5 +1,5 @@
 /* Names: of error codes, and of functions for cuGetProcAddress. */
-#include "emulator/driver/driver.h"
+#include "emulator/driver/core/core.h"
 
 #include <driver_types.h>
 #include <string.h>
@@ -60,7 +60,7 @@ static const struct function_row {
 } functions[] = {
 #define ROW(name, implementation, since, needs, parameters, arguments)                             \
     {#name, since, true, (void *)(uintptr_t)name},
-#include "emulator/driver/entry/driver.def"
+#include "emulator/driver/core/driver.def"
 #undef ROW
 #define ABSENT(name, since) {#name, since, false, (void *)(uintptr_t)name##_absent},
 #include "emulator/driver/entry/absent.def"

@@ -1,5 +1,5 @@
 /* The public names of libcuda.so.1 that are supported: one wrapper per row of driver.def. */
-#include "emulator/driver/driver.h"
+#include "emulator/driver/entry/entry.h"
 
 #define PUBLIC __attribute__((visibility("default")))
 
@@ -10,4 +10,4 @@
         if (outcome == CUDA_SUCCESS) outcome = driver_##implementation arguments;                  \
         return driver_leave(outcome);                                                              \
     }
-#include "emulator/driver/entry/driver.def"
+#include "emulator/driver/core/driver.def"

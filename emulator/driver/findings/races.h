@@ -7,7 +7,7 @@
 #ifndef OVERLAP_DRIVER_FINDINGS_RACES_H
 #define OVERLAP_DRIVER_FINDINGS_RACES_H
 
-#include "emulator/driver/driver.h"
+#include "emulator/driver/core/core.h"
 #include "emulator/exec/check/footprint.h"
 #include "emulator/exec/exec.h"
 #include "emulator/races/races.h"

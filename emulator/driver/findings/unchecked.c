@@ -14,7 +14,7 @@ static const struct row {
 } rows[] = {
 #define OBJECT_MEMORY MISSING_MEMORY
 #define MAKES(function, what) {#function, OBJECT_##what},
-#include "emulator/driver/entry/making.def"
+#include "emulator/driver/findings/making.def"
 #undef MAKES
 #undef OBJECT_MEMORY
 };

@@ -17,7 +17,7 @@
 #ifndef OVERLAP_DRIVER_FINDINGS_UNCHECKED_H
 #define OVERLAP_DRIVER_FINDINGS_UNCHECKED_H
 
-#include "emulator/driver/driver.h"
+#include "emulator/driver/core/core.h"
 
 /* The thread's current call is over. Without the lock. */
 void unchecked_call_ended(int code);

@@ -177,12 +177,10 @@ void unfinished_of_event(const struct event *event)
 
 void unfinished_of_process(void)
 {
-    const size_t buckets = sizeof driver.buckets / sizeof *driver.buckets;
     if (end.exit_status != 0) return;
     for (size_t i = 0; i < end.count; i++)
         if (!is_known(&end.expected[i]) && !failed_since(end.expected[i].record.request))
             report(&end.expected[i], "the process ended");
-    for (size_t i = 0; i < buckets; i++)
-        for (struct object *object = driver.buckets[i]; object != NULL; object = object->bucket)
-            if (object->kind == OBJECT_EVENT) unfinished_of_event((struct event *)object);
+    for (struct object *object = NULL; (object = object_next(object)) != NULL;)
+        if (object->kind == OBJECT_EVENT) unfinished_of_event((struct event *)object);
 }

@@ -19,7 +19,7 @@
 #ifndef OVERLAP_DRIVER_FINDINGS_UNFINISHED_H
 #define OVERLAP_DRIVER_FINDINGS_UNFINISHED_H
 
-#include "emulator/driver/driver.h"
+#include "emulator/driver/core/core.h"
 
 /* Before the first call. */
 void unfinished_begin(void);

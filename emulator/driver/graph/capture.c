@@ -2,18 +2,32 @@
  * cuStreamBeginCapture, or from a wait for an event that the capture recorded, until the capture
  * ends. Whatever would connect captured work with work that runs is an error, and invalidates the
  * capture: nothing but its end is possible then. */
-#include "emulator/driver/graph/graph.h"
+#include "emulator/driver/graph/parts.h"
+
+#include "emulator/driver/findings/handle.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- parts ------------------------------------------------------------------------------- */
 
-/* A stream's or an event's part in a capture. NULL: no memory. */
+/* A stream's or an event's part in a capture: what the rooms below know of it comes first. */
+struct part {
+    struct captured captured;
+    struct graph_nodes tips; /* what comes next depends on these */
+};
+
+static struct graph_nodes *tips_of(struct captured *captured)
+{
+    return &((struct part *)captured)->tips;
+}
+
+/* NULL: no memory. */
 static struct captured *part_make(struct capture *capture, struct stream *stream)
 {
-    struct captured *part = calloc(1, sizeof *part);
-    if (part == NULL) return NULL;
+    struct part *made = calloc(1, sizeof *made);
+    if (made == NULL) return NULL;
+    struct captured *part = &made->captured;
     part->capture = capture;
     part->stream = stream;
     part->stream_id = stream != NULL ? stream->object.id : 0;
@@ -25,7 +39,7 @@ static struct captured *part_make(struct capture *capture, struct stream *stream
 /* A stream's part ends; an event's stays, to say that the event was captured. */
 static void part_leave(struct captured *part)
 {
-    graph_nodes_clear(&part->tips);
+    graph_nodes_clear(tips_of(part));
     part->capture = NULL;
     if (part->stream_id == 0) return;
     if (part->stream != NULL) part->stream->captured = NULL;
@@ -49,12 +63,12 @@ static CUresult tips_add(struct graph_nodes *tips, const struct graph_nodes *mor
     return CUDA_SUCCESS;
 }
 
-void capture_forget_event(struct event *event)
+static void forget_event(struct event *event)
 {
     struct captured *part = event->captured;
     if (part == NULL) return;
     part_remove(part);
-    graph_nodes_clear(&part->tips);
+    graph_nodes_clear(tips_of(part));
     free(part);
     event->captured = NULL;
 }
@@ -76,127 +90,13 @@ static void capture_end(struct capture *capture, bool keep_graph)
 }
 
 /* Its work in a capture that goes on stays, and has to be joined. */
-void capture_forget_stream(struct stream *stream)
+static void forget_stream(struct stream *stream)
 {
-    struct captured *part = stream->captured;
-    if (part == NULL) return;
+    const struct captured *part = stream->captured;
     if (part->capture->origin == stream)
         capture_end(part->capture, false);
     else
-        part->stream = NULL;
-}
-
-/* ---- what is permitted ------------------------------------------------------------------- */
-
-static CUresult invalidate(struct capture *capture, CUresult code, const char *why)
-{
-    capture->invalid = true;
-    finding("stream capture", code,
-            "%s; this ends the capture of stream %llu: cuStreamEndCapture will return an error "
-            "and no graph",
-            why, (unsigned long long)capture->origin->object.id);
-    return code;
-}
-
-static bool is_legacy(const struct stream *stream)
-{
-    return stream == stream->object.context->legacy;
-}
-
-static bool is_blocking(const struct stream *stream)
-{
-    return !(stream->flags & CU_STREAM_NON_BLOCKING);
-}
-
-/* The legacy default stream stands for all blocking streams of its context, captured ones too. */
-static CUresult check_legacy(const struct context *context)
-{
-    CUresult code = CUDA_SUCCESS;
-    for (struct capture *capture = driver.captures; capture != NULL; capture = capture->next) {
-        for (const struct captured *part = capture->parts; part != NULL; part = part->next) {
-            if (part->stream == NULL || part->stream->object.context != context ||
-                !is_blocking(part->stream))
-                continue;
-            code = invalidate(capture, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
-                              "the default stream was used while a blocking stream is being "
-                              "captured, on which it implicitly depends");
-            break;
-        }
-    }
-    return code;
-}
-
-CUresult capture_check_work(const struct stream *stream)
-{
-    if (driver.captures == NULL) return CUDA_SUCCESS;
-    if (is_legacy(stream)) return check_legacy(stream->object.context);
-    if (stream->captured != NULL && stream->captured->capture->invalid)
-        return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    return CUDA_SUCCESS;
-}
-
-CUresult capture_check_wait(const struct stream *stream)
-{
-    if (driver.captures == NULL) return CUDA_SUCCESS;
-    if (is_legacy(stream)) TRY(check_legacy(stream->object.context));
-    if (stream->captured != NULL)
-        return invalidate(stream->captured->capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-                          "a stream that is being captured was queried or waited for, but "
-                          "captured work does not run");
-    return capture_check_unsafe();
-}
-
-CUresult capture_check_context(const struct context *context)
-{
-    CUresult code = CUDA_SUCCESS;
-    for (struct capture *capture = driver.captures; capture != NULL; capture = capture->next)
-        if (capture->origin->object.context == context)
-            code = invalidate(capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-                              "the context was synchronised while one of its streams is being "
-                              "captured, but captured work does not run");
-    return code;
-}
-
-CUresult capture_check_unsafe(void)
-{
-    CUresult code = CUDA_SUCCESS;
-    if (thread.capture_mode == CU_STREAM_CAPTURE_MODE_RELAXED) return code;
-    for (struct capture *capture = driver.captures; capture != NULL; capture = capture->next) {
-        const bool mine = capture->thread == thread.number;
-        const bool prohibits = mine ? capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED
-                                    : capture->mode == CU_STREAM_CAPTURE_MODE_GLOBAL &&
-                                          thread.capture_mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
-        if (prohibits && !capture->invalid)
-            code = invalidate(capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-                              "a call with an effect of its own, which launching the graph would "
-                              "not repeat, was made during a capture");
-        else if (prohibits)
-            code = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-    }
-    return code;
-}
-
-CUresult capture_check_event(const struct event *event)
-{
-    const struct captured *part = event->captured;
-    if (part == NULL) return capture_check_unsafe();
-    if (part->capture == NULL) return CUDA_ERROR_INVALID_VALUE;
-    return invalidate(part->capture, CUDA_ERROR_CAPTURED_EVENT,
-                      "an event that was recorded during a capture was queried or waited for, "
-                      "but captured work does not run");
-}
-
-CUresult capture_check_elapsed(const struct event *event)
-{
-    if (event->captured == NULL) return CUDA_SUCCESS;
-    return event->captured->capture != NULL ? CUDA_ERROR_CAPTURED_EVENT : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult capture_refuse(const struct stream *stream, CUresult code)
-{
-    if (code == CUDA_SUCCESS || stream->captured == NULL) return code;
-    return invalidate(stream->captured->capture, code,
-                      "work was refused in a stream that is being captured");
+        stream->captured->stream = NULL;
 }
 
 /* ---- adding ------------------------------------------------------------------------------ */
@@ -208,8 +108,8 @@ static CUresult tip_make(const struct stream *stream, CUgraphNodeType type,
     struct captured *part = stream->captured;
     struct graph_node *node = graph_node_make(part->capture->graph, type);
     if (node == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
-    for (size_t i = 0; i < part->tips.count; i++) {
-        if (graph_edge_add(part->tips.list[i], node)) continue;
+    for (size_t i = 0; i < tips_of(part)->count; i++) {
+        if (graph_edge_add(tips_of(part)->list[i], node)) continue;
         graph_node_end(node);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -219,7 +119,7 @@ static CUresult tip_make(const struct stream *stream, CUgraphNodeType type,
 
 static CUresult tip_set(const struct stream *stream, struct graph_node *node, CUresult code)
 {
-    struct graph_nodes *tips = &stream->captured->tips;
+    struct graph_nodes *tips = tips_of(stream->captured);
     const size_t before = tips->count;
     if (code == CUDA_SUCCESS && before == 0 && !graph_nodes_add(tips, node))
         code = CUDA_ERROR_OUT_OF_MEMORY;
@@ -232,8 +132,8 @@ static CUresult tip_set(const struct stream *stream, struct graph_node *node, CU
     return CUDA_SUCCESS;
 }
 
-CUresult capture_take(struct operation *operation, const struct stream *stream,
-                      const struct timeline_work *work)
+static CUresult take(struct operation *operation, const struct stream *stream,
+                     const struct timeline_work *work)
 {
     CUgraphNodeType type;
     struct graph_node *node;
@@ -241,9 +141,10 @@ CUresult capture_take(struct operation *operation, const struct stream *stream,
     if (graph_type_of(operation, &type))
         code = tip_make(stream, type, &node);
     else
-        invalidate(stream->captured->capture, code,
-                   "work of a kind that no graph can hold was put into a stream that is being "
-                   "captured");
+        capture_invalidate(
+            stream->captured->capture, code,
+            "work of a kind that no graph can hold was put into a stream that is being "
+            "captured");
     if (code == CUDA_SUCCESS) {
         node->priority = stream->priority;
         code = tip_set(stream, node, graph_node_take(node, operation, work));
@@ -253,7 +154,7 @@ CUresult capture_take(struct operation *operation, const struct stream *stream,
     return code;
 }
 
-CUresult capture_add(const struct stream *stream, CUgraphNodeParams *params)
+static CUresult add(const struct stream *stream, CUgraphNodeParams *params)
 {
     struct graph_node *node;
     TRY(tip_make(stream, params->type, &node));
@@ -262,51 +163,67 @@ CUresult capture_add(const struct stream *stream, CUgraphNodeParams *params)
 
 /* ---- events ------------------------------------------------------------------------------ */
 
-CUresult capture_record(struct event *event, struct stream *stream, bool external)
+static CUresult record(struct event *event, struct stream *stream, bool external)
 {
     struct captured *part = stream->captured;
     if (external)
-        return capture_add(stream, &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD,
-                                                        .eventRecord = {(CUevent)event}});
-    capture_forget_event(event);
+        return add(stream, &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+                                                .eventRecord = {(CUevent)event}});
+    forget_event(event);
     event->captured = part_make(part->capture, NULL);
     if (event->captured == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
-    return tips_add(&event->captured->tips, &part->tips);
+    return tips_add(tips_of(event->captured), tips_of(part));
 }
 
-CUresult capture_wait(struct stream *stream, struct event *event, bool external)
+static CUresult wait(struct stream *stream, struct event *event, bool external)
 {
     struct captured *part = stream->captured, *recorded = event->captured;
     if (external && part != NULL)
-        return capture_add(stream, &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT,
-                                                        .eventWait = {(CUevent)event}});
+        return add(stream, &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT,
+                                                .eventWait = {(CUevent)event}});
     if (recorded == NULL && event->record == NULL) return CUDA_SUCCESS; /* it stands for no work */
     if (recorded == NULL)
-        return invalidate(part->capture, CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
-                          "a stream that is being captured was made to wait for an event that was "
-                          "not recorded in the capture");
+        return capture_invalidate(
+            part->capture, CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
+            "a stream that is being captured was made to wait for an event that was "
+            "not recorded in the capture");
     if (recorded->capture == NULL && part == NULL) return CUDA_ERROR_INVALID_VALUE;
     if (recorded->capture == NULL)
-        return invalidate(part->capture, CUDA_ERROR_INVALID_VALUE,
-                          "a stream that is being captured was made to wait for an event of a "
-                          "capture that has ended");
+        return capture_invalidate(
+            part->capture, CUDA_ERROR_INVALID_VALUE,
+            "a stream that is being captured was made to wait for an event of a "
+            "capture that has ended");
     if (recorded->capture->invalid) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     if (part != NULL && part->capture != recorded->capture) {
-        invalidate(recorded->capture, CUDA_ERROR_STREAM_CAPTURE_MERGE,
-                   "an event of one capture was waited for in another");
-        return invalidate(part->capture, CUDA_ERROR_STREAM_CAPTURE_MERGE,
-                          "an event of one capture was waited for in another");
+        capture_invalidate(recorded->capture, CUDA_ERROR_STREAM_CAPTURE_MERGE,
+                           "an event of one capture was waited for in another");
+        return capture_invalidate(part->capture, CUDA_ERROR_STREAM_CAPTURE_MERGE,
+                                  "an event of one capture was waited for in another");
     }
-    if (part == NULL && is_legacy(stream))
-        return invalidate(recorded->capture, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
-                          "the default stream was made to wait for captured work, but cannot be "
-                          "captured");
+    if (part == NULL && stream_is_legacy(stream))
+        return capture_invalidate(
+            recorded->capture, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+            "the default stream was made to wait for captured work, but cannot be "
+            "captured");
     if (part == NULL) {
         part = part_make(recorded->capture, stream);
         if (part == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
         stream->captured = part;
     }
-    return tips_add(&part->tips, &recorded->tips);
+    return tips_add(tips_of(part), tips_of(recorded));
+}
+
+void capture_begin(void)
+{
+    static const struct capture_verbs verbs = {
+        .take = take,
+        .add = add,
+        .record = record,
+        .wait = wait,
+        .forget_event = forget_event,
+        .forget_stream = forget_stream,
+    };
+    capture_install(&verbs);
 }
 
 /* ---- beginning and ending ---------------------------------------------------------------- */
@@ -319,7 +236,7 @@ static CUresult begin(CUstream handle, CUstreamCaptureMode mode, CUgraph graph_h
     struct captured *part = NULL;
     TRY(stream_resolve(handle, &stream));
     if ((unsigned)mode > CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_ERROR_INVALID_VALUE;
-    if (is_legacy(stream)) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    if (stream_is_legacy(stream)) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     if (stream->captured != NULL) return CUDA_ERROR_ILLEGAL_STATE;
     if (graph_handle != NULL) {
         TRY(graph_find(graph_handle, &graph));
@@ -344,7 +261,7 @@ static CUresult begin(CUstream handle, CUstreamCaptureMode mode, CUgraph graph_h
     part = part_make(capture, stream);
     stream->captured = part;
     for (size_t i = 0; part != NULL && i < count; i++)
-        if (!graph_nodes_add(&part->tips, (struct graph_node *)dependencies[i])) part = NULL;
+        if (!graph_nodes_add(tips_of(part), (struct graph_node *)dependencies[i])) part = NULL;
     if (part != NULL) return CUDA_SUCCESS;
     capture_end(capture, false);
     return CUDA_ERROR_OUT_OF_MEMORY;
@@ -392,11 +309,11 @@ static CUresult mark_ancestors(struct graph *graph, const struct graph_nodes *ti
 /* Every stream's work must have been joined: its last nodes come before the origin's last. */
 static CUresult check_joined(const struct capture *capture)
 {
-    TRY(mark_ancestors(capture->graph, &capture->origin->captured->tips));
-    for (const struct captured *part = capture->parts; part != NULL; part = part->next) {
+    TRY(mark_ancestors(capture->graph, tips_of(capture->origin->captured)));
+    for (struct captured *part = capture->parts; part != NULL; part = part->next) {
         if (part->stream_id == 0) continue;
-        for (size_t i = 0; i < part->tips.count; i++) {
-            if (part->tips.list[i]->mark != 0) continue;
+        for (size_t i = 0; i < tips_of(part)->count; i++) {
+            if (tips_of(part)->list[i]->mark != 0) continue;
             finding("stream capture", CUDA_ERROR_STREAM_CAPTURE_UNJOINED,
                     "stream %llu got work in the capture that stream %llu has not been made to "
                     "wait for: record an event behind it, and wait for that in stream %llu before "
@@ -419,8 +336,8 @@ CUresult driver_cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
     if (stream->captured == NULL) return CUDA_ERROR_ILLEGAL_STATE;
     struct capture *capture = stream->captured->capture;
     if (capture->origin != stream)
-        return invalidate(capture, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED,
-                          "a capture was ended in another stream than it began in");
+        return capture_invalidate(capture, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED,
+                                  "a capture was ended in another stream than it began in");
     const bool elsewhere =
         capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && capture->thread != thread.number;
     CUresult code = elsewhere          ? CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD
@@ -446,10 +363,10 @@ CUresult driver_cuStreamGetCaptureInfo_v3(CUstream hStream,
     NEED_POINTER(captureStatus_out);
     if (edgeData_out != NULL && dependencies_out == NULL) return CUDA_ERROR_INVALID_VALUE;
     TRY(stream_resolve(hStream, &stream));
-    if (is_legacy(stream)) {
+    if (stream_is_legacy(stream)) {
         for (const struct capture *c = driver.captures; c != NULL; c = c->next)
             for (const struct captured *part = c->parts; part != NULL; part = part->next)
-                if (part->stream != NULL && is_blocking(part->stream) &&
+                if (part->stream != NULL && stream_is_blocking(part->stream) &&
                     part->stream->object.context == stream->object.context)
                     return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
     }
@@ -460,8 +377,8 @@ CUresult driver_cuStreamGetCaptureInfo_v3(CUstream hStream,
     if (*captureStatus_out != CU_STREAM_CAPTURE_STATUS_ACTIVE) return CUDA_SUCCESS;
     if (id_out != NULL) *id_out = part->capture->id;
     if (graph_out != NULL) *graph_out = (CUgraph)part->capture->graph;
-    if (dependencies_out != NULL) *dependencies_out = (const CUgraphNode *)part->tips.list;
-    if (numDependencies_out != NULL) *numDependencies_out = part->tips.count;
+    if (dependencies_out != NULL) *dependencies_out = (const CUgraphNode *)tips_of(part)->list;
+    if (numDependencies_out != NULL) *numDependencies_out = tips_of(part)->count;
     if (edgeData_out != NULL) *edgeData_out = NULL; /* every edge is an ordinary one */
     return CUDA_SUCCESS;
 }
@@ -502,14 +419,14 @@ CUresult driver_cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNo
     TRY(graph_check_dependencies(part->capture->graph, dependencies, dependencyData,
                                  numDependencies));
     CUresult code = CUDA_SUCCESS;
-    if (flags == CU_STREAM_ADD_CAPTURE_DEPENDENCIES) code = tips_add(&tips, &part->tips);
+    if (flags == CU_STREAM_ADD_CAPTURE_DEPENDENCIES) code = tips_add(&tips, tips_of(part));
     for (size_t i = 0; i < numDependencies && code == CUDA_SUCCESS; i++) {
         struct graph_node *node = (struct graph_node *)dependencies[i];
         if (!graph_nodes_have(&tips, node) && !graph_nodes_add(&tips, node))
             code = CUDA_ERROR_OUT_OF_MEMORY;
     }
-    graph_nodes_clear(code == CUDA_SUCCESS ? &part->tips : &tips);
-    if (code == CUDA_SUCCESS) part->tips = tips;
+    graph_nodes_clear(code == CUDA_SUCCESS ? tips_of(part) : &tips);
+    if (code == CUDA_SUCCESS) *tips_of(part) = tips;
     return code;
 }
 

@@ -2,7 +2,7 @@
  * behind the stream's earlier work and the exec's earlier launch; the nodes beside the stream, each
  * behind the mark or the nodes that it depends on; a mark in the stream behind the nodes on which
  * nothing depends. */
-#include "emulator/driver/graph/graph.h"
+#include "emulator/driver/graph/parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,11 +68,11 @@ static CUresult instantiate(CUgraphExec *handle, CUgraph graph_handle, cuuint64_
         free(exec);
         return code;
     }
-    graph_memory_seal(graph);
+    graph_seal_memory(graph);
     exec->source = memory ? graph->object.id : 0;
     if (memory) graph->executables++;
     exec->flags = flags;
-    object_add(&exec->object, OBJECT_GRAPH_EXEC, NULL);
+    object_add(&exec->object, OBJECT_GRAPH_EXEC);
     thread.call.object = exec->object.id;
     *handle = (CUgraphExec)exec;
     return CUDA_SUCCESS;
@@ -134,11 +134,9 @@ CUresult driver_cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t *flags)
 /* The graph that it was made from, if it is still there, may be instantiated again. */
 static void executable_ended(uint64_t source)
 {
-    const size_t buckets = sizeof driver.buckets / sizeof *driver.buckets;
-    for (size_t i = 0; i < buckets && source != 0; i++)
-        for (struct object *object = driver.buckets[i]; object != NULL; object = object->bucket)
-            if (object->kind == OBJECT_GRAPH && object->id == source)
-                ((struct graph *)object)->executables--;
+    for (struct object *object = NULL; source != 0 && (object = object_next(object)) != NULL;)
+        if (object->kind == OBJECT_GRAPH && object->id == source)
+            ((struct graph *)object)->executables--;
 }
 
 /* What has been launched has operations of its own, and goes on. */
@@ -264,7 +262,7 @@ static CUresult launch_node(struct launching *launching, struct graph_node *node
     if (node->params.type != CU_GRAPH_NODE_TYPE_EVENT_RECORD) return CUDA_SUCCESS;
     event = object_peek(node->params.eventRecord.event, OBJECT_EVENT);
     event->tried = true;
-    capture_forget_event(event);
+    if (event->captured != NULL) capturing->forget_event(event);
     timeline_op_release(event->record);
     event->record = timeline_op_retain(node->op);
     return CUDA_SUCCESS;
@@ -324,7 +322,7 @@ CUresult driver_cuGraphLaunch(CUgraphExec hGraph, CUstream hStream)
     TRY(stream_for_graph(hStream, &launching.stream));
     for (struct graph_node *node = exec->graph->first; node != NULL; node = node->next)
         TRY(check_node(node));
-    TRY(graph_memory_check_launch(exec));
+    TRY(graph_check_memory(exec));
     struct stream *stream = launching.stream;
     struct timeline_op *begin =
         timeline_submit(stream->time, &mark, thread.clock_ns, &exec->last, exec->last != NULL);

@@ -1,6 +1,8 @@
 /* Graphs: their nodes and edges, looking at them, copying them. What a node does is
  * graph/node.c, executable graphs are graph/exec.c. */
-#include "emulator/driver/graph/graph.h"
+#include "emulator/driver/graph/parts.h"
+
+#include "emulator/driver/findings/handle.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +108,7 @@ CUresult graph_check_dependencies(const struct graph *graph, const CUgraphNode *
 struct graph *graph_make(void)
 {
     struct graph *graph = calloc(1, sizeof *graph);
-    if (graph != NULL) object_add(&graph->object, OBJECT_GRAPH, NULL);
+    if (graph != NULL) object_add(&graph->object, OBJECT_GRAPH);
     return graph;
 }
 

@@ -1,153 +1,6 @@
-/* Memory of graphs: allocation and free nodes. An allocation node's memory has one address, from
- * the node's making until the last graph with a node for it is gone; a launch makes it the
- * submission's, and a free node, cuMemFreeAsync or cuMemFree takes it back. Between those it keeps
- * its place, with contents that are poison. */
-#include "emulator/driver/findings/races.h"
-#include "emulator/driver/graph/graph.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-struct graph_memory {
-    uint64_t address, size, id; /* of the region, which may have gone with its context */
-    unsigned nodes;             /* that allocate it: the graph's and its executable graph's */
-    bool allocated;             /* by the calls made so far: launched, and not freed since */
-    struct graph_memory *next;
-};
-
-static struct {
-    struct graph_memory *list;
-    uint64_t used, used_high, reserved, reserved_high; /* bytes */
-} memories;
-
-static const struct memory_region *region_of(const struct graph_memory *memory)
-{
-    const struct memory_region *region = memory_find(memory->address);
-    return region != NULL && region->id == memory->id ? region : NULL;
-}
-
-struct graph_memory *graph_memory_find(CUdeviceptr address)
-{
-    for (struct graph_memory *memory = memories.list; memory != NULL; memory = memory->next)
-        if (memory->address == address && region_of(memory) != NULL) return memory;
-    return NULL;
-}
-
-/* ---- life -------------------------------------------------------------------------------- */
-
-static void forget_unused(struct graph_memory *memory)
-{
-    if (memory->nodes > 0 || memory->allocated) return;
-    const struct memory_region *region = region_of(memory);
-    struct graph_memory **link = &memories.list;
-    while (*link != memory) link = &(*link)->next;
-    *link = memory->next;
-    memories.reserved -= memory->size;
-    if (region != NULL) {
-        races_forget_region(region);
-        memory_release(region, (uint64_t)(uintptr_t)thread.call.caller);
-    }
-    free(memory);
-}
-
-static struct graph_memory *memory_make(struct context *context, uint64_t size)
-{
-    struct graph_memory *memory = calloc(1, sizeof *memory);
-    if (memory == NULL) return NULL;
-    const struct memory_region *region = memory_allocate(&(struct memory_request){
-        .kind = MEMORY_DEVICE,
-        .size = size,
-        .context = context->object.id,
-        .id = ++driver.ids,
-        .caller = (uint64_t)(uintptr_t)thread.call.caller,
-    });
-    if (region == NULL) {
-        free(memory);
-        return NULL;
-    }
-    *memory = (struct graph_memory){
-        .address = region->address, .size = size, .id = region->id, .next = memories.list};
-    memories.list = memory;
-    memories.reserved += size;
-    if (memories.reserved > memories.reserved_high) memories.reserved_high = memories.reserved;
-    return memory;
-}
-
-/* A call changes whether the submission has the memory. */
-static void set_allocated(struct graph_memory *memory, bool allocated)
-{
-    const struct memory_region *region = region_of(memory);
-    if (memory->allocated == allocated) return;
-    memory->allocated = allocated;
-    memories.used += allocated ? memory->size : -memory->size;
-    if (memories.used > memories.used_high) memories.used_high = memories.used;
-    if (region != NULL) trace_memory(region, allocated ? TRACE_CREATE : TRACE_DESTROY, 0);
-}
-
-/* ---- operations -------------------------------------------------------------------------- */
-
-static enum timeline_ran run_change(struct operation *operation, enum races_mode mode)
-{
-    const struct memory_region *region = memory_find(operation->record.address);
-    if (region == NULL) return TIMELINE_RAN; /* it went with its context */
-    const struct races_rows rows = {
-        region->address, region->size, region->size, 1, region->size, 1};
-    races_operation(operation, mode, &rows);
-    if (mode == RACES_FREE) races_forget_region(region);
-    memset(region->bytes, MEMORY_POISON, region->size);
-    return TIMELINE_RAN;
-}
-
-static enum timeline_ran run_allocate(struct operation *operation)
-{
-    return run_change(operation, RACES_WRITE);
-}
-
-static enum timeline_ran run_free(struct operation *operation)
-{
-    return run_change(operation, RACES_FREE);
-}
-
-static CUresult make_change(struct context *context, const struct graph_memory *memory,
-                            bool allocate, struct operation **operation, struct timeline_work *work)
-{
-    *work = (struct timeline_work){.kind = TIMELINE_MARK};
-    *operation = operation_make(context->legacy, TRACE_WHAT_NONE, 0);
-    if (*operation == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
-    trace_copy_string((*operation)->record.name, sizeof(*operation)->record.name, thread.call.name);
-    (*operation)->record.address = memory->address;
-    (*operation)->run = allocate ? run_allocate : run_free;
-    return CUDA_SUCCESS;
-}
-
-CUresult graph_memory_allocate(CUDA_MEM_ALLOC_NODE_PARAMS_v2 *params, struct operation **operation,
-                               struct timeline_work *work)
-{
-    const CUmemPoolProps *pool = &params->poolProps;
-    if (pool->allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
-        pool->location.type != CU_MEM_LOCATION_TYPE_DEVICE || pool->location.id != 0 ||
-        pool->handleTypes != CU_MEM_HANDLE_TYPE_NONE || params->bytesize == 0 ||
-        params->accessDescCount > 1)
-        return CUDA_ERROR_INVALID_VALUE;
-    struct graph_memory *memory = memory_make(thread_context(), params->bytesize);
-    if (memory == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
-    params->dptr = memory->address;
-    params->accessDescs = NULL; /* the one device has access anyway */
-    params->accessDescCount = 0;
-    CUresult code = make_change(thread_context(), memory, true, operation, work);
-    if (code != CUDA_SUCCESS) forget_unused(memory);
-    return code;
-}
-
-CUresult graph_memory_free(const CUDA_MEM_FREE_NODE_PARAMS *params, struct operation **operation,
-                           struct timeline_work *work)
-{
-    const struct graph_memory *memory = graph_memory_find(params->dptr);
-    if (memory == NULL) return CUDA_ERROR_INVALID_VALUE;
-    return make_change(thread_context(), memory, false, operation, work);
-}
-
-/* ---- nodes and launches ------------------------------------------------------------------ */
+/* Allocation and free nodes: what a graph does with the memory that is theirs
+ * (emulator/driver/memory/graph.c). */
+#include "emulator/driver/graph/parts.h"
 
 static bool is_allocation(const struct graph_node *node)
 {
@@ -159,20 +12,14 @@ static bool is_free(const struct graph_node *node)
     return node->params.type == CU_GRAPH_NODE_TYPE_MEM_FREE;
 }
 
-void graph_memory_retain(const struct graph_node *node)
+void graph_node_retain_memory(const struct graph_node *node)
 {
-    struct graph_memory *memory =
-        is_allocation(node) ? graph_memory_find(node->params.alloc.dptr) : NULL;
-    if (memory != NULL) memory->nodes++;
+    if (is_allocation(node)) graph_memory_retain(node->params.alloc.dptr);
 }
 
-void graph_memory_release(const struct graph_node *node)
+void graph_node_release_memory(const struct graph_node *node)
 {
-    struct graph_memory *memory =
-        is_allocation(node) ? graph_memory_find(node->params.alloc.dptr) : NULL;
-    if (memory == NULL) return;
-    memory->nodes--;
-    forget_unused(memory);
+    if (is_allocation(node)) graph_memory_release(node->params.alloc.dptr);
 }
 
 bool graph_has_memory(const struct graph *graph)
@@ -200,7 +47,7 @@ bool graph_may_free(const struct graph *graph, CUdeviceptr address)
     return !graph_frees(graph, address);
 }
 
-void graph_memory_seal(struct graph *graph)
+void graph_seal_memory(struct graph *graph)
 {
     for (struct graph_node *node = graph->first; node != NULL; node = node->next)
         node->sealed = is_allocation(node);
@@ -232,10 +79,10 @@ static CUresult launch(const struct graph *graph, const struct graph *whole, boo
         const bool own = graph_allocates(whole, memory->address);
         if (happens) {
             if (is_allocation(node) && !graph_frees(whole, memory->address)) {
-                set_allocated(memory, false);
-                set_allocated(memory, true);
+                graph_memory_set_allocated(memory, false);
+                graph_memory_set_allocated(memory, true);
             }
-            if (is_free(node) && !own) set_allocated(memory, false);
+            if (is_free(node) && !own) graph_memory_set_allocated(memory, false);
             continue;
         }
         if (is_allocation(node) && memory->allocated && !auto_free) {
@@ -256,7 +103,7 @@ static CUresult launch(const struct graph *graph, const struct graph *whole, boo
     return CUDA_SUCCESS;
 }
 
-CUresult graph_memory_check_launch(const struct graph_exec *exec)
+CUresult graph_check_memory(const struct graph_exec *exec)
 {
     return launch(exec->graph, exec->graph,
                   exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH, false);
@@ -265,64 +112,4 @@ CUresult graph_memory_check_launch(const struct graph_exec *exec)
 void graph_memory_launched(const struct graph_exec *exec)
 {
     launch(exec->graph, exec->graph, false, true);
-}
-
-CUresult graph_memory_free_now(struct graph_memory *memory, struct stream *stream)
-{
-    struct operation *operation;
-    struct timeline_work work;
-    if (!memory->allocated) {
-        finding("invalid free", CUDA_ERROR_INVALID_VALUE,
-                "freeing 0x%llx, memory of a graph that no launch has allocated since it was "
-                "freed last",
-                (unsigned long long)memory->address);
-        return CUDA_ERROR_INVALID_VALUE;
-    }
-    if (stream != NULL) {
-        TRY(make_change(stream->object.context, memory, false, &operation, &work));
-        operation->record.stream = stream->object.id;
-        TRY(operation_submit(operation, stream, &work, NULL, NULL));
-    }
-    set_allocated(memory, false);
-    forget_unused(memory);
-    return CUDA_SUCCESS;
-}
-
-/* ---- attributes -------------------------------------------------------------------------- */
-
-CUresult driver_cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr,
-                                             void *value)
-{
-    NEED_POINTER(value);
-    NEED_DEVICE(device);
-    const uint64_t values[] = {
-        [CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT] = memories.used,
-        [CU_GRAPH_MEM_ATTR_USED_MEM_HIGH] = memories.used_high,
-        [CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT] = memories.reserved,
-        [CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH] = memories.reserved_high,
-    };
-    if ((size_t)attr >= sizeof values / sizeof *values) return CUDA_ERROR_INVALID_VALUE;
-    *(cuuint64_t *)value = values[attr];
-    return CUDA_SUCCESS;
-}
-
-CUresult driver_cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr,
-                                             void *value)
-{
-    NEED_POINTER(value);
-    NEED_DEVICE(device);
-    if (*(cuuint64_t *)value != 0) return CUDA_ERROR_INVALID_VALUE;
-    if (attr == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH)
-        memories.used_high = memories.used;
-    else if (attr == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH)
-        memories.reserved_high = memories.reserved;
-    else
-        return CUDA_ERROR_INVALID_VALUE;
-    return CUDA_SUCCESS;
-}
-
-CUresult driver_cuDeviceGraphMemTrim(CUdevice device)
-{
-    NEED_DEVICE(device); /* nothing is kept that no graph needs */
-    return CUDA_SUCCESS;
 }

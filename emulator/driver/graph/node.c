@@ -1,6 +1,8 @@
 /* Nodes: what each kind of them is made from, adding and replacing them. The API's functions for
  * single kinds are graph/params.c. */
-#include "emulator/driver/graph/graph.h"
+#include "emulator/driver/graph/parts.h"
+
+#include "emulator/driver/findings/handle.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -227,7 +229,7 @@ struct graph_node *graph_node_make(struct graph *graph, CUgraphNodeType type)
     if (node == NULL) return NULL;
     node->graph = graph;
     node->params.type = type;
-    object_add(&node->object, OBJECT_GRAPH_NODE, NULL);
+    object_add(&node->object, OBJECT_GRAPH_NODE);
     node->previous = graph->last;
     *(graph->last != NULL ? &graph->last->next : &graph->first) = node;
     graph->last = node;
@@ -238,7 +240,7 @@ struct graph_node *graph_node_make(struct graph *graph, CUgraphNodeType type)
 /* What it does, and what its parameters point to. */
 static void node_empty(struct graph_node *node)
 {
-    if (node->operation != NULL) graph_memory_release(node);
+    if (node->operation != NULL) graph_node_release_memory(node);
     operation_drop(node->operation);
     node->operation = NULL;
     if (node->params.type == CU_GRAPH_NODE_TYPE_KERNEL) free(node->params.kernel.kernelParams);
@@ -279,7 +281,7 @@ static CUresult node_fill(struct graph_node *node, const CUgraphNodeParams *para
     node_empty(node);
     node->params = own;
     node->operation = operation;
-    graph_memory_retain(node);
+    graph_node_retain_memory(node);
     node->work = *work;
     return CUDA_SUCCESS;
 }

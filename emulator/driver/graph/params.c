@@ -1,6 +1,6 @@
 /* The functions of the API for nodes of single kinds, and for a node of any: adding one, asking for
  * its parameters, changing them in a graph and in an executable graph. */
-#include "emulator/driver/graph/graph.h"
+#include "emulator/driver/graph/parts.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* cuGraphDebugDotPrint: a graph in Graphviz's language. */
-#include "emulator/driver/graph/graph.h"
+#include "emulator/driver/graph/parts.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,7 @@
 /* User objects: what a submission wants destroyed when the last graph that uses it is gone. */
-#include "emulator/driver/graph/graph.h"
+#include "emulator/driver/graph/parts.h"
+
+#include "emulator/driver/findings/handle.h"
 
 #include <stdlib.h>
 
@@ -40,7 +42,7 @@ CUresult driver_cuUserObjectCreate(CUuserObject *object_out, void *ptr, CUhostFn
     user->value = ptr;
     user->destroy = destroy;
     user->references = initialRefcount;
-    object_add(&user->object, OBJECT_USER, NULL);
+    object_add(&user->object, OBJECT_USER);
     *object_out = (CUuserObject)user;
     return CUDA_SUCCESS;
 }

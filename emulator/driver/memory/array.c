@@ -1,5 +1,7 @@
 /* CUDA arrays: making them, and where their parts lie. */
-#include "emulator/driver/memory/array.h"
+#include "emulator/driver/memory/parts.h"
+
+#include "emulator/driver/findings/handle.h"
 
 #include <stdlib.h>
 
@@ -119,6 +121,15 @@ static CUresult array_allocate(struct array *array)
     return array->region != NULL ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+static void array_end(struct object *object, bool implicit)
+{
+    struct array *array = (struct array *)object;
+    trace_memory(array->region, TRACE_DESTROY, implicit ? TRACE_IMPLICIT : 0);
+    memory_release(array->region, (uint64_t)(uintptr_t)thread.call.caller);
+    object_remove(object);
+    object_free(object);
+}
+
 CUresult driver_cuArray3DCreate(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pAllocateArray)
 {
     enum exec_texel texel;
@@ -146,7 +157,7 @@ CUresult driver_cuArray3DCreate(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR 
         return code;
     }
     thread_spend(timeline_model.allocate);
-    object_add(&array->object, OBJECT_ARRAY, thread_context());
+    object_add_to(thread_context(), &array->object, OBJECT_ARRAY, array_end);
     thread.call.object = array->region->id;
     trace_memory(array->region, TRACE_CREATE, 0);
     *pHandle = (CUarray)array;
@@ -162,15 +173,6 @@ CUresult driver_cuArrayCreate(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *pAl
                                                .Format = pAllocateArray->Format,
                                                .NumChannels = pAllocateArray->NumChannels,
                                            });
-}
-
-void array_end(struct object *object, bool implicit)
-{
-    struct array *array = (struct array *)object;
-    trace_memory(array->region, TRACE_DESTROY, implicit ? TRACE_IMPLICIT : 0);
-    memory_release(array->region, (uint64_t)(uintptr_t)thread.call.caller);
-    object_remove(object);
-    object_free(object);
 }
 
 CUresult driver_cuArrayDestroy(CUarray hArray)

@@ -1,12 +1,47 @@
 /* Memory: device, pinned, managed, stream-ordered; what an address is. Nothing here orders
  * anything: freeing waits for nobody, though CUDA's may. */
+#include "emulator/driver/memory/parts.h"
+
+#include "emulator/driver/findings/handle.h"
 #include "emulator/driver/findings/kernel.h"
-#include "emulator/driver/graph/graph.h"
+#include "emulator/driver/stream/stream.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { PITCH_ALIGNMENT = 512 };
+
+/* ---- pools ------------------------------------------------------------------------------- */
+
+struct pool {
+    struct object object;
+    uint64_t values[CU_MEMPOOL_ATTR_USED_MEM_HIGH + 1]; /* by CUmemPool_attribute */
+    struct pool *next;
+};
+
+static struct {
+    struct pool *default_pool, *current, *list;
+} pools;
+
+/* NULL: it is from no pool, or its pool has been destroyed. */
+static struct pool *pool_of(const struct memory_region *region)
+{
+    struct pool *pool = region->pool != 0 ? pools.list : NULL;
+    while (pool != NULL && pool->object.id != region->pool) pool = pool->next;
+    return pool;
+}
+
+static void pool_unused(const struct memory_region *region)
+{
+    struct pool *pool = pool_of(region);
+    if (pool != NULL) pool->values[CU_MEMPOOL_ATTR_USED_MEM_CURRENT] -= region->size;
+}
+
+static void pool_returned(const struct memory_region *region)
+{
+    struct pool *pool = pool_of(region);
+    if (pool != NULL) pool->values[CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT] -= region->size;
+}
 
 /* ---- allocating -------------------------------------------------------------------------- */
 
@@ -69,6 +104,24 @@ static void release(const struct memory_region *region)
     pool_returned(region);
     races_release(region);
     memory_release(region, (uint64_t)(uintptr_t)thread.call.caller);
+}
+
+/* Every memory of a context goes with it. */
+static void context_release_memory(const struct context *context)
+{
+    for (size_t i = memory_count(); i-- > 0;) {
+        const struct memory_region *region = memory_at(i);
+        if (region->context != context->object.id) continue;
+        trace_memory(region, TRACE_DESTROY, TRACE_IMPLICIT);
+        if (region->ended == 0) pool_unused(region);
+        pool_returned(region);
+        memory_release(region, (uint64_t)(uintptr_t)thread.call.caller);
+    }
+}
+
+void memory_room_begin(void)
+{
+    context_memory_is_of(context_release_memory);
 }
 
 CUresult driver_cuMemAlloc(CUdeviceptr *dptr, size_t bytesize)
@@ -243,29 +296,9 @@ CUresult driver_cuMemGetAddressRange(CUdeviceptr *pbase, size_t *psize, CUdevice
 
 static struct context *context_by_id(uint64_t id)
 {
-    const size_t buckets = sizeof driver.buckets / sizeof *driver.buckets;
-    for (size_t i = 0; i < buckets; i++)
-        for (struct object *object = driver.buckets[i]; object != NULL; object = object->bucket)
-            if (object->kind == OBJECT_CONTEXT && object->id == id) return (struct context *)object;
+    for (struct object *object = NULL; (object = object_next(object)) != NULL;)
+        if (object->kind == OBJECT_CONTEXT && object->id == id) return (struct context *)object;
     return NULL;
-}
-
-struct pool {
-    struct object object;
-    uint64_t values[CU_MEMPOOL_ATTR_USED_MEM_HIGH + 1]; /* by CUmemPool_attribute */
-    struct pool *next;
-};
-
-static struct {
-    struct pool *default_pool, *current, *list;
-} pools;
-
-/* NULL: it is from no pool, or its pool has been destroyed. */
-static struct pool *pool_of(const struct memory_region *region)
-{
-    struct pool *pool = region->pool != 0 ? pools.list : NULL;
-    while (pool != NULL && pool->object.id != region->pool) pool = pool->next;
-    return pool;
 }
 
 /* An attribute of an address that `region` holds, written to `data` in its own type. */
@@ -457,7 +490,7 @@ static struct pool *pool_make(void)
     if (pool == NULL) return NULL;
     for (int i = 0; i <= CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES; i++)
         pool->values[i] = 1; /* every reuse is allowed at first */
-    object_add(&pool->object, OBJECT_POOL, NULL);
+    object_add(&pool->object, OBJECT_POOL);
     pool->next = pools.list;
     pools.list = pool;
     return pool;
@@ -475,18 +508,6 @@ static void pool_gains(struct pool *pool, CUmemPool_attribute current, uint64_t 
     uint64_t *now = &pool->values[current], *most = &pool->values[current + 1];
     *now += size;
     if (*now > *most) *most = *now;
-}
-
-void pool_unused(const struct memory_region *region)
-{
-    struct pool *pool = pool_of(region);
-    if (pool != NULL) pool->values[CU_MEMPOOL_ATTR_USED_MEM_CURRENT] -= region->size;
-}
-
-void pool_returned(const struct memory_region *region)
-{
-    struct pool *pool = pool_of(region);
-    if (pool != NULL) pool->values[CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT] -= region->size;
 }
 
 CUresult driver_cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev)
@@ -672,7 +693,7 @@ static CUresult allocate_from(struct pool *pool, CUdeviceptr *dptr, size_t bytes
                                     .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}},
                       .bytesize = bytesize}};
         NEED_POINTER(dptr);
-        TRY(capture_add(stream, &params));
+        TRY(capturing->add(stream, &params));
         *dptr = params.alloc.dptr;
         return CUDA_SUCCESS;
     }
@@ -742,7 +763,7 @@ CUresult driver_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
     TRY(stream_for_work(hStream, &stream));
     if (dptr == 0) return CUDA_SUCCESS;
     if (stream->captured != NULL)
-        return capture_add(
+        return capturing->add(
             stream, &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_MEM_FREE, .free = {dptr}});
     struct graph_memory *of_graph = graph_memory_find(dptr);
     if (of_graph != NULL) return graph_memory_free_now(of_graph, stream);

@@ -1,5 +1,5 @@
 /* Texture and surface objects: from descriptors to what the executor reads by. */
-#include "emulator/driver/memory/array.h"
+#include "emulator/driver/memory/parts.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -179,6 +179,15 @@ static CUresult set_sampling(struct exec_texture *bound, const CUDA_TEXTURE_DESC
 /* ---- objects ----------------------------------------------------------------------------- */
 
 /* Makes the object of what is bound; takes over `texture` in any case. */
+static void texture_end(struct object *object, bool implicit)
+{
+    struct texture *texture = (struct texture *)object;
+    (void)implicit;
+    exec_texture_remove(texture->handle);
+    object_remove(object);
+    object_free(object);
+}
+
 static CUresult texture_publish(struct texture *texture, uint64_t *handle)
 {
     texture->handle = exec_texture_add(&texture->bound);
@@ -186,18 +195,9 @@ static CUresult texture_publish(struct texture *texture, uint64_t *handle)
         free(texture);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    object_add(&texture->object, OBJECT_TEXTURE, thread_context());
+    object_add_to(thread_context(), &texture->object, OBJECT_TEXTURE, texture_end);
     *handle = texture->handle;
     return CUDA_SUCCESS;
-}
-
-void texture_end(struct object *object, bool implicit)
-{
-    struct texture *texture = (struct texture *)object;
-    (void)implicit;
-    exec_texture_remove(texture->handle);
-    object_remove(object);
-    object_free(object);
 }
 
 CUresult driver_cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_DESC *pResDesc,

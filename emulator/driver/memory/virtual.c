@@ -7,7 +7,9 @@
  * that lie side by side and have the same access are one region then, since a buffer that grew
  * piece by piece is one buffer.
  */
-#include "emulator/driver/driver.h"
+#include "emulator/driver/memory/parts.h"
+
+#include "emulator/driver/findings/handle.h"
 
 #include <stdlib.h>
 
@@ -130,7 +132,7 @@ CUresult driver_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
     made->properties = *prop;
     made->size = size;
     made->references = 1;
-    object_add(&made->object, OBJECT_ALLOCATION, NULL);
+    object_add(&made->object, OBJECT_ALLOCATION);
     thread_spend(timeline_model.allocate);
     *handle = (CUmemGenericAllocationHandle)(uintptr_t)made;
     return CUDA_SUCCESS;
@@ -324,7 +326,7 @@ CUresult driver_cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle
     NEED_POINTER(handle);
     if (map == NULL) return CUDA_ERROR_INVALID_VALUE;
     struct allocation *allocation = map->allocation;
-    if (allocation->released) object_add(&allocation->object, OBJECT_ALLOCATION, NULL);
+    if (allocation->released) object_add(&allocation->object, OBJECT_ALLOCATION);
     allocation->released = false;
     allocation->references++;
     *handle = (CUmemGenericAllocationHandle)(uintptr_t)allocation;

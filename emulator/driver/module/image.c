@@ -1,5 +1,5 @@
 /* Images: from what the API is given to parsed PTX. */
-#include "emulator/driver/module/module.h"
+#include "emulator/driver/module/parts.h"
 
 #include "emulator/fatbin/link.h"
 #include "emulator/ptx/ptx.h"

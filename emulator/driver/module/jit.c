@@ -1,5 +1,10 @@
-/* Options of calls that take code, and their logs. */
-#include "emulator/driver/module/jit.h"
+/* The options of a call that takes code (CUjit_option) and the two logs that it may ask
+ * for. The device compiles nothing, so that of the options only the logs have an effect; an option
+ * that would change what code means is refused by name.
+ *
+ * Source: CUDA Driver API 13.0, CUjit_option.
+ */
+#include "emulator/driver/module/parts.h"
 
 #include <stdio.h>
 #include <string.h>

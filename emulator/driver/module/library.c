@@ -1,7 +1,9 @@
 /* Libraries and their kernels: code that is loaded once and used in any context. */
-#include "emulator/driver/module/module.h"
+#include "emulator/driver/module/parts.h"
 
-#include "emulator/driver/module/jit.h"
+#include "emulator/driver/findings/handle.h"
+#include "emulator/driver/stream/stream.h"
+
 #include "emulator/ptx/ptx.h"
 
 #include <stdlib.h>
@@ -32,7 +34,7 @@ static CUresult library_make(struct image *image, CUresult failed, CUlibrary *ha
     }
     library->image = image;
     library->failed = failed;
-    object_add(&library->object, OBJECT_LIBRARY, NULL);
+    object_add(&library->object, OBJECT_LIBRARY);
     trace_object(&library->object, TRACE_CREATE, TRACE_LIBRARY, asked_for() ? 0 : TRACE_IMPLICIT);
     thread.call.object = library->object.id;
     *handle = (CUlibrary)library;
@@ -115,7 +117,7 @@ static struct kernel *kernel_make(struct library *library, const struct ptx_func
     kernel->carveout = -1;
     kernel->next = library->kernels;
     library->kernels = kernel;
-    object_add(&kernel->object, OBJECT_KERNEL, NULL);
+    object_add(&kernel->object, OBJECT_KERNEL);
     return kernel;
 }
 

@@ -1,8 +1,9 @@
 /* The linker of cuLink*: PTX from several places becomes one text. What cuLinkComplete gives back
  * in place of a cubin is that text, which cuModuleLoadData and cuLibraryLoadData take like any
  * other. */
-#include "emulator/driver/module/jit.h"
-#include "emulator/driver/module/module.h"
+#include "emulator/driver/module/parts.h"
+
+#include "emulator/driver/findings/handle.h"
 
 #include "emulator/fatbin/link.h"
 #include "emulator/ptx/ptx.h"
@@ -31,7 +32,7 @@ CUresult driver_cuLinkCreate(unsigned int numOptions, CUjit_option *options, voi
     struct link *link = calloc(1, sizeof *link);
     if (link == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     link->jit = jit;
-    object_add(&link->object, OBJECT_LINK, NULL);
+    object_add(&link->object, OBJECT_LINK);
     *stateOut = (CUlinkState)link;
     return CUDA_SUCCESS;
 }

@@ -1,8 +1,9 @@
 /* Modules in a context: loading, variables, functions. */
-#include "emulator/driver/module/module.h"
+#include "emulator/driver/module/parts.h"
+
+#include "emulator/driver/findings/handle.h"
 
 #include "emulator/driver/findings/races.h"
-#include "emulator/driver/module/jit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,7 +156,7 @@ static CUresult module_make(struct image *image, struct library *library, struct
     code = place_variables(module);
     if (code != CUDA_SUCCESS) goto failed;
 
-    object_add(&module->object, OBJECT_MODULE, context);
+    object_add_to(context, &module->object, OBJECT_MODULE, module_end);
     trace_object(&module->object, TRACE_CREATE, TRACE_LIBRARY,
                  library != NULL ? TRACE_IMPLICIT : 0);
     if (library != NULL) {
@@ -190,14 +191,6 @@ void module_end(struct object *object, bool implicit)
     object_remove(&module->object);
     release_variables(module);
     module_release(module);
-}
-
-/* Functions go with their module, kernels with their library; a context lists neither. */
-void object_end(struct object *object, bool implicit)
-{
-    (void)implicit;
-    object_remove(object);
-    object_free(object);
 }
 
 /* ---- loading ----------------------------------------------------------------------------- */
@@ -293,7 +286,7 @@ struct function *module_function(struct module *module, const char *name)
     function->carveout = -1;
     function->next = module->functions;
     module->functions = function;
-    object_add(&function->object, OBJECT_FUNCTION, NULL);
+    object_add(&function->object, OBJECT_FUNCTION);
     return function;
 }
 

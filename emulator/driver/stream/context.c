@@ -1,9 +1,9 @@
 /* Contexts: created, current (a stack per thread), primary, destroyed. */
+#include "emulator/driver/findings/handle.h"
 #include "emulator/driver/findings/in_flight.h"
 #include "emulator/driver/findings/page_guard.h"
 #include "emulator/driver/findings/unfinished.h"
-#include "emulator/driver/memory/array.h"
-#include "emulator/driver/module/module.h"
+#include "emulator/driver/stream/parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static CUresult context_start(struct context *context, bool implicit)
     context->api_version = CUDA_VERSION;
     context->time = timeline_context_create(driver.timeline);
     if (context->time == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
-    object_add(&context->object, OBJECT_CONTEXT, NULL);
+    object_add(&context->object, OBJECT_CONTEXT);
     context->alive = true;
     trace_object(&context->object, TRACE_CREATE, TRACE_CONTEXT, implicit ? TRACE_IMPLICIT : 0);
     context->legacy = stream_make(context, TIMELINE_LEGACY, CU_STREAM_DEFAULT, 0, true);
@@ -63,17 +63,11 @@ static CUresult context_start(struct context *context, bool implicit)
     return CUDA_SUCCESS;
 }
 
-/* Every memory of a context goes with it. */
-static void context_release_memory(const struct context *context)
+static void (*release_memory)(const struct context *context);
+
+void context_memory_is_of(void (*release)(const struct context *context))
 {
-    for (size_t i = memory_count(); i-- > 0;) {
-        const struct memory_region *region = memory_at(i);
-        if (region->context != context->object.id) continue;
-        trace_memory(region, TRACE_DESTROY, TRACE_IMPLICIT);
-        if (region->ended == 0) pool_unused(region);
-        pool_returned(region);
-        memory_release(region, (uint64_t)(uintptr_t)thread.call.caller);
-    }
+    release_memory = release;
 }
 
 static void context_end(struct context *context, bool implicit)
@@ -81,30 +75,8 @@ static void context_end(struct context *context, bool implicit)
     unfinished_of_context(context);
     timeline_context_abandon(context->time);
     in_flight_forget(context);
-    while (context->objects != NULL) {
-        struct object *object = context->objects;
-        switch (object->kind) {
-        case OBJECT_STREAM:
-            stream_end((struct stream *)object, true);
-            break;
-        case OBJECT_EVENT:
-            event_end((struct event *)object, true);
-            break;
-        case OBJECT_MODULE:
-            module_end(object, true);
-            break;
-        case OBJECT_ARRAY:
-            array_end(object, true);
-            break;
-        case OBJECT_TEXTURE:
-            texture_end(object, true);
-            break;
-        default:
-            object_end(object, true);
-            break;
-        }
-    }
-    context_release_memory(context);
+    while (context->objects != NULL) context->objects->end(context->objects, true);
+    release_memory(context);
     timeline_context_destroy(context->time);
     context->time = NULL;
     context->legacy = NULL;
@@ -268,7 +240,7 @@ CUresult driver_cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
     }
     if (!driver.primary->alive) {
         if (driver.failed != CUDA_SUCCESS) return driver.failed; /* as for any new context */
-        if (driver.primary->object.id != 0) object_remove(&driver.primary->object);
+        if (object_live(driver.primary) != NULL) object_remove(&driver.primary->object);
         *driver.primary = (struct context){.primary = true, .flags = driver.primary_flags};
         TRY(context_start(driver.primary, true));
     }

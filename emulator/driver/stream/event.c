@@ -1,9 +1,22 @@
 /* Events: a point in a stream, captured when it is recorded. */
+#include "emulator/driver/findings/handle.h"
 #include "emulator/driver/findings/page_guard.h"
 #include "emulator/driver/findings/unfinished.h"
+#include "emulator/driver/stream/parts.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+static void event_end(struct object *object, bool implicit)
+{
+    struct event *event = (struct event *)object;
+    unfinished_of_event(event);
+    trace_object(object, TRACE_DESTROY, TRACE_EVENT, implicit ? TRACE_IMPLICIT : 0);
+    object_remove(object);
+    if (event->captured != NULL) capturing->forget_event(event);
+    timeline_op_release(event->record);
+    object_free(object);
+}
 
 CUresult driver_cuEventCreate(CUevent *phEvent, unsigned int Flags)
 {
@@ -16,22 +29,12 @@ CUresult driver_cuEventCreate(CUevent *phEvent, unsigned int Flags)
     if (event == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     event->flags = Flags;
     event->request = thread.call.request;
-    object_add(&event->object, OBJECT_EVENT, thread_context());
+    object_add_to(thread_context(), &event->object, OBJECT_EVENT, event_end);
     trace_object(&event->object, TRACE_CREATE, TRACE_EVENT,
                  Flags & CU_EVENT_DISABLE_TIMING ? TRACE_TIMING_DISABLED : 0);
     thread.call.object = event->object.id;
     *phEvent = (CUevent)event;
     return CUDA_SUCCESS;
-}
-
-void event_end(struct event *event, bool implicit)
-{
-    unfinished_of_event(event);
-    trace_object(&event->object, TRACE_DESTROY, TRACE_EVENT, implicit ? TRACE_IMPLICIT : 0);
-    object_remove(&event->object);
-    capture_forget_event(event);
-    timeline_op_release(event->record);
-    object_free(&event->object);
 }
 
 static CUresult event_find(CUevent handle, struct event **event)
@@ -46,7 +49,7 @@ CUresult driver_cuEventDestroy(CUevent hEvent)
 {
     struct event *event;
     TRY(event_find(hEvent, &event));
-    event_end(event, false);
+    event_end(&event->object, false);
     return CUDA_SUCCESS;
 }
 
@@ -64,7 +67,7 @@ CUresult driver_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigne
                              "an event is recorded in streams of its own context");
     TRY(capture_check_work(stream));
     if (stream->captured != NULL)
-        return capture_record(event, stream, flags & CU_EVENT_RECORD_EXTERNAL);
+        return capturing->record(event, stream, flags & CU_EVENT_RECORD_EXTERNAL);
     if (flags != 0) return CUDA_ERROR_ILLEGAL_STATE; /* external: to a graph */
     struct operation *operation = operation_make(stream, TRACE_EVENT_RECORD, 0);
     if (operation != NULL) operation->record.object = event->object.id;
@@ -73,7 +76,7 @@ CUresult driver_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigne
         operation, stream,
         &(struct timeline_work){.kind = timed ? TIMELINE_STAMP : TIMELINE_MARK, .passive = !timed},
         NULL, &op));
-    capture_forget_event(event);
+    if (event->captured != NULL) capturing->forget_event(event);
     timeline_op_release(event->record); /* earlier waits keep what they captured */
     event->record = op;
     return CUDA_SUCCESS;

@@ -2,7 +2,7 @@
  * makes pending work go on when the host waits for it without calling CUDA (in a loop on a flag, in
  * a condition variable): a device works by itself, however late the order. */
 #include "emulator/driver/findings/page_guard.h"
-#include "emulator/driver/graph/graph.h"
+#include "emulator/driver/stream/parts.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,6 +1,7 @@
 /* Operations: work on its way from a call through the timeline into the trace. */
 #include "emulator/driver/findings/page_guard.h"
 #include "emulator/driver/findings/unfinished.h"
+#include "emulator/driver/stream/parts.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -90,7 +91,7 @@ CUresult operation_submit(struct operation *operation, struct stream *stream,
 {
     if (op != NULL) *op = NULL;
     if (operation == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
-    if (stream->captured != NULL) return capture_take(operation, stream, work);
+    if (stream->captured != NULL) return capturing->take(operation, stream, work);
     const struct timeline_work full = complete(work, operation);
     TRY(submitted(
         timeline_submit(stream->time, &full, thread.clock_ns, &op_before, op_before != NULL),

@@ -1,12 +1,27 @@
 /* Streams: the default ones and those that are made, their order, waits for values. */
+#include "emulator/driver/findings/handle.h"
 #include "emulator/driver/findings/page_guard.h"
 #include "emulator/driver/findings/unchecked.h"
 #include "emulator/driver/findings/unfinished.h"
+#include "emulator/driver/stream/parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- life -------------------------------------------------------------------------------- */
+
+static void stream_end(struct object *object, bool implicit)
+{
+    struct stream *stream = (struct stream *)object;
+    struct stream **link = &object->context->per_thread;
+    while (*link != NULL && *link != stream) link = &(*link)->next;
+    if (*link != NULL) *link = stream->next;
+    if (stream->captured != NULL) capturing->forget_stream(stream);
+    trace_object(object, TRACE_DESTROY, TRACE_STREAM, implicit ? TRACE_IMPLICIT : 0);
+    object_remove(object);
+    timeline_stream_destroy(stream->time);
+    object_free(object);
+}
 
 struct stream *stream_make(struct context *context, enum timeline_stream_kind kind, unsigned flags,
                            int priority, bool implicit)
@@ -22,24 +37,12 @@ struct stream *stream_make(struct context *context, enum timeline_stream_kind ki
     stream->priority = priority;
     /* As a GPU answers until one is set; CUDA has no name for it. */
     stream->policy = kind == TIMELINE_LEGACY ? CU_SYNC_POLICY_AUTO : (CUsynchronizationPolicy)-1;
-    object_add(&stream->object, OBJECT_STREAM, context);
+    object_add_to(context, &stream->object, OBJECT_STREAM, stream_end);
     if (implicit) stream->object.caller = 0;
     trace_object(&stream->object, TRACE_CREATE, TRACE_STREAM,
                  (implicit ? TRACE_IMPLICIT : 0u) |
                      (kind == TIMELINE_NON_BLOCKING ? TRACE_NON_BLOCKING : 0u));
     return stream;
-}
-
-void stream_end(struct stream *stream, bool implicit)
-{
-    struct stream **link = &stream->object.context->per_thread;
-    while (*link != NULL && *link != stream) link = &(*link)->next;
-    if (*link != NULL) *link = stream->next;
-    capture_forget_stream(stream);
-    trace_object(&stream->object, TRACE_DESTROY, TRACE_STREAM, implicit ? TRACE_IMPLICIT : 0);
-    object_remove(&stream->object);
-    timeline_stream_destroy(stream->time);
-    object_free(&stream->object);
 }
 
 /* The calling thread's own default stream in a context, made when first used. */
@@ -116,7 +119,7 @@ CUresult driver_cuStreamDestroy(CUstream hStream)
     if (stream == stream->object.context->legacy || stream->thread != 0)
         return CUDA_ERROR_INVALID_HANDLE;
     thread.call.stream = stream->object.id;
-    stream_end(stream, false);
+    stream_end(&stream->object, false);
     return CUDA_SUCCESS;
 }
 
@@ -246,7 +249,7 @@ CUresult driver_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int
     if (event == NULL) return capture_refuse(stream, object_error(hEvent));
     thread.call.object = event->object.id;
     if (stream->captured != NULL || event->captured != NULL)
-        return capture_wait(stream, event, Flags & CU_EVENT_WAIT_EXTERNAL);
+        return capturing->wait(stream, event, Flags & CU_EVENT_WAIT_EXTERNAL);
     if (Flags != 0) return CUDA_ERROR_ILLEGAL_STATE; /* external: to a graph */
     /* Nothing has been recorded: "a functional no-op", and no action of a default stream either. */
     if (event->record == NULL) {

@@ -1,6 +1,7 @@
 /* Batches: copies, prefetches and discards of many ranges in one call. Each is done as the call for
  * one would do it; that a batch has no order within is then nobody's to see but the detector's. */
-#include "emulator/driver/memory/array.h"
+#include "emulator/driver/memory/memory.h"
+#include "emulator/driver/stream/stream.h"
 
 #include <string.h>
 

@@ -3,12 +3,15 @@
  * Whether the host waits follows the Driver API's "API synchronization behavior", by where the two
  * sides are; where that says "might", it does not wait.
  */
+#include "emulator/driver/work/work.h"
+
+#include "emulator/driver/findings/handle.h"
 #include "emulator/driver/findings/in_flight.h"
 #include "emulator/driver/findings/kernel.h"
 #include "emulator/driver/findings/page_guard.h"
 #include "emulator/driver/findings/unchecked.h"
-#include "emulator/driver/graph/graph.h"
-#include "emulator/driver/memory/array.h"
+#include "emulator/driver/memory/memory.h"
+#include "emulator/driver/stream/stream.h"
 #include "emulator/memory/page_guard.h"
 
 #include <stdlib.h>

@@ -1,9 +1,12 @@
 /* Launches: checking the configuration, running the kernel, what its faults become; occupancy. */
+#include "emulator/driver/work/work.h"
+
 #include "emulator/driver/core/environment.h"
+#include "emulator/driver/findings/handle.h"
 #include "emulator/driver/findings/kernel.h"
 #include "emulator/driver/findings/unchecked.h"
-#include "emulator/driver/graph/graph.h"
 #include "emulator/driver/module/module.h"
+#include "emulator/driver/stream/stream.h"
 #include "emulator/driver/work/print.h"
 
 #include <stdio.h>

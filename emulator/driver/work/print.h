@@ -1,4 +1,4 @@
-/* driver_print: what a kernel prints, until it is over. A GPU keeps it in a circular buffer of the
+/* print: what a kernel prints, until it is over. A GPU keeps it in a circular buffer of the
  * context (cudaLimitPrintfFifoSize), where a call of printf takes 96 bytes and its arguments (as an
  * H200 does), and the newest overwrites the oldest. The GPU's driver may empty the buffer while the
  * kernel runs, and may not: here it does not, so a kernel that prints more than fits loses the
@@ -9,7 +9,7 @@
 #ifndef OVERLAP_DRIVER_WORK_PRINT_H
 #define OVERLAP_DRIVER_WORK_PRINT_H
 
-#include "emulator/driver/driver.h"
+#include "emulator/driver/core/core.h"
 
 struct print_call {
     size_t length; /* of its text */

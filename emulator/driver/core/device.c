@@ -1,5 +1,5 @@
 /* The device: there is one, number 0. */
-#include "emulator/driver/driver.h"
+#include "emulator/driver/core/core.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static const struct {
     int attribute, value;
 } attributes[] = {
 #define ATTRIBUTE(name, value) {CU_DEVICE_ATTRIBUTE_##name, value},
-#include "emulator/driver/entry/attributes.def"
+#include "emulator/driver/core/attributes.def"
 #undef ATTRIBUTE
 };
 

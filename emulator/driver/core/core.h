@@ -1,0 +1,125 @@
+/* core: the state of libcuda.so.1 that every room of the driver works on: the process, the calling
+ * thread and its call, objects and their handles (object.h), the trace (report.h), and what the
+ * functions of the driver API share.
+ *
+ * One lock guards everything. A public function's wrapper takes it (entry/entry.h) and gives it
+ * back; an implementation, driver_cuXxx, always runs under it and lets go of it only while it waits
+ * for a host function. Kernels and copies run under it, in whichever thread forces them.
+ *
+ * It never decides when an operation runs (timeline), what an address is (memory) or what an
+ * instruction does (exec).
+ *
+ * Source: CUDA Driver API 13.0.
+ */
+#ifndef OVERLAP_DRIVER_CORE_CORE_H
+#define OVERLAP_DRIVER_CORE_CORE_H
+
+/* cuda.h then declares every version of every function under its own name. */
+#define __CUDA_API_VERSION_INTERNAL
+#include <cuda.h>
+
+#include <cudaProfiler.h>
+
+#include <pthread.h>
+
+#include "emulator/driver/core/object.h"
+#include "emulator/driver/core/report.h"
+#include "emulator/driver/driver.h"
+#include "emulator/timeline/model.h"
+
+/* The implementations, one per distinct name in driver.def: each in the room whose matter it is. */
+#define ROW(name, implementation, since, needs, parameters, arguments)                             \
+    CUresult driver_##implementation parameters;
+#include "emulator/driver/core/driver.def"
+#undef ROW
+
+/* ---- the thread --------------------------------------------------------------------------- */
+
+/* The outermost call that the thread is in. */
+struct call {
+    const char *name;
+    const void *caller;
+    unsigned flags; /* enum overlap_call_flag */
+    uint64_t request;
+    uint64_t start_ns;
+    uint64_t context, stream, object; /* trace ids that the call named */
+    unsigned injection;               /* TRACE_CAN_FAIL, TRACE_MADE_TO_FAIL: entry/entry.h */
+    const char *as_if;                /* of a call that is made to fail: why; NULL: it is not */
+    uint32_t stack;                   /* the same: stack_note */
+};
+
+struct thread {
+    bool known;
+    uint64_t number;   /* 1, 2, ... */
+    uint64_t clock_ns; /* its virtual host clock */
+    unsigned depth;    /* of public functions */
+    bool locked;
+    bool per_thread; /* stream 0 in the current driver call */
+    bool in_host_function;
+    struct timeline_op *host_op;      /* of the host function; NULL: in none */
+    unsigned polls;                   /* queries in a row that were answered with not ready */
+    CUstreamCaptureMode capture_mode; /* cuThreadExchangeStreamCaptureMode */
+    CUresult owed; /* a sticky error that the call returns after it has done its work */
+    struct call call;
+    struct missing missing[MISSING_KIND_COUNT]; /* since when the thread has made nothing such */
+    bool misses;                                /* any of them */
+    struct context **stack;                     /* of current contexts, the last one on top */
+    size_t depth_of_stack, room_of_stack;
+};
+extern __thread struct thread thread;
+
+/* "cuMemcpyHtoDAsync" of "cuMemcpyHtoDAsync_v2_ptsz". */
+void call_plain_name(char *to, size_t size, const char *name);
+/* The return address of the call that the thread is in; 0: it is in none. */
+uint64_t call_place(void);
+/* The context on top of the thread's stack, alive or not; NULL: none. */
+struct context *thread_context(void);
+/* Lets the calling thread's host clock run on. */
+void thread_spend(double ns);
+void thread_wait_until(uint64_t ns);
+/* For what only one thread at a time can do in a process (creating a context). */
+void thread_spend_exclusively(double ns);
+
+/* ---- the process -------------------------------------------------------------------------- */
+
+struct driver {
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* something ran, or a host function ended */
+    bool initialised;
+    bool forked; /* the parent had CUDA */
+    struct trace_writer *trace;
+    struct timeline *timeline;
+    uint64_t ids, requests, threads;
+    uint64_t main_clock_ns;  /* atomic: the first thread's clock, and of every thread that ended */
+    uint64_t start_clock_ns; /* atomic: where others start, the first thread's after a call */
+    uint64_t exclusive_ns;   /* until when thread_spend_exclusively is taken */
+    uint64_t calls;          /* public functions entered, for whoever watches for a pause */
+
+    struct context *primary; /* kept for ever once made */
+    unsigned primary_count;
+    unsigned primary_flags;
+    CUresult failed; /* the first sticky error of any context: from then on none is created */
+    struct capture *captures; /* sequences that have not ended */
+};
+extern struct driver driver;
+
+#define DRIVER_CAPABILITY 90 /* compute capability times ten: the newest PTX it takes */
+/* Shared memory that a launch may ask for without opting in, and at most: bytes per block. */
+enum { SHARED_DEFAULT = 48 << 10, SHARED_MOST = 227 << 10 };
+
+/* CUDA_ERROR_INVALID_VALUE unless all of them are given: `return`s from the implementation. */
+#define NEED_POINTER(pointer)                                                                      \
+    do {                                                                                           \
+        if ((pointer) == NULL) return CUDA_ERROR_INVALID_VALUE;                                    \
+    } while (0)
+#define NEED_DEVICE(device)                                                                        \
+    do {                                                                                           \
+        if ((device) != 0) return CUDA_ERROR_INVALID_DEVICE;                                       \
+    } while (0)
+#define TRY(expression)                                                                            \
+    do {                                                                                           \
+        CUresult try_code = (expression);                                                          \
+        if (try_code != CUDA_SUCCESS) return try_code;                                             \
+    } while (0)
+
+#endif

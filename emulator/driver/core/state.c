@@ -1,0 +1,48 @@
+/* The state that all rooms share, and the calling thread's virtual clock. */
+#include "emulator/driver/core/core.h"
+
+#include <string.h>
+
+struct driver driver = {
+    .lock = PTHREAD_MUTEX_INITIALIZER,
+    .changed = PTHREAD_COND_INITIALIZER,
+};
+
+__thread struct thread thread;
+
+struct context *thread_context(void)
+{
+    return thread.depth_of_stack > 0 ? thread.stack[thread.depth_of_stack - 1] : NULL;
+}
+
+void thread_spend(double ns)
+{
+    thread.clock_ns += (uint64_t)ns;
+}
+
+void thread_wait_until(uint64_t ns)
+{
+    if (ns > thread.clock_ns) thread.clock_ns = ns;
+}
+
+void thread_spend_exclusively(double ns)
+{
+    thread_wait_until(driver.exclusive_ns);
+    thread_spend(ns);
+    driver.exclusive_ns = thread.clock_ns;
+}
+
+uint64_t call_place(void)
+{
+    return thread.depth > 0 ? (uint64_t)(uintptr_t)thread.call.caller : 0;
+}
+
+void call_plain_name(char *to, size_t size, const char *name)
+{
+    trace_copy_string(to, size, name);
+    char *end = to + strlen(to);
+    if (end - to > 5 && (strcmp(end - 5, "_ptsz") == 0 || strcmp(end - 5, "_ptds") == 0))
+        *(end -= 5) = '\0';
+    if (end - to > 3 && end[-3] == '_' && end[-2] == 'v' && end[-1] >= '0' && end[-1] <= '9')
+        end[-3] = '\0';
+}

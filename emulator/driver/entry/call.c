@@ -1,0 +1,149 @@
+/* One call of the submission: entering and leaving it, what stands in its way, its record. */
+#include "emulator/driver/entry/entry.h"
+
+#include "emulator/driver/findings/unchecked.h"
+#include "emulator/driver/findings/unfinished.h"
+#include "emulator/driver/stream/stream.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool is_main(void)
+{
+    return thread.number == 1;
+}
+
+void overlap_call_enter(const char *name, const void *caller, unsigned flags)
+{
+    if (!thread.known) thread_begin();
+    if (thread.depth++ > 0) return;
+    if (is_main()) thread_wait_until(__atomic_load_n(&driver.main_clock_ns, __ATOMIC_RELAXED));
+    thread.call = (struct call){.name = name, .caller = caller, .flags = flags};
+    thread.call.request = __atomic_add_fetch(&driver.requests, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&driver.calls, 1, __ATOMIC_RELAXED);
+    thread.call.start_ns = thread.clock_ns;
+    thread_spend(flags & OVERLAP_CALL_ASYNC ? timeline_model.submit : timeline_model.call);
+}
+
+int overlap_call_leave(int code)
+{
+    if (--thread.depth > 0) return code;
+    if (is_main()) {
+        main_clock_reaches(thread.clock_ns);
+        __atomic_store_n(&driver.start_clock_ns, thread.clock_ns, __ATOMIC_RELAXED);
+    }
+    if (code != CUDA_SUCCESS && code != CUDA_ERROR_NOT_READY) unfinished_call_failed();
+    unchecked_call_ended(code);
+    const struct call *call = &thread.call;
+    struct trace_record record = {
+        .kind = TRACE_CALL,
+        .flags = (call->flags & OVERLAP_CALL_DRIVER ? TRACE_DRIVER : 0u) |
+                 (call->flags & OVERLAP_CALL_ASYNC ? TRACE_ASYNC : 0u) | call->injection,
+        .stack = call->stack,
+        .code = code,
+        .context = call->context,
+        .stream = call->stream,
+        .object = call->object,
+        .request = call->request,
+        .start_ns = call->start_ns,
+        .end_ns = thread.clock_ns,
+        .caller = (uint64_t)(uintptr_t)call->caller,
+    };
+    if (driver.trace == NULL) return code;
+    trace_copy_string(record.text, sizeof record.text, call->as_if);
+    call_plain_name(record.name, sizeof record.name, call->name);
+    trace_put(driver.trace, &record);
+    return code;
+}
+
+bool overlap_call_permitted(void)
+{
+    return !thread.in_host_function;
+}
+
+bool overlap_forked(void)
+{
+    return driver.forked;
+}
+
+/* What stands in the way of a call that needs `needs`. */
+static CUresult check(unsigned needs)
+{
+    if (driver.forked) return needs == ANY ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
+    if (thread.in_host_function && needs != ANY) return CUDA_ERROR_NOT_PERMITTED;
+    if ((needs & NEEDS_INIT) && !driver.initialised) return CUDA_ERROR_NOT_INITIALIZED;
+    if (!(needs & (NEEDS_CONTEXT | OF_HANDLE)))
+        return needs & UNSAFE ? capture_check_unsafe() : CUDA_SUCCESS;
+    const struct context *context = thread_context();
+    if (needs & NEEDS_CONTEXT) {
+        if (context == NULL) unchecked_hurts(OBJECT_CONTEXT);
+        if (context == NULL) return CUDA_ERROR_INVALID_CONTEXT;
+        TRY(context_check(context));
+    }
+    if (context != NULL) thread.call.context = context->object.id;
+    if (needs & UNSAFE) TRY(capture_check_unsafe());
+    /* A fault ends every context of the process (as on an H200). */
+    if (driver.failed == CUDA_SUCCESS) return CUDA_SUCCESS;
+    if (!(needs & STICKY_LATER)) return driver.failed;
+    thread.owed = driver.failed;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_enter(const char *name, unsigned needs, const void *caller)
+{
+    overlap_call_enter(name, caller,
+                       OVERLAP_CALL_DRIVER | (needs & SUBMITS ? OVERLAP_CALL_ASYNC : 0u));
+    if (!driver.forked) {
+        pthread_mutex_lock(&driver.lock);
+        thread.locked = true;
+    }
+    thread.owed = CUDA_SUCCESS;
+    thread.per_thread = needs & PER_THREAD;
+    CUresult code = check(needs);
+    if (code == CUDA_SUCCESS && driver.timeline != NULL && needs != ANY && !driver.forked)
+        timeline_nudge(driver.timeline);
+    if (code == CUDA_SUCCESS && !driver.forked) code = injection_strikes();
+    return code;
+}
+
+CUresult driver_leave(CUresult code)
+{
+    if (code == CUDA_SUCCESS) code = thread.owed;
+    if (thread.locked) {
+        thread.locked = false;
+        pthread_mutex_unlock(&driver.lock);
+    }
+    return (CUresult)overlap_call_leave((int)code);
+}
+
+/* NVIDIA's run-time compiler asks the driver for a table of the driver's own and does without it:
+ * nothing that the program needs is missing. */
+static bool does_without(const char *name, const void *caller)
+{
+    Dl_info library;
+    return strcmp(name, "cuGetExportTable") == 0 && dladdr(caller, &library) != 0 &&
+           library.dli_fname != NULL && strstr(library.dli_fname, "/libnvrtc") != NULL;
+}
+
+int overlap_unsupported(const char *name, const void *caller, unsigned flags, int code)
+{
+    enum { KNOWN = 1024 }; /* more than the names of both libraries that are not supported */
+    static const char *known[KNOWN];
+    static size_t count;
+    bool first = !does_without(name, caller);
+
+    overlap_call_enter(name, caller, flags);
+    pthread_mutex_lock(&driver.lock);
+    for (size_t i = 0; i < count && first; i++) first = strcmp(known[i], name) != 0;
+    if (first && count < KNOWN) known[count++] = name;
+    pthread_mutex_unlock(&driver.lock);
+    if (first) {
+        char sentence[TRACE_TEXT_SIZE];
+        snprintf(sentence, sizeof sentence,
+                 "%s is not supported by the software device; it returns error %d (not supported)",
+                 name, code);
+        overlap_finding("not supported", code, sentence);
+    }
+    return overlap_call_leave(code);
+}

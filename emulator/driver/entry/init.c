@@ -1,0 +1,161 @@
+/* The beginning and the end: of the process, of a thread in it, of a forked child; cuInit. */
+#include "emulator/driver/entry/entry.h"
+
+#include "emulator/driver/core/environment.h"
+#include "emulator/driver/findings/page_guard.h"
+#include "emulator/driver/findings/unfinished.h"
+#include "emulator/driver/graph/graph.h"
+#include "emulator/driver/memory/memory.h"
+#include "emulator/driver/stream/stream.h"
+#include "emulator/memory/page_guard.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- threads ----------------------------------------------------------------------------- */
+
+static pthread_key_t thread_end_key;
+static pthread_once_t process_once = PTHREAD_ONCE_INIT;
+
+/* The process's clock is the first thread's: others start where it was after its last call, and
+ * what happened in them has happened for whoever joins them, which is the first thread in general.
+ * What has ended meanwhile moves no other thread's start: that it had ended before that thread came
+ * to its first call says how busy the machine is, and nothing of the program. */
+void main_clock_reaches(uint64_t ns)
+{
+    uint64_t known = __atomic_load_n(&driver.main_clock_ns, __ATOMIC_RELAXED);
+    while (known < ns && !__atomic_compare_exchange_n(&driver.main_clock_ns, &known, ns, true,
+                                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+}
+
+static void thread_end(void *value)
+{
+    struct thread *ending = value;
+    main_clock_reaches(ending->clock_ns);
+    free(ending->stack);
+    memory_trap_leave_thread();
+    ending->known = false;
+}
+
+/* A child of a process that had CUDA has none, and cannot have: its device's state is the parent's,
+ * and the lock may be held by a thread that does not exist here. */
+static void after_fork_in_child(void)
+{
+    pthread_mutex_init(&driver.lock, NULL);
+    pthread_cond_init(&driver.changed, NULL);
+    stack_after_fork();
+    page_guard_forget();
+    thread.depth = 0;
+    thread.locked = false;
+    if (driver.initialised) driver.forked = true;
+}
+
+static void process_start(void)
+{
+    pthread_key_create(&thread_end_key, thread_end);
+    pthread_atfork(NULL, NULL, after_fork_in_child);
+    driver.trace = trace_open_from_environment();
+    memory_room_begin();
+    capture_begin();
+    injection_begin();
+    unfinished_begin();
+}
+
+void thread_begin(void)
+{
+    pthread_once(&process_once, process_start);
+    /* The device's own thread may be inside a host function already. */
+    thread = (struct thread){.known = true, .in_host_function = thread.in_host_function};
+    thread.number = __atomic_add_fetch(&driver.threads, 1, __ATOMIC_RELAXED);
+    thread.clock_ns = __atomic_load_n(&driver.start_clock_ns, __ATOMIC_RELAXED);
+    pthread_setspecific(thread_end_key, &thread);
+    memory_trap_enter_thread();
+}
+
+/* ---- starting ---------------------------------------------------------------------------- */
+
+static void trace_setting(const char *name, const char *text, uint64_t number)
+{
+    struct trace_record record = {.kind = TRACE_SETTING, .bytes = number};
+    trace_copy_string(record.name, sizeof record.name, name);
+    trace_copy_string(record.text, sizeof record.text, text);
+    trace_put(driver.trace, &record);
+}
+
+/* Called in a signal handler, while host code is inside an instruction that touched a device
+ * address. The process is about to end. */
+static void host_touched(uint64_t address, bool is_store, uint64_t pc,
+                         const struct memory_region *region)
+{
+    struct trace_record record = {.kind = TRACE_FINDING,
+                                  .what = TRACE_DEVICE_MEMORY,
+                                  .address = address,
+                                  .caller = pc + 1, /* as a call's: just behind it */
+                                  .stack = stack_note(pc + 1),
+                                  .count = 1};
+    char what[256];
+    if (region != NULL)
+        describe_region(region, what, sizeof what);
+    else
+        describe_miss(address, what, sizeof what);
+    if (region != NULL) record.object = region->id;
+    trace_copy_string(record.name, sizeof record.name, "wrong side");
+    snprintf(record.text, sizeof record.text,
+             "host code %s address 0x%llx, which is %s: the host reaches device memory only "
+             "through copies",
+             is_store ? "wrote to" : "read from", (unsigned long long)address, what);
+    trace_put(driver.trace, &record);
+    finding_say(record.text);
+}
+
+CUresult driver_cuInit(unsigned int Flags)
+{
+    if (Flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    if (driver.forked) return CUDA_ERROR_NOT_INITIALIZED;
+    if (driver.initialised) return CUDA_SUCCESS;
+
+    environment_read();
+    TRY(environment()->refusal);
+    const struct timeline_settings settings = {.order = environment()->order,
+                                               .seed = environment()->seed,
+                                               .connections = (unsigned)environment()->connections,
+                                               .pause = host_pause};
+    if (!memory_start(environment()->memory)) {
+        fprintf(stderr, "overlap: cannot reserve the range of device addresses (128 GiB of address "
+                        "space, none of it used yet); is a limit on address space set?\n");
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    driver.timeline = timeline_create(&settings);
+    if (driver.timeline == NULL || !races_begin()) return CUDA_ERROR_OUT_OF_MEMORY;
+    memory_trap_install(host_touched);
+    page_guards_begin();
+    const char *order = settings.order != TIMELINE_LATEST ? getenv("OVERLAP_ORDER") : "latest";
+    trace_setting("device", "Overlap software device", 0);
+    trace_setting("order", order, settings.seed);
+    trace_setting("connections", "", settings.connections);
+    driver.initialised = true;
+    thread_spend(timeline_model.initialise);
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuDriverGetVersion(int *driverVersion)
+{
+    NEED_POINTER(driverVersion);
+    *driverVersion = CUDA_VERSION;
+    return CUDA_SUCCESS;
+}
+
+/* What has run but was never waited for gets its record. Nothing else happens at the end of a
+ * process: work that nobody waited for does not run, as on a GPU. */
+__attribute__((destructor)) static void process_end(void)
+{
+    if (driver.forked) return;
+    injection_end();
+    if (driver.timeline == NULL) return;
+    if (pthread_mutex_trylock(&driver.lock) != 0) return; /* a thread is still inside a call */
+    timeline_settle(driver.timeline);
+    unfinished_of_process();
+    pthread_mutex_unlock(&driver.lock);
+}

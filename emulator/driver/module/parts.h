@@ -1,0 +1,101 @@
+/* What the files of module use of each other: images, libraries and kernels; the options of a call
+ * that takes code (CUjit_option) and the two logs that it may ask for.
+ */
+#ifndef OVERLAP_DRIVER_MODULE_PARTS_H
+#define OVERLAP_DRIVER_MODULE_PARTS_H
+
+#include "emulator/driver/module/module.h"
+#include "emulator/fatbin/fatbin.h"
+
+struct ptx_module;
+
+/* ---- images ------------------------------------------------------------------------------- */
+
+struct image {
+    unsigned references;
+    struct ptx_module **units; /* one, or with -rdc one per translation unit */
+    size_t count;
+};
+
+/* Reads and parses what cuModuleLoadData and cuLibraryLoadData are given. `size` as in fatbin.h.
+ * On failure `log` has the sentences, and a finding has been made of them. */
+CUresult image_open(const void *data, size_t size, char *log, size_t log_size,
+                    struct image **image);
+CUresult image_open_file(const char *path, char *log, size_t log_size, struct image **image);
+void image_release(struct image *image);
+/* The whole of a file and a zero behind it, to be freed; otherwise a finding says why not. */
+CUresult image_read_file(const char *path, char **data, size_t *size);
+/* CUDA's code for what the reader of fat binaries answers. */
+CUresult image_code(enum fatbin_result result);
+/* CUDA_SUCCESS if the unit is of a PTX version and for a device that this one understands;
+ * otherwise `log` says what it asks for. */
+CUresult image_suits(const struct ptx_module *unit, char *log, size_t log_size);
+/* Whether the functions that a unit uses, and the variables that it declares, are defined;
+ * otherwise `log` names one that is not. Only the linker asks for variables: loading makes them. */
+bool image_has_functions(const struct ptx_module *unit, char *log, size_t log_size);
+bool image_has_variables(const struct ptx_module *unit, char *log, size_t log_size);
+
+/* ---- modules, libraries ------------------------------------------------------------------- */
+
+struct kernel {
+    struct object object;
+    struct library *library;
+    const char *name;
+    struct kernel *next; /* of the library */
+    int max_dynamic_shared;
+    int carveout;
+};
+
+struct library {
+    struct object object;
+    struct image *image; /* NULL: it could not be read, for the reason `failed`: told when used */
+    CUresult failed;
+    struct module *modules; /* at most one per context */
+    struct kernel *kernels; /* handles given out */
+};
+
+void module_end(struct object *module, bool implicit);
+/* The module's function of that name, or NULL: its handle is made when first asked for. */
+struct function *module_function(struct module *module, const char *name);
+/* The library's instance in a context. */
+CUresult library_module(struct library *library, struct context *context, struct module **module);
+/* The kernel behind a handle, or NULL. */
+struct kernel *kernel_find(CUkernel handle);
+/* An entry point of that name in an image's units, in a module of a context. */
+CUresult kernel_function(struct kernel *kernel, struct context *context,
+                         struct function **function);
+
+/* One attribute of a function; `set` is what cuFuncSetAttribute changed. */
+CUresult function_attribute(const struct exec_function_info *info, CUfunction_attribute attribute,
+                            int max_dynamic_shared, int carveout, int *value);
+/* Checks and changes one; the two that can be set. */
+CUresult function_attribute_set(const struct exec_function_info *info,
+                                CUfunction_attribute attribute, int value, int *max_dynamic_shared,
+                                int *carveout);
+
+/* ---- options and logs (jit.c) ------------------------------------------------------------- */
+
+/* A buffer of the submission's that fills up from the front; always ends with NUL. */
+struct jit_log {
+    char *text; /* NULL: nobody asked */
+    size_t room, length;
+    void **length_out; /* the option's value, which receives the length; NULL: none */
+};
+
+struct jit {
+    struct jit_log info, error;
+    void **wall_time; /* the option's value, which receives a float of milliseconds; NULL: none */
+};
+
+/* Reads `count` options. CUDA_ERROR_INVALID_VALUE for arrays that are missing or an option that
+ * nobody knows; CUDA_ERROR_NOT_SUPPORTED, with a finding, for one that the device cannot honour.
+ * Keeps pointers into `values`, and the buffers. */
+CUresult jit_read(struct jit *jit, unsigned count, const CUjit_option *options, void **values);
+
+/* Appends a line to a log. */
+void jit_write(struct jit_log *log, const char *line);
+/* Ends a call: `sentences` (may be empty) are why it failed with `code`. The information log stays
+ * empty: there is no compiler that could tell of its work. */
+void jit_finish(struct jit *jit, CUresult code, const char *sentences);
+
+#endif

@@ -1,0 +1,128 @@
+/* What a capture permits. Captured work does not run, so that whatever would connect it with work
+ * that runs is an error, and invalidates the capture: nothing but its end is possible then. */
+#include "emulator/driver/stream/parts.h"
+
+#include <assert.h>
+
+const struct capture_verbs *capturing;
+
+void capture_install(const struct capture_verbs *verbs)
+{
+    assert(capturing == NULL || capturing == verbs);
+    capturing = verbs;
+}
+
+CUresult capture_invalidate(struct capture *capture, CUresult code, const char *why)
+{
+    capture->invalid = true;
+    finding("stream capture", code,
+            "%s; this ends the capture of stream %llu: cuStreamEndCapture will return an error "
+            "and no graph",
+            why, (unsigned long long)capture->origin->object.id);
+    return code;
+}
+
+bool stream_is_legacy(const struct stream *stream)
+{
+    return stream == stream->object.context->legacy;
+}
+
+bool stream_is_blocking(const struct stream *stream)
+{
+    return !(stream->flags & CU_STREAM_NON_BLOCKING);
+}
+
+/* The legacy default stream stands for all blocking streams of its context, captured ones too. */
+static CUresult check_legacy(const struct context *context)
+{
+    CUresult code = CUDA_SUCCESS;
+    for (struct capture *capture = driver.captures; capture != NULL; capture = capture->next) {
+        for (const struct captured *part = capture->parts; part != NULL; part = part->next) {
+            if (part->stream == NULL || part->stream->object.context != context ||
+                !stream_is_blocking(part->stream))
+                continue;
+            code =
+                capture_invalidate(capture, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+                                   "the default stream was used while a blocking stream is being "
+                                   "captured, on which it implicitly depends");
+            break;
+        }
+    }
+    return code;
+}
+
+CUresult capture_check_work(const struct stream *stream)
+{
+    if (driver.captures == NULL) return CUDA_SUCCESS;
+    if (stream_is_legacy(stream)) return check_legacy(stream->object.context);
+    if (stream->captured != NULL && stream->captured->capture->invalid)
+        return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    return CUDA_SUCCESS;
+}
+
+CUresult capture_check_wait(const struct stream *stream)
+{
+    if (driver.captures == NULL) return CUDA_SUCCESS;
+    if (stream_is_legacy(stream)) TRY(check_legacy(stream->object.context));
+    if (stream->captured != NULL)
+        return capture_invalidate(stream->captured->capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                                  "a stream that is being captured was queried or waited for, but "
+                                  "captured work does not run");
+    return capture_check_unsafe();
+}
+
+CUresult capture_check_context(const struct context *context)
+{
+    CUresult code = CUDA_SUCCESS;
+    for (struct capture *capture = driver.captures; capture != NULL; capture = capture->next)
+        if (capture->origin->object.context == context)
+            code =
+                capture_invalidate(capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                                   "the context was synchronised while one of its streams is being "
+                                   "captured, but captured work does not run");
+    return code;
+}
+
+CUresult capture_check_unsafe(void)
+{
+    CUresult code = CUDA_SUCCESS;
+    if (thread.capture_mode == CU_STREAM_CAPTURE_MODE_RELAXED) return code;
+    for (struct capture *capture = driver.captures; capture != NULL; capture = capture->next) {
+        const bool mine = capture->thread == thread.number;
+        const bool prohibits = mine ? capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED
+                                    : capture->mode == CU_STREAM_CAPTURE_MODE_GLOBAL &&
+                                          thread.capture_mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
+        if (prohibits && !capture->invalid)
+            code = capture_invalidate(
+                capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                "a call with an effect of its own, which launching the graph would "
+                "not repeat, was made during a capture");
+        else if (prohibits)
+            code = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
+    return code;
+}
+
+CUresult capture_check_event(const struct event *event)
+{
+    const struct captured *part = event->captured;
+    if (part == NULL) return capture_check_unsafe();
+    if (part->capture == NULL) return CUDA_ERROR_INVALID_VALUE;
+    return capture_invalidate(
+        part->capture, CUDA_ERROR_CAPTURED_EVENT,
+        "an event that was recorded during a capture was queried or waited for, "
+        "but captured work does not run");
+}
+
+CUresult capture_check_elapsed(const struct event *event)
+{
+    if (event->captured == NULL) return CUDA_SUCCESS;
+    return event->captured->capture != NULL ? CUDA_ERROR_CAPTURED_EVENT : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult capture_refuse(const struct stream *stream, CUresult code)
+{
+    if (code == CUDA_SUCCESS || stream->captured == NULL) return code;
+    return capture_invalidate(stream->captured->capture, code,
+                              "work was refused in a stream that is being captured");
+}
