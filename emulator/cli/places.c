@@ -94,7 +94,7 @@ void places_close(struct places *places)
     free(places);
 }
 
-/* ---- one address -------------------------------------------------------------------------- */
+/* ---- one address ----------------------------------------------------------------------------- */
 
 /* Below the folder that ./emulate was called in, as one would write it there. */
 static const char *shortened(const char *file)
@@ -174,7 +174,7 @@ static const struct trace_record *stack_of(const struct places *places, uint32_t
     return found != NULL ? *found : NULL;
 }
 
-/* ---- a record ----------------------------------------------------------------------------- */
+/* ---- a record -------------------------------------------------------------------------------- */
 
 static bool place_call(struct places *places, uint32_t process_number, uint32_t stack_number,
                        uint64_t caller, char *text, size_t size)

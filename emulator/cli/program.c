@@ -16,7 +16,7 @@
 #define RUNTIME_NAME "libcudart.so."
 #define RUNTIME_MAJOR 13
 
-/* ---- where it is -------------------------------------------------------------------------- */
+/* ---- where it is ----------------------------------------------------------------------------- */
 
 /* The first file of that name on PATH that can be executed, else the first that is there. */
 static bool search_path(const char *name, char *path)
@@ -62,7 +62,7 @@ static int find(const char *name, char *path, char *why, size_t why_size)
     return errno == ENOENT || errno == ENOTDIR ? OPTIONS_EXIT_NOT_FOUND : OPTIONS_EXIT_CANNOT_RUN;
 }
 
-/* ---- what it is --------------------------------------------------------------------------- */
+/* ---- what it is ------------------------------------------------------------------------------ */
 
 /* What an ELF file says of itself, as far as it matters here. */
 struct content {
@@ -184,7 +184,7 @@ static const char *machine_name(int machine)
     }
 }
 
-/* ---- whether it is fit -------------------------------------------------------------------- */
+/* ---- whether it is fit ----------------------------------------------------------------------- */
 
 static int unfit(char *why, size_t why_size, const char *name, const char *sentence)
 {

@@ -44,7 +44,7 @@ static bool add(struct findings *findings, const struct finding *finding)
     return true;
 }
 
-/* ---- what the device found ----------------------------------------------------------------- */
+/* ---- what the device found ------------------------------------------------------------------- */
 
 /* What helps, where the kind or the sentence alone does not say it. */
 static const struct {
@@ -77,7 +77,7 @@ static bool add_found(struct findings *findings, struct places *places,
     return add(findings, &finding);
 }
 
-/* ---- what was not given back --------------------------------------------------------------- */
+/* ---- what was not given back ----------------------------------------------------------------- */
 
 static int by_object(const void *a, const void *b)
 {
@@ -175,7 +175,7 @@ done:
     return whole;
 }
 
-/* ---- writing ------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static void write_indented(FILE *out, const char *label, const char *text)
 {

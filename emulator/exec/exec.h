@@ -21,7 +21,7 @@ struct exec_grid;     /* a launch that has begun */
 struct exec_footprint;
 struct exec_racecheck;
 
-/* ---- programs ---------------------------------------------------------------------------- */
+/* ---- programs -------------------------------------------------------------------------------- */
 
 /* Builds a program from `module`, which may be freed afterwards. Returns NULL on failure with one
  * sentence per problem in `log` ("line 12: texture instructions (tex.2d) are not supported"). An
@@ -84,7 +84,7 @@ const struct exec_function_info *exec_function_info(const struct exec_function *
  * ...). */
 bool exec_provides(const char *name);
 
-/* ---- launches ---------------------------------------------------------------------------- */
+/* ---- launches -------------------------------------------------------------------------------- */
 
 struct exec_launch {
     const struct exec_function *function;

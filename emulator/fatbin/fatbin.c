@@ -74,7 +74,7 @@ refuse(const struct reader *reader, enum fatbin_result result, const char *forma
     return result;
 }
 
-/* ---- payloads ---------------------------------------------------------------------------- */
+/* ---- payloads -------------------------------------------------------------------------------- */
 
 static bool inflate_lz4(char *text, size_t text_size, const void *payload, size_t size)
 {
@@ -141,7 +141,7 @@ static enum fatbin_result append_entry(const struct reader *reader, struct fatbi
     return append_text(reader, fatbin, text, (size_t)size, header->arch);
 }
 
-/* ---- containers -------------------------------------------------------------------------- */
+/* ---- containers ------------------------------------------------------------------------------ */
 
 static bool suits(const struct reader *reader, const struct entry_header *header)
 {
@@ -250,7 +250,7 @@ static enum fatbin_result append_wrapper(const struct reader *reader, struct fat
     return result;
 }
 
-/* ---- plain text -------------------------------------------------------------------------- */
+/* ---- plain text ------------------------------------------------------------------------------ */
 
 /* PTX begins with .version, after white space and comments. */
 static bool is_ptx(const char *text, size_t length)
@@ -286,7 +286,7 @@ static enum fatbin_result append_plain(const struct reader *reader, struct fatbi
     return append_text(reader, fatbin, text, length, 0);
 }
 
-/* ---- machine code ------------------------------------------------------------------------ */
+/* ---- machine code ---------------------------------------------------------------------------- */
 
 /* What begins like an ELF file: is it one of code for a device? Read like text, in case that it is
  * none, byte by byte as long as they are right. */
@@ -303,7 +303,7 @@ static bool is_device_elf(const unsigned char *bytes, size_t size)
     return type != 0 && machine == EM_CUDA_CODE;
 }
 
-/* ---- any image --------------------------------------------------------------------------- */
+/* ---- any image ------------------------------------------------------------------------------- */
 
 static enum fatbin_result append_image(const struct reader *reader, struct fatbin *fatbin,
                                        const void *image, size_t size, struct inventory *inventory)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- tokens ------------------------------------------------------------------------------ */
+/* ---- tokens ---------------------------------------------------------------------------------- */
 
 struct token {
     const char *at;
@@ -56,7 +56,7 @@ static bool is_identifier(struct token token)
     return token.is_word && *token.at != '.' && !isdigit((unsigned char)*token.at);
 }
 
-/* ---- statements -------------------------------------------------------------------------- */
+/* ---- statements ------------------------------------------------------------------------------ */
 
 enum kind { NOTHING, HEADER, FILE_NAME, OTHER, FUNCTION, VARIABLE };
 enum linkage { PRIVATE, VISIBLE, EXTERN, WEAK, COMMON };
@@ -132,7 +132,7 @@ static struct statement next_statement(const char *at, const char *end)
     return statement;
 }
 
-/* ---- names ------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* A module-level name: of all units so far, or a private one of the unit being read. */
 struct name {
@@ -180,7 +180,7 @@ static struct name *make_name(void **tree, struct token token)
     return node != NULL ? *(struct name **)node : NULL;
 }
 
-/* ---- writing ----------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 /* All of a unit's private names are known before its first statement is written. */
 static bool must_rename(const struct joiner *joiner, struct token token)

@@ -53,7 +53,7 @@ static uint64_t round_up(uint64_t value, uint64_t to)
     return (value + to - 1) / to * to;
 }
 
-/* ---- poison ------------------------------------------------------------------------------ */
+/* ---- poison ---------------------------------------------------------------------------------- */
 
 static bool poison_file_make(void)
 {
@@ -94,7 +94,7 @@ static void unmap_to_nothing(unsigned char *at, size_t size)
     mmap(at, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
 
-/* ---- the table of live regions, by address ------------------------------------------------ */
+/* ---- the table of live regions, by address --------------------------------------------------- */
 
 /* The number of regions that begin at or before `address`. */
 static size_t entries_up_to(uint64_t address)
@@ -148,7 +148,7 @@ const struct memory_region *memory_at(size_t index)
     return &memory.entries[index]->region;
 }
 
-/* ---- lifetime ---------------------------------------------------------------------------- */
+/* ---- lifetime -------------------------------------------------------------------------------- */
 
 bool memory_start(uint64_t limit)
 {
@@ -348,7 +348,7 @@ void memory_release(const struct memory_region *region, uint64_t caller)
     entry_remove(index);
 }
 
-/* ---- addresses and contents apart ---------------------------------------------------------- */
+/* ---- addresses and contents apart ------------------------------------------------------------ */
 
 struct memory_contents {
     int file;
@@ -446,7 +446,7 @@ void memory_hide(const struct memory_region *region)
     entry_remove(entries_up_to(region->address) - 1);
 }
 
-/* ---- why there is nothing ---------------------------------------------------------------- */
+/* ---- why there is nothing -------------------------------------------------------------------- */
 
 /* The latest released region that held `address`. */
 static const struct memory_region *released_find(uint64_t address)

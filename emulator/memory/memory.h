@@ -43,7 +43,7 @@ struct memory_region {
     uint64_t pool;   /* it was taken from, trace id; 0: none */
 };
 
-/* ---- lifetime ---------------------------------------------------------------------------- */
+/* ---- lifetime -------------------------------------------------------------------------------- */
 
 /* Fresh contents of every allocation: as a float 3.4e38, as an int 2139062143, as a pointer an
  * address that no machine has. Never zero, never a number that drowns in a tolerance. */
@@ -94,7 +94,7 @@ uint64_t memory_used(void);
 /* True for an address in the reserved range, live or not: never a host pointer. */
 bool memory_is_device_address(uint64_t address);
 
-/* ---- addresses and contents apart ---------------------------------------------------------- */
+/* ---- addresses and contents apart ------------------------------------------------------------ */
 
 /* Device addresses without contents, `size` bytes, in whole pages: nothing is there until contents
  * are mapped and shown. 0: none are left. */
@@ -117,7 +117,7 @@ const struct memory_region *memory_show(uint64_t address, uint64_t size,
                                         const struct memory_request *request);
 void memory_hide(const struct memory_region *region);
 
-/* ---- the host's side --------------------------------------------------------------------- */
+/* ---- the host's side ------------------------------------------------------------------------- */
 
 /* Copies between bytes that may not be there (a pageable buffer of the submission's). Returns false
  * when the host has no such memory; some of it may have been copied. */
@@ -136,7 +136,7 @@ void memory_trap_install(memory_touch *touch);
 void memory_trap_enter_thread(void);
 void memory_trap_leave_thread(void);
 
-/* ---- questions --------------------------------------------------------------------------- */
+/* ---- questions ------------------------------------------------------------------------------- */
 
 /* What is known of an address that lies in no live region, for messages. */
 enum memory_miss {

@@ -13,7 +13,7 @@
 
 #include <setjmp.h>
 
-/* ---- limits: what no compiler reaches, and what keeps hostile text from costing memory ------ */
+/* ---- limits: what no compiler reaches, and what keeps hostile text from costing memory ------- */
 
 enum {
     PTX_MAX_SCOPES = 256,        /* nested { } in a body */
@@ -51,7 +51,6 @@ struct ptx_owner {
     struct ptx_module module;
     struct arena arena;
     struct ptx_map functions; /* name to struct ptx_function */
-    struct ptx_map variables; /* name to struct ptx_variable */
 };
 
 struct ptx_list {
@@ -91,8 +90,7 @@ struct ptx_lexer {
     uint32_t line;
 };
 
-/* ---- ptx/names.c: rows by name, and back ------------------------------------------------------
- */
+/* ---- ptx/names.c: rows by name, and back ----------------------------------------------------- */
 
 struct ptx_opcode_row {
     const char *text;
@@ -126,8 +124,7 @@ uint8_t ptx_modifiers_get(const struct ptx_modifiers *modifiers, enum ptx_field 
 void ptx_modifiers_set(struct ptx_modifiers *modifiers, enum ptx_field field,
                        enum ptx_modifier value);
 
-/* ---- the parser --------------------------------------------------------------------------------
- */
+/* ---- the parser ------------------------------------------------------------------------------ */
 
 enum ptx_symbol_kind {
     PTX_SYMBOL_VARIABLE,

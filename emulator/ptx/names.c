@@ -219,11 +219,6 @@ bool ptx_opcode_supported(enum ptx_opcode op)
     return ptx_opcode_row(op)->supported;
 }
 
-uint64_t ptx_opcode_fields(enum ptx_opcode op)
-{
-    return ptx_opcode_row(op)->fields;
-}
-
 const char *ptx_modifier_name(enum ptx_modifier modifier)
 {
     return (unsigned)modifier < PTX_MODIFIER_COUNT ? modifiers[modifier].text : "";

@@ -304,12 +304,6 @@ static void finish(struct ptx_parser *p)
     module->function_count = p->functions.count;
     module->files = p->files.items;
     module->file_count = p->files.count;
-    for (uint32_t i = 0; i < module->variable_count; i++) {
-        const struct ptx_variable *variable = module->variables[i];
-        if (!ptx_map_put(&p->owner->variables, &p->owner->arena, variable->name,
-                         strlen(variable->name), variable))
-            ptx_fail(p, &p->token, "There is not enough memory for this module.");
-    }
     for (uint32_t i = 0; i < module->function_count; i++) {
         const struct ptx_function *function = module->functions[i];
         if (!ptx_map_put(&p->owner->functions, &p->owner->arena, function->name,
@@ -382,14 +376,4 @@ void ptx_module_destroy(struct ptx_module *module)
 const struct ptx_function *ptx_function_find(const struct ptx_module *module, const char *name)
 {
     return ptx_map_get(&owner_of(module)->functions, name, strlen(name));
-}
-
-const struct ptx_variable *ptx_variable_find(const struct ptx_module *module, const char *name)
-{
-    return ptx_map_get(&owner_of(module)->variables, name, strlen(name));
-}
-
-const char *ptx_file_name(const struct ptx_module *module, uint32_t number)
-{
-    return number < module->file_count ? module->files[number] : NULL;
 }

@@ -90,8 +90,7 @@ void ptx_parts_check(struct ptx_parser *p, const struct ptx_instruction *instruc
                      ptx_opcode_name(instruction->op), text);
 }
 
-/* ---- the rules that video instructions share ---------------------------------------------------
- */
+/* ---- the rules that video instructions share ------------------------------------------------- */
 
 void ptx_video_check(struct ptx_parser *p, const struct ptx_instruction *instruction,
                      const struct ptx_token *at)

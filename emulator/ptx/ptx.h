@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- the tables' names ----------------------------------------------------------------- */
+/* ---- the tables' names ----------------------------------------------------------------------- */
 
 enum ptx_type {
     PTX_NO_TYPE = 0,
@@ -92,7 +92,7 @@ enum ptx_opcode {
  * the rows of field `space` are the same enumerators). */
 #define PTX_SPACE_REG PTX_MODIFIER_COUNT /* a formal parameter that is a register */
 
-/* ---- the tree -------------------------------------------------------------------------- */
+/* ---- the tree -------------------------------------------------------------------------------- */
 
 struct ptx_function;
 struct ptx_variable;
@@ -207,7 +207,7 @@ struct ptx_call {
 /* Where an instruction comes from. `line` is never 0 (a .loc with line 0 keeps the one before).
  * outer_*: the place in the not inlined function, the same as file/line when nothing is inlined. */
 struct ptx_location {
-    uint32_t file; /* number as in .file: see ptx_file_name */
+    uint32_t file; /* number as in .file: see ptx_module.files */
     uint32_t line;
     uint32_t outer_file;
     uint32_t outer_line;
@@ -286,7 +286,7 @@ struct ptx_module {
     uint32_t file_count;      /* highest number + 1 */
 };
 
-/* ---- diagnostics ----------------------------------------------------------------------- */
+/* ---- diagnostics ----------------------------------------------------------------------------- */
 
 #define PTX_DIAGNOSTIC_MAX 16
 #define PTX_DIAGNOSTIC_SIZE 240
@@ -307,7 +307,7 @@ struct ptx_diagnostics {
  * written. */
 size_t ptx_diagnostics_print(const struct ptx_diagnostics *diagnostics, char *text, size_t size);
 
-/* ---- the interface --------------------------------------------------------------------- */
+/* ---- the interface --------------------------------------------------------------------------- */
 
 /* Parses and validates. `text` need not end with NUL; a NUL inside ends it. Returns NULL on an
  * error, with `diagnostics` (never NULL) filled; or when memory runs out, which is said there too.
@@ -317,10 +317,6 @@ void ptx_module_destroy(struct ptx_module *module); /* NULL is fine */
 
 /* NULL when there is none of that name. */
 const struct ptx_function *ptx_function_find(const struct ptx_module *module, const char *name);
-const struct ptx_variable *ptx_variable_find(const struct ptx_module *module, const char *name);
-
-/* The path of .file `number`, or NULL. */
-const char *ptx_file_name(const struct ptx_module *module, uint32_t number);
 
 /* Writes the initial contents, `variable->size` bytes: numbers in place, zeros elsewhere, zeros
  * where relocations go. */
@@ -335,7 +331,7 @@ char *ptx_print(const struct ptx_module *module);
 size_t ptx_print_instruction(const struct ptx_function *function,
                              const struct ptx_instruction *instruction, char *text, size_t size);
 
-/* ---- what the rows say ----------------------------------------------------------------- */
+/* ---- what the rows say ----------------------------------------------------------------------- */
 
 const char *ptx_type_name(enum ptx_type type); /* "s32"; "" for PTX_NO_TYPE */
 uint32_t ptx_type_bits(enum ptx_type type);    /* all lanes together; a predicate has 1 */
@@ -345,8 +341,7 @@ uint32_t ptx_type_bytes(enum ptx_type type); /* in memory */
 
 const char *ptx_opcode_name(enum ptx_opcode op); /* "add", "bar.sync" */
 const char *ptx_opcode_meaning(enum ptx_opcode op);
-bool ptx_opcode_supported(enum ptx_opcode op);  /* by the parser: false means text, no operands */
-uint64_t ptx_opcode_fields(enum ptx_opcode op); /* bit PTX_FIELD_x: the modifiers it may have */
+bool ptx_opcode_supported(enum ptx_opcode op); /* by the parser: false means text, no operands */
 
 const char *ptx_modifier_name(enum ptx_modifier modifier);     /* "rn" */
 enum ptx_field ptx_modifier_field(enum ptx_modifier modifier); /* not for PTX_ABSENT */

@@ -21,8 +21,7 @@ struct place {
     uint64_t memory;
     struct touch *touches;
     size_t count, room;
-    size_t crowded;  /* look for old ones at this count */
-    uint64_t writes; /* ever */
+    size_t crowded; /* look for old ones at this count */
     struct place *next;
 };
 
@@ -103,7 +102,7 @@ void races_forget(struct races *races, uint64_t memory)
     if (*link != NULL) place_end(link);
 }
 
-/* ---- keeping touches ---------------------------------------------------------------------- */
+/* ---- keeping touches ------------------------------------------------------------------------- */
 
 /* Drops the touches that `drop` says nobody needs. */
 static void place_sweep(struct place *place, bool (*drop)(void *user, const struct touch *touch),
@@ -164,7 +163,7 @@ static bool place_make_room(struct races *races, struct place *place)
     return array_grow(&place->touches, place->count, &place->room, sizeof *place->touches);
 }
 
-/* ---- finding ------------------------------------------------------------------------------ */
+/* ---- finding --------------------------------------------------------------------------------- */
 
 /* Of the places in device code that may have touched `byte`, the one that touched the fewest. */
 static const struct races_site *site_of(const struct touch *touch, uint64_t byte)
@@ -221,7 +220,6 @@ void races_touch(struct races *races, struct timeline_op *op, struct races_actor
         (*link)->crowded = CROWDED;
     }
     look_for_race(races, *link, &touch, op);
-    if (mode != RACES_READ) (*link)->writes++;
     touch.when = op != NULL ? timeline_op_when(op) : timeline_host_when(races->timeline);
     place_sweep(*link, is_covered,
                 &(struct covering){.by = &touch, .op = op, .timeline = races->timeline});
@@ -231,10 +229,4 @@ void races_touch(struct races *races, struct timeline_op *op, struct races_actor
     return;
 drop: /* nothing is accused for want of memory */
     races_set_free(&touch.set);
-}
-
-uint64_t races_writes(struct races *races, uint64_t memory)
-{
-    const struct place *place = *place_link(races, memory);
-    return place != NULL ? place->writes : 0;
 }

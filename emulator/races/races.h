@@ -73,8 +73,4 @@ void races_touch(struct races *races, struct timeline_op *op, struct races_actor
 /* The region has ended: its touches are forgotten. */
 void races_forget(struct races *races, uint64_t memory);
 
-/* How many touches have written to that memory so far: whether contents may have changed by work of
- * the device between two moments. */
-uint64_t races_writes(struct races *races, uint64_t memory);
-
 #endif

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* ---- channel formats --------------------------------------------------------------------- */
+/* ---- channel formats ------------------------------------------------------------------------- */
 
 static const struct {
     enum cudaChannelFormatKind kind;
@@ -65,7 +65,7 @@ static size_t format_bytes(CUarray_format format)
     return 0;
 }
 
-/* ---- arrays ------------------------------------------------------------------------------ */
+/* ---- arrays ---------------------------------------------------------------------------------- */
 
 cudaError_t runtime_cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
                                       struct cudaExtent extent, unsigned int flags)
@@ -122,7 +122,7 @@ cudaError_t runtime_cudaGetChannelDesc(struct cudaChannelFormatDesc *desc, cudaA
     return runtime_cudaArrayGetInfo(desc, NULL, NULL, (cudaArray_t)(uintptr_t)array);
 }
 
-/* ---- copies ------------------------------------------------------------------------------ */
+/* ---- copies ---------------------------------------------------------------------------------- */
 
 /* One side of a copy of rows. */
 struct end {
@@ -229,7 +229,7 @@ cudaError_t runtime_cudaMemcpy2DArrayToArray(cudaArray_t dst, size_t wOffsetDst,
                      kind, NULL);
 }
 
-/* ---- copies of runs, which go on in the next row: deprecated ------------------------------- */
+/* ---- copies of runs, which go on in the next row: deprecated --------------------------------- */
 
 /* A run is the rest of a row, whole rows, and the beginning of a row. `side` walks through the
  * array, `other` through memory. */
@@ -287,7 +287,7 @@ cudaError_t runtime_cudaMemcpyFromArrayAsync(void *dst, cudaArray_const_t src, s
                     (struct end){.pointer = dst}, false, count, kind, &in);
 }
 
-/* ---- textures and surfaces --------------------------------------------------------------- */
+/* ---- textures and surfaces ------------------------------------------------------------------- */
 
 static cudaError_t resource_of(const struct cudaResourceDesc *from, CUDA_RESOURCE_DESC *to)
 {

@@ -53,7 +53,7 @@ cudaError_t runtime_cudaMemDiscardAndPrefetchBatchAsync(
         numPrefetchLocs, flags, runtime_stream(stream)));
 }
 
-/* ---- pools ------------------------------------------------------------------------------- */
+/* ---- pools ----------------------------------------------------------------------------------- */
 
 cudaError_t runtime_cudaMemGetDefaultMemPool(cudaMemPool_t *memPool,
                                              struct cudaMemLocation *location,
@@ -77,7 +77,7 @@ cudaError_t runtime_cudaMemSetMemPool(struct cudaMemLocation *location,
                                          (CUmemoryPool)memPool));
 }
 
-/* ---- managed variables ------------------------------------------------------------------- */
+/* ---- managed variables ----------------------------------------------------------------------- */
 
 cudaError_t runtime_cudaLibraryGetManaged(void **dptr, size_t *bytes, cudaLibrary_t library,
                                           const char *name)

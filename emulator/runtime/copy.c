@@ -41,7 +41,7 @@ CUresult runtime_copy_rows(const CUDA_MEMCPY2D *copy)
     return synchronous()->rows(copy);
 }
 
-/* ---- one dimension ----------------------------------------------------------------------- */
+/* ---- one dimension --------------------------------------------------------------------------- */
 
 /* The driver has no function for this direction but the one that takes any address; the one for
  * rows says so when one is the device's. */
@@ -106,7 +106,7 @@ cudaError_t runtime_cudaMemcpyAsync(void *dst, const void *src, size_t count,
     return copy_async(dst, src, count, kind, runtime_stream(stream));
 }
 
-/* ---- between devices --------------------------------------------------------------------- */
+/* ---- between devices ------------------------------------------------------------------------- */
 
 /* Addresses are unique among all devices, so that naming these adds nothing but a check. */
 static cudaError_t check_devices(int first, int second)
@@ -132,7 +132,7 @@ cudaError_t runtime_cudaMemcpyPeerAsync(void *dst, int dstDevice, const void *sr
     return copy_async(dst, src, count, cudaMemcpyDeviceToDevice, runtime_stream(stream));
 }
 
-/* ---- two and three dimensions ------------------------------------------------------------ */
+/* ---- two and three dimensions ---------------------------------------------------------------- */
 
 /* The driver's kinds of memory at both ends of a copy. */
 static bool ends_of(enum cudaMemcpyKind kind, CUmemorytype *from, CUmemorytype *to)
@@ -304,7 +304,7 @@ cudaError_t runtime_cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *p,
     return error == cudaSuccess ? runtime_cudaMemcpy3DAsync(&same, stream) : error;
 }
 
-/* ---- variables --------------------------------------------------------------------------- */
+/* ---- variables ------------------------------------------------------------------------------- */
 
 cudaError_t runtime_part_of_variable(const void *symbol, size_t offset, size_t count,
                                      CUdeviceptr *address)
@@ -399,7 +399,7 @@ cudaError_t runtime_cudaGetSymbolSize(size_t *size, const void *symbol)
     return runtime_variable(symbol, &address, size);
 }
 
-/* ---- fills ------------------------------------------------------------------------------- */
+/* ---- fills ----------------------------------------------------------------------------------- */
 
 cudaError_t runtime_cudaMemset(void *devPtr, int value, size_t count)
 {

@@ -16,7 +16,7 @@ cudaError_t runtime_cudaRuntimeGetVersion(int *runtimeVersion)
     return cudaSuccess;
 }
 
-/* ---- what they are like ------------------------------------------------------------------ */
+/* ---- what they are like ---------------------------------------------------------------------- */
 
 cudaError_t runtime_cudaGetDeviceCount(int *count)
 {
@@ -82,7 +82,7 @@ cudaError_t runtime_cudaDeviceGetPCIBusId(char *pciBusId, int len, int device)
     return runtime_error(result);
 }
 
-/* ---- which one --------------------------------------------------------------------------- */
+/* ---- which one ------------------------------------------------------------------------------- */
 
 /* The best match is asked for; the first device is as good as any. */
 cudaError_t runtime_cudaChooseDevice(int *device, const struct cudaDeviceProp *prop)
@@ -164,7 +164,7 @@ cudaError_t runtime_cudaDeviceReset(void)
     return runtime_reset_device(runtime_device());
 }
 
-/* ---- the current one --------------------------------------------------------------------- */
+/* ---- the current one ------------------------------------------------------------------------- */
 
 cudaError_t runtime_cudaDeviceSynchronize(void)
 {
@@ -230,7 +230,7 @@ cudaError_t runtime_cudaProfilerStop(void)
     return runtime_error(cuProfilerStop());
 }
 
-/* ---- peers ------------------------------------------------------------------------------- */
+/* ---- peers ----------------------------------------------------------------------------------- */
 
 cudaError_t runtime_cudaDeviceCanAccessPeer(int *canAccessPeer, int device, int peerDevice)
 {
@@ -263,7 +263,7 @@ cudaError_t runtime_cudaDeviceDisablePeerAccess(int peerDevice)
     return refuse_peer(peerDevice, cudaErrorPeerAccessNotEnabled);
 }
 
-/* ---- what the driver exports ------------------------------------------------------------- */
+/* ---- what the driver exports ----------------------------------------------------------------- */
 
 cudaError_t
 runtime_cudaGetDriverEntryPointByVersion(const char *symbol, void **funcPtr,
@@ -288,7 +288,7 @@ cudaError_t runtime_cudaGetDriverEntryPoint(const char *symbol, void **funcPtr,
                                                     driverStatus);
 }
 
-/* ---- channel descriptions: of arrays, which do not exist here; the function computes nothing */
+/* ---- channel descriptions: of arrays, which do not exist here: nothing is computed ------------- */
 
 RUNTIME_EXPORT struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
                                                                   enum cudaChannelFormatKind f)

@@ -33,7 +33,7 @@ cudaError_t runtime_keep_error(cudaError_t error)
     return error;
 }
 
-cudaError_t runtime_last_error(bool take)
+static cudaError_t get_error(bool take)
 {
     cudaError_t error = last_error;
     if (take) last_error = cudaSuccess;
@@ -45,7 +45,7 @@ void runtime_forget_error(void)
     last_error = cudaSuccess;
 }
 
-/* ---- the exported functions -------------------------------------------------------------- */
+/* ---- the exported functions ------------------------------------------------------------------ */
 
 static const char unknown[] = "unrecognized error code";
 
@@ -76,7 +76,7 @@ static cudaError_t answer_last_error(const char *name, const void *caller, bool 
 {
     overlap_call_enter(name, caller, 0);
     runtime_start();
-    return (cudaError_t)overlap_call_leave((int)runtime_last_error(take));
+    return (cudaError_t)overlap_call_leave((int)get_error(take));
 }
 
 RUNTIME_EXPORT cudaError_t cudaGetLastError(void)

@@ -15,9 +15,6 @@
  * in place. Returns `error`. */
 cudaError_t runtime_keep_error(cudaError_t error);
 
-/* The thread's last error; taking it resets it. */
-cudaError_t runtime_last_error(bool take);
-
 /* Forgets it: what CUDA's functions do that reset it on their way, although they are not asked to.
  */
 void runtime_forget_error(void);

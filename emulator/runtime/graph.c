@@ -13,7 +13,7 @@
 _Static_assert(sizeof(cudaGraphEdgeData) == sizeof(CUgraphEdgeData), "one layout");
 typedef CUgraphEdgeData edge_data;
 
-/* ---- capture ----------------------------------------------------------------------------- */
+/* ---- capture --------------------------------------------------------------------------------- */
 
 SAME(cudaStreamBeginCapture, cuStreamBeginCapture,
      (cudaStream_t stream, enum cudaStreamCaptureMode mode),
@@ -43,7 +43,7 @@ SAME(cudaStreamUpdateCaptureDependencies, cuStreamUpdateCaptureDependencies,
 SAME(cudaThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode,
      (enum cudaStreamCaptureMode * mode), ((CUstreamCaptureMode *)mode))
 
-/* ---- graphs and their nodes -------------------------------------------------------------- */
+/* ---- graphs and their nodes ------------------------------------------------------------------ */
 
 SAME(cudaGraphCreate, cuGraphCreate, (cudaGraph_t * pGraph, unsigned int flags), (pGraph, flags))
 SAME(cudaGraphClone, cuGraphClone, (cudaGraph_t * pGraphClone, cudaGraph_t originalGraph),
@@ -83,7 +83,7 @@ SAME(cudaGraphRemoveDependencies, cuGraphRemoveDependencies,
       const cudaGraphEdgeData *edgeData, size_t numDependencies),
      (graph, from, to, (const edge_data *)edgeData, numDependencies))
 
-/* ---- executable graphs ------------------------------------------------------------------- */
+/* ---- executable graphs ----------------------------------------------------------------------- */
 
 _Static_assert(sizeof(cudaGraphInstantiateParams) == sizeof(CUDA_GRAPH_INSTANTIATE_PARAMS) &&
                    sizeof(cudaGraphExecUpdateResultInfo) == sizeof(CUgraphExecUpdateResultInfo),
@@ -127,7 +127,7 @@ SAME(cudaGraphExecUpdate, cuGraphExecUpdate,
      (cudaGraphExec_t hGraphExec, cudaGraph_t hGraph, cudaGraphExecUpdateResultInfo *resultInfo),
      (hGraphExec, hGraph, (CUgraphExecUpdateResultInfo *)resultInfo))
 
-/* ---- objects that go with a graph -------------------------------------------------------- */
+/* ---- objects that go with a graph ------------------------------------------------------------ */
 
 SAME(cudaUserObjectCreate, cuUserObjectCreate,
      (cudaUserObject_t * object_out, void *ptr, cudaHostFn_t destroy, unsigned int initialRefcount,

@@ -18,7 +18,7 @@ static CUcontext current(void)
     return context;
 }
 
-/* ---- kernels ----------------------------------------------------------------------------- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 /* A kernel's host function, or a handle that the runtime or the driver gave out for it. */
 static cudaError_t kernel_of(const struct cudaKernelNodeParams *from, CUDA_KERNEL_NODE_PARAMS *to)
@@ -117,7 +117,7 @@ cudaError_t runtime_cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t hDst, cuda
     return runtime_error(cuGraphKernelNodeCopyAttributes(hDst, hSrc));
 }
 
-/* ---- copies ------------------------------------------------------------------------------ */
+/* ---- copies ---------------------------------------------------------------------------------- */
 
 /* One row, which has no pitch. */
 static cudaError_t describe_flat(CUDA_MEMCPY3D *copy, void *dst, const void *src, size_t count,
@@ -232,7 +232,7 @@ COPY_FUNCTIONS(FromSymbol, describe_from_symbol,
 #undef PARAMETERS
 #undef COPY_FUNCTIONS
 
-/* ---- fills ------------------------------------------------------------------------------- */
+/* ---- fills ----------------------------------------------------------------------------------- */
 
 static CUDA_MEMSET_NODE_PARAMS fill_of(const struct cudaMemsetParams *from)
 {
@@ -288,7 +288,7 @@ cudaError_t runtime_cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t hGraphExec,
     return runtime_error(cuGraphExecMemsetNodeSetParams(hGraphExec, node, &params, current()));
 }
 
-/* ---- the rest: the driver's functions under other names ----------------------------------- */
+/* ---- the rest: the driver's functions under other names -------------------------------------- */
 
 _Static_assert(sizeof(struct cudaHostNodeParams) == sizeof(CUDA_HOST_NODE_PARAMS), "one layout");
 
@@ -336,7 +336,7 @@ SAME(cudaGraphExecEventWaitNodeSetEvent, cuGraphExecEventWaitNodeSetEvent,
      (cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, cudaEvent_t event),
      (hGraphExec, hNode, event))
 
-/* ---- memory ------------------------------------------------------------------------------ */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 _Static_assert(sizeof(struct cudaMemAllocNodeParams) == sizeof(CUDA_MEM_ALLOC_NODE_PARAMS) &&
                    offsetof(struct cudaMemAllocNodeParams, dptr) ==
@@ -360,7 +360,7 @@ SAME(cudaDeviceSetGraphMemAttribute, cuDeviceSetGraphMemAttribute,
      (device, (CUgraphMem_attribute)attr, value))
 SAME(cudaDeviceGraphMemTrim, cuDeviceGraphMemTrim, (int device), (device))
 
-/* ---- any kind ---------------------------------------------------------------------------- */
+/* ---- any kind -------------------------------------------------------------------------------- */
 
 /* The runtime's union as the driver's. What is laid out alike is copied as it is. */
 static cudaError_t node_of(const struct cudaGraphNodeParams *from, CUgraphNodeParams *to)

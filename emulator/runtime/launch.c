@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* ---- the launch configuration of <<<...>>> ------------------------------------------------ */
+/* ---- the launch configuration of <<<...>>> --------------------------------------------------- */
 
 /* `k<<<grid, block>>>(f())` pushes before f() is called, which may launch as well. */
 #define DEEPEST 64
@@ -45,7 +45,7 @@ RUNTIME_EXPORT cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, s
     return cudaSuccess;
 }
 
-/* ---- launches ---------------------------------------------------------------------------- */
+/* ---- launches -------------------------------------------------------------------------------- */
 
 /* A launch takes an address that nothing was registered for as a cudaKernel_t that is not one. The
  * configuration is the driver's to check. */
@@ -140,7 +140,7 @@ RUNTIME_EXPORT cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 gri
                              RUNTIME_PER_THREAD);
 }
 
-/* ---- what a kernel is like --------------------------------------------------------------- */
+/* ---- what a kernel is like ------------------------------------------------------------------- */
 
 static const struct attribute {
     size_t offset;
@@ -247,7 +247,7 @@ cudaError_t runtime_cudaGetKernel(cudaKernel_t *kernelPtr, const void *entryFunc
     return runtime_kernel(entryFuncAddr, (CUkernel *)kernelPtr);
 }
 
-/* ---- occupancy --------------------------------------------------------------------------- */
+/* ---- occupancy ------------------------------------------------------------------------------- */
 
 cudaError_t runtime_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     int *numBlocks, const void *func, int blockSize, size_t dynamicSMemSize, unsigned int flags)
@@ -278,7 +278,7 @@ cudaError_t runtime_cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSme
         cuOccupancyAvailableDynamicSMemPerBlock(dynamicSmemSize, function, numBlocks, blockSize));
 }
 
-/* ---- libraries --------------------------------------------------------------------------- */
+/* ---- libraries ------------------------------------------------------------------------------- */
 
 /* The options have the same numbers in both APIs; cudaLibrary_t and cudaKernel_t are the driver's
  * handles. */

@@ -1,7 +1,7 @@
 /* Memory: allocation, what a pointer is, hints, pools. */
 #include "emulator/runtime/runtime.h"
 
-/* ---- device memory ----------------------------------------------------------------------- */
+/* ---- device memory --------------------------------------------------------------------------- */
 
 /* Unlike the driver, the runtime grants an allocation of nothing: a null pointer. */
 cudaError_t runtime_cudaMalloc(void **devPtr, size_t size)
@@ -63,7 +63,7 @@ cudaError_t runtime_cudaMemGetInfo(size_t *free, size_t *total)
     return runtime_error(cuMemGetInfo(free, total));
 }
 
-/* ---- pinned host memory ------------------------------------------------------------------ */
+/* ---- pinned host memory ---------------------------------------------------------------------- */
 
 static cudaError_t allocate_host(void **pointer, size_t size, unsigned flags)
 {
@@ -114,7 +114,7 @@ cudaError_t runtime_cudaHostGetFlags(unsigned int *pFlags, void *pHost)
     return runtime_error(cuMemHostGetFlags(pFlags, pHost));
 }
 
-/* ---- what a pointer is ------------------------------------------------------------------- */
+/* ---- what a pointer is ----------------------------------------------------------------------- */
 
 cudaError_t runtime_cudaPointerGetAttributes(struct cudaPointerAttributes *attributes,
                                              const void *ptr)
@@ -151,7 +151,7 @@ cudaError_t runtime_cudaPointerGetAttributes(struct cudaPointerAttributes *attri
     return cudaSuccess;
 }
 
-/* ---- hints about managed memory ---------------------------------------------------------- */
+/* ---- hints about managed memory -------------------------------------------------------------- */
 
 /* Kinds of location and of advice have the same numbers in both APIs. */
 static CUmemLocation location_of(struct cudaMemLocation location)
@@ -189,7 +189,7 @@ cudaError_t runtime_cudaStreamAttachMemAsync(cudaStream_t stream, void *devPtr, 
         cuStreamAttachMemAsync(runtime_stream(stream), (CUdeviceptr)devPtr, length, flags));
 }
 
-/* ---- stream-ordered memory and pools ----------------------------------------------------- */
+/* ---- stream-ordered memory and pools --------------------------------------------------------- */
 
 cudaError_t runtime_cudaMallocAsync(void **devPtr, size_t size, cudaStream_t hStream)
 {

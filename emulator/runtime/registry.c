@@ -52,7 +52,7 @@ static struct symbol *find(void *const *tree, const void *host)
     return node != NULL ? *(struct symbol **)node : NULL;
 }
 
-/* ---- registration ------------------------------------------------------------------------ */
+/* ---- registration ---------------------------------------------------------------------------- */
 
 /* None of these functions can report an error; without memory the symbol stays unknown and its use
  * is refused. */
@@ -147,7 +147,7 @@ RUNTIME_EXPORT void __cudaUnregisterFatBinary(void **handle)
     free(binary);
 }
 
-/* ---- use --------------------------------------------------------------------------------- */
+/* ---- use ------------------------------------------------------------------------------------- */
 
 static CUresult load(struct binary *binary, CUlibrary *library)
 {

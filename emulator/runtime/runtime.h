@@ -22,7 +22,7 @@
 
 #define RUNTIME_EXPORT __attribute__((visibility("default")))
 
-/* ---- a call of the submission ------------------------------------------------------------ */
+/* ---- a call of the submission ---------------------------------------------------------------- */
 
 enum runtime_needs { RUNTIME_ANY, RUNTIME_READY, RUNTIME_CURRENT, RUNTIME_ASYNC };
 enum runtime_default_stream { RUNTIME_LEGACY, RUNTIME_PER_THREAD };
@@ -41,7 +41,7 @@ cudaError_t runtime_leave(cudaError_t error);
 bool runtime_has_started(void);
 void runtime_start(void);
 
-/* ---- what the thread works with ---------------------------------------------------------- */
+/* ---- what the thread works with -------------------------------------------------------------- */
 
 /* A driver's code as the runtime's: the numbers are the same, unknown ones become
  * cudaErrorUnknown. */
@@ -62,7 +62,7 @@ cudaError_t runtime_use_device(int device);
 /* Gives the primary context of `device` back; the next call that needs one retains it again. */
 cudaError_t runtime_reset_device(int device);
 
-/* ---- what the program registered --------------------------------------------------------- */
+/* ---- what the program registered ------------------------------------------------------------- */
 
 /* The kernel that the host function `symbol` stands for, in the current context. `symbol` may also
  * be a cudaKernel_t. Errors: cudaErrorInvalidDeviceFunction when nothing of that address was
@@ -79,7 +79,7 @@ const char *runtime_function_name(const void *symbol);
  * Errors: cudaErrorInvalidSymbol, or the driver's. */
 cudaError_t runtime_variable(const void *symbol, CUdeviceptr *address, size_t *size);
 
-/* ---- copies ------------------------------------------------------------------------------- */
+/* ---- copies ---------------------------------------------------------------------------------- */
 
 /* Rows, waited for as the call's default stream has it. */
 CUresult runtime_copy_rows(const CUDA_MEMCPY2D *copy);
@@ -95,12 +95,12 @@ const void *runtime_symbol(CUfunction function);
 cudaError_t runtime_part_of_variable(const void *symbol, size_t offset, size_t count,
                                      CUdeviceptr *address);
 
-/* ---- copies ------------------------------------------------------------------------------ */
+/* ---- copies ---------------------------------------------------------------------------------- */
 
 /* What cudaMemcpy3D is given, as the driver's. */
 cudaError_t runtime_describe_copy(CUDA_MEMCPY3D *copy, const struct cudaMemcpy3DParms *params);
 
-/* ---- the functions behind the rows ------------------------------------------------------- */
+/* ---- the functions behind the rows ----------------------------------------------------------- */
 
 #define ROW(symbol, name, needs, stream, parameters, arguments)                                    \
     cudaError_t runtime_##name parameters;

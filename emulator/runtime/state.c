@@ -31,7 +31,7 @@ cudaError_t runtime_error(CUresult result)
     return runtime_is_error((int)result) ? (cudaError_t)result : cudaErrorUnknown;
 }
 
-/* ---- contexts ---------------------------------------------------------------------------- */
+/* ---- contexts -------------------------------------------------------------------------------- */
 
 /* cuInit is called once. In a child that was forked after it, the driver's functions refuse by
  * themselves. */
@@ -127,7 +127,7 @@ cudaError_t runtime_reset_device(int device)
     return runtime_error(result);
 }
 
-/* ---- calls ------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 CUstream runtime_stream(cudaStream_t stream)
 {

@@ -1,7 +1,7 @@
 /* Streams and events: the driver's, under their other names. */
 #include "emulator/runtime/runtime.h"
 
-/* ---- streams ----------------------------------------------------------------------------- */
+/* ---- streams --------------------------------------------------------------------------------- */
 
 cudaError_t runtime_cudaStreamCreate(cudaStream_t *pStream)
 {
@@ -96,7 +96,7 @@ cudaError_t runtime_cudaStreamCopyAttributes(cudaStream_t dst, cudaStream_t src)
     return runtime_error(cuStreamCopyAttributes(runtime_stream(dst), runtime_stream(src)));
 }
 
-/* ---- events ------------------------------------------------------------------------------ */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 cudaError_t runtime_cudaEventCreate(cudaEvent_t *event)
 {

@@ -37,7 +37,7 @@ static const struct kind_row {
     [TIMELINE_MARK] = {QUEUE_NONE, false, false, true},
 };
 
-/* ---- what is expected of kernels that have not run ---------------------------------------- */
+/* ---- what is expected of kernels that have not run ------------------------------------------- */
 
 static void expectation_learn(struct timeline *timeline, const struct timeline_op *op)
 {
@@ -62,7 +62,7 @@ static void expectation_apply(struct timeline_op *op)
     op->expected = true;
 }
 
-/* ---- one operation ----------------------------------------------------------------------- */
+/* ---- one operation --------------------------------------------------------------------------- */
 
 static bool is_overdue(const struct timeline_op *op)
 {
@@ -148,7 +148,7 @@ void clock_has_run(struct timeline_op *op)
     end_if_free(op);
 }
 
-/* ---- the device -------------------------------------------------------------------------- */
+/* ---- the device ------------------------------------------------------------------------------ */
 
 /* How many operations share the multiprocessors, and how much more than all of them they want. */
 static double overload(const struct timeline *timeline)
@@ -177,7 +177,7 @@ static double rate(const struct timeline_op *op, double load)
     }
 }
 
-/* ---- the past ---------------------------------------------------------------------------- */
+/* ---- the past -------------------------------------------------------------------------------- */
 
 /* Host threads have clocks of their own. One that is behind submits work for a time that has been
  * simulated already: it then takes what the device left free at that time. */
@@ -225,7 +225,7 @@ static uint64_t past_start(const struct timeline *timeline, const struct timelin
     return start < timeline->now_ns ? start : timeline->now_ns;
 }
 
-/* ---- starting and ending ----------------------------------------------------------------- */
+/* ---- starting and ending --------------------------------------------------------------------- */
 
 /* May `op`, the first of its queue, start now? Kernels of another context keep it out. */
 static bool can_start(const struct timeline_op *op)

@@ -114,7 +114,7 @@ void happens_host_saw(struct timeline *timeline, const struct happens_clock *clo
     happens_join(&timeline->happens.host, clock);
 }
 
-/* ---- for whoever asks -------------------------------------------------------------------- */
+/* ---- for whoever asks ------------------------------------------------------------------------ */
 
 struct timeline_when timeline_op_when(const struct timeline_op *op)
 {

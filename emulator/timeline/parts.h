@@ -144,7 +144,7 @@ struct timeline {
     } expectations[EXPECTATIONS]; /* by signature, the latest that ran */
 };
 
-/* ---- the clock, for the order ------------------------------------------------------------- */
+/* ---- the clock, for the order ---------------------------------------------------------------- */
 
 /* Takes in an operation of `context` with all its dependencies. */
 void clock_enter(struct timeline_op *op, struct timeline_context *context);
@@ -166,7 +166,7 @@ bool clock_any_overdue(const struct timeline *timeline);
 /* Nothing will happen any more by itself. */
 bool clock_is_stuck(const struct timeline *timeline);
 
-/* ---- what happens before what, for the order ---------------------------------------------- */
+/* ---- what happens before what, for the order ------------------------------------------------- */
 
 bool happens_start(struct happens *happens);
 void happens_end(struct happens *happens);
@@ -179,7 +179,7 @@ void happens_has_run(struct timeline_op *op);
 /* The host has waited for something. */
 void happens_host_saw(struct timeline *timeline, const struct happens_clock *clock);
 
-/* ---- the order, for the clock ------------------------------------------------------------- */
+/* ---- the order, for the clock ---------------------------------------------------------------- */
 
 /* Called when an operation has both run and ended, or may have. */
 void order_settle(struct timeline_op *op);

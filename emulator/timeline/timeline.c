@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* ---- references and edges ---------------------------------------------------------------- */
+/* ---- references and edges -------------------------------------------------------------------- */
 
 struct timeline_op *timeline_op_retain(struct timeline_op *op)
 {
@@ -68,7 +68,7 @@ void order_settle(struct timeline_op *op)
     timeline_op_release(op); /* the timeline's own reference */
 }
 
-/* ---- the timeline ------------------------------------------------------------------------ */
+/* ---- the timeline ---------------------------------------------------------------------------- */
 
 struct timeline *timeline_create(const struct timeline_settings *settings)
 {
@@ -106,7 +106,7 @@ static uint64_t random_below(struct timeline *timeline, uint64_t bound)
     return (x * 0x2545f4914f6cdd1dull >> 33) % bound;
 }
 
-/* ---- contexts and streams ---------------------------------------------------------------- */
+/* ---- contexts and streams -------------------------------------------------------------------- */
 
 struct timeline_context *timeline_context_create(struct timeline *timeline)
 {
@@ -185,7 +185,7 @@ struct timeline_op *timeline_stream_last(const struct timeline_stream *stream)
     return stream->last;
 }
 
-/* ---- what is ready ----------------------------------------------------------------------- */
+/* ---- what is ready --------------------------------------------------------------------------- */
 
 static bool ready_make_room(struct timeline *timeline)
 {
@@ -220,7 +220,7 @@ static void unrun_list_remove(struct timeline_op *op)
     if (op->begun) timeline->begun_count--;
 }
 
-/* ---- running ----------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 static void has_run(struct timeline_op *op)
 {
@@ -356,7 +356,7 @@ static bool run_if_possible(struct timeline *timeline, struct timeline_op *op)
     return true;
 }
 
-/* ---- submission -------------------------------------------------------------------------- */
+/* ---- submission ------------------------------------------------------------------------------ */
 
 /* The operations that stream order puts before new work in `stream`: at most `room` of them are
  * written; the number is returned. */
@@ -395,15 +395,12 @@ static bool only_others_are_before(const struct timeline_stream *stream,
 }
 
 /* Puts work into the timeline, in the stream's order or, for a part, beside it. */
-static struct timeline_op *submit(struct timeline_stream *stream, bool is_part, unsigned lane,
-                                  const struct timeline_work *work, uint64_t issue_ns,
-                                  struct timeline_op *const *extra, size_t extra_count)
+/* An operation that nothing knows of yet; NULL: no memory. */
+static struct timeline_op *op_create(const struct timeline_stream *stream, unsigned lane,
+                                     const struct timeline_work *work, uint64_t issue_ns,
+                                     size_t before_count)
 {
     struct timeline *timeline = stream->context->timeline;
-    struct timeline_op **order = NULL;
-
-    streams_sweep(stream->context);
-    size_t count = is_part ? 0 : stream_order(stream, NULL, 0);
     struct timeline_op *op = calloc(1, sizeof *op);
     if (op == NULL) return NULL;
     op->references = 1;
@@ -414,35 +411,55 @@ static struct timeline_op *submit(struct timeline_stream *stream, bool is_part, 
     op->connection = (stream->connection + lane) % timeline->settings.connections;
     op->priority = stream->priority;
     op->ready_ns = issue_ns + (uint64_t)timeline_model.dispatch;
-    op->before = calloc(count + extra_count + 1, sizeof *op->before);
-    order = calloc(count + 1, sizeof *order);
-    if (op->before == NULL || order == NULL || !ready_make_room(timeline)) goto no_memory;
-    if (!is_part) stream_order(stream, order, count);
-    for (size_t i = 0; i < count; i++)
-        if (!depend(op, order[i])) goto no_memory;
-    for (size_t i = 0; i < extra_count; i++)
-        if (extra[i] != NULL && !depend(op, extra[i])) goto no_memory;
-    if (stream->kind == TIMELINE_LEGACY && !is_part)
-        happens_join(&op->clock, &stream->context->gone_blocking);
-    if (!happens_enter(op)) goto no_memory;
-    op->work = *work;
-    const bool is_own =
-        !is_part && !(work->passive && only_others_are_before(stream, order, count));
-    /* With nothing before it, it is over at once. */
-    bool is_nothing = work->passive && op->unrun == 0;
-    for (size_t i = 0; i < count; i++) is_nothing = is_nothing && has_ended(order[i], issue_ns);
-    for (size_t i = 0; i < extra_count; i++)
-        is_nothing = is_nothing && (extra[i] == NULL || has_ended(extra[i], issue_ns));
-    if (is_nothing) op->ready_ns = issue_ns;
-    free(order);
-    clock_enter(op, stream->context);
+    op->before = calloc(before_count + 1, sizeof *op->before);
+    if (op->before == NULL) {
+        free(op);
+        return NULL;
+    }
+    return op;
+}
 
+/* What `op` waits for does not know it any more; it was never submitted. */
+static void op_withdraw(struct timeline_op *op)
+{
+    op->work.release = NULL;
+    for (size_t i = 0; i < op->before_count; i++) {
+        /* The edge just made is the last one of each. */
+        struct timeline_op *before = op->before[i];
+        if (before->after_count > 0 && before->after[before->after_count - 1] == op) {
+            before->after_count--;
+            op->references--;
+        }
+    }
+    timeline_op_release(op);
+}
+
+static bool all_ended(struct timeline_op *const *ops, size_t count, uint64_t now_ns)
+{
+    for (size_t i = 0; i < count; i++)
+        if (ops[i] != NULL && !has_ended(ops[i], now_ns)) return false;
+    return true;
+}
+
+static bool depend_on_all(struct timeline_op *op, struct timeline_op *const *before, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (before[i] != NULL && !depend(op, before[i])) return false;
+    return true;
+}
+
+/* The timeline's lists, and unless it is part of another operation the stream, know of `op` from
+ * now on. */
+static void op_enter(struct timeline_op *op, struct timeline_stream *stream, bool is_latest,
+                     bool is_own)
+{
+    struct timeline *timeline = op->timeline;
     op->references++; /* the timeline's */
     op->earlier = timeline->latest;
     *(timeline->latest != NULL ? &timeline->latest->later : &timeline->earliest) = op;
     timeline->latest = op;
     timeline->unsettled_count++;
-    if (!is_part) {
+    if (is_latest) {
         timeline_op_release(stream->last);
         stream->last = timeline_op_retain(op);
     }
@@ -454,6 +471,36 @@ static struct timeline_op *submit(struct timeline_stream *stream, bool is_part, 
     *(timeline->youngest != NULL ? &timeline->youngest->younger : &timeline->oldest) = op;
     timeline->youngest = op;
     timeline->unrun_count++;
+}
+
+static struct timeline_op *submit(struct timeline_stream *stream, bool is_part, unsigned lane,
+                                  const struct timeline_work *work, uint64_t issue_ns,
+                                  struct timeline_op *const *extra, size_t extra_count)
+{
+    struct timeline *timeline = stream->context->timeline;
+
+    streams_sweep(stream->context);
+    const size_t count = is_part ? 0 : stream_order(stream, NULL, 0);
+    struct timeline_op *op = op_create(stream, lane, work, issue_ns, count + extra_count);
+    if (op == NULL) return NULL;
+    struct timeline_op **order = calloc(count + 1, sizeof *order);
+    if (order == NULL || !ready_make_room(timeline)) goto no_memory;
+    if (!is_part) stream_order(stream, order, count);
+    if (!depend_on_all(op, order, count) || !depend_on_all(op, extra, extra_count)) goto no_memory;
+    if (stream->kind == TIMELINE_LEGACY && !is_part)
+        happens_join(&op->clock, &stream->context->gone_blocking);
+    if (!happens_enter(op)) goto no_memory;
+    op->work = *work;
+    const bool is_own =
+        !is_part && !(work->passive && only_others_are_before(stream, order, count));
+    /* With nothing before it, it is over at once. */
+    const bool is_nothing = work->passive && op->unrun == 0 && all_ended(order, count, issue_ns) &&
+                            all_ended(extra, extra_count, issue_ns);
+    if (is_nothing) op->ready_ns = issue_ns;
+    free(order);
+    clock_enter(op, stream->context);
+
+    op_enter(op, stream, !is_part, is_own);
     if (op->unrun == 0) ready_add(op);
     if (is_nothing) run(op);
     if (timeline->settings.order == TIMELINE_EARLIEST) run_round(timeline, 0);
@@ -461,16 +508,7 @@ static struct timeline_op *submit(struct timeline_stream *stream, bool is_part, 
 
 no_memory:
     free(order);
-    op->work.release = NULL;
-    for (size_t i = 0; i < op->before_count; i++) {
-        /* The edge just made is the last one of each. */
-        struct timeline_op *before = op->before[i];
-        if (before->after_count > 0 && before->after[before->after_count - 1] == op) {
-            before->after_count--;
-            op->references--;
-        }
-    }
-    timeline_op_release(op);
+    op_withdraw(op);
     return NULL;
 }
 
@@ -501,16 +539,6 @@ void timeline_op_ran(struct timeline_op *op)
     if (timeline->settings.order == TIMELINE_EARLIEST) run_round(timeline, 0);
 }
 
-bool timeline_op_has_run(const struct timeline_op *op)
-{
-    return op->state == ORDER_HAS_RUN;
-}
-
-bool timeline_op_abandoned(const struct timeline_op *op)
-{
-    return op->abandoned;
-}
-
 uint64_t timeline_op_start(const struct timeline_op *op)
 {
     return op->start_ns;
@@ -539,7 +567,7 @@ void timeline_context_abandon(struct timeline_context *context)
     }
 }
 
-/* ---- waiting and asking ------------------------------------------------------------------ */
+/* ---- waiting and asking ---------------------------------------------------------------------- */
 
 /* Waits on the clock for `op`, which has run. What stands before it in its hardware queue need not
  * have run: nothing but the end of such a kernel says when the queue goes on, so then it runs. */
@@ -659,7 +687,7 @@ bool timeline_query(struct timeline_op *op, uint64_t now_ns)
 
 bool timeline_op_is_over(const struct timeline_op *op, uint64_t now_ns)
 {
-    return has_ended(op, now_ns) && timeline_op_has_run(op);
+    return has_ended(op, now_ns) && op->state == ORDER_HAS_RUN;
 }
 
 bool timeline_stream_query(struct timeline_stream *stream, uint64_t now_ns)

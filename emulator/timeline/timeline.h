@@ -49,7 +49,7 @@ struct timeline *timeline_create(const struct timeline_settings *settings); /* N
 /* Everything that was not run is released without running. */
 void timeline_destroy(struct timeline *timeline);
 
-/* ---- contexts and streams ---------------------------------------------------------------- */
+/* ---- contexts and streams -------------------------------------------------------------------- */
 
 /* Kernels of different contexts never overlap in virtual time. */
 struct timeline_context *timeline_context_create(struct timeline *timeline);
@@ -70,7 +70,7 @@ struct timeline_stream *timeline_stream_create(struct timeline_context *context,
 /* Returns at once; pending work stays pending and is still waited for by others. */
 void timeline_stream_destroy(struct timeline_stream *stream);
 
-/* ---- operations -------------------------------------------------------------------------- */
+/* ---- operations ------------------------------------------------------------------------------ */
 
 enum timeline_kind {
     TIMELINE_KERNEL,
@@ -144,8 +144,6 @@ void timeline_op_cost(struct timeline_op *op, const struct timeline_cost *cost);
 /* The end of an operation that was TIMELINE_STARTED. */
 void timeline_op_ran(struct timeline_op *op);
 
-bool timeline_op_has_run(const struct timeline_op *op);
-bool timeline_op_abandoned(const struct timeline_op *op);
 /* Virtual start and end; meaningful once it is settled. */
 uint64_t timeline_op_start(const struct timeline_op *op);
 uint64_t timeline_op_end(const struct timeline_op *op);
@@ -158,7 +156,7 @@ struct timeline_op *timeline_stream_last(const struct timeline_stream *stream);
  * and ends. Returns the time at which there was room, for the host that had to wait; 0: at once. */
 uint64_t timeline_make_room(struct timeline *timeline);
 
-/* ---- waiting and asking ------------------------------------------------------------------ */
+/* ---- waiting and asking ---------------------------------------------------------------------- */
 
 /* Runs `op` and all that it depends on; its effects are then there, and the host knows. Returns its
  * virtual end. */
@@ -177,7 +175,7 @@ bool timeline_op_is_over(const struct timeline_op *op, uint64_t now_ns);
 /* The same as timeline_query for all that timeline_stream_finish waits for. */
 bool timeline_stream_query(struct timeline_stream *stream, uint64_t now_ns);
 
-/* ---- what happens before what ------------------------------------------------------------- */
+/* ---- what happens before what ---------------------------------------------------------------- */
 
 /* A point that others are ordered against: an operation's, or one in the host's program. It stays
  * meaningful when the operation is gone. */

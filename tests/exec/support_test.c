@@ -1,8 +1,8 @@
 /* Which instructions execute: every instruction that the tests of the parser call accepted compiles
  * to something that runs, but for those listed here; and the table of what is supported agrees. */
-#include "emulator/exec/lower/support.h"
 #include "emulator/ptx/ptx.h"
 #include "tests/exec/device.h"
+#include "tests/exec/support.h"
 
 #include <check.h>
 #include <fnmatch.h>

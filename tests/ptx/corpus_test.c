@@ -46,8 +46,8 @@ static void check_whole(const char *path, const char *text, size_t length)
                 continue;
             }
             const struct ptx_location *place = &function->locations[instruction->location];
-            ck_assert_ptr_nonnull(ptx_file_name(module, place->file));
-            ck_assert_ptr_nonnull(ptx_file_name(module, place->outer_file));
+            ck_assert_ptr_nonnull(module->files[place->file]);
+            ck_assert_ptr_nonnull(module->files[place->outer_file]);
         }
     }
     ck_assert_uint_gt(bodies, 0);

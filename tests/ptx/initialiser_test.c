@@ -1,13 +1,6 @@
 /* Variables and their initial values: bytes, addresses, masks, rows. */
 #include "tests/ptx/support.h"
 
-static const struct ptx_variable *variable_of(const struct ptx_module *module, const char *name)
-{
-    const struct ptx_variable *variable = ptx_variable_find(module, name);
-    ck_assert_msg(variable != NULL, "no variable %s", name);
-    return variable;
-}
-
 START_TEST(spaces_types_and_attributes)
 {
     struct ptx_module *module =

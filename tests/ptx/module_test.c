@@ -22,10 +22,9 @@ START_TEST(directives_of_a_module)
     ck_assert_str_eq(module->target, "sm_90a");
     ck_assert_uint_eq(module->address_size, 64);
     ck_assert_uint_eq(module->file_count, 3);
-    ck_assert_str_eq(ptx_file_name(module, 1), "c.h");
-    ck_assert_str_eq(ptx_file_name(module, 2), "/a/b.cu");
-    ck_assert_ptr_null(ptx_file_name(module, 0));
-    ck_assert_ptr_null(ptx_file_name(module, 3));
+    ck_assert_str_eq(module->files[1], "c.h");
+    ck_assert_str_eq(module->files[2], "/a/b.cu");
+    ck_assert_ptr_null(module->files[0]);
     check_round_trip(module);
     ptx_module_destroy(module);
     ptx_module_destroy(NULL);
@@ -92,7 +91,7 @@ START_TEST(inner_scopes_hide_outer_names)
     ck_assert_uint_eq(i[4].operands[0].target, 4);
     ck_assert_uint_eq(i[5].operands[0].target, 8);
     ck_assert_uint_eq(i[6].operands[1].reg, i[0].operands[0].reg);
-    ck_assert_ptr_eq(i[7].operands[0].variable, ptx_variable_find(module, "x"));
+    ck_assert_ptr_eq(i[7].operands[0].variable, variable_of(module, "x"));
     check_round_trip(module);
     ptx_module_destroy(module);
 }

@@ -53,6 +53,15 @@ static inline char *file_text(const char *path, size_t *length)
     return text;
 }
 
+/* The module's variable of that name; fails the test when there is none. */
+static inline const struct ptx_variable *variable_of(const struct ptx_module *module,
+                                                     const char *name)
+{
+    for (uint32_t k = 0; k < module->variable_count; k++)
+        if (strcmp(module->variables[k]->name, name) == 0) return module->variables[k];
+    ck_abort_msg("no variable %s", name);
+}
+
 /* Printed, read again and printed again, the text is the same. */
 static inline void check_round_trip(const struct ptx_module *module)
 {

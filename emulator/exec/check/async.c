@@ -66,7 +66,7 @@ bool exec_async_any(const struct exec_block *block)
     return block->async && block->async->under_way;
 }
 
-/* ---- copies --------------------------------------------------------------------------------- */
+/* ---- copies ---------------------------------------------------------------------------------- */
 
 /* The number of a copy that is free; NONE: no memory. */
 static uint32_t take(struct exec_async *async)
@@ -169,7 +169,7 @@ void exec_async_seen(const struct exec_warp *warp, uint64_t object)
     if (any) exec_shadow_order(warp->block);
 }
 
-/* ---- touches -------------------------------------------------------------------------------- */
+/* ---- touches --------------------------------------------------------------------------------- */
 
 void exec_async_touch(const struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
                       uint64_t offset, uint64_t bytes, enum exec_access access)
@@ -186,7 +186,7 @@ void exec_async_touch(const struct exec_warp *warp, const struct exec_inst *inst
     }
 }
 
-/* ---- instructions --------------------------------------------------------------------------- */
+/* ---- instructions ---------------------------------------------------------------------------- */
 
 int exec_async_commit(struct exec_warp *warp, const struct exec_inst *inst)
 {

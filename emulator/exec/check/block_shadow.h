@@ -56,7 +56,7 @@ void exec_block_shadow_forget(struct exec_block_shadow *near);
 /* The address of what stands at `offset` of the shadow. */
 uint64_t exec_block_shadow_address(const struct exec_block_shadow *near, uint64_t offset);
 
-/* ---- lane by lane --------------------------------------------------------------------------- */
+/* ---- lane by lane ---------------------------------------------------------------------------- */
 
 /* Lanes `mask` touch `count` elements of `element` bytes at their `address`, all through the
  * instruction's cache; a store by a row of ops/memory.def has its values in the slots. */
@@ -77,7 +77,7 @@ void exec_block_shadow_lane(struct exec_warp *warp, const struct exec_inst *inst
                             const struct exec_region_cache *cache, unsigned lane, uint64_t address,
                             uint32_t bytes);
 
-/* ---- a full warp's row of neighbouring words, all at once ---------------------------------- */
+/* ---- a full warp's row of neighbouring words, all at once ------------------------------------ */
 
 /* The block's, made when it is first needed; NULL: no memory. */
 struct exec_block_shadow *exec_block_shadow_make(struct exec_block *block);

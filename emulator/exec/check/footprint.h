@@ -53,7 +53,7 @@ size_t exec_footprint_site_count(const struct exec_footprint *footprint);
 const struct exec_footprint_site *exec_footprint_site_at(const struct exec_footprint *footprint,
                                                          size_t index);
 
-/* ---- for the executor; from several threads at once --------------------------------------- */
+/* ---- for the executor; from several threads at once ------------------------------------------ */
 
 /* The bits for `access` of `region`; NULL without memory: then nothing is recorded. */
 uint64_t *exec_footprint_bits(struct exec_footprint *footprint, const struct memory_region *region,

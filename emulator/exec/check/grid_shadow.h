@@ -48,7 +48,7 @@ static inline bool exec_grid_shadow_unsettled(const struct exec_worker *worker)
 void exec_grid_shadow_later(struct exec_worker *worker, uint8_t *owners, uint32_t bytes,
                             uint8_t me);
 
-/* ---- a warp's row of neighbouring elements, all at once ------------------------------------ */
+/* ---- a warp's row of neighbouring elements, all at once -------------------------------------- */
 
 /* Owners are not locked: two workers may miss each other, never see what is not. */
 #define EXEC_OWNER_RACES __attribute__((no_sanitize("thread")))

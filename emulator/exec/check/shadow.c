@@ -8,7 +8,7 @@
 
 enum { LAST_TIME = (1 << (31 - EXEC_SHADOW_TIME)) - 1 };
 
-/* ---- time ----------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 static size_t cell_count(const struct exec_shadow *shadow)
 {
@@ -119,7 +119,7 @@ static bool refine(struct exec_shadow *shadow, unsigned shift)
     return made;
 }
 
-/* ---- one cell ------------------------------------------------------------------------------- */
+/* ---- one cell -------------------------------------------------------------------------------- */
 
 static uint32_t warp_of(int32_t cell)
 {
@@ -335,7 +335,7 @@ void exec_shadow_touch(struct exec_warp *warp, const struct exec_inst *inst, uns
     touch_cells(&touch, offset, bytes);
 }
 
-/* ---- a warp's access ------------------------------------------------------------------------ */
+/* ---- a warp's access ------------------------------------------------------------------------- */
 
 struct access {
     uint32_t element, count;

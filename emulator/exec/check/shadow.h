@@ -76,8 +76,7 @@ void exec_shadow_order_warp(const struct exec_warp *warp);
 void exec_shadow_touch(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
                        uint64_t offset, uint64_t bytes, enum exec_access access);
 
-/* ---- touches, for check/block_shadow.c
- * ---------------------------------------------------------------- */
+/* ---- touches, for check/block_shadow.c ------------------------------------------------------- */
 
 /* A touch of some cells, by one thread. */
 struct exec_touch {
@@ -120,8 +119,9 @@ void exec_report(const struct exec_warp *warp, enum exec_wrong wrong,
                  const struct exec_reported *first, const struct exec_reported *second,
                  const struct memory_region *region, uint64_t offset, uint32_t bytes);
 
-/* ---- instructions that lowering puts before others, in programs that are to be watched ----------
- * They are none of the program's: nothing counts them. */
+/* ---- instructions that lowering puts before others ------------------------------------------- */
+
+/* In programs that are to be watched. They are none of the program's: nothing counts them. */
 
 /* Row "watch" (ops/racecheck.c): an access that may be of shared memory. Slots a: address, d, b,
  * c, e: the values that a store stores, as the access has them; imm: offset; cache: EXEC_WATCH

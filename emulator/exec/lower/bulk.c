@@ -1,7 +1,7 @@
 /* Bulk copies, reductions and stores: what ops/bulk.c is told of them. PTX ISA 9.0, 9.7.9.25.4,
  * 9.7.9.15.
  */
-#include "emulator/exec/lower/lower.h"
+#include "emulator/exec/lower/access.h"
 
 static void lower_copy(struct lower *lower)
 {

@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- rows ---------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* The width in bytes per lane, and the signedness, of the `index`-th word of a shape; 0: no such
  * operand. */
@@ -90,8 +89,7 @@ static void move(struct lower *lower, uint32_t from, uint32_t to, uint32_t width
     inst->d = to;
 }
 
-/* ---- set, setp with a third predicate
- * -------------------------------------------------------------- */
+/* ---- set, setp with a third predicate -------------------------------------------------------- */
 
 static uint32_t combine(struct lower *lower, uint8_t boolean, uint32_t a, uint32_t b, uint32_t d)
 {
@@ -269,8 +267,7 @@ static void lower_set(struct lower *lower)
     inst->d = d;
 }
 
-/* ---- mov
- * ------------------------------------------------------------------------------------------- */
+/* ---- mov ------------------------------------------------------------------------------------- */
 
 static const char *bits_key(const char *what, uint32_t bits, char *key, size_t size)
 {
@@ -365,8 +362,7 @@ static void lower_mov(struct lower *lower)
     move(lower, from, lower_destination(lower, destination_register(d), width, false), width);
 }
 
-/* ---- addresses
- * ------------------------------------------------------------------------------------- */
+/* ---- addresses ------------------------------------------------------------------------------- */
 
 /* Generic address of the start of a state space, as a difference from the space's own addresses. */
 static uint64_t window_of(const struct lower *lower, uint8_t space, bool *known)
@@ -442,10 +438,10 @@ static void lower_isspacep(struct lower *lower)
     inst->imm = window;
 }
 
-/* ---- all
- * ------------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
-bool lower_compute(struct lower *lower)
+/* Those that no single row computes; false: a row may. */
+static bool lower_without_row(struct lower *lower)
 {
     const struct ptx_instruction *at = lower->at;
     char key[96];
@@ -471,25 +467,30 @@ bool lower_compute(struct lower *lower)
         lower_row(lower, "nop");
         return true;
     case PTX_OP_LOP3:
-        if (!at->modifiers.boolean) break;
-        lower_lop3_combined(lower);
-        return true;
+        if (at->modifiers.boolean) lower_lop3_combined(lower);
+        return at->modifiers.boolean;
     case PTX_OP_SET:
         lower_key(at, key, sizeof key);
-        if (!at->modifiers.boolean && exec_row_find(key)) break;
+        if (!at->modifiers.boolean && exec_row_find(key)) return false;
         lower_set(lower);
         return true;
     case PTX_OP_SETP:
-        if (ptx_type_lanes((enum ptx_type)at->type) == 2) {
+        if (ptx_type_lanes((enum ptx_type)at->type) == 2)
             lower_setp_packed(lower);
-            return true;
-        }
-        if (!at->modifiers.boolean) break;
-        lower_setp_combined(lower);
+        else if (at->modifiers.boolean)
+            lower_setp_combined(lower);
+        else
+            return false;
         return true;
     default:
-        break;
+        return false;
     }
+}
+
+/* The row for the instruction, and the rounding that it needs beyond the nearest; -1: none. */
+static const struct exec_row *find_row(const struct ptx_instruction *at, int *round)
+{
+    char key[96];
     lower_key(at, key, sizeof key);
     if ((at->op == PTX_OP_MIN || at->op == PTX_OP_MAX) && at->operand_count == 4) {
         memmove(key + 4, key + 3, sizeof key - 4); /* min.f32: min3.f32 */
@@ -497,13 +498,20 @@ bool lower_compute(struct lower *lower)
         key[sizeof key - 1] = '\0';
     }
     const struct exec_row *row = exec_row_find(key);
-    int round = -1;
-    if (!row && (round = rounding_of(at)) >= 0) {
-        struct ptx_instruction nearest = *at;
-        nearest.modifiers.rounding = PTX_ROUND_RN;
-        lower_key(&nearest, key, sizeof key);
-        row = exec_row_find(key);
-    }
+    *round = row ? -1 : rounding_of(at);
+    if (*round < 0) return row;
+    struct ptx_instruction nearest = *at;
+    nearest.modifiers.rounding = PTX_ROUND_RN;
+    lower_key(&nearest, key, sizeof key);
+    return exec_row_find(key);
+}
+
+bool lower_compute(struct lower *lower)
+{
+    const struct ptx_instruction *at = lower->at;
+    if (lower_without_row(lower)) return true;
+    int round;
+    const struct exec_row *row = find_row(at, &round);
     if (!row) {
         lower_unsupported(lower,
                           "the device has no row for this combination of types and modifiers");

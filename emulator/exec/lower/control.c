@@ -54,8 +54,7 @@ static void lower_table(struct lower *lower)
     inst->extra = targets;
 }
 
-/* ---- calls -------------------------------------------------------------------------------------
- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static struct exec_formal *call_places(struct lower *lower, const struct ptx_operand *operands,
                                        uint32_t count)
@@ -108,8 +107,7 @@ static void lower_call(struct lower *lower)
     inst->extra = call;
 }
 
-/* ---- barriers
- * ------------------------------------------------------------------------------------ */
+/* ---- barriers -------------------------------------------------------------------------------- */
 
 static void lower_barrier(struct lower *lower, exec_handler *run, const char *result_key)
 {
@@ -151,8 +149,7 @@ static void lower_barrier_reduction(struct lower *lower)
     lower_barrier(lower, exec_barrier_reduce, key);
 }
 
-/* ---- warp-wide
- * ------------------------------------------------------------------------------------- */
+/* ---- warp-wide ------------------------------------------------------------------------------- */
 
 /* d{|p}, value, {b, c,} members. The value of a vote is 1 or 0. */
 static void lower_together(struct lower *lower)
@@ -240,75 +237,71 @@ static void lower_stack(struct lower *lower)
     lower->function->allocates = true;
 }
 
+static void lower_plain(struct lower *lower)
+{
+    emit_control(lower, ptx_opcode_name(lower->at->op));
+}
+
+static void lower_barrier_sync(struct lower *lower)
+{
+    lower_barrier(lower, exec_barrier_sync, NULL);
+}
+
+static void lower_barrier_arrive(struct lower *lower)
+{
+    lower_barrier(lower, exec_barrier_arrive, NULL);
+}
+
+static void lower_nanosleep(struct lower *lower)
+{
+    lower_guard(lower);
+    const uint32_t a = lower_source(lower, &lower->at->operands[0], 4);
+    if (a != EXEC_NO_SLOT) emit_control(lower, "nanosleep.u32")->a = a;
+}
+
+/* A cluster here is one block. */
+static void lower_cluster_arrive(struct lower *lower)
+{
+    lower_row(lower, "nop");
+}
+
+static void lower_cluster_wait(struct lower *lower)
+{
+    lower_guard(lower);
+    lower_emit_plain(lower, exec_barrier_sync)->a = lower_value(lower, EXEC_BARRIERS - 1, 4);
+}
+
 bool lower_control(struct lower *lower)
 {
-    struct exec_inst *inst;
-    switch (lower->at->op) {
-    case PTX_OP_BRA:
-        lower_branch(lower);
-        return true;
-    case PTX_OP_BRX_IDX:
-        lower_table(lower);
-        return true;
-    case PTX_OP_CALL:
-        lower_call(lower);
-        return true;
-    case PTX_OP_RET:
-        emit_control(lower, "ret");
-        return true;
-    case PTX_OP_EXIT:
-        emit_control(lower, "exit");
-        return true;
-    case PTX_OP_TRAP:
-        emit_control(lower, "trap");
-        return true;
-    case PTX_OP_BRKPT:
-        emit_control(lower, "brkpt");
-        return true;
-    case PTX_OP_BAR_SYNC:
-    case PTX_OP_BARRIER_SYNC:
-        lower_barrier(lower, exec_barrier_sync, NULL);
-        return true;
-    case PTX_OP_BAR_ARRIVE:
-    case PTX_OP_BARRIER_ARRIVE:
-        lower_barrier(lower, exec_barrier_arrive, NULL);
-        return true;
-    case PTX_OP_BAR_RED:
-    case PTX_OP_BARRIER_RED:
-        lower_barrier_reduction(lower);
-        return true;
-    case PTX_OP_BAR_WARP_SYNC:
-    case PTX_OP_SHFL_SYNC:
-    case PTX_OP_VOTE_SYNC:
-    case PTX_OP_MATCH_ANY:
-    case PTX_OP_MATCH_ALL:
-    case PTX_OP_ELECT_SYNC:
-    case PTX_OP_REDUX_SYNC:
-        lower_together(lower);
-        return true;
-    case PTX_OP_ALLOCA:
-    case PTX_OP_STACKSAVE:
-    case PTX_OP_STACKRESTORE:
-        lower_stack(lower);
-        return true;
-    case PTX_OP_NANOSLEEP: {
-        lower_guard(lower);
-        const uint32_t a = lower_source(lower, &lower->at->operands[0], 4);
-        if (a == EXEC_NO_SLOT) return true;
-        inst = emit_control(lower, "nanosleep.u32");
-        inst->a = a;
-        return true;
-    }
-    /* A cluster here is one block. */
-    case PTX_OP_CLUSTER_ARRIVE:
-        lower_row(lower, "nop");
-        return true;
-    case PTX_OP_CLUSTER_WAIT:
-        lower_guard(lower);
-        inst = lower_emit_plain(lower, exec_barrier_sync);
-        inst->a = lower_value(lower, EXEC_BARRIERS - 1, 4);
-        return true;
-    default:
-        return false;
-    }
+    static void (*const families[PTX_OPCODE_COUNT])(struct lower * lower) = {
+        [PTX_OP_BRA] = lower_branch,
+        [PTX_OP_BRX_IDX] = lower_table,
+        [PTX_OP_CALL] = lower_call,
+        [PTX_OP_RET] = lower_plain,
+        [PTX_OP_EXIT] = lower_plain,
+        [PTX_OP_TRAP] = lower_plain,
+        [PTX_OP_BRKPT] = lower_plain,
+        [PTX_OP_BAR_SYNC] = lower_barrier_sync,
+        [PTX_OP_BARRIER_SYNC] = lower_barrier_sync,
+        [PTX_OP_BAR_ARRIVE] = lower_barrier_arrive,
+        [PTX_OP_BARRIER_ARRIVE] = lower_barrier_arrive,
+        [PTX_OP_BAR_RED] = lower_barrier_reduction,
+        [PTX_OP_BARRIER_RED] = lower_barrier_reduction,
+        [PTX_OP_BAR_WARP_SYNC] = lower_together,
+        [PTX_OP_SHFL_SYNC] = lower_together,
+        [PTX_OP_VOTE_SYNC] = lower_together,
+        [PTX_OP_MATCH_ANY] = lower_together,
+        [PTX_OP_MATCH_ALL] = lower_together,
+        [PTX_OP_ELECT_SYNC] = lower_together,
+        [PTX_OP_REDUX_SYNC] = lower_together,
+        [PTX_OP_ALLOCA] = lower_stack,
+        [PTX_OP_STACKSAVE] = lower_stack,
+        [PTX_OP_STACKRESTORE] = lower_stack,
+        [PTX_OP_NANOSLEEP] = lower_nanosleep,
+        [PTX_OP_CLUSTER_ARRIVE] = lower_cluster_arrive,
+        [PTX_OP_CLUSTER_WAIT] = lower_cluster_wait,
+    };
+    void (*const family)(struct lower * lower) = families[lower->at->op];
+    if (family) family(lower);
+    return family != NULL;
 }

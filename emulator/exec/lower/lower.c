@@ -1,13 +1,12 @@
 /* What compiling any instruction needs: emission, guards, slots for registers, constants and
  * addresses, and the walk over a function. */
-#include "emulator/exec/lower/lower.h"
+#include "emulator/exec/lower/program.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- emission ----------------------------------------------------------------------------------
- */
+/* ---- emission -------------------------------------------------------------------------------- */
 
 struct exec_inst *lower_emit_plain(struct lower *lower, exec_handler *run)
 {
@@ -78,8 +77,7 @@ void lower_unsupported(struct lower *lower, const char *why)
     inst->extra = arena_text(&lower->program->arena, sentence);
 }
 
-/* ---- slots -------------------------------------------------------------------------------------
- */
+/* ---- slots ----------------------------------------------------------------------------------- */
 
 bool lower_stands_for(struct lower *lower, uint32_t reg, uint32_t slot, uint32_t width)
 {
@@ -273,8 +271,7 @@ int32_t lower_parameter_index(const struct lower *lower, const struct ptx_variab
     return -1;
 }
 
-/* ---- loads that wait for each other
- * -------------------------------------------------------------- */
+/* ---- loads that wait for each other ---------------------------------------------------------- */
 
 static bool reads_batch(const struct lower *lower, const struct ptx_operand *operand)
 {
@@ -313,8 +310,7 @@ bool lower_waits(struct lower *lower)
     return waits;
 }
 
-/* ---- keys ---------------------------------------------------------------------------------------
- */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 void lower_key(const struct ptx_instruction *inst, char *key, size_t size)
 {
@@ -339,8 +335,7 @@ void lower_key(const struct ptx_instruction *inst, char *key, size_t size)
         snprintf(key + used, size - used, ".%s", ptx_type_name(inst->type2));
 }
 
-/* ---- a function ---------------------------------------------------------------------------------
- */
+/* ---- a function ------------------------------------------------------------------------------ */
 
 static uint32_t add_position(struct lower *lower, const struct ptx_instruction *inst)
 {

@@ -58,14 +58,12 @@ struct lower {
     const char *widen_key;
 };
 
-/* ---- lower/registers.c
- * ---------------------------------------------------------------------------- */
+/* ---- lower/registers.c ----------------------------------------------------------------------- */
 
 /* Places the registers from byte *end of the frame on and moves *end behind them. */
 bool lower_registers(struct lower *lower, uint32_t *end);
 
-/* ---- lower/lower.c: the parts that every instruction needs ------------------------------------
- */
+/* ---- lower/lower.c: the parts that every instruction needs ----------------------------------- */
 
 /* The code of lower->source into lower->function. */
 void lower_function(struct lower *lower);
@@ -115,82 +113,17 @@ uint32_t lower_local_offset(const struct lower *lower, const struct ptx_variable
 exec_handler *lower_branch_handler(void);
 exec_handler *lower_table_handler(void);
 
-/* ---- lower/memory.c
- * -------------------------------------------------------------------------- */
-
-/* Where an access goes, as the rows of ops/memory.def call it. */
-struct lower_place {
-    const char *where; /* NULL: entry parameters, which are constants */
-    uint32_t slot;     /* the address's register */
-    uint64_t offset;
-    bool global; /* other blocks may see it */
-};
-/* false: lower_unsupported has been called. */
-bool lower_place(struct lower *lower, const struct ptx_operand *address, uint8_t space,
-                 struct lower_place *place);
-/* The slot with the generic address, 64 bits, of global or shared memory; UINT32_MAX: not possible,
- * and lower_unsupported has been called. */
-uint32_t lower_generic(struct lower *lower, const struct ptx_operand *address, uint8_t space);
-
-/* ---- lower/racecheck.c: before the access that they are about; nothing in a program that is not
- * watched ------------------------------------------------------------------------------------ */
-
-/* `count` elements of `element` bytes at `place`, if that may be shared memory. `slots`: those of a
- * store's values, or NULL. */
-void lower_racecheck(struct lower *lower, const struct lower_place *place, uint32_t element,
-                     uint32_t count, enum exec_access access, const uint32_t slots[4]);
-/* An asynchronous copy of `bytes` bytes to `place`; and what closes or waits for groups of them. */
-void lower_racecheck_copy(struct lower *lower, const struct lower_place *place, uint32_t bytes);
-void lower_racecheck_groups(struct lower *lower);
-/* The instruction may be part of an order that threads make themselves. */
-void lower_racecheck_order(struct lower *lower);
-/* Which acts further on in the function make a load a look, besides atomics on the same address. */
-enum lower_acts {
-    LOWER_ACTS_STORES = 1,  /* stores too */
-    LOWER_ACTS_AT_ONCE = 2, /* with no barrier of the block between */
-    LOWER_ACTS_OF_SHARED = LOWER_ACTS_AT_ONCE,
-    LOWER_ACTS_OF_BLOCKS = LOWER_ACTS_STORES,
-    LOWER_ACTS_OF_THREADS = LOWER_ACTS_STORES | LOWER_ACTS_AT_ONCE,
-};
-bool lower_looks(struct lower *lower, const struct ptx_operand *address, enum lower_acts acts);
-/* The access with that cache is such a look, or volatile or ordered: enum exec_look bits. */
-void lower_note_look(struct lower *lower, uint32_t cache, unsigned looks);
-
-/* ---- lower/program.c
- * ------------------------------------------------------------------------------ */
-
-/* The program's copy of a .file's name, or NULL. */
-const char *exec_program_file(const struct exec_program *program, uint32_t number);
-/* The index of a source position, shared with the instruction before if it is the same. */
-uint32_t exec_program_position(struct exec_program *program, struct exec_position position);
 /* Module variables' index in the program, or -1. */
 int32_t lower_variable_index(const struct lower *lower, const struct ptx_variable *variable);
 /* Offset of a .shared variable; dynamic: relative to the launch's dynamic part. */
 uint32_t lower_shared_offset(const struct lower *lower, const struct ptx_variable *variable,
                              bool *dynamic);
 
-/* What does not load, as an H100's driver has it; parameters before PTX 8.1 as ptxas counts them.
- * Shared and local memory are the launch's business: these bounds are far above what any launch can
- * have, and keep offsets small. */
-enum {
-    EXEC_MOST_SHARED = 1 << 20, /* static, of a block */
-    EXEC_MOST_LOCAL = 16 << 20, /* of a thread */
-    EXEC_MOST_CONSTANT = 64 << 10,
-    EXEC_MOST_PARAMETERS = 32764,
-    EXEC_MOST_PARAMETERS_BEFORE_8_1 = 4352,
-};
-/* True if `bytes` is at most `most`; otherwise the program is refused for `what` of `name`. */
-bool exec_program_fits(struct exec_program *program, uint64_t bytes, uint64_t most,
-                       const char *what, const char *name);
-
-bool exec_variables_create(struct exec_program *program, const struct ptx_module *module);
-
 /* Marks loads whose result is awaited before the next: answers whether the load that is being
  * compiled can start only after an earlier one has come back. */
 bool lower_waits(struct lower *lower);
 
-/* ---- the other files: false when the opcode is none of theirs ----------------------------------
- */
+/* ---- the other files: false when the opcode is none of theirs -------------------------------- */
 
 bool lower_memory(struct lower *lower);
 bool lower_images(struct lower *lower);

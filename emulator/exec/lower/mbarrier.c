@@ -1,7 +1,7 @@
 /* Barrier objects: mbarrier.*, cp.async.mbarrier.arrive. PTX ISA 9.0, 9.7.13.15; what runs is
  * ops/mbarrier.c.
  */
-#include "emulator/exec/lower/lower.h"
+#include "emulator/exec/lower/access.h"
 
 bool lower_mbarrier(struct lower *lower)
 {

@@ -1,5 +1,5 @@
 /* Loads, stores, atomics, fences and asynchronous copies: which row, which address. */
-#include "emulator/exec/lower/lower.h"
+#include "emulator/exec/lower/access.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,8 +23,9 @@ static bool entry_parameter(const struct lower *lower, const struct ptx_operand 
     return !address->variable || lower_parameter_index(lower, address->variable) >= 0;
 }
 
-bool lower_place(struct lower *lower, const struct ptx_operand *address, uint8_t space,
-                 struct lower_place *place)
+/* false: lower_unsupported has been called. */
+static bool find_place(struct lower *lower, const struct ptx_operand *address, uint8_t space,
+                       struct lower_place *place)
 {
     place->offset = (uint64_t)address->offset;
     place->global = false;
@@ -81,7 +82,7 @@ bool lower_place(struct lower *lower, const struct ptx_operand *address, uint8_t
 uint32_t lower_generic(struct lower *lower, const struct ptx_operand *address, uint8_t space)
 {
     struct lower_place place;
-    if (!lower_place(lower, address, space, &place)) return EXEC_NO_SLOT;
+    if (!find_place(lower, address, space, &place)) return EXEC_NO_SLOT;
     if (!place.where || !strcmp(place.where, "local")) {
         lower_unsupported(lower, "it is for global and shared memory");
         return EXEC_NO_SLOT;
@@ -98,8 +99,7 @@ uint32_t lower_generic(struct lower *lower, const struct ptx_operand *address, u
     return offset ? lower_add64(lower, slot, offset) : slot;
 }
 
-/* ---- ld, st ------------------------------------------------------------------------------------
- */
+/* ---- ld, st ---------------------------------------------------------------------------------- */
 
 /* The memory type of the row: sizes matter, and signs where the register is wider. */
 static const char *element(enum ptx_type type, bool signs)
@@ -226,6 +226,18 @@ static void note_looks(struct lower *lower, uint32_t cache, const struct ptx_ope
     lower_note_look(lower, cache, as);
 }
 
+/* Behind a load that looks at what another thread may be about to store. */
+static void lower_poll(struct lower *lower, const struct lower_place *place, uint32_t slot,
+                       uint32_t width)
+{
+    if (place->global) lower->function->talks = lower->function->info.converses = true;
+    if (!place->global && !is_shared(lower->at->modifiers.space)) return;
+    struct exec_inst *inst = lower_row(lower, width == 8 ? "poll.b64" : "poll.b32");
+    inst->d = slot;
+    inst->a = place->slot;
+    inst->imm = place->global;
+}
+
 static void lower_load(struct lower *lower)
 {
     const struct ptx_instruction *at = lower->at;
@@ -243,7 +255,7 @@ static void lower_load(struct lower *lower)
         lower_unsupported(lower, "the device does not load this type");
         return;
     }
-    if (!lower_place(lower, &at->operands[1], at->modifiers.space, &place)) return;
+    if (!find_place(lower, &at->operands[1], at->modifiers.space, &place)) return;
     if (!place.where) {
         load_parameter(lower, place.offset);
         return;
@@ -280,15 +292,7 @@ static void lower_load(struct lower *lower)
         inst->a = to[k];
         inst->d = final[k];
     }
-    if (looks(at)) {
-        if (place.global) lower->function->talks = lower->function->info.converses = true;
-        if (place.global || is_shared(at->modifiers.space)) {
-            inst = lower_row(lower, natural == 8 ? "poll.b64" : "poll.b32");
-            inst->d = to[0];
-            inst->a = place.slot;
-            inst->imm = place.global;
-        }
-    }
+    if (looks(at)) lower_poll(lower, &place, to[0], natural);
 }
 
 static void lower_store(struct lower *lower)
@@ -307,7 +311,7 @@ static void lower_store(struct lower *lower)
         lower_unsupported(lower, "the device does not store this type");
         return;
     }
-    if (!lower_place(lower, &at->operands[0], at->modifiers.space, &place)) return;
+    if (!find_place(lower, &at->operands[0], at->modifiers.space, &place)) return;
     if (!place.where) {
         lower_unsupported(lower, "a kernel's parameters are constant");
         return;
@@ -339,8 +343,7 @@ static void lower_store(struct lower *lower)
     }
 }
 
-/* ---- atomics -----------------------------------------------------------------------------------
- */
+/* ---- atomics --------------------------------------------------------------------------------- */
 
 /* Whether the instruction gives a result that is used. nvcc writes atom for every atomic. */
 static bool brings_news(const struct lower *lower)
@@ -482,7 +485,7 @@ static void lower_atomic(struct lower *lower)
         lower_unsupported(lower, "the device does not have this atomic operation for this type");
         return;
     }
-    if (!lower_place(lower, address, at->modifiers.space, &place)) return;
+    if (!find_place(lower, address, at->modifiers.space, &place)) return;
     if (!place.where || !strcmp(place.where, "local")) {
         lower_unsupported(lower, "atomic operations are for global and shared memory");
         return;
@@ -512,8 +515,7 @@ static void lower_atomic(struct lower *lower)
     }
 }
 
-/* ---- asynchronous copies, fences
- * ----------------------------------------------------------------- */
+/* ---- asynchronous copies, fences ------------------------------------------------------------- */
 
 /* cp.async copies when it is issued: the latest moment is at the wait, the earliest now, and both
  * are allowed. With a source size (or "ignore" predicate) the rest of the destination is zero. */
@@ -531,8 +533,8 @@ static void lower_copy(struct lower *lower)
         lower_unsupported(lower, "its size must be 4, 8 or 16");
         return;
     }
-    if (!lower_place(lower, &at->operands[0], PTX_SPACE_SHARED, &to) ||
-        !lower_place(lower, &at->operands[1], PTX_SPACE_GLOBAL, &from))
+    if (!find_place(lower, &at->operands[0], PTX_SPACE_SHARED, &to) ||
+        !find_place(lower, &at->operands[1], PTX_SPACE_GLOBAL, &from))
         return;
     const uint32_t all = lower_value(lower, size, 4);
     uint32_t kept = all;

@@ -2,7 +2,7 @@
  * check/grid_shadow.h. */
 #include "emulator/exec/check/async.h"
 #include "emulator/exec/check/shadow.h"
-#include "emulator/exec/lower/lower.h"
+#include "emulator/exec/lower/access.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +59,7 @@ void lower_racecheck_order(struct lower *lower)
     if (lower->program->watched) lower_emit_aside(lower, exec_racecheck_order);
 }
 
-/* ---- a look before the act ------------------------------------------------------------------ */
+/* ---- a look before the act ------------------------------------------------------------------- */
 
 /* Registers that are written once, with the address of a variable. */
 static bool find_symbols(struct lower *lower)

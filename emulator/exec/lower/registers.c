@@ -38,8 +38,7 @@ struct flow {
     struct life *lives;
 };
 
-/* ---- which registers an instruction reads and writes --------------------------------------------
- */
+/* ---- which registers an instruction reads and writes ----------------------------------------- */
 
 static bool writes_first_operand(const struct ptx_instruction *inst)
 {
@@ -102,8 +101,7 @@ static void see_instruction(struct flow *flow, uint32_t index, see_register *vis
     if (writes && inst->operand_count) see_operand(flow, index, &inst->operands[0], true, visit);
 }
 
-/* ---- blocks
- * -------------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 static bool ends_block(const struct ptx_instruction *inst)
 {
@@ -216,8 +214,7 @@ static bool find_live(struct flow *flow)
     return true;
 }
 
-/* ---- lifetimes
- * ----------------------------------------------------------------------------------- */
+/* ---- lifetimes ------------------------------------------------------------------------------- */
 
 static void extend(struct life *life, uint32_t moment)
 {
@@ -256,8 +253,7 @@ static int by_start(const void *a, const void *b)
     return one->reg < other->reg ? -1 : 1;
 }
 
-/* ---- slots
- * --------------------------------------------------------------------------------------- */
+/* ---- slots ----------------------------------------------------------------------------------- */
 
 /* The kinds of registers that share among themselves, in the order of their slots: wide ones first,
  * so that each slot is aligned to its size. */
@@ -348,8 +344,7 @@ static bool list_poisoned(struct flow *flow)
     return true;
 }
 
-/* ---- registers that are constants
- * ------------------------------------------------------------------ */
+/* ---- registers that are constants ------------------------------------------------------------ */
 
 static void note_writes(struct flow *flow, uint32_t index, uint32_t reg, bool writes)
 {

@@ -5,8 +5,7 @@
 
 #include <stdio.h>
 
-/* ---- what is supported ------------------------------------------------------------------------
- */
+/* ---- what is supported ----------------------------------------------------------------------- */
 
 static bool read_geometry(struct lower *lower, struct exec_image_access *access)
 {
@@ -47,8 +46,7 @@ static bool read_question(struct lower *lower, struct exec_image_access *access)
     return false;
 }
 
-/* ---- operands ---------------------------------------------------------------------------------
- */
+/* ---- operands -------------------------------------------------------------------------------- */
 
 /* The slot with the handle; a texture that is a variable of the module is a reference. */
 static uint32_t handle_slot(struct lower *lower, const struct ptx_operand *address)
@@ -106,8 +104,7 @@ static bool read_values(struct lower *lower, struct exec_image_access *access)
     return true;
 }
 
-/* ---- instructions -----------------------------------------------------------------------------
- */
+/* ---- instructions ---------------------------------------------------------------------------- */
 
 static struct exec_image_access *new_access(struct lower *lower)
 {

@@ -1,5 +1,5 @@
 /* Module variables: what they are called, how large they are, what they hold at first. */
-#include "emulator/exec/lower/lower.h"
+#include "emulator/exec/lower/program.h"
 
 #include <string.h>
 

@@ -49,8 +49,7 @@ struct exec_grid {
     unsigned char workspace[EXEC_GRID_WORKSPACE];
 };
 
-/* ---- what every worker does
- * ---------------------------------------------------------------------- */
+/* ---- what every worker does ------------------------------------------------------------------ */
 
 static void note_failure(struct exec_grid *grid, uint64_t block)
 {
@@ -95,8 +94,7 @@ static void block_retire(struct exec_worker *worker, struct exec_block *block)
     worker->spare = block;
 }
 
-/* ---- blocks that do not talk
- * ---------------------------------------------------------------------- */
+/* ---- blocks that do not talk ----------------------------------------------------------------- */
 
 static void run_apart(void *argument, unsigned index)
 {
@@ -153,8 +151,7 @@ static void run_blocks_apart(struct exec_grid *grid)
     exec_pool_run(count, run_apart, grid);
 }
 
-/* ---- blocks that do
- * --------------------------------------------------------------------------------- */
+/* ---- blocks that do -------------------------------------------------------------------------- */
 
 /* A grid waits for the world outside when for so many rounds every resident block did no more than
  * wait and look, and no other may start: then it pauses, if the launch lets it. One that has paused
@@ -251,8 +248,7 @@ static bool run_in_turns(struct exec_grid *grid)
     return false;
 }
 
-/* ---- the launch
- * ------------------------------------------------------------------------------------- */
+/* ---- the launch ------------------------------------------------------------------------------ */
 
 static void add_counts(struct exec_counts *sum, const struct exec_counts *part)
 {

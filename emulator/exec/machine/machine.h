@@ -7,7 +7,7 @@
 
 #include "emulator/exec/block.h"
 
-/* ---- faults: machine/fault.c --------------------------------------------------------------- */
+/* ---- faults: machine/fault.c ----------------------------------------------------------------- */
 
 /* Records why the launch stops, for lane `lane` of `warp` at `inst`; answers EXEC_STOP. */
 int exec_stop(struct exec_warp *warp, const struct exec_inst *inst, enum exec_end end,
@@ -16,7 +16,7 @@ int exec_stop(struct exec_warp *warp, const struct exec_inst *inst, enum exec_en
 int exec_stop_access(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
                      uint64_t address, uint32_t size, bool store, bool generic);
 
-/* ---- memory: machine/access.c -------------------------------------------------------------- */
+/* ---- memory: machine/access.c ---------------------------------------------------------------- */
 
 /* The host address of `size` bytes at a generic `address` as lane `lane` sees it, or NULL with the
  * fault recorded. `generic`: the windows are allowed. */
@@ -26,7 +26,7 @@ unsigned char *exec_resolve(struct exec_warp *warp, const struct exec_inst *inst
 const unsigned char *exec_peek(struct exec_warp *warp, unsigned lane, uint64_t address,
                                size_t *size);
 
-/* ---- fragments: machine/warp.c -------------------------------------------------------------- */
+/* ---- fragments: machine/warp.c --------------------------------------------------------------- */
 
 /* Splits the running fragment: the lanes of `mask` leave it and continue at `pc` in `frame`. */
 void exec_split(struct exec_warp *warp, uint32_t mask, const struct exec_inst *pc,
@@ -36,8 +36,7 @@ void exec_split(struct exec_warp *warp, uint32_t mask, const struct exec_inst *p
 struct exec_frame *exec_frame_enter(struct exec_warp *warp, struct exec_frame *parent,
                                     const struct exec_function *function, enum exec_end *end);
 
-/* ---- who waits for whom: machine/sync.c, machine/barrier.c ------------------------------------
- */
+/* ---- who waits for whom: machine/sync.c, machine/barrier.c ----------------------------------- */
 
 /* A .sync instruction whose lanes have given their values and member masks: runs the row's handler
  * (inner) when all that are named are there, else waits. */
@@ -53,8 +52,7 @@ int exec_barrier_meet(struct exec_warp *warp, const struct exec_inst *inst, uint
 /* Threads of the block have exited: barriers no longer wait for them. */
 void exec_threads_left(struct exec_block *block);
 
-/* ---- special registers and parameters: machine/special.c --------------------------------------
- */
+/* ---- special registers and parameters: machine/special.c ------------------------------------- */
 
 /* Whether special register `special` (enum ptx_special) may differ from block to block. */
 bool exec_special_changes(unsigned special);

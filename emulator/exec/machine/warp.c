@@ -14,7 +14,7 @@ enum { BACKWARD_ALONE = 1024, BACKWARD_DIVERGED = 4096, BACKWARD_ROTATED = 16 };
  * and merges in every round never uses up its backward branches. */
 enum { PATIENCE = 4096 };
 
-/* ---- fragments ------------------------------------------------------------------------------ */
+/* ---- fragments ------------------------------------------------------------------------------- */
 
 static void fragment_add(struct exec_warp *warp, const struct exec_fragment *fragment)
 {
@@ -130,7 +130,7 @@ static const struct exec_inst *fragment_load(struct exec_warp *warp, uint32_t in
     return limit;
 }
 
-/* ---- running -------------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 enum exec_turn exec_warp_run(struct exec_warp *warp, uint64_t slice)
 {
@@ -184,7 +184,7 @@ enum exec_turn exec_warp_run(struct exec_warp *warp, uint64_t slice)
     }
 }
 
-/* ---- frames --------------------------------------------------------------------------------- */
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 static void frame_fill(struct exec_warp *warp, struct exec_frame *frame, bool all);
 

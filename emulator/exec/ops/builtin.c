@@ -44,8 +44,7 @@ static void copy_text(struct exec_warp *warp, unsigned lane, uint64_t address, c
     text[length] = 0;
 }
 
-/* ---- assert
- * -------------------------------------------------------------------------------------- */
+/* ---- assert ---------------------------------------------------------------------------------- */
 
 /* __assertfail(message, file, line, function, size of a character) */
 static int assert_fail(struct exec_warp *warp, const struct exec_inst *inst,
@@ -66,8 +65,7 @@ static int assert_fail(struct exec_warp *warp, const struct exec_inst *inst,
     return EXEC_STOP;
 }
 
-/* ---- printf
- * -------------------------------------------------------------------------------------- */
+/* ---- printf ---------------------------------------------------------------------------------- */
 
 static int print_lanes(struct exec_warp *warp, const struct exec_inst *inst,
                        const struct exec_call *call)
@@ -83,8 +81,7 @@ static int print_lanes(struct exec_warp *warp, const struct exec_inst *inst,
     return EXEC_GO;
 }
 
-/* ---- malloc, free
- * --------------------------------------------------------------------------------- */
+/* ---- malloc, free ---------------------------------------------------------------------------- */
 
 /* The heap is a row of pieces, each behind one of these; the first is at the heap's start. */
 struct piece {

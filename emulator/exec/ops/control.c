@@ -98,7 +98,7 @@ static int op_poll64(struct exec_warp *warp, const struct exec_inst *inst)
     return poll(warp, inst, EXEC_LANES);
 }
 
-/* ---- branches ------------------------------------------------------------------------------- */
+/* ---- branches -------------------------------------------------------------------------------- */
 
 /* All active lanes continue at `target`. */
 static inline int branch(struct exec_warp *warp, const struct exec_inst *inst,
@@ -153,7 +153,7 @@ static int op_brx(struct exec_warp *warp, const struct exec_inst *inst)
     return EXEC_RESCHEDULE;
 }
 
-/* ---- calls ---------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static void copy_formals(struct exec_warp *warp, uint32_t mask, uint64_t to_base,
                          const struct exec_formal *to, uint64_t from_base,
@@ -301,8 +301,7 @@ static int op_ret(struct exec_warp *warp, const struct exec_inst *inst)
     }
 }
 
-/* ---- the stack: alloca, stacksave, stackrestore (9.7.17)
- * ----------------------------------------- */
+/* ---- the stack: alloca, stacksave, stackrestore (9.7.17) ------------------------------------- */
 
 /* d = address, in local memory, of a bytes; imm: alignment. They are given back when the function
  * returns. */
@@ -347,7 +346,7 @@ static int op_stackrestore(struct exec_warp *warp, const struct exec_inst *inst)
     return EXEC_GO;
 }
 
-/* ---- ends ----------------------------------------------------------------------------------- */
+/* ---- ends ------------------------------------------------------------------------------------ */
 
 static int op_trap(struct exec_warp *warp, const struct exec_inst *inst)
 {

@@ -38,8 +38,7 @@ struct exec_bulk {
     uint32_t address, value, before; /* slots for it */
 };
 
-/* ---- arrivals at barrier objects: ops/mbarrier.c, in `imm` -------------------------------------
- */
+/* ---- arrivals at barrier objects: ops/mbarrier.c, in `imm` ----------------------------------- */
 
 enum { EXEC_ARRIVE_EXPECTS = 1, EXEC_ARRIVE_NOT_LAST = 2, EXEC_ARRIVE_DROPS = 4 };
 

@@ -2,7 +2,7 @@
 #include "emulator/exec/ops/lanes.h"
 #include "emulator/exec/ops/tables.h"
 
-/* ---- what the rows' expressions call ------------------------------------------------------ */
+/* ---- what the rows' expressions call --------------------------------------------------------- */
 
 static inline s32 exec_saturate32(s64 value)
 {

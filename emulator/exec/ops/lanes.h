@@ -49,7 +49,7 @@ typedef double slot_f64;
 
 #define EXEC_IN(mask) (((mask) >> l) & 1u)
 
-/* ---- what the compiler makes no vector instructions of by itself ------------------------- */
+/* ---- what the compiler makes no vector instructions of by itself ----------------------------- */
 
 #ifdef __AVX512F__
 #include <immintrin.h>
@@ -92,7 +92,7 @@ static inline void exec_permute(u32 *to, const u32 *from, const u32 *index)
 #endif
 #define EXEC_TABLE(name) EXEC_JOIN(name, EXEC_LEVEL)
 
-/* ---- the rows as functions -------------------------------------------------------------- */
+/* ---- the rows as functions ------------------------------------------------------------------- */
 
 #define EXEC_DEFINE_LANE1(name, keys, D, A, expression)                                            \
     static int op_##name(struct exec_warp *warp, const struct exec_inst *inst)                     \
@@ -286,7 +286,7 @@ static inline void exec_put_predicates(struct exec_warp *warp, const struct exec
         return EXEC_GO;                                                                            \
     }
 
-/* ---- the rows as table entries ----------------------------------------------------------- */
+/* ---- the rows as table entries --------------------------------------------------------------- */
 
 #define EXEC_LIST_LANE1(name, keys, D, A, expression) {keys, op_##name, #D " " #A},
 #define EXEC_LIST_LANE2(name, keys, D, A, B, expression) {keys, op_##name, #D " " #A " " #B},

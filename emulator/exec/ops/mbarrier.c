@@ -114,8 +114,7 @@ bool exec_mbarrier_complete(struct exec_warp *warp, const struct exec_inst *inst
     return true;
 }
 
-/* ---- handlers: slot a: the object's generic address; slot b: a number --------------------------
- */
+/* ---- handlers: slot a: the object's generic address; slot b: a number ------------------------ */
 
 #define FOR_LANES                                                                                  \
     for (uint32_t rest = warp->mask, l; rest && (l = (uint32_t)__builtin_ctz(rest), true);         \

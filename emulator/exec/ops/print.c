@@ -147,43 +147,74 @@ static bool print_string(struct printer *printer, const struct conversion *conve
     return true;
 }
 
+enum { CONVERTED = 2048 }; /* bytes of one conversion's text, at most */
+
+static bool put_converted(struct printer *printer, const char *text, int length)
+{
+    if (length > 0) put(printer, text, (size_t)(length < CONVERTED ? length : CONVERTED - 1));
+    return true;
+}
+
+static bool convert_integer(struct printer *printer, const struct conversion *conversion)
+{
+    char format[48], text[CONVERTED];
+    uint64_t bits;
+    const unsigned shift = 64 - 8 * conversion->bytes;
+    const bool is_signed = conversion->letter == 'd' || conversion->letter == 'i';
+    if (!take(printer, conversion->bytes == 8 ? 8 : 4, &bits)) return false;
+    spell(conversion, "ll", format, sizeof format);
+    return put_converted(
+        printer, text,
+        is_signed
+            ? snprintf(text, CONVERTED, format, (long long)(bits << shift) >> shift)
+            : snprintf(text, CONVERTED, format, (unsigned long long)(bits << shift) >> shift));
+}
+
+static bool convert_real(struct printer *printer, const struct conversion *conversion)
+{
+    char format[48], text[CONVERTED];
+    uint64_t bits;
+    double value;
+    if (!take(printer, 8, &bits)) return false;
+    memcpy(&value, &bits, sizeof value);
+    spell(conversion, "", format, sizeof format);
+    return put_converted(printer, text, snprintf(text, CONVERTED, format, value));
+}
+
+static bool convert_pointer(struct printer *printer, const struct conversion *conversion)
+{
+    char text[24];
+    uint64_t bits;
+    if (!take(printer, 8, &bits)) return false;
+    const int length = snprintf(text, sizeof text, "0x%llx", (unsigned long long)bits);
+    print_text(printer, conversion, text, (size_t)length);
+    return true;
+}
+
+static bool convert_character(struct printer *printer, const struct conversion *conversion)
+{
+    uint64_t bits;
+    if (!take(printer, 4, &bits)) return false;
+    const char character = (char)bits;
+    print_text(printer, conversion, &character, 1);
+    return true;
+}
+
 static bool convert(struct printer *printer, const struct conversion *conversion)
 {
-    enum { ROOM = 2048 };
-    char format[48], text[ROOM];
-    uint64_t bits;
-    int length;
+    uint64_t ignored;
     switch (conversion->letter) {
     case 'd':
-    case 'i': {
-        if (!take(printer, conversion->bytes == 8 ? 8 : 4, &bits)) return false;
-        const unsigned shift = 64 - 8 * conversion->bytes;
-        spell(conversion, "ll", format, sizeof format);
-        length = snprintf(text, ROOM, format, (long long)(bits << shift) >> shift);
-        break;
-    }
+    case 'i':
     case 'u':
     case 'o':
     case 'x':
-    case 'X': {
-        if (!take(printer, conversion->bytes == 8 ? 8 : 4, &bits)) return false;
-        const unsigned shift = 64 - 8 * conversion->bytes;
-        spell(conversion, "ll", format, sizeof format);
-        length = snprintf(text, ROOM, format, (unsigned long long)(bits << shift) >> shift);
-        break;
-    }
-    case 'c': {
-        if (!take(printer, 4, &bits)) return false;
-        const char character = (char)bits;
-        print_text(printer, conversion, &character, 1);
-        return true;
-    }
-    case 'p': {
-        if (!take(printer, 8, &bits)) return false;
-        length = snprintf(text, ROOM, "0x%llx", (unsigned long long)bits);
-        print_text(printer, conversion, text, (size_t)length);
-        return true;
-    }
+    case 'X':
+        return convert_integer(printer, conversion);
+    case 'c':
+        return convert_character(printer, conversion);
+    case 'p':
+        return convert_pointer(printer, conversion);
     case 's':
         return print_string(printer, conversion);
     case 'f':
@@ -193,16 +224,10 @@ static bool convert(struct printer *printer, const struct conversion *conversion
     case 'g':
     case 'G':
     case 'a':
-    case 'A': {
-        double value;
-        if (!take(printer, 8, &bits)) return false;
-        memcpy(&value, &bits, sizeof value);
-        spell(conversion, "", format, sizeof format);
-        length = snprintf(text, ROOM, format, value);
-        break;
-    }
+    case 'A':
+        return convert_real(printer, conversion);
     case 'n':
-        return take(printer, 8, &bits); /* CUDA ignores it */
+        return take(printer, 8, &ignored); /* CUDA ignores it */
     case '%':
         put(printer, "%", 1);
         return true;
@@ -211,8 +236,6 @@ static bool convert(struct printer *printer, const struct conversion *conversion
         if (conversion->letter) put(printer, &conversion->letter, 1);
         return true;
     }
-    if (length > 0) put(printer, text, (size_t)(length < ROOM ? length : ROOM - 1));
-    return true;
 }
 
 bool exec_print(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,

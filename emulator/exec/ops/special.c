@@ -10,8 +10,7 @@
 
 enum { CYCLES_PER_INSTRUCTION = 4 };
 
-/* ---- clocks ------------------------------------------------------------------------------------
- */
+/* ---- clocks ---------------------------------------------------------------------------------- */
 
 static uint64_t cycles(struct exec_warp *warp, const struct exec_inst *inst)
 {
@@ -54,9 +53,7 @@ static int op_nanosleep(struct exec_warp *warp, const struct exec_inst *inst)
     return EXEC_RESCHEDULE;
 }
 
-/* ---- what an address says of its state space (9.7.9.19 to 9.7.9.23)
- * ------------------------------
- */
+/* ---- what an address says of its state space (9.7.9.19 to 9.7.9.23) -------------------------- */
 
 #define DEFINE_SPACE(name, test)                                                                   \
     static int op_##name(struct exec_warp *warp, const struct exec_inst *inst)                     \

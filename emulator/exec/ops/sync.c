@@ -33,8 +33,9 @@ static inline void put_predicates(struct exec_warp *warp, uint32_t slot, u32 val
 /* The lanes that take part with lane l. */
 #define GROUP(l) (warp->members[l] & warp->live)
 
-/* ---- shfl.sync: d|p = a of lane j --------------------------------------------------------------
- * b: lane or distance; c: bits 4..0 the clamp, bits 12..8 the segment mask. */
+/* ---- shfl.sync: d|p = a of lane j ------------------------------------------------------------ */
+
+/* b: lane or distance; c: bits 4..0 the clamp, bits 12..8 the segment mask. */
 
 #define DEFINE_SHFL(name, source, in_range)                                                        \
     static int op_shfl_##name(struct exec_warp *warp, const struct exec_inst *inst)                \
@@ -69,8 +70,7 @@ DEFINE_SHFL(down, lane + b, j <= last)
 DEFINE_SHFL(bfly, lane ^ b, j <= last)
 DEFINE_SHFL(idx, first | (b & ~segment), j <= last)
 
-/* ---- vote.sync, match, elect --------------------------------------------------------------------
- */
+/* ---- vote.sync, match, elect ----------------------------------------------------------------- */
 
 /* Lanes whose value is true; those of one group among them are its votes. */
 static inline u32 ballot(const struct exec_warp *warp)
@@ -147,8 +147,7 @@ static int op_elect(struct exec_warp *warp, const struct exec_inst *inst)
     return EXEC_GO;
 }
 
-/* ---- redux.sync ---------------------------------------------------------------------------------
- */
+/* ---- redux.sync ------------------------------------------------------------------------------ */
 
 #define DEFINE_REDUX(name, T, expression)                                                          \
     static int op_redux_##name(struct exec_warp *warp, const struct exec_inst *inst)               \
@@ -195,8 +194,7 @@ static int op_activemask(struct exec_warp *warp, const struct exec_inst *inst)
     return EXEC_GO;
 }
 
-/* ---- the way in ---------------------------------------------------------------------------------
- */
+/* ---- the way in ------------------------------------------------------------------------------ */
 
 /* Takes the value and the member mask of each lane of the running fragment; when all name the same
  * lanes, and those are here, it is done at once. Slot a: the value, 64 bits wide if cache is set;

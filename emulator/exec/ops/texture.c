@@ -40,8 +40,7 @@ static float coordinate_real(const struct image_lane *at, unsigned index)
     return ((const float *)exec_slot(at->warp, at->access->coordinates[index]))[at->lane];
 }
 
-/* ---- bytes ------------------------------------------------------------------------------------
- */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 /* The bytes of a texel or a part of a row, or NULL with the fault recorded. */
 static unsigned char *image_bytes(const struct image_lane *at, uint64_t address, uint32_t size,
@@ -85,8 +84,7 @@ static bool image_find(struct image_lane *at, bool surface)
     return false;
 }
 
-/* ---- texels -----------------------------------------------------------------------------------
- */
+/* ---- texels ---------------------------------------------------------------------------------- */
 
 static bool reads_real(const struct exec_texture *texture)
 {
@@ -163,8 +161,7 @@ static bool read_texel(const struct image_lane *at, uint32_t x, uint32_t y, uint
     return true;
 }
 
-/* ---- coordinates ------------------------------------------------------------------------------
- */
+/* ---- coordinates ----------------------------------------------------------------------------- */
 
 /* Where an index lies after the addressing mode; false: in the border. Wrapping and mirroring are
  * for normalised coordinates, others are clamped. */
@@ -411,8 +408,7 @@ static bool sample(const struct image_lane *at, union image_texel *result)
     return true;
 }
 
-/* ---- tex, tld4 --------------------------------------------------------------------------------
- */
+/* ---- tex, tld4 ------------------------------------------------------------------------------- */
 
 static void put_elements(const struct image_lane *at, const uint64_t *values)
 {
@@ -481,8 +477,7 @@ static int op_tld4(struct exec_warp *warp, const struct exec_inst *inst)
     return each_lane(warp, inst, gather_lane, true);
 }
 
-/* ---- suld, sust -------------------------------------------------------------------------------
- */
+/* ---- suld, sust ------------------------------------------------------------------------------ */
 
 enum image_found { IMAGE_INSIDE, IMAGE_OUTSIDE, IMAGE_FAULT };
 
@@ -574,8 +569,7 @@ static int op_sust(struct exec_warp *warp, const struct exec_inst *inst)
     return each_lane(warp, inst, sust_lane, false);
 }
 
-/* ---- txq, suq ---------------------------------------------------------------------------------
- */
+/* ---- txq, suq -------------------------------------------------------------------------------- */
 
 static void answer(const struct image_lane *at, uint64_t values[4])
 {

@@ -1,7 +1,6 @@
-#include "emulator/exec/lower/support.h"
+#include "tests/exec/support.h"
 
-#include "emulator/exec/ops/lanes.h"
-#include "emulator/exec/ops/tables.h"
+#include "emulator/exec/ops/ops.h"
 #include "emulator/ptx/ptx.h"
 
 #include <stdio.h>

@@ -4,8 +4,8 @@
  * An opcode whose row in ptx/opcodes.def is supported executes in the forms that nvcc gives it; a
  * form that it does not have names itself when it is reached. Source: PTX ISA 9.0.
  */
-#ifndef OVERLAP_EXEC_LOWER_SUPPORT_H
-#define OVERLAP_EXEC_LOWER_SUPPORT_H
+#ifndef OVERLAP_TESTS_EXEC_SUPPORT_H
+#define OVERLAP_TESTS_EXEC_SUPPORT_H
 
 #include "emulator/exec/exec.h"
 

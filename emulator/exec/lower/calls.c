@@ -1,0 +1,93 @@
+/* What calls imply: how deep the stack is, and which properties of a callee are its callers' too.
+ */
+#include "emulator/exec/lower/program.h"
+
+/* A caller's blocks do the atomics of what it calls too. True when that changes the caller. */
+static bool commute_together(struct exec_function *caller, exec_handler *commutes)
+{
+    if (caller->talks || !commutes || commutes == caller->commutes) return false;
+    if (!caller->commutes)
+        caller->commutes = commutes;
+    else
+        caller->talks = true;
+    return true;
+}
+
+/* What a call through a pointer may reach: any function of the program. */
+struct pointed {
+    bool talks, converses, fences;
+    exec_handler *commutes;
+};
+
+static void add_pointed(struct pointed *pointed, const struct exec_function *function)
+{
+    pointed->talks |= function->talks;
+    /* Of several kinds, none stands for all: whoever calls through a pointer talks. */
+    pointed->talks |=
+        pointed->commutes && function->commutes && pointed->commutes != function->commutes;
+    if (function->commutes) pointed->commutes = function->commutes;
+    pointed->converses |= function->info.converses;
+    pointed->fences |= function->fences;
+}
+
+/* Sets a property that the callee has; true when that changes the caller. */
+static bool inherit(bool *caller, bool callee)
+{
+    const bool changed = callee && !*caller;
+    *caller |= callee;
+    return changed;
+}
+
+/* What one call makes of `function`; `callee` NULL: through a pointer. */
+static bool follow_call(struct exec_function *function, const struct exec_function *callee,
+                        const struct pointed *pointed)
+{
+    bool changed = inherit(&function->talks, callee ? callee->talks : pointed->talks);
+    changed |= inherit(&function->fences, callee ? callee->fences : pointed->fences);
+    changed |=
+        inherit(&function->info.converses, callee ? callee->info.converses : pointed->converses);
+    return commute_together(function, callee ? callee->commutes : pointed->commutes) || changed;
+}
+
+/* Direct callees' properties flow up until nothing changes; whoever is still not settled then is
+ * part of a cycle. */
+void lower_settle_calls(struct exec_program *program)
+{
+    exec_handler *direct = exec_row_find("call")->run;
+    exec_handler *indirect = exec_row_find("call.indirect")->run;
+    struct pointed pointed = {.talks = false};
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t k = 0; k < program->function_count; k++) {
+            struct exec_function *function = program->functions[k];
+            bool settled = !function->allocates;
+            uint64_t deepest = 0;
+            add_pointed(&pointed, function);
+            for (size_t j = 0; j < function->code_count; j++) {
+                const struct exec_inst *inst = &function->code[j];
+                if (inst->run != direct && inst->run != indirect) continue;
+                const struct exec_call *call = inst->extra;
+                const struct exec_function *callee = inst->run == direct ? call->callee : NULL;
+                changed |= follow_call(function, callee, &pointed);
+                if (!callee || (callee->defined && !callee->settled))
+                    settled = false;
+                else if (callee->stack_bytes > deepest)
+                    deepest = callee->stack_bytes;
+            }
+            if (function->settled || !settled) continue;
+            deepest += function->local_bytes;
+            if (!exec_program_fits(program, deepest, EXEC_MOST_LOCAL,
+                                   "local memory for a thread with what it calls",
+                                   function->info.name))
+                return;
+            function->stack_bytes = (uint32_t)deepest + EXEC_CALL_BYTES;
+            function->settled = changed = true;
+        }
+    }
+    for (size_t k = 0; k < program->function_count; k++) {
+        struct exec_function *function = program->functions[k];
+        if (function->settled) continue;
+        function->recursive = true;
+        function->stack_bytes = function->local_bytes + EXEC_CALL_BYTES;
+    }
+}
