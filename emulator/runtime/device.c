@@ -288,7 +288,7 @@ cudaError_t runtime_cudaGetDriverEntryPoint(const char *symbol, void **funcPtr,
                                                     driverStatus);
 }
 
-/* ---- channel descriptions: of arrays, which do not exist here: nothing is computed ------------- */
+/* ---- channel descriptions: of arrays, which do not exist here: nothing is computed ----------- */
 
 RUNTIME_EXPORT struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
                                                                   enum cudaChannelFormatKind f)
