@@ -341,6 +341,34 @@ START_TEST(a_child_that_starts_cuda_itself_works)
 }
 END_TEST
 
+enum { IN_FLIGHT = 4 << 12 };
+static char *in_flight;
+
+/* The system copies what it is handed, and answers EFAULT where that is guarded. */
+static int hand_to_the_system(void)
+{
+    int ends[2];
+    if (pipe(ends) != 0) return 1;
+    if (write(ends[1], in_flight, IN_FLIGHT) != IN_FLIGHT) return 2;
+    if (read(ends[0], in_flight, IN_FLIGHT) != IN_FLIGHT) return 3;
+    return 0;
+}
+
+START_TEST(a_forked_child_has_its_page_locked_memory_to_itself)
+{
+    test_context(_i);
+    CUstream stream = test_stream(CU_STREAM_NON_BLOCKING);
+    CUdeviceptr p = test_device(IN_FLIGHT);
+    in_flight = test_pinned(IN_FLIGHT);
+    OK(cuMemsetD8Async(p, 7, IN_FLIGHT, stream));
+    OK(cuMemcpyDtoHAsync(in_flight, p, IN_FLIGHT, stream));
+    ck_assert_int_eq(in_child(hand_to_the_system), 0);
+    OK(cuStreamSynchronize(stream));
+    ck_assert_int_eq(in_flight[IN_FLIGHT - 1], 7);
+    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, NULL), 0);
+}
+END_TEST
+
 static void *call_for_ever(void *stop)
 {
     size_t free, total;
@@ -384,6 +412,7 @@ int main(void)
         what_is_known_of_a_context,
         a_forked_child_of_an_initialised_process_has_no_cuda,
         a_child_that_starts_cuda_itself_works,
+        a_forked_child_has_its_page_locked_memory_to_itself,
         a_forked_child_never_waits_for_a_thread_that_it_does_not_have,
     };
     for (size_t i = 0; i < sizeof all_orders / sizeof *all_orders; i++)
