@@ -22,7 +22,7 @@ static const struct row runtime_rows[] = {
 };
 
 static const struct row driver_rows[] = {
-#define ROW(name, implementation, since, needs, parameters, arguments) {#name, true},
+#define ROW(name, implementation, since, needs) {#name, true},
 #include "emulator/driver/core/driver.def"
 #undef ROW
 #define ABSENT(name, since) {#name, false},

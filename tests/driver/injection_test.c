@@ -50,7 +50,7 @@ START_TEST(the_table_is_in_order)
 END_TEST
 
 static const char *const functions[] = {
-#define ROW(name, implementation, since, needs, parameters, arguments) #name,
+#define ROW(name, implementation, since, needs) #name,
 #include "emulator/driver/core/driver.def"
 #undef ROW
 #define ROW(symbol, name, needs, stream, parameters, arguments) #symbol,

@@ -28,8 +28,9 @@
 #include "emulator/timeline/model.h"
 
 /* The implementations, one per distinct name in driver.def: each in the room whose matter it is. */
-#define ROW(name, implementation, since, needs, parameters, arguments)                             \
-    CUresult driver_##implementation parameters;
+#include "emulator/driver/core/signatures.def"
+#define ROW(name, implementation, since, needs)                                                    \
+    CUresult driver_##implementation PARAMETERS_##implementation;
 #include "emulator/driver/core/driver.def"
 #undef ROW
 

@@ -58,8 +58,7 @@ static const struct function_row {
     bool supported;
     void *address;
 } functions[] = {
-#define ROW(name, implementation, since, needs, parameters, arguments)                             \
-    {#name, since, true, (void *)(uintptr_t)name},
+#define ROW(name, implementation, since, needs) {#name, since, true, (void *)(uintptr_t)name},
 #include "emulator/driver/core/driver.def"
 #undef ROW
 #define ABSENT(name, since) {#name, since, false, (void *)(uintptr_t)name##_absent},

@@ -3,11 +3,11 @@
 
 #define PUBLIC __attribute__((visibility("default")))
 
-#define ROW(name, implementation, since, needs, parameters, arguments)                             \
-    PUBLIC CUresult CUDAAPI name parameters                                                        \
+#define ROW(name, implementation, since, needs)                                                    \
+    PUBLIC CUresult CUDAAPI name PARAMETERS_##implementation                                       \
     {                                                                                              \
         CUresult outcome = driver_enter(#name, needs, __builtin_return_address(0));                \
-        if (outcome == CUDA_SUCCESS) outcome = driver_##implementation arguments;                  \
+        if (outcome == CUDA_SUCCESS) outcome = driver_##implementation ARGUMENTS_##implementation; \
         return driver_leave(outcome);                                                              \
     }
 #include "emulator/driver/core/driver.def"
