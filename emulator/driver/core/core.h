@@ -108,6 +108,23 @@ extern struct driver driver;
 /* Shared memory that a launch may ask for without opting in, and at most: bytes per block. */
 enum { SHARED_DEFAULT = 48 << 10, SHARED_MOST = 227 << 10 };
 
+/* What the environment says to the device, read once, at cuInit (environment.c). */
+struct environment {
+    enum timeline_order order;
+    uint64_t seed;              /* of the random order */
+    uint64_t memory;            /* bytes */
+    uint64_t workers;           /* 0: one per processor */
+    uint64_t instruction_limit; /* warp instructions */
+    uint64_t connections;
+    bool launch_blocking;
+    CUresult refusal; /* of cuInit: there is no device to be seen */
+};
+
+/* Reads it, and complains. Under the driver's lock. */
+void environment_read(void);
+/* What was read last; before that, zeros. */
+const struct environment *environment(void);
+
 /* CUDA_ERROR_INVALID_VALUE unless all of them are given: `return`s from the implementation. */
 #define NEED_POINTER(pointer)                                                                      \
     do {                                                                                           \

@@ -1,4 +1,21 @@
-#include "emulator/driver/core/environment.h"
+/* What the environment says to the device, read once, at cuInit. A value that
+ * is none is named on standard error, with what is used instead; nothing else happens because of
+ * it.
+ *
+ *   OVERLAP_ORDER              latest (default), earliest, random:SEED (host threads: threads/)
+ *   OVERLAP_MEMORY             the device's memory, 1M to 64G; 4G
+ *   OVERLAP_WORKERS            host threads that run blocks, 1 to 64; one per processor
+ *   OVERLAP_INSTRUCTION_LIMIT  warp instructions before a kernel is stopped as endless
+ *   CUDA_DEVICE_MAX_CONNECTIONS  hardware queues, 1 to 32; 8
+ *   CUDA_LAUNCH_BLOCKING       not 0: a launch returns when its kernel has ended
+ *   CUDA_VISIBLE_DEVICES       numbers or UUIDs: whether the device, number 0, is there at all
+ *
+ * It never looks at OVERLAP_TRACE (trace), OVERLAP_QUIET (findings) or OVERLAP_FAIL, which makes
+ * one call fail (entry/entry.h).
+ *
+ * Source: CUDA Programming Guide, "CUDA Environment Variables".
+ */
+#include "emulator/driver/core/core.h"
 
 #include <stdio.h>
 #include <stdlib.h>

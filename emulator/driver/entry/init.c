@@ -1,7 +1,6 @@
 /* The beginning and the end: of the process, of a thread in it, of a forked child; cuInit. */
 #include "emulator/driver/entry/entry.h"
 
-#include "emulator/driver/core/environment.h"
 #include "emulator/driver/findings/page_guard.h"
 #include "emulator/driver/findings/unfinished.h"
 #include "emulator/driver/graph/graph.h"

@@ -31,7 +31,7 @@ bool graph_has_memory(const struct graph *graph)
     return false;
 }
 
-bool graph_frees(const struct graph *graph, CUdeviceptr address)
+static bool graph_frees(const struct graph *graph, CUdeviceptr address)
 {
     for (const struct graph_node *node = graph->first; node != NULL; node = node->next) {
         if (is_free(node) && node->params.free.dptr == address) return true;

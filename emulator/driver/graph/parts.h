@@ -123,7 +123,6 @@ bool user_objects_share(const struct graph *from, struct graph *to); /* false: n
 void graph_node_retain_memory(const struct graph_node *node);
 void graph_node_release_memory(const struct graph_node *node);
 bool graph_has_memory(const struct graph *graph);
-bool graph_frees(const struct graph *graph, CUdeviceptr address);
 /* Whether a node of the graph may still free the address: not twice, and not once the graph has
  * been instantiated with the node that allocates it. */
 bool graph_may_free(const struct graph *graph, CUdeviceptr address);

@@ -64,7 +64,8 @@ CUresult jit_read(struct jit *jit, unsigned count, const CUjit_option *options, 
     return CUDA_SUCCESS;
 }
 
-void jit_write(struct jit_log *log, const char *line)
+/* Appends a line to a log. */
+static void jit_write(struct jit_log *log, const char *line)
 {
     if (log->text == NULL || log->room == 0) return;
     size_t length = strlen(line), left = log->room - 1 - log->length;

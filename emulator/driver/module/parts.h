@@ -92,8 +92,6 @@ struct jit {
  * Keeps pointers into `values`, and the buffers. */
 CUresult jit_read(struct jit *jit, unsigned count, const CUjit_option *options, void **values);
 
-/* Appends a line to a log. */
-void jit_write(struct jit_log *log, const char *line);
 /* Ends a call: `sentences` (may be empty) are why it failed with `code`. The information log stays
  * empty: there is no compiler that could tell of its work. */
 void jit_finish(struct jit *jit, CUresult code, const char *sentences);

@@ -3,6 +3,7 @@
 #include "emulator/driver/findings/unfinished.h"
 #include "emulator/driver/stream/parts.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +41,7 @@ static void operation_release(void *user)
 static enum timeline_ran operation_run(struct timeline_op *op, void *user)
 {
     struct operation *operation = user;
+    assert(operation->op == NULL || operation->op == op); /* it may take several times */
     operation->op = op;
     return operation->run != NULL ? operation->run(operation) : TIMELINE_RAN;
 }
@@ -53,6 +55,7 @@ static void operation_abandoned(void *user)
 static void operation_settled(const struct timeline_op *op, void *user)
 {
     struct operation *operation = user;
+    assert(timeline_op_start(op) <= timeline_op_end(op));
     if (operation->record.what == TRACE_WHAT_NONE) return;
     operation->record.start_ns = timeline_op_start(op);
     operation->record.end_ns = timeline_op_end(op);
@@ -91,6 +94,7 @@ CUresult operation_submit(struct operation *operation, struct stream *stream,
 {
     if (op != NULL) *op = NULL;
     if (operation == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    assert(operation->op == NULL && operation->context == stream->object.context);
     if (stream->captured != NULL) return capturing->take(operation, stream, work);
     const struct timeline_work full = complete(work, operation);
     TRY(submitted(
@@ -106,6 +110,7 @@ CUresult operation_submit_part(struct operation *operation, struct timeline_stre
                                struct timeline_op *const *after, size_t after_count,
                                struct timeline_op **op)
 {
+    assert(operation->op == NULL);
     const struct timeline_work full = complete(work, operation);
     return submitted(
         timeline_submit_part(carrier, lane, &full, thread.clock_ns, after, after_count), operation,
@@ -115,6 +120,7 @@ CUresult operation_submit_part(struct operation *operation, struct timeline_stre
 struct operation *operation_copy(const struct operation *operation, const struct stream *stream)
 {
     const size_t size = sizeof *operation + operation->payload_size;
+    assert(operation->op == NULL); /* what is copied is a graph's, and never runs itself */
     struct operation *copy = malloc(size);
     if (copy == NULL) return NULL;
     memcpy(copy, operation, size);
@@ -132,6 +138,7 @@ struct operation *operation_copy(const struct operation *operation, const struct
 
 void operation_drop(struct operation *operation)
 {
+    assert(operation == NULL || operation->op == NULL);
     if (operation != NULL) operation_release(operation);
 }
 

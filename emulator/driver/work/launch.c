@@ -1,13 +1,12 @@
 /* Launches: checking the configuration, running the kernel, what its faults become; occupancy. */
 #include "emulator/driver/work/work.h"
 
-#include "emulator/driver/core/environment.h"
 #include "emulator/driver/findings/handle.h"
 #include "emulator/driver/findings/kernel.h"
 #include "emulator/driver/findings/unchecked.h"
 #include "emulator/driver/module/module.h"
 #include "emulator/driver/stream/stream.h"
-#include "emulator/driver/work/print.h"
+#include "emulator/driver/work/parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,15 +101,14 @@ static CUresult refuse_cluster(const struct exec_function_info *info)
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-static CUresult check_configuration(const struct launch *launch)
+/* Each axis of the grid and of a block. */
+static CUresult check_axes(const struct launch *launch, const struct exec_function_info *info)
 {
     static const unsigned grid_limits[3] = {INT32_MAX, 65535, 65535};
     static const unsigned block_limits[3] = {1024, 1024, 64};
-    const struct function *function = launch->function;
-    const struct exec_function_info *info = exec_function_info(function->code);
+    static const char axis[] = "xyz";
     char why[160];
     for (int i = 0; i < 3; i++) {
-        static const char axis[] = "xyz";
         if (launch->grid[i] < 1 || launch->grid[i] > grid_limits[i]) {
             snprintf(why, sizeof why, "its grid has %u blocks in %c; 1 to %u are possible",
                      launch->grid[i], axis[i], grid_limits[i]);
@@ -122,7 +120,14 @@ static CUresult check_configuration(const struct launch *launch)
             return refuse(CUDA_ERROR_INVALID_VALUE, info, why);
         }
     }
-    uint64_t threads = product(launch->block);
+    return CUDA_SUCCESS;
+}
+
+/* The number of a block's threads, and its shape. */
+static CUresult check_threads(const struct launch *launch, const struct exec_function_info *info)
+{
+    const uint64_t threads = product(launch->block);
+    char why[160];
     if (threads > 1024) {
         snprintf(why, sizeof why, "its blocks have %llu threads; at most 1024 are possible",
                  (unsigned long long)threads);
@@ -139,8 +144,14 @@ static CUresult check_configuration(const struct launch *launch)
         if (info->required_threads[i] > 0 && info->required_threads[i] != launch->block[i])
             return refuse(CUDA_ERROR_INVALID_VALUE, info,
                           "its blocks do not have the shape that it was compiled for (.reqntid)");
-    CUresult code = refuse_cluster(info);
-    if (code != CUDA_SUCCESS) return code;
+    return CUDA_SUCCESS;
+}
+
+/* What a thread and a block need of memory, and a cooperative grid of multiprocessors. */
+static CUresult check_resources(const struct launch *launch, const struct exec_function_info *info)
+{
+    const struct function *function = launch->function;
+    char why[160];
     if (info->local_bytes > LOCAL_MOST) {
         snprintf(why, sizeof why,
                  "its threads need %u bytes of local memory; at most %u are possible",
@@ -154,8 +165,9 @@ static CUresult check_configuration(const struct launch *launch)
                  info->static_shared, SHARED_DEFAULT);
         return refuse(CUDA_ERROR_INVALID_VALUE, info, why);
     }
-    uint64_t room = (uint64_t)resident_blocks(function, threads, launch->dynamic_shared) *
-                    (uint64_t)timeline_model.multiprocessors;
+    uint64_t room =
+        (uint64_t)resident_blocks(function, product(launch->block), launch->dynamic_shared) *
+        (uint64_t)timeline_model.multiprocessors;
     if (launch->cooperative && product(launch->grid) > room) {
         snprintf(why, sizeof why,
                  "a cooperative grid must be resident as a whole: it has %llu blocks, and %llu fit",
@@ -171,6 +183,15 @@ static CUresult check_configuration(const struct launch *launch)
         return refuse(CUDA_ERROR_INVALID_VALUE, info, why);
     }
     return CUDA_SUCCESS;
+}
+
+static CUresult check_configuration(const struct launch *launch)
+{
+    const struct exec_function_info *info = exec_function_info(launch->function->code);
+    TRY(check_axes(launch, info));
+    TRY(check_threads(launch, info));
+    TRY(refuse_cluster(info));
+    return check_resources(launch, info);
 }
 
 /* ---- the parameters ---------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-#include "emulator/driver/work/print.h"
+#include "emulator/driver/work/parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

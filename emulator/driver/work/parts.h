@@ -1,13 +1,14 @@
-/* print: what a kernel prints, until it is over. A GPU keeps it in a circular buffer of the
- * context (cudaLimitPrintfFifoSize), where a call of printf takes 96 bytes and its arguments (as an
- * H200 does), and the newest overwrites the oldest. The GPU's driver may empty the buffer while the
- * kernel runs, and may not: here it does not, so a kernel that prints more than fits loses the
- * oldest whole calls, which is told. Without the driver's lock; of one kernel at a time.
+/* What the files of work use of each other: what a kernel prints, until it is over. A GPU keeps it
+ * in a circular buffer of the context (cudaLimitPrintfFifoSize), where a call of printf takes 96
+ * bytes and its arguments (as an H200 does), and the newest overwrites the oldest. The GPU's
+ * driver may empty the buffer while the kernel runs, and may not: here it does not, so a kernel
+ * that prints more than fits loses the oldest whole calls, which is told. Without the driver's
+ * lock; of one kernel at a time.
  *
  * Source: CUDA C++ Programming Guide, "Formatted Output": "The output buffer is circular".
  */
-#ifndef OVERLAP_DRIVER_WORK_PRINT_H
-#define OVERLAP_DRIVER_WORK_PRINT_H
+#ifndef OVERLAP_DRIVER_WORK_PARTS_H
+#define OVERLAP_DRIVER_WORK_PARTS_H
 
 #include "emulator/driver/core/core.h"
 
