@@ -3,6 +3,7 @@
 #   lines   no file is longer than 1,000 lines
 #   blanks  no tabs, no blanks at the end of a line
 #   format  C and CUDA are as clang-format 14 with our .clang-format leaves them
+#   private a room's private header (parts.h, private.h, internal.h) is included inside it only
 #   shell   shellcheck has nothing to say
 # Exit status 0, 1 with the offending lines, 77 where the tool (or git) is missing.
 set -eu
@@ -44,6 +45,18 @@ format()
     files | grep -E '\.(c|h|cu|cuh)$' | xargs -d '\n' clang-format --dry-run 2>&1
 }
 
+private()
+{
+    our_git grep -nE '^#include "[^"]*/(parts|private|internal)\.h"' | grep -v '^tests/' |
+        awk -F '[:"]' '{
+            file = $1
+            header = $4
+            sub("/[^/]*$", "", file)
+            sub("/[^/]*$", "", header)
+            if (file != header) print
+        }'
+}
+
 shell()
 {
     command -v shellcheck >/dev/null || skip 'no shellcheck here'
@@ -59,6 +72,7 @@ case $rule in
 lines) findings=$(lines) ;;
 blanks) findings=$(blanks) ;;
 format) findings=$(format) ;;
+private) findings=$(private) ;;
 shell) findings=$(shell) ;;
 *) findings="no such rule: $rule" ;;
 esac
