@@ -81,15 +81,16 @@ static void fail_somewhere(struct verdict *verdict, const struct evidence *evide
         verdict_fail(verdict, evidence, last_finding(evidence), "%s", what);
 }
 
-static void say_briefly(struct verdict *verdict, const struct evidence *evidence)
+static void say_briefly(struct verdict *verdict, const struct evidence *evidence, const char *told)
 {
-    char ending[300], what[400];
+    char ending[300], what[600];
 
     if (evidence->ending == ENDED_WELL)
         snprintf(ending, sizeof ending, "left no complete record");
     else
         evidence_describe_ending(evidence, ending, sizeof ending);
-    snprintf(what, sizeof what, "Not judged: the run it needs %s (see above).", ending);
+    snprintf(what, sizeof what, "Not judged: the run it needs %s (see %.150s above).", ending,
+             told);
     fail_somewhere(verdict, evidence, what);
 }
 
@@ -112,14 +113,14 @@ static void say_record_is_lost(struct verdict *verdict, const struct evidence *e
                           "that asks for a query again and again.");
 }
 
-bool verdict_ending(struct verdict *verdict, const struct evidence *evidence, bool brief)
+bool verdict_ending(struct verdict *verdict, const struct evidence *evidence, const char *told)
 {
     char ending[300], what[1200];
     const char *whose = evidence->reference ? "The reference solution" : "The program";
 
     if (evidence_usable(evidence)) return false;
-    if (brief) {
-        say_briefly(verdict, evidence);
+    if (told != NULL) {
+        say_briefly(verdict, evidence, told);
         return true;
     }
     if (evidence->ending == ENDED_WELL) {

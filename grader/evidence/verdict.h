@@ -34,8 +34,8 @@ struct verdict {
 };
 
 /* Adds to the verdict what the run itself says: it did not end well, or its record is incomplete.
- * Returns true when there was such a thing; the check is then not judged. `brief`: it was said
- * before, in another check of the same lesson. */
-bool verdict_ending(struct verdict *verdict, const struct evidence *evidence, bool brief);
+ * Returns true when there was such a thing; the check is then not judged. `told`: the
+ * check of the same lesson ("Suite.Check") that said it before, or NULL. */
+bool verdict_ending(struct verdict *verdict, const struct evidence *evidence, const char *told);
 
 #endif

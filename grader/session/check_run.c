@@ -26,8 +26,9 @@ static void judge_compilation(const struct check_job *job, struct verdict *verdi
     if (place.file[0] == '\0')
         snprintf(place.file, sizeof place.file, "%.150s/%.100s", job->shown_folder,
                  job->lesson->files[0]);
-    if (job->brief) {
-        verdict_fail_at(verdict, &place, "Not judged: it does not compile (see above).");
+    if (job->told != NULL) {
+        verdict_fail_at(verdict, &place, "Not judged: it does not compile (see %s above).",
+                        job->told);
         return;
     }
     verdict_fail_at(verdict, &place, "%s%s%s", compiled->what, compiled->said != NULL ? "\n" : "",
@@ -60,12 +61,11 @@ static void note_where(const struct check_job *job, const struct evidence *evide
 static bool ended_badly(const struct check_job *job, const struct evidence *evidence,
                         struct verdict *verdict)
 {
-    if (verdict_ending(verdict, evidence, job->brief)) return true;
+    if (verdict_ending(verdict, evidence, job->told)) return true;
     for (size_t i = 0; i < evidence->repeat_count; i++) {
-        if (evidence->repeats != NULL && verdict_ending(verdict, &evidence->repeats[i], job->brief))
+        if (evidence->repeats != NULL && verdict_ending(verdict, &evidence->repeats[i], job->told))
             return true;
-        if (evidence->references != NULL &&
-            verdict_ending(verdict, &evidence->references[i], false))
+        if (evidence->references != NULL && verdict_ending(verdict, &evidence->references[i], NULL))
             return true;
     }
     return false;

@@ -17,7 +17,9 @@ struct check_job {
     const struct compiled *compiled; /* does not compile; NULL: does */
     const struct evidence *const *evidences;
     size_t evidence_count;
-    bool brief;    /* the compiler's messages, or how the run ended, were shown before */
+    /* The check ("Suite.Check") that showed the compiler's messages, or how the run ended, before;
+     * NULL: none did. */
+    const char *told;
     bool with_gpu; /* a GPU is graded on too: then say which failures only the emulator saw */
 };
 

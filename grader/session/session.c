@@ -1,5 +1,6 @@
 #include "grader/session/session.h"
 #include "grader/base/process.h"
+#include "grader/build/stub.h"
 #include "grader/evidence/evidence.h"
 #include "grader/run/cache.h"
 #include "grader/session/check_run.h"
@@ -8,6 +9,7 @@
 #include "grader/session/printer.h"
 #include "grader/session/report.h"
 #include "grader/session/results.h"
+#include "grader/session/same_cause.h"
 
 #include "version.h"
 
@@ -28,9 +30,10 @@ struct session {
     struct devices devices;
     struct results results;
     struct printer printer;
-    struct compiled *compiled;  /* of each suite */
-    struct compiled *reference; /* of each suite; unused where nothing is timed */
-    bool *is_timed;             /* of each suite: its reference was compiled */
+    struct compiled *compiled;               /* of each suite */
+    struct compiled *reference;              /* of each suite; unused where nothing is timed */
+    bool *is_timed;                          /* of each suite: its reference was compiled */
+    const struct session_observer *observer; /* NULL: printed */
     enum report_format report;
     char report_path[PATH_MAX];
     uint64_t seed;
@@ -146,7 +149,14 @@ static bool suite_is_timed(const struct suite *suite)
     return false;
 }
 
-/* Compiles what the tests that run need. Returns 0 or -1 (session->why). */
+static void tell_step(const struct session *session, const struct lesson *lesson, const char *step)
+{
+    if (session->observer != NULL && session->observer->step != NULL)
+        session->observer->step(session->observer->data, lesson, step);
+}
+
+/* Compiles what the tests that run need; of a stub that nobody touched, nothing. Returns 0 or -1
+ * (session->why). */
 static int compile(struct session *session)
 {
     size_t count = session->results.count, wanted = 0;
@@ -155,7 +165,10 @@ static int compile(struct session *session)
     if (requests == NULL) return -1;
     for (size_t i = 0; i < count; i++) {
         const struct suite *suite = &session->results.suites[i];
-        if (suite_count(suite, test_runs) == 0) continue;
+        if (suite_count(suite, test_runs) == 0 ||
+            stub_untouched(session->toolchain, suite->handed_in))
+            continue;
+        tell_step(session, suite->handed_in->lesson, "compile");
         requests[wanted].handed_in = suite->handed_in;
         requests[wanted++].result = &session->compiled[i];
         session->is_timed[i] = suite_is_timed(suite);
@@ -176,8 +189,9 @@ struct suite_run {
     struct suite *suite;
     const struct compiled *compiled;
     struct cache store;
-    bool compilation_told;
-    bool *ending_told; /* of each plan */
+    bool untouched;                      /* it is the stub as it came: nothing is run */
+    const struct test *compilation_told; /* by this one; NULL: by none yet */
+    const struct test **ending_told;     /* of each plan */
     bool printed_told;
 };
 
@@ -213,6 +227,36 @@ static void show_printed(struct suite_run *run, const struct evidence *evidence,
     text_free(&own);
 }
 
+/* The evidence of a slot, which is run if it has not been. NULL: the grader cannot go on. */
+static const struct evidence *make_evidence(struct session *session, struct suite_run *run,
+                                            size_t plan, enum cache_slot slot)
+{
+    const struct session_observer *observer = session->observer;
+    const bool made = run->store.sets[plan][slot].made;
+    const struct lesson *lesson = run->suite->handed_in->lesson;
+
+    if (!made) tell_step(session, lesson, lesson->runs[plan].name);
+    const struct evidence *evidence = cache_evidence(&run->store, plan, slot, &session->why);
+    if (!made && evidence != NULL && observer != NULL && observer->ran != NULL)
+        observer->ran(observer->data, evidence);
+    return evidence;
+}
+
+/* "Suite.Check", or NULL when there is no test. */
+static const char *name_of(const struct suite_run *run, const struct test *test, char name[256])
+{
+    if (test == NULL) return NULL;
+    snprintf(name, 256, "%s.%s", run->suite->name, test->check->name);
+    return name;
+}
+
+static size_t position_of(const struct suite *suite, const struct test *test)
+{
+    size_t i = 0;
+    while (i < suite->count && &suite->tests[suite->order[i]] != test) i++;
+    return i;
+}
+
 /* Runs what the check needs and has it judged. Returns 0, or -1 when the grader cannot go on. */
 static int judge_test(struct session *session, struct suite_run *run, struct test *test)
 {
@@ -220,6 +264,7 @@ static int judge_test(struct session *session, struct suite_run *run, struct tes
     const struct evidence *evidences[SLOT_COUNT];
     enum cache_slot slots[SLOT_COUNT];
     struct text reason = {0};
+    char told[256];
     struct check_job job = {.lesson = lesson,
                             .check = test->check,
                             .shown_folder = run->suite->handed_in->shown,
@@ -239,19 +284,18 @@ static int judge_test(struct session *session, struct suite_run *run, struct tes
         job.skip_reason = text_string(&reason);
     } else if (!run->compiled->ok) {
         job.compiled = run->compiled;
-        job.brief = run->compilation_told;
-        run->compilation_told = true;
+        job.told = name_of(run, run->compilation_told, told);
+        if (run->compilation_told == NULL) run->compilation_told = test;
     } else {
-        job.brief = run->ending_told[plan];
+        job.told = name_of(run, run->ending_told[plan], told);
         for (size_t i = 0; i < count; i++) {
-            const struct evidence *evidence =
-                cache_evidence(&run->store, plan, slots[i], &session->why);
+            const struct evidence *evidence = make_evidence(session, run, plan, slots[i]);
             if (evidence == NULL) goto done;
             evidences[job.evidence_count++] = evidence;
             show_printed(run, evidence, test);
             /* One that did not end well fails the check: the other orders add nothing. */
             if (evidence_usable(evidence)) continue;
-            run->ending_told[plan] = true;
+            if (run->ending_told[plan] == NULL) run->ending_told[plan] = test;
             break;
         }
     }
@@ -266,6 +310,7 @@ static int judge_test(struct session *session, struct suite_run *run, struct tes
         break;
     case CHECK_FAILED:
         test->outcome = TEST_FAILED;
+        if (job.told == NULL) same_cause_shorten(run->suite, position_of(run->suite, test), test);
         break;
     }
     result = 0;
@@ -282,6 +327,32 @@ static int skip_test(struct test *test)
     return test->verdict != NULL ? 0 : -1;
 }
 
+/* The first check of a stub that nobody touched fails, the others are skipped. */
+static int tell_untouched(const struct suite_run *run, struct test *test)
+{
+    struct place place;
+
+    test->verdict = calloc(1, sizeof *test->verdict);
+    if (test->verdict == NULL) return -1;
+    if (suite_count(run->suite, test_failed) > 0) {
+        test->outcome = TEST_SKIPPED;
+        verdict_skip(test->verdict, "It is not written yet.");
+        return 0;
+    }
+    test->outcome = TEST_FAILED;
+    stub_place(run->suite->handed_in, &place);
+    verdict_fail_at(test->verdict, &place,
+                    "It is not written yet: this is the stub, and README.md beside it says what "
+                    "to do.");
+    return 0;
+}
+
+static int take_test(struct session *session, struct suite_run *run, struct test *test)
+{
+    if (session->options.fail_fast && session->failed) return skip_test(test);
+    return run->untouched ? tell_untouched(run, test) : judge_test(session, run, test);
+}
+
 static int run_test(struct session *session, struct suite_run *run, struct test *test)
 {
     if (!test->runs) {
@@ -292,10 +363,12 @@ static int run_test(struct session *session, struct suite_run *run, struct test 
     printer_test_start(&session->printer, run->suite, test);
     clock_gettime(CLOCK_REALTIME, &test->started);
     double started = milliseconds_now();
-    bool skip = session->options.fail_fast && session->failed;
-    if ((skip ? skip_test(test) : judge_test(session, run, test)) != 0) return -1;
+    if (take_test(session, run, test) != 0) return -1;
     test->milliseconds = milliseconds_now() - started;
     printer_test_end(&session->printer, run->suite, test);
+    if (session->observer != NULL && session->observer->judged != NULL)
+        session->observer->judged(session->observer->data, run->suite,
+                                  (size_t)(test - run->suite->tests));
     session->failed = session->failed || test->outcome == TEST_FAILED;
     return 0;
 }
@@ -311,6 +384,7 @@ static int run_suite(struct session *session, size_t index)
     struct suite_run run = {
         .suite = suite,
         .compiled = &session->compiled[index],
+        .untouched = stub_untouched(session->toolchain, suite->handed_in),
         .store = {.toolchain = session->toolchain,
                   .devices = &session->devices,
                   .handed_in = suite->handed_in,
@@ -321,7 +395,7 @@ static int run_suite(struct session *session, size_t index)
     int result = -1;
 
     if (suite_count(suite, test_runs) == 0) return 0;
-    if (run.compiled->ok) {
+    if (run.compiled->ok && !run.untouched) {
         if (cache_open(&run.store) != 0) goto done;
         run.ending_told = calloc(run.store.plan_count + 1, sizeof *run.ending_told);
         if (run.ending_told == NULL) goto done;
@@ -413,7 +487,7 @@ static int run_all(struct session *session)
         if (run_iteration(session, i) != 0)
             return process_interrupted() != 0 ? 128 + process_interrupted() : 2;
         failed = failed || session->failed;
-        if (session->failed && !options->seed_given)
+        if (session->failed && !options->seed_given && session->observer == NULL)
             fprintf(stderr, "grade: --seed=%llu draws the same inputs again\n",
                     (unsigned long long)session->seed);
         /* Fresh inputs each time; a given seed gives the same series. */
@@ -499,12 +573,39 @@ static int choose(struct session *session, const struct lesson *const *table)
                : 2;
 }
 
+/* The last line for somebody who sits there and has something to mend. */
+static void name_the_guide(const struct session *session)
+{
+    if (session->observer == NULL && session->options.submission == NULL &&
+        !session->options.solutions && isatty(STDOUT_FILENO))
+        puts("./learn leads from the first lesson to the last: what comes next, and hints.");
+}
+
+static void tell_trouble(const struct session *session)
+{
+    const char *why = text_string(&session->why);
+
+    if (session->why.size == 0) return;
+    if (session->observer == NULL)
+        fprintf(stderr, "grade: %s\n", why);
+    else if (session->observer->trouble != NULL)
+        session->observer->trouble(session->observer->data, why);
+}
+
 int session_main(const struct toolchain *toolchain, const struct lesson *const *table, int count,
                  char *const *arguments)
 {
-    struct session session = {.toolchain = toolchain};
-
     setvbuf(stdout, NULL, _IOLBF, 0);
+    return session_observed(toolchain, table, count, arguments, NULL);
+}
+
+int session_observed(const struct toolchain *toolchain, const struct lesson *const *table,
+                     int count, char *const *arguments, const struct session_observer *observer)
+{
+    struct session session = {.toolchain = toolchain, .observer = observer};
+    FILE *out = observer == NULL ? stdout : fopen("/dev/null", "we");
+
+    if (out == NULL) return 2;
     process_handle_interrupts();
     int status = options_parse(&session.options, count, arguments, &session.why);
     if (status == 0 && (session.options.help || session.options.version)) {
@@ -513,17 +614,20 @@ int session_main(const struct toolchain *toolchain, const struct lesson *const *
         else
             show_help(table);
         release(&session);
+        if (out != stdout) fclose(out);
         return 0;
     }
     touch(session.options.premature_exit_file);
     touch(session.options.shard_status_file);
     if (status == 0) status = choose(&session, table);
     if (status == 0) {
-        printer_begin(&session.printer, stdout, &session.options);
+        printer_begin(&session.printer, out, &session.options);
         status = session.options.list_tests ? list_tests(&session) : run_all(&session);
     }
-    if (session.why.size > 0) fprintf(stderr, "grade: %s\n", text_string(&session.why));
+    tell_trouble(&session);
+    if (status == 1) name_the_guide(&session);
     if (session.options.premature_exit_file != NULL) unlink(session.options.premature_exit_file);
     release(&session);
+    if (out != stdout) fclose(out);
     return status;
 }

@@ -245,7 +245,7 @@ START_TEST(what_does_not_compile_fails_alone)
     snprintf(wanted, sizeof wanted, "%s/01_sum/sum.c:1: Failure\nIt does not compile: expected",
              folder);
     ASSERT_SAYS(wanted);
-    ASSERT_SAYS("Not judged: it does not compile (see above).");
+    ASSERT_SAYS("Not judged: it does not compile (see Sum.IsRight above).");
     ASSERT_SAYS("[       OK ] Twice.IsRight");
     folder = copy_of_lessons(NULL);
     ck_assert_int_eq(grade(NULL, "--submission", folder, "--device=emulator", NULL), 1);
@@ -357,7 +357,7 @@ START_TEST(hostile_submissions_fail_with_their_sentence)
     }
     ASSERT_SAYS("[  FAILED  ] Sum.IsRight");
     /* How it ended is told in full once for each of its two runs. */
-    if (strstr(sentence, "stopped") != NULL) ck_assert_int_eq(times(" (see above)"), 2);
+    if (strstr(sentence, "stopped") != NULL) ck_assert_int_eq(times(" above)"), 2);
     ASSERT_SAYS("[       OK ] Twice.IsRight"); /* and the next lesson is graded */
     /* Only the grader's own lines have these tags: one summary, and no skip that is not its own. */
     ck_assert_ptr_null(strstr(strstr(text_string(&out), "[  PASSED  ]") + 1, "[  PASSED  ]"));

@@ -135,9 +135,10 @@ START_TEST(what_does_not_compile_fails)
     ck_assert_int_eq(check_run(&job, v), CHECK_FAILED);
     ck_assert_ptr_nonnull(strstr(v->failures[0].what, "no\n  | sum.c:3: error: no"));
     ck_assert_uint_eq(v->failures[0].place.line, 3);
-    job.brief = true;
+    job.told = "Suite.First";
     ck_assert_int_eq(check_run(&job, v), CHECK_FAILED);
-    ck_assert_str_eq(v->failures[0].what, "Not judged: it does not compile (see above).");
+    ck_assert_str_eq(v->failures[0].what,
+                     "Not judged: it does not compile (see Suite.First above).");
     job.skip_reason = "There is no GPU.";
     ck_assert_int_eq(check_run(&job, v), CHECK_SKIPPED);
     free(v);
@@ -166,7 +167,7 @@ START_TEST(bad_endings_are_told)
     struct evidence e = support_evidence(NULL, 0);
     struct verdict *v = calloc(1, sizeof *v);
 
-    ck_assert(!verdict_ending(v, &e, false));
+    ck_assert(!verdict_ending(v, &e, NULL));
     e.ending = endings[_i].ending;
     e.code = 3;
     e.signal = SIGFPE;
@@ -175,13 +176,13 @@ START_TEST(bad_endings_are_told)
     e.allowed_memory = (uint64_t)2 << 30;
     e.allowed_processes = 3;
     strcpy(e.why, "cannot load");
-    ck_assert(verdict_ending(v, &e, false));
+    ck_assert(verdict_ending(v, &e, NULL));
     ck_assert_msg(strstr(v->failures[0].what, endings[_i].says) != NULL, "%s", v->failures[0].what);
     ck_assert_uint_gt(strlen(v->failures[0].why), 0);
     ck_assert_uint_gt(strlen(v->failures[0].hint), 0);
     memset(v, 0, sizeof *v);
-    ck_assert(verdict_ending(v, &e, true));
-    ck_assert_ptr_nonnull(strstr(v->failures[0].what, "(see above)"));
+    ck_assert(verdict_ending(v, &e, "Suite.First"));
+    ck_assert_ptr_nonnull(strstr(v->failures[0].what, "(see Suite.First above)"));
     free(v);
     evidence_release(&e);
 }
@@ -193,11 +194,11 @@ START_TEST(a_lost_record_is_told)
     struct verdict *v = calloc(1, sizeof *v);
 
     e.trace.dropped = 12;
-    ck_assert(verdict_ending(v, &e, false));
+    ck_assert(verdict_ending(v, &e, NULL));
     ck_assert_ptr_nonnull(strstr(v->failures[0].why, "12 entries did not fit"));
     memset(v, 0, sizeof *v);
     e.trace_sound = false;
-    ck_assert(verdict_ending(v, &e, false));
+    ck_assert(verdict_ending(v, &e, NULL));
     ck_assert_ptr_nonnull(strstr(v->failures[0].what, "written over"));
     free(v);
     evidence_release(&e);
@@ -215,7 +216,7 @@ START_TEST(a_crash_tells_what_the_device_saw)
     e.signal = SIGSEGV;
     e.frame_count = 1;
     e.fault = 0x1234;
-    ck_assert(verdict_ending(v, &e, false));
+    ck_assert(verdict_ending(v, &e, NULL));
     ck_assert_str_eq(v->failures[0].what,
                      "The program was stopped by a segmentation fault. It touched the address "
                      "0x1234. Before that, the device said: The host touched device memory.");

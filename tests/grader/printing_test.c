@@ -3,6 +3,7 @@
 #include "grader/base/files.h"
 #include "grader/session/printer.h"
 #include "grader/session/report.h"
+#include "grader/session/same_cause.h"
 #include "support.h"
 
 #include <stdio.h>
@@ -253,6 +254,30 @@ START_TEST(reports_go_where_they_are_asked_to)
 }
 END_TEST
 
+START_TEST(a_cause_is_told_once)
+{
+    struct place place = {.file = "lessons/01_sum/sum.c", .line = 41};
+    struct test *first = &tests[0][1], *later = &tests[0][2];
+    struct verdict_failure *failure = &later->verdict->failures[0];
+
+    *later->verdict = *first->verdict;
+    later->outcome = TEST_FAILED;
+    same_cause_shorten(&suites[0], 1, later); /* those before did not say it */
+    ck_assert_str_eq(failure->what, first->verdict->failures[0].what);
+    same_cause_shorten(&suites[0], 2, later);
+    ck_assert_str_eq(failure->what, "It has the same cause: see Sum.NothingLeaks above.");
+    ck_assert_str_eq(failure->kind, "leak");
+    ck_assert_uint_eq(failure->place.line, 41);
+    ck_assert_str_eq(failure->hint, "");
+
+    /* The same words on another line are another mistake. */
+    *later->verdict = *first->verdict;
+    failure->place.line = ++place.line;
+    same_cause_shorten(&suites[0], 2, later);
+    ck_assert_str_eq(failure->what, first->verdict->failures[0].what);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("grader printing");
@@ -265,6 +290,7 @@ int main(void)
     tcase_add_test(tcase, all_passed);
     tcase_add_test(tcase, the_list_has_no_banner);
     tcase_add_test(tcase, reports);
+    tcase_add_test(tcase, a_cause_is_told_once);
     tcase_add_test(tcase, reports_go_where_they_are_asked_to);
     suite_add_tcase(suite, tcase);
     return support_finish(srunner_create(suite));

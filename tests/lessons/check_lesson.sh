@@ -4,8 +4,9 @@
 #   check_lesson.sh GRADER ROOT NN_name basis|mistakes|variants [CASE]
 #   check_lesson.sh GRADER ROOT all apart
 #
-# basis     the solution passes every check; the stub fails every check, without a crash, and the
-#           first thing it is told is that it is not written yet
+# basis     the solution passes every check; the stub as it came fails in one and skips the others;
+#           begun, it fails every check, without a crash, and the first thing it is told is that it
+#           is not written yet
 # mistakes  every file in tests/mistakes/NN_name fails in the checks that its header names, with the
 #           findings that it names
 # variants  every file in tests/variants/NN_name passes every check, where the order of operations
@@ -74,16 +75,46 @@ make_in() {
 
 basis() {
     passes "$root/solutions/$lesson" "the solution"
-    grade "$root/lessons/$lesson" "$lesson"
+    stub=$root/grader/lessons/$lesson/stub
+    if ! diff -r -x README* -x lesson.h "$root/lessons/$lesson" "$stub"; then
+        complain "lessons/$lesson is not the stub that grader/lessons/$lesson/stub keeps"
+    fi
+    untouched
+    rm -rf "$work/in"
+    cp -R "$stub" "$work/in"
+    for file in "$work/in"/*; do
+        echo '/* begun */' >>"$file"
+    done
+    grade "$work/in" "$lesson"
     if [ "$status" -ne 1 ] || [ -n "$(ended "$work/report" OK)" ]; then
-        complain "the stub ends with status $status, and passes: $(ended "$work/report" OK |
+        complain "the stub, begun, ends with status $status, and passes: $(ended "$work/report" OK |
             tr '\n' ' ')"
         report
-    elif ! sed -n '/: Failure$/{n;p;q;}' "$work/report" | grep -q 'not written yet'; then
-        complain "the stub's first message does not say that it is not written yet"
+    elif ! first_message 'not written yet'; then
+        complain "the first message of the stub, begun, is not that it is not written yet"
         report
     else
-        printf 'fails:   the stub, in all its %s checks\n' "$(ended "$work/report" FAILED | wc -l)"
+        printf 'fails:   the stub, begun, in all its %s checks\n' \
+            "$(ended "$work/report" FAILED | wc -l)"
+    fi
+}
+
+first_message() { # TEXT
+    sed -n '/: Failure$/{n;p;q;}' "$work/report" | grep -q "$1"
+}
+
+# The stub as it came: one check fails, the others are skipped, and nothing is run for it.
+untouched() {
+    cp -R "$stub" "$work/untouched"
+    grade "$work/untouched" "$lesson"
+    others=$(grep -c '^It is not written yet\.$' "$work/report")
+    checks=$(sed -n 's/^\[==========\] Running \([0-9]*\) tests.*/\1/p' "$work/report")
+    if [ "$status" -ne 1 ] || [ "$(ended "$work/report" FAILED | wc -l)" -ne 1 ] ||
+        [ "$others" -ne $((checks - 1)) ] || ! first_message 'not written yet'; then
+        complain "the untouched stub does not fail in one check and skip the others"
+        report
+    else
+        printf 'fails:   the stub, untouched, in one of %s checks\n' "$checks"
     fi
 }
 
