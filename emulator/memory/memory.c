@@ -1,6 +1,7 @@
 #include "emulator/base/array.h"
 #include "emulator/memory/initcheck.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -110,11 +111,19 @@ static size_t entries_up_to(uint64_t address)
     return low;
 }
 
+/* Whether `before`, which begins first, ends behind the beginning of `after`. */
+static bool overlap(const struct entry *before, const struct entry *after)
+{
+    return before->region.address + before->region.size > after->region.address;
+}
+
 static bool entries_insert(struct entry *entry)
 {
     if (!array_grow(&memory.entries, memory.count, &memory.room, sizeof(struct entry *)))
         return false;
     size_t index = entries_up_to(entry->region.address);
+    assert(index == 0 || !overlap(memory.entries[index - 1], entry));
+    assert(index == memory.count || !overlap(entry, memory.entries[index]));
     memmove(&memory.entries[index + 1], &memory.entries[index],
             (memory.count - index) * sizeof(struct entry *));
     memory.entries[index] = entry;

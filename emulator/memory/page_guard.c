@@ -1,5 +1,6 @@
 #include "emulator/memory/page_guard.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <sys/mman.h>
 
@@ -42,6 +43,7 @@ static void protect(uint64_t first, uint64_t end, int protection)
 /* Gives every page between the two what the shields ask for, in as few calls as that takes. */
 static void apply(uint64_t first, uint64_t end)
 {
+    assert(first % PAGE == 0 && end % PAGE == 0);
     while (first < end) {
         const int protection = protection_of(first);
         uint64_t next = first + PAGE;
@@ -82,6 +84,7 @@ uint64_t page_guard_raise(const struct memory_region *region, uint64_t address, 
 {
     const uint64_t region_end = region->address + region->size;
     const uint64_t end = address + size;
+    assert(region->address <= address && end <= region_end);
     uint64_t first_page = (address + PAGE - 1) / PAGE * PAGE, end_page = end / PAGE * PAGE;
     /* A page that the region does not share with anything may be in use by a part of it. */
     if (!region->registered && address == region->address) first_page = address / PAGE * PAGE;
@@ -91,6 +94,7 @@ uint64_t page_guard_raise(const struct memory_region *region, uint64_t address, 
     while (slot < state.used && state.shields[slot].number != 0) slot++;
     if (slot == SHIELDS) return 0;
     if (slot == state.used) state.used++;
+    assert(state.used <= SHIELDS);
     state.shields[slot] = (struct shield){++state.numbers, first_page, end_page, reads_allowed};
     apply(first_page, end_page);
     return state.numbers;

@@ -15,6 +15,8 @@
  */
 #include "emulator/timeline/parts.h"
 
+#include <assert.h>
+
 #define NEVER UINT64_MAX
 
 /* Rounding of what is left, in ns. */
@@ -96,6 +98,7 @@ static void end(struct timeline_op *op)
             uint64_t ready = ended->end_ns + gap;
             if (after->phase != CLOCK_HELD) continue;
             if (ready > after->ready_ns) after->ready_ns = ready;
+            assert(after->unended > 0);
             if (--after->unended > 0) continue;
             after->phase = CLOCK_QUEUED;
             after->late = after->ready_ns < after->timeline->now_ns;
@@ -262,6 +265,7 @@ static void start(struct clock_queue *queue)
     op->start_ns = op->late ? past_start(timeline, op) : timeline->now_ns;
     op->done_ns = (double)(timeline->now_ns - op->start_ns);
     timeline->engines[op->work.kind]++;
+    assert(timeline->running_count < MAX_RUNNING && op->unended == 0);
     timeline->running[timeline->running_count++] = op;
 }
 

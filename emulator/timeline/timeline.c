@@ -2,6 +2,7 @@
 #include "emulator/base/array.h"
 #include "emulator/timeline/parts.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* ---- references and edges -------------------------------------------------------------------- */
@@ -24,7 +25,9 @@ static void edges_release(struct timeline_op ***edges, size_t *count)
 
 void timeline_op_release(struct timeline_op *op)
 {
-    if (op == NULL || --op->references > 0) return;
+    if (op == NULL) return;
+    assert(op->references > 0);
+    if (--op->references > 0) return;
     edges_release(&op->before, &op->before_count);
     edges_release(&op->after, &op->after_count);
     happens_clear(&op->clock);
@@ -41,6 +44,7 @@ static bool is_settled(const struct timeline_op *op)
 static bool depend(struct timeline_op *op, struct timeline_op *before)
 {
     const uint64_t after_end = before->end_ns + (uint64_t)timeline_model.chain;
+    assert(before->number < op->number); /* so nothing waits for itself */
     if (before->state == ORDER_HAS_RUN) happens_join(&op->clock, &before->clock);
     if (before->phase == CLOCK_ENDED && after_end > op->ready_ns) op->ready_ns = after_end;
     if (is_settled(before)) return true;
@@ -58,6 +62,7 @@ void order_settle(struct timeline_op *op)
 {
     struct timeline *timeline = op->timeline;
     if (!is_settled(op) || op->settled) return;
+    assert(op->start_ns <= op->end_ns && timeline->unsettled_count > 0);
     op->settled = true;
     *(op->earlier != NULL ? &op->earlier->later : &timeline->earliest) = op->later;
     *(op->later != NULL ? &op->later->earlier : &timeline->latest) = op->earlier;
@@ -90,6 +95,7 @@ void timeline_destroy(struct timeline *timeline)
     if (timeline == NULL) return;
     while (timeline->contexts != NULL) timeline_context_destroy(timeline->contexts);
     timeline_settle(timeline);
+    assert(timeline->unrun_count == 0 && timeline->unsettled_count == 0);
     happens_end(&timeline->happens);
     free(timeline->ready);
     free(timeline);
@@ -197,6 +203,8 @@ static bool ready_make_room(struct timeline *timeline)
 static void ready_add(struct timeline_op *op)
 {
     struct timeline *timeline = op->timeline;
+    assert(op->unrun == 0 && op->state != ORDER_HAS_RUN);
+    assert(timeline->ready_count < timeline->ready_room);
     op->state = ORDER_READY;
     op->ready_index = timeline->ready_count;
     timeline->ready[timeline->ready_count++] = op;
@@ -205,6 +213,7 @@ static void ready_add(struct timeline_op *op)
 static void ready_remove(struct timeline_op *op)
 {
     struct timeline *timeline = op->timeline;
+    assert(op->ready_index < timeline->ready_count && timeline->ready[op->ready_index] == op);
     struct timeline_op *moved = timeline->ready[--timeline->ready_count];
     timeline->ready[op->ready_index] = moved;
     moved->ready_index = op->ready_index;
@@ -216,6 +225,7 @@ static void unrun_list_remove(struct timeline_op *op)
     *(op->older != NULL ? &op->older->younger : &timeline->oldest) = op->younger;
     *(op->younger != NULL ? &op->younger->older : &timeline->youngest) = op->older;
     op->older = op->younger = NULL;
+    assert(timeline->unrun_count > 0);
     timeline->unrun_count--;
     if (op->begun) timeline->begun_count--;
 }
@@ -224,12 +234,15 @@ static void unrun_list_remove(struct timeline_op *op)
 
 static void has_run(struct timeline_op *op)
 {
+    assert(op->state != ORDER_HAS_RUN && (op->unrun == 0 || op->abandoned));
     timeline_op_retain(op);
     op->state = ORDER_HAS_RUN;
     unrun_list_remove(op);
     happens_has_run(op);
     for (size_t i = 0; i < op->after_count; i++) {
         struct timeline_op *after = op->after[i];
+        if (after->state == ORDER_HAS_RUN) continue; /* abandoned, and so waits for nothing */
+        assert(after->unrun > 0);
         if (--after->unrun == 0 && after->state == ORDER_WAITING) ready_add(after);
     }
     clock_has_run(op);

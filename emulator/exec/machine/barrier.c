@@ -6,6 +6,7 @@
 #include "emulator/exec/check/shadow.h"
 #include "emulator/exec/machine/private.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Whether every thread that has not exited has arrived. */
@@ -131,6 +132,7 @@ int exec_barrier_meet(struct exec_warp *warp, const struct exec_inst *inst, uint
 {
     struct exec_block *block = warp->block;
     struct exec_barrier *barrier = &block->barriers[id];
+    assert(id < EXEC_BARRIERS && warp->mask != 0 && (warp->mask & ~warp->live) == 0);
     if (barrier->used && barrier->expected != expected)
         return exec_stop(warp, inst, EXEC_TRAP, (unsigned)__builtin_ctz(warp->mask),
                          "barrier %u is in use for %u threads (0: all), and here it is for %u: "

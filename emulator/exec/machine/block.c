@@ -4,6 +4,7 @@
 #include "emulator/exec/check/shadow.h"
 #include "emulator/exec/machine/private.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,6 +69,7 @@ bool exec_block_start(struct exec_block *block, uint64_t index)
     struct exec_worker *worker = block->worker;
     const struct exec_function *function = worker->function;
     const uint32_t *grid = worker->launch->grid;
+    assert(index < (uint64_t)grid[0] * grid[1] * grid[2]);
     block->index = index;
     block->serial = ++worker->block_serial;
     block->position[0] = (uint32_t)(index % grid[0]);
@@ -133,6 +135,8 @@ static void account(struct exec_block *block)
     struct exec_counts *counts = &block->worker->counts;
     for (uint32_t k = 0; k < block->warp_count; k++) {
         const struct exec_warp *warp = &block->warps[k];
+        assert(warp->live == 0 && warp->exchanging == 0);
+        assert(warp->idle.wasted <= warp->instructions);
         const uint64_t worked = warp->instructions - warp->idle.wasted;
         counts->warp_instructions += worked;
         counts->lane_instructions += warp->lane_instructions;

@@ -11,6 +11,7 @@
 #include "emulator/exec/machine/pool.h"
 #include "emulator/exec/machine/private.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,6 +112,7 @@ static void run_apart(void *argument, unsigned index)
         uint64_t executed = 0;
         if (end > grid->until) end = grid->until;
         if (first >= end) return;
+        assert(end <= grid->blocks);
         for (uint64_t next = first; next < end; next++) {
             if (next > atomic_load(&grid->failed)) return;
             struct exec_block *block = block_begin(worker, next);
@@ -187,6 +189,7 @@ static bool run_round(struct exec_grid *grid, bool *idle, uint64_t *looked)
     struct exec_worker *worker = &grid->workers[0];
     const bool free_looks = may_pause(grid) && !grid->launch->impatient;
     const uint64_t news = worker->news;
+    assert(grid->count <= grid->room && grid->started <= grid->blocks);
     *idle = true;
     for (uint64_t k = 0; k < grid->count; k++) {
         uint64_t executed = 0;
@@ -333,6 +336,7 @@ static void grid_resume(struct exec_grid *grid, const struct exec_launch *launch
 {
     struct exec_worker *worker = &grid->workers[0];
     const size_t caches = worker->function->program->cache_count + 1;
+    assert(launch->function == worker->function && grid->worker_count == 1);
     grid->launch = worker->launch = launch;
     if (grid->memory_ends != memory_ends())
         memset(worker->caches, 0, caches * sizeof *worker->caches);

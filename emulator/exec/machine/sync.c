@@ -9,6 +9,8 @@
 #include "emulator/exec/check/shadow.h"
 #include "emulator/exec/machine/private.h"
 
+#include <assert.h>
+
 #define FOR_LANES_OF(mask)                                                                         \
     for (uint32_t rest = (mask), l; rest && (l = (uint32_t)__builtin_ctz(rest), true);             \
          rest &= rest - 1)
@@ -58,6 +60,7 @@ static uint32_t complete_lanes(const struct exec_warp *warp)
 int exec_sync_check(struct exec_warp *warp)
 {
     const uint32_t complete = complete_lanes(warp);
+    assert((complete & ~(warp->exchanging & warp->live)) == 0);
     if (!complete) return EXEC_RESCHEDULE;
     exec_shadow_order_warp(warp);
     warp->exchanging &= ~complete;

@@ -2,6 +2,7 @@
  * and meet again. */
 #include "emulator/exec/machine/private.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@ enum { PATIENCE = 4096 };
 
 static void fragment_add(struct exec_warp *warp, const struct exec_fragment *fragment)
 {
+    assert(fragment->mask != 0 && (fragment->mask & ~warp->live) == 0);
     if (fragment->wait == EXEC_RUNNABLE) {
         for (uint32_t k = 0; k < warp->fragment_count; k++) {
             struct exec_fragment *other = &warp->fragments[k];
@@ -29,6 +31,7 @@ static void fragment_add(struct exec_warp *warp, const struct exec_fragment *fra
         }
     }
     /* Fragments own disjoint, non-empty sets of lanes, so there is always room. */
+    assert(warp->fragment_count < EXEC_LANES);
     warp->fragments[warp->fragment_count++] = *fragment;
 }
 
@@ -91,6 +94,17 @@ static bool runs_before(const struct exec_fragment *a, const struct exec_fragmen
     return a->pc < b->pc;
 }
 
+/* Between turns no fragment runs, and each live lane is in exactly one. */
+static bool lanes_are_complete(const struct exec_warp *warp)
+{
+    uint32_t seen = 0;
+    for (uint32_t k = 0; k < warp->fragment_count; k++) {
+        if (seen & warp->fragments[k].mask) return false;
+        seen |= warp->fragments[k].mask;
+    }
+    return warp->mask == 0 && seen == warp->live;
+}
+
 /* The index of the runnable fragment that comes first: by order, or the one that has not run for
  * longest. fragment_count when none can run. */
 static uint32_t fragment_choose(const struct exec_warp *warp, bool oldest)
@@ -140,6 +154,7 @@ enum exec_turn exec_warp_run(struct exec_warp *warp, uint64_t slice)
     warp->idle.transactions = warp->worker->counts.transactions;
     warp->yield = false;
     for (;;) {
+        assert(lanes_are_complete(warp));
         if (!warp->live) return EXEC_TURN_DONE;
         if (warp->fragment_count > 1) fragments_merge(warp);
         uint32_t choice = fragment_choose(warp, warp->rotate);
