@@ -316,7 +316,7 @@ int main(void)
         a_context_that_ends_forgets_what_was_in_flight,
         it_can_be_turned_off,
     };
-    Suite *suite = suite_create("driver_flight");
+    Suite *suite = suite_create("driver_in_flight");
     TCase *tcase = tcase_create("flights");
     tcase_set_timeout(tcase, 60);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)

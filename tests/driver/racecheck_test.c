@@ -385,7 +385,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("driver_watch");
+    Suite *suite = suite_create("driver_racecheck");
     TCase *tcase = tcase_create("watch");
     tcase_add_loop_test(tcase, shared_memory_without_a_barrier, 0, ORDERS);
     tcase_add_loop_test(tcase, global_memory_without_a_barrier, 0, ORDERS);

@@ -147,7 +147,7 @@ int main(void)
         whoever_looks_is_not_accused,
         what_fails_behind_a_fault_is_not_told_again,
     };
-    Suite *suite = suite_create("driver_ignored");
+    Suite *suite = suite_create("driver_unchecked");
     TCase *tcase = tcase_create("errors");
     tcase_set_timeout(tcase, 60);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)

@@ -276,7 +276,7 @@ int main(void)
         an_event_that_was_never_recorded_is_named,
         an_event_that_is_recorded_later_is_not,
     };
-    Suite *suite = suite_create("driver_ending");
+    Suite *suite = suite_create("driver_unfinished");
     TCase *tcase = tcase_create("endings");
     tcase_set_timeout(tcase, 60);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)

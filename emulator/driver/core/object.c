@@ -48,15 +48,18 @@ static struct {
     size_t freed;
 } ended;
 
-static bool is_live(const struct object *object)
+static struct object *find(const void *handle)
 {
-    return object_live(object) == object;
+    if (handle == NULL) return NULL;
+    struct object *object = *bucket_of(handle);
+    while (object != NULL && (const void *)object != handle) object = object->bucket;
+    return object;
 }
 
 void object_add(struct object *object, enum object_kind kind)
 {
     struct object **bucket = bucket_of(object);
-    assert(kind < OBJECT_KIND_COUNT && !is_live(object));
+    assert(kind < OBJECT_KIND_COUNT && find(object) == NULL);
     object->kind = kind;
     object->id = ++driver.ids;
     object->caller = call_place();
@@ -83,7 +86,7 @@ void object_add_to(struct context *context, struct object *object, enum object_k
 void object_remove(struct object *object)
 {
     struct object **link = bucket_of(object);
-    assert(is_live(object));
+    assert(find(object) == object);
     while (*link != object) link = &(*link)->bucket;
     *link = object->bucket;
     object->ended = call_place();
@@ -96,17 +99,9 @@ void object_remove(struct object *object)
 
 void object_free(struct object *object)
 {
-    assert(!is_live(object));
+    assert(find(object) == NULL);
     free(ended.memory[ended.freed % ENDED]);
     ended.memory[ended.freed++ % ENDED] = object;
-}
-
-static struct object *find(const void *handle)
-{
-    if (handle == NULL) return NULL;
-    struct object *object = *bucket_of(handle);
-    while (object != NULL && (const void *)object != handle) object = object->bucket;
-    return object;
 }
 
 void *object_peek(const void *handle, enum object_kind kind)
