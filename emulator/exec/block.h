@@ -80,7 +80,7 @@ struct exec_region_cache {
 /* Every access to a region ends here once it is known to be allowed. */
 static inline void exec_mark(struct exec_region_cache *cache, uint64_t address, uint64_t bytes)
 {
-    if (!cache->marks) return;
+    if (cache->marks == NULL) return;
     const uint64_t offset = address - cache->low;
     if (offset < cache->touched) cache->touched = offset;
     if (offset + bytes > cache->untouched) cache->untouched = offset + bytes;

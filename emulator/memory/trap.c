@@ -18,8 +18,8 @@ static struct {
 } trap;
 
 /* Where a guarded copy of this thread continues when its bytes are not there. */
-static __thread sigjmp_buf *volatile guard;
-static __thread void *own_stack;
+static _Thread_local sigjmp_buf *volatile guard;
+static _Thread_local void *own_stack;
 
 static uint64_t fault_pc(const ucontext_t *state)
 {

@@ -19,11 +19,11 @@ static void put_bytes(struct ptx_parser *p, struct initialiser *state, uint64_t 
 {
     struct ptx_run *run = state->last;
     uint64_t count = state->element_bytes;
-    if (!run || run->offset + run->length != offset) {
+    if (run == NULL || run->offset + run->length != offset) {
         run = ptx_new(p, 1, sizeof *run);
         run->offset = offset;
-        if (state->last) state->last->next = run;
-        if (!state->first) state->first = run;
+        if (state->last != NULL) state->last->next = run;
+        if (state->first == NULL) state->first = run;
         state->last = run;
     }
     if (run->length + count > run->capacity) {
@@ -49,9 +49,9 @@ static void parse_address(struct ptx_parser *p, struct ptx_relocation *relocatio
         ptx_expect_sign(p, ')', "after generic(");
     } else {
         const struct ptx_symbol *symbol = ptx_symbol_find(p, name.text, name.length);
-        if (symbol && symbol->kind == PTX_SYMBOL_VARIABLE) {
+        if (symbol != NULL && symbol->kind == PTX_SYMBOL_VARIABLE) {
             relocation->variable = symbol->variable;
-        } else if (symbol && symbol->kind == PTX_SYMBOL_FUNCTION) {
+        } else if (symbol != NULL && symbol->kind == PTX_SYMBOL_FUNCTION) {
             relocation->function = symbol->function;
         } else {
             ptx_fail(p, &name, "%s is not declared.", ptx_show(&name, buffer));
@@ -206,6 +206,6 @@ void ptx_initialiser_parse(struct ptx_parser *p, struct ptx_variable *variable)
 void ptx_variable_contents(const struct ptx_variable *variable, unsigned char *bytes)
 {
     memset(bytes, 0, variable->size);
-    for (const struct ptx_run *run = variable->contents; run; run = run->next)
+    for (const struct ptx_run *run = variable->contents; run != NULL; run = run->next)
         memcpy(bytes + run->offset, run->bytes, run->length);
 }

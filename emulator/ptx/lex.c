@@ -77,8 +77,8 @@ static double decimal(const char *text, size_t length)
     memcpy(copy, text, length);
     copy[length] = '\0';
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    double value = plain ? strtod_l(copy, NULL, plain) : strtod(copy, NULL);
-    if (plain) freelocale(plain);
+    double value = plain != NULL ? strtod_l(copy, NULL, plain) : strtod(copy, NULL);
+    if (plain != NULL) freelocale(plain);
     return value;
 }
 
@@ -202,7 +202,7 @@ static void lex_sign(struct ptx_parser *p, struct ptx_token *token)
             return;
         }
     }
-    if (!strchr(",;:()[]{}<>=+-*/%!~&|^?@", c))
+    if (strchr(",;:()[]{}<>=+-*/%!~&|^?@", c) == NULL)
         ptx_fail(p, token, "Byte 0x%02X cannot stand here in PTX.", (unsigned char)c);
     lexer->next++;
     token->value = (unsigned char)c;

@@ -96,20 +96,20 @@ bool ptx_names_fill(struct ptx_names *names, struct arena *arena)
 enum ptx_opcode ptx_opcode_find(const struct ptx_names *names, const char *text, size_t length)
 {
     const struct ptx_opcode_row *row = ptx_map_get(&names->opcodes, text, length);
-    return row ? (enum ptx_opcode)(row - opcodes) : PTX_OP_UNKNOWN;
+    return row != NULL ? (enum ptx_opcode)(row - opcodes) : PTX_OP_UNKNOWN;
 }
 
 enum ptx_type ptx_type_find(const struct ptx_names *names, const char *text, size_t length)
 {
     const struct type_row *row = ptx_map_get(&names->types, text, length);
-    return row ? (enum ptx_type)(row - types) : PTX_NO_TYPE;
+    return row != NULL ? (enum ptx_type)(row - types) : PTX_NO_TYPE;
 }
 
 enum ptx_modifier ptx_modifier_find(const struct ptx_names *names, const char *text, size_t length,
                                     uint64_t fields)
 {
     const struct modifier_row *row = ptx_map_get(&names->modifiers, text, length);
-    for (; row && row < modifiers + PTX_MODIFIER_COUNT; row++) {
+    for (; row != NULL && row < modifiers + PTX_MODIFIER_COUNT; row++) {
         if ((fields >> row->field & 1) && strlen(row->text) == length &&
             memcmp(row->text, text, length) == 0)
             return (enum ptx_modifier)(row - modifiers);
@@ -122,7 +122,7 @@ enum ptx_special ptx_special_find(const struct ptx_names *names, const char *tex
 {
     *component = 0;
     const struct special_row *row = ptx_map_get(&names->specials, text, length);
-    if (row) return (enum ptx_special)(row - specials);
+    if (row != NULL) return (enum ptx_special)(row - specials);
 
     /* %envreg7, %pm3, %pm3_64: the row's text without the number */
     char name[16];
@@ -130,7 +130,7 @@ enum ptx_special ptx_special_find(const struct ptx_names *names, const char *tex
     unsigned number = 0, digits = 0;
     if (length >= sizeof name) return PTX_SPECIAL_COUNT;
     for (size_t i = 0; i < length; i++) {
-        bool in_number = text[i] >= '0' && text[i] <= '9' && !memchr(text, '_', i);
+        bool in_number = text[i] >= '0' && text[i] <= '9' && memchr(text, '_', i) == NULL;
         if (in_number) {
             number = number * 10 + (unsigned)(text[i] - '0');
             if (++digits > 2) return PTX_SPECIAL_COUNT;
@@ -139,7 +139,7 @@ enum ptx_special ptx_special_find(const struct ptx_names *names, const char *tex
         }
     }
     row = digits ? ptx_map_get(&names->specials, name, kept) : NULL;
-    if (!row || row->components <= 4 || number >= row->components) return PTX_SPECIAL_COUNT;
+    if (row == NULL || row->components <= 4 || number >= row->components) return PTX_SPECIAL_COUNT;
     *component = (uint8_t)number;
     return (enum ptx_special)(row - specials);
 }

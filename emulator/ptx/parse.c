@@ -57,7 +57,7 @@ size_t ptx_diagnostics_print(const struct ptx_diagnostics *diagnostics, char *te
 void *ptx_new(struct ptx_parser *p, size_t count, size_t size)
 {
     void *place = arena_take(&p->owner->arena, count, size);
-    if (!place) ptx_fail(p, &p->token, "There is not enough memory for this module.");
+    if (place == NULL) ptx_fail(p, &p->token, "There is not enough memory for this module.");
     return place;
 }
 
@@ -223,7 +223,7 @@ static void parse_alias(struct ptx_parser *p)
     for (int i = 0; i < 2; i++) {
         char buffer[64];
         struct ptx_symbol *symbol = ptx_symbol_find(p, names[i].text, names[i].length);
-        if (!symbol || symbol->kind != PTX_SYMBOL_FUNCTION)
+        if (symbol == NULL || symbol->kind != PTX_SYMBOL_FUNCTION)
             ptx_fail(p, &names[i], "%s is not a function.", ptx_show(&names[i], buffer));
         functions[i] = symbol->function;
     }
@@ -321,7 +321,7 @@ static void parse_module(struct ptx_parser *p)
     if (!ptx_at_suffix(p, "version")) ptx_fail(p, &first, "PTX begins with .version.");
     p->owner->module.address_size = 32; /* PTX ISA 11.1.3: without the directive */
     while (p->token.kind != PTX_TOKEN_END) parse_directive(p);
-    if (!p->owner->module.target) ptx_fail(p, &first, "The module has no .target.");
+    if (p->owner->module.target == NULL) ptx_fail(p, &first, "The module has no .target.");
     finish(p);
 }
 
@@ -331,7 +331,7 @@ struct ptx_module *ptx_parse(const char *text, size_t length, struct ptx_diagnos
     *diagnostics = (struct ptx_diagnostics){.count = 0};
     struct ptx_parser *p = calloc(1, sizeof *p);
     struct ptx_owner *owner = calloc(1, sizeof *owner);
-    if (!p || !owner) {
+    if (p == NULL || owner == NULL) {
         diagnostics->count = diagnostics->total = 1;
         diagnostics->entries[0] =
             (struct ptx_diagnostic){1, 1, "There is not enough memory for this module."};
@@ -344,7 +344,7 @@ struct ptx_module *ptx_parse(const char *text, size_t length, struct ptx_diagnos
     if (length > UINT32_MAX / 2) ptx_fail(p, &start, "The text is longer than 2 GiB.");
 
     const char *end = length ? memchr(text, '\0', length) : NULL;
-    p->lexer = (struct ptx_lexer){text, end ? end : text + length, text, 1};
+    p->lexer = (struct ptx_lexer){text, end != NULL ? end : text + length, text, 1};
     parse_module(p);
     if (diagnostics->total > 0) goto failed;
     free(p);
@@ -352,7 +352,7 @@ struct ptx_module *ptx_parse(const char *text, size_t length, struct ptx_diagnos
 
 failed:
     free(p);
-    if (owner) arena_free(&owner->arena);
+    if (owner != NULL) arena_free(&owner->arena);
     free(owner);
     return NULL;
 }
@@ -367,7 +367,7 @@ static const struct ptx_owner *owner_of(const struct ptx_module *module)
 
 void ptx_module_destroy(struct ptx_module *module)
 {
-    if (!module) return;
+    if (module == NULL) return;
     struct ptx_owner *owner = (struct ptx_owner *)(void *)module;
     arena_free(&owner->arena);
     free(owner);

@@ -104,9 +104,9 @@ static void parse_call_targets(struct ptx_parser *p, const struct ptx_token *nam
     do {
         struct ptx_token target = ptx_expect(p, PTX_TOKEN_WORD, "a function's name");
         const struct ptx_symbol *found = ptx_symbol_find(p, target.text, target.length);
-        if (!found || found->kind != PTX_SYMBOL_FUNCTION)
+        if (found == NULL || found->kind != PTX_SYMBOL_FUNCTION)
             ptx_fail(p, &target, "%s is not a function.", ptx_show(&target, buffer));
-        if (!symbol->prototype) symbol->prototype = &found->function->prototype;
+        if (symbol->prototype == NULL) symbol->prototype = &found->function->prototype;
     } while (ptx_take_sign(p, ','));
     ptx_expect_sign(p, ';', "at the end of .calltargets");
 }

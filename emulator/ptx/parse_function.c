@@ -109,11 +109,11 @@ static struct ptx_function *declare(struct ptx_parser *p, const struct ptx_token
 {
     char buffer[64];
     struct ptx_symbol *symbol = ptx_symbol_find(p, name->text, name->length);
-    if (symbol && symbol->kind == PTX_SYMBOL_FUNCTION) {
+    if (symbol != NULL && symbol->kind == PTX_SYMBOL_FUNCTION) {
         compare_headers(p, name, symbol->function, header);
         return symbol->function;
     }
-    if (symbol) ptx_fail(p, name, "%s is declared twice.", ptx_show(name, buffer));
+    if (symbol != NULL) ptx_fail(p, name, "%s is declared twice.", ptx_show(name, buffer));
     symbol = ptx_symbol_add(p, name, PTX_SYMBOL_FUNCTION);
     struct ptx_function *function = ptx_new(p, 1, sizeof *function);
     *function = *header;

@@ -156,11 +156,11 @@ static const char *read_text(struct ptx_parser *p, const struct ptx_token *start
 static char kind_at(const struct ptx_opcode_row *row, uint32_t index)
 {
     const char *shape = row->shape;
-    for (uint32_t i = 0; i < index && shape; i++) {
+    for (uint32_t i = 0; i < index && shape != NULL; i++) {
         shape = strchr(shape, ' ');
-        if (shape) shape++;
+        if (shape != NULL) shape++;
     }
-    return shape ? *shape : 0;
+    return shape != NULL ? *shape : 0;
 }
 
 static void read_operands(struct ptx_parser *p, struct ptx_instruction *instruction,

@@ -66,10 +66,10 @@ static bool find_symbol(struct ptx_parser *p, const struct ptx_token *name,
                         struct ptx_operand *operand)
 {
     const struct ptx_symbol *symbol = ptx_symbol_find(p, name->text, name->length);
-    if (!symbol) return false;
+    if (symbol == NULL) return false;
     operand->variable = symbol->kind == PTX_SYMBOL_VARIABLE ? symbol->variable : NULL;
     operand->function = symbol->kind == PTX_SYMBOL_FUNCTION ? symbol->function : NULL;
-    return operand->variable || operand->function;
+    return operand->variable != NULL || operand->function != NULL;
 }
 
 /* After `[`, without what ends it. */
@@ -218,7 +218,7 @@ static struct ptx_operand word_operand(struct ptx_parser *p, char kind, struct p
     if (kind == 'L') return plain(PTX_OPERAND_LABEL);
     if (kind == 'T') {
         const struct ptx_symbol *symbol = ptx_symbol_find(p, name->text, name->length);
-        if (!symbol || symbol->kind != PTX_SYMBOL_TABLE)
+        if (symbol == NULL || symbol->kind != PTX_SYMBOL_TABLE)
             ptx_fail(p, name, "%s is not a list made by .branchtargets.", ptx_show(name, buffer));
         struct ptx_operand operand = plain(PTX_OPERAND_TABLE);
         operand.target = symbol->index;
@@ -329,9 +329,10 @@ static void check_values(struct ptx_parser *p, const struct ptx_token *at, const
     for (uint32_t i = 0; i < count; i++) {
         struct ptx_operand *value = &values[i];
         uint64_t bytes = formal[i]->size;
-        if (value->kind == PTX_OPERAND_SYMBOL && value->variable) bytes = value->variable->size;
+        if (value->kind == PTX_OPERAND_SYMBOL && value->variable != NULL)
+            bytes = value->variable->size;
         if (value->kind == PTX_OPERAND_SYMBOL &&
-            (!value->variable || value->variable->space != PTX_SPACE_PARAM))
+            (value->variable == NULL || value->variable->space != PTX_SPACE_PARAM))
             ptx_complain(p, at->line, at->column,
                          "Value %u of the call to %s is no .param variable.", i + 1,
                          ptx_show(at, buffer));
@@ -363,7 +364,7 @@ const struct ptx_call *ptx_call_parse(struct ptx_parser *p)
     }
     struct ptx_token target = ptx_expect(p, PTX_TOKEN_WORD, "the function to call");
     const struct ptx_symbol *symbol = ptx_symbol_find(p, target.text, target.length);
-    if (symbol && symbol->kind == PTX_SYMBOL_FUNCTION) {
+    if (symbol != NULL && symbol->kind == PTX_SYMBOL_FUNCTION) {
         call->function = symbol->function;
         call->prototype = &symbol->function->prototype;
     } else if (!ptx_register_find(p, &target, &call->reg, &count) || count != 1) {
@@ -376,12 +377,12 @@ const struct ptx_call *ptx_call_parse(struct ptx_parser *p)
         }
         struct ptx_token name = ptx_expect(p, PTX_TOKEN_WORD, "a prototype's name");
         symbol = ptx_symbol_find(p, name.text, name.length);
-        if (!symbol || symbol->kind != PTX_SYMBOL_PROTOTYPE)
+        if (symbol == NULL || symbol->kind != PTX_SYMBOL_PROTOTYPE)
             ptx_fail(p, &name, "%s is no .callprototype or .calltargets.", ptx_show(&name, buffer));
-        if (!call->function) call->prototype = symbol->prototype;
+        if (call->function == NULL) call->prototype = symbol->prototype;
     }
 done:
-    if (!call->prototype)
+    if (call->prototype == NULL)
         ptx_fail(p, &target, "A call through %s needs a .callprototype or .calltargets.",
                  ptx_show(&target, buffer));
     check_values(p, &target, "result", results, call->result_count, call->prototype->returns,

@@ -21,7 +21,7 @@ void ptx_attributes_parse(struct ptx_parser *p, bool *managed)
     ptx_expect_sign(p, '(', "after .attribute");
     do {
         struct ptx_token name = ptx_expect(p, PTX_TOKEN_SUFFIX, "an attribute such as .managed");
-        if (managed && ptx_token_is(&name, "managed")) *managed = true;
+        if (managed != NULL && ptx_token_is(&name, "managed")) *managed = true;
         if (ptx_take_sign(p, '(')) {
             do {
                 ptx_constant_integer(p, "An attribute's argument");
@@ -148,7 +148,7 @@ static struct ptx_variable *new_variable(struct ptx_parser *p, const struct spec
 void ptx_variables_parse(struct ptx_parser *p, enum ptx_linkage linkage, unsigned space)
 {
     struct specification spec = parse_specification(p);
-    struct ptx_list *list = p->body.function ? &p->body.variables : &p->variables;
+    struct ptx_list *list = p->body.function != NULL ? &p->body.variables : &p->variables;
     do {
         struct ptx_token name = ptx_expect(p, PTX_TOKEN_WORD, "a variable's name");
         if (spec.type == PTX_PRED)
@@ -158,7 +158,8 @@ void ptx_variables_parse(struct ptx_parser *p, enum ptx_linkage linkage, unsigne
 
         /* .extern may come before the definition, and .common more than once */
         struct ptx_symbol *old = ptx_symbol_find(p, name.text, name.length);
-        bool again = old && old->scope == p->symbols.scope && old->kind == PTX_SYMBOL_VARIABLE &&
+        bool again = old != NULL && old->scope == p->symbols.scope &&
+                     old->kind == PTX_SYMBOL_VARIABLE &&
                      (old->variable->linkage == PTX_EXTERN || linkage == PTX_EXTERN);
         if (again) {
             uint32_t index = old->variable->index;

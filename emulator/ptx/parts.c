@@ -113,5 +113,6 @@ void ptx_video_check(struct ptx_parser *p, const struct ptx_instruction *instruc
     if (modifiers->operation && lanes_of(op) > 1 && modifiers->sat) needed = "no .sat with .add";
     if (op != PTX_OP_VMAD && modifiers->operation && instruction->operand_count < 4)
         needed = "a third source with .add, .min or .max";
-    if (needed) ptx_complain(p, at->line, at->column, "%s takes %s.", ptx_opcode_name(op), needed);
+    if (needed != NULL)
+        ptx_complain(p, at->line, at->column, "%s takes %s.", ptx_opcode_name(op), needed);
 }

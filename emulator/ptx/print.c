@@ -23,8 +23,8 @@ static void put(struct text *text, const char *format, ...)
         va_list arguments;
         va_start(arguments, format);
         size_t room = text->capacity - text->length;
-        int wrote =
-            vsnprintf(text->bytes ? text->bytes + text->length : NULL, room, format, arguments);
+        int wrote = vsnprintf(text->bytes != NULL ? text->bytes + text->length : NULL, room, format,
+                              arguments);
         va_end(arguments);
         if (wrote < 0) break;
         if ((size_t)wrote < room) {
@@ -33,7 +33,7 @@ static void put(struct text *text, const char *format, ...)
         }
         size_t capacity = (text->capacity + (size_t)wrote) * 2 + 256;
         char *bytes = realloc(text->bytes, capacity);
-        if (!bytes) break;
+        if (bytes == NULL) break;
         text->bytes = bytes;
         text->capacity = capacity;
     }
@@ -60,15 +60,15 @@ static const char *unique(struct printer *printer, const char *wish)
 {
     const char *name = wish;
     uint32_t *next = (uint32_t *)(uintptr_t)ptx_map_get(&printer->taken, wish, strlen(wish));
-    while (next && ptx_map_get(&printer->taken, name, strlen(name))) {
+    while (next != NULL && ptx_map_get(&printer->taken, name, strlen(name)) != NULL) {
         size_t size = strlen(wish) + 16;
         char *made = arena_take(&printer->arena, size, 1);
-        if (!made) goto failed;
+        if (made == NULL) goto failed;
         snprintf(made, size, "%s_%u", wish, ++*next);
         name = made;
     }
     uint32_t *count = arena_take(&printer->arena, 1, sizeof *count);
-    if (!count || !ptx_map_put(&printer->taken, &printer->arena, name, strlen(name), count))
+    if (count == NULL || !ptx_map_put(&printer->taken, &printer->arena, name, strlen(name), count))
         goto failed;
     return name;
 
@@ -80,7 +80,7 @@ failed:
 static const char **name_array(struct printer *printer, size_t count)
 {
     const char **names = arena_take(&printer->arena, count + 1, sizeof *names);
-    if (!names) printer->text.failed = true;
+    if (names == NULL) printer->text.failed = true;
     return names;
 }
 
@@ -122,7 +122,7 @@ static void choose_names(struct printer *printer, const struct ptx_function *fun
         if (parameter->space == PTX_SPACE_REG) printer->registers[parameter->reg] = parameter->name;
     }
     for (uint32_t i = 0; i < function->register_count; i++) {
-        if (!printer->registers[i])
+        if (printer->registers[i] == NULL)
             printer->registers[i] = unique(printer, function->registers[i].name);
     }
 }
@@ -130,14 +130,14 @@ static void choose_names(struct printer *printer, const struct ptx_function *fun
 static const char *register_name(const struct printer *printer, uint32_t reg)
 {
     if (reg == PTX_SINK) return "_";
-    if (printer->registers) return printer->registers[reg];
+    if (printer->registers != NULL) return printer->registers[reg];
     return printer->function->registers[reg].name;
 }
 
 static const char *variable_name(const struct printer *printer, const struct ptx_variable *variable)
 {
     const struct ptx_function *function = printer->function;
-    bool is_body = variable->function == function && printer->variables &&
+    bool is_body = variable->function == function && printer->variables != NULL &&
                    variable->index < function->variable_count &&
                    function->variables[variable->index] == variable;
     return is_body ? printer->variables[variable->index] : variable->name;
@@ -145,7 +145,7 @@ static const char *variable_name(const struct printer *printer, const struct ptx
 
 static void put_label(struct printer *printer, uint32_t target)
 {
-    if (printer->label_at && printer->label_at[target]) {
+    if (printer->label_at != NULL && printer->label_at[target] != NULL) {
         put(&printer->text, "%s", printer->label_at[target]);
         return;
     }
@@ -206,8 +206,8 @@ static void put_offset(struct text *text, int64_t offset)
 
 static void put_symbol(struct printer *printer, const struct ptx_operand *operand)
 {
-    const char *name =
-        operand->variable ? variable_name(printer, operand->variable) : operand->function->name;
+    const char *name = operand->variable != NULL ? variable_name(printer, operand->variable)
+                                                 : operand->function->name;
     put(&printer->text, "%s", name);
     put_offset(&printer->text, operand->offset);
 }
@@ -216,7 +216,7 @@ static void put_address(struct printer *printer, const struct ptx_operand *opera
 {
     struct text *text = &printer->text;
     put(text, "[");
-    if (operand->variable || operand->function) {
+    if (operand->variable != NULL || operand->function != NULL) {
         put_symbol(printer, operand);
     } else if (operand->reg != PTX_NO_REGISTER) {
         put(text, "%s", register_name(printer, operand->reg));
@@ -382,12 +382,13 @@ static void put_call(struct printer *printer, const struct ptx_call *call, const
         put_values(printer, call->results, call->result_count, call->prototype->returns);
         put(text, ", ");
     }
-    put(text, "%s", call->function ? call->function->name : register_name(printer, call->reg));
-    if (call->argument_count || !call->function) {
+    put(text, "%s",
+        call->function != NULL ? call->function->name : register_name(printer, call->reg));
+    if (call->argument_count || call->function == NULL) {
         put(text, ", ");
         put_values(printer, call->arguments, call->argument_count, call->prototype->parameters);
     }
-    if (!call->function) put(text, ", %s", prototype);
+    if (call->function == NULL) put(text, ", %s", prototype);
 }
 
 static void put_instruction(struct printer *printer, const struct ptx_instruction *instruction,
@@ -397,12 +398,12 @@ static void put_instruction(struct printer *printer, const struct ptx_instructio
     if (instruction->guard != PTX_NO_REGISTER)
         put(text, "@%s%s ", instruction->guard_negated ? "!" : "",
             register_name(printer, instruction->guard));
-    if (instruction->text) {
+    if (instruction->text != NULL) {
         put(text, "%s;", instruction->text);
         return;
     }
     put_mnemonic(text, instruction);
-    if (instruction->call) put_call(printer, instruction->call, prototype);
+    if (instruction->call != NULL) put_call(printer, instruction->call, prototype);
     for (uint32_t i = 0; i < instruction->operand_count; i++) {
         put(text, i ? ", " : " ");
         put_operand(printer, &instruction->operands[i], ptx_operand_type(instruction, i));
@@ -417,8 +418,9 @@ size_t ptx_print_instruction(const struct ptx_function *function,
     if (size == 0) return 0;
     text[0] = '\0';
     const struct ptx_call *call = instruction->call;
-    put_instruction(&printer, instruction, call ? call->prototype->name : "");
-    if (printer.text.bytes && !printer.text.failed) snprintf(text, size, "%s", printer.text.bytes);
+    put_instruction(&printer, instruction, call != NULL ? call->prototype->name : "");
+    if (printer.text.bytes != NULL && !printer.text.failed)
+        snprintf(text, size, "%s", printer.text.bytes);
     free(printer.text.bytes);
     return strlen(text);
 }
@@ -463,7 +465,7 @@ static void put_relocation(struct printer *printer, const struct ptx_relocation 
 {
     struct text *text = &printer->text;
     const char *name =
-        relocation->variable ? relocation->variable->name : relocation->function->name;
+        relocation->variable != NULL ? relocation->variable->name : relocation->function->name;
     bool masked = relocation->bytes != element_bytes || relocation->bytes < 4 || relocation->shift;
     if (masked) {
         uint64_t mask =
@@ -485,9 +487,9 @@ static void put_element(struct printer *printer, struct cursor *cursor, uint64_t
                        cursor->element_bytes);
         return;
     }
-    while (cursor->run && cursor->run->offset + cursor->run->length <= offset)
+    while (cursor->run != NULL && cursor->run->offset + cursor->run->length <= offset)
         cursor->run = cursor->run->next;
-    if (cursor->run && cursor->run->offset <= offset) {
+    if (cursor->run != NULL && cursor->run->offset <= offset) {
         const unsigned char *bytes = cursor->run->bytes + (offset - cursor->run->offset);
         for (uint64_t i = 0; i < cursor->element_bytes && i < 8; i++)
             bits |= (uint64_t)bytes[i] << 8 * i;
@@ -503,8 +505,8 @@ static uint64_t next_value(const struct cursor *cursor, uint64_t offset)
 {
     uint64_t next = cursor->end;
     const struct ptx_run *run = cursor->run;
-    while (run && run->offset + run->length <= offset) run = run->next;
-    if (run) next = run->offset > offset ? run->offset : offset;
+    while (run != NULL && run->offset + run->length <= offset) run = run->next;
+    if (run != NULL) next = run->offset > offset ? run->offset : offset;
     if (cursor->relocation < cursor->variable->relocation_count) {
         uint64_t place = cursor->variable->relocations[cursor->relocation].offset;
         if (place < next) next = place;
@@ -541,7 +543,7 @@ static void put_initialiser(struct printer *printer, const struct ptx_variable *
     struct cursor cursor = {.variable = variable,
                             .run = variable->contents,
                             .element_bytes = ptx_type_bytes(variable->type)};
-    for (const struct ptx_run *run = cursor.run; run; run = run->next)
+    for (const struct ptx_run *run = cursor.run; run != NULL; run = run->next)
         cursor.end = run->offset + run->length;
     for (uint32_t i = 0; i < variable->relocation_count; i++) {
         uint64_t end = variable->relocations[i].offset + cursor.element_bytes;
@@ -652,7 +654,7 @@ static void put_body(struct printer *printer, const struct ptx_function *functio
             put_location(text, &function->locations[location]);
         }
         const char *prototype = "";
-        if (instruction->call && !instruction->call->function) {
+        if (instruction->call != NULL && instruction->call->function == NULL) {
             prototype = unique(printer, instruction->call->prototype->name);
             put(text, "%s: .callprototype ", prototype);
             put_prototype(printer, instruction->call->prototype, "_");
@@ -705,11 +707,11 @@ static void put_module(struct printer *printer)
     }
     for (uint32_t i = 0; i < module->function_count; i++) {
         const struct ptx_function *function = module->functions[i];
-        if (function->alias_of)
+        if (function->alias_of != NULL)
             put(text, ".alias %s, %s;\n", function->name, function->alias_of->name);
     }
     for (uint32_t i = 0; i < module->file_count; i++) {
-        if (module->files[i]) put(text, ".file %u \"%s\"\n", i, module->files[i]);
+        if (module->files[i] != NULL) put(text, ".file %u \"%s\"\n", i, module->files[i]);
     }
 }
 

@@ -313,7 +313,7 @@ static void check_conversion(struct ptx_parser *p, const struct ptx_instruction 
     if (row->rounding == TO_FLOAT && !directed) needed = "a rounding such as .rn";
     if (row->rounding == MAY_FLOAT && integral) needed = "a rounding such as .rn or none";
     if (rounding == PTX_ROUND_RNA && instruction->type != PTX_TF32) needed = "another rounding";
-    if (needed)
+    if (needed != NULL)
         ptx_complain(p, at->line, at->column, "cvt from .%s to .%s takes %s.", from, to, needed);
 
     uint32_t operands = row->sources + 1 + (rounding == PTX_ROUND_RS);
@@ -428,7 +428,7 @@ static void check_singular(struct ptx_parser *p, const struct ptx_instruction *i
     if (extreme && instruction->operand_count == 4 && instruction->type != PTX_F32)
         ptx_complain(p, at->line, at->column, "%s of three values has the type .f32 only.", name);
     if ((instruction->op == PTX_OP_ATOM || instruction->op == PTX_OP_RED) && modifiers->vector &&
-        vector_needs(instruction))
+        vector_needs(instruction) != NULL)
         ptx_complain(p, at->line, at->column, "%s of a vector takes %s.", name,
                      vector_needs(instruction));
     if (modifiers->cc && modifiers->width == PTX_WIDTH_WIDE)

@@ -9,8 +9,8 @@ static struct ptx_map_entry *map_slot(struct ptx_map_entry *entries, uint32_t ca
                                       const char *name, size_t length, uint32_t hash)
 {
     uint32_t i = hash & (capacity - 1);
-    while (entries[i].name && !(entries[i].hash == hash && entries[i].length == length &&
-                                memcmp(entries[i].name, name, length) == 0))
+    while (entries[i].name != NULL && !(entries[i].hash == hash && entries[i].length == length &&
+                                        memcmp(entries[i].name, name, length) == 0))
         i = (i + 1) & (capacity - 1);
     return &entries[i];
 }
@@ -28,17 +28,18 @@ bool ptx_map_put(struct ptx_map *map, struct arena *arena, const char *name, siz
     if (map->count >= map->capacity / 2) {
         uint32_t capacity = map->capacity ? map->capacity * 2 : MAP_START;
         struct ptx_map_entry *entries = arena_take(arena, capacity, sizeof *entries);
-        if (!entries) return false;
+        if (entries == NULL) return false;
         for (uint32_t i = 0; i < map->capacity; i++) {
             const struct ptx_map_entry *old = &map->entries[i];
-            if (old->name) *map_slot(entries, capacity, old->name, old->length, old->hash) = *old;
+            if (old->name != NULL)
+                *map_slot(entries, capacity, old->name, old->length, old->hash) = *old;
         }
         map->entries = entries;
         map->capacity = capacity;
     }
     uint32_t hash = (uint32_t)hash_bytes(name, length);
     struct ptx_map_entry *slot = map_slot(map->entries, map->capacity, name, length, hash);
-    if (!slot->name) map->count++;
+    if (slot->name == NULL) map->count++;
     *slot = (struct ptx_map_entry){name, (uint32_t)length, hash, value};
     return true;
 }

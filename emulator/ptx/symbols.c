@@ -32,8 +32,8 @@ struct ptx_symbol *ptx_symbol_find(const struct ptx_parser *p, const char *name,
     if (symbols->bucket_count == 0) return NULL;
     uint32_t hash = (uint32_t)hash_bytes(name, length);
     struct ptx_symbol *symbol = symbols->buckets[hash & (symbols->bucket_count - 1)];
-    while (symbol && !(symbol->hash == hash && symbol->length == length &&
-                       memcmp(symbol->name, name, length) == 0))
+    while (symbol != NULL && !(symbol->hash == hash && symbol->length == length &&
+                               memcmp(symbol->name, name, length) == 0))
         symbol = symbol->next;
     return symbol;
 }
@@ -44,7 +44,7 @@ struct ptx_symbol *ptx_symbol_add(struct ptx_parser *p, const struct ptx_token *
     char buffer[64];
     struct ptx_symbols *symbols = &p->symbols;
     const struct ptx_symbol *old = ptx_symbol_find(p, name->text, name->length);
-    if (old && old->scope == symbols->scope)
+    if (old != NULL && old->scope == symbols->scope)
         ptx_complain(p, name->line, name->column, "%s is declared twice.", ptx_show(name, buffer));
     if (symbols->stack.count >= symbols->bucket_count) grow(p);
 
@@ -79,7 +79,8 @@ static void resolve(struct ptx_parser *p)
     for (uint32_t i = kept; i < list->count; i++) {
         struct ptx_reference *reference = &references[i];
         const struct ptx_symbol *symbol = ptx_symbol_find(p, reference->name, reference->length);
-        if (symbol && symbol->kind == PTX_SYMBOL_LABEL && symbol->scope == p->symbols.scope) {
+        if (symbol != NULL && symbol->kind == PTX_SYMBOL_LABEL &&
+            symbol->scope == p->symbols.scope) {
             *reference->target = ((struct ptx_label *)p->body.labels.items)[symbol->index].target;
         } else if (p->symbols.scope > 1) {
             references[kept++] = *reference;
@@ -161,7 +162,7 @@ bool ptx_register_find(struct ptx_parser *p, const struct ptx_token *name, uint3
 {
     *count = 1;
     struct ptx_symbol *symbol = ptx_symbol_find(p, name->text, name->length);
-    if (symbol) {
+    if (symbol != NULL) {
         if (symbol->kind == PTX_SYMBOL_REGISTER && symbol->index == PTX_NO_REGISTER) {
             symbol->index = p->body.registers.count;
             for (uint32_t i = 0; i < symbol->count; i++)
@@ -184,7 +185,7 @@ bool ptx_register_find(struct ptx_parser *p, const struct ptx_token *name, uint3
         for (uint32_t i = 0; i < digits; i++) value = value * 10 + (uint64_t)(first[i] - '0');
         if (*first == '0' && digits > 1) continue;
         symbol = ptx_symbol_find(p, name->text, name->length - digits);
-        if (symbol && symbol->kind == PTX_SYMBOL_RANGE && value < symbol->count) {
+        if (symbol != NULL && symbol->kind == PTX_SYMBOL_RANGE && value < symbol->count) {
             *index = range_register(p, symbol, (uint32_t)value, name);
             return true;
         }

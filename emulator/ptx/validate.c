@@ -103,7 +103,7 @@ enum ptx_type ptx_operand_type(const struct ptx_instruction *instruction, uint32
     struct word words[PTX_MAX_OPERANDS];
     uint32_t least, most;
     uint32_t count = instruction->operand_count;
-    if (index >= count || instruction->text) return PTX_NO_TYPE;
+    if (index >= count || instruction->text != NULL) return PTX_NO_TYPE;
     if (!match(instruction, count, words, &least, &most)) return PTX_NO_TYPE;
     return type_of(instruction, &words[index]);
 }
@@ -439,7 +439,8 @@ static bool check_types(const struct check *check)
     } else if (row->types2 == 0 && instruction->type2 != PTX_NO_TYPE) {
         ptx_complain(p, line, column, "%s has one type, and .%s is given as well.", row->text,
                      second);
-    } else if (row->types2 != 0 && instruction->type2 == PTX_NO_TYPE && strchr(row->shape, '1')) {
+    } else if (row->types2 != 0 && instruction->type2 == PTX_NO_TYPE &&
+               strchr(row->shape, '1') != NULL) {
         ptx_complain(p, line, column, "%s needs a second type.", row->text);
     } else if (row->types2 != 0 && instruction->type2 != PTX_NO_TYPE &&
                !in_set(row->types2, instruction->type2)) {

@@ -5,7 +5,6 @@
 
 #include <pthread.h>
 #include <search.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 struct binary {
@@ -21,7 +20,7 @@ struct symbol {
     const void *host; /* first: the tree's order is by it */
     const char *name; /* in the PTX; the program's own string */
     struct binary *binary;
-    _Atomic(CUkernel) kernel; /* NULL until it is asked for, and in a variable */
+    CUkernel kernel; /* NULL until it is asked for, and in a variable; atomic */
     struct symbol *next;
 };
 
@@ -171,12 +170,11 @@ cudaError_t runtime_kernel(const void *symbol, CUkernel *kernel)
         return cuKernelGetName(&name, *kernel) == CUDA_SUCCESS ? cudaSuccess
                                                                : cudaErrorInvalidDeviceFunction;
     }
-    *kernel = atomic_load_explicit(&known->kernel, memory_order_acquire);
+    *kernel = __atomic_load_n(&known->kernel, __ATOMIC_ACQUIRE);
     if (*kernel != NULL) return cudaSuccess;
     CUresult result = load(known->binary, &library);
     if (result == CUDA_SUCCESS) result = cuLibraryGetKernel(kernel, library, known->name);
-    if (result == CUDA_SUCCESS)
-        atomic_store_explicit(&known->kernel, *kernel, memory_order_release);
+    if (result == CUDA_SUCCESS) __atomic_store_n(&known->kernel, *kernel, __ATOMIC_RELEASE);
     return result == CUDA_ERROR_NOT_FOUND ? cudaErrorInvalidDeviceFunction : runtime_error(result);
 }
 
@@ -202,7 +200,7 @@ static _Thread_local struct {
 static void visit(const void *node, VISIT order, int depth)
 {
     struct symbol *symbol = *(struct symbol *const *)node;
-    CUkernel kernel = atomic_load_explicit(&symbol->kernel, memory_order_acquire);
+    CUkernel kernel = __atomic_load_n(&symbol->kernel, __ATOMIC_ACQUIRE);
     CUfunction function;
     (void)depth;
     if ((order != postorder && order != leaf) || kernel == NULL) return;

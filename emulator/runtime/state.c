@@ -5,7 +5,6 @@
 #include "emulator/runtime/runtime.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 
 /* By process. The driver has one device or more; the runtime keeps one primary context of each
  * retained from its first use to cudaDeviceReset. */
@@ -13,7 +12,7 @@
 
 static struct {
     pthread_mutex_t lock;
-    atomic_bool ready; /* cuInit succeeded */
+    bool ready; /* cuInit succeeded; atomic */
     struct {
         CUcontext context;
         bool retained;
@@ -37,15 +36,15 @@ cudaError_t runtime_error(CUresult result)
  * themselves. */
 static CUresult make_ready(void)
 {
-    if (atomic_load_explicit(&runtime.ready, memory_order_acquire)) return CUDA_SUCCESS;
+    if (__atomic_load_n(&runtime.ready, __ATOMIC_ACQUIRE)) return CUDA_SUCCESS;
     CUresult result = cuInit(0);
-    if (result == CUDA_SUCCESS) atomic_store_explicit(&runtime.ready, true, memory_order_release);
+    if (result == CUDA_SUCCESS) __atomic_store_n(&runtime.ready, true, __ATOMIC_RELEASE);
     return result;
 }
 
 bool runtime_has_started(void)
 {
-    return atomic_load_explicit(&runtime.ready, memory_order_acquire);
+    return __atomic_load_n(&runtime.ready, __ATOMIC_ACQUIRE);
 }
 
 void runtime_start(void)
@@ -103,7 +102,7 @@ int runtime_device(void)
 {
     CUcontext current;
     CUdevice device;
-    if (!atomic_load_explicit(&runtime.ready, memory_order_acquire) ||
+    if (!__atomic_load_n(&runtime.ready, __ATOMIC_ACQUIRE) ||
         cuCtxGetCurrent(&current) != CUDA_SUCCESS || current == NULL || current == thread.adopted ||
         cuCtxGetDevice(&device) != CUDA_SUCCESS)
         return thread.device;

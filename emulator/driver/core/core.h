@@ -67,7 +67,7 @@ struct thread {
     struct context **stack;                     /* of current contexts, the last one on top */
     size_t depth_of_stack, room_of_stack;
 };
-extern __thread struct thread thread;
+extern _Thread_local struct thread thread;
 
 /* "cuMemcpyHtoDAsync" of "cuMemcpyHtoDAsync_v2_ptsz". */
 void call_plain_name(char *to, size_t size, const char *name);

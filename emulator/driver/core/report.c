@@ -26,7 +26,8 @@ void trace_object(const struct object *object, enum trace_kind kind, enum trace_
                                   .what = what,
                                   .flags = flags,
                                   .object = object->id,
-                                  .context = object->context ? object->context->object.id : 0};
+                                  .context =
+                                      object->context != NULL ? object->context->object.id : 0};
     if (what == TRACE_CONTEXT) record.context = object->id;
     if (what == TRACE_STREAM) record.stream = object->id;
     fill_from_call(&record);

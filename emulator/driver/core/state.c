@@ -8,7 +8,7 @@ struct driver driver = {
     .changed = PTHREAD_COND_INITIALIZER,
 };
 
-__thread struct thread thread;
+_Thread_local struct thread thread;
 
 struct context *thread_context(void)
 {

@@ -16,7 +16,6 @@
 
 #include "emulator/driver/stream/stream.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +83,7 @@ static struct {
     unsigned long number; /* 0: none fails */
     pid_t process;        /* that read it */
     /* Calls so far that could have been the one. In memory that forked processes share. */
-    atomic_ulong *count;
+    unsigned long *count;
 } wanted;
 
 /* "12" or "cudaMalloc:12". */
@@ -131,7 +130,7 @@ static bool is_wanted(const char *name)
 {
     if (wanted.number == 0 || (wanted.name[0] != '\0' && strcmp(name, wanted.name) != 0))
         return false;
-    return atomic_fetch_add(wanted.count, 1) + 1 == wanted.number;
+    return __atomic_fetch_add(wanted.count, 1, __ATOMIC_SEQ_CST) + 1 == wanted.number;
 }
 
 CUresult injection_strikes(void)
@@ -167,7 +166,7 @@ int overlap_call_fault(void)
 void injection_end(void)
 {
     if (wanted.number == 0 || wanted.process != getpid()) return;
-    const unsigned long count = atomic_load(wanted.count);
+    const unsigned long count = __atomic_load_n(wanted.count, __ATOMIC_SEQ_CST);
     if (count >= wanted.number) return;
     fprintf(stderr,
             "overlap: no call was made to fail: OVERLAP_FAIL asks for number %lu of %s%s, "

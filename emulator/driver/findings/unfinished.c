@@ -2,14 +2,13 @@
 
 #include "emulator/driver/findings/races.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { EXPECTED = 4096 };
 
 static struct {
-    atomic_ullong failed; /* the request number of the last call that failed */
+    unsigned long long failed; /* the request number of the last call that failed */
     int exit_status;
     /* The latest piece of work of each call in each stream. */
     struct expected {
@@ -33,13 +32,14 @@ void unfinished_begin(void)
 
 void unfinished_call_failed(void)
 {
-    atomic_store(&end.failed, thread.call.request);
+    __atomic_store_n(&end.failed, thread.call.request, __ATOMIC_SEQ_CST);
 }
 
 /* Has a call failed since the one of that number? */
 static bool failed_since(uint64_t request)
 {
-    return driver.failed != CUDA_SUCCESS || atomic_load(&end.failed) > request;
+    return driver.failed != CUDA_SUCCESS ||
+           __atomic_load_n(&end.failed, __ATOMIC_SEQ_CST) > request;
 }
 
 /* ---- work --------------------------------------------------------------------------------- */

@@ -34,17 +34,17 @@ struct exec_async {
 static struct exec_async *create(uint32_t bytes)
 {
     struct exec_async *async = calloc(1, sizeof *async);
-    if (!async) return NULL;
+    if (async == NULL) return NULL;
     async->word_count = (size_t)bytes / 4 + 1;
     async->words = calloc(async->word_count, sizeof *async->words);
-    if (async->words) return async;
+    if (async->words != NULL) return async;
     free(async);
     return NULL;
 }
 
 void exec_async_destroy(struct exec_async *async)
 {
-    if (!async) return;
+    if (async == NULL) return;
     free(async->words);
     free(async->copies);
     free(async);
@@ -53,7 +53,7 @@ void exec_async_destroy(struct exec_async *async)
 void exec_async_reset(const struct exec_block *block)
 {
     struct exec_async *async = block->async;
-    if (!async) return;
+    if (async == NULL) return;
     if (async->under_way) memset(async->words, 0, async->word_count * sizeof *async->words);
     memset(async->own, 0, sizeof async->own);
     memset(async->group, 0, sizeof async->group);
@@ -63,7 +63,7 @@ void exec_async_reset(const struct exec_block *block)
 
 bool exec_async_any(const struct exec_block *block)
 {
-    return block->async && block->async->under_way;
+    return block->async != NULL && block->async->under_way;
 }
 
 /* ---- copies ---------------------------------------------------------------------------------- */
@@ -87,10 +87,10 @@ void exec_async_begin(const struct exec_warp *warp, const struct exec_inst *inst
 {
     struct exec_block *block = warp->block;
     const uint32_t thread = warp->index * EXEC_LANES + lane;
-    if (!block->shadow || bytes == 0 || offset + bytes > block->shadow->bytes) return;
-    if (!block->async) block->async = create(block->shadow->bytes);
+    if (block->shadow == NULL || bytes == 0 || offset + bytes > block->shadow->bytes) return;
+    if (block->async == NULL) block->async = create(block->shadow->bytes);
     struct exec_async *async = block->async;
-    const uint32_t number = async ? take(async) : NONE;
+    const uint32_t number = async != NULL ? take(async) : NONE;
     if (number == NONE) return;
     struct list *list = object == EXEC_ASYNC_OWN ? &async->own[thread] : &async->telling;
     async->copies[number] = (struct copy){.thread = thread,
@@ -140,13 +140,13 @@ static void land_own(const struct exec_warp *warp, uint32_t thread, uint32_t gro
 
 void exec_async_hand_over(const struct exec_warp *warp, unsigned lane)
 {
-    if (warp->block->async) land_own(warp, warp->index * EXEC_LANES + lane, UINT32_MAX);
+    if (warp->block->async != NULL) land_own(warp, warp->index * EXEC_LANES + lane, UINT32_MAX);
 }
 
 void exec_async_seen(const struct exec_warp *warp, uint64_t object)
 {
     struct exec_async *async = warp->block->async;
-    uint32_t number = async ? async->telling.first : NONE;
+    uint32_t number = async != NULL ? async->telling.first : NONE;
     bool any = false;
     if (number == NONE) return;
     async->telling = (struct list){NONE, NONE};
@@ -192,7 +192,7 @@ int exec_async_commit(struct exec_warp *warp, const struct exec_inst *inst)
 {
     struct exec_async *async = warp->block->async;
     warp->instructions--;
-    if (!async) return EXEC_GO;
+    if (async == NULL) return EXEC_GO;
     for (uint32_t rest = exec_racecheck_lanes(warp, inst); rest; rest &= rest - 1)
         async->group[warp->index * EXEC_LANES + (unsigned)__builtin_ctz(rest)]++;
     return EXEC_GO;
@@ -202,7 +202,7 @@ int exec_async_wait(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const struct exec_async *async = warp->block->async;
     warp->instructions--;
-    if (!async || !async->under_way) return EXEC_GO;
+    if (async == NULL || !async->under_way) return EXEC_GO;
     for (uint32_t rest = exec_racecheck_lanes(warp, inst); rest; rest &= rest - 1) {
         const uint32_t thread = warp->index * EXEC_LANES + (unsigned)__builtin_ctz(rest);
         const uint32_t group = async->group[thread];

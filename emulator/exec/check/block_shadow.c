@@ -10,13 +10,13 @@ bool exec_block_shadow_judges(const struct exec_worker *worker, const struct mem
 {
     const struct exec_launch *launch = worker->launch;
     const uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
-    return launch->watch && worker->function->program->watched && launch->footprint &&
-           threads > 1 && region->address != launch->heap_address;
+    return launch->watch != NULL && worker->function->program->watched &&
+           launch->footprint != NULL && threads > 1 && region->address != launch->heap_address;
 }
 
 void exec_block_shadow_destroy(struct exec_block_shadow *near)
 {
-    if (!near) return;
+    if (near == NULL) return;
     exec_shadow_destroy(near->shadow);
     free(near->lines);
     free(near);
@@ -30,11 +30,11 @@ void exec_block_shadow_forget(struct exec_block_shadow *near)
 static struct exec_block_shadow *create(uint32_t lines)
 {
     struct exec_block_shadow *near = calloc(1, sizeof *near);
-    if (!near) return NULL;
+    if (near == NULL) return NULL;
     near->mask = lines - 1;
     near->shadow = exec_shadow_create(lines * EXEC_NEAR_LINE);
     near->lines = calloc(lines, sizeof *near->lines);
-    if (near->shadow && near->lines) {
+    if (near->shadow != NULL && near->lines != NULL) {
         near->shadow->atomics_alone = true;
         return near;
     }
@@ -83,7 +83,7 @@ static void touch_bytes(const struct exec_touch *touch, struct exec_block_shadow
         bool fresh;
         struct exec_block_shadow_line *line =
             exec_block_shadow_find(near, address >> EXEC_NEAR_LINE_BITS, &fresh);
-        if (!line)
+        if (line == NULL)
             near->crowded++;
         else if (!exec_block_shadow_open(near, line, unit))
             return;
@@ -117,7 +117,7 @@ void exec_block_shadow_lanes(struct exec_warp *warp, const struct exec_inst *ins
 {
     struct exec_block_shadow *near = exec_block_shadow_of(warp);
     struct exec_touch touch;
-    if (!near) return;
+    if (near == NULL) return;
     if (cache->access == EXEC_STORE) exec_owners_see(cache->owners, EXEC_STORE);
     /* Who touches so much between two barriers has no use for so few lines. */
     if (near->crowded_at != near->shadow->floor) {

@@ -84,7 +84,7 @@ struct exec_block_shadow *exec_block_shadow_make(struct exec_block *block);
 static inline struct exec_block_shadow *exec_block_shadow_of(const struct exec_warp *warp)
 {
     struct exec_block_shadow *near = warp->block->near;
-    return near ? near : exec_block_shadow_make(warp->block);
+    return near != NULL ? near : exec_block_shadow_make(warp->block);
 }
 
 /* What is known of a line of memory; NULL: nothing, and there is no place for it. `fresh`: nobody
@@ -192,7 +192,7 @@ static inline bool exec_block_shadow_row(struct exec_warp *warp, const struct ex
     const enum exec_kept kept = store ? EXEC_KEPT_WRITE : EXEC_KEPT_READ;
     struct exec_block_shadow_part part = {.shift = (uint32_t)__builtin_ctz(units / EXEC_LANES),
                                           .thread = warp->index * EXEC_LANES};
-    if (!near) return true;
+    if (near == NULL) return true;
     struct exec_shadow *shadow = near->shadow;
     const int32_t now = shadow->time << EXEC_SHADOW_TIME;
     const uint8_t lane_bits = (uint8_t)(part.shift + (uint32_t)__builtin_ctz(unit));
@@ -205,7 +205,7 @@ static inline bool exec_block_shadow_row(struct exec_warp *warp, const struct ex
         if (part.count > units - part.first) part.count = units - part.first;
         struct exec_block_shadow_line *line =
             exec_block_shadow_find(near, at >> EXEC_NEAR_LINE_BITS, &fresh);
-        if (!line) continue;
+        if (line == NULL) continue;
         if (all && exec_block_shadow_alone(
                        line, fresh, (uint8_t)inside, (uint8_t)(part.count * unit), lane_bits, kept,
                        now | exec_block_shadow_thread(&part, 0), inst->position))

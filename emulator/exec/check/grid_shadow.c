@@ -20,8 +20,9 @@ bool exec_grid_shadow_judges(const struct exec_worker *worker, const struct memo
 {
     const struct exec_launch *launch = worker->launch;
     const uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
-    return launch->watch && worker->function->program->watched && launch->footprint && blocks > 1 &&
-           !launch->cooperative && !worker->function->info.converses && !worker->function->fences &&
+    return launch->watch != NULL && worker->function->program->watched &&
+           launch->footprint != NULL && blocks > 1 && !launch->cooperative &&
+           !worker->function->info.converses && !worker->function->fences &&
            region->address != launch->heap_address;
 }
 
@@ -80,8 +81,8 @@ static void doubt(struct exec_warp *warp, const struct exec_inst *inst,
     struct exec_worker *worker = warp->worker;
     enum { ROOM = 2 * EXEC_LANES };
     if (bytes > WIDEST || worker->doubt_count == ROOM) return;
-    if (!worker->doubts) worker->doubts = calloc(ROOM, sizeof *worker->doubts);
-    if (!worker->doubts) return;
+    if (worker->doubts == NULL) worker->doubts = calloc(ROOM, sizeof *worker->doubts);
+    if (worker->doubts == NULL) return;
     struct exec_doubt *new = &worker->doubts[worker->doubt_count++];
     *new = (struct exec_doubt){
         .host = (const unsigned char *)(uintptr_t)(cache->low + offset + cache->delta),

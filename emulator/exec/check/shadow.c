@@ -30,7 +30,7 @@ static bool cells_make(struct exec_shadow *shadow)
     for (int k = 0; k < EXEC_KEPT_COUNT; k++) {
         shadow->cells[k] = calloc(cell_count(shadow), sizeof *shadow->cells[k]);
         shadow->sites[k] = calloc(cell_count(shadow), sizeof *shadow->sites[k]);
-        if (shadow->cells[k] && shadow->sites[k]) continue;
+        if (shadow->cells[k] != NULL && shadow->sites[k] != NULL) continue;
         cells_free(shadow);
         return false;
     }
@@ -40,7 +40,7 @@ static bool cells_make(struct exec_shadow *shadow)
 struct exec_shadow *exec_shadow_create(uint32_t bytes)
 {
     struct exec_shadow *shadow = calloc(1, sizeof *shadow);
-    if (!shadow) return NULL;
+    if (shadow == NULL) return NULL;
     shadow->bytes = bytes;
     shadow->shift = 2;
     shadow->time = 1;
@@ -50,7 +50,7 @@ struct exec_shadow *exec_shadow_create(uint32_t bytes)
 
 void exec_shadow_destroy(struct exec_shadow *shadow)
 {
-    if (!shadow) return;
+    if (shadow == NULL) return;
     cells_free(shadow);
     free(shadow);
 }
@@ -59,7 +59,7 @@ void exec_shadow_destroy(struct exec_shadow *shadow)
 static int32_t tick(struct exec_shadow *shadow)
 {
     if (shadow->time == LAST_TIME) {
-        for (int k = 0; k < EXEC_KEPT_COUNT && shadow->cells[k]; k++)
+        for (int k = 0; k < EXEC_KEPT_COUNT && shadow->cells[k] != NULL; k++)
             memset(shadow->cells[k], 0, cell_count(shadow) * sizeof *shadow->cells[k]);
         memset(shadow->warp_floor, 0, sizeof shadow->warp_floor);
         shadow->time = 0;
@@ -84,8 +84,8 @@ static void order_warp(struct exec_shadow *shadow, uint32_t warp)
 
 void exec_shadow_order(const struct exec_block *block)
 {
-    if (block->shadow) order(block->shadow);
-    if (!block->near) return;
+    if (block->shadow != NULL) order(block->shadow);
+    if (block->near == NULL) return;
     order(block->near->shadow);
     if (block->near->shadow->time == 1) exec_block_shadow_forget(block->near);
 }
@@ -93,8 +93,8 @@ void exec_shadow_order(const struct exec_block *block)
 void exec_shadow_order_warp(const struct exec_warp *warp)
 {
     const struct exec_block *block = warp->block;
-    if (block->shadow) order_warp(block->shadow, warp->index);
-    if (!block->near) return;
+    if (block->shadow != NULL) order_warp(block->shadow, warp->index);
+    if (block->near == NULL) return;
     order_warp(block->near->shadow, warp->index);
     if (block->near->shadow->time == 1) exec_block_shadow_forget(block->near);
 }
@@ -109,7 +109,7 @@ static bool refine(struct exec_shadow *shadow, unsigned shift)
     const bool made = cells_make(&finer);
     const size_t parts = (size_t)1 << (shadow->shift - shift);
     for (int k = 0; k < EXEC_KEPT_COUNT && made; k++)
-        for (size_t i = 0; shadow->cells[k] && i < cell_count(&finer); i++) {
+        for (size_t i = 0; shadow->cells[k] != NULL && i < cell_count(&finer); i++) {
             if (!shadow->cells[k][i / parts]) continue;
             finer.cells[k][i] = shadow->cells[k][i / parts];
             finer.sites[k][i] = shadow->sites[k][i / parts];
@@ -185,9 +185,10 @@ static __attribute__((noinline)) void report(const struct exec_touch *touch, siz
     const struct exec_reported first = {other, touch->shadow->sites[kept][index], accesses[kept],
                                         other != touch->thread};
     const struct exec_reported second = {touch->thread, touch->inst->position, touch->access, true};
-    exec_report(touch->warp, cache ? EXEC_WRONG_GLOBAL : EXEC_WRONG_SHARED, &first, &second,
-                cache ? cache->region : NULL,
-                cache ? exec_block_shadow_address(touch->warp->block->near, at) - cache->low : at,
+    exec_report(touch->warp, cache != NULL ? EXEC_WRONG_GLOBAL : EXEC_WRONG_SHARED, &first, &second,
+                cache != NULL ? cache->region : NULL,
+                cache != NULL ? exec_block_shadow_address(touch->warp->block->near, at) - cache->low
+                              : at,
                 touch->bytes);
 }
 
@@ -318,7 +319,7 @@ void exec_shadow_stored(struct exec_shadow *shadow, uint32_t thread, uint64_t of
 bool exec_shadow_tells(struct exec_shadow *shadow, uint64_t unit)
 {
     const unsigned shift = unit >= 4 ? 2 : unit == 2 ? 1 : 0;
-    if (shift >= shadow->shift) return shadow->cells[0] || cells_make(shadow);
+    if (shift >= shadow->shift) return shadow->cells[0] != NULL || cells_make(shadow);
     return refine(shadow, shift);
 }
 
@@ -327,7 +328,7 @@ void exec_shadow_touch(struct exec_warp *warp, const struct exec_inst *inst, uns
 {
     struct exec_touch touch;
     struct exec_shadow *shadow = warp->block->shadow;
-    if (!shadow || offset + bytes > shadow->bytes || bytes == 0) return;
+    if (shadow == NULL || offset + bytes > shadow->bytes || bytes == 0) return;
     if (exec_async_any(warp->block)) exec_async_touch(warp, inst, lane, offset, bytes, access);
     if (!exec_shadow_tells(shadow, (offset | bytes) & 3 ? 1 : 4)) return;
     exec_touch_begin(&touch, warp, inst, shadow, NULL, access, (uint32_t)bytes);

@@ -10,7 +10,7 @@ static void lower_copy(struct lower *lower)
     const bool reduces = at->op == PTX_OP_CP_REDUCE_BULK;
     const bool from_global = at->modifiers.source == PTX_SOURCE_GLOBAL;
     struct exec_bulk *bulk = arena_take(&lower->program->arena, 1, sizeof *bulk);
-    if (!bulk) {
+    if (bulk == NULL) {
         lower->failed = true;
         return;
     }
@@ -30,7 +30,7 @@ static void lower_copy(struct lower *lower)
         plain.modifiers.hint = plain.modifiers.completion = PTX_ABSENT;
         lower_key(&plain, key, sizeof key);
         const struct exec_row *row = exec_row_find(key);
-        if (!row) {
+        if (row == NULL) {
             lower_unsupported(lower, "the device does not have this reduction for this type");
             return;
         }

@@ -5,8 +5,8 @@
 /* A caller's blocks do the atomics of what it calls too. True when that changes the caller. */
 static bool commute_together(struct exec_function *caller, exec_handler *commutes)
 {
-    if (caller->talks || !commutes || commutes == caller->commutes) return false;
-    if (!caller->commutes)
+    if (caller->talks || commutes == NULL || commutes == caller->commutes) return false;
+    if (caller->commutes == NULL)
         caller->commutes = commutes;
     else
         caller->talks = true;
@@ -24,8 +24,8 @@ static void add_pointed(struct pointed *pointed, const struct exec_function *fun
     pointed->talks |= function->talks;
     /* Of several kinds, none stands for all: whoever calls through a pointer talks. */
     pointed->talks |=
-        pointed->commutes && function->commutes && pointed->commutes != function->commutes;
-    if (function->commutes) pointed->commutes = function->commutes;
+        pointed->commutes && function->commutes != NULL && pointed->commutes != function->commutes;
+    if (function->commutes != NULL) pointed->commutes = function->commutes;
     pointed->converses |= function->info.converses;
     pointed->fences |= function->fences;
 }
@@ -42,11 +42,12 @@ static bool inherit(bool *caller, bool callee)
 static bool follow_call(struct exec_function *function, const struct exec_function *callee,
                         const struct pointed *pointed)
 {
-    bool changed = inherit(&function->talks, callee ? callee->talks : pointed->talks);
-    changed |= inherit(&function->fences, callee ? callee->fences : pointed->fences);
-    changed |=
-        inherit(&function->info.converses, callee ? callee->info.converses : pointed->converses);
-    return commute_together(function, callee ? callee->commutes : pointed->commutes) || changed;
+    bool changed = inherit(&function->talks, callee != NULL ? callee->talks : pointed->talks);
+    changed |= inherit(&function->fences, callee != NULL ? callee->fences : pointed->fences);
+    changed |= inherit(&function->info.converses,
+                       callee != NULL ? callee->info.converses : pointed->converses);
+    return commute_together(function, callee != NULL ? callee->commutes : pointed->commutes) ||
+           changed;
 }
 
 /* Direct callees' properties flow up until nothing changes; whoever is still not settled then is
@@ -69,7 +70,7 @@ void lower_settle_calls(struct exec_program *program)
                 const struct exec_call *call = inst->extra;
                 const struct exec_function *callee = inst->run == direct ? call->callee : NULL;
                 changed |= follow_call(function, callee, &pointed);
-                if (!callee || (callee->defined && !callee->settled))
+                if (callee == NULL || (callee->defined && !callee->settled))
                     settled = false;
                 else if (callee->stack_bytes > deepest)
                     deepest = callee->stack_bytes;

@@ -62,7 +62,7 @@ static void lower_by_row(struct lower *lower, const struct exec_row *row, int ro
     inst->b = sources[1];
     inst->c = sources[2];
     inst->e = count == 4 ? sources[3] : second;
-    if (strstr(row->shape, " cc")) inst->e = lower->carry;
+    if (strstr(row->shape, " cc") != NULL) inst->e = lower->carry;
     if (at->op == PTX_OP_LOP3) inst->imm = operands[4].bits;
 }
 
@@ -115,7 +115,7 @@ static bool compare(struct lower *lower, uint32_t *yes, uint32_t *no)
     lower_key(&plain, key, sizeof key);
     const struct exec_row *row = exec_row_find(key);
     bool is_signed;
-    if (!row) {
+    if (row == NULL) {
         lower_unsupported(lower, "the device has no such comparison");
         return false;
     }
@@ -184,7 +184,7 @@ static void lower_setp_packed(struct lower *lower)
     plain.type = PTX_U32;
     lower_key(&plain, key, sizeof key);
     const struct exec_row *row = exec_row_find(key);
-    if (!row) {
+    if (row == NULL) {
         lower_unsupported(lower, "the device has no such comparison");
         return;
     }
@@ -471,7 +471,7 @@ static bool lower_without_row(struct lower *lower)
         return at->modifiers.boolean;
     case PTX_OP_SET:
         lower_key(at, key, sizeof key);
-        if (!at->modifiers.boolean && exec_row_find(key)) return false;
+        if (!at->modifiers.boolean && exec_row_find(key) != NULL) return false;
         lower_set(lower);
         return true;
     case PTX_OP_SETP:
@@ -498,7 +498,7 @@ static const struct exec_row *find_row(const struct ptx_instruction *at, int *ro
         key[sizeof key - 1] = '\0';
     }
     const struct exec_row *row = exec_row_find(key);
-    *round = row ? -1 : rounding_of(at);
+    *round = row != NULL ? -1 : rounding_of(at);
     if (*round < 0) return row;
     struct ptx_instruction nearest = *at;
     nearest.modifiers.rounding = PTX_ROUND_RN;
@@ -512,7 +512,7 @@ bool lower_compute(struct lower *lower)
     if (lower_without_row(lower)) return true;
     int round;
     const struct exec_row *row = find_row(at, &round);
-    if (!row) {
+    if (row == NULL) {
         lower_unsupported(lower,
                           "the device has no row for this combination of types and modifiers");
         return true;

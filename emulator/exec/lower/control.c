@@ -39,7 +39,7 @@ static void lower_table(struct lower *lower)
     struct exec_targets *targets = arena_take(arena, 1, sizeof *targets);
     const struct exec_inst **pointers = arena_take(arena, table->count, sizeof *pointers);
     uint32_t *indexes = arena_take(arena, table->count, sizeof *indexes);
-    if (!targets || !pointers || !indexes) {
+    if (targets == NULL || pointers == NULL || indexes == NULL) {
         lower->failed = true;
         return;
     }
@@ -60,14 +60,14 @@ static struct exec_formal *call_places(struct lower *lower, const struct ptx_ope
                                        uint32_t count)
 {
     struct exec_formal *places = arena_take(&lower->program->arena, count, sizeof *places);
-    if (!places) {
+    if (places == NULL) {
         lower->failed = true;
         return NULL;
     }
     for (uint32_t k = 0; k < count; k++) {
         const struct ptx_variable *variable = operands[k].variable;
         if (operands[k].kind == PTX_OPERAND_SINK) continue; /* size 0: nothing is copied */
-        if (operands[k].kind != PTX_OPERAND_SYMBOL || !variable ||
+        if (operands[k].kind != PTX_OPERAND_SYMBOL || variable == NULL ||
             variable->space != PTX_SPACE_PARAM) {
             lower_unsupported(lower, "arguments and results must be .param variables");
             return NULL;
@@ -82,7 +82,7 @@ static void lower_call(struct lower *lower)
 {
     const struct ptx_call *source = lower->at->call;
     struct exec_call *call = arena_take(&lower->program->arena, 1, sizeof *call);
-    if (!call) {
+    if (call == NULL) {
         lower->failed = true;
         return;
     }
@@ -90,12 +90,12 @@ static void lower_call(struct lower *lower)
     call->argument_count = source->argument_count;
     call->result_count = source->result_count;
     call->arguments = call_places(lower, source->arguments, source->argument_count);
-    if (!call->arguments) return;
+    if (call->arguments == NULL) return;
     call->results = call_places(lower, source->results, source->result_count);
-    if (!call->results) return;
+    if (call->results == NULL) return;
     const struct ptx_function *callee = source->function;
-    while (callee && callee->alias_of) callee = callee->alias_of;
-    if (callee) {
+    while (callee != NULL && callee->alias_of != NULL) callee = callee->alias_of;
+    if (callee != NULL) {
         call->callee = lower->program->functions[callee->index];
         emit_control(lower, "call")->extra = call;
         return;
@@ -116,7 +116,7 @@ static void lower_barrier(struct lower *lower, exec_handler *run, const char *re
     uint32_t count = at->operand_count - (result_key != NULL);
     uint32_t predicate = 0;
     lower_guard(lower);
-    if (result_key) {
+    if (result_key != NULL) {
         predicate = lower_source(lower, &operands[count - 1], LOWER_MASK);
         if (predicate == EXEC_NO_SLOT) return;
         count--;
@@ -129,9 +129,9 @@ static void lower_barrier(struct lower *lower, exec_handler *run, const char *re
     inst->b = b;
     inst->c = predicate;
     inst->imm = count > 1;
-    if (!result_key) return;
+    if (result_key == NULL) return;
     const struct exec_row *row = exec_row_find(result_key);
-    if (!row) {
+    if (row == NULL) {
         lower_unsupported(lower, "the device has no such reduction");
         return;
     }
@@ -168,7 +168,7 @@ static void lower_together(struct lower *lower)
         plain.type = PTX_U32;
     lower_key(&plain, key, sizeof key);
     const struct exec_row *row = exec_row_find(key);
-    if (!row) {
+    if (row == NULL) {
         lower_unsupported(lower,
                           "the device has no row for this combination of types and modifiers");
         return;
@@ -302,6 +302,6 @@ bool lower_control(struct lower *lower)
         [PTX_OP_CLUSTER_WAIT] = lower_cluster_wait,
     };
     void (*const family)(struct lower * lower) = families[lower->at->op];
-    if (family) family(lower);
+    if (family != NULL) family(lower);
     return family != NULL;
 }

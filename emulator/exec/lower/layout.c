@@ -18,7 +18,7 @@ uint32_t lower_shared_offset(const struct lower *lower, const struct ptx_variabl
 {
     *dynamic = is_dynamic(variable);
     if (*dynamic) return 0;
-    if (!variable->function) return lower->program->module_shared[variable->index];
+    if (variable->function == NULL) return lower->program->module_shared[variable->index];
     return lower->offsets[variable->index];
 }
 
@@ -68,7 +68,7 @@ bool lower_formals_layout(struct exec_program *program, struct exec_function *fu
         arena_take(&program->arena, function->formal_count, sizeof *function->formals);
     function->returns =
         arena_take(&program->arena, function->return_count, sizeof *function->returns);
-    if (!function->formals || !function->returns) return false;
+    if (function->formals == NULL || function->returns == NULL) return false;
     for (uint32_t k = 0; k < prototype->parameter_count + prototype->return_count; k++) {
         const bool result = k >= prototype->parameter_count;
         const struct ptx_variable *variable =
@@ -135,7 +135,7 @@ bool lower_parameters_layout(struct exec_program *program, struct exec_function 
     struct exec_parameter *parameters =
         arena_take(&program->arena, prototype->parameter_count, sizeof *parameters);
     uint64_t end = 0;
-    if (!parameters) return false;
+    if (parameters == NULL) return false;
     for (uint32_t k = 0; k < prototype->parameter_count; k++) {
         end = align_up(end, prototype->parameters[k]->alignment);
         parameters[k] = (struct exec_parameter){.offset = (uint32_t)end,
@@ -160,7 +160,7 @@ static bool names_module_shared(const struct ptx_operand *operand)
         return false;
     }
     return (operand->kind == PTX_OPERAND_ADDRESS || operand->kind == PTX_OPERAND_SYMBOL) &&
-           variable && variable->space == PTX_SPACE_SHARED && !is_dynamic(variable) &&
+           variable != NULL && variable->space == PTX_SPACE_SHARED && !is_dynamic(variable) &&
            (!variable->function || !variable->function->is_entry);
 }
 
@@ -171,8 +171,9 @@ static bool sees_module_shared(const struct exec_program *program,
         const struct ptx_instruction *inst = &source->instructions[k];
         if (inst->op == PTX_OP_CALL) {
             const struct ptx_function *callee = inst->call->function;
-            while (callee && callee->alias_of) callee = callee->alias_of;
-            if (!callee || program->functions[callee->index]->uses_module_shared) return true;
+            while (callee != NULL && callee->alias_of != NULL) callee = callee->alias_of;
+            if (callee == NULL || program->functions[callee->index]->uses_module_shared)
+                return true;
         }
         for (uint32_t j = 0; j < inst->operand_count; j++)
             if (names_module_shared(&inst->operands[j])) return true;
@@ -198,7 +199,7 @@ bool lower_shared_layout(struct exec_program *program, const struct ptx_module *
     uint64_t end = 0;
     program->module_shared =
         arena_take(&program->arena, module->variable_count, sizeof *program->module_shared);
-    if (!program->module_shared) return false;
+    if (program->module_shared == NULL) return false;
     for (uint32_t k = 0; k < module->variable_count; k++) {
         const struct ptx_variable *variable = module->variables[k];
         if (variable->space != PTX_SPACE_SHARED || is_dynamic(variable)) continue;

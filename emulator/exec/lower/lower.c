@@ -28,7 +28,7 @@ static uint32_t guard_of(const struct lower *lower)
 struct exec_inst *lower_emit(struct lower *lower, exec_handler *run)
 {
     struct exec_inst *inst = lower_emit_plain(lower, run);
-    if (lower->at && lower->at->guard != PTX_NO_REGISTER && !lower->guard_handled) {
+    if (lower->at != NULL && lower->at->guard != PTX_NO_REGISTER && !lower->guard_handled) {
         inst->run = exec_guarded;
         inst->inner = run;
         inst->guard = guard_of(lower);
@@ -46,7 +46,7 @@ struct exec_inst *lower_emit_aside(struct lower *lower, exec_handler *run)
 struct exec_inst *lower_row(struct lower *lower, const char *key)
 {
     const struct exec_row *row = exec_row_find(key);
-    if (!row) {
+    if (row == NULL) {
         lower_unsupported(lower, "the device has no row for it");
         return lower_emit_plain(lower, exec_fell_off);
     }
@@ -67,7 +67,7 @@ void lower_unsupported(struct lower *lower, const char *why)
 {
     char text[256];
     char sentence[480];
-    if (lower->at->text)
+    if (lower->at->text != NULL)
         snprintf(text, sizeof text, "%s", lower->at->text);
     else
         ptx_print_instruction(lower->source, lower->at, text, sizeof text);
@@ -152,7 +152,7 @@ static uint32_t special_source(struct lower *lower, const struct ptx_operand *op
     const enum ptx_special special = operand->special;
     const uint32_t own = lower_width(ptx_special_type(special));
     const struct exec_row *row = exec_row_find(ptx_special_name(special));
-    if (row) {
+    if (row != NULL) {
         struct exec_inst *inst = lower_emit(lower, row->run);
         uint32_t slot = inst->d = lower_scratch(lower);
         if (own != width) {
@@ -176,8 +176,8 @@ uint32_t lower_symbol(struct lower *lower, const struct ptx_operand *operand, ui
     const struct ptx_variable *variable = operand->variable;
     const uint64_t offset = (uint64_t)operand->offset;
     const struct ptx_function *function = operand->function;
-    while (function && function->alias_of) function = function->alias_of;
-    if (function)
+    while (function != NULL && function->alias_of != NULL) function = function->alias_of;
+    if (function != NULL)
         return lower_constant(lower, EXEC_CONSTANT_CODE, (int32_t)function->index, offset, width);
     bool dynamic;
     switch (variable->space) {
@@ -247,7 +247,7 @@ uint32_t lower_destination(struct lower *lower, uint32_t reg, uint32_t width, bo
 
 void lower_finish(struct lower *lower)
 {
-    if (!lower->widen_key) return;
+    if (lower->widen_key == NULL) return;
     struct exec_inst *inst = lower_row(lower, lower->widen_key);
     inst->a = lower->widen_from;
     inst->d = lower->widen_to;
@@ -347,7 +347,8 @@ static uint32_t add_position(struct lower *lower, const struct ptx_instruction *
         position = (struct exec_position){.file = file, .line = location->line};
         /* What the toolkit's headers inline (__syncthreads, cooperative groups) is blamed on the
          * line that called it. */
-        if (file && strstr(file, "/include/") && location->outer_file != location->file)
+        if (file != NULL && strstr(file, "/include/") != NULL &&
+            location->outer_file != location->file)
             position =
                 (struct exec_position){.file = exec_program_file(program, location->outer_file),
                                        .line = location->outer_line};
@@ -377,7 +378,8 @@ static bool lower_begin(struct lower *lower)
     lower->starts = calloc(source->instruction_count + 1u, sizeof *lower->starts);
     lower->batch_of = calloc(source->register_count + 1u, sizeof *lower->batch_of);
     lower->labelled = calloc(source->instruction_count + 1u, sizeof *lower->labelled);
-    if (!lower->starts || !lower->batch_of || !lower->labelled || !lower_registers(lower, &end))
+    if (lower->starts == NULL || lower->batch_of == NULL || lower->labelled == NULL ||
+        !lower_registers(lower, &end))
         return false;
     for (uint32_t k = 0; k < source->label_count; k++)
         lower->labelled[source->labels[k].target] = true;
@@ -438,7 +440,7 @@ void lower_function(struct lower *lower)
     struct exec_inst *code = arena_take(&lower->program->arena, lower->code_count, sizeof *code);
     struct exec_constant *constants =
         arena_take(&lower->program->arena, lower->constant_count, sizeof *constants);
-    if (!code || !constants) goto fail;
+    if (code == NULL || constants == NULL) goto fail;
     memcpy(code, lower->code, lower->code_count * sizeof *code);
     copy_constants(lower, constants);
     resolve_branches(lower, code);

@@ -20,7 +20,7 @@ static bool is_param(uint8_t space)
 static bool entry_parameter(const struct lower *lower, const struct ptx_operand *address)
 {
     if (!lower->source->is_entry) return false;
-    return !address->variable || lower_parameter_index(lower, address->variable) >= 0;
+    return address->variable == NULL || lower_parameter_index(lower, address->variable) >= 0;
 }
 
 /* false: lower_unsupported has been called. */
@@ -47,7 +47,7 @@ static bool find_place(struct lower *lower, const struct ptx_operand *address, u
     } else if (is_param(space)) {
         if (!entry_parameter(lower, address)) {
             place->where = "local";
-        } else if (address->reg == PTX_NO_REGISTER && address->variable) {
+        } else if (address->reg == PTX_NO_REGISTER && address->variable != NULL) {
             place->where = NULL;
             const int32_t index = lower_parameter_index(lower, address->variable);
             place->offset += lower->function->info.parameters[index].offset;
@@ -62,14 +62,15 @@ static bool find_place(struct lower *lower, const struct ptx_operand *address, u
     }
     if (address->reg != PTX_NO_REGISTER) {
         place->slot = lower_register(lower, address->reg, width);
-    } else if (address->variable || address->function) {
+    } else if (address->variable != NULL || address->function != NULL) {
         struct ptx_operand symbol = *address;
         symbol.offset = 0;
         place->slot = lower_symbol(lower, &symbol, width);
-        if (space == PTX_ABSENT && address->variable &&
+        if (space == PTX_ABSENT && address->variable != NULL &&
             address->variable->space == PTX_SPACE_SHARED)
             window = EXEC_WINDOW_SHARED;
-        if (space == PTX_ABSENT && address->variable && address->variable->space == PTX_SPACE_LOCAL)
+        if (space == PTX_ABSENT && address->variable != NULL &&
+            address->variable->space == PTX_SPACE_LOCAL)
             window = EXEC_WINDOW_LOCAL;
     } else {
         place->slot = lower_value(lower, 0, width);
@@ -83,7 +84,7 @@ uint32_t lower_generic(struct lower *lower, const struct ptx_operand *address, u
 {
     struct lower_place place;
     if (!find_place(lower, address, space, &place)) return EXEC_NO_SLOT;
-    if (!place.where || !strcmp(place.where, "local")) {
+    if (place.where == NULL || !strcmp(place.where, "local")) {
         lower_unsupported(lower, "it is for global and shared memory");
         return EXEC_NO_SLOT;
     }
@@ -251,12 +252,12 @@ static void lower_load(struct lower *lower)
         lower_wide_access(lower, false);
         return;
     }
-    if (!type) {
+    if (type == NULL) {
         lower_unsupported(lower, "the device does not load this type");
         return;
     }
     if (!find_place(lower, &at->operands[1], at->modifiers.space, &place)) return;
-    if (!place.where) {
+    if (place.where == NULL) {
         load_parameter(lower, place.offset);
         return;
     }
@@ -269,7 +270,7 @@ static void lower_load(struct lower *lower)
         lower->widen_key = NULL;
         to[k] = lower_destination(lower, d[k].kind == PTX_OPERAND_SINK ? PTX_SINK : d[k].reg,
                                   natural, is_signed);
-        final[k] = lower->widen_key ? lower->widen_to : to[k];
+        final[k] = lower->widen_key != NULL ? lower->widen_to : to[k];
     }
     lower->widen_key = NULL;
     if (!looks(at) && !lower_looks(lower, &at->operands[1], LOWER_ACTS_OF_SHARED))
@@ -307,12 +308,12 @@ static void lower_store(struct lower *lower)
         lower_wide_access(lower, true);
         return;
     }
-    if (!type) {
+    if (type == NULL) {
         lower_unsupported(lower, "the device does not store this type");
         return;
     }
     if (!find_place(lower, &at->operands[0], at->modifiers.space, &place)) return;
-    if (!place.where) {
+    if (place.where == NULL) {
         lower_unsupported(lower, "a kernel's parameters are constant");
         return;
     }
@@ -362,7 +363,7 @@ static void note_atomic(struct lower *lower, const struct exec_row *row)
     const struct ptx_instruction *at = lower->at;
     const bool ordered = looks(at) && at->modifiers.semantics != PTX_SEM_RELAXED;
     if (!brings_news(lower) && !ordered && exec_atomic_commutes(row) &&
-        (!function->commutes || function->commutes == row->run))
+        (function->commutes == NULL || function->commutes == row->run))
         function->commutes = row->run;
     else
         function->talks = true;
@@ -402,7 +403,7 @@ static void lower_vector_atomic(struct lower *lower)
     const uint32_t bytes = ptx_type_bytes(at->type);
     struct exec_inst *inst;
     uint32_t from[8], to[8];
-    if (!row) {
+    if (row == NULL) {
         lower_unsupported(lower, "the device does not have this atomic operation for this type");
         return;
     }
@@ -428,7 +429,8 @@ static void lower_vector_atomic(struct lower *lower)
         inst->e = EXEC_ATOMIC_GENERIC;
         inst->cache = (uint32_t)lower->program->cache_count++;
     }
-    for (uint32_t k = 0; results && results->kind == PTX_OPERAND_VECTOR && k < values->count; k++) {
+    for (uint32_t k = 0;
+         results != NULL && results->kind == PTX_OPERAND_VECTOR && k < values->count; k++) {
         const struct ptx_operand *element = &results->elements[k];
         if (element->kind == PTX_OPERAND_SINK || element->reg == PTX_SINK) continue;
         inst = lower_row(lower, "mov.b32");
@@ -481,12 +483,12 @@ static void lower_atomic(struct lower *lower)
         lower_wide_atomic(lower);
         return;
     }
-    if (!row || !width) {
+    if (row == NULL || !width) {
         lower_unsupported(lower, "the device does not have this atomic operation for this type");
         return;
     }
     if (!find_place(lower, address, at->modifiers.space, &place)) return;
-    if (!place.where || !strcmp(place.where, "local")) {
+    if (place.where == NULL || !strcmp(place.where, "local")) {
         lower_unsupported(lower, "atomic operations are for global and shared memory");
         return;
     }
@@ -539,9 +541,9 @@ static void lower_copy(struct lower *lower)
     const uint32_t all = lower_value(lower, size, 4);
     uint32_t kept = all;
     const struct ptx_operand *fourth = at->operand_count > 3 ? &at->operands[3] : NULL;
-    const bool ignores = fourth && fourth->kind == PTX_OPERAND_REGISTER &&
+    const bool ignores = fourth != NULL && fourth->kind == PTX_OPERAND_REGISTER &&
                          lower->source->registers[fourth->reg].type == PTX_PRED;
-    if (fourth) kept = lower_source(lower, fourth, ignores ? LOWER_MASK : 4);
+    if (fourth != NULL) kept = lower_source(lower, fourth, ignores ? LOWER_MASK : 4);
     if (kept == EXEC_NO_SLOT) return;
     if (ignores) { /* the source where the predicate is true */
         const uint32_t none = lower_value(lower, 0, 4);

@@ -31,10 +31,11 @@ uint32_t exec_program_position(struct exec_program *program, struct exec_positio
 static bool copy_files(struct exec_program *program, const struct ptx_module *module)
 {
     program->files = arena_take(&program->arena, module->file_count, sizeof *program->files);
-    if (!program->files) return false;
+    if (program->files == NULL) return false;
     program->file_count = module->file_count;
     for (uint32_t k = 0; k < module->file_count; k++)
-        if (module->files[k]) program->files[k] = arena_text(&program->arena, module->files[k]);
+        if (module->files[k] != NULL)
+            program->files[k] = arena_text(&program->arena, module->files[k]);
     return true;
 }
 
@@ -68,12 +69,12 @@ static bool declare_functions(struct exec_program *program, const struct ptx_mod
         is_late ? EXEC_MOST_PARAMETERS : EXEC_MOST_PARAMETERS_BEFORE_8_1;
     program->functions = arena_take(&program->arena, count, sizeof *program->functions);
     program->entries = arena_take(&program->arena, count, sizeof *program->entries);
-    if (!program->functions || !program->entries) return false;
+    if (program->functions == NULL || program->entries == NULL) return false;
     program->function_count = count;
     for (uint32_t k = 0; k < count; k++) {
         const struct ptx_function *source = module->functions[k];
         struct exec_function *function = arena_take(&program->arena, 1, sizeof *function);
-        if (!function) return false;
+        if (function == NULL) return false;
         program->functions[k] = function;
         function->program = program;
         function->index = k;
@@ -106,7 +107,7 @@ static bool compile_function(struct exec_program *program, const struct ptx_modu
     const struct ptx_function *source = module->functions[index];
     struct exec_function *function = program->functions[index];
     uint32_t *offsets = calloc(source->variable_count + 1u, sizeof *offsets);
-    if (!offsets) return false;
+    if (offsets == NULL) return false;
     if (!lower_body_layout(program, function, source, offsets)) {
         free(offsets);
         return false;
@@ -126,7 +127,7 @@ static struct exec_program *create(const struct ptx_module *module, bool watched
 {
     struct exec_program *program = calloc(1, sizeof *program);
     if (log_size) log[0] = 0;
-    if (!program) goto fail;
+    if (program == NULL) goto fail;
     program->watched = watched;
     if (module->address_size != 64) {
         snprintf(log, log_size, "the module's addresses have %u bits; the device's have 64\n",
@@ -151,8 +152,9 @@ static struct exec_program *create(const struct ptx_module *module, bool watched
     return program;
 fail:
     snprintf(log, log_size, "%s\n",
-             program && program->refusal[0] ? program->refusal
-                                            : "the host has no memory to compile the module");
+             program != NULL && program->refusal[0]
+                 ? program->refusal
+                 : "the host has no memory to compile the module");
     exec_program_destroy(program);
     return NULL;
 }
@@ -171,7 +173,7 @@ struct exec_program *exec_program_create_checked(const struct ptx_module *module
 
 void exec_program_destroy(struct exec_program *program)
 {
-    if (!program) return;
+    if (program == NULL) return;
     free(program->looks);
     free(program->positions);
     arena_free(&program->arena);

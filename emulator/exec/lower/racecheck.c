@@ -9,7 +9,7 @@
 
 static bool is_place(const struct lower_place *place, const char *where)
 {
-    return place->where && !strcmp(place->where, where);
+    return place->where != NULL && !strcmp(place->where, where);
 }
 
 /* The access as row "watch" has it; NULL: it cannot be of shared memory, or nobody watches. */
@@ -31,7 +31,7 @@ void lower_racecheck(struct lower *lower, const struct lower_place *place, uint3
                      uint32_t count, enum exec_access access, const uint32_t slots[4])
 {
     struct exec_inst *inst = watch(lower, place, element, count, access);
-    if (!inst || !slots) return;
+    if (inst == NULL || slots == NULL) return;
     inst->cache |= EXEC_WATCH_VALUES;
     inst->d = slots[0];
     inst->b = slots[1];
@@ -42,7 +42,7 @@ void lower_racecheck(struct lower *lower, const struct lower_place *place, uint3
 void lower_racecheck_copy(struct lower *lower, const struct lower_place *place, uint32_t bytes)
 {
     struct exec_inst *inst = watch(lower, place, bytes, 1, EXEC_STORE);
-    if (inst) inst->cache |= EXEC_WATCH_COPY;
+    if (inst != NULL) inst->cache |= EXEC_WATCH_COPY;
 }
 
 void lower_racecheck_groups(struct lower *lower)
@@ -66,7 +66,7 @@ static bool find_symbols(struct lower *lower)
 {
     const struct ptx_function *source = lower->source;
     lower->symbols = calloc(source->register_count + 1u, sizeof *lower->symbols);
-    if (!lower->symbols) {
+    if (lower->symbols == NULL) {
         lower->failed = true;
         return false;
     }
@@ -74,7 +74,7 @@ static bool find_symbols(struct lower *lower)
         const struct ptx_instruction *inst = &source->instructions[k];
         const struct ptx_operand *operands = inst->operands;
         if (inst->op == PTX_OP_MOV && operands[0].kind == PTX_OPERAND_REGISTER &&
-            operands[1].kind == PTX_OPERAND_SYMBOL && operands[1].variable &&
+            operands[1].kind == PTX_OPERAND_SYMBOL && operands[1].variable != NULL &&
             lower->written[operands[0].reg] == LOWER_ONCE)
             lower->symbols[operands[0].reg] = &operands[1];
     }
@@ -91,7 +91,7 @@ static struct address address_of(const struct lower *lower, const struct ptx_ope
 {
     const struct ptx_operand *symbol =
         operand->reg == PTX_NO_REGISTER ? NULL : lower->symbols[operand->reg];
-    if (!symbol) return (struct address){operand->reg, operand->variable, operand->offset};
+    if (symbol == NULL) return (struct address){operand->reg, operand->variable, operand->offset};
     return (struct address){PTX_NO_REGISTER, symbol->variable, symbol->offset + operand->offset};
 }
 
@@ -115,7 +115,7 @@ bool lower_looks(struct lower *lower, const struct ptx_operand *operand, enum lo
     if (!lower->program->watched || operand->kind != PTX_OPERAND_ADDRESS ||
         (operand->reg != PTX_NO_REGISTER && lower->written[operand->reg] != LOWER_ONCE))
         return false;
-    if (!lower->symbols && !find_symbols(lower)) return false;
+    if (lower->symbols == NULL && !find_symbols(lower)) return false;
     const struct address address = address_of(lower, operand);
     for (uint32_t k = (uint32_t)(lower->at - source->instructions) + 1;
          k < source->instruction_count; k++) {

@@ -91,7 +91,7 @@ static void see_instruction(struct flow *flow, uint32_t index, see_register *vis
     see(flow, index, inst->guard, false, visit);
     for (uint32_t k = writes; k < inst->operand_count; k++)
         see_operand(flow, index, &inst->operands[k], false, visit);
-    if (inst->call) {
+    if (inst->call != NULL) {
         see(flow, index, inst->call->reg, false, visit);
         for (uint32_t k = 0; k < inst->call->argument_count; k++)
             see_operand(flow, index, &inst->call->arguments[k], false, visit);
@@ -115,7 +115,7 @@ static bool make_blocks(struct flow *flow)
     const uint32_t count = source->instruction_count;
     bool *starts = calloc(count + 1u, sizeof *starts);
     flow->block_of = calloc(count + 1u, sizeof *flow->block_of);
-    if (!starts || !flow->block_of) {
+    if (starts == NULL || !flow->block_of) {
         free(starts);
         return false;
     }
@@ -125,7 +125,7 @@ static bool make_blocks(struct flow *flow)
         if (ends_block(&source->instructions[k])) starts[k + 1] = true;
     for (uint32_t k = 0; k < count; k++) flow->block_count += starts[k];
     flow->blocks = calloc(flow->block_count + 1u, sizeof *flow->blocks);
-    if (flow->blocks) {
+    if (flow->blocks != NULL) {
         uint32_t block = UINT32_MAX;
         for (uint32_t k = 0; k < count; k++) {
             if (starts[k]) flow->blocks[++block].first = k;
@@ -196,7 +196,7 @@ static bool find_live(struct flow *flow)
     const size_t words = (flow->lower->source->register_count + WORD_BITS) / WORD_BITS;
     flow->words = (uint32_t)words;
     flow->sets = calloc(4 * words * (flow->block_count + 1u), sizeof *flow->sets);
-    if (!flow->sets) return false;
+    if (flow->sets == NULL) return false;
     for (uint32_t k = 0; k < flow->block_count; k++) {
         word *sets = flow->sets + 4 * words * k;
         flow->blocks[k].uses = sets;
@@ -231,7 +231,7 @@ static bool find_lives(struct flow *flow)
 {
     const uint32_t registers = flow->lower->source->register_count;
     flow->lives = calloc(registers + 1u, sizeof *flow->lives);
-    if (!flow->lives) return false;
+    if (flow->lives == NULL) return false;
     for (uint32_t r = 0; r < registers; r++)
         flow->lives[r] = (struct life){.first = UINT32_MAX, .last = 0, .reg = r};
     for (uint32_t k = 0; k < flow->lower->source->instruction_count; k++)
@@ -296,7 +296,7 @@ static bool share_slots(struct flow *flow, uint32_t *offset)
     bool fine = true;
     for (int k = 0; k < KINDS; k++) {
         busy[k] = calloc(registers + 1u, sizeof *busy[k]);
-        fine = fine && busy[k];
+        fine = fine && busy[k] != NULL;
     }
     if (fine) {
         qsort(flow->lives, registers, sizeof *flow->lives, by_start);
@@ -335,7 +335,7 @@ static bool list_poisoned(struct flow *flow)
         count += has(flow->blocks[0].live_in, r);
     function->poisoned =
         arena_take(&flow->lower->program->arena, count, sizeof *function->poisoned);
-    if (!function->poisoned) return false;
+    if (function->poisoned == NULL) return false;
     for (uint32_t r = 0; count && r < source->register_count; r++)
         if (has(flow->blocks[0].live_in, r))
             function->poisoned[function->poisoned_count++] =
@@ -365,9 +365,9 @@ bool lower_registers(struct lower *lower, uint32_t *end)
     lower->registers = calloc(registers + 1u, sizeof *lower->registers);
     lower->written = calloc(registers + 1u, sizeof *lower->written);
     lower->read = calloc(registers + 1u, sizeof *lower->read);
-    bool fine = lower->registers && lower->written && lower->read && make_blocks(&flow) &&
-                find_live(&flow) && find_lives(&flow) && share_slots(&flow, end) &&
-                list_poisoned(&flow);
+    bool fine = lower->registers != NULL && lower->written != NULL && lower->read != NULL &&
+                make_blocks(&flow) && find_live(&flow) && find_lives(&flow) &&
+                share_slots(&flow, end) && list_poisoned(&flow);
     for (uint32_t k = 0; fine && k < lower->source->instruction_count; k++)
         see_instruction(&flow, k, note_writes);
     free(flow.blocks);

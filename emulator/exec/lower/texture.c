@@ -114,7 +114,7 @@ static struct exec_image_access *new_access(struct lower *lower)
     const uint8_t which = modifiers->geometry ? modifiers->geometry : modifiers->query;
     snprintf(name, sizeof name, "%s.%s", ptx_opcode_name(lower->at->op),
              ptx_modifier_name((enum ptx_modifier)which));
-    if (access) access->name = arena_text(&lower->program->arena, name);
+    if (access != NULL) access->name = arena_text(&lower->program->arena, name);
     return access;
 }
 
@@ -186,9 +186,9 @@ bool lower_images(struct lower *lower)
         [PTX_OP_SUST] = lower_surface, [PTX_OP_TXQ] = lower_query,    [PTX_OP_SUQ] = lower_query,
     };
     const enum ptx_opcode op = lower->at->op;
-    if (op >= sizeof kinds / sizeof *kinds || !kinds[op]) return false;
+    if (op >= sizeof kinds / sizeof *kinds || kinds[op] == NULL) return false;
     struct exec_image_access *access = new_access(lower);
-    if (access)
+    if (access != NULL)
         kinds[op](lower, access);
     else
         lower->failed = true;

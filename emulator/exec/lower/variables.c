@@ -51,20 +51,20 @@ static bool copy_initial(struct exec_program *program, const struct ptx_module *
     initial->bytes = arena_take(&program->arena, source->size, 1);
     initial->relocations =
         arena_take(&program->arena, source->relocation_count, sizeof *initial->relocations);
-    if (!initial->bytes || !initial->relocations) return false;
+    if (initial->bytes == NULL || initial->relocations == NULL) return false;
     ptx_variable_contents(source, initial->bytes);
     initial->relocation_count = source->relocation_count;
     for (uint32_t k = 0; k < source->relocation_count; k++) {
         const struct ptx_relocation *from = &source->relocations[k];
         const struct ptx_function *function = from->function;
-        while (function && function->alias_of) function = function->alias_of;
+        while (function != NULL && function->alias_of != NULL) function = function->alias_of;
         initial->relocations[k] = (struct exec_relocation){
             .offset = from->offset,
             .bytes = from->bytes,
             .shift = from->shift,
             .addend = from->addend,
-            .variable = from->variable ? index_in(module, from->variable) : -1,
-            .function = function ? (int32_t)function->index : -1};
+            .variable = from->variable != NULL ? index_in(module, from->variable) : -1,
+            .function = function != NULL ? (int32_t)function->index : -1};
     }
     return true;
 }
@@ -75,7 +75,7 @@ bool exec_variables_create(struct exec_program *program, const struct ptx_module
     uint64_t constant = 0;
     program->variables = arena_take(&program->arena, most, sizeof *program->variables);
     program->initials = arena_take(&program->arena, most, sizeof *program->initials);
-    if (!program->variables || !program->initials) return false;
+    if (program->variables == NULL || program->initials == NULL) return false;
     for (uint32_t k = 0; k < most; k++) {
         const struct ptx_variable *source = module->variables[k];
         if (!is_placed(source)) continue;
@@ -119,7 +119,7 @@ void exec_variable_initialise(const struct exec_program *program, size_t index,
 {
     const struct exec_initial *initial = &program->initials[index];
     const size_t size = program->variables[index].size;
-    if (!initial->bytes) {
+    if (initial->bytes == NULL) {
         memset(bytes, 0, size);
         return;
     }

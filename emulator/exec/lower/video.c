@@ -80,10 +80,10 @@ bool lower_video(struct lower *lower)
 {
     const struct ptx_instruction *at = lower->at;
     const struct video_row *row = find_row(at->op);
-    if (!row) return false;
+    if (row == NULL) return false;
     struct exec_video *video = arena_take(&lower->program->arena, 1, sizeof *video);
     uint32_t sources[3];
-    if (!video) {
+    if (video == NULL) {
         lower->failed = true;
         return true;
     }

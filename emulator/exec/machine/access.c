@@ -41,7 +41,7 @@ static unsigned char *window_bytes(struct exec_warp *warp, unsigned lane, uint64
 
 void exec_cache_flush(const struct exec_worker *worker, const struct exec_region_cache *cache)
 {
-    if (!cache->marks || cache->touched >= cache->untouched) return;
+    if (cache->marks == NULL || cache->touched >= cache->untouched) return;
     exec_footprint_add_site(worker->launch->footprint,
                             &(struct exec_footprint_site){.region = cache->region,
                                                           .access = cache->access,
@@ -59,14 +59,14 @@ static void cache_fill(struct exec_warp *warp, const struct exec_inst *inst,
     struct exec_worker *worker = warp->worker;
     struct exec_region_cache *cache = &worker->caches[inst->cache];
     struct exec_footprint *footprint = worker->launch->footprint;
-    if (footprint) exec_cache_flush(worker, cache);
+    if (footprint != NULL) exec_cache_flush(worker, cache);
     *cache = (struct exec_region_cache){
         .low = region->address,
         .size = region->size,
         .delta = (uint64_t)(uintptr_t)region->bytes - region->address,
         .read_only = region->read_only,
         .access = access,
-        .marks = footprint ? exec_footprint_bits(footprint, region, access) : NULL,
+        .marks = footprint != NULL ? exec_footprint_bits(footprint, region, access) : NULL,
         .touched = UINT64_MAX,
         .widest = bytes,
         .region = region,
@@ -74,15 +74,15 @@ static void cache_fill(struct exec_warp *warp, const struct exec_inst *inst,
     };
     const struct exec_program *program = worker->function->program;
     const unsigned looks = inst->cache < program->looks_room ? program->looks[inst->cache] : 0;
-    if (!cache->marks || looks == EXEC_LOOK_ALL) return;
+    if (cache->marks == NULL || looks == EXEC_LOOK_ALL) return;
     const bool judges_blocks = exec_grid_shadow_judges(worker, region);
     const bool between_blocks = judges_blocks && !(looks & EXEC_LOOK_BLOCKS);
     const bool between_threads =
         exec_block_shadow_judges(worker, region) && !(looks & EXEC_LOOK_THREADS);
     if (!between_blocks && !between_threads) return;
     cache->owners = exec_footprint_owners(footprint, region, judges_blocks);
-    cache->between_blocks = cache->owners && between_blocks;
-    cache->between_threads = cache->owners && between_threads;
+    cache->between_blocks = cache->owners != NULL && between_blocks;
+    cache->between_threads = cache->owners != NULL && between_threads;
 }
 
 unsigned char *exec_resolve(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
@@ -93,10 +93,10 @@ unsigned char *exec_resolve(struct exec_warp *warp, const struct exec_inst *inst
         if ((address >> 56) == 1) {
             uint64_t left;
             unsigned char *bytes = generic ? window_bytes(warp, lane, address, store, &left) : NULL;
-            if (bytes && left >= size) return bytes;
+            if (bytes != NULL && left >= size) return bytes;
         } else {
             const struct memory_region *region = memory_find(address);
-            if (region && region->size - (address - region->address) >= size &&
+            if (region != NULL && region->size - (address - region->address) >= size &&
                 !(store && region->read_only)) {
                 struct exec_region_cache *cache = &warp->worker->caches[inst->cache];
                 if (cache->region != region || cache->access != access)
@@ -123,11 +123,11 @@ const unsigned char *exec_peek(struct exec_warp *warp, unsigned lane, uint64_t a
         bytes = window_bytes(warp, lane, address, false, &left);
     } else {
         const struct memory_region *region = memory_find(address);
-        if (region) {
+        if (region != NULL) {
             bytes = region->bytes + (address - region->address);
             left = region->size - (address - region->address);
         }
     }
-    *size = bytes ? left : 0;
+    *size = bytes != NULL ? left : 0;
     return bytes;
 }

@@ -72,7 +72,7 @@ static void watch_places(const struct exec_block *block, uint32_t id)
             const struct exec_fragment *fragment = &block->warps[k].fragments[f];
             if (fragment->wait != EXEC_WAIT_BARRIER || fragment->barrier != id) continue;
             const struct exec_racecheck_side side = side_of(&block->warps[k], fragment);
-            if (!side.file || fragment->pc->inner) return;
+            if (side.file == NULL || fragment->pc->inner != NULL) return;
             if (!any) found.first = side;
             any = true;
             if (side.line == found.first.line && side.file == found.first.file) continue;
@@ -91,14 +91,14 @@ static void barrier_check(struct exec_block *block, uint32_t id)
                           : !all_arrived(block, barrier))
         return;
     exec_shadow_order(block);
-    if (block->worker->launch->watch && !block->named_barriers) watch_places(block, id);
+    if (block->worker->launch->watch != NULL && !block->named_barriers) watch_places(block, id);
     for (uint32_t k = 0; k < block->warp_count; k++) {
         struct exec_warp *warp = &block->warps[k];
         if (!barrier->arrived[k]) continue;
         for (uint32_t f = 0; f < warp->fragment_count; f++) {
             struct exec_fragment *fragment = &warp->fragments[f];
             if (fragment->wait != EXEC_WAIT_BARRIER || fragment->barrier != id) continue;
-            if (fragment->pc->inner) {
+            if (fragment->pc->inner != NULL) {
                 /* bar.red: the result goes to the waiting lanes' registers. */
                 unsigned char *slots = warp->slots;
                 const uint32_t mask = warp->mask;
@@ -143,7 +143,7 @@ int exec_barrier_meet(struct exec_warp *warp, const struct exec_inst *inst, uint
     block->barriers_used |= 1u << id;
     barrier->expected = expected;
     barrier->arrived[warp->index] |= warp->mask;
-    if (predicate) {
+    if (predicate != NULL) {
         barrier->positive += exec_lane_count(*predicate & warp->mask);
         barrier->asked += exec_lane_count(warp->mask);
     }

@@ -20,15 +20,16 @@ struct exec_block *exec_block_create(struct exec_worker *worker)
     const uint32_t threads = size[0] * size[1] * size[2];
     const uint32_t warps = (threads + EXEC_LANES - 1) / EXEC_LANES;
     struct exec_block *block = calloc(1, sizeof *block);
-    if (!block) return NULL;
+    if (block == NULL) return NULL;
     block->worker = worker;
     block->warp_count = warps;
     block->warps = calloc(warps, sizeof *block->warps);
     block->shared = aligned_alloc(64, (worker->shared_bytes + 127) / 64 * (size_t)64);
-    if (!block->warps || !block->shared) goto fail;
-    if (worker->launch->watch && worker->function->program->watched && worker->shared_bytes) {
+    if (block->warps == NULL || block->shared == NULL) goto fail;
+    if (worker->launch->watch != NULL && worker->function->program->watched &&
+        worker->shared_bytes) {
         block->shadow = exec_shadow_create(worker->shared_bytes);
-        if (!block->shadow || !exec_shadow_tells(block->shadow, 4)) goto fail;
+        if (block->shadow == NULL || !exec_shadow_tells(block->shadow, 4)) goto fail;
     }
     for (uint32_t k = 0; k < warps; k++) {
         struct exec_warp *warp = &block->warps[k];
@@ -41,7 +42,7 @@ struct exec_block *exec_block_create(struct exec_worker *worker)
         warp->stack_moved = true;
         if (!worker->local_stride) continue;
         warp->local = aligned_alloc(64, (EXEC_LANES * worker->local_stride + 63) / 64 * 64);
-        if (!warp->local) goto fail;
+        if (warp->local == NULL) goto fail;
     }
     return block;
 fail:
@@ -51,8 +52,8 @@ fail:
 
 void exec_block_destroy(struct exec_block *block)
 {
-    if (!block) return;
-    for (uint32_t k = 0; block->warps && k < block->warp_count; k++) {
+    if (block == NULL) return;
+    for (uint32_t k = 0; block->warps != NULL && k < block->warp_count; k++) {
         exec_frame_free(block->warps[k].root);
         free(block->warps[k].local);
     }
@@ -83,10 +84,10 @@ bool exec_block_start(struct exec_block *block, uint64_t index)
     memset(block->shared, POISON, worker->shared_bytes);
     for (uint32_t k = 0; k < block->warp_count; k++) {
         struct exec_warp *warp = &block->warps[k];
-        if (!warp->root) {
+        if (warp->root == NULL) {
             enum exec_end end;
             warp->root = exec_frame_enter(warp, NULL, function, &end);
-            if (!warp->root) return false;
+            if (warp->root == NULL) return false;
         } else {
             exec_frame_renew(warp, warp->root);
         }

@@ -127,12 +127,12 @@ bool exec_block_endless(struct exec_block *block, uint64_t limit)
     struct census census;
     struct exec_warp *warp;
     const struct exec_fragment *fragment = find_runnable(block, &warp);
-    if (!fragment) return false;
+    if (fragment == NULL) return false;
     count_threads(&census, block);
     name_plain(block->worker->function->info.name, kernel, sizeof kernel);
     say_who_waits(&census, block, who, sizeof who);
     const struct exec_inst *at = fragment->pc;
-    if (block->polling && warp->poll_latest) {
+    if (block->polling && warp->poll_latest != NULL) {
         at = warp->poll_latest;
         snprintf(reads, sizeof reads, ", reading a value that does not change");
     }

@@ -18,7 +18,8 @@ static void fault_begin(struct exec_warp *warp, const struct exec_inst *inst, en
     *fault = (struct exec_fault){
         .block = {warp->block->position[0], warp->block->position[1], warp->block->position[2]},
         .thread = {thread % block[0], thread / block[0] % block[1], thread / block[0] / block[1]},
-        .function = warp->frame ? warp->frame->function->info.name : worker->function->info.name,
+        .function =
+            warp->frame != NULL ? warp->frame->function->info.name : worker->function->info.name,
         .file = position->file,
         .line = position->line};
 }
@@ -140,12 +141,12 @@ int exec_stop_access(struct exec_warp *warp, const struct exec_inst *inst, unsig
         stop_window(warp, inst, lane, address, size, store, generic);
     } else {
         const struct memory_region *region = memory_find(address);
-        if (region && store && region->read_only) {
+        if (region != NULL && store && region->read_only) {
             exec_stop(warp, inst, EXEC_WRONG_SPACE, lane,
                       "a store of %u byte%s at 0x%llx, in constant memory", size, plural(size),
                       (unsigned long long)address);
         } else {
-            if (region)
+            if (region != NULL)
                 snprintf(why, sizeof why, "it runs past the end of the %llu bytes of %s at 0x%llx",
                          (unsigned long long)region->size, kind_name(region->kind),
                          (unsigned long long)region->address);

@@ -12,7 +12,6 @@
 #include "emulator/exec/machine/private.h"
 
 #include <assert.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,11 +37,12 @@ struct exec_grid {
     uint64_t until; /* blocks to run now: all, or the first few */
     struct exec_worker *workers;
     unsigned worker_count;
-    atomic_uint_least64_t next;     /* block to start */
-    atomic_uint_least64_t failed;   /* lowest block that has stopped the launch */
-    atomic_uint_least64_t executed; /* warp instructions, for the limit */
-    bool together;                  /* blocks take turns on one worker */
-    struct exec_block **resident;   /* `room` of them, when they do; `count` are there */
+    /* Atomic: */
+    uint64_t next;                /* block to start */
+    uint64_t failed;              /* lowest block that has stopped the launch */
+    uint64_t executed;            /* warp instructions, for the limit */
+    bool together;                /* blocks take turns on one worker */
+    struct exec_block **resident; /* `room` of them, when they do; `count` are there */
     uint64_t count, room, started;
     bool looks_again;     /* it has paused before */
     uint64_t looks;       /* warp instructions that it looked in vain for lately */
@@ -54,8 +54,9 @@ struct exec_grid {
 
 static void note_failure(struct exec_grid *grid, uint64_t block)
 {
-    uint64_t before = atomic_load(&grid->failed);
-    while (block < before && !atomic_compare_exchange_weak(&grid->failed, &before, block)) {
+    uint64_t before = __atomic_load_n(&grid->failed, __ATOMIC_SEQ_CST);
+    while (block < before && !__atomic_compare_exchange_n(&grid->failed, &before, block, true,
+                                                          __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
     }
 }
 
@@ -63,7 +64,8 @@ static void note_failure(struct exec_grid *grid, uint64_t block)
 static bool past_limit(struct exec_grid *grid, struct exec_block *block, uint64_t executed)
 {
     const uint64_t limit = grid->launch->instruction_limit;
-    const uint64_t total = atomic_fetch_add(&grid->executed, executed) + executed;
+    const uint64_t total =
+        __atomic_fetch_add(&grid->executed, executed, __ATOMIC_SEQ_CST) + executed;
     return limit && total > limit && exec_block_endless(block, limit);
 }
 
@@ -79,11 +81,11 @@ static void fail_memory(struct exec_worker *worker, uint64_t block)
 static struct exec_block *block_begin(struct exec_worker *worker, uint64_t index)
 {
     struct exec_block *block = worker->spare;
-    if (block)
+    if (block != NULL)
         worker->spare = block->next;
     else
         block = exec_block_create(worker);
-    if (block && exec_block_start(block, index)) return block;
+    if (block != NULL && exec_block_start(block, index)) return block;
     exec_block_destroy(block);
     fail_memory(worker, index);
     return NULL;
@@ -102,22 +104,22 @@ static void run_apart(void *argument, unsigned index)
     struct exec_grid *grid = argument;
     struct exec_worker *worker = &grid->workers[index];
     for (;;) {
-        const uint64_t seen = atomic_load(&grid->next);
+        const uint64_t seen = __atomic_load_n(&grid->next, __ATOMIC_SEQ_CST);
         if (seen >= grid->until) return;
         uint64_t taken = (grid->until - seen) / ((uint64_t)grid->worker_count * PART_TAKEN);
         if (taken > MOST_TAKEN) taken = MOST_TAKEN;
         if (taken < 1) taken = 1;
-        const uint64_t first = atomic_fetch_add(&grid->next, taken);
+        const uint64_t first = __atomic_fetch_add(&grid->next, taken, __ATOMIC_SEQ_CST);
         uint64_t end = first + taken;
         uint64_t executed = 0;
         if (end > grid->until) end = grid->until;
         if (first >= end) return;
         assert(end <= grid->blocks);
         for (uint64_t next = first; next < end; next++) {
-            if (next > atomic_load(&grid->failed)) return;
+            if (next > __atomic_load_n(&grid->failed, __ATOMIC_SEQ_CST)) return;
             struct exec_block *block = block_begin(worker, next);
-            bool stopped = !block;
-            while (block) {
+            bool stopped = block == NULL;
+            while (block != NULL) {
                 const enum exec_turn turn = exec_block_run(block, BLOCK_SLICE, &executed);
                 const bool done = turn == EXEC_TURN_DONE;
                 stopped = turn == EXEC_TURN_STOPPED;
@@ -125,9 +127,10 @@ static void run_apart(void *argument, unsigned index)
                     stopped = past_limit(grid, block, executed);
                     executed = 0;
                 }
-                if (stopped || done || atomic_load(&grid->failed) < next) break;
+                if (stopped || done || __atomic_load_n(&grid->failed, __ATOMIC_SEQ_CST) < next)
+                    break;
             }
-            if (block) block_retire(worker, block);
+            if (block != NULL) block_retire(worker, block);
             if (stopped) {
                 note_failure(grid, next);
                 return;
@@ -139,7 +142,7 @@ static void run_apart(void *argument, unsigned index)
 static void run_blocks_apart(struct exec_grid *grid)
 {
     unsigned count = grid->worker_count;
-    if (count > 1 && grid->launch->function->commutes) {
+    if (count > 1 && grid->launch->function->commutes != NULL) {
         struct exec_worker *worker = &grid->workers[0];
         worker->alone = true;
         grid->until = grid->blocks < BLOCKS_OBSERVED ? grid->blocks : BLOCKS_OBSERVED;
@@ -147,7 +150,7 @@ static void run_blocks_apart(struct exec_grid *grid)
         if (worker->end != EXEC_DONE) return;
         if (worker->commuted * INSTRUCTIONS_EACH > worker->counts.warp_instructions) count = 1;
         worker->alone = count == 1;
-        atomic_store(&grid->next, grid->until);
+        __atomic_store_n(&grid->next, grid->until, __ATOMIC_SEQ_CST);
     }
     grid->until = grid->blocks;
     exec_pool_run(count, run_apart, grid);
@@ -164,7 +167,7 @@ enum { IDLE_FIRST = 1 << 16, IDLE_AGAIN = 1 << 12, IDLE_MOST = 1 << 22 }; /* war
 
 static bool may_pause(const struct exec_grid *grid)
 {
-    return grid->launch->paused && grid->launch->function->info.converses;
+    return grid->launch->paused != NULL && grid->launch->function->info.converses;
 }
 
 static bool turns_begin(struct exec_grid *grid)
@@ -177,7 +180,7 @@ static bool turns_begin(struct exec_grid *grid)
     grid->room = (uint64_t)MULTIPROCESSORS * each;
     if (grid->room > grid->blocks) grid->room = grid->blocks;
     grid->resident = calloc(grid->room, sizeof *grid->resident);
-    if (grid->resident) return true;
+    if (grid->resident != NULL) return true;
     fail_memory(&grid->workers[0], 0);
     return false;
 }
@@ -213,7 +216,7 @@ static bool run_round(struct exec_grid *grid, bool *idle, uint64_t *looked)
     if (grid->count == grid->room || grid->started == grid->blocks) return true;
     *idle = false;
     grid->resident[grid->count] = block_begin(worker, grid->started++);
-    if (!grid->resident[grid->count]) return false;
+    if (grid->resident[grid->count] == NULL) return false;
     grid->count++;
     return true;
 }
@@ -234,7 +237,7 @@ static bool run_in_turns(struct exec_grid *grid)
 {
     uint32_t idle_rounds = 0, most_rounds;
     uint64_t looked = 0;
-    if (!grid->resident && !turns_begin(grid)) return false;
+    if (grid->resident == NULL && !turns_begin(grid)) return false;
     uint64_t most = idle_limit(grid, &most_rounds);
     while (grid->count || grid->started < grid->blocks) {
         bool idle;
@@ -291,7 +294,7 @@ static bool worker_prepare(struct exec_worker *worker, struct exec_grid *grid)
 
 static void worker_release(struct exec_worker *worker)
 {
-    while (worker->spare) {
+    while (worker->spare != NULL) {
         struct exec_block *block = worker->spare;
         worker->spare = block->next;
         exec_block_destroy(block);
@@ -313,11 +316,11 @@ static void grid_destroy(struct exec_grid *grid)
 static struct exec_grid *grid_create(const struct exec_launch *launch)
 {
     struct exec_grid *grid = calloc(1, sizeof *grid);
-    if (!grid) return NULL;
+    if (grid == NULL) return NULL;
     grid->launch = launch;
     grid->blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     grid->together = launch->function->talks || launch->cooperative;
-    atomic_init(&grid->failed, UINT64_MAX);
+    grid->failed = UINT64_MAX;
     grid->worker_count = launch->workers ? launch->workers : exec_pool_processors();
     if (grid->together) grid->worker_count = 1;
     if (grid->worker_count > grid->blocks) grid->worker_count = (unsigned)grid->blocks;
@@ -353,7 +356,7 @@ static enum exec_end grid_end(struct exec_grid *grid, struct exec_counts *counts
         const struct exec_worker *worker = &grid->workers[k];
         add_counts(counts, &worker->counts);
         exec_grid_shadow_settle(&grid->workers[k]);
-        if (launch->footprint)
+        if (launch->footprint != NULL)
             for (size_t i = 0; i <= launch->function->program->cache_count; i++)
                 exec_cache_flush(worker, &worker->caches[i]);
         if (worker->end == EXEC_DONE || worker->fault_block >= first) continue;
@@ -361,22 +364,22 @@ static enum exec_end grid_end(struct exec_grid *grid, struct exec_counts *counts
         end = worker->end;
         *fault = worker->fault;
     }
-    if (launch->watch) exec_racecheck_place(launch->watch, launch->footprint);
+    if (launch->watch != NULL) exec_racecheck_place(launch->watch, launch->footprint);
     return end;
 }
 
 enum exec_end exec_run(const struct exec_launch *launch, struct exec_counts *counts,
                        struct exec_fault *fault)
 {
-    struct exec_grid *grid = launch->paused ? *launch->paused : NULL;
+    struct exec_grid *grid = launch->paused != NULL ? *launch->paused : NULL;
     memset(counts, 0, sizeof *counts);
     memset(fault, 0, sizeof *fault);
-    if (grid)
+    if (grid != NULL)
         grid_resume(grid, launch);
     else
         grid = grid_create(launch);
-    if (launch->paused) *launch->paused = NULL;
-    if (!grid) {
+    if (launch->paused != NULL) *launch->paused = NULL;
+    if (grid == NULL) {
         snprintf(fault->message, sizeof fault->message, "the host has no memory for this launch");
         return EXEC_NO_MEMORY;
     }
@@ -394,5 +397,5 @@ enum exec_end exec_run(const struct exec_launch *launch, struct exec_counts *cou
 
 void exec_paused_drop(struct exec_grid *paused)
 {
-    if (paused) grid_destroy(paused);
+    if (paused != NULL) grid_destroy(paused);
 }

@@ -138,7 +138,7 @@ static const struct exec_inst *fragment_load(struct exec_warp *warp, uint32_t in
         const struct exec_fragment *other = &warp->fragments[k];
         if (other->wait != EXEC_RUNNABLE) continue;
         *others = true;
-        if (other->frame->depth == fragment.frame->depth && (!limit || other->pc < limit))
+        if (other->frame->depth == fragment.frame->depth && (limit == NULL || other->pc < limit))
             limit = other->pc;
     }
     return limit;
@@ -177,7 +177,7 @@ enum exec_turn exec_warp_run(struct exec_warp *warp, uint64_t slice)
         const uint32_t lanes = exec_lane_count(warp->mask);
         const uint64_t before = warp->instructions;
         int step;
-        if (!limit) {
+        if (limit == NULL) {
             do {
                 const struct exec_inst *inst = warp->pc++;
                 warp->instructions++;
@@ -212,24 +212,25 @@ struct exec_frame *exec_frame_enter(struct exec_warp *warp, struct exec_frame *p
                                     const struct exec_function *function, enum exec_end *end)
 {
     struct exec_frame *frame = NULL;
-    if (parent) {
-        for (frame = parent->children; frame && frame->function != function;)
+    if (parent != NULL) {
+        for (frame = parent->children; frame != NULL && frame->function != function;)
             frame = frame->sibling;
     }
-    if (frame) {
+    if (frame != NULL) {
         exec_frame_renew(warp, frame);
         return frame;
     }
 
-    const uint64_t base =
-        parent ? (uint64_t)parent->local_base + parent->function->local_bytes + EXEC_CALL_BYTES : 0;
+    const uint64_t base = parent != NULL ? (uint64_t)parent->local_base +
+                                               parent->function->local_bytes + EXEC_CALL_BYTES
+                                         : 0;
     *end = EXEC_STACK;
     if (base + function->local_bytes > warp->local_stride) return NULL;
     *end = EXEC_NO_MEMORY;
     frame = calloc(1, sizeof *frame);
-    if (!frame) return NULL;
+    if (frame == NULL) return NULL;
     frame->slots = aligned_alloc(64, ((size_t)function->frame_bytes + 127) / 64 * 64);
-    if (!frame->slots) {
+    if (frame->slots == NULL) {
         free(frame);
         return NULL;
     }
@@ -237,8 +238,8 @@ struct exec_frame *exec_frame_enter(struct exec_warp *warp, struct exec_frame *p
     frame->function = function;
     frame->parent = parent;
     frame->local_base = (uint32_t)base;
-    frame->depth = parent ? parent->depth + 1 : 0;
-    if (parent) {
+    frame->depth = parent != NULL ? parent->depth + 1 : 0;
+    if (parent != NULL) {
         frame->sibling = parent->children;
         parent->children = frame;
     }
@@ -250,9 +251,9 @@ struct exec_frame *exec_frame_enter(struct exec_warp *warp, struct exec_frame *p
 void exec_frame_free(struct exec_frame *frame)
 {
     /* Depth first without recursion: the chain of a deep recursion may be long. */
-    while (frame) {
+    while (frame != NULL) {
         struct exec_frame *child = frame->children;
-        if (child) {
+        if (child != NULL) {
             frame->children = child->sibling;
             frame = child;
         } else {

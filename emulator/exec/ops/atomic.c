@@ -54,7 +54,7 @@ static bool atomic_pointers(struct exec_warp *warp, const struct exec_inst *inst
         } else {
             pointers[l] = exec_resolve(warp, inst, l, at, bytes, EXEC_ATOMIC, generic);
         }
-        if (!pointers[l]) return false;
+        if (pointers[l] == NULL) return false;
     }
     return true;
 }
@@ -182,7 +182,7 @@ static int wide_atomic(struct exec_warp *warp, const struct exec_inst *inst, boo
     for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
         const unsigned l = (unsigned)__builtin_ctz(rest);
         pointers[l] = exec_resolve(warp, inst, l, address[l], 16, EXEC_ATOMIC, true);
-        if (!pointers[l]) return EXEC_STOP;
+        if (pointers[l] == NULL) return EXEC_STOP;
     }
     for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
         const unsigned l = (unsigned)__builtin_ctz(rest);
@@ -241,11 +241,11 @@ static int copy(struct exec_warp *warp, const struct exec_inst *inst, uint32_t s
         const uint64_t base = wide ? target64[l] : target32[l];
         to[l] = exec_resolve(warp, inst, l, EXEC_WINDOW_SHARED + base + inst->c, size, EXEC_STORE,
                              true);
-        if (!to[l]) return EXEC_STOP;
+        if (to[l] == NULL) return EXEC_STOP;
         from[l] = to[l];
         if (!kept[l]) continue;
         from[l] = exec_resolve(warp, inst, l, source[l] + inst->imm, size, EXEC_LOAD, false);
-        if (!from[l]) return EXEC_STOP;
+        if (from[l] == NULL) return EXEC_STOP;
         warp->worker->counts.bytes_loaded += size;
         warp->worker->counts.transactions++;
     }

@@ -36,11 +36,11 @@ static void copy_text(struct exec_warp *warp, unsigned lane, uint64_t address, c
     size_t left;
     const unsigned char *bytes = exec_peek(warp, lane, address, &left);
     size_t length = 0;
-    while (bytes && length < left && length + 1 < size && bytes[length]) {
+    while (bytes != NULL && length < left && length + 1 < size && bytes[length]) {
         text[length] = (char)bytes[length];
         length++;
     }
-    if (!bytes) text[length++] = '?';
+    if (bytes == NULL) text[length++] = '?';
     text[length] = 0;
 }
 
@@ -94,8 +94,8 @@ struct piece {
 static unsigned char *heap_bytes(const struct exec_launch *launch)
 {
     const struct memory_region *region = memory_find(launch->heap_address);
-    const uint64_t offset = region ? launch->heap_address - region->address : 0;
-    if (!region || region->size - offset < launch->heap_bytes ||
+    const uint64_t offset = region != NULL ? launch->heap_address - region->address : 0;
+    if (region == NULL || region->size - offset < launch->heap_bytes ||
         launch->heap_bytes < 2 * sizeof(struct piece))
         return NULL;
     return region->bytes + offset;
@@ -159,11 +159,11 @@ static int allocate(struct exec_warp *warp, const struct exec_inst *inst,
 {
     const struct exec_launch *launch = warp->worker->launch;
     unsigned char *heap = heap_bytes(launch);
-    if (heap) heap_begin(heap, launch->heap_bytes);
+    if (heap != NULL) heap_begin(heap, launch->heap_bytes);
     for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(rest);
         const uint64_t size = argument(warp, call, lane, 0);
-        const uint64_t offset = heap ? heap_take(heap, launch->heap_bytes, size) : 0;
+        const uint64_t offset = heap != NULL ? heap_take(heap, launch->heap_bytes, size) : 0;
         if (offset == HEAP_DAMAGED)
             return exec_stop(warp, inst, EXEC_TRAP, lane,
                              "malloc in a kernel: the heap is damaged; a kernel has written before "
@@ -183,8 +183,8 @@ static int release(struct exec_warp *warp, const struct exec_inst *inst,
         const uint64_t address = argument(warp, call, lane, 0);
         const uint64_t offset = address - launch->heap_address;
         if (!address) continue;
-        if (!heap || offset >= launch->heap_bytes || offset < sizeof(struct piece) || offset % 16 ||
-            piece_at(heap, offset - sizeof(struct piece))->mark != PIECE_USED)
+        if (heap == NULL || offset >= launch->heap_bytes || offset < sizeof(struct piece) ||
+            offset % 16 || piece_at(heap, offset - sizeof(struct piece))->mark != PIECE_USED)
             return exec_stop(warp, inst, EXEC_TRAP, lane,
                              "free of 0x%llx in a kernel, which malloc in a kernel did not give, "
                              "or which is free already",

@@ -75,8 +75,8 @@ static int op_copy(struct exec_warp *warp, const struct exec_inst *inst)
             const unsigned char *source =
                 bytes_at(warp, inst, l, from[l] + at, BULK_UNIT, EXEC_LOAD);
             unsigned char *target =
-                source ? bytes_at(warp, inst, l, to[l] + at, BULK_UNIT, EXEC_STORE) : NULL;
-            if (!target) return EXEC_STOP;
+                source != NULL ? bytes_at(warp, inst, l, to[l] + at, BULK_UNIT, EXEC_STORE) : NULL;
+            if (target == NULL) return EXEC_STOP;
             memmove(target, source, BULK_UNIT);
         }
         if (bulk->tells && (to[l] & EXEC_WINDOW_MASK) == EXEC_WINDOW_SHARED)
@@ -119,7 +119,7 @@ static int op_reduce(struct exec_warp *warp, const struct exec_inst *inst)
             if (at >= size[l]) continue;
             const unsigned char *source =
                 bytes_at(warp, inst, l, from[l] + at, bulk->bytes, EXEC_LOAD);
-            if (!source) return EXEC_STOP;
+            if (source == NULL) return EXEC_STOP;
             memset(values + width * l, 0, width);
             memcpy(values + width * l, source, bulk->bytes);
             address[l] = to[l] + at;
@@ -145,7 +145,7 @@ static int op_store(struct exec_warp *warp, const struct exec_inst *inst)
                              (unsigned long long)size[l], (unsigned long long)to[l]);
         for (uint64_t at = 0; at < size[l]; at += 8) {
             unsigned char *target = bytes_at(warp, inst, l, to[l] + at, 8, EXEC_STORE);
-            if (!target) return EXEC_STOP;
+            if (target == NULL) return EXEC_STOP;
             memset(target, 0, 8);
         }
     }

@@ -204,7 +204,7 @@ static int call_function(struct exec_warp *warp, const struct exec_inst *inst,
                          function->formal_count, function->return_count);
     enum exec_end end = EXEC_DONE;
     struct exec_frame *frame = exec_frame_enter(warp, warp->frame, function, &end);
-    if (!frame)
+    if (frame == NULL)
         return exec_stop(warp, inst, end, first,
                          end == EXEC_STACK
                              ? "the stack is used up, %u calls deep, at the call of %s: the "
@@ -278,7 +278,7 @@ static int op_ret(struct exec_warp *warp, const struct exec_inst *inst)
     struct exec_frame *frame = warp->frame;
     struct exec_frame *parent = frame->parent;
     (void)inst;
-    if (!parent) return exit_lanes(warp);
+    if (parent == NULL) return exit_lanes(warp);
     for (;;) {
         const struct exec_inst *site = frame->return_to[__builtin_ctz(warp->mask)];
         const struct exec_call *call = site->extra;

@@ -78,7 +78,7 @@ static bool live_object(struct exec_warp *warp, const struct exec_inst *inst, un
                         uint64_t address, uint64_t **bits, struct object *object)
 {
     *bits = object_at(warp, inst, lane, address);
-    if (!*bits) return false;
+    if (*bits == NULL) return false;
     if (unpack(**bits, object)) return true;
     exec_stop(warp, inst, EXEC_TRAP, lane,
               "the barrier object at shared address 0x%llx is none: mbarrier.init has not made it, "
@@ -127,7 +127,7 @@ static int op_init(struct exec_warp *warp, const struct exec_inst *inst)
     FOR_LANES
     {
         uint64_t *bits = object_at(warp, inst, l, address[l]);
-        if (!bits) return EXEC_STOP;
+        if (bits == NULL) return EXEC_STOP;
         if (count[l] < 1 || count[l] > MOST_COUNT)
             return exec_stop(warp, inst, EXEC_TRAP, l,
                              "mbarrier.init for %u arrivals; it takes 1 to %d", count[l],

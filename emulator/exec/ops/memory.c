@@ -105,7 +105,7 @@ access_slowly(struct exec_warp *warp, const struct exec_inst *inst, uint64_t *ad
         }
         unsigned char *host =
             exec_resolve(warp, inst, l, at, bytes, store ? EXEC_STORE : EXEC_LOAD, generic);
-        if (!host) return MEMORY_FAULT;
+        if (host == NULL) return MEMORY_FAULT;
         /* What a load touches exec_resolve has seen. */
         if (store && (at & EXEC_WINDOW_MASK) == 0 && exec_block_shadow_wanted(cache))
             exec_block_shadow_lanes(warp, inst, cache, address, 1u << l, element, bytes / element);
@@ -204,7 +204,7 @@ static inline enum access_shape access_global(struct exec_warp *warp, const stru
         }
         const struct access_window window = {cache->low, cache->size, cache->delta};
         if (!access_outside(address, warp->mask, window, bytes)) {
-            if (cache->marks)
+            if (cache->marks != NULL)
                 for (uint32_t rest = warp->mask; rest; rest &= rest - 1)
                     exec_mark(cache, address[__builtin_ctz(rest)], bytes);
             if (exec_grid_shadow_wanted(cache))

@@ -27,7 +27,7 @@ struct printer {
 static void flush(struct printer *printer, const size_t *arguments)
 {
     const struct exec_launch *launch = printer->warp->worker->launch;
-    if (launch->print) launch->print(launch->user, printer->text, printer->used, arguments);
+    if (launch->print != NULL) launch->print(launch->user, printer->text, printer->used, arguments);
     printer->used = 0;
 }
 
@@ -45,7 +45,7 @@ static bool take(struct printer *printer, unsigned size, uint64_t *value)
     *value = 0;
     printer->next = (printer->next + size - 1) / size * size;
     const unsigned char *bytes = exec_peek(printer->warp, printer->lane, printer->next, &left);
-    if (!bytes || left < size) {
+    if (bytes == NULL || left < size) {
         exec_stop_access(printer->warp, printer->inst, printer->lane, printer->next, size, false,
                          true);
         return false;
@@ -82,16 +82,16 @@ static const char *parse(struct printer *printer, const char *at, struct convers
 {
     size_t flags = 0;
     *conversion = (struct conversion){.width = -1, .precision = -1, .bytes = 4};
-    for (; *at && strchr("-+ #0", *at); at++)
-        if (flags < 5 && !strchr(conversion->flags, *at)) conversion->flags[flags++] = *at;
+    for (; *at && strchr("-+ #0", *at) != NULL; at++)
+        if (flags < 5 && strchr(conversion->flags, *at) == NULL) conversion->flags[flags++] = *at;
     if (*at == '*' || (*at >= '0' && *at <= '9'))
         at = parse_number(printer, at, &conversion->width, fine);
     if (conversion->width < 0 && conversion->width != -1) {
-        if (!strchr(conversion->flags, '-')) conversion->flags[flags] = '-';
+        if (strchr(conversion->flags, '-') == NULL) conversion->flags[flags] = '-';
         conversion->width = -(conversion->width < -1000 ? -1000 : conversion->width);
     }
     if (*at == '.') at = parse_number(printer, at + 1, &conversion->precision, fine);
-    for (; *at && strchr("hlqjztL", *at); at++) {
+    for (; *at && strchr("hlqjztL", *at) != NULL; at++) {
         if (*at == 'h')
             conversion->bytes = conversion->bytes == 2 ? 1 : 2;
         else if (*at != 'L')
@@ -137,7 +137,7 @@ static bool print_string(struct printer *printer, const struct conversion *conve
         return true;
     }
     const unsigned char *bytes = exec_peek(printer->warp, printer->lane, address, &left);
-    if (!bytes) {
+    if (bytes == NULL) {
         exec_stop_access(printer->warp, printer->inst, printer->lane, address, 1, false, true);
         return false;
     }
@@ -247,7 +247,7 @@ bool exec_print(struct exec_warp *warp, const struct exec_inst *inst, unsigned l
     *result = -1;
     if (!format) return true;
     const unsigned char *bytes = exec_peek(warp, lane, format, &left);
-    if (!bytes) {
+    if (bytes == NULL) {
         exec_stop_access(warp, inst, lane, format, 1, false, true);
         return false;
     }

@@ -107,7 +107,7 @@ static int op_watch(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const struct exec_shadow *shadow = warp->block->shadow;
     warp->instructions--;
-    if (!shadow) return EXEC_GO;
+    if (shadow == NULL) return EXEC_GO;
     const u32 mask = exec_racecheck_lanes(warp, inst);
     if (!mask) return EXEC_GO;
     if (mask == EXEC_ALL && shadow->shift == 2 && !shadow->atomics &&

@@ -21,18 +21,18 @@ static struct row_entry *place(const char *key, size_t length)
 {
     for (size_t k = hash_bytes(key, length) >> 32;; k++) {
         struct row_entry *entry = &rows.entries[k % BUCKETS];
-        if (!entry->row || (entry->length == length && !memcmp(entry->key, key, length)))
+        if (entry->row == NULL || (entry->length == length && !memcmp(entry->key, key, length)))
             return entry;
     }
 }
 
 static void add_table(const struct exec_row *row)
 {
-    for (; row->keys; row++) {
+    for (; row->keys != NULL; row++) {
         for (const char *key = row->keys; *key;) {
             const size_t length = strcspn(key, " ");
             struct row_entry *entry = place(key, length);
-            if (length && !entry->row)
+            if (length && entry->row == NULL)
                 *entry = (struct row_entry){.key = key, .length = length, .row = row};
             key += length;
             key += strspn(key, " ");
@@ -77,6 +77,6 @@ void exec_row_each(void (*see)(void *user, const struct exec_row *row), void *us
     /* A row with several keys has several entries; the first of them stands for it. */
     for (size_t k = 0; k < BUCKETS; k++) {
         const struct row_entry *entry = &rows.entries[k];
-        if (entry->row && entry->key == entry->row->keys) see(user, entry->row);
+        if (entry->row != NULL && entry->key == entry->row->keys) see(user, entry->row);
     }
 }

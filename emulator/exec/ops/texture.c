@@ -65,13 +65,13 @@ static bool image_find(struct image_lane *at, bool surface)
     const struct exec_image_access *access = at->access;
     const char *wanted = surface ? "surface" : "texture";
     at->texture = exec_texture_find(handle);
-    if (!at->texture || at->texture->surface != surface) {
+    if (at->texture == NULL || at->texture->surface != surface) {
         exec_stop(at->warp, at->inst, EXEC_OUT_OF_BOUNDS, at->lane,
                   "%s with the handle 0x%llx, which is %s: was the object destroyed before the "
                   "kernel ran, or never created?",
                   access->name, (unsigned long long)handle,
-                  at->texture ? surface ? "a texture object" : "a surface object"
-                              : "no texture or surface object");
+                  at->texture != NULL ? surface ? "a texture object" : "a surface object"
+                                      : "no texture or surface object");
         return false;
     }
     if (access->dimensions == 0 ||
@@ -154,7 +154,7 @@ static bool read_texel(const struct image_lane *at, uint32_t x, uint32_t y, uint
     const uint64_t address = texture->address + (uint64_t)z * texture->slice +
                              (uint64_t)y * texture->pitch + (uint64_t)x * size;
     const unsigned char *bytes = image_bytes(at, address, size, EXEC_LOAD);
-    if (!bytes) return false;
+    if (bytes == NULL) return false;
     *texel = (union image_texel){.bits = {0, 0, 0, 0}}; /* of channels that are not there */
     for (unsigned k = 0; k < texture->channels; k++)
         texel->bits[k] = channel_value(texture, bytes + k * (size / texture->channels));
@@ -540,7 +540,7 @@ static bool suld_lane(struct image_lane *at, uint64_t values[4])
 {
     unsigned char *bytes;
     if (!surface_bytes(at, EXEC_LOAD, &bytes)) return false;
-    for (uint32_t k = 0; k < at->access->count && bytes; k++)
+    for (uint32_t k = 0; k < at->access->count && bytes != NULL; k++)
         memcpy(&values[k], bytes + (size_t)k * at->access->bytes, at->access->bytes);
     return true;
 }
@@ -556,7 +556,7 @@ static bool sust_lane(struct image_lane *at, uint64_t values[4])
     unsigned char *bytes;
     (void)values;
     if (!surface_bytes(at, EXEC_STORE, &bytes)) return false;
-    for (uint32_t k = 0; k < access->count && bytes; k++) {
+    for (uint32_t k = 0; k < access->count && bytes != NULL; k++) {
         const unsigned char *slot = exec_slot(at->warp, access->elements[k]);
         memcpy(bytes + (size_t)k * access->bytes, slot + (size_t)at->lane * access->widths[k],
                access->bytes);
