@@ -32,6 +32,7 @@ library check      check        runs each check of the grader, and the tests
 library libzstd    libzstd-dev  unpacks the PTX inside a binary
 library liblz4     liblz4-dev   unpacks the PTX inside a binary
 library libdw      libdw-dev    turns an address into a line of your source
+library libseccomp libseccomp-dev keeps submissions from harming the machine
 library libpng     libpng-dev   writes the picture of the Mandelbrot lesson
 '
 

@@ -9,13 +9,13 @@
 #include <string.h>
 
 /* The slot's OVERLAP_ORDER, as emulator/timeline understands it. */
-static const char *order_of(enum cache_slot slot, char text[STORE_ORDER])
+static const char *order_of(enum cache_slot slot, char text[CACHE_ORDER])
 {
     if (slot == SLOT_GPU) return NULL;
     if (slot < SLOT_RANDOM)
-        snprintf(text, STORE_ORDER, "%s", slot == SLOT_LATEST ? "latest" : "earliest");
+        snprintf(text, CACHE_ORDER, "%s", slot == SLOT_LATEST ? "latest" : "earliest");
     else
-        snprintf(text, STORE_ORDER, "random:%d", (int)(slot - SLOT_RANDOM) + 1);
+        snprintf(text, CACHE_ORDER, "random:%d", (int)(slot - SLOT_RANDOM) + 1);
     return text;
 }
 

@@ -1,4 +1,4 @@
-/* store: the evidence of one lesson, made when a check first asks for it and kept until the lesson
+/* cache: the evidence of one lesson, made when a check first asks for it and kept until the lesson
  * is done: each run happens once per device and order, however many checks read it.
  */
 #ifndef OVERLAP_GRADER_RUN_CACHE_H
@@ -8,21 +8,23 @@
 #include "grader/run/devices.h"
 #include "grader/run/run.h"
 
+#define CACHE_MOST_ORDERS 50 /* random ones */
+
 /* Where and in which order a run happens: SLOT_RANDOM + n is the random order of seed n + 1. */
 enum cache_slot {
     SLOT_GPU,
     SLOT_LATEST,
     SLOT_EARLIEST,
     SLOT_RANDOM,
-    SLOT_COUNT = SLOT_RANDOM + OPTIONS_MOST_ORDERS
+    SLOT_COUNT = SLOT_RANDOM + CACHE_MOST_ORDERS
 };
 
-#define STORE_ORDER 16 /* "random:20" */
+#define CACHE_ORDER 16 /* "random:20" */
 
 /* A run, its repetitions, and the reference's. */
 struct run_set {
     bool made;
-    char order[STORE_ORDER]; /* the evidence refers to it */
+    char order[CACHE_ORDER]; /* the evidence refers to it */
     struct evidence *repeats;
     struct evidence *references; /* may be `repeats` itself */
     size_t count;

@@ -56,7 +56,7 @@ static void look_for_gpu(struct devices *devices, const struct toolchain *toolch
 }
 
 int devices_find(struct devices *devices, const struct toolchain *toolchain,
-                 enum options_device wanted, struct text *why)
+                 enum devices_wanted wanted, struct text *why)
 {
     char path[PATH_MAX];
 

@@ -3,8 +3,17 @@
 #ifndef OVERLAP_GRADER_RUN_DEVICES_H
 #define OVERLAP_GRADER_RUN_DEVICES_H
 
+#include "grader/base/text.h"
 #include "grader/build/toolchain.h"
-#include "grader/session/options.h"
+
+#include <stdbool.h>
+
+/* Which device was asked for. */
+enum devices_wanted {
+    DEVICE_AUTO,
+    DEVICE_GPU,
+    DEVICE_EMULATOR,
+};
 
 struct devices {
     bool gpu;      /* grade on it */
@@ -18,6 +27,6 @@ struct devices {
  * for, and for the emulator's libraries. Returns 0, or 2 with a sentence when what was asked for is
  * not there. */
 int devices_find(struct devices *devices, const struct toolchain *toolchain,
-                 enum options_device wanted, struct text *why);
+                 enum devices_wanted wanted, struct text *why);
 
 #endif

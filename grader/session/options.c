@@ -244,7 +244,7 @@ static int parse_device(struct options *options, const char *value, struct text 
 
     for (int i = 0; names[i] != NULL; i++)
         if (strcmp(value, names[i]) == 0) {
-            options->device = (enum options_device)i;
+            options->device = (enum devices_wanted)i;
             return 0;
         }
     const char *near = text_nearest(value, names);
@@ -268,11 +268,11 @@ static int parse_seed(struct options *options, const char *value, struct text *w
 static int parse_orders(struct options *options, const char *value, struct text *why)
 {
     int orders;
-    if (parse_int(value, 0, OPTIONS_MOST_ORDERS, &orders)) {
+    if (parse_int(value, 0, CACHE_MOST_ORDERS, &orders)) {
         options->random_orders = (unsigned)orders;
         return 0;
     }
-    text_format(why, "--random-orders needs a number from 0 to %d", OPTIONS_MOST_ORDERS);
+    text_format(why, "--random-orders needs a number from 0 to %d", CACHE_MOST_ORDERS);
     return 2;
 }
 

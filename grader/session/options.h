@@ -7,22 +7,15 @@
 #define OVERLAP_GRADER_SESSION_OPTIONS_H
 
 #include "grader/base/text.h"
+#include "grader/run/cache.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define OPTIONS_MOST_ORDERS 50
-
-enum options_device {
-    DEVICE_AUTO,
-    DEVICE_GPU,
-    DEVICE_EMULATOR,
-};
-
 struct options {
     const char **words; /* lessons as typed */
     size_t word_count;
-    enum options_device device;
+    enum devices_wanted device;
     bool solutions;
     const char *submission; /* NULL: lessons/ */
     bool seed_given;

@@ -265,9 +265,9 @@ START_TEST(where_checks_are_judged)
     ck_assert_int_eq(count == 0, reason.size > 0);
     text_free(&reason);
     /* More random orders are for those checks alone that have any. */
-    size_t more = cache_slots(&devices, &lesson, &check, OPTIONS_MOST_ORDERS, slots, NULL);
+    size_t more = cache_slots(&devices, &lesson, &check, CACHE_MOST_ORDERS, slots, NULL);
     bool random = count > 0 && found[count - 1] == '2';
-    ck_assert_uint_eq(more, random ? count - 2 + OPTIONS_MOST_ORDERS : count);
+    ck_assert_uint_eq(more, random ? count - 2 + CACHE_MOST_ORDERS : count);
     ck_assert_int_eq(random && slots[more - 1] != SLOT_COUNT - 1, 0);
 }
 END_TEST

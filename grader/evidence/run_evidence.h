@@ -1,0 +1,86 @@
+/* run_evidence: what one run of a submission left behind, and how it ended. A judge only reads it,
+ * and trusts nothing in `output` or `trace`: the student's code could write there. It compares with
+ * `input`, which is the parent's own copy.
+ */
+#ifndef OVERLAP_GRADER_EVIDENCE_RUN_EVIDENCE_H
+#define OVERLAP_GRADER_EVIDENCE_RUN_EVIDENCE_H
+
+#include "grader/evidence/lesson.h"
+#include "trace/trace.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How a run ended. A judge only ever sees ENDED_WELL. */
+enum evidence_ending {
+    ENDED_WELL = 0,
+    ENDED_NOT_STARTED,  /* lesson.so could not be loaded, or the system refused; `why` */
+    ENDED_EARLY,        /* left with exit status `code` before the drive came to its end */
+    ENDED_DRIVE,        /* the drive gave up (code) */
+    ENDED_SIGNAL,       /* killed by `signal` of its own making: segmentation fault, abort */
+    ENDED_TIME,         /* longer than allowed; killed */
+    ENDED_MEMORY,       /* more memory than allowed; killed */
+    ENDED_PROCESSES,    /* more processes than allowed; killed */
+    ENDED_OUTPUT,       /* printed more than allowed; killed */
+    ENDED_LEFT_RUNNING, /* came to its end, but left `left_running` processes; killed */
+    ENDED_UNWATCHED,    /* it killed the process that held it to its limits; all killed */
+    ENDED_REACHED_UP,   /* it called `why` on a process above it, which was refused */
+    ENDED_COUNT
+};
+
+struct sources; /* debug information of a lesson.so: grader/evidence/sources.h */
+struct evidence_index;
+
+struct evidence {
+    const struct lesson *lesson;
+    const struct run_plan *plan;
+    enum drive_device device;
+    const char *order; /* "latest", "earliest", "random:1"; NULL on a GPU */
+    bool reference;    /* of the reference solution, not of the submission */
+
+    enum evidence_ending ending;
+    int code;
+    int signal;
+    unsigned left_running;
+    char why[256];
+    double seconds;         /* wall time by the parent's clock, start-up of the process included */
+    uint64_t peak_bytes;    /* most resident memory seen */
+    double allowed_seconds; /* the plan's limits, defaults filled in */
+    uint64_t allowed_memory;
+    unsigned allowed_processes;
+    const char *shown_folder; /* where the student's files are, as the student types it */
+    /* Of a crash, or of where the program was when its time was up: the stack, innermost first, as
+     * addresses in the runner, and the address that was touched. */
+    uint64_t frames[32];
+    size_t frame_count;
+    uint64_t fault;
+
+    const void *input; /* the parent's own copy */
+    size_t input_size;
+    const void *output; /* a copy, taken when all the run's processes had ended */
+    size_t output_size;
+    const char *printed; /* stdout and stderr together, ended by a 0 */
+    size_t printed_size;
+
+    struct trace trace;
+    bool trace_sound; /* false: trace is empty, trace_why says why */
+    char trace_why[256];
+    struct evidence_index *index;  /* grader/evidence/evidence.c's */
+    const struct sources *sources; /* for evidence_place */
+    uint64_t base;                 /* where lesson.so was loaded in the runner */
+
+    /* RUN_TIMED: this run and its repetitions, and the reference's runs with the same inputs, pair
+     * by pair. Otherwise repeats = this one, count 1, references NULL. */
+    const struct evidence *repeats;
+    const struct evidence *references;
+    size_t repeat_count;
+
+    /* RUN_INJECTIONS: the runs in which a call was made to fail (evidence_made_to_fail), however
+     * they ended; after one that did not end well no more are made. Otherwise none. */
+    const struct evidence *injections;
+    size_t injection_count;
+    size_t fault_calls; /* how many calls could have been chosen */
+};
+
+#endif
