@@ -41,26 +41,44 @@ int trace_create(const char *path, uint32_t capacity)
     return trace_create_for(path, capacity, TRACE_ALL_KINDS & ~TRACE_KIND_BIT(TRACE_STACK));
 }
 
+/* Returns 0, or -1 with errno. */
+static int make_empty(int file, uint32_t capacity, uint32_t kinds)
+{
+    const struct trace_header header = {.magic = TRACE_MAGIC,
+                                        .version = TRACE_VERSION,
+                                        .record_size = sizeof(struct trace_record),
+                                        .capacity = capacity ? capacity : TRACE_DEFAULT_CAPACITY,
+                                        .kinds = kinds};
+    if (header.capacity > TRACE_MAX_CAPACITY) {
+        errno = EINVAL;
+        return -1;
+    }
+    if (ftruncate(file, (off_t)trace_file_size(header.capacity)) != 0) return -1;
+    return pwrite(file, &header, sizeof header, 0) == (ssize_t)sizeof header ? 0 : -1;
+}
+
 int trace_create_for(const char *path, uint32_t capacity, uint32_t kinds)
 {
-    struct trace_header header = {.magic = TRACE_MAGIC,
-                                  .version = TRACE_VERSION,
-                                  .record_size = sizeof(struct trace_record),
-                                  .capacity = capacity ? capacity : TRACE_DEFAULT_CAPACITY,
-                                  .kinds = kinds};
-    int result = -1;
-    if (header.capacity > TRACE_MAX_CAPACITY) {
+    if (capacity > TRACE_MAX_CAPACITY) {
         errno = EINVAL;
         return -1;
     }
     int file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (file < 0) return -1;
-    if (ftruncate(file, (off_t)trace_file_size(header.capacity)) != 0) goto done;
-    if (pwrite(file, &header, sizeof header, 0) != (ssize_t)sizeof header) goto done;
-    result = 0;
-done:
+    int result = make_empty(file, capacity, kinds);
     close(file);
     return result;
+}
+
+int trace_create_in_memory(uint32_t capacity, uint32_t kinds)
+{
+    int file = memfd_create("record", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (file < 0) return -1;
+    if (make_empty(file, capacity, kinds) == 0 &&
+        fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+        return file;
+    close(file);
+    return -1;
 }
 
 struct trace_writer *trace_open_from_environment(void)
@@ -170,7 +188,7 @@ static int record_is_sound(struct trace_record *record)
     return 1;
 }
 
-int trace_read(const char *path, struct trace *trace, char *why, size_t why_size)
+int trace_read_descriptor(int file, struct trace *trace, char *why, size_t why_size)
 {
     struct trace_header header;
     struct stat status;
@@ -179,17 +197,12 @@ int trace_read(const char *path, struct trace *trace, char *why, size_t why_size
     int result = -1;
 
     memset(trace, 0, sizeof *trace);
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (file < 0) {
-        snprintf(why, why_size, "cannot open the trace %s: %s", path, strerror(errno));
-        return -1;
-    }
-    if (fstat(file, &status) != 0 || read_all(file, &header, sizeof header, 0) != 0 ||
-        header.magic != TRACE_MAGIC || header.version != TRACE_VERSION ||
-        header.record_size != sizeof(struct trace_record) || header.capacity == 0 ||
-        header.capacity > TRACE_MAX_CAPACITY ||
+    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) ||
+        read_all(file, &header, sizeof header, 0) != 0 || header.magic != TRACE_MAGIC ||
+        header.version != TRACE_VERSION || header.record_size != sizeof(struct trace_record) ||
+        header.capacity == 0 || header.capacity > TRACE_MAX_CAPACITY ||
         status.st_size != (off_t)trace_file_size(header.capacity)) {
-        snprintf(why, why_size, "%s is not a trace of this version, or was written over", path);
+        snprintf(why, why_size, "it is not a trace of this version, or was written over");
         goto done;
     }
     uint64_t appended = atomic_load(&header.appended);
@@ -199,7 +212,7 @@ int trace_read(const char *path, struct trace *trace, char *why, size_t why_size
         records = malloc(wanted * sizeof *records);
         if (records == NULL ||
             read_all(file, records, wanted * sizeof *records, sizeof header) != 0) {
-            snprintf(why, why_size, "cannot read the %zu records of %s", wanted, path);
+            snprintf(why, why_size, "its %zu records cannot be read", wanted);
             goto done;
         }
     }
@@ -214,6 +227,19 @@ int trace_read(const char *path, struct trace *trace, char *why, size_t why_size
     result = 0;
 done:
     free(records);
+    return result;
+}
+
+int trace_read(const char *path, struct trace *trace, char *why, size_t why_size)
+{
+    /* O_NONBLOCK: a pipe of that name must not hold up the open. */
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (file < 0) {
+        memset(trace, 0, sizeof *trace);
+        snprintf(why, why_size, "cannot open the trace %s: %s", path, strerror(errno));
+        return -1;
+    }
+    int result = trace_read_descriptor(file, trace, why, why_size);
     close(file);
     return result;
 }

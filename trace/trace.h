@@ -137,6 +137,10 @@ int trace_create(const char *path, uint32_t capacity);
  * trace_create makes takes all but TRACE_STACK, which costs a walk up the stack per record. */
 int trace_create_for(const char *path, uint32_t capacity, uint32_t kinds);
 
+/* The same in memory, where nobody can replace it or change its size. Returns the descriptor, which
+ * the writer opens as /proc/self/fd/N, or -1 with errno. */
+int trace_create_in_memory(uint32_t capacity, uint32_t kinds);
+
 /* Opens the file named by TRACE_PATH_VARIABLE for appending. Returns NULL when the variable is
  * unset, or when the file is not a trace (errno says why). Owned by the caller. */
 struct trace_writer *trace_open_from_environment(void);
@@ -168,6 +172,8 @@ struct trace {
 /* Reads and checks the file at `path`. On success returns 0 and fills `trace` (release with
  * trace_free). On failure returns -1 and a sentence in `why` (at most why_size bytes). */
 int trace_read(const char *path, struct trace *trace, char *why, size_t why_size);
+/* The same of a descriptor, which stays open. */
+int trace_read_descriptor(int file, struct trace *trace, char *why, size_t why_size);
 void trace_free(struct trace *trace);
 
 /* A TRACE_STACK keeps up to TRACE_STACK_DEPTH return addresses in `text`, the innermost first. Both

@@ -43,6 +43,11 @@ bool overlap_call_permitted(void);
  * has to return instead, because OVERLAP_FAIL chose it (entry/entry.h), or 0. */
 int overlap_call_fault(void);
 
+/* Reads the environment and opens the trace now, instead of at the first call; nothing that the
+ * environment says later is heard. For a process that loads, after this, code that it does not
+ * trust (grader/child/runner.c). Before the first call. */
+void overlap_begin(void);
+
 /* True in a process that was forked after CUDA had been initialised in its parent: nothing works
  * here; cuInit and every other call return CUDA_ERROR_NOT_INITIALIZED. */
 bool overlap_forked(void);

@@ -1,168 +1,124 @@
 #include "grader/base/confine.h"
 
 #include <errno.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
+#include <seccomp.h>
 #include <stdint.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <ucontext.h>
 #include <unistd.h>
 
-/* The architectures on which this was tried; on others there is no filter. */
-#if defined(__x86_64__) && !defined(__ILP32__)
-#define ARCHITECTURE AUDIT_ARCH_X86_64
-#elif defined(__aarch64__) && defined(__AARCH64EL__)
-#define ARCHITECTURE AUDIT_ARCH_AARCH64
-#endif
-#define FOREIGN_NUMBERS 0x40000000u /* from here on: x32, a second way to every call */
+#define LOWER_HALF 0xffffffffu
 
-enum names {
-    BY_PROCESS,    /* the argument is a process or thread */
-    BY_TARGET,     /* as kill(2): also a group (negative), or everybody (-1) */
-    BY_DESCRIPTOR, /* cannot be judged: the call is not there */
+/* Everything that the rules are made from; the first rule that libseccomp refuses is remembered. */
+struct filter {
+    scmp_filter_ctx context;
+    const pid_t *above;
+    size_t count;
+    int error;
 };
 
-struct row {
-    int number;
-    const char *name;
-    enum names names;
-    unsigned argument;
-};
-
-static const struct row rows[] = {
-    {SYS_kill, "kill", BY_TARGET, 0},
-    {SYS_tkill, "tkill", BY_PROCESS, 0},
-    {SYS_tgkill, "tgkill", BY_PROCESS, 0},
-    {SYS_rt_sigqueueinfo, "rt_sigqueueinfo", BY_PROCESS, 0},
-    {SYS_rt_tgsigqueueinfo, "rt_tgsigqueueinfo", BY_PROCESS, 0},
-    {SYS_ptrace, "ptrace", BY_PROCESS, 1},
-    {SYS_process_vm_readv, "process_vm_readv", BY_PROCESS, 0},
-    {SYS_process_vm_writev, "process_vm_writev", BY_PROCESS, 0},
-    {SYS_prlimit64, "prlimit", BY_PROCESS, 0},
-    {SYS_pidfd_open, "pidfd_open", BY_PROCESS, 0},
-    {SYS_pidfd_send_signal, "pidfd_send_signal", BY_DESCRIPTOR, 0},
-};
-#define ROWS (sizeof rows / sizeof rows[0])
-
-const char *confine_name(int number)
+static void rule(struct filter *filter, uint32_t action, int number, unsigned count,
+                 const struct scmp_arg_cmp *compared)
 {
-    for (size_t i = 0; i < ROWS; i++)
-        if (rows[i].number == number) return rows[i].name;
-    return NULL;
+    int error = seccomp_rule_add_array(filter->context, action, number, count, compared);
+    if (error != 0 && filter->error == 0) filter->error = error;
 }
 
-#ifdef ARCHITECTURE
-
-struct program {
-    struct sock_filter code[8 + 3 * ROWS + 2 * (2 * CONFINE_MOST + 1) + 1];
-    unsigned short count;
-};
-
-static void add(struct program *program, struct sock_filter instruction)
+/* Process numbers, flags and commands are ints: the kernel looks at the lower half alone, and so
+ * must this. */
+static struct scmp_arg_cmp equals(unsigned argument, long value)
 {
-    program->code[program->count++] = instruction;
+    return SCMP_CMP(argument, SCMP_CMP_MASKED_EQ, LOWER_HALF, (uint32_t)value);
 }
 
-static void load(struct program *program, size_t offset)
+static void trap_value(struct filter *filter, int number, unsigned argument, long value)
 {
-    add(program, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset));
+    const struct scmp_arg_cmp compared = equals(argument, value);
+    rule(filter, SCMP_ACT_TRAP, number, 1, &compared);
 }
 
-static void leave(struct program *program, uint32_t answer)
+static void trap_processes(struct filter *filter, int number, unsigned argument)
 {
-    add(program, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, answer));
+    for (size_t i = 0; i < filter->count; i++)
+        trap_value(filter, number, argument, filter->above[i]);
 }
 
-/* Skips the next `skipped` instructions unless `test` (BPF_JEQ, ...) holds. */
-static void unless(struct program *program, unsigned test, uint32_t value, uint8_t skipped)
+static void trap_targets(struct filter *filter, int number, unsigned argument)
 {
-    add(program,
-        (struct sock_filter)BPF_JUMP((uint16_t)(BPF_JMP | test | BPF_K), value, 0, skipped));
-}
-
-static void refuse_value(struct program *program, pid_t value)
-{
-    unless(program, BPF_JEQ, (uint32_t)value, 1);
-    leave(program, SECCOMP_RET_TRAP);
-}
-
-/* The rows first, each with the argument loaded and a jump to the list that it is held against; the
- * list of groups runs on into the list of processes. */
-static void write_program(struct program *program, const pid_t *above, size_t count)
-{
-    unsigned short jumps[ROWS], lists[2];
-
-    load(program, offsetof(struct seccomp_data, arch));
-    unless(program, BPF_JEQ, ARCHITECTURE, 1);
-    add(program, (struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA, 1));
-    leave(program, SECCOMP_RET_ERRNO | EPERM);
-    load(program, offsetof(struct seccomp_data, nr));
-    unless(program, BPF_JGE, FOREIGN_NUMBERS, 1);
-    leave(program, SECCOMP_RET_ERRNO | EPERM);
-    for (size_t i = 0; i < ROWS; i++) {
-        if (rows[i].names == BY_DESCRIPTOR) {
-            unless(program, BPF_JEQ, (uint32_t)rows[i].number, 1);
-            leave(program, SECCOMP_RET_ERRNO | ENOSYS);
-            continue;
-        }
-        unless(program, BPF_JEQ, (uint32_t)rows[i].number, 2);
-        /* Process numbers are ints: the kernel looks at the lower half alone, and so must this. */
-        load(program, offsetof(struct seccomp_data, args) + rows[i].argument * sizeof(uint64_t));
-        jumps[i] = program->count;
-        add(program, (struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA, 0));
+    trap_processes(filter, number, argument);
+    trap_value(filter, number, argument, -1);
+    for (size_t i = 0; i < filter->count; i++) {
+        const pid_t group = getpgid(filter->above[i]);
+        if (group > 1) trap_value(filter, number, argument, -group);
     }
-    leave(program, SECCOMP_RET_ALLOW);
+}
 
-    lists[BY_TARGET] = program->count;
-    refuse_value(program, -1);
-    for (size_t i = 0; i < count; i++) {
-        const pid_t group = getpgid(above[i]);
-        if (group > 1) refuse_value(program, -group);
+/* setpriority and ioprio_set: a process, the next value a group, the one after it a user. */
+static void trap_who(struct filter *filter, const struct refused_row *row)
+{
+    for (size_t i = 0; i < filter->count; i++) {
+        const pid_t group = getpgid(filter->above[i]);
+        const struct scmp_arg_cmp process[] = {equals(row->argument, (long)row->value),
+                                               equals(row->argument + 1, filter->above[i])};
+        const struct scmp_arg_cmp of_group[] = {equals(row->argument, (long)row->value + 1),
+                                                equals(row->argument + 1, group)};
+        rule(filter, SCMP_ACT_TRAP, row->number, 2, process);
+        if (group > 1) rule(filter, SCMP_ACT_TRAP, row->number, 2, of_group);
     }
-    lists[BY_PROCESS] = program->count;
-    for (size_t i = 0; i < count; i++) refuse_value(program, above[i]);
-    leave(program, SECCOMP_RET_ALLOW);
-    for (size_t i = 0; i < ROWS; i++)
-        if (rows[i].names != BY_DESCRIPTOR)
-            program->code[jumps[i]].k = lists[rows[i].names] - jumps[i] - 1u;
+    trap_value(filter, row->number, row->argument, (long)row->value + 2);
 }
 
-int confine_install(const pid_t *above, size_t count)
+static void refuse_row(struct filter *filter, const struct refused_row *row)
 {
-    struct program program = {.count = 0};
+    struct scmp_arg_cmp compared;
 
-    write_program(&program, above, count < CONFINE_MOST ? count : CONFINE_MOST);
-    const struct sock_fprog given = {.len = program.count, .filter = program.code};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
-    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &given, 0, 0) == 0 ? 0 : -1;
+    switch (row->how) {
+    case REFUSED_BY_PROCESS:
+        trap_processes(filter, row->number, row->argument);
+        break;
+    case REFUSED_BY_TARGET:
+        trap_targets(filter, row->number, row->argument);
+        break;
+    case REFUSED_BY_WHO:
+        trap_who(filter, row);
+        break;
+    case REFUSED_VALUE:
+        trap_value(filter, row->number, row->argument, (long)row->value);
+        break;
+    case REFUSED_QUIETLY:
+        compared = equals(row->argument, (long)row->value);
+        rule(filter, SCMP_ACT_ERRNO(EPERM), row->number, 1, &compared);
+        break;
+    case REFUSED_FLAG:
+        compared = SCMP_CMP(row->argument, SCMP_CMP_MASKED_EQ, row->value, row->value);
+        rule(filter, SCMP_ACT_ERRNO(EPERM), row->number, 1, &compared);
+        break;
+    case REFUSED_ALWAYS:
+        rule(filter, SCMP_ACT_ERRNO(EPERM), row->number, 0, NULL);
+        break;
+    case REFUSED_UNKNOWN:
+        rule(filter, SCMP_ACT_ERRNO(ENOSYS), row->number, 0, NULL);
+        break;
+    }
 }
 
-#else
-
-int confine_install(const pid_t *above, size_t count)
+int confine_install(const pid_t *above, size_t count, const char *only_program)
 {
-    (void)above;
-    (void)count;
-    errno = ENOSYS;
-    return -1;
-}
+    struct filter filter = {.above = above, .count = count < CONFINE_MOST ? count : CONFINE_MOST};
 
-#endif
-
-int confine_refused(const siginfo_t *info, void *context)
-{
-    ucontext_t *state = context;
-
-    if (info->si_code != 1 /* SYS_SECCOMP, which glibc does not name */) return 0;
-#if defined(__x86_64__)
-    state->uc_mcontext.gregs[REG_RAX] = -EPERM;
-#elif defined(__aarch64__)
-    state->uc_mcontext.regs[0] = (unsigned long long)-EPERM;
-#else
-    (void)state;
-#endif
-    return info->si_syscall;
+    filter.context = seccomp_init(SCMP_ACT_ALLOW);
+    if (filter.context == NULL) {
+        errno = ENOSYS;
+        return -1;
+    }
+    /* Calls by another architecture's numbers, x32 among them, are a second way to each. */
+    filter.error = seccomp_attr_set(filter.context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(EPERM));
+    for (size_t i = 0; i < refused_count; i++) refuse_row(&filter, &refused_rows[i]);
+    if (only_program != NULL) {
+        const struct scmp_arg_cmp elsewhere =
+            SCMP_CMP(0, SCMP_CMP_NE, (scmp_datum_t)(uintptr_t)only_program);
+        rule(&filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(execve), 1, &elsewhere);
+    }
+    if (filter.error == 0) filter.error = seccomp_load(filter.context);
+    seccomp_release(filter.context);
+    errno = -filter.error;
+    return filter.error == 0 ? 0 : -1;
 }

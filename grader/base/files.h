@@ -16,6 +16,8 @@ void files_remove(const char *path);
 /* Appends at most `limit` bytes of a regular file (not a link). Returns 0, or -1 with errno; EFBIG
  * when the file is longer. */
 int files_read(const char *path, size_t limit, struct text *text);
+/* The same of a name in an open folder (AT_FDCWD: a path). */
+int files_read_at(int folder, const char *name, size_t limit, struct text *text);
 
 /* Writes a new file. Returns 0, or -1 with errno. */
 int files_write(const char *path, const char *bytes, size_t size);

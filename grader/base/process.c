@@ -1,5 +1,4 @@
 #include "grader/base/process.h"
-#include "grader/base/confine.h"
 #include "grader/base/descendants.h"
 
 #include <errno.h>
@@ -103,7 +102,8 @@ static int place_descriptors(const struct process_spec *spec, int output)
 }
 
 /* Becomes the program. Never returns; on failure writes errno into `report`, which exec closes. */
-static void become_program(const struct process_spec *spec, int output, int report, pid_t parent)
+static void become_program(const struct process_spec *spec, int output, int report, pid_t parent,
+                           uint64_t tasks)
 {
     sigset_t none;
     int error;
@@ -119,7 +119,7 @@ static void become_program(const struct process_spec *spec, int output, int repo
 
     set_limit(RLIMIT_CORE, 0);
     set_limit(RLIMIT_NOFILE, OPEN_FILES);
-    set_limit(RLIMIT_NPROC, descendants_user_tasks() + SPARE_TASKS);
+    set_limit(RLIMIT_NPROC, tasks + SPARE_TASKS);
     if (spec->limits.file_bytes > 0) set_limit(RLIMIT_FSIZE, spec->limits.file_bytes);
     /* A backstop should the supervisor be killed: every core busy for the whole time, and more. */
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -137,10 +137,10 @@ static void become_program(const struct process_spec *spec, int output, int repo
     if (place_descriptors(&with_report, output) != 0) goto failed;
     report = PROCESS_FIRST_FD + (int)spec->handed_count;
     fcntl(report, F_SETFD, FD_CLOEXEC);
-    if (spec->confined) {
-        pid_t above[CONFINE_MOST];
-        confine_install(above, descendants_ancestors(getpid(), above, CONFINE_MOST));
-    }
+    if (spec->contain != NULL && contain_give_up(spec->contain, spec->arguments[0]) != 0)
+        goto failed;
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* again: a change of user forgets it */
+    if (getppid() != parent) _exit(127);
     execve(spec->arguments[0], (char *const *)(uintptr_t)spec->arguments,
            (char *const *)(uintptr_t)spec->environment);
 failed:
@@ -228,6 +228,8 @@ static void kill_all(struct supervision *s)
 
     reap(s);
     if (!has_children()) return;
+    /* The first process of a namespace reaches all others at once, however fast they fork. */
+    if (getpid() == 1) kill(-1, SIGKILL);
     while (descendants_kill(getpid()) > 0 && now() < until) {
         reap(s);
         read_output(s); /* a full pipe keeps nobody from dying, but what is in it is wanted */
@@ -305,7 +307,8 @@ static void ask_where(struct supervision *s)
 }
 
 /* The whole life of the supervisor. */
-static void supervise(const struct process_spec *spec, struct process_shared *shared, pid_t grader)
+static void supervise(const struct process_spec *spec, struct process_shared *shared, pid_t grader,
+                      uint64_t tasks)
 {
     struct supervision s = {.spec = spec, .shared = shared, .pipe = -1, .watch = -1};
     struct process_result *result = &shared->result;
@@ -318,7 +321,9 @@ static void supervise(const struct process_spec *spec, struct process_shared *sh
     interrupt_signal = 0;
     process_handle_interrupts();
     sigprocmask(SIG_SETMASK, &none, NULL);
-    if (getppid() != grader) _exit(1);
+    /* Of a process outside its namespace it sees no number. */
+    if (getppid() != grader && getpid() != 1) _exit(1);
+    if (spec->contain != NULL && contain_settle(spec->contain) != 0) goto refused;
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 || pipe2(output, O_CLOEXEC) != 0 ||
         pipe2(report, O_CLOEXEC) != 0)
         goto refused;
@@ -327,7 +332,7 @@ static void supervise(const struct process_spec *spec, struct process_shared *sh
     pid_t self = getpid();
     s.program = fork();
     if (s.program < 0) goto refused;
-    if (s.program == 0) become_program(spec, output[1], report[1], self);
+    if (s.program == 0) become_program(spec, output[1], report[1], self, tasks);
     close(output[1]);
     close(report[1]);
     s.pipe = output[0];
@@ -382,8 +387,10 @@ struct process *process_start(const struct process_spec *spec)
     sigaddset(&ends, SIGTERM);
     sigaddset(&ends, SIGHUP);
     sigprocmask(SIG_BLOCK, &ends, &before);
-    process->supervisor = fork();
-    if (process->supervisor == 0) supervise(spec, process->shared, grader);
+    /* Counted here, where all of them are seen. */
+    const uint64_t tasks = descendants_user_tasks();
+    process->supervisor = spec->contain != NULL ? contain_fork() : fork();
+    if (process->supervisor == 0) supervise(spec, process->shared, grader, tasks);
     sigprocmask(SIG_SETMASK, &before, NULL);
     if (process->supervisor < 0) goto no_process;
     process->watch = open_pidfd(process->supervisor);

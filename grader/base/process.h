@@ -3,16 +3,19 @@
  *
  * Each program has a supervisor: a fork of the grader that starts it in a session of its own, is
  * the subreaper of all its descendants (so that one that calls setsid or loses its parent is still
- * found), collects what it prints, and ends it. The grader itself only waits. It never reads
- * meaning into what the program printed.
+ * found), collects what it prints, and ends it; where there are namespaces it is the first process
+ * of one, and what is in it ends when it does. The grader itself only waits. It never reads meaning
+ * into what the program printed.
  */
 #ifndef OVERLAP_GRADER_BASE_PROCESS_H
 #define OVERLAP_GRADER_BASE_PROCESS_H
 
+#include "grader/base/contain.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
-#define PROCESS_HANDED 4   /* file descriptors that can be handed on */
+#define PROCESS_HANDED 6   /* file descriptors that can be handed on */
 #define PROCESS_FIRST_FD 3 /* the number of the first of them in the program */
 
 struct process_limits {
@@ -32,9 +35,8 @@ struct process_spec {
     struct process_limits limits;
     /* When the time is up, send SIGXCPU first and give it a moment to say where it is. */
     int ask_where;
-    /* Refuse it every call that reaches for the processes above it (confine.h). Where the system
-     * has no such filter it runs without. */
-    int confined;
+    /* What it may reach of the machine; NULL: it is ours, and reaches everything. */
+    const struct contain_rules *contain;
 };
 
 enum process_ending {

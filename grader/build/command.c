@@ -97,43 +97,61 @@ static void next(struct command_list *list)
         list->failed = true;
 }
 
-/* "streams.c" to `work`/0.o */
-static void add_compile(struct command_list *list, const struct toolchain *toolchain,
-                        const struct lesson *lesson, const char *work, const char *source,
-                        size_t number)
+/* No path of the user's is in a command: everything is named from the folder that it runs in, which
+ * the compilers take to be /proc/self/cwd (PWD in their environment). nvcc hands what it is given
+ * to a shell. */
+static void add_names(struct command_list *list, const char *prefix)
 {
-    bool cuda = is_cuda(source);
+    add(list, "%s-ffile-prefix-map=/proc/self/cwd=%s", prefix, SOURCES_SUBMISSION);
+    add(list, "%s-ffile-prefix-map=../src=%s", prefix, SOURCES_SUBMISSION);
+    add(list, "%s-ffile-prefix-map=../ours=%s", prefix, SOURCES_OURS);
+}
+
+/* "streams.c" to ../0.o, and what it read to ../0.d. `ours`: a source of the drive's. */
+static void add_compile(struct command_list *list, const struct toolchain *toolchain,
+                        const struct lesson *lesson, const char *source, bool ours)
+{
+    const bool cuda = is_cuda(source);
+    const size_t number = list->count;
 
     add(list, "%s", cuda ? toolchain->nvcc : toolchain->cc);
     if (cuda) {
         add_all(list, cuda_flags);
         add_split(list, toolchain->gencode, " ", "");
         add(list, "-ccbin=%s", toolchain->cc);
-        add(list, "-Xcompiler=-ffile-prefix-map=%s/src=%s", work, SOURCES_SUBMISSION);
     } else {
         add_all(list, c_flags);
-        add(list, "-ffile-prefix-map=%s/src=%s", work, SOURCES_SUBMISSION);
     }
-    add(list, "-I%s/src", work);
-    add(list, "-I%s/lessons/%s", toolchain->source, lesson->folder);
-    add(list, "-I%s/%s", toolchain->lessons, lesson->folder);
-    add(list, "-I%s", toolchain->source);
+    add_names(list, cuda ? "-Xcompiler=" : "");
+    add(list, "-I../src");
+    add(list, "-I../ours/lessons/%s", lesson->folder);
+    if (ours) add(list, "-I../ours/grader/lessons/%s", lesson->folder);
+    add(list, "-I../ours");
     if (!cuda) add_split(list, toolchain->cuda_include, ";", "-isystem");
+    add(list, "-MD");
+    add(list, "-MF");
+    add(list, "../%zu.d", number);
     add(list, "-c");
-    add(list, "%s", source);
+    if (ours)
+        add(list, "../ours/grader/lessons/%s/%s", lesson->folder, source);
+    else
+        add(list, "%s", source);
     add(list, "-o");
-    add(list, "%s/%zu.o", work, number);
+    add(list, "../%zu.o", number);
     next(list);
 }
 
 static void add_link(struct command_list *list, const struct toolchain *toolchain,
-                     const struct lesson *lesson, const char *work, size_t objects)
+                     const struct lesson *lesson)
 {
+    const size_t objects = list->count;
+
     add(list, "%s", toolchain->cc);
     add(list, "-shared");
     add(list, "-o");
-    add(list, "%s/lesson.so", work);
-    for (size_t i = 0; i < objects; i++) add(list, "%s/%zu.o", work, i);
+    add(list, "../lesson.so");
+    for (size_t i = 0; i < objects; i++) add(list, "../%zu.o", i);
+    add(list, "-Wl,-Map=../map");
     add(list, "-Wl,--whole-archive");
     for (const char *const *part = lesson->parts; part != NULL && *part != NULL; part++)
         add(list, "%s/lib%s.a", toolchain->parts, *part);
@@ -162,19 +180,15 @@ static void add_link(struct command_list *list, const struct toolchain *toolchai
 }
 
 void command_list_make(struct command_list *list, const struct toolchain *toolchain,
-                       const struct lesson *lesson, const char *work)
+                       const struct lesson *lesson)
 {
-    size_t objects = 0;
-
     memset(list, 0, sizeof *list);
     for (const char *const *file = lesson->files; *file != NULL; file++)
-        if (!command_is_header(*file)) add_compile(list, toolchain, lesson, work, *file, objects++);
-    for (const char *const *file = lesson->drive_sources; file != NULL && *file != NULL; file++) {
-        char path[PATH_MAX];
-        snprintf(path, sizeof path, "%s/%s/%s", toolchain->lessons, lesson->folder, *file);
-        add_compile(list, toolchain, lesson, work, path, objects++);
-    }
-    add_link(list, toolchain, lesson, work, objects);
+        if (!command_is_header(*file)) add_compile(list, toolchain, lesson, *file, false);
+    list->submitted = list->count;
+    for (const char *const *file = lesson->drive_sources; file != NULL && *file != NULL; file++)
+        add_compile(list, toolchain, lesson, *file, true);
+    add_link(list, toolchain, lesson);
 }
 
 void command_list_free(struct command_list *list)
@@ -211,8 +225,7 @@ int command_add_to_hash(struct sha256 *hash, const struct toolchain *toolchain,
     struct command_list list;
     char path[PATH_MAX];
 
-    /* The commands, with a fixed name in place of the folder they will run in. */
-    command_list_make(&list, toolchain, lesson, "WORK");
+    command_list_make(&list, toolchain, lesson);
     for (size_t i = 0; i < list.count; i++)
         for (size_t j = 0; j < list.commands[i].count; j++)
             sha256_add_string(hash, list.commands[i].arguments[j]);

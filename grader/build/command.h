@@ -18,13 +18,14 @@ struct command {
 struct command_list {
     struct command commands[COMMAND_MOST];
     size_t count;
-    bool failed; /* no memory, or too long */
+    size_t submitted; /* the first so many compile the student's files; the last one links */
+    bool failed;      /* no memory, or too long */
 };
 
-/* The commands that turn `work`/src/<the student's files> into `work`/lesson.so; each is to be run
- * in `work`/src. */
+/* The commands that turn WORK/src/<the student's files> into WORK/lesson.so (intake.h); each is to
+ * be run in WORK/src. The n-th compilation writes WORK/n.o and WORK/n.d. */
 void command_list_make(struct command_list *list, const struct toolchain *toolchain,
-                       const struct lesson *lesson, const char *work);
+                       const struct lesson *lesson);
 void command_list_free(struct command_list *list);
 
 /* Adds to the hash everything of ours that goes into lesson.so: compilers, flags, parts, headers,

@@ -3,8 +3,10 @@
 #include "grader/base/process.h"
 #include "grader/build/command.h"
 #include "grader/build/compiler_messages.h"
+#include "grader/build/entries.h"
+#include "grader/build/intake.h"
+#include "grader/build/reads.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,11 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILE_LIMIT ((size_t)1 << 20) /* bytes of one source file */
-#define FILES_LIMIT 64               /* files of one submission */
 #define MESSAGES_LIMIT ((size_t)1 << 18)
-#define AT_ONE_TIME 2   /* compilations */
-#define CACHE_LIMIT 400 /* entries kept */
+#define AT_ONE_TIME 2 /* compilations */
+#define MOST_READ 16
 
 static const struct process_limits compiler_limits = {
     .seconds = 120,
@@ -40,198 +40,45 @@ struct job {
     struct text said; /* what the compilers printed so far */
 };
 
-/* ---- what the student handed in ---------------------------------------------------------------
- */
-
-static bool is_listed(const struct lesson *lesson, const char *name)
-{
-    for (const char *const *file = lesson->files; *file != NULL; file++)
-        if (strcmp(*file, name) == 0) return true;
-    return false;
-}
-
-/* The lesson's files, and headers or further sources that they include; not a file that the lesson
- * itself provides. */
-static bool is_taken(const struct toolchain *toolchain, const struct lesson *lesson,
-                     const char *name)
-{
-    char ours[PATH_MAX];
-    struct stat status;
-
-    if (is_listed(lesson, name)) return true;
-    if (!command_is_header(name) && strcmp(command_extension(name), "c") != 0 &&
-        strcmp(command_extension(name), "cu") != 0)
-        return false;
-    snprintf(ours, sizeof ours, "%s/lessons/%s/%s", toolchain->source, lesson->folder, name);
-    return stat(ours, &status) != 0;
-}
-
-/* Hashes each file that is taken, and copies it when `to` is not NULL. Returns 0, or -1 with the
- * result's sentence. */
-static int take_files(struct job *job, struct sha256 *hash, const char *to)
-{
-    const struct lesson *lesson = job->handed_in->lesson;
-    struct compiled *result = job->result;
-    struct dirent **entries = NULL;
-    int count = scandir(job->handed_in->folder, &entries, NULL, alphasort), taken = 0;
-    int status = 0;
-    char path[PATH_MAX + 300];
-
-    for (const char *const *file = lesson->files; *file != NULL && status == 0; file++) {
-        snprintf(path, sizeof path, "%s/%s", job->handed_in->folder, *file);
-        if (access(path, R_OK) == 0) continue;
-        snprintf(result->what, sizeof result->what, "%.200s is missing: nothing was handed in.",
-                 *file);
-        snprintf(result->place.file, sizeof result->place.file, "%.150s/%.100s",
-                 job->handed_in->shown, *file);
-        status = -1;
-    }
-    for (int i = 0; i < count; i++) {
-        const char *name = entries[i]->d_name;
-        struct text content = {0};
-        snprintf(path, sizeof path, "%s/%s", job->handed_in->folder, name);
-        if (status == 0 && is_taken(job->toolchain, lesson, name)) {
-            if (++taken > FILES_LIMIT || files_read(path, FILE_LIMIT, &content) != 0) {
-                snprintf(result->what, sizeof result->what, "%.100s cannot be read: %s.", name,
-                         taken > FILES_LIMIT ? "there are too many files" : strerror(errno));
-                status = -1;
-            } else if (to != NULL) {
-                snprintf(path, sizeof path, "%s/%s", to, name);
-                if (files_write(path, text_string(&content), content.size) != 0) {
-                    snprintf(result->what, sizeof result->what, "%.100s cannot be copied: %s.",
-                             name, strerror(errno));
-                    status = -1;
-                }
-            }
-            if (hash != NULL && status == 0) {
-                sha256_add_string(hash, name);
-                sha256_add(hash, &content.size, sizeof content.size);
-                sha256_add(hash, text_string(&content), content.size);
-            }
-        }
-        text_free(&content);
-        free(entries[i]);
-    }
-    free(entries);
-    return status;
-}
-
-/* ---- the cache ---------------------------------------------------------------------------------
- *
- * cache/<hash>/lesson.so, or cache/<hash>/failed with what the compiler said. An entry appears by
- * rename, whole or not at all. */
-
-static void entry_path(const struct job *job, const char *name, char *path, size_t size)
-{
-    snprintf(path, size, "%s/%s%s%s", job->toolchain->cache, job->key, name[0] ? "/" : "", name);
-}
-
-static void conclude_failed(struct job *job, const char *said, size_t size)
-{
-    compiler_messages_explain(job->handed_in, said, size, job->result);
-}
-
-/* Takes the result from the cache if it is there. */
-static bool look_in_cache(struct job *job)
-{
-    char path[PATH_MAX];
-    struct text said = {0};
-    bool found = true;
-
-    entry_path(job, "lesson.so", path, sizeof path);
-    if (access(path, R_OK) == 0) {
-        job->result->ok = true;
-        snprintf(job->result->library, sizeof job->result->library, "%s", path);
-    } else {
-        entry_path(job, "failed", path, sizeof path);
-        found = files_read(path, MESSAGES_LIMIT, &said) == 0;
-        if (found) conclude_failed(job, text_string(&said), said.size);
-    }
-    text_free(&said);
-    if (!found) return false;
-    job->result->from_cache = true;
-    entry_path(job, "", path, sizeof path);
-    utimensat(AT_FDCWD, path, NULL, 0); /* used just now: the last to be thrown away */
-    return true;
-}
-
-/* The work folder becomes the cache's entry. */
-static void keep_in_cache(struct job *job)
-{
-    char from[PATH_MAX], path[PATH_MAX];
-
-    snprintf(from, sizeof from, "%s/src", job->work);
-    files_remove(from);
-    for (size_t i = 0; i < COMMAND_MOST; i++) {
-        snprintf(from, sizeof from, "%s/%zu.o", job->work, i);
-        unlink(from);
-    }
-    entry_path(job, "", path, sizeof path);
-    if (rename(job->work, path) == 0) job->work[0] = '\0';
-}
-
-struct cache_entry {
-    time_t used;
-    char name[SHA256_TEXT_SIZE + 16];
-};
-
-static int compare_used(const void *a, const void *b)
-{
-    const struct cache_entry *x = a, *y = b;
-    return (x->used > y->used) - (x->used < y->used);
-}
-
-/* Throws the entries away that were not used for longest. */
-static void trim_cache(const struct toolchain *toolchain)
-{
-    struct cache_entry *entries = NULL;
-    size_t count = 0;
-    struct dirent *item;
-    char path[PATH_MAX];
-    struct stat status;
-
-    DIR *folder = opendir(toolchain->cache);
-    while (folder != NULL && (item = readdir(folder)) != NULL) {
-        if (item->d_name[0] == '.' || strlen(item->d_name) >= sizeof entries->name) continue;
-        struct cache_entry *grown = realloc(entries, (count + 1) * sizeof *entries);
-        if (grown == NULL) break;
-        entries = grown;
-        snprintf(path, sizeof path, "%s/%s", toolchain->cache, item->d_name);
-        if (stat(path, &status) != 0) continue;
-        entries[count].used = status.st_mtime;
-        snprintf(entries[count++].name, sizeof entries->name, "%s", item->d_name);
-    }
-    if (folder != NULL) closedir(folder);
-    if (count > CACHE_LIMIT) {
-        qsort(entries, count, sizeof *entries, compare_used);
-        for (size_t i = 0; i + CACHE_LIMIT < count; i++) {
-            snprintf(path, sizeof path, "%s/%s", toolchain->cache, entries[i].name);
-            files_remove(path);
-        }
-    }
-    free(entries);
-}
-
 /* ---- one job ----------------------------------------------------------------------------------
  */
+
+/* The folders that the compilers read beside the system's; `includes` is cut into its folders. */
+static void list_read(const struct toolchain *toolchain, char *includes,
+                      const char *list[MOST_READ + 1])
+{
+    size_t count = 0;
+    char *rest = NULL;
+
+    list[count++] = toolchain->parts;
+    list[count++] = toolchain->emulator;
+    list[count++] = toolchain->cuda_libraries;
+    if (toolchain->cuda != NULL) list[count++] = toolchain->cuda;
+    for (char *folder = strtok_r(includes, ";", &rest); folder != NULL && count < MOST_READ;
+         folder = strtok_r(NULL, ";", &rest))
+        list[count++] = folder;
+    list[count] = NULL;
+}
 
 /* Starts the next command. Returns 0, or -1 with the result's sentence. */
 static int start_next(struct job *job)
 {
-    char folder[PATH_MAX], temporary[PATH_MAX], home[PATH_MAX];
-    const char *search = getenv("PATH");
-    char path[PATH_MAX];
+    const char *search = getenv("PATH"), *read[MOST_READ + 1];
+    char folder[PATH_MAX], path[PATH_MAX], includes[PATH_MAX];
 
     snprintf(folder, sizeof folder, "%s/src", job->work);
-    snprintf(temporary, sizeof temporary, "TMPDIR=%s", job->work);
-    snprintf(home, sizeof home, "HOME=%s", job->work);
     snprintf(path, sizeof path, "PATH=%s", search != NULL ? search : "/usr/bin:/bin");
-    const char *environment[] = {path, temporary, home, "LC_ALL=C", NULL};
+    snprintf(includes, sizeof includes, "%s", job->toolchain->cuda_include);
+    list_read(job->toolchain, includes, read);
+    const char *environment[] = {
+        path, "PWD=/proc/self/cwd", "TMPDIR=../temporary", "HOME=../temporary", "LC_ALL=C", NULL};
+    const struct contain_rules rules = {.read = read, .write = job->work, .compiler = true};
     struct process_spec spec = {
         .arguments = (const char *const *)job->commands.commands[job->next++].arguments,
         .environment = environment,
         .folder = folder,
         .limits = compiler_limits,
+        .contain = &rules,
     };
     job->process = process_start(&spec);
     if (job->process != NULL) return 0;
@@ -240,40 +87,75 @@ static int start_next(struct job *job)
     return -1;
 }
 
-/* Hashes, and if need be prepares the folder and starts. Returns 1: started, 0: done already. */
-static int begin(struct job *job)
+/* Takes the result from what was compiled before, if it is there. */
+static bool find_entry(struct job *job)
 {
-    struct sha256 hash;
-    char missing[200], path[PATH_MAX];
+    struct text said = {0};
+    bool failed;
 
-    memset(job->result, 0, sizeof *job->result);
-    sha256_begin(&hash);
-    if (take_files(job, &hash, NULL) != 0) return 0;
-    if (command_add_to_hash(&hash, job->toolchain, job->handed_in->lesson, missing,
-                            sizeof missing) != 0) {
-        snprintf(job->result->what, sizeof job->result->what,
-                 "%s is missing: the project is not built.", missing);
-        return 0;
+    const int lock = entries_find(job->toolchain->cache, job->key, &failed, &said);
+    if (lock >= 0) {
+        job->result->lock = lock;
+        job->result->locked = true;
+        job->result->from_cache = true;
+        job->result->ok = !failed;
+        if (failed)
+            compiler_messages_explain(job->handed_in, text_string(&said), said.size, job->result);
+        else
+            snprintf(job->result->library, sizeof job->result->library, "%s/%s/%s",
+                     job->toolchain->cache, job->key, ENTRIES_LIBRARY);
     }
-    sha256_end(&hash, job->key);
-    if (look_in_cache(job)) return 0;
+    text_free(&said);
+    return lock >= 0;
+}
+
+static int make_work(struct job *job)
+{
+    static const char *const parts[] = {"src", "temporary"};
+    char path[PATH_MAX];
 
     snprintf(job->work, sizeof job->work, "%s/making.XXXXXX", job->toolchain->cache);
     if (mkdtemp(job->work) == NULL) {
-        snprintf(job->result->what, sizeof job->result->what,
-                 "There is no room to compile in %.150s: %s.", job->toolchain->cache,
-                 strerror(errno));
         job->work[0] = '\0';
+        return -1;
+    }
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", job->work, parts[i]);
+        if (mkdir(path, 0700) != 0) return -1;
+    }
+    return 0;
+}
+
+/* Copies, hashes, and if need be starts. Returns 1: started, 0: done already. */
+static int begin(struct job *job)
+{
+    const struct lesson *lesson = job->handed_in->lesson;
+    struct compiled *result = job->result;
+    struct sha256 hash;
+    char missing[200];
+
+    memset(result, 0, sizeof *result);
+    sha256_begin(&hash);
+    if (make_work(job) != 0) goto no_room;
+    if (intake_submission(job->toolchain, job->handed_in, job->work, &hash, result) != 0) return 0;
+    if (command_add_to_hash(&hash, job->toolchain, lesson, missing, sizeof missing) != 0) {
+        snprintf(result->what, sizeof result->what, "%s is missing: the project is not built.",
+                 missing);
         return 0;
     }
-    snprintf(path, sizeof path, "%s/src", job->work);
-    if (files_make_folders(path) != 0 || take_files(job, NULL, path) != 0) return 0;
-    command_list_make(&job->commands, job->toolchain, job->handed_in->lesson, job->work);
+    sha256_end(&hash, job->key);
+    if (find_entry(job)) return 0;
+    if (intake_ours(job->toolchain, lesson, job->work) != 0) goto no_room;
+    command_list_make(&job->commands, job->toolchain, lesson);
     if (job->commands.failed) {
-        snprintf(job->result->what, sizeof job->result->what, "The command line is too long.");
+        snprintf(result->what, sizeof result->what, "The command line is too long.");
         return 0;
     }
     return start_next(job) == 0 ? 1 : 0;
+no_room:
+    snprintf(result->what, sizeof result->what, "There is no room to compile in %.150s: %s.",
+             job->toolchain->cache, strerror(errno));
+    return 0;
 }
 
 static const char *const limit_sentences[] = {
@@ -284,11 +166,73 @@ static const char *const limit_sentences[] = {
     [PROCESS_ABANDONED] = "The compilation was interrupted.",
 };
 
+/* The compiler did not stop at the student's text but for want of something of the machine's: said,
+ * and not remembered. */
+static bool is_machines_trouble(const char *said)
+{
+    static const char *const signs[] = {"Killed signal terminated program",
+                                        "No space left on device",
+                                        "Cannot allocate memory",
+                                        "virtual memory exhausted",
+                                        "Disk quota exceeded",
+                                        "Resource temporarily unavailable",
+                                        "Too many open files in system",
+                                        NULL};
+    for (const char *const *sign = signs; *sign != NULL; sign++)
+        if (strstr(said, *sign) != NULL) return true;
+    return false;
+}
+
+static void keep(struct job *job)
+{
+    job->result->lock = entries_keep(job->toolchain->cache, job->key, job->work);
+    job->result->locked = job->result->lock >= 0;
+    if (job->result->locked) job->work[0] = '\0';
+}
+
+/* The last command has linked. */
+static void conclude_linked(struct job *job)
+{
+    struct compiled *result = job->result;
+
+    if (reads_check(job->handed_in, job->toolchain, job->work, &job->commands, result) != 0) return;
+    if (reads_note_objects(job->handed_in->lesson, job->work) != 0) {
+        snprintf(result->what, sizeof result->what, "There is no room to compile in %.150s: %s.",
+                 job->toolchain->cache, strerror(errno));
+        return;
+    }
+    keep(job);
+    result->ok = result->locked;
+    snprintf(result->library, sizeof result->library, "%s/%s/%s", job->toolchain->cache, job->key,
+             ENTRIES_LIBRARY);
+    if (!result->ok)
+        snprintf(result->what, sizeof result->what, "There is no room for it in %.150s: %s.",
+                 job->toolchain->cache, strerror(errno));
+}
+
+static void conclude_failed(struct job *job)
+{
+    char path[PATH_MAX];
+    const char *said = text_string(&job->said);
+
+    compiler_messages_explain(job->handed_in, said, job->said.size, job->result);
+    if (is_machines_trouble(said)) {
+        snprintf(
+            job->result->what, sizeof job->result->what,
+            "The compiler ran out of the machine's memory, disk or processes; this says nothing "
+            "about the submission.");
+        return;
+    }
+    snprintf(path, sizeof path, "%s/%s", job->work, ENTRIES_LIBRARY);
+    unlink(path);
+    snprintf(path, sizeof path, "%s/%s", job->work, ENTRIES_FAILED);
+    if (files_write(path, said, job->said.size) == 0) keep(job);
+}
+
 /* A command ended. Returns true when another one was started. */
 static bool go_on(struct job *job)
 {
     const struct process_result *ended = process_result(job->process);
-    char path[PATH_MAX];
     bool started = false;
 
     text_add_bytes(&job->said, process_printed(job->process), ended->printed_size);
@@ -298,17 +242,9 @@ static bool go_on(struct job *job)
             job->process = NULL;
             return start_next(job) == 0;
         }
-        job->result->ok = true;
-        keep_in_cache(job);
-        entry_path(job, "lesson.so", job->result->library, sizeof job->result->library);
+        conclude_linked(job);
     } else if (ended->ending == PROCESS_EXITED) {
-        snprintf(path, sizeof path, "%s/failed", job->work);
-        conclude_failed(job, text_string(&job->said), job->said.size);
-        if (files_write(path, text_string(&job->said), job->said.size) == 0) {
-            snprintf(path, sizeof path, "%s/lesson.so", job->work);
-            unlink(path);
-            keep_in_cache(job);
-        }
+        conclude_failed(job);
     } else if (ended->ending == PROCESS_SIGNALLED) {
         snprintf(job->result->what, sizeof job->result->what,
                  "The compiler was stopped by signal %d.", ended->signal);
@@ -316,7 +252,8 @@ static bool go_on(struct job *job)
         snprintf(job->result->what, sizeof job->result->what, "The compiler cannot be started: %s.",
                  ended->why);
     } else {
-        conclude_failed(job, text_string(&job->said), job->said.size);
+        compiler_messages_explain(job->handed_in, text_string(&job->said), job->said.size,
+                                  job->result);
         snprintf(job->result->what, sizeof job->result->what, "%s", limit_sentences[ended->ending]);
     }
     return started;
@@ -373,7 +310,7 @@ int compile_all(const struct toolchain *toolchain, const struct compile_request 
         text_add(why, "interrupted");
         goto done;
     }
-    trim_cache(toolchain);
+    entries_trim(toolchain->cache);
     result = 0;
 done:
     free(jobs);
@@ -383,5 +320,6 @@ done:
 void compiled_free(struct compiled *compiled)
 {
     free(compiled->said);
+    if (compiled->locked) close(compiled->lock);
     memset(compiled, 0, sizeof *compiled);
 }

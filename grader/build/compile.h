@@ -15,6 +15,8 @@ struct compiled {
     bool ok;
     bool from_cache;
     char library[PATH_MAX]; /* lesson.so */
+    bool locked;            /* `lock` is a descriptor that keeps the library from being removed */
+    int lock;
     /* Where it did not work: */
     struct place place; /* the first error's line; line 0: not in one of the student's files */
     char what[300];     /* one sentence */

@@ -10,6 +10,7 @@ static const struct toolchain configured = {
     .gencode = CONFIG_GENCODE,
     .cuda_include = CONFIG_CUDA_INCLUDE,
     .cuda_libraries = CONFIG_CUDA_LIBRARIES,
+    .cuda = CONFIG_CUDA,
     .emulator = CONFIG_BUILD "/emulator/lib",
     .source = CONFIG_SOURCE,
     .parts = CONFIG_BUILD "/grader/parts",

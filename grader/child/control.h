@@ -16,8 +16,16 @@ enum {
     CONTROL_FD = PROCESS_FIRST_FD, /* struct control */
     CONTROL_INPUT_FD,              /* sealed: nobody can write it; may be empty */
     CONTROL_OUTPUT_FD,             /* fixed size; may be empty */
-    CONTROL_FD_COUNT = 3
+    CONTROL_SETTINGS_FD,           /* sealed: NAME=VALUE, each ended by a 0 */
+    CONTROL_TRACE_FD,              /* fixed size */
+    CONTROL_FD_COUNT = 5
 };
+
+/* Settings are what the student's code is not told: which run this is, in which order the device
+ * runs it, which call fails. The runner has them read by the device and forgets them before it
+ * loads anything of the student's. These two are its own. */
+#define CONTROL_RUN_SETTING "RUN"
+#define CONTROL_DEVICE_SETTING "DEVICE" /* "gpu" or "emulator" */
 
 /* The order in which the runner lets host threads begin (threads/threads.h), as in OVERLAP_ORDER;
  * where it is not set they begin as the system likes. */
@@ -43,7 +51,7 @@ struct control {
     uint64_t fault;       /* the address that was touched, for SIGSEGV and SIGBUS */
     uint64_t frames[CONTROL_FRAMES];
     char message[256];
-    int32_t refused; /* system call that reached for a process above (confine.h); 0: none. Until
+    int32_t refused; /* system call that reached for a process above (refused.h); 0: none. Until
                       * there is a crash the frames are those of this call. */
 };
 

@@ -3,9 +3,9 @@
  * every lesson and every device, and knows no CUDA: which device there is was decided by the
  * library path that the grader gave it.
  *
- *   runner LESSON.SO RUN emulator|gpu        with the descriptors of control.h open
+ *   runner LESSON.SO        with the descriptors of control.h open
  */
-#include "grader/base/confine.h"
+#include "grader/base/refused.h"
 #include "grader/child/control.h"
 #include "grader/child/drive.h"
 #include "threads/threads.h"
@@ -82,7 +82,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 static void on_refused(int number, siginfo_t *info, void *context)
 {
     struct control *control = runner.control;
-    const int refused = confine_refused(info, context), kept = errno;
+    const int refused = refused_call(info, context), kept = errno;
 
     if (refused == 0) {
         on_signal(number, info, context);
@@ -157,6 +157,59 @@ static int map(int descriptor, int protection, void **address, size_t *size)
     return *address == MAP_FAILED ? -1 : 0;
 }
 
+/* ---- settings ---------------------------------------------------------------------------------
+ */
+
+struct settings {
+    char *text; /* the variables are in here, and nowhere else */
+    size_t size;
+};
+
+/* Puts them into the environment. Returns 0 or -1. */
+static int settings_enter(struct settings *settings)
+{
+    struct stat status;
+
+    if (fstat(CONTROL_SETTINGS_FD, &status) != 0) return -1;
+    settings->size = (size_t)status.st_size;
+    settings->text = calloc(settings->size + 1, 1);
+    if (settings->text == NULL ||
+        pread(CONTROL_SETTINGS_FD, settings->text, settings->size, 0) != (ssize_t)settings->size)
+        return -1;
+    close(CONTROL_SETTINGS_FD);
+    for (size_t at = 0; at < settings->size; at += strlen(settings->text + at) + 1)
+        if (putenv(settings->text + at) != 0) return -1;
+    return 0;
+}
+
+/* Takes them out again, and leaves no copy. */
+static void settings_forget(struct settings *settings)
+{
+    for (size_t at = 0; at < settings->size;) {
+        const size_t length = strlen(settings->text + at);
+        settings->text[at + strcspn(settings->text + at, "=")] = '\0';
+        unsetenv(settings->text + at);
+        at += length + 1;
+    }
+    explicit_bzero(settings->text, settings->size);
+    free(settings->text);
+}
+
+/* The software device reads its settings now. NVIDIA's driver has nothing of the kind, and the
+ * recorder opens the trace when the driver loads it. */
+static void begin_device(const struct drive *drive)
+{
+    void (*begin)(void) = NULL;
+
+    if (drive->device != DRIVE_EMULATOR) return;
+    void *device = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    void *symbol = device != NULL ? dlsym(device, "overlap_begin") : NULL;
+    memcpy(&begin, &symbol, sizeof begin);
+    if (begin != NULL) begin();
+    unsetenv(TRACE_PATH_VARIABLE);
+    close(CONTROL_TRACE_FD);
+}
+
 /* lesson.so's load address, for the crash's frames and for the trace. */
 static void note_module(void *library, const char *path)
 {
@@ -173,11 +226,12 @@ static void note_module(void *library, const char *path)
 int main(int count, char **arguments)
 {
     struct drive drive = {.mark = mark};
+    struct settings settings = {0};
     void *control = NULL, *input = NULL;
     size_t size = 0;
 
     if (map(CONTROL_FD, PROT_READ | PROT_WRITE, &control, &size) != 0 ||
-        size < sizeof(struct control) || count != 4) {
+        size < sizeof(struct control) || count != 2) {
         fprintf(stderr, "runner: started by the grader only\n");
         return 2;
     }
@@ -186,11 +240,17 @@ int main(int count, char **arguments)
         map(CONTROL_OUTPUT_FD, PROT_READ | PROT_WRITE, &drive.output, &drive.output_size) != 0)
         return refuse("the input or the output cannot be mapped");
     drive.input = input;
-    drive.run = arguments[2];
-    drive.device = strcmp(arguments[3], "gpu") == 0 ? DRIVE_GPU : DRIVE_EMULATOR;
+    if (settings_enter(&settings) != 0) return refuse("the settings cannot be read");
+    const char *run = getenv(CONTROL_RUN_SETTING), *device = getenv(CONTROL_DEVICE_SETTING);
+    const char *order = getenv(CONTROL_THREADS_VARIABLE);
+    drive.run = run = strdup(run != NULL ? run : "");
+    drive.device = device != NULL && strcmp(device, "gpu") == 0 ? DRIVE_GPU : DRIVE_EMULATOR;
+    if (order != NULL) order = strdup(order);
     setvbuf(stdout, NULL, _IOLBF, 0); /* what was printed before a crash is not lost */
     runner.trace = trace_open_from_environment();
     watch_signals();
+    begin_device(&drive);
+    settings_forget(&settings);
 
     void *library = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) return refuse("%s", dlerror());
@@ -199,7 +259,7 @@ int main(int count, char **arguments)
     memcpy(&drive_main, &symbol, sizeof drive_main);
     if (drive_main == NULL) return refuse("%s", dlerror());
     note_module(library, arguments[1]);
-    threads_watch(symbol, getenv(CONTROL_THREADS_VARIABLE), runner.trace);
+    threads_watch(symbol, order, runner.trace);
     runner.control->stage = CONTROL_LOADED;
 
     runner.control->stage = CONTROL_DRIVING;

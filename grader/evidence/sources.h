@@ -10,6 +10,8 @@
 /* The folder that a submission's files are compiled under, wherever they really are, so that the
  * same text gives the same lesson.so (-ffile-prefix-map). */
 #define SOURCES_SUBMISSION "/submission"
+/* And ours beside them: the root of the source tree. */
+#define SOURCES_OURS "/overlap"
 
 struct sources;
 

@@ -1,7 +1,7 @@
 #include "grader/run/run.h"
-#include "grader/base/confine.h"
 #include "grader/base/files.h"
 #include "grader/base/process.h"
+#include "grader/base/refused.h"
 #include "grader/child/control.h"
 #include "grader/evidence/evidence.h"
 
@@ -20,7 +20,10 @@
 #define PRINTED_LIMIT ((size_t)1 << 20)
 #define FILE_LIMIT ((uint64_t)256 << 20) /* of a file written by the submission */
 #define OUTPUT_LIMIT ((size_t)16 << 30)
+#define FOLDER_LIMIT ((uint64_t)256 << 20) /* of all its files together */
+#define FILES_LIMIT 4096
 #define MOST_VARIABLES 24
+#define MOST_READ 16
 #define MOST_AT_ONE_TIME 4
 
 /* ---- what the runner is handed ----------------------------------------------------------------
@@ -75,23 +78,6 @@ static int poison(int file, size_t size)
     return 0;
 }
 
-/* Makes control, input and output. The input can be written by nobody any more; none of them can
- * change its size. Returns 0 or -1 with errno. */
-static int make_files(int files[CONTROL_FD_COUNT], const struct run_input *input)
-{
-    files[0] = memory_file("control", sizeof(struct control));
-    files[1] = memory_file("input", input->size);
-    files[2] = memory_file("output", input->output_size);
-    for (int i = 0; i < CONTROL_FD_COUNT; i++)
-        if (files[i] < 0) return -1;
-    if (write_all(files[1], input->data, input->size) != 0) return -1;
-    if (poison(files[2], input->output_size) != 0) return -1;
-    if (fcntl(files[0], F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) return -1;
-    if (fcntl(files[1], F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) != 0)
-        return -1;
-    return fcntl(files[2], F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
-}
-
 /* ---- the environment --------------------------------------------------------------------------
  */
 
@@ -115,7 +101,38 @@ static void set(struct environment *environment, const char *name, const char *v
     environment->list[++environment->count] = NULL;
 }
 
-/* All that the submission gets to see: nothing of the grader's own, no seed. */
+/* What the submission does not get to see (control.h). Returns 0 or -1. */
+static int write_settings(int file, const struct run_request *request)
+{
+    const bool emulator = request->device == DRIVE_EMULATOR;
+    const bool every_order = request->plan->flags & RUN_IN_EVERY_ORDER;
+    const struct {
+        const char *name, *value;
+    } settings[] = {
+        {CONTROL_RUN_SETTING, request->plan->name},
+        {CONTROL_DEVICE_SETTING, emulator ? "emulator" : "gpu"},
+        {"OVERLAP_ORDER", emulator ? request->order : NULL},
+        /* Elsewhere times are taken, or calls counted, and a thread that is held back is in them.
+         */
+        {CONTROL_THREADS_VARIABLE, emulator && every_order ? request->order : NULL},
+        {"OVERLAP_FAIL", emulator ? request->injection : NULL},
+        {"OVERLAP_RACES", emulator ? getenv("OVERLAP_RACES") : NULL},
+        {"OVERLAP_INSTRUCTION_LIMIT", emulator ? INSTRUCTION_LIMIT : NULL},
+    };
+    struct text text = {0};
+
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        if (settings[i].value == NULL) continue;
+        text_format(&text, "%s=%s", settings[i].name, settings[i].value);
+        text_add_bytes(&text, "", 1);
+    }
+    const int result = text.failed ? -1 : write_all(file, text_string(&text), text.size);
+    text_free(&text);
+    return result;
+}
+
+/* All that the submission gets to see: nothing of the grader's own, no seed, and not which run this
+ * is. */
 static void make_environment(struct environment *environment, const struct run_request *request,
                              const char *scratch)
 {
@@ -125,21 +142,12 @@ static void make_environment(struct environment *environment, const struct run_r
     environment->count = 0;
     set(environment, "PATH", "/usr/bin:/bin");
     set(environment, "LC_ALL", "C.UTF-8");
-    set(environment, "HOME", getenv("HOME")); /* the driver keeps what it compiled there */
-    snprintf(path, sizeof path, "%s/work", scratch);
-    set(environment, "TMPDIR", path);
-    snprintf(path, sizeof path, "%s/trace", scratch);
+    set(environment, "HOME", scratch);
+    set(environment, "TMPDIR", scratch);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", CONTROL_TRACE_FD);
     set(environment, TRACE_PATH_VARIABLE, path);
     if (request->device == DRIVE_EMULATOR) {
         set(environment, "LD_LIBRARY_PATH", toolchain->emulator);
-        set(environment, "OVERLAP_ORDER", request->order);
-        /* Elsewhere times are taken, or calls counted, and a thread that is held back is in them.
-         */
-        if (request->plan->flags & RUN_IN_EVERY_ORDER)
-            set(environment, CONTROL_THREADS_VARIABLE, request->order);
-        set(environment, "OVERLAP_FAIL", request->injection);
-        set(environment, "OVERLAP_RACES", getenv("OVERLAP_RACES"));
-        set(environment, "OVERLAP_INSTRUCTION_LIMIT", INSTRUCTION_LIMIT);
     } else {
         /* The driver may be where only the user's own path leads (containers). */
         const char *search = getenv("LD_LIBRARY_PATH");
@@ -159,6 +167,29 @@ static void make_environment(struct environment *environment, const struct run_r
         "detect_leaks=0:handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0:"
         "handle_sigill=0:allocator_may_return_null=1");
 #endif
+}
+
+/* Makes what control.h lists. Input and settings can be written by nobody any more; none of them
+ * can change its size. Returns 0 or -1 with errno. */
+static int make_files(int files[CONTROL_FD_COUNT], const struct run_input *input,
+                      const struct run_request *request)
+{
+    const int fixed = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+
+    files[0] = memory_file("control", sizeof(struct control));
+    files[1] = memory_file("input", input->size);
+    files[2] = memory_file("output", input->output_size);
+    files[3] = memory_file("settings", 0);
+    files[4] = trace_create_in_memory(request->plan->trace_records, TRACE_ALL_KINDS);
+    for (int i = 0; i < CONTROL_FD_COUNT; i++)
+        if (files[i] < 0) return -1;
+    if (write_all(files[1], input->data, input->size) != 0 ||
+        poison(files[2], input->output_size) != 0 || write_settings(files[3], request) != 0)
+        return -1;
+    if (fcntl(files[0], F_ADD_SEALS, fixed) != 0 || fcntl(files[2], F_ADD_SEALS, fixed) != 0)
+        return -1;
+    if (fcntl(files[1], F_ADD_SEALS, fixed | F_SEAL_WRITE) != 0) return -1;
+    return fcntl(files[3], F_ADD_SEALS, fixed | F_SEAL_WRITE);
 }
 
 /* ---- evidence ---------------------------------------------------------------------------------
@@ -195,7 +226,7 @@ static void conclude(struct evidence *evidence, const struct process_result *res
 
     if (control->refused != 0 && control->signal == 0 &&
         (evidence->ending == ENDED_WELL || evidence->ending == ENDED_SIGNAL)) {
-        const char *name = confine_name(control->refused);
+        const char *name = refused_name(control->refused);
         evidence->ending = ENDED_REACHED_UP;
         snprintf(evidence->why, sizeof evidence->why, "%s", name != NULL ? name : "a system call");
         return;
@@ -217,8 +248,7 @@ static void conclude(struct evidence *evidence, const struct process_result *res
 }
 
 /* Takes the output, the trace and what was printed. Returns 0 or -1: no memory. */
-static int collect(struct evidence *evidence, struct process *process, int output,
-                   const char *trace_path)
+static int collect(struct evidence *evidence, struct process *process, int output, int trace)
 {
     const struct process_result *result = process_result(process);
     char *printed = malloc(result->printed_size + 1);
@@ -231,8 +261,8 @@ static int collect(struct evidence *evidence, struct process *process, int outpu
     printed[result->printed_size] = '\0';
     evidence->printed_size = result->printed_size;
     if (read_all(output, copy, evidence->output_size) != 0) return -1;
-    evidence->trace_sound = trace_read(trace_path, &evidence->trace, evidence->trace_why,
-                                       sizeof evidence->trace_why) == 0;
+    evidence->trace_sound = trace_read_descriptor(trace, &evidence->trace, evidence->trace_why,
+                                                  sizeof evidence->trace_why) == 0;
     return evidence_index_build(evidence);
 }
 
@@ -276,16 +306,10 @@ static int finish(struct running *run, int result)
     return result;
 }
 
-static void trace_path(const struct running *run, char path[PATH_MAX])
-{
-    snprintf(path, PATH_MAX, "%s/trace", run->scratch);
-}
-
 /* The files and folders that the runner is handed. Returns 0, or -1 with errno. */
-static int make_room(struct running *run, const struct run_input *input, char work[PATH_MAX])
+static int make_room(struct running *run, const struct run_input *input)
 {
     const char *temporary = getenv("TMPDIR");
-    char trace[PATH_MAX];
 
     snprintf(run->scratch, sizeof run->scratch, "%s/overlap.XXXXXX",
              temporary != NULL && temporary[0] == '/' ? temporary : "/tmp");
@@ -293,16 +317,36 @@ static int make_room(struct running *run, const struct run_input *input, char wo
         run->scratch[0] = '\0';
         return -1;
     }
-    snprintf(work, PATH_MAX, "%s/work", run->scratch);
-    trace_path(run, trace);
-    if (files_make_folders(work) != 0 ||
-        trace_create_for(trace, run->request->plan->trace_records, TRACE_ALL_KINDS) != 0)
-        return -1;
-    return make_files(run->files, input);
+    return make_files(run->files, input, run->request);
 }
 
-static struct process *start(const struct running *run, const char *work)
+/* What the runner reads beside the system's libraries; the lists' strings are the toolchain's and
+ * `search`, which is cut into its folders. */
+static void list_read(const struct run_request *request, char *search,
+                      const char *list[MOST_READ + 1])
 {
+    const struct toolchain *toolchain = request->toolchain;
+    size_t count = 0;
+
+    list[count++] = request->library;
+    if (request->device == DRIVE_EMULATOR) {
+        list[count++] = toolchain->emulator;
+    } else {
+        list[count++] = toolchain->recorder;
+        list[count++] = toolchain->cuda_libraries;
+        if (toolchain->cuda != NULL) list[count++] = toolchain->cuda; /* CUPTI */
+        char *rest = NULL;
+        for (char *folder = strtok_r(search, ":", &rest); folder != NULL && count < MOST_READ;
+             folder = strtok_r(NULL, ":", &rest))
+            if (folder[0] == '/' && folder[1] != '\0') list[count++] = folder;
+    }
+    list[count] = NULL;
+}
+
+static struct process *start(const struct running *run)
+{
+    const char *given = getenv("LD_LIBRARY_PATH"), *read[MOST_READ + 1];
+    char search[PATH_MAX];
     const struct run_request *request = run->request;
     const struct evidence *evidence = run->evidence;
     struct environment *environment = calloc(1, sizeof *environment);
@@ -311,13 +355,20 @@ static struct process *start(const struct running *run, const char *work)
     make_environment(environment, request, run->scratch);
     /* NVIDIA's driver may start its own helper (nvidia-modprobe) for a moment. */
     const unsigned helpers = request->device == DRIVE_GPU ? 1 : 0;
-    const char *arguments[] = {request->toolchain->runner, request->library, request->plan->name,
-                               request->device == DRIVE_GPU ? "gpu" : "emulator", NULL};
+    const char *arguments[] = {request->toolchain->runner, request->library, NULL};
+    snprintf(search, sizeof search, "%s", given != NULL ? given : "");
+    list_read(request, search, read);
+    const struct contain_rules rules = {.read = read,
+                                        .write = run->scratch,
+                                        .write_bytes = FOLDER_LIMIT,
+                                        .write_files = FILES_LIMIT,
+                                        .devices = request->device == DRIVE_GPU,
+                                        .one_program = true};
     const struct process_spec spec = {
         .arguments = arguments,
         .environment = environment->list,
-        .folder = work,
-        .handed = {run->files[0], run->files[1], run->files[2]},
+        .folder = run->scratch,
+        .handed = {run->files[0], run->files[1], run->files[2], run->files[3], run->files[4]},
         .handed_count = CONTROL_FD_COUNT,
         .limits = {.seconds = evidence->allowed_seconds,
                    .memory = evidence->allowed_memory,
@@ -325,7 +376,7 @@ static struct process *start(const struct running *run, const char *work)
                    .output = PRINTED_LIMIT,
                    .file_bytes = FILE_LIMIT},
         .ask_where = 1,
-        .confined = 1,
+        .contain = &rules,
     };
     struct process *process = process_start(&spec);
     free(environment);
@@ -339,9 +390,8 @@ static int begin(struct running *run, const struct run_request *request, struct 
 {
     const struct run_plan *plan = request->plan;
     struct run_input input = {0};
-    char work[PATH_MAX];
-
-    *run = (struct running){.request = request, .evidence = evidence, .files = {-1, -1, -1}};
+    *run =
+        (struct running){.request = request, .evidence = evidence, .files = {-1, -1, -1, -1, -1}};
     *evidence = (struct evidence){
         .lesson = request->lesson,
         .plan = plan,
@@ -364,11 +414,11 @@ static int begin(struct running *run, const struct run_request *request, struct 
                     plan->name);
         return finish(run, -1);
     }
-    if (make_room(run, &input, work) != 0) {
+    if (make_room(run, &input) != 0) {
         text_format(why, "there is no room for the run \"%s\": %s", plan->name, strerror(errno));
         return finish(run, -1);
     }
-    run->process = start(run, work);
+    run->process = start(run);
     if (run->process == NULL) {
         text_format(why, "no process can be started: %s", strerror(errno));
         return finish(run, -1);
@@ -380,7 +430,6 @@ static int begin(struct running *run, const struct run_request *request, struct 
 static int end(struct running *run, struct text *why)
 {
     struct control control;
-    char trace[PATH_MAX];
 
     if (process_interrupted() != 0) {
         if (why->size == 0) text_add(why, "interrupted");
@@ -388,8 +437,7 @@ static int end(struct running *run, struct text *why)
     }
     if (read_all(run->files[0], &control, sizeof control) != 0) memset(&control, 0, sizeof control);
     conclude(run->evidence, process_result(run->process), &control);
-    trace_path(run, trace);
-    if (collect(run->evidence, run->process, run->files[2], trace) != 0) {
+    if (collect(run->evidence, run->process, run->files[2], run->files[4]) != 0) {
         text_add(why, "no memory for what the run left");
         return finish(run, -1);
     }

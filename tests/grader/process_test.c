@@ -172,7 +172,7 @@ static volatile sig_atomic_t last_refused;
 static void on_refused(int number, siginfo_t *info, void *context)
 {
     (void)number;
-    last_refused = confine_refused(info, context);
+    last_refused = refused_call(info, context);
 }
 
 static long no_signal(pid_t pid)
@@ -276,12 +276,12 @@ static int confined(long (*reach)(pid_t pid), const char *name)
     sigaction(SIGSYS, &action, NULL);
     const size_t count = descendants_ancestors(getpid(), above, CONFINE_MOST);
     if (count < 2 || above[0] != parent || above[count - 1] == parent) return 1;
-    if (confine_install(above, count) != 0) return 2;
+    if (confine_install(above, count, NULL) != 0) return 2;
     for (size_t i = 0; i < count && i < 2; i++) { /* the parent, and the parent's parent */
         last_refused = 0;
         errno = 0;
         if (reach(above[i]) != -1 || errno != EPERM) return 3;
-        if (confine_name(last_refused) == NULL || strcmp(confine_name(last_refused), name) != 0)
+        if (refused_name(last_refused) == NULL || strcmp(refused_name(last_refused), name) != 0)
             return 4;
     }
     if (syscall(SYS_pidfd_send_signal, 0, 0, NULL, 0) != -1 || errno != ENOSYS) return 5;
@@ -317,12 +317,13 @@ START_TEST(a_confined_program_keeps_its_children)
 {
     const char *environment[] = {"PATH=/usr/bin:/bin", NULL};
     const char *own[] = {"/bin/sh", "-c", "sleep 60 & kill $!; wait; echo ended", NULL};
+    const struct contain_rules rules = {.compiler = true};
     const char *above[] = {"/bin/sh", "-c", "kill -0 $PPID; echo not refused", NULL};
     struct process_spec spec = {.arguments = own,
                                 .environment = environment,
                                 .folder = "/",
                                 .limits = {.seconds = 20, .output = 4096},
-                                .confined = 1};
+                                .contain = &rules};
     struct process *p = process_start(&spec);
     process_wait_any(&p, 1);
     ck_assert_int_eq(process_result(p)->ending, PROCESS_EXITED);

@@ -117,11 +117,15 @@ struct environment {
     uint64_t instruction_limit; /* warp instructions */
     uint64_t connections;
     bool launch_blocking;
-    CUresult refusal; /* of cuInit: there is no device to be seen */
+    bool races;             /* are looked for: OVERLAP_RACES is not "off" */
+    const char *order_name; /* as it was given */
+    CUresult refusal;       /* of cuInit: there is no device to be seen */
 };
 
-/* Reads it, and complains. Under the driver's lock. */
+/* Reads it, and complains. Under the driver's lock. After environment_keep it does nothing. */
 void environment_read(void);
+/* Reads it now and never again: whoever started the process may take it away. */
+void environment_keep(void);
 /* What was read last; before that, zeros. */
 const struct environment *environment(void);
 

@@ -21,7 +21,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NAME_SIZE 48
+
 static struct environment current;
+static char order_name[NAME_SIZE];
+static bool kept;
 
 const struct environment *environment(void)
 {
@@ -105,6 +109,8 @@ static void order_read(void)
     const char *text = getenv("OVERLAP_ORDER");
     current.order = TIMELINE_LATEST;
     current.seed = 0;
+    snprintf(order_name, sizeof order_name, "%s", text != NULL && *text != '\0' ? text : "latest");
+    current.order_name = order_name;
     if (text == NULL || *text == '\0' || strcmp(text, "latest") == 0) return;
     if (strcmp(text, "earliest") == 0) {
         current.order = TIMELINE_EARLIEST;
@@ -163,9 +169,18 @@ static void visible_read(void)
             text);
 }
 
+void environment_keep(void)
+{
+    environment_read();
+    kept = true;
+}
+
 void environment_read(void)
 {
+    if (kept) return;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) number_read(&numbers[i]);
+    const char *races = getenv("OVERLAP_RACES");
+    current.races = races == NULL || strcmp(races, "off") != 0;
     order_read();
     blocking_read();
     visible_read();

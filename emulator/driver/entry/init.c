@@ -62,6 +62,12 @@ static void process_start(void)
     unfinished_begin();
 }
 
+void overlap_begin(void)
+{
+    pthread_once(&process_once, process_start);
+    environment_keep();
+}
+
 void thread_begin(void)
 {
     pthread_once(&process_once, process_start);
@@ -130,7 +136,7 @@ CUresult driver_cuInit(unsigned int Flags)
     if (driver.timeline == NULL || !races_begin()) return CUDA_ERROR_OUT_OF_MEMORY;
     memory_trap_install(host_touched);
     page_guards_begin();
-    const char *order = settings.order != TIMELINE_LATEST ? getenv("OVERLAP_ORDER") : "latest";
+    const char *order = settings.order != TIMELINE_LATEST ? environment()->order_name : "latest";
     trace_setting("device", "Overlap software device", 0);
     trace_setting("order", order, settings.seed);
     trace_setting("connections", "", settings.connections);

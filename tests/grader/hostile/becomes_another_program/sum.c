@@ -1,5 +1,5 @@
 /* hostile: replaces itself by a program that succeeds */
-/* says: left with exit status 0 before the work was done. */
+/* says: Nobody has written the sum. */
 #include "lesson.h"
 
 #include <unistd.h>

@@ -21,18 +21,31 @@ static struct {
         int value;
     } stores[STORES];
     int cache_count;
+    char order[32], given[32];
 } device;
+
+static void keep(char *to, size_t size, const char *name)
+{
+    const char *value = getenv(name);
+    trace_copy_string(to, size, value != NULL ? value : "");
+}
 
 __attribute__((constructor)) static void start(void)
 {
     device.trace = trace_open_from_environment();
+    keep(device.order, sizeof device.order, "OVERLAP_ORDER");
+    keep(device.given, sizeof device.given, "OVERLAP_FAIL");
+}
+
+const char *device_given(void)
+{
+    return device.given;
 }
 
 static int arrives_at_once(void)
 {
-    const char *order = getenv("OVERLAP_ORDER");
-    if (order == NULL || strcmp(order, "latest") == 0) return 0;
-    return strcmp(order, "earliest") == 0 || device.cache_count % 2 == 0;
+    if (device.order[0] == '\0' || strcmp(device.order, "latest") == 0) return 0;
+    return strcmp(device.order, "earliest") == 0 || device.cache_count % 2 == 0;
 }
 
 /* Every call takes a little time and leaves a record. */

@@ -15,6 +15,7 @@ int device_work(uint64_t stream, uint64_t ns);         /* 0, or 400: no such str
 int device_store(uint64_t stream, int *to, int value); /* the same; `to` must stay valid */
 int device_wait(uint64_t stream);
 int device_close(uint64_t stream);
+const char *device_given(void);             /* OVERLAP_FAIL as it was when the device began; "" */
 void device_complain(const char *sentence); /* makes a finding */
 
 #endif

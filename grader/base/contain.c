@@ -1,0 +1,248 @@
+#include "grader/base/contain.h"
+#include "grader/base/confine.h"
+#include "grader/base/descendants.h"
+#include "grader/base/landlock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <linux/securebits.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NAMESPACES (CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNS)
+#define NOBODY 65534 /* a user that owns nothing; mapped in most containers */
+
+static struct {
+    bool found;
+    int namespaces; /* the flags that work; 0: none */
+    int landlock;   /* the ABI's version; 0: none */
+    bool filter;
+    bool nobody; /* root can become NOBODY */
+    char missing[160];
+} machine;
+
+/* ---- namespaces ------------------------------------------------------------------------------ */
+
+/* glibc's fork takes no flags. In the child only what a fork of one thread may call is called. */
+static pid_t fork_into(int flags)
+{
+    return (pid_t)syscall(SYS_clone, (unsigned long)flags | SIGCHLD, 0, 0, 0, 0);
+}
+
+static int write_small(const char *path, const char *text)
+{
+    int file = open(path, O_WRONLY | O_CLOEXEC);
+    if (file < 0) return -1;
+    ssize_t n = write(file, text, strlen(text));
+    close(file);
+    return n == (ssize_t)strlen(text) ? 0 : -1;
+}
+
+/* In a new user namespace: the same user as outside. */
+static int map_user(uid_t user, gid_t group)
+{
+    char text[64];
+
+    prctl(PR_SET_DUMPABLE, 1); /* or /proc/self belongs to root */
+    snprintf(text, sizeof text, "%u %u 1", user, user);
+    if (write_small("/proc/self/setgroups", "deny") != 0 ||
+        write_small("/proc/self/uid_map", text) != 0)
+        return -1;
+    snprintf(text, sizeof text, "%u %u 1", group, group);
+    return write_small("/proc/self/gid_map", text);
+}
+
+static uid_t user_outside;
+static gid_t group_outside;
+
+static int enter_namespaces(void)
+{
+    if ((machine.namespaces & CLONE_NEWUSER) && map_user(user_outside, group_outside) != 0)
+        return -1;
+    if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) return -1;
+    return mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
+}
+
+static int cover_folder(const struct contain_rules *rules)
+{
+    char options[128];
+    const uid_t owner = machine.nobody ? NOBODY : getuid();
+
+    snprintf(options, sizeof options, "size=%llu,nr_inodes=%llu,mode=0700,uid=%u",
+             (unsigned long long)rules->write_bytes, (unsigned long long)rules->write_files, owner);
+    return mount("scratch", rules->write, "tmpfs", MS_NOSUID | MS_NODEV, options);
+}
+
+/* Tries the whole way in a child, because a system may allow the namespace and not the mounts. */
+static bool namespaces_work(int flags)
+{
+    int status = -1;
+
+    machine.namespaces = flags;
+    const pid_t child = fork_into(flags);
+    if (child == 0) {
+        const struct contain_rules rules = {
+            .write = "/tmp", .write_bytes = 1 << 16, .write_files = 16};
+        _exit(enter_namespaces() == 0 && cover_folder(&rules) == 0 ? 0 : 1);
+    }
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    machine.namespaces = child > 0 && status == 0 ? flags : 0;
+    return machine.namespaces != 0;
+}
+
+pid_t contain_fork(void)
+{
+    contain_find();
+    user_outside = geteuid();
+    group_outside = getegid();
+    return machine.namespaces != 0 ? fork_into(machine.namespaces) : fork();
+}
+
+int contain_settle(const struct contain_rules *rules)
+{
+    if (machine.namespaces != 0) {
+        if (enter_namespaces() != 0) return -1;
+        if (rules->write_bytes > 0 && cover_folder(rules) != 0) return -1;
+    } else if (machine.nobody && !rules->compiler && rules->write != NULL &&
+               chown(rules->write, NOBODY, (gid_t)-1) != 0) {
+        return -1;
+    }
+    prctl(PR_SET_DUMPABLE, 0);
+    return 0;
+}
+
+/* ---- finding out ------------------------------------------------------------------------------
+ */
+
+/* Runs `try` in a child. */
+static bool works(bool (*try)(void))
+{
+    int status = -1;
+    const pid_t child = fork();
+
+    if (child == 0) _exit(try() ? 0 : 1);
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    return child > 0 && status == 0;
+}
+
+static bool filter_works(void)
+{
+    return confine_install(NULL, 0, NULL) == 0;
+}
+
+static bool nobody_works(void)
+{
+    return setgroups(0, NULL) == 0 && setresgid(NOBODY, NOBODY, NOBODY) == 0 &&
+           setresuid(NOBODY, NOBODY, NOBODY) == 0;
+}
+
+static void add_missing(const char *what)
+{
+    const size_t size = strlen(machine.missing);
+    snprintf(machine.missing + size, sizeof machine.missing - size, "%s%s", size > 0 ? ", " : "",
+             what);
+}
+
+void contain_find(void)
+{
+    if (machine.found) return;
+    machine.found = true;
+    user_outside = geteuid();
+    group_outside = getegid();
+    if (!namespaces_work(NAMESPACES)) namespaces_work(NAMESPACES | CLONE_NEWUSER);
+    machine.landlock = landlock_version();
+    machine.filter = works(filter_works);
+    machine.nobody = geteuid() == 0 && works(nobody_works);
+    if (machine.namespaces == 0) add_missing("namespaces");
+    if (machine.landlock == 0)
+        add_missing("Landlock");
+    else if (machine.landlock < LANDLOCK_WITH_SCOPES)
+        add_missing("Landlock's scopes of signals");
+    if (!machine.filter) add_missing("seccomp");
+    if (geteuid() == 0 && !machine.nobody) add_missing("an unprivileged user");
+#ifndef __SANITIZE_ADDRESS__ /* whose search for leaks traces its own process */
+    prctl(PR_SET_DUMPABLE, 0);
+#endif
+}
+
+const char *contain_missing(void)
+{
+    contain_find();
+    return machine.missing;
+}
+
+/* ---- giving up --------------------------------------------------------------------------------
+ */
+
+/* NOBODY could start the program and read what it needs; asked in a child, for there is no way
+ * back. */
+static bool nobody_reaches(const struct contain_rules *rules, const char *program)
+{
+    int status = -1;
+    const pid_t child = fork();
+
+    if (child == 0) {
+        bool reached = nobody_works() && access(program, X_OK) == 0;
+        reached = reached && (rules->write == NULL || access(rules->write, W_OK | X_OK) == 0);
+        for (const char *const *path = rules->read; reached && path != NULL && *path != NULL;
+             path++)
+            reached = access(*path, R_OK) == 0 || errno == ENOENT;
+        _exit(reached ? 0 : 1);
+    }
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    return child > 0 && status == 0;
+}
+
+/* Stays root by name, with none of root's rights: also after exec. */
+static int drop_capabilities(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct none[2] = {{0}};
+
+    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+    for (unsigned long i = 0; i < 64; i++) prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
+    prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
+                                 SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED);
+    return (int)syscall(SYS_capset, &header, none);
+}
+
+static int give_up_root(const struct contain_rules *rules, const char *program)
+{
+    const bool nobody = machine.nobody && !rules->compiler && nobody_reaches(rules, program);
+
+    if (!nobody && machine.nobody && !rules->compiler && rules->write != NULL &&
+        chown(rules->write, geteuid(), (gid_t)-1) != 0)
+        return -1;
+    if (nobody) {
+        for (unsigned long i = 0; i < 64; i++) prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
+        return nobody_works() ? 0 : -1;
+    }
+    return drop_capabilities();
+}
+
+int contain_give_up(const struct contain_rules *rules, const char *program)
+{
+    pid_t above[CONFINE_MOST] = {1};
+    size_t count = 1; /* in namespaces: the supervisor, and nobody else is seen */
+
+    if (machine.namespaces == 0) count = descendants_ancestors(getpid(), above, CONFINE_MOST);
+    if (geteuid() == 0 && give_up_root(rules, program) != 0) return -1;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
+    if (machine.landlock > 0 && landlock_restrict(machine.landlock, rules, program) != 0) return -1;
+    if (!machine.filter) return 0;
+    return confine_install(above, count, rules->one_program ? program : NULL);
+}

@@ -1,0 +1,51 @@
+/* contain: what a program that is not trusted may reach of the machine, as far as the kernel lets
+ * us say it: files by Landlock, processes and what is shared between them by namespaces, calls by
+ * the filter of confine.h, rights by giving up root.
+ *
+ * It never judges what a program did, and it ends nothing: process.h does. What the machine does
+ * not offer is left out and named by contain_missing.
+ *
+ * In a process that is not trusted, in this order: contain_fork makes it, contain_settle prepares
+ * its supervisor's view of the machine, contain_give_up is the last step before exec.
+ *
+ * Sources: landlock(7), namespaces(7), user_namespaces(7), capabilities(7).
+ */
+#ifndef OVERLAP_GRADER_BASE_CONTAIN_H
+#define OVERLAP_GRADER_BASE_CONTAIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* One program's rules. Lists end with NULL; what is not there is passed over. */
+struct contain_rules {
+    const char *const *read; /* files and folders beside the system's libraries */
+    const char *write;       /* the one folder that it may write to */
+    uint64_t write_bytes;    /* 0: not counted; else what the folder may hold, and write_files: the
+                              * folder is then the program's own and gone when it has ended */
+    uint64_t write_files;
+    bool devices;     /* NVIDIA's */
+    bool one_program; /* it starts no further program */
+    bool compiler;    /* it reads the system's programs and headers, and keeps its user */
+};
+
+/* Finds out once what the machine offers, and makes the calling process one that no other can read
+ * or trace. Called by the grader before anything else. */
+void contain_find(void);
+
+/* "namespaces, Landlock": what contain_find did not find; "": nothing. */
+const char *contain_missing(void);
+
+/* As fork, with process, IPC and mount namespaces of its own where there are any. */
+pid_t contain_fork(void);
+
+/* In the supervisor, forked by contain_fork: a /proc of its own, and the folder of the rules.
+ * Returns 0, or -1 with errno. */
+int contain_settle(const struct contain_rules *rules);
+
+/* In the program, before exec of `program`: gives up what it must not have, for good. Returns 0, or
+ * -1 with errno. */
+int contain_give_up(const struct contain_rules *rules, const char *program);
+
+#endif

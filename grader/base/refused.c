@@ -1,0 +1,125 @@
+#include "grader/base/refused.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+#define IOCTL_SET_OWNER 0x8901      /* FIOSETOWN */
+#define IOCTL_SET_GROUP 0x8902      /* SIOCSPGRP */
+#define IOCTL_TYPE_CHARACTER 0x5412 /* TIOCSTI */
+#define IOCTL_CONSOLE 0x541c        /* TIOCLINUX */
+
+#define ROW(call, how, ...)                                                                        \
+    {                                                                                              \
+        SYS_##call, #call, how, __VA_ARGS__                                                        \
+    }
+
+// clang-format off
+const struct refused_row refused_rows[] = {
+    /* Reaching for a process above. */
+    ROW(kill, REFUSED_BY_TARGET, 0, 0),
+    ROW(tkill, REFUSED_BY_PROCESS, 0, 0),
+    ROW(tgkill, REFUSED_BY_PROCESS, 0, 0),
+    ROW(rt_sigqueueinfo, REFUSED_BY_PROCESS, 0, 0),
+    ROW(rt_tgsigqueueinfo, REFUSED_BY_PROCESS, 0, 0),
+    ROW(ptrace, REFUSED_BY_PROCESS, 1, 0),
+    ROW(process_vm_readv, REFUSED_BY_PROCESS, 0, 0),
+    ROW(process_vm_writev, REFUSED_BY_PROCESS, 0, 0),
+    {SYS_prlimit64, "prlimit", REFUSED_BY_PROCESS, 0, 0},
+    ROW(pidfd_open, REFUSED_BY_PROCESS, 0, 0),
+    ROW(sched_setaffinity, REFUSED_BY_PROCESS, 0, 0),
+    ROW(sched_setscheduler, REFUSED_BY_PROCESS, 0, 0),
+    ROW(sched_setparam, REFUSED_BY_PROCESS, 0, 0),
+    ROW(sched_setattr, REFUSED_BY_PROCESS, 0, 0),
+    ROW(setpriority, REFUSED_BY_WHO, 0, 0 /* PRIO_PROCESS */),
+    ROW(ioprio_set, REFUSED_BY_WHO, 0, 1 /* IOPRIO_WHO_PROCESS */),
+    /* The kernel sends the signal on behalf of whoever set the owner, to any process. */
+    ROW(fcntl, REFUSED_VALUE, 1, F_SETOWN),
+    ROW(fcntl, REFUSED_VALUE, 1, 15 /* F_SETOWN_EX */),
+    ROW(fcntl, REFUSED_VALUE, 1, 10 /* F_SETSIG */),
+    ROW(ioctl, REFUSED_VALUE, 1, IOCTL_SET_OWNER),
+    ROW(ioctl, REFUSED_VALUE, 1, IOCTL_SET_GROUP),
+    ROW(ioctl, REFUSED_VALUE, 1, IOCTL_TYPE_CHARACTER),
+    ROW(ioctl, REFUSED_VALUE, 1, IOCTL_CONSOLE),
+    /* A filter cannot see whom a descriptor stands for. */
+    ROW(pidfd_send_signal, REFUSED_UNKNOWN, 0, 0),
+    ROW(pidfd_getfd, REFUSED_UNKNOWN, 0, 0),
+    ROW(process_madvise, REFUSED_UNKNOWN, 0, 0),
+    ROW(process_mrelease, REFUSED_UNKNOWN, 0, 0),
+    ROW(kcmp, REFUSED_UNKNOWN, 0, 0),
+    /* Its flags are in memory, where a filter cannot look; the C library then calls clone. */
+    ROW(clone3, REFUSED_UNKNOWN, 0, 0),
+    /* A child of the supervisor's that it never started. */
+    ROW(clone, REFUSED_FLAG, 0, CLONE_PARENT),
+    ROW(clone, REFUSED_FLAG, 0, CLONE_NEWNS),
+    ROW(clone, REFUSED_FLAG, 0, CLONE_NEWCGROUP),
+    ROW(clone, REFUSED_FLAG, 0, CLONE_NEWUTS),
+    ROW(clone, REFUSED_FLAG, 0, CLONE_NEWIPC),
+    ROW(clone, REFUSED_FLAG, 0, CLONE_NEWUSER),
+    ROW(clone, REFUSED_FLAG, 0, CLONE_NEWPID),
+    ROW(clone, REFUSED_FLAG, 0, CLONE_NEWNET),
+    /* What would stay behind, or leads out of the folder, or to the kernel's less trodden parts. */
+    ROW(unshare, REFUSED_ALWAYS, 0, 0),
+    ROW(setns, REFUSED_ALWAYS, 0, 0),
+    ROW(mount, REFUSED_ALWAYS, 0, 0),
+    ROW(umount2, REFUSED_ALWAYS, 0, 0),
+    ROW(pivot_root, REFUSED_ALWAYS, 0, 0),
+    ROW(chroot, REFUSED_ALWAYS, 0, 0),
+    ROW(open_tree, REFUSED_ALWAYS, 0, 0),
+    ROW(move_mount, REFUSED_ALWAYS, 0, 0),
+    ROW(fsopen, REFUSED_ALWAYS, 0, 0),
+    ROW(fsconfig, REFUSED_ALWAYS, 0, 0),
+    ROW(fsmount, REFUSED_ALWAYS, 0, 0),
+    ROW(fspick, REFUSED_ALWAYS, 0, 0),
+    ROW(mount_setattr, REFUSED_ALWAYS, 0, 0),
+    ROW(open_by_handle_at, REFUSED_ALWAYS, 0, 0),
+    ROW(socket, REFUSED_ALWAYS, 0, 0),
+    ROW(shmget, REFUSED_ALWAYS, 0, 0),
+    ROW(semget, REFUSED_ALWAYS, 0, 0),
+    ROW(msgget, REFUSED_ALWAYS, 0, 0),
+    ROW(mq_open, REFUSED_ALWAYS, 0, 0),
+    ROW(io_uring_setup, REFUSED_ALWAYS, 0, 0),
+    ROW(io_uring_enter, REFUSED_ALWAYS, 0, 0),
+    ROW(io_uring_register, REFUSED_ALWAYS, 0, 0),
+    ROW(userfaultfd, REFUSED_ALWAYS, 0, 0),
+    ROW(add_key, REFUSED_ALWAYS, 0, 0),
+    ROW(request_key, REFUSED_ALWAYS, 0, 0),
+    ROW(keyctl, REFUSED_ALWAYS, 0, 0),
+    ROW(bpf, REFUSED_ALWAYS, 0, 0),
+    ROW(perf_event_open, REFUSED_ALWAYS, 0, 0),
+    ROW(quotactl, REFUSED_ALWAYS, 0, 0),
+    ROW(syslog, REFUSED_ALWAYS, 0, 0),
+    ROW(acct, REFUSED_ALWAYS, 0, 0),
+    ROW(fanotify_init, REFUSED_ALWAYS, 0, 0),
+    ROW(execveat, REFUSED_ALWAYS, 0, 0),
+    /* Under a filter of its own, what is recorded could be made to vanish. */
+    ROW(prctl, REFUSED_QUIETLY, 0, PR_SET_SECCOMP),
+    ROW(seccomp, REFUSED_ALWAYS, 0, 0),
+};
+// clang-format on
+const size_t refused_count = sizeof refused_rows / sizeof refused_rows[0];
+
+const char *refused_name(int number)
+{
+    for (size_t i = 0; i < refused_count; i++)
+        if (refused_rows[i].number == number) return refused_rows[i].name;
+    return NULL;
+}
+
+int refused_call(const siginfo_t *info, void *context)
+{
+    ucontext_t *state = context;
+
+    if (info->si_code != 1 /* SYS_SECCOMP, which glibc does not name */) return 0;
+#if defined(__x86_64__)
+    state->uc_mcontext.gregs[REG_RAX] = -EPERM;
+#elif defined(__aarch64__)
+    state->uc_mcontext.regs[0] = (unsigned long long)-EPERM;
+#else
+    (void)state;
+#endif
+    return info->si_syscall;
+}

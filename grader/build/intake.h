@@ -1,0 +1,28 @@
+/* intake: a submission's files, copied once into a folder of the grader's own and hashed as they
+ * are copied, so that what is judged is what was compiled whatever happens to the originals; and
+ * beside them our own files that a lesson needs. Nothing here is compiled or run.
+ *
+ *   WORK/src/    the student's files
+ *   WORK/ours/   lessons/NN_name/, kernels/, grader/child/, grader/lessons/NN_name/: headers, and
+ *                the drive's sources; the whole include path of a compilation, but for the toolkit
+ *
+ * Refused with a sentence: links, what is no file, files that are too large or too many, names that
+ * cannot be shown, and directives that would misname a line or read what was not handed in.
+ */
+#ifndef OVERLAP_GRADER_BUILD_INTAKE_H
+#define OVERLAP_GRADER_BUILD_INTAKE_H
+
+#include "grader/base/sha256.h"
+#include "grader/build/compile.h"
+
+/* Fills WORK/src and adds to the hash. Returns 0, or -1 with the result's place and sentence. */
+int intake_submission(const struct toolchain *toolchain, const struct handed_in *handed_in,
+                      const char *work, struct sha256 *hash, struct compiled *result);
+
+/* Fills WORK/ours. Returns 0, or -1 with errno. */
+int intake_ours(const struct toolchain *toolchain, const struct lesson *lesson, const char *work);
+
+/* A directive that is refused: its line (from 1), and why as a sentence; 0: there is none. */
+unsigned intake_refused_line(const char *text, size_t size, char *why, size_t why_size);
+
+#endif
