@@ -74,14 +74,47 @@ static int enter_namespaces(void)
     return mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
 }
 
-static int cover_folder(const struct contain_rules *rules)
+/* Folders that everybody writes to, of which a program with a folder of its own gets its own. */
+static const char *const shared[] = {"/tmp", "/dev/shm"};
+#define SHARED (sizeof shared / sizeof shared[0])
+static const char *own[SHARED + 1]; /* those that it got */
+
+static int mount_own(const struct contain_rules *rules, const char *folder)
 {
     char options[128];
     const uid_t owner = machine.nobody ? NOBODY : getuid();
 
-    snprintf(options, sizeof options, "size=%llu,nr_inodes=%llu,mode=0700,uid=%u",
+    snprintf(options, sizeof options, "size=%llu,nr_inodes=%llu,mode=01777,uid=%u",
              (unsigned long long)rules->write_bytes, (unsigned long long)rules->write_files, owner);
-    return mount("scratch", rules->write, "tmpfs", MS_NOSUID | MS_NODEV, options);
+    return mount("scratch", folder, "tmpfs", MS_NOSUID | MS_NODEV, options);
+}
+
+static bool is_below(const char *path, const char *folder)
+{
+    const size_t length = strlen(folder);
+    return strncmp(path, folder, length) == 0 && path[length] == '/';
+}
+
+/* Something that it reads, or that it is, lies in there. */
+static bool is_needed(const struct contain_rules *rules, const char *program, const char *folder)
+{
+    bool needed = is_below(program, folder);
+    for (const char *const *path = rules->read; path != NULL && *path != NULL; path++)
+        needed = needed || is_below(*path, folder);
+    return needed;
+}
+
+static int cover_folder(const struct contain_rules *rules, const char *program)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < SHARED; i++) {
+        if (is_needed(rules, program, shared[i]) || mount_own(rules, shared[i]) != 0) continue;
+        own[count++] = shared[i];
+        /* Where the folder was, it has to be again. */
+        if (is_below(rules->write, shared[i]) && mkdir(rules->write, 0700) != 0) return -1;
+    }
+    return mount_own(rules, rules->write);
 }
 
 /* Tries the whole way in a child, because a system may allow the namespace and not the mounts. */
@@ -94,7 +127,7 @@ static bool namespaces_work(int flags)
     if (child == 0) {
         const struct contain_rules rules = {
             .write = "/tmp", .write_bytes = 1 << 16, .write_files = 16};
-        _exit(enter_namespaces() == 0 && cover_folder(&rules) == 0 ? 0 : 1);
+        _exit(enter_namespaces() == 0 && mount_own(&rules, rules.write) == 0 ? 0 : 1);
     }
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
@@ -110,11 +143,11 @@ pid_t contain_fork(void)
     return machine.namespaces != 0 ? fork_into(machine.namespaces) : fork();
 }
 
-int contain_settle(const struct contain_rules *rules)
+int contain_settle(const struct contain_rules *rules, const char *program)
 {
     if (machine.namespaces != 0) {
         if (enter_namespaces() != 0) return -1;
-        if (rules->write_bytes > 0 && cover_folder(rules) != 0) return -1;
+        if (rules->write_bytes > 0 && cover_folder(rules, program) != 0) return -1;
     } else if (machine.nobody && !rules->compiler && rules->write != NULL &&
                chown(rules->write, NOBODY, (gid_t)-1) != 0) {
         return -1;
@@ -242,7 +275,8 @@ int contain_give_up(const struct contain_rules *rules, const char *program)
     if (machine.namespaces == 0) count = descendants_ancestors(getpid(), above, CONFINE_MOST);
     if (geteuid() == 0 && give_up_root(rules, program) != 0) return -1;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
-    if (machine.landlock > 0 && landlock_restrict(machine.landlock, rules, program) != 0) return -1;
+    if (machine.landlock > 0 && landlock_restrict(machine.landlock, rules, program, own) != 0)
+        return -1;
     if (!machine.filter) return 0;
     return confine_install(above, count, rules->one_program ? program : NULL);
 }

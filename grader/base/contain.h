@@ -40,9 +40,9 @@ const char *contain_missing(void);
 /* As fork, with process, IPC and mount namespaces of its own where there are any. */
 pid_t contain_fork(void);
 
-/* In the supervisor, forked by contain_fork: a /proc of its own, and the folder of the rules.
- * Returns 0, or -1 with errno. */
-int contain_settle(const struct contain_rules *rules);
+/* In the supervisor of `program`, forked by contain_fork: a /proc of its own, the folder of the
+ * rules, and, with write_bytes, /tmp and /dev/shm. Returns 0, or -1 with errno. */
+int contain_settle(const struct contain_rules *rules, const char *program);
 
 /* In the program, before exec of `program`: gives up what it must not have, for good. Returns 0, or
  * -1 with errno. */

@@ -66,9 +66,8 @@ static const char *const compilers[] = {"/usr",       "/bin",       "/sbin", "/e
                                         "/nix/store", "/gnu/store", NULL};
 static const char *const read_devices[] = {"/dev/zero", "/dev/random", "/dev/urandom", NULL};
 static const char *const write_devices[] = {"/dev/null", "/dev/full", NULL};
-static const char *const gpu_devices[] = {"/dev/nvidia*",   "/dev/nvmap", "/dev/nvhost*",
-                                          "/dev/nvgpu",     "/dev/dxg",   "/dev/dri",
-                                          "/dev/shm/cuda*", NULL};
+static const char *const gpu_devices[] = {
+    "/dev/nvidia*", "/dev/nvmap", "/dev/nvhost*", "/dev/nvgpu", "/dev/dxg", "/dev/dri", NULL};
 
 int landlock_version(void)
 {
@@ -118,7 +117,8 @@ static int allow_matching(int rules, const char *const *patterns, uint64_t right
     return result;
 }
 
-static int add_rules(int rules, int version, const struct contain_rules *given, const char *program)
+static int add_rules(int rules, int version, const struct contain_rules *given, const char *program,
+                     const char *const *own)
 {
     const uint64_t all = handled(version);
     /* The loader is started by the kernel, as programs are; without it nothing starts. */
@@ -130,14 +130,15 @@ static int add_rules(int rules, int version, const struct contain_rules *given, 
     if (allow(rules, program, READ | run) != 0) return -1;
     if (allow_all(rules, read_devices, READ_FILE) != 0) return -1;
     if (allow_all(rules, write_devices, READ_FILE | WRITE_FILE | (all & TRUNCATE)) != 0) return -1;
-    if (given->write != NULL &&
-        allow(rules, given->write, all & ~(uint64_t)(NO_NODES | EXECUTE | IOCTL_DEV)) != 0)
-        return -1;
+    const uint64_t write = all & ~(uint64_t)(NO_NODES | EXECUTE | IOCTL_DEV);
+    if (allow_all(rules, own, write) != 0) return -1;
+    if (given->write != NULL && allow(rules, given->write, write) != 0) return -1;
     if (!given->devices) return 0;
     return allow_matching(rules, gpu_devices, READ | WRITE_FILE | (all & (TRUNCATE | IOCTL_DEV)));
 }
 
-int landlock_restrict(int version, const struct contain_rules *given, const char *program)
+int landlock_restrict(int version, const struct contain_rules *given, const char *program,
+                      const char *const *own)
 {
     const struct ruleset handles = {.files = handled(version),
                                     .network = version >= 4 ? TCP : 0,
@@ -147,7 +148,7 @@ int landlock_restrict(int version, const struct contain_rules *given, const char
     int result = -1;
 
     if (rules < 0) return -1;
-    if (add_rules(rules, version, given, program) == 0)
+    if (add_rules(rules, version, given, program, own) == 0)
         result = (int)syscall(RESTRICT_SELF, rules, 0);
     const int error = errno;
     close(rules);

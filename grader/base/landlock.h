@@ -13,7 +13,9 @@
 /* The version of its interface that the kernel has; 0: none. */
 int landlock_version(void);
 
-/* Returns 0, or -1 with errno. */
-int landlock_restrict(int version, const struct contain_rules *rules, const char *program);
+/* `own`: a NULL-ended list of further folders that are the program's to write. Returns 0, or -1
+ * with errno. */
+int landlock_restrict(int version, const struct contain_rules *rules, const char *program,
+                      const char *const *own);
 
 #endif

@@ -323,7 +323,8 @@ static void supervise(const struct process_spec *spec, struct process_shared *sh
     sigprocmask(SIG_SETMASK, &none, NULL);
     /* Of a process outside its namespace it sees no number. */
     if (getppid() != grader && getpid() != 1) _exit(1);
-    if (spec->contain != NULL && contain_settle(spec->contain) != 0) goto refused;
+    if (spec->contain != NULL && contain_settle(spec->contain, spec->arguments[0]) != 0)
+        goto refused;
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 || pipe2(output, O_CLOEXEC) != 0 ||
         pipe2(report, O_CLOEXEC) != 0)
         goto refused;

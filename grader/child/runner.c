@@ -111,6 +111,19 @@ static void watch_signals(void)
     sigaction(SIGSYS, &action, NULL);
 }
 
+/* ---- in front of the C library's --------------------------------------------------------------
+ */
+
+/* The C library's makes its file in /tmp, where a contained program may have nothing to write to.
+ */
+__attribute__((visibility("default"))) FILE *tmpfile(void)
+{
+    const int file = memfd_create("tmpfile", 0);
+    FILE *stream = file >= 0 ? fdopen(file, "w+") : NULL;
+    if (stream == NULL && file >= 0) close(file);
+    return stream;
+}
+
 /* ---- the drive ---------------------------------------------------------------------------------
  */
 
