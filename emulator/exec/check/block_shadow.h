@@ -48,34 +48,10 @@ struct exec_block_shadow {
     int32_t crowded_at; /* ... since this floor */
 };
 
-/* Whether what is touched there is judged. */
-bool exec_block_shadow_judges(const struct exec_worker *worker, const struct memory_region *region);
-void exec_block_shadow_destroy(struct exec_block_shadow *near); /* NULL is fine */
 /* The shadow's time begins anew: nothing is known. */
 void exec_block_shadow_forget(struct exec_block_shadow *near);
 /* The address of what stands at `offset` of the shadow. */
 uint64_t exec_block_shadow_address(const struct exec_block_shadow *near, uint64_t offset);
-
-/* ---- lane by lane ---------------------------------------------------------------------------- */
-
-/* Lanes `mask` touch `count` elements of `element` bytes at their `address`, all through the
- * instruction's cache; a store by a row of ops/memory.def has its values in the slots. */
-void exec_block_shadow_lanes(struct exec_warp *warp, const struct exec_inst *inst,
-                             const struct exec_region_cache *cache, const uint64_t *address,
-                             uint32_t mask, uint32_t element, uint32_t count);
-
-/* Whether a touch through `cache` is worth looking at: what nobody has stored to, anybody reads and
- * changes atomically. */
-static inline bool exec_block_shadow_wanted(const struct exec_region_cache *cache)
-{
-    return cache->between_threads &&
-           (cache->access == EXEC_STORE || exec_owners_seen(cache->owners, EXEC_STORE));
-}
-
-/* Lane `lane` loads or changes atomically `bytes` bytes at `address`. */
-void exec_block_shadow_lane(struct exec_warp *warp, const struct exec_inst *inst,
-                            const struct exec_region_cache *cache, unsigned lane, uint64_t address,
-                            uint32_t bytes);
 
 /* ---- a full warp's row of neighbouring words, all at once ------------------------------------ */
 
@@ -231,6 +207,14 @@ static inline bool exec_block_shadow_row(struct exec_warp *warp, const struct ex
         exec_block_shadow_leave(shadow, EXEC_KEPT_READ, &part, here, inst->position);
     }
     return true;
+}
+
+/* Whether a touch through `cache` is worth looking at: what nobody has stored to, anybody reads and
+ * changes atomically. */
+static inline bool exec_block_shadow_wanted(const struct exec_region_cache *cache)
+{
+    return cache->between_threads &&
+           (cache->access == EXEC_STORE || exec_owners_seen(cache->owners, EXEC_STORE));
 }
 
 #endif

@@ -20,7 +20,7 @@
 #ifndef OVERLAP_EXEC_CHECK_GRID_SHADOW_H
 #define OVERLAP_EXEC_CHECK_GRID_SHADOW_H
 
-#include "emulator/exec/block.h"
+#include "emulator/exec/check/check.h"
 
 enum { EXEC_OWNERS = 254, EXEC_OWNED_BY_MANY = 255 };
 
@@ -28,25 +28,6 @@ static inline uint8_t exec_owner_of(uint64_t block)
 {
     return (uint8_t)(block % EXEC_OWNERS + 1);
 }
-
-/* Whether what is touched through `cache` is judged. */
-bool exec_grid_shadow_judges(const struct exec_worker *worker, const struct memory_region *region);
-
-/* Lane `lane` touches `bytes` bytes at `address` through `cache`. */
-void exec_grid_shadow_touch(struct exec_warp *warp, const struct exec_inst *inst,
-                            const struct exec_region_cache *cache, unsigned lane, uint64_t address,
-                            uint32_t bytes);
-/* The stores have been done now. Those that met another block's touch and changed something are
- * told, and all are marked: not before, or another worker would find the mark, and not yet the
- * value that it may be about to store as well. */
-void exec_grid_shadow_settle(struct exec_worker *worker);
-static inline bool exec_grid_shadow_unsettled(const struct exec_worker *worker)
-{
-    return (worker->doubt_count | worker->own_count) != 0;
-}
-/* To be marked then. */
-void exec_grid_shadow_later(struct exec_worker *worker, uint8_t *owners, uint32_t bytes,
-                            uint8_t me);
 
 /* ---- a warp's row of neighbouring elements, all at once -------------------------------------- */
 

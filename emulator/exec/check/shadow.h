@@ -27,8 +27,7 @@
 #ifndef OVERLAP_EXEC_CHECK_SHADOW_H
 #define OVERLAP_EXEC_CHECK_SHADOW_H
 
-#include "emulator/exec/block.h"
-#include "emulator/exec/check/racecheck.h"
+#include "emulator/exec/check/check.h"
 
 /* A touch: when, whether other lanes of the warp did so since their last order, and which thread.
  * Later ones are larger; 0: never. Time goes on with each order that comes behind a touch. */
@@ -62,19 +61,6 @@ struct exec_shadow {
     int32_t *cells[EXEC_KEPT_COUNT];    /* made by exec_shadow_tells */
     uint32_t *sites[EXEC_KEPT_COUNT];   /* the position of what made the cell what it is */
 };
-
-/* For `bytes` of memory and a launch that wants to know; without cells yet. NULL: no memory. */
-struct exec_shadow *exec_shadow_create(uint32_t bytes);
-void exec_shadow_destroy(struct exec_shadow *shadow);
-
-/* All that was done before comes before all that will be done: by the block, by one warp. */
-void exec_shadow_order(const struct exec_block *block);
-void exec_shadow_order_warp(const struct exec_warp *warp);
-
-/* Lane `lane` touches `bytes` bytes at `offset` of shared memory, at `inst`'s place in the source.
- */
-void exec_shadow_touch(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
-                       uint64_t offset, uint64_t bytes, enum exec_access access);
 
 /* ---- touches, for check/block_shadow.c ------------------------------------------------------- */
 
@@ -119,38 +105,8 @@ void exec_report(const struct exec_warp *warp, enum exec_wrong wrong,
                  const struct exec_reported *first, const struct exec_reported *second,
                  const struct memory_region *region, uint64_t offset, uint32_t bytes);
 
-/* ---- instructions that lowering puts before others ------------------------------------------- */
-
-/* In programs that are to be watched. They are none of the program's: nothing counts them. */
-
-/* Row "watch" (ops/racecheck.c): an access that may be of shared memory. Slots a: address, d, b,
- * c, e: the values that a store stores, as the access has them; imm: offset; cache: EXEC_WATCH
- * bits; guard: as exec_guarded. */
-/* What the row leaves: the lanes of `mask`, one by one. */
-void exec_shadow_racecheck(struct exec_warp *warp, const struct exec_inst *inst, uint32_t mask);
-/* Something that threads may make an order with: exec_shadow_order. */
-exec_handler exec_racecheck_order;
-
 /* All lanes read, each its cell of `index`, and no write is in their way. */
 void exec_shadow_readers(struct exec_warp *warp, const struct exec_inst *inst,
                          const int32_t *index);
-
-/* The lanes whose guard holds. */
-static inline uint32_t exec_racecheck_lanes(const struct exec_warp *warp,
-                                            const struct exec_inst *inst)
-{
-    if (inst->guard == EXEC_NO_GUARD) return warp->mask;
-    const uint32_t predicate = *(const uint32_t *)exec_slot(warp, inst->guard >> 1);
-    return warp->mask & (inst->guard & 1 ? ~predicate : predicate);
-}
-
-enum {
-    EXEC_WATCH_COUNT_SHIFT = 8,   /* bits 0 to 7: bytes of an element; 8 to 11: elements */
-    EXEC_WATCH_ACCESS_SHIFT = 12, /* enum exec_access, 2 bits */
-    EXEC_WATCH_WIDE = 1 << 14,    /* the address has 64 bits */
-    EXEC_WATCH_GENERIC = 1 << 15, /* and is generic */
-    EXEC_WATCH_VALUES = 1 << 16,  /* a store's values are in the slots */
-    EXEC_WATCH_COPY = 1 << 17,    /* a store by an asynchronous copy */
-};
 
 #endif

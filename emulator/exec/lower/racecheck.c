@@ -1,7 +1,6 @@
 /* What lowering adds to a program that is to be watched: see check/shadow.h and
  * check/grid_shadow.h. */
-#include "emulator/exec/check/async.h"
-#include "emulator/exec/check/shadow.h"
+#include "emulator/exec/check/check.h"
 #include "emulator/exec/lower/access.h"
 
 #include <stdlib.h>

@@ -2,8 +2,7 @@
  * thread arrives for itself, and threads that have exited are not waited for. The instructions are
  * in ops/barrier.c.
  */
-#include "emulator/exec/check/racecheck.h"
-#include "emulator/exec/check/shadow.h"
+#include "emulator/exec/check/check.h"
 #include "emulator/exec/machine/private.h"
 
 #include <assert.h>

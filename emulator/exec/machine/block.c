@@ -1,6 +1,4 @@
 /* One resident block: its warps, their memory, and turns for each of them. */
-#include "emulator/exec/check/async.h"
-#include "emulator/exec/check/block_shadow.h"
 #include "emulator/exec/check/shadow.h"
 #include "emulator/exec/machine/private.h"
 

@@ -6,8 +6,7 @@
  * have used up their turn, so a kernel whose blocks wait for each other makes progress, and one
  * whose blocks merely count atomically keeps one block in the cache at a time.
  */
-#include "emulator/exec/check/grid_shadow.h"
-#include "emulator/exec/check/racecheck.h"
+#include "emulator/exec/check/check.h"
 #include "emulator/exec/machine/pool.h"
 #include "emulator/exec/machine/private.h"
 

@@ -6,7 +6,7 @@
  * mask, even if that instruction stands elsewhere in the program: then the row's handler computes
  * the results for all of them.
  */
-#include "emulator/exec/check/shadow.h"
+#include "emulator/exec/check/check.h"
 #include "emulator/exec/machine/private.h"
 
 #include <assert.h>

@@ -6,7 +6,7 @@
  * are checked for all lanes before any lane acts.
  */
 #include "emulator/exec/check/block_shadow.h"
-#include "emulator/exec/check/shadow.h"
+#include "emulator/exec/check/grid_shadow.h"
 #include "emulator/exec/machine/machine.h"
 #include "emulator/exec/ops/half.h"
 #include "emulator/exec/ops/tables.h"

@@ -4,8 +4,7 @@
  * They are done when they are issued, which is one of the moments that PTX allows; then they tell
  * their barrier object, or belong to a group that is complete.
  */
-#include "emulator/exec/check/async.h"
-#include "emulator/exec/check/shadow.h"
+#include "emulator/exec/check/check.h"
 #include "emulator/exec/ops/extra.h"
 #include "emulator/exec/ops/private.h"
 #include "emulator/exec/ops/tables.h"

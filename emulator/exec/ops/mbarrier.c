@@ -6,8 +6,7 @@
  *
  * Nobody sleeps: a wait that is not over gives the others their turn.
  */
-#include "emulator/exec/check/async.h"
-#include "emulator/exec/check/shadow.h"
+#include "emulator/exec/check/check.h"
 #include "emulator/exec/ops/extra.h"
 #include "emulator/exec/ops/private.h"
 #include "emulator/exec/ops/tables.h"

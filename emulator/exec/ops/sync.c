@@ -4,7 +4,7 @@
  * When a row's handler runs, the lanes that are served are in warp->mask; the value that each gave
  * is in warp->exchange, its member mask in warp->members (machine/sync.c brings them there).
  */
-#include "emulator/exec/check/shadow.h"
+#include "emulator/exec/check/check.h"
 #include "emulator/exec/machine/machine.h"
 #include "emulator/exec/ops/lanes.h"
 #include "emulator/exec/ops/tables.h"
