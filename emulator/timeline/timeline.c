@@ -1,5 +1,6 @@
 /* The order: which operation runs next. The virtual clock is timeline/clock.c. */
 #include "emulator/base/array.h"
+#include "emulator/base/hash.h"
 #include "emulator/timeline/parts.h"
 
 #include <assert.h>
@@ -86,7 +87,7 @@ struct timeline *timeline_create(const struct timeline_settings *settings)
     timeline->settings = *settings;
     if (settings->connections < 1) timeline->settings.connections = 1;
     if (settings->connections > MAX_CONNECTIONS) timeline->settings.connections = MAX_CONNECTIONS;
-    timeline->random = settings->seed * 0x9e3779b97f4a7c15ull + 1;
+    timeline->random = hash_spread(settings->seed) + 1;
     return timeline;
 }
 

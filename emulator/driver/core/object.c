@@ -1,4 +1,5 @@
 /* Objects: their handles, live and ended, and sentences about them. */
+#include "emulator/base/hash.h"
 #include "emulator/driver/core/core.h"
 
 #include <assert.h>
@@ -32,7 +33,7 @@ static struct object *live[BUCKETS];
 
 static struct object **bucket_of(const void *handle)
 {
-    return &live[((uintptr_t)handle >> 5) * 0x9e3779b97f4a7c15ull >> 32 & (BUCKETS - 1)];
+    return &live[hash_spread((uintptr_t)handle >> 5) >> 32 & (BUCKETS - 1)];
 }
 
 /* What objects were before they ended, and their memory, which is kept so that their handles mean

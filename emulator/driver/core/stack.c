@@ -3,6 +3,7 @@
  *
  * Stacks are numbered by what they hold, so that a loop is one stack. Nothing is allocated and no
  * lock of the dynamic linker's is waited for under ours: a signal handler comes here as well. */
+#include "emulator/base/hash.h"
 #include "emulator/driver/core/core.h"
 
 #include <link.h>
@@ -120,9 +121,8 @@ static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *dat
 
 static uint32_t hash(const struct stack *stack)
 {
-    uint64_t sum = 0xcbf29ce484222325ull; /* FNV-1a, by word */
-    for (uint32_t i = 0; i < stack->count; i++)
-        sum = (sum ^ stack->addresses[i]) * 0x100000001b3ull;
+    uint64_t sum = HASH_START; /* FNV-1a, by word */
+    for (uint32_t i = 0; i < stack->count; i++) sum = hash_add(sum, stack->addresses[i]);
     return (uint32_t)(sum ^ (sum >> 29));
 }
 

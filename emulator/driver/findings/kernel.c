@@ -1,4 +1,5 @@
 #include "emulator/driver/findings/kernel.h"
+#include "emulator/base/hash.h"
 #include "emulator/base/name.h"
 #include "emulator/memory/initcheck.h"
 
@@ -31,13 +32,6 @@ struct place {
     uint32_t line, other_line;
 };
 
-static uint64_t hash_of(const char *text)
-{
-    uint64_t hash = 0xcbf29ce484222325ull;
-    while (*text != '\0') hash = (hash ^ (unsigned char)*text++) * 0x100000001b3ull;
-    return hash;
-}
-
 /* A finding of `operation`, `count` times. Two are one if their lines are the same, of whatever
  * instance of a template. */
 static void tell(const struct operation *operation, const char *kind, const struct place *place,
@@ -46,7 +40,7 @@ static void tell(const struct operation *operation, const char *kind, const stru
 {
     struct trace_record record = operation->record;
     const uint64_t region_caller = region != NULL ? region->caller : 0;
-    const uint64_t where = place->file != NULL ? hash_of(place->file) : record.caller;
+    const uint64_t where = place->file != NULL ? hash_text(place->file) : record.caller;
     size_t i = 0;
     for (; i < told.folded_count; i++)
         if (told.folded[i].kind == kind && told.folded[i].where == where &&

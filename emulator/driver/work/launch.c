@@ -1,4 +1,5 @@
 /* Launches: checking the configuration, running the kernel, what its faults become; occupancy. */
+#include "emulator/base/hash.h"
 #include "emulator/driver/work/work.h"
 
 #include "emulator/driver/findings/handle.h"
@@ -380,19 +381,14 @@ static void drop_launch(struct operation *operation)
 
 /* ---- launching --------------------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-    return (hash ^ value) * 0x100000001b3ull;
-}
-
 /* Launches of one function with one shape are expected to take equally long. Arguments are not told
  * apart: a query of work that nothing is expected of would have to run it at once, and a program
  * that polls many launches would see them one after another. */
 static uint64_t signature_of(const struct launch *launch)
 {
-    uint64_t hash = mix(0xcbf29ce484222325ull, launch->function->object.id);
-    for (int i = 0; i < 3; i++) hash = mix(mix(hash, launch->grid[i]), launch->block[i]);
-    hash = mix(hash, launch->dynamic_shared);
+    uint64_t hash = hash_add(HASH_START, launch->function->object.id);
+    for (int i = 0; i < 3; i++) hash = hash_add(hash_add(hash, launch->grid[i]), launch->block[i]);
+    hash = hash_add(hash, launch->dynamic_shared);
     return hash != 0 ? hash : 1;
 }
 
