@@ -34,6 +34,7 @@ library liblz4     liblz4-dev   unpacks the PTX inside a binary
 library libdw      libdw-dev    turns an address into a line of your source
 library libseccomp libseccomp-dev keeps submissions from harming the machine
 library libpng     libpng-dev   writes the picture of the Mandelbrot lesson
+library ncursesw   libncurses-dev  draws the screen of ./learn
 '
 
 is_there()

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 /* "02_streams" is called "02", "2", "streams", "02_streams", or by its suite's name. */
-static bool is_called(const struct lesson *lesson, const char *word)
+bool submission_is_called(const struct lesson *lesson, const char *word)
 {
     const char *name = strchr(lesson->folder, '_');
     char number[16];
@@ -107,7 +107,7 @@ int submission_choose(struct submission *submission, const struct lesson *const 
     memset(submission, 0, sizeof *submission);
     for (size_t i = 0; i < word_count; i++) {
         const struct lesson *const *lesson = table;
-        while (*lesson != NULL && !is_called(*lesson, words[i])) lesson++;
+        while (*lesson != NULL && !submission_is_called(*lesson, words[i])) lesson++;
         if (*lesson == NULL) return unknown_lesson(table, words[i], why);
     }
     if (folder != NULL) {
@@ -131,7 +131,8 @@ int submission_choose(struct submission *submission, const struct lesson *const 
     }
     for (; *table != NULL; table++) {
         bool wanted = word_count == 0;
-        for (size_t i = 0; i < word_count; i++) wanted = wanted || is_called(*table, words[i]);
+        for (size_t i = 0; i < word_count; i++)
+            wanted = wanted || submission_is_called(*table, words[i]);
         if (!wanted || (single != NULL && *table != single)) continue;
         struct handed_in *one = &submission->lessons[submission->count++];
         one->lesson = *table;

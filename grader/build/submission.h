@@ -30,4 +30,7 @@ int submission_choose(struct submission *submission, const struct lesson *const 
                       const char *folder, bool solutions, struct text *why);
 void submission_free(struct submission *submission);
 
+/* The lesson is meant by this word: its number, its name, both, or its suite. */
+bool submission_is_called(const struct lesson *lesson, const char *word);
+
 #endif

@@ -18,6 +18,7 @@ static const struct toolchain configured = {
     .cache = CONFIG_BUILD "/grader/cache",
     .runner = CONFIG_BUILD "/grader/runner",
     .probe = CONFIG_BUILD "/grader/probe",
+    .catalogues = CONFIG_BUILD "/locale",
     .recorder = CONFIG_BUILD "/recorder/librecorder.so",
 };
 

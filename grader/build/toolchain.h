@@ -17,6 +17,7 @@ struct toolchain {
     const char *cache;               /* where built submissions are kept */
     const char *runner, *probe, *recorder;
     const char *cuda; /* the toolkit's folder; "": none */
+    const char *catalogues; /* of the sentences in other languages: grader/base/messages.h */
 };
 
 /* As CMake found it. */

@@ -84,6 +84,16 @@ struct check {
     void (*judge)(struct verdict *verdict, const struct evidence *evidence);
 };
 
+/* Help for a student who is stuck on a check, a step at a time: where to look, the idea, nearly the
+ * code. A lesson's rows are in grader/lessons/<folder>/hints.def, HINT(check, where, idea, code).
+ */
+#define HINT_STEPS 3
+struct hint {
+    const char *check;
+    const char *steps[HINT_STEPS];
+};
+#define HINT(name, where, idea, code) {.check = name, .steps = {where, idea, code}},
+
 struct lesson {
     unsigned number;      /* 2 */
     const char *folder;   /* "02_streams": in lessons/, solutions/, grader/lessons/ */
@@ -100,6 +110,7 @@ struct lesson {
     const char *const *libraries; /* of the system's, linked in: {"png", NULL}. NULL: none */
     const struct run_plan *runs;
     const struct check *checks;
+    const struct hint *hints; /* one row for each check; the list ends with a check NULL */
 };
 
 #endif

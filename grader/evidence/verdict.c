@@ -1,4 +1,5 @@
 #include "grader/evidence/verdict.h"
+#include "grader/base/messages.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@ static struct verdict_failure *begin_failure(struct verdict *verdict, const stru
     struct verdict_failure *failure = &verdict->failures[verdict->failure_count++];
     memset(failure, 0, sizeof *failure);
     failure->place = *place;
-    vsnprintf(failure->what, sizeof failure->what, format, list);
+    vsnprintf(failure->what, sizeof failure->what, _(format), list);
     return failure;
 }
 
@@ -77,7 +78,7 @@ void verdict_why(struct verdict *verdict, const char *format, ...)
     va_list list;
 
     va_start(list, format);
-    if (failure != NULL) vsnprintf(failure->why, sizeof failure->why, format, list);
+    if (failure != NULL) vsnprintf(failure->why, sizeof failure->why, _(format), list);
     va_end(list);
 }
 
@@ -87,7 +88,7 @@ void verdict_hint(struct verdict *verdict, const char *format, ...)
     va_list list;
 
     va_start(list, format);
-    if (failure != NULL) vsnprintf(failure->hint, sizeof failure->hint, format, list);
+    if (failure != NULL) vsnprintf(failure->hint, sizeof failure->hint, _(format), list);
     va_end(list);
 }
 
@@ -103,7 +104,7 @@ void verdict_skip(struct verdict *verdict, const char *format, ...)
 
     va_start(list, format);
     verdict->skipped = true;
-    vsnprintf(verdict->skip_reason, sizeof verdict->skip_reason, format, list);
+    vsnprintf(verdict->skip_reason, sizeof verdict->skip_reason, _(format), list);
     va_end(list);
 }
 
@@ -119,7 +120,7 @@ void verdict_figure(struct verdict *verdict, const char *key, const char *format
     struct verdict_figure *figure = &verdict->figures[i];
     snprintf(figure->key, sizeof figure->key, "%s", key);
     va_start(list, format);
-    vsnprintf(figure->text, sizeof figure->text, format, list);
+    vsnprintf(figure->text, sizeof figure->text, _(format), list);
     va_end(list);
 }
 

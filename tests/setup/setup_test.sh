@@ -36,7 +36,7 @@ new_machine()
         sleep tail; do
         ln -s "$(command -v "$tool")" "$machine/bin/$tool"
     done
-    for library in check libzstd liblz4 libdw libseccomp libpng; do
+    for library in check libzstd liblz4 libdw libseccomp libpng ncursesw; do
         : >"$machine/libraries/$library"
     done
     fake gcc </dev/null

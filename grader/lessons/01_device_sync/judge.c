@@ -469,6 +469,10 @@ static const struct check checks[] = {
     {0},
 };
 
+static const struct hint hints[] = {
+#include "grader/lessons/01_device_sync/hints.def"
+    {0}};
+
 const struct lesson lesson_01_device_sync = {
     .number = 1,
     .folder = "01_device_sync",
@@ -478,4 +482,5 @@ const struct lesson lesson_01_device_sync = {
     .parts = (const char *const[]){"01_device_sync_drive", "multiply_divide", "broken", NULL},
     .runs = runs,
     .checks = checks,
+    .hints = hints,
 };

@@ -719,6 +719,10 @@ static const struct check checks[] = {
     {0},
 };
 
+static const struct hint hints[] = {
+#include "grader/lessons/02_streams/hints.def"
+    {0}};
+
 const struct lesson lesson_02_streams = {
     .number = 2,
     .folder = "02_streams",
@@ -728,4 +732,5 @@ const struct lesson lesson_02_streams = {
     .parts = (const char *const[]){"02_streams_drive", "multiply_divide", "broken", NULL},
     .runs = runs,
     .checks = checks,
+    .hints = hints,
 };

@@ -697,6 +697,10 @@ static const struct check checks[] = {
     {0},
 };
 
+static const struct hint hints[] = {
+#include "grader/lessons/03_events/hints.def"
+    {0}};
+
 const struct lesson lesson_03_events = {
     .number = 3,
     .folder = "03_events",
@@ -706,4 +710,5 @@ const struct lesson lesson_03_events = {
     .parts = (const char *const[]){"03_events_drive", "multiply_divide", "broken", NULL},
     .runs = runs,
     .checks = checks,
+    .hints = hints,
 };

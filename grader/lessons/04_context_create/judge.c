@@ -438,6 +438,10 @@ static const struct check checks[] = {
     {0},
 };
 
+static const struct hint hints[] = {
+#include "grader/lessons/04_context_create/hints.def"
+    {0}};
+
 const struct lesson lesson_04_context_create = {
     .number = 4,
     .folder = "04_context_create",
@@ -447,4 +451,5 @@ const struct lesson lesson_04_context_create = {
     .parts = (const char *const[]){"04_context_create_drive", "multiply_divide_image", NULL},
     .runs = runs,
     .checks = checks,
+    .hints = hints,
 };

@@ -651,6 +651,10 @@ static const struct check checks[] = {
     {.name = NULL},
 };
 
+static const struct hint hints[] = {
+#include "grader/lessons/05_mandelbrot_sync/hints.def"
+    {0}};
+
 const struct lesson lesson_05_mandelbrot_sync = {
     .number = 5,
     .folder = "05_mandelbrot_sync",
@@ -661,4 +665,5 @@ const struct lesson lesson_05_mandelbrot_sync = {
     .libraries = (const char *const[]){"png", NULL},
     .runs = runs,
     .checks = checks,
+    .hints = hints,
 };

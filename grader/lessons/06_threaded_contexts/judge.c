@@ -826,6 +826,10 @@ static const struct check checks[] = {
     {.name = NULL},
 };
 
+static const struct hint hints[] = {
+#include "grader/lessons/06_threaded_contexts/hints.def"
+    {0}};
+
 const struct lesson lesson_06_threaded_contexts = {
     .number = 6,
     .folder = "06_threaded_contexts",
@@ -835,4 +839,5 @@ const struct lesson lesson_06_threaded_contexts = {
     .parts = (const char *const[]){"06_threaded_contexts_drive", "multiply_divide_image", NULL},
     .runs = runs,
     .checks = checks,
+    .hints = hints,
 };

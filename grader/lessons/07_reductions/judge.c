@@ -762,6 +762,10 @@ static const struct check checks[] = {
     {.name = NULL},
 };
 
+static const struct hint hints[] = {
+#include "grader/lessons/07_reductions/hints.def"
+    {0}};
+
 const struct lesson lesson_07_reductions = {
     .number = 7,
     .folder = "07_reductions",
@@ -772,4 +776,5 @@ const struct lesson lesson_07_reductions = {
     .parts = (const char *const[]){"07_reductions_drive", "reduce_cub", NULL},
     .runs = runs,
     .checks = checks,
+    .hints = hints,
 };

@@ -1,0 +1,11 @@
+/* interactive: the screen that watches: on a save it grades that lesson and shows the verdict.
+ */
+#ifndef OVERLAP_GRADER_LEARN_INTERACTIVE_H
+#define OVERLAP_GRADER_LEARN_INTERACTIVE_H
+
+#include "grader/learn/guide.h"
+
+/* Returns the exit status. */
+int interactive_run(struct guide *guide);
+
+#endif
