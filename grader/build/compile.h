@@ -8,7 +8,6 @@
 #ifndef OVERLAP_GRADER_BUILD_COMPILE_H
 #define OVERLAP_GRADER_BUILD_COMPILE_H
 
-#include "grader/base/sha256.h"
 #include "grader/build/submission.h"
 #include "grader/build/toolchain.h"
 

@@ -9,8 +9,8 @@
 static int is_source(const struct dirent *entry)
 {
     const char *name = entry->d_name, *extension = command_extension(name);
-    return name[0] != '.' && (command_is_header(name) || strcmp(extension, "c") == 0 ||
-                              strcmp(extension, "cu") == 0);
+    return name[0] != '.' &&
+           (command_is_header(name) || strcmp(extension, "c") == 0 || strcmp(extension, "cu") == 0);
 }
 
 int key_of(const struct toolchain *toolchain, const struct handed_in *handed_in,
