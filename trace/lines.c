@@ -169,23 +169,3 @@ bool trace_lines_function(const struct trace_lines *lines, const char *function,
     if (lines != NULL) dwfl_getmodules(lines->dwfl, look_in_module, &search, 0);
     return search.found;
 }
-
-/* ---- sentences ------------------------------------------------------------------------------ */
-
-void trace_lines_sentence(const char *sentence,
-                          bool (*place)(uint64_t address, char *text, size_t size, void *user),
-                          void *user, char *text, size_t size)
-{
-    static const char sign[] = "the call before 0x";
-    const char *at = sentence, *found;
-    size_t used = 0;
-
-    while ((found = strstr(at, sign)) != NULL && used < size) {
-        char *end, where[512];
-        bool known = place(strtoull(found + strlen(sign), &end, 16), where, sizeof where, user);
-        used += (size_t)snprintf(text + used, size - used, "%.*s%s%s", (int)(found - at), at,
-                                 known ? "the call at " : "a call", known ? where : "");
-        at = end;
-    }
-    if (used < size) snprintf(text + used, size - used, "%s", at);
-}

@@ -45,11 +45,4 @@ const char *trace_lines_symbol(const struct trace_lines *lines, uint64_t address
 bool trace_lines_function(const struct trace_lines *lines, const char *function,
                           bool (*visit)(const struct trace_line *declared, void *user), void *user);
 
-/* Copies `sentence`, with "the call before 0x7f...", which is how the device knows a call, made
- * "the call at FILE:LINE", or "a call" where the line is unknown. `place` writes "FILE:LINE" of the
- * call that returns to `address` and returns true, or returns false. */
-void trace_lines_sentence(const char *sentence,
-                          bool (*place)(uint64_t address, char *text, size_t size, void *user),
-                          void *user, char *text, size_t size);
-
 #endif

@@ -183,7 +183,7 @@ static int record_is_sound(struct trace_record *record)
     if (record->what >= TRACE_WHAT_COUNT) return 0;
     if (record->from >= TRACE_PLACE_COUNT || record->to >= TRACE_PLACE_COUNT) return 0;
     record->name[sizeof record->name - 1] = '\0';
-    record->file[sizeof record->file - 1] = '\0';
+    if (record->kind == TRACE_FINDING) return trace_finding_is_sound(&record->finding);
     record->text[sizeof record->text - 1] = '\0';
     return 1;
 }
@@ -253,8 +253,8 @@ void trace_free(struct trace *trace)
 size_t trace_stack_set(struct trace_record *record, const uint64_t *addresses, size_t count)
 {
     if (count > TRACE_STACK_DEPTH) count = TRACE_STACK_DEPTH;
-    memset(record->text, 0, sizeof record->text);
-    memcpy(record->text, addresses, count * sizeof *addresses);
+    memset(record->calls, 0, sizeof record->calls);
+    memcpy(record->calls, addresses, count * sizeof *addresses);
     record->count = count;
     return count;
 }
@@ -263,6 +263,6 @@ size_t trace_stack_addresses(const struct trace_record *record,
                              uint64_t addresses[TRACE_STACK_DEPTH])
 {
     size_t count = record->count < TRACE_STACK_DEPTH ? (size_t)record->count : TRACE_STACK_DEPTH;
-    memcpy(addresses, record->text, count * sizeof *addresses);
+    memcpy(addresses, record->calls, count * sizeof *addresses);
     return count;
 }

@@ -20,15 +20,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trace/finding.h"
+
 /* The environment variable that holds the path of the trace file. Unset or empty: nothing is
  * recorded, and every put is a no-op. */
 #define TRACE_PATH_VARIABLE "OVERLAP_TRACE"
 
 #define TRACE_MAGIC 0x4352544c5256304full
-#define TRACE_VERSION 2u
+#define TRACE_VERSION 3u
 #define TRACE_DEFAULT_CAPACITY (1u << 17) /* records; the file is sparse until they are written */
 #define TRACE_NAME_SIZE 64
-#define TRACE_FILE_SIZE 256
 #define TRACE_TEXT_SIZE 512
 
 enum trace_kind {
@@ -39,7 +40,7 @@ enum trace_kind {
     TRACE_CREATE,    /* an object came to be: what, object; address/bytes for memory */
     TRACE_DESTROY,   /* and ended */
     TRACE_OPERATION, /* work done on the device: what, stream, start, end, bytes, from/to */
-    TRACE_FINDING,   /* something wrong that the device saw: name = kind, text = sentence */
+    TRACE_FINDING,   /* something wrong that the device saw: name = who, finding */
     TRACE_SETTING,   /* a fact about the device: name = key, text = value (or bytes = number) */
     TRACE_STACK,     /* the calls that led to one: object = its number, see trace_stack_addresses */
     TRACE_KIND_COUNT
@@ -118,11 +119,14 @@ struct trace_record {
     uint64_t count;  /* OPERATION kernel: threads in the grid; FINDING: times it was seen; CREATE of
                         a thread: its number, as in `thread`, or 0: it has not begun; DESTROY of a
                         detached thread: 1: long after the function's end it had not ended */
-    uint32_t line;   /* FINDING in device code: line of `file`; 0 where unknown */
-    uint32_t stack;  /* object of the TRACE_STACK with the calls up to `caller`; 0: not recorded */
+    uint32_t unused;
+    uint32_t stack; /* object of the TRACE_STACK with the calls up to `caller`; 0: not recorded */
     char name[TRACE_NAME_SIZE]; /* CALL: the API's name without version suffix; kernel's name */
-    char file[TRACE_FILE_SIZE]; /* FINDING in device code: the source file */
-    char text[TRACE_TEXT_SIZE];
+    union {
+        char text[TRACE_TEXT_SIZE];
+        struct trace_finding finding;                       /* FINDING */
+        uint64_t calls[TRACE_TEXT_SIZE / sizeof(uint64_t)]; /* STACK */
+    };
 };
 
 /* ---- writing ---------------------------------------------------------------------------- */
@@ -176,8 +180,8 @@ int trace_read(const char *path, struct trace *trace, char *why, size_t why_size
 int trace_read_descriptor(int file, struct trace *trace, char *why, size_t why_size);
 void trace_free(struct trace *trace);
 
-/* A TRACE_STACK keeps up to TRACE_STACK_DEPTH return addresses in `text`, the innermost first. Both
- * return how many there are. */
+/* A TRACE_STACK keeps up to TRACE_STACK_DEPTH return addresses, the innermost first. Both return
+ * how many there are. */
 #define TRACE_STACK_DEPTH (TRACE_TEXT_SIZE / sizeof(uint64_t))
 size_t trace_stack_set(struct trace_record *record, const uint64_t *addresses, size_t count);
 size_t trace_stack_addresses(const struct trace_record *record,
@@ -187,12 +191,6 @@ size_t trace_stack_addresses(const struct trace_record *record,
 const char *trace_kind_name(uint32_t kind);
 const char *trace_what_name(uint32_t what);
 const char *trace_place_name(uint32_t place);
-
-/* Why a kind of finding matters and what to do about it: see trace/findings.def. NULL: no row. */
-struct trace_finding {
-    const char *kind, *why, *hint;
-};
-const struct trace_finding *trace_finding_find(const char *kind);
 
 /* How one speaks of an object that a program makes and gives back: "a stream" is created and
  * destroyed. NULL: `what` is none. */

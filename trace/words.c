@@ -71,15 +71,3 @@ void trace_leak_sentence(uint32_t what, uint64_t count, uint64_t bytes, char *te
              trace_what_name(what), amount, row->made, row->ended);
     text[0] = (char)toupper((unsigned char)text[0]);
 }
-
-const struct trace_finding *trace_finding_find(const char *kind)
-{
-    static const struct trace_finding findings[] = {
-#define FINDING(kind, why, hint) {kind, why, hint},
-#include "trace/findings.def"
-#undef FINDING
-    };
-    for (size_t i = 0; i < sizeof findings / sizeof *findings; i++)
-        if (strcmp(findings[i].kind, kind) == 0) return &findings[i];
-    return NULL;
-}

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "trace/lines.h"
+#include "trace/sentence.h"
 
 /* Source that belongs to a system, a toolkit or the compiler: a call there was made for somebody
  * else, further out. By folder, and by names that the compiler makes up. */
@@ -197,44 +198,36 @@ bool places_call(struct places *places, const struct trace_record *record, char 
 
 bool places_device(const struct trace_record *record, char *text, size_t size)
 {
-    if (record->line == 0 || record->file[0] == '\0') return false;
-    snprintf(text, size, "%s:%u", shortened(record->file), record->line);
+    char place[2 * TRACE_TEXT_SIZE];
+    if (!trace_finding_place(record, false, place, sizeof place)) return false;
+    snprintf(text, size, "%s", shortened(place));
     return true;
 }
 
 struct sentence_of {
     struct places *places;
     uint32_t process;
-    const char *text;
 };
 
-/* The stack of the allocation that the sentence is about: made by that call, at an address that
- * stands in the sentence. */
-static uint32_t stack_of_allocation(const struct sentence_of *of, uint64_t caller)
+/* The stack of the call that made the object. */
+static uint32_t stack_of_creation(const struct sentence_of *of, const struct trace_call *call)
 {
     const struct trace *trace = of->places->trace;
-    for (size_t i = trace->count; i-- > 0;) {
+    for (size_t i = trace->count; i-- > 0 && call->object != 0;) {
         const struct trace_record *r = &trace->records[i];
-        char address[32];
-        if (r->kind != TRACE_CREATE || r->process != of->process || r->caller != caller ||
-            r->stack == 0 || r->address == 0)
-            continue;
-        snprintf(address, sizeof address, " 0x%" PRIx64 ",", r->address);
-        if (strstr(of->text, address) != NULL) return r->stack;
+        if (r->kind == TRACE_CREATE && r->process == of->process && r->object == call->object &&
+            r->caller == call->address)
+            return r->stack;
     }
     return 0;
 }
 
-/* A call in a sentence is known by its caller alone. Inside a template of the toolkit that says
- * little: then it is the allocation that the sentence tells of, or all stacks that begin there have
- * to agree on the user's line. */
-static bool place_in_sentence(uint64_t address, char *text, size_t size, void *user)
+/* Of a call that is known by its caller alone, which inside a template of the toolkit says little:
+ * all stacks that begin there have to agree on the user's line. */
+static bool place_by_caller(const struct sentence_of *of, uint64_t address, char *text, size_t size)
 {
-    const struct sentence_of *of = user;
     char other[2 * TRACE_TEXT_SIZE];
     bool known = false;
-    uint32_t number = stack_of_allocation(of, address);
-    if (number != 0) return place_call(of->places, of->process, number, address, text, size);
     for (size_t i = 0; i < of->places->stack_count; i++) {
         const struct trace_record *stack = of->places->stacks[i];
         uint64_t addresses[TRACE_STACK_DEPTH];
@@ -252,11 +245,19 @@ static bool place_in_sentence(uint64_t address, char *text, size_t size, void *u
     return known || place_call(of->places, of->process, 0, address, text, size);
 }
 
+static bool place_in_sentence(const struct trace_call *call, char *text, size_t size, void *user)
+{
+    const struct sentence_of *of = user;
+    const uint32_t stack = call->stack != 0 ? call->stack : stack_of_creation(of, call);
+    return stack != 0 ? place_call(of->places, of->process, stack, call->address, text, size)
+                      : place_by_caller(of, call->address, text, size);
+}
+
 void places_sentence(struct places *places, const struct trace_record *record, char *text,
                      size_t size)
 {
-    struct sentence_of of = {places, record->process, record->text};
-    trace_lines_sentence(record->text, place_in_sentence, &of, text, size);
+    struct sentence_of of = {places, record->process};
+    trace_sentence(record, &(struct trace_places){place_in_sentence, &of}, text, size);
 }
 
 bool places_lines_missed(const struct places *places)

@@ -22,7 +22,7 @@ bool places_call(struct places *places, const struct trace_record *record, char 
 /* "FILE:LINE" in device code; false where the record has none. */
 bool places_device(const struct trace_record *record, char *text, size_t size);
 
-/* The record's text, with the calls in it as lines. */
+/* What a finding says, with the lines of the calls that it names. */
 void places_sentence(struct places *places, const struct trace_record *record, char *text,
                      size_t size);
 

@@ -6,16 +6,16 @@
 
 #include "emulator/cli/places.h"
 #include "emulator/cli/wrap.h"
+#include "trace/sentence.h"
 
-enum { PLACE_SIZE = 2 * TRACE_TEXT_SIZE, SENTENCE_SIZE = 800 };
+enum { PLACE_SIZE = 2 * TRACE_TEXT_SIZE, SENTENCE_SIZE = TRACE_SENTENCE_SIZE };
 
 /* One finding, however often it was met. */
 struct finding {
-    char kind[TRACE_NAME_SIZE];
+    const struct trace_finding_kind *kind;
     char place[PLACE_SIZE]; /* what is wrong stands there; empty where unknown */
     char asked[PLACE_SIZE]; /* device code: the call that started it */
     char sentence[SENTENCE_SIZE];
-    const char *hint; /* or NULL */
     uint64_t count;
 };
 
@@ -29,7 +29,7 @@ static bool add(struct findings *findings, const struct finding *finding)
 {
     for (size_t i = 0; i < findings->count; i++) {
         struct finding *known = &findings->rows[i];
-        if (strcmp(known->kind, finding->kind) != 0 || strcmp(known->place, finding->place) != 0 ||
+        if (known->kind != finding->kind || strcmp(known->place, finding->place) != 0 ||
             strcmp(known->asked, finding->asked) != 0)
             continue;
         /* Without a place the sentence tells two findings apart. */
@@ -46,34 +46,16 @@ static bool add(struct findings *findings, const struct finding *finding)
 
 /* ---- what the device found ------------------------------------------------------------------- */
 
-/* What helps, where the kind or the sentence alone does not say it. */
-static const struct {
-    const char *kind, *in_sentence, *hint;
-} hints[] = {
-    {"not supported", "cuGetExportTable",
-     "That is how the static CUDA runtime calls NVIDIA's driver: a library of this program has it "
-     "inside. Build it with -cudart shared."},
-};
-
-static const char *hint_for(const char *kind, const char *sentence)
-{
-    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
-        if (strcmp(hints[i].kind, kind) == 0 && strstr(sentence, hints[i].in_sentence) != NULL)
-            return hints[i].hint;
-    return NULL;
-}
-
 static bool add_found(struct findings *findings, struct places *places,
                       const struct trace_record *record)
 {
-    struct finding finding = {.count = record->count > 0 ? record->count : 1};
-    trace_copy_string(finding.kind, sizeof finding.kind, record->name);
+    struct finding finding = {.kind = trace_finding_kind(record),
+                              .count = record->count > 0 ? record->count : 1};
     if (places_device(record, finding.place, sizeof finding.place))
         places_call(places, record, finding.asked, sizeof finding.asked);
     else
         places_call(places, record, finding.place, sizeof finding.place);
     places_sentence(places, record, finding.sentence, sizeof finding.sentence);
-    finding.hint = hint_for(finding.kind, finding.sentence);
     return add(findings, &finding);
 }
 
@@ -132,6 +114,9 @@ static const struct trace_record **find_leaks(const struct trace *trace, size_t 
     return sorted;
 }
 
+/* What the trace has no finding of. */
+static const struct trace_finding_kind leak_kind = {.name = "leak", .checker = "memcheck"};
+
 struct leak {
     uint32_t what;
     char place[PLACE_SIZE];
@@ -160,7 +145,7 @@ static bool add_leaks(struct findings *findings, struct places *places, const st
         leaks[k].bytes += leaked[i]->bytes;
     }
     for (size_t i = 0; i < groups; i++) {
-        struct finding finding = {.kind = "leak", .count = 1};
+        struct finding finding = {.kind = &leak_kind, .count = 1};
         char leak[256];
         trace_leak_sentence(leaks[i].what, leaks[i].count, leaks[i].bytes, leak, sizeof leak);
         snprintf(finding.sentence, sizeof finding.sentence, "%s It is %s by %s.", leak,
@@ -188,7 +173,7 @@ static void write_finding(FILE *out, const struct finding *finding, bool first)
 {
     char more[PLACE_SIZE + 64] = "";
     int used = fprintf(out, "%s%s%s: ", finding->place, finding->place[0] != '\0' ? ": " : "",
-                       finding->kind);
+                       finding->kind->name);
     wrap_write(out, finding->sentence, used > 0 ? (size_t)used : 0);
     if (finding->asked[0] != '\0')
         snprintf(more, sizeof more, "Started by the call at %s.", finding->asked);
@@ -196,18 +181,16 @@ static void write_finding(FILE *out, const struct finding *finding, bool first)
         snprintf(more + strlen(more), sizeof more - strlen(more), "%sSeen %" PRIu64 " times.",
                  more[0] != '\0' ? " " : "", finding->count);
     if (more[0] != '\0') write_indented(out, "", more);
-    const struct trace_finding *words = first ? trace_finding_find(finding->kind) : NULL;
-    if (words != NULL) {
-        write_indented(out, "Why:  ", words->why);
-        write_indented(out, "Hint: ", words->hint);
+    if (first && finding->kind->why != NULL) {
+        write_indented(out, "Why:  ", finding->kind->why);
+        write_indented(out, "Hint: ", finding->kind->hint);
     }
-    if (finding->hint != NULL) write_indented(out, "Hint: ", finding->hint);
 }
 
 static bool is_first_of_kind(const struct findings *findings, size_t index)
 {
     for (size_t i = 0; i < index; i++)
-        if (strcmp(findings->rows[i].kind, findings->rows[index].kind) == 0) return false;
+        if (findings->rows[i].kind == findings->rows[index].kind) return false;
     return true;
 }
 
@@ -218,12 +201,11 @@ static void write_summary(FILE *out, const struct findings *findings, const char
             findings->count == 1 ? "" : "s");
     const char *separator = ": ";
     for (size_t i = 0; i < findings->count; i++) {
-        const char *kind = findings->rows[i].kind;
+        const struct trace_finding_kind *kind = findings->rows[i].kind;
         size_t alike = 0;
         if (!is_first_of_kind(findings, i)) continue;
-        for (size_t k = i; k < findings->count; k++)
-            alike += strcmp(findings->rows[k].kind, kind) == 0;
-        fprintf(out, "%s%s (%zu)", separator, kind, alike);
+        for (size_t k = i; k < findings->count; k++) alike += findings->rows[k].kind == kind;
+        fprintf(out, "%s%s (%zu)", separator, kind->name, alike);
         separator = ", ";
     }
     fputc('\n', out);

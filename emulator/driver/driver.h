@@ -52,13 +52,11 @@ void overlap_begin(void);
  * here; cuInit and every other call return CUDA_ERROR_NOT_INITIALIZED. */
 bool overlap_forked(void);
 
-/* ---- sentences --------------------------------------------------------------------------- */
+/* ---- findings --------------------------------------------------------------------------- */
 
-/* Records a TRACE_FINDING at the current outermost call's return address, and prints
- * "overlap: <sentence>" on stderr. `kind` is two or three words ("wrong side", "not supported",
- * "invalid launch"), `code` the error that the call will return, or 0. */
-void overlap_finding(const char *kind, int code, const char *sentence)
-    __attribute__((nonnull(1, 3)));
+/* A finding at the current outermost call: "the software device does not support <what>". `code`:
+ * the error that the call will return. */
+void overlap_finding_unsupported(const char *what, int code) __attribute__((nonnull(1)));
 
 /* The body of every function that is exported but not supported: a finding "not supported" with
  * the function's name, printed once per name. `caller` as in overlap_call_enter. Returns `code`

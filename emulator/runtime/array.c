@@ -28,9 +28,8 @@ static cudaError_t format_of(const struct cudaChannelFormatDesc *desc, CUarray_f
 {
     const int bits[4] = {desc->x, desc->y, desc->z, desc->w};
     if (desc->f > cudaChannelFormatKindNone) {
-        overlap_finding("not supported", cudaErrorNotSupported,
-                        "channels of normalised, compressed and planar formats are not supported "
-                        "by the software device");
+        overlap_finding_unsupported("channels of normalised, compressed and planar formats",
+                                    cudaErrorNotSupported);
         return cudaErrorNotSupported;
     }
     *channels = 0;

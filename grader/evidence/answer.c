@@ -1,5 +1,6 @@
 #include "grader/evidence/answer.h"
 #include "grader/evidence/evidence.h"
+#include "trace/sentence.h"
 
 #include <stdio.h>
 
@@ -155,7 +156,7 @@ bool answer_succeeded(struct verdict *verdict, const struct answer *answer, cons
     }
     finding = finding_of(answer->evidence, answer->code);
     if (finding != NULL) {
-        char sentence[800];
+        char sentence[TRACE_SENTENCE_SIZE];
         evidence_sentence(answer->evidence, finding, sentence, sizeof sentence);
         verdict_why(verdict, "The device said: %s.", sentence);
     } else

@@ -1,6 +1,7 @@
 /* The checks that every lesson can use: findings, leaks, failed calls. */
 #include "grader/evidence/evidence.h"
 #include "grader/evidence/sources.h"
+#include "trace/sentence.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,23 +13,21 @@
 
 /* ---- findings -------------------------------------------------------------------------------- */
 
-static bool is_listed(const char *name, const char *const *names)
+static bool is_listed(const struct trace_record *finding, const enum trace_finding_kind_id *kinds)
 {
-    if (names == NULL) return true;
-    for (; *names != NULL; names++)
-        if (strcmp(*names, name) == 0) return true;
+    if (kinds == NULL) return true;
+    for (; *kinds != FINDING_KIND_COUNT; kinds++)
+        if (*kinds == trace_finding_kind_of(finding->finding.id)) return true;
     return false;
 }
 
-/* The same finding on the same line as an earlier one. */
+/* One on the same line as an earlier one adds nothing. */
 static bool seen_before(const struct evidence *evidence, const struct trace_record *finding)
 {
     struct query query = {.kind = TRACE_FINDING};
     for (const struct trace_record *r = NULL;
          (r = evidence_next(evidence, &query, r)) != NULL && r != finding;)
-        if (strcmp(r->name, finding->name) == 0 && r->caller == finding->caller &&
-            r->line == finding->line && strcmp(r->file, finding->file) == 0)
-            return true;
+        if (trace_finding_is_like(r, finding)) return true;
     return false;
 }
 
@@ -37,18 +36,20 @@ static bool seen_before(const struct evidence *evidence, const struct trace_reco
 static bool place_in_device_code(const struct evidence *evidence,
                                  const struct trace_record *finding, struct place *place)
 {
-    if (finding->line == 0 || finding->file[0] == '\0') return false;
+    const char *path = trace_finding_word(&finding->finding, WORD_FILE);
+    const uint32_t line = finding->finding.sides[0].line;
+    if (line == 0 || path[0] == '\0') return false;
     memset(place, 0, sizeof *place);
-    const char *base = strrchr(finding->file, '/');
-    base = base != NULL ? base + 1 : finding->file;
-    place->line = finding->line;
+    const char *base = strrchr(path, '/');
+    base = base != NULL ? base + 1 : path;
+    place->line = line;
     for (const char *const *file = evidence->lesson->files; *file != NULL; file++)
         if (strcmp(*file, base) == 0) {
             snprintf(place->file, sizeof place->file, "%s/%s", evidence->shown_folder, *file);
             place->submission = true;
             return true;
         }
-    sources_file(evidence->sources, finding->file, place);
+    sources_file(evidence->sources, path, place);
     return true;
 }
 
@@ -57,7 +58,7 @@ static void fail_with_finding(struct verdict *verdict, const struct evidence *ev
                               const struct trace_record *finding, const char *before)
 {
     struct place place, launch;
-    char sentence[800];
+    char sentence[TRACE_SENTENCE_SIZE];
 
     evidence_sentence(evidence, finding, sentence, sizeof sentence);
     bool in_kernel = place_in_device_code(evidence, finding, &place);
@@ -71,26 +72,26 @@ static void fail_with_finding(struct verdict *verdict, const struct evidence *ev
 }
 
 void verdict_findings(struct verdict *verdict, const struct evidence *evidence,
-                      const char *const *names)
+                      const enum trace_finding_kind_id *kinds)
 {
-    verdict_findings_after(verdict, evidence, names, "");
+    verdict_findings_after(verdict, evidence, kinds, "");
 }
 
 void verdict_findings_after(struct verdict *verdict, const struct evidence *evidence,
-                            const char *const *names, const char *before)
+                            const enum trace_finding_kind_id *kinds, const char *before)
 {
     struct query query = {.kind = TRACE_FINDING};
 
     for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &query, r)) != NULL;) {
-        if (!is_listed(r->name, names) || seen_before(evidence, r)) continue;
+        if (!is_listed(r, kinds) || seen_before(evidence, r)) continue;
         fail_with_finding(verdict, evidence, r, before);
-        verdict_kind(verdict, r->name);
+        const struct trace_finding_kind *kind = trace_finding_kind(r);
+        verdict_kind(verdict, kind->name);
         char times[48] = "";
         if (r->count > 1) snprintf(times, sizeof times, "It was seen %" PRIu64 " times.", r->count);
-        const struct trace_finding *words = trace_finding_find(r->name);
-        if (words != NULL) {
-            verdict_why(verdict, "%s%s%s", times, times[0] != '\0' ? " " : "", words->why);
-            verdict_hint(verdict, "%s", words->hint);
+        if (kind->why != NULL) {
+            verdict_why(verdict, "%s%s%s", times, times[0] != '\0' ? " " : "", kind->why);
+            verdict_hint(verdict, "%s", kind->hint);
         } else if (times[0] != '\0') {
             verdict_why(verdict, "%s", times);
         }

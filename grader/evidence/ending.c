@@ -3,6 +3,7 @@
 #include "grader/evidence/evidence.h"
 #include "grader/evidence/sources.h"
 #include "grader/evidence/verdict.h"
+#include "trace/sentence.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -115,7 +116,7 @@ static void say_record_is_lost(struct verdict *verdict, const struct evidence *e
 
 bool verdict_ending(struct verdict *verdict, const struct evidence *evidence, const char *told)
 {
-    char ending[300], what[1200];
+    char ending[300], what[300 + 200 + TRACE_SENTENCE_SIZE];
     const char *whose = evidence->reference ? "The reference solution" : "The program";
 
     if (evidence_usable(evidence)) return false;
@@ -136,13 +137,13 @@ bool verdict_ending(struct verdict *verdict, const struct evidence *evidence, co
                          " It touched the address 0x%" PRIx64 "%s.", evidence->fault,
                          evidence->fault < 4096 ? " (a null pointer)" : "");
     if (finding != NULL) {
-        char sentence[800];
+        char sentence[TRACE_SENTENCE_SIZE];
         evidence_sentence(evidence, finding, sentence, sizeof sentence);
         snprintf(what + used, sizeof what - (size_t)used, " Before that, the device said: %s",
                  sentence);
     }
     fail_somewhere(verdict, evidence, what);
-    if (finding != NULL) verdict_kind(verdict, finding->name);
+    if (finding != NULL) verdict_kind(verdict, trace_finding_kind(finding)->name);
     verdict_why(verdict, "%s", advices[evidence->ending].why);
     verdict_hint(verdict, "%s", advices[evidence->ending].hint);
     return true;

@@ -1,6 +1,6 @@
 #include "grader/evidence/evidence.h"
 #include "grader/evidence/sources.h"
-#include "trace/lines.h"
+#include "trace/sentence.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -127,36 +127,21 @@ bool evidence_place(const struct evidence *evidence, const struct trace_record *
     return sources_place(evidence->sources, caller - 1 - base, place);
 }
 
-struct place_search {
-    const struct evidence *evidence;
-    uint32_t process;
-    struct place *place;
-    bool found;
-};
-
-static bool note_students(uint64_t address, char *text, size_t size, void *user)
-{
-    struct place_search *search = user;
-    struct place place;
-    const struct trace_record call = {.process = search->process, .caller = address};
-    (void)text;
-    (void)size;
-    if (!search->found && evidence_place(search->evidence, &call, &place) && place.submission) {
-        *search->place = place;
-        search->found = true;
-    }
-    return false;
-}
-
-/* Of what a finding names besides the place where it was seen, the first that is the student's: of
- * two accesses that are not ordered, the other one. */
-static bool students_in_sentence(const struct evidence *evidence,
+/* Of the calls that a finding names besides its own, the first that is the student's: of two
+ * accesses that are not ordered, the other one. */
+static bool students_among_calls(const struct evidence *evidence,
                                  const struct trace_record *finding, struct place *place)
 {
-    struct place_search search = {evidence, finding->process, place, false};
-    char unused[TRACE_TEXT_SIZE];
-    trace_lines_sentence(finding->text, note_students, &search, unused, sizeof unused);
-    return search.found;
+    struct trace_call calls[TRACE_CALLS];
+    const size_t count = trace_finding_calls(finding, calls);
+    for (size_t i = 0; i < count; i++) {
+        const struct trace_record call = {.process = finding->process, .caller = calls[i].address};
+        struct place found;
+        if (!evidence_place(evidence, &call, &found) || !found.submission) continue;
+        *place = found;
+        return true;
+    }
+    return false;
 }
 
 bool evidence_student_place(const struct evidence *evidence, const struct trace_record *record,
@@ -174,7 +159,7 @@ bool evidence_student_place(const struct evidence *evidence, const struct trace_
         if (addresses[i] > base &&
             sources_place(evidence->sources, addresses[i] - 1 - base, place) && place->submission)
             return true;
-    return record->kind == TRACE_FINDING && students_in_sentence(evidence, record, place);
+    return students_among_calls(evidence, record, place);
 }
 
 bool evidence_function(const struct evidence *evidence, const char *function, struct place *place)
@@ -195,13 +180,12 @@ struct sentence_of {
     struct place own; /* where the finding itself is shown */
 };
 
-static bool write_place(uint64_t address, char *text, size_t size, void *user)
+static bool write_place(const struct trace_call *call, char *text, size_t size, void *user)
 {
     const struct sentence_of *of = user;
+    const struct trace_record record = {.process = of->process, .caller = call->address};
     struct place place;
-    if (!evidence_place(of->evidence,
-                        &(struct trace_record){.process = of->process, .caller = address}, &place))
-        return false;
+    if (!evidence_place(of->evidence, &record, &place)) return false;
     if (strcmp(place.file, of->own.file) == 0)
         snprintf(text, size, "line %u", place.line);
     else
@@ -213,8 +197,9 @@ void evidence_sentence(const struct evidence *evidence, const struct trace_recor
                        char *text, size_t size)
 {
     struct sentence_of of = {.evidence = evidence, .process = finding->process};
-    if (finding->line == 0) evidence_student_place(evidence, finding, &of.own);
-    trace_lines_sentence(finding->text, write_place, &of, text, size);
+    const struct trace_places places = {write_place, &of};
+    if (finding->finding.sides[0].line == 0) evidence_student_place(evidence, finding, &of.own);
+    trace_sentence(finding, &places, text, size);
 }
 
 /* ---- queries --------------------------------------------------------------------------------- */

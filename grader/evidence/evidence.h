@@ -22,8 +22,7 @@ void evidence_describe_ending(const struct evidence *evidence, char *text, size_
 /* Of a run that was stopped: the innermost line of the student's that it was in. */
 bool evidence_ending_place(const struct evidence *evidence, struct place *place);
 
-/* The sentence of a finding. The device knows calls by their return address only ("the call before
- * 0x7f..."): those become lines. */
+/* What a finding says, with the lines of the calls that it names. */
 void evidence_sentence(const struct evidence *evidence, const struct trace_record *finding,
                        char *text, size_t size);
 

@@ -99,16 +99,12 @@ static void judge_answer(struct verdict *verdict, const struct answer *answer,
 
 /* What a way out that was never walked gets wrong beside leaks: memory that is released while work
  * still uses it, handles that were never made. */
-static const char *const findings[] = {"race",
-                                       "freed in use",
-                                       "changed in flight",
-                                       "wrong side",
-                                       "use after free",
-                                       "double free",
-                                       "invalid free",
-                                       "invalid handle",
-                                       "use after destruction",
-                                       NULL};
+static const enum trace_finding_kind_id findings[] = {
+    FINDING_KIND_RACE,         FINDING_KIND_FREED_IN_USE,   FINDING_KIND_CHANGED_IN_FLIGHT,
+    FINDING_KIND_WRONG_SIDE,   FINDING_KIND_USE_AFTER_FREE, FINDING_KIND_DOUBLE_FREE,
+    FINDING_KIND_INVALID_FREE, FINDING_KIND_INVALID_HANDLE, FINDING_KIND_USE_AFTER_DESTRUCTION,
+    FINDING_KIND_COUNT,
+};
 
 /* The call was the student's, and not one that the drive made itself because its program asked
  * more, or less, often this time. The phase may have no end. */

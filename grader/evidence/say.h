@@ -48,14 +48,14 @@ bool verdict_failed(const struct verdict *verdict);
 
 /* ---- whole checks that every lesson can use ------------------------------------------------- */
 
-/* Fails for each kind of finding that the device reported, with its line and sentence. `names` is
- * a NULL-ended list of the findings to look at (TRACE_FINDING's name); NULL: all of them. */
+/* Fails for each kind of finding that the device reported, with its line and sentence. `kinds`
+ * lists those to look at, up to FINDING_KIND_COUNT; NULL: all of them. */
 void verdict_findings(struct verdict *verdict, const struct evidence *evidence,
-                      const char *const *names);
+                      const enum trace_finding_kind_id *kinds);
 
 /* The same in a run in which a call was made to fail: `before` comes first in each. */
 void verdict_findings_after(struct verdict *verdict, const struct evidence *evidence,
-                            const char *const *names, const char *before);
+                            const enum trace_finding_kind_id *kinds, const char *before);
 
 /* Fails for every object that the student's code made in the phase (NULL: the whole run) and that
  * did not end before the phase did, at the line that made it; among them threads that were neither

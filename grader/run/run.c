@@ -115,6 +115,7 @@ static int write_settings(int file, const struct run_request *request)
         /* Elsewhere times are taken, or calls counted, and a thread that is held back is in them.
          */
         {CONTROL_THREADS_VARIABLE, emulator && every_order ? request->order : NULL},
+        {"OVERLAP_QUIET", emulator ? "all" : NULL}, /* what it finds is in the trace */
         {"OVERLAP_FAIL", emulator ? request->injection : NULL},
         {"OVERLAP_RACES", emulator ? getenv("OVERLAP_RACES") : NULL},
         {"OVERLAP_INSTRUCTION_LIMIT", emulator ? INSTRUCTION_LIMIT : NULL},

@@ -20,7 +20,6 @@
 
 #define PRINTED_LINES 20 /* of what a submission printed */
 #define LARGEST_RANDOM_SEED 99999
-#define DEVICE_PREFIX "overlap: "
 
 struct session {
     const struct toolchain *toolchain;
@@ -195,36 +194,13 @@ struct suite_run {
     bool printed_told;
 };
 
-/* What the submission printed, without what the software device says on stderr ("overlap: ..."):
- * that is in the trace as well, and is told where it matters. */
-static void drop_device_lines(const char *printed, size_t size, struct text *own)
-{
-    bool dropped = false;
-
-    for (size_t start = 0; start < size;) {
-        const char *end = memchr(printed + start, '\n', size - start);
-        size_t length = end != NULL ? (size_t)(end - (printed + start)) + 1 : size - start;
-        bool empty = length == 1 && printed[start] == '\n';
-        /* A sentence of the device may end in a line feed of its own. */
-        dropped = (dropped && empty) ||
-                  (length > strlen(DEVICE_PREFIX) &&
-                   memcmp(printed + start, DEVICE_PREFIX, strlen(DEVICE_PREFIX)) == 0);
-        if (!dropped) text_add_bytes(own, printed + start, length);
-        start += length;
-    }
-}
-
 /* The first run of a lesson that printed something is shown, once. */
 static void show_printed(struct suite_run *run, const struct evidence *evidence, struct test *test)
 {
-    struct text own = {0};
-
     if (run->printed_told) return;
-    drop_device_lines(evidence->printed, evidence->printed_size, &own);
-    run->printed_told = own.size > 0;
-    text_add_lines(&test->printed, text_string(&own), own.size, "  | ", PRINTED_LINES,
+    run->printed_told = evidence->printed_size > 0;
+    text_add_lines(&test->printed, evidence->printed, evidence->printed_size, "  | ", PRINTED_LINES,
                    evidence->ending != ENDED_WELL);
-    text_free(&own);
 }
 
 /* The evidence of a slot, which is run if it has not been. NULL: the grader cannot go on. */

@@ -3,7 +3,7 @@
  *   trace_dump FILE            what is in it
  *   trace_dump --create FILE   makes an empty one, for a program started with OVERLAP_TRACE=FILE
  */
-#include "trace/trace.h"
+#include "trace/sentence.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,10 +16,19 @@ static void show(const char *name, uint64_t value)
     if (value != 0) printf(" %s=%" PRIu64, name, value);
 }
 
+static void show_finding(const struct trace_record *r)
+{
+    char place[TRACE_WORDS_SIZE + 16], sentence[TRACE_SENTENCE_SIZE];
+    if (trace_finding_place(r, false, place, sizeof place)) printf(" %s", place);
+    trace_sentence(r, NULL, sentence, sizeof sentence);
+    printf(" \"%s\"", sentence);
+}
+
 static void show_record(const struct trace_record *r)
 {
     printf("%-9s", trace_kind_name(r->kind));
     if (r->what != 0) printf(" %s", trace_what_name(r->what));
+    if (r->kind == TRACE_FINDING) printf(" %s", trace_finding_kind(r)->name);
     if (r->name[0] != '\0') printf(" %s", r->name);
     if (r->from != 0 || r->to != 0)
         printf(" %s->%s", trace_place_name(r->from), trace_place_name(r->to));
@@ -40,8 +49,10 @@ static void show_record(const struct trace_record *r)
                (double)(r->end_ns - r->start_ns) / 1000);
     if (r->address != 0) printf(" address=%#" PRIx64, r->address);
     if (r->caller != 0) printf(" caller=%#" PRIx64, r->caller);
-    if (r->file[0] != '\0') printf(" %s:%u", r->file, r->line);
-    if (r->text[0] != '\0') printf(" \"%s\"", r->text);
+    if (r->kind == TRACE_FINDING)
+        show_finding(r);
+    else if (r->kind != TRACE_STACK && r->text[0] != '\0')
+        printf(" \"%s\"", r->text);
     printf(" [%u/%u]\n", r->process, r->thread);
 }
 

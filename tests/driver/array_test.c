@@ -193,7 +193,7 @@ static const struct {
     const char *word;
 } mistakes[] = {
     {"fetch", true, false, false, 0, CUDA_ERROR_ILLEGAL_ADDRESS, "no texture or surface object"},
-    {"fetch", false, true, false, 0, CUDA_ERROR_ILLEGAL_ADDRESS, "already freed"},
+    {"fetch", false, true, false, 0, CUDA_ERROR_ILLEGAL_ADDRESS, "has been freed"},
     {"fetch", false, false, true, 0, CUDA_ERROR_ILLEGAL_ADDRESS, "a surface object"},
     {"read", false, false, true, 64, CUDA_ERROR_ILLEGAL_ADDRESS, "at byte 64"},
     {"read", false, false, true, -4, CUDA_ERROR_ILLEGAL_ADDRESS, "at byte -4"},
@@ -219,7 +219,8 @@ START_TEST(a_kernels_mistake_is_named)
     FAILS(mistakes[_i].code, run(mistakes[_i].kernel, object, p, mistakes[_i].x));
     const struct trace_record *finding = test_find(TRACE_FINDING, 0, NULL);
     ck_assert_ptr_nonnull(finding);
-    ck_assert_msg(strstr(finding->text, mistakes[_i].word) != NULL, "%s", finding->text);
+    ck_assert_msg(strstr(test_sentence(finding), mistakes[_i].word) != NULL, "%s",
+                  test_sentence(finding));
 }
 END_TEST
 

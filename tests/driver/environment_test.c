@@ -82,6 +82,14 @@ START_TEST(what_is_no_value_is_named_and_changes_nothing)
 }
 END_TEST
 
+START_TEST(nothing_is_said_when_all_is_to_be_quiet)
+{
+    setenv("OVERLAP_QUIET", "all", 1);
+    ck_assert_int_eq(start_with("OVERLAP_WORKERS", "two"), CUDA_SUCCESS);
+    ck_assert_str_eq(said, "");
+}
+END_TEST
+
 /* ---- what is taken ------------------------------------------------------------------------------
  */
 
@@ -187,6 +195,7 @@ int main(void)
 {
     Suite *suite = suite_create("driver_environment");
     TCase *tests = tcase_create("all");
+    tcase_add_test(tests, nothing_is_said_when_all_is_to_be_quiet);
     tcase_add_loop_test(tests, what_is_no_value_is_named_and_changes_nothing, 0,
                         sizeof refused / sizeof *refused);
     tcase_add_loop_test(tests, what_is_a_value_is_taken_without_a_word, 0,

@@ -46,7 +46,7 @@ START_TEST(a_kernel_that_fails_is_a_sticky_error_of_its_process)
     ck_assert_int_eq(found->code, (int)wanted);
     ck_assert_uint_ne(found->caller, 0);
     ck_assert_uint_ne(found->request, 0);
-    ck_assert_uint_ne(strlen(found->text), 0);
+    ck_assert_uint_ne(strlen(test_sentence(found)), 0);
     /* There is no new context, and one that was there before has the error too (H100, H200). */
     FAILS(wanted, cuCtxCreate(&none, NULL, 0, 0));
     OK(cuCtxPushCurrent(other));
@@ -222,8 +222,8 @@ static void check_touch(bool write)
     ck_assert_int_eq(WTERMSIG(status), SIGSEGV);
     const struct trace_record *found = test_find(TRACE_FINDING, 0, "wrong side");
     ck_assert_uint_ne(found->caller, 0);
-    ck_assert_ptr_nonnull(strstr(found->text, write ? "wrote to" : "read from"));
-    ck_assert_ptr_nonnull(strstr(found->text, "1024 bytes"));
+    ck_assert_ptr_nonnull(strstr(test_sentence(found), write ? "wrote to" : "read from"));
+    ck_assert_ptr_nonnull(strstr(test_sentence(found), "1024 bytes"));
 }
 
 START_TEST(host_code_that_reads_device_memory_is_named_and_ends)
@@ -317,7 +317,7 @@ START_TEST(an_unsupported_function_names_itself)
     FAILS(CUDA_ERROR_NOT_SUPPORTED, cuMulticastCreate(&handle, NULL));
     ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "not supported"), 1); /* once per name */
     const struct trace_record *found = test_find(TRACE_FINDING, 0, "not supported");
-    ck_assert_ptr_nonnull(strstr(found->text, "cuMulticastCreate"));
+    ck_assert_ptr_nonnull(strstr(test_sentence(found), "cuMulticastCreate"));
     ck_assert_uint_ne(found->caller, 0);
     ck_assert_int_eq(test_find(TRACE_CALL, 0, "cuMulticastCreate")->code, CUDA_ERROR_NOT_SUPPORTED);
 }

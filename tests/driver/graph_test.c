@@ -407,7 +407,7 @@ START_TEST(generic_nodes_are_the_same_nodes)
     CUgraphNodeParams conditional = {.type = CU_GRAPH_NODE_TYPE_CONDITIONAL};
     FAILS(CUDA_ERROR_NOT_SUPPORTED, cuGraphAddNode(&empty, graph, NULL, NULL, 0, &conditional));
     ck_assert_ptr_nonnull(
-        strstr(test_find(TRACE_FINDING, 0, "not supported")->text, "conditional"));
+        strstr(test_sentence(test_find(TRACE_FINDING, 0, "not supported")), "conditional"));
 }
 END_TEST
 

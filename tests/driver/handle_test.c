@@ -14,10 +14,10 @@ static void is_named_with_both_calls(const char *what)
     for (size_t i = 0; i < trace->count; i++)
         if (trace->records[i].kind == TRACE_FINDING) found = &trace->records[i];
     ck_assert_ptr_nonnull(found);
-    ck_assert_str_eq(found->name, "use after destruction");
-    ck_assert_msg(strstr(found->text, what) != NULL, "%s: %s", what, found->text);
-    ck_assert_ptr_nonnull(strstr(found->text, ", created by the call before 0x"));
-    ck_assert_ptr_nonnull(strstr(found->text, ", destroyed by the call before 0x"));
+    ck_assert_str_eq(trace_finding_kind(found)->name, "use after destruction");
+    ck_assert_msg(strstr(test_sentence(found), what) != NULL, "%s: %s", what, test_sentence(found));
+    ck_assert_ptr_nonnull(strstr(test_sentence(found), ", created by the call before 0x"));
+    ck_assert_ptr_nonnull(strstr(test_sentence(found), ", destroyed by the call before 0x"));
     ck_assert_uint_ne(found->caller, 0);
 }
 
@@ -95,7 +95,7 @@ START_TEST(what_never_was_a_handle_is_said_to_be_none)
     int local;
     FAILS(CUDA_ERROR_INVALID_HANDLE, cuStreamSynchronize((CUstream)(void *)&local));
     const struct trace_record *found = test_find(TRACE_FINDING, 0, "invalid handle");
-    ck_assert_ptr_nonnull(strstr(found->text, "where a stream is wanted, but no call"));
+    ck_assert_ptr_nonnull(strstr(test_sentence(found), "where a stream is wanted, but no call"));
     CUevent event = test_event(CU_EVENT_DEFAULT);
     FAILS(CUDA_ERROR_INVALID_HANDLE, cuStreamSynchronize((CUstream)(void *)event));
     ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "invalid handle"), 2);
@@ -113,7 +113,7 @@ START_TEST(a_wrong_context_is_named_with_all_that_was_made)
     OK(cuEventRecord(event, stream)); /* where both belong, whatever is current */
     FAILS(CUDA_ERROR_INVALID_HANDLE, cuEventRecord(event, theirs));
     const struct trace_record *found = test_find(TRACE_FINDING, 0, "wrong context");
-    const char *at = found->text;
+    const char *at = test_sentence(found);
     for (int i = 0; i < 3; i++, at++)
         ck_assert_ptr_nonnull(at = strstr(at, "created by the call before 0x"));
 }

@@ -32,10 +32,10 @@ static void end(const char *expected)
     ck_assert_uint_eq(test_count(TRACE_FINDING, 0, NULL), expected != NULL);
     if (expected == NULL) return;
     const struct trace_record *found = test_find(TRACE_FINDING, 0, NULL);
-    ck_assert_str_eq(found->name, expected);
+    ck_assert_str_eq(trace_finding_kind(found)->name, expected);
     ck_assert_uint_ne(found->caller, 0);
-    ck_assert_ptr_nonnull(strstr(found->text, "in the stream made by the call before 0x"));
-    ck_assert_ptr_nonnull(strstr(found->text, "it had happened by the call before 0x"));
+    ck_assert_ptr_nonnull(strstr(test_sentence(found), "in the stream made by the call before 0x"));
+    ck_assert_ptr_nonnull(strstr(test_sentence(found), "it had happened by the call before 0x"));
 }
 
 #define CHANGED "changed in flight"

@@ -43,8 +43,8 @@ START_TEST(freeing_is_for_what_was_allocated_once)
     ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "invalid free"), 4);
     ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "double free"), 2);
     const struct trace_record *twice = test_find(TRACE_FINDING, 0, "double free");
-    ck_assert_ptr_nonnull(strstr(twice->text, ", allocated by the call before 0x"));
-    ck_assert_ptr_nonnull(strstr(twice->text, ", freed by the call before 0x"));
+    ck_assert_ptr_nonnull(strstr(test_sentence(twice), ", allocated by the call before 0x"));
+    ck_assert_ptr_nonnull(strstr(test_sentence(twice), ", freed by the call before 0x"));
 }
 END_TEST
 

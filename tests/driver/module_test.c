@@ -147,7 +147,7 @@ START_TEST(an_instruction_that_does_not_exist_refuses_the_module)
     OK(cuLaunchKernel(function, 1, 1, 1, 4, 1, 1, 0, NULL, NULL, NULL));
     FAILS(CUDA_ERROR_NOT_SUPPORTED, cuCtxSynchronize());
     const struct trace_record *found = test_find(TRACE_FINDING, 0, "not supported");
-    ck_assert_ptr_nonnull(strstr(found->text, "movmatrix.sync.aligned"));
+    ck_assert_ptr_nonnull(strstr(test_sentence(found), "movmatrix.sync.aligned"));
 }
 END_TEST
 

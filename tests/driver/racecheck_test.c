@@ -97,11 +97,12 @@ static void nothing(void)
 {
     OK(cuCtxSynchronize());
     const bool any = test_count(TRACE_FINDING, 0, NULL) > 0;
-    ck_assert_msg(!any, "%s", any ? test_find(TRACE_FINDING, 0, NULL)->text : "");
+    ck_assert_msg(!any, "%s", any ? test_sentence(test_find(TRACE_FINDING, 0, NULL)) : "");
 }
 
 #define HAS(record, words)                                                                         \
-    ck_assert_msg(strstr((record)->text, words) != NULL, "no \"%s\" in: %s", words, (record)->text)
+    ck_assert_msg(strstr(test_sentence(record), words) != NULL, "no \"%s\" in: %s", words,         \
+                  test_sentence(record))
 
 /* ---- races inside a kernel ---------------------------------------------------------------- */
 
@@ -111,8 +112,8 @@ START_TEST(shared_memory_without_a_barrier)
     launch("mirror", a, b);
     launch("mirror", b, a);
     const struct trace_record *found = only("shared memory race");
-    ck_assert_str_eq(found->file, "/somewhere/t.cu");
-    ck_assert_uint_eq(found->line, 4);
+    ck_assert_str_eq(test_file(found), "/somewhere/t.cu");
+    ck_assert_uint_eq(found->finding.sides[0].line, 4);
     ck_assert_uint_eq(found->count, 2 * N); /* both launches, all their threads */
     ck_assert_uint_ne(found->caller, 0);
     HAS(found, "kernel mirror: thread (");
@@ -131,8 +132,8 @@ START_TEST(global_memory_without_a_barrier)
     launch("near", a, b);
     OK(launch_in("near", 1, a, b));
     const struct trace_record *found = only("global memory race");
-    ck_assert_str_eq(found->file, "/somewhere/t.cu");
-    ck_assert_uint_eq(found->line, 9);
+    ck_assert_str_eq(test_file(found), "/somewhere/t.cu");
+    ck_assert_uint_eq(found->finding.sides[0].line, 9);
     /* Each thread but the first of a block has one before it; the second launch changes nothing. */
     ck_assert_uint_eq(found->count, N - BLOCKS);
     ck_assert_uint_ge(found->address, a);
@@ -152,8 +153,8 @@ START_TEST(an_asynchronous_copy_that_is_not_awaited)
     OK(cuMemsetD32(b, 7, N));
     launch("later", a, b);
     const struct trace_record *found = only("copy not awaited");
-    ck_assert_str_eq(found->file, "/somewhere/t.cu");
-    ck_assert_uint_eq(found->line, 17);
+    ck_assert_str_eq(test_file(found), "/somewhere/t.cu");
+    ck_assert_uint_eq(found->finding.sides[0].line, 17);
     ck_assert_uint_eq(found->count, N);
     HAS(found, "kernel later: thread (");
     HAS(found, "of block (0, 0, 0) reads 4 bytes of shared memory");
@@ -167,8 +168,8 @@ START_TEST(blocks_that_read_each_other)
     begin(_i);
     launch("back", a, b);
     const struct trace_record *found = only("race between blocks");
-    ck_assert_uint_ge(found->line, 13);
-    ck_assert_uint_le(found->line, 14);
+    ck_assert_uint_ge(found->finding.sides[0].line, 13);
+    ck_assert_uint_le(found->finding.sides[0].line, 14);
     ck_assert_uint_ge(found->address, a);
     ck_assert_uint_lt(found->address, a + BYTES);
     ck_assert_uint_ne(found->object, 0);
@@ -207,7 +208,7 @@ START_TEST(a_barrier_that_not_all_reach)
     FAILS(CUDA_ERROR_LAUNCH_TIMEOUT, cuCtxSynchronize());
     const struct trace_record *found = test_find(TRACE_FINDING, 0, "barrier not reached");
     ck_assert_ptr_nonnull(found);
-    ck_assert_uint_eq(found->line, 33);
+    ck_assert_uint_eq(found->finding.sides[0].line, 33);
     HAS(found, "64 of 128 threads wait at the barrier on line 33, 64 at the barrier on line 31");
     HAS(found, "The first that waits is thread (0, 0, 0)");
 }
@@ -220,7 +221,7 @@ START_TEST(lanes_that_are_not_there)
     FAILS(CUDA_ERROR_LAUNCH_TIMEOUT, cuCtxSynchronize());
     const struct trace_record *found = test_find(TRACE_FINDING, 0, "absent lanes");
     ck_assert_ptr_nonnull(found);
-    ck_assert_uint_ge(found->line, 40);
+    ck_assert_uint_ge(found->finding.sides[0].line, 40);
     HAS(found,
         "31 of 128 threads wait at the warp barrier on line 40, 1 at the warp barrier on line 41");
 }
@@ -233,7 +234,7 @@ START_TEST(a_lane_that_its_mask_does_not_name)
     FAILS(CUDA_ERROR_LAUNCH_FAILED, cuCtxSynchronize());
     const struct trace_record *found = test_find(TRACE_FINDING, 0, "absent lanes");
     ck_assert_ptr_nonnull(found);
-    ck_assert_uint_eq(found->line, 44);
+    ck_assert_uint_eq(found->finding.sides[0].line, 44);
     HAS(found, "lane 8 of the warp");
 }
 END_TEST
@@ -248,7 +249,7 @@ START_TEST(a_kernel_that_reads_what_nothing_wrote)
     launch("copy", a, b);
     launch("copy", a, b);
     const struct trace_record *found = only("never written");
-    ck_assert_uint_eq(found->line, 51);
+    ck_assert_uint_eq(found->finding.sides[0].line, 51);
     ck_assert_uint_eq(found->address, a);
     ck_assert_uint_eq(found->bytes, BYTES);
     ck_assert_uint_eq(found->count, 2);
@@ -273,7 +274,7 @@ START_TEST(a_counter_has_to_begin_somewhere)
     begin(LATEST);
     launch("count", a, b);
     const struct trace_record *found = only("never written");
-    ck_assert_uint_eq(found->line, 61);
+    ck_assert_uint_eq(found->finding.sides[0].line, 61);
     ck_assert_uint_eq(found->bytes, 4);
     HAS(found, "changes atomically 4 bytes");
 }
@@ -351,7 +352,7 @@ START_TEST(a_copy_of_what_nothing_wrote)
     const struct trace_record *found = only("never written");
     ck_assert_uint_eq(found->address, c + 8);
     ck_assert_uint_eq(found->bytes, 64);
-    HAS(found, "the copy reads 64 bytes of device memory (2048 bytes");
+    HAS(found, "the copy to the host reads 64 bytes of device memory (2048 bytes");
 }
 END_TEST
 
@@ -361,7 +362,8 @@ START_TEST(a_copy_of_what_a_kernel_was_given)
     /* It chose to write nothing into q: which of q means something, the host knows. */
     launch("count", a, b);
     OK(cuMemcpyDtoH(host, b, BYTES));
-    ck_assert_str_eq(only("never written")->name, "never written"); /* the counter's */
+    ck_assert_str_eq(trace_finding_kind(only("never written"))->name,
+                     "never written"); /* the counter's */
     CUdeviceptr c = test_device(BYTES);
     OK(cuMemsetD32(c + 64, 1, 1));
     OK(cuMemcpyDtoH(host, c, BYTES)); /* something of it is written */

@@ -75,8 +75,9 @@ START_TEST(a_kernel_made_for_clusters_is_refused)
     FAILS(CUDA_ERROR_NOT_SUPPORTED,
           run_alone(SM_90 ".visible .entry k() .explicitcluster .reqnctapercluster 1, 2 { ret; }"));
     const struct trace_record *found = test_find(TRACE_FINDING, 0, "not supported");
-    ck_assert_ptr_nonnull(strstr(found->text, "k is not launched: it was compiled for clusters of "
-                                              "1 x 2 x 1 blocks"));
+    ck_assert_ptr_nonnull(strstr(test_sentence(found),
+                                 "k is not launched: it was compiled for clusters of "
+                                 "1 x 2 x 1 blocks"));
 }
 END_TEST
 
@@ -88,8 +89,8 @@ START_TEST(a_kernel_that_starts_kernels_is_named_as_that)
                           ".visible .entry k() { .param .b64 r; call.uni (r), "
                           "__cudaCDP2GetParameterBufferV2; ret; }"));
     const struct trace_record *found = test_find(TRACE_FINDING, 0, "not supported");
-    ck_assert_ptr_nonnull(strstr(found->text, "dynamic parallelism"));
-    ck_assert_ptr_nonnull(strstr(found->text, "__cudaCDP2GetParameterBufferV2"));
+    ck_assert_ptr_nonnull(strstr(test_sentence(found), "dynamic parallelism"));
+    ck_assert_ptr_nonnull(strstr(test_sentence(found), "__cudaCDP2GetParameterBufferV2"));
 }
 END_TEST
 

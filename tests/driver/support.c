@@ -1,4 +1,5 @@
 #include "tests/driver/support.h"
+#include "trace/sentence.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,8 +149,10 @@ const struct trace *test_trace(void)
 static bool matches(const struct trace_record *record, uint32_t kind, uint32_t what,
                     const char *name)
 {
+    const char *own =
+        record->kind == TRACE_FINDING ? trace_finding_kind(record)->name : record->name;
     return record->kind == kind && (what == 0 || record->what == what) &&
-           (name == NULL || strcmp(record->name, name) == 0);
+           (name == NULL || strcmp(own, name) == 0);
 }
 
 size_t test_count(uint32_t kind, uint32_t what, const char *name)
@@ -168,6 +171,18 @@ const struct trace_record *test_find(uint32_t kind, uint32_t what, const char *n
     ck_abort_msg("there is no %s record of %s %s", trace_kind_name(kind), trace_what_name(what),
                  name ? name : "");
     return NULL;
+}
+
+const char *test_sentence(const struct trace_record *finding)
+{
+    static char sentence[TRACE_SENTENCE_SIZE];
+    trace_sentence(finding, NULL, sentence, sizeof sentence);
+    return sentence;
+}
+
+const char *test_file(const struct trace_record *finding)
+{
+    return trace_finding_word(&finding->finding, WORD_FILE);
 }
 
 int test_main(Suite *suite)

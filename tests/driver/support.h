@@ -65,6 +65,9 @@ const struct trace *test_trace(void);
 /* The number of records of this kind and what (0: any), with this name (NULL: any). */
 size_t test_count(uint32_t kind, uint32_t what, const char *name);
 const struct trace_record *test_find(uint32_t kind, uint32_t what, const char *name);
+/* What a finding says, with addresses for calls, up to the next one; its source file. */
+const char *test_sentence(const struct trace_record *finding);
+const char *test_file(const struct trace_record *finding);
 
 /* Runs the suite; the answer of main. */
 int test_main(Suite *suite);

@@ -13,9 +13,10 @@ static void is_named(const char *failed, const char *hurt)
 {
     ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "error ignored"), 1);
     const struct trace_record *found = test_find(TRACE_FINDING, 0, "error ignored");
-    ck_assert_msg(strncmp(found->text, failed, strlen(failed)) == 0, "%s", found->text);
-    ck_assert_msg(strstr(found->text, hurt) != NULL, "%s", found->text);
-    ck_assert_ptr_nonnull(strstr(found->text, "by the call before 0x"));
+    ck_assert_msg(strncmp(test_sentence(found), failed, strlen(failed)) == 0, "%s",
+                  test_sentence(found));
+    ck_assert_msg(strstr(test_sentence(found), hurt) != NULL, "%s", test_sentence(found));
+    ck_assert_ptr_nonnull(strstr(test_sentence(found), "by the call before 0x"));
     ck_assert_uint_ne(found->code, 0);
     ck_assert_uint_ne(found->caller, 0);
 }

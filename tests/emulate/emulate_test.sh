@@ -119,7 +119,7 @@ says_not 'error ignored'
 
 run "$subject" prints_much
 exits 0 prints_much
-says "$(at printing): output lost: kernel _Z13print_numbersi calls printf 6000 times; the buffer for that, of 524288 bytes (cudaLimitPrintfFifoSize), keeps the newest 5242, and the oldest 758 are lost"
+says "$(at printing): output lost: kernel print_numbers calls printf 6000 times; the buffer for that, of 524288 bytes (cudaLimitPrintfFifoSize), keeps the newest 5242, and the oldest 758 are lost"
 says '1 finding: output lost (1)'
 { seq 0 5241; seq 758 5999; } | cmp -s - out || wrong 'of two kernels, the newest lines of each'
 

@@ -245,30 +245,30 @@ START_TEST(failed_calls_are_found)
 }
 END_TEST
 
+static struct trace_record finding(enum trace_finding_id id, const char *file, unsigned line,
+                                   const char *detail)
+{
+    struct trace_record record = {.kind = TRACE_FINDING, .count = 1};
+    record.finding.id = id;
+    record.finding.sides[0].line = line;
+    trace_finding_word_set(&record.finding, WORD_FILE, file);
+    trace_finding_word_set(&record.finding, WORD_DETAIL, detail);
+    return record;
+}
+
 START_TEST(findings_have_their_lines)
 {
     struct trace_record records[] = {
-        {.kind = TRACE_FINDING,
-         .name = "out of bounds",
-         .text = "Element 10 of 10 is written.",
-         .file = "/somewhere/sum.c",
-         .line = 12,
-         .count = 3},
-        {.kind = TRACE_FINDING,
-         .name = "out of bounds",
-         .text = "again",
-         .file = "/somewhere/sum.c",
-         .line = 12},
-        {.kind = TRACE_FINDING,
-         .name = "race",
-         .text = "Two writes.",
-         .file = "kernels/add.cu",
-         .line = 4},
-        {.kind = TRACE_FINDING, .name = "host", .text = "The host touched device memory."},
+        finding(FINDING_IMAGE_OUT_OF_BOUNDS, "/somewhere/sum.c", 12,
+                "Element 10 of 10 is written."),
+        finding(FINDING_IMAGE_OUT_OF_BOUNDS, "/somewhere/sum.c", 12, "again"),
+        finding(FINDING_TRAP, "kernels/add.cu", 4, "Two writes."),
+        finding(FINDING_ASSERT, "", 0, "The host touched device memory."),
     };
+    records[0].count = 3;
     struct evidence e = support_evidence(records, COUNT(records));
     struct verdict *v = calloc(1, sizeof *v);
-    static const char *const only[] = {"race", NULL};
+    static const enum trace_finding_kind_id only[] = {FINDING_KIND_TRAP, FINDING_KIND_COUNT};
 
     verdict_findings(v, &e, NULL);
     ck_assert_uint_eq(v->failure_count, 3);
@@ -288,19 +288,24 @@ START_TEST(findings_have_their_lines)
 }
 END_TEST
 
-START_TEST(addresses_in_sentences_become_lines)
+START_TEST(calls_without_lines_show_no_address)
 {
-    struct trace_record finding = {
-        .kind = TRACE_FINDING,
-        .text = "x, allocated by the call before 0x7f00, freed by the call before 0x10, twice"};
-    struct evidence e = support_evidence(&finding, 1);
+    struct trace_record found = finding(FINDING_DOUBLE_FREE, "", 0, NULL);
+    found.address = 0x7000;
+    found.finding.things[0] = (struct trace_thing){.kind = THING_DEVICE_MEMORY,
+                                                   .relation = RELATION_FREED,
+                                                   .size = 4,
+                                                   .made = 0x7f00,
+                                                   .ended = 0x10};
+    struct evidence e = support_evidence(&found, 1);
     char text[256], cut[20];
 
-    /* Without debug information no line is known, but no address is shown either. */
-    evidence_sentence(&e, &finding, text, sizeof text);
-    ck_assert_str_eq(text, "x, allocated by a call, freed by a call, twice");
-    evidence_sentence(&e, &finding, cut, sizeof cut);
-    ck_assert_str_eq(cut, "x, allocated by a c");
+    evidence_sentence(&e, &found, text, sizeof text);
+    ck_assert_str_eq(text,
+                     "freeing 0x7000 once more, which is in device memory of 4 bytes that has "
+                     "been freed, allocated by a call, freed by a call");
+    evidence_sentence(&e, &found, cut, sizeof cut);
+    ck_assert_str_eq(cut, "freeing 0x7000 once");
     evidence_release(&e);
 }
 END_TEST
@@ -468,7 +473,7 @@ int main(void)
     tcase_add_test(tcase, who_calls_is_known_by_calls_alone);
     tcase_add_test(tcase, failed_calls_are_found);
     tcase_add_test(tcase, findings_have_their_lines);
-    tcase_add_test(tcase, addresses_in_sentences_become_lines);
+    tcase_add_test(tcase, calls_without_lines_show_no_address);
     tcase_add_test(tcase, settings_and_creations);
     tcase_add_test(tcase, requests_of_two_processes_are_two);
     tcase_add_test(tcase, too_many_failures_are_counted);

@@ -26,10 +26,9 @@ START_TEST(a_trace_is_shown)
         {.kind = TRACE_MARK, .flags = TRACE_BEGIN, .name = "run"},
         {.kind = TRACE_FINDING,
          .code = 700,
-         .name = "out of bounds",
-         .file = "a.cu",
-         .line = 7,
-         .text = "Too far."},
+         .finding = {.id = FINDING_IMAGE_OUT_OF_BOUNDS,
+                     .sides = {{.line = 7}},
+                     .words = "a.cu\0\0\0Too far."}},
     };
     char path[256];
     const char *make[] = {TRACE_DUMP, "--create", path, NULL};

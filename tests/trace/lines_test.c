@@ -114,26 +114,6 @@ START_TEST(functions_are_found_by_name)
 }
 END_TEST
 
-static bool place(uint64_t address, char *text, size_t size, void *user)
-{
-    (void)user;
-    snprintf(text, size, "a.c:%u", (unsigned)address);
-    return address != 9;
-}
-
-START_TEST(calls_in_a_sentence_get_their_lines)
-{
-    char text[64];
-    trace_lines_sentence("from the call before 0x10 to the call before 0x9.", place, NULL, text,
-                         sizeof text);
-    ck_assert_str_eq(text, "from the call at a.c:16 to a call.");
-    trace_lines_sentence("no call", place, NULL, text, sizeof text);
-    ck_assert_str_eq(text, "no call");
-    trace_lines_sentence("the call before 0x10 and more", place, NULL, text, 12);
-    ck_assert_str_eq(text, "the call at");
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("trace_lines");
@@ -143,7 +123,6 @@ int main(void)
     tcase_add_test(tests, inlined_calls_are_unfolded);
     tcase_add_test(tests, an_address_without_lines_is_a_symbol_or_nothing);
     tcase_add_test(tests, functions_are_found_by_name);
-    tcase_add_test(tests, calls_in_a_sentence_get_their_lines);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

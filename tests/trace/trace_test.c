@@ -71,7 +71,7 @@ START_TEST(only_the_kinds_asked_for_are_kept)
     ck_assert(trace_wants(writer, TRACE_FINDING) && trace_wants(writer, TRACE_STACK));
     ck_assert(!trace_wants(writer, TRACE_CALL) && !trace_wants(NULL, TRACE_FINDING));
     for (size_t i = 0; i < sizeof put / sizeof *put; i++)
-        trace_put(writer, &(struct trace_record){.kind = put[i]});
+        trace_put(writer, &(struct trace_record){.kind = put[i], .finding.id = FINDING_TRAP});
     trace_writer_close(writer);
     struct trace trace = read_back();
     ck_assert_uint_eq(trace.count, 2);

@@ -128,6 +128,10 @@ void environment_read(void);
 void environment_keep(void);
 /* What was read last; before that, zeros. */
 const struct environment *environment(void);
+/* Writes "overlap: ..." and a line feed on standard error, unless OVERLAP_QUIET is "all". */
+__attribute__((format(printf, 1, 2))) void device_say(const char *format, ...);
+/* OVERLAP_QUIET is set: somebody reads the trace, so what stands there need not be said. */
+bool device_is_quiet(void);
 
 /* CUDA_ERROR_INVALID_VALUE unless all of them are given: `return`s from the implementation. */
 #define NEED_POINTER(pointer)                                                                      \

@@ -10,13 +10,17 @@
  *   CUDA_LAUNCH_BLOCKING       not 0: a launch returns when its kernel has ended
  *   CUDA_VISIBLE_DEVICES       numbers or UUIDs: whether the device, number 0, is there at all
  *
- * It never looks at OVERLAP_TRACE (trace), OVERLAP_QUIET (findings) or OVERLAP_FAIL, which makes
- * one call fail (entry/entry.h).
+ *   OVERLAP_QUIET              all: nothing is written on standard error; anything else: what is in
+ *                              the trace as well is not.
+ *
+ * It never looks at OVERLAP_TRACE (trace) or OVERLAP_FAIL, which makes one call fail
+ * (entry/entry.h).
  *
  * Source: CUDA Programming Guide, "CUDA Environment Variables".
  */
 #include "emulator/driver/core/core.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +30,31 @@
 static struct environment current;
 static char order_name[NAME_SIZE];
 static bool kept;
+
+static enum { UNREAD, LOUD, TRACED, SILENT } quiet;
+
+static void quiet_read(void)
+{
+    const char *text = getenv("OVERLAP_QUIET");
+    quiet = text == NULL || *text == '\0' ? LOUD : strcmp(text, "all") == 0 ? SILENT : TRACED;
+}
+
+bool device_is_quiet(void)
+{
+    if (quiet == UNREAD) quiet_read();
+    return quiet != LOUD;
+}
+
+void device_say(const char *format, ...)
+{
+    char line[2048];
+    va_list arguments;
+    if (device_is_quiet() && quiet == SILENT) return;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "overlap: %s\n", line);
+}
 
 const struct environment *environment(void)
 {
@@ -97,8 +126,8 @@ static void number_read(const struct number *number)
     if (read_number(text, number->size, &value) && value >= number->low && value <= number->high)
         *number->value = value;
     else
-        fprintf(stderr, "overlap: %s=%.40s is not %s; using %s\n", number->name, text,
-                number->range, number->instead);
+        device_say("%s=%.40s is not %s; using %s", number->name, text, number->range,
+                   number->instead);
 }
 
 /* ---- words ------------------------------------------------------------------------------- */
@@ -125,10 +154,9 @@ static void order_read(void)
         }
         current.seed = 0;
     }
-    fprintf(stderr,
-            "overlap: OVERLAP_ORDER=%.40s is none of latest, earliest, random:SEED (a number); "
-            "using latest\n",
-            text);
+    device_say("OVERLAP_ORDER=%.40s is none of latest, earliest, random:SEED (a number); "
+               "using latest",
+               text);
 }
 
 static void blocking_read(void)
@@ -140,7 +168,7 @@ static void blocking_read(void)
     if (read_number(text, false, &value))
         current.launch_blocking = value != 0;
     else
-        fprintf(stderr, "overlap: CUDA_LAUNCH_BLOCKING=%.40s is not 0 or 1; using 0\n", text);
+        device_say("CUDA_LAUNCH_BLOCKING=%.40s is not 0 or 1; using 0", text);
 }
 
 /* The list ends at its first entry that names no device; there is one, 0. Naming it twice is an
@@ -163,10 +191,9 @@ static void visible_read(void)
     }
     if (named == 1) return;
     current.refusal = named == 0 ? CUDA_ERROR_NO_DEVICE : CUDA_ERROR_INVALID_DEVICE;
-    fprintf(stderr,
-            "overlap: CUDA_VISIBLE_DEVICES=%.40s leaves no device: the software device is "
-            "number 0\n",
-            text);
+    device_say("CUDA_VISIBLE_DEVICES=%.40s leaves no device: the software device is "
+               "number 0",
+               text);
 }
 
 void environment_keep(void)
@@ -178,6 +205,7 @@ void environment_keep(void)
 void environment_read(void)
 {
     if (kept) return;
+    quiet_read();
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) number_read(&numbers[i]);
     const char *races = getenv("OVERLAP_RACES");
     current.races = races == NULL || strcmp(races, "off") != 0;

@@ -1,30 +1,10 @@
-/* Objects: their handles, live and ended, and sentences about them. */
+/* Objects: their handles, live and ended. */
 #include "emulator/base/hash.h"
 #include "emulator/driver/core/core.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *const object_names[OBJECT_KIND_COUNT] = {
-    [OBJECT_CONTEXT] = "context",
-    [OBJECT_STREAM] = "stream",
-    [OBJECT_EVENT] = "event",
-    [OBJECT_MODULE] = "module",
-    [OBJECT_FUNCTION] = "function",
-    [OBJECT_LIBRARY] = "library",
-    [OBJECT_KERNEL] = "kernel",
-    [OBJECT_POOL] = "memory pool",
-    [OBJECT_GRAPH] = "graph",
-    [OBJECT_GRAPH_NODE] = "graph node",
-    [OBJECT_GRAPH_EXEC] = "executable graph",
-    [OBJECT_USER] = "user object",
-    [OBJECT_LINK] = "linker's state",
-    [OBJECT_ARRAY] = "CUDA array",
-    [OBJECT_TEXTURE] = "texture or surface",
-    [OBJECT_ALLOCATION] = "physical allocation",
-};
 
 /* ---- the table of live handles ----------------------------------------------------------- */
 
@@ -132,24 +112,4 @@ struct object *object_next(const struct object *after)
     size_t bucket = after != NULL ? (size_t)(bucket_of(after) - live) + 1 : 0;
     while (bucket < BUCKETS && live[bucket] == NULL) bucket++;
     return bucket < BUCKETS ? live[bucket] : NULL;
-}
-
-/* ---- sentences --------------------------------------------------------------------------- */
-
-const char *object_kind_name(enum object_kind kind)
-{
-    return object_names[kind];
-}
-
-const char *object_kind_article(enum object_kind kind)
-{
-    return strchr("aeio", object_names[kind][0]) != NULL ? "an" : "a";
-}
-
-void describe_object(const struct object *object, char *text, size_t size)
-{
-    char life[128];
-    describe_life(object->caller, "created", object->ended, "destroyed", life, sizeof life);
-    snprintf(text, size, "%s %s %llu%s", object->caller != 0 ? "the" : "the default",
-             object_names[object->kind], (unsigned long long)object->id, life);
 }

@@ -145,9 +145,4 @@ const struct object *object_ended(const void *handle);
 struct object *object_next(const struct object *after);
 
 /* "stream", "an" or "a". */
-const char *object_kind_name(enum object_kind kind);
-const char *object_kind_article(enum object_kind kind);
-/* "the stream 7, created by the call before 0x..., destroyed by ..." */
-void describe_object(const struct object *object, char *text, size_t size);
-
 #endif

@@ -1,5 +1,6 @@
 /* One call of the submission: entering and leaving it, what stands in its way, its record. */
 #include "emulator/driver/entry/entry.h"
+#include "emulator/driver/findings/finding.h"
 
 #include "emulator/driver/findings/unchecked.h"
 #include "emulator/driver/findings/unfinished.h"
@@ -139,11 +140,17 @@ int overlap_unsupported(const char *name, const void *caller, unsigned flags, in
     if (first && count < KNOWN) known[count++] = name;
     pthread_mutex_unlock(&driver.lock);
     if (first) {
-        char sentence[TRACE_TEXT_SIZE];
-        snprintf(sentence, sizeof sentence,
-                 "%s is not supported by the software device; it returns error %d (not supported)",
-                 name, code);
-        overlap_finding("not supported", code, sentence);
+        const bool is_table = strcmp(name, "cuGetExportTable") == 0;
+        struct trace_record found = finding_at_call(is_table ? FINDING_UNSUPPORTED_EXPORT_TABLE
+                                                             : FINDING_UNSUPPORTED_FUNCTION,
+                                                    (CUresult)code);
+        trace_copy_string(found.name, sizeof found.name, name);
+        finding_put(&found);
     }
     return overlap_call_leave(code);
+}
+
+void overlap_finding_unsupported(const char *what, int code)
+{
+    finding_tell(FINDING_UNSUPPORTED, (CUresult)code, "%s", what);
 }

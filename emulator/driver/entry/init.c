@@ -1,5 +1,6 @@
 /* The beginning and the end: of the process, of a thread in it, of a forked child; cuInit. */
 #include "emulator/driver/entry/entry.h"
+#include "emulator/driver/findings/finding.h"
 
 #include "emulator/driver/findings/page_guard.h"
 #include "emulator/driver/findings/unfinished.h"
@@ -94,25 +95,13 @@ static void trace_setting(const char *name, const char *text, uint64_t number)
 static void host_touched(uint64_t address, bool is_store, uint64_t pc,
                          const struct memory_region *region)
 {
-    struct trace_record record = {.kind = TRACE_FINDING,
-                                  .what = TRACE_DEVICE_MEMORY,
-                                  .address = address,
-                                  .caller = pc + 1, /* as a call's: just behind it */
-                                  .stack = stack_note(pc + 1),
-                                  .count = 1};
-    char what[256];
-    if (region != NULL)
-        describe_region(region, what, sizeof what);
-    else
-        describe_miss(address, what, sizeof what);
-    if (region != NULL) record.object = region->id;
-    trace_copy_string(record.name, sizeof record.name, "wrong side");
-    snprintf(record.text, sizeof record.text,
-             "host code %s address 0x%llx, which is %s: the host reaches device memory only "
-             "through copies",
-             is_store ? "wrote to" : "read from", (unsigned long long)address, what);
-    trace_put(driver.trace, &record);
-    finding_say(record.text);
+    const struct trace_record work = {.caller = pc + 1, /* as a call's: just behind it */
+                                      .stack = stack_note(pc + 1)};
+    struct trace_record found = finding_at_work(FINDING_HOST_TOUCHED_DEVICE, &work, 0);
+    finding_address(&found, address);
+    if (region != NULL) finding_memory(&found, 0, region);
+    found.finding.sides[0].access = is_store ? ACCESS_WRITE : ACCESS_READ;
+    finding_put(&found);
 }
 
 CUresult driver_cuInit(unsigned int Flags)
@@ -128,8 +117,8 @@ CUresult driver_cuInit(unsigned int Flags)
                                                .connections = (unsigned)environment()->connections,
                                                .pause = host_pause};
     if (!memory_start(environment()->memory)) {
-        fprintf(stderr, "overlap: cannot reserve the range of device addresses (128 GiB of address "
-                        "space, none of it used yet); is a limit on address space set?\n");
+        device_say("cannot reserve the range of device addresses (128 GiB of address "
+                   "space, none of it used yet); is a limit on address space set?");
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     driver.timeline = timeline_create(&settings);

@@ -107,10 +107,9 @@ void injection_begin(void)
     wanted.process = getpid();
     void *shared = MAP_FAILED;
     if (!read_wanted(text))
-        fprintf(stderr,
-                "overlap: OVERLAP_FAIL=%.60s is neither a number from 1 nor FUNCTION:NUMBER with a "
-                "function that can fail; no call is made to fail\n",
-                text);
+        device_say("OVERLAP_FAIL=%.60s is neither a number from 1 nor FUNCTION:NUMBER with a "
+                   "function that can fail; no call is made to fail",
+                   text);
     else
         shared = mmap(NULL, sizeof *wanted.count, PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -146,8 +145,8 @@ CUresult injection_strikes(void)
     thread.call.injection |= TRACE_MADE_TO_FAIL;
     thread.call.as_if = ways[row->way].as_if;
     thread.call.stack = stack_note((uint64_t)(uintptr_t)thread.call.caller);
-    fprintf(stderr, "overlap: %s is made to fail with error %d, as if %s\n", name,
-            (int)ways[row->way].code, ways[row->way].as_if);
+    device_say("%s is made to fail with error %d, as if %s", name, (int)ways[row->way].code,
+               ways[row->way].as_if);
     struct context *context = thread_context();
     if (row->way == LATE && context != NULL && context->alive)
         context_fail(context, ways[row->way].code);
@@ -168,8 +167,7 @@ void injection_end(void)
     if (wanted.number == 0 || wanted.process != getpid()) return;
     const unsigned long count = __atomic_load_n(wanted.count, __ATOMIC_SEQ_CST);
     if (count >= wanted.number) return;
-    fprintf(stderr,
-            "overlap: no call was made to fail: OVERLAP_FAIL asks for number %lu of %s%s, "
-            "and there were %lu\n",
-            wanted.number, wanted.name[0] != '\0' ? "" : "those that can", wanted.name, count);
+    device_say("no call was made to fail: OVERLAP_FAIL asks for number %lu of %s%s, "
+               "and there were %lu",
+               wanted.number, wanted.name[0] != '\0' ? "" : "those that can", wanted.name, count);
 }

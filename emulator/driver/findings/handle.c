@@ -1,33 +1,36 @@
 /* Handles that mean nothing: what is wrong with them, and the error that the call returns. */
 #include "emulator/driver/findings/handle.h"
 
+#include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/unchecked.h"
 
 /* 0 to 2 stand for default streams, and whoever passes them knows that they are no object. */
 enum { HANDLES_WITH_A_MEANING = 2 };
+
+static void handle_is_wrong(enum trace_finding_id id, const void *handle,
+                            const struct object *object, enum object_kind wanted)
+{
+    struct trace_record found = finding_at_call(id, CUDA_ERROR_INVALID_HANDLE);
+    found.address = (uint64_t)(uintptr_t)handle;
+    if (object != NULL) finding_object(&found, 0, object);
+    finding_kind(&found, 1, wanted);
+    finding_put(&found);
+}
 
 /* What is wrong with a handle that is no object of this kind. */
 static void handle_explain(const void *handle, enum object_kind kind)
 {
     const struct object *live = object_live(handle);
     const struct object *was = handle != NULL ? object_ended(handle) : NULL;
-    char what[192];
     if (live != NULL) {
-        describe_object(live, what, sizeof what);
-        finding("invalid handle", CUDA_ERROR_INVALID_HANDLE, "%s, is given where %s %s is wanted",
-                what, object_kind_article(kind), object_kind_name(kind));
+        handle_is_wrong(FINDING_HANDLE_OF_OTHER_KIND, handle, live, kind);
     } else if (was != NULL) {
-        describe_object(was, what, sizeof what);
-        finding("use after destruction", CUDA_ERROR_INVALID_HANDLE,
-                "the handle is that of %s: it means nothing any more", what);
+        handle_is_wrong(FINDING_USE_AFTER_DESTRUCTION, handle, was, kind);
     } else if (handle == NULL) {
         unchecked_hurts(kind);
     } else if ((uintptr_t)handle > HANDLES_WITH_A_MEANING) {
         unchecked_hurts(kind);
-        finding("invalid handle", CUDA_ERROR_INVALID_HANDLE,
-                "0x%llx is given where %s %s is wanted, but no call has made one with this handle",
-                (unsigned long long)(uintptr_t)handle, object_kind_article(kind),
-                object_kind_name(kind));
+        handle_is_wrong(FINDING_HANDLE_OF_NOTHING, handle, NULL, kind);
     }
 }
 
@@ -48,11 +51,11 @@ CUresult object_error(const void *handle)
 
 CUresult wrong_context(const struct object *object, const struct context *context, const char *rule)
 {
-    char what[192], own[192], other[192];
-    describe_object(object, what, sizeof what);
-    describe_object(&object->context->object, own, sizeof own);
-    describe_object(&context->object, other, sizeof other);
-    finding("wrong context", CUDA_ERROR_INVALID_HANDLE, "%s, belongs to %s, not to %s: %s", what,
-            own, other, rule);
+    struct trace_record found = finding_at_call(FINDING_WRONG_CONTEXT, CUDA_ERROR_INVALID_HANDLE);
+    finding_object(&found, 0, object);
+    finding_object(&found, 1, &object->context->object);
+    finding_object(&found, 2, &context->object);
+    finding_detail(&found, "%s", rule);
+    finding_put(&found);
     return CUDA_ERROR_INVALID_HANDLE;
 }

@@ -1,6 +1,7 @@
 #include "emulator/driver/findings/in_flight.h"
 
-#include <stdio.h>
+#include "emulator/driver/findings/finding.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,32 +75,14 @@ static bool overlap(const struct races_rows *a, const struct races_rows *b)
 
 static void report(const struct flight *flight)
 {
-    struct trace_record record = {.kind = TRACE_FINDING,
-                                  .context = flight->record.context,
-                                  .stream = flight->record.stream,
-                                  .request = flight->record.request,
-                                  .caller = flight->record.caller,
-                                  .stack = flight->record.stack,
-                                  .address = flight->rows.address,
-                                  .bytes = flight->record.bytes,
-                                  .count = 1};
-    char stream[96] = "in a default stream", found[96] = "";
-    if (flight->stream_caller != 0)
-        snprintf(stream, sizeof stream, "in the stream made by the call before 0x%llx",
-                 (unsigned long long)flight->stream_caller);
-    if (thread.depth > 0 && thread.call.caller != NULL)
-        snprintf(found, sizeof found, "; it had happened by the call before 0x%llx",
-                 (unsigned long long)(uintptr_t)thread.call.caller);
-    trace_copy_string(record.name, sizeof record.name,
-                      flight->gone ? "freed in use" : "changed in flight");
-    snprintf(
-        record.text, sizeof record.text,
-        "the asynchronous copy to the %s (%s) %s %s of pageable memory at 0x%llx, and the host "
-        "%s before it had waited for the copy%s",
-        flight->is_written ? "host" : "device", stream, flight->is_written ? "writes" : "reads",
-        count_bytes(flight->record.bytes).text, (unsigned long long)flight->rows.address,
-        flight->gone ? "gave them back" : "changed or freed them", found);
-    finding_put(&record);
+    struct trace_record found =
+        finding_at_work(flight->gone ? FINDING_FREED_IN_FLIGHT : FINDING_CHANGED_IN_FLIGHT,
+                        &flight->record, flight->stream_caller);
+    found.finding.sides[0].access = flight->is_written ? ACCESS_WRITE : ACCESS_READ;
+    finding_other_call(&found);
+    found.address = flight->rows.address;
+    found.bytes = flight->record.bytes;
+    finding_put(&found);
 }
 
 /* Are the bytes as they should be? */

@@ -1,101 +1,19 @@
 #include "emulator/driver/findings/kernel.h"
-#include "emulator/base/hash.h"
-#include "emulator/base/name.h"
+#include "emulator/driver/findings/finding.h"
 #include "emulator/memory/initcheck.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { FOLDED = 256 }; /* findings that are told apart; a repeated one is counted */
-
-static struct {
-    struct {
-        const char *kind;
-        uint64_t where; /* a hash of the source file; of a copy its caller */
-        uint32_t lines[2];
-        uint64_t region_caller;
-        uint64_t *count; /* of the finding in the trace */
-    } folded[FOLDED];
-    size_t folded_count;
-} told;
 
 struct exec_racecheck *racecheck_begin(void)
 {
     return races_watching() ? exec_racecheck_create() : NULL;
 }
 
-/* ---- telling ------------------------------------------------------------------------------ */
+/* ---- what a kernel did that nothing orders -------------------------------------------------- */
 
-struct place {
-    const char *file;
-    uint32_t line, other_line;
-};
-
-/* A finding of `operation`, `count` times. Two are one if their lines are the same, of whatever
- * instance of a template. */
-static void tell(const struct operation *operation, const char *kind, const struct place *place,
-                 const struct memory_region *region, uint64_t offset, uint64_t bytes,
-                 uint64_t count, const char *sentence)
-{
-    struct trace_record record = operation->record;
-    const uint64_t region_caller = region != NULL ? region->caller : 0;
-    const uint64_t where = place->file != NULL ? hash_text(place->file) : record.caller;
-    size_t i = 0;
-    for (; i < told.folded_count; i++)
-        if (told.folded[i].kind == kind && told.folded[i].where == where &&
-            told.folded[i].lines[0] == place->line &&
-            told.folded[i].lines[1] == place->other_line &&
-            told.folded[i].region_caller == region_caller)
-            break;
-    if (i < told.folded_count && told.folded[i].count != NULL) *told.folded[i].count += count;
-    if (i < told.folded_count || i == FOLDED) return;
-    record.kind = TRACE_FINDING;
-    record.code = 0;
-    record.address = region != NULL ? region->address + offset : 0;
-    record.bytes = bytes;
-    record.object = region != NULL ? region->id : 0;
-    record.count = count;
-    record.line = place->line;
-    trace_copy_string(record.name, sizeof record.name, kind);
-    trace_copy_string(record.file, sizeof record.file, place->file);
-    trace_copy_string(record.text, sizeof record.text, sentence);
-    told.folded[i].kind = kind;
-    told.folded[i].where = where;
-    told.folded[i].lines[0] = place->line;
-    told.folded[i].lines[1] = place->other_line;
-    told.folded[i].region_caller = region_caller;
-    told.folded[i].count = trace_put_counted(driver.trace, &record);
-    told.folded_count++;
-    char placed[2 * TRACE_TEXT_SIZE];
-    snprintf(placed, sizeof placed, "%s:%u: %s", place->file != NULL ? place->file : "",
-             place->line, sentence);
-    finding_say(place->file != NULL ? placed : sentence);
-}
-
-static const char *base_name(const char *file)
-{
-    const char *slash = strrchr(file, '/');
-    return slash != NULL ? slash + 1 : file;
-}
-
-/* " at tile.cu:12", or nothing. */
-struct at {
-    char text[96];
-};
-
-static struct at at(const struct exec_racecheck_side *side)
-{
-    struct at at = {""};
-    if (side->line != 0 && side->file != NULL)
-        snprintf(at.text, sizeof at.text, " at %.60s:%u", base_name(side->file), side->line);
-    return at;
-}
-
-/* ---- races inside a kernel ---------------------------------------------------------------- */
-
-static const char *const does[EXEC_ACCESS_COUNT] = {
-    [EXEC_LOAD] = "reads", [EXEC_STORE] = "writes", [EXEC_ATOMIC] = "changes atomically"};
+static const enum trace_access accesses[EXEC_ACCESS_COUNT] = {
+    [EXEC_LOAD] = ACCESS_READ, [EXEC_STORE] = ACCESS_WRITE, [EXEC_ATOMIC] = ACCESS_ATOMIC};
 
 static bool same_warp(const struct exec_racecheck_side *a, const struct exec_racecheck_side *b,
                       const uint32_t block[3])
@@ -109,106 +27,63 @@ static bool same_warp(const struct exec_racecheck_side *a, const struct exec_rac
     return linear[0] / 32 == linear[1] / 32;
 }
 
-/* Of threads of one block, in shared or in global memory. */
-static void tell_threads(const struct operation *operation,
-                         const struct exec_racecheck_found *found, const char *kernel)
+static void take_side(struct trace_record *found, int which, const struct exec_racecheck_side *from)
 {
-    const struct memory_region *region = found->region;
-    char other[64], memory[160] = "shared memory", sentence[TRACE_TEXT_SIZE];
-    const struct exec_racecheck_side *a = &found->first, *b = &found->second;
+    struct trace_side *side = &found->finding.sides[which];
+    side->access = (uint8_t)accesses[from->access];
+    side->known = from->known;
+    memcpy(side->block, from->block, sizeof side->block);
+    memcpy(side->thread, from->thread, sizeof side->thread);
+    finding_line(found, which, from->file, from->line);
+}
+
+static enum trace_finding_id id_of(const struct exec_racecheck_found *wrong)
+{
+    const bool warp = same_warp(&wrong->first, &wrong->second, wrong->block_size);
+    switch (wrong->wrong) {
+    case EXEC_WRONG_SHARED:
+        return warp ? FINDING_SHARED_RACE_IN_WARP : FINDING_SHARED_RACE;
+    case EXEC_WRONG_GLOBAL:
+        return warp ? FINDING_GLOBAL_RACE_IN_WARP : FINDING_GLOBAL_RACE;
+    case EXEC_WRONG_COPY:
+        return FINDING_COPY_NOT_AWAITED;
+    case EXEC_WRONG_BLOCKS:
+        return FINDING_RACE_BETWEEN_BLOCKS;
+    case EXEC_WRONG_BARRIER:
+        break;
+    }
+    return FINDING_BARRIERS_APART;
+}
+
+static void report(const struct operation *operation, const struct exec_racecheck_found *wrong)
+{
+    const struct exec_racecheck_side *other = &wrong->first, *this = &wrong->second;
+    const bool of_threads = wrong->wrong == EXEC_WRONG_SHARED || wrong->wrong == EXEC_WRONG_GLOBAL;
     /* The one that reads is named first, or the one that ran later: which of the two did means
      * nothing. */
-    if (a->access == EXEC_LOAD && a->known) {
-        a = &found->second;
-        b = &found->first;
+    if (of_threads && other->access == EXEC_LOAD && other->known) {
+        other = &wrong->second;
+        this = &wrong->first;
     }
-    if (a->known)
-        snprintf(other, sizeof other, "thread (%u, %u, %u)", a->thread[0], a->thread[1],
-                 a->thread[2]);
-    else
-        snprintf(other, sizeof other, "another thread of its warp");
-    const bool warp = same_warp(a, b, found->block_size);
-    if (region != NULL) describe_region(region, memory, sizeof memory);
-    snprintf(
-        sentence, sizeof sentence,
-        "kernel %s: thread (%u, %u, %u) of block (%u, %u, %u) %s %s of %s, from byte %llu on,%s "
-        "that %s%s %s%s: %s",
-        kernel, b->thread[0], b->thread[1], b->thread[2], b->block[0], b->block[1], b->block[2],
-        does[b->access], count_bytes(found->bytes).text, memory, (unsigned long long)found->offset,
-        at(b).text, other, region != NULL && a->known ? " of the same block" : "", does[a->access],
-        at(a).text,
-        warp ? "lanes of a warp keep no step, and nothing between the two orders them "
-               "(__syncwarp() or __syncthreads() would)"
-             : "no __syncthreads() between the two orders them");
-    tell(operation, region != NULL ? "global memory race" : "shared memory race",
-         &(struct place){b->file, b->line, a->line}, region, found->offset, found->bytes,
-         found->count, sentence);
-}
-
-static void tell_copy(const struct operation *operation, const struct exec_racecheck_found *found,
-                      const char *kernel)
-{
-    char sentence[TRACE_TEXT_SIZE];
-    const struct exec_racecheck_side *a = &found->first, *b = &found->second;
-    snprintf(sentence, sizeof sentence,
-             "kernel %s: thread (%u, %u, %u) of block (%u, %u, %u) %s %s of shared memory, from "
-             "byte %llu on,%s that an asynchronous copy may still be filling: thread (%u, %u, %u) "
-             "asked for it%s, and nothing has waited for it since",
-             kernel, b->thread[0], b->thread[1], b->thread[2], b->block[0], b->block[1],
-             b->block[2], does[b->access], count_bytes(found->bytes).text,
-             (unsigned long long)found->offset, at(b).text, a->thread[0], a->thread[1],
-             a->thread[2], at(a).text);
-    tell(operation, "copy not awaited", &(struct place){b->file, b->line, a->line}, NULL,
-         found->offset, found->bytes, found->count, sentence);
-}
-
-static void tell_blocks(const struct operation *operation, const struct exec_racecheck_found *found,
-                        const char *kernel)
-{
-    char memory[160], sentence[TRACE_TEXT_SIZE];
-    const struct exec_racecheck_side *a = &found->first, *b = &found->second;
-    describe_region(found->region, memory, sizeof memory);
-    snprintf(sentence, sizeof sentence,
-             "kernel %s: thread (%u, %u, %u) of block (%u, %u, %u) %s %s%s that another block "
-             "%s%s: nothing orders the blocks of a kernel. The bytes are in %s",
-             kernel, b->thread[0], b->thread[1], b->thread[2], b->block[0], b->block[1],
-             b->block[2], does[b->access], count_bytes(found->bytes).text, at(b).text,
-             does[a->access], at(a).text, memory);
-    tell(operation, "race between blocks", &(struct place){b->file, b->line, a->line},
-         found->region, found->offset, found->bytes, found->count, sentence);
-}
-
-static void tell_barrier(const struct operation *operation,
-                         const struct exec_racecheck_found *found, const char *kernel)
-{
-    char sentence[TRACE_TEXT_SIZE];
-    const struct exec_racecheck_side *a = &found->first, *b = &found->second;
-    snprintf(sentence, sizeof sentence,
-             "kernel %s: of block (%u, %u, %u), thread (%u, %u, %u) waits at the barrier%s while "
-             "thread (%u, %u, %u) waits at the one%s: all threads of a block must come to the same "
-             "__syncthreads()",
-             kernel, b->block[0], b->block[1], b->block[2], b->thread[0], b->thread[1],
-             b->thread[2], at(b).text, a->thread[0], a->thread[1], a->thread[2], at(a).text);
-    tell(operation, "barrier not reached", &(struct place){b->file, b->line, a->line}, NULL, 0, 0,
-         found->count, sentence);
+    struct trace_record found =
+        finding_at_work(id_of(wrong), &operation->record, operation->stream_caller);
+    take_side(&found, 0, this);
+    take_side(&found, 1, other);
+    if (wrong->region != NULL) {
+        finding_memory(&found, 0, wrong->region);
+        found.address = wrong->region->address + wrong->offset;
+    }
+    found.finding.numbers[0] = wrong->offset;
+    found.bytes = wrong->bytes;
+    found.count = wrong->count;
+    finding_put(&found);
 }
 
 void racecheck_end(struct operation *operation, struct exec_racecheck *watch)
 {
-    char kernel[TRACE_NAME_SIZE];
     if (watch == NULL) return;
-    name_plain(operation->record.name, kernel, sizeof kernel);
-    for (size_t i = 0; i < exec_racecheck_count(watch); i++) {
-        const struct exec_racecheck_found *found = exec_racecheck_at(watch, i);
-        if (found->wrong == EXEC_WRONG_SHARED || found->wrong == EXEC_WRONG_GLOBAL)
-            tell_threads(operation, found, kernel);
-        else if (found->wrong == EXEC_WRONG_COPY)
-            tell_copy(operation, found, kernel);
-        else if (found->wrong == EXEC_WRONG_BLOCKS)
-            tell_blocks(operation, found, kernel);
-        else
-            tell_barrier(operation, found, kernel);
-    }
+    for (size_t i = 0; i < exec_racecheck_count(watch); i++)
+        report(operation, exec_racecheck_at(watch, i));
     exec_racecheck_destroy(watch);
 }
 
@@ -229,19 +104,30 @@ void initcheck_written(const struct races_rows *rows)
             memory_initcheck_set(region, first + z * rows->slice + y * rows->pitch, rows->width);
 }
 
+/* `site`: of a kernel, with the line; NULL: of a copy. */
+static void report_unwritten(enum trace_finding_id id, const struct operation *operation,
+                             const struct memory_region *region, uint64_t offset, uint64_t bytes,
+                             const struct exec_footprint_site *site)
+{
+    struct trace_record found = finding_at_work(id, &operation->record, operation->stream_caller);
+    finding_memory(&found, 0, region);
+    found.address = region->address + offset;
+    found.bytes = bytes;
+    found.finding.numbers[0] = offset;
+    found.finding.sides[0].access = ACCESS_READ;
+    if (site != NULL) {
+        found.finding.sides[0].access = (uint8_t)accesses[site->access];
+        finding_line(&found, 0, site->file, site->line);
+    }
+    finding_put(&found);
+}
+
 void initcheck_copied(struct operation *operation, const struct races_rows *rows)
 {
     const struct memory_region *region = races_watching() ? memory_find(rows->address) : NULL;
     if (region == NULL || !memory_initcheck_never(region)) return;
-    char memory[160], sentence[TRACE_TEXT_SIZE];
-    const uint64_t bytes = rows->width * rows->height * rows->depth;
-    describe_region(region, memory, sizeof memory);
-    snprintf(sentence, sizeof sentence,
-             "the copy reads %s of %s: nothing has ever written there, nor was a kernel given its "
-             "address",
-             count_bytes(bytes).text, memory);
-    tell(operation, "never written", &(struct place){NULL, 0, 0}, region,
-         rows->address - region->address, bytes, 1, sentence);
+    report_unwritten(FINDING_COPY_OF_UNWRITTEN, operation, region, rows->address - region->address,
+                     rows->width * rows->height * rows->depth, NULL);
 }
 
 /* The line of the kernel that reads there; the widest of what reads the region at once. */
@@ -285,16 +171,10 @@ static void look_for_holes(struct operation *operation, const struct exec_footpr
         if (!memory_initcheck_find(region, bits, unit, &hole) ||
             is_padding(region, &hole, block_threads * unit))
             continue;
-        char kernel[TRACE_NAME_SIZE], memory[160], sentence[TRACE_TEXT_SIZE];
-        const struct exec_footprint_site site = site_at(footprint, region, hole.first);
-        name_plain(operation->record.name, kernel, sizeof kernel);
-        describe_region(region, memory, sizeof memory);
-        snprintf(sentence, sizeof sentence,
-                 "kernel %s %s %s of memory that nothing has ever written, from byte %llu on of %s",
-                 kernel, does[reads[i]], count_bytes(hole.bytes).text,
-                 (unsigned long long)hole.first, memory);
-        tell(operation, "never written", &(struct place){site.file, site.line, 0}, region,
-             hole.first, hole.bytes, 1, sentence);
+        struct exec_footprint_site site = site_at(footprint, region, hole.first);
+        site.access = reads[i];
+        report_unwritten(FINDING_READ_OF_UNWRITTEN, operation, region, hole.first, hole.bytes,
+                         &site);
     }
 }
 

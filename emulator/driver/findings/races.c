@@ -1,15 +1,10 @@
 #include "emulator/driver/findings/races.h"
-#include "emulator/base/name.h"
+#include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/page_guard.h"
 #include "emulator/memory/page_guard.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { FOLDED = 256 }; /* races that are told apart; a repeated one is counted */
-
-#define HOST "the host"
 
 /* What a sentence needs to know of who touched, when that is long gone. */
 struct actor {
@@ -18,24 +13,15 @@ struct actor {
     uint64_t stream_caller; /* who made the stream; 0: a default stream */
 };
 
-static struct {
-    struct races *races; /* NULL: off */
-    struct {
-        uint64_t callers[2];
-        uint32_t lines[2];
-        uint64_t region_caller;
-        uint64_t *count; /* of the finding in the trace */
-    } folded[FOLDED];
-    size_t folded_count;
-} told;
+static struct races *races; /* NULL: off */
 
 static void report(void *user, const struct races_found *found);
 
 bool races_begin(void)
 {
     if (!environment()->races) return true;
-    told.races = races_create(driver.timeline, report, NULL);
-    return told.races != NULL;
+    races = races_create(driver.timeline, report, NULL);
+    return races != NULL;
 }
 
 /* ---- who ---------------------------------------------------------------------------------- */
@@ -89,20 +75,20 @@ static void touch(struct timeline_op *op, struct actor *actor, enum races_mode m
     if (!races_set_rows(&set, rows->address - base, rows->width, rows->pitch, rows->height,
                         rows->slice, rows->depth))
         return;
-    races_touch(told.races, op, &actor->base, region, mode, &set);
+    races_touch(races, op, &actor->base, region, mode, &set);
 }
 
 void races_operation(struct operation *operation, enum races_mode mode,
                      const struct races_rows *rows)
 {
-    if (told.races == NULL) return;
+    if (races == NULL) return;
     struct actor *actor = actor_of(operation);
     if (actor != NULL) touch(operation->op, actor, mode, rows);
 }
 
 void races_host(enum races_mode mode, const struct races_rows *rows)
 {
-    if (told.races == NULL) return;
+    if (races == NULL) return;
     struct actor *actor =
         actor_make(&(struct trace_record){.caller = (uint64_t)(uintptr_t)thread.call.caller,
                                           .request = thread.call.request,
@@ -121,14 +107,13 @@ void races_host_touch(enum races_mode mode, uint64_t address, uint64_t pc)
                                .request = __atomic_add_fetch(&driver.requests, 1, __ATOMIC_RELAXED),
                                .stack = stack_note(pc + 1)});
     if (actor == NULL) return;
-    trace_copy_string(actor->record.name, sizeof actor->record.name, HOST);
     touch(thread.host_op, actor, mode, &(struct races_rows){address, 1, 1, 1, 1, 1});
     races_actor_release(&actor->base);
 }
 
 bool races_watching(void)
 {
-    return told.races != NULL;
+    return races != NULL;
 }
 
 static bool with_host(const struct memory_region *region)
@@ -153,7 +138,7 @@ static void open_conversation(void *user, const struct memory_region *region)
 
 struct exec_footprint *races_footprint(struct operation *operation, bool converses)
 {
-    if (told.races == NULL) return NULL;
+    if (races == NULL) return NULL;
     return exec_footprint_create(converses ? open_conversation : open_region, operation);
 }
 
@@ -233,7 +218,7 @@ void races_launch(struct operation *operation, struct exec_footprint *footprint,
                                   &(struct races_rows){touched->region->address + set.bounds.first,
                                                        size, size, 1, size, 1});
             }
-            races_touch(told.races, operation->op, &actor->base, touched->region->id, modes[access],
+            races_touch(races, operation->op, &actor->base, touched->region->id, modes[access],
                         &set);
         }
         page_guard_restore(touched->region->address, touched->region->size);
@@ -245,7 +230,7 @@ void races_launch(struct operation *operation, struct exec_footprint *footprint,
 
 void races_release(const struct memory_region *region)
 {
-    if (told.races == NULL) return;
+    if (races == NULL) return;
     page_guards_forget(region);
     races_host(RACES_FREE, &(struct races_rows){.address = region->address,
                                                 .width = region->size,
@@ -258,152 +243,55 @@ void races_release(const struct memory_region *region)
 
 void races_forget_region(const struct memory_region *region)
 {
-    if (told.races != NULL) races_forget(told.races, region->id);
+    if (races != NULL) races_forget(races, region->id);
 }
 
-/* ---- sentences ---------------------------------------------------------------------------- */
-
-static const char *const verbs[] = {[RACES_READ] = "reads",
-                                    [RACES_WRITE] = "writes",
-                                    [RACES_ATOMIC] = "changes atomically",
-                                    [RACES_FREE] = "frees"};
+/* ---- telling what was found ------------------------------------------------------------------ */
 
 static const struct actor *actor_behind(const struct races_side *side)
 {
     return (const struct actor *)(const void *)side->actor;
 }
 
-void describe_operation(const struct trace_record *record, char *text, size_t size)
+static void take_access(struct trace_record *found, int which, const struct races_side *side)
 {
-    static const char *const copies[TRACE_PLACE_COUNT][TRACE_PLACE_COUNT] = {
-        [TRACE_PAGEABLE][TRACE_DEVICE] = "copy to the device",
-        [TRACE_PINNED][TRACE_DEVICE] = "copy to the device",
-        [TRACE_DEVICE][TRACE_PAGEABLE] = "copy to the host",
-        [TRACE_DEVICE][TRACE_PINNED] = "copy to the host",
-        [TRACE_DEVICE][TRACE_DEVICE] = "copy inside the device",
-    };
-    char name[TRACE_NAME_SIZE];
-    switch (record->what) {
-    case TRACE_KERNEL:
-        name_plain(record->name, name, sizeof name);
-        snprintf(text, size, "kernel %s", name);
-        return;
-    case TRACE_COPY: {
-        const char *copy = copies[record->from][record->to];
-        snprintf(text, size, "the %s", copy != NULL ? copy : "copy");
-        return;
-    }
-    case TRACE_SET:
-        snprintf(text, size, "the memset");
-        return;
-    case TRACE_WHAT_NONE:
-        snprintf(text, size, "%s", record->name[0] != '\0' ? record->name : "the host");
-        return;
-    default:
-        snprintf(text, size, "%s", trace_what_name(record->what));
-        return;
-    }
+    static const enum trace_access accesses[] = {[RACES_READ] = ACCESS_READ,
+                                                 [RACES_WRITE] = ACCESS_WRITE,
+                                                 [RACES_ATOMIC] = ACCESS_ATOMIC,
+                                                 [RACES_FREE] = ACCESS_FREE};
+    found->finding.sides[which].access = (uint8_t)accesses[side->mode];
+    if (side->site != NULL) finding_line(found, which, side->site->file, side->site->line);
 }
 
-/* Where one side was: "in the stream made by the call before 0x..., at scale.cu:12". */
-static void where_it_was(const struct races_side *side, char *text, size_t size)
+static const struct memory_region *region_by_id(uint64_t id)
 {
-    const struct actor *actor = actor_behind(side);
-    char stream[80] = "";
-    if (actor->record.stream != 0 && actor->stream_caller != 0)
-        snprintf(stream, sizeof stream, "in the stream made by the call before 0x%llx",
-                 (unsigned long long)actor->stream_caller);
-    else if (actor->record.stream != 0)
-        snprintf(stream, sizeof stream, "in a default stream");
-    if (side->site == NULL || side->site->file == NULL) {
-        snprintf(text, size, "%s", stream);
-        return;
-    }
-    const char *base = strrchr(side->site->file, '/');
-    snprintf(text, size, "%s%sat %s:%u", stream, stream[0] != '\0' ? ", " : "",
-             base != NULL ? base + 1 : side->site->file, side->site->line);
+    for (size_t i = 0; id != 0 && i < memory_count(); i++)
+        if (memory_at(i)->id == id) return memory_at(i);
+    return NULL;
 }
 
-/* Counts a race that has been told before. */
-static bool fold(const struct races_side *later, const struct races_side *earlier,
-                 const struct memory_region *region, size_t *index)
+static void report(void *user, const struct races_found *race)
 {
-    const struct races_side *sides[] = {later, earlier};
-    uint64_t callers[2];
-    uint32_t lines[2];
-    const uint64_t region_caller = region != NULL ? region->caller : 0;
-    for (int i = 0; i < 2; i++) {
-        const struct actor *actor = actor_behind(sides[i]);
-        callers[i] = actor->record.caller;
-        lines[i] = sides[i]->site != NULL ? sides[i]->site->line : 0;
-    }
-    for (*index = 0; *index < told.folded_count; ++*index) {
-        const bool same = memcmp(told.folded[*index].callers, callers, sizeof callers) == 0 &&
-                          memcmp(told.folded[*index].lines, lines, sizeof lines) == 0 &&
-                          told.folded[*index].region_caller == region_caller;
-        if (!same) continue;
-        if (told.folded[*index].count != NULL) ++*told.folded[*index].count;
-        return true;
-    }
-    if (told.folded_count == FOLDED) return true; /* enough has been said */
-    memcpy(told.folded[*index].callers, callers, sizeof callers);
-    memcpy(told.folded[*index].lines, lines, sizeof lines);
-    told.folded[*index].region_caller = region_caller;
-    told.folded[*index].count = NULL;
-    told.folded_count++;
-    return false;
-}
-
-static void report(void *user, const struct races_found *found)
-{
-    char what[96], other[96], where[256], other_where[256], memory[160], sentence[1024];
-    const struct races_side *later = &found->second, *earlier = &found->first;
-    const struct actor *a = actor_behind(earlier);
-    const struct actor *b = actor_behind(later);
-    const struct memory_region *region = NULL;
-    size_t index;
+    const struct races_side *later = &race->second, *earlier = &race->first;
+    const struct memory_region *region = region_by_id(race->memory);
+    const bool freed = later->mode == RACES_FREE || earlier->mode == RACES_FREE;
     (void)user;
     /* The order in which they ran here means nothing: the one that was asked for later is named
      * first, since there the wait is missing. */
-    if (a->record.request > b->record.request) {
+    if (actor_behind(earlier)->record.request > actor_behind(later)->record.request) {
         const struct races_side *first = later;
         later = earlier;
         earlier = first;
-        b = a;
-        a = actor_behind(earlier);
     }
-    for (size_t i = 0; found->memory != 0 && i < memory_count() && region == NULL; i++)
-        if (memory_at(i)->id == found->memory) region = memory_at(i);
-    if (fold(later, earlier, region, &index)) return;
-
-    describe_operation(&b->record, what, sizeof what);
-    describe_operation(&a->record, other, sizeof other);
-    where_it_was(later, where, sizeof where);
-    where_it_was(earlier, other_where, sizeof other_where);
-    if (region != NULL)
-        describe_region(region, memory, sizeof memory);
-    else
-        snprintf(memory, sizeof memory, "the host's own memory");
-    struct trace_record record = {.kind = TRACE_FINDING,
-                                  .context = b->record.context,
-                                  .stream = b->record.stream,
-                                  .request = b->record.request,
-                                  .caller = b->record.caller,
-                                  .stack = b->record.stack,
-                                  .address = (region != NULL ? region->address : 0) + found->offset,
-                                  .bytes = found->bytes,
-                                  .object = found->memory,
-                                  .count = 1};
-    const bool freed = later->mode == RACES_FREE || earlier->mode == RACES_FREE;
-    trace_copy_string(record.name, sizeof record.name, freed ? "freed in use" : "race");
-    snprintf(sentence, sizeof sentence,
-             "%s%s%s%s %s %s that %s, asked for by the call before 0x%llx%s%s, %s: nothing "
-             "orders the two. The bytes are in %s",
-             what, where[0] != '\0' ? " (" : "", where, where[0] != '\0' ? ")" : "",
-             verbs[later->mode], count_bytes(found->bytes).text, other,
-             (unsigned long long)a->record.caller, other_where[0] != '\0' ? ", " : "", other_where,
-             verbs[earlier->mode], memory);
-    trace_copy_string(record.text, sizeof record.text, sentence);
-    told.folded[index].count = trace_put_counted(driver.trace, &record);
-    finding_say(sentence);
+    const struct actor *this = actor_behind(later), *other = actor_behind(earlier);
+    struct trace_record found = finding_at_work(freed ? FINDING_FREED_IN_USE : FINDING_RACE,
+                                                &this->record, this->stream_caller);
+    finding_other(&found, &other->record, other->stream_caller);
+    take_access(&found, 0, later);
+    take_access(&found, 1, earlier);
+    finding_memory(&found, 0, region);
+    found.address = (region != NULL ? region->address : 0) + race->offset;
+    found.bytes = race->bytes;
+    found.object = race->memory;
+    finding_put(&found);
 }

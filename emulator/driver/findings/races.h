@@ -1,5 +1,5 @@
-/* driver_races: tells races what operations, kernels and the host touch, and says in a sentence
- * what races finds.
+/* driver_races: tells races what operations, kernels and the host touch, and tells what
+ * races finds.
  *
  * Accesses are told when they happen: an operation's as it runs, the host's in the call that makes
  * them. Whether two are ordered is not decided here. OVERLAP_RACES=off turns all of it off.
@@ -47,9 +47,6 @@ void races_launch(struct operation *operation, struct exec_footprint *footprint,
 void races_release(const struct memory_region *region);
 /* It has ended, and who ended it has been told. */
 void races_forget_region(const struct memory_region *region);
-
-/* "kernel add", "the copy to the device", of an operation's record. */
-void describe_operation(const struct trace_record *record, char *text, size_t size);
 
 /* The operation is released: whoever it raced with may still name it. */
 void races_operation_end(struct operation *operation);

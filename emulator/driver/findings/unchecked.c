@@ -1,8 +1,7 @@
 #include "emulator/driver/findings/unchecked.h"
 
-#include "emulator/driver/findings/races.h"
+#include "emulator/driver/findings/finding.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,34 +68,30 @@ static bool is_told(const struct missing *missing)
     return false;
 }
 
-static void report(const struct missing *missing, const char *what, uint64_t caller)
+/* `hurt`: the work, or the call, that needs what is missing. */
+static void report(const struct missing *missing, const struct trace_record *hurt)
 {
     if (driver.failed != CUDA_SUCCESS) return; /* by work that was asked for earlier */
     if (is_told(missing)) return;
-    struct trace_record record = {.kind = TRACE_FINDING,
-                                  .code = missing->code,
-                                  .request = missing->request,
-                                  .caller = missing->caller,
-                                  .stack = missing->stack,
-                                  .count = 1};
-    trace_copy_string(record.name, sizeof record.name, "error ignored");
-    snprintf(
-        record.text, sizeof record.text,
-        "%s failed here with error %d, and the program went on: %s, by the call before 0x%llx, "
-        "needs what it should have made",
-        missing->name, missing->code, what, (unsigned long long)caller);
-    finding_put(&record);
+    const struct trace_record failed = {
+        .caller = missing->caller, .stack = missing->stack, .request = missing->request};
+    struct trace_record found = finding_at_work(FINDING_ERROR_IGNORED, &failed, 0);
+    trace_copy_string(found.name, sizeof found.name, missing->name);
+    found.code = missing->code;
+    finding_other(&found, hurt, 0);
+    finding_put(&found);
 }
 
 void unchecked_hurts(unsigned kind)
 {
     const struct missing *missing = &thread.missing[kind];
-    char name[TRACE_NAME_SIZE];
+    struct trace_record call = {.caller = (uint64_t)(uintptr_t)thread.call.caller};
     if (kind == OBJECT_KERNEL)
         unchecked_hurts(OBJECT_FUNCTION); /* where the one goes, so does the other */
     if (missing->name == NULL || thread.depth == 0) return;
-    call_plain_name(name, sizeof name, thread.call.name);
-    if (!gives_back(name)) report(missing, name, (uint64_t)(uintptr_t)thread.call.caller);
+    call_plain_name(call.name, sizeof call.name, thread.call.name);
+    call.stack = stack_note(call.caller);
+    if (!gives_back(call.name)) report(missing, &call);
 }
 
 /* Can a pointer that was never filled lead there? */
@@ -118,8 +113,6 @@ void unchecked_take_along(struct operation *operation)
 
 void unchecked_hurts_operation(const struct operation *operation, uint64_t address)
 {
-    char what[96];
     if (operation->missing.name == NULL || !leads_to_nothing(address)) return;
-    describe_operation(&operation->record, what, sizeof what);
-    report(&operation->missing, what, operation->record.caller);
+    report(&operation->missing, &operation->record);
 }

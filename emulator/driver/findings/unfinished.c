@@ -1,8 +1,8 @@
 #include "emulator/driver/findings/unfinished.h"
 
+#include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/races.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { EXPECTED = 4096 };
@@ -90,38 +90,21 @@ void unfinished_conversed(const struct timeline_op *op)
     end.count = kept;
 }
 
-static void report(const struct expected *expected, const char *until)
+static void report(enum trace_finding_id id, const struct expected *expected)
 {
-    const struct trace_record *asked = &expected->record;
-    struct trace_record record = {.kind = TRACE_FINDING,
-                                  .context = asked->context,
-                                  .stream = asked->stream,
-                                  .request = asked->request,
-                                  .caller = asked->caller,
-                                  .stack = asked->stack,
-                                  .count = expected->count};
-    char what[96], stream[96] = "in a default stream";
-    describe_operation(asked, what, sizeof what);
-    if (expected->stream_caller != 0)
-        snprintf(stream, sizeof stream, "in the stream made by the call before 0x%llx",
-                 (unsigned long long)expected->stream_caller);
-    trace_copy_string(record.name, sizeof record.name, "work left unfinished");
-    snprintf(record.text, sizeof record.text,
-             "%s (%s) was asked for here, and nobody waited for its end until %s", what, stream,
-             until);
-    finding_put(&record);
+    struct trace_record found = finding_at_work(id, &expected->record, expected->stream_caller);
+    found.count = expected->count;
+    if (id == FINDING_UNFINISHED_IN_CONTEXT) finding_other_call(&found);
+    finding_put(&found);
 }
 
 void unfinished_of_context(const struct context *context)
 {
-    char until[96];
-    snprintf(until, sizeof until, "its context was destroyed, by the call before 0x%llx",
-             (unsigned long long)(uintptr_t)thread.call.caller);
     for (size_t i = end.count; i-- > 0;) {
         const struct expected expected = end.expected[i];
         if (expected.record.context != context->object.id) continue;
         if (!is_known(&expected) && !failed_since(expected.record.request))
-            report(&expected, until);
+            report(FINDING_UNFINISHED_IN_CONTEXT, &expected);
         end.expected[i] = end.expected[--end.count];
     }
 }
@@ -156,21 +139,14 @@ void unfinished_waits_for_nothing(struct event *event, const struct stream *stre
 void unfinished_of_event(const struct event *event)
 {
     if (event->waited == 0 || event->tried || failed_since(event->request)) return;
-    struct trace_record record = {.kind = TRACE_FINDING,
-                                  .object = event->object.id,
-                                  .context = event->object.context->object.id,
-                                  .request = event->waited_request,
-                                  .caller = event->waited,
-                                  .stack = event->waited_stack,
-                                  .count = 1};
-    char what[192];
-    describe_object(&event->object, what, sizeof what);
-    trace_copy_string(record.name, sizeof record.name, "event never recorded");
-    snprintf(record.text, sizeof record.text,
-             "this waits for %s, which was never recorded, neither before nor later: the wait was "
-             "for nothing",
-             what);
-    finding_put(&record);
+    const struct trace_record wait = {.context = event->object.context->object.id,
+                                      .request = event->waited_request,
+                                      .caller = event->waited,
+                                      .stack = event->waited_stack};
+    struct trace_record found = finding_at_work(FINDING_EVENT_WAITED_FOR_IN_VAIN, &wait, 0);
+    found.object = event->object.id;
+    finding_object(&found, 0, &event->object);
+    finding_put(&found);
 }
 
 /* ---- the process -------------------------------------------------------------------------- */
@@ -180,7 +156,7 @@ void unfinished_of_process(void)
     if (end.exit_status != 0) return;
     for (size_t i = 0; i < end.count; i++)
         if (!is_known(&end.expected[i]) && !failed_since(end.expected[i].record.request))
-            report(&end.expected[i], "the process ended");
+            report(FINDING_UNFINISHED_AT_EXIT, &end.expected[i]);
     for (struct object *object = NULL; (object = object_next(object)) != NULL;)
         if (object->kind == OBJECT_EVENT) unfinished_of_event((struct event *)object);
 }

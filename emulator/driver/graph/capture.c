@@ -4,6 +4,7 @@
  * capture: nothing but its end is possible then. */
 #include "emulator/driver/graph/parts.h"
 
+#include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/handle.h"
 
 #include <stdlib.h>
@@ -314,13 +315,11 @@ static CUresult check_joined(const struct capture *capture)
         if (part->stream_id == 0) continue;
         for (size_t i = 0; i < tips_of(part)->count; i++) {
             if (tips_of(part)->list[i]->mark != 0) continue;
-            finding("stream capture", CUDA_ERROR_STREAM_CAPTURE_UNJOINED,
-                    "stream %llu got work in the capture that stream %llu has not been made to "
-                    "wait for: record an event behind it, and wait for that in stream %llu before "
-                    "the capture ends",
-                    (unsigned long long)part->stream_id,
-                    (unsigned long long)capture->origin->object.id,
-                    (unsigned long long)capture->origin->object.id);
+            struct trace_record found =
+                finding_at_call(FINDING_CAPTURE_NOT_JOINED, CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
+            found.finding.numbers[0] = capture->origin->object.id;
+            found.finding.numbers[1] = part->stream_id;
+            finding_put(&found);
             return CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
         }
     }

@@ -2,6 +2,7 @@
  * behind the stream's earlier work and the exec's earlier launch; the nodes beside the stream, each
  * behind the mark or the nodes that it depends on; a mark in the stream behind the nodes on which
  * nothing depends. */
+#include "emulator/driver/findings/finding.h"
 #include "emulator/driver/graph/parts.h"
 
 #include <stdlib.h>
@@ -37,9 +38,7 @@ static CUresult check_flags(cuuint64_t flags, cuuint64_t known)
     if (flags & ~known) return CUDA_ERROR_INVALID_VALUE;
     if (!(flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)) return CUDA_SUCCESS;
     if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) return CUDA_ERROR_INVALID_VALUE;
-    finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
-            "graphs that are launched from the device are not supported by the software device");
-    return CUDA_ERROR_NOT_SUPPORTED;
+    return finding_unsupported("graphs that are launched from the device");
 }
 
 /* `offender`: a node of `graph` that is in a cycle, or fills what is no memory, when that is the
@@ -199,9 +198,11 @@ static CUresult check_node(const struct graph_node *node)
     }
     if (operation == NULL || node->disabled) return CUDA_SUCCESS;
     if (!operation->context->alive || operation->context->object.id != operation->record.context) {
-        finding("wrong context", CUDA_ERROR_CONTEXT_IS_DESTROYED,
-                "a %s node of the graph belongs to context %llu, which has been destroyed",
-                graph_type_name(node->params.type), (unsigned long long)operation->record.context);
+        struct trace_record found =
+            finding_at_call(FINDING_NODE_OF_DESTROYED_CONTEXT, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+        finding_detail(&found, "%s", graph_type_name(node->params.type));
+        found.finding.numbers[0] = operation->record.context;
+        finding_put(&found);
         return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     }
     const bool waits = node->params.type == CU_GRAPH_NODE_TYPE_WAIT_EVENT;
@@ -209,10 +210,8 @@ static CUresult check_node(const struct graph_node *node)
     const struct event *event = object_peek(
         waits ? node->params.eventWait.event : node->params.eventRecord.event, OBJECT_EVENT);
     if (event != NULL && event->object.id == operation->record.object) return CUDA_SUCCESS;
-    finding("use after destruction", CUDA_ERROR_INVALID_HANDLE,
-            "an %s node of the graph names an event that has been destroyed",
-            graph_type_name(node->params.type));
-    return CUDA_ERROR_INVALID_HANDLE;
+    return finding_tell(FINDING_NODE_OF_DESTROYED_EVENT, CUDA_ERROR_INVALID_HANDLE, "%s",
+                        graph_type_name(node->params.type));
 }
 
 /* An executable graph goes into streams that run, not into those that are captured. */

@@ -2,6 +2,7 @@
  * graph/node.c, executable graphs are graph/exec.c. */
 #include "emulator/driver/graph/parts.h"
 
+#include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/handle.h"
 
 #include <stdlib.h>
@@ -82,10 +83,7 @@ static CUresult check_edge(const CUgraphEdgeData *data)
 {
     static const CUgraphEdgeData ordinary;
     if (data == NULL || memcmp(data, &ordinary, sizeof ordinary) == 0) return CUDA_SUCCESS;
-    finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
-            "edges between graph nodes with ports or of programmatic type are not supported by "
-            "the software device");
-    return CUDA_ERROR_NOT_SUPPORTED;
+    return finding_unsupported("edges between graph nodes with ports or of programmatic type");
 }
 
 CUresult graph_check_dependencies(const struct graph *graph, const CUgraphNode *dependencies,

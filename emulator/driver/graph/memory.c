@@ -1,5 +1,6 @@
 /* Allocation and free nodes: what a graph does with the memory that is theirs
  * (emulator/driver/memory/graph.c). */
+#include "emulator/driver/findings/finding.h"
 #include "emulator/driver/graph/parts.h"
 
 static bool is_allocation(const struct graph_node *node)
@@ -62,6 +63,15 @@ static bool graph_allocates(const struct graph *graph, CUdeviceptr address)
     return false;
 }
 
+static CUresult refuse(enum trace_finding_id id, const struct graph_memory *memory)
+{
+    struct trace_record found = finding_at_call(id, CUDA_ERROR_INVALID_VALUE);
+    finding_address(&found, memory->address);
+    found.bytes = memory->size;
+    finding_put(&found);
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
 /* One walk for both: may it be launched, and what that does. */
 static CUresult launch(const struct graph *graph, const struct graph *whole, bool auto_free,
                        bool happens)
@@ -86,18 +96,10 @@ static CUresult launch(const struct graph *graph, const struct graph *whole, boo
             continue;
         }
         if (is_allocation(node) && memory->allocated && !auto_free) {
-            finding("invalid launch", CUDA_ERROR_INVALID_VALUE,
-                    "the graph allocates %s at 0x%llx, which its last launch allocated "
-                    "and nobody has freed: free them, or instantiate the graph with the flag to "
-                    "do so at each launch",
-                    count_bytes(memory->size).text, (unsigned long long)memory->address);
-            return CUDA_ERROR_INVALID_VALUE;
+            return refuse(FINDING_GRAPH_ALLOCATES_TWICE, memory);
         }
         if (is_free(node) && !own && !memory->allocated) {
-            finding("invalid free", CUDA_ERROR_INVALID_VALUE,
-                    "the graph frees 0x%llx, which no launch has allocated",
-                    (unsigned long long)memory->address);
-            return CUDA_ERROR_INVALID_VALUE;
+            return refuse(FINDING_GRAPH_FREES_UNALLOCATED, memory);
         }
     }
     return CUDA_SUCCESS;

@@ -2,6 +2,7 @@
  * single kinds are graph/params.c. */
 #include "emulator/driver/graph/parts.h"
 
+#include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/handle.h"
 
 #include <stdlib.h>
@@ -215,10 +216,7 @@ static CUresult check_kind(CUgraphNodeType type)
 {
     if ((unsigned)type >= KINDS) return CUDA_ERROR_INVALID_VALUE;
     if (kinds[type].supported) return CUDA_SUCCESS;
-    finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
-            "graph nodes of the kind \"%s\" are not supported by the software device",
-            kinds[type].name);
-    return CUDA_ERROR_NOT_SUPPORTED;
+    return finding_unsupported("graph nodes of the kind \"%s\"", kinds[type].name);
 }
 
 /* ---- life -------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* The functions of the API for nodes of single kinds, and for a node of any: adding one, asking for
  * its parameters, changing them in a graph and in an executable graph. */
+#include "emulator/driver/findings/finding.h"
 #include "emulator/driver/graph/parts.h"
 
 #include <string.h>
@@ -153,9 +154,8 @@ CUresult driver_cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAtt
         value_out->priority = node->priority;
         return CUDA_SUCCESS;
     default:
-        finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
-                "attribute %d of a kernel node is not known: the device keeps no hints", (int)attr);
-        return CUDA_ERROR_NOT_SUPPORTED;
+        return finding_unsupported("asking for attribute %d of a kernel node: it keeps no hints",
+                                   (int)attr);
     }
 }
 
@@ -175,9 +175,7 @@ CUresult driver_cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAtt
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
         return CUDA_SUCCESS;
     default:
-        finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
-                "attribute %d of a kernel node is not supported by the software device", (int)attr);
-        return CUDA_ERROR_NOT_SUPPORTED;
+        return finding_unsupported("attribute %d of a kernel node", (int)attr);
     }
 }
 

@@ -1,6 +1,7 @@
 /* CUDA arrays: making them, and where their parts lie. */
 #include "emulator/driver/memory/parts.h"
 
+#include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/handle.h"
 
 #include <stdlib.h>
@@ -73,9 +74,7 @@ static CUresult check_extent(const CUDA_ARRAY3D_DESCRIPTOR *d)
 
 static CUresult refuse(const char *what)
 {
-    finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
-            "%s are not supported by the software device", what);
-    return CUDA_ERROR_NOT_SUPPORTED;
+    return finding_unsupported("%s", what);
 }
 
 static CUresult check_flags(unsigned flags)
@@ -214,12 +213,11 @@ CUresult array_place(CUarray handle, const struct array_part *part, uint64_t *ad
     if (part->width > array->row_bytes || part->x > array->row_bytes - part->width ||
         part->height > array->rows || part->y > array->rows - part->height ||
         part->depth > array->slices || part->z > array->slices - part->depth) {
-        finding("out of bounds", CUDA_ERROR_INVALID_VALUE,
-                "the copy's part of the array, %zu bytes by %zu rows by %zu slices at byte %zu, "
-                "row %zu, slice %zu, is not inside of its %zu bytes by %zu rows by %zu slices",
-                part->width, part->height, part->depth, part->x, part->y, part->z, array->row_bytes,
-                array->rows, array->slices);
-        return CUDA_ERROR_INVALID_VALUE;
+        return finding_tell(FINDING_ARRAY_OUT_OF_BOUNDS, CUDA_ERROR_INVALID_VALUE,
+                            "%zu bytes by %zu rows by %zu slices at byte %zu, row %zu, slice %zu, "
+                            "of an array of %zu bytes by %zu rows by %zu slices",
+                            part->width, part->height, part->depth, part->x, part->y, part->z,
+                            array->row_bytes, array->rows, array->slices);
     }
     *pitch = array->row_bytes;
     *slice = array->row_bytes * array->rows;

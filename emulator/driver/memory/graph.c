@@ -2,6 +2,7 @@
  * until the last graph with a node for it is gone; a launch makes it the submission's, and a free
  * node, cuMemFreeAsync or cuMemFree takes it back. Between those it keeps its place, with contents
  * that are poison. */
+#include "emulator/driver/findings/finding.h"
 #include "emulator/driver/memory/parts.h"
 
 #include "emulator/driver/findings/races.h"
@@ -162,10 +163,10 @@ CUresult graph_memory_free_now(struct graph_memory *memory, struct stream *strea
     struct operation *operation;
     struct timeline_work work;
     if (!memory->allocated) {
-        finding("invalid free", CUDA_ERROR_INVALID_VALUE,
-                "freeing 0x%llx, memory of a graph that no launch has allocated since it was "
-                "freed last",
-                (unsigned long long)memory->address);
+        struct trace_record found =
+            finding_at_call(FINDING_FREE_OF_GRAPH_MEMORY, CUDA_ERROR_INVALID_VALUE);
+        finding_address(&found, memory->address);
+        finding_put(&found);
         return CUDA_ERROR_INVALID_VALUE;
     }
     if (stream != NULL) {

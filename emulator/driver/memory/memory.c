@@ -2,6 +2,7 @@
  * anything: freeing waits for nobody, though CUDA's may. */
 #include "emulator/driver/memory/parts.h"
 
+#include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/handle.h"
 #include "emulator/driver/findings/kernel.h"
 #include "emulator/driver/stream/stream.h"
@@ -76,23 +77,14 @@ static CUresult allocate(enum memory_kind kind, size_t size, unsigned flags,
 /* A call that frees what is no allocation. Freed before: the most common of those slips. */
 static CUresult refuse_free(uint64_t address)
 {
-    char what[256];
     const struct memory_region *region = memory_find(address);
     const struct memory_miss_report report = memory_explain(address);
     const bool freed = region != NULL ? region->ended != 0 : report.kind == MEMORY_MISS_FREED;
     const bool whole = address == (region != NULL ? region->address : report.near.address);
-    if (region != NULL)
-        describe_region(region, what, sizeof what);
-    else
-        describe_miss(address, what, sizeof what);
-    if (freed && whole)
-        finding("double free", CUDA_ERROR_INVALID_VALUE, "freeing 0x%llx once more, which is %s",
-                (unsigned long long)address, what);
-    else
-        finding("invalid free", CUDA_ERROR_INVALID_VALUE,
-                "freeing 0x%llx, which is %s: only the address that an allocation returned can be "
-                "freed, once, by its own function",
-                (unsigned long long)address, what);
+    struct trace_record found = finding_at_call(
+        freed && whole ? FINDING_DOUBLE_FREE : FINDING_INVALID_FREE, CUDA_ERROR_INVALID_VALUE);
+    finding_address(&found, address);
+    finding_put(&found);
     return CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -417,9 +409,7 @@ CUresult driver_cuPointerSetAttribute(const void *value, CUpointer_attribute att
     if (attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS || memory_find(ptr) == NULL)
         return CUDA_ERROR_INVALID_VALUE;
     if (*(const unsigned *)value == 0) return CUDA_SUCCESS;
-    finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
-            "CU_POINTER_ATTRIBUTE_SYNC_MEMOPS is not supported by the software device");
-    return CUDA_ERROR_NOT_SUPPORTED;
+    return finding_unsupported("CU_POINTER_ATTRIBUTE_SYNC_MEMOPS");
 }
 
 /* ---- managed memory ---------------------------------------------------------------------- */
@@ -473,11 +463,9 @@ CUresult driver_cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_
     NEED_POINTER(data);
     TRY(check_managed(devPtr, count));
     if (dataSize < sizeof(int)) return CUDA_ERROR_INVALID_VALUE;
-    finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
-            "attribute %d of a range of managed memory is not known: the device takes advice and "
-            "keeps none",
-            (int)attribute);
-    return CUDA_ERROR_NOT_SUPPORTED;
+    return finding_unsupported(
+        "asking for attribute %d of a range of managed memory: it takes advice and keeps none",
+        (int)attribute);
 }
 
 /* ---- stream-ordered memory --------------------------------------------------------------- */
@@ -614,10 +602,7 @@ static CUresult check_location(const CUmemLocation *location, CUmemAllocationTyp
         return location->id == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
     if (location->type == CU_MEM_LOCATION_TYPE_INVALID || type == CU_MEM_ALLOCATION_TYPE_INVALID)
         return CUDA_ERROR_INVALID_VALUE;
-    finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
-            "pools of managed memory, or elsewhere than on the device, are not supported by the "
-            "software device");
-    return CUDA_ERROR_NOT_SUPPORTED;
+    return finding_unsupported("pools of managed memory, or elsewhere than on the device");
 }
 
 CUresult driver_cuMemGetDefaultMemPool(CUmemoryPool *pool_out, CUmemLocation *location,

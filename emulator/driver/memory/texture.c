@@ -1,4 +1,5 @@
 /* Texture and surface objects: from descriptors to what the executor reads by. */
+#include "emulator/driver/findings/finding.h"
 #include "emulator/driver/memory/parts.h"
 
 #include <stddef.h>
@@ -29,9 +30,7 @@ static struct texture *texture_find(uint64_t handle, bool surface)
 
 static CUresult refuse(const char *what)
 {
-    finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
-            "%s are not supported by the software device", what);
-    return CUDA_ERROR_NOT_SUPPORTED;
+    return finding_unsupported("%s", what);
 }
 
 static CUresult bind_array(struct exec_texture *bound, CUarray handle)
@@ -55,19 +54,16 @@ static CUresult bind_array(struct exec_texture *bound, CUarray handle)
 /* Memory that a texture reads in place: all of it must be there, and aligned. */
 static CUresult check_memory(CUdeviceptr address, size_t bytes)
 {
-    char what[256];
     const struct memory_region *region = memory_find(address);
     if (region != NULL && bytes <= region->address + region->size - address &&
         address % BASE_ALIGNMENT == 0)
         return CUDA_SUCCESS;
-    if (region != NULL)
-        describe_region(region, what, sizeof what);
-    else
-        describe_miss(address, what, sizeof what);
-    finding("invalid texture", CUDA_ERROR_INVALID_VALUE,
-            "a texture of %zu bytes at 0x%llx, which is %s: all of it must be allocated, and begin "
-            "at a multiple of %d",
-            bytes, (unsigned long long)address, what, BASE_ALIGNMENT);
+    struct trace_record found =
+        finding_at_call(FINDING_TEXTURE_OF_NO_MEMORY, CUDA_ERROR_INVALID_VALUE);
+    finding_address(&found, address);
+    found.bytes = bytes;
+    found.finding.numbers[0] = BASE_ALIGNMENT;
+    finding_put(&found);
     return CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -261,10 +257,7 @@ CUresult driver_cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOURC
     const struct array *array = array_find(pResDesc->res.array.hArray);
     if (array == NULL) return CUDA_ERROR_INVALID_HANDLE;
     if (!(array->descriptor.Flags & CUDA_ARRAY3D_SURFACE_LDST)) {
-        finding("invalid surface", CUDA_ERROR_INVALID_VALUE,
-                "a surface object of an array that was made without cudaArraySurfaceLoadStore "
-                "(CUDA_ARRAY3D_SURFACE_LDST)");
-        return CUDA_ERROR_INVALID_VALUE;
+        return finding_tell(FINDING_SURFACE_OF_PLAIN_ARRAY, CUDA_ERROR_INVALID_VALUE, "%s", "");
     }
     struct texture *texture = calloc(1, sizeof *texture);
     if (texture == NULL) return CUDA_ERROR_OUT_OF_MEMORY;

@@ -9,6 +9,7 @@
  */
 #include "emulator/driver/memory/parts.h"
 
+#include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/handle.h"
 
 #include <stdlib.h>
@@ -89,10 +90,8 @@ static CUresult check_properties(const CUmemAllocationProp *prop)
     if (prop->type != CU_MEM_ALLOCATION_TYPE_PINNED) return CUDA_ERROR_INVALID_VALUE;
     if (prop->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
         prop->requestedHandleTypes != CU_MEM_HANDLE_TYPE_NONE) {
-        finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
-                "memory that is elsewhere than on the device, or shared with other processes, is "
-                "not supported by the software device's cuMemCreate");
-        return CUDA_ERROR_NOT_SUPPORTED;
+        return finding_unsupported("cuMemCreate for memory that is elsewhere than on the device, "
+                                   "or shared with other processes");
     }
     return prop->location.id == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }

@@ -1,4 +1,5 @@
 /* Images: from what the API is given to parsed PTX. */
+#include "emulator/driver/findings/finding.h"
 #include "emulator/driver/module/parts.h"
 
 #include "emulator/fatbin/link.h"
@@ -175,7 +176,7 @@ CUresult image_open(const void *data, size_t size, char *log, size_t log_size, s
         }
         fatbin_close(&fatbin);
     }
-    if (code != CUDA_SUCCESS) finding("invalid module", code, "the module does not load: %s", log);
+    if (code != CUDA_SUCCESS) finding_tell(FINDING_MODULE_DOES_NOT_LOAD, code, "%s", log);
     return code;
 }
 
@@ -185,7 +186,10 @@ CUresult image_read_file(const char *path, char **data, size_t *size)
     FILE *file = fopen(path, "rb");
     *data = NULL;
     if (file == NULL) {
-        finding("invalid module", code, "cannot open the module %s: %s", path, strerror(errno));
+        struct trace_record found = finding_at_call(FINDING_MODULE_NOT_OPENED, code);
+        trace_finding_word_set(&found.finding, WORD_FILE, path);
+        finding_detail(&found, "%s", strerror(errno));
+        finding_put(&found);
         return code;
     }
     if (fseek(file, 0, SEEK_END) != 0) goto done;

@@ -4,6 +4,7 @@
  *
  * Source: CUDA Driver API 13.0, CUjit_option.
  */
+#include "emulator/driver/findings/finding.h"
 #include "emulator/driver/module/parts.h"
 
 #include <stdio.h>
@@ -23,11 +24,8 @@ static CUresult refuse(CUjit_option option)
 {
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         if (refused[i].option != option) continue;
-        finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
-                "the option %s, which gives symbols addresses of the caller's, is not supported by "
-                "the software device",
-                refused[i].name);
-        return CUDA_ERROR_NOT_SUPPORTED;
+        return finding_unsupported("the option %s, which gives symbols addresses of the caller's",
+                                   refused[i].name);
     }
     return (int)option >= 0 && option < CU_JIT_NUM_OPTIONS ? CUDA_SUCCESS
                                                            : CUDA_ERROR_INVALID_VALUE;

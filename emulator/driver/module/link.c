@@ -3,6 +3,7 @@
  * other. */
 #include "emulator/driver/module/parts.h"
 
+#include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/handle.h"
 
 #include "emulator/fatbin/link.h"
@@ -141,7 +142,8 @@ static CUresult check_kind(CUjitInputType type, const char *name, char *log, siz
 static CUresult finish(struct link *link, CUresult code, const char *log)
 {
     jit_finish(&link->jit, code, log);
-    if (code != CUDA_SUCCESS && *log != '\0') finding("invalid module", code, "%s", log);
+    if (code != CUDA_SUCCESS && *log != '\0')
+        finding_tell(FINDING_MODULE_DOES_NOT_LINK, code, "%s", log);
     return code;
 }
 

@@ -1,6 +1,7 @@
 /* Modules in a context: loading, variables, functions. */
 #include "emulator/driver/module/parts.h"
 
+#include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/handle.h"
 
 #include "emulator/driver/findings/races.h"
@@ -72,11 +73,9 @@ static CUresult place_variables(struct module *module)
             /* As a GPU does, but not without a word. */
             TRY(place_variable(program, i, module->object.context));
             exec_variable_initialise(program, i, memory_find(variable->address)->bytes);
-            finding("undefined variable", CUDA_SUCCESS,
-                    "the module declares the variable %s .extern and nobody defines it: loading "
-                    "gives it memory of its own, which holds zeros; link the module with the one "
-                    "that defines it",
-                    variable->name);
+            struct trace_record found = finding_at_call(FINDING_UNDEFINED_VARIABLE, CUDA_SUCCESS);
+            trace_copy_string(found.name, sizeof found.name, variable->name);
+            finding_put(&found);
         }
     }
     for (size_t u = 0; u < module->image->count; u++) {
@@ -169,7 +168,7 @@ static CUresult module_make(struct image *image, struct library *library, struct
     return CUDA_SUCCESS;
 
 failed:
-    finding("invalid module", code, "the module does not load: %s", log);
+    finding_tell(FINDING_MODULE_DOES_NOT_LOAD, code, "%s", log);
     release_variables(module);
     module_release(module);
     return code;

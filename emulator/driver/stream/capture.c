@@ -1,5 +1,6 @@
 /* What a capture permits. Captured work does not run, so that whatever would connect it with work
  * that runs is an error, and invalidates the capture: nothing but its end is possible then. */
+#include "emulator/driver/findings/finding.h"
 #include "emulator/driver/stream/parts.h"
 
 #include <assert.h>
@@ -15,10 +16,10 @@ void capture_install(const struct capture_verbs *verbs)
 CUresult capture_invalidate(struct capture *capture, CUresult code, const char *why)
 {
     capture->invalid = true;
-    finding("stream capture", code,
-            "%s; this ends the capture of stream %llu: cuStreamEndCapture will return an error "
-            "and no graph",
-            why, (unsigned long long)capture->origin->object.id);
+    struct trace_record found = finding_at_call(FINDING_CAPTURE_SPOILED, code);
+    finding_detail(&found, "%s", why);
+    found.finding.numbers[0] = capture->origin->object.id;
+    finding_put(&found);
     return code;
 }
 

@@ -1,4 +1,5 @@
 /* Contexts: created, current (a stack per thread), primary, destroyed. */
+#include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/handle.h"
 #include "emulator/driver/findings/in_flight.h"
 #include "emulator/driver/findings/page_guard.h"
@@ -99,11 +100,11 @@ void context_fail(struct context *context, CUresult code)
 
 CUresult context_check(const struct context *context)
 {
-    char what[192];
     if (context->alive) return CUDA_SUCCESS;
-    describe_object(&context->object, what, sizeof what);
-    finding("use after destruction", CUDA_ERROR_CONTEXT_IS_DESTROYED,
-            "the call works in %s: nothing can be done there any more", what);
+    struct trace_record found =
+        finding_at_call(FINDING_CONTEXT_DESTROYED, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    finding_object(&found, 0, &context->object);
+    finding_put(&found);
     return CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 

@@ -1,4 +1,5 @@
 /* Events: a point in a stream, captured when it is recorded. */
+#include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/handle.h"
 #include "emulator/driver/findings/page_guard.h"
 #include "emulator/driver/findings/unfinished.h"
@@ -108,13 +109,14 @@ CUresult driver_cuEventSynchronize(CUevent hEvent)
 /* Has the event a time? */
 static CUresult check_timed(const struct event *event, const char *role)
 {
-    char what[192];
     const bool untimed = event->flags & CU_EVENT_DISABLE_TIMING;
     if (event->record != NULL && !untimed) return CUDA_SUCCESS;
-    describe_object(&event->object, what, sizeof what);
-    finding(untimed ? "event without a time" : "event never recorded", CUDA_ERROR_INVALID_HANDLE,
-            "the time between two events is asked for, but the %s is %s, %s", role, what,
-            untimed ? "with the flag that it keeps no time" : "and has never been recorded");
+    struct trace_record found =
+        finding_at_call(untimed ? FINDING_EVENT_WITHOUT_TIME : FINDING_TIME_OF_UNRECORDED_EVENT,
+                        CUDA_ERROR_INVALID_HANDLE);
+    finding_object(&found, 0, &event->object);
+    finding_detail(&found, "%s", role);
+    finding_put(&found);
     return CUDA_ERROR_INVALID_HANDLE;
 }
 

@@ -1,6 +1,7 @@
 /* The thread that runs host functions, so that they meet nobody's lock and nobody's stack, and that
  * makes pending work go on when the host waits for it without calling CUDA (in a loop on a flag, in
  * a condition variable): a device works by itself, however late the order. */
+#include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/page_guard.h"
 #include "emulator/driver/stream/parts.h"
 
@@ -155,9 +156,13 @@ void host_pause(void *user, bool stuck)
 static enum timeline_ran run_host_function(struct operation *operation)
 {
     struct job *job = malloc(sizeof *job);
-    if (job == NULL)
-        return operation_fail(operation, CUDA_ERROR_OUT_OF_MEMORY, "out of memory",
-                              "no memory to call a host function");
+    if (job == NULL) {
+        struct trace_record found =
+            finding_at_work(FINDING_OUT_OF_MEMORY, &operation->record, operation->stream_caller);
+        found.code = CUDA_ERROR_OUT_OF_MEMORY;
+        finding_detail(&found, "no memory to call a host function");
+        return operation_fail(operation, &found);
+    }
     *job = *(const struct job *)(const void *)operation->payload;
     job->op = timeline_op_retain(operation->op);
     job_add(job);

@@ -1,11 +1,10 @@
 /* Operations: work on its way from a call through the timeline into the trace. */
+#include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/page_guard.h"
 #include "emulator/driver/findings/unfinished.h"
 #include "emulator/driver/stream/parts.h"
 
 #include <assert.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,40 +141,15 @@ void operation_drop(struct operation *operation)
     if (operation != NULL) operation_release(operation);
 }
 
-enum timeline_ran operation_fail_at(struct operation *operation, CUresult code, const char *kind,
-                                    const char *file, unsigned line, uint64_t address,
-                                    const char *sentence)
+enum timeline_ran operation_fail(struct operation *operation, const struct trace_record *found)
 {
-    struct trace_record record = operation->record;
-    record.kind = TRACE_FINDING;
-    record.code = (int32_t)code;
-    record.address = address;
-    record.count = 1;
-    record.line = line;
-    trace_copy_string(record.name, sizeof record.name, kind);
-    trace_copy_string(record.file, sizeof record.file, file);
-    trace_copy_string(record.text, sizeof record.text, sentence);
-    trace_put(driver.trace, &record);
-    char placed[2 * TRACE_TEXT_SIZE + 16];
-    bool has_place = file != NULL && *file != '\0';
-    snprintf(placed, sizeof placed, "%s:%u: %s", has_place ? file : "", line, sentence);
-    finding_say(has_place ? placed : sentence);
+    const CUresult code = (CUresult)found->code;
+    finding_put(found);
     if (operation->outcome != NULL)
         *operation->outcome = code;
     else
         context_fail(operation->context, code);
     return TIMELINE_RAN;
-}
-
-enum timeline_ran operation_fail(struct operation *operation, CUresult code, const char *kind,
-                                 const char *format, ...)
-{
-    char sentence[TRACE_TEXT_SIZE];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(sentence, sizeof sentence, format, arguments);
-    va_end(arguments);
-    return operation_fail_at(operation, code, kind, NULL, 0, 0, sentence);
 }
 
 static CUresult waited_until(const struct context *context, uint64_t end_ns)

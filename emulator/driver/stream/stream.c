@@ -1,4 +1,5 @@
 /* Streams: the default ones and those that are made, their order, waits for values. */
+#include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/handle.h"
 #include "emulator/driver/findings/page_guard.h"
 #include "emulator/driver/findings/unchecked.h"
@@ -336,10 +337,13 @@ static enum timeline_ran run_wait_value(struct operation *operation)
 {
     const struct value *value = (const void *)operation->payload;
     const void *bytes = value_bytes(value);
-    if (bytes == NULL)
-        return operation_fail(operation, CUDA_ERROR_ILLEGAL_ADDRESS, "use after free",
-                              "a stream waits for a value at 0x%llx, which is no longer allocated",
-                              (unsigned long long)value->address);
+    if (bytes == NULL) {
+        struct trace_record found =
+            finding_at_work(FINDING_VALUE_AFTER_FREE, &operation->record, operation->stream_caller);
+        found.code = CUDA_ERROR_ILLEGAL_ADDRESS;
+        finding_address(&found, value->address);
+        return operation_fail(operation, &found);
+    }
     if (!value_has_come(value, bytes)) return TIMELINE_NOT_YET;
     timeline_op_follows_all(operation->op);
     return TIMELINE_RAN;
@@ -349,10 +353,13 @@ static enum timeline_ran run_write_value(struct operation *operation)
 {
     const struct value *value = (const void *)operation->payload;
     void *bytes = value_bytes(value);
-    if (bytes == NULL)
-        return operation_fail(operation, CUDA_ERROR_ILLEGAL_ADDRESS, "use after free",
-                              "a stream writes a value to 0x%llx, which is no longer allocated",
-                              (unsigned long long)value->address);
+    if (bytes == NULL) {
+        struct trace_record found =
+            finding_at_work(FINDING_VALUE_AFTER_FREE, &operation->record, operation->stream_caller);
+        found.code = CUDA_ERROR_ILLEGAL_ADDRESS;
+        finding_address(&found, value->address);
+        return operation_fail(operation, &found);
+    }
     page_guards_conversed(operation->op); /* before the host can see it */
     if (value->size == 4)
         __atomic_store_n((uint32_t *)bytes, (uint32_t)value->value, __ATOMIC_RELEASE);

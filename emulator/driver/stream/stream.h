@@ -48,14 +48,9 @@ CUresult operation_submit_part(struct operation *operation, struct timeline_stre
 struct operation *operation_copy(const struct operation *operation, const struct stream *stream);
 /* Releases an operation that is in no stream; NULL is fine. */
 void operation_drop(struct operation *operation);
-/* For `run`: the operation cannot be done. A finding with the call that asked for it, and the
- * error where it belongs. Returns TIMELINE_RAN. */
-enum timeline_ran operation_fail(struct operation *operation, CUresult code, const char *kind,
-                                 const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* The same with a place in device code. */
-enum timeline_ran operation_fail_at(struct operation *operation, CUresult code, const char *kind,
-                                    const char *file, unsigned line, uint64_t address,
-                                    const char *sentence);
+/* For `run`: the operation cannot be done. Puts `found`, which says why, and the error, its `code`,
+ * where it belongs. Returns TIMELINE_RAN. */
+enum timeline_ran operation_fail(struct operation *operation, const struct trace_record *found);
 
 /* Waits, as a synchronising call does: the host clock moves to the end of the work. Returns the
  * sticky error of `context`, whose work it is. */

@@ -1,5 +1,6 @@
 /* Batches: copies, prefetches and discards of many ranges in one call. Each is done as the call for
  * one would do it; that a batch has no order within is then nobody's to see but the detector's. */
+#include "emulator/driver/findings/finding.h"
 #include "emulator/driver/memory/memory.h"
 #include "emulator/driver/stream/stream.h"
 
@@ -11,9 +12,7 @@ static CUresult batch_stream(CUstream handle)
     struct stream *stream;
     TRY(stream_for_work(handle, &stream));
     if (stream != stream->object.context->legacy) return CUDA_SUCCESS;
-    finding("invalid stream", CUDA_ERROR_INVALID_VALUE,
-            "a batch cannot go into the legacy default stream: give it a stream of its own");
-    return CUDA_ERROR_INVALID_VALUE;
+    return finding_tell(FINDING_BATCH_IN_DEFAULT_STREAM, CUDA_ERROR_INVALID_VALUE, "%s", "");
 }
 
 /* Whether `indexes` cut `count` entries into runs, each of which has a setting. */

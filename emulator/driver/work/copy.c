@@ -5,6 +5,7 @@
  */
 #include "emulator/driver/work/work.h"
 
+#include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/handle.h"
 #include "emulator/driver/findings/in_flight.h"
 #include "emulator/driver/findings/kernel.h"
@@ -71,47 +72,42 @@ static unsigned char *bytes_at(uint64_t address, uint64_t size, enum trace_place
     return region->registered ? (unsigned char *)(uintptr_t)address : NULL;
 }
 
+/* What is wrong with the side. Returns `code`. */
+static CUresult refuse(enum trace_finding_id id, CUresult code, const struct side *side,
+                       uint64_t size, const char *role)
+{
+    struct trace_record found = finding_at_call(id, code);
+    finding_address(&found, side->address);
+    finding_detail(&found, "%s", role);
+    found.bytes = size;
+    finding_put(&found);
+    return code;
+}
+
 /* Finds the side's place; refuses what the call cannot mean. `role` is "destination" or "source".
  */
 static CUresult place_find(struct side *side, const struct extent *extent, enum demand demand,
                            const char *role)
 {
-    char what[256];
+    const CUresult invalid = CUDA_ERROR_INVALID_VALUE;
     uint64_t size = span(side, extent);
     const bool is_written = *role == 'd'; /* a destination */
-    if (size == 0) return CUDA_ERROR_INVALID_VALUE;
+    if (size == 0) return invalid;
     unsigned char *bytes = bytes_at(side->address, size, &side->place);
     const struct memory_region *region = memory_find(side->address);
-    if (region != NULL)
-        describe_region(region, what, sizeof what);
-    else
-        describe_miss(side->address, what, sizeof what);
     if (bytes == NULL) {
         unchecked_hurts_by_address(side->address);
-        finding(region != NULL ? "out of bounds" : "invalid address", CUDA_ERROR_INVALID_VALUE,
-                "the %s, %s at 0x%llx, %s %s", role, count_bytes(size).text,
-                (unsigned long long)side->address, region != NULL ? "goes beyond" : "is", what);
-        return CUDA_ERROR_INVALID_VALUE;
+        return refuse(region != NULL ? FINDING_COPY_OUT_OF_BOUNDS : FINDING_COPY_OF_NO_MEMORY,
+                      invalid, side, size, role);
     }
     if (demand == ARRAY_SIDE) side->place = TRACE_ARRAY;
     if (demand == HOST_SIDE && side->place == TRACE_DEVICE)
-        finding("wrong side", CUDA_SUCCESS,
-                "the copy's direction calls the %s, 0x%llx, host memory, but it is %s; it was "
-                "copied by where it is: look at the arguments' order and at the direction",
-                role, (unsigned long long)side->address, what);
-    if (is_written && region != NULL && region->mapped && region->read_only) {
-        finding("wrong access", CUDA_ERROR_INVALID_VALUE,
-                "the %s, 0x%llx, is %s, which cuMemSetAccess has given to be read only", role,
-                (unsigned long long)side->address, what);
-        return CUDA_ERROR_INVALID_VALUE;
-    }
+        refuse(FINDING_COPY_CALLS_IT_HOST, CUDA_SUCCESS, side, size, role);
+    if (is_written && region != NULL && region->mapped && region->read_only)
+        return refuse(FINDING_COPY_TO_READ_ONLY, invalid, side, size, role);
     if (demand != DEVICE_SIDE || side->place != TRACE_PAGEABLE) return CUDA_SUCCESS;
     unchecked_hurts_by_address(side->address);
-    finding("wrong side", CUDA_ERROR_INVALID_VALUE,
-            "the %s, 0x%llx, must be device memory, but is %s: look at the order of the arguments "
-            "and at the copy's direction",
-            role, (unsigned long long)side->address, what);
-    return CUDA_ERROR_INVALID_VALUE;
+    return refuse(FINDING_COPY_NEEDS_DEVICE, invalid, side, size, role);
 }
 
 static bool is_host(enum trace_place place)
@@ -169,17 +165,16 @@ static struct races_rows rows_of(const struct side *side, const struct extent *e
 
 static enum timeline_ran fail_gone(struct operation *operation, uint64_t address, const char *role)
 {
-    char what[256];
     enum trace_place place;
-    bool pageable = bytes_at(address, 1, &place) != NULL;
+    const bool pageable = bytes_at(address, 1, &place) != NULL;
     unchecked_hurts_operation(operation, address);
-    describe_miss(address, what, sizeof what);
-    return operation_fail(
-        operation,
-        operation->outcome != NULL ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_ILLEGAL_ADDRESS,
-        pageable ? "invalid address" : "use after free",
-        "when the copy ran, its %s at 0x%llx was %s", role, (unsigned long long)address,
-        pageable ? "memory that the host does not have" : what);
+    struct trace_record found =
+        finding_at_work(pageable ? FINDING_COPY_OF_GONE_HOST_MEMORY : FINDING_COPY_AFTER_FREE,
+                        &operation->record, operation->stream_caller);
+    found.code = operation->outcome != NULL ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_ILLEGAL_ADDRESS;
+    finding_address(&found, address);
+    finding_detail(&found, "%s", role);
+    return operation_fail(operation, &found);
 }
 
 /* With all that the copy reads and writes open to it. */
@@ -252,10 +247,8 @@ static CUresult stage(struct copy *copy)
                   copy->from.pitch, copy->from.slice, e, true))
         return CUDA_SUCCESS;
     unchecked_hurts_by_address(copy->from.address);
-    finding("invalid address", CUDA_ERROR_INVALID_VALUE,
-            "the source of the copy, 0x%llx, is memory that the host does not have",
-            (unsigned long long)copy->from.address);
-    return CUDA_ERROR_INVALID_VALUE;
+    return refuse(FINDING_COPY_OF_NO_HOST_MEMORY, CUDA_ERROR_INVALID_VALUE, &copy->from,
+                  span(&copy->from, e), "source");
 }
 
 /* What the timeline must know of it. Into the device, the staging of pageable memory is the host's

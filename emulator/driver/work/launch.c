@@ -2,6 +2,7 @@
 #include "emulator/base/hash.h"
 #include "emulator/driver/work/work.h"
 
+#include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/handle.h"
 #include "emulator/driver/findings/kernel.h"
 #include "emulator/driver/findings/unchecked.h"
@@ -34,7 +35,10 @@ struct launch {
 
 static CUresult refuse(CUresult code, const struct exec_function_info *info, const char *why)
 {
-    finding("invalid launch", code, "%s is not launched: %s", info->name, why);
+    struct trace_record found = finding_at_call(FINDING_LAUNCH_REFUSED, code);
+    trace_copy_string(found.name, sizeof found.name, info->name);
+    finding_detail(&found, "%s", why);
+    finding_put(&found);
     return code;
 }
 
@@ -95,10 +99,11 @@ static CUresult refuse_cluster(const struct exec_function_info *info)
 {
     const uint32_t *cluster = info->cluster;
     if (cluster[0] <= 1 && cluster[1] <= 1 && cluster[2] <= 1) return CUDA_SUCCESS;
-    finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
-            "%s is not launched: it was compiled for clusters of %u x %u x %u blocks "
-            "(__cluster_dims__); the software device has no clusters of more than one block",
-            info->name, cluster[0], cluster[1], cluster[2]);
+    struct trace_record found =
+        finding_at_call(FINDING_UNSUPPORTED_CLUSTER, CUDA_ERROR_NOT_SUPPORTED);
+    trace_copy_string(found.name, sizeof found.name, info->name);
+    for (int i = 0; i < 3; i++) found.finding.numbers[i] = cluster[i];
+    finding_put(&found);
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
@@ -227,10 +232,13 @@ static CUresult copy_parameters(const struct exec_function_info *info, void **pa
         return refuse(CUDA_ERROR_INVALID_VALUE, info, "its parameters are missing");
     memset(to, 0, info->parameter_bytes);
     memcpy(to, buffer, size);
-    if (size < info->parameter_bytes) /* a GPU launches it all the same */
-        finding("invalid launch", CUDA_SUCCESS,
-                "%s takes %u bytes of parameters, and %zu are given: the last ones are made up",
-                info->name, info->parameter_bytes, size);
+    if (size < info->parameter_bytes) { /* a GPU launches it all the same */
+        struct trace_record found = finding_at_call(FINDING_LAUNCH_LACKS_PARAMETERS, CUDA_SUCCESS);
+        trace_copy_string(found.name, sizeof found.name, info->name);
+        found.finding.numbers[0] = info->parameter_bytes;
+        found.finding.numbers[1] = size;
+        finding_put(&found);
+    }
     return CUDA_SUCCESS;
 }
 
@@ -238,33 +246,56 @@ static CUresult copy_parameters(const struct exec_function_info *info, void **pa
 
 static const struct fault_row {
     CUresult code;
-    const char *kind;
+    enum trace_finding_id id;
 } faults[] = {
-    [EXEC_OUT_OF_BOUNDS] = {CUDA_ERROR_ILLEGAL_ADDRESS, "out of bounds"},
-    [EXEC_MISALIGNED] = {CUDA_ERROR_MISALIGNED_ADDRESS, "misaligned"},
-    [EXEC_WRONG_SPACE] = {CUDA_ERROR_ILLEGAL_ADDRESS, "wrong space"},
-    [EXEC_ASSERT] = {CUDA_ERROR_ASSERT, "assert"},
-    [EXEC_TRAP] = {CUDA_ERROR_LAUNCH_FAILED, "trap"},
-    [EXEC_UNSUPPORTED] = {CUDA_ERROR_NOT_SUPPORTED, "not supported"},
-    [EXEC_ENDLESS] = {CUDA_ERROR_LAUNCH_TIMEOUT, "endless kernel"},
-    [EXEC_BARRIER] = {CUDA_ERROR_LAUNCH_TIMEOUT, "barrier not reached"},
-    [EXEC_ABSENT] = {CUDA_ERROR_LAUNCH_TIMEOUT, "absent lanes"},
-    [EXEC_MASK] = {CUDA_ERROR_LAUNCH_FAILED, "absent lanes"},
-    [EXEC_STACK] = {CUDA_ERROR_ILLEGAL_ADDRESS, "stack overflow"},
-    [EXEC_NO_MEMORY] = {CUDA_ERROR_OUT_OF_MEMORY, "out of memory"},
+    [EXEC_OUT_OF_BOUNDS] = {CUDA_ERROR_ILLEGAL_ADDRESS, FINDING_IMAGE_OUT_OF_BOUNDS},
+    [EXEC_MISALIGNED] = {CUDA_ERROR_MISALIGNED_ADDRESS, FINDING_MISALIGNED_OPERAND},
+    [EXEC_WRONG_SPACE] = {CUDA_ERROR_ILLEGAL_ADDRESS, FINDING_WRONG_SPACE},
+    [EXEC_ASSERT] = {CUDA_ERROR_ASSERT, FINDING_ASSERT},
+    [EXEC_TRAP] = {CUDA_ERROR_LAUNCH_FAILED, FINDING_TRAP},
+    [EXEC_UNSUPPORTED] = {CUDA_ERROR_NOT_SUPPORTED, FINDING_UNSUPPORTED_IN_KERNEL},
+    [EXEC_ENDLESS] = {CUDA_ERROR_LAUNCH_TIMEOUT, FINDING_ENDLESS},
+    [EXEC_BARRIER] = {CUDA_ERROR_LAUNCH_TIMEOUT, FINDING_DEADLOCK},
+    [EXEC_ABSENT] = {CUDA_ERROR_LAUNCH_TIMEOUT, FINDING_ABSENT_LANES},
+    [EXEC_MASK] = {CUDA_ERROR_LAUNCH_FAILED, FINDING_ABSENT_LANES},
+    [EXEC_STACK] = {CUDA_ERROR_ILLEGAL_ADDRESS, FINDING_STACK_OVERFLOW},
+    [EXEC_NO_MEMORY] = {CUDA_ERROR_OUT_OF_MEMORY, FINDING_OUT_OF_MEMORY},
 };
 
-/* What an access out of bounds was more exactly. */
-static const char *kind_of_miss(uint64_t address)
+/* What an access of global memory was more exactly. */
+static enum trace_finding_id id_of_access(enum exec_end end, uint64_t address)
 {
+    if (end == EXEC_MISALIGNED) return FINDING_MISALIGNED;
     switch (memory_explain(address).kind) {
     case MEMORY_MISS_FREED:
-        return "use after free";
+        return FINDING_USE_AFTER_FREE;
     case MEMORY_MISS_HOST:
-        return "wrong side";
+        return FINDING_WRONG_SIDE;
     default:
-        return "out of bounds";
+        return FINDING_OUT_OF_BOUNDS;
     }
+}
+
+static enum timeline_ran fail_launch(struct operation *operation, enum exec_end end,
+                                     const struct exec_fault *fault)
+{
+    struct trace_record found =
+        finding_at_work(faults[end].id, &operation->record, operation->stream_caller);
+    struct trace_side *side = &found.finding.sides[0];
+    const bool is_access = fault->size > 0 && (end == EXEC_OUT_OF_BOUNDS || end == EXEC_MISALIGNED);
+    found.code = (int32_t)faults[end].code;
+    if (is_access) found.finding.id = id_of_access(end, fault->address);
+    if (fault->size > 0) {
+        finding_address(&found, fault->address);
+        found.bytes = found.finding.numbers[0] = fault->size;
+        side->access = fault->is_store ? ACCESS_WRITE : ACCESS_READ;
+        side->known = true;
+        memcpy(side->block, fault->block, sizeof side->block);
+        memcpy(side->thread, fault->thread, sizeof side->thread);
+    }
+    if (!is_access) finding_detail(&found, "%s", fault->message);
+    finding_line(&found, 0, fault->file, fault->line);
+    return operation_fail(operation, &found);
 }
 
 /* The context's heap for malloc in kernels, made when first needed. */
@@ -340,7 +371,7 @@ static enum timeline_ran run_launch(struct operation *operation)
     notes_begin(operation, launch, &request, info->converses);
     enum exec_end end = exec_run(&request, &counts, &fault);
     if (print.count > 0) operation->context->has_printed = true;
-    print_write(&print, operation, info->name);
+    print_write(&print, operation);
     if (end == EXEC_PAUSED) {
         notes_pause(launch, &request);
         return TIMELINE_NOT_YET;
@@ -363,11 +394,8 @@ static enum timeline_ran run_launch(struct operation *operation)
     });
     timeline_op_cost(operation->op, &cost);
     if (end == EXEC_DONE) return TIMELINE_RAN;
-    const struct fault_row *row = &faults[end];
     unchecked_hurts_operation(operation, fault.address);
-    return operation_fail_at(operation, row->code,
-                             end == EXEC_OUT_OF_BOUNDS ? kind_of_miss(fault.address) : row->kind,
-                             fault.file, fault.line, fault.address, fault.message);
+    return fail_launch(operation, end, &fault);
 }
 
 static void drop_launch(struct operation *operation)
@@ -555,11 +583,9 @@ CUresult driver_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, voi
         case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
             if (value->clusterDim.x == 1 && value->clusterDim.y == 1 && value->clusterDim.z == 1)
                 break;
-            finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
-                    "the launch asks for clusters of %u x %u x %u blocks; the software device has "
-                    "no clusters of more than one block",
-                    value->clusterDim.x, value->clusterDim.y, value->clusterDim.z);
-            return CUDA_ERROR_NOT_SUPPORTED;
+            return finding_unsupported(
+                "clusters of %u x %u x %u blocks, nor any of more than one block",
+                value->clusterDim.x, value->clusterDim.y, value->clusterDim.z);
         /* Hints and permissions: not using them is one of the behaviours that they allow. */
         case CU_LAUNCH_ATTRIBUTE_IGNORE:
         case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
@@ -572,10 +598,7 @@ CUresult driver_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, voi
         case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
             break;
         default:
-            finding("not supported", CUDA_ERROR_NOT_SUPPORTED,
-                    "launch attribute %d is not supported by the software device",
-                    (int)attribute->id);
-            return CUDA_ERROR_NOT_SUPPORTED;
+            return finding_unsupported("launch attribute %d", (int)attribute->id);
         }
     }
     return submit_launch(f, config->hStream, &shape, kernelParams, extra);

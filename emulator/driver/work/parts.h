@@ -32,6 +32,6 @@ struct print {
 void print_from_kernel(void *user, const char *text, size_t length, const size_t *arguments);
 /* The kernel `name` is over, or pauses: what is kept goes to stdout, and `print` is empty again.
  * Says once in a process that something was lost, at the call that asked for `operation`. */
-void print_write(struct print *print, const struct operation *operation, const char *name);
+void print_write(struct print *print, const struct operation *operation);
 
 #endif

@@ -1,3 +1,4 @@
+#include "emulator/driver/findings/finding.h"
 #include "emulator/driver/work/parts.h"
 
 #include <stdio.h>
@@ -64,34 +65,26 @@ void print_from_kernel(void *user, const char *text, size_t length, const size_t
     while (print->taken > print->limit && print->first + 1 < print->count) drop_oldest(print);
 }
 
-static void tell_lost(const struct print *print, const struct operation *operation,
-                      const char *name)
+static void tell_lost(const struct print *print, const struct operation *operation)
 {
     static bool told;
     if (told) return;
     told = true;
-    struct trace_record record = {.kind = TRACE_FINDING,
-                                  .request = operation->record.request,
-                                  .caller = operation->record.caller,
-                                  .stack = operation->record.stack,
-                                  .stream = operation->record.stream,
-                                  .context = operation->record.context,
-                                  .count = 1};
-    trace_copy_string(record.name, sizeof record.name, "output lost");
-    snprintf(record.text, sizeof record.text,
-             "kernel %s calls printf %llu times; the buffer for that, of %zu bytes "
-             "(cudaLimitPrintfFifoSize), keeps the newest %zu, and the oldest %llu are lost",
-             name, (unsigned long long)(print->lost + (print->count - print->first)), print->limit,
-             print->count - print->first, (unsigned long long)print->lost);
-    finding_put(&record);
+    struct trace_record found =
+        finding_at_work(FINDING_OUTPUT_LOST, &operation->record, operation->stream_caller);
+    found.bytes = print->limit;
+    found.finding.numbers[0] = print->lost + (print->count - print->first);
+    found.finding.numbers[1] = print->count - print->first;
+    found.finding.numbers[2] = print->lost;
+    finding_put(&found);
 }
 
-void print_write(struct print *print, const struct operation *operation, const char *name)
+void print_write(struct print *print, const struct operation *operation)
 {
     if (print->used_text > print->dropped_text)
         fwrite(print->text + print->dropped_text, 1, print->used_text - print->dropped_text,
                stdout);
-    if (print->lost > 0) tell_lost(print, operation, name);
+    if (print->lost > 0) tell_lost(print, operation);
     free(print->text);
     free(print->calls);
     *print = (struct print){.limit = print->limit};

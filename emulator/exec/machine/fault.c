@@ -35,54 +35,6 @@ int exec_stop(struct exec_warp *warp, const struct exec_inst *inst, enum exec_en
     return EXEC_STOP;
 }
 
-static const char *kind_name(enum memory_kind kind)
-{
-    static const char *const names[MEMORY_KIND_COUNT] = {[MEMORY_DEVICE] = "device memory",
-                                                         [MEMORY_PINNED] = "pinned host memory",
-                                                         [MEMORY_MANAGED] = "managed memory",
-                                                         [MEMORY_VARIABLE] = "module variable"};
-    return (unsigned)kind < MEMORY_KIND_COUNT ? names[kind] : "memory";
-}
-
-/* What is known of an address in no region. */
-static void explain_miss(char *text, size_t size, uint64_t address)
-{
-    const struct memory_miss_report report = memory_explain(address);
-    const struct memory_region *near = &report.near;
-    const unsigned long long at = near->address;
-    const unsigned long long bytes = near->size;
-    switch (report.kind) {
-    case MEMORY_MISS_NULL:
-        snprintf(text, size, "a null pointer, or an index added to one");
-        return;
-    case MEMORY_MISS_HOST:
-        snprintf(text, size,
-                 "not device memory: a pointer to ordinary host memory, which a kernel cannot "
-                 "reach (copy the data first), or an uninitialised pointer");
-        return;
-    case MEMORY_MISS_BEYOND:
-        if (address >= near->address)
-            snprintf(text, size, "%llu bytes past the end of the %llu bytes of %s at 0x%llx",
-                     (unsigned long long)(address - near->address - near->size), bytes,
-                     kind_name(near->kind), at);
-        else
-            snprintf(text, size, "%llu bytes before the %llu bytes of %s at 0x%llx",
-                     (unsigned long long)(near->address - address), bytes, kind_name(near->kind),
-                     at);
-        return;
-    case MEMORY_MISS_FREED:
-        snprintf(text, size,
-                 "inside %llu bytes of %s at 0x%llx that were already freed, by the call before "
-                 "0x%llx; they were allocated by the call before 0x%llx",
-                 bytes, kind_name(near->kind), at, (unsigned long long)near->ended,
-                 (unsigned long long)near->caller);
-        return;
-    case MEMORY_MISS_NOWHERE:
-        break;
-    }
-    snprintf(text, size, "inside no allocation");
-}
-
 static const char *verb(bool store)
 {
     return store ? "store" : "load";
@@ -131,7 +83,6 @@ static int stop_window(struct exec_warp *warp, const struct exec_inst *inst, uns
 int exec_stop_access(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
                      uint64_t address, uint32_t size, bool store, bool generic)
 {
-    char why[256];
     if (address & (size - 1)) {
         exec_stop(warp, inst, EXEC_MISALIGNED, lane,
                   "a %s of %u byte%s at address 0x%llx, which is not a multiple of %u: the pointer "
@@ -146,15 +97,9 @@ int exec_stop_access(struct exec_warp *warp, const struct exec_inst *inst, unsig
                       "a store of %u byte%s at 0x%llx, in constant memory", size, plural(size),
                       (unsigned long long)address);
         } else {
-            if (region != NULL)
-                snprintf(why, sizeof why, "it runs past the end of the %llu bytes of %s at 0x%llx",
-                         (unsigned long long)region->size, kind_name(region->kind),
-                         (unsigned long long)region->address);
-            else
-                explain_miss(why, sizeof why, address);
-            exec_stop(warp, inst, EXEC_OUT_OF_BOUNDS, lane,
-                      "a %s of %u byte%s at address 0x%llx: %s", verb(store), size, plural(size),
-                      (unsigned long long)address, why);
+            /* What is there instead is for those to say who know the calls that made it. */
+            exec_stop(warp, inst, EXEC_OUT_OF_BOUNDS, lane, "a %s of %u byte%s at address 0x%llx",
+                      verb(store), size, plural(size), (unsigned long long)address);
         }
     }
     warp->worker->fault.address = address;

@@ -141,9 +141,9 @@ int device_close(uint64_t stream)
 void device_complain(const char *sentence)
 {
     struct trace_record record = {.kind = TRACE_FINDING,
-                                  .name = "complaint",
+                                  .finding.id = FINDING_TRAP,
                                   .count = 1,
                                   .caller = (uint64_t)(uintptr_t)__builtin_return_address(0)};
-    trace_copy_string(record.text, sizeof record.text, sentence);
+    trace_finding_word_set(&record.finding, WORD_DETAIL, sentence);
     trace_put(device.trace, &record);
 }

@@ -1,0 +1,138 @@
+#include "trace/trace.h"
+
+#include <string.h>
+
+static const struct trace_finding_kind kinds[FINDING_KIND_COUNT] = {
+#define KIND(id, name, checker, why, hint) [FINDING_KIND_##id] = {name, checker, why, hint},
+#define FINDING(id, kind, sentence)
+#include "trace/findings.def"
+#undef FINDING
+#undef KIND
+};
+
+static const enum trace_finding_kind_id kind_of[FINDING_COUNT] = {
+#define KIND(id, name, checker, why, hint)
+#define FINDING(id, kind, sentence) [FINDING_##id] = FINDING_KIND_##kind,
+#include "trace/findings.def"
+#undef FINDING
+#undef KIND
+};
+
+enum trace_finding_kind_id trace_finding_kind_of(enum trace_finding_id id)
+{
+    return (unsigned)id < FINDING_COUNT ? kind_of[id] : 0;
+}
+
+const struct trace_finding_kind *trace_finding_kind_at(enum trace_finding_kind_id kind)
+{
+    return &kinds[(unsigned)kind < FINDING_KIND_COUNT ? kind : 0];
+}
+
+const struct trace_finding_kind *trace_finding_kind(const struct trace_record *record)
+{
+    const bool is_one = record->kind == TRACE_FINDING;
+    return trace_finding_kind_at(is_one ? trace_finding_kind_of(record->finding.id) : 0);
+}
+
+/* ---- words -------------------------------------------------------------------------------- */
+
+const char *trace_finding_word(const struct trace_finding *finding, enum trace_word word)
+{
+    const char *at = finding->words, *end = finding->words + sizeof finding->words;
+    for (int i = 0; i < (int)word && at < end; i++) at += strnlen(at, (size_t)(end - at)) + 1;
+    return at < end ? at : "";
+}
+
+void trace_finding_word_set(struct trace_finding *finding, enum trace_word word, const char *text)
+{
+    char words[TRACE_WORDS_SIZE] = "";
+    size_t used = 0;
+    for (int i = 0; i < WORD_COUNT; i++) {
+        const char *from = i == (int)word ? text : trace_finding_word(finding, (enum trace_word)i);
+        /* Those behind it need their ends at least. */
+        trace_copy_string(words + used, sizeof words - used - (size_t)(WORD_COUNT - 1 - i), from);
+        used += strlen(words + used) + 1;
+    }
+    memcpy(finding->words, words, sizeof words);
+}
+
+/* ---- reading ------------------------------------------------------------------------------ */
+
+bool trace_finding_is_sound(struct trace_finding *finding)
+{
+    if (finding->id == FINDING_NONE || finding->id >= FINDING_COUNT) return false;
+    for (int i = 0; i < TRACE_SIDES; i++) {
+        const struct trace_side *side = &finding->sides[i];
+        if (side->what >= TRACE_WHAT_COUNT || side->from >= TRACE_PLACE_COUNT ||
+            side->to >= TRACE_PLACE_COUNT || side->access >= ACCESS_COUNT ||
+            side->stream >= STREAM_COUNT || side->known > 1)
+            return false;
+    }
+    for (int i = 0; i < TRACE_THINGS; i++)
+        if (finding->things[i].kind >= THING_COUNT || finding->things[i].relation >= RELATION_COUNT)
+            return false;
+    finding->words[sizeof finding->words - 1] = '\0';
+    return true;
+}
+
+size_t trace_finding_calls(const struct trace_record *record, struct trace_call calls[TRACE_CALLS])
+{
+    const struct trace_finding *finding = &record->finding;
+    size_t count = 0;
+    if (record->kind != TRACE_FINDING) return 0;
+    calls[count++] = (struct trace_call){finding->sides[1].call, finding->sides[1].stack, 0};
+    for (int i = 0; i < TRACE_THINGS; i++) {
+        const struct trace_thing *thing = &finding->things[i];
+        calls[count++] = (struct trace_call){thing->made, 0, thing->id};
+        calls[count++] = (struct trace_call){thing->ended, 0, 0};
+    }
+    for (int i = 0; i < TRACE_SIDES; i++)
+        calls[count++] = (struct trace_call){finding->sides[i].stream_call, 0, 0};
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (calls[i].address != 0) calls[kept++] = calls[i];
+    return kept;
+}
+
+/* ---- repetitions -------------------------------------------------------------------------- */
+
+static bool same_place(const struct trace_finding *a, const struct trace_finding *b, int side)
+{
+    const enum trace_word file = side == 0 ? WORD_FILE : WORD_OTHER_FILE;
+    return a->sides[side].line == b->sides[side].line &&
+           strcmp(trace_finding_word(a, file), trace_finding_word(b, file)) == 0;
+}
+
+bool trace_finding_is_like(const struct trace_record *a, const struct trace_record *b)
+{
+    return trace_finding_kind(a) == trace_finding_kind(b) && a->caller == b->caller &&
+           same_place(&a->finding, &b->finding, 0);
+}
+
+/* Without their numbers: a loop asks for another size each time. */
+static bool same_but_for_numbers(const char *a, const char *b)
+{
+    static const char digits[] = "0123456789";
+    while (*a != '\0' && *a == *b) {
+        a++, b++;
+        a += strspn(a, digits);
+        b += strspn(b, digits);
+    }
+    return *a == *b;
+}
+
+bool trace_finding_repeats(const struct trace_record *a, const struct trace_record *b)
+{
+    const struct trace_finding *x = &a->finding, *y = &b->finding;
+    /* The other side counts where it is one of two accesses; else it may be whoever noticed. */
+    const bool of_two = x->sides[1].call != 0 && x->sides[1].access != ACCESS_NONE;
+    /* What has lines in device code alone is the same whoever launched it. */
+    const bool by_line = x->sides[0].line != 0 && !of_two;
+    return x->id == y->id &&
+           (by_line || (a->caller == b->caller && strcmp(a->name, b->name) == 0)) &&
+           same_place(x, y, 0) && same_place(x, y, 1) &&
+           (!of_two || x->sides[1].call == y->sides[1].call) &&
+           x->things[0].made == y->things[0].made &&
+           same_but_for_numbers(trace_finding_word(x, WORD_DETAIL),
+                                trace_finding_word(y, WORD_DETAIL));
+}

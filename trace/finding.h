@@ -1,0 +1,163 @@
+/* A finding: something wrong that a device saw, as data. TRACE_FINDING records carry it; nobody
+ * writes English but trace/sentence.h, from a row of trace/findings.def and these fields.
+ *
+ * Two sides can be told of: this one, where the finding is (the record's caller, name, stream,
+ * stack), and the other one, such as the access that this one is not ordered against. What does not
+ * apply is 0. Addresses of calls are return addresses in the traced process.
+ */
+#ifndef OVERLAP_TRACE_FINDING_H
+#define OVERLAP_TRACE_FINDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct trace_record;
+
+/* What is told apart: a row's sentence. */
+enum trace_finding_id {
+    FINDING_NONE,
+#define KIND(id, name, checker, why, hint)
+#define FINDING(id, kind, sentence) FINDING_##id,
+#include "trace/findings.def"
+#undef FINDING
+#undef KIND
+    FINDING_COUNT
+};
+
+/* What findings are called, and counted by. */
+enum trace_finding_kind_id {
+#define KIND(id, name, checker, why, hint) FINDING_KIND_##id,
+#define FINDING(id, kind, sentence)
+#include "trace/findings.def"
+#undef FINDING
+#undef KIND
+    FINDING_KIND_COUNT
+};
+
+struct trace_finding_kind {
+    const char *name;    /* as printed: "race" */
+    const char *checker; /* Compute Sanitizer's word for who finds it; "ours" */
+    const char *why;     /* it matters; NULL: it explains itself */
+    const char *hint;
+};
+
+enum trace_access {
+    ACCESS_NONE,
+    ACCESS_READ,
+    ACCESS_WRITE,
+    ACCESS_ATOMIC,
+    ACCESS_FREE,
+    ACCESS_COUNT
+};
+
+enum trace_in_stream { STREAM_NONE, STREAM_DEFAULT, STREAM_CREATED, STREAM_COUNT };
+
+/* Who does something. Its name and its file are among the words. */
+struct trace_side {
+    uint8_t what;     /* enum trace_what: kernel, copy, ...; TRACE_WHAT_NONE: the host */
+    uint8_t from, to; /* enum trace_place, of a copy */
+    uint8_t access;   /* enum trace_access */
+    uint8_t stream;   /* enum trace_in_stream */
+    uint8_t known;    /* `block` and `thread` are; 0 or 1 */
+    uint16_t unused;
+    uint32_t block[3], thread[3];
+    uint32_t line;        /* of device code; 0: unknown */
+    uint32_t stack;       /* the TRACE_STACK of `call`; of this side: the record's */
+    uint64_t call;        /* that asked for it; of this side: the record's caller */
+    uint64_t stream_call; /* that created the stream */
+};
+
+enum trace_thing_kind {
+    THING_NONE,
+    THING_CONTEXT, /* as enum object_kind of the driver, one more */
+    THING_STREAM,
+    THING_EVENT,
+    THING_MODULE,
+    THING_FUNCTION,
+    THING_LIBRARY,
+    THING_KERNEL,
+    THING_POOL,
+    THING_GRAPH,
+    THING_GRAPH_NODE,
+    THING_GRAPH_EXEC,
+    THING_USER,
+    THING_LINK,
+    THING_ARRAY,
+    THING_TEXTURE,
+    THING_ALLOCATION,
+    THING_DEVICE_MEMORY,
+    THING_PINNED_MEMORY,
+    THING_MANAGED_MEMORY,
+    THING_VARIABLE,
+    THING_HOST_MEMORY,
+    THING_COUNT
+};
+
+/* Where the record's address is, seen from the memory. */
+enum trace_relation {
+    RELATION_INSIDE,
+    RELATION_NULL, /* from here on: in no memory, or in none any more */
+    RELATION_HOST,
+    RELATION_NOWHERE,
+    RELATION_FREED,
+    RELATION_OUTSIDE,
+    RELATION_COUNT
+};
+
+/* An object or memory that a finding speaks of. */
+struct trace_thing {
+    uint32_t kind;     /* enum trace_thing_kind */
+    uint32_t relation; /* enum trace_relation, of memory */
+    uint64_t id;       /* as in its TRACE_CREATE */
+    uint64_t address, size;
+    uint64_t made, ended; /* the calls; 0: unknown, or it has not ended */
+};
+
+/* Strings, one behind the other, each ended. */
+enum trace_word { WORD_FILE, WORD_OTHER_NAME, WORD_OTHER_FILE, WORD_DETAIL, WORD_COUNT };
+
+enum { TRACE_SIDES = 2, TRACE_THINGS = 3, TRACE_NUMBERS = 4, TRACE_WORDS_SIZE = 472 };
+
+struct trace_finding {
+    uint32_t id; /* enum trace_finding_id */
+    uint32_t unused;
+    struct trace_side sides[TRACE_SIDES];
+    struct trace_thing things[TRACE_THINGS];
+    uint64_t numbers[TRACE_NUMBERS]; /* what they are, the sentence says */
+    char words[TRACE_WORDS_SIZE];
+};
+
+/* The finding's kind; of what is no finding the first one. */
+const struct trace_finding_kind *trace_finding_kind(const struct trace_record *record);
+const struct trace_finding_kind *trace_finding_kind_at(enum trace_finding_kind_id kind);
+enum trace_finding_kind_id trace_finding_kind_of(enum trace_finding_id id);
+
+/* A word; "" where there is none. It belongs to the finding. */
+const char *trace_finding_word(const struct trace_finding *finding, enum trace_word word);
+/* Sets one, cut where there is no room; NULL: none. */
+void trace_finding_word_set(struct trace_finding *finding, enum trace_word word, const char *text);
+
+/* For the reader: whether a writer could have written it. Ends its strings. */
+bool trace_finding_is_sound(struct trace_finding *finding);
+
+/* ---- the calls that a finding names beside its own ------------------------------------------ */
+
+struct trace_call {
+    uint64_t address; /* of return */
+    uint32_t stack;   /* its TRACE_STACK; 0: unknown */
+    uint64_t object;  /* what the call made, as in TRACE_CREATE; 0: nothing that is known */
+};
+enum { TRACE_CALLS = 1 + 2 * TRACE_THINGS + TRACE_SIDES };
+/* The other side's first, then those that made and ended things, then those that made streams.
+ * Returns how many. */
+size_t trace_finding_calls(const struct trace_record *record, struct trace_call calls[TRACE_CALLS]);
+
+/* ---- repetitions -------------------------------------------------------------------------- */
+
+/* The same sentence about the same places on both sides: counted, not told again. */
+bool trace_finding_repeats(const struct trace_record *a, const struct trace_record *b);
+/* Of the same kind, on the same line of this side: for people one of them is enough. */
+bool trace_finding_is_like(const struct trace_record *a, const struct trace_record *b);
+
+#endif
