@@ -1,9 +1,9 @@
 /* One call of the submission: entering and leaving it, what stands in its way, its record. */
 #include "emulator/driver/entry/entry.h"
 #include "emulator/driver/findings/finding.h"
+#include "emulator/driver/findings/findings.h"
 
 #include "emulator/driver/findings/unchecked.h"
-#include "emulator/driver/findings/unfinished.h"
 #include "emulator/driver/stream/stream.h"
 
 #include <dlfcn.h>
@@ -34,8 +34,7 @@ int overlap_call_leave(int code)
         main_clock_reaches(thread.clock_ns);
         __atomic_store_n(&driver.start_clock_ns, thread.clock_ns, __ATOMIC_RELAXED);
     }
-    if (code != CUDA_SUCCESS && code != CUDA_ERROR_NOT_READY) unfinished_call_failed();
-    unchecked_call_ended(code);
+    findings_call_ended(code);
     const struct call *call = &thread.call;
     struct trace_record record = {
         .kind = TRACE_CALL,

@@ -1,8 +1,8 @@
 /* The beginning and the end: of the process, of a thread in it, of a forked child; cuInit. */
 #include "emulator/driver/entry/entry.h"
 #include "emulator/driver/findings/finding.h"
+#include "emulator/driver/findings/findings.h"
 
-#include "emulator/driver/findings/page_guard.h"
 #include "emulator/driver/findings/unfinished.h"
 #include "emulator/driver/graph/graph.h"
 #include "emulator/driver/memory/memory.h"
@@ -122,9 +122,8 @@ CUresult driver_cuInit(unsigned int Flags)
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     driver.timeline = timeline_create(&settings);
-    if (driver.timeline == NULL || !races_begin()) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (driver.timeline == NULL || !findings_begin()) return CUDA_ERROR_OUT_OF_MEMORY;
     memory_trap_install(host_touched);
-    page_guards_begin();
     const char *order = settings.order != TIMELINE_LATEST ? environment()->order_name : "latest";
     trace_setting("device", "Overlap software device", 0);
     trace_setting("order", order, settings.seed);
@@ -150,6 +149,6 @@ __attribute__((destructor)) static void process_end(void)
     if (driver.timeline == NULL) return;
     if (pthread_mutex_trylock(&driver.lock) != 0) return; /* a thread is still inside a call */
     timeline_settle(driver.timeline);
-    unfinished_of_process();
+    findings_process_ends();
     pthread_mutex_unlock(&driver.lock);
 }

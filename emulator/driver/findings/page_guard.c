@@ -1,6 +1,4 @@
 #include "emulator/driver/findings/page_guard.h"
-#include "emulator/driver/findings/in_flight.h"
-#include "emulator/driver/findings/unfinished.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -61,7 +59,6 @@ void page_guards_raise(const struct timeline_op *op, enum races_mode mode,
 void page_guards_sweep(void)
 {
     size_t kept = 0;
-    in_flight_sweep();
     for (size_t i = 0; i < shields.count; i++) {
         const struct raised raised = shields.raised[i];
         if (timeline_host_knows(driver.timeline, raised.when))
@@ -75,8 +72,6 @@ void page_guards_sweep(void)
 void page_guards_conversed(const struct timeline_op *op)
 {
     size_t kept = 0;
-    in_flight_conversed(op);
-    unfinished_conversed(op);
     for (size_t i = 0; i < shields.count; i++) {
         const struct raised raised = shields.raised[i];
         if (timeline_happens_before(raised.when, op))

@@ -1,5 +1,6 @@
 #include "emulator/driver/findings/races.h"
 #include "emulator/driver/findings/finding.h"
+#include "emulator/driver/findings/findings.h"
 #include "emulator/driver/findings/page_guard.h"
 #include "emulator/memory/page_guard.h"
 
@@ -133,7 +134,7 @@ static void open_conversation(void *user, const struct memory_region *region)
 {
     const struct operation *operation = user;
     open_region(NULL, region);
-    if (with_host(region)) page_guards_conversed(operation->op);
+    if (with_host(region)) findings_communicates(operation->op);
 }
 
 struct exec_footprint *races_footprint(struct operation *operation, bool converses)
@@ -224,7 +225,7 @@ void races_launch(struct operation *operation, struct exec_footprint *footprint,
         page_guard_restore(touched->region->address, touched->region->size);
         races_actor_release(&actor->base);
     }
-    if (has_conversed) page_guards_conversed(operation->op);
+    if (has_conversed) findings_communicates(operation->op);
     exec_footprint_destroy(footprint);
 }
 

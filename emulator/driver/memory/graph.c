@@ -5,7 +5,7 @@
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/memory/parts.h"
 
-#include "emulator/driver/findings/races.h"
+#include "emulator/driver/findings/findings.h"
 #include "emulator/driver/stream/stream.h"
 
 #include <assert.h>
@@ -101,10 +101,7 @@ static enum timeline_ran run_change(struct operation *operation, enum races_mode
 {
     const struct memory_region *region = memory_find(operation->record.address);
     if (region == NULL) return TIMELINE_RAN; /* it went with its context */
-    const struct races_rows rows = {
-        region->address, region->size, region->size, 1, region->size, 1};
-    races_operation(operation, mode, &rows);
-    if (mode == RACES_FREE) races_forget_region(region);
+    findings_memory_passes(operation, mode, region);
     memset(region->bytes, MEMORY_POISON, region->size);
     return TIMELINE_RAN;
 }

@@ -3,6 +3,7 @@
 #include "emulator/driver/memory/parts.h"
 
 #include "emulator/driver/findings/finding.h"
+#include "emulator/driver/findings/findings.h"
 #include "emulator/driver/findings/handle.h"
 #include "emulator/driver/findings/kernel.h"
 #include "emulator/driver/stream/stream.h"
@@ -60,7 +61,7 @@ static CUresult allocate_in(uint64_t pool, enum memory_kind kind, size_t size, u
         .pool = pool,
     });
     if (*region == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
-    if (kind == MEMORY_DEVICE) initcheck_allocated(*region);
+    if (kind == MEMORY_DEVICE) findings_memory_begins(*region);
     thread_spend(kind == MEMORY_PINNED ? timeline_model.allocate_pinned * (double)(size / 1024 + 1)
                                        : timeline_model.allocate);
     thread.call.object = (*region)->id;
@@ -94,7 +95,7 @@ static void release(const struct memory_region *region)
     trace_memory(region, TRACE_DESTROY, 0);
     pool_unused(region);
     pool_returned(region);
-    races_release(region);
+    findings_memory_ends(region);
     memory_release(region, (uint64_t)(uintptr_t)thread.call.caller);
 }
 
@@ -649,19 +650,13 @@ CUresult driver_cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPoo
     return CUDA_SUCCESS;
 }
 
-static struct races_rows whole(const struct memory_region *region)
-{
-    return (struct races_rows){region->address, region->size, region->size, 1, region->size, 1};
-}
-
 /* The memory is there for what is ordered behind the allocation, and until what is ordered before
  * the free. */
 static enum timeline_ran run_allocate(struct operation *operation)
 {
     const struct memory_region *region = memory_find(operation->record.address);
     if (region == NULL) return TIMELINE_RAN;
-    const struct races_rows rows = whole(region);
-    races_operation(operation, RACES_WRITE, &rows);
+    findings_memory_passes(operation, RACES_WRITE, region);
     return TIMELINE_RAN;
 }
 
@@ -728,11 +723,7 @@ static void release_at(uint64_t address, uint64_t caller)
 static enum timeline_ran run_free(struct operation *operation)
 {
     const struct memory_region *region = memory_find(operation->record.address);
-    if (region != NULL) {
-        const struct races_rows rows = whole(region);
-        races_operation(operation, RACES_FREE, &rows);
-        races_forget_region(region);
-    }
+    if (region != NULL) findings_memory_passes(operation, RACES_FREE, region);
     release_at(operation->record.address, operation->record.caller);
     return TIMELINE_RAN;
 }

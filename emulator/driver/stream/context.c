@@ -1,9 +1,7 @@
 /* Contexts: created, current (a stack per thread), primary, destroyed. */
 #include "emulator/driver/findings/finding.h"
+#include "emulator/driver/findings/findings.h"
 #include "emulator/driver/findings/handle.h"
-#include "emulator/driver/findings/in_flight.h"
-#include "emulator/driver/findings/page_guard.h"
-#include "emulator/driver/findings/unfinished.h"
 #include "emulator/driver/stream/parts.h"
 
 #include <stdlib.h>
@@ -73,9 +71,9 @@ void context_memory_is_of(void (*release)(const struct context *context))
 
 static void context_end(struct context *context, bool implicit)
 {
-    unfinished_of_context(context);
+    findings_context_ends(context);
     timeline_context_abandon(context->time);
-    in_flight_forget(context);
+    findings_context_abandoned(context);
     while (context->objects != NULL) context->objects->end(context->objects, true);
     release_memory(context);
     timeline_context_destroy(context->time);
@@ -95,7 +93,7 @@ void context_fail(struct context *context, CUresult code)
     if (context->sticky == CUDA_SUCCESS) context->sticky = code;
     if (driver.failed == CUDA_SUCCESS) driver.failed = code;
     timeline_context_abandon(context->time);
-    in_flight_forget(context);
+    findings_context_abandoned(context);
 }
 
 CUresult context_check(const struct context *context)
@@ -339,7 +337,7 @@ CUresult driver_cuCtxSynchronize_v2(CUcontext ctx)
     TRY(capture_check_unsafe());
     if (context->sticky != CUDA_SUCCESS) return context->sticky;
     uint64_t end = timeline_context_finish(context->time);
-    page_guards_sweep();
+    findings_host_waited();
     if (!context->alive) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     thread_wait_until(end);
     return context->sticky;

@@ -1,8 +1,7 @@
 /* Events: a point in a stream, captured when it is recorded. */
 #include "emulator/driver/findings/finding.h"
+#include "emulator/driver/findings/findings.h"
 #include "emulator/driver/findings/handle.h"
-#include "emulator/driver/findings/page_guard.h"
-#include "emulator/driver/findings/unfinished.h"
 #include "emulator/driver/stream/parts.h"
 
 #include <math.h>
@@ -11,7 +10,7 @@
 static void event_end(struct object *object, bool implicit)
 {
     struct event *event = (struct event *)object;
-    unfinished_of_event(event);
+    findings_event_ends(event);
     trace_object(object, TRACE_DESTROY, TRACE_EVENT, implicit ? TRACE_IMPLICIT : 0);
     object_remove(object);
     if (event->captured != NULL) capturing->forget_event(event);
@@ -93,7 +92,7 @@ CUresult driver_cuEventQuery(CUevent hEvent)
     struct event *event;
     TRY(event_find(hEvent, &event));
     TRY(capture_check_event(event));
-    if (event->record == NULL) unfinished_waits_for_nothing(event, NULL);
+    findings_event_awaited(event, NULL);
     return answer_query(event->object.context, event->record);
 }
 
@@ -102,7 +101,7 @@ CUresult driver_cuEventSynchronize(CUevent hEvent)
     struct event *event;
     TRY(event_find(hEvent, &event));
     TRY(capture_check_event(event));
-    if (event->record == NULL) unfinished_waits_for_nothing(event, NULL);
+    findings_event_awaited(event, NULL);
     return wait_for_op(event->object.context, event->record);
 }
 
@@ -142,7 +141,7 @@ CUresult driver_cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent
         double tick = timeline_model.event_tick;
         *pMilliseconds = (float)(round(ns / tick) * tick / 1e6);
     }
-    page_guards_sweep();
+    findings_host_waited();
     timeline_op_release(first);
     timeline_op_release(last);
     return code;

@@ -2,7 +2,7 @@
  * makes pending work go on when the host waits for it without calling CUDA (in a loop on a flag, in
  * a condition variable): a device works by itself, however late the order. */
 #include "emulator/driver/findings/finding.h"
-#include "emulator/driver/findings/page_guard.h"
+#include "emulator/driver/findings/findings.h"
 #include "emulator/driver/stream/parts.h"
 
 #include <errno.h>
@@ -48,7 +48,7 @@ static void job_run(struct job *job)
 {
     if (job->op != NULL) {
         timeline_host_function_begins(job->op);
-        page_guards_sweep();
+        findings_host_waited();
     }
     pthread_mutex_unlock(&driver.lock);
     thread.in_host_function = true;

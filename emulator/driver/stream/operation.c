@@ -1,7 +1,6 @@
 /* Operations: work on its way from a call through the timeline into the trace. */
 #include "emulator/driver/findings/finding.h"
-#include "emulator/driver/findings/page_guard.h"
-#include "emulator/driver/findings/unfinished.h"
+#include "emulator/driver/findings/findings.h"
 #include "emulator/driver/stream/parts.h"
 
 #include <assert.h>
@@ -33,7 +32,7 @@ static void operation_release(void *user)
 {
     struct operation *operation = user;
     if (operation->drop != NULL) operation->drop(operation);
-    races_operation_end(operation);
+    findings_operation_ends(operation);
     free(operation);
 }
 
@@ -82,7 +81,7 @@ static CUresult submitted(struct timeline_op *made, struct operation *operation,
         operation_release(operation);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    if (operation->awaited && operation->outcome == NULL) unfinished_expects(operation, made);
+    findings_submitted(operation, made);
     if (op == NULL) timeline_op_release(made);
     return CUDA_SUCCESS;
 }
@@ -156,7 +155,7 @@ static CUresult waited_until(const struct context *context, uint64_t end_ns)
 {
     thread_wait_until(end_ns);
     thread.polls = 0;
-    page_guards_sweep();
+    findings_host_waited();
     return context->alive ? context->sticky : CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
@@ -180,7 +179,7 @@ static void query_begins(void)
 static CUresult query_answer(const struct context *context, bool ended)
 {
     thread.polls = ended ? 0 : thread.polls + 1;
-    if (ended) page_guards_sweep();
+    if (ended) findings_host_waited();
     if (!context->alive) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     if (context->sticky != CUDA_SUCCESS) return context->sticky;
     return ended ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;

@@ -1,9 +1,8 @@
 /* Streams: the default ones and those that are made, their order, waits for values. */
 #include "emulator/driver/findings/finding.h"
+#include "emulator/driver/findings/findings.h"
 #include "emulator/driver/findings/handle.h"
-#include "emulator/driver/findings/page_guard.h"
 #include "emulator/driver/findings/unchecked.h"
-#include "emulator/driver/findings/unfinished.h"
 #include "emulator/driver/stream/parts.h"
 
 #include <stdlib.h>
@@ -254,7 +253,7 @@ CUresult driver_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int
     if (Flags != 0) return CUDA_ERROR_ILLEGAL_STATE; /* external: to a graph */
     /* Nothing has been recorded: "a functional no-op", and no action of a default stream either. */
     if (event->record == NULL) {
-        unfinished_waits_for_nothing(event, stream);
+        findings_event_awaited(event, stream);
         return CUDA_SUCCESS;
     }
     struct operation *operation = operation_make(stream, TRACE_EVENT_WAIT, 0);
@@ -360,7 +359,7 @@ static enum timeline_ran run_write_value(struct operation *operation)
         finding_address(&found, value->address);
         return operation_fail(operation, &found);
     }
-    page_guards_conversed(operation->op); /* before the host can see it */
+    findings_communicates(operation->op); /* before the host can see it */
     if (value->size == 4)
         __atomic_store_n((uint32_t *)bytes, (uint32_t)value->value, __ATOMIC_RELEASE);
     else

@@ -6,10 +6,8 @@
 #include "emulator/driver/work/work.h"
 
 #include "emulator/driver/findings/finding.h"
+#include "emulator/driver/findings/findings.h"
 #include "emulator/driver/findings/handle.h"
-#include "emulator/driver/findings/in_flight.h"
-#include "emulator/driver/findings/kernel.h"
-#include "emulator/driver/findings/page_guard.h"
 #include "emulator/driver/findings/unchecked.h"
 #include "emulator/driver/memory/memory.h"
 #include "emulator/driver/stream/stream.h"
@@ -187,8 +185,7 @@ static enum timeline_ran do_copy(struct operation *operation)
     if (to == NULL || (to_place == TRACE_PAGEABLE && copy->to.place != TRACE_PAGEABLE))
         return fail_gone(operation, copy->to.address, "destination");
     const struct races_rows written = rows_of(&copy->to, extent);
-    races_operation(operation, RACES_WRITE, &written);
-    initcheck_written(&written);
+    findings_writes(operation, &written);
 
     if (copy->staged != NULL) {
         size_t row = extent->width;
@@ -202,8 +199,7 @@ static enum timeline_ran do_copy(struct operation *operation)
     if (from == NULL || (from_place == TRACE_PAGEABLE && copy->from.place != TRACE_PAGEABLE))
         return fail_gone(operation, copy->from.address, "source");
     const struct races_rows read = rows_of(&copy->from, extent);
-    races_operation(operation, RACES_READ, &read);
-    initcheck_copied(operation, &read);
+    findings_reads(operation, &read);
     if (copy_rows(to, &copy->to, from, copy->from.pitch, copy->from.slice, extent,
                   to_place == TRACE_PAGEABLE || from_place == TRACE_PAGEABLE))
         return TIMELINE_RAN;
@@ -217,11 +213,10 @@ static enum timeline_ran run_copy(struct operation *operation)
     const struct side *sides[] = {&copy->to, &copy->from};
     for (int i = 0; i < 2; i++) page_guard_lift(sides[i]->address, span(sides[i], &copy->extent));
     const struct races_rows written = rows_of(&copy->to, &copy->extent);
-    in_flight_lands(operation);
-    if (copy->to.place == TRACE_PAGEABLE) in_flight_overwrite(&written, false);
+    const struct races_rows *pageable = copy->to.place == TRACE_PAGEABLE ? &written : NULL;
+    findings_begins(operation, pageable);
     const enum timeline_ran ran = do_copy(operation);
-    if (copy->to.place == TRACE_PAGEABLE) in_flight_overwrite(&written, true);
-    in_flight_landed(operation);
+    findings_ran(operation, pageable);
     for (int i = 0; i < 2; i++)
         page_guard_restore(sides[i]->address, span(sides[i], &copy->extent));
     return ran;
@@ -278,7 +273,7 @@ static struct operation *make_copy(const struct stream *stream, const struct cop
     operation->record.address = copy->to.address;
     operation->run = run_copy;
     operation->drop = drop_copy;
-    unchecked_take_along(operation);
+    findings_asked_for(operation);
     operation->awaited = is_host(copy->to.place) && !is_host(copy->from.place);
     memcpy(operation->payload, copy, sizeof *copy);
     return operation;
@@ -289,19 +284,17 @@ struct copy_flight copy_begins(struct operation *operation)
     const struct copy *copy = (const void *)operation->payload;
     struct copy_flight flight = {.written = rows_of(&copy->to, &copy->extent)};
     if (copy->staged == NULL) flight.read = rows_of(&copy->from, &copy->extent);
-    if (copy->to.place == TRACE_PAGEABLE) in_flight_begins(operation, &flight.written, true);
+    if (copy->to.place == TRACE_PAGEABLE)
+        findings_will_touch(operation, RACES_WRITE, &flight.written);
     if (copy->from.place == TRACE_PAGEABLE && copy->staged == NULL)
-        in_flight_begins(operation, &flight.read, false);
+        findings_will_touch(operation, RACES_READ, &flight.read);
     flight.number = operation->flight;
     return flight;
 }
 
 void copy_submitted(const struct copy_flight *flight, const struct timeline_op *op)
 {
-    in_flight_submitted(flight->number, op);
-    if (op == NULL) return;
-    page_guards_raise(op, RACES_WRITE, &flight->written);
-    if (flight->read.width > 0) page_guards_raise(op, RACES_READ, &flight->read);
+    findings_in_flight(flight->number, op, &flight->written, &flight->read);
 }
 
 static CUresult submit_copy(CUstream handle, struct copy *copy, enum demand to, enum demand from,
@@ -721,8 +714,7 @@ static enum timeline_ran run_fill(struct operation *operation)
     if (to == NULL || place == TRACE_PAGEABLE)
         return fail_gone(operation, fill->to.address, "destination");
     const struct races_rows written = rows_of(&fill->to, &fill->extent);
-    races_operation(operation, RACES_WRITE, &written);
-    initcheck_written(&written);
+    findings_writes(operation, &written);
     for (size_t y = 0; y < fill->extent.height; y++) {
         unsigned char *row = to + y * fill->to.pitch;
         if (fill->unit == 1)

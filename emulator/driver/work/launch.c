@@ -3,6 +3,7 @@
 #include "emulator/driver/work/work.h"
 
 #include "emulator/driver/findings/finding.h"
+#include "emulator/driver/findings/findings.h"
 #include "emulator/driver/findings/handle.h"
 #include "emulator/driver/findings/kernel.h"
 #include "emulator/driver/findings/unchecked.h"
@@ -454,7 +455,7 @@ static CUresult make_launch(const struct stream *stream, struct function *functi
     operation->drop = drop_launch;
     operation->copied = copied_launch;
     operation->awaited = !info->converses;
-    unchecked_take_along(operation);
+    findings_asked_for(operation);
     operation->record.count = product(launch->grid) * product(launch->block);
     trace_copy_string(operation->record.name, sizeof operation->record.name, info->name);
     *work = (struct timeline_work){

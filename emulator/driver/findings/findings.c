@@ -1,0 +1,137 @@
+#include "emulator/driver/findings/findings.h"
+
+#include "emulator/driver/findings/in_flight.h"
+#include "emulator/driver/findings/kernel.h"
+#include "emulator/driver/findings/page_guard.h"
+#include "emulator/driver/findings/unchecked.h"
+#include "emulator/driver/findings/unfinished.h"
+
+/* ---- the process and its calls ------------------------------------------------------------- */
+
+bool findings_begin(void)
+{
+    if (!races_begin()) return false;
+    page_guards_begin();
+    return true;
+}
+
+void findings_call_ended(int code)
+{
+    if (code != CUDA_SUCCESS && code != CUDA_ERROR_NOT_READY) unfinished_call_failed();
+    unchecked_call_ended(code);
+}
+
+void findings_host_waited(void)
+{
+    in_flight_sweep();
+    page_guards_sweep();
+}
+
+void findings_process_ends(void)
+{
+    unfinished_of_process();
+}
+
+/* ---- an operation's life -------------------------------------------------------------------- */
+
+void findings_asked_for(struct operation *operation)
+{
+    unchecked_take_along(operation);
+}
+
+void findings_will_touch(struct operation *operation, enum races_mode mode,
+                         const struct races_rows *rows)
+{
+    in_flight_begins(operation, rows, mode == RACES_WRITE);
+}
+
+void findings_in_flight(uint64_t flight, const struct timeline_op *op,
+                        const struct races_rows *written, const struct races_rows *read)
+{
+    in_flight_submitted(flight, op);
+    if (op == NULL) return;
+    page_guards_raise(op, RACES_WRITE, written);
+    if (read->width > 0) page_guards_raise(op, RACES_READ, read);
+}
+
+void findings_submitted(const struct operation *operation, const struct timeline_op *op)
+{
+    if (operation->awaited && operation->outcome == NULL) unfinished_expects(operation, op);
+}
+
+void findings_begins(const struct operation *operation, const struct races_rows *pageable)
+{
+    in_flight_lands(operation);
+    if (pageable != NULL) in_flight_overwrite(pageable, false);
+}
+
+void findings_ran(const struct operation *operation, const struct races_rows *pageable)
+{
+    if (pageable != NULL) in_flight_overwrite(pageable, true);
+    in_flight_landed(operation);
+}
+
+void findings_reads(struct operation *operation, const struct races_rows *rows)
+{
+    races_operation(operation, RACES_READ, rows);
+    initcheck_copied(operation, rows);
+}
+
+void findings_writes(struct operation *operation, const struct races_rows *rows)
+{
+    races_operation(operation, RACES_WRITE, rows);
+    initcheck_written(rows);
+}
+
+void findings_communicates(const struct timeline_op *op)
+{
+    in_flight_conversed(op);
+    unfinished_conversed(op);
+    page_guards_conversed(op);
+}
+
+void findings_operation_ends(struct operation *operation)
+{
+    races_operation_end(operation);
+}
+
+/* ---- memory, contexts, events --------------------------------------------------------------- */
+
+void findings_memory_begins(const struct memory_region *region)
+{
+    initcheck_allocated(region);
+}
+
+void findings_memory_ends(const struct memory_region *region)
+{
+    races_release(region);
+}
+
+void findings_memory_passes(struct operation *operation, enum races_mode mode,
+                            const struct memory_region *region)
+{
+    const struct races_rows whole = {
+        region->address, region->size, region->size, 1, region->size, 1};
+    races_operation(operation, mode, &whole);
+    if (mode == RACES_FREE) races_forget_region(region);
+}
+
+void findings_context_ends(const struct context *context)
+{
+    unfinished_of_context(context);
+}
+
+void findings_context_abandoned(const struct context *context)
+{
+    in_flight_forget(context);
+}
+
+void findings_event_awaited(struct event *event, const struct stream *stream)
+{
+    if (event->record == NULL) unfinished_waits_for_nothing(event, stream);
+}
+
+void findings_event_ends(const struct event *event)
+{
+    unfinished_of_event(event);
+}

@@ -1,0 +1,65 @@
+/* findings: the hub of the room. The other rooms say what happens, in these verbs; which detectors
+ * want to know, only findings.c knows. All under the lock but findings_call_ended.
+ *
+ * Handles are handle.h's, what a launch touches is races.h's and kernel.h's, a missing thing that
+ * hurts is unchecked.h's; whoever finds something wrong by itself makes a finding.h.
+ */
+#ifndef OVERLAP_DRIVER_FINDINGS_FINDINGS_H
+#define OVERLAP_DRIVER_FINDINGS_FINDINGS_H
+
+#include "emulator/driver/findings/races.h"
+
+/* ---- the process and its calls ------------------------------------------------------------- */
+
+/* cuInit, with the timeline made. false: no memory. */
+bool findings_begin(void);
+/* The thread's current call is over. Without the lock. */
+void findings_call_ended(int code);
+/* The host has waited for something. */
+void findings_host_waited(void);
+/* The process ends. */
+void findings_process_ends(void);
+
+/* ---- an operation's life -------------------------------------------------------------------- */
+
+/* It has been made, for a call. */
+void findings_asked_for(struct operation *operation);
+/* It is about to be submitted, and will read, or write, these bytes of pageable memory at a moment
+ * that the host does not know. Gives it a number in operation->flight. */
+void findings_will_touch(struct operation *operation, enum races_mode mode,
+                         const struct races_rows *rows);
+/* The one of that number has been submitted as `op`, which reads or writes these; `op` NULL: it
+ * could not be. Rows of no width: none. */
+void findings_in_flight(uint64_t flight, const struct timeline_op *op,
+                        const struct races_rows *written, const struct races_rows *read);
+/* It has been submitted as `op`. */
+void findings_submitted(const struct operation *operation, const struct timeline_op *op);
+/* It runs now: before, and behind what it does. `pageable`: it writes these bytes of pageable
+ * memory; NULL: none. */
+void findings_begins(const struct operation *operation, const struct races_rows *pageable);
+void findings_ran(const struct operation *operation, const struct races_rows *pageable);
+/* In between: what a copy or a memset touches. */
+void findings_reads(struct operation *operation, const struct races_rows *rows);
+void findings_writes(struct operation *operation, const struct races_rows *rows);
+/* It may have told the host by memory, or been told, what happens before it. */
+void findings_communicates(const struct timeline_op *op);
+/* It is released. */
+void findings_operation_ends(struct operation *operation);
+
+/* ---- memory, contexts, events --------------------------------------------------------------- */
+
+/* The region has just been allocated, with contents that nobody wrote. */
+void findings_memory_begins(const struct memory_region *region);
+/* It ends, by the call that the host is in. */
+void findings_memory_ends(const struct memory_region *region);
+/* An operation makes it the program's, or takes it back (RACES_WRITE, RACES_FREE). */
+void findings_memory_passes(struct operation *operation, enum races_mode mode,
+                            const struct memory_region *region);
+/* The context is about to end, by the current call; nothing of it will run any more. */
+void findings_context_ends(const struct context *context);
+void findings_context_abandoned(const struct context *context);
+/* The host, or `stream`, is made to wait for an event; it ends. */
+void findings_event_awaited(struct event *event, const struct stream *stream);
+void findings_event_ends(const struct event *event);
+
+#endif
