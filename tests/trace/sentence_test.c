@@ -109,6 +109,12 @@ static const struct variation {
 static struct trace_record example_of(enum trace_finding_id id)
 {
     struct trace_record found = example(id);
+    const bool of_copy = strncmp(ids[id], "COPY_", 5) == 0 && id != FINDING_COPY_NOT_AWAITED;
+    if (of_copy || id == FINDING_TEXTURE_OF_NO_MEMORY) {
+        found.finding.sides[0].what = TRACE_COPY;
+        if (id != FINDING_COPY_AFTER_FREE) found.finding.things[0].ended = 0;
+        trace_finding_word_set(&found.finding, WORD_DETAIL, "source");
+    }
     for (size_t i = 0; i < sizeof variations / sizeof *variations; i++) {
         const struct variation *of = &variations[i];
         if (of->id != id) continue;

@@ -1,4 +1,4 @@
-/* driver_flight: notices that the host changes pageable memory, or gives it back, while an
+/* in_flight: notices that the host changes pageable memory, or gives it back, while an
  * asynchronous copy from it or into it is in flight. Nothing traps there, so that the bytes are
  * compared by their checksum: as they were when the copy was asked for, when it ran, and when the
  * host came to know that it is done. Until then a right program leaves them alone.

@@ -1,4 +1,4 @@
-/* driver_watch: says in a sentence what goes wrong inside device code without stopping it: races of
+/* kernel: tells what goes wrong inside device code without stopping it: races of
  * threads and of blocks, asynchronous copies that nobody waits for (check/racecheck.h), and reads
  * of device memory that nothing has written. OVERLAP_RACES=off turns it off with the rest.
  *

@@ -1,4 +1,4 @@
-/* driver_shield: keeps the host away from page-locked and managed memory that work of the device
+/* page_guard: keeps the host away from page-locked and managed memory that work of the device
  * has in use until the host has waited for that work, so that an early touch is told to races.
  *
  * It only watches: a touch goes on with whatever is in memory then.

@@ -1,4 +1,4 @@
-/* driver_races: tells races what operations, kernels and the host touch, and tells what
+/* races: tells races what operations, kernels and the host touch, and tells what
  * races finds.
  *
  * Accesses are told when they happen: an operation's as it runs, the host's in the call that makes

@@ -1,4 +1,4 @@
-/* driver_ignored: a failed call whose error nobody looked at, told where it hurts.
+/* unchecked: a failed call whose error nobody looked at, told where it hurts.
  *
  * What a program does with a returned value cannot be seen. What can be: a call that was to make
  * something failed; since then its thread has made nothing of that kind; and now another call of

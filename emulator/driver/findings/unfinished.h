@@ -1,4 +1,4 @@
-/* driver_ending: what a program leaves undone, told when it can no longer be done: work whose end
+/* unfinished: what a program leaves undone, told when it can no longer be done: work whose end
  * nobody has waited for when its context or the process ends, and events that were waited for but
  * never recorded.
  *
