@@ -12,6 +12,7 @@ struct filter {
     scmp_filter_ctx context;
     const pid_t *above;
     size_t count;
+    bool driver;
     int error;
 };
 
@@ -91,6 +92,13 @@ static void refuse_row(struct filter *filter, const struct refused_row *row)
         compared = SCMP_CMP(row->argument, SCMP_CMP_MASKED_EQ, row->value, row->value);
         rule(filter, SCMP_ACT_ERRNO(EPERM), row->number, 1, &compared);
         break;
+    case REFUSED_UNLESS:
+        compared = SCMP_CMP(row->argument, SCMP_CMP_NE, row->value);
+        if (filter->driver)
+            rule(filter, SCMP_ACT_ERRNO(EPERM), row->number, 1, &compared);
+        else
+            rule(filter, SCMP_ACT_ERRNO(EPERM), row->number, 0, NULL);
+        break;
     case REFUSED_ALWAYS:
         rule(filter, SCMP_ACT_ERRNO(EPERM), row->number, 0, NULL);
         break;
@@ -100,9 +108,10 @@ static void refuse_row(struct filter *filter, const struct refused_row *row)
     }
 }
 
-int confine_install(const pid_t *above, size_t count, const char *only_program)
+int confine_install(const pid_t *above, size_t count, const char *only_program, bool driver)
 {
-    struct filter filter = {.above = above, .count = count < CONFINE_MOST ? count : CONFINE_MOST};
+    struct filter filter = {
+        .above = above, .count = count < CONFINE_MOST ? count : CONFINE_MOST, .driver = driver};
 
     filter.context = seccomp_init(SCMP_ACT_ALLOW);
     if (filter.context == NULL) {

@@ -13,14 +13,16 @@
 
 #include "grader/base/refused.h"
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #define CONFINE_MOST 32 /* ancestors that one filter can hold */
 
 /* Holds the calling process to it, for good: `above` are the processes that it must not reach, at
  * most CONFINE_MOST. `only_program` (NULL: no such rule) is the one string that it may still give
- * to execve: the rule looks at where the string is, which what was started does not know. Returns
- * 0, or -1 on a system that has no such filter (errno). */
-int confine_install(const pid_t *above, size_t count, const char *only_program);
+ * to execve: the rule looks at where the string is, which what was started does not know. With
+ * `driver` what NVIDIA's needs is let through. Returns 0, or -1 on a system that has no such filter
+ * (errno). */
+int confine_install(const pid_t *above, size_t count, const char *only_program, bool driver);
 
 #endif

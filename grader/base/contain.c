@@ -173,7 +173,7 @@ static bool works(bool (*try)(void))
 
 static bool filter_works(void)
 {
-    return confine_install(NULL, 0, NULL) == 0;
+    return confine_install(NULL, 0, NULL, false) == 0;
 }
 
 static bool nobody_works(void)
@@ -278,5 +278,5 @@ int contain_give_up(const struct contain_rules *rules, const char *program)
     if (machine.landlock > 0 && landlock_restrict(machine.landlock, rules, program, own) != 0)
         return -1;
     if (!machine.filter) return 0;
-    return confine_install(above, count, rules->one_program ? program : NULL);
+    return confine_install(above, count, rules->one_program ? program : NULL, rules->devices);
 }

@@ -134,6 +134,8 @@ static int add_rules(int rules, int version, const struct contain_rules *given, 
     if (allow_all(rules, own, write) != 0) return -1;
     if (given->write != NULL && allow(rules, given->write, write) != 0) return -1;
     if (!given->devices) return 0;
+    /* libcuda names its threads by writing to /proc, and does not start if it cannot. */
+    if (allow(rules, "/proc", READ | run | WRITE_FILE | (all & TRUNCATE)) != 0) return -1;
     return allow_matching(rules, gpu_devices, READ | WRITE_FILE | (all & (TRUNCATE | IOCTL_DEV)));
 }
 

@@ -19,8 +19,10 @@ enum refused_how {
     REFUSED_VALUE,      /* `argument` is `value` */
     REFUSED_QUIETLY,    /* `argument` is `value`: EPERM */
     REFUSED_FLAG,       /* `argument` has the bits `value`: EPERM */
-    REFUSED_ALWAYS,     /* EPERM */
-    REFUSED_UNKNOWN,    /* ENOSYS, as on an older kernel: callers have another way */
+    REFUSED_UNLESS,  /* `argument` is not `value`: EPERM; and where it is, unless the program works
+                      * with an NVIDIA driver, which needs that much */
+    REFUSED_ALWAYS,  /* EPERM */
+    REFUSED_UNKNOWN, /* ENOSYS, as on an older kernel: callers have another way */
 };
 
 struct refused_row {
