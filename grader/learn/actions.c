@@ -124,14 +124,29 @@ static int run_restore(struct guide *guide, size_t index, struct page *page)
 /* ---- what is shown after a pass, or when it is asked for twice ---------------------------------
  */
 
-static bool may_see(struct guide *guide, size_t index, unsigned what)
+static void ask(struct guide *guide, size_t index, unsigned what)
 {
     struct course_lesson *lesson = &guide->course.lessons[index];
 
-    if (lesson->state == COURSE_PASSED || (lesson->asked & what)) return true;
+    guide->refused = lesson->state != COURSE_PASSED && !(lesson->asked & what);
+    if (!guide->refused) return;
     lesson->asked |= what;
     course_save(&guide->course, index);
-    return false;
+}
+
+static int run_solution(struct guide *guide, size_t index, struct page *page)
+{
+    (void)page;
+    ask(guide, index, COURSE_ASKED_SOLUTION);
+    return 0;
+}
+
+static int run_answers(struct guide *guide, size_t index, struct page *page)
+{
+    (void)page;
+    ask(guide, index, COURSE_ASKED_ANSWERS);
+    if (!guide->refused) readings_answers_path(guide, index, guide->reading);
+    return 0;
 }
 
 static void say_later(const struct guide *guide, struct page *page)
@@ -187,7 +202,7 @@ static void add_diff(const struct guide *guide, size_t index, const char *name, 
 
 static int view_solution(struct guide *guide, size_t index, struct page *page)
 {
-    if (!may_see(guide, index, COURSE_ASKED_SOLUTION)) {
+    if (guide->refused) {
         say_later(guide, page);
         return 1;
     }
@@ -199,12 +214,12 @@ static int view_solution(struct guide *guide, size_t index, struct page *page)
 
 static int view_answers(struct guide *guide, size_t index, struct page *page)
 {
-    if (!may_see(guide, index, COURSE_ASKED_ANSWERS)) {
+    if (guide->refused) {
         say_later(guide, page);
         return 1;
     }
-    readings_answers_path(guide, index, guide->reading);
-    return 0;
+    /* Behind the pager. */
+    return guide->screen ? guide_view_lesson(guide, index, page) : 0;
 }
 
 static int view_timeline(struct guide *guide, size_t index, struct page *page)
@@ -266,8 +281,9 @@ const struct guide_action guide_actions[] = {
     {"hint", 'h', true, run_hint, view_hint, N_("a hint; again: the next of three")},
     {"text", 't', false, run_text, NULL, N_("the lesson's text, in the pager")},
     {"timeline", 'i', true, NULL, view_timeline, N_("your run and ours on the device's clock")},
-    {"solution", 's', true, NULL, view_solution, N_("our solution beside yours, after a pass")},
-    {"answers", 'a', true, NULL, view_answers, N_("the answers to the lesson's questions")},
+    {"solution", 's', true, run_solution, view_solution,
+     N_("our solution beside yours, after a pass")},
+    {"answers", 'a', true, run_answers, view_answers, N_("the answers to the lesson's questions")},
     {"reset", 'r', false, run_reset, NULL, N_("the stub again; your file is kept")},
     {"restore", 'u', false, run_restore, NULL, N_("take up the file that was kept")},
     {"measure", 'm', false, run_measure, NULL,

@@ -135,7 +135,6 @@ static void forget(struct grading *grading)
     for (size_t i = 0; i < grading->count; i++) free(grading->checks[i].verdict);
     free(grading->checks);
     text_free(&grading->buffer);
-    text_free(&grading->times);
     text_free(&grading->timeline);
     text_free(&grading->printed);
     if (grading->fd >= 0) close(grading->fd);
@@ -184,8 +183,17 @@ int grading_start(struct grading *grading, const struct toolchain *toolchain,
 static void end_step(struct grading *grading)
 {
     const double now = grading_now();
-    if (grading->step[0] != '\0')
-        text_format(&grading->times, "%-16s %5.2f s\n", grading->step, now - grading->step_started);
+    size_t i = 0;
+
+    while (i < grading->step_count && strcmp(grading->steps[i].name, grading->step) != 0) i++;
+    if (grading->step[0] != '\0' && i < GRADING_STEPS) {
+        struct grading_step *step = &grading->steps[i];
+        if (i == grading->step_count) {
+            snprintf(step->name, sizeof step->name, "%s", grading->step);
+            grading->step_count++;
+        }
+        step->seconds += now - grading->step_started;
+    }
     grading->step_started = now;
     grading->step[0] = '\0';
 }

@@ -10,6 +10,14 @@
 
 #include <sys/types.h>
 
+#define GRADING_NAME 64
+#define GRADING_STEPS 16
+
+struct grading_step {
+    char name[GRADING_NAME]; /* "compile", or of a run */
+    double seconds;          /* every time it was made, together */
+};
+
 struct grading_check {
     enum test_outcome outcome;
     struct verdict *verdict; /* owned; NULL until it is judged */
@@ -21,10 +29,11 @@ struct grading {
     pid_t pid; /* 0: none is under way */
     int fd;    /* readable when there is news; -1: none */
     struct text buffer;
-    double started;    /* seconds, CLOCK_MONOTONIC */
-    double seconds;    /* that it took, when it is done */
-    char step[64];     /* what takes the time now */
-    struct text times; /* what took how long, one a line */
+    double started;                           /* seconds, CLOCK_MONOTONIC */
+    double seconds;                           /* that it took, when it is done */
+    char step[GRADING_NAME];                  /* what takes the time now */
+    struct grading_step steps[GRADING_STEPS]; /* what took the time before, in order */
+    size_t step_count;
     double step_started;
     struct grading_check *checks;
     size_t count, judged;

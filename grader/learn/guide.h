@@ -15,6 +15,7 @@ struct guide {
     size_t current;           /* the lesson that is worked on */
     struct text said;         /* what is to be told once, in sentences */
     char reading[PATH_MAX];   /* a file that is to be shown in the pager; "": none */
+    bool refused;             /* what was asked for is shown when it is asked for again */
     bool screen;              /* keys are there: name them, not commands */
 };
 

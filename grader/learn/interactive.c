@@ -11,7 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TICK 100 /* milliseconds: how often the time is shown while a lesson is graded */
+#define WORTH_NAMING 0.05 /* seconds that a step took */
+#define TICK 100          /* milliseconds: how often the time is shown while a lesson is graded */
 
 struct display {
     struct guide *guide;
@@ -45,16 +46,13 @@ static const struct grading *under_way(const struct guide *guide)
 /* The steps that took the time: "compile 0.24, values 0.11". */
 static void add_times(struct text *status, const struct grading *grading)
 {
-    const char *at = text_string(&grading->times);
-    for (bool first = true; *at != '\0'; first = false) {
-        char name[64];
-        double seconds;
-        if (sscanf(at, "%63s %lf", name, &seconds) == 2 && seconds >= 0.05)
-            text_format(status, "%s%s %.2f", first ? ": " : ", ", name, seconds);
-        else if (first)
-            text_add(status, ": ");
-        at += strcspn(at, "\n");
-        at += *at == '\n';
+    bool first = true;
+
+    for (size_t i = 0; i < grading->step_count; i++) {
+        if (grading->steps[i].seconds < WORTH_NAMING) continue;
+        text_format(status, "%s%s %.2f", first ? ": " : ", ", grading->steps[i].name,
+                    grading->steps[i].seconds);
+        first = false;
     }
 }
 

@@ -43,7 +43,7 @@ static void add_row(struct page *page, const struct guide *guide, size_t i)
     add_column(&line, lesson->lesson->folder, 22);
     add_column(&line, grading ? _("grading") : _(states[lesson->state].word), 17);
     page_bar(bar, COURSE_BAR, lesson->passed, judged);
-    text_format(&line, "%s %2u/%-2u", bar, lesson->passed, judged);
+    text_format(&line, "%s %2u/%-2u", page->width >= 66 ? bar : "", lesson->passed, judged);
     readings_title(guide, i, title, sizeof title);
     /* The title where there is room for it. */
     if (page->width >= 100) text_format(&line, "  %s", title);
