@@ -34,6 +34,8 @@ find_package(CUDAToolkit 13.0 REQUIRED)
 pkg_check_modules(CHECK REQUIRED IMPORTED_TARGET check)
 pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp)
 pkg_check_modules(NCURSES REQUIRED IMPORTED_TARGET ncursesw)
+pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+pkg_check_modules(ARCHIVE REQUIRED IMPORTED_TARGET libarchive)
 
 # Kernels: PTX that every GPU since Turing and the software device can take, and, where this
 # machine has a GPU, its own machine code too, so that nothing is compiled at the first launch.

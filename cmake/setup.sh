@@ -35,6 +35,8 @@ library libdw      libdw-dev    turns an address into a line of your source
 library libseccomp libseccomp-dev keeps submissions from harming the machine
 library libpng     libpng-dev   writes the picture of the Mandelbrot lesson
 library ncursesw   libncurses-dev  draws the screen of ./learn
+library jansson    libjansson-dev writes and reads the reports
+library libarchive libarchive-dev unpacks what a class handed in
 '
 
 is_there()

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -113,19 +114,71 @@ int files_read_at(int folder, const char *name, size_t limit, struct text *text)
     return n == 0 && !text->failed ? 0 : -1;
 }
 
+static int write_all(int file, const char *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t n = write(file, bytes, size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return -1;
+        bytes += n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
 int files_write(const char *path, const char *bytes, size_t size)
 {
     int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (file < 0) return -1;
-    while (size > 0) {
-        ssize_t n = write(file, bytes, size);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) {
-            close(file);
-            return -1;
-        }
-        bytes += n;
-        size -= (size_t)n;
+    if (write_all(file, bytes, size) != 0) {
+        close(file);
+        return -1;
     }
     return close(file);
+}
+
+static int write_in_place(const char *path, const char *bytes, size_t size)
+{
+    int file = open(path, O_WRONLY | O_CLOEXEC);
+    if (file < 0) return -1;
+    int result = write_all(file, bytes, size);
+    return close(file) == 0 ? result : -1;
+}
+
+static void make_folder_of(const char *path)
+{
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    if (slash == NULL || slash == folder) return;
+    *slash = '\0';
+    files_make_folders(folder);
+}
+
+int files_replace(const char *path, const char *bytes, size_t size)
+{
+    char beside[PATH_MAX];
+    struct stat status;
+
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
+        return write_in_place(path, bytes, size);
+    if (snprintf(beside, sizeof beside, "%s.XXXXXX", path) >= (int)sizeof beside) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    make_folder_of(path);
+    int file = mkostemp(beside, O_CLOEXEC);
+    if (file < 0) return -1;
+    /* mkstemp gives the file to its owner alone. */
+    mode_t mask = umask(0);
+    umask(mask);
+    int failed =
+        write_all(file, bytes, size) != 0 || fchmod(file, 0666 & ~mask) != 0 || fsync(file) != 0;
+    int error = errno;
+    if (close(file) != 0 && !failed) failed = 1, error = errno;
+    if (!failed && rename(beside, path) == 0) return 0;
+    if (!failed) error = errno;
+    unlink(beside);
+    errno = error;
+    return -1;
 }

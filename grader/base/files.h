@@ -22,4 +22,9 @@ int files_read_at(int folder, const char *name, size_t limit, struct text *text)
 /* Writes a new file. Returns 0, or -1 with errno. */
 int files_write(const char *path, const char *bytes, size_t size);
 
+/* Writes a file whole or not at all, whatever happens meanwhile: beside it under another name, onto
+ * the disk, then renamed. The folder is made. What is no regular file (/dev/stdout, a pipe) is
+ * written to as it is. Returns 0, or -1 with errno; then what was there before still is. */
+int files_replace(const char *path, const char *bytes, size_t size);
+
 #endif

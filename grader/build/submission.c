@@ -6,12 +6,29 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* "02_streams" is called "02", "2", "streams", "02_streams", or by its suite's name. */
+/* Cuts the slashes at the end, but for that of the root. */
+static void copy_folder(char *to, size_t size, const char *folder)
+{
+    snprintf(to, size, "%s", folder);
+    for (size_t length = strlen(to); length > 1 && to[length - 1] == '/';) to[--length] = '\0';
+}
+
+/* "02_streams" is called "02", "2", "streams", "02_streams", by its suite's name, or as the shell
+ * completes it: "lessons/02_streams/", "./02_streams". */
 bool submission_is_called(const struct lesson *lesson, const char *word)
 {
     const char *name = strchr(lesson->folder, '_');
-    char number[16];
+    char number[16], plain[PATH_MAX];
 
+    /* Only what stands directly in a folder "lessons", or is named without one. */
+    copy_folder(plain, sizeof plain, word);
+    char *slash = strrchr(plain, '/');
+    if (slash != NULL && slash[1] != '\0') {
+        *slash = '\0';
+        const char *above = strrchr(plain, '/') != NULL ? strrchr(plain, '/') + 1 : plain;
+        return (strcmp(above, "lessons") == 0 || strcmp(above, ".") == 0) &&
+               strcmp(slash + 1, lesson->folder) == 0;
+    }
     snprintf(number, sizeof number, "%u", lesson->number);
     if (strcmp(word, lesson->folder) == 0 || strcmp(word, lesson->suite) == 0) return true;
     if (name != NULL && strcmp(word, name + 1) == 0) return true;
@@ -86,13 +103,6 @@ static int not_a_submission(const struct lesson *const *table, const char *folde
     text_add(why, *table != NULL ? (*table)->files[0] : "name.c");
     text_add(why, ")");
     return 2;
-}
-
-/* Cuts the slashes at the end, but for that of the root. */
-static void copy_folder(char *to, size_t size, const char *folder)
-{
-    snprintf(to, size, "%s", folder);
-    for (size_t length = strlen(to); length > 1 && to[length - 1] == '/';) to[--length] = '\0';
 }
 
 int submission_choose(struct submission *submission, const struct lesson *const *table,

@@ -16,7 +16,7 @@ struct toolchain {
     const char *lessons;             /* grader/lessons in the source tree: drive sources */
     const char *cache;               /* where built submissions are kept */
     const char *runner, *probe, *recorder;
-    const char *cuda; /* the toolkit's folder; "": none */
+    const char *cuda;       /* the toolkit's folder; "": none */
     const char *catalogues; /* of the sentences in other languages: grader/base/messages.h */
 };
 

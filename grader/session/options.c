@@ -1,4 +1,5 @@
 #include "grader/session/options.h"
+#include "grader/base/embedded.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -34,12 +35,12 @@ static const struct flag gtest_flags[] = {
     {"color", FLAG_STRING, FIELD(color)},
     {"print_time", FLAG_BOOL, FIELD(print_time)},
     {"output", FLAG_STRING, FIELD(output)},
+    {"fail_if_no_test_selected", FLAG_BOOL, FIELD(fail_if_no_test_selected)},
     {"break_on_failure", FLAG_IGNORED, 0},
     {"catch_exceptions", FLAG_IGNORED, 0},
     {"death_test_style", FLAG_IGNORED, 0},
     {"death_test_use_fork", FLAG_IGNORED, 0},
     {"fail_if_no_test_linked", FLAG_IGNORED, 0},
-    {"fail_if_no_test_selected", FLAG_IGNORED, 0},
     {"install_failure_signal_handler", FLAG_IGNORED, 0},
     {"print_utf8", FLAG_IGNORED, 0},
     {"recreate_environments_when_repeating", FLAG_IGNORED, 0},
@@ -48,18 +49,6 @@ static const struct flag gtest_flags[] = {
     {"throw_on_failure", FLAG_IGNORED, 0},
 };
 #define GTEST_FLAG_COUNT (sizeof gtest_flags / sizeof gtest_flags[0])
-
-static const char *const own_flags[] = {"--device",
-                                        "--solutions",
-                                        "--submission",
-                                        "--seed",
-                                        "--help",
-                                        "--random-orders",
-                                        "--version",
-                                        "--gtest_filter",
-                                        "--gtest_list_tests",
-                                        "--gtest_output",
-                                        NULL};
 
 /* Text that lives as long as the options: a chain of allocations. */
 struct owned {
@@ -85,6 +74,7 @@ void options_free(struct options *options)
         free(owned);
     }
     free(options->words);
+    free(options->reports);
     memset(options, 0, sizeof *options);
 }
 
@@ -138,6 +128,9 @@ static int read_environment(struct options *options, struct text *why)
         const char *value = getenv(name);
         if (value != NULL && set_flag(options, &gtest_flags[i], name, value, why) != 0) return 2;
     }
+    const char *fail_fast = getenv("TESTBRIDGE_TEST_RUNNER_FAIL_FAST");
+    if (fail_fast != NULL && getenv("GTEST_FAIL_FAST") == NULL)
+        options->fail_fast = strcmp(fail_fast, "1") == 0;
     const char *bridge = getenv("TESTBRIDGE_TEST_ONLY");
     if (bridge != NULL && getenv("GTEST_FILTER") == NULL) options->filter = bridge;
     const char *xml = getenv("XML_OUTPUT_FILE");
@@ -222,7 +215,9 @@ static int parse_gtest(struct options *options, const char *argument, int depth,
         return set_flag(options, &gtest_flags[i], shown, equals != NULL ? equals + 1 : NULL, why);
     }
     options->help = true;
-    return 0;
+    text_format(why, "there is no flag --gtest_%.*s; this is the help, and nothing was run",
+                (int)length, name);
+    return 2;
 }
 
 /* The value of "--name=value", or of "--name value" (then *used is set). NULL: another flag. */
@@ -276,11 +271,62 @@ static int parse_orders(struct options *options, const char *value, struct text 
     return 2;
 }
 
+static int parse_jobs(struct options *options, const char *value, struct text *why)
+{
+    if (parse_int(value, 1, OPTIONS_MOST_JOBS, &options->jobs)) return 0;
+    text_format(why, "--jobs needs a number from 1 to %d", OPTIONS_MOST_JOBS);
+    return 2;
+}
+
+/* Appends to a list that the options own. Returns 0 or 2. */
+static int append(const char ***list, size_t *count, const char *value)
+{
+    const char **grown = realloc(*list, (*count + 1) * sizeof *grown);
+    if (grown == NULL) return 2;
+    grown[(*count)++] = value;
+    *list = grown;
+    return 0;
+}
+
+static int parse_report(struct options *options, const char *value, struct text *why)
+{
+    (void)why; /* the reports look at it (report.h) */
+    return append(&options->reports, &options->report_count, value);
+}
+
+/* Our flags. One with an example takes a value, and goes to `parse` or into a string's field; one
+ * without sets a bool. */
+static const struct own_flag {
+    const char *name, *example;
+    size_t offset;
+    int (*parse)(struct options *options, const char *value, struct text *why);
+} own_flags[] = {
+    {"--help", NULL, FIELD(help), NULL},
+    {"--version", NULL, FIELD(version), NULL},
+    {"--solutions", NULL, FIELD(solutions), NULL},
+    {"--again", NULL, FIELD(again), NULL},
+    {"--check-lessons", NULL, FIELD(check_lessons), NULL},
+    {"--submission", "handed_in/alice", FIELD(submission), NULL},
+    {"--class", "handed_in", FIELD(class), NULL},
+    {"--state", "handed_in.graded", FIELD(state), NULL},
+    {"--roster", "roster.csv", FIELD(roster), NULL},
+    {"--marks", "marks.txt", FIELD(marks), NULL},
+    {"--device", "emulator", 0, parse_device},
+    {"--random-orders", "2", 0, parse_orders},
+    {"--seed", "12345", 0, parse_seed},
+    {"--jobs", "2", 0, parse_jobs},
+    {"--report", "html:class.html", 0, parse_report},
+};
+#define OWN_COUNT (sizeof own_flags / sizeof own_flags[0])
+
 static int unknown_flag(const char *argument, struct text *why)
 {
+    const char *names[OWN_COUNT + 4] = {"--gtest_filter", "--gtest_list_tests", "--gtest_output"};
     char name[64];
+
+    for (size_t i = 0; i < OWN_COUNT; i++) names[3 + i] = own_flags[i].name;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(argument, "="), argument);
-    const char *near = text_nearest(name, own_flags);
+    const char *near = text_nearest(name, names);
     text_format(why, "there is no flag %s", name);
     if (near != NULL)
         text_format(why, "; did you mean %s?", near);
@@ -289,46 +335,69 @@ static int unknown_flag(const char *argument, struct text *why)
     return 2;
 }
 
+/* One of our flags; *used is set when the next argument was its value. Returns 0 or 2. */
+static int parse_own(struct options *options, int count, char *const *arguments, bool *used,
+                     struct text *why)
+{
+    for (size_t i = 0; i < OWN_COUNT; i++) {
+        const struct own_flag *flag = &own_flags[i];
+        char *field = (char *)options + flag->offset;
+        const char *value;
+        if (flag->example == NULL) {
+            if (strcmp(arguments[0], flag->name) != 0) continue;
+            *(bool *)field = true;
+            return 0;
+        }
+        value = value_of(flag->name, count, arguments, used);
+        if (value == NULL) continue;
+        if (value[0] == '\0') {
+            text_format(why, "%s needs a value, as in %s=%s", flag->name, flag->name,
+                        flag->example);
+            return 2;
+        }
+        if (flag->parse != NULL) return flag->parse(options, value, why);
+        *(const char **)field = value;
+        return 0;
+    }
+    return unknown_flag(arguments[0], why);
+}
+
 static int parse_arguments(struct options *options, int count, char *const *arguments, int depth,
                            struct text *why)
 {
     int result = 0;
 
     for (int i = 0; i < count && result == 0; i++) {
-        const char *argument = arguments[i], *value;
+        const char *argument = arguments[i];
         bool used = false;
-        if (argument[0] != '-' || argument[1] == '\0') {
-            const char **words = realloc(options->words, (options->word_count + 1) * sizeof *words);
-            if (words == NULL) return 2;
-            options->words = words;
-            options->words[options->word_count++] = argument;
-        } else if (strncmp(argument, "--gtest_", 8) == 0) {
+        if (argument[0] != '-' || argument[1] == '\0')
+            result = append(&options->words, &options->word_count, argument);
+        else if (strncmp(argument, "--gtest_", 8) == 0)
             result = parse_gtest(options, argument, depth, why);
-        } else if (strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0 ||
-                   strcmp(argument, "-?") == 0) {
+        else if (strcmp(argument, "-h") == 0 || strcmp(argument, "-?") == 0)
             options->help = true;
-        } else if (strcmp(argument, "--version") == 0) {
-            options->version = true;
-        } else if (strcmp(argument, "--solutions") == 0) {
-            options->solutions = true;
-        } else if ((value = value_of("--device", count - i, arguments + i, &used)) != NULL) {
-            result = parse_device(options, value, why);
-        } else if ((value = value_of("--submission", count - i, arguments + i, &used)) != NULL) {
-            options->submission = value;
-            if (value[0] == '\0') {
-                text_add(why, "--submission needs a folder, as in --submission=handed_in/alice");
-                result = 2;
-            }
-        } else if ((value = value_of("--random-orders", count - i, arguments + i, &used)) != NULL) {
-            result = parse_orders(options, value, why);
-        } else if ((value = value_of("--seed", count - i, arguments + i, &used)) != NULL) {
-            result = parse_seed(options, value, why);
-        } else {
-            result = unknown_flag(argument, why);
-        }
+        else
+            result = parse_own(options, count - i, arguments + i, &used, why);
         if (used) i++;
     }
     return result;
+}
+
+/* Flags that do not go together. Returns 0 or 2. */
+static int check_together(const struct options *options, struct text *why)
+{
+    if (options->solutions && options->submission != NULL)
+        text_add(why, "--solutions and --submission exclude each other: grade one or the other");
+    else if (options->class != NULL && (options->solutions || options->submission != NULL))
+        text_add(why, "--class grades what is handed in: leave out --solutions and --submission");
+    else if (options->class == NULL &&
+             (options->roster != NULL || options->state != NULL || options->again))
+        text_add(why, "--roster, --state and --again belong to --class=DIR");
+    else if (options->random_seed < 0 || options->random_seed > 99999)
+        text_add(why, "--gtest_random_seed is from 0 to 99999; 0 takes it from the clock");
+    else
+        return 0;
+    return 2;
 }
 
 int options_parse(struct options *options, int count, char *const *arguments, struct text *why)
@@ -336,6 +405,7 @@ int options_parse(struct options *options, int count, char *const *arguments, st
     *options = (struct options){.random_orders = 2,
                                 .filter = "*",
                                 .repeat = 1,
+                                .fail_if_no_test_selected = true,
                                 .color = "auto",
                                 .print_time = true,
                                 .output = "",
@@ -343,77 +413,16 @@ int options_parse(struct options *options, int count, char *const *arguments, st
     int result = read_environment(options, why);
     if (result == 0) result = parse_arguments(options, count - 1, arguments + 1, 0, why);
     if (result == 0) result = read_shards(options, why);
-    if (result == 0 && options->solutions && options->submission != NULL) {
-        text_add(why, "--solutions and --submission exclude each other: grade one or the other");
-        result = 2;
-    }
-    if (result == 0 && (options->random_seed < 0 || options->random_seed > 99999)) {
-        text_add(why, "--gtest_random_seed is from 0 to 99999; 0 takes it from the clock");
-        result = 2;
-    }
+    if (result == 0) result = check_together(options, why);
     return result;
 }
 
 void options_help(struct text *text, const char *const *lessons)
 {
-    text_add(text, "This program contains tests written using Overlap, which speaks Google Test's\n"
-                   "language: every check of a lesson is a test.\n"
-                   "\n"
-                   "  grade [LESSON...] [FLAG...]\n"
-                   "\n"
-                   "Lessons:\n");
+    static const char mark[] = "@LESSONS@\n";
+    const char *place = strstr(embedded_session_help_txt, mark);
+
+    text_add_bytes(text, embedded_session_help_txt, (size_t)(place - embedded_session_help_txt));
     for (; *lessons != NULL; lessons++) text_format(text, "  %s\n", *lessons);
-    text_add(
-        text,
-        "  A lesson can be named by its number (02), its name (streams) or both. None: all.\n"
-        "\n"
-        "What is graded:\n"
-        "  --solutions\n"
-        "      The reference solutions instead of lessons/.\n"
-        "  --submission=DIR\n"
-        "      Somebody's copy of lessons/, or of one lesson's folder.\n"
-        "  --device=(auto|gpu|emulator)\n"
-        "      Where it runs. auto, the default: on the GPU, and for order also on the emulator;\n"
-        "      without a GPU on the emulator.\n"
-        "  --seed=NUMBER\n"
-        "      Draw the same inputs again. Without it they are new each time.\n"
-        "  --random-orders=NUMBER\n"
-        "      On the emulator, what depends on order runs as late and as early as CUDA allows,\n"
-        "      and in this many random orders between: 2, unless it is said here, up to 50.\n"
-        "  --version\n"
-        "      Overlap's version.\n"
-        "\n"
-        "Test Selection:\n"
-        "  --gtest_list_tests\n"
-        "      List the names of all tests instead of running them. The name of\n"
-        "      TEST(Foo, Bar) is \"Foo.Bar\".\n"
-        "  --gtest_filter=POSITIVE_PATTERNS[-NEGATIVE_PATTERNS]\n"
-        "      Run only the tests whose name matches one of the positive patterns but\n"
-        "      none of the negative ones. '?' is any character, '*' any string, ':' or.\n"
-        "  --gtest_also_run_disabled_tests\n"
-        "      Run all disabled tests too.\n"
-        "\n"
-        "Test Execution:\n"
-        "  --gtest_repeat=[COUNT]\n"
-        "      Run the tests repeatedly; a negative count: for ever.\n"
-        "  --gtest_shuffle\n"
-        "      Randomize the tests' order on every iteration.\n"
-        "  --gtest_random_seed=[NUMBER]\n"
-        "      The seed for that (1 to 99999, or 0 to take it from the time).\n"
-        "  --gtest_fail_fast\n"
-        "      Skip what is left after the first failure.\n"
-        "\n"
-        "Test Output:\n"
-        "  --gtest_color=(yes|no|auto)\n"
-        "      Colours. auto, the default: if it is a terminal.\n"
-        "  --gtest_brief=1\n"
-        "      Only print failures.\n"
-        "  --gtest_print_time=0\n"
-        "      Don't print the time of each test.\n"
-        "  --gtest_output=(json|xml)[:DIRECTORY_PATH/|:FILE_PATH]\n"
-        "      Write a report there; without a path into test_detail.xml or .json.\n"
-        "\n"
-        "Each --gtest_ flag can also be given as a variable, as in GTEST_COLOR=no.\n"
-        "Exit status: 0 all passed, 1 a check failed, 2 the command line or the set-up is "
-        "wrong.\n");
+    text_add(text, place + strlen(mark));
 }

@@ -1,7 +1,8 @@
 /* options: the grader's command line and the environment variables that stand in for it.
  *
  * Words are lessons; flags of ours have plain names; GoogleTest's begin with --gtest_ and behave as
- * GoogleTest's do (an unknown one prints the help and runs nothing, with exit status 0).
+ * GoogleTest's do, but for one thing: a flag that is not there, and a filter that nothing matches,
+ * end with status 2, because a mistake must not look green. session/help.txt is the text of --help.
  */
 #ifndef OVERLAP_GRADER_SESSION_OPTIONS_H
 #define OVERLAP_GRADER_SESSION_OPTIONS_H
@@ -12,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define OPTIONS_MOST_JOBS 512
+
 struct options {
     const char **words; /* lessons as typed */
     size_t word_count;
@@ -21,14 +24,26 @@ struct options {
     bool seed_given;
     uint64_t seed;
     unsigned
-        random_orders; /* in how many random orders the emulator runs what it runs in several */
+        random_orders;    /* in how many random orders the emulator runs what it runs in several */
+    const char **reports; /* --report, as typed */
+    size_t report_count;
+    const char *marks; /* a table of points; NULL: the grader's own */
     bool help;
     bool version;
+
+    /* A class (grader/class); without `class` none of them means anything. */
+    const char *class; /* the folder with what was handed in; NULL: no class */
+    int jobs;          /* graded side by side; 0: as many as there are processors */
+    const char *roster;
+    const char *state; /* where results are kept; NULL: beside the class's folder */
+    bool again;        /* grade what has not changed as well */
+    bool check_lessons;
 
     const char *filter;
     bool list_tests;
     bool also_run_disabled_tests;
-    int repeat; /* negative: for ever */
+    bool fail_if_no_test_selected; /* true, unlike in GoogleTest */
+    int repeat;                    /* negative: for ever */
     bool shuffle;
     int random_seed;
     bool fail_fast;
@@ -49,7 +64,7 @@ struct options {
 int options_parse(struct options *options, int count, char *const *arguments, struct text *why);
 void options_free(struct options *options);
 
-/* The text of --help; `lessons` is a NULL-ended list of their names. */
+/* The text of --help, in which `lessons`, a NULL-ended list of their names, are listed. */
 void options_help(struct text *text, const char *const *lessons);
 
 #endif

@@ -24,6 +24,8 @@ struct test {
     bool elsewhere; /* in another shard */
     bool runs;
     enum test_outcome outcome;
+    /* Skipped, and the submission has no part in that: no GPU here, too noisy to say. */
+    bool cannot_be_judged;
     struct verdict *verdict; /* owned; NULL until it was judged */
     struct text printed;     /* what the submission printed, quoted; shown with this test */
     double milliseconds;

@@ -1,13 +1,15 @@
 #include "grader/session/session.h"
+#include "grader/base/filter.h"
 #include "grader/base/process.h"
 #include "grader/build/stub.h"
 #include "grader/evidence/evidence.h"
+#include "grader/report/report.h"
 #include "grader/run/cache.h"
 #include "grader/session/check_run.h"
-#include "grader/session/filter.h"
+#include "grader/session/gtest_report.h"
 #include "grader/session/options.h"
 #include "grader/session/printer.h"
-#include "grader/session/report.h"
+#include "grader/session/record.h"
 #include "grader/session/results.h"
 #include "grader/session/same_cause.h"
 
@@ -33,8 +35,9 @@ struct session {
     struct compiled *reference;              /* of each suite; unused where nothing is timed */
     bool *is_timed;                          /* of each suite: its reference was compiled */
     const struct session_observer *observer; /* NULL: printed */
-    enum report_format report;
+    enum gtest_report_format report;
     char report_path[PATH_MAX];
+    struct reports *reports; /* what --report asked for */
     uint64_t seed;
     int random_seed;
     bool failed;     /* some check of this iteration failed: for fail_fast */
@@ -96,6 +99,7 @@ static void forget_results(struct session *session)
             test->verdict = NULL;
             text_free(&test->printed);
             test->outcome = TEST_NOT_RUN;
+            test->cannot_be_judged = false;
             test->milliseconds = 0;
         }
         suite->milliseconds = 0;
@@ -283,6 +287,7 @@ static int judge_test(struct session *session, struct suite_run *run, struct tes
         break;
     case CHECK_SKIPPED:
         test->outcome = TEST_SKIPPED;
+        test->cannot_be_judged = true;
         break;
     case CHECK_FAILED:
         test->outcome = TEST_FAILED;
@@ -412,8 +417,8 @@ static int run_iteration(struct session *session, int iteration)
     results->milliseconds = milliseconds_now() - started;
     printer_iteration_end(&session->printer, results, options);
     if (session->report == REPORT_NONE) return 0;
-    return report_write(session->report, session->report_path, results,
-                        options->shuffle ? session->random_seed : 0, false, &session->why);
+    return gtest_report_write(session->report, session->report_path, results,
+                              options->shuffle ? session->random_seed : 0, false, &session->why);
 }
 
 /* ---- the whole --------------------------------------------------------------------------------
@@ -447,21 +452,55 @@ static int set_up(struct session *session)
     return devices_find(&session->devices, session->toolchain, options->device, &session->why);
 }
 
+/* Writes what --report asked for. `complete` false: only what says that grading goes on, or why it
+ * could not. Returns 0, or -1 (session->why). */
+static int write_reports(struct session *session, bool complete, const char *trouble)
+{
+    const struct record_facts facts = {.options = &session->options,
+                                       .devices = &session->devices,
+                                       .results = &session->results,
+                                       .seed = session->seed,
+                                       .complete = complete,
+                                       .trouble = trouble};
+
+    if (reports_count(session->reports) == 0) return 0;
+    json_t *class = record_make(&facts);
+    marks_apply(reports_marks(session->reports),
+                json_array_get(json_list(class, "submissions"), 0));
+    int result = complete ? reports_write(session->reports, class, &session->why)
+                          : reports_write_unfinished(session->reports, class, &session->why);
+    json_decref(class);
+    return result;
+}
+
+/* Somebody waits for an answer, which is there however this ends. Returns the exit status. */
+static int give_up(struct session *session)
+{
+    struct text trouble = {0};
+
+    text_add(&trouble, text_string(&session->why));
+    write_reports(session, false, text_string(&trouble));
+    text_free(&trouble);
+    return process_interrupted() != 0 ? 128 + process_interrupted() : 2;
+}
+
 static int run_all(struct session *session)
 {
     const struct options *options = &session->options;
-    bool failed = false;
+    bool failed = false, nothing = false;
 
     if (results_count(&session->results, test_runs) > 0) {
         int status = set_up(session);
-        if (status != 0) return status;
+        if (status != 0) return give_up(session);
+        if (write_reports(session, false, "") != 0) return 2;
     } else if (strcmp(options->filter, "*") != 0 && options->shards <= 1) {
         fprintf(stderr, "WARNING: filter \"%s\" did not match any test; no tests were run\n",
                 options->filter);
+        nothing = options->fail_if_no_test_selected;
     }
     for (int i = 0; options->repeat < 0 || i < options->repeat; i++) {
-        if (run_iteration(session, i) != 0)
-            return process_interrupted() != 0 ? 128 + process_interrupted() : 2;
+        if (run_iteration(session, i) != 0) return give_up(session);
+        if (write_reports(session, true, "") != 0) return 2;
         failed = failed || session->failed;
         if (session->failed && !options->seed_given && session->observer == NULL)
             fprintf(stderr, "grade: --seed=%llu draws the same inputs again\n",
@@ -470,15 +509,15 @@ static int run_all(struct session *session)
         session->seed = session->seed * 6364136223846793005u + 1442695040888963407u;
         if (options->shuffle) session->random_seed = session->random_seed % LARGEST_RANDOM_SEED + 1;
     }
-    return failed ? 1 : 0;
+    return failed ? 1 : nothing ? 2 : 0;
 }
 
 static int list_tests(struct session *session)
 {
     printer_list(&session->printer, &session->results);
     if (session->report == REPORT_NONE) return 0;
-    return report_write(session->report, session->report_path, &session->results, 0, true,
-                        &session->why) == 0
+    return gtest_report_write(session->report, session->report_path, &session->results, 0, true,
+                              &session->why) == 0
                ? 0
                : 2;
 }
@@ -518,6 +557,7 @@ static void release(struct session *session)
     free(session->is_timed);
     submission_free(&session->submission);
     submission_free(&session->solutions);
+    reports_close(session->reports);
     options_free(&session->options);
     text_free(&session->why);
 }
@@ -543,8 +583,11 @@ static int choose(struct session *session, const struct lesson *const *table)
         text_add(&session->why, "no memory");
         return 2;
     }
-    return report_target(options->output, &session->report, session->report_path,
-                         sizeof session->report_path, &session->why) == 0
+    session->reports =
+        reports_open(options->reports, options->report_count, options->marks, &session->why);
+    if (session->reports == NULL) return 2;
+    return gtest_report_target(options->output, &session->report, session->report_path,
+                               sizeof session->report_path, &session->why) == 0
                ? 0
                : 2;
 }
@@ -584,14 +627,15 @@ int session_observed(const struct toolchain *toolchain, const struct lesson *con
     if (out == NULL) return 2;
     process_handle_interrupts();
     int status = options_parse(&session.options, count, arguments, &session.why);
-    if (status == 0 && (session.options.help || session.options.version)) {
-        if (session.options.version)
-            puts("grader (Overlap) " OVERLAP_VERSION);
-        else
+    if (session.options.help || (status == 0 && session.options.version)) {
+        if (session.options.help)
             show_help(table);
+        else
+            puts("grader (Overlap) " OVERLAP_VERSION);
+        if (session.why.size > 0) fprintf(stderr, "grade: %s\n", text_string(&session.why));
         release(&session);
         if (out != stdout) fclose(out);
-        return 0;
+        return status;
     }
     touch(session.options.premature_exit_file);
     touch(session.options.shard_status_file);

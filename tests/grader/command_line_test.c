@@ -102,7 +102,7 @@ START_TEST(help_is_recognised)
     const char *flag = strstr(text_string(&out), "--gtest_list_tests");
     ck_assert_ptr_nonnull(flag);
     ck_assert_ptr_nonnull(strstr(flag, "List the names of all tests instead of running them"));
-    ck_assert_int_eq(grade(NULL, "--gtest_unknown", NULL, NULL, NULL), 0);
+    ck_assert_int_eq(grade(NULL, "--gtest_unknown", NULL, NULL, NULL), 2);
     ASSERT_SAYS("This program contains tests written using");
     ck_assert(!says("[ RUN"));
 }
@@ -130,9 +130,12 @@ END_TEST
 START_TEST(filters_and_repeats)
 {
     ck_assert_int_eq(
-        grade(NULL, "--solutions", "--gtest_filter=No.Such", "--device=emulator", NULL), 0);
+        grade(NULL, "--solutions", "--gtest_filter=No.Such", "--device=emulator", NULL), 2);
     ck_assert_ptr_nonnull(strstr(text_string(&err), "did not match any test; no tests were run"));
     ASSERT_SAYS("Running 0 tests from 0 test suites.");
+    ck_assert_int_eq(grade(NULL, "--solutions", "--gtest_filter=No.Such",
+                           "--gtest_fail_if_no_test_selected=0", "--device=emulator"),
+                     0);
     ck_assert_int_eq(grade(NULL, "--solutions", "--gtest_filter=Twice.*", "--gtest_repeat=2",
                            "--device=emulator"),
                      0);

@@ -1,10 +1,10 @@
 /* The grader's small parts: text, filters, random numbers, hashing, options, choosing lessons,
  * compilers' messages. */
 #include "grader/base/files.h"
+#include "grader/base/filter.h"
 #include "grader/base/random.h"
 #include "grader/base/sha256.h"
 #include "grader/build/compiler_messages.h"
-#include "grader/session/filter.h"
 #include "grader/session/options.h"
 #include "support.h"
 
@@ -211,7 +211,9 @@ static const struct {
     {"--seed=many", 2, "--seed needs a number"},
     {"--random-orders=51", 2, "--random-orders needs a number from 0 to 50"},
     {"--random-orders=-1", 2, "--random-orders needs a number from 0 to 50"},
-    {"--submission", 2, "--submission needs a folder"},
+    {"--submission", 2, "--submission needs a value, as in"},
+    {"--jobs=0", 2, "--jobs needs a number from 1 to"},
+    {"--again", 2, "belong to --class=DIR"},
     {"--gtest_repeat=x", 2, "--gtest_repeat needs a whole number"},
     {"--gtest_filter", 2, "--gtest_filter needs a value"},
     {"--gtest_random_seed=100000", 2, "from 0 to 99999"},
@@ -235,8 +237,17 @@ START_TEST(unknown_gtest_flags_ask_for_help)
     struct options options;
     struct text why = {0};
 
-    ck_assert_int_eq(PARSE(options, why, "--gtest_no_such_flag"), 0);
+    ck_assert_int_eq(PARSE(options, why, "--gtest_no_such_flag"), 2);
     ck_assert(options.help);
+    ck_assert_str_eq(text_string(&why), "there is no flag --gtest_no_such_flag; this is the help, "
+                                        "and nothing was run");
+    options_free(&options);
+    ck_assert_int_eq(PARSE(options, why, "--class=in", "--solutions"), 2);
+    options_free(&options);
+    ck_assert_int_eq(PARSE(options, why, "--report=html:a", "--report", "json:b", "--jobs=3"), 0);
+    ck_assert_uint_eq(options.report_count, 2);
+    ck_assert_str_eq(options.reports[1], "json:b");
+    ck_assert_int_eq(options.jobs, 3);
     options_free(&options);
     ck_assert_int_eq(PARSE(options, why, "--solutions", "--submission=x"), 2);
     options_free(&options);
@@ -252,6 +263,7 @@ START_TEST(the_environment_stands_in)
 
     setenv("GTEST_FILTER", "B.*", 1);
     setenv("GTEST_COLOR", "yes", 1);
+    setenv("TESTBRIDGE_TEST_RUNNER_FAIL_FAST", "1", 1);
     setenv("XML_OUTPUT_FILE", "out.xml", 1);
     setenv("GTEST_TOTAL_SHARDS", "3", 1);
     setenv("GTEST_SHARD_INDEX", "1", 1);
@@ -259,6 +271,7 @@ START_TEST(the_environment_stands_in)
     ck_assert_str_eq(options.filter, "B.*");
     ck_assert_str_eq(options.color, "no");
     ck_assert_str_eq(options.output, "xml:out.xml");
+    ck_assert(options.fail_fast);
     ck_assert_uint_eq(options.shards, 3);
     ck_assert_uint_eq(options.shard, 1);
     options_free(&options);

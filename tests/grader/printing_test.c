@@ -1,8 +1,8 @@
 /* The console, XML and JSON of results made by hand, against goldens; and that GoogleTest's rules
  * for colours, brief and listing hold. */
 #include "grader/base/files.h"
+#include "grader/session/gtest_report.h"
 #include "grader/session/printer.h"
-#include "grader/session/report.h"
 #include "grader/session/same_cause.h"
 #include "support.h"
 
@@ -215,41 +215,42 @@ static void compare_report(const char *golden,
 
 START_TEST(reports)
 {
-    compare_report("report.xml", report_xml, 0, false);
-    compare_report("report.json", report_json, 0, false);
-    compare_report("report_seed.xml", report_xml, 77, false);
-    compare_report("report_list.xml", report_xml, 0, true);
-    compare_report("report_list.json", report_json, 0, true);
+    compare_report("report.xml", gtest_report_xml, 0, false);
+    compare_report("report.json", gtest_report_json, 0, false);
+    compare_report("report_seed.xml", gtest_report_xml, 77, false);
+    compare_report("report_list.xml", gtest_report_xml, 0, true);
+    compare_report("report_list.json", gtest_report_json, 0, true);
 }
 END_TEST
 
 START_TEST(reports_go_where_they_are_asked_to)
 {
-    enum report_format format;
+    enum gtest_report_format format;
     char path[512], wanted[512], value[512];
     struct text why = {0};
     const char *folder = support_folder();
 
-    ck_assert_int_eq(report_target("", &format, path, sizeof path, &why), 0);
+    ck_assert_int_eq(gtest_report_target("", &format, path, sizeof path, &why), 0);
     ck_assert_int_eq(format, REPORT_NONE);
-    ck_assert_int_eq(report_target("xml", &format, path, sizeof path, &why), 0);
+    ck_assert_int_eq(gtest_report_target("xml", &format, path, sizeof path, &why), 0);
     ck_assert_str_eq(path, "test_detail.xml");
-    ck_assert_int_eq(report_target("json:a/b.json", &format, path, sizeof path, &why), 0);
+    ck_assert_int_eq(gtest_report_target("json:a/b.json", &format, path, sizeof path, &why), 0);
     ck_assert_int_eq(format, REPORT_JSON);
     ck_assert_str_eq(path, "a/b.json");
-    ck_assert_int_eq(report_target("yaml:x", &format, path, sizeof path, &why), -1);
+    ck_assert_int_eq(gtest_report_target("yaml:x", &format, path, sizeof path, &why), -1);
     ck_assert_ptr_nonnull(strstr(text_string(&why), "the formats are xml and json"));
 
     snprintf(value, sizeof value, "xml:%s/new/", folder);
-    ck_assert_int_eq(report_target(value, &format, path, sizeof path, &why), 0);
+    ck_assert_int_eq(gtest_report_target(value, &format, path, sizeof path, &why), 0);
     snprintf(wanted, sizeof wanted, "%s/new/grader.xml", folder);
     ck_assert_str_eq(path, wanted);
-    ck_assert_int_eq(report_write(format, path, &results, 0, false, &why), 0);
+    ck_assert_int_eq(gtest_report_write(format, path, &results, 0, false, &why), 0);
     ck_assert_int_eq(access(path, R_OK), 0);
-    ck_assert_int_eq(report_target(value, &format, path, sizeof path, &why), 0);
+    ck_assert_int_eq(gtest_report_target(value, &format, path, sizeof path, &why), 0);
     snprintf(wanted, sizeof wanted, "%s/new/grader_1.xml", folder);
     ck_assert_str_eq(path, wanted); /* the first is not written over */
-    ck_assert_int_eq(report_write(format, "/proc/no/such/place", &results, 0, false, &why), -1);
+    ck_assert_int_eq(gtest_report_write(format, "/proc/no/such/place", &results, 0, false, &why),
+                     -1);
     text_free(&why);
 }
 END_TEST

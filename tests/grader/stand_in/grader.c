@@ -1,6 +1,6 @@
 /* The grader on two lessons that need no CUDA, for its own tests. STAND_IN_GPU=1 in the
  * environment: there is a GPU; STAND_IN_CACHE: where built submissions are kept. */
-#include "grader/session/session.h"
+#include "grader/class/class.h"
 
 #include <stdlib.h>
 
@@ -19,5 +19,5 @@ int main(int count, char **arguments)
     toolchain.emulator = STAND_IN_LIBRARIES;
     toolchain.probe = getenv("STAND_IN_GPU") != NULL ? STAND_IN_SOURCE "/gpu" : "/bin/false";
     toolchain.cache = cache != NULL ? cache : STAND_IN_CACHE;
-    return session_main(&toolchain, table, count, arguments);
+    return class_main(&toolchain, table, count, arguments);
 }

@@ -1,8 +1,8 @@
 /* filter: GoogleTest's patterns for test names ("Streams.*:Events.*-*.Timing"): ':' separates
  * alternatives, '*' is any string, '?' any character; what follows the first '-' is excluded.
  */
-#ifndef OVERLAP_GRADER_SESSION_FILTER_H
-#define OVERLAP_GRADER_SESSION_FILTER_H
+#ifndef OVERLAP_GRADER_BASE_FILTER_H
+#define OVERLAP_GRADER_BASE_FILTER_H
 
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-#include "grader/session/filter.h"
+#include "grader/base/filter.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -1,15 +1,17 @@
-#include "grader/session/report.h"
+#include "grader/session/gtest_report.h"
 #include "grader/base/files.h"
+#include "grader/base/json.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define PROGRAM_NAME "grader"
 
-int report_target(const char *value, enum report_format *format, char *path, size_t size,
-                  struct text *why)
+int gtest_report_target(const char *value, enum gtest_report_format *format, char *path,
+                        size_t size, struct text *why)
 {
     const char *colon = strchr(value, ':');
     size_t length = colon != NULL ? (size_t)(colon - value) : strlen(value);
@@ -199,7 +201,7 @@ static void put_xml_count(FILE *out, const char *name, size_t count)
     put_attribute(out, name, value);
 }
 
-void report_xml(FILE *out, const struct results *results, int seed, bool listing)
+void gtest_report_xml(FILE *out, const struct results *results, int seed, bool listing)
 {
     test_predicate counted = test_reportable;
 
@@ -238,185 +240,120 @@ void report_xml(FILE *out, const struct results *results, int seed, bool listing
 /* ---- JSON -------------------------------------------------------------------------------------
  */
 
-static void put_string(FILE *out, const char *value)
+static void put_json_times(json_t *object, double milliseconds, const struct timespec *started)
 {
-    fputc('"', out);
-    for (; *value != '\0'; value++) {
-        switch (*value) {
-        case '"':
-            fputs("\\\"", out);
-            break;
-        case '\\':
-            fputs("\\\\", out);
-            break;
-        case '/':
-            fputs("\\/", out);
-            break;
-        case '\n':
-            fputs("\\n", out);
-            break;
-        case '\t':
-            fputs("\\t", out);
-            break;
-        default:
-            fputc(*value, out);
-        }
-    }
-    fputc('"', out);
-}
-
-static void put_key(FILE *out, int depth, const char *key)
-{
-    fprintf(out, "%*s\"%s\": ", depth, "", key);
-}
-
-static void put_json_string(FILE *out, int depth, const char *key, const char *value)
-{
-    put_key(out, depth, key);
-    put_string(out, value);
-}
-
-static void put_json_times(FILE *out, int depth, double milliseconds,
-                           const struct timespec *started)
-{
-    char stamp[40];
+    char stamp[40], text[48];
 
     format_time(started, stamp, sizeof stamp);
-    put_key(out, depth, "timestamp");
-    fprintf(out, "\"%sZ\",\n", stamp);
-    put_key(out, depth, "time");
-    fprintf(out, "\"%gs\"", (double)(long)(milliseconds + 0.5) / 1000);
+    snprintf(text, sizeof text, "%sZ", stamp);
+    json_put_text(object, "timestamp", text);
+    snprintf(text, sizeof text, "%gs", (double)(long)(milliseconds + 0.5) / 1000);
+    json_put_text(object, "time", text);
 }
 
-static void put_json_counts(FILE *out, int depth, size_t failures, size_t disabled)
+static void put_json_counts(json_t *object, size_t failures, size_t disabled)
 {
-    put_key(out, depth, "failures");
-    fprintf(out, "%zu,\n", failures);
-    put_key(out, depth, "disabled");
-    fprintf(out, "%zu,\n", disabled);
-    put_key(out, depth, "errors");
-    fprintf(out, "0,\n");
+    json_put_count(object, "failures", failures);
+    json_put_count(object, "disabled", disabled);
+    json_put_count(object, "errors", 0);
 }
 
-static void put_json_messages(FILE *out, const struct suite *suite, const struct test *test)
+static void put_json_messages(json_t *object, const struct suite *suite, const struct test *test)
 {
     struct text message = {0};
 
-    for (size_t i = 0; test->verdict != NULL && i < test->verdict->failure_count; i++) {
-        fputs(i == 0 ? ",\n          \"failures\": [\n" : ",\n", out);
+    if (test->verdict == NULL) return;
+    json_t *failures = test->verdict->failure_count > 0 ? json_put_array(object, "failures") : NULL;
+    for (size_t i = 0; i < test->verdict->failure_count; i++) {
         failure_message(test, i, &message);
-        fputs("            {\n", out);
-        put_json_string(out, 14, "failure", text_string(&message));
-        fputs(",\n", out);
-        put_json_string(out, 14, "type", test->verdict->failures[i].kind);
-        fputs("\n            }", out);
+        json_t *failure = json_add_object(failures);
+        json_put_text(failure, "failure", text_string(&message));
+        json_put_text(failure, "type", test->verdict->failures[i].kind);
         text_free(&message);
-        if (i + 1 == test->verdict->failure_count) fputs("\n          ]", out);
     }
-    if (test->outcome == TEST_SKIPPED && test->verdict != NULL) {
+    if (test->outcome == TEST_SKIPPED) {
         skip_message(suite, test, &message);
-        fputs(",\n          \"skipped\": [\n            {\n", out);
-        put_json_string(out, 14, "message", text_string(&message));
-        fputs("\n            }\n          ]", out);
+        json_put_text(json_add_object(json_put_array(object, "skipped")), "message",
+                      text_string(&message));
         text_free(&message);
     }
-    for (size_t i = 0; test->verdict != NULL && i < test->verdict->figure_count; i++) {
-        fputs(",\n", out);
-        put_json_string(out, 10, test->verdict->figures[i].key, test->verdict->figures[i].text);
-    }
+    for (size_t i = 0; i < test->verdict->figure_count; i++)
+        json_put_text(object, test->verdict->figures[i].key, test->verdict->figures[i].text);
 }
 
-static void put_json_test(FILE *out, const struct suite *suite, const struct test *test,
+static void put_json_test(json_t *object, const struct suite *suite, const struct test *test,
                           bool listing)
 {
     char file[PATH_MAX + 64], result[16] = "";
 
-    fputs("        {\n", out);
-    put_json_string(out, 10, "name", test->check->name);
-    fputs(",\n", out);
+    json_put_text(object, "name", test->check->name);
     location(suite, file, sizeof file);
-    put_json_string(out, 10, "file", file);
-    fputs(",\n          \"line\": 1", out);
-    if (!listing) {
-        const char *word = result_word(test);
-        for (size_t i = 0; word[i] != '\0'; i++) {
-            result[i] = (char)(word[i] - 'a' + 'A');
-            result[i + 1] = '\0';
-        }
-        fprintf(out, ",\n          \"status\": \"%s\"", test->runs ? "RUN" : "NOTRUN");
-        fprintf(out, ",\n          \"result\": \"%s\",\n", result);
-        put_json_times(out, 10, test->milliseconds, &test->started);
-        fputs(",\n", out);
-        put_json_string(out, 10, "classname", suite->name);
-        put_json_messages(out, suite, test);
+    json_put_text(object, "file", file);
+    json_put_count(object, "line", 1);
+    if (listing) return;
+    const char *word = result_word(test);
+    for (size_t i = 0; word[i] != '\0'; i++) {
+        result[i] = (char)(word[i] - 'a' + 'A');
+        result[i + 1] = '\0';
     }
-    fputs("\n        }", out);
+    json_put_text(object, "status", test->runs ? "RUN" : "NOTRUN");
+    json_put_text(object, "result", result);
+    put_json_times(object, test->milliseconds, &test->started);
+    json_put_text(object, "classname", suite->name);
+    put_json_messages(object, suite, test);
 }
 
-void report_json(FILE *out, const struct results *results, int seed, bool listing)
+static void put_json_suite(json_t *object, const struct suite *suite, bool listing)
 {
-    test_predicate counted = test_reportable;
-    const char *between = "";
-
-    fprintf(out, "{\n  \"tests\": %zu,\n", results_count(results, counted));
+    json_put_text(object, "name", suite->name);
+    json_put_count(object, "tests", suite_count(suite, test_reportable));
     if (!listing) {
-        put_json_counts(out, 2, results_count(results, test_failed),
+        put_json_counts(object, suite_count(suite, test_failed),
+                        suite_count(suite, test_reportable_disabled));
+        put_json_times(object, suite->milliseconds, &suite->started);
+    }
+    json_t *tests = json_put_array(object, "testsuite");
+    for (size_t i = 0; i < suite->count; i++)
+        if (test_reportable(&suite->tests[i]))
+            put_json_test(json_add_object(tests), suite, &suite->tests[i], listing);
+}
+
+void gtest_report_json(FILE *out, const struct results *results, int seed, bool listing)
+{
+    json_t *all = json_object();
+
+    json_put_count(all, "tests", results_count(results, test_reportable));
+    if (!listing) {
+        put_json_counts(all, results_count(results, test_failed),
                         results_count(results, test_reportable_disabled));
-        if (seed != 0) fprintf(out, "  \"random_seed\": %d,\n", seed);
-        put_json_times(out, 2, results->milliseconds, &results->started);
-        fputs(",\n", out);
+        if (seed != 0) json_put_count(all, "random_seed", (size_t)seed);
+        put_json_times(all, results->milliseconds, &results->started);
     }
-    fputs("  \"name\": \"AllTests\",\n  \"testsuites\": [\n", out);
-    for (size_t i = 0; i < results->count; i++) {
-        const struct suite *suite = &results->suites[i];
-        const char *between_tests = "";
-        if (suite_count(suite, counted) == 0) continue;
-        fprintf(out, "%s    {\n", between);
-        between = ",\n";
-        put_json_string(out, 6, "name", suite->name);
-        fprintf(out, ",\n      \"tests\": %zu,\n", suite_count(suite, counted));
-        if (!listing) {
-            put_json_counts(out, 6, suite_count(suite, test_failed),
-                            suite_count(suite, test_reportable_disabled));
-            put_json_times(out, 6, suite->milliseconds, &suite->started);
-            fputs(",\n", out);
-        }
-        fputs("      \"testsuite\": [\n", out);
-        for (size_t j = 0; j < suite->count; j++) {
-            if (!counted(&suite->tests[j])) continue;
-            fputs(between_tests, out);
-            between_tests = ",\n";
-            put_json_test(out, suite, &suite->tests[j], listing);
-        }
-        fputs("\n      ]\n    }", out);
-    }
-    fputs("\n  ]\n}\n", out);
+    json_put_text(all, "name", "AllTests");
+    json_t *suites = json_put_array(all, "testsuites");
+    for (size_t i = 0; i < results->count; i++)
+        if (suite_count(&results->suites[i], test_reportable) > 0)
+            put_json_suite(json_add_object(suites), &results->suites[i], listing);
+    json_dumpf(all, out, JSON_INDENT(2) | JSON_ESCAPE_SLASH);
+    fputc('\n', out);
+    json_decref(all);
 }
 
-int report_write(enum report_format format, const char *path, const struct results *results,
-                 int seed, bool listing, struct text *why)
+int gtest_report_write(enum gtest_report_format format, const char *path,
+                       const struct results *results, int seed, bool listing, struct text *why)
 {
-    char folder[PATH_MAX];
+    char *bytes = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&bytes, &size);
 
-    snprintf(folder, sizeof folder, "%s", path);
-    char *slash = strrchr(folder, '/');
-    if (slash != NULL && slash != folder) {
-        *slash = '\0';
-        files_make_folders(folder);
+    if (out != NULL) {
+        if (format == REPORT_XML)
+            gtest_report_xml(out, results, seed, listing);
+        else
+            gtest_report_json(out, results, seed, listing);
     }
-    FILE *out = fopen(path, "we");
-    if (out == NULL) {
-        text_format(why, "the report %s cannot be written: %s", path, strerror(errno));
-        return -1;
-    }
-    if (format == REPORT_XML)
-        report_xml(out, results, seed, listing);
-    else
-        report_json(out, results, seed, listing);
-    int failed = ferror(out);
-    if (fclose(out) != 0 || failed) {
-        text_format(why, "the report %s cannot be written: %s", path, strerror(errno));
-        return -1;
-    }
-    return 0;
+    int failed = out == NULL || fclose(out) != 0 || files_replace(path, bytes, size) != 0;
+    if (failed) text_format(why, "the report %s cannot be written: %s", path, strerror(errno));
+    free(bytes);
+    return failed ? -1 : 0;
 }

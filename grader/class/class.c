@@ -1,0 +1,513 @@
+#include "grader/class/class.h"
+#include "grader/base/files.h"
+#include "grader/base/process.h"
+#include "grader/class/changes.h"
+#include "grader/class/intake.h"
+#include "grader/class/lessons_check.h"
+#include "grader/class/roster.h"
+#include "grader/class/similar.h"
+#include "grader/class/version.h"
+#include "grader/class/workers.h"
+#include "grader/report/report.h"
+#include "grader/session/options.h"
+#include "grader/session/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RECORD_LIMIT ((size_t)64 << 20)
+#define CLASS_LIMIT ((size_t)1 << 30)
+#define LOG_LIMIT ((size_t)1 << 16)
+#define LEAST_FREE ((uint64_t)96 << 20) /* bytes on the disks: with less a compiler may fail */
+#define LAST_WORDS 300                  /* of a grader that could not go on */
+
+/* One submission of the class. */
+struct pupil {
+    json_t *entry;  /* the intake's */
+    json_t *record; /* what it was graded to, or NULL */
+    char version[SHA256_TEXT_SIZE];
+    struct text note;
+    enum { PUPIL_WAITS, PUPIL_RUNS, PUPIL_DONE } at;
+};
+
+struct class
+{
+    const struct toolchain *toolchain;
+    const struct lesson *const *table;
+    struct options options;
+    struct reports *reports;
+    json_t *version; /* of the grader */
+    json_t *roster;
+    json_t *entries;
+    struct pupil *pupils;
+    size_t count;
+    size_t to_grade, graded, troubled;
+    char state[PATH_MAX - 400];
+    char program[PATH_MAX];
+    int lock;
+    double started;
+    struct text why;
+};
+
+static double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static const char *key_of(const struct pupil *pupil)
+{
+    return json_text(pupil->entry, "key");
+}
+
+static void path_of(const struct class *class, const char *folder, const struct pupil *pupil,
+                    const char *suffix, char path[PATH_MAX])
+{
+    snprintf(path, PATH_MAX, "%s/%s/%s%s", class->state, folder, key_of(pupil), suffix);
+}
+
+/* ---- what is there ---------------------------------------------------------------------- */
+
+/* The folder for results, absolute, and its lock. Returns 0 or 2. */
+static int open_state(struct class *class)
+{
+    static const char *const folders[] = {"results", "work", "logs"};
+    char path[PATH_MAX], folder[PATH_MAX];
+
+    if (class->options.state != NULL) {
+        snprintf(class->state, sizeof class->state, "%s", class->options.state);
+    } else {
+        snprintf(folder, sizeof folder, "%s", class->options.class);
+        for (size_t n = strlen(folder); n > 1 && folder[n - 1] == '/';) folder[--n] = '\0';
+        snprintf(class->state, sizeof class->state, "%s.graded", folder);
+    }
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", class->state, folders[i]);
+        if (files_make_folders(path) == 0) continue;
+        text_format(&class->why, "%s cannot be made: %s. --state=DIR keeps results elsewhere.",
+                    path, strerror(errno));
+        return 2;
+    }
+    if (realpath(class->state, path) != NULL && strlen(path) < sizeof class->state)
+        memcpy(class->state, path, strlen(path) + 1);
+    snprintf(path, sizeof path, "%s/lock", class->state);
+    class->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (class->lock < 0 || flock(class->lock, LOCK_EX | LOCK_NB) != 0) {
+        text_format(&class->why, "%s: %s", path,
+                    errno == EWOULDBLOCK ? "another call is grading this class" : strerror(errno));
+        return 2;
+    }
+    return 0;
+}
+
+/* Less than a compiler needs must not look like a mistake of the student's. */
+static bool disk_has_room(struct class *class)
+{
+    const char *temporary = getenv("TMPDIR");
+    const char *const places[] = {class->state, class->toolchain->cache,
+                                  temporary != NULL ? temporary : "/tmp"};
+
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        struct statvfs space;
+        if (statvfs(places[i], &space) != 0 ||
+            (uint64_t)space.f_bavail * space.f_frsize >= LEAST_FREE)
+            continue;
+        text_format(&class->why,
+                    "the disk of %s is full: less than %llu MiB are free. Nothing is lost: call "
+                    "this again when there is room.",
+                    places[i], (unsigned long long)(LEAST_FREE >> 20));
+        return false;
+    }
+    return true;
+}
+
+static int list_pupils(struct class *class)
+{
+    struct text left_out = {0};
+    json_t *entry;
+    size_t i;
+
+    if (class->options.roster != NULL) {
+        class->roster = roster_read(class->options.roster, &class->why);
+        if (class->roster == NULL) return 2;
+    }
+    class->entries =
+        intake_list(class->options.class, class->roster, class->state, &left_out, &class->why);
+    if (class->entries == NULL) return 2;
+    if (left_out.size > 0)
+        fprintf(stderr, "grade: left out, no submission: %s\n", text_string(&left_out));
+    text_free(&left_out);
+    class->count = json_array_size(class->entries);
+    class->pupils = calloc(class->count + 1, sizeof *class->pupils);
+    if (class->pupils == NULL) {
+        text_add(&class->why, "no memory");
+        return 2;
+    }
+    json_array_foreach(class->entries, i, entry)
+    {
+        class->pupils[i].entry = entry;
+        if (json_yes(entry, "stranger"))
+            fprintf(stderr, "grade: %s is not in the roster\n", json_text(entry, "name"));
+    }
+    if (class->count > 0) return 0;
+    text_add_quoted(&class->why, class->options.class, strlen(class->options.class));
+    text_add(&class->why, " has no submissions: a folder, an archive or a git repository for each");
+    return 2;
+}
+
+/* ---- records ---------------------------------------------------------------------------- */
+
+/* Whose it is, from this call's list: a roster may have been corrected. */
+static void set_owner(const struct class *class, struct pupil *pupil)
+{
+    static const char *const keys[] = {"key", "name", "id", "sis_id", "login", "email", "section"};
+    json_t *submission = json_put_object(pupil->record, "submission");
+    const json_t *source = json_array_get(json_list(pupil->entry, "sources"), 0);
+
+    (void)class;
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        json_put_text(submission, keys[i], json_text(pupil->entry, keys[i]));
+    json_put_text(submission, "folder", json_string_value(source));
+    json_put_text(pupil->record, "note", text_string(&pupil->note));
+}
+
+/* A record without points: nothing handed in, or not judged (`trouble`). */
+static void make_empty(struct pupil *pupil, const char *trouble)
+{
+    json_decref(pupil->record);
+    pupil->record = json_object();
+    json_put_bool(pupil->record, "complete", trouble[0] == '\0');
+    json_put_text(pupil->record, "trouble", trouble);
+    json_put_array(pupil->record, "lessons");
+}
+
+static bool is_unchanged(const struct class *class, const struct pupil *pupil)
+{
+    const json_t *then = json_object_get(pupil->record, "graded_as");
+    const char *key;
+    json_t *now;
+
+    json_object_foreach(class->version, key, now)
+    {
+        if (!json_equal(json_object_get(then, key), now)) return false;
+    }
+    return strcmp(json_text(then, "submission"), pupil->version) == 0;
+}
+
+/* Brings one submission into form and looks whether it is graded already. Returns 0 or 2. */
+static int take_in(struct class *class, struct pupil *pupil)
+{
+    char work[PATH_MAX], result[PATH_MAX];
+
+    if (json_array_size(json_list(pupil->entry, "sources")) == 0) {
+        text_add(&pupil->note, "Nothing was handed in.");
+        make_empty(pupil, "");
+        set_owner(class, pupil);
+        pupil->at = PUPIL_DONE;
+        return 0;
+    }
+    path_of(class, "work", pupil, "", work);
+    const enum intake taken =
+        intake_take(pupil->entry, class->table, work, pupil->version, &pupil->note);
+    if (taken == INTAKE_TROUBLE) {
+        text_format(&class->why, "%s: %s", key_of(pupil), text_string(&pupil->note));
+        return 2;
+    }
+    path_of(class, "results", pupil, ".json", result);
+    pupil->record = json_read(result, RECORD_LIMIT);
+    if (pupil->record != NULL && !class->options.again && is_unchanged(class, pupil)) {
+        set_owner(class, pupil);
+        pupil->at = PUPIL_DONE;
+        return 0;
+    }
+    class->to_grade++;
+    return 0;
+}
+
+/* ---- grading ---------------------------------------------------------------------------- */
+
+static int start_grader(struct class *class, struct workers *workers, size_t number)
+{
+    static const char *const devices[] = {"auto", "gpu", "emulator"};
+    struct pupil *pupil = &class->pupils[number];
+    const struct options *options = &class->options;
+    char work[PATH_MAX], log[PATH_MAX], fresh[PATH_MAX], report[PATH_MAX + 16];
+    char device[32], orders[48], seed[48], filter[4200];
+    const size_t most = options->word_count + 12;
+    const char **arguments = calloc(most, sizeof *arguments);
+    size_t count = 0;
+
+    if (arguments == NULL) return -1;
+    path_of(class, "work", pupil, "", work);
+    path_of(class, "logs", pupil, ".txt", log);
+    path_of(class, "results", pupil, ".fresh", fresh);
+    unlink(fresh);
+    snprintf(report, sizeof report, "--report=json:%s", fresh);
+    snprintf(device, sizeof device, "--device=%s", devices[options->device]);
+    snprintf(orders, sizeof orders, "--random-orders=%u", options->random_orders);
+    snprintf(filter, sizeof filter, "--gtest_filter=%.4000s", options->filter);
+    snprintf(seed, sizeof seed, "--seed=%llu", (unsigned long long)options->seed);
+    arguments[count++] = class->program;
+    arguments[count++] = "--submission=lessons";
+    arguments[count++] = "--gtest_color=no";
+    arguments[count++] = report;
+    arguments[count++] = device;
+    arguments[count++] = orders;
+    arguments[count++] = filter;
+    if (options->seed_given) arguments[count++] = seed;
+    for (size_t i = 0; i < options->word_count; i++) arguments[count++] = options->words[i];
+    const struct worker_job job = {arguments, work, log};
+    const int result = workers_start(workers, &job, number, &class->why);
+    free(arguments);
+    if (result == 0) pupil->at = PUPIL_RUNS;
+    return result;
+}
+
+/* The last line that a grader printed before it gave up. */
+static void last_words(const struct class *class, const struct pupil *pupil, int status,
+                       struct text *words)
+{
+    char path[PATH_MAX];
+    struct text log = {0};
+
+    path_of(class, "logs", pupil, ".txt", path);
+    if (WIFSIGNALED(status))
+        text_format(words, "its grader was ended by signal %d", WTERMSIG(status));
+    else
+        text_format(words, "its grader ended with status %d", WEXITSTATUS(status));
+    if (files_read(path, LOG_LIMIT, &log) == 0 && log.size > 0) {
+        while (log.size > 0 && log.data[log.size - 1] == '\n') log.data[--log.size] = '\0';
+        const char *line = strrchr(log.data, '\n') != NULL ? strrchr(log.data, '\n') + 1 : log.data;
+        const size_t length = strlen(line);
+        text_add(words, ": ");
+        text_add_quoted(words, line, length < LAST_WORDS ? length : LAST_WORDS);
+    }
+    text_free(&log);
+}
+
+/* Takes what a grader left. Returns 0, or 2 when the class cannot go on. */
+static int take_result(struct class *class, struct pupil *pupil, int status)
+{
+    char fresh[PATH_MAX], result[PATH_MAX];
+    struct text words = {0};
+
+    path_of(class, "results", pupil, ".fresh", fresh);
+    path_of(class, "results", pupil, ".json", result);
+    if (process_interrupted() != 0 || !disk_has_room(class)) {
+        unlink(fresh);
+        return 2;
+    }
+    json_t *report = json_read(fresh, RECORD_LIMIT);
+    json_t *record = json_array_get(json_list(report, "submissions"), 0);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) > 1 || record == NULL) {
+        last_words(class, pupil, status, &words);
+        make_empty(pupil, text_string(&words));
+        set_owner(class, pupil);
+        text_free(&words);
+        class->troubled++;
+    } else {
+        json_t *graded_as = json_copy(class->version);
+        json_put_text(graded_as, "submission", pupil->version);
+        json_decref(pupil->record);
+        pupil->record = json_incref(record);
+        json_object_set_new(record, "graded_as", graded_as);
+        set_owner(class, pupil);
+        if (json_write(result, record) != 0)
+            text_format(&class->why, "%s cannot be written: %s", result, strerror(errno));
+    }
+    unlink(fresh);
+    json_decref(report);
+    pupil->at = PUPIL_DONE;
+    class->graded++;
+    return class->why.size > 0 ? 2 : 0;
+}
+
+static void tell_progress(const struct class *class, const struct pupil *pupil)
+{
+    const double passed = seconds_now() - class->started;
+    const double left = passed / (double)class->graded * (double)(class->to_grade - class->graded);
+    const char *trouble = json_text(pupil->record, "trouble");
+    char ahead[64] = "";
+
+    if (class->graded < class->to_grade)
+        snprintf(ahead, sizeof ahead, left < 90 ? " (%.0f s left)" : " (%.0f min left)",
+                 left < 90 ? left : left / 60);
+    marks_apply(reports_marks(class->reports), pupil->record);
+    if (trouble[0] != '\0')
+        printf("[%*zu/%zu] %s: not judged: %s%s\n", 3, class->graded, class->to_grade,
+               json_text(pupil->entry, "name"), trouble, ahead);
+    else
+        printf("[%*zu/%zu] %s: %g of %g points%s\n", 3, class->graded, class->to_grade,
+               json_text(pupil->entry, "name"), json_number(pupil->record, "score"),
+               json_number(pupil->record, "max_score"), ahead);
+    fflush(stdout);
+}
+
+static int grade_all(struct class *class)
+{
+    const size_t jobs =
+        class->options.jobs > 0 ? (size_t) class->options.jobs : workers_processors();
+    struct workers *workers = workers_open(jobs);
+    size_t next = 0, number;
+    int result = 0, status;
+
+    if (workers == NULL) {
+        text_add(&class->why, "no memory");
+        return 2;
+    }
+    class->started = seconds_now();
+    while (result == 0 && process_interrupted() == 0) {
+        for (; next < class->count && !workers_full(workers) && result == 0; next++) {
+            if (class->pupils[next].at != PUPIL_WAITS) continue;
+            if (!disk_has_room(class) || start_grader(class, workers, next) != 0) result = 2;
+        }
+        if (workers_running(workers) == 0 || result != 0) break;
+        if (!workers_wait(workers, 1000, &number, &status)) continue;
+        result = take_result(class, &class->pupils[number], status);
+        if (class->pupils[number].at == PUPIL_DONE) tell_progress(class, &class->pupils[number]);
+    }
+    workers_close(workers);
+    if (process_interrupted() == 0) return result;
+    text_format(&class->why,
+                "interrupted with %zu of %zu graded. Call this again to go on: what is graded is "
+                "kept.",
+                class->count - class->to_grade + class->graded, class->count);
+    return 128 + process_interrupted();
+}
+
+/* ---- reports ---------------------------------------------------------------------------- */
+
+static json_t *make_class(struct class *class)
+{
+    char path[PATH_MAX];
+    json_t *all = json_object(), *records = json_put_array(all, "submissions");
+
+    for (size_t i = 0; i < class->count; i++) {
+        marks_apply(reports_marks(class->reports), class->pupils[i].record);
+        json_array_append(records, class->pupils[i].record);
+    }
+    snprintf(path, sizeof path, "%s/work", class->state);
+    json_object_set_new(all, "similar",
+                        similar_pairs(all, class->table, path, class->toolchain->source));
+    snprintf(path, sizeof path, "%s/class.json", class->state);
+    json_t *before = json_read(path, CLASS_LIMIT);
+    json_object_set_new(all, "changes", changes_between(before, all));
+    json_decref(before);
+    return all;
+}
+
+static void tell_list(const char *title, const json_t *list, const char *key)
+{
+    const json_t *entry;
+    size_t i;
+
+    if (json_array_size(list) > 0) printf("%s\n", title);
+    json_array_foreach(list, i, entry)
+    {
+        printf("  %s\n", json_text(entry, key));
+    }
+}
+
+static int report_all(struct class *class)
+{
+    char path[PATH_MAX];
+    json_t *all = make_class(class);
+    const size_t pairs = json_array_size(json_list(all, "similar"));
+
+    tell_list("Changed since the last time:", json_list(all, "changes"), "what");
+    if (pairs > 0)
+        printf(
+            "%zu pair%s of submissions share unusual code; the reports html and json list them.\n",
+            pairs, pairs == 1 ? "" : "s");
+    int result = reports_write(class->reports, all, &class->why) == 0 ? 0 : 2;
+    /* Last, so that changes are told again where a report could not be written. */
+    snprintf(path, sizeof path, "%s/class.json", class->state);
+    if (result == 0 && json_write(path, all) != 0) {
+        text_format(&class->why, "%s cannot be written: %s", path, strerror(errno));
+        result = 2;
+    }
+    json_decref(all);
+    printf("%zu submission%s, %zu graded now, %zu unchanged, %zu not judged. Results: %s\n",
+           class->count, class->count == 1 ? "" : "s", class->graded - class->troubled,
+           class->count - class->to_grade, class->troubled, class->state);
+    return result != 0 || class->troubled > 0 ? 2 : 0;
+}
+
+/* ---- one call --------------------------------------------------------------------------- */
+
+static int grade_class(struct class *class)
+{
+    const struct options *options = &class->options;
+    const ssize_t length = readlink("/proc/self/exe", class->program, sizeof class->program - 1);
+
+    if (length <= 0) {
+        text_format(&class->why, "/proc is not there: %s", strerror(errno));
+        return 2;
+    }
+    class->program[length] = '\0';
+    class->reports =
+        reports_open(options->reports, options->report_count, options->marks, &class->why);
+    if (class->reports == NULL || reports_hold_class(class->reports, &class->why) != 0) return 2;
+    class->version = version_make(class->toolchain, class->table, options, &class->why);
+    if (class->version == NULL) return 2;
+    if (files_make_folders(class->toolchain->cache) != 0) {
+        text_format(&class->why, "%s cannot be made: %s", class->toolchain->cache, strerror(errno));
+        return 2;
+    }
+    int status = open_state(class);
+    if (status == 0 && !disk_has_room(class)) status = 2;
+    if (status == 0) status = list_pupils(class);
+    for (size_t i = 0; status == 0 && i < class->count; i++)
+        status = process_interrupted() != 0 ? 128 + process_interrupted()
+                                            : take_in(class, &class->pupils[i]);
+    if (status == 0) status = grade_all(class);
+    return status == 0 ? report_all(class) : status;
+}
+
+static void release(struct class *class)
+{
+    for (size_t i = 0; i < class->count; i++) {
+        json_decref(class->pupils[i].record);
+        text_free(&class->pupils[i].note);
+    }
+    free(class->pupils);
+    json_decref(class->entries);
+    json_decref(class->roster);
+    json_decref(class->version);
+    reports_close(class->reports);
+    if (class->lock >= 0) close(class->lock);
+    options_free(&class->options);
+    text_free(&class->why);
+}
+
+int class_main(const struct toolchain *toolchain, const struct lesson *const *table, int count,
+               char *const *arguments)
+{
+    struct class class = {.toolchain = toolchain, .table = table, .lock = -1};
+    int status = options_parse(&class.options, count, arguments, &class.why);
+    const bool own = status == 0 && !class.options.help && !class.options.version;
+
+    if (own && class.options.class != NULL) {
+        setvbuf(stdout, NULL, _IOLBF, 0);
+        process_handle_interrupts();
+        status = grade_class(&class);
+        if (class.why.size > 0) fprintf(stderr, "grade: %s\n", text_string(&class.why));
+    } else if (own && class.options.check_lessons) {
+        status = lessons_check(toolchain, table, &class.options);
+    } else {
+        status = session_main(toolchain, table, count, arguments);
+    }
+    release(&class);
+    return status;
+}

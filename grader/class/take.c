@@ -1,0 +1,398 @@
+/* One submission: unpacked, its lessons found wherever they are, and copied. */
+#include "grader/base/files.h"
+#include "grader/class/intake.h"
+#include "grader/class/unpack.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MOST_DEPTH 8
+#define MOST_LOOKED_AT 50000
+#define FILE_LIMIT ((size_t)1 << 20) /* as the compiler's side has it */
+#define MOST_FILES 64
+#define MOST_SECONDS 300
+#define MOST_MEMORY ((rlim_t)2 << 30)
+#define WHY_LIMIT 2000
+
+/* Where a lesson's files were found; the best place so far. */
+struct place_found {
+    const struct lesson *lesson;
+    char folder[PATH_MAX];
+    unsigned rank; /* less is better */
+};
+
+struct hunt {
+    struct place_found *found;
+    size_t count;
+    size_t looked_at;
+};
+
+/* ---- finding ---------------------------------------------------------------------------- */
+
+/* Folders of the repository, or of tools, in which the files of a lesson are not the student's. */
+static bool is_passed_over(const char *name)
+{
+    static const char *const names[] = {"__MACOSX",     "solutions", "tests",
+                                        "node_modules", "stub",      NULL};
+    if (name[0] == '.' || strncmp(name, "build", 5) == 0) return true;
+    for (size_t i = 0; names[i] != NULL; i++)
+        if (strcmp(names[i], name) == 0) return true;
+    return false;
+}
+
+/* A file of that name: in a folder with the lesson's name it is meant more than elsewhere, and near
+ * the top more than far below. Canvas puts the sender before a name, and "-1" behind it. */
+static void look_at_file(struct hunt *hunt, const char *folder, const char *name, unsigned depth)
+{
+    const char *last = strrchr(folder, '/') != NULL ? strrchr(folder, '/') + 1 : folder;
+
+    for (size_t i = 0; i < hunt->count; i++) {
+        struct place_found *place = &hunt->found[i];
+        for (const char *const *file = place->lesson->files; *file != NULL; file++) {
+            if (strcmp(*file, name) != 0) continue;
+            const unsigned rank =
+                depth + (strcmp(last, place->lesson->folder) == 0 ? 0 : MOST_DEPTH + 1);
+            if (rank >= place->rank) continue;
+            place->rank = rank;
+            snprintf(place->folder, sizeof place->folder, "%s", folder);
+        }
+    }
+}
+
+static void look_through(struct hunt *hunt, const char *folder, unsigned depth)
+{
+    struct dirent **names = NULL;
+    const int count = depth > MOST_DEPTH ? 0 : scandir(folder, &names, NULL, alphasort);
+
+    for (int i = 0; i < count; i++) {
+        char path[PATH_MAX];
+        struct stat status;
+        const char *name = names[i]->d_name;
+        if (hunt->looked_at++ < MOST_LOOKED_AT &&
+            snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path &&
+            lstat(path, &status) == 0) {
+            if (S_ISDIR(status.st_mode) && !is_passed_over(name))
+                look_through(hunt, path, depth + 1);
+            else if (S_ISREG(status.st_mode))
+                look_at_file(hunt, folder, name, depth);
+        }
+        free(names[i]);
+    }
+    free(names);
+}
+
+static bool found_anything(const struct hunt *hunt)
+{
+    for (size_t i = 0; i < hunt->count; i++)
+        if (hunt->found[i].folder[0] != '\0') return true;
+    return false;
+}
+
+/* ---- unpacking -------------------------------------------------------------------------- */
+
+/* "lovelaceada_4711_90210_streams-1.c": what the student called it. */
+static void plain_name(const char *path, char *name, size_t size)
+{
+    const char *last = strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
+    const char *mark = strstr(last, "_assignsubmission_file_");
+
+    if (mark != NULL) {
+        last = mark + strlen("_assignsubmission_file_");
+    } else {
+        /* Behind two numbers in a row. */
+        for (const char *at = last; (at = strchr(at, '_')) != NULL; at++) {
+            const size_t first = strspn(at + 1, "0123456789");
+            if (first == 0 || at[1 + first] != '_') continue;
+            const size_t second = strspn(at + 2 + first, "0123456789");
+            if (second == 0 || at[2 + first + second] != '_') continue;
+            last = at + 3 + first + second;
+            break;
+        }
+    }
+    snprintf(name, size, "%s", last);
+    char *dot = strrchr(name, '.');
+    char *dash = strrchr(name, '-');
+    if (dot != NULL && dash != NULL && dash < dot && dash + 1 < dot &&
+        strspn(dash + 1, "0123456789") == (size_t)(dot - dash - 1))
+        memmove(dash, dot, strlen(dot) + 1);
+}
+
+static enum unpacked copy_file(const char *from, const char *to, struct text *why)
+{
+    struct text content = {0};
+    enum unpacked result = UNPACKED;
+
+    if (files_read(from, FILE_LIMIT, &content) != 0) {
+        text_format(why, "%s cannot be read: %s", from, strerror(errno));
+        result = UNPACK_BAD;
+    } else if (files_replace(to, text_string(&content), content.size) != 0) {
+        text_format(why, "%s cannot be written: %s", to, strerror(errno));
+        result = UNPACK_TROUBLE;
+    }
+    text_free(&content);
+    return result;
+}
+
+/* "alice.url": a line with the path of a repository. */
+static enum unpacked follow(const char *path, const char *to, struct text *why)
+{
+    struct text line = {0};
+    enum unpacked result = UNPACK_BAD;
+
+    if (files_read(path, PATH_MAX, &line) != 0)
+        text_format(why, "%s cannot be read: %s", path, strerror(errno));
+    else {
+        line.data[strcspn(line.data, "\r\n")] = '\0';
+        result = unpack_repository(line.data, to, why);
+    }
+    text_free(&line);
+    return result;
+}
+
+/* Brings a source into a folder that can be looked through: *folder. */
+static enum unpacked open_source(const char *source, const char *to, char *folder, size_t size,
+                                 struct text *why)
+{
+    struct stat status;
+    char name[256], path[PATH_MAX];
+    const size_t length = strlen(source);
+
+    snprintf(folder, size, "%s", to);
+    if (lstat(source, &status) != 0) {
+        text_format(why, "%s cannot be read: %s", source, strerror(errno));
+        return UNPACK_BAD;
+    }
+    if (S_ISDIR(status.st_mode) && unpack_is_repository(source)) {
+        /* What was committed; and what was not, where nothing can be checked out. */
+        if (unpack_repository(source, to, why) == UNPACKED) return UNPACKED;
+    }
+    if (S_ISDIR(status.st_mode)) {
+        snprintf(folder, size, "%s", source);
+        return UNPACKED;
+    }
+    plain_name(source, name, sizeof name);
+    if (unpack_is_archive(name)) return unpack_archive(source, to, why);
+    if (length > 4 && strcmp(source + length - 4, ".url") == 0) return follow(source, to, why);
+    snprintf(path, sizeof path, "%s/%s", to, name);
+    return copy_file(source, path, why);
+}
+
+/* A folder that holds nothing but archives. */
+static enum unpacked open_archives(const char *folder, const char *to, struct text *why)
+{
+    struct dirent **names = NULL;
+    const int count = scandir(folder, &names, NULL, alphasort);
+    enum unpacked result = UNPACKED;
+
+    for (int i = 0; i < count; i++) {
+        char path[PATH_MAX];
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]->d_name);
+        if (result == UNPACKED && unpack_is_archive(names[i]->d_name))
+            result = unpack_archive(path, to, why);
+        free(names[i]);
+    }
+    free(names);
+    return result;
+}
+
+/* ---- copying ---------------------------------------------------------------------------- */
+
+static bool is_source(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot != NULL && (strcmp(dot, ".c") == 0 || strcmp(dot, ".h") == 0 ||
+                           strcmp(dot, ".cu") == 0 || strcmp(dot, ".cuh") == 0);
+}
+
+/* A source that belongs to another lesson is not taken along. */
+static bool is_of_another(const struct hunt *hunt, const struct lesson *lesson, const char *name)
+{
+    for (size_t i = 0; i < hunt->count; i++)
+        for (const char *const *file = hunt->found[i].lesson->files; *file != NULL; file++)
+            if (strcmp(*file, name) == 0) return hunt->found[i].lesson != lesson;
+    return false;
+}
+
+static enum unpacked copy_lesson(const struct hunt *hunt, const struct place_found *place,
+                                 const char *to, struct text *why)
+{
+    struct dirent **names = NULL;
+    enum unpacked result = UNPACKED;
+    char from[PATH_MAX], path[PATH_MAX];
+    unsigned taken = 0;
+
+    snprintf(path, sizeof path, "%s/%s", to, place->lesson->folder);
+    if (files_make_folders(path) != 0) {
+        text_format(why, "%s cannot be made: %s", path, strerror(errno));
+        return UNPACK_TROUBLE;
+    }
+    const int count =
+        place->folder[0] == '\0' ? 0 : scandir(place->folder, &names, NULL, alphasort);
+    for (int i = 0; i < count; i++) {
+        const char *name = names[i]->d_name;
+        if (result != UNPACK_TROUBLE && is_source(name) && taken < MOST_FILES &&
+            !is_of_another(hunt, place->lesson, name) &&
+            snprintf(from, sizeof from, "%s/%s", place->folder, name) < (int)sizeof from &&
+            snprintf(path, sizeof path, "%s/%s/%s", to, place->lesson->folder, name) <
+                (int)sizeof path - 8) {
+            /* One that cannot be read is as one that is not there. */
+            result = copy_file(from, path, why);
+            taken++;
+        }
+        free(names[i]);
+    }
+    free(names);
+    return result == UNPACK_TROUBLE ? result : UNPACKED;
+}
+
+/* ---- the whole -------------------------------------------------------------------------- */
+
+static enum intake take(const json_t *entry, struct hunt *hunt, const char *to, struct text *why)
+{
+    char scratch[PATH_MAX], inner[PATH_MAX], folder[PATH_MAX];
+    enum unpacked result = UNPACKED, one;
+    const json_t *source;
+    size_t i;
+
+    json_array_foreach(json_list(entry, "sources"), i, source)
+    {
+        snprintf(scratch, sizeof scratch, "%s/from/%zu", to, i);
+        one = open_source(json_string_value(source), scratch, folder, sizeof folder, why);
+        if (one == UNPACKED) {
+            const size_t before = hunt->looked_at;
+            look_through(hunt, folder, 0);
+            if (!found_anything(hunt) && hunt->looked_at > before) {
+                snprintf(inner, sizeof inner, "%s/in/%zu", to, i);
+                one = open_archives(folder, inner, why);
+                look_through(hunt, inner, 0);
+            }
+        }
+        if (one == UNPACK_TROUBLE) return INTAKE_TROUBLE;
+        if (one != UNPACKED) result = one;
+    }
+    snprintf(folder, sizeof folder, "%s/lessons", to);
+    for (i = 0; i < hunt->count; i++)
+        if (copy_lesson(hunt, &hunt->found[i], folder, why) == UNPACK_TROUBLE)
+            return INTAKE_TROUBLE;
+    if (found_anything(hunt)) return INTAKE_READY;
+    if (result == UNPACKED)
+        text_format(why, "no file of a lesson is in it: %s and the like",
+                    hunt->count > 0 ? hunt->found[0].lesson->files[0] : "name.c");
+    return INTAKE_BAD;
+}
+
+/* In the process that may come to harm. */
+static void take_apart(const json_t *entry, const struct lesson *const *table, const char *to,
+                       int report)
+{
+    struct text why = {0};
+    struct hunt hunt = {0};
+    const struct rlimit memory = {MOST_MEMORY, MOST_MEMORY};
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+#ifndef __SANITIZE_ADDRESS__
+    setrlimit(RLIMIT_AS, &memory);
+#else
+    (void)memory;
+#endif
+    alarm(MOST_SECONDS);
+    while (table[hunt.count] != NULL) hunt.count++;
+    hunt.found = calloc(hunt.count + 1, sizeof *hunt.found);
+    for (size_t i = 0; hunt.found != NULL && i < hunt.count; i++)
+        hunt.found[i] = (struct place_found){.lesson = table[i], .rank = UINT_MAX};
+    enum intake result = hunt.found != NULL ? take(entry, &hunt, to, &why) : INTAKE_TROUBLE;
+    const size_t size = why.size < WHY_LIMIT ? why.size : WHY_LIMIT;
+    if (write(report, text_string(&why), size) < 0) result = INTAKE_TROUBLE;
+    _exit((int)result);
+}
+
+/* The hash of the names and contents of what is in the folder. */
+static int hash_folder(struct sha256 *hash, const char *folder)
+{
+    struct dirent **names = NULL;
+    const int count = scandir(folder, &names, NULL, alphasort);
+    int result = count < 0 ? -1 : 0;
+
+    for (int i = 0; i < count; i++) {
+        char path[PATH_MAX];
+        struct stat status;
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]->d_name);
+        if (names[i]->d_name[0] != '.' && lstat(path, &status) == 0) {
+            sha256_add_string(hash, names[i]->d_name);
+            if (S_ISDIR(status.st_mode))
+                result |= hash_folder(hash, path);
+            else
+                result |= sha256_add_file(hash, path);
+        }
+        free(names[i]);
+    }
+    free(names);
+    return result;
+}
+
+static enum intake wait_for(pid_t child, int report, struct text *why)
+{
+    char said[WHY_LIMIT];
+    ssize_t n;
+    int status = 0;
+
+    while ((n = read(report, said, sizeof said)) > 0 || (n < 0 && errno == EINTR))
+        if (n > 0) text_add_quoted(why, said, (size_t)n);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (WIFEXITED(status) && WEXITSTATUS(status) <= INTAKE_TROUBLE)
+        return (enum intake)WEXITSTATUS(status);
+    text_add(why, "unpacking it took too long, or too much memory");
+    return INTAKE_BAD;
+}
+
+enum intake intake_take(const json_t *entry, const struct lesson *const *table, const char *to,
+                        char version[SHA256_TEXT_SIZE], struct text *why)
+{
+    char fresh[PATH_MAX], path[PATH_MAX];
+    struct sha256 hash;
+    int report[2];
+
+    snprintf(fresh, sizeof fresh, "%s.new", to);
+    snprintf(path, sizeof path, "%s/lessons", fresh);
+    files_remove(fresh);
+    if (files_make_folders(path) != 0 || pipe(report) != 0) {
+        text_format(why, "%s cannot be made: %s", path, strerror(errno));
+        return INTAKE_TROUBLE;
+    }
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) take_apart(entry, table, fresh, report[1]);
+    close(report[1]);
+    enum intake result = INTAKE_TROUBLE;
+    if (child > 0)
+        result = wait_for(child, report[0], why);
+    else
+        text_format(why, "no process can be started: %s", strerror(errno));
+    close(report[0]);
+    sha256_begin(&hash);
+    if (result != INTAKE_TROUBLE && hash_folder(&hash, path) != 0) result = INTAKE_TROUBLE;
+    sha256_end(&hash, version);
+    snprintf(path, sizeof path, "%s/from", fresh);
+    files_remove(path);
+    snprintf(path, sizeof path, "%s/in", fresh);
+    files_remove(path);
+    if (result == INTAKE_TROUBLE) {
+        files_remove(fresh);
+        return result;
+    }
+    files_remove(to);
+    if (rename(fresh, to) == 0) return result;
+    text_format(why, "%s cannot be made: %s", to, strerror(errno));
+    return INTAKE_TROUBLE;
+}

@@ -1,0 +1,247 @@
+#include "grader/class/unpack.h"
+#include "grader/base/files.h"
+#include "grader/base/process.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MOST_ENTRIES 20000
+#define FILE_LIMIT ((int64_t)8 << 20)   /* larger ones are left out: no source is */
+#define TOTAL_LIMIT ((int64_t)64 << 20) /* of what comes out of one archive */
+#define BLOCK 65536
+#define GIT_SECONDS 60
+
+bool unpack_is_archive(const char *name)
+{
+    static const char *const suffixes[] = {".zip",     ".tar",  ".tar.gz", ".tgz",
+                                           ".tar.bz2", ".tbz2", ".tar.xz", ".txz",
+                                           ".tar.zst", ".7z",   NULL};
+    const size_t length = strlen(name);
+
+    for (size_t i = 0; suffixes[i] != NULL; i++) {
+        const size_t size = strlen(suffixes[i]);
+        if (length > size && strcasecmp(name + length - size, suffixes[i]) == 0) return true;
+    }
+    return false;
+}
+
+static bool is_there(const char *folder, const char *name)
+{
+    char path[PATH_MAX];
+    struct stat status;
+    return snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path &&
+           lstat(path, &status) == 0 && !S_ISLNK(status.st_mode);
+}
+
+bool unpack_is_repository(const char *folder)
+{
+    char path[PATH_MAX];
+
+    if (is_there(folder, "HEAD") && is_there(folder, "objects") && is_there(folder, "refs"))
+        return true;
+    return snprintf(path, sizeof path, "%s/.git", folder) < (int)sizeof path &&
+           is_there(folder, ".git") && is_there(path, "HEAD") && is_there(path, "objects");
+}
+
+/* ---- archives --------------------------------------------------------------------------- */
+
+/* A path that stays below: relative, without "..". */
+static bool stays_below(const char *path)
+{
+    if (path[0] == '/' || path[0] == '\0') return false;
+    for (const char *part = path; part != NULL; part = strchr(part, '/')) {
+        part += *part == '/';
+        const size_t length = strcspn(part, "/");
+        if (length == 2 && part[0] == '.' && part[1] == '.') return false;
+    }
+    return true;
+}
+
+static enum unpacked bad(struct archive *in, const char *what, struct text *why)
+{
+    const char *said = archive_error_string(in);
+    text_format(why, "the archive %s", what);
+    if (said != NULL) {
+        text_add(why, ": ");
+        text_add_quoted(why, said, strlen(said));
+    }
+    return UNPACK_BAD;
+}
+
+/* One file of the archive, whole. */
+static enum unpacked take_file(struct archive *in, const char *path, int64_t *total,
+                               struct text *why)
+{
+    struct text content = {0};
+    char block[BLOCK];
+    la_ssize_t n;
+    enum unpacked result = UNPACK_TROUBLE;
+
+    while ((n = archive_read_data(in, block, sizeof block)) > 0) {
+        *total += n;
+        if (*total > TOTAL_LIMIT) {
+            text_free(&content);
+            text_format(why, "the archive holds more than %lld MiB",
+                        (long long)(TOTAL_LIMIT >> 20));
+            return UNPACK_BAD;
+        }
+        /* What is too large is read to its end, so that the next entry is found. */
+        if ((int64_t)content.size + n <= FILE_LIMIT) text_add_bytes(&content, block, (size_t)n);
+    }
+    if (n < 0) {
+        result = bad(in, "cannot be read", why);
+    } else if (content.failed) {
+        text_add(why, "no memory");
+    } else if (files_replace(path, text_string(&content), content.size) == 0 || errno == EISDIR ||
+               errno == ENOTDIR || errno == ENAMETOOLONG) {
+        result = UNPACKED; /* a name that cannot be one is left out */
+    } else {
+        text_format(why, "%s cannot be written: %s", path, strerror(errno));
+    }
+    text_free(&content);
+    return result;
+}
+
+static enum unpacked take_all(struct archive *in, const char *to, struct text *why)
+{
+    struct archive_entry *entry;
+    enum unpacked result = UNPACKED;
+    int64_t total = 0;
+    int status = ARCHIVE_OK;
+
+    for (size_t count = 0; result == UNPACKED; count++) {
+        char path[PATH_MAX];
+        status = archive_read_next_header(in, &entry);
+        if (status == ARCHIVE_EOF) return UNPACKED;
+        if (status < ARCHIVE_WARN) return bad(in, "cannot be read", why);
+        if (count >= MOST_ENTRIES) return bad(in, "has too many files", why);
+        const char *name = archive_entry_pathname(entry);
+        if (name == NULL || archive_entry_filetype(entry) != AE_IFREG ||
+            archive_entry_hardlink(entry) != NULL || !stays_below(name) ||
+            snprintf(path, sizeof path, "%s/%s", to, name) >= (int)sizeof path - 8)
+            continue;
+        result = take_file(in, path, &total, why);
+    }
+    return result;
+}
+
+enum unpacked unpack_archive(const char *archive, const char *to, struct text *why)
+{
+    struct archive *in = archive_read_new();
+    enum unpacked result = UNPACK_TROUBLE;
+
+    if (in == NULL || files_make_folders(to) != 0) {
+        text_format(why, "%s cannot be made: %s", to, strerror(errno));
+    } else {
+        archive_read_support_filter_all(in);
+        archive_read_support_format_all(in);
+        if (archive_read_open_filename(in, archive, BLOCK) < ARCHIVE_WARN)
+            result = bad(in, "cannot be read", why);
+        else
+            result = take_all(in, to, why);
+    }
+    archive_read_free(in);
+    return result;
+}
+
+/* ---- git -------------------------------------------------------------------------------- */
+
+static enum unpacked run_git(const char *const *arguments, const char *folder, struct text *why)
+{
+    char home[PATH_MAX];
+    snprintf(home, sizeof home, "HOME=%s", folder);
+    const char *environment[] = {"PATH=/usr/local/bin:/usr/bin:/bin",
+                                 home,
+                                 "GIT_CONFIG_NOSYSTEM=1",
+                                 "GIT_TERMINAL_PROMPT=0",
+                                 "LC_ALL=C",
+                                 NULL};
+    const struct process_spec spec = {
+        .arguments = arguments,
+        .environment = environment,
+        .folder = folder,
+        .limits = {.seconds = GIT_SECONDS, .output = 1 << 16, .file_bytes = (uint64_t)256 << 20},
+    };
+    struct process *process = process_start(&spec);
+    enum unpacked result = UNPACK_TROUBLE;
+
+    if (process == NULL) {
+        text_format(why, "git cannot be started: %s", strerror(errno));
+        return result;
+    }
+    process_wait_any(&process, 1);
+    const struct process_result *ended = process_result(process);
+    if (ended->ending == PROCESS_EXITED && ended->code == 0) {
+        result = UNPACKED;
+    } else if (ended->ending == PROCESS_NOT_STARTED) {
+        text_format(why, "git cannot be started: %s", ended->why);
+    } else {
+        result = UNPACK_BAD;
+        text_add(why, "git cannot read it: ");
+        text_add_quoted(why, process_printed(process), ended->printed_size);
+    }
+    process_free(process);
+    return result;
+}
+
+static const char *find_git(void)
+{
+    static const char *const places[] = {"/usr/bin/git", "/usr/local/bin/git", "/bin/git", NULL};
+    for (size_t i = 0; places[i] != NULL; i++)
+        if (access(places[i], X_OK) == 0) return places[i];
+    return "git";
+}
+
+enum unpacked unpack_repository(const char *repository, const char *to, struct text *why)
+{
+    char copy[PATH_MAX], tar[PATH_MAX], output[PATH_MAX + 16], from[PATH_MAX], *absolute;
+
+    if (strncmp(repository, "file://", 7) == 0) repository += 7;
+    absolute = realpath(repository, from);
+    if (absolute == NULL) {
+        text_format(why, "there is no repository %s: %s", repository, strerror(errno));
+        return UNPACK_BAD;
+    }
+    if (files_make_folders(to) != 0) {
+        text_format(why, "%s cannot be made: %s", to, strerror(errno));
+        return UNPACK_TROUBLE;
+    }
+    snprintf(copy, sizeof copy, "%s/.copy.git", to);
+    snprintf(tar, sizeof tar, "%s/.head.tar", to);
+    snprintf(output, sizeof output, "--output=%s", tar);
+    /* A clone has a configuration of its own: what the student's names (filters, hooks, monitors)
+     * is not run. */
+    const char *clone[] = {find_git(),
+                           "-c",
+                           "safe.directory=*",
+                           "-c",
+                           "core.hooksPath=/dev/null",
+                           "clone",
+                           "--bare",
+                           "--no-local",
+                           "-q",
+                           "--template=",
+                           "--depth=1",
+                           "--",
+                           from,
+                           copy,
+                           NULL};
+    const char *archive[] = {find_git(), "-c",      "safe.directory=*", "-C",
+                             copy,       "archive", "--format=tar",     output,
+                             "HEAD",     NULL};
+    enum unpacked result = run_git(clone, to, why);
+    if (result == UNPACKED) result = run_git(archive, to, why);
+    if (result == UNPACKED) result = unpack_archive(tar, to, why);
+    files_remove(copy);
+    unlink(tar);
+    return result;
+}

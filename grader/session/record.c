@@ -1,0 +1,202 @@
+#include "grader/session/record.h"
+#include "grader/base/files.h"
+
+#include "version.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SOURCE_LIMIT ((size_t)1 << 20)
+#define LINES_AROUND 2
+#define LINE_LIMIT 300
+
+/* ---- the student's lines ---------------------------------------------------------------- */
+
+/* Where the file that a place names is, or false: not one of the submission's. */
+static bool find_source(const struct handed_in *handed_in, const struct place *place, char *path,
+                        size_t size)
+{
+    const size_t length = strlen(handed_in->shown);
+
+    if (place->line == 0 || strncmp(place->file, handed_in->shown, length) != 0 ||
+        place->file[length] != '/')
+        return false;
+    snprintf(path, size, "%s%s", handed_in->folder, place->file + length);
+    return true;
+}
+
+static void add_source(json_t *failure, const struct handed_in *handed_in,
+                       const struct place *place)
+{
+    char path[PATH_MAX + 256];
+    struct text text = {0};
+    unsigned number = 1;
+
+    json_t *lines = json_put_array(failure, "source");
+    if (!find_source(handed_in, place, path, sizeof path) ||
+        files_read(path, SOURCE_LIMIT, &text) != 0) {
+        text_free(&text);
+        return;
+    }
+    for (const char *at = text_string(&text); *at != '\0'; number++) {
+        const size_t length = strcspn(at, "\r\n");
+        if (number + LINES_AROUND >= place->line && number <= place->line + LINES_AROUND) {
+            struct text line = {0};
+            text_add_bytes(&line, at, length < LINE_LIMIT ? length : LINE_LIMIT);
+            json_t *entry = json_add_object(lines);
+            json_put_count(entry, "line", number);
+            json_put_text(entry, "text", text_string(&line));
+            text_free(&line);
+        }
+        at += length;
+        if (*at == '\r') at++;
+        if (*at == '\n') at++;
+    }
+    text_free(&text);
+}
+
+/* ---- a check ---------------------------------------------------------------------------- */
+
+static void add_failures(json_t *check, const struct handed_in *handed_in,
+                         const struct verdict *verdict)
+{
+    json_t *failures = json_put_array(check, "failures");
+
+    for (size_t i = 0; verdict != NULL && i < verdict->failure_count; i++) {
+        const struct verdict_failure *one = &verdict->failures[i];
+        json_t *failure = json_add_object(failures);
+        json_put_text(failure, "file", one->place.file);
+        json_put_count(failure, "line", one->place.line);
+        json_put_text(failure, "function", one->place.function);
+        json_put_text(failure, "kind", one->kind);
+        json_put_text(failure, "what", one->what);
+        json_put_text(failure, "why", one->why);
+        json_put_text(failure, "hint", one->hint);
+        json_put_text(failure, "seen", i + 1 == verdict->failure_count ? verdict->seen : "");
+        add_source(failure, handed_in, &one->place);
+    }
+}
+
+static void add_check(json_t *check, const struct handed_in *handed_in, const struct test *test)
+{
+    static const char *const outcomes[] = {
+        [TEST_NOT_RUN] = "skipped",
+        [TEST_PASSED] = "passed",
+        [TEST_FAILED] = "failed",
+        [TEST_SKIPPED] = "skipped",
+    };
+    const struct verdict *verdict = test->verdict;
+
+    json_put_text(check, "name", test->check->name);
+    json_put_text(check, "title", test->check->title);
+    json_put_text(check, "outcome", outcomes[test->outcome]);
+    json_put_bool(check, "judged", !test->cannot_be_judged);
+    json_put_number(check, "seconds", test->milliseconds / 1000);
+    json_put_text(check, "reason", verdict != NULL ? verdict->skip_reason : "");
+    json_put_text(check, "printed", text_string(&test->printed));
+    json_t *figures = json_put_object(check, "figures");
+    for (size_t i = 0; verdict != NULL && i < verdict->figure_count; i++)
+        json_put_text(figures, verdict->figures[i].key, verdict->figures[i].text);
+    add_failures(check, handed_in, verdict);
+}
+
+/* ---- the record ------------------------------------------------------------------------- */
+
+static void add_shell_word(struct text *text, const char *word)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=-+,:@";
+
+    if (word[strspn(word, plain)] == '\0' && word[0] != '\0') {
+        text_add(text, word);
+        return;
+    }
+    text_add(text, "'");
+    for (; *word != '\0'; word++) {
+        if (*word == '\'')
+            text_add(text, "'\\''");
+        else
+            text_add_bytes(text, word, 1);
+    }
+    text_add(text, "'");
+}
+
+static const char *device_word(const struct devices *devices)
+{
+    return devices->gpu && devices->emulator ? "auto" : devices->gpu ? "gpu" : "emulator";
+}
+
+/* What draws the same inputs and runs in the same orders. */
+static void add_command(json_t *record, const struct record_facts *facts)
+{
+    const struct options *options = facts->options;
+    struct text text = {0};
+    char path[PATH_MAX];
+
+    text_add(&text, "./grade");
+    if (options->solutions) text_add(&text, " --solutions");
+    if (options->submission != NULL) {
+        text_add(&text, " --submission=");
+        add_shell_word(&text,
+                       realpath(options->submission, path) != NULL ? path : options->submission);
+    }
+    text_format(&text, " --seed=%llu --device=%s --random-orders=%u",
+                (unsigned long long)facts->seed, device_word(facts->devices),
+                options->random_orders);
+    if (strcmp(options->filter, "*") != 0) {
+        text_add(&text, " --gtest_filter=");
+        add_shell_word(&text, options->filter);
+    }
+    for (size_t i = 0; i < options->word_count; i++) {
+        text_add(&text, " ");
+        add_shell_word(&text, options->words[i]);
+    }
+    json_put_text(record, "command", text_string(&text));
+    text_free(&text);
+}
+
+static void add_lesson(json_t *lessons, const struct suite *suite)
+{
+    if (suite_count(suite, test_runs) == 0) return;
+    json_t *lesson = json_add_object(lessons);
+    json_put_text(lesson, "lesson", suite->handed_in->lesson->folder);
+    json_put_text(lesson, "suite", suite->name);
+    json_put_number(lesson, "seconds", suite->milliseconds / 1000);
+    json_t *checks = json_put_array(lesson, "checks");
+    for (size_t i = 0; i < suite->count; i++)
+        if (suite->tests[i].runs)
+            add_check(json_add_object(checks), suite->handed_in, &suite->tests[i]);
+}
+
+json_t *record_make(const struct record_facts *facts)
+{
+    json_t *class = json_object(), *records = json_put_array(class, "submissions");
+    json_t *record = json_add_object(records);
+    char number[32], name[PATH_MAX];
+
+    json_t *submission = json_put_object(record, "submission");
+    const char *folder = facts->options->submission;
+    if (folder == NULL) folder = facts->options->solutions ? "solutions" : "lessons";
+    snprintf(name, sizeof name, "%s", folder);
+    for (size_t length = strlen(name); length > 1 && name[length - 1] == '/';)
+        name[--length] = '\0';
+    const char *slash = strrchr(name, '/');
+    json_put_text(submission, "name", slash != NULL && slash[1] != '\0' ? slash + 1 : name);
+    json_put_text(submission, "folder", folder);
+    json_put_text(record, "overlap", OVERLAP_VERSION);
+    json_put_text(record, "device", device_word(facts->devices));
+    /* As text: a reader's numbers may hold only 53 bits. */
+    snprintf(number, sizeof number, "%llu", (unsigned long long)facts->seed);
+    json_put_text(record, "seed", number);
+    json_put_count(record, "random_orders", facts->options->random_orders);
+    add_command(record, facts);
+    json_put_number(record, "seconds", facts->results->milliseconds / 1000);
+    json_put_bool(record, "complete", facts->complete);
+    json_put_text(record, "trouble", facts->trouble);
+    json_t *lessons = json_put_array(record, "lessons");
+    for (size_t i = 0; i < facts->results->count; i++)
+        add_lesson(lessons, &facts->results->suites[i]);
+    return class;
+}

@@ -1,0 +1,347 @@
+#!/bin/sh
+# class_test.sh GRADER STAND_IN ROOT PART: grading a class, with the grader of the stand-in lessons,
+# which need no CUDA. PART is one of the functions below that has a comment with "part" in it.
+# Exit status 0, 1 with a line for everything that was not as expected, 77 when this machine lacks
+# what it takes.
+set -u
+grader=$1 stand_in=$2 root=$3 part=$4
+work=$(mktemp -d "${TMPDIR:-/tmp}/class.XXXXXX") || exit 2
+trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
+failures=0
+export STAND_IN_CACHE="$work/cache"
+
+# expect WHAT COMMAND...: it succeeds.
+expect()
+{
+    what=$1
+    shift
+    "$@" >"$work/trouble" 2>&1 && return
+    echo "$part: expected: $what"
+    sed 's/^/  | /' "$work/trouble"
+    [ ! -f "$work/out" ] || sed 's/^/  out | /' "$work/out"
+    [ ! -f "$work/err" ] || sed 's/^/  err | /' "$work/err"
+    failures=$((failures + 1))
+}
+
+# class STATUS FLAG...: grades $work/in.
+class()
+{
+    wanted=$1
+    status=0
+    shift
+    "$grader" --class="$work/in" --device=emulator --random-orders=0 "$@" >"$work/out" \
+        2>"$work/err" </dev/null || status=$?
+    expect "exit status $wanted, not $status" [ "$status" -eq "$wanted" ]
+}
+
+said() { expect "it says: $1" grep -qF -e "$1" "$work/out" "$work/err"; }
+graded() { expect "$1 graded" grep -q "^\[.*\] $1: " "$work/out"; }
+points() { expect "$1 has $2" grep -q "^\[.*\] $1: $2 of " "$work/out"; }
+
+# right FOLDER, wrong FOLDER: a submission of both lessons; of `wrong` the first is the stub's.
+right() { mkdir -p "$1" && cp -R "$stand_in"/solutions/* "$1"; }
+wrong() { right "$1" && sed 's/sum += /sum -= /' "$stand_in/solutions/01_sum/sum.c" >"$1/01_sum/sum.c"; }
+
+# record KEY WORDS: a value in the record r, in python's words.
+record()
+{
+    python3 - "$work/in.graded/class.json" "$1" "$2" <<'END'
+import json, sys
+records = json.load(open(sys.argv[1]))["submissions"]
+r = [r for r in records if r["submission"]["key"] == sys.argv[2]][0]
+print(eval(sys.argv[3]))
+END
+}
+
+git_here()
+{
+    HOME="$work" GIT_CONFIG_NOSYSTEM=1 git -c user.name=a -c user.email=a@b -c init.defaultBranch=main \
+        -c safe.directory='*' "$@"
+}
+
+# part: folders, archives and repositories; the roster's names and who is absent
+names()
+{
+    command -v git >/dev/null || exit 77
+    right "$work/in/ada"
+    right "$work/grace/overlap-main/lessons"
+    cp -R "$stand_in/lessons" "$work/grace/overlap-main/tests" # what is not the student's
+    (cd "$work/grace" && python3 -c 'import shutil; shutil.make_archive("../in/grace", "zip", ".")')
+    wrong "$work/barbara"
+    tar -C "$work/barbara" -czf "$work/in/barbara.tar.gz" .
+    right "$work/in/repository"
+    git_here -C "$work/in/repository" init -q
+    git_here -C "$work/in/repository" add .
+    git_here -C "$work/in/repository" commit -qm handed_in
+    # What was not committed does not count.
+    wrong "$work/uncommitted" && cp -R "$work/uncommitted/01_sum" "$work/in/repository"
+    # A repository's own programs are not run.
+    git_here -C "$work/in/repository" config filter.x.smudge "touch $work/was_run"
+    echo '*.c filter=x' >"$work/in/repository/.git/info/attributes"
+    git_here clone -q --bare "$work/in/repository" "$work/in/bare.git"
+    git_here clone -q --bare "$work/in/repository" "$work/elsewhere"
+    echo "file://$work/elsewhere" >"$work/in/link.url"
+    mkdir "$work/in/empty"
+    echo notes >"$work/in/README"
+    printf 'Student,ID,Email\r\n"Lovelace, Ada",17,ada@x\r\nGrace Hopper,18,grace@x\r\nAbsent One,19,\r\n' \
+        >"$work/roster.csv"
+    class 0 --roster="$work/roster.csv" --report="canvas:$work/canvas.csv"
+    points 'Lovelace, Ada' 5
+    points 'Grace Hopper' 5
+    points barbara 4
+    points repository 5
+    points bare 5
+    points link 5
+    points empty 0
+    said 'left out, no submission: README'
+    said 'barbara is not in the roster'
+    expect 'nothing of a repository was run' [ ! -e "$work/was_run" ]
+    expect 'numbers of the roster' grep -q '^"Lovelace, Ada","17"' "$work/canvas.csv"
+    expect 'an absent one without points' grep -q '^"Absent One","19","","","",,' "$work/canvas.csv"
+}
+
+# part: exports of Canvas, Moodle and Gradescope
+exports()
+{
+    mkdir "$work/in"
+    cp "$stand_in/solutions/01_sum/sum.c" "$work/in/lovelaceada_4711_90210_sum-1.c"
+    cp "$stand_in/solutions/02_twice/twice.h" "$work/in/lovelaceada_4711_90211_twice.h"
+    right "$work/zip"
+    (cd "$work/zip" && python3 -c 'import shutil; shutil.make_archive("../z", "zip", ".")')
+    mv "$work/z.zip" "$work/in/hoppergrace_LATE_4712_90212_handed in.zip"
+    class 0
+    points lovelaceada 5
+    points hoppergrace 5
+    expect 'two students' [ "$(grep -c 'points' "$work/out")" -eq 2 ]
+    expect 'the number' [ "$(record hoppergrace 'r["submission"]["id"]')" = 4712 ]
+
+    rm -rf "$work/in"
+    right "$work/in/Ada Lovelace_99_assignsubmission_file_"
+    mkdir "$work/in/Grace Hopper_100_assignsubmission_file_"
+    cp "$work/in/../in.graded/work/lovelaceada/lessons/01_sum/sum.c" \
+        "$work/in/Grace Hopper_100_assignsubmission_file_"
+    class 0 --report="moodle:$work/moodle.csv"
+    points 'Ada Lovelace' 5
+    points 'Grace Hopper' 4
+    expect "Moodle's number" grep -q '^"Participant 99","Ada Lovelace","","",5,5,' "$work/moodle.csv"
+
+    rm -rf "$work/in"
+    right "$work/in/submission_5"
+    wrong "$work/in/submission_6"
+    printf -- '---\nsubmission_5:\n  :submitters:\n  - :name: Ada Lovelace\n    :sid: "17"\n    :email: ada@x\nsubmission_6:\n  :submitters:\n  - :name: Grace Hopper\n' \
+        >"$work/in/submission_metadata.yml"
+    class 0
+    points 'Grace Hopper' 4
+    expect 'Ada has hers from before' [ "$(record Ada_Lovelace 'r["score"]')" = 5 ]
+    expect "Gradescope's number" [ "$(record Ada_Lovelace 'r["submission"]["id"]')" = 17 ]
+}
+
+# part: what has not changed is not graded again; what changed, and why, is said
+again()
+{
+    right "$work/in/ada"
+    wrong "$work/in/grace"
+    class 0 --seed=5
+    points grace 4
+    class 0 --seed=5
+    said '2 submissions, 0 graded now, 2 unchanged'
+    right "$work/in/grace"
+    class 0 --seed=5
+    graded grace
+    said '2 submissions, 1 graded now, 1 unchanged'
+    said 'grace: 5 of 5 points, before 4 of 5; Sum.IsRight: failed, now passed'
+    said '(what was handed in changed)'
+    class 0 --seed=6
+    said '2 graded now, 0 unchanged'
+    echo 'Sum.IsRight points=4' >"$work/marks.txt"
+    class 0 --seed=6 --marks="$work/marks.txt"
+    said '0 graded now, 2 unchanged'
+    said 'ada: 8 of 8 points, before 5 of 5 (the points changed)'
+    class 0 --seed=6 --marks="$work/marks.txt" --again
+    said '2 graded now'
+    echo 'Sum.IsRight point=4' >"$work/marks.txt"
+    class 2 --marks="$work/marks.txt"
+    said 'marks.txt:1: "point=4" is none of points=N'
+}
+
+# part: killed half-way, and called again: nothing is lost and nothing is graded twice
+killed()
+{
+    for student in a b c d e f g h; do right "$work/in/$student"; done
+    "$grader" --class="$work/in" --device=emulator --random-orders=0 --jobs=2 \
+        >"$work/first" 2>&1 </dev/null &
+    caller=$!
+    while [ "$(find "$work/in.graded/results" -name '*.json' 2>/dev/null | wc -l)" -lt 3 ]; do
+        sleep 0.05
+    done
+    kill -9 "$caller"
+    wait "$caller" 2>/dev/null
+    # What ran below it ends by itself.
+    while pgrep -f "$work/in.graded/results" >/dev/null; do sleep 0.1; done
+    before=$(find "$work/in.graded/results" -name '*.json' | wc -l)
+    find "$work/in.graded/results" -name '*.json' -exec cksum {} + | sort >"$work/kept"
+    class 0 --jobs=2 --report="json:$work/all.json"
+    said "8 submissions, $((8 - before)) graded now, $before unchanged"
+    find "$work/in.graded/results" -name '*.json' -exec cksum {} + | sort >"$work/now"
+    expect 'what was graded is as it was' [ -z "$(comm -23 "$work/kept" "$work/now")" ]
+    expect 'all are there once' python3 -c '
+import json, sys
+keys = [r["submission"]["key"] for r in json.load(open(sys.argv[1]))["submissions"]]
+assert keys == list("abcdefgh"), keys' "$work/all.json"
+    expect 'nothing is left over' [ -z "$(find "$work/in.graded" -name '*.fresh' -o -name '*.new')" ]
+}
+
+# part: interrupted in order: what is graded is kept, and the reports stay what they were
+interrupted()
+{
+    for student in a b c d; do right "$work/in/$student"; done
+    echo before >"$work/canvas.csv"
+    "$grader" --class="$work/in" --device=emulator --random-orders=0 --jobs=1 --report="canvas:$work/canvas.csv" \
+        >"$work/out" 2>"$work/err" </dev/null &
+    caller=$!
+    while ! grep -q '^\[' "$work/out"; do sleep 0.05; done
+    # A second call at the same time is refused.
+    status=0
+    "$grader" --class="$work/in" >"$work/second" 2>&1 </dev/null || status=$?
+    expect 'a second call is refused' grep -q 'another call is grading this class' "$work/second"
+    kill -TERM "$caller"
+    status=0
+    wait "$caller" || status=$?
+    expect "exit status 143, not $status" [ "$status" -eq 143 ]
+    said 'Call this again to go on'
+    expect 'the report is what it was' [ "$(cat "$work/canvas.csv")" = before ]
+    class 0 --report="canvas:$work/canvas.csv"
+    expect 'a line for each' [ "$(wc -l <"$work/canvas.csv")" -eq 6 ]
+}
+
+# part: archives and folders that reach out, lie or swell cost only themselves
+hostile()
+{
+    mkdir "$work/in"
+    right "$work/in/ada"
+    echo secret >"$work/secret"
+    python3 - "$work" "$stand_in" <<'END'
+import io, os, sys, tarfile, zipfile
+work, stand_in = sys.argv[1:]
+good = open(stand_in + "/solutions/01_sum/sum.c").read()
+with tarfile.open(work + "/in/reaches.tar", "w") as tar:
+    def add(name, data=b"x", **more):
+        info = tarfile.TarInfo(name)
+        info.size = len(data)
+        for key, value in more.items(): setattr(info, key, value)
+        tar.addfile(info, io.BytesIO(data))
+    add("../../outside")
+    add("/tmp/outside.class_test")
+    add("01_sum/sum.c", good.encode())
+    add("02_twice", b"", type=tarfile.SYMTYPE, linkname=work)
+    add("02_twice/planted", b"x")
+    add("link.h", b"", type=tarfile.SYMTYPE, linkname=work + "/secret")
+with zipfile.ZipFile(work + "/in/swells.zip", "w", zipfile.ZIP_DEFLATED) as out:
+    for i in range(40): out.writestr("%d.c" % i, b"\0" * (4 << 20))
+open(work + "/in/lies.zip", "wb").write(b"PK\3\4" + os.urandom(2000))
+open(work + "/in/empty.tar.gz", "wb").close()
+END
+    mkdir -p "$work/in/links/01_sum" "$work/in/pipe/01_sum"
+    ln -s "$work/secret" "$work/in/links/01_sum/sum.c"
+    ln -s / "$work/in/links/02_twice"
+    mkfifo "$work/in/pipe/01_sum/sum.c"
+    class 0
+    points ada 5
+    points reaches 4
+    points swells 0
+    points lies 0
+    points links 0
+    points pipe 0
+    expect 'nothing outside' [ -z "$(find "$work" -name outside)" ]
+    expect 'nothing in /tmp' [ ! -e /tmp/outside.class_test ]
+    expect 'nothing through a link' [ ! -e "$work/planted" ]
+    expect 'no secret' sh -c "! grep -rq secret '$work/in.graded/work'"
+    expect 'why is in the record' sh -c \
+        "grep -q 'more than 64 MiB' '$work/in.graded/results/swells.json'"
+}
+
+# part: every report of a class is what its format asks for
+reports()
+{
+    python3 -c 'import jsonschema' 2>/dev/null || exit 77
+    right "$work/in/ada"
+    wrong "$work/in/grace"
+    right "$work/in/bad" && echo 'int broken(' >"$work/in/bad/01_sum/sum.c"
+    mkdir "$work/in/none"
+    class 0 --seed=1 --report="html:$work/page.html" --report="pages:$work/pages/" \
+        --report="json:$work/class.json" --report="gradescope:$work/gradescope/" \
+        --report="github-classroom:$work/github/" --report="autolab:$work/autolab/" \
+        --report="junit:$work/junit.xml" --report="canvas:$work/canvas.csv" \
+        --report="moodle:$work/moodle.csv"
+    expect 'valid reports' python3 "$root/tests/class/check_reports.py" "$root" "$work"
+    class 2 --report="gradescope:$work/one.json"
+    said "a class needs a folder: --report=gradescope:$work/one.json/"
+    class 2 --report=html:/dev/full
+    said 'cannot be written'
+    class 2 --report=htlm:x
+    said 'did you mean --report=html:FILE?'
+}
+
+# part: the command in a report draws the same inputs
+reproduced()
+{
+    wrong "$work/in/grace"
+    class 0
+    command=$(record grace 'r["command"]' | sed "s,^\./grade,$grader,")
+    expect 'the seed is in it' grep -q -e "--seed=$(record grace 'r["seed"]')" <<END
+$command
+END
+    first=$(record grace 'r["lessons"][0]["checks"][0]["failures"][0]["what"]')
+    sh -c "$command --report=json:$work/second.json" >/dev/null 2>&1
+    second=$(python3 -c 'import json, sys
+r = json.load(open(sys.argv[1]))["submissions"][0]
+print(r["lessons"][0]["checks"][0]["failures"][0]["what"])' "$work/second.json")
+    expect "the same words: $first, $second" [ "$first" = "$second" ]
+}
+
+# part: code that two share and others have not is listed, and changes no points
+similar()
+{
+    for student in a b c d e f; do right "$work/in/$student"; done
+    python3 - "$work/in" <<'END'
+import sys
+odd = """
+#include "device.h"
+#include "lesson.h"
+static int %(fold)s(const int *%(v)s, size_t from, size_t to)
+{
+    int low = 0, high = 0;
+    if (to - from == 1) return %(v)s[from];
+    if (to == from) return 0;
+    low = %(fold)s(%(v)s, from, from + (to - from) / 2); %(note)s
+    high = %(fold)s(%(v)s, from + (to - from) / 2, to);
+    while (low > 0 && high < 0) { low--; high++; }
+    do { low++; high--; } while (low < 0 && high > 0);
+    return low + high;
+}
+int sum_array(const int *values, size_t count, int *result)
+{
+    uint64_t stream = device_open();
+    int error = device_store(stream, result, %(fold)s(values, 0, count));
+    error = error ? error : device_wait(stream);
+    device_close(stream);
+    return error;
+}
+"""
+for student, words in (("b", {"fold": "fold", "v": "values", "note": ""}),
+                       ("e", {"fold": "my_very_own", "v": "numbers", "note": "/* mine */"})):
+    open("%s/%s/01_sum/sum.c" % (sys.argv[1], student), "w").write(odd % words)
+END
+    class 0 --report="json:$work/all.json"
+    expect 'b and e, and nobody else' python3 -c '
+import json, sys
+pairs = json.load(open(sys.argv[1]))["similar"]
+assert [(p["lesson"], p["one"], p["other"]) for p in pairs] == [("01_sum", "b", "e")], pairs' \
+        "$work/all.json"
+    points b 5
+    points e 5
+}
+
+"$part"
+[ "$failures" -eq 0 ]

@@ -1,0 +1,32 @@
+#!/bin/sh
+# make_class.sh ROOT FOLDER COUNT: a class of mixed quality in FOLDER: COUNT submissions, each a copy
+# of the solutions in which one lesson is a mistake (two in three) or a variant from tests/. Lessons
+# take turns, so that any part of the class is as mixed as the whole.
+set -eu
+root=$1 folder=$2 count=$3
+. "$root/tests/lessons/hand_in.sh"
+list=$(mktemp)
+trap 'rm -f "$list"' EXIT
+
+mkdir -p "$folder"
+# "RANK LESSON FILE": the n-th of each lesson, of each kind, stand together.
+for lesson in "$root"/solutions/[0-9]*; do
+    lesson=${lesson##*/}
+    for kind in mistakes variants; do
+        each_submission "$root/tests/$kind/$lesson" |
+            awk -v lesson="$lesson" -v kind="$kind" '{ print NR, kind, lesson, $0 }'
+    done
+done | sort -n >"$list"
+
+number=0
+while [ "$number" -lt "$count" ]; do
+    # More than there are: from the beginning again.
+    while read -r _ _ lesson file; do
+        [ "$number" -lt "$count" ] || break
+        number=$((number + 1))
+        student=$folder/$(printf 'student%03d' "$number")
+        cp -R "$root/solutions" "$student"
+        rm -rf "${student:?}/$lesson"
+        hand_in "$root" "$lesson" "$file" "$student"
+    done <"$list"
+done
