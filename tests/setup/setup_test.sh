@@ -30,13 +30,20 @@ new_machine()
     machine=$work/$1
     mkdir -p "$machine/bin" "$machine/libraries" "$machine/clone/cmake"
     cp "$root/grade" "$root/CMakePresets.json" "$machine/clone/"
-    cp "$root/cmake/setup.sh" "$root/cmake/toolkit.txt" "$machine/clone/cmake/"
+    cp "$root/cmake/setup.sh" "$root/cmake/words.sh" "$root/cmake/toolkit.txt" \
+        "$machine/clone/cmake/"
+    cp "$root/CMakeLists.txt" "$machine/clone/"
+    mkdir -p "$machine/clone/grader/session" "$machine/clone/grader/lessons/02_streams" \
+        "$machine/clone/lessons/02_streams"
+    cp "$root/grader/session/help.txt" "$root/grader/session/options.c" \
+        "$machine/clone/grader/session/"
+    cp "$root/grader/lessons/02_streams/judge.c" "$machine/clone/grader/lessons/02_streams/"
     : >"$machine/calls"
     for tool in sh cat chmod cksum cmp cp dirname env flock grep head ln mkdir mv readlink rm rmdir sed \
         sleep tail; do
         ln -s "$(command -v "$tool")" "$machine/bin/$tool"
     done
-    for library in check libzstd liblz4 libdw libseccomp libpng ncursesw; do
+    for library in check libzstd liblz4 libdw libseccomp libpng ncursesw jansson libarchive; do
         : >"$machine/libraries/$library"
     done
     fake gcc </dev/null
@@ -73,7 +80,7 @@ END
 grade()
 {
     status=0
-    env -i PATH="$machine/bin" MACHINE="$machine" "$@" "$machine/clone/grade" streams --brief \
+    env -i PATH="$machine/bin" MACHINE="$machine" "$@" "$machine/clone/grade" streams --gtest_brief=1 \
         >"$machine/out" 2>"$machine/said" </dev/null || status=$?
 }
 
@@ -97,7 +104,7 @@ expect_no_call() { expect "no call of $1" sh -c "! grep -q '^$1' '$machine/calls
 new_machine all_there
 grade
 expect_status 1
-expect 'the grader gets the arguments' grep -qx 'graded: streams --brief' "$machine/out"
+expect 'the grader gets the arguments' grep -qx 'graded: streams --gtest_brief=1' "$machine/out"
 expect_call "cmake --fresh --preset default -D CMAKE_CUDA_COMPILER=$machine/bin/nvcc -D OVERLAP_WERROR=OFF"
 expect_no_call apt-get
 : >"$machine/calls"
@@ -117,6 +124,41 @@ expect_call "cmake --fresh --preset default -D CMAKE_CUDA_COMPILER=$machine/bin/
 grade OVERLAP_TOOLKIT=/nowhere
 expect_status 2
 expect_said '/nowhere has no bin/nvcc of release 13'
+
+# --help, --version and what means nothing install and build nothing.
+new_machine nothing_built
+ask()
+{
+    status=0
+    env -i PATH="$machine/bin" MACHINE="$machine" "$machine/clone/grade" "$@" >"$machine/out" \
+        2>"$machine/said" </dev/null || status=$?
+}
+ask --help
+expect_status 0
+expect 'the help' grep -q 'List the names of all tests instead of running them' "$machine/out"
+expect 'the lessons' grep -qx '  02_streams' "$machine/out"
+ask --version
+expect_status 0
+expect 'the version' grep -q '^grader (Overlap) [0-9]' "$machine/out"
+for mistake in stream lessons/02_stream --submision=x --gtest_fliter=x -x; do
+    ask "$mistake"
+    expect_status 2
+    expect_said "there is no"
+done
+expect 'nothing was called' [ ! -s "$machine/calls" ]
+expect 'nothing was made' [ ! -e "$machine/clone/.cache" ]
+for words in Streams 2 lessons/02_streams/ "$machine/clone/lessons/02_streams" --check-lessons \
+    --gtest_break_on_failure; do
+    : >"$machine/calls"
+    ask "$words"
+    expect_status 1
+    expect 'the grader gets them' grep -qx "graded: $words" "$machine/out"
+    rm -rf "$machine/clone/build"
+done
+ask --submission no_lesson 02
+expect 'a value is no lesson' grep -qx 'graded: --submission no_lesson 02' "$machine/out"
+ask --help
+expect 'the help of the grader that is there' grep -qx 'graded: --help' "$machine/out"
 
 new_machine packages_missing
 mv "$machine/bin/ninja" "$machine/ninja"
