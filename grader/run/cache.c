@@ -3,6 +3,7 @@
 #include "grader/evidence/injections.h"
 #include "grader/evidence/sources.h"
 #include "grader/evidence/timing.h"
+#include "grader/run/gpu_lock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -189,12 +190,26 @@ static int make_set(struct cache *store, size_t plan_index, enum cache_slot slot
     return 0;
 }
 
+/* The same; on a GPU, alone where something is timed. */
+static int make_set_locked(struct cache *store, size_t plan, enum cache_slot slot,
+                           struct run_set *set, struct text *why)
+{
+    const bool timed = store->handed_in->lesson->runs[plan].flags & RUN_TIMED;
+
+    if (slot != SLOT_GPU) return make_set(store, plan, slot, set, why);
+    const int lock = gpu_lock_take(store->toolchain, timed, why);
+    if (lock < 0) return -1;
+    const int result = make_set(store, plan, slot, set, why);
+    gpu_lock_release(lock);
+    return result;
+}
+
 const struct evidence *cache_evidence(struct cache *store, size_t plan, enum cache_slot slot,
                                       struct text *why)
 {
     struct run_set *set = &store->sets[plan][slot];
 
-    if (!set->made && make_set(store, plan, slot, set, why) != 0) return NULL;
+    if (!set->made && make_set_locked(store, plan, slot, set, why) != 0) return NULL;
     set->made = true;
     return &set->repeats[0];
 }

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -456,9 +457,11 @@ int run_make(const struct run_request *request, struct evidence *evidence, struc
 
 static size_t at_one_time(void)
 {
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    if (processors < 1) return 1;
-    return processors < MOST_AT_ONE_TIME ? (size_t)processors : MOST_AT_ONE_TIME;
+    cpu_set_t allowed;
+    /* Those that it may use: of a class each grader has its share. */
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 1) return 1;
+    const size_t processors = (size_t)CPU_COUNT(&allowed);
+    return processors < MOST_AT_ONE_TIME ? processors : MOST_AT_ONE_TIME;
 }
 
 int run_make_several(const struct run_request *requests, size_t count, struct evidence *evidences,

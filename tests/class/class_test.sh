@@ -343,5 +343,31 @@ assert [(p["lesson"], p["one"], p["other"]) for p in pairs] == [("01_sum", "b", 
     points e 5
 }
 
+# part: on a GPU what is timed waits until it has it alone
+gpu()
+{
+    [ -r /proc/locks ] || exit 77
+    right "$work/in/ada"
+    right "$work/in/grace"
+    mkdir -p "$STAND_IN_CACHE"
+    exec 9>"$STAND_IN_CACHE/.gpu.lock"
+    # Held as by another run that is not timed: shared.
+    flock -s 9
+    inode=$(stat -c %i "$STAND_IN_CACHE/.gpu.lock")
+    STAND_IN_GPU=1 "$grader" --class="$work/in" --device=gpu --jobs=2 >"$work/out" 2>"$work/err" \
+        </dev/null 9>&- &
+    caller=$!
+    while kill -0 "$caller" 2>/dev/null && ! grep -q -e "-> FLOCK.*WRITE.*:$inode " /proc/locks; do
+        sleep 0.02
+    done
+    expect 'it waits' kill -0 "$caller"
+    expect 'what is not timed has run' sh -c "cat '$work'/in.graded/logs/* | grep -q 'OK.*Sum.IsRight'"
+    flock -u 9
+    status=0
+    wait "$caller" || status=$?
+    expect "exit status 0, not $status" [ "$status" -eq 0 ]
+    said '2 graded now'
+}
+
 "$part"
 [ "$failures" -eq 0 ]

@@ -1,0 +1,34 @@
+#include "grader/run/gpu_lock.h"
+#include "grader/base/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+int gpu_lock_take(const struct toolchain *toolchain, bool alone, struct text *why)
+{
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof path, "%s/.gpu.lock", toolchain->cache);
+    const int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    while (lock >= 0 && flock(lock, alone ? LOCK_EX : LOCK_SH) != 0) {
+        if (errno == EINTR && process_interrupted() == 0) continue;
+        text_format(why, "the GPU's lock %s cannot be had: %s", path, strerror(errno));
+        close(lock);
+        return -1;
+    }
+    if (lock < 0) text_format(why, "%s cannot be opened: %s", path, strerror(errno));
+    return lock;
+}
+
+void gpu_lock_release(int lock)
+{
+    if (lock < 0) return;
+    /* In so many words: a process that was forked meanwhile has it open as well. */
+    flock(lock, LOCK_UN);
+    close(lock);
+}
