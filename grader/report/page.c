@@ -131,7 +131,7 @@ static void add_record(struct text *text, const json_t *record, bool handed_out)
 {
     const char *command = json_text(record, "command");
 
-    if (!json_yes(record, "complete"))
+    if (!json_yes(record, "complete") && json_text(record, "trouble")[0] == '\0')
         text_add(text, "<p class=\"trouble\">Grading has not come to its end.</p>\n");
     add_tagged(text, "<p class=\"trouble\">Not judged, which is not the submission's fault: ",
                json_text(record, "trouble"), "</p>\n");
@@ -173,7 +173,7 @@ struct sums {
     size_t lesson_count;
     struct finding_sum *findings;
     size_t finding_count;
-    size_t judged;
+    size_t judged, absent; /* absent: handed in nothing */
     double score, most;
 };
 
@@ -227,6 +227,11 @@ static int compare_findings(const void *a, const void *b)
     return suites != 0 ? suites : strcmp(x->check, y->check);
 }
 
+static bool is_absent(const json_t *record)
+{
+    return json_yes(record, "complete") && json_array_size(json_list(record, "lessons")) == 0;
+}
+
 static void sum_up(struct sums *sums, const json_t *class)
 {
     const json_t *record, *lesson, *check;
@@ -235,6 +240,7 @@ static void sum_up(struct sums *sums, const json_t *class)
     memset(sums, 0, sizeof *sums);
     json_array_foreach(json_list(class, "submissions"), i, record)
     {
+        sums->absent += is_absent(record);
         if (!record_has_points(record)) continue;
         sums->judged++;
         sums->score += json_number(record, "score");
@@ -282,17 +288,21 @@ static void add_glance(struct text *text, const struct sums *sums)
 
 /* ---- one row a student ------------------------------------------------------------------ */
 
-static void add_points_cell(struct text *text, const json_t *of, bool judged)
+static void add_points_cell(struct text *text, const json_t *record, const json_t *of)
 {
     const double score = json_number(of, "score"), most = json_number(of, "max_score");
+    const bool judged = record_has_points(record);
 
     text_format(text, "<td class=\"number %s\" data-value=\"%g\" data-most=\"%g\">",
-                !judged         ? "trouble"
-                : score >= most ? "full"
-                : score == 0    ? "none"
-                                : "",
+                is_absent(record) ? "none"
+                : !judged         ? "trouble"
+                : score >= most   ? "full"
+                : score == 0      ? "none"
+                                  : "",
                 judged ? score : -1.0, most);
-    if (!judged)
+    if (is_absent(record))
+        text_add(text, "-");
+    else if (!judged)
         text_add(text, "?");
     else if (of != NULL)
         text_add_points(text, score);
@@ -328,11 +338,10 @@ static void add_row(struct text *text, const json_t *record, size_t number, cons
     text_format(text, "\"><th scope=\"row\"><a href=\"#s%zu\">", number);
     text_add_escaped(text, record_name(record));
     text_add(text, "</a></th>");
-    add_points_cell(text, record, record_has_points(record));
+    add_points_cell(text, record, record);
     for (size_t i = 0; i < sums->lesson_count; i++)
-        add_points_cell(text,
-                        json_find(json_list(record, "lessons"), "lesson", sums->lessons[i].name),
-                        record_has_points(record));
+        add_points_cell(text, record,
+                        json_find(json_list(record, "lessons"), "lesson", sums->lessons[i].name));
     text_add(text, "</tr>\n");
 }
 
@@ -438,9 +447,13 @@ void report_page(const json_t *class, struct text *text)
         text_format(text, "On average %.1f of %.1f points (%.0f %%). ",
                     sums.score / (double)sums.judged, sums.most / (double)sums.judged,
                     100 * sums.score / sums.most);
-    if (sums.judged < count) {
+    if (sums.absent > 0) {
+        add_count(text, sums.absent, "student");
+        text_add(text, " handed in nothing. ");
+    }
+    if (sums.judged + sums.absent < count) {
         text_add(text, "<span class=\"trouble\">");
-        add_count(text, count - sums.judged, "submission");
+        add_count(text, count - sums.judged - sums.absent, "submission");
         text_add(text, " could not be judged.</span>");
     }
     text_add(text, "</p>\n");
