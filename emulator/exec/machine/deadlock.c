@@ -98,8 +98,8 @@ void exec_block_deadlock(struct exec_block *block)
     const uint32_t *size = block->worker->launch->block;
     const uint32_t thread = first->warp->index * EXEC_LANES + first->lane;
     exec_stop(first->warp, first->inst, barrier ? EXEC_BARRIER : EXEC_ABSENT, first->lane,
-              "the kernel %s can never end: of its block (%u, %u, %u) %s. The first that waits is "
-              "thread (%u, %u, %u). %s",
+              "deadlock in the kernel %s, block (%u, %u, %u): %s. The first that waits is thread "
+              "(%u, %u, %u). %s",
               kernel, block->position[0], block->position[1], block->position[2], who,
               thread % size[0], thread / size[0] % size[1], thread / size[0] / size[1],
               barrier ? "All must reach the same barrier: none in a branch that only some take"
@@ -141,6 +141,6 @@ bool exec_block_endless(struct exec_block *block, uint64_t limit)
               "the kernel %s has executed %llu warp instructions, the limit, and does not end: it "
               "is in a loop around line %u%s%s%s",
               kernel, (unsigned long long)limit, line_of(block, at), reads,
-              *who ? "; of its block " : "", who);
+              *who ? "; in its block " : "", who);
     return true;
 }

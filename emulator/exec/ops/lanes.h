@@ -45,7 +45,12 @@ typedef double slot_f64;
 
 /* A lane may be read and written in the same slot, never in two that overlap: every iteration is
  * independent of the others. */
-#define EXEC_FOR_LANES _Pragma("GCC ivdep") for (unsigned l = 0; l < EXEC_LANES; l++)
+#ifdef __clang__
+#define EXEC_NO_DEPENDENCE /* its pragma for this warns wherever it makes no vectors of a loop */
+#else
+#define EXEC_NO_DEPENDENCE _Pragma("GCC ivdep")
+#endif
+#define EXEC_FOR_LANES EXEC_NO_DEPENDENCE for (unsigned l = 0; l < EXEC_LANES; l++)
 
 #define EXEC_IN(mask) (((mask) >> l) & 1u)
 

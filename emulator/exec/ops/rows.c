@@ -49,14 +49,16 @@ static void build(void)
 #endif
 #ifdef EXEC_WITH_V4
 #define EXEC_ADD_V4(table) add_table(table##_v4);
-    if (__builtin_cpu_supports("x86-64-v4")) {
+    if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd")) {
         EXEC_LEVELLED_TABLES(EXEC_ADD_V4)
         return;
     }
 #endif
 #ifdef EXEC_WITH_V3
 #define EXEC_ADD_V3(table) add_table(table##_v3);
-    if (__builtin_cpu_supports("x86-64-v3")) {
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
+        __builtin_cpu_supports("fma")) {
         EXEC_LEVELLED_TABLES(EXEC_ADD_V3)
         return;
     }
