@@ -46,7 +46,7 @@ cudaError_t streams_run(struct streams_lane lanes[], size_t count, streams_kerne
      * while the host still issues the second, and a copy out that waits for its kernel holds up
      * nobody else's copy in, although the streams are many and the device's queues few.
      * Breadth-first (every lane's copy in, then every kernel, ...) comes close; measured by
-     * tests/gpu/issue_order.cu.
+     * lessons/02_streams/measure.cu.
      *
      * What must not stand here is a timed event behind each kernel. Its stamp waits for the kernel,
      * at the head of a queue that several streams share, and the next stream's kernel waits behind

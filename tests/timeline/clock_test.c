@@ -144,7 +144,7 @@ static double depth_first(enum timeline_order order, unsigned connections, unsig
     } while (0)
 
 /* Figures: measurements.md's first table for serial and pageable; the others
- * tests/gpu/issue_order.cu on one H100, in seconds. */
+ * lessons/02_streams/measure.cu on one H100, in seconds. */
 #define LATEST TIMELINE_LATEST
 #define NO_EVENTS TIMELINE_KERNEL
 
