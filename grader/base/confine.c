@@ -93,7 +93,7 @@ static void refuse_row(struct filter *filter, const struct refused_row *row)
         rule(filter, SCMP_ACT_ERRNO(EPERM), row->number, 1, &compared);
         break;
     case REFUSED_UNLESS:
-        compared = SCMP_CMP(row->argument, SCMP_CMP_NE, row->value);
+        compared = SCMP_CMP(row->argument, SCMP_CMP_NE, row->value, 0);
         if (filter->driver)
             rule(filter, SCMP_ACT_ERRNO(EPERM), row->number, 1, &compared);
         else
@@ -123,7 +123,7 @@ int confine_install(const pid_t *above, size_t count, const char *only_program, 
     for (size_t i = 0; i < refused_count; i++) refuse_row(&filter, &refused_rows[i]);
     if (only_program != NULL) {
         const struct scmp_arg_cmp elsewhere =
-            SCMP_CMP(0, SCMP_CMP_NE, (scmp_datum_t)(uintptr_t)only_program);
+            SCMP_CMP(0, SCMP_CMP_NE, (scmp_datum_t)(uintptr_t)only_program, 0);
         rule(&filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(execve), 1, &elsewhere);
     }
     if (filter.error == 0) filter.error = seccomp_load(filter.context);

@@ -32,7 +32,7 @@ unsigned draw(struct program *p, unsigned below);
 bool chance(struct program *p, unsigned percent);
 /* One of several values of one type. */
 #define PICK(p, type, ...)                                                                         \
-    (((const type[]){__VA_ARGS__})[draw(p, sizeof((const type[]){__VA_ARGS__}) / sizeof(type))])
+    (((type const[]){__VA_ARGS__})[draw(p, sizeof((type const[]){__VA_ARGS__}) / sizeof(type))])
 
 /* ---- the log: a line each, without its newline ---- */
 void note(struct program *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
