@@ -504,6 +504,8 @@ int class_main(const struct toolchain *toolchain, const struct lesson *const *ta
         status = grade_class(&class);
         if (class.why.size > 0) fprintf(stderr, "grade: %s\n", text_string(&class.why));
     } else if (own && class.options.check_lessons) {
+        setvbuf(stdout, NULL, _IOLBF, 0);
+        process_handle_interrupts();
         status = lessons_check(toolchain, table, &class.options);
     } else {
         status = session_main(toolchain, table, count, arguments);

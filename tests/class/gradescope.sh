@@ -7,18 +7,20 @@ set -eu
 root=$1 bare=$2
 shift 2
 
-debootstrap --variant=minbase "$@" bookworm "$bare" >"$bare.log" 2>&1 || {
+[ -x "$bare/bin/sh" ] || debootstrap --variant=minbase "$@" bookworm "$bare" >"$bare.log" 2>&1 || {
     tail -n 5 "$bare.log" >&2
     exit 1
 }
 # How this machine reaches the network is the bare one's way as well.
 for file in /etc/resolv.conf /etc/hosts /etc/pip.conf /etc/apt/apt.conf.d /etc/apt/sources.list \
-    /etc/apt/sources.list.d /etc/ssl/certs/ca-certificates.crt; do
+    /etc/apt/sources.list.d; do
     if [ -e "$file" ]; then
         mkdir -p "$bare${file%/*}"
         cp -RL "$file" "$bare${file%/*}/"
     fi
 done
+cp /etc/ssl/certs/ca-certificates.crt "$bare/certificates-here.crt"
+rm -rf "$bare/overlap.git"
 git clone -q --bare "$root" "$bare/overlap.git"
 mkdir -p "$bare/autograder/source" "$bare/autograder/submission" "$bare/autograder/results"
 cp "$root"/examples/gradescope/* "$bare/autograder/source/"
@@ -27,9 +29,12 @@ mount -t proc proc "$bare/proc"
 mount --rbind /dev "$bare/dev"
 trap 'umount -l "$bare/dev" "$bare/proc"' EXIT
 
-in_bare() { chroot "$bare" env -u CCACHE_DIR OVERLAP=/overlap.git HOME=/root "$@"; }
+in_bare()
+{
+    chroot "$bare" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root OVERLAP=/overlap.git \
+        PIP_CERT=/certificates-here.crt "$@"
+}
 
-in_bare sh -c 'rm -rf /autograder/overlap'
 in_bare /autograder/source/setup.sh
 answer() { python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' \
     "$bare/autograder/results/results.json" "$1"; }
