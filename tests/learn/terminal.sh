@@ -1,4 +1,5 @@
 # shellcheck shell=sh
+# shellcheck disable=SC2034,SC2154 # sourced: what it takes and what it gives
 # A terminal for the tests of ./learn: tmux, of 80 x 24, with a clone of its own. Sourced with
 # `learn` (the program) and `root` (the sources) set; sets `clone`, and `work`, a folder that goes
 # away at the end.
