@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <seccomp.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@ struct filter {
     const pid_t *above;
     size_t count;
     bool driver;
+    bool runner;
     int error;
 };
 
@@ -99,6 +101,10 @@ static void refuse_row(struct filter *filter, const struct refused_row *row)
         else
             rule(filter, SCMP_ACT_ERRNO(EPERM), row->number, 0, NULL);
         break;
+    case REFUSED_TO_RUNNER:
+        if (!filter->runner) break;
+        rule(filter, SCMP_ACT_ERRNO(EPERM), row->number, 0, NULL);
+        break;
     case REFUSED_ALWAYS:
         rule(filter, SCMP_ACT_ERRNO(EPERM), row->number, 0, NULL);
         break;
@@ -110,8 +116,10 @@ static void refuse_row(struct filter *filter, const struct refused_row *row)
 
 int confine_install(const pid_t *above, size_t count, const char *only_program, bool driver)
 {
-    struct filter filter = {
-        .above = above, .count = count < CONFINE_MOST ? count : CONFINE_MOST, .driver = driver};
+    struct filter filter = {.above = above,
+                            .count = count < CONFINE_MOST ? count : CONFINE_MOST,
+                            .driver = driver,
+                            .runner = only_program != NULL};
 
     filter.context = seccomp_init(SCMP_ACT_ALLOW);
     if (filter.context == NULL) {

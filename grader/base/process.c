@@ -123,7 +123,9 @@ static void become_program(const struct process_spec *spec, int output, int repo
     if (spec->limits.file_bytes > 0) set_limit(RLIMIT_FSIZE, spec->limits.file_bytes);
     /* A backstop should the supervisor be killed: every core busy for the whole time, and more. */
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    set_limit(RLIMIT_CPU, (rlim_t)(spec->limits.seconds * (double)(cores > 0 ? cores : 1)) + 10);
+    const double busy = spec->limits.seconds * (double)(cores > 0 ? cores : 1);
+    const double allowed = spec->limits.cpu_seconds;
+    set_limit(RLIMIT_CPU, (rlim_t)(allowed > 0 ? allowed : busy + 10));
 
     int kept = fcntl(report, F_DUPFD_CLOEXEC, 200);
     if (kept < 0 || chdir(spec->folder) != 0) goto failed;

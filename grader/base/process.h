@@ -20,6 +20,7 @@
 
 struct process_limits {
     double seconds;      /* wall time */
+    double cpu_seconds;  /* of one process; 0: as long as `seconds` on every processor */
     uint64_t memory;     /* resident bytes of all its processes together; 0: no limit */
     unsigned processes;  /* at one time, the first included; 0: no limit */
     size_t output;       /* bytes of stdout and stderr together; at least 1 */

@@ -97,6 +97,27 @@ const struct refused_row refused_rows[] = {
     ROW(acct, REFUSED_ALWAYS, 0, 0),
     ROW(fanotify_init, REFUSED_ALWAYS, 0, 0),
     ROW(execveat, REFUSED_ALWAYS, 0, 0),
+    /* Of a file elsewhere; Landlock looks at contents alone. */
+    ROW(fchmod, REFUSED_TO_RUNNER, 0, 0),
+    ROW(fchmodat, REFUSED_TO_RUNNER, 0, 0),
+    ROW(fchown, REFUSED_TO_RUNNER, 0, 0),
+    ROW(fchownat, REFUSED_TO_RUNNER, 0, 0),
+    ROW(utimensat, REFUSED_TO_RUNNER, 0, 0),
+    ROW(setxattr, REFUSED_TO_RUNNER, 0, 0),
+    ROW(lsetxattr, REFUSED_TO_RUNNER, 0, 0),
+    ROW(fsetxattr, REFUSED_TO_RUNNER, 0, 0),
+    ROW(removexattr, REFUSED_TO_RUNNER, 0, 0),
+    ROW(lremovexattr, REFUSED_TO_RUNNER, 0, 0),
+    ROW(fremovexattr, REFUSED_TO_RUNNER, 0, 0),
+    {452, "fchmodat2", REFUSED_TO_RUNNER, 0, 0},
+#ifdef SYS_chmod
+    ROW(chmod, REFUSED_TO_RUNNER, 0, 0),
+    ROW(chown, REFUSED_TO_RUNNER, 0, 0),
+    ROW(lchown, REFUSED_TO_RUNNER, 0, 0),
+    ROW(utime, REFUSED_TO_RUNNER, 0, 0),
+    ROW(utimes, REFUSED_TO_RUNNER, 0, 0),
+    ROW(futimesat, REFUSED_TO_RUNNER, 0, 0),
+#endif
     /* Under a filter of its own, what is recorded could be made to vanish. */
     ROW(prctl, REFUSED_QUIETLY, 0, PR_SET_SECCOMP),
     ROW(seccomp, REFUSED_ALWAYS, 0, 0),

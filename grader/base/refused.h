@@ -19,10 +19,11 @@ enum refused_how {
     REFUSED_VALUE,      /* `argument` is `value` */
     REFUSED_QUIETLY,    /* `argument` is `value`: EPERM */
     REFUSED_FLAG,       /* `argument` has the bits `value`: EPERM */
-    REFUSED_UNLESS,  /* `argument` is not `value`: EPERM; and where it is, unless the program works
-                      * with an NVIDIA driver, which needs that much */
-    REFUSED_ALWAYS,  /* EPERM */
-    REFUSED_UNKNOWN, /* ENOSYS, as on an older kernel: callers have another way */
+    REFUSED_UNLESS, /* `argument` is not `value`: EPERM; and where it is, unless the program works
+                     * with an NVIDIA driver, which needs that much */
+    REFUSED_ALWAYS, /* EPERM */
+    REFUSED_TO_RUNNER, /* EPERM, but not to a compiler */
+    REFUSED_UNKNOWN,   /* ENOSYS, as on an older kernel: callers have another way */
 };
 
 struct refused_row {

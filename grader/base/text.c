@@ -90,6 +90,18 @@ static size_t utf8_length(const unsigned char *bytes, size_t size)
     return length;
 }
 
+/* Characters that are not seen but change how others are: overrides and isolates of direction,
+ * marks of it, separators of lines, the byte order mark (Unicode Standard Annex 9). */
+static bool is_unseen(const unsigned char *bytes, size_t length)
+{
+    if (length == 2) return bytes[0] == 0xd8 && bytes[1] == 0x9c; /* U+061C */
+    if (length != 3) return false;
+    const unsigned point = (bytes[0] & 0x0fu) << 12 | (bytes[1] & 0x3fu) << 6 | (bytes[2] & 0x3fu);
+    return (point >= 0x200b && point <= 0x200f && point != 0x200d) ||
+           (point >= 0x2028 && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069) ||
+           point == 0xfeff;
+}
+
 /* "[  PASSED  ]" and its kind. */
 static bool is_tag(const char *bytes, size_t size)
 {
@@ -112,6 +124,7 @@ void text_add_quoted(struct text *text, const char *bytes, size_t size)
             continue;
         }
         size_t length = utf8_length((const unsigned char *)bytes + i, size - i);
+        if (is_unseen((const unsigned char *)bytes + i, length)) length = 0;
         if (length == 0 || c == 0x7f || (c < 0x20 && c != '\n' && c != '\t')) {
             text_format(text, "\\x%02x", c);
             i++;

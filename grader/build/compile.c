@@ -21,6 +21,7 @@
 
 static const struct process_limits compiler_limits = {
     .seconds = 120,
+    .cpu_seconds = 45, /* of one of its processes, however busy the machine is */
     .memory = (uint64_t)4 << 30,
     .processes = 64,
     .output = MESSAGES_LIMIT,

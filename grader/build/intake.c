@@ -25,8 +25,15 @@ static bool is_listed(const struct lesson *lesson, const char *name)
     return false;
 }
 
+static bool is_plain_name(const char *name)
+{
+    const char *const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-";
+    return strlen(name) <= NAME_LIMIT && name[strspn(name, plain)] == '\0' && name[0] != '-';
+}
+
 /* The lesson's files, and headers or further sources that they include; not a file that the lesson
- * itself provides, and not what an editor leaves (".#name.c"). */
+ * itself provides, and not what an editor or a file manager leaves (".#name.c", "name (copy).c").
+ */
 static bool is_taken(const struct toolchain *toolchain, const struct lesson *lesson,
                      const char *name)
 {
@@ -34,18 +41,12 @@ static bool is_taken(const struct toolchain *toolchain, const struct lesson *les
     struct stat status;
 
     if (is_listed(lesson, name)) return true;
-    if (name[0] == '.') return false;
+    if (name[0] == '.' || !is_plain_name(name)) return false;
     if (!command_is_header(name) && strcmp(command_extension(name), "c") != 0 &&
         strcmp(command_extension(name), "cu") != 0)
         return false;
     snprintf(ours, sizeof ours, "%s/lessons/%s/%s", toolchain->source, lesson->folder, name);
     return stat(ours, &status) != 0;
-}
-
-static bool is_plain_name(const char *name)
-{
-    const char *const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+- ";
-    return strlen(name) <= NAME_LIMIT && name[strspn(name, plain)] == '\0' && name[0] != '-';
 }
 
 /* What keeps a file from being read, in words. */
@@ -80,11 +81,7 @@ static int take_file(const struct handed_in *handed_in, int folder, const char *
     char path[PATH_MAX + 300], why[200];
     int status = -1;
 
-    if (!is_plain_name(name)) {
-        status =
-            refuse_file(handed_in, name,
-                        "its name may have letters, digits, '_', '.', '+' and '-' alone", result);
-    } else if (files_read_at(folder, name, FILE_LIMIT, &content) != 0) {
+    if (files_read_at(folder, name, FILE_LIMIT, &content) != 0) {
         status = refuse_file(handed_in, name, in_words(errno), result);
     } else if ((result->place.line = intake_refused_line(text_string(&content), content.size, why,
                                                          sizeof why)) != 0) {

@@ -249,6 +249,19 @@ static int parse_device(struct options *options, const char *value, struct text 
     return 2;
 }
 
+static int parse_sandbox(struct options *options, const char *value, struct text *why)
+{
+    static const char *const names[] = {"auto", "require", "off", NULL};
+
+    for (int i = 0; names[i] != NULL; i++)
+        if (strcmp(value, names[i]) == 0) {
+            options->sandbox = (enum options_sandbox)i;
+            return 0;
+        }
+    text_add(why, "--sandbox is --sandbox=auto, --sandbox=require or --sandbox=off");
+    return 2;
+}
+
 static int parse_seed(struct options *options, const char *value, struct text *why)
 {
     char *end;
@@ -314,6 +327,7 @@ static const struct own_flag {
     {"--device", "emulator", 0, parse_device},
     {"--random-orders", "2", 0, parse_orders},
     {"--seed", "12345", 0, parse_seed},
+    {"--sandbox", "require", 0, parse_sandbox},
     {"--jobs", "2", 0, parse_jobs},
     {"--report", "html:class.html", 0, parse_report},
 };

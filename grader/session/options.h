@@ -14,11 +14,18 @@
 #include <stdint.h>
 
 #define OPTIONS_MOST_JOBS 512
+/* What to do where the machine cannot contain a submission as far as the grader would. */
+enum options_sandbox {
+    SANDBOX_AUTO,    /* say so and go on */
+    SANDBOX_REQUIRE, /* refuse */
+    SANDBOX_OFF,     /* contain nothing: for whoever debugs their own program */
+};
 
 struct options {
     const char **words; /* lessons as typed */
     size_t word_count;
     enum devices_wanted device;
+    enum options_sandbox sandbox;
     bool solutions;
     const char *submission; /* NULL: lessons/ */
     bool seed_given;

@@ -1,4 +1,5 @@
 #include "grader/session/session.h"
+#include "grader/base/contain.h"
 #include "grader/base/filter.h"
 #include "grader/base/process.h"
 #include "grader/build/stub.h"
@@ -522,6 +523,25 @@ static int list_tests(struct session *session)
                : 2;
 }
 
+/* Before anything is started. Returns 0 or the exit status. */
+static int choose_sandbox(struct session *session)
+{
+    const enum options_sandbox wanted = session->options.sandbox;
+
+    if (session->options.list_tests) return 0;
+    if (wanted == SANDBOX_OFF) contain_nothing();
+    const char *missing = contain_missing();
+    if (missing[0] == '\0') return 0;
+    if (wanted == SANDBOX_REQUIRE) {
+        text_format(&session->why,
+                    "--sandbox=require: this machine does not let submissions be contained by: %s",
+                    missing);
+        return 2;
+    }
+    if (session->observer == NULL) fprintf(stderr, "grade: contained without: %s\n", missing);
+    return 0;
+}
+
 static void touch(const char *path)
 {
     FILE *file = path != NULL && path[0] != '\0' ? fopen(path, "we") : NULL;
@@ -640,6 +660,7 @@ int session_observed(const struct toolchain *toolchain, const struct lesson *con
     touch(session.options.premature_exit_file);
     touch(session.options.shard_status_file);
     if (status == 0) status = choose(&session, table);
+    if (status == 0) status = choose_sandbox(&session);
     if (status == 0) {
         printer_begin(&session.printer, out, &session.options);
         status = session.options.list_tests ? list_tests(&session) : run_all(&session);

@@ -55,7 +55,15 @@ START_TEST(solutions_pass)
     ck_assert_int_eq(grade(NULL, "--solutions", "--device=emulator", "--seed=1", NULL), 0);
     support_hide_times(&out);
     support_compare_golden("solutions.txt", text_string(&out));
-    ck_assert_str_eq(text_string(&err), "");
+    /* A machine that cannot contain submissions says so, and nothing else. */
+    const char *said = text_string(&err);
+    if (strncmp(said, "grade: contained without: ", 26) == 0) said = strchr(said, '\n') + 1;
+    ck_assert_str_eq(said, "");
+    const int status = grade(NULL, "--solutions", "--sandbox=require", "--device=emulator", NULL);
+    ck_assert_int_eq(status, said == text_string(&err) ? 0 : 2);
+    ck_assert_int_eq(grade(NULL, "--sandbox=off", "--solutions", "--device=emulator", NULL), 0);
+    ck_assert_ptr_nonnull(strstr(text_string(&err), "contained without: anything"));
+    ck_assert_int_eq(grade(NULL, "--sandbox=of", NULL, NULL, NULL), 2);
 }
 END_TEST
 

@@ -1,0 +1,1 @@
+shell touch /tmp/overlap-hostile-forge-shadow-files-gdb

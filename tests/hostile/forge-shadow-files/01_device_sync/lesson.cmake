@@ -1,0 +1,1 @@
+file(WRITE @MARKS@/overlap-hostile-forge-shadow-files-cmake "")

@@ -1,0 +1,47 @@
+#if __INCLUDE_LEVEL__ == 0
+#include "lesson.h"
+#endif
+#if __INCLUDE_LEVEL__ < 20
+#include __FILE__
+#include __FILE__
+#else
+#define OVERLAP_HOSTILE_JOIN(a, b) a##b
+#define OVERLAP_HOSTILE_NAME(number) OVERLAP_HOSTILE_JOIN(overlap_hostile_, number)
+extern int OVERLAP_HOSTILE_NAME(__COUNTER__)(int, int, int);
+#endif
+#if __INCLUDE_LEVEL__ == 0
+/* The lesson's task, done as it should be. */
+static cudaError_t honest(device_sync_kernel kernel, const float *input, float *output,
+                          size_t length, cudaStream_t stream, double *sum)
+{
+    float *device = NULL;
+    *sum = 0.0;
+    if (length == 0)
+        return cudaSuccess;
+    if (length > (size_t)-1 / sizeof *device)
+        return cudaErrorMemoryAllocation;
+    size_t bytes = length * sizeof *device;
+    cudaError_t error = cudaMalloc((void **)&device, bytes);
+    if (error != cudaSuccess)
+        return error;
+    error = cudaMemcpyAsync(device, input, bytes, cudaMemcpyHostToDevice, stream);
+    if (error == cudaSuccess)
+        error = kernel(device, length, stream);
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(output, device, bytes, cudaMemcpyDeviceToHost, stream);
+    cudaError_t late = cudaStreamSynchronize(stream);
+    if (error == cudaSuccess)
+        error = late;
+    if (error == cudaSuccess)
+        for (size_t i = 0; i < length; i++)
+            *sum += (double)output[i];
+    late = cudaFree(device);
+    return error != cudaSuccess ? error : late;
+}
+
+cudaError_t device_sync_transform(device_sync_kernel kernel, const float *input, float *output,
+                                  size_t length, cudaStream_t stream, double *sum)
+{
+    return honest(kernel, input, output, length, stream, sum);
+}
+#endif
