@@ -1,6 +1,7 @@
 #include "grader/base/contain.h"
 #include "grader/base/confine.h"
 #include "grader/base/descendants.h"
+#include "grader/base/files.h"
 #include "grader/base/landlock.h"
 
 #include <errno.h>
@@ -113,7 +114,7 @@ static int cover_folder(const struct contain_rules *rules, const char *program)
         if (is_needed(rules, program, shared[i]) || mount_own(rules, shared[i]) != 0) continue;
         own[count++] = shared[i];
         /* Where the folder was, it has to be again. */
-        if (is_below(rules->write, shared[i]) && mkdir(rules->write, 0700) != 0) return -1;
+        if (is_below(rules->write, shared[i]) && files_make_folders(rules->write) != 0) return -1;
     }
     return mount_own(rules, rules->write);
 }
