@@ -266,6 +266,8 @@ static int start_grader(struct class *class, struct workers *workers, size_t num
     arguments[count++] = orders;
     arguments[count++] = filter;
     if (options->seed_given) arguments[count++] = seed;
+    if (options->sandbox == SANDBOX_REQUIRE) arguments[count++] = "--sandbox=require";
+    if (options->sandbox == SANDBOX_OFF) arguments[count++] = "--sandbox=off";
     for (size_t i = 0; i < options->word_count; i++) arguments[count++] = options->words[i];
     const struct worker_job job = {arguments, work, log};
     const int result = workers_start(workers, &job, number, &class->why);

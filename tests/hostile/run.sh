@@ -85,7 +85,9 @@ fi
 
 grader=$1
 shift
-[ $# -gt 0 ] || set -- $(cd "$here" && ls -d -- *-*/ | tr -d /)
+if [ $# -eq 0 ]; then
+    for folder in "$here"/*-*/; do set -- "$@" "$(basename "$folder")"; done
+fi
 [ -w /dev/shm ] || { echo 'there is no /dev/shm' && exit 77; }
 # Not below /tmp, of which a contained program has its own.
 work=$(mktemp -d "$(dirname "$grader")/hostile.XXXXXX")
