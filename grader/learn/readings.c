@@ -52,7 +52,9 @@ void readings_title(const struct guide *guide, size_t lesson, char *title, size_
 
     readings_text_path(guide, lesson, path);
     files_read(path, TEXT_LIMIT, &text);
-    const char *line = text_string(&text);
+    /* Links to the text in the other language stand before the heading. */
+    const char *line = text_string(&text), *heading = strstr(line, "\n# ");
+    if (heading != NULL && strncmp(line, "# ", 2) != 0) line = heading + 1;
     const size_t length = strcspn(line, "\n");
     const char *colon = memchr(line, ':', length), *wide = strstr(line, "\uff1a");
     const char *from = line;
