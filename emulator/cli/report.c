@@ -1,5 +1,6 @@
 #include "emulator/cli/report.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,6 +105,7 @@ static const struct trace_record **find_leaks(const struct trace *trace, size_t 
     qsort(sorted, objects, sizeof *sorted, by_object);
     for (size_t i = 0; i < objects; i++) {
         const struct trace_record *r = sorted[i], *next = i + 1 < objects ? sorted[i + 1] : NULL;
+        assert(r != NULL);
         bool ended = next != NULL && next->kind == TRACE_DESTROY && next->process == r->process &&
                      next->what == r->what && next->object == r->object;
         if (r->kind != TRACE_CREATE || ended || (r->flags & TRACE_IMPLICIT)) continue;

@@ -7,6 +7,7 @@
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/handle.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,6 +184,7 @@ static CUresult wait(struct stream *stream, struct event *event, bool external)
         return add(stream, &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT,
                                                 .eventWait = {(CUevent)event}});
     if (recorded == NULL && event->record == NULL) return CUDA_SUCCESS; /* it stands for no work */
+    assert(part != NULL || recorded != NULL); /* or it is no matter of a capture */
     if (recorded == NULL)
         return capture_invalidate(
             part->capture, CUDA_ERROR_STREAM_CAPTURE_ISOLATION,

@@ -200,7 +200,7 @@ CUresult driver_cuGraphCreate(CUgraph *phGraph, unsigned int flags)
 
 CUresult driver_cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph)
 {
-    struct graph *graph, *copy;
+    struct graph *graph, *copy = NULL;
     NEED_POINTER(phGraphClone);
     TRY(graph_find(originalGraph, &graph));
     if (graph_has_memory(graph)) return CUDA_ERROR_NOT_SUPPORTED;

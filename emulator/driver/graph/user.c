@@ -22,6 +22,14 @@ void user_object_release(struct user_object *user)
     free(user);
 }
 
+/* As many references as it has, or fewer. */
+static void release(struct user_object *user, unsigned count)
+{
+    if (count == 0) return;
+    user->references -= count - 1;
+    user_object_release(user);
+}
+
 static CUresult user_find(CUuserObject handle, unsigned count, struct user_object **user)
 {
     *user = object_find(handle, OBJECT_USER);
@@ -60,7 +68,7 @@ CUresult driver_cuUserObjectRelease(CUuserObject object, unsigned int count)
     struct user_object *user;
     TRY(user_find(object, count, &user));
     if (count > user->references) return CUDA_ERROR_INVALID_VALUE;
-    while (count-- > 0) user_object_release(user);
+    release(user, count);
     return CUDA_SUCCESS;
 }
 
@@ -104,11 +112,12 @@ CUresult driver_cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, uns
     TRY(user_find(object, count, &user));
     for (size_t i = 0; i < found->user_count; i++) held += found->users[i] == user;
     if (held < count) return CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = found->user_count; i-- > 0 && count > 0;) {
+    held = 0;
+    for (size_t i = found->user_count; i-- > 0 && held < count;) {
         if (found->users[i] != user) continue;
         found->users[i] = found->users[--found->user_count];
-        user_object_release(user);
-        count--;
+        held++;
     }
+    release(user, count);
     return CUDA_SUCCESS;
 }

@@ -5,6 +5,7 @@
 #include "emulator/driver/findings/unchecked.h"
 #include "emulator/driver/stream/parts.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,6 +79,7 @@ static CUresult stream_find(CUstream handle, struct stream **stream)
 CUresult stream_resolve(CUstream handle, struct stream **stream)
 {
     TRY(stream_find(handle, stream));
+    assert(*stream != NULL);
     thread.call.stream = (*stream)->object.id;
     thread.call.context = (*stream)->object.context->object.id;
     return CUDA_SUCCESS;

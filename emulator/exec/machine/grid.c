@@ -92,6 +92,7 @@ static struct exec_block *block_begin(struct exec_worker *worker, uint64_t index
 
 static void block_retire(struct exec_worker *worker, struct exec_block *block)
 {
+    assert(block != NULL);
     block->next = worker->spare;
     worker->spare = block;
 }
@@ -196,6 +197,7 @@ static bool run_round(struct exec_grid *grid, bool *idle, uint64_t *looked)
     for (uint64_t k = 0; k < grid->count; k++) {
         uint64_t executed = 0;
         struct exec_block *block = grid->resident[k];
+        assert(block != NULL);
         const enum exec_turn turn = exec_block_run(block, BLOCK_SLICE, &executed);
         if (turn == EXEC_TURN_STOPPED) return false;
         if (!(free_looks && block->polling) && past_limit(grid, block, executed)) return false;
@@ -323,6 +325,7 @@ static struct exec_grid *grid_create(const struct exec_launch *launch)
     grid->worker_count = launch->workers ? launch->workers : exec_pool_processors();
     if (grid->together) grid->worker_count = 1;
     if (grid->worker_count > grid->blocks) grid->worker_count = (unsigned)grid->blocks;
+    assert(grid->worker_count > 0); /* a grid has a block, a machine a processor */
     grid->workers = calloc(grid->worker_count, sizeof *grid->workers);
     bool made = grid->workers;
     for (unsigned k = 0; made && k < grid->worker_count; k++)
