@@ -15,8 +15,9 @@ for text in "$root"/lessons/[0-9]*/README.md; do
     lesson=$(basename "$(dirname "$text")")
     questions=$(sed -n '/^## .*questions$/,$p' "$text" | grep -c '^[0-9]*\. ')
     answers=$(grep -c '^## [0-9]*\. ' "$root/solutions/$lesson/answers.md")
-    [ "$questions" -gt 0 ] && [ "$questions" = "$answers" ] ||
+    if [ "$questions" -eq 0 ] || [ "$questions" != "$answers" ]; then
         complain "$lesson asks $questions questions and answers ${answers:-none}"
+    fi
 done
 
 if command -v xgettext >/dev/null && command -v msgcmp >/dev/null; then
@@ -26,8 +27,8 @@ if command -v xgettext >/dev/null && command -v msgcmp >/dev/null; then
         xgettext --files-from=- --language=C --from-code=UTF-8 --keyword --keyword=_ \
             --keyword=N_ --output="$words"
     for catalogue in "$root"/po/*.po; do
-        missing=$(LC_ALL=C msgcmp "$catalogue" "$words" 2>&1 | grep -v 'is not used')
-        [ -z "$missing" ] || complain "$missing"
+        missing=$(LC_ALL=C msgcmp "$catalogue" "$words" 2>&1) ||
+            complain "$(printf '%s\n' "$missing" | grep -v 'is not used')"
     done
 fi
 [ "$failures" -eq 0 ]
