@@ -6,7 +6,7 @@
 
 #include "grader/learn/guide.h"
 
-/* The lesson in one line: what stands behind the colon of its text's first line. */
+/* The lesson in one line: what stands behind the colon of its text's heading. */
 void readings_title(const struct guide *guide, size_t lesson, char *title, size_t size);
 /* The name of its text in the lesson's folder. */
 void readings_text_name(const struct guide *guide, size_t lesson, char *name, size_t size);
