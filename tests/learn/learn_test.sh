@@ -243,6 +243,7 @@ pipe()
     if [ -f "$(dirname "$learn")/../locale/zh_CN/LC_MESSAGES/overlap.mo" ]; then
         OVERLAP_LANG=zh "$learn" --root="$clone" list >"$work/list"
         expect 'Chinese' sh -c "! grep -q 'lessons passed' $work/list"
+        expect 'a title in Chinese' grep -q '下一步：01_device_sync，该等的地方等，别处不等' "$work/list"
     fi
     # A terminal that can do nothing gets what a pipe gets.
     terminal=dumb

@@ -1,6 +1,6 @@
 #!/bin/sh
 # style.sh RULE ROOT: one rule about the form of the files under git in ROOT.
-#   lines   no file is longer than 1,000 lines
+#   lines   no file is longer than 1,000 lines (a catalogue of sentences in po/ may be)
 #   blanks  no tabs, no blanks at the end of a line
 #   format  C and CUDA are as clang-format 14 with our .clang-format leaves them
 #   private a room's private header (parts.h, private.h, internal.h) is included inside it only
