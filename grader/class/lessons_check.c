@@ -134,6 +134,38 @@ static void look_at_files(struct look *look)
                   look->lesson->suite, check->name);
 }
 
+static bool is_check(const struct lesson *lesson, const char *name)
+{
+    for (const struct check *check = lesson->checks; check->name != NULL; check++)
+        if (strcmp(check->name, name) == 0) return true;
+    return false;
+}
+
+/* Every check has its hints, and every hint its check. */
+static void look_at_hints(struct look *look)
+{
+    const struct lesson *lesson = look->lesson;
+    const unsigned before = look->faults;
+
+    if (lesson->hints == NULL) {
+        fault(look, "there are no hints: grader/lessons/%s/hints.def", lesson->folder);
+        return;
+    }
+    for (const struct hint *hint = lesson->hints; hint->check != NULL; hint++) {
+        if (!is_check(lesson, hint->check))
+            fault(look, "hints.def has hints for %s, which is no check", hint->check);
+        for (size_t i = 0; i < HINT_STEPS; i++)
+            if (hint->steps[i] == NULL || hint->steps[i][0] == '\0')
+                fault(look, "the hints for %s are fewer than %d", hint->check, HINT_STEPS);
+    }
+    for (const struct check *check = lesson->checks; check->name != NULL; check++) {
+        const struct hint *hint = lesson->hints;
+        while (hint->check != NULL && strcmp(hint->check, check->name) != 0) hint++;
+        if (hint->check == NULL) fault(look, "hints.def has no hints for %s", check->name);
+    }
+    if (look->faults == before) good(look, "every check has its hints");
+}
+
 /* ---- names -------------------------------------------------------------------------------- */
 
 /* Blanks in place of comments, texts and lines for the preprocessor. */
@@ -399,6 +431,7 @@ static void look_at(struct look *look)
         return;
     }
     look_at_files(look);
+    look_at_hints(look);
     look_at_names(look);
     look_at_stub(look);
     look_at_solution(look);
