@@ -1,9 +1,9 @@
 #!/bin/sh
 # translations.sh ROOT: each text for students is there in Chinese, and says as much.
-#   Every lesson's README.md, the one in ROOT and docs/glossary.md have a NAME.zh-CN.md beside them, and
-#   the first line of each links to the other. Any other NAME.zh-CN.md is held to the same. The two have
-#   the same headings, paragraphs, items and rows in the same order, the same blocks of code (comments
-#   aside), and name the same things `like_this` in each section.
+#   Every lesson's README.md and answers.md, the README.md in ROOT and docs/glossary.md have a
+#   NAME.zh-CN.md beside them, and the first line of each links to the other. Any other NAME.zh-CN.md
+#   is held to the same. The two have the same headings, paragraphs, items and rows in the same order,
+#   the same blocks of code (comments aside), and name the same things `like_this` in each section.
 # Exit status 0, 1 with what differs.
 set -eu
 export LC_ALL=C
@@ -100,7 +100,7 @@ compare()
 }
 
 {
-    ls README.md docs/glossary.md lessons/*/README.md
+    ls README.md docs/glossary.md lessons/*/README.md solutions/*/answers.md
     find . -name .git -prune -o -name .toolkit -prune -o -name 'build*' -prune -o \
         -name '*.zh-CN.md' -print | sed 's|^\./||; s|\.zh-CN\.md$|.md|'
 } | sort -u | while IFS= read -r text; do

@@ -6,14 +6,16 @@ root=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 lesson=lessons/02_streams
+answers=solutions/02_streams
 
 fresh()
 {
     rm -rf "$work/tree"
-    mkdir -p "$work/tree/docs" "$work/tree/$lesson"
+    mkdir -p "$work/tree/docs" "$work/tree/$lesson" "$work/tree/$answers"
     cp "$root"/README*.md "$work/tree"
     cp "$root"/docs/glossary*.md "$work/tree/docs"
     cp "$root/$lesson"/README*.md "$work/tree/$lesson"
+    cp "$root/$answers"/answers*.md "$work/tree/$answers"
 }
 
 # change NAME FILE SCRIPT: the rule fails for FILE with sed's SCRIPT done to it, and says so with NAME.
@@ -53,7 +55,7 @@ fresh
 fresh
 sed 's/# the project.*/# said in another way/' "$root/README.md" >"$work/tree/README.md"
 "$rule" "$work/tree"
-for name in README $lesson/README docs/glossary; do
+for name in README $lesson/README $answers/answers docs/glossary; do
     fresh
     rm "$work/tree/$name.zh-CN.md"
     if "$rule" "$work/tree" >"$work/said" || ! grep -qF "$name.zh-CN.md is missing" "$work/said"; then
