@@ -42,6 +42,15 @@ void threads_lock(void);
 void threads_unlock(void);
 struct host_thread *threads_first(void);
 
+/* ---- threads/threads.c, for whoever stands in front of a system's function ------------------ */
+
+#define THREADS_PUBLIC __attribute__((visibility("default")))
+
+/* The address is in the watched module. */
+bool threads_is_watched(const void *address);
+/* The function of that name behind ours, kept in *known. */
+void *threads_behind(void **known, const char *name);
+
 /* ---- threads/order.c: who goes first. Under the lock, which is given up while somebody is held.
  */
 

@@ -1,4 +1,5 @@
 #include "threads/parts.h"
+#include "threads/refusals.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -9,8 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 #include <unwind.h>
-
-#define PUBLIC __attribute__((visibility("default")))
 
 struct module {
     uintptr_t begin, end;
@@ -46,6 +45,11 @@ struct host_thread *threads_first(void)
 static bool is_in(const struct module *module, uintptr_t address)
 {
     return address >= module->begin && address < module->end;
+}
+
+bool threads_is_watched(const void *address)
+{
+    return is_in(&watch.module, (uintptr_t)address);
 }
 
 static int look_at_module(struct dl_phdr_info *info, size_t size, void *data)
@@ -189,6 +193,24 @@ static void ends(void *argument)
     threads_unlock();
 }
 
+/* A thread's variables end with it, and who is given the address of one reads what is left there:
+ * most often still the old value. So it is overwritten, where the thread returns the address of a
+ * thread-local variable of the watched module's. */
+static int spoil_thread_local(struct dl_phdr_info *info, size_t size, void *data)
+{
+    (void)size;
+    if (info->dlpi_tls_data == NULL) return 0;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        const uintptr_t begin = (uintptr_t)info->dlpi_tls_data;
+        const struct module variables = {begin, begin + (uintptr_t)part->p_memsz};
+        if (part->p_type == PT_TLS && is_in(&variables, (uintptr_t)data) &&
+            is_in(&watch.module, (uintptr_t)info->dlpi_addr + (uintptr_t)part->p_vaddr))
+            memset(info->dlpi_tls_data, 0xa5, part->p_memsz);
+    }
+    return 0;
+}
+
 static void *posix_main(void *argument)
 {
     struct host_thread *thread = argument;
@@ -196,6 +218,7 @@ static void *posix_main(void *argument)
     pthread_cleanup_push(ends, thread);
     begins(thread);
     result = thread->function.posix(thread->argument);
+    if (result != NULL) dl_iterate_phdr(spoil_thread_local, result);
     pthread_cleanup_pop(1);
     return result;
 }
@@ -263,7 +286,7 @@ void threads_settle(void)
 
 /* Calls the function of that name behind ours. Through a union, because C has no conversion from a
  * pointer to an object to one to a function. */
-static void *behind(void **known, const char *name)
+void *threads_behind(void **known, const char *name)
 {
     void *address = __atomic_load_n(known, __ATOMIC_RELAXED);
     if (address != NULL) return address;
@@ -278,7 +301,12 @@ static void *behind(void **known, const char *name)
     const union {                                                                                  \
         void *address;                                                                             \
         int(*call) parameters;                                                                     \
-    } real = {.address = behind(&known, #name)}
+    } real = {.address = threads_behind(&known, #name)}
+
+#define NO_THREADS "there were too many threads"
+/* What pthread_create leaves in the handle when it fails is undefined (POSIX), and to join it too:
+ * an address that no program has, so that who does it is seen doing it. */
+#define NO_HANDLE 0xa5a5a5a5a5a5a5a5u
 
 static bool is_detached(const pthread_attr_t *attributes)
 {
@@ -287,12 +315,16 @@ static bool is_detached(const pthread_attr_t *attributes)
     return state == PTHREAD_CREATE_DETACHED;
 }
 
-PUBLIC int pthread_create(pthread_t *handle, const pthread_attr_t *attributes,
-                          void *(*function)(void *), void *argument)
+THREADS_PUBLIC int pthread_create(pthread_t *handle, const pthread_attr_t *attributes,
+                                  void *(*function)(void *), void *argument)
 {
     BEHIND(pthread_create, (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *));
     const uintptr_t caller = watched_caller(__builtin_return_address(0));
     if (caller == 0) return real.call(handle, attributes, function, argument);
+    if (refusals_strike(__func__, caller, NO_THREADS)) {
+        *handle = (pthread_t)NO_HANDLE;
+        return EAGAIN;
+    }
 
     struct host_thread *thread = start_begins(caller);
     if (thread == NULL) return EAGAIN;
@@ -304,11 +336,12 @@ PUBLIC int pthread_create(pthread_t *handle, const pthread_attr_t *attributes,
     return error;
 }
 
-PUBLIC int thrd_create(thrd_t *handle, thrd_start_t function, void *argument)
+THREADS_PUBLIC int thrd_create(thrd_t *handle, thrd_start_t function, void *argument)
 {
     BEHIND(thrd_create, (thrd_t *, thrd_start_t, void *));
     const uintptr_t caller = watched_caller(__builtin_return_address(0));
     if (caller == 0) return real.call(handle, function, argument);
+    if (refusals_strike(__func__, caller, NO_THREADS)) return thrd_nomem;
 
     struct host_thread *thread = start_begins(caller);
     if (thread == NULL) return thrd_nomem;
@@ -321,7 +354,7 @@ PUBLIC int thrd_create(thrd_t *handle, thrd_start_t function, void *argument)
 }
 
 #define GIVE_BACK(name, handle, parameters, arguments, joins, flags)                               \
-    PUBLIC int name parameters                                                                     \
+    THREADS_PUBLIC int name parameters                                                             \
     {                                                                                              \
         BEHIND(name, parameters);                                                                  \
         struct host_thread *given = give_back_begins(handle, joins);                               \
@@ -336,7 +369,7 @@ PUBLIC int thrd_create(thrd_t *handle, thrd_start_t function, void *argument)
 /* Only what the watched code itself waits for: the device's own waits, inside a call of CUDA's, say
  * nothing about its threads. */
 #define WAIT(name, parameters, arguments)                                                          \
-    PUBLIC int name parameters                                                                     \
+    THREADS_PUBLIC int name parameters                                                             \
     {                                                                                              \
         BEHIND(name, parameters);                                                                  \
         if (order_holds_any() && watched_caller(__builtin_return_address(0)) != 0) {               \

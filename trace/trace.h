@@ -43,6 +43,7 @@ enum trace_kind {
     TRACE_FINDING,   /* something wrong that the device saw: name = who, finding */
     TRACE_SETTING,   /* a fact about the device: name = key, text = value (or bytes = number) */
     TRACE_STACK,     /* the calls that led to one: object = its number, see trace_stack_addresses */
+    TRACE_HOST_CALL, /* a call of the C library's that can be made to fail: threads/refusals.h */
     TRACE_KIND_COUNT
 };
 
@@ -90,8 +91,9 @@ enum trace_flag {
                                  default stream, a context's end taking its streams along) */
     TRACE_TIMING_DISABLED = 1u << 5, /* CREATE of an event */
     TRACE_NON_BLOCKING = 1u << 6,    /* CREATE of a stream */
-    TRACE_CAN_FAIL = 1u << 7,        /* CALL: one that the software device can make fail */
-    TRACE_MADE_TO_FAIL = 1u << 8,    /* CALL: it did, and did nothing else: text = as if what */
+    TRACE_CAN_FAIL = 1u << 7,        /* CALL, HOST_CALL: one that can be made to fail */
+    TRACE_MADE_TO_FAIL = 1u << 8,    /* CALL, HOST_CALL: it was, and did nothing else: text = as if
+                                        what */
     TRACE_DETACHED = 1u << 9,        /* DESTROY of a thread: nobody waited for its end */
 };
 

@@ -9,7 +9,7 @@
 
 static const char *const kind_names[TRACE_KIND_COUNT] = {
     "none",    "module",    "mark",    "call",    "create",
-    "destroy", "operation", "finding", "setting", "stack"};
+    "destroy", "operation", "finding", "setting", "stack", "host call"};
 
 static const char *const what_names[TRACE_WHAT_COUNT] = {
     "nothing",       "context",       "stream",         "event",        "module",

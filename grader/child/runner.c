@@ -8,6 +8,7 @@
 #include "grader/base/refused.h"
 #include "grader/child/control.h"
 #include "grader/child/drive.h"
+#include "threads/refusals.h"
 #include "threads/threads.h"
 #include "trace/trace.h"
 
@@ -261,6 +262,7 @@ int main(int count, char **arguments)
     if (order != NULL) order = strdup(order);
     setvbuf(stdout, NULL, _IOLBF, 0); /* what was printed before a crash is not lost */
     runner.trace = trace_open_from_environment();
+    refusals_begin(getenv(REFUSALS_VARIABLE), runner.trace);
     watch_signals();
     begin_device(&drive);
     settings_forget(&settings);

@@ -294,9 +294,11 @@ const struct trace_record *evidence_creation(const struct evidence *evidence, ui
 
 const struct trace_record *evidence_made_to_fail(const struct evidence *evidence)
 {
-    const struct query calls = {.kind = TRACE_CALL};
-    for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &calls, r)) != NULL;)
-        if (r->flags & TRACE_MADE_TO_FAIL) return r;
+    const struct query all = {0};
+    for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &all, r)) != NULL;)
+        if ((r->kind == TRACE_CALL || r->kind == TRACE_HOST_CALL) &&
+            (r->flags & TRACE_MADE_TO_FAIL) != 0)
+            return r;
     return NULL;
 }
 

@@ -36,6 +36,11 @@ static void describe(const struct evidence *evidence, const struct failures_cont
                  evidence_by_submission(evidence, failed) ? " on line %u"
                                                           : ", called from line %u,",
                  place.line);
+    if (failed->kind == TRACE_HOST_CALL) {
+        snprintf(text, size, "%.*s%s was made to fail, as if %.*s", TRACE_NAME_SIZE, failed->name,
+                 line, 120, failed->text);
+        return;
+    }
     snprintf(text, size, "%.*s%s was made to fail with %s%s%.*s", TRACE_NAME_SIZE, failed->name,
              line, answer_name(contract->api, failed->code, name),
              failed->text[0] != '\0' ? ", as if " : "", 120, failed->text);
@@ -79,7 +84,9 @@ static void judge_answer(struct verdict *verdict, const struct answer *answer,
     const struct evidence *evidence = answer->evidence;
     char name[ANSWER_NAME_SIZE];
 
-    if (answer->code == failed->code || (answer->code == 0 && contract->right(evidence))) return;
+    const bool of_host = failed->kind == TRACE_HOST_CALL;
+    if (answer->code == 0 ? contract->right(evidence) : of_host || answer->code == failed->code)
+        return;
     if (answer->code == 0)
         verdict_fail(verdict, evidence, failed,
                      "%s; %s returned success, and the result is not there.", before,
@@ -92,6 +99,11 @@ static void judge_answer(struct verdict *verdict, const struct answer *answer,
     if (answer->code == 0 && strcmp(failed->name, "cudaLaunchKernel") == 0)
         verdict_hint(verdict, "A launch with <<<...>>> returns nothing: ask cudaGetLastError right "
                               "behind it, and return what it says.");
+    else if (of_host)
+        verdict_hint(verdict,
+                     "Look at what %.*s gives back, and go to the clean-up with an error of "
+                     "your own when it gives nothing.",
+                     TRACE_NAME_SIZE, failed->name);
     else
         verdict_hint(verdict, "Keep what every call returns, go to the clean-up at the first that "
                               "is not success, and return that one, not the last one.");

@@ -15,6 +15,14 @@ static bool same_line(const struct candidate *a, const struct candidate *b)
     return a->call->caller == b->call->caller && strcmp(a->call->name, b->call->name) == 0;
 }
 
+/* A call that can be made to fail; of the C library's only those on the student's own lines. */
+static bool can_fail(const struct evidence *evidence, const struct trace_record *record)
+{
+    if (!(record->flags & TRACE_CAN_FAIL)) return false;
+    return record->kind == TRACE_CALL ||
+           (record->kind == TRACE_HOST_CALL && evidence_by_submission(evidence, record));
+}
+
 /* All calls in the phase that can fail, behind those that there are. Returns how many there are
  * then. */
 static size_t collect(const struct evidence *evidence, const struct phase *phase,
@@ -22,11 +30,11 @@ static size_t collect(const struct evidence *evidence, const struct phase *phase
 {
     const struct trace_record *records = evidence->trace.records;
     for (size_t i = phase->first; i <= phase->last; i++) {
-        if (records[i].kind != TRACE_CALL || !(records[i].flags & TRACE_CAN_FAIL)) continue;
+        if (!can_fail(evidence, &records[i])) continue;
         struct candidate *candidate = &all[count++];
         *candidate = (struct candidate){.call = &records[i]};
         for (size_t k = 0; k <= i; k++)
-            candidate->number += records[k].kind == TRACE_CALL &&
+            candidate->number += records[k].kind == records[i].kind &&
                                  (records[k].flags & TRACE_CAN_FAIL) != 0 &&
                                  strcmp(records[k].name, records[i].name) == 0;
     }
@@ -77,10 +85,12 @@ size_t injections_choose(const struct evidence *evidence, struct injection *chos
         want_evenly(all, count, count - ends, count - ends);
     else if (ends < most)
         want_evenly(all, count, count - ends, most - ends);
-    for (size_t i = 0; i < count && written < most; i++)
-        if (all[i].wanted)
-            snprintf(chosen[written++].which, sizeof chosen->which, "%s:%zu", all[i].call->name,
-                     all[i].number);
+    for (size_t i = 0; i < count && written < most; i++) {
+        if (!all[i].wanted) continue;
+        chosen[written].of_host = all[i].call->kind == TRACE_HOST_CALL;
+        snprintf(chosen[written++].which, sizeof chosen->which, "%s:%zu", all[i].call->name,
+                 all[i].number);
+    }
     free(all);
     return written;
 }

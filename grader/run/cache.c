@@ -117,6 +117,7 @@ static int make_faults(const struct run_request *plain, struct run_set *set, str
     for (size_t i = 0; i < count; i++) {
         requests[i] = *plain;
         requests[i].injection = chosen[i].which;
+        requests[i].injection_of_host = chosen[i].of_host;
     }
     if (run_make_several(requests, count, set->injections, &set->injection_count, why) != 0)
         return -1;

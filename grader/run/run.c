@@ -4,6 +4,7 @@
 #include "grader/base/refused.h"
 #include "grader/child/control.h"
 #include "grader/evidence/evidence.h"
+#include "threads/refusals.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -107,6 +108,8 @@ static int write_settings(int file, const struct run_request *request)
 {
     const bool emulator = request->device == DRIVE_EMULATOR;
     const bool every_order = request->plan->flags & RUN_IN_EVERY_ORDER;
+    const bool injections = request->plan->flags & RUN_INJECTIONS;
+    const bool host = request->injection_of_host;
     const struct {
         const char *name, *value;
     } settings[] = {
@@ -117,7 +120,10 @@ static int write_settings(int file, const struct run_request *request)
          */
         {CONTROL_THREADS_VARIABLE, emulator && every_order ? request->order : NULL},
         {"OVERLAP_QUIET", emulator ? "all" : NULL}, /* what it finds is in the trace */
-        {"OVERLAP_FAIL", emulator ? request->injection : NULL},
+        {"OVERLAP_FAIL", emulator && !host ? request->injection : NULL},
+        {REFUSALS_VARIABLE, !emulator || !injections ? NULL
+                            : host                   ? request->injection
+                                                     : ""},
         {"OVERLAP_RACES", emulator ? getenv("OVERLAP_RACES") : NULL},
         {"OVERLAP_INSTRUCTION_LIMIT", emulator ? INSTRUCTION_LIMIT : NULL},
     };

@@ -16,9 +16,9 @@ struct run_request {
     const char *shown_folder;      /* lives as long as the evidence */
     const struct sources *sources; /* of that library; lives as long as the evidence */
     enum drive_device device;
-    const char *order; /* emulator: OVERLAP_ORDER; NULL: the device's own default */
-    const char
-        *injection; /* emulator: the call that fails (grader/evidence/injections.h); NULL: none */
+    const char *order;      /* emulator: OVERLAP_ORDER; NULL: the device's own default */
+    const char *injection;  /* emulator: the call that fails (grader/evidence/injections.h) */
+    bool injection_of_host; /* it is one of the C library */
     bool reference;
     uint64_t seed;   /* the grader's secret */
     unsigned repeat; /* inputs differ from repeat to repeat; submission and reference get the

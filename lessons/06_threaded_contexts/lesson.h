@@ -45,7 +45,8 @@ CUresult threaded_contexts_threads(const char *image, const struct threaded_arra
 
 /* Yours. Array i is done by a child process of its own. The calling process makes no CUDA call at
  * all: CUDA starts in each child, after the fork. Values and result come back through memory that
- * you share with the children, or through pipes. Every child is waited for. */
+ * you share with the children, or through pipes. Every child is waited for, and no other: the
+ * caller may have children of its own. */
 CUresult threaded_contexts_processes(const char *image, const struct threaded_array *arrays,
                                      size_t count, struct threaded_result *results);
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define THREADED_ARRAYS 16 /* at most */
+#define THREADED_ARRAYS 80 /* at most */
 #define THREADED_GUARD 32  /* floats behind each array that nobody may write */
 
 /* One call of one of the student's functions, in the phase named after its index below. */
@@ -20,21 +20,29 @@ enum threaded_slip { /* what is wrong with what the function is given */
                      THREADED_NOTHING = 0,
                      THREADED_BAD_IMAGE, /* text that is no PTX */
                      THREADED_TOO_LONG,  /* array `slip_array` has more floats than any device can
-                                            hold */
+                                            hold, and array `second_slip`, if it is another, more
+                                            bytes than a size_t counts */
 };
 
 struct threaded_call {
     uint32_t way;        /* enum threaded_way */
     uint32_t slip;       /* enum threaded_slip */
     uint32_t slip_array; /* for THREADED_TOO_LONG */
-    uint32_t count;      /* arrays */
+    uint32_t second_slip;
+    uint32_t count; /* arrays */
+    uint32_t reserved;
     uint64_t lengths[THREADED_ARRAYS];
     uint64_t offset; /* of its first value in values[], and of its answer's in output values[] */
 };
 
 #define THREADED_CALLS 3
 #define THREADED_PHASE "call" /* with the call's index */
+/* Added to an array's length. Of the bytes the low 32 bits stay small: who counts in them finds
+ * room. */
 #define THREADED_TOO_LONG_LENGTH ((uint64_t)1 << 42)
+#define THREADED_UNCOUNTABLE_LENGTH                                                                \
+    ((uint64_t)1 << 62) /* the length itself: its bytes are 2^64                                   \
+                         */
 
 struct threaded_input {
     uint32_t call_count;
@@ -45,6 +53,8 @@ struct threaded_input {
 struct threaded_answer {
     int32_t error;          /* what the function returned */
     uint32_t children_left; /* 1: a child of it could still be waited for afterwards */
+    uint32_t child_taken;   /* 1: the caller's own child, which had ended, was waited for */
+    uint32_t reserved;
     struct {
         int32_t error;
         uint32_t reserved;

@@ -6,6 +6,7 @@
 #include "grader/evidence/host_reference.h"
 #include "grader/evidence/phases.h"
 #include "grader/lessons/06_threaded_contexts/exchange.h"
+#include "threads/refusals.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #define SUM_TOLERANCE 1e-10 /* times the sum of the magnitudes: any order of adding in double */
 #define TIME_LIMIT 1.5
 #define OUT_OF_MEMORY 2
+#define OPERATING_SYSTEM 304
 
 /* ---- the runs ------------------------------------------------------------------------------ */
 
@@ -50,27 +52,47 @@ static struct threaded_call draw_call(struct run_input *input, uint32_t way, uin
     return call;
 }
 
+/* More arrays than a table of a fixed size is likely to have room for; a GPU has none for as many
+ * contexts. */
+static struct threaded_call draw_many(struct run_input *input, uint32_t way)
+{
+    struct threaded_call call = {.way = way, .count = input->device == DRIVE_GPU ? 17 : 66};
+    for (uint32_t i = 0; i < call.count; i++)
+        call.lengths[i] = (uint64_t)random_between(input->random, 1, 40);
+    return call;
+}
+
 static int prepare_threads(struct run_input *input)
 {
     const struct threaded_call calls[] = {draw_call(input, THREADED_BY_THREADS, 10),
-                                          draw_call(input, THREADED_BY_THREADS, 3)};
-    return allocate(input, calls, 2);
+                                          draw_call(input, THREADED_BY_THREADS, 3),
+                                          draw_many(input, THREADED_BY_THREADS)};
+    return allocate(input, calls, 3);
 }
 
 static int prepare_processes(struct run_input *input)
 {
-    const struct threaded_call calls[] = {draw_call(input, THREADED_BY_PROCESSES, 10)};
-    return allocate(input, calls, 1);
+    struct threaded_call calls[] = {draw_call(input, THREADED_BY_PROCESSES, 10),
+                                    draw_call(input, THREADED_BY_PROCESSES, 2),
+                                    draw_many(input, THREADED_BY_PROCESSES)};
+    /* More bytes than a pipe holds, 64 KiB. */
+    for (uint32_t i = 0; i < calls[1].count; i++)
+        calls[1].lengths[i] = (uint64_t)random_between(input->random, 20000, 40000);
+    return allocate(input, calls, 3);
 }
 
 static int prepare_errors(struct run_input *input)
 {
     struct threaded_call calls[] = {draw_call(input, THREADED_BY_THREADS, 3),
-                                    draw_call(input, THREADED_BY_THREADS, 4)};
+                                    draw_call(input, THREADED_BY_THREADS, 4),
+                                    draw_call(input, THREADED_BY_THREADS, 5)};
     calls[0].slip = THREADED_BAD_IMAGE;
-    calls[1].slip = THREADED_TOO_LONG;
-    calls[1].slip_array = (uint32_t)random_between(input->random, 1, 2);
-    return allocate(input, calls, 2);
+    calls[1].slip = calls[2].slip = THREADED_TOO_LONG;
+    calls[1].slip_array = calls[1].second_slip = (uint32_t)random_between(input->random, 1, 2);
+    /* Two that fail, most likely with two errors; which of them comes first is the seed's. */
+    calls[2].slip_array = 1 + 2 * (uint32_t)random_between(input->random, 0, 1);
+    calls[2].second_slip = 4 - calls[2].slip_array;
+    return allocate(input, calls, 3);
 }
 
 static int prepare_process_errors(struct run_input *input)
@@ -110,9 +132,9 @@ static const struct run_plan runs[] = {
     {.name = "processes",
      .flags = RUN_ON_BOTH,
      .prepare = prepare_processes,
-     .seconds = 60,
+     .seconds = 30,
      .memory = MEMORY,
-     .processes = 32},
+     .processes = 96},
     {.name = "errors",
      .flags = RUN_ON_BOTH,
      .prepare = prepare_errors,
@@ -261,7 +283,8 @@ static bool result_is_right(struct verdict *verdict, const struct evidence *evid
     } else {
         verdict_why(verdict, "What a thread has found out reaches its starter as the value that "
                              "pthread_join delivers. A pointer to a variable of the thread's own "
-                             "stack points at nothing when the thread has ended.");
+                             "stack, or to a thread-local one, points at nothing when the thread "
+                             "has ended.");
         verdict_hint(verdict, "Return memory from malloc, or a place that the starter owns; take "
                               "it from pthread_join's second argument, and write results[i].");
     }
@@ -514,22 +537,29 @@ static void judge_together(struct verdict *verdict, const struct evidence *evide
 
 /* ---- processes ----------------------------------------------------------------------------- */
 
+/* Only the children call CUDA, on no path the parent. */
+static bool parent_calls_nothing(struct verdict *verdict, const struct evidence *evidence,
+                                 const struct phase *phase)
+{
+    const uint32_t parent = evidence->trace.records[phase->first].process;
+    const struct query calls = {.phase = phase, .kind = TRACE_CALL, .process = parent};
+    const struct trace_record *call = evidence_next(evidence, &calls, NULL);
+    if (call == NULL) return true;
+    verdict_fail(verdict, evidence, call, "The parent process called %s.", call->name);
+    verdict_why(verdict, "A started driver has threads, locks and a connection to the device "
+                         "that a fork does not carry over: every CUDA call in a child of this "
+                         "process returns CUDA_ERROR_NOT_INITIALIZED (3), or worse, hangs.");
+    verdict_hint(verdict, "Leave all of CUDA, cuInit and the names of errors included, to the "
+                          "children, after fork().");
+    return false;
+}
+
 static void judge_fork(struct verdict *verdict, const struct evidence *evidence)
 {
     if (!written(verdict, evidence)) return;
     struct view view;
     if (!view_of(verdict, evidence, 0, &view)) return;
-    uint32_t parent = evidence->trace.records[view.phase.first].process;
-    struct query calls = {.phase = &view.phase, .kind = TRACE_CALL, .process = parent};
-    const struct trace_record *call = evidence_next(evidence, &calls, NULL);
-    if (call) {
-        verdict_fail(verdict, evidence, call, "The parent process called %s.", call->name);
-        verdict_why(verdict, "A started driver has threads, locks and a connection to the device "
-                             "that a fork does not carry over: every CUDA call in a child of this "
-                             "process returns CUDA_ERROR_NOT_INITIALIZED (3), or worse, hangs.");
-        verdict_hint(verdict, "Leave all of CUDA, cuInit included, to the children, after fork().");
-        return;
-    }
+    if (!parent_calls_nothing(verdict, evidence, &view.phase)) return;
     struct contexts contexts = contexts_of(evidence, &view.phase);
     if (!contexts_counted(verdict, evidence, &view, &contexts)) return;
     for (size_t i = 0; i < contexts.count; i++)
@@ -545,17 +575,29 @@ static void judge_fork(struct verdict *verdict, const struct evidence *evidence)
 static void judge_children(struct verdict *verdict, const struct evidence *evidence)
 {
     if (!written(verdict, evidence)) return;
+    const struct threaded_input *in = evidence->input;
     struct view view;
-    if (!view_of(verdict, evidence, 0, &view)) return;
-    struct answer answer = answer_of(evidence, &view);
-    if (!answer_written(verdict, &answer)) return;
-    if (!view.answer->children_left) return;
-    verdict_fail_in(verdict, evidence, BY_PROCESSES,
-                    "A child process had not been waited for when the function returned.");
-    verdict_why(verdict, "A child that has ended stays in the process table until its parent takes "
-                         "its status; and until then the parent does not know whether the child "
-                         "finished or died.");
-    verdict_hint(verdict, "waitpid() for each pid that fork() gave, and look at the status.");
+    for (uint32_t c = 0; c < in->call_count && view_of(verdict, evidence, c, &view); c++) {
+        if (view.answer->children_left) {
+            verdict_fail_in(verdict, evidence, BY_PROCESSES,
+                            "A child process had not been waited for when the function returned.");
+            verdict_why(verdict, "A child that has ended stays in the process table until its "
+                                 "parent takes its status; and until then the parent does not know "
+                                 "whether the child finished or died.");
+            verdict_hint(verdict,
+                         "waitpid() for each pid that fork() gave, and look at the status.");
+            return;
+        }
+        if (view.answer->child_taken) {
+            verdict_fail_in(verdict, evidence, BY_PROCESSES,
+                            "A child of the caller's own was waited for.");
+            verdict_why(verdict, "wait() and waitpid(-1, ...) take any child that has ended. The "
+                                 "caller's child is then gone for the caller, and one of this "
+                                 "function's own is not counted.");
+            verdict_hint(verdict, "waitpid() with each pid that fork() gave.");
+            return;
+        }
+    }
 }
 
 /* ---- errors, leaks, time ------------------------------------------------------------------- */
@@ -569,6 +611,30 @@ static const struct trace_record *first_error(const struct evidence *evidence,
          call = evidence_next(evidence, &calls, call))
         if (call->code) return call;
     return NULL;
+}
+
+/* Where there is an error there is no sum, and nothing was changed. False: the verdict has failed.
+ */
+static bool failed_cleanly(struct verdict *verdict, const struct evidence *evidence,
+                           const struct view *view, uint32_t index)
+{
+    const double sum = view->answer->results[index].sum;
+    if (fpclassify(sum) != FP_ZERO) {
+        verdict_fail_in(verdict, evidence, view->function,
+                        "results[%u] has an error, %d, and its sum is %g; it must be 0.", index,
+                        view->answer->results[index].error, sum);
+        verdict_why(verdict, "A caller that adds the sums up would add what nobody has computed.");
+        verdict_hint(verdict, "Write the whole of results[i] on every path.");
+        return false;
+    }
+    if (judge_first_difference(after_of(view, index), before_of(view, index),
+                               (size_t)view->call->lengths[index], sizeof(float)) < 0)
+        return true;
+    verdict_fail_in(verdict, evidence, view->function,
+                    "Array %u was changed although its work failed.", index);
+    verdict_why(verdict, "The caller would take half-finished values for an answer.");
+    verdict_hint(verdict, "Copy back only what the kernel has finished.");
+    return false;
 }
 
 /* Every result is an error, and no array was touched. */
@@ -593,22 +659,44 @@ static void judge_bad_image(struct verdict *verdict, const struct evidence *evid
         verdict_hint(verdict, "Write results[i] on every path, also on the ones that fail.");
         return;
     }
-    if (judge_first_difference(view->after, view->before, (size_t)threaded_room(view->call),
-                               sizeof(float)) < 0)
-        return;
-    verdict_fail_in(verdict, evidence, view->function,
-                    "An array was changed although its work failed.");
-    verdict_why(verdict, "The caller would take half-finished values for an answer.");
-    verdict_hint(verdict, "Copy back only what the kernel has finished.");
+    for (uint32_t i = 0; i < view->call->count; i++)
+        if (!failed_cleanly(verdict, evidence, view, i)) return;
 }
 
-/* One result is an error; the others are as if nothing had been wrong. */
+/* Two arrays failed: the first by its index is the one whose error is returned. */
+static void judge_two_errors(struct verdict *verdict, const struct evidence *evidence,
+                             const struct view *view)
+{
+    const uint32_t slip = view->call->slip_array, second = view->call->second_slip;
+    const uint32_t first = slip < second ? slip : second, last = slip < second ? second : slip;
+    const int32_t error = view->answer->results[first].error;
+    char one[ANSWER_NAME_SIZE], other[ANSWER_NAME_SIZE], given[ANSWER_NAME_SIZE];
+
+    if (error != 0 && view->answer->results[last].error != 0 && view->answer->error == error)
+        return;
+    verdict_fail_in(verdict, evidence, view->function,
+                    "Arrays %u and %u are too long for any device: results[%u].error is %s, "
+                    "results[%u].error is %s, and %s returned %s.",
+                    first, last, first, answer_name(ANSWER_DRIVER, error, one), last,
+                    answer_name(ANSWER_DRIVER, view->answer->results[last].error, other),
+                    view->function, answer_name(ANSWER_DRIVER, view->answer->error, given));
+    verdict_why(verdict,
+                "Both have failed. What is returned is the error of the first array, by its "
+                "index, whichever failed first in time.");
+    verdict_hint(verdict, "When all have ended, go through results from 0 and return the first "
+                          "error there is.");
+}
+
+/* One result is an error, or two; the others are as if nothing had been wrong. */
 static void judge_too_long(struct verdict *verdict, const struct evidence *evidence,
                            const struct view *view)
 {
     struct answer answer = answer_of(evidence, view);
     for (uint32_t i = 0; i < view->call->count; i++) {
-        if (i == view->call->slip_array) continue;
+        if (i == view->call->slip_array || i == view->call->second_slip) {
+            if (!failed_cleanly(verdict, evidence, view, i)) return;
+            continue;
+        }
         if (!array_is_right(verdict, evidence, view, i) ||
             !result_is_right(verdict, evidence, view, i)) {
             verdict_why(verdict,
@@ -617,6 +705,10 @@ static void judge_too_long(struct verdict *verdict, const struct evidence *evide
                         view->call->slip_array, view->call->slip_array);
             return;
         }
+    }
+    if (view->call->second_slip != view->call->slip_array) {
+        judge_two_errors(verdict, evidence, view);
+        return;
     }
     if (!answer_failed_with(verdict, &answer, OUT_OF_MEMORY,
                             "one array is too long for the device's memory"))
@@ -638,6 +730,8 @@ static void judge_errors(struct verdict *verdict, const struct evidence *evidenc
     for (uint32_t c = 0; c < in->call_count && view_of(verdict, evidence, c, &view); c++) {
         if (view.call->slip == THREADED_BAD_IMAGE) judge_bad_image(verdict, evidence, &view);
         if (view.call->slip == THREADED_TOO_LONG) judge_too_long(verdict, evidence, &view);
+        if (!verdict_failed(verdict) && view.call->way == THREADED_BY_PROCESSES)
+            parent_calls_nothing(verdict, evidence, &view.phase);
         if (verdict_failed(verdict)) return;
     }
 }
@@ -701,38 +795,73 @@ static bool is_right_all_the_same(const struct evidence *evidence)
     return true;
 }
 
+/* A failure that is one array's: a CUDA call that its thread or process made, or that it could not
+ * be started, or that its process was killed. The error that its result then has, or 0: any. */
+static bool is_of_one_array(const struct trace_record *failed, int32_t *error)
+{
+    static const char *const starts[] = {"pthread_create", "thrd_create", "fork",
+                                         REFUSALS_FORK_CHILD};
+    *error = failed->code;
+    if (failed->kind == TRACE_CALL) return true;
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (strcmp(failed->name, starts[i]) == 0) {
+            *error = OPERATING_SYSTEM;
+            return true;
+        }
+    *error = 0;
+    return false;
+}
+
+/* Array `index` is not done: its result holds the error. */
+static bool has_its_error(struct verdict *verdict, const struct evidence *evidence,
+                          const struct view *view, uint32_t index,
+                          const struct trace_record *failed, const char *before)
+{
+    const int32_t error = view->answer->results[index].error;
+    char name[ANSWER_NAME_SIZE], must[ANSWER_NAME_SIZE];
+    int32_t wanted;
+    is_of_one_array(failed, &wanted);
+    if (error != 0 && (wanted == 0 || error == wanted)) return true;
+    verdict_fail(verdict, evidence, failed,
+                 "%s; array %u is not done, and results[%u].error is %s%s%s.", before, index, index,
+                 answer_name(ANSWER_DRIVER, error, name), wanted != 0 ? "; it must be " : "",
+                 wanted != 0 ? answer_name(ANSWER_DRIVER, wanted, must) : "");
+    verdict_why(verdict, "Each result says what became of its own array.");
+    if (failed->kind == TRACE_HOST_CALL && wanted != 0)
+        verdict_hint(verdict, "A thread or a process that cannot be started, or ends without a "
+                              "result, is CUDA_ERROR_OPERATING_SYSTEM. pthread_create returns a "
+                              "positive number when it fails, fork -1; and WEXITSTATUS means "
+                              "something only where WIFEXITED says so.");
+    else
+        verdict_hint(verdict, "Let each thread or process hand back its first error, and write "
+                              "results[i] on every path.");
+    return false;
+}
+
 /* Each array is done, or its result holds the error and its values are as they were; and all but
- * one are done, unless the failure takes the process's whole device. */
+ * one are done, unless the failure takes the process's whole device, or is one of what all share.
+ */
 static void judge_the_others(struct verdict *verdict, const struct evidence *evidence,
                              const struct answer *answer, const struct trace_record *failed,
                              const char *before)
 {
     const struct view view = view_of_failure(evidence);
-    const bool all_lost = failures_are_final(failed) && view.call->way == THREADED_BY_THREADS;
-    char name[ANSWER_NAME_SIZE];
+    const bool threads = view.call->way == THREADED_BY_THREADS;
+    int32_t error;
+    const bool all_lost =
+        !is_of_one_array(failed, &error) || (failures_are_final(failed) && threads);
     uint32_t done = 0;
 
     for (uint32_t i = 0; i < view.call->count; i++) {
-        const int32_t error = view.answer->results[i].error;
-        if (is_done(&view, i)) {
+        if (is_done(&view, i))
             done++;
-        } else if (error != failed->code) {
-            verdict_fail(verdict, evidence, failed,
-                         "%s; array %u is not done, and results[%u].error is %s.", before, i, i,
-                         answer_name(ANSWER_DRIVER, error, name));
-            verdict_why(verdict, "Each result says what became of its own array.");
-            verdict_hint(verdict, "Let each thread or process hand back its first error, and write "
-                                  "results[i] on every path.");
+        else if (!has_its_error(verdict, evidence, &view, i, failed, before) ||
+                 !failed_cleanly(verdict, evidence, &view, i))
             return;
-        } else if (judge_first_difference(after_of(&view, i), before_of(&view, i),
-                                          (size_t)view.call->lengths[i], sizeof(float)) >= 0) {
-            verdict_fail(verdict, evidence, failed,
-                         "%s; array %u was changed although its work failed.", before, i);
-            verdict_why(verdict, "The caller would take half-finished values for an answer.");
-            verdict_hint(verdict, "Copy back only what the kernel has finished.");
-            return;
-        }
     }
+    if (!threads && answer->phase != NULL &&
+        !parent_calls_nothing(verdict, evidence, answer->phase))
+        return;
     if (all_lost || done + 1 >= view.call->count) return;
     verdict_fail(verdict, evidence, failed, "%s for one array, and %u of %u were not done.", before,
                  view.call->count - done, view.call->count);

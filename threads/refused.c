@@ -1,0 +1,76 @@
+/* In front of the C library's functions that can be made to fail (threads/refusals.h). In the
+ * grader's runner only: a program that is not ours may have an allocator of its own. */
+#include "threads/parts.h"
+#include "threads/refusals.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define NO_MEMORY "there were no memory left"
+
+/* True: the call from there has to fail, and errno says why. */
+static bool refused(const char *name, const void *caller, int number, const char *as_if)
+{
+    if (!threads_is_watched(caller) || !refusals_strike(name, (uintptr_t)caller, as_if))
+        return false;
+    errno = number;
+    return true;
+}
+
+#define REFUSAL(type, name, parameters, arguments, failed, number, as_if)                          \
+    THREADS_PUBLIC type name parameters                                                            \
+    {                                                                                              \
+        static void *known;                                                                        \
+        const union {                                                                              \
+            void *address;                                                                         \
+            type(*call) parameters;                                                                \
+        } real = {.address = threads_behind(&known, #name)};                                       \
+        if (refused(#name, __builtin_return_address(0), number, as_if)) return failed;             \
+        return real.call arguments;                                                                \
+    }
+#include "threads/refusals.def"
+
+THREADS_PUBLIC pid_t fork(void)
+{
+    static void *known;
+    const union {
+        void *address;
+        pid_t (*call)(void);
+    } real = {.address = threads_behind(&known, "fork")};
+    const void *caller = __builtin_return_address(0);
+    if (refused("fork", caller, EAGAIN, "there were too many processes")) return -1;
+    const pid_t child = real.call();
+    if (child == 0 && refused(REFUSALS_FORK_CHILD, caller, EINTR, "the system had killed it"))
+        raise(SIGKILL);
+    return child;
+}
+
+/* AddressSanitizer has allocators of its own. Those behind ours are asked by name: to look for them
+ * would take memory, and they are called before there is anything to look in. */
+#ifndef __SANITIZE_ADDRESS__
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *memory, size_t size);
+
+THREADS_PUBLIC void *malloc(size_t size)
+{
+    if (refused(__func__, __builtin_return_address(0), ENOMEM, NO_MEMORY)) return NULL;
+    return __libc_malloc(size);
+}
+
+THREADS_PUBLIC void *calloc(size_t count, size_t size)
+{
+    if (refused(__func__, __builtin_return_address(0), ENOMEM, NO_MEMORY)) return NULL;
+    return __libc_calloc(count, size);
+}
+
+THREADS_PUBLIC void *realloc(void *memory, size_t size)
+{
+    if (refused(__func__, __builtin_return_address(0), ENOMEM, NO_MEMORY)) return NULL;
+    return __libc_realloc(memory, size);
+}
+#endif
