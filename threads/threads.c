@@ -206,7 +206,7 @@ static int spoil_thread_local(struct dl_phdr_info *info, size_t size, void *data
         const struct module variables = {begin, begin + (uintptr_t)part->p_memsz};
         if (part->p_type == PT_TLS && is_in(&variables, (uintptr_t)data) &&
             is_in(&watch.module, (uintptr_t)info->dlpi_addr + (uintptr_t)part->p_vaddr))
-            memset(info->dlpi_tls_data, 0xa5, part->p_memsz);
+            memset(info->dlpi_tls_data, THREADS_SPOILED, part->p_memsz);
     }
     return 0;
 }

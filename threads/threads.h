@@ -25,6 +25,10 @@
 
 #include "trace/trace.h"
 
+/* What the address of a thread-local variable points at, if a thread returns it: it ended with the
+ * thread. In every byte. */
+#define THREADS_SPOILED 0xd7
+
 /* Watches the loaded module that `inside` points into, from now on. `order` as in OVERLAP_ORDER
  * (copied); NULL, or what is none: threads start as the system likes. `trace` must stay open for
  * the life of the process; NULL: nothing is told. Once, before there are threads. */

@@ -1,16 +1,10 @@
 #include "grader/evidence/failures.h"
 #include "grader/evidence/evidence.h"
 #include "grader/evidence/phases.h"
+#include "threads/refusals.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define LAUNCH_FAILED 719 /* cudaErrorLaunchFailure, CUDA_ERROR_LAUNCH_FAILED */
-
-bool failures_are_final(const struct trace_record *failed)
-{
-    return failed->code == LAUNCH_FAILED;
-}
 
 bool failures_find(const struct evidence *evidence, const char *name,
                    const struct trace_record *failed, struct phase *phase, uint32_t *index)
@@ -36,6 +30,13 @@ static void describe(const struct evidence *evidence, const struct failures_cont
                  evidence_by_submission(evidence, failed) ? " on line %u"
                                                           : ", called from line %u,",
                  place.line);
+    if (failed->kind == TRACE_HOST_CALL && strcmp(failed->name, REFUSALS_FORK_CHILD) == 0) {
+        snprintf(text, size,
+                 "The child of the fork%s was killed by a signal before it had done "
+                 "anything",
+                 line);
+        return;
+    }
     if (failed->kind == TRACE_HOST_CALL) {
         snprintf(text, size, "%.*s%s was made to fail, as if %.*s", TRACE_NAME_SIZE, failed->name,
                  line, 120, failed->text);
@@ -99,6 +100,10 @@ static void judge_answer(struct verdict *verdict, const struct answer *answer,
     if (answer->code == 0 && strcmp(failed->name, "cudaLaunchKernel") == 0)
         verdict_hint(verdict, "A launch with <<<...>>> returns nothing: ask cudaGetLastError right "
                               "behind it, and return what it says.");
+    else if (of_host && strcmp(failed->name, REFUSALS_FORK_CHILD) == 0)
+        verdict_hint(verdict,
+                     "What waitpid says of a child is its exit status only where WIFEXITED "
+                     "is true; and what it was to write is there only when it has.");
     else if (of_host)
         verdict_hint(verdict,
                      "Look at what %.*s gives back, and go to the clean-up with an error of "

@@ -49,7 +49,4 @@ void failures_judge(struct verdict *verdict, const struct evidence *evidence,
 bool failures_find(const struct evidence *evidence, const char *name,
                    const struct trace_record *failed, struct phase *phase, uint32_t *index);
 
-/* True for a failure that comes with the loss of the context: nothing succeeds after it. */
-bool failures_are_final(const struct trace_record *failed);
-
 #endif

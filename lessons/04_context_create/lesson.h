@@ -13,9 +13,9 @@
 #define CONTEXT_CREATE_NOT_WRITTEN ((CUresult)31)
 
 /* The caller's part: changes array[0 .. length), floats in device memory of the context that is
- * current to the calling thread. What it loads into that context it unloads again. Returns
+ * current to the calling thread. What it loads into that context goes with the context. Returns
  * CUDA_SUCCESS, or an error that you pass on. Its kernel may still run when it returns; it is in
- * the default stream. */
+ * the default stream, and what goes wrong in it is an error of whatever call waits for it. */
 typedef CUresult (*context_create_work)(CUdeviceptr array, size_t length);
 
 /* Starts the driver, makes a new context on device `ordinal`, and in that context: allocates device

@@ -386,14 +386,6 @@ START_TEST(no_call_at_all_is_a_failure)
 }
 END_TEST
 
-START_TEST(what_ends_everything)
-{
-    const struct trace_record lost = {.code = 719}, refused = {.code = 701};
-    ck_assert(failures_are_final(&lost));
-    ck_assert(!failures_are_final(&refused));
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("failures");
@@ -415,7 +407,6 @@ int main(void)
     tcase_add_test(tcase, a_run_in_which_none_failed_counts_for_nothing);
     tcase_add_test(tcase, a_failure_of_the_drives_own_counts_for_nothing);
     tcase_add_test(tcase, no_call_at_all_is_a_failure);
-    tcase_add_test(tcase, what_ends_everything);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -99,7 +99,8 @@ struct driver {
     struct context *primary; /* kept for ever once made */
     unsigned primary_count;
     unsigned primary_flags;
-    CUresult failed; /* the first sticky error of any context: from then on none is created */
+    CUresult failed; /* the first fault in any context: from then on none works, none is created */
+    bool lost;       /* a context has a sticky error, by a fault or by an injected error */
     struct capture *captures; /* sequences that have not ended */
 };
 extern struct driver driver;

@@ -83,10 +83,12 @@ static CUresult check(unsigned needs)
     }
     if (context != NULL) thread.call.context = context->object.id;
     if (needs & UNSAFE) TRY(capture_check_unsafe());
-    /* A fault ends every context of the process (as on an H200). */
-    if (driver.failed == CUDA_SUCCESS) return CUDA_SUCCESS;
-    if (!(needs & STICKY_LATER)) return driver.failed;
-    thread.owed = driver.failed;
+    /* A fault ends every context of the process (as on an H200), an injected error only its own. */
+    CUresult failed = driver.failed;
+    if (failed == CUDA_SUCCESS && context != NULL) failed = context->sticky;
+    if (failed == CUDA_SUCCESS) return CUDA_SUCCESS;
+    if (!(needs & STICKY_LATER)) return failed;
+    thread.owed = failed;
     return CUDA_SUCCESS;
 }
 

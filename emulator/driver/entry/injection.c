@@ -149,7 +149,7 @@ CUresult injection_strikes(void)
                ways[row->way].as_if);
     struct context *context = thread_context();
     if (row->way == LATE && context != NULL && context->alive)
-        context_fail(context, ways[row->way].code);
+        context_lose(context, ways[row->way].code);
     return ways[row->way].code;
 }
 

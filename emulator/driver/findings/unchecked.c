@@ -71,7 +71,7 @@ static bool is_told(const struct missing *missing)
 /* `hurt`: the work, or the call, that needs what is missing. */
 static void report(const struct missing *missing, const struct trace_record *hurt)
 {
-    if (driver.failed != CUDA_SUCCESS) return; /* by work that was asked for earlier */
+    if (driver.lost) return; /* by work that was asked for earlier */
     if (is_told(missing)) return;
     const struct trace_record failed = {
         .caller = missing->caller, .stack = missing->stack, .request = missing->request};

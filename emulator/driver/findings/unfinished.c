@@ -38,8 +38,7 @@ void unfinished_call_failed(void)
 /* Has a call failed since the one of that number? */
 static bool failed_since(uint64_t request)
 {
-    return driver.failed != CUDA_SUCCESS ||
-           __atomic_load_n(&end.failed, __ATOMIC_SEQ_CST) > request;
+    return driver.lost || __atomic_load_n(&end.failed, __ATOMIC_SEQ_CST) > request;
 }
 
 /* ---- work --------------------------------------------------------------------------------- */

@@ -75,9 +75,31 @@ static CUresult allocate(enum memory_kind kind, size_t size, unsigned flags,
     return allocate_in(0, kind, size, flags, region);
 }
 
+/* Frees that were done although their call returned a sticky error. A GPU frees nothing then, so
+ * who tries once more, by another call, frees nothing twice. */
+static struct {
+    uint64_t addresses[64]; /* the latest */
+    size_t count;
+} unsure;
+
+static void note_free(uint64_t address)
+{
+    if (thread.owed == CUDA_SUCCESS) return;
+    unsure.addresses[unsure.count++ % (sizeof unsure.addresses / sizeof *unsure.addresses)] =
+        address;
+}
+
+static bool is_unsure(uint64_t address)
+{
+    for (size_t i = 0; i < sizeof unsure.addresses / sizeof *unsure.addresses; i++)
+        if (unsure.addresses[i] == address) return true;
+    return false;
+}
+
 /* A call that frees what is no allocation. Freed before: the most common of those slips. */
 static CUresult refuse_free(uint64_t address)
 {
+    if (thread.owed != CUDA_SUCCESS && is_unsure(address)) return thread.owed;
     const struct memory_region *region = memory_find(address);
     const struct memory_miss_report report = memory_explain(address);
     const bool freed = region != NULL ? region->ended != 0 : report.kind == MEMORY_MISS_FREED;
@@ -91,6 +113,7 @@ static CUresult refuse_free(uint64_t address)
 
 static void release(const struct memory_region *region)
 {
+    note_free(region->address);
     thread.call.object = region->id;
     trace_memory(region, TRACE_DESTROY, 0);
     pool_unused(region);
@@ -99,12 +122,17 @@ static void release(const struct memory_region *region)
     memory_release(region, (uint64_t)(uintptr_t)thread.call.caller);
 }
 
-/* Every memory of a context goes with it. */
+/* Every memory of a context goes with it, but for what is from a pool and was not freed: the pool
+ * is the device's (cuda.h, cuCtxDestroy). The primary context's reset, and a fault, take that too.
+ */
 static void context_release_memory(const struct context *context)
 {
     for (size_t i = memory_count(); i-- > 0;) {
         const struct memory_region *region = memory_at(i);
         if (region->context != context->object.id) continue;
+        if (region->pool != 0 && region->ended == 0 && context != driver.primary &&
+            context->sticky == CUDA_SUCCESS)
+            continue;
         trace_memory(region, TRACE_DESTROY, TRACE_IMPLICIT);
         if (region->ended == 0) pool_unused(region);
         pool_returned(region);
@@ -749,6 +777,7 @@ CUresult driver_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
         return refuse_free(dptr);
     struct operation *operation = operation_make(stream, TRACE_WHAT_NONE, 0);
     if (operation == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    note_free(dptr);
     thread.call.object = region->id;
     trace_memory(region, TRACE_DESTROY, 0); /* the submission's part is done */
     pool_unused(region);

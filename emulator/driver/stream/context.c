@@ -90,8 +90,14 @@ static void context_end(struct context *context, bool implicit)
 
 void context_fail(struct context *context, CUresult code)
 {
-    if (context->sticky == CUDA_SUCCESS) context->sticky = code;
+    context_lose(context, code);
     if (driver.failed == CUDA_SUCCESS) driver.failed = code;
+}
+
+void context_lose(struct context *context, CUresult code)
+{
+    if (context->sticky == CUDA_SUCCESS) context->sticky = code;
+    driver.lost = true;
     timeline_context_abandon(context->time);
     findings_context_abandoned(context);
 }

@@ -14,8 +14,11 @@
 
 /* CUDA_ERROR_CONTEXT_IS_DESTROYED, and a finding, for a context that is. */
 CUresult context_check(const struct context *context);
-/* The context's sticky error is set, its pending work abandoned. */
+/* The context's sticky error is set, its pending work abandoned; and no other context of the
+ * process works any more, as on a GPU. */
 void context_fail(struct context *context, CUresult code);
+/* The same, and the other contexts go on: for an error that was injected into this one. */
+void context_lose(struct context *context, CUresult code);
 /* Who gives back the memory of a context that ends: a room above. */
 void context_memory_is_of(void (*release)(const struct context *context));
 

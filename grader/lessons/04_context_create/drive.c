@@ -21,7 +21,8 @@ static struct {
     uint32_t calls;
 } worked;
 
-/* multiply_divide, from a module loaded into the current context. */
+/* multiply_divide, from a module loaded into the current context. Its kernel still runs on return;
+ * the module goes with the context. */
 static CUresult work_with(CUdeviceptr array, size_t length, const char *kernel)
 {
     void *arguments[] = {&array, &length};
@@ -34,9 +35,7 @@ static CUresult work_with(CUdeviceptr array, size_t length, const char *kernel)
     result = cuModuleGetFunction(&function, module, kernel);
     if (result == CUDA_SUCCESS)
         result = cuLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, NULL, arguments, NULL);
-    if (result == CUDA_SUCCESS) result = cuCtxSynchronize(); /* the module goes; its kernel first */
-    const CUresult unloaded = cuModuleUnload(module);
-    return result == CUDA_SUCCESS ? unloaded : result;
+    return result;
 }
 
 static CUresult work(CUdeviceptr array, size_t length)
@@ -47,6 +46,13 @@ static CUresult work(CUdeviceptr array, size_t length)
 static CUresult work_refused(CUdeviceptr array, size_t length)
 {
     return work_with(array, length, "no_kernel_of_this_name");
+}
+
+/* The launch succeeds, and the kernel meets an address that is nobody's. */
+static CUresult work_faulty(CUdeviceptr array, size_t length)
+{
+    (void)array;
+    return work_with(CONTEXT_CREATE_NOBODYS, length, "multiply_divide");
 }
 
 /* Takes the stack down to `outer` (NULL: to nothing) and says what lay on it. */
@@ -128,8 +134,10 @@ static int call(struct drive *drive, uint32_t i)
     answer->code = context_create_round_trip(
         c->way == CONTEXT_CREATE_NO_DEVICE ? input->bad_ordinal : 0, input->values + c->offset,
         output->values + c->offset,
-        c->way == CONTEXT_CREATE_TOO_LONG ? CONTEXT_CREATE_TOO_MANY : c->length,
-        c->way == CONTEXT_CREATE_REFUSED ? work_refused : work);
+        c->way == CONTEXT_CREATE_TOO_LONG ? CONTEXT_CREATE_TOO_MANY + c->length : c->length,
+        c->way == CONTEXT_CREATE_REFUSED  ? work_refused
+        : c->way == CONTEXT_CREATE_FAULTY ? work_faulty
+                                          : work);
     drive_end(drive, CONTEXT_CREATE_PHASE, i);
     drive_end(drive, DRIVE_INJECTIONS, i);
     answer->worked = worked.calls;
@@ -151,8 +159,8 @@ int drive_main(struct drive *drive)
 {
     const struct context_create_input *input = drive->input;
     const struct context_create_output *output = drive->output;
-    /* After a call that was made to fail there may be no device any more. */
-    const int faults = strcmp(drive->run, "injections") == 0;
+    /* After a fault, and a call that was made to fail, there may be no device any more. */
+    const int faults = strcmp(drive->run, "injections") == 0 || strcmp(drive->run, "fault") == 0;
     int ended = 0, lost = 0;
     drive_begin(drive, CONTEXT_CREATE_ALL_PHASE, 0);
     for (uint32_t i = 0; i < input->count && ended == 0 && !lost; i++) {

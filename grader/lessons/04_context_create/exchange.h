@@ -12,6 +12,7 @@ enum context_create_way {
     CONTEXT_CREATE_NO_DEVICE, /* an ordinal that does not exist */
     CONTEXT_CREATE_TOO_LONG,  /* more floats than any device has room for */
     CONTEXT_CREATE_REFUSED,   /* work returns CUDA_ERROR_NOT_FOUND */
+    CONTEXT_CREATE_FAULTY,    /* work succeeds, and its kernel faults */
     CONTEXT_CREATE_WAY_COUNT
 };
 
@@ -54,7 +55,10 @@ struct context_create_output {
 #define CONTEXT_CREATE_PHASE "round trip"
 #define CONTEXT_CREATE_ALL_PHASE "all" /* around all of them */
 
-#define CONTEXT_CREATE_TOO_MANY ((size_t)1 << 50) /* floats: 4 PiB */
+/* Added to the length, floats: 4 PiB. Of the bytes the low 32 bits stay small: who counts in them
+ * finds room. */
+#define CONTEXT_CREATE_TOO_MANY ((size_t)1 << 50)
+#define CONTEXT_CREATE_NOBODYS 16u                /* an address on the device */
 #define CONTEXT_CREATE_DEEPEST 8u                 /* as far as the stack is looked at */
 
 #endif

@@ -14,6 +14,7 @@
 #define OUT_OF_MEMORY 2
 #define INVALID_DEVICE 101
 #define NOT_FOUND 500
+#define ILLEGAL_ADDRESS 700
 /* Making a context takes the same time each time, and next to nothing else is in it. */
 #define TIME_LIMIT 1.3
 
@@ -76,6 +77,13 @@ static int prepare_each_failure(struct run_input *input)
     return allocate(input, cases, sizeof cases / sizeof *cases);
 }
 
+static int prepare_fault(struct run_input *input)
+{
+    const struct context_create_case cases[] = {
+        {.way = CONTEXT_CREATE_FAULTY, .length = draw(input, 100, 900)}};
+    return allocate(input, cases, 1);
+}
+
 static int prepare_timed(struct run_input *input)
 {
     const uint32_t length = draw(input, 4000, 5000);
@@ -86,6 +94,7 @@ static int prepare_timed(struct run_input *input)
 static const struct run_plan runs[] = {
     {.name = "values", .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER, .prepare = prepare_values},
     {.name = "failures", .flags = RUN_ON_BOTH, .prepare = prepare_failures},
+    {.name = "fault", .flags = RUN_ON_BOTH, .prepare = prepare_fault},
     {.name = "timed", .flags = RUN_ON_BOTH | RUN_TIMED, .prepare = prepare_timed},
     FAILURES_PLAN(prepare_each_failure),
     {0},
@@ -105,6 +114,8 @@ static const struct {
     [CONTEXT_CREATE_TOO_LONG] = {OUT_OF_MEMORY, "the array does not fit into the device's memory",
                                  1, 0},
     [CONTEXT_CREATE_REFUSED] = {NOT_FOUND, "work could not find its kernel", 1, 1},
+    [CONTEXT_CREATE_FAULTY] = {ILLEGAL_ADDRESS, "work's kernel used an address that is nobody's", 1,
+                               1},
 };
 
 /* One case. The answer's phase points into it, so it must stay where it is. */
@@ -425,6 +436,8 @@ static const struct check checks[] = {
     {"TheStackIsLeftAsFound", "values", 0, "what was current before is current after", judge_stack},
     {"FailedCallsAreReturned", "failures", 0,
      "the first error is returned, and the next call works", judge_failures},
+    {"AFaultIsReturned", "fault", 0, "an error of work's kernel, met later, is returned",
+     judge_failures},
     {"OneContextPerCallOnFailure", "failures", 0, "none where there is no device", judge_one_each},
     {"TheContextIsDestroyedOnFailure", "failures", 0, "nothing is left behind on any path",
      judge_destroyed},

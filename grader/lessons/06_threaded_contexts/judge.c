@@ -7,6 +7,7 @@
 #include "grader/evidence/phases.h"
 #include "grader/lessons/06_threaded_contexts/exchange.h"
 #include "threads/refusals.h"
+#include "threads/threads.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -291,6 +292,25 @@ static bool result_is_right(struct verdict *verdict, const struct evidence *evid
     return false;
 }
 
+/* A result was read where a thread had returned the address of a thread-local variable. */
+static bool ended_with_their_thread(struct verdict *verdict, const struct evidence *evidence,
+                                    const struct view *view)
+{
+    int32_t spoiled;
+    memset(&spoiled, THREADS_SPOILED, sizeof spoiled);
+    for (uint32_t i = 0; i < view->call->count; i++) {
+        if (view->answer->results[i].error != spoiled) continue;
+        verdict_fail_in(verdict, evidence, BY_THREADS,
+                        "results[%u] was read from a variable that had ended with its thread.", i);
+        verdict_why(verdict,
+                    "A thread-local variable ends with its thread, as its stack does; what "
+                    "pthread_join delivers has to outlive the thread.");
+        verdict_hint(verdict, "Return memory from malloc, or a place that the starter owns.");
+        return true;
+    }
+    return false;
+}
+
 static void judge_finishes(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct threaded_input *in = evidence->input;
@@ -299,6 +319,9 @@ static void judge_finishes(struct verdict *verdict, const struct evidence *evide
         char doing[40];
         if (!view_of(verdict, evidence, c, &view)) return;
         struct answer answer = answer_of(evidence, &view);
+        if (view.call->way == THREADED_BY_THREADS &&
+            ended_with_their_thread(verdict, evidence, &view))
+            return;
         snprintf(doing, sizeof doing, "%u arrays", view.call->count);
         if (!answer_succeeded(verdict, &answer, doing)) return;
     }
@@ -578,6 +601,15 @@ static void judge_children(struct verdict *verdict, const struct evidence *evide
     const struct threaded_input *in = evidence->input;
     struct view view;
     for (uint32_t c = 0; c < in->call_count && view_of(verdict, evidence, c, &view); c++) {
+        if (view.answer->child_taken) {
+            verdict_fail_in(verdict, evidence, BY_PROCESSES,
+                            "A child of the caller's own was waited for.");
+            verdict_why(verdict, "wait() and waitpid(-1, ...) take any child that has ended. The "
+                                 "caller's child is then gone for the caller, and one of this "
+                                 "function's own is not counted.");
+            verdict_hint(verdict, "waitpid() with each pid that fork() gave.");
+            return;
+        }
         if (view.answer->children_left) {
             verdict_fail_in(verdict, evidence, BY_PROCESSES,
                             "A child process had not been waited for when the function returned.");
@@ -586,15 +618,6 @@ static void judge_children(struct verdict *verdict, const struct evidence *evide
                                  "whether the child finished or died.");
             verdict_hint(verdict,
                          "waitpid() for each pid that fork() gave, and look at the status.");
-            return;
-        }
-        if (view.answer->child_taken) {
-            verdict_fail_in(verdict, evidence, BY_PROCESSES,
-                            "A child of the caller's own was waited for.");
-            verdict_why(verdict, "wait() and waitpid(-1, ...) take any child that has ended. The "
-                                 "caller's child is then gone for the caller, and one of this "
-                                 "function's own is not counted.");
-            verdict_hint(verdict, "waitpid() with each pid that fork() gave.");
             return;
         }
     }
@@ -848,8 +871,7 @@ static void judge_the_others(struct verdict *verdict, const struct evidence *evi
     const struct view view = view_of_failure(evidence);
     const bool threads = view.call->way == THREADED_BY_THREADS;
     int32_t error;
-    const bool all_lost =
-        !is_of_one_array(failed, &error) || (failures_are_final(failed) && threads);
+    const bool shared = !is_of_one_array(failed, &error);
     uint32_t done = 0;
 
     for (uint32_t i = 0; i < view.call->count; i++) {
@@ -862,7 +884,7 @@ static void judge_the_others(struct verdict *verdict, const struct evidence *evi
     if (!threads && answer->phase != NULL &&
         !parent_calls_nothing(verdict, evidence, answer->phase))
         return;
-    if (all_lost || done + 1 >= view.call->count) return;
+    if (shared || done + 1 >= view.call->count) return;
     verdict_fail(verdict, evidence, failed, "%s for one array, and %u of %u were not done.", before,
                  view.call->count - done, view.call->count);
     verdict_why(verdict, "An array that fails does not keep the others from being done.");
