@@ -6,6 +6,7 @@
  */
 #include "lesson.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 
 /* Row 0 is the top of the picture, and up is where the imaginary part is large. */
@@ -40,6 +41,10 @@ static cudaError_t write_picture(const struct mandelbrot_view *view, const float
 
 cudaError_t mandelbrot_sync(const struct mandelbrot_view *view, float *members, const char *path)
 {
+    /* So many points that their bytes wrap round would be given a small allocation, and overrun it.
+     */
+    if (view->width > SIZE_MAX / sizeof(struct mandelbrot_point) / view->height)
+        return cudaErrorMemoryAllocation;
     struct mandelbrot_point *lattice = NULL, *lattice_device = NULL;
     float *members_device = NULL;
     size_t count = view->width * view->height;

@@ -58,7 +58,7 @@ struct context_create_output {
 /* Added to the length, floats: 4 PiB. Of the bytes the low 32 bits stay small: who counts in them
  * finds room. */
 #define CONTEXT_CREATE_TOO_MANY ((size_t)1 << 50)
-#define CONTEXT_CREATE_NOBODYS 16u                /* an address on the device */
-#define CONTEXT_CREATE_DEEPEST 8u                 /* as far as the stack is looked at */
+#define CONTEXT_CREATE_NOBODYS 16u /* an address on the device */
+#define CONTEXT_CREATE_DEEPEST 8u  /* as far as the stack is looked at */
 
 #endif

@@ -69,11 +69,14 @@ static float *members_make(size_t count)
     return members;
 }
 
-/* Draws view `index` in the phase, with a file or without, and writes its answer. `members` has
- * room for it and its guard. */
-static int draw(struct drive *drive, const char *phase, uint32_t index, int with_file,
+enum purpose { TO_SEE, TO_TIME };
+
+/* Draws view `index` in the phase, and writes its answer. `members` has room for it and its guard.
+ */
+static int draw(struct drive *drive, const char *phase, uint32_t index, enum purpose purpose,
                 float *members)
 {
+    const int with_file = purpose == TO_SEE && index != MANDELBROT_NO_FILE;
     const struct mandelbrot_input *input = drive->input;
     const struct mandelbrot_exchange_view *wanted = &input->views[index];
     size_t offset = mandelbrot_answer_offset(input, index);
@@ -86,13 +89,15 @@ static int draw(struct drive *drive, const char *phase, uint32_t index, int with
         return 1;
     }
     struct mandelbrot_view view = lesson_view(wanted);
+    /* An old error, which is none of the student's. */
+    if (purpose == TO_SEE && index == MANDELBROT_OLD_ERROR) (void)cudaSetDevice(-1);
     drive_begin(drive, DRIVE_INJECTIONS, index);
     drive_begin(drive, phase, index);
     cudaError_t status = mandelbrot_sync(&view, members, with_file ? file.path : NULL);
-    if (!with_file) cudaDeviceSynchronize(); /* timed: no work escapes the clock */
+    if (purpose == TO_TIME) cudaDeviceSynchronize(); /* no work escapes the clock */
     drive_end(drive, phase, index);
     drive_end(drive, DRIVE_INJECTIONS, index);
-    /* Read as a caller would: at once. With a file, nothing has waited for the device. */
+    /* Read as a caller would: at once. Where it is not timed, nothing has waited for the device. */
     memcpy(output + mandelbrot_members_offset(offset), members,
            (count + MANDELBROT_GUARD) * sizeof *members);
 
@@ -104,22 +109,22 @@ static int draw(struct drive *drive, const char *phase, uint32_t index, int with
     return 0;
 }
 
-/* Both views, in the order and the phases given. All of our memory is taken before the first call:
- * after a fault, which is the student's to see, the device gives none any more. */
-static int draw_both(struct drive *drive, const uint32_t order[2], const char *const phases[2],
-                     int with_file)
+/* `count` views, in the order and the phases given. All of our memory is taken before the first
+ * call: after a fault, which is the student's to see, the device gives none any more. */
+static int draw_several(struct drive *drive, uint32_t count, const uint32_t *order,
+                        const char *const *phases, enum purpose purpose)
 {
     const struct mandelbrot_input *input = drive->input;
-    float *members[MANDELBROT_VIEWS] = {NULL, NULL};
+    float *members[MANDELBROT_VIEWS] = {NULL};
     int failed = 0;
-    for (uint32_t i = 0; i < MANDELBROT_VIEWS && !failed; i++) {
+    for (uint32_t i = 0; i < count && !failed; i++) {
         members[i] = members_make((size_t)(input->views[i].width * input->views[i].height));
         failed = !members[i];
     }
-    for (uint32_t i = 0; i < MANDELBROT_VIEWS && !failed; i++)
-        failed = draw(drive, phases[i], order[i], with_file, members[order[i]]);
+    for (uint32_t i = 0; i < count && !failed; i++)
+        failed = draw(drive, phases[i], order[i], purpose, members[order[i]]);
     cudaDeviceSynchronize();
-    for (uint32_t i = 0; i < MANDELBROT_VIEWS; i++) cudaFreeHost(members[i]);
+    for (uint32_t i = 0; i < count; i++) cudaFreeHost(members[i]);
     return failed;
 }
 
@@ -129,7 +134,7 @@ static int draw_with_a_failure(struct drive *drive)
     const struct mandelbrot_input *input = drive->input;
     float *members = members_make((size_t)(input->views[0].width * input->views[0].height));
     if (!members) return 1;
-    int failed = draw(drive, MANDELBROT_PHASE_PICTURE, 0, 1, members);
+    int failed = draw(drive, MANDELBROT_PHASE_PICTURE, 0, TO_SEE, members);
     cudaFreeHost(members);
     return failed;
 }
@@ -153,17 +158,20 @@ static int call_once(struct drive *drive, uint32_t index, const char *phase, con
 
 int drive_main(struct drive *drive)
 {
-    static const uint32_t in_order[2] = {0, 1}, last_first[2] = {1, 0};
-    static const char *const pictures[2] = {MANDELBROT_PHASE_PICTURE, MANDELBROT_PHASE_PICTURE};
-    static const char *const timed[2] = {MANDELBROT_PHASE_WARM_UP, MANDELBROT_PHASE_TIME};
-    if (!strcmp(drive->run, "pictures")) return draw_both(drive, in_order, pictures, 1);
+    static const uint32_t in_order[] = {0, 1, 2}, last_first[] = {1, 0};
+    static const char *const pictures[] = {MANDELBROT_PHASE_PICTURE, MANDELBROT_PHASE_PICTURE,
+                                           MANDELBROT_PHASE_PICTURE};
+    static const char *const timed[] = {MANDELBROT_PHASE_WARM_UP, MANDELBROT_PHASE_TIME};
+    if (!strcmp(drive->run, "pictures"))
+        return draw_several(drive, MANDELBROT_VIEWS, in_order, pictures, TO_SEE);
     if (!strcmp(drive->run, "errors")) {
         return call_once(drive, 1, MANDELBROT_PHASE_TOO_LARGE, NULL) ||
-               call_once(drive, 0, MANDELBROT_PHASE_UNWRITABLE, "/nowhere/at/all/picture.png");
+               call_once(drive, 0, MANDELBROT_PHASE_UNWRITABLE, "/nowhere/at/all/picture.png") ||
+               call_once(drive, 2, MANDELBROT_PHASE_UNCOUNTABLE, NULL);
     }
     if (!strcmp(drive->run, "injections")) return draw_with_a_failure(drive);
     /* Another view first, so that start-up costs are paid and nothing can be reused. */
-    if (!strcmp(drive->run, "time")) return draw_both(drive, last_first, timed, 0);
+    if (!strcmp(drive->run, "time")) return draw_several(drive, 2, last_first, timed, TO_TIME);
     fprintf(stderr, "drive: no run is called %s\n", drive->run);
     return 1;
 }

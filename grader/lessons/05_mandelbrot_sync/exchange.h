@@ -8,13 +8,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Runs. "pictures": each view is drawn and written to a file, phase "picture" with the view's
- * index. "errors": what cannot be done, one phase each, named below. "time": view 1 to warm up,
- * then view 0 in phase "time", both without a file. */
-#define MANDELBROT_VIEWS 2
+/* Runs. "pictures": each view is drawn, phase "picture" with the view's index, and written to a
+ * file, but for MANDELBROT_NO_FILE; before MANDELBROT_OLD_ERROR a call of the caller's has failed.
+ * "errors": what cannot be done, one phase each, named below. "time": view 1 to warm up, then view
+ * 0 in phase "time", both without a file. */
+#define MANDELBROT_VIEWS 3
+#define MANDELBROT_OLD_ERROR 1
+#define MANDELBROT_NO_FILE 2
 #define MANDELBROT_PHASE_PICTURE "picture"
-#define MANDELBROT_PHASE_TOO_LARGE "too large"   /* view 1: larger than any device's memory */
-#define MANDELBROT_PHASE_UNWRITABLE "unwritable" /* view 0, to a path that does not exist */
+#define MANDELBROT_PHASE_TOO_LARGE "too large"     /* view 1: larger than any device's memory */
+#define MANDELBROT_PHASE_UNCOUNTABLE "uncountable" /* view 2: more bytes than a size_t counts */
+#define MANDELBROT_PHASE_UNWRITABLE "unwritable"   /* view 0, to a path that does not exist */
 #define MANDELBROT_PHASE_WARM_UP "warm up"
 #define MANDELBROT_PHASE_TIME "time"
 

@@ -62,6 +62,7 @@ static int prepare_pictures(struct run_input *input)
     in->view_count = MANDELBROT_VIEWS;
     in->views[0] = whole_set(side, side);
     in->views[1] = some_window(input->random, width, height);
+    in->views[2] = some_window(input->random, 30 + random_below(input->random, 9), 21);
     input->output_size = mandelbrot_answer_offset(in, in->view_count);
     return 0;
 }
@@ -74,6 +75,9 @@ static int prepare_errors(struct run_input *input)
     in->views[0] = some_window(input->random, 40 + random_below(input->random, 20), 33);
     /* 8 TiB for the lattice alone: more than any one device or host has today. */
     in->views[1] = some_window(input->random, 1u << 20, 1u << 20);
+    /* Its points can be counted, and their bytes, 2^65 + 16, cannot: what is left are two points.
+     */
+    in->views[2] = some_window(input->random, ((uint64_t)1 << 61) + 1, 2);
     input->output_size = MANDELBROT_VIEWS * sizeof(struct mandelbrot_answer);
     return 0;
 }
@@ -93,7 +97,7 @@ static int prepare_time(struct run_input *input)
     struct mandelbrot_input *in = allocate(input);
     if (!in) return -1;
     uint64_t side = input->device == DRIVE_GPU ? 512 : 96 + random_below(input->random, 16);
-    in->view_count = MANDELBROT_VIEWS;
+    in->view_count = 2;
     in->views[0] = whole_set(side, side);
     in->views[1] = some_window(input->random, side / 2, side / 3);
     input->output_size = mandelbrot_answer_offset(in, in->view_count);
@@ -160,9 +164,12 @@ static void judge_returns(struct verdict *verdict, const struct evidence *eviden
             .function = FUNCTION,
             .api = ANSWER_RUNTIME,
             .code = answer_at(evidence, mandelbrot_answer_offset(in, i)).status};
-        if (!answer_succeeded(verdict, &answer,
-                              i ? "a window of the set" : "the whole set, 256 iterations"))
-            return;
+        static const char *const of[MANDELBROT_VIEWS] = {
+            [0] = "the whole set, 256 iterations",
+            [MANDELBROT_OLD_ERROR] = "a window of the set, called when the runtime still held an "
+                                     "error of the caller's (cudaGetLastError)",
+            [MANDELBROT_NO_FILE] = "a window of the set, with `path` NULL"};
+        if (!answer_succeeded(verdict, &answer, of[i])) return;
     }
     verdict_calls_succeed(verdict, evidence, NULL);
 }
@@ -287,7 +294,7 @@ static void judge_file(struct verdict *verdict, const struct evidence *evidence)
 {
     if (!written(verdict, evidence)) return;
     const struct mandelbrot_input *in = evidence->input;
-    for (uint32_t i = 0; i < in->view_count && !verdict_failed(verdict); i++) {
+    for (uint32_t i = 0; i < MANDELBROT_NO_FILE && !verdict_failed(verdict); i++) {
         const struct mandelbrot_exchange_view *view = &in->views[i];
         size_t offset = mandelbrot_answer_offset(in, i), count = count_of(view);
         uint64_t size = answer_at(evidence, offset).file_size;
@@ -533,6 +540,14 @@ static void judge_errors(struct verdict *verdict, const struct evidence *evidenc
                             "a picture of 2^40 pixels does not fit into any memory"))
         return;
 
+    if (!phases_get(verdict, evidence, MANDELBROT_PHASE_UNCOUNTABLE, 0, &phase)) return;
+    answer.code = answer_at(evidence, 2 * sizeof(struct mandelbrot_answer)).status;
+    if (answer.code == 0) {
+        answer_failed_with(verdict, &answer, OUT_OF_MEMORY,
+                           "a picture of 2^62 pixels does not fit into any memory");
+        return;
+    }
+
     if (!phases_get(verdict, evidence, MANDELBROT_PHASE_UNWRITABLE, 0, &phase)) return;
     answer.code = answer_at(evidence, 0).status;
     if (drew(evidence, &phase)) {
@@ -563,6 +578,9 @@ static void judge_error_leaks(struct verdict *verdict, const struct evidence *ev
     if (!written(verdict, evidence)) return;
     struct phase phase;
     if (phases_get(verdict, evidence, MANDELBROT_PHASE_TOO_LARGE, 0, &phase))
+        verdict_leaks(verdict, evidence, &phase);
+    if (!verdict_failed(verdict) &&
+        phases_get(verdict, evidence, MANDELBROT_PHASE_UNCOUNTABLE, 0, &phase))
         verdict_leaks(verdict, evidence, &phase);
     if (!verdict_failed(verdict) &&
         phases_get(verdict, evidence, MANDELBROT_PHASE_UNWRITABLE, 0, &phase))

@@ -4,6 +4,7 @@
  */
 #include "lesson.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 
 static void fill_lattice(const struct mandelbrot_view *view, struct mandelbrot_point *lattice)
@@ -35,6 +36,8 @@ static cudaError_t write_picture(const struct mandelbrot_view *view, const float
 
 cudaError_t mandelbrot_sync(const struct mandelbrot_view *view, float *members, const char *path)
 {
+    if (view->width > SIZE_MAX / sizeof(struct mandelbrot_point) / view->height)
+        return cudaErrorMemoryAllocation;
     struct mandelbrot_point *lattice = NULL, *lattice_device = NULL;
     float *members_device = NULL;
     size_t count = view->width * view->height;

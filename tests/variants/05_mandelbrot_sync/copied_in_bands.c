@@ -3,6 +3,7 @@
  */
 #include "lesson.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 
 enum { BAND = 24 }; /* rows */
@@ -14,6 +15,8 @@ static size_t band(size_t count, size_t at, size_t most)
 
 cudaError_t mandelbrot_sync(const struct mandelbrot_view *view, float *members, const char *path)
 {
+    if (view->width > SIZE_MAX / sizeof(struct mandelbrot_point) / view->height)
+        return cudaErrorMemoryAllocation;
     const size_t width = view->width, height = view->height, count = width * height;
     struct mandelbrot_point *lattice = NULL, *lattice_device = NULL;
     float *members_device = NULL;

@@ -2,6 +2,7 @@
  */
 #include "lesson.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 
 struct work {
@@ -68,6 +69,8 @@ static cudaError_t draw(struct work *work, const struct mandelbrot_view *view, f
 
 cudaError_t mandelbrot_sync(const struct mandelbrot_view *view, float *members, const char *path)
 {
+    if (view->width > SIZE_MAX / sizeof(struct mandelbrot_point) / view->height)
+        return cudaErrorMemoryAllocation;
     struct work work = {0};
     cudaError_t error = draw(&work, view, members, path);
     if (error) cudaDeviceSynchronize();

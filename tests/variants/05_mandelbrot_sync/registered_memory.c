@@ -3,6 +3,7 @@
  */
 #include "lesson.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,8 @@ static void place_point(const struct mandelbrot_view *view, struct mandelbrot_po
 
 cudaError_t mandelbrot_sync(const struct mandelbrot_view *view, float *members, const char *path)
 {
+    if (view->width > SIZE_MAX / sizeof(struct mandelbrot_point) / view->height)
+        return cudaErrorMemoryAllocation;
     size_t count = view->width * view->height;
     struct mandelbrot_point *host = NULL;
     void *device = NULL; /* the lattice, and the members behind it */

@@ -4,15 +4,22 @@
 #include "lesson.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MOST 64
+/* The barrier is for those that could be started, and is there when the lock is open. */
+struct meeting {
+    pthread_mutex_t lock;
+    pthread_barrier_t everybody;
+};
 
 struct place {
-    pthread_barrier_t *everybody; /* NULL: alone in its process */
+    struct meeting *meeting; /* NULL: alone in its process */
+    pthread_t thread;
+    int started;
     const char *image;
     struct threaded_array array;
     struct threaded_result result;
@@ -33,7 +40,11 @@ static void compute(struct place *place)
 
     place->result.sum = 0;
     if (!(error = cuInit(0))) error = cuCtxCreate(&context, NULL, 0, 0);
-    if (place->everybody) pthread_barrier_wait(place->everybody);
+    if (place->meeting) {
+        pthread_mutex_lock(&place->meeting->lock);
+        pthread_mutex_unlock(&place->meeting->lock);
+        pthread_barrier_wait(&place->meeting->everybody);
+    }
     if (!error) error = cuMemAlloc(&memory, bytes);
     if (!error) error = cuMemAllocHost((void **)&staging, bytes);
     if (!error) error = cuLinkCreate(0, NULL, NULL, &link);
@@ -80,38 +91,44 @@ static CUresult first(const struct threaded_result *results, size_t count)
 CUresult threaded_contexts_threads(const char *image, const struct threaded_array *arrays,
                                    size_t count, struct threaded_result *results)
 {
-    struct place places[MOST];
-    pthread_t threads[MOST];
-    pthread_barrier_t everybody;
+    struct meeting meeting = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    struct place *places = calloc(count, sizeof *places);
+    unsigned started = 0;
 
-    if (count > MOST || count == 0) return count ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
-    if (pthread_barrier_init(&everybody, NULL, (unsigned)count)) return CUDA_ERROR_OPERATING_SYSTEM;
+    for (size_t i = 0; i < count; i++)
+        results[i] = (struct threaded_result){.error = CUDA_ERROR_OPERATING_SYSTEM};
+    if (!places) return count ? CUDA_ERROR_OPERATING_SYSTEM : CUDA_SUCCESS;
+    pthread_mutex_lock(&meeting.lock);
     for (size_t i = 0; i < count; i++) {
-        places[i] = (struct place){.everybody = &everybody, .image = image, .array = arrays[i]};
-        if (pthread_create(&threads[i], NULL, thread_main, &places[i])) {
-            while (i-- > 0) {
-                pthread_cancel(threads[i]); /* it may stand at the barrier for ever */
-                pthread_join(threads[i], NULL);
-            }
-            return CUDA_ERROR_OPERATING_SYSTEM;
-        }
+        places[i] = (struct place){.meeting = &meeting, .image = image, .array = arrays[i]};
+        places[i].started = !pthread_create(&places[i].thread, NULL, thread_main, &places[i]);
+        started += (unsigned)places[i].started;
     }
+    if (started) pthread_barrier_init(&meeting.everybody, NULL, started);
+    pthread_mutex_unlock(&meeting.lock);
     for (size_t i = 0; i < count; i++) {
         void *value;
-        pthread_join(threads[i], &value);
+        if (!places[i].started || pthread_join(places[i].thread, &value)) continue;
         results[i] = *(struct threaded_result *)value;
     }
-    pthread_barrier_destroy(&everybody);
+    if (started) pthread_barrier_destroy(&meeting.everybody);
+    free(places);
     return first(results, count);
 }
 
 CUresult threaded_contexts_processes(const char *image, const struct threaded_array *arrays,
                                      size_t count, struct threaded_result *results)
 {
-    struct place *shared[MOST];
-    pid_t children[MOST];
+    struct place **shared = calloc(count, sizeof *shared);
+    pid_t *children = calloc(count, sizeof *children);
 
-    if (count > MOST) return CUDA_ERROR_INVALID_VALUE;
+    if (!shared || !children) {
+        for (size_t i = 0; i < count; i++)
+            results[i] = (struct threaded_result){.error = CUDA_ERROR_OPERATING_SYSTEM};
+        free(shared);
+        free(children);
+        return count ? CUDA_ERROR_OPERATING_SYSTEM : CUDA_SUCCESS;
+    }
     for (size_t i = 0; i < count; i++) {
         size_t bytes = sizeof(struct place) + arrays[i].length * sizeof(float);
         results[i] = (struct threaded_result){.error = CUDA_ERROR_OPERATING_SYSTEM};
@@ -129,17 +146,18 @@ CUresult threaded_contexts_processes(const char *image, const struct threaded_ar
             _exit(0);
         }
     }
-    int status;
-    for (pid_t ended; (ended = waitpid(-1, &status, 0)) > 0;)
-        for (size_t i = 0; i < count; i++) {
-            if (children[i] != ended) continue;
-            if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) continue;
-            results[i] = shared[i]->result;
-            if (results[i].error == CUDA_SUCCESS)
-                memcpy(arrays[i].values, shared[i] + 1, arrays[i].length * sizeof(float));
-        }
+    for (size_t i = 0; i < count; i++) {
+        int status;
+        if (children[i] < 0 || waitpid(children[i], &status, 0) < 0) continue;
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) continue;
+        results[i] = shared[i]->result;
+        if (results[i].error == CUDA_SUCCESS)
+            memcpy(arrays[i].values, shared[i] + 1, arrays[i].length * sizeof(float));
+    }
     for (size_t i = 0; i < count; i++)
         if (shared[i] != MAP_FAILED)
             munmap(shared[i], sizeof(struct place) + arrays[i].length * sizeof(float));
+    free(shared);
+    free(children);
     return first(results, count);
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 struct job {
+    int started;
     const char *image;
     struct threaded_array array;
     struct threaded_result result;
@@ -71,18 +72,18 @@ CUresult threaded_contexts_threads(const char *image, const struct threaded_arra
 {
     struct job *jobs = calloc(count + 1, sizeof *jobs);
     thrd_t *threads = calloc(count + 1, sizeof *threads);
-    size_t started = 0;
 
     for (size_t i = 0; i < count; i++)
         results[i] = (struct threaded_result){.error = CUDA_ERROR_OPERATING_SYSTEM};
-    while (jobs && threads && started < count) {
-        jobs[started].image = image;
-        jobs[started].array = arrays[started];
-        if (thrd_create(&threads[started], run, &jobs[started]) != thrd_success) break;
-        started++;
+    for (size_t i = 0; jobs && threads && i < count; i++) {
+        jobs[i].image = image;
+        jobs[i].array = arrays[i];
+        jobs[i].started = thrd_create(&threads[i], run, &jobs[i]) == thrd_success;
     }
-    for (size_t i = 0; i < started; i++) thrd_join(threads[i], NULL);
-    for (size_t i = 0; i < started; i++) {
+    for (size_t i = 0; jobs && threads && i < count; i++)
+        if (jobs[i].started) thrd_join(threads[i], NULL);
+    for (size_t i = 0; jobs && threads && i < count; i++) {
+        if (!jobs[i].started) continue;
         if (jobs[i].context) cuCtxDestroy(jobs[i].context);
         results[i] = jobs[i].result;
     }
@@ -128,10 +129,11 @@ CUresult threaded_contexts_processes(const char *image, const struct threaded_ar
                                      size_t count, struct threaded_result *results)
 {
     int *pipes = calloc(count + 1, sizeof *pipes);
+    pid_t *pids = calloc(count + 1, sizeof *pids);
 
     for (size_t i = 0; i < count; i++)
         results[i] = (struct threaded_result){.error = CUDA_ERROR_OPERATING_SYSTEM};
-    for (size_t i = 0; pipes && i < count; i++) {
+    for (size_t i = 0; pipes && pids && i < count; i++) {
         int ends[2];
         if (pipe(ends)) continue;
         pid_t pid = fork();
@@ -141,8 +143,9 @@ CUresult threaded_contexts_processes(const char *image, const struct threaded_ar
         }
         close(ends[1]);
         pipes[i] = ends[0];
+        pids[i] = pid;
     }
-    for (size_t i = 0; pipes && i < count; i++) {
+    for (size_t i = 0; pipes && pids && i < count; i++) {
         struct threaded_result result;
         if (!pipes[i]) continue;
         if (!read_all(pipes[i], &result, sizeof result) &&
@@ -151,7 +154,9 @@ CUresult threaded_contexts_processes(const char *image, const struct threaded_ar
             results[i] = result;
         close(pipes[i]);
     }
-    while (wait(NULL) > 0) continue;
+    for (size_t i = 0; pipes && pids && i < count; i++)
+        if (pids[i] > 0) waitpid(pids[i], NULL, 0);
+    free(pids);
     free(pipes);
     return worst(results, count);
 }

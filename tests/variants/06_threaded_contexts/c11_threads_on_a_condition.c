@@ -9,9 +9,10 @@
 #include <threads.h>
 #include <unistd.h>
 
-#define MOST 64
+#define MOST 256
 
 struct place {
+    int started;
     const char *image;
     struct threaded_array array;
     struct threaded_result result;
@@ -92,9 +93,10 @@ CUresult threaded_contexts_threads(const char *image, const struct threaded_arra
     cnd_init(&meeting.begun);
     cnd_init(&meeting.ended);
     meeting.open = 0;
-    for (; started < count; started++) {
-        places[started] = (struct place){.image = image, .array = arrays[started]};
-        if (thrd_create(&threads[started], thread_main, &places[started]) != thrd_success) break;
+    for (size_t i = 0; i < count; i++) {
+        places[i] = (struct place){.image = image, .array = arrays[i]};
+        places[i].started = thrd_create(&threads[i], thread_main, &places[i]) == thrd_success;
+        started += (size_t)places[i].started;
     }
     mtx_lock(&meeting.lock);
     meeting.working = started;
@@ -104,7 +106,7 @@ CUresult threaded_contexts_threads(const char *image, const struct threaded_arra
     mtx_unlock(&meeting.lock);
     for (size_t i = 0; i < count; i++) {
         results[i] = (struct threaded_result){.error = CUDA_ERROR_OPERATING_SYSTEM};
-        if (i < started && thrd_join(threads[i], NULL) == thrd_success)
+        if (places[i].started && thrd_join(threads[i], NULL) == thrd_success)
             results[i] = places[i].result;
     }
     mtx_destroy(&meeting.lock);
@@ -137,15 +139,14 @@ CUresult threaded_contexts_processes(const char *image, const struct threaded_ar
             _exit(0);
         }
     }
-    int status;
-    for (pid_t ended; (ended = waitpid(-1, &status, 0)) > 0;)
-        for (size_t i = 0; i < count; i++) {
-            if (children[i] != ended) continue;
-            if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) continue;
-            results[i] = shared[i]->result;
-            if (results[i].error == CUDA_SUCCESS)
-                memcpy(arrays[i].values, shared[i] + 1, arrays[i].length * sizeof(float));
-        }
+    for (size_t i = 0; i < count; i++) {
+        int status;
+        if (children[i] < 0 || waitpid(children[i], &status, 0) != children[i]) continue;
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) continue;
+        results[i] = shared[i]->result;
+        if (results[i].error == CUDA_SUCCESS)
+            memcpy(arrays[i].values, shared[i] + 1, arrays[i].length * sizeof(float));
+    }
     for (size_t i = 0; i < count; i++)
         if (shared[i] != MAP_FAILED)
             munmap(shared[i], sizeof(struct place) + arrays[i].length * sizeof(float));

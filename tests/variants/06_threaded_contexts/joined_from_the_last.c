@@ -7,12 +7,13 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MOST 64
+#define MOST 256
 
 struct place {
     const char *image;
@@ -75,7 +76,7 @@ CUresult threaded_contexts_threads(const char *image, const struct threaded_arra
     struct place places[MOST];
     pthread_t threads[MOST];
     pthread_attr_t attributes;
-    size_t started = 0;
+    bool started[MOST];
 
     if (count > MOST) return CUDA_ERROR_INVALID_VALUE;
     if (pthread_attr_init(&attributes)) return CUDA_ERROR_OPERATING_SYSTEM;
@@ -84,13 +85,12 @@ CUresult threaded_contexts_threads(const char *image, const struct threaded_arra
     for (size_t i = 0; i < count; i++) {
         results[i] = (struct threaded_result){.error = CUDA_ERROR_OPERATING_SYSTEM};
         places[i] = (struct place){.image = image, .array = arrays[i]};
+        started[i] = !pthread_create(&threads[i], &attributes, thread_main, &places[i]);
     }
-    while (started < count &&
-           !pthread_create(&threads[started], &attributes, thread_main, &places[started]))
-        started++;
     pthread_attr_destroy(&attributes);
-    for (size_t i = started; i-- > 0;) {
+    for (size_t i = count; i-- > 0;) {
         void *value;
+        if (!started[i]) continue;
         if (i > 0)
             pthread_join(threads[i], &value);
         else
@@ -124,15 +124,14 @@ CUresult threaded_contexts_processes(const char *image, const struct threaded_ar
             _exit(0);
         }
     }
-    int status;
-    for (pid_t ended; (ended = waitpid(-1, &status, 0)) > 0;)
-        for (size_t i = 0; i < count; i++) {
-            if (children[i] != ended) continue;
-            if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) continue;
-            results[i] = shared[i]->result;
-            if (results[i].error == CUDA_SUCCESS)
-                memcpy(arrays[i].values, shared[i] + 1, arrays[i].length * sizeof(float));
-        }
+    for (size_t i = 0; i < count; i++) {
+        int status;
+        if (children[i] < 0 || waitpid(children[i], &status, 0) != children[i]) continue;
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) continue;
+        results[i] = shared[i]->result;
+        if (results[i].error == CUDA_SUCCESS)
+            memcpy(arrays[i].values, shared[i] + 1, arrays[i].length * sizeof(float));
+    }
     for (size_t i = 0; i < count; i++)
         if (shared[i] != MAP_FAILED)
             munmap(shared[i], sizeof(struct place) + arrays[i].length * sizeof(float));

@@ -5,6 +5,7 @@
 #include "lesson.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -63,21 +64,21 @@ CUresult threaded_contexts_threads(const char *image, const struct threaded_arra
     struct task *tasks = malloc((count + 1) * sizeof *tasks);
     pthread_t *threads = malloc((count + 1) * sizeof *threads);
     CUresult first = CUDA_SUCCESS;
-    size_t started = 0;
+    bool *started = calloc(count + 1, sizeof *started);
 
-    if (tasks && threads)
-        for (; started < count; started++) {
-            tasks[started] = (struct task){image, &arrays[started]};
-            if (pthread_create(&threads[started], NULL, thread_main, &tasks[started])) break;
-        }
+    for (size_t i = 0; tasks && threads && started && i < count; i++) {
+        tasks[i] = (struct task){image, &arrays[i]};
+        started[i] = !pthread_create(&threads[i], NULL, thread_main, &tasks[i]);
+    }
     for (size_t i = 0; i < count; i++) {
         void *value = NULL;
         results[i] = (struct threaded_result){.error = CUDA_ERROR_OPERATING_SYSTEM};
-        if (i < started) pthread_join(threads[i], &value);
+        if (tasks && threads && started && started[i]) pthread_join(threads[i], &value);
         if (value) results[i] = *(struct threaded_result *)value;
         free(value);
         if (!first) first = results[i].error;
     }
+    free(started);
     free(threads);
     free(tasks);
     return first;

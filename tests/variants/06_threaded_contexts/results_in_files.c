@@ -10,7 +10,7 @@
 #include <threads.h>
 #include <unistd.h>
 
-#define MOST 64
+#define MOST 256
 
 struct place {
     const char *image;
@@ -71,17 +71,16 @@ CUresult threaded_contexts_threads(const char *image, const struct threaded_arra
 {
     struct place places[MOST];
     thrd_t threads[MOST];
+    bool started[MOST];
 
     if (count > MOST) return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < count; i++) {
         places[i] = (struct place){.image = image, .array = arrays[i]};
-        if (thrd_create(&threads[i], thread_main, &places[i]) != thrd_success) {
-            while (i-- > 0) thrd_join(threads[i], NULL);
-            return CUDA_ERROR_OPERATING_SYSTEM;
-        }
+        started[i] = thrd_create(&threads[i], thread_main, &places[i]) == thrd_success;
     }
     for (size_t i = 0; i < count; i++) {
-        thrd_join(threads[i], NULL);
+        results[i] = (struct threaded_result){.error = CUDA_ERROR_OPERATING_SYSTEM};
+        if (!started[i] || thrd_join(threads[i], NULL) != thrd_success) continue;
         results[i] = places[i].result;
     }
     return first(results, count);

@@ -4,12 +4,13 @@
 #include "lesson.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MOST 64
+#define MOST 256
 
 struct place {
     const char *image;
@@ -71,18 +72,17 @@ CUresult threaded_contexts_threads(const char *image, const struct threaded_arra
 {
     struct place places[MOST];
     pthread_t threads[MOST];
+    bool started[MOST];
 
     if (count > MOST) return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < count; i++) {
         places[i] = (struct place){.image = image, .array = arrays[i]};
-        if (pthread_create(&threads[i], NULL, thread_main, &places[i])) {
-            while (i-- > 0) pthread_join(threads[i], NULL);
-            return CUDA_ERROR_OPERATING_SYSTEM;
-        }
+        started[i] = !pthread_create(&threads[i], NULL, thread_main, &places[i]);
     }
     for (size_t i = 0; i < count; i++) {
         void *value;
-        pthread_join(threads[i], &value);
+        results[i] = (struct threaded_result){.error = CUDA_ERROR_OPERATING_SYSTEM};
+        if (!started[i] || pthread_join(threads[i], &value)) continue;
         results[i] = *(struct threaded_result *)value;
     }
     return first(results, count);
@@ -112,15 +112,14 @@ CUresult threaded_contexts_processes(const char *image, const struct threaded_ar
             _exit(0);
         }
     }
-    int status;
-    for (pid_t ended; (ended = waitpid(-1, &status, 0)) > 0;)
-        for (size_t i = 0; i < count; i++) {
-            if (children[i] != ended) continue;
-            if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) continue;
-            results[i] = shared[i]->result;
-            if (results[i].error == CUDA_SUCCESS)
-                memcpy(arrays[i].values, shared[i] + 1, arrays[i].length * sizeof(float));
-        }
+    for (size_t i = 0; i < count; i++) {
+        int status;
+        if (children[i] < 0 || waitpid(children[i], &status, 0) != children[i]) continue;
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) continue;
+        results[i] = shared[i]->result;
+        if (results[i].error == CUDA_SUCCESS)
+            memcpy(arrays[i].values, shared[i] + 1, arrays[i].length * sizeof(float));
+    }
     for (size_t i = 0; i < count; i++)
         if (shared[i] != MAP_FAILED)
             munmap(shared[i], sizeof(struct place) + arrays[i].length * sizeof(float));

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MOST 64
+#define MOST 256
 
 struct place {
     const char *image;
@@ -96,8 +96,8 @@ CUresult threaded_contexts_threads(const char *image, const struct threaded_arra
     queue.places = places;
     queue.filled = queue.taken = queue.done = 0;
     queue.closed = 0;
-    while (started < count && !pthread_create(&threads[started], NULL, worker_main, NULL))
-        started++;
+    for (size_t i = 0; i < count; i++)
+        if (!pthread_create(&threads[started], NULL, worker_main, NULL)) started++;
     for (size_t i = 0; i < started; i++) {
         places[i] = (struct place){.image = image, .array = arrays[i]};
         pthread_mutex_lock(&queue.lock);
@@ -142,15 +142,14 @@ CUresult threaded_contexts_processes(const char *image, const struct threaded_ar
             _exit(0);
         }
     }
-    int status;
-    for (pid_t ended; (ended = waitpid(-1, &status, 0)) > 0;)
-        for (size_t i = 0; i < count; i++) {
-            if (children[i] != ended) continue;
-            if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) continue;
-            results[i] = shared[i]->result;
-            if (results[i].error == CUDA_SUCCESS)
-                memcpy(arrays[i].values, shared[i] + 1, arrays[i].length * sizeof(float));
-        }
+    for (size_t i = 0; i < count; i++) {
+        int status;
+        if (children[i] < 0 || waitpid(children[i], &status, 0) != children[i]) continue;
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) continue;
+        results[i] = shared[i]->result;
+        if (results[i].error == CUDA_SUCCESS)
+            memcpy(arrays[i].values, shared[i] + 1, arrays[i].length * sizeof(float));
+    }
     for (size_t i = 0; i < count; i++)
         if (shared[i] != MAP_FAILED)
             munmap(shared[i], sizeof(struct place) + arrays[i].length * sizeof(float));
