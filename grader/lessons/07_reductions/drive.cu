@@ -70,6 +70,17 @@ struct Range {
     }
 };
 
+/* Every byte for itself. */
+struct Bytewise {
+    template <typename T> __device__ T operator()(const T &a, const T &b) const
+    {
+        T both;
+        for (size_t i = 0; i < sizeof both.bytes; i++)
+            both.bytes[i] = (uint8_t)(a.bytes[i] + b.bytes[i]);
+        return both;
+    }
+};
+
 template <typename Operator> Operator operator_for(const reduction_case &)
 {
     return Operator();
@@ -138,17 +149,18 @@ static const unsigned char *pool_of(const struct reduction_input *input,
            wanted->offset * element;
 }
 
-/* Calls the student's reduction. `init` lives here, and is gone when the call has returned. */
+/* Calls the student's reduction. `init` lives here, or in `*pinned`, and is gone when the call has
+ * returned. */
 template <typename T, typename Operator>
 static cudaError_t call(const struct reduction_case &wanted, const void *array, void *result,
-                        cudaStream_t stream)
+                        cudaStream_t stream, void *pinned = NULL)
 {
     Reduction<T, Operator> reduction = {operator_for<Operator>(wanted)};
-    T init;
-    memcpy((void *)&init, wanted.init, sizeof init);
+    T here, *init = pinned ? (T *)pinned : &here;
+    memcpy((void *)init, wanted.init, sizeof *init);
     cudaError_t error = reduction((const T *)array, (size_t)wanted.size, (T *)result,
-                                  wanted.with_init ? &init : NULL, stream);
-    memset((void *)&init, DRIVE_POISON, sizeof init);
+                                  wanted.with_init ? init : NULL, stream);
+    memset((void *)init, DRIVE_POISON, sizeof *init);
     return error;
 }
 
@@ -201,13 +213,13 @@ static bool run_gated(struct drive *drive)
     const struct reduction_case *wanted = &input->cases[0];
     struct reduction_answer *answer = &((struct reduction_output *)drive->output)->answers[0];
     size_t bytes = wanted->size * sizeof(int64_t);
-    unsigned char *pinned = NULL; /* the array, and behind it the results */
+    unsigned char *pinned = NULL; /* the array, and behind it the results and init */
     cudaStream_t other = NULL;
     struct gate gate = {}, other_gate = {};
     struct place place;
 
     bool ok = place_make(&place, drive, sizeof(int64_t), 0, wanted->size) &&
-              succeeds(cudaMallocHost((void **)&pinned, bytes + 3 * sizeof(int64_t)), "pinned") &&
+              succeeds(cudaMallocHost((void **)&pinned, bytes + 4 * sizeof(int64_t)), "pinned") &&
               succeeds(cudaStreamCreate(&other), "a stream");
     if (ok) {
         /* Once in peace: what is done only at the first call may wait for the device. What goes
@@ -234,8 +246,8 @@ static bool run_gated(struct drive *drive)
         }
         drive_begin(drive, REDUCTION_PHASE_GATED, 0);
         if (ok && !answer->later)
-            answer->status =
-                (int32_t)call<int64_t, Sum>(*wanted, place.array, result, place.stream);
+            answer->status = (int32_t)call<int64_t, Sum>(*wanted, place.array, result, place.stream,
+                                                         pinned + bytes + 3 * sizeof(int64_t));
         drive_end(drive, REDUCTION_PHASE_GATED, 0);
         answer->held = !gate_gave_up(&gate) && !gate_gave_up(&other_gate);
         gate_open(&gate);
@@ -252,6 +264,46 @@ static bool run_gated(struct drive *drive)
     place_free(&place);
     if (other) cudaStreamDestroy(other);
     cudaFreeHost(pinned);
+    return ok;
+}
+
+/* ---- two at once --------------------------------------------------------------------------- */
+
+/* Both calls are made before either's work begins, so that nothing but the streams keeps the two
+ * apart. */
+static bool run_together(struct drive *drive)
+{
+    const struct reduction_input *input = (const struct reduction_input *)drive->input;
+    struct reduction_answer *answers = ((struct reduction_output *)drive->output)->answers;
+    struct gate gates[2] = {};
+    struct place places[2] = {};
+    bool ok = true;
+
+    for (uint32_t i = 0; i < 2 && ok; i++) {
+        const struct reduction_case *wanted = &input->cases[i];
+        memset(&answers[i], 0, sizeof answers[i]);
+        ok = place_make(&places[i], drive, sizeof(int64_t), 0, wanted->size) &&
+             succeeds(cudaMemcpy(places[i].array, pool_of(input, wanted, sizeof(int64_t)),
+                                 wanted->size * sizeof(int64_t), cudaMemcpyHostToDevice),
+                      "cudaMemcpy") &&
+             settled();
+    }
+    for (uint32_t i = 0; i < 2 && ok; i++)
+        ok = succeeds(cudaLaunchHostFunc(places[i].stream, gate_wait, &gates[i]), "a gate");
+    for (uint32_t i = 0; i < 2 && ok; i++) {
+        drive_begin(drive, REDUCTION_PHASE_TOGETHER, i);
+        answers[i].status = (int32_t)call<int64_t, Sum>(
+            input->cases[i], places[i].array, (int64_t *)places[i].results + 1, places[i].stream);
+        drive_end(drive, REDUCTION_PHASE_TOGETHER, i);
+    }
+    for (uint32_t i = 0; i < 2; i++) gate_open(&gates[i]);
+    for (uint32_t i = 0; i < 2 && ok; i++) {
+        unsigned char results[3 * sizeof(int64_t)];
+        answers[i].later = (int32_t)cudaStreamSynchronize(places[i].stream);
+        if (!cudaMemcpy(results, places[i].results, sizeof results, cudaMemcpyDeviceToHost))
+            take_results(&answers[i], results, sizeof(int64_t));
+    }
+    for (uint32_t i = 0; i < 2; i++) place_free(&places[i]);
     return ok;
 }
 
@@ -415,6 +467,7 @@ int drive_main(struct drive *drive)
     if (!strcmp(drive->run, "values") || !strcmp(drive->run, "injections"))
         return run_values(drive) ? 0 : 1;
     if (!strcmp(drive->run, "stream")) return run_gated(drive) ? 0 : 1;
+    if (!strcmp(drive->run, "together")) return run_together(drive) ? 0 : 1;
     if (!strcmp(drive->run, "time")) return run_time(drive) ? 0 : 1;
     fprintf(stderr, "drive: no run is called %s\n", drive->run);
     return 1;

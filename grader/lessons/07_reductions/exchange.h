@@ -14,6 +14,23 @@ struct reduction_range {
     uint32_t mixed;
 };
 
+/* Types of no word's size, added byte by byte. */
+struct reduction_bytes_1 {
+    uint8_t bytes[1];
+};
+struct reduction_bytes_2 {
+    uint8_t bytes[2];
+};
+struct reduction_bytes_3 {
+    uint8_t bytes[3];
+};
+struct reduction_bytes_5 {
+    uint8_t bytes[5];
+};
+struct reduction_bytes_64 {
+    uint8_t bytes[64];
+};
+
 /* The reductions that are tried: KIND(name, type of an element, operator in drive.cu, how many
  * elements the pool has, words for messages). */
 // clang-format off
@@ -25,7 +42,12 @@ struct reduction_range {
     KIND(MIN_INT32, int32_t, Minimum,   20000, "the minimum of positive integers")                \
     KIND(PRODUCT,   uint64_t, Product,  20000, "the product of odd 64-bit integers")              \
     KIND(MODULAR,   uint32_t, Modular,  20000, "the product modulo a prime")                      \
-    KIND(RANGE, struct reduction_range, Range, 20000, "the range of 12-byte structs")
+    KIND(RANGE, struct reduction_range, Range, 20000, "the range of 12-byte structs")              \
+    KIND(BYTES_1, struct reduction_bytes_1, Bytewise, 9000, "the sums of 1-byte structs")     \
+    KIND(BYTES_2, struct reduction_bytes_2, Bytewise, 9000, "the sums of 2-byte structs")     \
+    KIND(BYTES_3, struct reduction_bytes_3, Bytewise, 9000, "the sums of 3-byte structs")     \
+    KIND(BYTES_5, struct reduction_bytes_5, Bytewise, 9000, "the sums of 5-byte structs")     \
+    KIND(BYTES_64, struct reduction_bytes_64, Bytewise, 9000, "the sums of 64-byte structs")
 // clang-format on
 
 enum reduction_kind {
@@ -35,17 +57,18 @@ enum reduction_kind {
         REDUCTION_KINDS
 };
 
-#define REDUCTION_ELEMENT_SIZE 16 /* at least that of every kind's type */
+#define REDUCTION_ELEMENT_SIZE 64 /* at least that of every kind's type */
 
 /* What a case is about; each check judges one or two of these. */
 enum reduction_group {
-    REDUCTION_FIRST,   /* 1 to 10000 */
-    REDUCTION_SIZES,   /* the sum of integers, every size, no init */
-    REDUCTION_KINDLY,  /* every kind, no init */
-    REDUCTION_INIT,    /* every kind, with init */
-    REDUCTION_EMPTY,   /* size 0 */
-    REDUCTION_SHIFTED, /* an array that begins between two 16-byte boundaries */
-    REDUCTION_GATED,   /* behind work that has not begun: see run "stream" */
+    REDUCTION_FIRST,    /* 1 to 10000 */
+    REDUCTION_SIZES,    /* the sum of integers, every size, no init */
+    REDUCTION_KINDLY,   /* every kind, no init */
+    REDUCTION_INIT,     /* every kind, with init */
+    REDUCTION_EMPTY,    /* size 0 */
+    REDUCTION_SHIFTED,  /* an array that begins between two 16-byte boundaries */
+    REDUCTION_TOGETHER, /* beside another in another stream: see run "together" */
+    REDUCTION_GATED,    /* behind work that has not begun: see run "stream" */
     REDUCTION_GROUPS
 };
 
@@ -61,12 +84,15 @@ struct reduction_case {
 };
 
 /* Runs. "values" and "injections": each case once, in phase "case" with its index. "stream": case 0
- * in a stream that is held back, and so is another one, until the call has returned: phase "gated".
+ * in a stream that is held back, and so is another one, until the call has returned: phase "gated";
+ * init is in pinned memory. "together": cases 0 and 1 in a stream each, both held back until both
+ * calls have returned, in phases "together".
  * "time": the first case's stretch, repeated until the array has `time_size` elements; phases
  * "time" and, on a GPU, "cub", with the repetition's index. */
-#define REDUCTION_CASES 128
+#define REDUCTION_CASES 192
 #define REDUCTION_PHASE_CASE "case"
 #define REDUCTION_PHASE_GATED "gated"
+#define REDUCTION_PHASE_TOGETHER "together"
 #define REDUCTION_PHASE_WARM_UP "warm up"
 #define REDUCTION_PHASE_TIME "time"
 #define REDUCTION_PHASE_TIME_32 "time 32"

@@ -57,6 +57,10 @@ union fold_value fold_draw(struct random_source *random, uint32_t kind, uint32_t
         value.range.high = (int32_t)random_between(random, -1000000000, -1000);
         value.range.mixed = (uint32_t)random_bits(random);
         break;
+    default:
+        for (size_t i = 0; i < fold_element_size(kind); i++)
+            value.bytes[i] = (unsigned char)random_bits(random);
+        break;
     }
     return value;
 }
@@ -90,6 +94,10 @@ union fold_value fold_combine(uint32_t kind, uint32_t prime, union fold_value a,
         both.range.low = b.range.low < a.range.low ? b.range.low : a.range.low;
         both.range.high = a.range.high < b.range.high ? b.range.high : a.range.high;
         both.range.mixed = a.range.mixed ^ b.range.mixed;
+        break;
+    default:
+        for (size_t i = 0; i < fold_element_size(kind); i++)
+            both.bytes[i] = (unsigned char)(a.bytes[i] + b.bytes[i]);
         break;
     }
     return both;
@@ -128,9 +136,15 @@ const char *fold_show(uint32_t kind, union fold_value value, char text[FOLD_TEXT
     case REDUCTION_MODULAR:
         snprintf(text, FOLD_TEXT, "%" PRIu32, value.uint32);
         break;
-    default:
+    case REDUCTION_RANGE:
         snprintf(text, FOLD_TEXT, "{%" PRId32 ", %" PRId32 ", %" PRIu32 "}", value.range.low,
                  value.range.high, value.range.mixed);
+        break;
+    default: /* the first bytes */
+        text[0] = '{';
+        for (size_t i = 0, at = 1; i < fold_element_size(kind) && at + 12 < FOLD_TEXT; i++)
+            at += (size_t)snprintf(text + at, FOLD_TEXT - at, "%s%u%s", i > 0 ? ", " : "",
+                                   value.bytes[i], i + 1 == fold_element_size(kind) ? "}" : "");
         break;
     }
     return text;

@@ -23,6 +23,12 @@ union fold_value {
 size_t fold_element_size(uint32_t kind);
 const char *fold_words(uint32_t kind); /* "the sum of 64-bit integers" */
 
+/* A type of no word's size, added byte by byte. */
+static inline bool fold_is_bytes(uint32_t kind)
+{
+    return kind >= REDUCTION_BYTES_1;
+}
+
 /* A random element of the kind; `prime` for MODULAR. */
 union fold_value fold_draw(struct random_source *random, uint32_t kind, uint32_t prime);
 

@@ -104,8 +104,9 @@ static int prepare_values(struct run_input *input)
     add(input, in, REDUCTION_SIZES, REDUCTION_SUM_INT64, 50000 + random_below(random, 10000), 0);
 
     for (uint32_t kind = 0; kind < REDUCTION_KINDS; kind++) {
+        const uint64_t most = fold_is_bytes(kind) ? 2000 : 6000; /* of those there are many */
         const uint64_t some[] = {1, 2 + random_below(random, 29), 200 + random_below(random, 700),
-                                 6000 + random_below(random, 9000)};
+                                 most + random_below(random, most * 3 / 2)};
         for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
             add(input, in, REDUCTION_KINDLY, kind, some[i], prime);
             give_init(input, add(input, in, REDUCTION_INIT, kind, some[i], prime));
@@ -134,6 +135,18 @@ static int prepare_stream(struct run_input *input)
     struct reduction_input *in = make(input, pools, 0);
     if (!in) return -1;
     give_init(input, add(input, in, REDUCTION_GATED, REDUCTION_SUM_INT64, size, 0));
+    return 0;
+}
+
+/* Several blocks each, so that each has partial results. */
+static int prepare_together(struct run_input *input)
+{
+    uint64_t pools[REDUCTION_KINDS] = {[REDUCTION_SUM_INT64] = 60000};
+    struct reduction_input *in = make(input, pools, 0);
+    if (!in) return -1;
+    for (int i = 0; i < 2; i++)
+        add(input, in, REDUCTION_TOGETHER, REDUCTION_SUM_INT64,
+            20000 + random_below(input->random, 9000), 0);
     return 0;
 }
 
@@ -169,6 +182,7 @@ static int prepare_time(struct run_input *input)
 static const struct run_plan runs[] = {
     {.name = "values", .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER, .prepare = prepare_values},
     {.name = "stream", .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER, .prepare = prepare_stream},
+    {.name = "together", .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER, .prepare = prepare_together},
     {.name = "time",
      .flags = RUN_ON_BOTH | RUN_TIMED,
      .prepare = prepare_time,
@@ -302,7 +316,9 @@ static void judge_group(struct verdict *verdict, const struct evidence *evidence
 
 #define ALL_KINDS (~0u)
 #define KIND_BIT(name) (1u << REDUCTION_##name)
-#define STRANGE_KINDS (KIND_BIT(MODULAR) | KIND_BIT(RANGE))
+#define STRANGE_KINDS                                                                              \
+    (KIND_BIT(MODULAR) | KIND_BIT(RANGE) | KIND_BIT(BYTES_1) | KIND_BIT(BYTES_2) |                 \
+     KIND_BIT(BYTES_3) | KIND_BIT(BYTES_5) | KIND_BIT(BYTES_64))
 
 static void judge_first(struct verdict *verdict, const struct evidence *evidence)
 {
@@ -345,9 +361,10 @@ static void judge_init(struct verdict *verdict, const struct evidence *evidence)
 static void judge_strange(struct verdict *verdict, const struct evidence *evidence)
 {
     judge_group(verdict, evidence, REDUCTION_KINDLY, STRANGE_KINDS,
-                "Nothing may be known of T and Operator but the contract: T may have "
-                "12 bytes, the operator may carry a value, and only combine(a, b) "
-                "says what the two make together.");
+                "Nothing may be known of T and Operator but the contract: T may have 1, "
+                "3, 12 or 64 bytes (what is moved in words of 4 loses some, and 1024 of 64 "
+                "bytes are more than a block's 48 KiB of shared memory), the operator may "
+                "carry a value, and only combine(a, b) says what the two make together.");
 }
 
 static void judge_shifted(struct verdict *verdict, const struct evidence *evidence)
@@ -454,6 +471,21 @@ static void judge_stream(struct verdict *verdict, const struct evidence *evidenc
     case_right(verdict, evidence, REDUCTION_PHASE_GATED, 0,
                "The array is still on its way, in the given stream, when the call "
                "is made. What of the reduction does not wait for it there?");
+}
+
+/* Two calls at a time, in two streams. */
+static void judge_together(struct verdict *verdict, const struct evidence *evidence)
+{
+    static const enum trace_finding_kind_id races[] = {FINDING_KIND_RACE, FINDING_KIND_FREED_IN_USE,
+                                                       FINDING_KIND_GLOBAL_MEMORY_RACE,
+                                                       FINDING_KIND_COUNT};
+    const struct reduction_input *in = evidence->input;
+    if (!written(verdict, evidence)) return;
+    verdict_findings(verdict, evidence, races);
+    for (uint32_t i = 0; i < in->case_count && !verdict_failed(verdict); i++)
+        case_right(verdict, evidence, REDUCTION_PHASE_TOGETHER, i,
+                   "Two reductions were at work in two streams. What do they share: a __device__ "
+                   "array, a counter, memory that is kept from call to call?");
 }
 
 /* Calls that make the host wait for the device although that is not their purpose. */
@@ -743,10 +775,12 @@ static const struct check checks[] = {
      judge_init},
     {"AnEmptyArrayGivesInit", "values", 0, "and without init an error", judge_empty},
     {"AnyOperatorAndTypeWork", "values", CHECK_ORDER,
-     "an operator with a value of its own; a type of twelve bytes", judge_strange},
+     "an operator with a value of its own; types of 1, 2, 3, 5, 12 and 64 bytes", judge_strange},
     {"AnyAlignmentWorks", "values", 0, "arrays that begin between two 16-byte boundaries",
      judge_shifted},
     {"ItRunsInTheGivenStream", "stream", CHECK_ORDER, "all of it, and nowhere else", judge_stream},
+    {"CallsInTwoStreamsDoNotMeet", "together", CHECK_ORDER,
+     "two calls at a time, each in a stream of its own", judge_together},
     {"NothingWaitsForTheDevice", "stream", 0, "the call returns while its stream is held back",
      judge_waiting},
     {"NothingLeaks", "values", 0, "all memory is given back", judge_leaks},
