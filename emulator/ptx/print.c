@@ -468,9 +468,9 @@ static void put_relocation(struct printer *printer, const struct ptx_relocation 
         relocation->variable != NULL ? relocation->variable->name : relocation->function->name;
     bool masked = relocation->bytes != element_bytes || relocation->bytes < 4 || relocation->shift;
     if (masked) {
-        uint64_t mask =
+        const unsigned long long mask =
             relocation->bytes >= 8 ? UINT64_MAX : (UINT64_C(1) << 8 * relocation->bytes) - 1;
-        put(text, "0x%llX(", (unsigned long long)(mask << relocation->shift));
+        put(text, "0x%llX(", mask << relocation->shift);
     }
     put(text, relocation->generic ? "generic(%s)" : "%s", name);
     put_offset(text, relocation->addend);

@@ -166,7 +166,7 @@ void entries_trim(const char *cache)
         snprintf(entries[count++].name, sizeof entries->name, "%s", item->d_name);
     }
     if (folder != NULL) closedir(folder);
-    qsort(entries, count, sizeof *entries, compare_used);
+    if (count > 0) qsort(entries, count, sizeof *entries, compare_used);
     for (size_t i = 0; i + ENTRIES_MOST < count; i++) throw_away(cache, entries[i].name);
     free(entries);
 }

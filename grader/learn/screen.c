@@ -48,7 +48,7 @@ int screen_open(void)
     if (has_colors() && (no_color == NULL || no_color[0] == '\0')) {
         start_color();
         use_default_colors();
-        for (short i = 1; i < PAGE_STYLES; i++) init_pair(i, styles[i].color, -1);
+        for (int i = 1; i < PAGE_STYLES; i++) init_pair((short)i, styles[i].color, -1);
     }
     return 0;
 }
