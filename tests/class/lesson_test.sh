@@ -29,6 +29,8 @@ print(made, "files")
 assert made >= 17, made
 END
 
+"$copy/tests/style/translations.sh" "$copy"
+
 value() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
 nvcc=$(value CMAKE_CUDA_COMPILER)
 if ! cmake -G Ninja -S "$copy" -B "$work/build" -D CMAKE_BUILD_TYPE=RelWithDebInfo \
