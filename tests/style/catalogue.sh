@@ -10,8 +10,9 @@ for tool in xgettext msgcmp msgfmt; do
         exit 77
     }
 done
-template=$(mktemp)
-trap 'rm -f "$template"' EXIT
+work=$(mktemp -d)
+template=$work/sentences.pot
+trap 'rm -rf "$work"' EXIT
 po/update --template | sed "s/charset=CHARSET/charset=UTF-8/" >"$template"
 grep -q '^msgid "Why:  "' "$template" || {
     echo "po/update --template finds no sentences"
