@@ -1,4 +1,4 @@
-#include "trace/trace.h"
+#include "trace/seal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The largest capacity that a reader accepts: the header is student-writable too. */
@@ -29,6 +30,12 @@ struct trace_writer {
     size_t mapped;
     uint32_t capacity; /* our own copies: those in the file can be scribbled over */
     uint32_t kinds;
+    bool keyed;
+    struct trace_key key;
+    struct trace_sums put; /* of this process, not yet sealed; each field is added to by itself */
+    pid_t process;
+    bool ended;
+    unsigned busy; /* puts that have begun */
 };
 
 static size_t trace_file_size(uint32_t capacity)
@@ -103,7 +110,7 @@ struct trace_writer *trace_open_from_environment(void)
     base =
         mmap(NULL, trace_file_size(header.capacity), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (base == MAP_FAILED) goto done;
-    writer = malloc(sizeof *writer);
+    writer = calloc(1, sizeof *writer);
     if (writer == NULL) {
         munmap(base, trace_file_size(header.capacity));
         goto done;
@@ -113,6 +120,9 @@ struct trace_writer *trace_open_from_environment(void)
     writer->mapped = trace_file_size(header.capacity);
     writer->capacity = header.capacity;
     writer->kinds = header.kinds;
+    writer->process = getpid();
+    const char *key = getenv(TRACE_KEY_VARIABLE);
+    writer->keyed = key != NULL && trace_key_read(&writer->key, key);
 done:
     close(file);
     return writer;
@@ -128,21 +138,77 @@ void trace_put(struct trace_writer *writer, const struct trace_record *record)
     trace_put_counted(writer, record);
 }
 
-uint64_t *trace_put_counted(struct trace_writer *writer, const struct trace_record *record)
+/* Where the next record is to be written; NULL: it is full. */
+static struct trace_record *next_slot(struct trace_writer *writer, uint64_t *place)
 {
-    struct trace_record *slot;
-    uint64_t index;
+    *place = atomic_fetch_add_explicit(&writer->header->appended, 1, memory_order_relaxed);
+    return *place < writer->capacity ? &writer->records[*place] : NULL;
+}
 
-    if (writer == NULL || !trace_wants(writer, record->kind)) return NULL;
-    index = atomic_fetch_add_explicit(&writer->header->appended, 1, memory_order_relaxed);
-    if (index >= writer->capacity) return NULL;
-    slot = &writer->records[index];
+static void fill_slot(struct trace_record *slot, const struct trace_record *record)
+{
     memcpy((char *)slot + sizeof slot->kind, (const char *)record + sizeof record->kind,
            sizeof *slot - sizeof slot->kind);
-    slot->process = (uint32_t)getpid();
-    slot->thread = (uint32_t)syscall(SYS_gettid);
     __atomic_store_n(&slot->kind, record->kind, __ATOMIC_RELEASE);
-    return &slot->count;
+}
+
+static void put_seal(struct trace_writer *writer, const struct trace_sums *sums)
+{
+    struct trace_record seal = trace_seal_make(sums);
+    uint64_t place;
+    struct trace_record *slot = next_slot(writer, &place);
+
+    if (slot == NULL) return;
+    seal.process = (uint32_t)getpid();
+    seal.address = trace_seal_code(&writer->key, &seal, place);
+    fill_slot(slot, &seal);
+}
+
+/* Counts it. No lock, because a signal's handler may be in here twice; the fields may then be seen
+ * at different times, but they are only read when nobody writes any more. */
+static void count(struct trace_writer *writer, const struct trace_record *record, uint64_t place)
+{
+    struct trace_sums one = {0};
+    uint64_t *to = (uint64_t *)&writer->put, *from = (uint64_t *)&one;
+
+    if (!writer->keyed) return;
+    trace_sums_add(&one, &writer->key, record, place);
+    if (record->process != (uint32_t)writer->process) {
+        put_seal(writer, &one);
+        return;
+    }
+    _Static_assert(sizeof one % sizeof *to == 0, "numbers alone");
+    for (size_t i = 0; i < sizeof one / sizeof *to; i++)
+        if (from[i] != 0) __atomic_fetch_add(&to[i], from[i], __ATOMIC_RELAXED);
+}
+
+uint64_t *trace_put_counted(struct trace_writer *writer, const struct trace_record *record)
+{
+    struct trace_record *slot = NULL;
+    uint64_t place = 0;
+
+    if (writer == NULL || !trace_wants(writer, record->kind)) return NULL;
+    __atomic_fetch_add(&writer->busy, 1, __ATOMIC_SEQ_CST);
+    if (!__atomic_load_n(&writer->ended, __ATOMIC_SEQ_CST)) slot = next_slot(writer, &place);
+    if (slot != NULL) {
+        struct trace_record whole = *record;
+        whole.process = (uint32_t)getpid();
+        whole.thread = (uint32_t)syscall(SYS_gettid);
+        fill_slot(slot, &whole);
+        count(writer, &whole, place);
+    }
+    __atomic_fetch_sub(&writer->busy, 1, __ATOMIC_SEQ_CST);
+    return slot != NULL ? &slot->count : NULL;
+}
+
+void trace_end(struct trace_writer *writer)
+{
+    if (writer == NULL || getpid() != writer->process) return;
+    if (__atomic_exchange_n(&writer->ended, true, __ATOMIC_SEQ_CST)) return;
+    /* Other threads may be at it; one that was stopped in the middle is not waited for. */
+    for (int i = 0; i < 1000 && __atomic_load_n(&writer->busy, __ATOMIC_SEQ_CST) > 0; i++)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    if (writer->keyed) put_seal(writer, &writer->put);
 }
 
 void trace_writer_close(struct trace_writer *writer)
@@ -188,7 +254,19 @@ static int record_is_sound(struct trace_record *record)
     return 1;
 }
 
-int trace_read_descriptor(int file, struct trace *trace, char *why, size_t why_size)
+/* As it was found, before anything is made sound. */
+static void check_seal(struct trace *trace, const struct trace_key *key,
+                       const struct trace_record *record, uint64_t place)
+{
+    if (record->kind == TRACE_NONE) return; /* its writer died over it */
+    if (record->kind == TRACE_SEAL)
+        trace->forged = !trace_seal_take(&trace->put, key, record, place) || trace->forged;
+    else
+        trace_sums_add(&trace->found, key, record, place);
+}
+
+int trace_read_descriptor(int file, const struct trace_key *key, struct trace *trace, char *why,
+                          size_t why_size)
 {
     struct trace_header header;
     struct stat status;
@@ -217,10 +295,12 @@ int trace_read_descriptor(int file, struct trace *trace, char *why, size_t why_s
         }
     }
     for (size_t i = 0; i < wanted; i++) {
-        if (!record_is_sound(&records[i])) continue;
+        if (key != NULL) check_seal(trace, key, &records[i], i);
+        if (records[i].kind == TRACE_SEAL || !record_is_sound(&records[i])) continue;
         if (kept != i) records[kept] = records[i];
         kept++;
     }
+    trace->forged = trace->forged || !trace_sums_equal(&trace->found, &trace->put);
     trace->records = records;
     trace->count = kept;
     records = NULL;
@@ -239,7 +319,7 @@ int trace_read(const char *path, struct trace *trace, char *why, size_t why_size
         snprintf(why, why_size, "cannot open the trace %s: %s", path, strerror(errno));
         return -1;
     }
-    int result = trace_read_descriptor(file, trace, why, why_size);
+    int result = trace_read_descriptor(file, NULL, trace, why, why_size);
     close(file);
     return result;
 }

@@ -26,8 +26,12 @@
  * recorded, and every put is a no-op. */
 #define TRACE_PATH_VARIABLE "OVERLAP_TRACE"
 
+/* The environment variable with the record's key (trace/seal.h), 32 hexadecimal digits. Unset: the
+ * record is not sealed. */
+#define TRACE_KEY_VARIABLE "OVERLAP_TRACE_KEY"
+
 #define TRACE_MAGIC 0x4352544c5256304full
-#define TRACE_VERSION 3u
+#define TRACE_VERSION 4u
 #define TRACE_DEFAULT_CAPACITY (1u << 17) /* records; the file is sparse until they are written */
 #define TRACE_NAME_SIZE 64
 #define TRACE_TEXT_SIZE 512
@@ -44,6 +48,7 @@ enum trace_kind {
     TRACE_SETTING,   /* a fact about the device: name = key, text = value (or bytes = number) */
     TRACE_STACK,     /* the calls that led to one: object = its number, see trace_stack_addresses */
     TRACE_HOST_CALL, /* a call of the C library's that can be made to fail: threads/refusals.h */
+    TRACE_SEAL,      /* what a writer has put (trace/seal.h); no reader is shown one */
     TRACE_KIND_COUNT
 };
 
@@ -162,6 +167,11 @@ uint64_t *trace_put_counted(struct trace_writer *writer, const struct trace_reco
 /* False where a put of that kind does nothing. */
 bool trace_wants(const struct trace_writer *writer, enum trace_kind kind);
 
+/* Seals what was put, where there is a key; what is put afterwards is not recorded. Does nothing in
+ * a process that was forked from the one that opened it: what is put there is sealed at once, since
+ * it may end at any time. */
+void trace_end(struct trace_writer *writer);
+
 void trace_writer_close(struct trace_writer *writer);
 
 /* Copies `text` into a record's string field, cut at its size, always ended. */
@@ -169,17 +179,32 @@ void trace_copy_string(char *field, size_t size, const char *text);
 
 /* ---- reading ---------------------------------------------------------------------------- */
 
+struct trace_key {
+    uint64_t half[2];
+};
+
+/* What there is, or what was put: the same unless somebody else wrote. */
+struct trace_sums {
+    uint64_t records, code;
+    uint64_t bytes;                        /* of all operations */
+    uint64_t operations[TRACE_WHAT_COUNT]; /* by what they are */
+};
+
 struct trace {
     const struct trace_record *records; /* in the order of appending, TRACE_NONE already left out */
     size_t count;
     uint64_t dropped; /* records that did not fit: what is missing is not known */
+    /* Read with a key: */
+    struct trace_sums found, put; /* in the file; by the writers' own count */
+    bool forged;                  /* the two are not the same */
 };
 
 /* Reads and checks the file at `path`. On success returns 0 and fills `trace` (release with
  * trace_free). On failure returns -1 and a sentence in `why` (at most why_size bytes). */
 int trace_read(const char *path, struct trace *trace, char *why, size_t why_size);
-/* The same of a descriptor, which stays open. */
-int trace_read_descriptor(int file, struct trace *trace, char *why, size_t why_size);
+/* The same of a descriptor, which stays open. `key`: what its writers were given, or NULL. */
+int trace_read_descriptor(int file, const struct trace_key *key, struct trace *trace, char *why,
+                          size_t why_size);
 void trace_free(struct trace *trace);
 
 /* A TRACE_STACK keeps up to TRACE_STACK_DEPTH return addresses, the innermost first. Both return

@@ -29,7 +29,7 @@ int64_t random_between(struct random_source *source, int64_t low, int64_t high);
 /* Uniform in [low, high). */
 double random_real(struct random_source *source, double low, double high);
 
-/* A seed from the system that nobody can guess. Returns 0, or -1 with errno. */
+/* A seed or a part of a key from the system that nobody can guess. Returns 0, or -1 with errno. */
 int random_secret(uint64_t *seed);
 
 #endif

@@ -282,6 +282,7 @@ int main(int count, char **arguments)
     runner.control->drive_result = result;
     runner.control->stage = CONTROL_DRIVEN;
     fflush(NULL);
+    trace_end(runner.trace);
     /* Ends through exit, so that the recorder writes what it still holds. */
     return 0;
 }

@@ -95,6 +95,49 @@ static void say_briefly(struct verdict *verdict, const struct evidence *evidence
     fail_somewhere(verdict, evidence, what);
 }
 
+/* "3 kernels"; of what the record says already, "2" or "none". */
+static const char *amount(uint64_t count, const char *what, char *text, size_t size)
+{
+    if (what == NULL)
+        snprintf(text, size, count == 0 ? "none" : "%" PRIu64, count);
+    else
+        snprintf(text, size, "%" PRIu64 " %s%s", count, what, count == 1 ? "" : "s");
+    return text;
+}
+
+/* The record is not what the device wrote: what it speaks of, and what the device counted. */
+static void say_record_is_forged(struct verdict *verdict, const struct evidence *evidence)
+{
+    static const struct {
+        enum trace_what what;
+        const char *name, *done;
+    } work[] = {{TRACE_KERNEL, "kernel", "executed"},
+                {TRACE_COPY, "copy operation", "made"},
+                {TRACE_SET, "memset", "made"},
+                {TRACE_HOST_FUNCTION, "host function", "called"}};
+    const struct trace_sums *found = &evidence->trace.found, *put = &evidence->trace.put;
+    char text[300] = "", a[48], b[48];
+
+    for (size_t i = 0; i < sizeof work / sizeof work[0] && text[0] == '\0'; i++) {
+        const uint64_t told = found->operations[work[i].what], done = put->operations[work[i].what];
+        if (told == done) continue;
+        snprintf(text, sizeof text, "The record is forged: it speaks of %s, the device %s %s.",
+                 amount(told, work[i].name, a, sizeof a), work[i].done,
+                 amount(done, NULL, b, sizeof b));
+    }
+    if (text[0] == '\0' && put->records == 0)
+        snprintf(text, sizeof text,
+                 "The program ended without the device, which was to say "
+                 "that the record is complete.");
+    else if (text[0] == '\0')
+        snprintf(text, sizeof text,
+                 "The record is forged: its entries are not those that the device wrote.");
+    fail_somewhere(verdict, evidence, text);
+    verdict_why(verdict, "The device counts what it does; a record that speaks of anything else "
+                         "was written by the program.");
+    verdict_hint(verdict, "Look for a write through a pointer that was never set.");
+}
+
 /* The trace was damaged, or is full. */
 static void say_record_is_lost(struct verdict *verdict, const struct evidence *evidence)
 {
@@ -103,6 +146,10 @@ static void say_record_is_lost(struct verdict *verdict, const struct evidence *e
                        "The record of what the program did was written over by the program.");
         verdict_why(verdict, "Without it nothing can be judged.");
         verdict_hint(verdict, "Look for a write through a pointer that was never set.");
+        return;
+    }
+    if (evidence->trace.dropped == 0) {
+        say_record_is_forged(verdict, evidence);
         return;
     }
     fail_somewhere(verdict, evidence,

@@ -353,7 +353,8 @@ static const char *signal_in_words(int number)
 
 bool evidence_usable(const struct evidence *evidence)
 {
-    return evidence->ending == ENDED_WELL && evidence->trace_sound && evidence->trace.dropped == 0;
+    return evidence->ending == ENDED_WELL && evidence->trace_sound &&
+           evidence->trace.dropped == 0 && !evidence->trace.forged;
 }
 
 void evidence_describe_ending(const struct evidence *evidence, char *text, size_t size)

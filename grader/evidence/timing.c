@@ -90,9 +90,10 @@ struct timing timing_compare(const struct evidence *evidence, const char *phase,
         if (ratios[i] > timing.highest) timing.highest = ratios[i];
     }
     /* Not met only if no pair met it: a slow neighbour makes some pairs slow, never all fast. */
-    timing.outcome = timing.ratio <= limit   ? TIMING_MET
-                     : timing.lowest > limit ? TIMING_NOT_MET
-                                             : TIMING_TOO_NOISY;
+    timing.outcome = timing.ratio < TIMING_LEAST ? TIMING_TOO_SHORT
+                     : timing.ratio <= limit     ? TIMING_MET
+                     : timing.lowest > limit     ? TIMING_NOT_MET
+                                                 : TIMING_TOO_NOISY;
     return timing;
 }
 
@@ -129,6 +130,13 @@ void verdict_time_ratio(struct verdict *verdict, const struct evidence *evidence
                      "The time that was measured cannot be: the device was busy for longer than "
                      "the function took.");
         verdict_why(verdict, "Work that goes on after the function has returned was not timed.");
+        return;
+    }
+    if (timing.outcome == TIMING_TOO_SHORT) {
+        verdict_fail(verdict, evidence, NULL,
+                     "The time that was measured cannot be: %.3f times the reference solution's.",
+                     timing.ratio);
+        verdict_why(verdict, "Nothing that does the whole work takes less than a tenth of it.");
         return;
     }
     in_words(timing.submission_s, a, sizeof a);

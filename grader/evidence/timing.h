@@ -9,6 +9,8 @@
 
 #define TIMING_WARM_UPS 1 /* pairs on a GPU that are run and thrown away */
 #define TIMING_PAIRS 5    /* pairs on a GPU that count */
+/* Of the reference's time; it has nothing to spare that would make room for less. */
+#define TIMING_LEAST 0.1
 
 enum timing_outcome {
     TIMING_MET,
@@ -16,6 +18,7 @@ enum timing_outcome {
     TIMING_TOO_NOISY, /* the limit lies within what identical runs differ by */
     TIMING_NO_TIME,   /* the phase is missing in some run, or no record has a time */
     TIMING_FORGED,    /* the phase is shorter than what the device did in it */
+    TIMING_TOO_SHORT, /* less than TIMING_LEAST */
 };
 
 struct timing {

@@ -1,6 +1,7 @@
 #include "grader/run/run.h"
 #include "grader/base/files.h"
 #include "grader/base/process.h"
+#include "grader/base/random.h"
 #include "grader/base/refused.h"
 #include "grader/child/control.h"
 #include "grader/evidence/evidence.h"
@@ -8,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdio.h>
@@ -104,8 +106,9 @@ static void set(struct environment *environment, const char *name, const char *v
 }
 
 /* What the submission does not get to see (control.h). Returns 0 or -1. */
-static int write_settings(int file, const struct run_request *request)
+static int write_settings(int file, const struct run_request *request, const struct trace_key *key)
 {
+    char key_text[40];
     const bool emulator = request->device == DRIVE_EMULATOR;
     const bool every_order = request->plan->flags & RUN_IN_EVERY_ORDER;
     const bool injections = request->plan->flags & RUN_INJECTIONS;
@@ -115,6 +118,7 @@ static int write_settings(int file, const struct run_request *request)
     } settings[] = {
         {CONTROL_RUN_SETTING, request->plan->name},
         {CONTROL_DEVICE_SETTING, emulator ? "emulator" : "gpu"},
+        {TRACE_KEY_VARIABLE, key != NULL ? key_text : NULL},
         {"OVERLAP_ORDER", emulator ? request->order : NULL},
         /* Elsewhere times are taken, or calls counted, and a thread that is held back is in them.
          */
@@ -129,6 +133,9 @@ static int write_settings(int file, const struct run_request *request)
     };
     struct text text = {0};
 
+    if (key != NULL)
+        snprintf(key_text, sizeof key_text, "%016" PRIx64 "%016" PRIx64, key->half[0],
+                 key->half[1]);
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         if (settings[i].value == NULL) continue;
         text_format(&text, "%s=%s", settings[i].name, settings[i].value);
@@ -180,7 +187,7 @@ static void make_environment(struct environment *environment, const struct run_r
 /* Makes what control.h lists. Input and settings can be written by nobody any more; none of them
  * can change its size. Returns 0 or -1 with errno. */
 static int make_files(int files[CONTROL_FD_COUNT], const struct run_input *input,
-                      const struct run_request *request)
+                      const struct run_request *request, const struct trace_key *key)
 {
     const int fixed = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
@@ -192,7 +199,7 @@ static int make_files(int files[CONTROL_FD_COUNT], const struct run_input *input
     for (int i = 0; i < CONTROL_FD_COUNT; i++)
         if (files[i] < 0) return -1;
     if (write_all(files[1], input->data, input->size) != 0 ||
-        poison(files[2], input->output_size) != 0 || write_settings(files[3], request) != 0)
+        poison(files[2], input->output_size) != 0 || write_settings(files[3], request, key) != 0)
         return -1;
     if (fcntl(files[0], F_ADD_SEALS, fixed) != 0 || fcntl(files[2], F_ADD_SEALS, fixed) != 0)
         return -1;
@@ -256,7 +263,8 @@ static void conclude(struct evidence *evidence, const struct process_result *res
 }
 
 /* Takes the output, the trace and what was printed. Returns 0 or -1: no memory. */
-static int collect(struct evidence *evidence, struct process *process, int output, int trace)
+static int collect(struct evidence *evidence, struct process *process, int output, int trace,
+                   const struct trace_key *key)
 {
     const struct process_result *result = process_result(process);
     char *printed = malloc(result->printed_size + 1);
@@ -269,7 +277,7 @@ static int collect(struct evidence *evidence, struct process *process, int outpu
     printed[result->printed_size] = '\0';
     evidence->printed_size = result->printed_size;
     if (read_all(output, copy, evidence->output_size) != 0) return -1;
-    evidence->trace_sound = trace_read_descriptor(trace, &evidence->trace, evidence->trace_why,
+    evidence->trace_sound = trace_read_descriptor(trace, key, &evidence->trace, evidence->trace_why,
                                                   sizeof evidence->trace_why) == 0;
     return evidence_index_build(evidence);
 }
@@ -299,6 +307,7 @@ struct running {
     struct evidence *evidence;
     struct process *process;
     int files[CONTROL_FD_COUNT];
+    struct trace_key key; /* of its record, on the software device */
     char scratch[PATH_MAX - 64];
 };
 
@@ -314,6 +323,13 @@ static int finish(struct running *run, int result)
     return result;
 }
 
+/* NULL: the recorder on a GPU is loaded when the student's code is there already, and is told no
+ * secret. */
+static const struct trace_key *key_of(const struct running *run)
+{
+    return run->request->device == DRIVE_EMULATOR ? &run->key : NULL;
+}
+
 /* The files and folders that the runner is handed. Returns 0, or -1 with errno. */
 static int make_room(struct running *run, const struct run_input *input)
 {
@@ -325,7 +341,8 @@ static int make_room(struct running *run, const struct run_input *input)
         run->scratch[0] = '\0';
         return -1;
     }
-    return make_files(run->files, input, run->request);
+    if (random_secret(&run->key.half[0]) != 0 || random_secret(&run->key.half[1]) != 0) return -1;
+    return make_files(run->files, input, run->request, key_of(run));
 }
 
 /* What the runner reads beside the system's libraries; the lists' strings are the toolchain's and
@@ -445,7 +462,7 @@ static int end(struct running *run, struct text *why)
     }
     if (read_all(run->files[0], &control, sizeof control) != 0) memset(&control, 0, sizeof control);
     conclude(run->evidence, process_result(run->process), &control);
-    if (collect(run->evidence, run->process, run->files[2], run->files[4]) != 0) {
+    if (collect(run->evidence, run->process, run->files[2], run->files[4], key_of(run)) != 0) {
         text_add(why, "no memory for what the run left");
         return finish(run, -1);
     }

@@ -6,7 +6,8 @@
 # A folder here is a submission and its about.txt:
 #   the first line   what it tries
 #   class:           forge, harm, leak, output, resource, source or stall
-#   expect:          what a reader of the project's texts expects
+#   expect:          what a reader of the project's texts expects; "documented: ...": it succeeds,
+#                    and docs/containment.md says so
 #   status:          the grader's exit status: 1, or 0 where a right submission misbehaved in vain
 #   says:            what the grader has to print (may be repeated)
 #   filter:          the checks that are enough to see it

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -297,6 +298,130 @@ START_TEST(every_name_is_known_and_unknown_numbers_are_said_so)
 }
 END_TEST
 
+/* ---- seals ---------------------------------------------------------------------------------- */
+
+#define KEY "00112233445566778899aabbccddeeff"
+static const struct trace_key the_key = {{0x0011223344556677, 0x8899aabbccddeeff}};
+
+static struct trace_writer *open_keyed(void)
+{
+    ck_assert_int_eq(setenv(TRACE_KEY_VARIABLE, KEY, 1), 0);
+    struct trace_writer *writer = trace_open_from_environment();
+    unsetenv(TRACE_KEY_VARIABLE);
+    ck_assert_ptr_nonnull(writer);
+    return writer;
+}
+
+static struct trace read_sealed(const struct trace_key *key)
+{
+    struct trace trace;
+    char why[256];
+    int file = open(path, O_RDONLY);
+    ck_assert_int_eq(trace_read_descriptor(file, key, &trace, why, sizeof why), 0);
+    close(file);
+    const struct trace judged = trace; /* without its records */
+    trace_free(&trace);
+    return judged;
+}
+
+static void put_some(struct trace_writer *writer)
+{
+    const struct trace_record kernel = {.kind = TRACE_OPERATION, .what = TRACE_KERNEL},
+                              finding = {.kind = TRACE_FINDING, .finding.id = FINDING_TRAP};
+    trace_put(writer, &kernel);
+    trace_put(writer, &kernel);
+    uint64_t *count = trace_put_counted(writer, &finding);
+    if (count != NULL) *count += 7; /* seen again */
+}
+
+START_TEST(what_was_put_is_sealed)
+{
+    struct trace_writer *a = open_keyed(), *b = open_keyed();
+    put_some(a);
+    put_some(b);
+    trace_end(a);
+    trace_end(b);
+    trace_end(b);
+    put_some(b); /* too late */
+    struct trace trace = read_sealed(&the_key);
+    ck_assert(!trace.forged);
+    ck_assert_uint_eq(trace.count, 6);
+    ck_assert_uint_eq(trace.put.operations[TRACE_KERNEL], 4);
+    const struct trace_key other = {{1, 2}};
+    ck_assert(read_sealed(&other).forged);
+    trace_writer_close(a);
+    trace_writer_close(b);
+}
+END_TEST
+
+START_TEST(a_record_without_its_seal_is_known)
+{
+    struct trace_writer *writer = open_keyed();
+    ck_assert(!read_sealed(&the_key).forged); /* nothing is in it */
+    put_some(writer);
+    const struct trace trace = read_sealed(&the_key);
+    ck_assert(trace.forged);
+    ck_assert_uint_eq(trace.put.records, 0);
+    trace_writer_close(writer);
+}
+END_TEST
+
+/* Copies what a record's place holds to another one, or changes a word of it. */
+static void forge(size_t from, size_t to, size_t offset, uint64_t change)
+{
+    const size_t header = 32;
+    struct trace_record record;
+    int file = open(path, O_RDWR);
+    ck_assert(pread(file, &record, sizeof record, (off_t)(header + from * sizeof record)) > 0);
+    if (offset < sizeof record) memcpy((char *)&record + offset, &change, sizeof change);
+    ck_assert(pwrite(file, &record, sizeof record, (off_t)(header + to * sizeof record)) > 0);
+    close(file);
+}
+
+START_TEST(every_change_is_known)
+{
+    static const struct {
+        size_t from, to, offset;
+    } changes[] = {{0, 2, SIZE_MAX}, /* an entry again, in the place of a finding */
+                   {3, 0, SIZE_MAX}, /* a seal again */
+                   {0, 0, offsetof(struct trace_record, end_ns)},
+                   {0, 0, offsetof(struct trace_record, count)},
+                   {2, 2, offsetof(struct trace_record, name)},
+                   {2, 2, offsetof(struct trace_record, finding.words)},
+                   {3, 3, offsetof(struct trace_record, text)}};
+    const size_t which = (size_t)_i;
+    struct trace_writer *writer = open_keyed();
+    const struct trace_record first = {.kind = TRACE_CALL};
+    trace_put(writer, &first);
+    put_some(writer);
+    trace_end(writer);
+    ck_assert(!read_sealed(&the_key).forged);
+    forge(changes[which].from + 1, changes[which].to + 1, changes[which].offset, 42);
+    ck_assert(read_sealed(&the_key).forged);
+    trace_writer_close(writer);
+}
+END_TEST
+
+START_TEST(a_child_that_may_be_killed_seals_at_once)
+{
+    struct trace_writer *writer = open_keyed();
+    put_some(writer);
+    const pid_t child = fork();
+    if (child == 0) {
+        put_some(writer);
+        trace_end(writer); /* the parent's */
+        raise(SIGKILL);
+    }
+    waitpid(child, NULL, 0);
+    put_some(writer);
+    trace_end(writer);
+    const struct trace trace = read_sealed(&the_key);
+    ck_assert(!trace.forged);
+    ck_assert_uint_eq(trace.put.operations[TRACE_KERNEL], 6);
+    trace_writer_close(writer);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("trace");
@@ -316,6 +441,10 @@ int main(void)
     tcase_add_test(tests, a_count_beyond_the_file_reads_the_file);
     tcase_add_test(tests, a_link_is_not_followed);
     tcase_add_test(tests, every_name_is_known_and_unknown_numbers_are_said_so);
+    tcase_add_test(tests, what_was_put_is_sealed);
+    tcase_add_test(tests, a_record_without_its_seal_is_known);
+    tcase_add_loop_test(tests, every_change_is_known, 0, 7);
+    tcase_add_test(tests, a_child_that_may_be_killed_seals_at_once);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

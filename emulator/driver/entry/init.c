@@ -142,7 +142,7 @@ CUresult driver_cuDriverGetVersion(int *driverVersion)
 
 /* What has run but was never waited for gets its record. Nothing else happens at the end of a
  * process: work that nobody waited for does not run, as on a GPU. */
-__attribute__((destructor)) static void process_end(void)
+static void settle_the_rest(void)
 {
     if (driver.forked) return;
     injection_end();
@@ -151,4 +151,10 @@ __attribute__((destructor)) static void process_end(void)
     timeline_settle(driver.timeline);
     findings_process_ends();
     pthread_mutex_unlock(&driver.lock);
+}
+
+__attribute__((destructor)) static void process_end(void)
+{
+    settle_the_rest();
+    trace_end(driver.trace);
 }

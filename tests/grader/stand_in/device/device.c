@@ -37,6 +37,11 @@ __attribute__((constructor)) static void start(void)
     keep(device.given, sizeof device.given, "OVERLAP_FAIL");
 }
 
+__attribute__((destructor)) static void end(void)
+{
+    trace_end(device.trace);
+}
+
 const char *device_given(void)
 {
     return device.given;
