@@ -77,6 +77,20 @@ void verdict_findings(struct verdict *verdict, const struct evidence *evidence,
     verdict_findings_after(verdict, evidence, kinds, "");
 }
 
+bool verdict_causes(struct verdict *verdict, const struct evidence *evidence)
+{
+    static const enum trace_finding_kind_id causes[] = {FINDING_KIND_RACE,
+                                                        FINDING_KIND_FREED_IN_USE,
+                                                        FINDING_KIND_CHANGED_IN_FLIGHT,
+                                                        FINDING_KIND_USE_AFTER_FREE,
+                                                        FINDING_KIND_SHARED_MEMORY_RACE,
+                                                        FINDING_KIND_GLOBAL_MEMORY_RACE,
+                                                        FINDING_KIND_COUNT};
+    if (verdict_failed(verdict)) return false;
+    verdict_findings(verdict, evidence, causes);
+    return verdict_failed(verdict);
+}
+
 void verdict_findings_after(struct verdict *verdict, const struct evidence *evidence,
                             const enum trace_finding_kind_id *kinds, const char *before)
 {

@@ -53,6 +53,11 @@ bool verdict_failed(const struct verdict *verdict);
 void verdict_findings(struct verdict *verdict, const struct evidence *evidence,
                       const enum trace_finding_kind_id *kinds);
 
+/* The same of those that spoil values: work that nothing orders, memory that ends too early or
+ * holds nothing. For a value that is wrong, before anything is said of it: its cause comes first.
+ * True: there was one, and the verdict has failed. */
+bool verdict_causes(struct verdict *verdict, const struct evidence *evidence);
+
 /* The same in a run in which a call was made to fail: `before` comes first in each. */
 void verdict_findings_after(struct verdict *verdict, const struct evidence *evidence,
                             const enum trace_finding_kind_id *kinds, const char *before);

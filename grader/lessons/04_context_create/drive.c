@@ -108,7 +108,8 @@ static uint32_t move_out(const struct belongings *mine, CUcontext primary, uint3
     return spoiled;
 }
 
-/* Case i. Returns 0, or the drive cannot go on. */
+/* Case i. Returns 0, or no further case can be tried: what a case before has done to the device is
+ * the submission's, and data. */
 static int call(struct drive *drive, uint32_t i)
 {
     const struct context_create_input *input = drive->input;
@@ -165,6 +166,10 @@ int drive_main(struct drive *drive)
     drive_begin(drive, CONTEXT_CREATE_ALL_PHASE, 0);
     for (uint32_t i = 0; i < input->count && ended == 0 && !lost; i++) {
         ended = call(drive, i);
+        if (i > 0 && ended != 0) {
+            ended = 0;
+            break;
+        }
         lost = faults && output->answers[i].code != CUDA_SUCCESS;
     }
     drive_end(drive, CONTEXT_CREATE_ALL_PHASE, 0);

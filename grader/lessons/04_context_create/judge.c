@@ -174,6 +174,9 @@ static void judge_data(struct verdict *verdict, const struct evidence *evidence)
         struct item item;
         item_get(evidence, i, &item);
         if (!answer_succeeded(verdict, &item.answer, item.name)) return;
+        if (!host_reference_same(item.input, item.output, item.c->length) &&
+            verdict_causes(verdict, evidence))
+            return;
         if (!compare(verdict, &item)) {
             verdict_hint(verdict,
                          "length * sizeof(float) bytes to the device, work(array, length), "
@@ -317,6 +320,16 @@ static void judge_failures(struct verdict *verdict, const struct evidence *evide
                                     ways[item.c->way].because))
                 return;
             if (item.a->worked == ways[item.c->way].worked) continue;
+            if (item.c->way == CONTEXT_CREATE_TOO_LONG) {
+                verdict_fail_in(verdict, evidence, FUNCTION,
+                                "work was called, although the array does not fit into the "
+                                "device's memory.");
+                verdict_why(verdict, "So memory was had for an array that no device has room for: "
+                                     "fewer bytes were asked for than length floats have.");
+                verdict_hint(verdict, "Of 2^50 floats the bytes do not fit into 32 bits: count "
+                                      "them in size_t, from length on.");
+                return;
+            }
             verdict_fail_in(verdict, evidence, FUNCTION,
                             "work was called %u times, must be %u: %s.", item.a->worked,
                             ways[item.c->way].worked, ways[item.c->way].because);

@@ -15,6 +15,7 @@
 #define TIME_LIMIT 1.5 /* times the reference */
 #define OUT_OF_MEMORY 2
 #define OPERATING_SYSTEM 304
+#define OLD_ERROR 101 /* of the drive's call before MANDELBROT_OLD_ERROR */
 
 /* ---- the runs ------------------------------------------------------------------------------ */
 
@@ -169,6 +170,15 @@ static void judge_returns(struct verdict *verdict, const struct evidence *eviden
             [MANDELBROT_OLD_ERROR] = "a window of the set, called when the runtime still held an "
                                      "error of the caller's (cudaGetLastError)",
             [MANDELBROT_NO_FILE] = "a window of the set, with `path` NULL"};
+        if (i == MANDELBROT_OLD_ERROR && answer.code == OLD_ERROR) {
+            verdict_fail_in(verdict, evidence, FUNCTION,
+                            "mandelbrot_sync returned the error of a call that its caller had made "
+                            "before, cudaErrorInvalidDevice (101).");
+            verdict_why(verdict, "cudaGetLastError and cudaPeekAtLastError tell of any call of the "
+                                 "thread's, whoever made it and whenever.");
+            verdict_hint(verdict, "Keep what each of your own calls returns.");
+            return;
+        }
         if (!answer_succeeded(verdict, &answer, of[i])) return;
     }
     verdict_calls_succeed(verdict, evidence, NULL);
@@ -246,7 +256,8 @@ static bool pixels_right(struct verdict *verdict, const struct evidence *evidenc
     }
     reference_draw(view, REFERENCE_RIGHT, expected);
     bool right = !differences(members, expected, count);
-    if (!right) explain_pixels(verdict, evidence, view, members, expected);
+    if (!right && !verdict_causes(verdict, evidence))
+        explain_pixels(verdict, evidence, view, members, expected);
     free(expected);
 
     for (size_t i = 0; right && i < MANDELBROT_GUARD; i++) {

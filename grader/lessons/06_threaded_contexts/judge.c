@@ -228,6 +228,9 @@ static bool array_is_right(struct verdict *verdict, const struct evidence *evide
                                                .input = before_of(view, index),
                                                .output = after_of(view, index),
                                                .length = (size_t)view->call->lengths[index]};
+    if (!host_reference_same(array.input, array.output, array.length) &&
+        verdict_causes(verdict, evidence))
+        return false;
     if (!host_reference_compare(verdict, evidence, &array)) {
         if (view->call->way == THREADED_BY_PROCESSES)
             verdict_hint(verdict, "A child has a copy of its parent's memory, not the memory: what "

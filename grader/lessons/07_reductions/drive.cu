@@ -231,9 +231,10 @@ static bool run_gated(struct drive *drive)
         drive_begin(drive, REDUCTION_PHASE_WARM_UP, 0);
         answer->status = (int32_t)call<int64_t, Sum>(*wanted, place.array, result, place.stream);
         drive_end(drive, REDUCTION_PHASE_WARM_UP, 0);
+        answer->later = (int32_t)cudaDeviceSynchronize();
         cudaMemset(place.memory, DRIVE_POISON, bytes);
         cudaMemset(place.results, DRIVE_POISON, 3 * sizeof(int64_t));
-        answer->later = (int32_t)cudaDeviceSynchronize();
+        if (!answer->later) answer->later = (int32_t)cudaDeviceSynchronize();
 
         memcpy(pinned, pool_of(input, wanted, sizeof(int64_t)), bytes);
         memset(pinned + bytes, DRIVE_POISON, 3 * sizeof(int64_t));

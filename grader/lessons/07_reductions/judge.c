@@ -284,6 +284,7 @@ static bool case_right(struct verdict *verdict, const struct evidence *evidence,
     if (!went_well(verdict, evidence, phase, index, wanted, answer)) return false;
     struct fold_expected expected = fold_case(wanted, array);
     union fold_value value = result_of(answer, 1);
+    if (!fold_right(wanted, &expected, value) && verdict_causes(verdict, evidence)) return false;
     if (!fold_right(wanted, &expected, value)) {
         verdict_fail_in(verdict, evidence, FUNCTION, "For %s, the result is %s; it must be %s.",
                         describe(wanted, text), fold_show(wanted->kind, value, value_text),
@@ -470,7 +471,8 @@ static void judge_stream(struct verdict *verdict, const struct evidence *evidenc
     }
     case_right(verdict, evidence, REDUCTION_PHASE_GATED, 0,
                "The array is still on its way, in the given stream, when the call "
-               "is made. What of the reduction does not wait for it there?");
+               "is made: what of the reduction does not wait for it there? And init is gone "
+               "when the call has returned: is it read before, or copied later?");
 }
 
 /* Two calls at a time, in two streams. */

@@ -1,7 +1,7 @@
 /* mistake: the copy out is left to the runtime API after the context was popped, and goes through
  * the primary one
  * fails: ContextCreate.TheWorkIsInTheNewContext
- * finds: nothing, the context is a right one, only everybody's
+ * finds: never written at "cudaMemcpy("
  */
 #include "lesson.h"
 

@@ -1,5 +1,6 @@
-/* variant: cooperative groups: tiles of 32 that shuffle whole values, a block that synchronises
- * through its group; a contiguous stretch for each block; partial results with their number
+/* variant: cooperative groups: tiles of 32 that shuffle a value word by word, a block that
+ * synchronises through its group; a contiguous stretch for each block; partial results with their
+ * number
  */
 #ifndef REDUCTIONS_CUH
 #define REDUCTIONS_CUH
@@ -10,13 +11,26 @@
 
 namespace groups = cooperative_groups;
 
+/* Groups shuffle no more than 32 bytes at a time; a T may have more. */
+template <typename T>
+__device__ T shuffled(const groups::thread_block_tile<32> &tile, const T &mine, unsigned step)
+{
+    unsigned words[(sizeof(T) + 3) / 4] = {0};
+    T other;
+    memcpy((void *)words, (const void *)&mine, sizeof mine);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        words[i] = tile.shfl_down(words[i], step);
+    memcpy((void *)&other, (const void *)words, sizeof other);
+    return other;
+}
+
 /* The values of the first `present` threads of the tile; rank 0 has the answer. */
 template <typename T, typename Operator>
 __device__ T reduce_tile(const groups::thread_block_tile<32> &tile, T mine, unsigned present,
                          const Operator &combine)
 {
     for (unsigned step = 1; step < 32; step *= 2) {
-        T other = tile.shfl_down(mine, step);
+        T other = shuffled(tile, mine, step);
         if (tile.thread_rank() + step < present) mine = combine(mine, other);
     }
     return mine;
