@@ -109,7 +109,7 @@ START_TEST(a_spin_beside_a_barrier_names_both)
     ck_assert_int_eq(device_launch(&run), EXEC_ENDLESS);
     ck_assert_str_eq(run.fault.message,
                      "the kernel k has executed 20000 warp instructions, the limit, and does not "
-                     "end: it is in a loop around line 9, reading a value that does not change; of "
+                     "end: it is in a loop around line 9, reading a value that does not change; in "
                      "its block 64 of 96 threads wait at the barrier on line 7");
     ck_assert_uint_eq(run.fault.line, 9);
     end_one(&run);

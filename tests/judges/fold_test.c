@@ -6,6 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Each byte is added up by itself, modulo 256. */
+#define BYTEWISE                                                                                   \
+    {                                                                                              \
+        .elements = {{.bytes = {1, 250}},                                                          \
+                     {.bytes = {2, 3}},                                                            \
+                     {.bytes = {3, 4}},                                                            \
+                     {.bytes = {4, 5}}},                                                           \
+        .expected = {                                                                              \
+            .bytes = {10, 6}                                                                       \
+        }                                                                                          \
+    }
+
 static const struct {
     union fold_value elements[4], expected;
     uint32_t parameter;
@@ -35,6 +47,11 @@ static const struct {
                                       {.range = {6, -7, 4}},
                                       {.range = {9, -20, 8}}},
                          .expected = {.range = {4, -7, 15}}},
+    [REDUCTION_BYTES_1] = BYTEWISE,
+    [REDUCTION_BYTES_2] = BYTEWISE,
+    [REDUCTION_BYTES_3] = BYTEWISE,
+    [REDUCTION_BYTES_5] = BYTEWISE,
+    [REDUCTION_BYTES_64] = BYTEWISE,
 };
 
 static void pack(uint32_t kind, const union fold_value *elements, size_t count,
@@ -183,10 +200,23 @@ END_TEST
 
 START_TEST(every_kind_is_shown)
 {
-    static const char *const shown[REDUCTION_KINDS] = {
-        "1099511627789", "-5", "-2.25", "-1.5", "5", "105", "9", "{4, -7, 15}"};
+    static const char *const shown[REDUCTION_KINDS] = {"1099511627789",
+                                                       "-5",
+                                                       "-2.25",
+                                                       "-1.5",
+                                                       "5",
+                                                       "105",
+                                                       "9",
+                                                       "{4, -7, 15}",
+                                                       "{10}",
+                                                       "{10, 6}",
+                                                       "{10, 6, 0}",
+                                                       "{10, 6, 0, 0, 0}",
+                                                       "{10, 6, 0, "};
     char text[FOLD_TEXT];
-    ck_assert_str_eq(fold_show((uint32_t)_i, known[_i].expected, text), shown[_i]);
+    const char *text_shown = fold_show((uint32_t)_i, known[_i].expected, text);
+    ck_assert_msg(strncmp(text_shown, shown[_i], strlen(shown[_i])) == 0, "%s", text_shown);
+    if (_i != REDUCTION_BYTES_64) ck_assert_str_eq(text_shown, shown[_i]); /* which is cut */
     ck_assert_uint_gt(strlen(fold_words((uint32_t)_i)), 10);
 }
 END_TEST
