@@ -1,6 +1,7 @@
 /* The checks that every lesson can use: findings, leaks, failed calls. */
 #include "grader/evidence/evidence.h"
 #include "grader/evidence/sources.h"
+#include "grader/evidence/verdict.h"
 #include "trace/sentence.h"
 
 #include <inttypes.h>
@@ -21,14 +22,50 @@ static bool is_listed(const struct trace_record *finding, const enum trace_findi
     return false;
 }
 
-/* One on the same line as an earlier one adds nothing. */
-static bool seen_before(const struct evidence *evidence, const struct trace_record *finding)
+/* Those that trace_finding_is_like take for the same are side by side, the earliest first. Sorted
+ * and not hashed: whoever wrote the record could choose what has the same hash. */
+static int compare_findings(const void *a, const void *b)
+{
+    const struct trace_record *x = *(const struct trace_record *const *)a,
+                              *y = *(const struct trace_record *const *)b;
+    const enum trace_finding_kind_id kind_x = trace_finding_kind_of(x->finding.id),
+                                     kind_y = trace_finding_kind_of(y->finding.id);
+    if (kind_x != kind_y) return kind_x < kind_y ? -1 : 1;
+    if (x->caller != y->caller) return x->caller < y->caller ? -1 : 1;
+    const uint32_t line_x = x->finding.sides[0].line, line_y = y->finding.sides[0].line;
+    if (line_x != line_y) return line_x < line_y ? -1 : 1;
+    const int files = strcmp(trace_finding_word(&x->finding, WORD_FILE),
+                             trace_finding_word(&y->finding, WORD_FILE));
+    return files != 0 ? files : x < y ? -1 : x > y;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct trace_record *x = *(const struct trace_record *const *)a,
+                              *y = *(const struct trace_record *const *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The listed findings in their order; one on the same line as an earlier one adds nothing. The
+ * caller frees it. NULL: no memory. */
+static const struct trace_record **distinct_findings(const struct evidence *evidence,
+                                                     const enum trace_finding_kind_id *kinds,
+                                                     size_t *count)
 {
     struct query query = {.kind = TRACE_FINDING};
-    for (const struct trace_record *r = NULL;
-         (r = evidence_next(evidence, &query, r)) != NULL && r != finding;)
-        if (trace_finding_is_like(r, finding)) return true;
-    return false;
+    const struct trace_record **found = calloc(evidence->trace.count + 1, sizeof(*found));
+    size_t all = 0;
+
+    *count = 0;
+    if (found == NULL) return NULL;
+    for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &query, r)) != NULL;)
+        if (is_listed(r, kinds)) found[all++] = r;
+    qsort(found, all, sizeof(*found), compare_findings);
+    for (size_t i = 0; i < all; i++)
+        if (*count == 0 || !trace_finding_is_like(found[*count - 1], found[i]))
+            found[(*count)++] = found[i];
+    qsort(found, *count, sizeof(*found), compare_places);
+    return found;
 }
 
 /* A finding in device code names its own file, as the compiler was given it: the student's when it
@@ -60,6 +97,11 @@ static void fail_with_finding(struct verdict *verdict, const struct evidence *ev
     struct place place, launch;
     char sentence[TRACE_SENTENCE_SIZE];
 
+    if (verdict->failure_count == VERDICT_FAILURES) { /* counted, and not shown */
+        memset(&place, 0, sizeof place);
+        verdict_fail_at(verdict, &place, "%s", "");
+        return;
+    }
     evidence_sentence(evidence, finding, sentence, sizeof sentence);
     bool in_kernel = place_in_device_code(evidence, finding, &place);
     if (in_kernel && !place.submission && evidence_student_place(evidence, finding, &launch))
@@ -94,10 +136,12 @@ bool verdict_causes(struct verdict *verdict, const struct evidence *evidence)
 void verdict_findings_after(struct verdict *verdict, const struct evidence *evidence,
                             const enum trace_finding_kind_id *kinds, const char *before)
 {
-    struct query query = {.kind = TRACE_FINDING};
+    size_t count;
+    const struct trace_record **findings = distinct_findings(evidence, kinds, &count);
 
-    for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &query, r)) != NULL;) {
-        if (!is_listed(r, kinds) || seen_before(evidence, r)) continue;
+    if (findings == NULL) verdict_skip(verdict, "there is no memory to look at what was found");
+    for (size_t i = 0; i < count; i++) {
+        const struct trace_record *r = findings[i];
         fail_with_finding(verdict, evidence, r, before);
         const struct trace_finding_kind *kind = trace_finding_kind(r);
         verdict_kind(verdict, kind->name);
@@ -110,6 +154,7 @@ void verdict_findings_after(struct verdict *verdict, const struct evidence *evid
             verdict_why(verdict, "%s", times);
         }
     }
+    free(findings);
 }
 
 /* ---- leaks ------------------------------------------------------------------------------------
@@ -120,11 +165,8 @@ static const struct trace_record *ending_of(const struct evidence *evidence,
                                             const struct trace_record *created,
                                             const struct trace_record *end)
 {
-    struct query query = {.kind = TRACE_DESTROY,
-                          .what = created->what,
-                          .object = created->object,
-                          .process = created->process};
-    const struct trace_record *destroyed = evidence_next(evidence, &query, created);
+    const struct trace_record *destroyed =
+        evidence_object(evidence, TRACE_DESTROY, created, created);
     return destroyed != NULL && (end == NULL || destroyed < end) ? destroyed : NULL;
 }
 
@@ -135,9 +177,9 @@ static const struct trace_record *call_after(const struct evidence *evidence,
                                              const struct trace_record *thread,
                                              const struct trace_record *end)
 {
-    struct query query = {
-        .kind = TRACE_CALL, .process = thread->process, .thread = (uint32_t)thread->count};
-    return thread->count != 0 ? evidence_next(evidence, &query, end) : NULL;
+    const struct trace_record caller = {.process = thread->process,
+                                        .object = (uint32_t)thread->count};
+    return thread->count != 0 ? evidence_object(evidence, TRACE_CALL, &caller, end) : NULL;
 }
 
 static void threads_at_work(struct verdict *verdict, const struct evidence *evidence,

@@ -15,9 +15,29 @@ struct request_link {
     uint32_t index;
 };
 
+/* Of something with a number, which other records name: when it was made or ended, a stack, the
+ * calls of a thread.
+ * Sorted by process, kind, what, object, place. */
+struct object_link {
+    uint32_t process, kind, what;
+    uint64_t object;
+    uint32_t index;
+};
+
+struct module_base {
+    uint32_t process, number; /* the how-manieth that was noted */
+    uint64_t base;
+};
+
+/* The record may be full, and of a submission's making: whatever is asked for each record has to be
+ * found without going through all of them. */
 struct evidence_index {
     struct request_link *links;
     size_t link_count;
+    struct object_link *objects;
+    size_t object_count;
+    struct module_base *bases; /* of lesson.so, sorted by process */
+    size_t base_count;
     uint32_t *position; /* of each record: where it was asked for, as an index into the trace */
     bool callers_known; /* the device knows them: records without one are not the student's */
 };
@@ -53,24 +73,104 @@ static const struct trace_record *find_request(const struct evidence *evidence, 
     return &evidence->trace.records[found->index];
 }
 
+static int compare_objects(const void *a, const void *b)
+{
+    const struct object_link *x = a, *y = b;
+    if (x->process != y->process) return x->process < y->process ? -1 : 1;
+    if (x->kind != y->kind) return x->kind < y->kind ? -1 : 1;
+    if (x->what != y->what) return x->what < y->what ? -1 : 1;
+    if (x->object != y->object) return x->object < y->object ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static int compare_bases(const void *a, const void *b)
+{
+    const struct module_base *x = a, *y = b;
+    if (x->process != y->process) return x->process < y->process ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+const struct trace_record *evidence_object(const struct evidence *evidence, uint32_t kind,
+                                           const struct trace_record *named,
+                                           const struct trace_record *after)
+{
+    const struct evidence_index *index = evidence->index;
+    const struct object_link wanted = {
+        .process = named->process,
+        .kind = kind,
+        .what = named->what,
+        .object = named->object,
+        .index = after != NULL ? (uint32_t)(after - evidence->trace.records) + 1 : 0};
+    size_t low = 0, high = index->object_count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (compare_objects(&index->objects[middle], &wanted) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == index->object_count) return NULL;
+    const struct object_link *found = &index->objects[low];
+    const bool same = found->process == wanted.process && found->kind == wanted.kind &&
+                      found->what == wanted.what && found->object == wanted.object;
+    return same ? &evidence->trace.records[found->index] : NULL;
+}
+
+/* The runner notes lesson.so, and before anybody notes another. The first of a process counts. */
+static void index_bases(struct evidence_index *index, const struct trace *trace)
+{
+    const char *lesson = NULL;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct trace_record *r = &trace->records[i];
+        if (r->kind != TRACE_MODULE) continue;
+        if (lesson == NULL) lesson = r->text;
+        if (strcmp(r->text, lesson) != 0) continue;
+        index->bases[index->base_count] =
+            (struct module_base){r->process, (uint32_t)index->base_count, r->address};
+        index->base_count++;
+    }
+    qsort(index->bases, index->base_count, sizeof *index->bases, compare_bases);
+    for (size_t i = 0; i < index->base_count; i++)
+        if (kept == 0 || index->bases[kept - 1].process != index->bases[i].process)
+            index->bases[kept++] = index->bases[i];
+    index->base_count = kept;
+}
+
+static void index_record(struct evidence_index *index, const struct trace_record *r, uint32_t i)
+{
+    if (r->caller != 0 && r->what != TRACE_THREAD) index->callers_known = true;
+    if (r->kind == TRACE_CREATE || r->kind == TRACE_DESTROY || r->kind == TRACE_STACK)
+        index->objects[index->object_count++] =
+            (struct object_link){r->process, r->kind, r->what, r->object, i};
+    if (r->kind == TRACE_CALL)
+        index->objects[index->object_count++] =
+            (struct object_link){r->process, r->kind, TRACE_WHAT_NONE, r->thread, i};
+    if (r->request == 0 || (r->kind != TRACE_CALL && r->kind != TRACE_OPERATION)) return;
+    index->links[index->link_count++] = (struct request_link){
+        .process = r->process, .request = r->request, .kind = r->kind, .index = i};
+}
+
 int evidence_index_build(struct evidence *evidence)
 {
     const struct trace *trace = &evidence->trace;
     struct evidence_index *index = calloc(1, sizeof *index);
 
     if (index == NULL) return -1;
-    index->links = calloc(trace->count + 1, sizeof *index->links);
-    index->position = calloc(trace->count + 1, sizeof *index->position);
     evidence->index = index;
-    if (index->links == NULL || index->position == NULL) return -1;
-    for (size_t i = 0; i < trace->count; i++) {
-        const struct trace_record *r = &trace->records[i];
-        if (r->caller != 0 && r->what != TRACE_THREAD) index->callers_known = true;
-        if (r->request == 0 || (r->kind != TRACE_CALL && r->kind != TRACE_OPERATION)) continue;
-        index->links[index->link_count++] = (struct request_link){
-            .process = r->process, .request = r->request, .kind = r->kind, .index = (uint32_t)i};
-    }
+    index->links = calloc(trace->count + 1, sizeof *index->links);
+    index->objects = calloc(trace->count + 1, sizeof *index->objects);
+    index->bases = calloc(trace->count + 1, sizeof *index->bases);
+    index->position = calloc(trace->count + 1, sizeof *index->position);
+    if (index->links == NULL || index->objects == NULL || index->bases == NULL ||
+        index->position == NULL)
+        return -1;
+    for (size_t i = 0; i < trace->count; i++) index_record(index, &trace->records[i], (uint32_t)i);
     qsort(index->links, index->link_count, sizeof *index->links, compare_links);
+    qsort(index->objects, index->object_count, sizeof *index->objects, compare_objects);
+    index_bases(index, trace);
     for (size_t i = 0; i < trace->count; i++) {
         const struct trace_record *r = &trace->records[i];
         const struct trace_record *call =
@@ -85,6 +185,8 @@ void evidence_release(struct evidence *evidence)
 {
     if (evidence->index != NULL) {
         free(evidence->index->links);
+        free(evidence->index->objects);
+        free(evidence->index->bases);
         free(evidence->index->position);
         free(evidence->index);
     }
@@ -101,14 +203,18 @@ void evidence_release(struct evidence *evidence)
  * which a forked child shares. */
 static uint64_t base_in(const struct evidence *evidence, uint32_t process)
 {
-    const char *lesson = NULL; /* the runner notes lesson.so, and before anybody notes another */
-    for (size_t i = 0; i < evidence->trace.count; i++) {
-        const struct trace_record *r = &evidence->trace.records[i];
-        if (r->kind != TRACE_MODULE) continue;
-        if (lesson == NULL) lesson = r->text;
-        if (r->process == process && strcmp(r->text, lesson) == 0) return r->address;
+    const struct evidence_index *index = evidence->index;
+    size_t low = 0, high = index->base_count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (index->bases[middle].process < process)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return evidence->base;
+    const bool found = low < index->base_count && index->bases[low].process == process;
+    return found ? index->bases[low].base : evidence->base;
 }
 
 bool evidence_place(const struct evidence *evidence, const struct trace_record *record,
@@ -147,12 +253,11 @@ static bool students_among_calls(const struct evidence *evidence,
 bool evidence_student_place(const struct evidence *evidence, const struct trace_record *record,
                             struct place *place)
 {
-    const struct query query = {
-        .kind = TRACE_STACK, .object = record->stack, .process = record->process};
+    const struct trace_record named = {.object = record->stack, .process = record->process};
     uint64_t addresses[TRACE_STACK_DEPTH];
     if (evidence_place(evidence, record, place) && place->submission) return true;
     const struct trace_record *stack =
-        record->stack != 0 ? evidence_next(evidence, &query, NULL) : NULL;
+        record->stack != 0 ? evidence_object(evidence, TRACE_STACK, &named, NULL) : NULL;
     const size_t count = stack != NULL ? trace_stack_addresses(stack, addresses) : 0;
     const uint64_t base = base_in(evidence, record->process);
     for (size_t i = 0; i < count; i++)
@@ -288,8 +393,8 @@ const struct trace_record *evidence_operation_of(const struct evidence *evidence
 const struct trace_record *evidence_creation(const struct evidence *evidence, uint32_t process,
                                              uint32_t what, uint64_t object)
 {
-    struct query query = {.kind = TRACE_CREATE, .what = what, .object = object, .process = process};
-    return object != 0 ? evidence_next(evidence, &query, NULL) : NULL;
+    const struct trace_record named = {.what = what, .object = object, .process = process};
+    return object != 0 ? evidence_object(evidence, TRACE_CREATE, &named, NULL) : NULL;
 }
 
 const struct trace_record *evidence_made_to_fail(const struct evidence *evidence)

@@ -9,6 +9,13 @@
 /* Prepares the queries for evidence->trace. Returns 0, or -1: no memory. */
 int evidence_index_build(struct evidence *evidence);
 
+/* The first record after `after` (NULL: of all) that is of that kind (TRACE_CREATE, TRACE_DESTROY,
+ * TRACE_STACK) and about what `named` names by process, what and object, or a TRACE_CALL made by
+ * the thread that is its object (what: none); or NULL. It does not go through the record for it. */
+const struct trace_record *evidence_object(const struct evidence *evidence, uint32_t kind,
+                                           const struct trace_record *named,
+                                           const struct trace_record *after);
+
 /* Frees input, output, printed, trace and index, which must come from malloc; not the sources. */
 void evidence_release(struct evidence *evidence);
 

@@ -1,4 +1,7 @@
-/* Any bytes as a trace file, which student code may have written over. */
+/* Any bytes as a trace file, which student code may have written over: read, judged, and read with
+ * a key. */
+#include "grader/evidence/evidence.h"
+#include "grader/evidence/verdict.h"
 #include "tests/fuzz/fuzz.h"
 #include "trace/sentence.h"
 
@@ -83,6 +86,36 @@ static void look_at(const struct trace_record *record)
         abort();
 }
 
+/* What all lessons ask of it. Takes the records. */
+static void judge(struct trace *trace)
+{
+    static const char *const files[] = {"sum.c", NULL};
+    static const struct lesson lesson = {.folder = "01_sum", .function = "sum", .files = files};
+    static struct verdict verdict;
+    struct evidence evidence = {
+        .lesson = &lesson, .trace_sound = true, .shown_folder = "lessons/01_sum", .trace = *trace};
+    struct phase phase;
+    if (evidence_index_build(&evidence)) abort();
+    memset(&verdict, 0, sizeof verdict);
+    verdict_findings(&verdict, &evidence, NULL);
+    const bool whole = !evidence_phase(&evidence, "run", 0, &phase);
+    verdict_leaks(&verdict, &evidence, whole ? NULL : &phase);
+    verdict_calls_succeed(&verdict, &evidence, NULL);
+    for (size_t k = 0; k < trace->count; k++) evidence_operation_of(&evidence, &trace->records[k]);
+    evidence_release(&evidence);
+}
+
+/* A record that nobody sealed is not taken for whole. */
+static void look_for_seals(int file)
+{
+    static const struct trace_key key = {{1, 2}};
+    struct trace trace;
+    char why[256];
+    if (trace_read_descriptor(file, &key, &trace, why, sizeof why)) abort();
+    if (trace.count > 0 && !trace.forged) abort();
+    trace_free(&trace);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     static int file = -1;
@@ -95,6 +128,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         return 0;
     }
     for (size_t k = 0; k < trace.count; k++) look_at(&trace.records[k]);
-    trace_free(&trace);
+    judge(&trace);
+    look_for_seals(file);
     return 0;
 }

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define MARK(phase, n, flag, at)                                                                   \
     {                                                                                              \
@@ -460,10 +461,49 @@ START_TEST(the_emulator_has_its_own_clock)
 }
 END_TEST
 
+/* As much as a record may hold, and each of it something else: every judge's question has to be
+ * answered without going through all of it for each. */
+START_TEST(a_full_record_is_judged_at_once)
+{
+    const size_t count = (size_t)1 << 17, quarter = count / 4;
+    struct trace_record *records = calloc(count, sizeof *records);
+    struct verdict *v = calloc(1, sizeof *v);
+    struct timespec begin, end;
+
+    for (size_t i = 0; i < count; i++) {
+        struct trace_record *r = &records[i];
+        *r = (struct trace_record){
+            .process = 1 + (uint32_t)(i % 1000), .object = i, .caller = i + 1};
+        r->stack = (uint32_t)i;
+        r->kind = i < quarter       ? TRACE_FINDING
+                  : i < 2 * quarter ? TRACE_CREATE
+                  : i < 3 * quarter ? TRACE_MODULE
+                                    : TRACE_STACK;
+        r->finding.id = r->kind == TRACE_FINDING ? FINDING_TRAP : 0;
+        r->what = r->kind == TRACE_CREATE ? TRACE_STREAM : TRACE_WHAT_NONE;
+    }
+    struct evidence e = support_evidence(records, count);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+    verdict_findings(v, &e, NULL);
+    verdict_leaks(v, &e, NULL);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+    const double seconds =
+        (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9;
+    ck_assert_uint_eq(v->failure_count, VERDICT_FAILURES);
+    ck_assert_uint_ge(v->failures_left_out, quarter - VERDICT_FAILURES);
+    /* Processor time, a hundredth of what going through it for each takes. */
+    ck_assert_msg(seconds < 0.5, "%g s", seconds);
+    free(v);
+    free(records);
+    evidence_release(&e);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("grader evidence");
     TCase *tcase = tcase_create("evidence");
+    tcase_add_test(tcase, a_full_record_is_judged_at_once);
     tcase_add_test(tcase, operations_belong_to_the_phase_that_asked);
     tcase_add_test(tcase, overlap_is_measured);
     tcase_add_test(tcase, touching_is_not_overlapping);
