@@ -232,6 +232,30 @@ START_TEST(a_wait_that_fails_loses_the_context)
     FAILS(CUDA_ERROR_LAUNCH_FAILED, cuStreamDestroy(stream));
     ck_assert_uint_eq(test_count(TRACE_DESTROY, 0, NULL), before + 4);
     ck_assert_uint_eq(made_to_fail(), 1);
+    /* Those frees have returned an error: to free once more is no double free. */
+    FAILS(CUDA_ERROR_LAUNCH_FAILED, cuMemFree(p));
+    FAILS(CUDA_ERROR_LAUNCH_FAILED, cuMemFree(in_order));
+    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "double free"), 0);
+}
+END_TEST
+
+/* The error is of the context in which the call was made to fail; the others go on. */
+START_TEST(another_context_goes_on)
+{
+    make_fail("cuCtxSynchronize:1");
+    test_context(LATEST);
+    CUcontext other, lost;
+    CUdeviceptr p;
+    OK(cuCtxGetCurrent(&lost));
+    OK(cuCtxCreate(&other, NULL, 0, 0));
+    OK(cuCtxPopCurrent(&other));
+    FAILS(CUDA_ERROR_LAUNCH_FAILED, cuCtxSynchronize());
+    OK(cuCtxPushCurrent(other));
+    OK(cuMemAlloc(&p, 4));
+    OK(cuCtxSynchronize());
+    OK(cuMemFree(p));
+    OK(cuCtxDestroy(other));
+    FAILS(CUDA_ERROR_LAUNCH_FAILED, cuCtxSynchronize());
 }
 END_TEST
 
@@ -263,6 +287,7 @@ int main(void)
     tcase_add_test(tcase, a_launch_that_fails_does_not_run);
     tcase_add_test(tcase, a_copy_that_fails_leaves_all_as_it_was);
     tcase_add_test(tcase, a_wait_that_fails_loses_the_context);
+    tcase_add_test(tcase, another_context_goes_on);
     tcase_add_loop_test(tcase, a_value_that_is_none_fails_nothing, 0,
                         sizeof no_number / sizeof *no_number);
     suite_add_tcase(suite, tcase);

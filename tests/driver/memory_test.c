@@ -63,6 +63,22 @@ START_TEST(what_a_stream_is_to_free_is_not_freed_again)
 }
 END_TEST
 
+/* The pool is the device's: what was not freed is not freed by the end of the context. */
+START_TEST(a_pools_memory_outlives_the_context)
+{
+    test_context(_i);
+    CUcontext own;
+    CUdeviceptr in_order, plain;
+    OK(cuCtxCreate(&own, NULL, 0, 0));
+    OK(cuMemAlloc(&plain, 4));
+    OK(cuMemAllocAsync(&in_order, 4, NULL));
+    OK(cuCtxSynchronize());
+    const size_t before = test_count(TRACE_DESTROY, TRACE_DEVICE_MEMORY, NULL);
+    OK(cuCtxDestroy(own));
+    ck_assert_uint_eq(test_count(TRACE_DESTROY, TRACE_DEVICE_MEMORY, NULL), before + 1);
+}
+END_TEST
+
 START_TEST(a_slip_in_a_loop_is_one_finding_with_a_count)
 {
     test_context(_i);
@@ -314,6 +330,7 @@ int main(void)
         device_memory_is_counted_and_runs_out,
         freeing_is_for_what_was_allocated_once,
         what_a_stream_is_to_free_is_not_freed_again,
+        a_pools_memory_outlives_the_context,
         a_slip_in_a_loop_is_one_finding_with_a_count,
         creations_and_ends_are_recorded,
         an_address_is_what_it_was_allocated_as,
