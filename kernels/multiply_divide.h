@@ -32,6 +32,13 @@ extern "C" {
  * while the kernel runs is returned by a later call. Magnitudes up to 2^126 come back exact. */
 cudaError_t multiply_divide_launch(float *array, size_t length, cudaStream_t stream);
 
+/* Another kernel: an element receives twice its mark. */
+cudaError_t multiply_divide_twice_launch(float *array, size_t length, cudaStream_t stream);
+
+/* The same as the first, after more than ten seconds of the device's own time: on the software
+ * device a moment, and longer than ten thousand queries. */
+cudaError_t multiply_divide_slow_launch(float *array, size_t length, cudaStream_t stream);
+
 #ifdef __cplusplus
 }
 #endif

@@ -11,7 +11,8 @@
  *
  * Times: `start_ns`/`end_ns` are nanoseconds on the clock of the device that the record comes from
  * (the virtual clock of the software device, CUPTI's clock on a GPU), except in TRACE_MARK, where
- * they are CLOCK_MONOTONIC of the host. The two clocks are never compared with each other.
+ * they are CLOCK_MONOTONIC of the host, as in `ran_ns`. The two clocks are never compared with each
+ * other.
  */
 #ifndef OVERLAP_TRACE_TRACE_H
 #define OVERLAP_TRACE_TRACE_H
@@ -120,6 +121,8 @@ struct trace_record {
     uint64_t request; /* correlation: the CALL and the OPERATION that it asked for share it */
     uint64_t start_ns;
     uint64_t end_ns;
+    uint64_t
+        ran_ns; /* OPERATION of the software device: CLOCK_MONOTONIC when it was done; else 0 */
     uint64_t bytes;
     uint64_t address;
     uint64_t caller; /* return address into the submission's code; 0 where unknown */

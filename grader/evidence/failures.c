@@ -1,10 +1,14 @@
 #include "grader/evidence/failures.h"
 #include "grader/evidence/evidence.h"
 #include "grader/evidence/phases.h"
+#include "grader/evidence/waits.h"
 #include "threads/refusals.h"
 
 #include <stdio.h>
 #include <string.h>
+
+/* Comes with the loss of the context: there is nothing that one could still wait for. */
+#define LAUNCH_FAILED 719 /* cudaErrorLaunchFailure, CUDA_ERROR_LAUNCH_FAILED */
 
 bool failures_find(const struct evidence *evidence, const char *name,
                    const struct trace_record *failed, struct phase *phase, uint32_t *index)
@@ -165,6 +169,10 @@ static bool judge_one(struct verdict *verdict, const struct evidence *plain,
     /* What is found without a failure too is told elsewhere. */
     if (!verdict_failed(verdict) && evidence_count(plain, &any_finding) == 0)
         verdict_findings_after(verdict, evidence, findings, sentence);
+    snprintf(sentence, sizeof sentence, "%s; then ", before);
+    if (!verdict_failed(verdict) && contract->waits && answer.phase != NULL &&
+        failed->code != LAUNCH_FAILED)
+        waits_say_left(verdict, evidence, answer.phase, answer.function, sentence);
     if (!verdict_failed(verdict) && contract->more != NULL)
         contract->more(verdict, evidence, &answer, failed, before);
     return true;

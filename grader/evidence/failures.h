@@ -39,6 +39,8 @@ struct failures_contract {
     void (*more)(struct verdict *verdict, const struct evidence *evidence,
                  const struct answer *answer, const struct trace_record *failed,
                  const char *before);
+    /* No work of a call may be left when it returns, after a failure either. */
+    bool waits;
 };
 
 /* Judges the runs of `evidence`->injections; the run without a failure must have been good. */

@@ -11,21 +11,27 @@
 #define PERIOD 1009u
 
 /* Every step rounded to float, on every compiler. */
-static float step_by_step(float input, size_t index)
+static float step_by_step(float input, size_t index, unsigned marks)
 {
     volatile float value = input;
     for (int round = 0; round < ROUNDS; round++) {
         value = value * 2.0f;
         value = value / 2.0f;
     }
-    return value + (float)(1u + (unsigned)(index % PERIOD));
+    return value + (float)(marks * (1u + (unsigned)(index % PERIOD)));
+}
+
+float host_reference_marked(float input, size_t index, unsigned marks)
+{
+    /* Doubling and halving are exact between these bounds: what is left of them is the input. */
+    if (!(fabsf(input) < 0x1p+126f && fabsf(input) > 0x1p-120f))
+        return step_by_step(input, index, marks);
+    return input + (float)(marks * (1u + (unsigned)(index % PERIOD)));
 }
 
 float host_reference_expected(float input, size_t index)
 {
-    /* Doubling and halving are exact between these bounds: what is left of them is the input. */
-    if (!(fabsf(input) < 0x1p+126f && fabsf(input) > 0x1p-120f)) return step_by_step(input, index);
-    return input + (float)(1u + (unsigned)(index % PERIOD));
+    return host_reference_marked(input, index, 1);
 }
 
 static bool same(float a, float b)
@@ -35,7 +41,7 @@ static bool same(float a, float b)
 
 /* What a wrong element is. The order is that of the questions: the first that fits is the answer.
  */
-enum wrong { WRONG_POISON, WRONG_UNCHANGED, WRONG_TWICE, WRONG_VALUE, WRONG_COUNT };
+enum wrong { WRONG_POISON, WRONG_UNCHANGED, WRONG_TWICE, WRONG_KERNEL, WRONG_VALUE, WRONG_COUNT };
 
 static const struct {
     const char *what, *why;
@@ -46,18 +52,23 @@ static const struct {
                          "The kernel adds a number to every element, so it has not run on these."},
     [WRONG_TWICE] = {"have been through the kernel twice",
                      "The kernel adds to the element, so a second launch shows."},
+    [WRONG_KERNEL] = {"have been through another kernel than the one that was given",
+                      "This call was given another kernel than the call before it. What is kept "
+                      "from one call to the next (a captured graph) still has the first one."},
     [WRONG_VALUE] = {"are wrong",
                      "The value of another element, of another array, or of memory that nobody "
                      "wrote."},
 };
 
-static enum wrong classify(float input, float output, size_t index)
+static enum wrong classify(float input, float output, size_t index, unsigned marks)
 {
     float poison;
     memset(&poison, DRIVE_POISON, sizeof poison);
     if (same(output, poison)) return WRONG_POISON;
     if (same(output, input)) return WRONG_UNCHANGED;
-    if (same(output, host_reference_expected(host_reference_expected(input, index), index)))
+    if (marks != 1 && same(output, host_reference_expected(input, index))) return WRONG_KERNEL;
+    if (same(output,
+             host_reference_marked(host_reference_marked(input, index, marks), index, marks)))
         return WRONG_TWICE;
     return WRONG_VALUE;
 }
@@ -65,12 +76,13 @@ static enum wrong classify(float input, float output, size_t index)
 bool host_reference_compare(struct verdict *verdict, const struct evidence *evidence,
                             const struct host_reference_array *array)
 {
+    const unsigned marks = array->marks != 0 ? array->marks : 1;
     size_t wrong = 0, first = 0, last = 0;
     enum wrong kind = WRONG_VALUE;
 
     for (size_t i = 0; i < array->length; i++) {
-        if (same(array->output[i], host_reference_expected(array->input[i], i))) continue;
-        const enum wrong this = classify(array->input[i], array->output[i], i);
+        if (same(array->output[i], host_reference_marked(array->input[i], i, marks))) continue;
+        const enum wrong this = classify(array->input[i], array->output[i], i, marks);
         if (wrong == 0) {
             first = i;
             kind = this;
@@ -93,7 +105,7 @@ bool host_reference_compare(struct verdict *verdict, const struct evidence *evid
              "was %.9g before).",
              toupper((unsigned char)array->name[0]), array->name + 1, wrong, array->length, stretch,
              wrongs[kind].what, first, (double)array->output[first],
-             (double)host_reference_expected(array->input[first], first),
+             (double)host_reference_marked(array->input[first], first, marks),
              (double)array->input[first]);
     if (array->at != NULL)
         verdict_fail(verdict, evidence, array->at, "%s", what);

@@ -12,12 +12,15 @@
 
 /* What one launch leaves in element `index` that held `input`; bit for bit. */
 float host_reference_expected(float input, size_t index);
+/* The same of a kernel that adds `marks` times the element's mark (multiply_divide_twice: 2). */
+float host_reference_marked(float input, size_t index, unsigned marks);
 
 /* One array, for host_reference_compare. */
 struct host_reference_array {
     const char *function;          /* the student's: where a failure is reported, */
     const struct trace_record *at; /* or, when not NULL, at the line of this call */
     const char *name;              /* in sentences: "array 3"; not empty */
+    unsigned marks;                /* of the kernel that was given; 0: 1 */
     const float *input;            /* the parent's own copy */
     const float *output;           /* what came back */
     size_t length;                 /* floats in both */

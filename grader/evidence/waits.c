@@ -1,4 +1,5 @@
 #include "grader/evidence/waits.h"
+#include "grader/evidence/given.h"
 
 #include <string.h>
 
@@ -42,6 +43,12 @@ bool waits_call(const struct trace_record *call)
     return find(call) >= 0;
 }
 
+bool waits_query(const struct trace_record *call)
+{
+    const int row = find(call);
+    return row >= 0 && waiting[row].query;
+}
+
 /* Records are in the order of appending, so of two pointers the larger is the later. */
 static const struct trace_record *last_request(const struct evidence *evidence,
                                                const struct phase *phase)
@@ -79,4 +86,38 @@ struct waits waits_in(const struct evidence *evidence, const struct phase *phase
         }
     }
     return waits;
+}
+
+/* The record says when the device did the work: under `latest` that is when somebody waits for it.
+ */
+const struct trace_record *waits_left(const struct evidence *evidence, const struct phase *phase)
+{
+    static const uint32_t kinds[] = {TRACE_COPY, TRACE_KERNEL, TRACE_SET, TRACE_HOST_FUNCTION};
+    const struct trace_record *left = NULL;
+
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        const struct query query = {.phase = phase, .kind = TRACE_OPERATION, .what = kinds[k]};
+        const struct trace_record *operation = NULL;
+        while ((operation = evidence_next(evidence, &query, operation)) != NULL)
+            if (operation->ran_ns > phase->end_ns &&
+                (left == NULL || operation->ran_ns < left->ran_ns))
+                left = operation;
+    }
+    return left;
+}
+
+bool waits_say_left(struct verdict *verdict, const struct evidence *evidence,
+                    const struct phase *phase, const char *function, const char *before)
+{
+    const struct trace_record *left = waits_left(evidence, phase);
+    if (left == NULL) return false;
+    verdict_fail(verdict, evidence, left,
+                 "%s%s returned while %s that it asks for here was still to be done.", before,
+                 function, given_work(left));
+    verdict_why(verdict, "The caller has its memory again, and reads, changes or releases it "
+                         "beside that work.");
+    verdict_hint(verdict, "Wait for every stream that was given work, on every path out of the "
+                          "function: an error of one call ends nothing that was asked for before "
+                          "it.");
+    return true;
 }

@@ -14,6 +14,8 @@
 
 /* True for a call that waits, by its API name. */
 bool waits_call(const struct trace_record *call);
+/* True for one that only asks, and waits when it is repeated. */
+bool waits_query(const struct trace_record *call);
 
 /* The waits of the submission's own lines in one phase, against the operations (kernels, copies,
  * sets) asked for in it. */
@@ -24,5 +26,14 @@ struct waits {
     size_t early_count, late_count;
 };
 struct waits waits_in(const struct evidence *evidence, const struct phase *phase);
+
+/* The first OPERATION that was asked for in the phase and that the software device did after its
+ * end, or NULL. On a GPU always NULL: its record does not say (ran_ns). */
+const struct trace_record *waits_left(const struct evidence *evidence, const struct phase *phase);
+
+/* Fails where there is such work: "<before><function> returned while the copy ...". Returns whether
+ * it did. */
+bool waits_say_left(struct verdict *verdict, const struct evidence *evidence,
+                    const struct phase *phase, const char *function, const char *before);
 
 #endif

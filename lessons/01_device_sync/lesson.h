@@ -20,13 +20,14 @@ typedef cudaError_t (*device_sync_kernel)(float *array, size_t length, cudaStrea
  * - input and output are page-locked host memory, the caller's. On return, also on failure, they
  *   belong to the caller again: nothing may still read or write them.
  * - All the work goes into `stream`, the caller's. It is a non-blocking stream: it neither waits
- * for the default stream nor does the default stream wait for it. Copies are asynchronous
+ *   for the default stream nor does the default stream wait for it. Copies are asynchronous
  *   (cudaMemcpyAsync).
  * - The device memory is yours: you allocate it and release it, on every path.
  * - length 0: nothing to do; *sum is 0. A length that the device has no room for is not a mistake
- * of yours; it is an error that you return.
+ *   of yours; it is an error that you return.
  *
- * Returns cudaSuccess, or the first error that any call gave, the kernel's own end included. After
+ * Returns cudaSuccess, or the first error that any call gave, kernel(...) and the kernel's own end
+ * included. What the runtime remembers of calls before this one (cudaGetLastError) is none. After
  * an error *sum and output have no meaning. */
 cudaError_t device_sync_transform(device_sync_kernel kernel, const float *input, float *output,
                                   size_t length, cudaStream_t stream, double *sum);

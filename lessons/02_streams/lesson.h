@@ -34,8 +34,9 @@ cudaError_t streams_open(struct streams_lane lanes[], size_t count);
  *
  * Each lane's work is in its own stream; no lane waits for another. Copies are asynchronous.
  *
- * Returns cudaSuccess, or the first error that any call gave. After an error the host arrays have
- * no meaning, and streams_run may be called again. */
+ * Returns cudaSuccess, or the first error that any call gave, kernel(...) included. What the
+ * runtime remembers of calls before this one (cudaGetLastError) is none. After an error the host
+ * arrays have no meaning, and streams_run may be called again, with another kernel too. */
 cudaError_t streams_run(struct streams_lane lanes[], size_t count, streams_kernel kernel);
 
 /* Releases what streams_open made and sets every lane's three pointers to NULL. A lane whose

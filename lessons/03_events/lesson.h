@@ -34,8 +34,9 @@ struct events_observation {
  * an error: it is not returned.
  *
  * In all three functions: events that you create you destroy, on every path; the time is taken by
- * events, not by a clock of the host. Returns cudaSuccess, or the first error that any call gave;
- * after an error, what was to be filled in has no meaning. */
+ * events, not by a clock of the host. Returns cudaSuccess, or the first error that any call gave,
+ * kernel(...) included; what the runtime remembers of calls before (cudaGetLastError) is none.
+ * After an error, what was to be filled in has no meaning, and no work of the call is left. */
 cudaError_t events_time_one(events_kernel kernel, const struct events_task *task,
                             struct events_observation *seen);
 

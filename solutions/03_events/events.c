@@ -62,16 +62,17 @@ cudaError_t events_time_one(events_kernel kernel, const struct events_task *task
     cudaError_t error = pair_create(&pair);
     if (error != cudaSuccess) goto done;
     error = launch_between(&pair, kernel, task);
-    if (error != cudaSuccess) goto done;
+    if (error != cudaSuccess) goto wait;
 
     /* The launch has returned and the kernel has hardly begun: the end is not there yet. */
     error = ask(pair.start, &seen->start_before);
     if (error == cudaSuccess) error = ask(pair.end, &seen->end_before);
-    if (error != cudaSuccess) goto done;
 
-    error = cudaEventSynchronize(pair.end);
-    if (error != cudaSuccess) goto done;
-    error = ask(pair.start, &seen->start_after);
+wait:
+    /* Also after a failure: the kernel may be at work, and the array is the caller's. For the
+     * stream and not for the end, which was perhaps never recorded. */
+    keep(&error, cudaStreamSynchronize(task->stream));
+    if (error == cudaSuccess) error = ask(pair.start, &seen->start_after);
     if (error == cudaSuccess) error = ask(pair.end, &seen->end_after);
     if (error == cudaSuccess)
         error = cudaEventElapsedTime(&seen->milliseconds, pair.start, pair.end);

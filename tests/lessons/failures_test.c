@@ -187,7 +187,8 @@ static void more(struct verdict *of, const struct evidence *evidence, const stru
     asked_for_more++;
 }
 
-static const struct failures_contract contract = {ANSWER_RUNTIME, answer, is_right, more};
+static const struct failures_contract contract = {
+    .api = ANSWER_RUNTIME, .answer = answer, .right = is_right, .more = more};
 
 /* A run in which the function made two things, the second of which failed, and gave the first back.
  */

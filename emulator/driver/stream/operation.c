@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct operation *operation_make(const struct stream *stream, enum trace_what what,
                                  size_t payload_size)
@@ -36,11 +37,19 @@ static void operation_release(void *user)
     free(operation);
 }
 
+static uint64_t monotonic_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 static enum timeline_ran operation_run(struct timeline_op *op, void *user)
 {
     struct operation *operation = user;
     assert(operation->op == NULL || operation->op == op); /* it may take several times */
     operation->op = op;
+    operation->record.ran_ns = monotonic_ns(); /* before: what was started may end, and be freed */
     return operation->run != NULL ? operation->run(operation) : TIMELINE_RAN;
 }
 

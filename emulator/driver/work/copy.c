@@ -64,10 +64,12 @@ static unsigned char *bytes_at(uint64_t address, uint64_t size, enum trace_place
         return memory_is_device_address(address) ? NULL : (unsigned char *)(uintptr_t)address;
     }
     *place = places[region->kind];
-    if (size <= region->address + region->size - address)
-        return region->bytes + (address - region->address);
-    /* Registered memory may go on as pageable memory; anything else ends where it ends. */
-    return region->registered ? (unsigned char *)(uintptr_t)address : NULL;
+    /* Registered memory too ends where its registration does, to the byte: an H200 refuses a copy
+     * that begins inside and goes on behind it, also where the next byte is registered by another
+     * call. One that begins in front of it is pageable. */
+    return size <= region->address + region->size - address
+               ? region->bytes + (address - region->address)
+               : NULL;
 }
 
 /* What is wrong with the side. Returns `code`. */

@@ -10,10 +10,26 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Nobody who has asked for enough memory comes to launch it. */
+static cudaError_t none_launch(float *array, size_t length, cudaStream_t stream)
+{
+    (void)array, (void)length, (void)stream;
+    return cudaErrorInvalidValue;
+}
+
+static cudaError_t untold_launch(float *array, size_t length, cudaStream_t stream)
+{
+    (void)array, (void)length, (void)stream;
+    return (cudaError_t)DEVICE_SYNC_UNTOLD_ERROR;
+}
+
 static const device_sync_kernel kernels[] = {
     [DEVICE_SYNC_GOOD] = multiply_divide_launch,
-    [DEVICE_SYNC_TOO_LONG] = multiply_divide_launch,
+    [DEVICE_SYNC_STALE] = multiply_divide_launch,
+    [DEVICE_SYNC_SLOW] = multiply_divide_slow_launch,
+    [DEVICE_SYNC_TOO_LONG] = none_launch,
     [DEVICE_SYNC_REFUSED] = broken_configuration_launch,
+    [DEVICE_SYNC_UNTOLD] = untold_launch,
     [DEVICE_SYNC_FAULTY] = broken_address_launch,
 };
 
@@ -37,8 +53,12 @@ static cudaError_t call(struct drive *drive, uint32_t i, const struct buffers *b
     struct device_sync_output *output = drive->output;
     const struct device_sync_case *c = &input->cases[i];
     struct device_sync_answer *answer = &output->answers[i];
-    const size_t length = c->way == DEVICE_SYNC_TOO_LONG ? DEVICE_SYNC_TOO_MANY : c->length;
+    const size_t length =
+        c->way == DEVICE_SYNC_TOO_LONG ? DEVICE_SYNC_TOO_MANY + c->length : c->length;
     double sum;
+    void *none;
+
+    if (c->way == DEVICE_SYNC_STALE) (void)cudaMalloc(&none, DEVICE_SYNC_TOO_MANY);
 
     memset(&sum, DRIVE_POISON, sizeof sum);
     drive_begin(drive, DRIVE_INJECTIONS, i);
@@ -77,8 +97,11 @@ int drive_main(struct drive *drive)
         memset(buffers[i].out, DRIVE_POISON, bytes);
     }
 
-    /* The first launch of a kernel loads it; that is nobody's time. */
+    /* The first launch of a kernel loads it; that is nobody's time. And how long it takes is known
+     * from then on: the software device runs one early of which it does not know that. */
     error = multiply_divide_launch(NULL, 0, stream);
+    if (error == cudaSuccess && input->cases[0].way == DEVICE_SYNC_SLOW)
+        error = multiply_divide_slow_launch(NULL, 0, stream);
     if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
     if (error != cudaSuccess) return failed("the kernel could not be launched", error);
 

@@ -4,13 +4,16 @@
 
 #include <stdint.h>
 
-#define DEVICE_SYNC_CASES 8 /* at most */
+#define DEVICE_SYNC_CASES 12 /* at most */
 
 /* How one call of the student's function is made. */
 enum device_sync_way {
     DEVICE_SYNC_GOOD = 0, /* multiply_divide, as many floats as there are */
+    DEVICE_SYNC_STALE,    /* the same, and the runtime remembers an error of the caller's */
+    DEVICE_SYNC_SLOW,     /* the same, with a kernel that takes long on the device's clock */
     DEVICE_SYNC_TOO_LONG, /* more floats than any device has room for */
     DEVICE_SYNC_REFUSED,  /* a kernel whose launch is refused */
+    DEVICE_SYNC_UNTOLD,   /* the launcher answers with an error that no call of CUDA's gave */
     DEVICE_SYNC_FAULTY    /* a kernel that writes where it may not: the last case of a run */
 };
 
@@ -44,6 +47,9 @@ struct device_sync_output {
 #define DEVICE_SYNC_PHASE "transform"
 #define DEVICE_SYNC_ALL_PHASE "all" /* around all of them */
 
-#define DEVICE_SYNC_TOO_MANY ((size_t)1 << 50) /* floats: 4 PiB */
+/* Floats, 4 PiB, and the case's own length besides: cut to 32 bits, their size is the small one. */
+#define DEVICE_SYNC_TOO_MANY ((size_t)1 << 50)
+
+#define DEVICE_SYNC_UNTOLD_ERROR 701 /* cudaErrorLaunchOutOfResources */
 
 #endif

@@ -3,6 +3,7 @@
 #include "grader/evidence/judge.h"
 #include "grader/evidence/answer.h"
 #include "grader/evidence/failures.h"
+#include "grader/evidence/given.h"
 #include "grader/evidence/host_reference.h"
 #include "grader/evidence/waits.h"
 #include "grader/lessons/01_device_sync/exchange.h"
@@ -19,6 +20,8 @@
  * double stays far below this. */
 #define SUM_TOLERANCE 1e-10
 #define TIME_LIMIT 1.25
+#define CAPTURE_FIRST 900 /* the errors of a capture: cudaErrorStreamCaptureUnsupported */
+#define CAPTURE_LAST 908
 #define INVALID_VALUE 1 /* of a launch that is refused */
 #define OUT_OF_MEMORY 2
 #define ILLEGAL_ADDRESS 700
@@ -70,6 +73,9 @@ static int prepare_failures(struct run_input *input)
         {.length = draw(input, 500, 900)},
         {.way = DEVICE_SYNC_REFUSED, .length = draw(input, 1000, 2000)},
         {.length = draw(input, 500, 900)},
+        {.way = DEVICE_SYNC_UNTOLD, .length = draw(input, 1000, 2000)},
+        {.length = draw(input, 500, 900)},
+        {.way = DEVICE_SYNC_STALE, .length = draw(input, 500, 900)},
     };
     return allocate(input, cases, sizeof cases / sizeof *cases);
 }
@@ -80,6 +86,13 @@ static int prepare_fault(struct run_input *input)
         {.length = draw(input, 500, 900)},
         {.way = DEVICE_SYNC_FAULTY, .length = draw(input, 500, 900)},
     };
+    return allocate(input, cases, sizeof cases / sizeof *cases);
+}
+
+static int prepare_slow(struct run_input *input)
+{
+    const struct device_sync_case cases[] = {
+        {.way = DEVICE_SYNC_SLOW, .length = draw(input, 500, 900)}};
     return allocate(input, cases, sizeof cases / sizeof *cases);
 }
 
@@ -101,6 +114,7 @@ static const struct run_plan runs[] = {
     {.name = "values", .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER, .prepare = prepare_values},
     {.name = "failures", .flags = RUN_ON_BOTH, .prepare = prepare_failures},
     {.name = "fault", .flags = RUN_ON_BOTH, .prepare = prepare_fault},
+    {.name = "slow", .flags = RUN_ON_EMULATOR, .prepare = prepare_slow, .seconds = 60.0},
     {.name = "timed", .flags = RUN_ON_BOTH | RUN_TIMED, .prepare = prepare_timed},
     FAILURES_PLAN(prepare_each_failure),
     {0},
@@ -122,16 +136,36 @@ static struct view look(const struct evidence *evidence)
     return view;
 }
 
+/* The stream that was given is still being captured: whatever is done in it fails from then on. */
+static bool say_captured(struct verdict *verdict, const struct view *view)
+{
+    const struct query begins = {
+        .kind = TRACE_CALL, .name = "cudaStreamBeginCapture*", .student = true};
+    const int later = view->reached > 0 ? view->out->answers[view->reached - 1].later : 0;
+    const struct trace_record *call = NULL, *last = NULL;
+    if (later < CAPTURE_FIRST || later > CAPTURE_LAST) return false;
+    while ((call = evidence_next(view->evidence, &begins, call)) != NULL) last = call;
+    verdict_fail(verdict, view->evidence, last,
+                 "%s returned while the stream that it was given was still being captured.",
+                 FUNCTION);
+    verdict_why(verdict, "What is put into the stream from then on is recorded, and not done.");
+    verdict_hint(verdict, "A capture that was begun is ended (cudaStreamEndCapture) on every path, "
+                          "also when a step in between failed.");
+    return true;
+}
+
 /* The device was lost, and with it the cases that were still to come: false, the verdict fails. */
 static bool all_reached(struct verdict *verdict, const struct view *view)
 {
     if (view->reached == view->in->count) return true;
+    if (say_captured(verdict, view)) return false;
+    verdict_findings(verdict, view->evidence, NULL);
+    if (verdict_failed(verdict)) return false;
     verdict_fail_in(verdict, view->evidence, FUNCTION,
                     "After call %u of %u the device was in error, and no further call was made.",
                     view->reached, view->in->count);
     verdict_why(verdict, "Work that the call had left behind failed when the device came to it.");
-    verdict_hint(verdict, "DeviceSync.TheHostReadsAfterTheResultsArrive is the check to look at "
-                          "first.");
+    verdict_hint(verdict, "What had it asked for that it did not wait for, or released too early?");
     return false;
 }
 
@@ -250,6 +284,7 @@ static void judge_arrival(struct verdict *verdict, const struct evidence *eviden
         if (!answer_written(verdict, &item.answer) ||
             !answer_succeeded(verdict, &item.answer, item.name))
             return;
+        if (item.phased && waits_say_left(verdict, evidence, &item.phase, FUNCTION, "")) return;
         const struct trace_record *last =
             item.phased ? waits_in(evidence, &item.phase).last_request : NULL;
         if (compare_at(verdict, &view, &item, last) && compare_sum(verdict, &view, &item)) {
@@ -311,25 +346,89 @@ static void judge_waits(struct verdict *verdict, const struct evidence *evidence
     }
 }
 
+static void judge_stream(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    for (uint32_t i = 0; i < view.reached; i++) {
+        struct item item;
+        item_get(&view, i, &item);
+        if (!answer_judgeable(verdict, &item.answer, VALUES_CHECK)) return;
+        if (!item.phased || !given_say_elsewhere(verdict, evidence, &item.phase,
+                                                 given_stream(evidence, 0), "the one given"))
+            continue;
+        verdict_why(verdict, "The caller orders its own work by its stream: what is elsewhere is "
+                             "beside that order, however well it is ordered in itself.");
+        verdict_hint(verdict, "Both copies and the kernel get `stream`.");
+        return;
+    }
+}
+
+static void judge_patience(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    struct item item;
+    item_get(&view, 0, &item);
+    if (!answer_succeeded(verdict, &item.answer, "a kernel that takes seconds")) return;
+    if (item.phased && waits_say_left(verdict, evidence, &item.phase, FUNCTION,
+                                      "The kernel took seconds this time; ")) {
+        verdict_hint(verdict, "Wait until the device is done, however long that takes: a wait that "
+                              "gives up after so many questions is no wait.");
+        return;
+    }
+    compare(verdict, &view, &item);
+}
+
+/* More was asked for than there is, and the call that allocates was told another size. */
+static bool say_cut(struct verdict *verdict, const struct evidence *evidence,
+                    const struct item *item)
+{
+    const struct query made = {
+        .phase = &item->phase, .kind = TRACE_CREATE, .what = TRACE_DEVICE_MEMORY, .student = true};
+    const struct trace_record *memory = item->phased && item->c->way == DEVICE_SYNC_TOO_LONG
+                                            ? evidence_next(evidence, &made, NULL)
+                                            : NULL;
+    if (memory == NULL) return false;
+    verdict_fail(verdict, evidence, memory,
+                 "%zu floats were to be transformed, and %llu bytes of device memory were "
+                 "allocated for them.",
+                 DEVICE_SYNC_TOO_MANY + item->c->length, (unsigned long long)memory->bytes);
+    verdict_why(verdict, "A size in bytes does not fit into 32 bits from 2^30 floats on; what is "
+                         "cut off is memory that the kernel works on all the same.");
+    verdict_hint(verdict, "Compute sizes in size_t.");
+    return true;
+}
+
 static void judge_failures(struct verdict *verdict, const struct evidence *evidence)
 {
     static const struct {
         int code;
-        const char *because;
+        const char *because, *before;
     } wanted[] = {
-        [DEVICE_SYNC_TOO_LONG] = {OUT_OF_MEMORY, "the array does not fit into the device's memory"},
-        [DEVICE_SYNC_REFUSED] = {INVALID_VALUE, "the kernel's launch was refused"},
+        [DEVICE_SYNC_TOO_LONG] = {OUT_OF_MEMORY, "the array does not fit into the device's memory",
+                                  "There was no memory for the array; "},
+        [DEVICE_SYNC_REFUSED] = {INVALID_VALUE, "the kernel's launch was refused",
+                                 "The kernel's launch was refused; "},
+        [DEVICE_SYNC_UNTOLD] = {DEVICE_SYNC_UNTOLD_ERROR, "that is what kernel(...) returned",
+                                "kernel(...) returned an error; "},
     };
     const struct view view = look(evidence);
 
     for (uint32_t i = 0; i < view.reached; i++) {
         struct item item;
         item_get(&view, i, &item);
-        if (item.c->way != DEVICE_SYNC_GOOD) {
-            if (!answer_failed_with(verdict, &item.answer, wanted[item.c->way].code,
-                                    wanted[item.c->way].because))
+        if (!answer_written(verdict, &item.answer)) return;
+        if (item.c->way >= DEVICE_SYNC_TOO_LONG) {
+            if (say_cut(verdict, evidence, &item) ||
+                !answer_failed_with(verdict, &item.answer, wanted[item.c->way].code,
+                                    wanted[item.c->way].because) ||
+                (item.phased && waits_say_left(verdict, evidence, &item.phase, FUNCTION,
+                                               wanted[item.c->way].before)))
                 return;
-        } else if (!succeeded(verdict, &view, &item, "a right call after one that had failed")) {
+        } else if (!succeeded(verdict, &view, &item,
+                              item.c->way == DEVICE_SYNC_STALE
+                                  ? "a right call, while the runtime still remembered an error of "
+                                    "its caller's as its last"
+                                  : "a right call after one that had failed")) {
             return;
         }
     }
@@ -410,8 +509,10 @@ static bool is_right_all_the_same(const struct evidence *evidence)
 
 static void judge_each_failure(struct verdict *verdict, const struct evidence *evidence)
 {
-    static const struct failures_contract contract = {
-        .api = ANSWER_RUNTIME, .answer = answer_to_failure, .right = is_right_all_the_same};
+    static const struct failures_contract contract = {.api = ANSWER_RUNTIME,
+                                                      .answer = answer_to_failure,
+                                                      .right = is_right_all_the_same,
+                                                      .waits = true};
     const struct view view = look(evidence);
     struct item item;
     item_get(&view, 0, &item);
@@ -444,7 +545,11 @@ static void judge_time(struct verdict *verdict, const struct evidence *evidence)
                               "does memory that is allocated twice, and a copy in pieces.");
 }
 
+/* A finding names two places, and is the cause of what is wrong with a value; so it comes first.
+ */
 static const struct check checks[] = {
+    {"TheDeviceFindsNothingWrong", "values", CHECK_EMULATOR_ONLY,
+     "no access out of bounds, to the wrong side, or to memory that is gone", judge_findings},
     {"EveryElementIsRight", "values", CHECK_EARLIEST,
      "the array goes through the kernel and comes back whole", judge_elements},
     {"TheSumIsRight", "values", CHECK_EARLIEST, "the host adds up all the results, in double",
@@ -453,6 +558,10 @@ static const struct check checks[] = {
      "nothing is read, or given back, while the device works on it", judge_arrival},
     {"TheHostWaitsOnlyForTheResults", "values", 0, "one stream needs no wait between its steps",
      judge_waits},
+    {"AllTheWorkIsInTheGivenStream", "values", 0,
+     "the caller's stream orders all that is asked for", judge_stream},
+    {"TheHostWaitsAsLongAsItTakes", "slow", CHECK_EMULATOR_ONLY,
+     "a kernel of many seconds is waited for as well", judge_patience},
     {"FailedCallsAreReturned", "failures", 0,
      "the first error is returned, and the next call works", judge_failures},
     {"TheKernelsOwnErrorIsReturned", "fault", 0, "an asynchronous error is not swallowed",
@@ -462,8 +571,6 @@ static const struct check checks[] = {
      judge_leaks},
     {FAILURES_CHECK, FAILURES_RUN, CHECK_EMULATOR_ONLY,
      "each call that can fail does so once, and is returned", judge_each_failure},
-    {"TheDeviceFindsNothingWrong", "values", CHECK_EMULATOR_ONLY,
-     "no access out of bounds, to the wrong side, or to memory that is gone", judge_findings},
     {"AsFastAsTheReference", "timed", 0, "no time is lost against the reference solution",
      judge_time},
     {0},

@@ -15,23 +15,32 @@ static int failed(const char *what, cudaError_t error)
     return 1;
 }
 
-/* The kernel that the student is given. streams_kernel has no place for a context, so the count of
+/* The kernels that the student is given. streams_kernel has no place for a context, so the count of
  * launches lives here. */
 static struct {
-    size_t launches, refused; /* the refused-th launch (from 0) fails */
+    size_t launches, refused; /* the refused-th launch (from 0) fails: */
+    int untold;               /* not by a call of CUDA's, but by the launcher's own answer */
 } given;
 
 static cudaError_t given_kernel(float *array, size_t length, cudaStream_t stream)
 {
-    if (given.launches++ == given.refused)
-        return broken_configuration_launch(array, length, stream);
-    return multiply_divide_launch(array, length, stream);
+    if (given.launches++ != given.refused) return multiply_divide_launch(array, length, stream);
+    return given.untold ? (cudaError_t)STREAMS_UNTOLD_ERROR
+                        : broken_configuration_launch(array, length, stream);
 }
 
-static void give(size_t refused)
+static void give(size_t refused, int untold)
 {
     given.launches = 0;
     given.refused = refused;
+    given.untold = untold;
+}
+
+/* The runtime remembers an error of the caller's as its last; no call of the student's gave it. */
+static void leave_an_error(void)
+{
+    void *none;
+    (void)cudaMalloc(&none, STREAMS_TOO_MANY);
 }
 
 static void lanes_clear(const struct streams_input *input, struct streams_lane *lanes)
@@ -86,9 +95,13 @@ static void run(struct drive *drive, struct streams_lane *lanes, uint32_t round)
     struct streams_output *output = drive->output;
 
     lanes_fill(input, lanes, round);
-    give(SIZE_MAX);
+    give(SIZE_MAX, 0);
+    if (strcmp(drive->run, "failures") == 0) leave_an_error();
     drive_begin(drive, STREAMS_PHASE_RUN, round);
-    output->runs[round] = streams_run(lanes, input->count, given_kernel);
+    output->runs[round] = streams_run(lanes, input->count,
+                                      strcmp(drive->run, "slow") == 0 ? multiply_divide_slow_launch
+                                      : STREAMS_MARKS(round) == 2     ? multiply_divide_twice_launch
+                                                                      : given_kernel);
     if (!input->whole) (void)cudaDeviceSynchronize(); /* timed: no work escapes the clock */
     drive_end(drive, STREAMS_PHASE_RUN, round);
     lanes_take(input, lanes, round, output);
@@ -201,7 +214,7 @@ static void open_fails(struct drive *drive, struct streams_lane *lanes)
     struct streams_output *output = drive->output;
 
     lanes_clear(input, lanes);
-    lanes[input->impossible].length = STREAMS_TOO_MANY;
+    lanes[input->impossible].length += STREAMS_TOO_MANY;
     drive_begin(drive, STREAMS_PHASE_OPEN_FAILS, 0);
     output->open_failed = streams_open(lanes, input->count);
     drive_end(drive, STREAMS_PHASE_OPEN_FAILS, 0);
@@ -209,8 +222,8 @@ static void open_fails(struct drive *drive, struct streams_lane *lanes)
     (void)cudaGetLastError();
 }
 
-/* streams_run with a launch in the middle that is refused. */
-static void run_fails(struct drive *drive, struct streams_lane *lanes)
+/* streams_run with a launch in the middle that fails. */
+static cudaError_t run_fails(struct drive *drive, struct streams_lane *lanes, const char *phase)
 {
     const struct streams_input *input = drive->input;
     struct streams_output *output = drive->output;
@@ -220,13 +233,14 @@ static void run_fails(struct drive *drive, struct streams_lane *lanes)
      * they are to be still running when the launch in the student's call has been refused. */
     (void)broken_configuration_launch(lanes[0].device, 1, NULL);
     (void)cudaGetLastError();
-    give(input->refused);
-    drive_begin(drive, STREAMS_PHASE_RUN_FAILS, 0);
-    output->run_failed = streams_run(lanes, input->count, given_kernel);
-    drive_end(drive, STREAMS_PHASE_RUN_FAILS, 0);
-    output->busy_failed = lanes_busy(lanes, input->count);
+    give(input->refused, strcmp(phase, STREAMS_PHASE_RUN_UNTOLD) == 0);
+    drive_begin(drive, phase, 0);
+    const cudaError_t error = streams_run(lanes, input->count, given_kernel);
+    drive_end(drive, phase, 0);
+    output->busy_failed += lanes_busy(lanes, input->count);
     (void)cudaDeviceSynchronize();
     (void)cudaGetLastError();
+    return error;
 }
 
 /* Open, run, close, with a call of them made to fail: none of the drive's own is among them. */
@@ -236,7 +250,7 @@ static void life_with_a_failure(struct drive *drive, struct streams_lane *lanes)
     struct streams_output *output = drive->output;
 
     lanes_clear(input, lanes);
-    give(SIZE_MAX);
+    give(SIZE_MAX, 0);
     drive_begin(drive, DRIVE_INJECTIONS, 0);
     drive_begin(drive, STREAMS_PHASE_OPEN, 0);
     output->open = streams_open(lanes, input->count);
@@ -282,7 +296,17 @@ int drive_main(struct drive *drive)
         return 0;
     }
     if (!input->whole && measure(drive, comparing) != 0) return 1;
-    if (failures) open_fails(drive, lanes);
+    if (strcmp(drive->run, "slow") == 0) {
+        /* How long it takes is known from then on: the device runs one early of which it does not
+         * know that. */
+        error = multiply_divide_slow_launch(NULL, 0, NULL);
+        if (error == cudaSuccess) error = cudaDeviceSynchronize();
+        if (error != cudaSuccess) return failed("the slow kernel", error);
+    }
+    if (failures) {
+        open_fails(drive, lanes);
+        leave_an_error();
+    }
 
     lanes_clear(input, lanes);
     drive_begin(drive, STREAMS_PHASE_LIFE, 0);
@@ -292,7 +316,13 @@ int drive_main(struct drive *drive)
     if (output->open == cudaSuccess) {
         for (uint32_t i = 0; i < input->count; i++) output->incomplete += lanes[i].host == NULL;
         if (output->incomplete == 0) {
-            if (failures) run_fails(drive, lanes);
+            for (uint32_t i = 0; i < input->count; i++)
+                output->hosts[i] = (uint64_t)(uintptr_t)lanes[i].host;
+            if (failures) {
+                output->busy_failed = 0;
+                output->run_failed = run_fails(drive, lanes, STREAMS_PHASE_RUN_FAILS);
+                output->run_untold = run_fails(drive, lanes, STREAMS_PHASE_RUN_UNTOLD);
+            }
             for (uint32_t round = 0; round < input->rounds; round++) run(drive, lanes, round);
             if (comparing) {
                 drive_begin(drive, STREAMS_PHASE_BREADTH, 0);
@@ -302,6 +332,7 @@ int drive_main(struct drive *drive)
         }
         /* In "failures" there is a lane of nobody's among them. */
         const size_t count = failures ? lanes_with_an_empty_one(lanes, input->count) : input->count;
+        if (failures) leave_an_error();
         drive_begin(drive, STREAMS_PHASE_CLOSE, 0);
         output->close = streams_close(lanes, count);
         drive_end(drive, STREAMS_PHASE_CLOSE, 0);

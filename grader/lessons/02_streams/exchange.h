@@ -38,12 +38,12 @@ struct streams_output {
     uint32_t incomplete; /* lanes without host memory after streams_open succeeded */
     uint32_t busy;       /* streams with work left after streams_run, over all rounds */
     /* Run "failures". */
-    int32_t open_failed, run_failed, close_again;
-    uint32_t kept;         /* pointers that were not NULL after streams_open had failed */
-    uint32_t kept_closed;  /* and after streams_close */
-    uint32_t busy_failed;  /* streams with work left after streams_run had failed */
-    int32_t breadth_first; /* run "compare": the drive's own calls */
-    int32_t reserved;
+    int32_t open_failed, run_failed, run_untold, close_again;
+    uint32_t kept;                 /* pointers that were not NULL after streams_open had failed */
+    uint32_t kept_closed;          /* and after streams_close */
+    uint32_t busy_failed;          /* streams with work left after streams_run had failed */
+    int32_t breadth_first;         /* run "compare": the drive's own calls */
+    uint64_t hosts[STREAMS_LANES]; /* where the lanes' host memory is */
     uint64_t digests[STREAMS_ROUNDS][STREAMS_LANES];
     float values[]; /* where whole: rounds times total floats */
 };
@@ -54,12 +54,19 @@ struct streams_output {
 #define STREAMS_PHASE_OPEN_FAILS "no room"    /* streams_open with an impossible lane */
 #define STREAMS_PHASE_RUN "streams"           /* streams_run; index: the round */
 #define STREAMS_PHASE_RUN_FAILS "refused"     /* streams_run with a launch that is refused */
+#define STREAMS_PHASE_RUN_UNTOLD "untold"     /* and one whose launcher answers with an error */
 #define STREAMS_PHASE_CLOSE "close"           /* 0 and 1 */
 #define STREAMS_PHASE_SERIAL "serial"         /* the drive's baseline: one array after the other */
 #define STREAMS_PHASE_CALIBRATE "calibrate"   /* one array, each way twice, nothing beside it */
 #define STREAMS_PHASE_BREADTH "breadth-first" /* the drive, in the student's lanes */
 
-#define STREAMS_TOO_MANY ((size_t)1 << 50) /* floats: 4 PiB */
+/* Floats, 4 PiB, and the lane's own length besides: cut to 32 bits, their size is the small one. */
+#define STREAMS_TOO_MANY ((size_t)1 << 50)
+
+#define STREAMS_UNTOLD_ERROR 701 /* cudaErrorLaunchOutOfResources */
+
+/* The second call is given another kernel, which adds the element's mark twice. */
+#define STREAMS_MARKS(round) ((round) == 1 ? 2u : 1u)
 
 #define STREAMS_DIGEST_START 0xcbf29ce484222325ull
 

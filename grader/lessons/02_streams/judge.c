@@ -4,6 +4,7 @@
 #include "grader/evidence/judge.h"
 #include "grader/evidence/answer.h"
 #include "grader/evidence/failures.h"
+#include "grader/evidence/given.h"
 #include "grader/evidence/host_reference.h"
 #include "grader/evidence/timing.h"
 #include "grader/evidence/waits.h"
@@ -18,6 +19,9 @@
 #define CLOSE "streams_close"
 /* They say why a call failed. */
 #define VALUES_CHECK "Streams.EveryArrayIsRight or Streams.ResultsHaveArrivedOnReturn"
+#define RIGHT_CALL                                                                                 \
+    "a right call after one that had failed, while the runtime still remembered an error of its "  \
+    "caller's as its last"
 #define OUT_OF_MEMORY 2
 #define INVALID_VALUE 1 /* of a launch that is refused */
 
@@ -84,6 +88,15 @@ static int prepare_faults(struct run_input *input)
     return 0;
 }
 
+static int prepare_slow(struct run_input *input)
+{
+    struct streams_input *in = allocate(input, 3, 1, 300, 900);
+    if (in == NULL) return -1;
+    in->whole = 1;
+    input->output_size += in->total * sizeof(float);
+    return 0;
+}
+
 /* The real constants on a GPU: 200 arrays of 1024 x 1024 floats, and a ragged end. */
 static int prepare_large(struct run_input *input)
 {
@@ -100,6 +113,7 @@ static int prepare_large(struct run_input *input)
 static const struct run_plan runs[] = {
     {.name = "values", .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER, .prepare = prepare_values},
     {.name = "failures", .flags = RUN_ON_BOTH, .prepare = prepare_failures},
+    {.name = "slow", .flags = RUN_ON_EMULATOR, .prepare = prepare_slow, .seconds = LARGE_SECONDS},
     {.name = "compare",
      .flags = RUN_ON_BOTH,
      .prepare = prepare_large,
@@ -201,6 +215,7 @@ static bool compare_lane(struct verdict *verdict, const struct view *view, uint3
         &(struct host_reference_array){.function = RUN,
                                        .at = at,
                                        .name = name,
+                                       .marks = STREAMS_MARKS(round),
                                        .input = input,
                                        .output =
                                            view->out->values + round * view->in->total + l->offset,
@@ -271,6 +286,12 @@ static void judge_arrival(struct verdict *verdict, const struct evidence *eviden
     const struct view view = look(evidence);
     const struct answer open = {evidence, NULL, OPEN, ANSWER_RUNTIME, view.out->open};
     if (!answer_written(verdict, &open) || !ran_saying(verdict, &view)) return;
+    for (uint32_t round = 0; round < view.in->rounds; round++) {
+        struct phase phase;
+        if (evidence_phase(evidence, STREAMS_PHASE_RUN, round, &phase) &&
+            waits_say_left(verdict, evidence, &phase, RUN, ""))
+            return;
+    }
     if (!compare_arrived(verdict, &view)) {
         verdict_why(verdict, "The three steps of one lane are ordered only if they are in one "
                              "stream, and the host is ordered behind them only if it waits. "
@@ -290,6 +311,31 @@ static void judge_arrival(struct verdict *verdict, const struct evidence *eviden
 
 /* ---- checks: how it is done --------------------------------------------------------------------
  */
+
+/* Copies that are in none of the streams in which the kernels are. */
+static void copies_with_kernels(struct verdict *verdict, const struct evidence *evidence,
+                                const struct phase *phase, const uint64_t *streams, size_t count)
+{
+    const struct query copies = {.phase = phase, .kind = TRACE_OPERATION, .what = TRACE_COPY};
+    const struct trace_record *copy = NULL;
+    while ((copy = evidence_next(evidence, &copies, copy)) != NULL) {
+        size_t k = 0;
+        while (k < count && streams[k] != copy->stream) k++;
+        if (k < count) continue;
+        const struct trace_record *creation =
+            evidence_creation(evidence, copy->process, TRACE_STREAM, copy->stream);
+        const char *work = given_work(copy);
+        verdict_fail(verdict, evidence, copy, "%c%s of a lane is in %s, not in the lane's.",
+                     work[0] - 'a' + 'A', work + 1,
+                     creation == NULL || (creation->flags & TRACE_IMPLICIT) != 0
+                         ? "the default stream"
+                         : "a stream that is no lane's");
+        verdict_why(verdict, "There it has to be ordered behind the lane's kernel, and is ordered "
+                             "behind those of other lanes as well.");
+        verdict_hint(verdict, "lanes[i].stream for all three steps of lane i.");
+        return;
+    }
+}
 
 static void judge_streams(struct verdict *verdict, const struct evidence *evidence)
 {
@@ -324,6 +370,67 @@ static void judge_streams(struct verdict *verdict, const struct evidence *eviden
         verdict_why(verdict, "What is in one stream runs one after the other.");
         verdict_hint(verdict, "Make one stream per lane in streams_open, and use lanes[i].stream "
                               "for all three steps of lane i.");
+    } else {
+        copies_with_kernels(verdict, evidence, &phase, seen, distinct);
+    }
+}
+
+/* The host waits for some of the work and then asks for more: what comes then has waited for what
+ * was there before. Other threads may wait for theirs meanwhile. */
+static void judge_independent(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    struct phase phase;
+    if (!ran(verdict, &view) || !run_phase(evidence, &phase)) return;
+
+    const struct query calls = {.phase = &phase, .kind = TRACE_CALL, .student = true};
+    const struct trace_record *wait = NULL;
+    while ((wait = evidence_next(evidence, &calls, wait)) != NULL) {
+        if (!waits_call(wait) || waits_query(wait)) continue;
+        struct query later = {.phase = &phase, .kind = TRACE_CALL, .thread = wait->thread};
+        bool before = false, after = false;
+        for (const struct trace_record *call = NULL;
+             (call = evidence_next(evidence, &later, call)) != NULL;) {
+            const struct trace_record *work = evidence_operation_of(evidence, call);
+            if (work == NULL || (work->what != TRACE_COPY && work->what != TRACE_KERNEL)) continue;
+            before = before || call < wait;
+            after = after || call > wait;
+        }
+        if (!before || !after) continue;
+        verdict_fail(
+            verdict, evidence, wait,
+            "%.*s makes the host wait for lanes, and other lanes are given work only then.",
+            TRACE_NAME_SIZE, wait->name);
+        verdict_why(verdict, "A lane that is issued after the wait has waited for the lanes before "
+                             "it, although nothing of theirs concerns it.");
+        verdict_hint(verdict, "Issue all lanes first; then wait for each.");
+        return;
+    }
+}
+
+/* Each lane's host memory is page-locked to its end, in one piece or several. */
+static void locked_whole(struct verdict *verdict, const struct view *view)
+{
+    const struct query made = {.kind = TRACE_CREATE, .what = TRACE_PINNED_MEMORY, .student = true};
+    for (uint32_t lane = 0; lane < view->in->count; lane++) {
+        const uint64_t bytes = view->in->lanes[lane].length * sizeof(float);
+        const uint64_t begin = view->out->hosts[lane], end = begin + bytes;
+        const struct trace_record *memory = NULL, *last = NULL;
+        uint64_t locked = begin;
+        while (locked < end && (memory = evidence_next(view->evidence, &made, memory)) != NULL) {
+            if (memory->address > locked || memory->address + memory->bytes <= locked) continue;
+            locked = memory->address + memory->bytes;
+            last = memory;
+            memory = NULL; /* from the first again: they are in no order */
+        }
+        if (last == NULL || locked >= end) continue; /* NULL: what it is, the copies tell */
+        verdict_fail(verdict, view->evidence, last,
+                     "Of the %llu bytes of array %u of %u only %llu are page-locked here.",
+                     (unsigned long long)bytes, lane, view->in->count,
+                     (unsigned long long)(locked - begin));
+        verdict_why(verdict, "The copy engine cannot reach the rest by itself.");
+        verdict_hint(verdict, "Sizes are in bytes: lanes[i].length * sizeof(float).");
+        return;
     }
 }
 
@@ -341,7 +448,10 @@ static void judge_pinned(struct verdict *verdict, const struct evidence *evidenc
         if (copy->from != TRACE_PAGEABLE && copy->to != TRACE_PAGEABLE) continue;
         if (pageable++ == 0) first = copy;
     }
-    if (pageable == 0) return;
+    if (pageable == 0) {
+        locked_whole(verdict, &view);
+        return;
+    }
     verdict_fail(verdict, evidence, first, "%zu of the copies go through pageable host memory.",
                  pageable);
     verdict_why(verdict, "The copy engine cannot reach memory that the system may move. The driver "
@@ -378,6 +488,19 @@ static void judge_asynchronous(struct verdict *verdict, const struct evidence *e
                         count);
         verdict_hint(verdict, "Each array goes to the device and back.");
     }
+}
+
+static void judge_patience(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    struct phase phase;
+    if (!ran_saying(verdict, &view) || !run_phase(evidence, &phase)) return;
+    if (waits_say_left(verdict, evidence, &phase, RUN, "The kernels took seconds this time; ")) {
+        verdict_hint(verdict, "Wait until the device is done, however long that takes: a wait that "
+                              "gives up after so many questions is no wait.");
+        return;
+    }
+    compare_all(verdict, &view);
 }
 
 /* ---- checks: what it is good for ---------------------------------------------------------------
@@ -532,6 +655,39 @@ static void judge_time(struct verdict *verdict, const struct evidence *evidence)
 /* ---- checks: failures and what is left
  * ----------------------------------------------------------- */
 
+/* streams_run with a launch that fails, in two ways. */
+static bool run_failed_well(struct verdict *verdict, const struct view *view)
+{
+    const struct {
+        const char *phase;
+        int code, expected;
+        const char *because, *before;
+    } ways[] = {
+        {STREAMS_PHASE_RUN_FAILS, view->out->run_failed, INVALID_VALUE,
+         "one of the kernels' launches was refused", "One of the kernels' launches was refused; "},
+        {STREAMS_PHASE_RUN_UNTOLD, view->out->run_untold, STREAMS_UNTOLD_ERROR,
+         "that is what one of the calls of kernel(...) returned",
+         "One of the calls of kernel(...) returned an error; "},
+    };
+    struct phase phase;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        const struct answer answer =
+            answer_in(view->evidence, ways[i].phase, 0, RUN, ways[i].code, &phase);
+        if (!answer_failed_with(verdict, &answer, ways[i].expected, ways[i].because)) return false;
+        if (answer.phase != NULL &&
+            waits_say_left(verdict, view->evidence, &phase, RUN, ways[i].before))
+            return false;
+    }
+    if (view->out->busy_failed == 0) return true;
+    verdict_fail_in(verdict, view->evidence, RUN,
+                    "streams_run returned an error while %u of its streams still had work.",
+                    view->out->busy_failed);
+    verdict_why(verdict, "The lanes that were issued before the failure still read and write "
+                         "arrays that the caller is about to release.");
+    verdict_hint(verdict, "Wait for every stream on the way out of a failure as well.");
+    return false;
+}
+
 static void judge_failures(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct view view = look(evidence);
@@ -553,25 +709,11 @@ static void judge_failures(struct verdict *verdict, const struct evidence *evide
         return;
     }
     answer = answer_in(evidence, STREAMS_PHASE_OPEN, 0, OPEN, view.out->open, &phase);
-    if (!answer_succeeded(verdict, &answer, "a right call after one that had failed")) return;
+    if (!answer_succeeded(verdict, &answer, RIGHT_CALL)) return;
     if (view.out->incomplete != 0) return; /* said by the checks of values */
-    answer = answer_in(evidence, STREAMS_PHASE_RUN_FAILS, 0, RUN, view.out->run_failed, &phase);
-    if (!answer_failed_with(verdict, &answer, INVALID_VALUE,
-                            "one of the kernels' launches was refused"))
-        return;
-    if (view.out->busy_failed != 0) {
-        verdict_fail_in(verdict, evidence, RUN,
-                        "streams_run returned an error while %u of its streams still had work.",
-                        view.out->busy_failed);
-        verdict_why(verdict, "The lanes that were issued before the failure still read and write "
-                             "arrays that the caller is about to release.");
-        verdict_hint(verdict, "Wait for every stream on the way out of a failure as well.");
-        return;
-    }
+    if (!run_failed_well(verdict, &view)) return;
     answer = answer_in(evidence, STREAMS_PHASE_RUN, 0, RUN, view.out->runs[0], &phase);
-    if (!answer_succeeded(verdict, &answer, "a right call after one that had failed") ||
-        !compare_all(verdict, &view))
-        return;
+    if (!answer_succeeded(verdict, &answer, RIGHT_CALL) || !compare_all(verdict, &view)) return;
     answer = answer_in(evidence, STREAMS_PHASE_CLOSE, 0, CLOSE, view.out->close, &phase);
     if (!answer_succeeded(verdict, &answer,
                           "lanes that are open, and one in the middle that is not"))
@@ -673,8 +815,11 @@ static void judge_kept(struct verdict *verdict, const struct evidence *evidence,
 
 static void judge_each_failure(struct verdict *verdict, const struct evidence *evidence)
 {
-    static const struct failures_contract contract = {ANSWER_RUNTIME, answer_to_failure,
-                                                      is_right_all_the_same, judge_kept};
+    static const struct failures_contract contract = {.api = ANSWER_RUNTIME,
+                                                      .answer = answer_to_failure,
+                                                      .right = is_right_all_the_same,
+                                                      .more = judge_kept,
+                                                      .waits = true};
     const struct view view = look(evidence);
     if (ran(verdict, &view)) failures_judge(verdict, evidence, &contract);
 }
@@ -689,13 +834,21 @@ static void judge_findings(struct verdict *verdict, const struct evidence *evide
     if (!verdict_failed(verdict)) ran(verdict, &view);
 }
 
+/* A finding names two places, and is the cause of what is wrong with a value; so it comes first.
+ */
 static const struct check checks[] = {
+    {"TheDeviceFindsNothingWrong", "values", CHECK_EMULATOR_ONLY,
+     "no access out of bounds, to the wrong side, or to memory that is gone", judge_findings},
     {"EveryArrayIsRight", "values", CHECK_EARLIEST, "every array goes through the kernel once",
      judge_values},
     {"ResultsHaveArrivedOnReturn", "values", CHECK_ORDER,
      "each array's steps are ordered, and the host waits for all of them", judge_arrival},
     {"EveryArrayHasItsOwnStream", "values", 0, "no array shares a stream with another",
      judge_streams},
+    {"NoLaneWaitsForAnother", "values", 0,
+     "the host waits when all lanes have been given their work", judge_independent},
+    {"TheHostWaitsAsLongAsItTakes", "slow", CHECK_EMULATOR_ONLY,
+     "kernels of many seconds are waited for as well", judge_patience},
     {"HostMemoryIsPageLocked", "values", 0, "the copy engines can work on their own", judge_pinned},
     {"CopiesAreAsynchronous", "values", 0, "the host goes on while the device copies",
      judge_asynchronous},
@@ -712,8 +865,6 @@ static const struct check checks[] = {
      judge_left_on_failure},
     {FAILURES_CHECK, FAILURES_RUN, CHECK_EMULATOR_ONLY,
      "each call that can fail does so once, and is returned", judge_each_failure},
-    {"TheDeviceFindsNothingWrong", "values", CHECK_EMULATOR_ONLY,
-     "no access out of bounds, to the wrong side, or to memory that is gone", judge_findings},
     {"AsFastAsTheReference", "timed", 0, "no time is lost against the reference solution",
      judge_time},
     {0},

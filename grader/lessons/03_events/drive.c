@@ -18,20 +18,31 @@ static int failed(const char *what, cudaError_t error)
 /* The kernel that the student is given. events_kernel has no place for a context, so the count of
  * launches lives here. */
 static struct {
-    size_t launches, refused; /* the refused-th launch (from 0) fails */
+    size_t launches, refused; /* the refused-th launch (from 0) fails: */
+    int untold;               /* not by a call of CUDA's, but by the launcher's own answer */
+    events_kernel kernel;
 } given;
 
 static cudaError_t given_kernel(float *array, size_t length, cudaStream_t stream)
 {
-    if (given.launches++ == given.refused)
-        return broken_configuration_launch(array, length, stream);
-    return multiply_divide_launch(array, length, stream);
+    if (given.launches++ != given.refused) return given.kernel(array, length, stream);
+    return given.untold ? (cudaError_t)EVENTS_UNTOLD_ERROR
+                        : broken_configuration_launch(array, length, stream);
 }
 
-static void give(size_t refused)
+static void give(size_t refused, int untold)
 {
     given.launches = 0;
     given.refused = refused;
+    given.untold = untold;
+    given.kernel = multiply_divide_launch;
+}
+
+/* The runtime remembers an error of the caller's as its last; no call of the student's gave it. */
+static void leave_an_error(void)
+{
+    void *none;
+    (void)cudaMalloc(&none, (size_t)1 << 60);
 }
 
 /* ---- arrays and streams -----------------------------------------------------------------------
@@ -136,6 +147,32 @@ static void statistics(struct drive *drive)
     drive_end(drive, EVENTS_PHASE_STATISTICS, 0);
 }
 
+static void failures(struct drive *drive, const struct events_task *tasks,
+                     const struct events_task *few)
+{
+    const struct events_input *input = drive->input;
+    struct events_output *output = drive->output;
+    double mean, deviation;
+
+    give(0, 0);
+    one(drive, EVENTS_PHASE_ONE_FAILS, &tasks[0], &output->one_failed);
+    give(input->refused, 0);
+    each(drive, EVENTS_PHASE_EACH_FAILS, 0, few, EVENTS_FEW, &output->each_failed);
+    give(0, 1);
+    one(drive, EVENTS_PHASE_ONE_UNTOLD, &tasks[0], &output->one_untold);
+    give(input->refused, 1);
+    each(drive, EVENTS_PHASE_EACH_UNTOLD, 0, few, EVENTS_FEW, &output->each_untold);
+    output->each_of_none = events_time_each(given_kernel, few, 0, output->each[0].milliseconds);
+    drive_begin(drive, EVENTS_PHASE_STATISTICS_OF_NONE, 0);
+    output->statistics_of_none = events_statistics(input->sets[0].numbers, 0, &mean, &deviation);
+    drive_end(drive, EVENTS_PHASE_STATISTICS_OF_NONE, 0);
+    give(SIZE_MAX, 0);
+    leave_an_error();
+    one(drive, EVENTS_PHASE_ONE, &tasks[0], &output->one);
+    leave_an_error();
+    each(drive, EVENTS_PHASE_EACH, 0, few, EVENTS_FEW, &output->each[0]);
+}
+
 int drive_main(struct drive *drive)
 {
     const struct events_input *input = drive->input;
@@ -152,23 +189,21 @@ int drive_main(struct drive *drive)
     few = tasks + 1;
     many = few + EVENTS_FEW;
 
+    give(SIZE_MAX, 0);
     if (strcmp(drive->run, "failures") == 0) {
-        double mean, deviation;
-        give(0);
-        one(drive, EVENTS_PHASE_ONE_FAILS, &tasks[0], &output->one_failed);
-        give(input->refused);
-        each(drive, EVENTS_PHASE_EACH_FAILS, 0, few, EVENTS_FEW, &output->each_failed);
-        output->each_of_none = events_time_each(given_kernel, few, 0, output->each[0].milliseconds);
-        output->statistics_of_none =
-            events_statistics(input->sets[0].numbers, 0, &mean, &deviation);
-        give(SIZE_MAX);
-        one(drive, EVENTS_PHASE_ONE, &tasks[0], &output->one);
+        failures(drive, tasks, few);
     } else if (strcmp(drive->run, "injections") == 0) {
-        give(SIZE_MAX);
         one(drive, EVENTS_PHASE_ONE, &tasks[0], &output->one);
         each(drive, EVENTS_PHASE_EACH, 1, many, input->many, &output->each[1]);
+    } else if (strcmp(drive->run, "slow") == 0) {
+        /* How long it takes is known from then on: the device runs one early of which it does not
+         * know that. */
+        error = multiply_divide_slow_launch(NULL, 0, NULL);
+        if (error == cudaSuccess) error = cudaDeviceSynchronize();
+        given.kernel = multiply_divide_slow_launch;
+        one(drive, EVENTS_PHASE_ONE, &tasks[0], &output->one);
+        each(drive, EVENTS_PHASE_EACH, 0, few, EVENTS_FEW, &output->each[0]);
     } else {
-        give(SIZE_MAX);
         drive_begin(drive, EVENTS_PHASE_ALL, 0);
         one(drive, EVENTS_PHASE_ONE, &tasks[0], &output->one);
         each(drive, EVENTS_PHASE_EACH, 0, few, EVENTS_FEW, &output->each[0]);

@@ -57,8 +57,8 @@ struct events_output {
     struct events_output_one one;
     struct events_output_each each[2]; /* few, many */
     /* Run "failures". */
-    struct events_output_one one_failed;
-    struct events_output_each each_failed;
+    struct events_output_one one_failed, one_untold;
+    struct events_output_each each_failed, each_untold;
     int32_t each_of_none, statistics_of_none;
     struct events_output_statistics sets[EVENTS_SETS];
     float windows[EVENTS_TASKS][2][EVENTS_WINDOW];
@@ -70,6 +70,11 @@ struct events_output {
 #define EVENTS_PHASE_EACH "each" /* 0: few, 1: many */
 #define EVENTS_PHASE_ONE_FAILS "one, refused"
 #define EVENTS_PHASE_EACH_FAILS "each, refused"
+#define EVENTS_PHASE_ONE_UNTOLD "one, untold" /* the launcher answers with an error */
+#define EVENTS_PHASE_EACH_UNTOLD "each, untold"
 #define EVENTS_PHASE_STATISTICS "statistics"
+#define EVENTS_PHASE_STATISTICS_OF_NONE "statistics of none"
+
+#define EVENTS_UNTOLD_ERROR 701 /* cudaErrorLaunchOutOfResources, which no call of CUDA's gave */
 
 #endif

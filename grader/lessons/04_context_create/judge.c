@@ -404,8 +404,10 @@ static void judge_stack_of_failure(struct verdict *verdict, const struct evidenc
 
 static void judge_each_failure(struct verdict *verdict, const struct evidence *evidence)
 {
-    static const struct failures_contract contract = {
-        ANSWER_DRIVER, answer_to_failure, is_right_all_the_same, judge_stack_of_failure};
+    static const struct failures_contract contract = {.api = ANSWER_DRIVER,
+                                                      .answer = answer_to_failure,
+                                                      .right = is_right_all_the_same,
+                                                      .more = judge_stack_of_failure};
     for (uint32_t i = 0; i < count_of(evidence); i++) {
         struct item item;
         item_get(evidence, i, &item);

@@ -899,8 +899,10 @@ static void judge_the_others(struct verdict *verdict, const struct evidence *evi
 
 static void judge_each_failure(struct verdict *verdict, const struct evidence *evidence)
 {
-    static const struct failures_contract contract = {ANSWER_DRIVER, answer_to_failure,
-                                                      is_right_all_the_same, judge_the_others};
+    static const struct failures_contract contract = {.api = ANSWER_DRIVER,
+                                                      .answer = answer_to_failure,
+                                                      .right = is_right_all_the_same,
+                                                      .more = judge_the_others};
     struct phase phase;
     const struct answer answer = answer_to_failure(evidence, NULL, &phase);
     if (answer_judgeable(verdict, &answer,

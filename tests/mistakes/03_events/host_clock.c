@@ -78,6 +78,7 @@ cudaError_t events_time_one(events_kernel kernel, const struct events_task *task
     seen->milliseconds = (float)(now_ms() - before);
 
 done:
+    if (error != cudaSuccess) (void)cudaStreamSynchronize(task->stream); /* may be at work */
     pair_destroy(&pair, &error);
     return error;
 }

@@ -67,6 +67,7 @@ cudaError_t events_time_one(events_kernel kernel, const struct events_task *task
         error = cudaEventElapsedTime(&seen->milliseconds, pair.start, pair.end);
 
 done:
+    if (error != cudaSuccess) (void)cudaStreamSynchronize(task->stream); /* may be at work */
     pair_destroy(&pair, &error);
     return error;
 }

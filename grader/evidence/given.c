@@ -1,0 +1,61 @@
+#include "grader/evidence/given.h"
+
+#include <ctype.h>
+
+uint64_t given_stream(const struct evidence *evidence, uint32_t number)
+{
+    uint32_t i = 0;
+    for (size_t k = 0; k < evidence->trace.count; k++) {
+        const struct trace_record *r = &evidence->trace.records[k];
+        if (r->kind == TRACE_MARK) break; /* the student's functions are called from here on */
+        if (r->kind == TRACE_CREATE && r->what == TRACE_STREAM &&
+            (r->flags & TRACE_IMPLICIT) == 0 && i++ == number)
+            return r->object;
+    }
+    return 0;
+}
+
+const char *given_work(const struct trace_record *operation)
+{
+    const bool to_host = operation->to == TRACE_PINNED || operation->to == TRACE_PAGEABLE;
+    const bool from_host = operation->from == TRACE_PINNED || operation->from == TRACE_PAGEABLE;
+    switch (operation->what) {
+    case TRACE_KERNEL:
+        return "the kernel";
+    case TRACE_SET:
+        return "the memset";
+    case TRACE_HOST_FUNCTION:
+        return "the host function";
+    default:
+        return to_host == from_host ? "the copy"
+               : to_host            ? "the copy to the host"
+                                    : "the copy to the device";
+    }
+}
+
+static const char *whose(const struct evidence *evidence, const struct trace_record *operation)
+{
+    const struct trace_record *stream =
+        evidence_creation(evidence, operation->process, TRACE_STREAM, operation->stream);
+    if (stream == NULL || (stream->flags & TRACE_IMPLICIT) != 0) return "in the default stream";
+    return evidence_by_submission(evidence, stream) ? "in a stream of the function's own"
+                                                    : "in another stream";
+}
+
+bool given_say_elsewhere(struct verdict *verdict, const struct evidence *evidence,
+                         const struct phase *phase, uint64_t stream, const char *meant)
+{
+    const struct query operations = {.phase = phase, .kind = TRACE_OPERATION};
+    const struct trace_record *operation = NULL;
+    while ((operation = evidence_next(evidence, &operations, operation)) != NULL) {
+        if (operation->what != TRACE_KERNEL && operation->what != TRACE_COPY &&
+            operation->what != TRACE_SET)
+            continue;
+        if (operation->stream == stream) continue;
+        const char *work = given_work(operation);
+        verdict_fail(verdict, evidence, operation, "%c%s is %s, not in %s.",
+                     toupper((unsigned char)work[0]), work + 1, whose(evidence, operation), meant);
+        return true;
+    }
+    return false;
+}
