@@ -9,7 +9,12 @@ namespace cg = cooperative_groups;
 
 template <typename T> __device__ T shfl_any(cg::thread_block_tile<32> &tile, const T &v, int delta)
 {
-    return tile.shfl_down(v, delta);
+    unsigned words[(sizeof(T) + 3) / 4] = {0}; /* groups shuffle no more than 32 bytes at a time */
+    T other;
+    memcpy((void *)words, (const void *)&v, sizeof v);
+    for (unsigned &word : words) word = tile.shfl_down(word, delta);
+    memcpy((void *)&other, (const void *)words, sizeof other);
+    return other;
 }
 
 template <typename T, typename Op>
