@@ -103,6 +103,20 @@ START_TEST(listing_starts_nothing)
 }
 END_TEST
 
+START_TEST(what_cannot_be_printed_is_no_pass)
+{
+    const char *const to[] = {">/dev/full", ">&-"};
+    for (size_t i = 0; i < 2; i++) {
+        char script[512];
+        const char *arguments[] = {"/bin/sh", "-c", script, NULL}, *variables[] = {cache, NULL};
+        snprintf(script, sizeof script, "exec %s --gtest_list_tests %s", GRADER, to[i]);
+        text_free(&err);
+        ck_assert_int_eq(support_run(arguments, "/", variables, &out, &err), 2);
+        ck_assert_ptr_nonnull(strstr(text_string(&err), "standard output cannot be written to"));
+    }
+}
+END_TEST
+
 START_TEST(help_is_recognised)
 {
     ck_assert_int_eq(grade(NULL, "--help", NULL, NULL, NULL), 0);
@@ -426,6 +440,7 @@ int main(void)
     tcase_add_test(tcase, stubs_fail);
     tcase_add_test(tcase, with_a_gpu);
     tcase_add_test(tcase, listing_starts_nothing);
+    tcase_add_test(tcase, what_cannot_be_printed_is_no_pass);
     tcase_add_test(tcase, help_is_recognised);
     tcase_add_loop_test(tcase, a_wrong_command_line_is_explained, 0,
                         sizeof mistakes / sizeof mistakes[0]);

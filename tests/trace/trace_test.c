@@ -298,6 +298,19 @@ START_TEST(every_name_is_known_and_unknown_numbers_are_said_so)
 }
 END_TEST
 
+START_TEST(a_record_in_memory_keeps_its_size)
+{
+    int file = trace_create_in_memory(16, TRACE_ALL_KINDS);
+    ck_assert_int_ge(file, 0);
+    const off_t size = lseek(file, 0, SEEK_END);
+    ck_assert_int_eq(ftruncate(file, 0), -1);
+    ck_assert_int_eq(errno, EPERM);
+    ck_assert_int_eq(ftruncate(file, size + 1), -1);
+    ck_assert_int_eq(fcntl(file, F_ADD_SEALS, F_SEAL_WRITE), -1); /* which would lose records */
+    close(file);
+}
+END_TEST
+
 /* ---- seals ---------------------------------------------------------------------------------- */
 
 #define KEY "00112233445566778899aabbccddeeff"
@@ -441,6 +454,7 @@ int main(void)
     tcase_add_test(tests, a_count_beyond_the_file_reads_the_file);
     tcase_add_test(tests, a_link_is_not_followed);
     tcase_add_test(tests, every_name_is_known_and_unknown_numbers_are_said_so);
+    tcase_add_test(tests, a_record_in_memory_keeps_its_size);
     tcase_add_test(tests, what_was_put_is_sealed);
     tcase_add_test(tests, a_record_without_its_seal_is_known);
     tcase_add_loop_test(tests, every_change_is_known, 0, 7);
