@@ -27,6 +27,9 @@ enum {
 #define CONTROL_RUN_SETTING "RUN"
 #define CONTROL_DEVICE_SETTING "DEVICE" /* "gpu" or "emulator" */
 
+/* The phase that is timed; only of a run in rounds. */
+#define CONTROL_TIMED_SETTING "TIMED"
+
 /* The order in which the runner lets host threads begin (threads/threads.h), as in OVERLAP_ORDER;
  * where it is not set they begin as the system likes. */
 #define CONTROL_THREADS_VARIABLE "OVERLAP_THREADS"
@@ -41,6 +44,29 @@ enum control_stage {
 
 #define CONTROL_FRAMES 32
 
+/* ---- rounds ------------------------------------------------------------------------------------
+ * A run in rounds calls drive_main again and again in one process, each time with another part of
+ * input and output. Round 0 warms up; before each other one the runner waits for its turn, so that
+ * of the processes that are timed against each other one works at a time. */
+
+#define CONTROL_ROUNDS 13 /* at most, the warm-up included */
+/* Marks each round in the trace, with its number. */
+#define CONTROL_ROUND_PHASE "round of the runner's"
+
+struct control_round {
+    uint64_t input, input_size, output, output_size; /* offsets and sizes in bytes */
+};
+
+/* Where a process in rounds is: a futex word. The grader changes WAITING, the runner the rest. */
+enum control_turn {
+    CONTROL_BEFORE = 0, /* in its first round */
+    CONTROL_WAITING,    /* for its turn */
+    CONTROL_GIVEN,      /* by the grader: its turn has come */
+    CONTROL_NO_MORE,    /* by the grader: there is no further round */
+    CONTROL_TIMING,     /* in the phase that is timed */
+    CONTROL_TIMED       /* past it, in the same round */
+};
+
 struct control {
     uint32_t stage; /* enum control_stage */
     int32_t drive_result;
@@ -53,6 +79,9 @@ struct control {
     char message[256];
     int32_t refused; /* system call that reached for a process above (refused.h); 0: none. Until
                       * there is a crash the frames are those of this call. */
+    uint32_t turn;   /* enum control_turn */
+    uint32_t rounds; /* 0: a run without rounds */
+    struct control_round round[CONTROL_ROUNDS];
 };
 
 #endif

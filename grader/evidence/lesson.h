@@ -10,6 +10,7 @@
 
 #include "grader/base/random.h"
 #include "grader/child/drive.h"
+#include "grader/evidence/thresholds.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -35,13 +36,18 @@ enum run_flag {
      * early as CUDA allows and in random orders between (latest, earliest, random:1, random:2). Its
      * checks must hold in each. Without the flag: latest only. */
     RUN_IN_EVERY_ORDER = 1u << 2,
-    /* The reference solution is run in turn with the submission, with the same inputs, several
-     * times on a GPU, once on the emulator (whose clock is exact). See verdict_time_ratio. */
+    /* The reference solution is run in turn with the submission, with the same inputs: once on the
+     * emulator, whose clock is exact; on a GPU in rounds (grader/run/turns.h), each of them
+     * drive_main once in a process that goes on to the next, with fresh inputs. Needs `phase`. See
+     * verdict_time_ratio. */
     RUN_TIMED = 1u << 3,
     /* On the emulator only. The run is made as it is, and then, with the same inputs, once for each
      * call in the phases DRIVE_INJECTIONS that can fail, with that call failing:
      * evidence->injections. (Of very many calls it is a choice: grader/evidence/injections.h.) */
     RUN_INJECTIONS = 1u << 4,
+    /* On a GPU nothing runs beside it: its checks read the device's own times, or it needs much of
+     * the device's memory. */
+    RUN_ALONE = 1u << 5,
 };
 
 /* One process to start. A lesson's list of them ends with a row whose name is NULL. */
@@ -54,6 +60,8 @@ struct run_plan {
     uint64_t memory;        /* resident bytes allowed on the host, in all processes; 0: 2 GiB */
     unsigned processes;     /* processes allowed at one time, the runner included; 0: 1 */
     uint32_t trace_records; /* room in the trace; 0: TRACE_DEFAULT_CAPACITY */
+    const char *phase;      /* RUN_TIMED: what is timed, index 0 of it */
+    const struct threshold *threshold; /* RUN_TIMED: how long it may take */
 };
 
 struct evidence;

@@ -5,6 +5,7 @@
 #ifndef OVERLAP_GRADER_EVIDENCE_RUN_EVIDENCE_H
 #define OVERLAP_GRADER_EVIDENCE_RUN_EVIDENCE_H
 
+#include "grader/child/control.h"
 #include "grader/evidence/lesson.h"
 #include "trace/trace.h"
 
@@ -27,6 +28,12 @@ enum evidence_ending {
     ENDED_UNWATCHED,    /* it killed the process that held it to its limits; all killed */
     ENDED_REACHED_UP,   /* it called `why` on a process above it, which was refused */
     ENDED_COUNT
+};
+
+/* Where the parts of a run in rounds are (grader/evidence/rounds.h). */
+struct evidence_rounds {
+    unsigned count; /* 0: a run without rounds */
+    struct control_round round[CONTROL_ROUNDS];
 };
 
 struct sources; /* debug information of a lesson.so: grader/evidence/sources.h */
@@ -69,6 +76,12 @@ struct evidence {
     struct evidence_index *index;  /* grader/evidence/evidence.c's */
     const struct sources *sources; /* for evidence_place */
     uint64_t base;                 /* where lesson.so was loaded in the runner */
+
+    /* RUN_TIMED on a GPU: this is one round of several in its process, and what the parent's own
+     * clock saw the timed phase take; 0: not known. */
+    double clocked;
+    bool between; /* its process made calls between two rounds, while others were timed */
+    struct evidence_rounds rounds; /* before it is split */
 
     /* RUN_TIMED: this run and its repetitions, and the reference's runs with the same inputs, pair
      * by pair. Otherwise repeats = this one, count 1, references NULL. */

@@ -77,12 +77,12 @@ void verdict_leaks_after(struct verdict *verdict, const struct evidence *evidenc
 void verdict_calls_succeed(struct verdict *verdict, const struct evidence *evidence,
                            const struct phase *phase);
 
-/* For RUN_TIMED: the median time of the phase in the submission's runs may be at most `limit` times
- * the reference's. The clock: on the emulator the virtual time from the first start to the last end
- * of the calls and operations in the phase; on a GPU CLOCK_MONOTONIC between the marks. Adds the
- * figures; says "too noisy to say" as a skip. Its failure has no hint: add one. */
-void verdict_time_ratio(struct verdict *verdict, const struct evidence *evidence, const char *phase,
-                        double limit);
+/* For RUN_TIMED: how long the plan's phase took, in turn with the reference solution, held against
+ * the plan's threshold: met, not met, or too noisy to say, which is a skip. The clock: on the
+ * emulator the virtual time from the first start to the last end of the calls and operations in the
+ * phase; on a GPU CLOCK_MONOTONIC between the marks, checked against the grader's own. Adds the
+ * figures; a failure says what the timelines differ in. It has no hint: add one. */
+void verdict_time_ratio(struct verdict *verdict, const struct evidence *evidence);
 
 /* The index of the first element in which output differs from expected, or -1. */
 ptrdiff_t judge_first_difference(const void *output, const void *expected, size_t count,

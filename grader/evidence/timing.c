@@ -1,9 +1,8 @@
 #include "grader/evidence/timing.h"
+#include "grader/evidence/cause.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-
-#define MOST_PAIRS 64
+#include <string.h>
 
 /* The device's own time between the first start and the last end of what was asked for in the
  * phase; 0 where no record has a time. `kind` 0: calls and operations. */
@@ -45,60 +44,62 @@ static bool is_plausible(const struct evidence *evidence, const char *name, doub
     return seconds <= evidence->seconds && seconds >= busy * 0.95 - 50e-6;
 }
 
-static int compare_numbers(const void *a, const void *b)
+/* The parent saw the phase take much longer than the process says: either of them had to wait for a
+ * processor. */
+static bool is_disturbed(const struct evidence *evidence, double seconds)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    return evidence->clocked > seconds * 1.5 + 2e-3;
 }
 
-static double median(const double *numbers, size_t count)
+/* Of a process that forges its time, every phase looks disturbed, and the reference's do not. */
+#define FEWEST_TO_ACCUSE 4
+
+struct timing timing_compare(const struct evidence *evidence)
 {
-    double sorted[MOST_PAIRS];
+    const struct run_plan *plan = evidence->plan;
+    struct timing timing = {.outcome = TIMING_NO_TIME};
+    struct ratio_pair pairs[RATIO_MOST_PAIRS];
+    size_t count = 0, odd = 0, odd_references = 0;
 
-    for (size_t i = 0; i < count; i++) sorted[i] = numbers[i];
-    qsort(sorted, count, sizeof *sorted, compare_numbers);
-    return count % 2 == 1 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
-}
-
-struct timing timing_compare(const struct evidence *evidence, const char *phase, double limit)
-{
-    struct timing timing = {.pairs = evidence->repeat_count};
-    double submission[MOST_PAIRS], reference[MOST_PAIRS], ratios[MOST_PAIRS];
-
-    if (timing.pairs > MOST_PAIRS) timing.pairs = MOST_PAIRS;
-    timing.outcome = TIMING_NO_TIME;
-    if (timing.pairs == 0 || evidence->references == NULL) return timing;
-    for (size_t i = 0; i < timing.pairs; i++) {
-        submission[i] = timing_of_phase(&evidence->repeats[i], phase);
-        reference[i] = timing_of_phase(&evidence->references[i], phase);
-        timing.missing = submission[i] < 0 ? &evidence->repeats[i] : &evidence->references[i];
-        if (submission[i] < 0 || reference[i] <= 0) return timing;
-        if (!is_plausible(&evidence->repeats[i], phase, submission[i])) {
-            timing.outcome = TIMING_FORGED;
-            timing.missing = &evidence->repeats[i];
+    if (evidence->repeat_count == 0 || evidence->references == NULL) return timing;
+    for (size_t i = 0; i < evidence->repeat_count && count < RATIO_MOST_PAIRS; i++) {
+        const struct evidence *own = &evidence->repeats[i], *other = &evidence->references[i];
+        const double a = timing_of_phase(own, plan->phase), b = timing_of_phase(other, plan->phase);
+        timing.missing = a <= 0 ? own : other;
+        if (a <= 0 || b <= 0) return timing;
+        if (own->between || !is_plausible(own, plan->phase, a)) {
+            timing.outcome = own->between ? TIMING_BETWEEN : TIMING_FORGED;
+            timing.missing = own;
             return timing;
         }
-        ratios[i] = submission[i] / reference[i];
+        odd += is_disturbed(own, a);
+        odd_references += is_disturbed(other, b);
+        if (is_disturbed(own, a) || is_disturbed(other, b))
+            timing.set_aside++;
+        else
+            pairs[count++] = (struct ratio_pair){a, b};
     }
     timing.missing = NULL;
-    timing.submission_s = median(submission, timing.pairs);
-    timing.reference_s = median(reference, timing.pairs);
-    timing.ratio = timing.submission_s / timing.reference_s;
-    timing.lowest = timing.highest = ratios[0];
-    for (size_t i = 1; i < timing.pairs; i++) {
-        if (ratios[i] < timing.lowest) timing.lowest = ratios[i];
-        if (ratios[i] > timing.highest) timing.highest = ratios[i];
+    if (count == 0) {
+        timing.outcome =
+            odd >= FEWEST_TO_ACCUSE && odd_references == 0 ? TIMING_FORGED : TIMING_TOO_NOISY;
+        timing.missing = evidence;
+        return timing;
     }
-    /* Not met only if no pair met it: a slow neighbour makes some pairs slow, never all fast. */
-    timing.outcome = timing.ratio < TIMING_LEAST ? TIMING_TOO_SHORT
-                     : timing.ratio <= limit     ? TIMING_MET
-                     : timing.lowest > limit     ? TIMING_NOT_MET
-                                                 : TIMING_TOO_NOISY;
+    struct threshold threshold = *plan->threshold;
+    if (evidence->device == DRIVE_EMULATOR) threshold.floor_s = 0; /* its clock is exact */
+    timing.ratio = ratio_of(pairs, count, &threshold);
+    timing.outcome = timing.ratio.high < TIMING_LEAST       ? TIMING_TOO_SHORT
+                     : timing.ratio.answer == RATIO_MET     ? TIMING_MET
+                     : timing.ratio.answer == RATIO_NOT_MET ? TIMING_NOT_MET
+                                                            : TIMING_TOO_NOISY;
     return timing;
 }
 
-/* "3.21 ms" */
-static const char *in_words(double seconds, char *text, size_t size)
+/* ---- in words ----------------------------------------------------------------------------------
+ */
+
+const char *timing_in_words(double seconds, char *text, size_t size)
 {
     if (seconds < 1e-3)
         snprintf(text, size, "%.1f us", seconds * 1e6);
@@ -109,53 +110,100 @@ static const char *in_words(double seconds, char *text, size_t size)
     return text;
 }
 
-void verdict_time_ratio(struct verdict *verdict, const struct evidence *evidence, const char *phase,
-                        double limit)
+void timing_say_ratio(const struct ratio *ratio, const char *whose, char *text, size_t size)
 {
-    struct timing timing = timing_compare(evidence, phase, limit);
-    char a[32], b[32];
-    const char *clock =
-        evidence->device == DRIVE_EMULATOR ? "the emulator's virtual clock" : "the host's clock";
+    const int used = snprintf(text, size, "%.2f times %s", ratio->middle, whose);
+    if (ratio->pairs > 1 && used > 0 && (size_t)used < size)
+        snprintf(text + used, size - (size_t)used, ", 95 %% between %.2f and %.2f, from %zu pairs",
+                 ratio->low, ratio->high, ratio->pairs);
+}
 
-    if (timing.outcome == TIMING_NO_TIME) {
-        if (timing.missing != NULL && !timing.missing->reference)
-            verdict_fail(verdict, evidence, NULL,
-                         "The run has no time to compare: nothing was asked of the device.");
-        else
-            verdict_skip(verdict, "the reference solution's time is not known");
-        return;
-    }
-    if (timing.outcome == TIMING_FORGED) {
+static const char *clock_of(const struct evidence *evidence)
+{
+    return evidence->device == DRIVE_EMULATOR ? "the emulator's virtual clock" : "the host's clock";
+}
+
+static void say_no_time(struct verdict *verdict, const struct evidence *evidence,
+                        const struct timing *timing)
+{
+    if (timing->missing != NULL && !timing->missing->reference)
         verdict_fail(verdict, evidence, NULL,
-                     "The time that was measured cannot be: the device was busy for longer than "
-                     "the function took.");
-        verdict_why(verdict, "Work that goes on after the function has returned was not timed.");
+                     "The run has no time to compare: nothing was asked of the device.");
+    else
+        verdict_skip(verdict, "the reference solution's time is not known");
+}
+
+static void say_forged(struct verdict *verdict, const struct evidence *evidence,
+                       const struct timing *timing)
+{
+    if (timing->outcome == TIMING_BETWEEN) {
+        verdict_fail(verdict, evidence, NULL,
+                     "The submission made calls after its function had returned, while the "
+                     "reference solution was timed.");
+        verdict_why(verdict, "Both are timed in turn on the same device; who works in the other's "
+                             "turn makes the other slower.");
         return;
     }
-    if (timing.outcome == TIMING_TOO_SHORT) {
+    if (timing->outcome == TIMING_TOO_SHORT) {
         verdict_fail(verdict, evidence, NULL,
                      "The time that was measured cannot be: %.3f times the reference solution's.",
-                     timing.ratio);
+                     timing->ratio.middle);
         verdict_why(verdict, "Nothing that does the whole work takes less than a tenth of it.");
         return;
     }
-    in_words(timing.submission_s, a, sizeof a);
-    in_words(timing.reference_s, b, sizeof b);
-    verdict_figure(verdict, "time_ratio", "%.2f times the reference's time, at most %.2f asked for",
-                   timing.ratio, limit);
-    verdict_figure(verdict, "time", "%s against the reference's %s (%s, median of %zu)", a, b,
-                   clock, timing.pairs);
-    if (timing.outcome == TIMING_TOO_NOISY) {
-        verdict_skip(verdict,
-                     "too noisy to say: %.2f times the reference's time, with single pairs from "
-                     "%.2f to %.2f; at most %.2f is asked for",
-                     timing.ratio, timing.lowest, timing.highest, limit);
-    } else if (timing.outcome == TIMING_NOT_MET) {
-        verdict_fail(verdict, evidence, NULL,
-                     "It took %.2f times as long as the reference solution (%s against %s); at "
-                     "most %.2f times is asked for.",
-                     timing.ratio, a, b, limit);
+    verdict_fail(verdict, evidence, NULL,
+                 "The time that was measured cannot be: it is faster than the physical bound, the "
+                 "device was busy for longer than the function took.");
+    verdict_why(verdict, "Work that goes on after the function has returned was not timed.");
+}
+
+static void say_not_met(struct verdict *verdict, const struct evidence *evidence,
+                        const struct ratio *ratio)
+{
+    char a[32], b[32], times[160], cause[CAUSE_SIZE];
+
+    timing_say_ratio(ratio, "as long as the reference solution", times, sizeof times);
+    verdict_fail(verdict, evidence, NULL, "It took %s (%s against %s); at most %.2f is asked for.",
+                 times, timing_in_words(ratio->submission_s, a, sizeof a),
+                 timing_in_words(ratio->reference_s, b, sizeof b), ratio->limit);
+    if (cause_of(evidence, evidence->references, evidence->plan->phase, cause))
+        verdict_why(verdict, "The timeline says: %s.", cause);
+    else
         verdict_why(verdict, "Both were run in turn on the same device, so a slow machine does not "
                              "explain it.");
+}
+
+void verdict_time_ratio(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct timing timing = timing_compare(evidence);
+    const struct ratio *ratio = &timing.ratio;
+    char a[32], b[32], times[160];
+
+    if (timing.outcome == TIMING_NO_TIME) {
+        say_no_time(verdict, evidence, &timing);
+        return;
     }
+    if (timing.outcome == TIMING_FORGED || timing.outcome == TIMING_BETWEEN ||
+        timing.outcome == TIMING_TOO_SHORT) {
+        say_forged(verdict, evidence, &timing);
+        return;
+    }
+    if (ratio->pairs == 0) {
+        verdict_skip(verdict, "too noisy to say: all %zu pairs of runs were disturbed",
+                     timing.set_aside);
+        return;
+    }
+    timing_say_ratio(ratio, "the reference's time", times, sizeof times);
+    verdict_figure(verdict, "time_ratio", "%s; at most %.2f asked for", times, ratio->limit);
+    verdict_figure(verdict, "time", "%s against the reference's %s (%s)",
+                   timing_in_words(ratio->submission_s, a, sizeof a),
+                   timing_in_words(ratio->reference_s, b, sizeof b), clock_of(evidence));
+    if (timing.set_aside > 0)
+        verdict_figure(verdict, "set_aside", "%zu pairs were disturbed and are not counted",
+                       timing.set_aside);
+    if (timing.outcome == TIMING_TOO_NOISY)
+        verdict_skip(verdict, "too noisy to say: %s; at most %.2f is asked for", times,
+                     ratio->limit);
+    else if (timing.outcome == TIMING_NOT_MET)
+        say_not_met(verdict, evidence, ratio);
 }

@@ -6,34 +6,37 @@
 #define OVERLAP_GRADER_EVIDENCE_TIMING_H
 
 #include "grader/evidence/judge.h"
+#include "grader/evidence/ratio.h"
 
-#define TIMING_WARM_UPS 1 /* pairs on a GPU that are run and thrown away */
-#define TIMING_PAIRS 5    /* pairs on a GPU that count */
 /* Of the reference's time; it has nothing to spare that would make room for less. */
 #define TIMING_LEAST 0.1
 
 enum timing_outcome {
     TIMING_MET,
     TIMING_NOT_MET,
-    TIMING_TOO_NOISY, /* the limit lies within what identical runs differ by */
+    TIMING_TOO_NOISY, /* the limit lies within what the samples leave open */
     TIMING_NO_TIME,   /* the phase is missing in some run, or no record has a time */
-    TIMING_FORGED,    /* the phase is shorter than what the device did in it */
+    TIMING_FORGED,    /* the phase is shorter than what the device did in it, or than it was seen */
+    TIMING_BETWEEN,   /* the submission worked while others were timed */
     TIMING_TOO_SHORT, /* less than TIMING_LEAST */
 };
 
 struct timing {
     enum timing_outcome outcome;
-    double submission_s, reference_s; /* medians */
-    double ratio;                     /* of the medians */
-    double lowest, highest;           /* ratios of single pairs */
-    size_t pairs;
+    struct ratio ratio;             /* of MET, NOT_MET and TOO_NOISY */
+    size_t set_aside;               /* pairs that were disturbed, and are not counted in it */
     const struct evidence *missing; /* TIMING_NO_TIME, TIMING_FORGED: the run that it is about */
 };
 
-/* Compares evidence->repeats with evidence->references. */
-struct timing timing_compare(const struct evidence *evidence, const char *phase, double limit);
+/* Compares evidence->repeats with evidence->references, by the plan's phase and threshold. */
+struct timing timing_compare(const struct evidence *evidence);
 
 /* Seconds that the index-0 phase took in one run; negative: not known. */
 double timing_of_phase(const struct evidence *evidence, const char *phase);
+
+/* "1.02 times the reference's time, 95 % between 0.97 and 1.06, from 14 pairs" */
+void timing_say_ratio(const struct ratio *ratio, const char *whose, char *text, size_t size);
+/* "3.21 ms" */
+const char *timing_in_words(double seconds, char *text, size_t size);
 
 #endif

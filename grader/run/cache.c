@@ -1,8 +1,8 @@
 #include "grader/run/cache.h"
 #include "grader/evidence/evidence.h"
 #include "grader/evidence/injections.h"
+#include "grader/evidence/rounds.h"
 #include "grader/evidence/sources.h"
-#include "grader/evidence/timing.h"
 #include "grader/run/gpu_lock.h"
 
 #include <stdio.h>
@@ -27,7 +27,8 @@ int cache_open(struct cache *store)
     store->plan_count = 0;
     while (lesson->runs[store->plan_count].name != NULL) store->plan_count++;
     store->sets = calloc(store->plan_count + 1, sizeof *store->sets);
-    if (store->sets == NULL) return -1;
+    store->wanted = calloc(store->plan_count + 1, sizeof *store->wanted);
+    if (store->sets == NULL || store->wanted == NULL) return -1;
     /* Without debug information lines are not known, but the grading goes on. */
     store->sources =
         sources_open(store->compiled->library, store->handed_in->shown, store->toolchain->source);
@@ -56,6 +57,8 @@ void cache_close(struct cache *store)
         }
     }
     free(store->sets);
+    free(store->wanted);
+    store->wanted = NULL;
     sources_close(store->sources);
     sources_close(store->reference_sources);
     store->sets = NULL;
@@ -126,83 +129,229 @@ static int make_faults(const struct run_request *plain, struct run_set *set, str
     return 0;
 }
 
-/* Runs the submission and, if it is timed, the reference in turn with it. Returns 0 or -1. */
-static int make_set(struct cache *store, size_t plan_index, enum cache_slot slot,
-                    struct run_set *set, struct text *why)
+/* What the judge sees of a set: of each run all others. */
+static void join(struct run_set *set)
 {
-    const struct lesson *lesson = store->handed_in->lesson;
-    const struct run_plan *plan = &lesson->runs[plan_index];
-    bool timed = (plan->flags & RUN_TIMED) && store->reference != NULL && store->reference->ok;
-    /* On the emulator's clock the same lesson.so with the same inputs takes the same time. */
-    bool same = timed && slot != SLOT_GPU &&
-                strcmp(store->reference->library, store->compiled->library) == 0;
-    size_t warm_ups = timed && slot == SLOT_GPU ? TIMING_WARM_UPS : 0;
-    size_t count = timed && slot == SLOT_GPU ? TIMING_PAIRS : 1;
-    struct run_request submission = {
-        .toolchain = store->toolchain,
-        .lesson = lesson,
-        .plan = plan,
-        .library = store->compiled->library,
-        .shown_folder = store->handed_in->shown,
-        .sources = store->sources,
-        .device = slot == SLOT_GPU ? DRIVE_GPU : DRIVE_EMULATOR,
-        .order = order_of(slot, set->order),
-        .seed = store->seed,
-    };
-
-    set->repeats = calloc(count, sizeof *set->repeats);
-    if (timed && !same) set->references = calloc(count, sizeof *set->references);
-    if (set->repeats == NULL || (timed && !same && set->references == NULL)) {
-        text_add(why, "no memory");
-        return -1;
-    }
-    for (size_t i = 0; i < warm_ups + count; i++) {
-        size_t at = i < warm_ups ? 0 : i - warm_ups;
-        struct run_request reference = submission;
-        reference.repeat = submission.repeat = (unsigned)i;
-        if (run_make(&submission, &set->repeats[at], why) != 0) return -1;
-        set->count = at + 1;
-        /* Once it has ended badly there is nothing to time. */
-        if (set->repeats[at].ending != ENDED_WELL) break;
-        if (set->references != NULL) {
-            reference.library = store->reference->library;
-            reference.shown_folder = store->reference_shown;
-            reference.sources = store->reference_sources;
-            reference.reference = true;
-            if (run_make(&reference, &set->references[at], why) != 0) return -1;
-        }
-        if (i < warm_ups) {
-            evidence_release(&set->repeats[at]);
-            if (set->references != NULL) evidence_release(&set->references[at]);
-            set->count = 0;
-        }
-    }
-    if ((plan->flags & RUN_INJECTIONS) && evidence_usable(&set->repeats[0]) &&
-        make_faults(&submission, set, why) != 0)
-        return -1;
-    if (same) set->references = set->repeats;
     for (size_t i = 0; i < set->count; i++) {
         set->repeats[i].repeats = set->repeats;
         set->repeats[i].repeat_count = set->count;
-        /* A reference that was not run for want of a good submission is not shown to the judge. */
-        if (set->repeats[set->count - 1].ending == ENDED_WELL)
-            set->repeats[i].references = set->references;
+        set->repeats[i].references = set->references;
+    }
+}
+
+static struct run_request request_for(const struct cache *store, const struct run_plan *plan,
+                                      enum cache_slot slot, char order[CACHE_ORDER], bool reference)
+{
+    return (struct run_request){
+        .toolchain = store->toolchain,
+        .lesson = store->handed_in->lesson,
+        .plan = plan,
+        .library = reference ? store->reference->library : store->compiled->library,
+        .shown_folder = reference ? store->reference_shown : store->handed_in->shown,
+        .sources = reference ? store->reference_sources : store->sources,
+        .device = slot == SLOT_GPU ? DRIVE_GPU : DRIVE_EMULATOR,
+        .order = order_of(slot, order),
+        .reference = reference,
+        .seed = store->seed,
+    };
+}
+
+/* ---- by turns --------------------------------------------------------------------------------
+ * On a GPU two processes of the submission and two of the reference: in one process alone a lucky
+ * place in memory, or what the first call left behind, would be in every sample. */
+
+static const struct {
+    bool reference;
+    unsigned repeat; /* the same inputs within a pair */
+} in_turn[] = {{false, 0}, {true, 0}, {true, 1}, {false, 1}};
+static const struct turns_pair turn_pairs[] = {{0, 1}, {3, 2}};
+
+#define IN_TURN (sizeof in_turn / sizeof *in_turn)
+#define TURN_PAIRS (sizeof turn_pairs / sizeof *turn_pairs)
+
+/* The process of the submission that ended badly, or cannot be judged: the one whose turn it was,
+ * because the others may have waited for it until their time was up. SIZE_MAX: none. */
+static size_t worst_of(const struct turns *turns, const struct evidence *whole)
+{
+    size_t worst = SIZE_MAX;
+    for (size_t i = 0; i < IN_TURN; i++)
+        if (!in_turn[i].reference && !evidence_usable(&whole[i]) &&
+            (worst == SIZE_MAX || i == turns->holder))
+            worst = i;
+    return worst;
+}
+
+/* Round by round, pair by pair. Returns 0 or -1. */
+static int split(const struct turns *turns, const struct evidence *whole, struct run_set *set)
+{
+    for (unsigned round = 1; round <= turns->rounds; round++) {
+        for (size_t pair = 0; pair < TURN_PAIRS; pair++) {
+            const size_t a = turn_pairs[pair].submission, b = turn_pairs[pair].reference;
+            struct evidence *one = &set->repeats[set->count], *other = &set->references[set->count];
+            if (rounds_take(&whole[a], round, one) != 0) return -1;
+            set->count++;
+            if (rounds_take(&whole[b], round, other) != 0) return -1;
+            one->seconds = turns->processes[a].whole_s[round];
+            one->clocked = turns->processes[a].clocked_s[round];
+            one->between = rounds_call_between(&whole[a]) != NULL;
+            other->seconds = turns->processes[b].whole_s[round];
+            other->clocked = turns->processes[b].clocked_s[round];
+        }
     }
     return 0;
 }
 
-/* The same; on a GPU, alone where something is timed. */
-static int make_set_locked(struct cache *store, size_t plan, enum cache_slot slot,
-                           struct run_set *set, struct text *why)
+/* Returns 0 or -1. */
+static int make_in_turn(struct cache *store, const struct run_plan *plan, struct run_set *set,
+                        struct text *why)
 {
-    const bool timed = store->handed_in->lesson->runs[plan].flags & RUN_TIMED;
+    struct run_request requests[IN_TURN];
+    struct evidence whole[IN_TURN];
+    struct turns turns = {.count = IN_TURN, .pair_count = TURN_PAIRS, .threshold = plan->threshold};
+    const size_t most = TURN_PAIRS * CONTROL_ROUNDS;
 
-    if (slot != SLOT_GPU) return make_set(store, plan, slot, set, why);
-    const int lock = gpu_lock_take(store->toolchain, timed, why);
+    memcpy(turns.pairs, turn_pairs, sizeof turn_pairs);
+    for (size_t i = 0; i < IN_TURN; i++) {
+        requests[i] = request_for(store, plan, SLOT_GPU, set->order, in_turn[i].reference);
+        requests[i].repeat = in_turn[i].repeat;
+        requests[i].rounds = CONTROL_ROUNDS;
+    }
+    set->repeats = calloc(most, sizeof *set->repeats);
+    set->references = calloc(most, sizeof *set->references);
+    if (set->repeats == NULL || set->references == NULL) {
+        text_add(why, "no memory");
+        return -1;
+    }
+    if (run_make_in_turn(requests, &turns, whole, why) != 0) return -1;
+    const size_t worst = worst_of(&turns, whole);
+    int result = 0;
+    if (worst == SIZE_MAX && turns.rounds > 0) {
+        result = split(&turns, whole, set);
+        if (result != 0) text_add(why, "no memory");
+        join(set);
+    } else {
+        if (worst != SIZE_MAX) { /* there is nothing to time, and why is all there is to say */
+            set->repeats[0] = whole[worst];
+            memset(&whole[worst], 0, sizeof whole[worst]);
+        } else { /* the reference did not get so far, which is not the submission's doing */
+            result = rounds_take(&whole[0], 0, &set->repeats[0]);
+            if (result != 0) text_add(why, "no memory");
+        }
+        set->count = 1;
+        join(set);
+        set->repeats[0].references = NULL;
+    }
+    for (size_t i = 0; i < IN_TURN; i++) evidence_release(&whole[i]);
+    return result;
+}
+
+/* Once; on the emulator, whose clock is exact, also what is timed. Returns 0 or -1. */
+static int make_once(struct cache *store, const struct run_plan *plan, enum cache_slot slot,
+                     struct run_set *set, bool timed, struct text *why)
+{
+    /* The same lesson.so with the same inputs takes the same time. */
+    const bool same = timed && strcmp(store->reference->library, store->compiled->library) == 0;
+    const struct run_request submission = request_for(store, plan, slot, set->order, false);
+
+    set->repeats = calloc(1, sizeof *set->repeats);
+    if (timed && !same) set->references = calloc(1, sizeof *set->references);
+    if (set->repeats == NULL || (timed && !same && set->references == NULL)) {
+        text_add(why, "no memory");
+        return -1;
+    }
+    if (run_make(&submission, set->repeats, why) != 0) return -1;
+    set->count = 1;
+    if (set->references != NULL && set->repeats->ending == ENDED_WELL) {
+        const struct run_request reference = request_for(store, plan, slot, set->order, true);
+        if (run_make(&reference, set->references, why) != 0) return -1;
+    }
+    if ((plan->flags & RUN_INJECTIONS) && evidence_usable(set->repeats) &&
+        make_faults(&submission, set, why) != 0)
+        return -1;
+    if (same) set->references = set->repeats;
+    join(set);
+    /* A reference that was not run for want of a good submission is not shown to the judge. */
+    if (set->repeats->ending != ENDED_WELL) set->repeats->references = NULL;
+    return 0;
+}
+
+static int make_set(struct cache *store, size_t plan_index, enum cache_slot slot,
+                    struct run_set *set, struct text *why)
+{
+    const struct run_plan *plan = &store->handed_in->lesson->runs[plan_index];
+    const bool timed =
+        (plan->flags & RUN_TIMED) && store->reference != NULL && store->reference->ok;
+
+    if (timed && slot == SLOT_GPU) return make_in_turn(store, plan, set, why);
+    return make_once(store, plan, slot, set, timed, why);
+}
+
+/* ---- on a GPU ------------------------------------------------------------------------------- */
+
+/* The device's own times are judged: nothing else may be in them. */
+static bool is_alone(const struct run_plan *plan)
+{
+    return (plan->flags & (RUN_TIMED | RUN_ALONE)) != 0;
+}
+
+/* This run, and the other wanted ones that need not be alone: most of the time of a small run on a
+ * GPU is the start of its process. After one that ends badly the others wait until they are asked
+ * for. Returns 0 or -1. */
+static int make_together(struct cache *store, size_t asked, struct text *why)
+{
+    const struct run_plan *plans = store->handed_in->lesson->runs;
+    struct run_request *requests = calloc(store->plan_count, sizeof *requests);
+    struct evidence *evidences = calloc(store->plan_count, sizeof *evidences);
+    size_t *which = calloc(store->plan_count, sizeof *which), count = 0, made = 0;
+    int result = requests != NULL && evidences != NULL && which != NULL ? 0 : -1;
+
+    for (size_t i = 0; i < store->plan_count && result == 0; i++) {
+        const size_t plan = (asked + i) % store->plan_count;
+        struct run_set *set = &store->sets[plan][SLOT_GPU];
+        if (i > 0 && (!store->wanted[plan] || is_alone(&plans[plan]) || set->made)) continue;
+        set->repeats = calloc(1, sizeof *set->repeats);
+        if (set->repeats == NULL) result = -1;
+        requests[count] = request_for(store, &plans[plan], SLOT_GPU, set->order, false);
+        which[count++] = plan;
+    }
+    if (result != 0) text_add(why, "no memory");
+    if (result == 0) result = run_make_several(requests, count, evidences, &made, why);
+    for (size_t i = 0; i < count; i++) {
+        struct run_set *set = &store->sets[which[i]][SLOT_GPU];
+        if (i < made && result == 0) {
+            set->repeats[0] = evidences[i];
+            set->made = true;
+            set->count = 1;
+            join(set);
+        } else {
+            if (i < made) evidence_release(&evidences[i]);
+            free(set->repeats);
+            set->repeats = NULL;
+        }
+    }
+    free(requests);
+    free(evidences);
+    free(which);
+    return result;
+}
+
+static int make_locked(struct cache *store, size_t plan, struct text *why)
+{
+    const bool alone = is_alone(&store->handed_in->lesson->runs[plan]);
+    const int lock = gpu_lock_take(store->toolchain, alone, why);
     if (lock < 0) return -1;
-    const int result = make_set(store, plan, slot, set, why);
+    const int result = alone ? make_set(store, plan, SLOT_GPU, &store->sets[plan][SLOT_GPU], why)
+                             : make_together(store, plan, why);
     gpu_lock_release(lock);
     return result;
+}
+
+void cache_want(struct cache *store, const struct check *check, const enum cache_slot *slots,
+                size_t count)
+{
+    const size_t plan = cache_plan(store->handed_in->lesson, check);
+    for (size_t i = 0; i < count; i++)
+        if (slots[i] == SLOT_GPU) store->wanted[plan] = true;
 }
 
 const struct evidence *cache_evidence(struct cache *store, size_t plan, enum cache_slot slot,
@@ -210,7 +359,9 @@ const struct evidence *cache_evidence(struct cache *store, size_t plan, enum cac
 {
     struct run_set *set = &store->sets[plan][slot];
 
-    if (!set->made && make_set_locked(store, plan, slot, set, why) != 0) return NULL;
+    if (!set->made && (slot == SLOT_GPU ? make_locked(store, plan, why)
+                                        : make_set(store, plan, slot, set, why)) != 0)
+        return NULL;
     set->made = true;
     return &set->repeats[0];
 }

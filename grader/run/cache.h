@@ -42,6 +42,7 @@ struct cache {
     struct sources *sources, *reference_sources;
     char reference_shown[128];
     struct run_set (*sets)[SLOT_COUNT]; /* one row for each of the lesson's run plans */
+    bool *wanted; /* of each run plan: there is a check that reads it on a GPU (cache_want) */
     size_t plan_count;
 };
 
@@ -58,6 +59,11 @@ size_t cache_plan(const struct lesson *lesson, const struct check *check);
 size_t cache_slots(const struct devices *devices, const struct lesson *lesson,
                    const struct check *check, unsigned random_orders,
                    enum cache_slot slots[SLOT_COUNT], struct text *reason);
+
+/* There will be a check that is judged on these slots: on a GPU the runs that need not be alone
+ * there are made together, when the first of them is asked for. */
+void cache_want(struct cache *store, const struct check *check, const enum cache_slot *slots,
+                size_t count);
 
 /* The evidence of a slot; runs if it has not been made. NULL: the grader cannot go on (`why`). */
 const struct evidence *cache_evidence(struct cache *store, size_t plan, enum cache_slot slot,

@@ -119,6 +119,7 @@ static int write_settings(int file, const struct run_request *request, const str
         {CONTROL_RUN_SETTING, request->plan->name},
         {CONTROL_DEVICE_SETTING, emulator ? "emulator" : "gpu"},
         {TRACE_KEY_VARIABLE, key != NULL ? key_text : NULL},
+        {CONTROL_TIMED_SETTING, request->rounds > 0 ? request->plan->phase : NULL},
         {"OVERLAP_ORDER", emulator ? request->order : NULL},
         /* Elsewhere times are taken, or calls counted, and a thread that is held back is in them.
          */
@@ -187,8 +188,10 @@ static void make_environment(struct environment *environment, const struct run_r
 /* Makes what control.h lists. Input and settings can be written by nobody any more; none of them
  * can change its size. Returns 0 or -1 with errno. */
 static int make_files(int files[CONTROL_FD_COUNT], const struct run_input *input,
-                      const struct run_request *request, const struct trace_key *key)
+                      const struct run_request *request, const struct evidence_rounds *rounds,
+                      const struct trace_key *key)
 {
+    struct control control = {.rounds = rounds->count};
     const int fixed = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
     files[0] = memory_file("control", sizeof(struct control));
@@ -198,7 +201,9 @@ static int make_files(int files[CONTROL_FD_COUNT], const struct run_input *input
     files[4] = trace_create_in_memory(request->plan->trace_records, TRACE_ALL_KINDS);
     for (int i = 0; i < CONTROL_FD_COUNT; i++)
         if (files[i] < 0) return -1;
-    if (write_all(files[1], input->data, input->size) != 0 ||
+    memcpy(control.round, rounds->round, sizeof control.round);
+    if (write_all(files[0], &control, sizeof control) != 0 ||
+        write_all(files[1], input->data, input->size) != 0 ||
         poison(files[2], input->output_size) != 0 || write_settings(files[3], request, key) != 0)
         return -1;
     if (fcntl(files[0], F_ADD_SEALS, fixed) != 0 || fcntl(files[2], F_ADD_SEALS, fixed) != 0)
@@ -282,20 +287,64 @@ static int collect(struct evidence *evidence, struct process *process, int outpu
     return evidence_index_build(evidence);
 }
 
-/* Draws the inputs. Returns 0 or -1. */
-static int prepare(const struct run_request *request, struct run_input *input)
+/* Draws the inputs of one round. Returns 0 or -1. */
+static int prepare_round(const struct run_request *request, unsigned round, struct run_input *input)
 {
     struct random_source random;
     char label[256];
 
-    snprintf(label, sizeof label, "%s/%s/%d/%s/%u", request->lesson->folder, request->plan->name,
-             (int)request->device, request->order != NULL ? request->order : "", request->repeat);
+    snprintf(label, sizeof label, "%s/%s/%d/%s/%u/%u", request->lesson->folder, request->plan->name,
+             (int)request->device, request->order != NULL ? request->order : "", request->repeat,
+             round);
     random_derive(&random, request->seed, label);
     *input = (struct run_input){
         .device = request->device, .run = request->plan->name, .random = &random};
     int result = request->plan->prepare != NULL ? request->plan->prepare(input) : 0;
     input->random = NULL;
     return result == 0 && input->output_size <= OUTPUT_LIMIT ? 0 : -1;
+}
+
+#define ROUND_ALIGNMENT 4096
+
+static size_t aligned(size_t size)
+{
+    return (size + ROUND_ALIGNMENT - 1) / ROUND_ALIGNMENT * ROUND_ALIGNMENT;
+}
+
+/* Those of all rounds, one behind the other, into one; and where each is. Returns 0 or -1. */
+static int prepare_rounds(const struct run_request *request, struct run_input *input,
+                          struct evidence_rounds *rounds)
+{
+    struct run_input each[CONTROL_ROUNDS];
+    size_t at = 0;
+    int result = 0;
+
+    *input = (struct run_input){.device = request->device, .run = request->plan->name};
+    memset(each, 0, sizeof each);
+    for (unsigned i = 0; i < request->rounds && result == 0; i++) {
+        result = prepare_round(request, i, &each[i]);
+        rounds->round[i] = (struct control_round){input->size, each[i].size, input->output_size,
+                                                  each[i].output_size};
+        input->size += aligned(each[i].size);
+        input->output_size += aligned(each[i].output_size);
+    }
+    if (result == 0 && run_input_allocate(input, input->size) == NULL) result = -1;
+    for (unsigned i = 0; i < request->rounds; i++) {
+        if (result == 0 && each[i].size > 0)
+            memcpy((char *)input->data + at, each[i].data, each[i].size);
+        at += aligned(each[i].size);
+        free(each[i].data);
+    }
+    rounds->count = request->rounds;
+    return result;
+}
+
+static int prepare(const struct run_request *request, struct run_input *input,
+                   struct evidence_rounds *rounds)
+{
+    rounds->count = 0;
+    return request->rounds > 0 ? prepare_rounds(request, input, rounds)
+                               : prepare_round(request, 0, input);
 }
 
 /* ---- a run ------------------------------------------------------------------------------------
@@ -309,6 +358,7 @@ struct running {
     int files[CONTROL_FD_COUNT];
     struct trace_key key; /* of its record, on the software device */
     char scratch[PATH_MAX - 64];
+    struct evidence_rounds rounds;
 };
 
 /* Leaves nothing of it but the evidence, and of that nothing if it failed. Returns `result`. */
@@ -342,7 +392,7 @@ static int make_room(struct running *run, const struct run_input *input)
         return -1;
     }
     if (random_secret(&run->key.half[0]) != 0 || random_secret(&run->key.half[1]) != 0) return -1;
-    return make_files(run->files, input, run->request, key_of(run));
+    return make_files(run->files, input, run->request, &run->rounds, key_of(run));
 }
 
 /* What the runner reads beside the system's libraries; the lists' strings are the toolchain's and
@@ -430,7 +480,9 @@ static int begin(struct running *run, const struct run_request *request, struct 
         .allowed_processes = plan->processes > 0 ? plan->processes : DEFAULT_PROCESSES,
         .repeat_count = 1,
     };
-    const int prepared = prepare(request, &input);
+    /* The others' turns are waited for, too. */
+    if (request->rounds > 0) evidence->allowed_seconds += TURNS_SECONDS;
+    const int prepared = prepare(request, &input, &run->rounds);
     evidence->input = input.data;
     evidence->input_size = input.size;
     evidence->output_size = input.output_size;
@@ -514,4 +566,54 @@ int run_make_several(const struct run_request *requests, size_t count, struct ev
         if (end(&runs[which], why) != 0) result = -1;
         go_on = go_on && result == 0 && evidence_usable(runs[which].evidence);
     }
+}
+
+/* The page that the process and we share. NULL: it cannot be mapped. */
+static struct control *share_control(const struct running *run)
+{
+    void *page =
+        mmap(NULL, sizeof(struct control), PROT_READ | PROT_WRITE, MAP_SHARED, run->files[0], 0);
+    return page == MAP_FAILED ? NULL : page;
+}
+
+int run_make_in_turn(const struct run_request *requests, struct turns *turns,
+                     struct evidence *evidences, struct text *why)
+{
+    struct running runs[TURNS_PROCESSES];
+    struct process *processes[TURNS_PROCESSES] = {NULL};
+    size_t begun = 0, which;
+    int result = 0;
+
+    for (size_t i = 0; i < turns->count; i++) turns->processes[i].control = NULL;
+    for (; begun < turns->count && result == 0; begun++) {
+        result = begin(&runs[begun], &requests[begun], &evidences[begun], why);
+        if (result != 0) break;
+        processes[begun] = runs[begun].process;
+        turns->processes[begun].control = share_control(&runs[begun]);
+        if (turns->processes[begun].control == NULL) result = -1;
+    }
+    if (result == 0) result = turns_begin(turns);
+    if (result == 0) {
+        while ((which = process_wait_any(processes, turns->count)) != turns->count) {
+            processes[which] = NULL;
+            turns_gone(turns, which);
+        }
+        turns_end(turns);
+    } else if (why->size == 0) {
+        text_add(why, "no memory for a run by turns");
+    }
+    const bool complete = result == 0;
+    for (size_t i = 0; i < begun; i++) {
+        if (turns->processes[i].control != NULL)
+            munmap(turns->processes[i].control, sizeof(struct control));
+        if (!complete || result != 0) {
+            finish(&runs[i], -1);
+            continue;
+        }
+        evidences[i].rounds = runs[i].rounds;
+        if (end(&runs[i], why) != 0) result = -1;
+    }
+    if (result != 0)
+        for (size_t i = 0; i < begun; i++) evidence_release(&evidences[i]);
+    return result;
 }

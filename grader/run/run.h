@@ -7,6 +7,7 @@
 #include "grader/base/text.h"
 #include "grader/build/toolchain.h"
 #include "grader/evidence/judge.h"
+#include "grader/run/turns.h"
 
 struct run_request {
     const struct toolchain *toolchain;
@@ -21,8 +22,9 @@ struct run_request {
     bool injection_of_host; /* it is one of the C library */
     bool reference;
     uint64_t seed;   /* the grader's secret */
-    unsigned repeat; /* inputs differ from repeat to repeat; submission and reference get the
-                        same ones for the same number */
+    unsigned repeat; /* inputs differ from repeat to repeat, and from round to round; submission and
+                        reference get the same ones for the same number */
+    unsigned rounds; /* 0: one run; otherwise for run_make_in_turn */
 };
 
 /* Fills in the evidence (release with evidence_release), however the run ends: whatever goes wrong
@@ -35,5 +37,11 @@ int run_make(const struct run_request *request, struct evidence *evidence, struc
  * then evidences[0 .. *made) are to be released all the same. */
 int run_make_several(const struct run_request *requests, size_t count, struct evidence *evidences,
                      size_t *made, struct text *why);
+
+/* The same for the processes of `turns` (count, pairs and threshold filled in), side by side, in
+ * rounds, by turns. On success each evidence is of a whole process; rounds_split
+ * (grader/evidence/rounds.h) takes it apart. */
+int run_make_in_turn(const struct run_request *requests, struct turns *turns,
+                     struct evidence *evidences, struct text *why);
 
 #endif

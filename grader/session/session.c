@@ -358,6 +358,20 @@ static int run_test(struct session *session, struct suite_run *run, struct test 
 /* ---- one suite, one iteration -----------------------------------------------------------------
  */
 
+/* Which runs its checks will read. */
+static void want_tests(struct session *session, struct suite_run *run)
+{
+    const struct lesson *lesson = run->suite->handed_in->lesson;
+    enum cache_slot slots[SLOT_COUNT];
+
+    for (size_t i = 0; i < run->suite->count; i++) {
+        const struct test *test = &run->suite->tests[i];
+        if (!test->runs || cache_plan(lesson, test->check) == SIZE_MAX) continue;
+        cache_want(&run->store, test->check, slots,
+                   cache_slots(&session->devices, lesson, test->check, 0, slots, NULL));
+    }
+}
+
 static int run_suite(struct session *session, size_t index)
 {
     struct suite *suite = &session->results.suites[index];
@@ -381,6 +395,7 @@ static int run_suite(struct session *session, size_t index)
         if (cache_open(&run.store) != 0) goto done;
         run.ending_told = calloc(run.store.plan_count + 1, sizeof *run.ending_told);
         if (run.ending_told == NULL) goto done;
+        want_tests(session, &run);
     }
     printer_suite_start(&session->printer, suite);
     clock_gettime(CLOCK_REALTIME, &suite->started);

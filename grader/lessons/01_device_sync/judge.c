@@ -19,7 +19,6 @@
 /* A float sum of a thousand numbers is off by 1e-7 of their magnitudes; any order of adding in
  * double stays far below this. */
 #define SUM_TOLERANCE 1e-10
-#define TIME_LIMIT 1.25
 #define CAPTURE_FIRST 900 /* the errors of a capture: cudaErrorStreamCaptureUnsupported */
 #define CAPTURE_LAST 908
 #define INVALID_VALUE 1 /* of a launch that is refused */
@@ -115,7 +114,11 @@ static const struct run_plan runs[] = {
     {.name = "failures", .flags = RUN_ON_BOTH, .prepare = prepare_failures},
     {.name = "fault", .flags = RUN_ON_BOTH, .prepare = prepare_fault},
     {.name = "slow", .flags = RUN_ON_EMULATOR, .prepare = prepare_slow, .seconds = 60.0},
-    {.name = "timed", .flags = RUN_ON_BOTH | RUN_TIMED, .prepare = prepare_timed},
+    {.name = "timed",
+     .flags = RUN_ON_BOTH | RUN_TIMED,
+     .prepare = prepare_timed,
+     .phase = DEVICE_SYNC_ALL_PHASE,
+     .threshold = &threshold_device_sync},
     FAILURES_PLAN(prepare_each_failure),
     {0},
 };
@@ -532,14 +535,16 @@ static void judge_findings(struct verdict *verdict, const struct evidence *evide
 
 static void judge_time(struct verdict *verdict, const struct evidence *evidence)
 {
-    const struct view view = look(evidence);
-    for (uint32_t i = 0; i < view.reached; i++) {
-        struct item item;
-        item_get(&view, i, &item);
-        if (!succeeded(verdict, &view, &item, NULL)) return;
+    for (size_t r = 0; r < evidence->repeat_count; r++) {
+        const struct view view = look(&evidence->repeats[r]);
+        for (uint32_t i = 0; i < view.reached; i++) {
+            struct item item;
+            item_get(&view, i, &item);
+            if (!succeeded(verdict, &view, &item, NULL)) return;
+        }
+        if (!all_reached(verdict, &view)) return;
     }
-    if (!all_reached(verdict, &view)) return;
-    verdict_time_ratio(verdict, evidence, DEVICE_SYNC_ALL_PHASE, TIME_LIMIT);
+    verdict_time_ratio(verdict, evidence);
     if (verdict_failed(verdict))
         verdict_hint(verdict, "Each wait between two steps costs the way to the host and back. So "
                               "does memory that is allocated twice, and a copy in pieces.");

@@ -27,11 +27,7 @@
 
 /* Of the time in which copies run, the part in which a kernel runs as well. One array after the
  * other: 0. */
-#define COPY_OVERLAP 0.10
 /* Kernels running at once, on average over the time in which one does. One after the other: 1. */
-#define KERNELS_AT_ONCE 2.0
-#define SPEED_UP 2.0
-#define TIME_LIMIT 1.5
 #define RESIDENT_KERNELS 128.0 /* CUDA Programming Guide, table of compute capabilities */
 
 /* ---- runs --------------------------------------------------------------------------------- */
@@ -107,6 +103,17 @@ static int prepare_large(struct run_input *input)
     return in != NULL ? 0 : -1;
 }
 
+/* As many, shorter ones: what has to overlap is the same, and there is a sample every few tenths of
+ * a second. */
+static int prepare_timed(struct run_input *input)
+{
+    const bool gpu = input->device == DRIVE_GPU;
+    const struct streams_input *in =
+        gpu ? allocate(input, STREAMS_LANES, 1, 1 << 17, (1 << 17) + 999)
+            : allocate(input, 32, 1, 15000, 17000);
+    return in != NULL ? 0 : -1;
+}
+
 #define LARGE_SECONDS 60.0
 #define LARGE_MEMORY (4ull << 30)
 
@@ -115,13 +122,15 @@ static const struct run_plan runs[] = {
     {.name = "failures", .flags = RUN_ON_BOTH, .prepare = prepare_failures},
     {.name = "slow", .flags = RUN_ON_EMULATOR, .prepare = prepare_slow, .seconds = LARGE_SECONDS},
     {.name = "compare",
-     .flags = RUN_ON_BOTH,
+     .flags = RUN_ON_BOTH | RUN_ALONE,
      .prepare = prepare_large,
      .seconds = LARGE_SECONDS,
      .memory = LARGE_MEMORY},
     {.name = "timed",
      .flags = RUN_ON_BOTH | RUN_TIMED,
-     .prepare = prepare_large,
+     .prepare = prepare_timed,
+     .phase = STREAMS_PHASE_RUN,
+     .threshold = &threshold_streams,
      .seconds = LARGE_SECONDS,
      .memory = LARGE_MEMORY},
     FAILURES_PLAN(prepare_faults),
@@ -530,8 +539,8 @@ static void judge_kernels_overlap(struct verdict *verdict, const struct evidence
 
     const double at_once = (double)overlap.a_sum_ns / (double)overlap.a_ns;
     verdict_figure(verdict, "kernels_at_once", "%.1f kernels at once on average (at least %.0f)",
-                   at_once, KERNELS_AT_ONCE);
-    if (at_once >= KERNELS_AT_ONCE) return;
+                   at_once, limit_streams_kernels_at_once);
+    if (at_once >= limit_streams_kernels_at_once) return;
     verdict_fail_in(verdict, evidence, RUN,
                     "The kernels run one after the other: %.2f at once on average.", at_once);
     verdict_why(verdict, "One kernel here is one small block. Alone it uses one of the device's "
@@ -551,8 +560,8 @@ static void judge_copies_overlap(struct verdict *verdict, const struct evidence 
     const double part = overlap.b_ns != 0 ? (double)overlap.both_ns / (double)overlap.b_ns : 0.0;
     verdict_figure(verdict, "copies_beside_kernels",
                    "%.0f %% of the copying time beside a kernel (at least %.0f %%)", 100.0 * part,
-                   100.0 * COPY_OVERLAP);
-    if (part >= COPY_OVERLAP) return;
+                   100.0 * limit_streams_copies_beside);
+    if (part >= limit_streams_copies_beside) return;
     verdict_fail_in(verdict, evidence, RUN,
                     "No copy runs beside a kernel: %.1f %% of the copying time.", 100.0 * part);
     verdict_why(verdict, "The copy engines are not the multiprocessors: a copy beside a kernel "
@@ -615,7 +624,7 @@ static void judge_speed_up(struct verdict *verdict, const struct evidence *evide
     verdict_figure(verdict, "speed_up",
                    "%.1f times as fast as one array after the other (at least %.0f): %.3f ms, was "
                    "%.3f ms",
-                   speed_up, SPEED_UP, streams * 1e3, serial * 1e3);
+                   speed_up, limit_streams_speed_up, streams * 1e3, serial * 1e3);
     const double bound = bound_ns(&view) * 1e-9;
     if (bound > 0.0)
         verdict_figure(verdict, "of_bound",
@@ -626,7 +635,7 @@ static void judge_speed_up(struct verdict *verdict, const struct evidence *evide
             verdict, "breadth_first",
             "the same lanes issued breadth-first by the grader: %.3f ms, %.1f times yours",
             breadth * 1e3, breadth / streams);
-    if (speed_up >= SPEED_UP) return;
+    if (speed_up >= limit_streams_speed_up) return;
     verdict_fail_in(verdict, evidence, RUN,
                     "streams_run is %.2f times as fast as one array after the other, from pageable "
                     "memory, in one stream.",
@@ -642,7 +651,7 @@ static void judge_time(struct verdict *verdict, const struct evidence *evidence)
     if (!ran(verdict, &view)) return;
     for (size_t i = 0; i < evidence->repeat_count; i++)
         if (!compare_digests(verdict, &evidence->repeats[i])) return;
-    verdict_time_ratio(verdict, evidence, STREAMS_PHASE_RUN, TIME_LIMIT);
+    verdict_time_ratio(verdict, evidence);
     if (verdict_failed(verdict))
         verdict_hint(verdict, "If the checks above pass: does every lane record a timed event, or "
                               "wait for one? The stamp of an event behind a kernel is taken when "

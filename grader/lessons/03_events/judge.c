@@ -18,9 +18,7 @@
 #define INVALID_VALUE 1
 #define NOT_READY 600
 
-#define AGREEMENT 0.05 /* of the device's own time */
-#define TIME_LIMIT 1.5 /* a polling loop sees the end a little late */
-#define DIGITS 1e-6    /* of mean and deviation */
+#define DIGITS 1e-6 /* of mean and deviation */
 
 /* ---- runs --------------------------------------------------------------------------------- */
 
@@ -101,13 +99,17 @@ static int prepare_timed(struct run_input *input)
 
 static const struct run_plan runs[] = {
     {.name = "times",
-     .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER,
+     .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER | RUN_ALONE,
      .prepare = prepare_times,
      .seconds = 60.0},
     {.name = "failures", .flags = RUN_ON_BOTH, .prepare = prepare_failures},
     {.name = "crowd", .flags = RUN_ON_BOTH, .prepare = prepare_crowd},
     {.name = "slow", .flags = RUN_ON_EMULATOR, .prepare = prepare_slow, .seconds = 60.0},
-    {.name = "timed", .flags = RUN_ON_BOTH | RUN_TIMED, .prepare = prepare_timed},
+    {.name = "timed",
+     .flags = RUN_ON_BOTH | RUN_TIMED,
+     .prepare = prepare_timed,
+     .phase = EVENTS_PHASE_ALL,
+     .threshold = &threshold_events},
     FAILURES_PLAN(prepare_each_failure),
     {0},
 };
@@ -245,7 +247,7 @@ static void judge_times(struct verdict *verdict, const struct view *view, enum w
         const double device = (double)(kernel->end_ns - kernel->start_ns) * 1e-6;
         const double measured = called.milliseconds[i];
         const double off = fabs(measured - device) / device;
-        if (off <= AGREEMENT) {
+        if (off <= limit_events_agreement) {
             if (off > worst) worst = off;
             continue;
         }
@@ -263,13 +265,13 @@ static void judge_times(struct verdict *verdict, const struct view *view, enum w
         return;
     }
     if (which == CALL_ONE)
-        verdict_figure(verdict, "one_kernel",
-                       "%.3f ms, %.2f %% off the device's own record (at most %.0f %%)",
-                       (double)called.milliseconds[0], 100.0 * worst, 100.0 * AGREEMENT);
+        verdict_figure(
+            verdict, "one_kernel", "%.3f ms, %.2f %% off the device's own record (at most %.0f %%)",
+            (double)called.milliseconds[0], 100.0 * worst, 100.0 * limit_events_agreement);
     else
         verdict_figure(verdict, which == CALL_FEW ? "few_kernels" : "many_kernels",
                        "%u kernels, at most %.2f %% off the device's own record (at most %.0f %%)",
-                       called.count, 100.0 * worst, 100.0 * AGREEMENT);
+                       called.count, 100.0 * worst, 100.0 * limit_events_agreement);
 }
 
 static void judge_one(struct verdict *verdict, const struct evidence *evidence)
@@ -769,9 +771,11 @@ static void judge_left_on_failure(struct verdict *verdict, const struct evidence
 
 static void judge_time(struct verdict *verdict, const struct evidence *evidence)
 {
-    judge_once(verdict, evidence);
-    if (verdict_failed(verdict)) return;
-    verdict_time_ratio(verdict, evidence, EVENTS_PHASE_ALL, TIME_LIMIT);
+    for (size_t r = 0; r < evidence->repeat_count; r++) {
+        judge_once(verdict, &evidence->repeats[r]);
+        if (verdict_failed(verdict)) return;
+    }
+    verdict_time_ratio(verdict, evidence);
     if (verdict_failed(verdict))
         verdict_hint(verdict, "Launch all kernels before the first wait; an event record costs the "
                               "host little, a wait much.");
@@ -810,7 +814,7 @@ static bool is_right_all_the_same(const struct evidence *evidence)
             const struct trace_record *kernel = kernel_of(evidence, &called, i);
             if (called.answer.code != 0 || kernel == NULL) return false;
             const double device = (double)(kernel->end_ns - kernel->start_ns) * 1e-6;
-            if (!(fabs((double)called.milliseconds[i] - device) <= AGREEMENT * device))
+            if (!(fabs((double)called.milliseconds[i] - device) <= limit_events_agreement * device))
                 return false;
         }
     }

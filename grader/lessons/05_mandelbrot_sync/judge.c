@@ -12,7 +12,6 @@
 #include <string.h>
 
 #define FUNCTION "mandelbrot_sync"
-#define TIME_LIMIT 1.5 /* times the reference */
 #define OUT_OF_MEMORY 2
 #define OPERATING_SYSTEM 304
 #define OLD_ERROR 101 /* of the drive's call before MANDELBROT_OLD_ERROR */
@@ -108,7 +107,11 @@ static int prepare_time(struct run_input *input)
 static const struct run_plan runs[] = {
     {.name = "pictures", .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER, .prepare = prepare_pictures},
     {.name = "errors", .flags = RUN_ON_BOTH, .prepare = prepare_errors},
-    {.name = "time", .flags = RUN_ON_BOTH | RUN_TIMED, .prepare = prepare_time},
+    {.name = "time",
+     .flags = RUN_ON_BOTH | RUN_TIMED,
+     .prepare = prepare_time,
+     .phase = MANDELBROT_PHASE_TIME,
+     .threshold = &threshold_mandelbrot_sync},
     FAILURES_PLAN(prepare_each_failure),
     {.name = NULL},
 };
@@ -649,7 +652,7 @@ static void judge_time(struct verdict *verdict, const struct evidence *evidence)
     const struct evidence *runs_of = evidence->repeats ? evidence->repeats : evidence;
     for (size_t i = 0; i < evidence->repeat_count; i++)
         if (!pixels_right(verdict, &runs_of[i], 0)) return;
-    verdict_time_ratio(verdict, evidence, MANDELBROT_PHASE_TIME, TIME_LIMIT);
+    verdict_time_ratio(verdict, evidence);
     if (verdict_failed(verdict))
         verdict_hint(verdict, "One copy in, one launch, one copy out and three waits are all there "
                               "is. What else does the function do, and how often?");

@@ -44,7 +44,7 @@ static void judge_calls(struct verdict *verdict, const struct evidence *evidence
 
 static void judge_time(struct verdict *verdict, const struct evidence *evidence)
 {
-    verdict_time_ratio(verdict, evidence, "sum", 1.5);
+    verdict_time_ratio(verdict, evidence);
     if (verdict_failed(verdict)) verdict_hint(verdict, "Ask the device for the work once.");
 }
 
@@ -53,6 +53,8 @@ static void judge_nothing(struct verdict *verdict, const struct evidence *eviden
     (void)verdict;
     (void)evidence;
 }
+
+static const struct threshold threshold = {.ratio = 1.5};
 
 static const struct run_plan runs[] = {
     {.name = "values",
@@ -63,6 +65,8 @@ static const struct run_plan runs[] = {
     {.name = "timed",
      .flags = RUN_ON_BOTH | RUN_TIMED,
      .prepare = prepare,
+     .phase = "sum",
+     .threshold = &threshold,
      .seconds = 2,
      .memory = 128 << 20},
     {0},
