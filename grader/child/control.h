@@ -81,6 +81,7 @@ struct control {
                       * there is a crash the frames are those of this call. */
     uint32_t turn;   /* enum control_turn */
     uint32_t rounds; /* 0: a run without rounds */
+    uint32_t spread; /* 1: it may use several processors at a time */
     struct control_round round[CONTROL_ROUNDS];
 };
 

@@ -1,4 +1,5 @@
 #include "grader/evidence/cause.h"
+#include "grader/base/messages.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -78,7 +79,7 @@ __attribute__((format(printf, 2, 3))) static void clause(struct clauses *clauses
 
     if (clauses->count == 3) return; /* what differs most is asked first */
     va_start(list, format);
-    vsnprintf(one, sizeof one, format, list);
+    vsnprintf(one, sizeof one, _(format), list);
     va_end(list);
     const int n = snprintf(clauses->text + clauses->used, CAUSE_SIZE - clauses->used, "%s%s",
                            clauses->count > 0 ? "; " : "", one);
@@ -98,8 +99,8 @@ static void say_overlap(struct clauses *clauses, const struct shown *own, const 
                    own->beside * 100, other->beside * 100);
     }
     if (own->in_default > own->copies / 2 && other->in_default <= other->copies / 2)
-        clause(clauses, "%s%zu copies went to the default stream",
-               own->in_default == own->copies ? "all " : "", own->in_default);
+        clause(clauses, "%zu of %zu copies went to the default stream", own->in_default,
+               own->copies);
     if (own->copied_pageable > other->copied_pageable)
         clause(clauses, "%zu of %zu copies are from or to pageable memory", own->copied_pageable,
                own->copies);

@@ -48,6 +48,8 @@ enum run_flag {
     /* On a GPU nothing runs beside it: its checks read the device's own times, or it needs much of
      * the device's memory. */
     RUN_ALONE = 1u << 5,
+    /* RUN_TIMED: the student's function makes threads, so it is not kept on one processor. */
+    RUN_THREADS = 1u << 6,
 };
 
 /* One process to start. A lesson's list of them ends with a row whose name is NULL. */

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define RATIO_MOST_PAIRS 64
+#define RATIO_MOST_PAIRS 96
 
 /* Seconds; what is judged, and what it is compared with. */
 struct ratio_pair {

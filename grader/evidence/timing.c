@@ -1,4 +1,5 @@
 #include "grader/evidence/timing.h"
+#include "grader/base/messages.h"
 #include "grader/evidence/cause.h"
 
 #include <stdio.h>
@@ -112,15 +113,17 @@ const char *timing_in_words(double seconds, char *text, size_t size)
 
 void timing_say_ratio(const struct ratio *ratio, const char *whose, char *text, size_t size)
 {
-    const int used = snprintf(text, size, "%.2f times %s", ratio->middle, whose);
+    const int used = snprintf(text, size, _("%.2f times %s"), ratio->middle, whose);
     if (ratio->pairs > 1 && used > 0 && (size_t)used < size)
-        snprintf(text + used, size - (size_t)used, ", 95 %% between %.2f and %.2f, from %zu pairs",
-                 ratio->low, ratio->high, ratio->pairs);
+        snprintf(text + used, size - (size_t)used,
+                 _(", 95 %% between %.2f and %.2f, from %zu pairs"), ratio->low, ratio->high,
+                 ratio->pairs);
 }
 
 static const char *clock_of(const struct evidence *evidence)
 {
-    return evidence->device == DRIVE_EMULATOR ? "the emulator's virtual clock" : "the host's clock";
+    return evidence->device == DRIVE_EMULATOR ? _("the emulator's virtual clock")
+                                              : _("the host's clock");
 }
 
 static void say_no_time(struct verdict *verdict, const struct evidence *evidence,
@@ -162,7 +165,7 @@ static void say_not_met(struct verdict *verdict, const struct evidence *evidence
 {
     char a[32], b[32], times[160], cause[CAUSE_SIZE];
 
-    timing_say_ratio(ratio, "as long as the reference solution", times, sizeof times);
+    timing_say_ratio(ratio, _("as long as the reference solution"), times, sizeof times);
     verdict_fail(verdict, evidence, NULL, "It took %s (%s against %s); at most %.2f is asked for.",
                  times, timing_in_words(ratio->submission_s, a, sizeof a),
                  timing_in_words(ratio->reference_s, b, sizeof b), ratio->limit);
@@ -193,7 +196,7 @@ void verdict_time_ratio(struct verdict *verdict, const struct evidence *evidence
                      timing.set_aside);
         return;
     }
-    timing_say_ratio(ratio, "the reference's time", times, sizeof times);
+    timing_say_ratio(ratio, _("the reference's time"), times, sizeof times);
     verdict_figure(verdict, "time_ratio", "%s; at most %.2f asked for", times, ratio->limit);
     verdict_figure(verdict, "time", "%s against the reference's %s (%s)",
                    timing_in_words(ratio->submission_s, a, sizeof a),

@@ -191,7 +191,8 @@ static int make_files(int files[CONTROL_FD_COUNT], const struct run_input *input
                       const struct run_request *request, const struct evidence_rounds *rounds,
                       const struct trace_key *key)
 {
-    struct control control = {.rounds = rounds->count};
+    struct control control = {.rounds = rounds->count,
+                              .spread = (request->plan->flags & RUN_THREADS) != 0};
     const int fixed = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
     files[0] = memory_file("control", sizeof(struct control));

@@ -1,6 +1,7 @@
 /* The parent's side of lesson 07: cases drawn from the secret seed, results compared with folds of
  * its own, the stream and the waiting proved from a gate and from the trace. */
 #include "grader/evidence/judge.h"
+#include "grader/base/messages.h"
 #include "grader/evidence/answer.h"
 #include "grader/evidence/failures.h"
 #include "grader/evidence/phases.h"
@@ -743,7 +744,7 @@ static void compare_with_cub(struct verdict *verdict, const struct evidence *evi
         return;
     }
     const struct ratio ratio = ratio_of(pairs, count, &threshold_cub);
-    timing_say_ratio(&ratio, "CUB's time", times, sizeof times);
+    timing_say_ratio(&ratio, _("CUB's time"), times, sizeof times);
     verdict_figure(verdict, key, "%s: %s, at most %.2f asked for (%.0f against %.0f GB/s)", words,
                    times, ratio.limit, bytes / ratio.submission_s * 1e-9,
                    bytes / ratio.reference_s * 1e-9);
