@@ -31,6 +31,21 @@ processes_left()
     done
 }
 
+# What outlives a process, and what a process above the grader was given: this one is.
+state()
+{
+    for table in shm sem msg; do
+        [ -r /proc/sysvipc/$table ] && awk -v t=$table 'NR > 1 { print t, $1, $2 }' /proc/sysvipc/$table
+    done
+    ls /dev/mqueue 2>/dev/null
+    grep -E '^(Cpus_allowed_list|Seccomp|NoNewPrivs|SigIgn|SigBlk|Umask):' "/proc/$$/status"
+    # nice, policy and priority: fields behind the name, which is in parentheses
+    sed 's/.*) //' "/proc/$$/stat" | awk '{ print "nice", $17, "policy", $39, "priority", $38 }'
+    cat "/proc/$$/oom_score_adj" "/proc/$$/autogroup" "/proc/$$/coredump_filter" 2>/dev/null |
+        sed 's/^.autogroup-[0-9]*//'
+    cat "/proc/$$/limits"
+}
+
 field() { sed -n "s/^$2: *//p" "$1/about.txt"; }
 
 # try NAME FOLDER: prints what is wrong.
@@ -93,9 +108,12 @@ fi
 # Not below /tmp, of which a contained program has its own.
 work=$(mktemp -d "$(dirname "$grader")/hostile.XXXXXX")
 trap 'rm -rf "$work"' EXIT
+state >"$work/before"
 # The slow ones, which wait for a limit, go first.
 printf '%s\n' "$@" | awk '{ print (/^(stall|source|forge-early)/ ? 0 : 1) " " $0 }' | sort -s -k1,1n |
     cut -d' ' -f2 | xargs -P 4 -n 1 "$0" --one "$grader" "$work"
+state >"$work/after"
+diff "$work/before" "$work/after" >"$work/state.wrong" || echo 'a segment or a setting is left'
 wrong=$(cat "$work"/*.wrong)
 [ -z "$wrong" ] || printf '%s\n' "$wrong"
 # The next student's mark is what it is alone.

@@ -15,7 +15,7 @@ struct record {
     uint32_t kind, what, flags, from, to, code, process, thread;
     uint64_t context, stream, object, request, start, end, bytes, address, caller, count;
     uint32_t unused, stack;
-    char name[64], rest[768];
+    char name[64], rest[4096]; /* whatever the header says */
 };
 enum { CALL = 3, OPERATION = 6, KERNEL = 9 };
 
@@ -47,10 +47,9 @@ static void append(struct header *header, uint32_t kind, uint32_t what, const ch
                             .caller = (uint64_t)(uintptr_t)__builtin_return_address(0)};
     request = record.request;
     strcpy(record.name, name);
-    struct record *records = (struct record *)(header + 1);
     uint64_t at = __atomic_fetch_add(&header->appended, 1, __ATOMIC_SEQ_CST);
-    if (at < header->capacity && header->record_size == sizeof record)
-        records[at] = record;
+    if (at < header->capacity && header->record_size <= sizeof record)
+        memcpy((char *)(header + 1) + at * header->record_size, &record, header->record_size);
 }
 
 cudaError_t device_sync_transform(device_sync_kernel kernel, const float *input, float *output,
