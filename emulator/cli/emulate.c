@@ -14,6 +14,7 @@
 #include "emulator/cli/report.h"
 #include "emulator/cli/support.h"
 #include "emulator/cli/wrap.h"
+#include "trace/timeline.h"
 #include "trace/trace.h"
 #include "version.h"
 
@@ -21,6 +22,7 @@
 #define KINDS                                                                                      \
     (TRACE_KIND_BIT(TRACE_MODULE) | TRACE_KIND_BIT(TRACE_CREATE) | TRACE_KIND_BIT(TRACE_DESTROY) | \
      TRACE_KIND_BIT(TRACE_FINDING) | TRACE_KIND_BIT(TRACE_SETTING) | TRACE_KIND_BIT(TRACE_STACK))
+#define TIMELINE_WIDTH 1200 /* pixels */
 #define CAPACITY (1u << 18) /* records; 230 MB of a sparse file if all of them are written */
 
 static int trouble(int status, const char *sentence)
@@ -73,6 +75,23 @@ static bool set_environment(const struct options *options, const struct program 
            put_in_front("ASAN_OPTIONS", "verify_asan_link_order=0");
 }
 
+/* Says so where it cannot be written: the program's own end is not the picture's. */
+static void draw(const struct trace *trace, const char *path)
+{
+    const bool svg = strcmp(path + strlen(path) - 4, ".svg") == 0;
+    struct trace_timeline *timeline = trace_timeline_open(trace);
+    FILE *file = timeline != NULL ? fopen(path, "we") : NULL;
+
+    if (file != NULL && svg) trace_timeline_svg(timeline, TIMELINE_WIDTH, file);
+    if (file != NULL && !svg) trace_timeline_json(timeline, file);
+    bool written = file != NULL && ferror(file) == 0;
+    if (file != NULL) written = fclose(file) == 0 && written;
+    if (!written) fprintf(stderr, "overlap: %s cannot be written: %s\n", path, strerror(errno));
+    if (trace->dropped > 0)
+        fprintf(stderr, "overlap: %s shows the beginning alone: there was more than fits\n", path);
+    trace_timeline_close(timeline);
+}
+
 /* Prints the report; returns how many findings it has, at least 0. */
 static int report(const char *path, const struct options *options, const struct program *program,
                   int status)
@@ -88,6 +107,7 @@ static int report(const char *path, const struct options *options, const struct 
         fprintf(stderr, "overlap: what was found is lost: %s\n", why);
         return 0;
     }
+    if (options->timeline != NULL) draw(&trace, options->timeline);
     int count = report_write(stderr, &trace, &run);
     trace_free(&trace);
     if (count < 0) fprintf(stderr, "overlap: what was found is lost: no memory\n");
@@ -112,7 +132,9 @@ static int run(const struct options *options, const char *libraries)
     }
     snprintf(path, sizeof path, "%s/trace", folder);
     int failed = 0;
-    if (trace_create_for(path, CAPACITY, KINDS) != 0 ||
+    const uint32_t kinds =
+        KINDS | (options->timeline != NULL ? TRACE_KIND_BIT(TRACE_OPERATION) : 0);
+    if (trace_create_for(path, CAPACITY, kinds) != 0 ||
         !set_environment(options, &program, libraries, path))
         failed = errno != 0 ? errno : ENOMEM;
     else

@@ -23,6 +23,9 @@ const char options_help[] =
     "  --order=random:N   ... or in a random order by seed N: a right program does not care\n"
     "  --fail=N           the Nth call that can fail does fail; --fail=cudaMalloc:2, the second\n"
     "                     cudaMalloc: does PROGRAM notice, and give back what it has?\n"
+    "  --timeline=FILE    writes when the device did what: FILE.json for ui.perfetto.dev or "
+    "Chrome,\n"
+    "                     FILE.svg for a slide\n"
     "  --error-exitcode=N exit with N (1 to 255) if something was found and PROGRAM exited with 0\n"
     "  --info             the device, and how much of CUDA is supported\n"
     "  --support          every function and instruction, supported or not\n"
@@ -63,6 +66,18 @@ static bool read_status(const char *value, struct options *options)
     return options->findings_status >= 1 && options->findings_status <= 255;
 }
 
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t length = strlen(text), end_length = strlen(end);
+    return length > end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+static bool read_timeline(const char *value, struct options *options)
+{
+    options->timeline = value;
+    return ends_with(value, ".json") || ends_with(value, ".svg");
+}
+
 enum { OPTION_HELP = 'h', OPTION_INFO = 256, OPTION_SUPPORT, OPTION_VERSION, OPTION_VALUED };
 
 /* The options that have a value; getopt's number is OPTION_VALUED and the row. */
@@ -73,12 +88,14 @@ static const struct {
     {read_order, "latest, earliest, or random: and a number, the seed"},
     {read_fail, "a number, or a function, a colon and a number"},
     {read_status, "a number from 1 to 255"},
+    {read_timeline, "a file whose name ends in .json or .svg"},
 };
 
 static const struct option long_options[] = {
     {"order", required_argument, NULL, OPTION_VALUED},
     {"fail", required_argument, NULL, OPTION_VALUED + 1},
     {"error-exitcode", required_argument, NULL, OPTION_VALUED + 2},
+    {"timeline", required_argument, NULL, OPTION_VALUED + 3},
     {"help", no_argument, NULL, OPTION_HELP},
     {"info", no_argument, NULL, OPTION_INFO},
     {"support", no_argument, NULL, OPTION_SUPPORT},

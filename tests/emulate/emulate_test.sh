@@ -201,6 +201,22 @@ exits 125 '--fail=often'
 says 'has to be a number, or a function'
 [ -z "$(ls -A tmp)" ] || wrong 'nothing is left in TMPDIR'
 
+# ---- pictures
+
+run --timeline=picture.json "$subject" run_well
+exits 0 '--timeline=FILE.json'
+stays_silent '--timeline'
+grep -q '"ph":"X"' picture.json || wrong 'the timeline has an operation'
+run --timeline=picture.svg "$subject" run_well
+exits 0 '--timeline=FILE.svg'
+grep -q '</svg>' picture.svg || wrong 'the timeline is an SVG'
+run --timeline=no/such/folder.svg "$subject" run_well
+exits 0 'a picture that cannot be written'
+says 'no/such/folder.svg cannot be written'
+run --timeline=picture.bmp "$subject" run_well
+exits 125 '--timeline=picture.bmp'
+says 'a file whose name ends in .json or .svg'
+
 # ---- bad input
 
 run

@@ -924,13 +924,10 @@ static void judge_findings(struct verdict *verdict, const struct evidence *evide
 
 static void judge_time(struct verdict *verdict, const struct evidence *evidence)
 {
-    const struct evidence *repeats = evidence->repeats ? evidence->repeats : evidence;
-    for (size_t r = 0; r < evidence->repeat_count; r++) {
-        judge_results(verdict, &repeats[r]);
-        if (verdict_failed(verdict)) return;
-    }
     struct view view;
-    if (!view_of(verdict, evidence, 0, &view)) return;
+    for (size_t r = 0; r < evidence->repeat_count && !verdict_failed(verdict); r++)
+        judge_results(verdict, &evidence->repeats[r]);
+    if (verdict_failed(verdict) || !view_of(verdict, evidence, 0, &view)) return;
     struct query kernels = {.phase = &view.phase, .kind = TRACE_OPERATION, .what = TRACE_KERNEL};
     struct overlap overlap = evidence_overlap(evidence, &kernels, NULL);
     if (overlap.a_ns)
