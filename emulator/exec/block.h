@@ -72,6 +72,7 @@ struct exec_region_cache {
     struct exec_owners *owners;  /* check/grid_shadow.h; NULL: not judged */
     bool between_blocks;         /* judged there */
     bool between_threads;        /* judged in check/block_shadow.h */
+    bool causal;                 /* judged in check/causality.h */
     uint64_t owned_page;         /* exec_owners_reach: 1 + the last one; 0: none */
     const struct memory_region *region;
     const struct exec_position *position;
@@ -113,8 +114,9 @@ struct exec_worker {
     uint32_t dynamic_offset; /* of the dynamic part */
     uint64_t local_stride;   /* bytes of local memory per lane */
     uint64_t block_serial;
-    struct exec_block *spare;  /* finished blocks, for reuse */
-    struct exec_doubt *doubts; /* check/grid_shadow.c */
+    struct exec_block *spare;         /* finished blocks, for reuse */
+    struct exec_doubt *doubts;        /* check/grid_shadow.c */
+    struct exec_causality *causality; /* of the grid, whose only worker it is; NULL: none */
     uint32_t doubt_count, own_count;
     struct exec_grid_shadow_mark
         owns[EXEC_LANES]; /* stores that are not marked yet: exec_grid_shadow_settle */

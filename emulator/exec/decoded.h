@@ -156,7 +156,16 @@ struct exec_targets {
 
 /* For whom an access is not judged: a look before the act, or one that converses;
  * check/grid_shadow.h, check/block_shadow.h. */
-enum exec_look { EXEC_LOOK_BLOCKS = 1, EXEC_LOOK_THREADS = 2, EXEC_LOOK_ALL = 3 };
+enum exec_look {
+    EXEC_LOOK_BLOCKS = 1,
+    EXEC_LOOK_THREADS = 2,
+    EXEC_LOOK_ALL = 3,
+    /* What the blocks' order is made of: check/causality.h. */
+    EXEC_LOOK_STRONG = 4,       /* volatile or ordered, of a scope beyond the block */
+    EXEC_LOOK_RELEASES = 8,     /* a fence is in it */
+    EXEC_LOOK_MODIFIES = 16,    /* a volatile store of what was loaded there before */
+    EXEC_LOOK_BLOCK_SCOPE = 32, /* an atomic of scope .cta */
+};
 
 struct exec_program {
     struct exec_function **functions; /* by the module's index */

@@ -92,6 +92,7 @@ struct exec_launch {
     uint32_t block[3];
     uint32_t dynamic_shared;    /* bytes */
     const void *parameters;     /* parameter_bytes long */
+    uint64_t resident;          /* blocks that fit on the device at once; 0: go by their threads */
     bool cooperative;           /* all blocks resident: grid-wide synchronisation works */
     unsigned workers;           /* host threads to use; 0: one per processor */
     uint64_t instruction_limit; /* warp instructions before EXEC_ENDLESS; 0: no limit */

@@ -49,6 +49,10 @@ static enum trace_finding_id id_of(const struct exec_racecheck_found *wrong)
         return FINDING_COPY_NOT_AWAITED;
     case EXEC_WRONG_BLOCKS:
         return FINDING_RACE_BETWEEN_BLOCKS;
+    case EXEC_WRONG_UNFENCED:
+        return FINDING_RACE_UNFENCED;
+    case EXEC_WRONG_VOLATILE:
+        return FINDING_RACE_OF_VOLATILE;
     case EXEC_WRONG_BARRIER:
         break;
     }
@@ -92,6 +96,12 @@ void racecheck_end(struct operation *operation, struct exec_racecheck *watch)
 void initcheck_allocated(const struct memory_region *region)
 {
     if (races_watching()) memory_initcheck_follow(region);
+}
+
+void initcheck_pending(uint64_t address)
+{
+    const struct memory_region *region = races_watching() ? memory_find(address) : NULL;
+    if (region != NULL) memory_initcheck_give(region);
 }
 
 void initcheck_written(const struct races_rows *rows)

@@ -30,6 +30,8 @@ void racecheck_end(struct operation *operation, struct exec_racecheck *watch);
 void initcheck_allocated(const struct memory_region *region);
 /* An operation that is none of a kernel's writes these rows. */
 void initcheck_written(const struct races_rows *rows);
+/* Work that is pending may write there: that nobody ever has is not for sure any more. */
+void initcheck_pending(uint64_t address);
 /* A copy reads these rows. */
 void initcheck_copied(struct operation *operation, const struct races_rows *rows);
 /* A kernel of blocks of `block_threads` threads was launched with these parameters, and touched

@@ -341,6 +341,8 @@ static void notes_pause(struct launch *launch, const struct exec_launch *request
     launch->has_paused = true;
 }
 
+enum { UNSEEN_MOST = 100000000 }; /* warp instructions of a kernel that nobody sees the end of */
+
 static enum timeline_ran run_launch(struct operation *operation)
 {
     struct launch *launch = (void *)operation->payload;
@@ -353,9 +355,12 @@ static enum timeline_ran run_launch(struct operation *operation)
         .function = launch->function->code,
         .dynamic_shared = launch->dynamic_shared,
         .parameters = launch->parameters,
+        .resident = (uint64_t)resident_blocks(launch->function, product(launch->block),
+                                              launch->dynamic_shared) *
+                    (uint64_t)timeline_model.multiprocessors,
         .cooperative = launch->cooperative,
         .workers = (unsigned)environment()->workers,
-        .instruction_limit = environment()->instruction_limit,
+        .instruction_limit = driver.ending ? UNSEEN_MOST : environment()->instruction_limit,
         .heap_address = heap != NULL ? heap->address : 0,
         .heap_bytes = heap != NULL ? heap->size : 0,
         .stack_bytes = STACK_FRAMES * operation->context->limits[CU_LIMIT_STACK_SIZE],
@@ -372,7 +377,10 @@ static enum timeline_ran run_launch(struct operation *operation)
     notes_begin(operation, launch, &request, info->converses);
     enum exec_end end = exec_run(&request, &counts, &fault);
     if (print.count > 0) operation->context->has_printed = true;
-    print_write(&print, operation);
+    if (driver.ending)
+        print_drop(&print);
+    else
+        print_write(&print, operation);
     if (end == EXEC_PAUSED) {
         notes_pause(launch, &request);
         return TIMELINE_NOT_YET;
@@ -394,7 +402,7 @@ static enum timeline_ran run_launch(struct operation *operation)
         .sectors = counts.transactions,
     });
     timeline_op_cost(operation->op, &cost);
-    if (end == EXEC_DONE) return TIMELINE_RAN;
+    if (end == EXEC_DONE || (driver.ending && end == EXEC_ENDLESS)) return TIMELINE_RAN;
     unchecked_hurts_operation(operation, fault.address);
     return fail_launch(operation, end, &fault);
 }
@@ -419,6 +427,26 @@ static uint64_t signature_of(const struct launch *launch)
     for (int i = 0; i < 3; i++) hash = hash_add(hash_add(hash, launch->grid[i]), launch->block[i]);
     hash = hash_add(hash, launch->dynamic_shared);
     return hash != 0 ? hash : 1;
+}
+
+static void guess_region(void *op, const struct memory_region *region)
+{
+    findings_may_touch(op, region->address);
+}
+
+/* What the kernel may touch of the memory that the host sees: what it was given an address of, and
+ * its module's managed variables. */
+static void pending_launch(struct operation *operation, struct timeline_op *op)
+{
+    const struct launch *launch = (const void *)operation->payload;
+    const struct exec_function_info *info = exec_function_info(launch->function->code);
+    if (info->converses) return;
+    for (size_t at = 0; at + sizeof(uint64_t) <= info->parameter_bytes; at += sizeof(uint64_t)) {
+        uint64_t value;
+        memcpy(&value, launch->parameters + at, sizeof value);
+        findings_may_touch(op, value);
+    }
+    module_managed_variables(launch->module, guess_region, op);
 }
 
 static void copied_launch(struct operation *operation)
@@ -454,6 +482,7 @@ static CUresult make_launch(const struct stream *stream, struct function *functi
     operation->run = run_launch;
     operation->drop = drop_launch;
     operation->copied = copied_launch;
+    operation->pending = pending_launch;
     operation->awaited = !info->converses;
     findings_asked_for(operation);
     operation->record.count = product(launch->grid) * product(launch->block);

@@ -120,4 +120,7 @@ enum {
     EXEC_WATCH_COPY = 1 << 17,    /* a store by an asynchronous copy */
 };
 
+/* The instruction of a fence beyond the block, before it: check/causality.c. */
+exec_handler exec_causality_fence;
+
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/exec/check/causality.h"
 #include "emulator/exec/check/racecheck.h"
 
 enum { WIDEST = 32 };
@@ -74,9 +75,9 @@ EXEC_OWNER_RACES static void own(uint8_t *owners, uint32_t bytes, uint8_t me)
         owners[i] = stranger(owners[i], me) ? EXEC_OWNED_BY_MANY : me;
 }
 
-static void doubt(struct exec_warp *warp, const struct exec_inst *inst,
-                  const struct exec_region_cache *cache, unsigned lane, uint64_t offset,
-                  uint32_t bytes, enum exec_access other)
+/* `writers` NULL: of check/causality.h. */
+static void doubt(struct exec_warp *warp, const struct exec_region_cache *cache, uint64_t offset,
+                  uint32_t bytes, uint8_t *writers, const struct exec_racecheck_found *found)
 {
     struct exec_worker *worker = warp->worker;
     enum { ROOM = 2 * EXEC_LANES };
@@ -86,8 +87,8 @@ static void doubt(struct exec_warp *warp, const struct exec_inst *inst,
     struct exec_doubt *new = &worker->doubts[worker->doubt_count++];
     *new = (struct exec_doubt){
         .host = (const unsigned char *)(uintptr_t)(cache->low + offset + cache->delta),
-        .writers = exec_owners_of(cache, EXEC_STORE, offset),
-        .found = describe(warp, inst, cache, lane, offset, bytes, other),
+        .writers = writers,
+        .found = *found,
         .me = exec_owner_of(warp->block->index),
     };
     __atomic_thread_fence(
@@ -101,7 +102,7 @@ void exec_grid_shadow_settle(struct exec_worker *worker)
         struct exec_doubt *doubt = &worker->doubts[k];
         const uint32_t bytes = doubt->found.bytes;
         if (memcmp(doubt->host, doubt->before, bytes) == 0) continue;
-        own(doubt->writers, bytes, doubt->me);
+        if (doubt->writers != NULL) own(doubt->writers, bytes, doubt->me);
         exec_racecheck_add(worker->launch->watch, &doubt->found);
     }
     worker->doubt_count = 0;
@@ -122,6 +123,10 @@ void exec_grid_shadow_touch(struct exec_warp *warp, const struct exec_inst *inst
                             const struct exec_region_cache *cache, unsigned lane, uint64_t address,
                             uint32_t bytes)
 {
+    if (cache->causal) {
+        exec_causality_touch(warp, inst, cache, lane, address, bytes);
+        return;
+    }
     const uint64_t offset = address - cache->low;
     const enum exec_access access = cache->access;
     const uint8_t me = exec_owner_of(warp->block->index);
@@ -134,7 +139,9 @@ void exec_grid_shadow_touch(struct exec_warp *warp, const struct exec_inst *inst
         const uint32_t at = first_stranger(owners, bytes, me);
         if (at == bytes) continue;
         if (access == EXEC_STORE) {
-            doubt(warp, inst, cache, lane, offset, bytes, others[k]);
+            const struct exec_racecheck_found found =
+                describe(warp, inst, cache, lane, offset, bytes, others[k]);
+            doubt(warp, cache, offset, bytes, exec_owners_of(cache, EXEC_STORE, offset), &found);
         } else {
             const struct exec_racecheck_found found =
                 describe(warp, inst, cache, lane, offset + at, bytes, others[k]);
@@ -147,4 +154,19 @@ void exec_grid_shadow_touch(struct exec_warp *warp, const struct exec_inst *inst
         exec_grid_shadow_later(warp->worker, owners, bytes, me);
     else
         own(owners, bytes, me);
+}
+
+void exec_grid_shadow_found(struct exec_warp *warp, const struct exec_inst *inst,
+                            const struct exec_region_cache *cache, unsigned lane, uint64_t offset,
+                            uint32_t bytes, enum exec_wrong wrong,
+                            const struct exec_racecheck_side *first)
+{
+    struct exec_racecheck_found found =
+        describe(warp, inst, cache, lane, offset, bytes, first->access);
+    found.wrong = wrong;
+    found.first = *first;
+    if (cache->access == EXEC_STORE)
+        doubt(warp, cache, offset, bytes, NULL, &found);
+    else
+        exec_racecheck_add(warp->worker->launch->watch, &found);
 }

@@ -4,7 +4,7 @@
  * Nothing orders plain accesses of two blocks of one kernel, so two blocks that touch the same
  * byte, of which one at least writes, race. What is never accused:
  *  - kernels that converse (exec_function_info), have a fence beyond the block, or are launched to
- *    cooperate: their blocks may make an order of their own. They are not looked at;
+ *    cooperate: their blocks may make an order of their own. They are check/causality.h's;
  *  - two atomics, and an atomic against a load; the heap of malloc in kernels;
  *  - a store of the value that is there already, unless nobody else had touched the byte before it;
  *  - a load whose address a store or an atomic further on in the function has too: a look before
@@ -80,6 +80,7 @@ EXEC_OWNER_RACES static inline bool exec_grid_shadow_row(struct exec_worker *wor
                                                          uint64_t address, uint32_t bytes,
                                                          bool store, uint8_t me)
 {
+    if (cache->causal) return false;
     struct exec_owners *owners = cache->owners;
     const uint64_t offset = address - cache->low;
     uint8_t *writers = exec_owners_of(cache, EXEC_STORE, offset);
@@ -102,9 +103,16 @@ EXEC_OWNER_RACES static inline bool exec_grid_shadow_row(struct exec_worker *wor
     return true;
 }
 
+/* Something that causality.h has found: at once, or of a store where it has changed something. */
+void exec_grid_shadow_found(struct exec_warp *warp, const struct exec_inst *inst,
+                            const struct exec_region_cache *cache, unsigned lane, uint64_t offset,
+                            uint32_t bytes, enum exec_wrong wrong,
+                            const struct exec_racecheck_side *first);
+
 /* Whether a touch through `cache` is worth looking at: what nobody has stored to, anybody reads. */
 static inline bool exec_grid_shadow_wanted(const struct exec_region_cache *cache)
 {
+    if (cache->causal) return true;
     return cache->between_blocks &&
            (cache->access != EXEC_LOAD || exec_owners_seen(cache->owners, EXEC_STORE));
 }

@@ -22,6 +22,10 @@ enum exec_wrong {
     EXEC_WRONG_GLOBAL, /* threads of one block, global memory */
     EXEC_WRONG_COPY, /* a touch of what an asynchronous copy may still be filling: check/async.h */
     EXEC_WRONG_BLOCKS, /* blocks of one grid, global memory */
+    /* Blocks of one grid that talk to each other, but not about these bytes: check/causality.h. The
+     * second: two volatile accesses of one block are taken for one change. */
+    EXEC_WRONG_UNFENCED,
+    EXEC_WRONG_VOLATILE,
     /* Threads of one block that met at a barrier of all from two places: a GPU lets them through
      * if it happens to be the same barrier to it, and CUDA promises nothing. Not looked for in
      * blocks that use barriers with numbers, counts or arrivals: those are made for two places. */

@@ -68,26 +68,28 @@ static int32_t tick(struct exec_shadow *shadow)
     return ++shadow->time << EXEC_SHADOW_TIME;
 }
 
-static void order(struct exec_shadow *shadow)
+/* Both return whether time has begun anew. */
+static bool order(struct exec_shadow *shadow)
 {
-    if (!shadow->touched && shadow->floor == shadow->time << EXEC_SHADOW_TIME) return;
+    if (!shadow->touched && shadow->floor == shadow->time << EXEC_SHADOW_TIME) return false;
     shadow->touched = 0;
     shadow->floor = tick(shadow);
+    return shadow->time == 1;
 }
 
-static void order_warp(struct exec_shadow *shadow, uint32_t warp)
+static bool order_warp(struct exec_shadow *shadow, uint32_t warp)
 {
-    if (!(shadow->touched >> warp & 1)) return;
+    if (!(shadow->touched >> warp & 1)) return false;
     shadow->touched &= ~(1u << warp);
     shadow->warp_floor[warp] = tick(shadow);
+    return shadow->time == 1;
 }
 
 void exec_shadow_order(const struct exec_block *block)
 {
     if (block->shadow != NULL) order(block->shadow);
     if (block->near == NULL) return;
-    order(block->near->shadow);
-    if (block->near->shadow->time == 1) exec_block_shadow_forget(block->near);
+    if (order(block->near->shadow)) exec_block_shadow_forget(block->near);
 }
 
 void exec_shadow_order_warp(const struct exec_warp *warp)
@@ -95,8 +97,7 @@ void exec_shadow_order_warp(const struct exec_warp *warp)
     const struct exec_block *block = warp->block;
     if (block->shadow != NULL) order_warp(block->shadow, warp->index);
     if (block->near == NULL) return;
-    order_warp(block->near->shadow, warp->index);
-    if (block->near->shadow->time == 1) exec_block_shadow_forget(block->near);
+    if (order_warp(block->near->shadow, warp->index)) exec_block_shadow_forget(block->near);
 }
 
 /* Cells for smaller units: what was known of one is known of its parts. */

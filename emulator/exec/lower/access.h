@@ -41,6 +41,8 @@ enum lower_acts {
     LOWER_ACTS_OF_BLOCKS = LOWER_ACTS_STORES,
     LOWER_ACTS_OF_THREADS = LOWER_ACTS_STORES | LOWER_ACTS_AT_ONCE,
 };
+/* Whether the store at hand changes what a volatile load of the function has brought from there. */
+bool lower_modifies(struct lower *lower, const struct ptx_operand *address);
 bool lower_looks(struct lower *lower, const struct ptx_operand *address, enum lower_acts acts);
 /* The access with that cache is such a look, or volatile or ordered: enum exec_look bits. */
 void lower_note_look(struct lower *lower, uint32_t cache, unsigned looks);

@@ -1,4 +1,5 @@
 /* Loads, stores, atomics, fences and asynchronous copies: which row, which address. */
+#include "emulator/exec/check/check.h"
 #include "emulator/exec/lower/access.h"
 
 #include <stdio.h>
@@ -133,6 +134,17 @@ static bool looks(const struct ptx_instruction *inst)
     return inst->modifiers.semantics != PTX_ABSENT && inst->modifiers.semantics != PTX_SEM_WEAK;
 }
 
+/* What check/causality.h is to know of an access that looks, or of an atomic. */
+static unsigned strength(const struct ptx_instruction *at)
+{
+    const uint8_t semantics = at->modifiers.semantics;
+    unsigned as = 0;
+    if (at->modifiers.scope == PTX_SCOPE_CTA) return EXEC_LOOK_BLOCK_SCOPE;
+    if (looks(at)) as |= EXEC_LOOK_STRONG;
+    if (semantics == PTX_SEM_RELEASE || semantics == PTX_SEM_ACQ_REL) as |= EXEC_LOOK_RELEASES;
+    return as;
+}
+
 /* One 128-bit element, or eight of 32 bits: two accesses of 16 bytes, at most. The address is kept
  * from a load that overwrites it. */
 static void lower_wide_access(struct lower *lower, bool store)
@@ -190,7 +202,7 @@ static void lower_wide_access(struct lower *lower, bool store)
         inst->c = slots[2];
         inst->e = slots[3];
         inst->cache = (uint32_t)lower->program->cache_count++;
-        if (looks(at)) lower_note_look(lower, inst->cache, EXEC_LOOK_ALL);
+        if (looks(at)) lower_note_look(lower, inst->cache, EXEC_LOOK_ALL | strength(at));
     }
     if (looks(at)) lower->function->talks = lower->function->info.converses = true;
 }
@@ -221,7 +233,7 @@ static void load_parameter(struct lower *lower, uint64_t offset)
 
 static void note_looks(struct lower *lower, uint32_t cache, const struct ptx_operand *address)
 {
-    unsigned as = looks(lower->at) ? EXEC_LOOK_ALL : 0;
+    unsigned as = looks(lower->at) ? EXEC_LOOK_ALL | strength(lower->at) : 0u;
     if (lower_looks(lower, address, LOWER_ACTS_OF_BLOCKS)) as |= EXEC_LOOK_BLOCKS;
     if (lower_looks(lower, address, LOWER_ACTS_OF_THREADS)) as |= EXEC_LOOK_THREADS;
     lower_note_look(lower, cache, as);
@@ -339,7 +351,10 @@ static void lower_store(struct lower *lower)
         inst->cache = (uint32_t)lower->program->cache_count++;
         if (looks(at)) {
             lower->function->talks = lower->function->info.converses = true;
-            lower_note_look(lower, inst->cache, EXEC_LOOK_ALL);
+            lower_note_look(
+                lower, inst->cache,
+                EXEC_LOOK_ALL | strength(at) |
+                    (lower_modifies(lower, &at->operands[0]) ? EXEC_LOOK_MODIFIES : 0u));
         }
     }
 }
@@ -510,7 +525,10 @@ static void lower_atomic(struct lower *lower)
     inst->imm = place.offset;
     inst->e = atomic_where(&place);
     inst->cache = (uint32_t)lower->program->cache_count++;
-    if (place.global) note_atomic(lower, row);
+    if (place.global) {
+        note_atomic(lower, row);
+        lower_note_look(lower, inst->cache, strength(at));
+    }
     if (brings_news(lower)) {
         inst = lower_row(lower, width == 8 ? "poll.b64" : "poll.b32");
         inst->d = d;
@@ -570,7 +588,10 @@ static void lower_fence(struct lower *lower)
     const uint8_t scope = lower->at->modifiers.scope;
     /* Each warp instruction is done before the next one starts, so there is nothing to wait for;
      * a fence beyond the block says that blocks talk to each other. */
-    if (scope != PTX_SCOPE_CTA) lower->function->talks = lower->function->fences = true;
+    if (scope != PTX_SCOPE_CTA) {
+        lower->function->talks = lower->function->fences = true;
+        if (lower->program->watched) lower_emit_aside(lower, exec_causality_fence);
+    }
     lower_racecheck_order(lower);
     lower_row(lower, "nop");
 }

@@ -131,6 +131,22 @@ bool lower_looks(struct lower *lower, const struct ptx_operand *operand, enum lo
     return false;
 }
 
+bool lower_modifies(struct lower *lower, const struct ptx_operand *operand)
+{
+    const struct ptx_function *source = lower->source;
+    if (!lower->program->watched || operand->kind != PTX_OPERAND_ADDRESS ||
+        lower->at->modifiers.semantics != PTX_SEM_VOLATILE ||
+        (operand->reg != PTX_NO_REGISTER && lower->written[operand->reg] != LOWER_ONCE))
+        return false;
+    if (lower->symbols == NULL && !find_symbols(lower)) return false;
+    const struct address address = address_of(lower, operand);
+    for (const struct ptx_instruction *at = source->instructions; at < lower->at; at++)
+        if (at->op == PTX_OP_LD && at->modifiers.semantics == PTX_SEM_VOLATILE &&
+            same_address(lower, &address, &at->operands[1]))
+            return true;
+    return false;
+}
+
 void lower_note_look(struct lower *lower, uint32_t cache, unsigned looks_as)
 {
     struct exec_program *program = lower->program;

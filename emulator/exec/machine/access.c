@@ -1,6 +1,7 @@
 /* From the address that a lane uses to the bytes behind it, for accesses that the fast path of
  * ops/memory.c does not settle. */
 #include "emulator/exec/check/block_shadow.h"
+#include "emulator/exec/check/causality.h"
 #include "emulator/exec/check/grid_shadow.h"
 #include "emulator/exec/machine/private.h"
 
@@ -74,7 +75,9 @@ static void cache_fill(struct exec_warp *warp, const struct exec_inst *inst,
     };
     const struct exec_program *program = worker->function->program;
     const unsigned looks = inst->cache < program->looks_room ? program->looks[inst->cache] : 0;
-    if (cache->marks == NULL || looks == EXEC_LOOK_ALL) return;
+    if (cache->marks == NULL) return;
+    cache->causal = exec_causality_judges(worker, region);
+    if ((looks & EXEC_LOOK_ALL) == EXEC_LOOK_ALL) return;
     const bool judges_blocks = exec_grid_shadow_judges(worker, region);
     const bool between_blocks = judges_blocks && !(looks & EXEC_LOOK_BLOCKS);
     const bool between_threads =
@@ -93,6 +96,8 @@ unsigned char *exec_resolve(struct exec_warp *warp, const struct exec_inst *inst
         if ((address >> 56) == 1) {
             uint64_t left;
             unsigned char *bytes = generic ? window_bytes(warp, lane, address, store, &left) : NULL;
+            if (bytes != NULL && (address & EXEC_WINDOW_MASK) == EXEC_WINDOW_GRID)
+                exec_causality_meet(warp, inst, address, access);
             if (bytes != NULL && left >= size) return bytes;
         } else {
             const struct memory_region *region = memory_find(address);

@@ -6,6 +6,7 @@
  * have used up their turn, so a kernel whose blocks wait for each other makes progress, and one
  * whose blocks merely count atomically keeps one block in the cache at a time.
  */
+#include "emulator/exec/check/causality.h"
 #include "emulator/exec/check/check.h"
 #include "emulator/exec/machine/pool.h"
 #include "emulator/exec/machine/private.h"
@@ -45,6 +46,7 @@ struct exec_grid {
     uint64_t count, room, started;
     bool looks_again;     /* it has paused before */
     uint64_t looks;       /* warp instructions that it looked in vain for lately */
+    uint64_t vain;        /* the same while others found no room */
     uint64_t memory_ends; /* when it paused */
     unsigned char workspace[EXEC_GRID_WORKSPACE];
 };
@@ -164,6 +166,8 @@ static void run_blocks_apart(struct exec_grid *grid)
  * says that it waits for ever. */
 enum { IDLE_ROUNDS = 64, IDLE_ROUNDS_AGAIN = 4 };
 enum { IDLE_FIRST = 1 << 16, IDLE_AGAIN = 1 << 12, IDLE_MOST = 1 << 22 }; /* warp instructions */
+/* The same for blocks that wait while others find no room: nobody outside will help them. */
+enum { CROWDED_MOST = 1 << 24 };
 
 static bool may_pause(const struct exec_grid *grid)
 {
@@ -178,6 +182,7 @@ static bool turns_begin(struct exec_grid *grid)
     if (each < 1) each = 1;
     if (each > BLOCKS_EACH) each = BLOCKS_EACH;
     grid->room = (uint64_t)MULTIPROCESSORS * each;
+    if (grid->launch->resident > 0) grid->room = grid->launch->resident;
     if (grid->room > grid->blocks) grid->room = grid->blocks;
     grid->resident = calloc(grid->room, sizeof *grid->resident);
     if (grid->resident != NULL) return true;
@@ -233,6 +238,14 @@ static uint64_t idle_limit(struct exec_grid *grid, uint32_t *rounds)
     return grid->looks;
 }
 
+/* Whether all that fit on the device wait in vain, and so for those that do not. */
+static bool is_crowded_out(struct exec_grid *grid, uint64_t looked)
+{
+    if (!grid->launch->impatient || grid->started == grid->blocks || grid->count == 0) return false;
+    grid->vain += looked;
+    return grid->vain > CROWDED_MOST && exec_block_endless(grid->resident[0], grid->vain);
+}
+
 /* True: it pauses. */
 static bool run_in_turns(struct exec_grid *grid)
 {
@@ -245,9 +258,11 @@ static bool run_in_turns(struct exec_grid *grid)
         if (!run_round(grid, &idle, &looked)) break;
         if (!idle) {
             idle_rounds = 0;
+            grid->vain = 0;
             looked = 0;
             grid->looks = 0;
         } else if (++idle_rounds >= most_rounds && looked >= most && may_pause(grid)) {
+            if (is_crowded_out(grid, looked)) return false;
             grid->looks_again = true;
             return true;
         }
@@ -302,6 +317,7 @@ static void worker_release(struct exec_worker *worker)
     }
     free(worker->caches);
     free(worker->doubts);
+    exec_causality_destroy(worker->causality);
 }
 
 static void grid_destroy(struct exec_grid *grid)
@@ -322,6 +338,8 @@ static struct exec_grid *grid_create(const struct exec_launch *launch)
     grid->blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     grid->together = launch->function->talks || launch->cooperative;
     grid->failed = UINT64_MAX;
+    const bool talks =
+        launch->function->info.converses || launch->function->fences || launch->cooperative;
     grid->worker_count = launch->workers ? launch->workers : exec_pool_processors();
     if (grid->together) grid->worker_count = 1;
     if (grid->worker_count > grid->blocks) grid->worker_count = (unsigned)grid->blocks;
@@ -330,6 +348,9 @@ static struct exec_grid *grid_create(const struct exec_launch *launch)
     bool made = grid->workers;
     for (unsigned k = 0; made && k < grid->worker_count; k++)
         made = worker_prepare(&grid->workers[k], grid);
+    if (made && talks && grid->together && grid->blocks > 1 && launch->watch != NULL &&
+        launch->footprint != NULL && launch->function->program->watched)
+        grid->workers[0].causality = exec_causality_create(grid->blocks);
     if (made) return grid;
     grid_destroy(grid);
     return NULL;
@@ -343,6 +364,7 @@ static void grid_resume(struct exec_grid *grid, const struct exec_launch *launch
     const size_t caches = worker->function->program->cache_count + 1;
     assert(launch->function == worker->function && grid->worker_count == 1);
     grid->launch = worker->launch = launch;
+    exec_causality_give_up(worker->causality); /* whoever it waited for has a say */
     if (grid->memory_ends != memory_ends())
         memset(worker->caches, 0, caches * sizeof *worker->caches);
 }
