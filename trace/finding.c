@@ -28,9 +28,19 @@ const struct trace_finding_kind *trace_finding_kind_at(enum trace_finding_kind_i
     return &kinds[(unsigned)kind < FINDING_KIND_COUNT ? kind : 0];
 }
 
+bool trace_has_finding(const struct trace_record *record)
+{
+    return record->kind == TRACE_FINDING || record->kind == TRACE_ADVICE;
+}
+
+bool trace_finding_is_advice(enum trace_finding_id id)
+{
+    return strcmp(kinds[trace_finding_kind_of(id)].checker, "advice") == 0;
+}
+
 const struct trace_finding_kind *trace_finding_kind(const struct trace_record *record)
 {
-    const bool is_one = record->kind == TRACE_FINDING;
+    const bool is_one = trace_has_finding(record);
     return trace_finding_kind_at(is_one ? trace_finding_kind_of(record->finding.id) : 0);
 }
 
@@ -79,7 +89,7 @@ size_t trace_finding_calls(const struct trace_record *record, struct trace_call 
 {
     const struct trace_finding *finding = &record->finding;
     size_t count = 0;
-    if (record->kind != TRACE_FINDING) return 0;
+    if (!trace_has_finding(record)) return 0;
     calls[count++] = (struct trace_call){finding->sides[1].call, finding->sides[1].stack, 0};
     for (int i = 0; i < TRACE_THINGS; i++) {
         const struct trace_thing *thing = &finding->things[i];

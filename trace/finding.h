@@ -1,5 +1,6 @@
-/* A finding: something wrong that a device saw, as data. TRACE_FINDING records carry it; nobody
- * writes English but trace/sentence.h, from a row of trace/findings.def and these fields.
+/* A finding: something wrong that a device saw, as data; or advice: something that is right on GPUs
+ * and promised by nobody. TRACE_FINDING and TRACE_ADVICE records carry it; nobody writes English
+ * but trace/sentence.h, from a row of trace/findings.def and these fields.
  *
  * Two sides can be told of: this one, where the finding is (the record's caller, name, stream,
  * stack), and the other one, such as the access that this one is not ordered against. What does not
@@ -37,7 +38,7 @@ enum trace_finding_kind_id {
 
 struct trace_finding_kind {
     const char *name;    /* as printed: "race" */
-    const char *checker; /* Compute Sanitizer's word for who finds it; "ours" */
+    const char *checker; /* Compute Sanitizer's word for who finds it; "ours"; "advice" */
     const char *why;     /* it matters; NULL: it explains itself */
     const char *hint;
 };
@@ -127,6 +128,11 @@ struct trace_finding {
     uint64_t numbers[TRACE_NUMBERS]; /* what they are, the sentence says */
     char words[TRACE_WORDS_SIZE];
 };
+
+/* Does the record carry a finding? Advice does as well. */
+bool trace_has_finding(const struct trace_record *record);
+/* Is the kind's checker "advice"? It is then told in TRACE_ADVICE records. */
+bool trace_finding_is_advice(enum trace_finding_id id);
 
 /* The finding's kind; of what is no finding the first one. */
 const struct trace_finding_kind *trace_finding_kind(const struct trace_record *record);

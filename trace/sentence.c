@@ -267,6 +267,14 @@ static bool put_kind(struct sentence *s, int which)
 /* ---- the rest ----------------------------------------------------------------------------------
  */
 
+/* A call by its name and place, of which the thing in question is made. */
+static bool put_wait(struct sentence *s, int which)
+{
+    if (thing_of(s, which)->made == 0) return false;
+    put(s, "%s, ", trace_finding_word(&s->record->finding, WORD_DETAIL));
+    return put_call(s, thing_of(s, which)->made, 0, 0);
+}
+
 static bool put_number(struct sentence *s, int which)
 {
     return put(s, "%" PRIu64, s->record->finding.numbers[which]);
@@ -330,6 +338,7 @@ static const struct field {
     {"second", put_object, 1},         /* */
     {"third", put_object, 2},          /* */
     {"second.kind", put_kind, 1},      /* an event */
+    {"wait", put_wait, 1},             /* cudaFree, the call at FILE:LINE */
     {"bytes", put_size, 0},            /* 1 byte */
     {"address", put_address, 0},       /* 0x7f0012340000 */
     {"code", put_code, 0},             /* 700 */
@@ -397,7 +406,7 @@ void trace_sentence(const struct trace_record *record, const struct trace_places
                     char *text, size_t size)
 {
     struct sentence s = {record, places, text, size, 0};
-    const char *at = record->kind == TRACE_FINDING && record->finding.id < FINDING_COUNT
+    const char *at = trace_has_finding(record) && record->finding.id < FINDING_COUNT
                          ? templates[record->finding.id]
                          : NULL;
     bool unused;
@@ -413,7 +422,7 @@ bool trace_finding_place(const struct trace_record *record, bool brief, char *te
 {
     const char *file = trace_finding_word(&record->finding, WORD_FILE);
     const char *base = strrchr(file, '/');
-    if (record->kind != TRACE_FINDING || *file == '\0' || record->finding.sides[0].line == 0)
+    if (!trace_has_finding(record) || *file == '\0' || record->finding.sides[0].line == 0)
         return false;
     snprintf(text, size, "%s:%" PRIu32, brief && base != NULL ? base + 1 : file,
              record->finding.sides[0].line);

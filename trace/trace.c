@@ -249,7 +249,7 @@ static int record_is_sound(struct trace_record *record)
     if (record->what >= TRACE_WHAT_COUNT) return 0;
     if (record->from >= TRACE_PLACE_COUNT || record->to >= TRACE_PLACE_COUNT) return 0;
     record->name[sizeof record->name - 1] = '\0';
-    if (record->kind == TRACE_FINDING) return trace_finding_is_sound(&record->finding);
+    if (trace_has_finding(record)) return trace_finding_is_sound(&record->finding);
     record->text[sizeof record->text - 1] = '\0';
     return 1;
 }

@@ -50,6 +50,7 @@ enum trace_kind {
     TRACE_STACK,     /* the calls that led to one: object = its number, see trace_stack_addresses */
     TRACE_HOST_CALL, /* a call of the C library's that can be made to fail: threads/refusals.h */
     TRACE_SEAL,      /* what a writer has put (trace/seal.h); no reader is shown one */
+    TRACE_ADVICE,    /* as a finding: right on GPUs, promised by nobody */
     TRACE_KIND_COUNT
 };
 
@@ -134,7 +135,7 @@ struct trace_record {
     char name[TRACE_NAME_SIZE]; /* CALL: the API's name without version suffix; kernel's name */
     union {
         char text[TRACE_TEXT_SIZE];
-        struct trace_finding finding;                       /* FINDING */
+        struct trace_finding finding;                       /* FINDING, ADVICE */
         uint64_t calls[TRACE_TEXT_SIZE / sizeof(uint64_t)]; /* STACK */
     };
 };

@@ -8,8 +8,8 @@
 #include <string.h>
 
 static const char *const kind_names[TRACE_KIND_COUNT] = {
-    "none",      "module",  "mark",    "call",  "create",    "destroy",
-    "operation", "finding", "setting", "stack", "host call", "seal"};
+    "none",    "module",  "mark",  "call",      "create", "destroy", "operation",
+    "finding", "setting", "stack", "host call", "seal",   "advice"};
 
 static const char *const what_names[TRACE_WHAT_COUNT] = {
     "nothing",       "context",       "stream",         "event",        "module",

@@ -171,11 +171,11 @@ static void write_indented(FILE *out, const char *label, const char *text)
 }
 
 /* Why a kind of finding matters and what helps is said with the `first` of it. */
-static void write_finding(FILE *out, const struct finding *finding, bool first)
+static void write_finding(FILE *out, const struct finding *finding, bool first, const char *class)
 {
     char more[PLACE_SIZE + 64] = "";
-    int used = fprintf(out, "%s%s%s: ", finding->place, finding->place[0] != '\0' ? ": " : "",
-                       finding->kind->name);
+    int used = fprintf(out, "%s%s%s%s: ", finding->place, finding->place[0] != '\0' ? ": " : "",
+                       class, finding->kind->name);
     wrap_write(out, finding->sentence, used > 0 ? (size_t)used : 0);
     if (finding->asked[0] != '\0')
         snprintf(more, sizeof more, "Started by the call at %s.", finding->asked);
@@ -194,6 +194,22 @@ static bool is_first_of_kind(const struct findings *findings, size_t index)
     for (size_t i = 0; i < index; i++)
         if (findings->rows[i].kind == findings->rows[index].kind) return false;
     return true;
+}
+
+/* Either class of what the device found. */
+static bool add_all(struct findings *findings, struct places *places, const struct trace *trace,
+                    uint32_t kind)
+{
+    for (size_t i = 0; i < trace->count; i++)
+        if (trace->records[i].kind == kind && !add_found(findings, places, &trace->records[i]))
+            return false;
+    return true;
+}
+
+static void write_all(FILE *out, const struct findings *findings, const char *class)
+{
+    for (size_t i = 0; i < findings->count; i++)
+        write_finding(out, &findings->rows[i], is_first_of_kind(findings, i), class);
 }
 
 /* "overlap: ./vec: 3 findings: out of bounds (1), leak (2)" */
@@ -222,21 +238,20 @@ static bool device_was_used(const struct trace *trace)
 
 int report_write(FILE *out, const struct trace *trace, const struct report_run *run)
 {
-    struct findings findings = {NULL, 0};
+    struct findings findings = {NULL, 0}, advice = {NULL, 0};
     int result = -1;
     struct places *places = places_open(trace);
 
     if (places == NULL) return -1;
-    for (size_t i = 0; i < trace->count; i++)
-        if (trace->records[i].kind == TRACE_FINDING &&
-            !add_found(&findings, places, &trace->records[i]))
-            goto done;
+    if (!add_all(&findings, places, trace, TRACE_FINDING) ||
+        !add_all(&advice, places, trace, TRACE_ADVICE))
+        goto done;
     /* With records missing, what looks like a leak may be none. */
     if (run->succeeded && trace->dropped == 0 && !add_leaks(&findings, places, trace)) goto done;
 
-    for (size_t i = 0; i < findings.count; i++)
-        write_finding(out, &findings.rows[i], is_first_of_kind(&findings, i));
-    if (findings.count > 0 && places_lines_missed(places))
+    write_all(out, &findings, "");
+    write_all(out, &advice, "advice: ");
+    if (findings.count + advice.count > 0 && places_lines_missed(places))
         fprintf(out, "overlap: for the lines of your source, build it with nvcc -g -lineinfo\n");
     if (trace->dropped > 0)
         fprintf(out,
@@ -254,5 +269,6 @@ int report_write(FILE *out, const struct trace *trace, const struct report_run *
 done:
     places_close(places);
     free(findings.rows);
+    free(advice.rows);
     return result;
 }

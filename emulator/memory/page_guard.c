@@ -130,7 +130,8 @@ bool page_guard_handle(uint64_t address, bool is_store, uint64_t pc)
     const uint64_t page = address / PAGE * PAGE;
     if (protection_of(page) == (PROT_READ | PROT_WRITE)) return false;
     state.touch(address, is_store, pc);
-    protect(page, page + PAGE, PROT_READ | PROT_WRITE);
+    /* Who has read may still be the first to write. */
+    protect(page, page + PAGE, is_store ? PROT_READ | PROT_WRITE : PROT_READ);
     return true;
 }
 

@@ -131,10 +131,10 @@ struct covering {
 };
 
 static bool ordered_before(const struct timeline *timeline, const struct touch *touch,
-                           const struct timeline_op *op)
+                           const struct timeline_op *op, enum timeline_sense sense)
 {
-    return op != NULL ? timeline_happens_before(touch->when, op)
-                      : timeline_host_knows(timeline, touch->when);
+    return op != NULL ? timeline_happens_before(touch->when, op, sense)
+                      : timeline_host_knows(timeline, touch->when, sense);
 }
 
 /* What is unordered against it would be unordered against the new touch, too: a touch that covers
@@ -144,7 +144,7 @@ static bool is_covered(void *user, const struct touch *touch)
     const struct covering *covering = user;
     return stands_for[covering->by->mode][touch->mode] &&
            (touch->actor->converses || !covering->by->actor->converses) &&
-           ordered_before(covering->timeline, touch, covering->op) &&
+           ordered_before(covering->timeline, touch, covering->op, TIMELINE_PROMISED) &&
            races_set_covers(&covering->by->set, &touch->set);
 }
 
@@ -180,30 +180,40 @@ static const struct races_site *site_of(const struct touch *touch, uint64_t byte
     return best;
 }
 
-/* The first earlier touch that nothing orders before the new one. */
+/* Do the two touch the same bytes, so that their order matters? Then how many of them, and the
+ * first. */
+static uint64_t common_bytes(const struct touch *one, const struct touch *other, uint64_t *first)
+{
+    if (!conflict[one->mode][other->mode] || one->actor == other->actor) return 0;
+    if (one->actor->converses && other->actor->converses) return 0;
+    if (one->set.bounds.end <= other->set.bounds.first ||
+        other->set.bounds.end <= one->set.bounds.first)
+        return 0;
+    return races_set_common(&one->set, &other->set, first);
+}
+
+/* The first earlier touch that nothing orders before the new one, and if there is none the first
+ * that nothing promised does. */
 static void look_for_race(struct races *races, const struct place *place, const struct touch *touch,
                           const struct timeline_op *op)
 {
+    struct races_found found = {.memory = place->memory};
     for (size_t i = 0; i < place->count; i++) {
         const struct touch *other = &place->touches[i];
         uint64_t first = 0;
-        if (!conflict[other->mode][touch->mode] || other->actor == touch->actor) continue;
-        if (other->actor->converses && touch->actor->converses) continue;
-        if (other->set.bounds.end <= touch->set.bounds.first ||
-            touch->set.bounds.end <= other->set.bounds.first)
-            continue;
-        if (ordered_before(races->timeline, other, op)) continue;
-        const uint64_t bytes = races_set_common(&other->set, &touch->set, &first);
+        if (ordered_before(races->timeline, other, op, TIMELINE_PROMISED)) continue;
+        const bool is_advice = ordered_before(races->timeline, other, op, TIMELINE_ON_GPUS);
+        if (is_advice && found.bytes > 0) continue;
+        const uint64_t bytes = common_bytes(other, touch, &first);
         if (bytes == 0) continue;
-        races->report(races->user, &(struct races_found){
-                                       .first = {other->actor, other->mode, site_of(other, first)},
-                                       .second = {touch->actor, touch->mode, site_of(touch, first)},
-                                       .memory = place->memory,
-                                       .offset = first,
-                                       .bytes = bytes,
-                                   });
-        return;
+        found.first = (struct races_side){other->actor, other->mode, site_of(other, first)};
+        found.second = (struct races_side){touch->actor, touch->mode, site_of(touch, first)};
+        found.offset = first;
+        found.bytes = bytes;
+        found.is_advice = is_advice;
+        if (!is_advice) break;
     }
+    if (found.bytes > 0) races->report(races->user, &found);
 }
 
 void races_touch(struct races *races, struct timeline_op *op, struct races_actor *actor,

@@ -3,7 +3,8 @@
  *
  * It asks the timeline what happens before what and keeps, for every region of memory, the touches
  * that something may still be unordered against. It never accuses two touches that some edge
- * orders: not the order in which they happened to run counts, but what CUDA promises.
+ * orders: not the order in which they happened to run counts, but what CUDA promises, and what its
+ * GPUs do beyond that.
  *
  * It knows nothing of the API, and writes no sentence: whoever started it is told of each race. It
  * takes no lock: its caller holds the one that guards the timeline.
@@ -56,6 +57,7 @@ struct races_found {
     uint64_t memory;                 /* as given to races_touch */
     uint64_t offset;                 /* the first byte that both touched */
     uint64_t bytes;                  /* how many */
+    bool is_advice; /* GPUs order the two by a wait of theirs that nobody promises */
 };
 
 struct races;
@@ -66,7 +68,8 @@ struct races *races_create(struct timeline *timeline,
 void races_destroy(struct races *races); /* NULL is fine */
 
 /* `actor` touches the bytes of `set` in `memory` (a region's id; 0: the host's own, by address) as
- * `op` runs, or as the host goes on (`op` NULL). Takes `set` over. Reports at most one race. */
+ * `op` runs, or as the host goes on (`op` NULL). Takes `set` over. Reports at most one race, and
+ * advice only where there is none. */
 void races_touch(struct races *races, struct timeline_op *op, struct races_actor *actor,
                  uint64_t memory, enum races_mode mode, struct races_set *set);
 

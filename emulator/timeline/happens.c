@@ -8,6 +8,8 @@
  * The host is one track: its threads count as ordered the way they really ran, since they may order
  * each other by means that nobody sees (atomics, pipes). What is accused is therefore never
  * excused by another thread; a race that only the threads' order hides is not found.
+ *
+ * Each clock is kept twice, once for each sense of "before" (enum timeline_sense).
  */
 #include "emulator/base/array.h"
 #include "emulator/timeline/parts.h"
@@ -15,47 +17,60 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool clock_reserve(struct happens_clock *clock, uint32_t count)
+static bool seen_reserve(struct happens_seen *seen, uint32_t count)
 {
-    if (count <= clock->count) return true;
-    uint32_t *seen = reallocarray(clock->seen, count, sizeof *seen);
-    if (seen == NULL) return false;
-    memset(seen + clock->count, 0, (count - clock->count) * sizeof *seen);
-    clock->seen = seen;
-    clock->count = count;
+    if (count <= seen->count) return true;
+    uint32_t *grown = reallocarray(seen->seen, count, sizeof *grown);
+    if (grown == NULL) return false;
+    memset(grown + seen->count, 0, (count - seen->count) * sizeof *grown);
+    seen->seen = grown;
+    seen->count = count;
     return true;
+}
+
+static void seen_join(struct happens_seen *seen, const struct happens_seen *other)
+{
+    if (seen->everything) return;
+    if (other->everything || !seen_reserve(seen, other->count)) {
+        seen->everything = true; /* no memory: nothing is accused for want of it */
+        return;
+    }
+    for (uint32_t i = 0; i < other->count; i++)
+        if (other->seen[i] > seen->seen[i]) seen->seen[i] = other->seen[i];
 }
 
 void happens_join(struct happens_clock *clock, const struct happens_clock *other)
 {
-    if (clock->everything) return;
-    if (other->everything || !clock_reserve(clock, other->count)) {
-        clock->everything = true; /* no memory: nothing is accused for want of it */
-        return;
-    }
-    for (uint32_t i = 0; i < other->count; i++)
-        if (other->seen[i] > clock->seen[i]) clock->seen[i] = other->seen[i];
+    for (int sense = 0; sense < TIMELINE_SENSES; sense++)
+        seen_join(&clock->senses[sense], &other->senses[sense]);
+}
+
+static void seen_mark(struct happens_seen *seen, struct timeline_when when)
+{
+    if (seen->everything) return;
+    if (!seen_reserve(seen, when.track + 1))
+        seen->everything = true;
+    else if (when.sequence > seen->seen[when.track])
+        seen->seen[when.track] = when.sequence;
 }
 
 static void clock_mark(struct happens_clock *clock, struct timeline_when when)
 {
-    if (clock->everything) return;
-    if (!clock_reserve(clock, when.track + 1))
-        clock->everything = true;
-    else if (when.sequence > clock->seen[when.track])
-        clock->seen[when.track] = when.sequence;
+    for (int sense = 0; sense < TIMELINE_SENSES; sense++) seen_mark(&clock->senses[sense], when);
 }
 
 void happens_clear(struct happens_clock *clock)
 {
-    free(clock->seen);
+    for (int sense = 0; sense < TIMELINE_SENSES; sense++) free(clock->senses[sense].seen);
     *clock = (struct happens_clock){0};
 }
 
-static uint32_t clock_seen(const struct happens_clock *clock, uint32_t track)
+static uint32_t clock_seen(const struct happens_clock *clock, uint32_t track,
+                           enum timeline_sense sense)
 {
-    if (clock->everything) return UINT32_MAX;
-    return track < clock->count ? clock->seen[track] : 0;
+    const struct happens_seen *seen = &clock->senses[sense];
+    if (seen->everything) return UINT32_MAX;
+    return track < seen->count ? seen->seen[track] : 0;
 }
 
 /* A track whose last operation happens before `op`: one of its dependencies', so that streams keep
@@ -69,7 +84,7 @@ static bool track_choose(struct happens *happens, const struct timeline_op *op, 
         return true;
     }
     for (uint32_t i = HAPPENS_HOST + 1; i < happens->tracks; i++) {
-        if (happens->last[i] > clock_seen(&op->clock, i)) continue;
+        if (happens->last[i] > clock_seen(&op->clock, i, TIMELINE_PROMISED)) continue;
         *track = i;
         return true;
     }
@@ -109,9 +124,13 @@ void happens_has_run(struct timeline_op *op)
     for (size_t i = 0; i < op->after_count; i++) happens_join(&op->after[i]->clock, &op->clock);
 }
 
-void happens_host_saw(struct timeline *timeline, const struct happens_clock *clock)
+void happens_host_saw(struct timeline *timeline, const struct happens_clock *clock,
+                      enum timeline_sense sense)
 {
-    happens_join(&timeline->happens.host, clock);
+    if (sense == TIMELINE_PROMISED)
+        happens_join(&timeline->happens.host, clock);
+    else
+        seen_join(&timeline->happens.host.senses[sense], &clock->senses[sense]);
 }
 
 /* ---- for whoever asks ------------------------------------------------------------------------ */
@@ -127,33 +146,35 @@ struct timeline_when timeline_host_when(struct timeline *timeline)
     return (struct timeline_when){HAPPENS_HOST, ++happens->last[HAPPENS_HOST]};
 }
 
-bool timeline_happens_before(struct timeline_when earlier, const struct timeline_op *op)
+bool timeline_happens_before(struct timeline_when earlier, const struct timeline_op *op,
+                             enum timeline_sense sense)
 {
-    return clock_seen(&op->clock, earlier.track) >= earlier.sequence;
+    return clock_seen(&op->clock, earlier.track, sense) >= earlier.sequence;
 }
 
-bool timeline_host_knows(const struct timeline *timeline, struct timeline_when earlier)
+bool timeline_host_knows(const struct timeline *timeline, struct timeline_when earlier,
+                         enum timeline_sense sense)
 {
     return earlier.track == HAPPENS_HOST ||
-           clock_seen(&timeline->happens.host, earlier.track) >= earlier.sequence;
+           clock_seen(&timeline->happens.host, earlier.track, sense) >= earlier.sequence;
 }
 
 bool timeline_all_follow(const struct timeline *timeline, struct timeline_when earlier)
 {
-    if (!timeline_host_knows(timeline, earlier)) return false;
+    if (!timeline_host_knows(timeline, earlier, TIMELINE_PROMISED)) return false;
     for (const struct timeline_op *op = timeline->oldest; op != NULL; op = op->younger)
-        if (!timeline_happens_before(earlier, op)) return false;
+        if (!timeline_happens_before(earlier, op, TIMELINE_PROMISED)) return false;
     return true;
 }
 
 void timeline_op_follows_all(struct timeline_op *op)
 {
-    op->clock.everything = true;
+    for (int sense = 0; sense < TIMELINE_SENSES; sense++) op->clock.senses[sense].everything = true;
 }
 
 void timeline_host_function_begins(struct timeline_op *op)
 {
-    happens_host_saw(op->timeline, &op->clock);
+    happens_host_saw(op->timeline, &op->clock, TIMELINE_PROMISED);
 }
 
 void timeline_host_function_ends(struct timeline_op *op)

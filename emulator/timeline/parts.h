@@ -27,11 +27,14 @@ enum clock_phase {
     CLOCK_ENDED
 };
 
-/* For every track the latest operation on it that is known to happen before. */
+/* For every track the latest operation on it that is known to happen before, in each sense. What is
+ * promised is kept on GPUs as well. */
 struct happens_clock {
-    uint32_t *seen; /* by track; 0: none */
-    uint32_t count;
-    bool everything; /* whatever there is: for waits that end by what nobody can see */
+    struct happens_seen {
+        uint32_t *seen; /* by track; 0: none */
+        uint32_t count;
+        bool everything; /* whatever there is: for waits that end by what nobody can see */
+    } senses[TIMELINE_SENSES];
 };
 
 enum { HAPPENS_HOST = 0 }; /* the host's track */
@@ -176,8 +179,9 @@ void happens_clear(struct happens_clock *clock);
 bool happens_enter(struct timeline_op *op);
 /* Passes on its clock, which is complete, to those that depend on it. */
 void happens_has_run(struct timeline_op *op);
-/* The host has waited for something. */
-void happens_host_saw(struct timeline *timeline, const struct happens_clock *clock);
+/* The host has waited for something, by a promise or because GPUs do. */
+void happens_host_saw(struct timeline *timeline, const struct happens_clock *clock,
+                      enum timeline_sense sense);
 
 /* ---- the order, for the clock ---------------------------------------------------------------- */
 

@@ -595,27 +595,40 @@ static void end_on_clock(struct timeline_op *op)
     }
 }
 
-static uint64_t finish(struct timeline_op *op, bool host_knows)
+/* Without telling the host. */
+static uint64_t finish(struct timeline_op *op)
 {
-    timeline_op_retain(op);
     run_until(op->timeline, &op, 1);
     end_on_clock(op);
-    if (host_knows) happens_host_saw(op->timeline, &op->clock);
-    uint64_t end = op->end_ns;
+    return op->end_ns;
+}
+
+static uint64_t finish_and_tell(struct timeline_op *op, enum timeline_sense sense)
+{
+    timeline_op_retain(op);
+    const uint64_t end = finish(op);
+    happens_host_saw(op->timeline, &op->clock, sense);
     timeline_op_release(op);
     return end;
 }
 
 uint64_t timeline_finish(struct timeline_op *op)
 {
-    return finish(op, true);
+    return finish_and_tell(op, TIMELINE_PROMISED);
+}
+
+uint64_t timeline_finish_on_gpus(struct timeline_op *op)
+{
+    return finish_and_tell(op, TIMELINE_ON_GPUS);
 }
 
 uint64_t timeline_make_room(struct timeline *timeline)
 {
     uint64_t end = 0;
     while (timeline->unsettled_count > (size_t)timeline_model.pending) {
-        uint64_t this_end = finish(timeline->earliest, false);
+        struct timeline_op *op = timeline_op_retain(timeline->earliest);
+        const uint64_t this_end = finish(op);
+        timeline_op_release(op);
         if (this_end > end) end = this_end;
     }
     return end;
@@ -641,19 +654,20 @@ static struct timeline_op **waited_for(const struct timeline_context *context,
     return last;
 }
 
-static uint64_t finish_streams(struct timeline_context *context, struct timeline_stream *stream)
+static uint64_t finish_streams(struct timeline_context *context, struct timeline_stream *stream,
+                               enum timeline_sense sense)
 {
     size_t count;
     uint64_t end = 0;
     struct timeline_op **last = waited_for(context, stream, &count);
 
     if (stream == NULL)
-        happens_host_saw(context->timeline, &context->gone);
+        happens_host_saw(context->timeline, &context->gone, sense);
     else if (stream->kind == TIMELINE_LEGACY)
-        happens_host_saw(context->timeline, &context->gone_blocking);
+        happens_host_saw(context->timeline, &context->gone_blocking, sense);
     if (last == NULL) { /* no memory to let the policy choose across streams */
         for (struct timeline_stream *s = context->streams; s != NULL; s = s->next) {
-            const uint64_t this_end = s->last != NULL ? timeline_finish(s->last) : 0;
+            const uint64_t this_end = s->last != NULL ? finish_and_tell(s->last, sense) : 0;
             if (this_end > end) end = this_end;
         }
         return end;
@@ -661,7 +675,7 @@ static uint64_t finish_streams(struct timeline_context *context, struct timeline
     if (count > 0) run_until(context->timeline, last, count);
     for (size_t i = 0; i < count; i++) {
         end_on_clock(last[i]);
-        happens_host_saw(context->timeline, &last[i]->clock);
+        happens_host_saw(context->timeline, &last[i]->clock, sense);
         if (last[i]->end_ns > end) end = last[i]->end_ns;
         timeline_op_release(last[i]);
     }
@@ -671,12 +685,17 @@ static uint64_t finish_streams(struct timeline_context *context, struct timeline
 
 uint64_t timeline_stream_finish(struct timeline_stream *stream)
 {
-    return finish_streams(stream->context, stream);
+    return finish_streams(stream->context, stream, TIMELINE_PROMISED);
 }
 
 uint64_t timeline_context_finish(struct timeline_context *context)
 {
-    return finish_streams(context, NULL);
+    return finish_streams(context, NULL, TIMELINE_PROMISED);
+}
+
+uint64_t timeline_context_finish_on_gpus(struct timeline_context *context)
+{
+    return finish_streams(context, NULL, TIMELINE_ON_GPUS);
 }
 
 bool timeline_query(struct timeline_op *op, uint64_t now_ns)
@@ -694,7 +713,7 @@ bool timeline_query(struct timeline_op *op, uint64_t now_ns)
     }
     /* The clock knows what a host function usually takes; this one may take longer. */
     bool ended = has_ended(op, now_ns) && run_if_possible(timeline, op);
-    if (ended) happens_host_saw(timeline, &op->clock);
+    if (ended) happens_host_saw(timeline, &op->clock, TIMELINE_PROMISED);
     timeline_op_release(op);
     return ended;
 }
@@ -739,6 +758,16 @@ bool timeline_progress(struct timeline *timeline, enum timeline_some some)
             op->wanted = wait;
     want_dependencies(timeline, wait);
     return run_round(timeline, wait);
+}
+
+void timeline_run_rest(struct timeline *timeline)
+{
+    const uint64_t round = ++timeline->rounds;
+    struct timeline_op *op;
+    while ((op = choose(timeline, 0, round)) != NULL) {
+        op->tried = round;
+        if (op->work.kind != TIMELINE_HOST_FUNCTION) run(op);
+    }
 }
 
 bool timeline_has_begun(const struct timeline *timeline)

@@ -165,6 +165,9 @@ uint64_t timeline_finish(struct timeline_op *op);
  * blocking ones) or of a context. 0 when there was none. */
 uint64_t timeline_stream_finish(struct timeline_stream *stream);
 uint64_t timeline_context_finish(struct timeline_context *context);
+/* The same for waits that GPUs make and nobody promises. */
+uint64_t timeline_finish_on_gpus(struct timeline_op *op);
+uint64_t timeline_context_finish_on_gpus(struct timeline_context *context);
 
 /* Has `op` ended by host time `now_ns`? Only then (and then for certain) has it run, and the host
  * knows; an answer of
@@ -176,6 +179,10 @@ bool timeline_op_is_over(const struct timeline_op *op, uint64_t now_ns);
 bool timeline_stream_query(struct timeline_stream *stream, uint64_t now_ns);
 
 /* ---- what happens before what ---------------------------------------------------------------- */
+
+/* In which of two senses: what the documentation promises, and what a GPU does. A wait that is only
+ * a GPU's habit orders in the second alone. */
+enum timeline_sense { TIMELINE_PROMISED, TIMELINE_ON_GPUS, TIMELINE_SENSES };
 
 /* A point that others are ordered against: an operation's, or one in the host's program. It stays
  * meaningful when the operation is gone. */
@@ -189,10 +196,12 @@ struct timeline_when timeline_host_when(struct timeline *timeline);
 
 /* Does `earlier` happen before `op`, by stream order, events and the host's waits? For an operation
  * that runs or has run. */
-bool timeline_happens_before(struct timeline_when earlier, const struct timeline_op *op);
-/* Has the host waited for it, by a call that promises its end? A point of the host's always is. */
-bool timeline_host_knows(const struct timeline *timeline, struct timeline_when earlier);
-/* Does everything that has yet to run, or to be submitted, happen after it? */
+bool timeline_happens_before(struct timeline_when earlier, const struct timeline_op *op,
+                             enum timeline_sense sense);
+/* Has the host waited for it? A point of the host's always is. */
+bool timeline_host_knows(const struct timeline *timeline, struct timeline_when earlier,
+                         enum timeline_sense sense);
+/* Is everything that has yet to run, or to be submitted, promised to happen after it? */
 bool timeline_all_follow(const struct timeline *timeline, struct timeline_when earlier);
 /* For `run`: `op` waited for a value in memory, so that whatever has happened may be ordered before
  * it. */
@@ -219,6 +228,9 @@ bool timeline_is_awaited(const struct timeline *timeline);
 
 /* Nothing is left to run. */
 bool timeline_is_idle(const struct timeline *timeline);
+
+/* For a process that ends: runs what can run and is no host function. Nobody learns of it. */
+void timeline_run_rest(struct timeline *timeline);
 
 /* Gives what has run its final times, for a process that ends without waiting. */
 void timeline_settle(struct timeline *timeline);

@@ -49,10 +49,11 @@ static int compare_places(const void *a, const void *b)
 /* The listed findings in their order; one on the same line as an earlier one adds nothing. The
  * caller frees it. NULL: no memory. */
 static const struct trace_record **distinct_findings(const struct evidence *evidence,
+                                                     enum trace_kind class,
                                                      const enum trace_finding_kind_id *kinds,
                                                      size_t *count)
 {
-    struct query query = {.kind = TRACE_FINDING};
+    struct query query = {.kind = class};
     const struct trace_record **found = calloc(evidence->trace.count + 1, sizeof(*found));
     size_t all = 0;
 
@@ -133,11 +134,13 @@ bool verdict_causes(struct verdict *verdict, const struct evidence *evidence)
     return verdict_failed(verdict);
 }
 
-void verdict_findings_after(struct verdict *verdict, const struct evidence *evidence,
-                            const enum trace_finding_kind_id *kinds, const char *before)
+/* Of a class, TRACE_FINDING or TRACE_ADVICE. */
+static void fail_with_all(struct verdict *verdict, const struct evidence *evidence,
+                          enum trace_kind class, const enum trace_finding_kind_id *kinds,
+                          const char *before)
 {
     size_t count;
-    const struct trace_record **findings = distinct_findings(evidence, kinds, &count);
+    const struct trace_record **findings = distinct_findings(evidence, class, kinds, &count);
 
     if (findings == NULL) verdict_skip(verdict, "there is no memory to look at what was found");
     for (size_t i = 0; i < count; i++) {
@@ -155,6 +158,23 @@ void verdict_findings_after(struct verdict *verdict, const struct evidence *evid
         }
     }
     free(findings);
+}
+
+void verdict_findings_after(struct verdict *verdict, const struct evidence *evidence,
+                            const enum trace_finding_kind_id *kinds, const char *before)
+{
+    fail_with_all(verdict, evidence, TRACE_FINDING, kinds, before);
+}
+
+void verdict_advice(struct verdict *verdict, const struct evidence *evidence)
+{
+    verdict_advice_after(verdict, evidence, "");
+}
+
+void verdict_advice_after(struct verdict *verdict, const struct evidence *evidence,
+                          const char *before)
+{
+    fail_with_all(verdict, evidence, TRACE_ADVICE, NULL, before);
 }
 
 /* ---- leaks ------------------------------------------------------------------------------------

@@ -143,6 +143,7 @@ static bool judge_one(struct verdict *verdict, const struct evidence *plain,
                       const struct evidence *evidence, const struct failures_contract *contract)
 {
     static const struct query any_finding = {.kind = TRACE_FINDING};
+    static const struct query any_advice = {.kind = TRACE_ADVICE};
     const struct trace_record *failed = evidence_made_to_fail(evidence);
     char before[400], sentence[420];
     struct phase phase, whole;
@@ -169,6 +170,8 @@ static bool judge_one(struct verdict *verdict, const struct evidence *plain,
     /* What is found without a failure too is told elsewhere. */
     if (!verdict_failed(verdict) && evidence_count(plain, &any_finding) == 0)
         verdict_findings_after(verdict, evidence, findings, sentence);
+    if (!verdict_failed(verdict) && evidence_count(plain, &any_advice) == 0)
+        verdict_advice_after(verdict, evidence, sentence);
     snprintf(sentence, sizeof sentence, "%s; then ", before);
     if (!verdict_failed(verdict) && contract->waits && answer.phase != NULL &&
         failed->code != LAUNCH_FAILED)

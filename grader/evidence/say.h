@@ -58,9 +58,15 @@ void verdict_findings(struct verdict *verdict, const struct evidence *evidence,
  * True: there was one, and the verdict has failed. */
 bool verdict_causes(struct verdict *verdict, const struct evidence *evidence);
 
-/* The same in a run in which a call was made to fail: `before` comes first in each. */
+/* Fails for all advice of the device: where a contract asks for more than what GPUs do. */
+void verdict_advice(struct verdict *verdict, const struct evidence *evidence);
+
+/* The same as verdict_findings in a run in which a call was made to fail: `before` comes first in
+ * each. */
 void verdict_findings_after(struct verdict *verdict, const struct evidence *evidence,
                             const enum trace_finding_kind_id *kinds, const char *before);
+void verdict_advice_after(struct verdict *verdict, const struct evidence *evidence,
+                          const char *before);
 
 /* Fails for every object that the student's code made in the phase (NULL: the whole run) and that
  * did not end before the phase did, at the line that made it; among them threads that were neither
@@ -68,7 +74,11 @@ void verdict_findings_after(struct verdict *verdict, const struct evidence *evid
 void verdict_leaks(struct verdict *verdict, const struct evidence *evidence,
                    const struct phase *phase);
 
-/* The same in a run in which a call was made to fail: `before`, a sentence, comes first in each. */
+/* Fails for all advice of the device: where a contract asks for more than what GPUs do. */
+void verdict_advice(struct verdict *verdict, const struct evidence *evidence);
+
+/* The same as verdict_findings in a run in which a call was made to fail: `before`, a sentence,
+ * comes first in each. */
 void verdict_leaks_after(struct verdict *verdict, const struct evidence *evidence,
                          const struct phase *phase, const char *before);
 

@@ -28,7 +28,7 @@ static void show_record(const struct trace_record *r)
 {
     printf("%-9s", trace_kind_name(r->kind));
     if (r->what != 0) printf(" %s", trace_what_name(r->what));
-    if (r->kind == TRACE_FINDING) printf(" %s", trace_finding_kind(r)->name);
+    if (trace_has_finding(r)) printf(" %s", trace_finding_kind(r)->name);
     if (r->name[0] != '\0') printf(" %s", r->name);
     if (r->from != 0 || r->to != 0)
         printf(" %s->%s", trace_place_name(r->from), trace_place_name(r->to));
@@ -49,7 +49,7 @@ static void show_record(const struct trace_record *r)
                (double)(r->end_ns - r->start_ns) / 1000);
     if (r->address != 0) printf(" address=%#" PRIx64, r->address);
     if (r->caller != 0) printf(" caller=%#" PRIx64, r->caller);
-    if (r->kind == TRACE_FINDING)
+    if (trace_has_finding(r))
         show_finding(r);
     else if (r->kind != TRACE_STACK && r->text[0] != '\0')
         printf(" \"%s\"", r->text);

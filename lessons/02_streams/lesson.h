@@ -34,6 +34,9 @@ cudaError_t streams_open(struct streams_lane lanes[], size_t count);
  *
  * Each lane's work is in its own stream; no lane waits for another. Copies are asynchronous.
  *
+ * Waiting is yours: a wait is not left to cudaFree or its kin. GPUs of today wait there, and
+ * nothing promises it.
+ *
  * Returns cudaSuccess, or the first error that any call gave, kernel(...) included. What the
  * runtime remembers of calls before this one (cudaGetLastError) is none. After an error the host
  * arrays have no meaning, and streams_run may be called again, with another kernel too. */

@@ -33,6 +33,9 @@ struct events_observation {
  * without waiting; waits; asks again; and fills in *seen. cudaErrorNotReady is an answer here, not
  * an error: it is not returned.
  *
+ * Waiting is yours: a wait is not left to cudaFree or its kin. GPUs of today wait there, and
+ * nothing promises it.
+ *
  * In all three functions: events that you create you destroy, on every path; the time is taken by
  * events, not by a clock of the host. Returns cudaSuccess, or the first error that any call gave,
  * kernel(...) included; what the runtime remembers of calls before (cudaGetLastError) is none.

@@ -43,7 +43,8 @@ int mandelbrot_write_png(const char *path, size_t width, size_t height,
  *   - calls mandelbrot_launch() on it, once for the whole picture;
  *   - copies the answer to `members` with an asynchronous copy;
  *   - synchronises the context (cudaDeviceSynchronize, or cuCtxSynchronize) wherever one of these
- *     steps needs the one before to be finished;
+ *     steps needs the one before to be finished, and does not leave the wait to cudaFree or its
+ *     kin: GPUs of today wait there, and nothing promises it;
  *   - writes the picture to `path` with mandelbrot_write_png(), a member white (255) and all else
  *     black (0); with `path` NULL it writes none.
  *

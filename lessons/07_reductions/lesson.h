@@ -37,6 +37,7 @@ template <typename T, typename Operator> struct Reduction {
      * cudaErrorInvalidValue, and *result stays as it was.
      *
      * Asynchronous: returns when the work is queued, without waiting for this stream or any other.
+     * No wait is left to cudaFree or its kin, which wait on GPUs of today and promise nothing.
      * Returns cudaSuccess or the first error of a call; memory that it takes is given back, in
      * stream order, on every path. */
     cudaError_t operator()(const T *array, size_t size, T *result, const T *init,

@@ -165,18 +165,40 @@ START_TEST(latest_an_asynchronous_pinned_copy_out_is_not_there_before_a_synchron
 }
 END_TEST
 
-/* "might be synchronous": a program may rely on neither. */
-START_TEST(latest_an_asynchronous_pageable_copy_out_is_not_there_before_a_synchronisation)
+/* As a GPU does: "might be synchronous". */
+START_TEST(latest_an_asynchronous_pageable_copy_out_is_there_when_it_returns)
 {
     test_context(LATEST);
     unsigned *out = calloc(N, 4);
+    CUstream stream = test_stream(CU_STREAM_NON_BLOCKING);
     CUdeviceptr a = test_device(BYTES);
-    OK(cuMemsetD32Async(a, 3, N, NULL));
-    OK(cuMemcpyDtoHAsync(out, a, BYTES, NULL));
-    ck_assert_uint_eq(out[0], 0);
-    OK(cuCtxSynchronize());
+    OK(cuMemsetD32Async(a, 3, N, stream));
+    OK(cuMemcpyDtoHAsync(out, a, BYTES, stream));
     ck_assert_uint_eq(out[0], 3);
     free(out);
+}
+END_TEST
+
+START_TEST(latest_an_asynchronous_pageable_copy_in_has_taken_its_source_when_it_returns)
+{
+    enum { LARGE = 3 << 20 }; /* waits for its stream, smaller ones do not */
+    test_context(LATEST);
+    CUstream stream = test_stream(CU_STREAM_NON_BLOCKING);
+    static const size_t sizes[] = {4, BYTES, LARGE};
+    for (size_t i = 0; i < 3; i++) {
+        const size_t size = sizes[i];
+        unsigned *in = malloc(size), *out = calloc(1, size);
+        CUdeviceptr a = test_device(size);
+        memset(in, 1, size);
+        OK(cuMemsetD8Async(a, 9, size, stream));
+        OK(cuMemcpyHtoDAsync(a, in, size, stream));
+        memset(in, 2, size);
+        OK(cuMemcpyDtoHAsync(out, a, size, stream));
+        ck_assert_uint_eq(out[0], 0x01010101);
+        ck_assert_uint_eq(out[size / 4 - 1], 0x01010101);
+        free(in);
+        free(out);
+    }
 }
 END_TEST
 
@@ -413,8 +435,9 @@ int main(void)
     tcase_add_test(tcase, latest_a_copy_inside_the_device_is_not_waited_for);
     tcase_add_test(tcase,
                    latest_an_asynchronous_pinned_copy_out_is_not_there_before_a_synchronisation);
+    tcase_add_test(tcase, latest_an_asynchronous_pageable_copy_out_is_there_when_it_returns);
     tcase_add_test(tcase,
-                   latest_an_asynchronous_pageable_copy_out_is_not_there_before_a_synchronisation);
+                   latest_an_asynchronous_pageable_copy_in_has_taken_its_source_when_it_returns);
     tcase_add_test(tcase, earliest_an_asynchronous_copy_has_run_on_return);
     tcase_add_test(tcase, latest_a_memset_of_device_memory_is_not_waited_for);
     suite_add_tcase(suite, tcase);

@@ -179,11 +179,40 @@ END_TEST
 
 START_TEST(memory_that_is_freed_while_in_use_is_named)
 {
+    CUdeviceptr p;
     begin(EARLIEST);
+    OK(cuMemAllocAsync(&p, BYTES, one));
+    OK(test_launch("set", one, p, 1, N));
+    OK(cuMemFreeAsync(p, two));
+    end(0);
+    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "freed in use"), 1);
+}
+END_TEST
+
+/* The wait is a GPU's; which call made it is said, whatever the order. */
+START_TEST(who_relies_on_a_wait_that_nobody_promises_is_advised)
+{
+    begin(_i);
+    CUdeviceptr other = test_device(BYTES), mapped = (CUdeviceptr)(uintptr_t)pinned;
+    OK(test_launch("set", one, mapped, 6, N));
+    OK(cuMemFree(other));
+    ck_assert_uint_eq(((volatile unsigned *)pinned)[7], 6);
+    OK(test_launch("add", two, mapped, 1, N));
+    end(0);
+    ck_assert_uint_eq(test_count(TRACE_ADVICE, 0, "wait that nobody promises"), 2);
+    const struct trace_record *advice = test_find(TRACE_ADVICE, 0, NULL);
+    ck_assert_ptr_nonnull(strstr(test_sentence(advice), "by a wait in cuMemFree, the call"));
+}
+END_TEST
+
+START_TEST(advice_can_be_turned_off)
+{
+    setenv("OVERLAP_ADVICE", "off", 1);
+    begin(_i);
     OK(test_launch("add", one, buffer, 1, N));
     OK(cuMemFree(buffer));
     end(0);
-    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "freed in use"), 1);
+    ck_assert_uint_eq(test_count(TRACE_ADVICE, 0, NULL), 0);
 }
 END_TEST
 
@@ -227,6 +256,8 @@ int main(void)
     tcase_add_loop_test(tcase, a_host_function_hands_on_what_its_stream_has_done, 0, ORDERS);
     tcase_add_loop_test(tcase, a_host_function_of_another_stream_hands_on_nothing, 0, ORDERS);
     tcase_add_test(tcase, memory_that_is_freed_while_in_use_is_named);
+    tcase_add_loop_test(tcase, who_relies_on_a_wait_that_nobody_promises_is_advised, 0, ORDERS);
+    tcase_add_test(tcase, advice_can_be_turned_off);
     tcase_add_loop_test(tcase, a_loop_is_one_finding_with_a_count, 0, ORDERS);
     tcase_add_loop_test(tcase, it_can_be_turned_off, 0, ORDERS);
     suite_add_tcase(suite, tcase);

@@ -103,10 +103,16 @@ END_TEST
 
 START_TEST(its_memory_goes_while_it_waits)
 {
+    CUdeviceptr p;
     begin(_i);
-    CUdeviceptr p = words(), out = words();
+    CUdeviceptr out = words();
+    CUstream other = test_stream(CU_STREAM_NON_BLOCKING);
+    OK(cuMemAllocAsync(&p, 16, other));
+    OK(cuMemsetD32Async(p, 0, 4, other));
+    OK(cuStreamSynchronize(other));
     serve(test_stream(CU_STREAM_NON_BLOCKING), p, out);
-    OK(cuMemFree(p));
+    OK(cuMemFreeAsync(p, other));
+    cuStreamSynchronize(other); /* at the earliest, the fault is there already */
     FAILS(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
     ck_assert_ptr_nonnull(test_find(TRACE_FINDING, 0, "use after free"));
 }

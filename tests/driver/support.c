@@ -149,8 +149,7 @@ const struct trace *test_trace(void)
 static bool matches(const struct trace_record *record, uint32_t kind, uint32_t what,
                     const char *name)
 {
-    const char *own =
-        record->kind == TRACE_FINDING ? trace_finding_kind(record)->name : record->name;
+    const char *own = trace_has_finding(record) ? trace_finding_kind(record)->name : record->name;
     return record->kind == kind && (what == 0 || record->what == what) &&
            (name == NULL || strcmp(own, name) == 0);
 }

@@ -237,10 +237,10 @@ START_TEST(the_stream_does_not_wait_for_a_part_that_nothing_in_it_depends_on)
     timeline_stream_finish(s);
     ck_assert_str_eq(log_text, "12");
     struct timeline_when when = timeline_op_when(part);
-    ck_assert(!timeline_host_knows(timeline, when));
+    ck_assert(!timeline_host_knows(timeline, when, TIMELINE_PROMISED));
     timeline_finish(part);
     ck_assert_str_eq(log_text, "12p");
-    ck_assert(timeline_host_knows(timeline, when));
+    ck_assert(timeline_host_knows(timeline, when, TIMELINE_PROMISED));
     timeline_op_release(part);
     timeline_destroy(timeline);
 }

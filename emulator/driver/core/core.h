@@ -88,6 +88,7 @@ struct driver {
     pthread_cond_t changed; /* something ran, or a host function ended */
     bool initialised;
     bool forked; /* the parent had CUDA */
+    bool ending; /* what still runs does so for what is noticed on the way, and for nobody to see */
     struct trace_writer *trace;
     struct timeline *timeline;
     uint64_t ids, requests, threads;
@@ -119,6 +120,7 @@ struct environment {
     uint64_t connections;
     bool launch_blocking;
     bool races;             /* are looked for: OVERLAP_RACES is not "off" */
+    bool advises;           /* OVERLAP_ADVICE is not "off" */
     const char *order_name; /* as it was given */
     CUresult refusal;       /* of cuInit: there is no device to be seen */
 };

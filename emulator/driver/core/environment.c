@@ -209,6 +209,8 @@ void environment_read(void)
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) number_read(&numbers[i]);
     const char *races = getenv("OVERLAP_RACES");
     current.races = races == NULL || strcmp(races, "off") != 0;
+    const char *advice = getenv("OVERLAP_ADVICE");
+    current.advises = advice == NULL || strcmp(advice, "off") != 0;
     order_read();
     blocking_read();
     visible_read();

@@ -115,7 +115,9 @@ struct operation {
     void (*abandoned)(struct operation *operation);        /* it will not run; may be NULL */
     void (*drop)(struct operation *operation);             /* what `payload` owns; may be NULL */
     void (*copied)(struct operation *operation);           /* it has a second owner; may be NULL */
-    struct timeline_op *op;                                /* during `run` */
+    /* It has been submitted and has not begun; may be NULL. */
+    void (*pending)(struct operation *operation, struct timeline_op *op);
+    struct timeline_op *op; /* during `run` */
     struct actor *actor;    /* what findings/races.c knows of it; NULL: nothing yet */
     uint64_t flight;        /* of findings/in_flight.c; 0: none */
     struct missing missing; /* of memory, when it was asked for */

@@ -140,8 +140,24 @@ CUresult driver_cuDriverGetVersion(int *driverVersion)
     return CUDA_SUCCESS;
 }
 
-/* What has run but was never waited for gets its record. Nothing else happens at the end of a
- * process: work that nobody waited for does not run, as on a GPU. */
+/* Registered memory may be gone by now. */
+static bool has_registered_memory(void)
+{
+    for (size_t i = 0; i < memory_count(); i++)
+        if (memory_at(i)->registered && memory_at(i)->ended == 0) return true;
+    return false;
+}
+
+/* Work that nobody waited for does not run, as on a GPU, as far as anybody can see. But what it
+ * would race with must not depend on the order, so it does run for the device's own eyes. */
+static void run_unseen(void)
+{
+    if (!races_watching() || driver.failed != CUDA_SUCCESS || has_registered_memory()) return;
+    driver.ending = true;
+    timeline_run_rest(driver.timeline);
+}
+
+/* What has run but was never waited for gets its record. */
 static void settle_the_rest(void)
 {
     if (driver.forked) return;
@@ -149,7 +165,7 @@ static void settle_the_rest(void)
     if (driver.timeline == NULL) return;
     if (pthread_mutex_trylock(&driver.lock) != 0) return; /* a thread is still inside a call */
     timeline_settle(driver.timeline);
-    findings_process_ends();
+    if (findings_process_ends()) run_unseen();
     pthread_mutex_unlock(&driver.lock);
 }
 

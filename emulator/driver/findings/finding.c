@@ -13,7 +13,8 @@ enum { TOLD = 1024 }; /* findings that are told apart; what comes after them is 
 
 static struct trace_record begin(enum trace_finding_id id)
 {
-    struct trace_record found = {.kind = TRACE_FINDING, .count = 1};
+    struct trace_record found = {.kind = trace_finding_is_advice(id) ? TRACE_ADVICE : TRACE_FINDING,
+                                 .count = 1};
     found.finding.id = id;
     return found;
 }
@@ -207,6 +208,7 @@ static bool put_once(const struct trace_record *found)
 
 void finding_put(const struct trace_record *found)
 {
+    if (found->kind == TRACE_ADVICE && !environment()->advises) return;
     if (put_once(found)) say(found);
 }
 

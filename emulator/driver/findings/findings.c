@@ -1,5 +1,6 @@
 #include "emulator/driver/findings/findings.h"
 
+#include "emulator/driver/findings/gpu_wait.h"
 #include "emulator/driver/findings/in_flight.h"
 #include "emulator/driver/findings/kernel.h"
 #include "emulator/driver/findings/page_guard.h"
@@ -21,15 +22,20 @@ void findings_call_ended(int code)
     unchecked_call_ended(code);
 }
 
+void findings_host_waits_on_gpus(uint64_t context, uint64_t stream)
+{
+    gpu_wait_note(context, stream);
+}
+
 void findings_host_waited(void)
 {
     in_flight_sweep();
     page_guards_sweep();
 }
 
-void findings_process_ends(void)
+bool findings_process_ends(void)
 {
-    unfinished_of_process();
+    return unfinished_of_process();
 }
 
 /* ---- an operation's life -------------------------------------------------------------------- */
@@ -40,9 +46,9 @@ void findings_asked_for(struct operation *operation)
 }
 
 void findings_will_touch(struct operation *operation, enum races_mode mode,
-                         const struct races_rows *rows)
+                         const struct races_rows *rows, bool is_advice)
 {
-    in_flight_begins(operation, rows, mode == RACES_WRITE);
+    in_flight_begins(operation, rows, mode == RACES_WRITE, is_advice);
 }
 
 void findings_in_flight(uint64_t flight, const struct timeline_op *op,
@@ -50,6 +56,7 @@ void findings_in_flight(uint64_t flight, const struct timeline_op *op,
 {
     in_flight_submitted(flight, op);
     if (op == NULL) return;
+    initcheck_pending(written->address);
     page_guards_raise(op, RACES_WRITE, written);
     if (read->width > 0) page_guards_raise(op, RACES_READ, read);
 }
@@ -57,6 +64,12 @@ void findings_in_flight(uint64_t flight, const struct timeline_op *op,
 void findings_submitted(const struct operation *operation, const struct timeline_op *op)
 {
     if (operation->awaited && operation->outcome == NULL) unfinished_expects(operation, op);
+}
+
+void findings_may_touch(const struct timeline_op *op, uint64_t address)
+{
+    initcheck_pending(address);
+    page_guards_guess(op, address);
 }
 
 void findings_begins(const struct operation *operation, const struct races_rows *pageable)

@@ -15,25 +15,31 @@
 bool findings_begin(void);
 /* The thread's current call is over. Without the lock. */
 void findings_call_ended(int code);
+/* The current call waits for work that only GPUs wait for: a stream's, or (0) a context's. */
+void findings_host_waits_on_gpus(uint64_t context, uint64_t stream);
 /* The host has waited for something. */
 void findings_host_waited(void);
-/* The process ends. */
-void findings_process_ends(void);
+/* The process ends. False: in a failure. */
+bool findings_process_ends(void);
 
 /* ---- an operation's life -------------------------------------------------------------------- */
 
 /* It has been made, for a call. */
 void findings_asked_for(struct operation *operation);
 /* It is about to be submitted, and will read, or write, these bytes of pageable memory at a moment
- * that the host does not know. Gives it a number in operation->flight. */
+ * that the host does not know; `is_advice`: a GPU has done so when the call returns, though nobody
+ * promises it. Gives it a number in operation->flight. */
 void findings_will_touch(struct operation *operation, enum races_mode mode,
-                         const struct races_rows *rows);
+                         const struct races_rows *rows, bool is_advice);
 /* The one of that number has been submitted as `op`, which reads or writes these; `op` NULL: it
  * could not be. Rows of no width: none. */
 void findings_in_flight(uint64_t flight, const struct timeline_op *op,
                         const struct races_rows *written, const struct races_rows *read);
 /* It has been submitted as `op`. */
 void findings_submitted(const struct operation *operation, const struct timeline_op *op);
+/* A kernel that is pending as `op` has been given this address, and may touch what is from there on
+ * when it runs. */
+void findings_may_touch(const struct timeline_op *op, uint64_t address);
 /* It runs now: before, and behind what it does. `pageable`: it writes these bytes of pageable
  * memory; NULL: none. */
 void findings_begins(const struct operation *operation, const struct races_rows *pageable);

@@ -12,6 +12,7 @@ struct flight {
     uint64_t number; /* of both sides of a copy; operation->flight */
     struct races_rows rows;
     bool is_written;
+    bool is_advice; /* a GPU was done with them when the call returned */
     bool has_run, submitted;
     bool maybe_told;            /* the host may have ordered a change before the copy */
     bool suspect;               /* the bytes have changed, by whatever order */
@@ -75,9 +76,10 @@ static bool overlap(const struct races_rows *a, const struct races_rows *b)
 
 static void report(const struct flight *flight)
 {
-    struct trace_record found =
-        finding_at_work(flight->gone ? FINDING_FREED_IN_FLIGHT : FINDING_CHANGED_IN_FLIGHT,
-                        &flight->record, flight->stream_caller);
+    struct trace_record found = finding_at_work(flight->is_advice ? FINDING_CHANGED_AFTER_STAGING
+                                                : flight->gone    ? FINDING_FREED_IN_FLIGHT
+                                                                  : FINDING_CHANGED_IN_FLIGHT,
+                                                &flight->record, flight->stream_caller);
     found.finding.sides[0].access = flight->is_written ? ACCESS_WRITE : ACCESS_READ;
     finding_other_call(&found);
     found.address = flight->rows.address;
@@ -118,7 +120,8 @@ static void judge_and_drop(size_t index)
 
 /* ---- a copy's way ------------------------------------------------------------------------- */
 
-void in_flight_begins(struct operation *operation, const struct races_rows *rows, bool is_written)
+void in_flight_begins(struct operation *operation, const struct races_rows *rows, bool is_written,
+                      bool is_advice)
 {
     if (!races_watching() || rows->width == 0) return;
     if (air.count == air.room) {
@@ -133,6 +136,7 @@ void in_flight_begins(struct operation *operation, const struct races_rows *rows
     *flight = (struct flight){.number = operation->flight,
                               .rows = *rows,
                               .is_written = is_written,
+                              .is_advice = is_advice,
                               .record = operation->record,
                               .stream_caller = operation->stream_caller};
     /* What is not there when it is asked for is the copy's own finding. */
@@ -163,7 +167,8 @@ void in_flight_lands(const struct operation *operation)
         if (operation->flight == 0 || flight->number != operation->flight) continue;
         const bool told =
             flight->maybe_told ||
-            (flight->submitted && timeline_happens_before(flight->asked, operation->op));
+            (flight->submitted &&
+             timeline_happens_before(flight->asked, operation->op, TIMELINE_PROMISED));
         if (told) {
             flight->suspect = flight->gone = false;
             take(flight);
@@ -207,7 +212,9 @@ void in_flight_sweep(void)
 {
     for (size_t i = air.count; i-- > 0;) {
         const struct flight *flight = &air.flights[i];
-        if (!flight->submitted || !timeline_host_knows(driver.timeline, flight->when)) continue;
+        if (!flight->submitted ||
+            !timeline_host_knows(driver.timeline, flight->when, TIMELINE_PROMISED))
+            continue;
         if (flight->has_run)
             judge_and_drop(i);
         else
@@ -221,7 +228,7 @@ void in_flight_conversed(const struct timeline_op *op)
         struct flight *flight = &air.flights[i];
         if (!flight->has_run)
             flight->maybe_told = true;
-        else if (flight->submitted && timeline_happens_before(flight->when, op))
+        else if (flight->submitted && timeline_happens_before(flight->when, op, TIMELINE_PROMISED))
             judge_and_drop(i);
     }
 }

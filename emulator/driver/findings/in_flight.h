@@ -22,8 +22,10 @@
 #include "emulator/driver/findings/races.h"
 
 /* `operation`, a copy that the host will not wait for, is about to be submitted; it will read or
- * write (`is_written`) these bytes of pageable memory. Gives it its number in operation->flight. */
-void in_flight_begins(struct operation *operation, const struct races_rows *rows, bool is_written);
+ * write (`is_written`) these bytes of pageable memory. `is_advice`: a GPU has done so when the call
+ * returns, though nobody promises it. Gives it its number in operation->flight. */
+void in_flight_begins(struct operation *operation, const struct races_rows *rows, bool is_written,
+                      bool is_advice);
 /* The copy of that number has been submitted as `op`; NULL: it could not be. */
 void in_flight_submitted(uint64_t flight, const struct timeline_op *op);
 /* For `run`: before it touches its bytes, and when it has. */

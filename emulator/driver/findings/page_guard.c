@@ -11,6 +11,7 @@ static struct {
     struct raised {
         uint64_t shield, region;
         struct timeline_when when;
+        uint64_t guessed; /* the address that it begins at; 0: it is known */
     } * raised;
     size_t count, room;
 } shields;
@@ -35,8 +36,8 @@ void page_guards_begin(void)
     page_guard_install(touched);
 }
 
-void page_guards_raise(const struct timeline_op *op, enum races_mode mode,
-                       const struct races_rows *rows)
+static void raise_for(const struct timeline_op *op, enum races_mode mode,
+                      const struct races_rows *rows, uint64_t guessed)
 {
     const struct memory_region *region = memory_find(rows->address);
     if (op == NULL || region == NULL || !races_watching()) return;
@@ -52,8 +53,43 @@ void page_guards_raise(const struct timeline_op *op, enum races_mode mode,
     const uint64_t shield =
         page_guard_raise(region, rows->address, rows->width, mode == RACES_READ);
     if (shield == 0) return;
-    shields.raised[shields.count++] =
-        (struct raised){.shield = shield, .region = region->id, .when = timeline_op_when(op)};
+    shields.raised[shields.count++] = (struct raised){
+        .shield = shield, .region = region->id, .when = timeline_op_when(op), .guessed = guessed};
+}
+
+void page_guards_raise(const struct timeline_op *op, enum races_mode mode,
+                       const struct races_rows *rows)
+{
+    raise_for(op, mode, rows, 0);
+}
+
+void page_guards_guess(const struct timeline_op *op, uint64_t address)
+{
+    const struct memory_region *region = memory_find(address);
+    if (region == NULL) return;
+    const uint64_t size = region->address + region->size - address;
+    for (size_t i = 0; i < shields.count; i++) {
+        if (shields.raised[i].guessed != address) continue;
+        shields.raised[i].when =
+            timeline_op_when(op); /* of a launch before this one: one is enough */
+        return;
+    }
+    raise_for(op, RACES_WRITE, &(struct races_rows){address, size, size, 1, size, 1}, address);
+}
+
+void page_guards_know(const struct timeline_op *op)
+{
+    const struct timeline_when when = timeline_op_when(op);
+    size_t kept = 0;
+    for (size_t i = 0; i < shields.count; i++) {
+        const struct raised raised = shields.raised[i];
+        if (raised.guessed != 0 && raised.when.track == when.track &&
+            raised.when.sequence == when.sequence)
+            page_guard_drop(raised.shield);
+        else
+            shields.raised[kept++] = raised;
+    }
+    shields.count = kept;
 }
 
 void page_guards_sweep(void)
@@ -61,7 +97,7 @@ void page_guards_sweep(void)
     size_t kept = 0;
     for (size_t i = 0; i < shields.count; i++) {
         const struct raised raised = shields.raised[i];
-        if (timeline_host_knows(driver.timeline, raised.when))
+        if (timeline_host_knows(driver.timeline, raised.when, TIMELINE_PROMISED))
             page_guard_drop(raised.shield);
         else
             shields.raised[kept++] = raised;
@@ -74,7 +110,7 @@ void page_guards_conversed(const struct timeline_op *op)
     size_t kept = 0;
     for (size_t i = 0; i < shields.count; i++) {
         const struct raised raised = shields.raised[i];
-        if (timeline_happens_before(raised.when, op))
+        if (timeline_happens_before(raised.when, op, TIMELINE_PROMISED))
             page_guard_drop(raised.shield);
         else
             shields.raised[kept++] = raised;

@@ -14,6 +14,10 @@ void page_guards_begin(void);
 /* `op`, submitted or run, reads or writes these bytes at a moment that the host does not know. */
 void page_guards_raise(const struct timeline_op *op, enum races_mode mode,
                        const struct races_rows *rows);
+/* A kernel that is pending as `op` has been given this address, and may touch what is from there on
+ * when it runs. What it did touch then takes the place of that. */
+void page_guards_guess(const struct timeline_op *op, uint64_t address);
+void page_guards_know(const struct timeline_op *op);
 /* The host has waited for something: what it now knows to be done needs no shield. */
 void page_guards_sweep(void);
 /* `op` exchanges values with the host by memory, as it runs: the host may know from now on, by

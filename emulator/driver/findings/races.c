@@ -1,6 +1,7 @@
 #include "emulator/driver/findings/races.h"
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/findings.h"
+#include "emulator/driver/findings/gpu_wait.h"
 #include "emulator/driver/findings/page_guard.h"
 #include "emulator/memory/page_guard.h"
 
@@ -194,6 +195,7 @@ static void take_sites(struct actor *actor, const struct exec_footprint *footpri
 void races_launch(struct operation *operation, struct exec_footprint *footprint, bool converses)
 {
     bool has_conversed = false;
+    page_guards_know(operation->op);
     if (footprint == NULL) return;
     for (size_t i = 0; i < exec_footprint_region_count(footprint); i++) {
         const struct exec_footprint_region *touched = exec_footprint_region_at(footprint, i);
@@ -264,6 +266,14 @@ static void take_access(struct trace_record *found, int which, const struct race
     if (side->site != NULL) finding_line(found, which, side->site->file, side->site->line);
 }
 
+/* The call that waited, of which nobody promises that it does. */
+static void finding_wait(struct trace_record *found, const struct gpu_wait *wait)
+{
+    if (wait == NULL) return;
+    finding_detail(found, "%s", wait->name);
+    found->finding.things[1].made = wait->caller;
+}
+
 static const struct memory_region *region_by_id(uint64_t id)
 {
     for (size_t i = 0; id != 0 && i < memory_count(); i++)
@@ -285,8 +295,10 @@ static void report(void *user, const struct races_found *race)
         earlier = first;
     }
     const struct actor *this = actor_behind(later), *other = actor_behind(earlier);
-    struct trace_record found = finding_at_work(freed ? FINDING_FREED_IN_USE : FINDING_RACE,
-                                                &this->record, this->stream_caller);
+    const enum trace_finding_id id = race->is_advice ? FINDING_ORDERED_BY_HABIT
+                                     : freed         ? FINDING_FREED_IN_USE
+                                                     : FINDING_RACE;
+    struct trace_record found = finding_at_work(id, &this->record, this->stream_caller);
     finding_other(&found, &other->record, other->stream_caller);
     take_access(&found, 0, later);
     take_access(&found, 1, earlier);
@@ -294,5 +306,6 @@ static void report(void *user, const struct races_found *race)
     found.address = (region != NULL ? region->address : 0) + race->offset;
     found.bytes = race->bytes;
     found.object = race->memory;
+    if (race->is_advice) finding_wait(&found, gpu_wait_for(&other->record));
     finding_put(&found);
 }

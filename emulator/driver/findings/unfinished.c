@@ -45,7 +45,7 @@ static bool failed_since(uint64_t request)
 
 static bool is_known(const struct expected *expected)
 {
-    return timeline_host_knows(driver.timeline, expected->when);
+    return timeline_host_knows(driver.timeline, expected->when, TIMELINE_ON_GPUS);
 }
 
 static void forget_known(void)
@@ -84,7 +84,7 @@ void unfinished_conversed(const struct timeline_op *op)
 {
     size_t kept = 0;
     for (size_t i = 0; i < end.count; i++)
-        if (!timeline_happens_before(end.expected[i].when, op))
+        if (!timeline_happens_before(end.expected[i].when, op, TIMELINE_ON_GPUS))
             end.expected[kept++] = end.expected[i];
     end.count = kept;
 }
@@ -121,7 +121,7 @@ static bool others_work(const struct stream *but)
         const struct stream *stream = (const struct stream *)object;
         const struct timeline_op *last = timeline_stream_last(stream->time);
         if (stream != but && last != NULL &&
-            !timeline_host_knows(driver.timeline, timeline_op_when(last)))
+            !timeline_host_knows(driver.timeline, timeline_op_when(last), TIMELINE_PROMISED))
             return true;
     }
     return false;
@@ -150,12 +150,13 @@ void unfinished_of_event(const struct event *event)
 
 /* ---- the process -------------------------------------------------------------------------- */
 
-void unfinished_of_process(void)
+bool unfinished_of_process(void)
 {
-    if (end.exit_status != 0) return;
+    if (end.exit_status != 0) return false;
     for (size_t i = 0; i < end.count; i++)
         if (!is_known(&end.expected[i]) && !failed_since(end.expected[i].record.request))
             report(FINDING_UNFINISHED_AT_EXIT, &end.expected[i]);
     for (struct object *object = NULL; (object = object_next(object)) != NULL;)
         if (object->kind == OBJECT_EVENT) unfinished_of_event((struct event *)object);
+    return true;
 }

@@ -3,6 +3,7 @@
 
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/handle.h"
+#include "emulator/driver/stream/stream.h"
 
 #include <stdlib.h>
 
@@ -177,6 +178,9 @@ CUresult driver_cuArrayCreate(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *pAl
 CUresult driver_cuArrayDestroy(CUarray hArray)
 {
     struct array *array = array_find(hArray);
+    if (array == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    thread.owed = wait_for_context_on_gpus(array->object.context);
+    array = array_find(hArray); /* another thread may have destroyed it meanwhile */
     if (array == NULL) return CUDA_ERROR_INVALID_HANDLE;
     thread.call.object = array->region->id;
     array_end(&array->object, false);

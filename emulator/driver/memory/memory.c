@@ -1,5 +1,5 @@
-/* Memory: device, pinned, managed, stream-ordered; what an address is. Nothing here orders
- * anything: freeing waits for nobody, though CUDA's may. */
+/* Memory: device, pinned, managed, stream-ordered; what an address is. Freeing waits for the
+ * context's work, as GPUs do, except where the memory is stream-ordered. */
 #include "emulator/driver/memory/parts.h"
 
 #include "emulator/driver/findings/finding.h"
@@ -122,6 +122,29 @@ static void release(const struct memory_region *region)
     memory_release(region, (uint64_t)(uintptr_t)thread.call.caller);
 }
 
+static struct context *context_by_id(uint64_t id)
+{
+    for (struct object *object = NULL; (object = object_next(object)) != NULL;)
+        if (object->kind == OBJECT_CONTEXT && object->id == id) return (struct context *)object;
+    return NULL;
+}
+
+/* Frees what the address belongs to, after all work of its context: false where another thread has
+ * freed it during the wait. What the work failed with, the call returns. */
+static bool release_after_work(const struct memory_region *region)
+{
+    struct context *context = context_by_id(region->context);
+    const uint64_t id = region->id, address = region->address;
+    if (context != NULL && context->alive && region->pool == 0) {
+        const CUresult code = wait_for_context_on_gpus(context);
+        if (thread.owed == CUDA_SUCCESS) thread.owed = code;
+        region = memory_find(address);
+        if (region == NULL || region->id != id) return false;
+    }
+    release(region);
+    return true;
+}
+
 /* Every memory of a context goes with it, but for what is from a pool and was not freed: the pool
  * is the device's (cuda.h, cuCtxDestroy). The primary context's reset, and a fault, take that too.
  */
@@ -198,8 +221,7 @@ CUresult driver_cuMemFree(CUdeviceptr dptr)
     if (region == NULL || region->address != dptr || region->mapped || region->ended != 0 ||
         (region->kind != MEMORY_DEVICE && region->kind != MEMORY_MANAGED))
         return refuse_free(dptr);
-    release(region);
-    return CUDA_SUCCESS;
+    return release_after_work(region) ? CUDA_SUCCESS : refuse_free(dptr);
 }
 
 CUresult driver_cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
@@ -231,8 +253,7 @@ CUresult driver_cuMemFreeHost(void *p)
     if (region == NULL || region->address != address || region->kind != MEMORY_PINNED ||
         region->registered)
         return refuse_free(address);
-    release(region);
-    return CUDA_SUCCESS;
+    return release_after_work(region) ? CUDA_SUCCESS : refuse_free(address);
 }
 
 CUresult driver_cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags)
@@ -268,8 +289,7 @@ CUresult driver_cuMemHostUnregister(void *p)
     const struct memory_region *region = memory_find(address);
     if (region == NULL) return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
     if (!region->registered || region->address != address) return CUDA_ERROR_INVALID_VALUE;
-    release(region);
-    return CUDA_SUCCESS;
+    return release_after_work(region) ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
 }
 
 CUresult driver_cuMemHostGetDevicePointer(CUdeviceptr *pdptr, void *p, unsigned int Flags)
@@ -313,13 +333,6 @@ CUresult driver_cuMemGetAddressRange(CUdeviceptr *pbase, size_t *psize, CUdevice
     if (pbase != NULL) *pbase = base;
     if (psize != NULL) *psize = size;
     return CUDA_SUCCESS;
-}
-
-static struct context *context_by_id(uint64_t id)
-{
-    for (struct object *object = NULL; (object = object_next(object)) != NULL;)
-        if (object->kind == OBJECT_CONTEXT && object->id == id) return (struct context *)object;
-    return NULL;
 }
 
 /* An attribute of an address that `region` holds, written to `data` in its own type. */

@@ -5,6 +5,7 @@
 #include "emulator/driver/findings/handle.h"
 
 #include "emulator/driver/findings/races.h"
+#include "emulator/driver/stream/stream.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,6 +102,21 @@ static void release_variables(struct module *module)
             if (elsewhere || variable->address == 0) continue;
             const struct memory_region *region = memory_find(variable->address);
             if (region != NULL) memory_release(region, (uint64_t)(uintptr_t)thread.call.caller);
+        }
+    }
+}
+
+void module_managed_variables(const struct module *module,
+                              void (*found)(void *user, const struct memory_region *region),
+                              void *user)
+{
+    for (size_t u = 0; u < module->image->count; u++) {
+        const struct exec_program *program = module->programs[u];
+        for (size_t i = 0; i < exec_variable_count(program); i++) {
+            const struct exec_variable *variable = exec_variable_at(program, i);
+            const struct memory_region *region =
+                variable->managed ? memory_find(variable->address) : NULL;
+            if (region != NULL) found(user, region);
         }
     }
 }
@@ -203,6 +219,7 @@ CUresult driver_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned
     struct module *made = NULL;
     NEED_POINTER(module);
     NEED_POINTER(image);
+    TRY(wait_for_context_on_gpus(thread_context()));
     TRY(jit_read(&jit, numOptions, options, optionValues));
     CUresult code = image_open(image, FATBIN_UNKNOWN_SIZE, log, sizeof log, &opened);
     if (code == CUDA_SUCCESS)
@@ -232,6 +249,7 @@ CUresult driver_cuModuleLoad(CUmodule *module, const char *fname)
     struct module *made;
     NEED_POINTER(module);
     NEED_POINTER(fname);
+    TRY(wait_for_context_on_gpus(thread_context()));
     TRY(image_open_file(fname, log, sizeof log, &image));
     TRY(module_make(image, NULL, thread_context(), log, sizeof log, &made));
     thread.call.object = made->object.id;
@@ -244,6 +262,10 @@ CUresult driver_cuModuleUnload(CUmodule hmod)
     struct module *module = object_find(hmod, OBJECT_MODULE);
     if (module == NULL) return CUDA_ERROR_INVALID_HANDLE;
     if (module->library != NULL) return CUDA_ERROR_NOT_PERMITTED; /* the library is unloaded */
+    if (module->object.context->alive)
+        thread.owed = wait_for_context_on_gpus(module->object.context);
+    module = object_find(hmod, OBJECT_MODULE); /* another thread may have unloaded it meanwhile */
+    if (module == NULL) return CUDA_ERROR_INVALID_HANDLE;
     thread.call.object = module->object.id;
     module_end(&module->object, false);
     return CUDA_SUCCESS;

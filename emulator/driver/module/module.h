@@ -38,4 +38,9 @@ void module_release(struct module *module);
 CUresult function_find(CUfunction handle, struct function **function);
 CUresult function_find_in(CUfunction handle, struct context *context, struct function **function);
 
+/* Calls `found` for each managed variable of the module. */
+void module_managed_variables(const struct module *module,
+                              void (*found)(void *user, const struct memory_region *region),
+                              void *user);
+
 #endif

@@ -190,6 +190,7 @@ CUresult driver_cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev
     NEED_DEVICE(dev);
     if (!flags_known(flags)) return CUDA_ERROR_INVALID_VALUE;
     if (driver.failed != CUDA_SUCCESS) return driver.failed; /* as an H100 does */
+    wait_for_others_on_gpus(NULL);
     struct context *context = calloc(1, sizeof *context);
     if (context == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     context->flags = flags;
@@ -226,6 +227,8 @@ CUresult driver_cuCtxDestroy(CUcontext ctx)
     TRY(context_find(ctx, &context));
     if (context->primary) return CUDA_ERROR_INVALID_CONTEXT; /* released, not destroyed */
     thread.call.context = context->object.id;
+    wait_for_others_on_gpus(context);
+    if (!context->alive) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     context_end(context, false);
     /* From the caller's stack only; elsewhere it stays, and using it says that it is destroyed. */
     if (thread_context() == context) thread.depth_of_stack--;
@@ -403,6 +406,8 @@ CUresult driver_cuCtxSetLimit(CUlimit limit, size_t value)
         if (limits[i].set != CUDA_SUCCESS) return limits[i].set;
         if (value > limits[i].most || is_settled(thread_context(), limit))
             return CUDA_ERROR_INVALID_VALUE;
+        if (limit == CU_LIMIT_STACK_SIZE && value > thread_context()->limits[limit])
+            TRY(wait_for_context_on_gpus(thread_context()));
         thread_context()->limits[limit] = limit_kept(limit, value);
         return CUDA_SUCCESS;
     }

@@ -91,6 +91,7 @@ static CUresult submitted(struct timeline_op *made, struct operation *operation,
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     findings_submitted(operation, made);
+    if (operation->pending != NULL && operation->op == NULL) operation->pending(operation, made);
     if (op == NULL) timeline_op_release(made);
     return CUDA_SUCCESS;
 }
@@ -171,6 +172,33 @@ static CUresult waited_until(const struct context *context, uint64_t end_ns)
 CUresult wait_for_op(struct context *context, struct timeline_op *op)
 {
     return waited_until(context, op != NULL ? timeline_finish(op) : 0);
+}
+
+CUresult wait_for_op_on_gpus(const struct stream *stream, struct timeline_op *op)
+{
+    struct context *context = stream->object.context;
+    findings_host_waits_on_gpus(context->object.id, stream->object.id);
+    return waited_until(context, op != NULL ? timeline_finish_on_gpus(op) : 0);
+}
+
+CUresult wait_for_context_on_gpus(struct context *context)
+{
+    findings_host_waits_on_gpus(context->object.id, 0);
+    return waited_until(context, timeline_context_finish_on_gpus(context->time));
+}
+
+void wait_for_others_on_gpus(const struct context *but)
+{
+    enum { CONTEXTS = 64 }; /* more are not waited for */
+    struct context *contexts[CONTEXTS];
+    size_t count = 0;
+    for (struct object *object = NULL; (object = object_next(object)) != NULL && count < CONTEXTS;)
+        if (object->kind == OBJECT_CONTEXT && (struct context *)object != but)
+            contexts[count++] = (struct context *)object;
+    /* A wait lets go of the lock, so that another thread may end one of them. */
+    for (size_t i = 0; i < count; i++)
+        if (object_live(contexts[i]) != NULL && contexts[i]->alive)
+            wait_for_context_on_gpus(contexts[i]);
 }
 
 CUresult wait_for_stream(struct stream *stream)

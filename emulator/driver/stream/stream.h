@@ -58,6 +58,12 @@ enum timeline_ran operation_fail(struct operation *operation, const struct trace
 /* Waits, as a synchronising call does: the host clock moves to the end of the work. Returns the
  * sticky error of `context`, whose work it is. */
 CUresult wait_for_op(struct context *context, struct timeline_op *op);
+/* The same for a wait that GPUs make and the documentation does not promise: whoever relies on it
+ * is advised (findings/races.h). Of one operation of `stream`; for all work of `context`; of all
+ * contexts but one (NULL: of all). */
+CUresult wait_for_op_on_gpus(const struct stream *stream, struct timeline_op *op);
+CUresult wait_for_context_on_gpus(struct context *context);
+void wait_for_others_on_gpus(const struct context *but);
 
 /* ---- host functions: they run in a thread of their own (host.c) ---------------------------- */
 

@@ -1,7 +1,8 @@
 /* Copies and fills: what they may touch, whether the host waits for them, and doing them.
  *
  * Whether the host waits follows the Driver API's "API synchronization behavior", by where the two
- * sides are; where that says "might", it does not wait.
+ * sides are; where that says "might", what an H100 does: an asynchronous copy takes its source out
+ * of pageable memory before it returns, and one into pageable memory returns when it is done.
  */
 #include "emulator/driver/work/work.h"
 
@@ -30,12 +31,16 @@ struct extent {
 /* What the API's name, or the copy's direction, says of a side. All addresses are in one space, so
  * that the copy goes by where they really are: device memory said to be the host's is copied, and
  * only named. The host's own memory said to be the device's is refused. */
+enum { STAGED_MOST = 1 << 20 }; /* bytes: a larger source waits for its stream's earlier work */
+
 enum demand { HOST_SIDE, DEVICE_SIDE, ANY_SIDE, ARRAY_SIDE };
 
 struct copy {
     struct side to, from;
     struct extent extent;
     unsigned char *staged; /* the source, taken at the call; owned */
+    bool asynchronous;     /* a call, not a graph's node: with pageable memory it is done with that
+                              when it returns, but nobody promises so */
 };
 
 /* ---- what an address range is ------------------------------------------------------------- */
@@ -212,6 +217,9 @@ static enum timeline_ran do_copy(struct operation *operation)
 static enum timeline_ran run_copy(struct operation *operation)
 {
     const struct copy *copy = (const void *)operation->payload;
+    if (driver.ending && (copy->to.place == TRACE_PAGEABLE || copy->from.place == TRACE_PAGEABLE) &&
+        copy->staged == NULL)
+        return TIMELINE_RAN; /* the host's own memory may be gone */
     const struct side *sides[] = {&copy->to, &copy->from};
     for (int i = 0; i < 2; i++) page_guard_lift(sides[i]->address, span(sides[i], &copy->extent));
     const struct races_rows written = rows_of(&copy->to, &copy->extent);
@@ -231,15 +239,16 @@ static void drop_copy(struct operation *operation)
 
 /* ---- copies ------------------------------------------------------------------------------ */
 
-/* Takes the source as it is now: what the driver's staging buffer does. */
-static CUresult stage(struct copy *copy)
+/* Takes the source as it is now: what the driver's staging buffer does. An asynchronous copy is
+ * promised to read it when its turn has come; that it is read now is in_flight's matter. */
+static CUresult stage(struct copy *copy, bool asynchronous)
 {
     const struct extent *e = &copy->extent;
     struct side dense = {.pitch = e->width, .slice = e->width * e->height};
     copy->staged = malloc(e->width * e->height * e->depth);
     if (copy->staged == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     const struct races_rows read = rows_of(&copy->from, e);
-    races_host(RACES_READ, &read);
+    if (!asynchronous) races_host(RACES_READ, &read);
     if (copy_rows(copy->staged, &dense, (const unsigned char *)(uintptr_t)copy->from.address,
                   copy->from.pitch, copy->from.slice, e, true))
         return CUDA_SUCCESS;
@@ -285,11 +294,12 @@ struct copy_flight copy_begins(struct operation *operation)
 {
     const struct copy *copy = (const void *)operation->payload;
     struct copy_flight flight = {.written = rows_of(&copy->to, &copy->extent)};
-    if (copy->staged == NULL) flight.read = rows_of(&copy->from, &copy->extent);
+    if (copy->staged == NULL || copy->asynchronous)
+        flight.read = rows_of(&copy->from, &copy->extent);
     if (copy->to.place == TRACE_PAGEABLE)
-        findings_will_touch(operation, RACES_WRITE, &flight.written);
-    if (copy->from.place == TRACE_PAGEABLE && copy->staged == NULL)
-        findings_will_touch(operation, RACES_READ, &flight.read);
+        findings_will_touch(operation, RACES_WRITE, &flight.written, copy->asynchronous);
+    if (copy->from.place == TRACE_PAGEABLE && flight.read.width > 0)
+        findings_will_touch(operation, RACES_READ, &flight.read, copy->asynchronous);
     flight.number = operation->flight;
     return flight;
 }
@@ -313,10 +323,11 @@ static CUresult submit_copy(CUstream handle, struct copy *copy, enum demand to, 
     TRY(place_find(&copy->to, e, to, "destination"));
     TRY(place_find(&copy->from, e, from, "source"));
     flatten(copy);
+    copy->asynchronous = asynchronous && stream->captured == NULL;
 
     const bool to_host = is_host(copy->to.place), from_host = is_host(copy->from.place);
     const bool managed = copy->to.place == TRACE_MANAGED || copy->from.place == TRACE_MANAGED;
-    const bool staged = !asynchronous && copy->from.place == TRACE_PAGEABLE && !to_host;
+    const bool staged = copy->from.place == TRACE_PAGEABLE && !to_host && stream->captured == NULL;
     const bool waits = stream->captured != NULL ? false
                        : to_host && from_host   ? true
                        : asynchronous           ? false
@@ -327,9 +338,13 @@ static CUresult submit_copy(CUstream handle, struct copy *copy, enum demand to, 
     if (staged) {
         /* The stream's earlier work is waited for, then the source is taken; the transfer itself
          * may still be on its way when the call returns. */
-        TRY(wait_for_op(stream->object.context, timeline_stream_last(stream->time)));
+        struct timeline_op *last = timeline_stream_last(stream->time);
+        if (!asynchronous)
+            TRY(wait_for_op(stream->object.context, last));
+        else if (work.bytes > STAGED_MOST)
+            TRY(wait_for_op_on_gpus(stream, last));
         TRY(stream_for_work(handle, &stream)); /* another thread may have destroyed it meanwhile */
-        code = stage(copy);
+        code = stage(copy, asynchronous);
         if (code != CUDA_SUCCESS) goto done;
     }
     if (from_host && !to_host && copy->from.place == TRACE_PAGEABLE && stream->captured == NULL)
@@ -349,6 +364,8 @@ static CUresult submit_copy(CUstream handle, struct copy *copy, enum demand to, 
     if (waits && code == CUDA_SUCCESS) {
         code = wait_for_op(stream->object.context, op);
         if (code == CUDA_SUCCESS) code = outcome;
+    } else if (flies && code == CUDA_SUCCESS && copy->to.place == TRACE_PAGEABLE) {
+        code = wait_for_op_on_gpus(stream, op);
     }
 done:
     timeline_op_release(op);
@@ -769,7 +786,11 @@ static CUresult submit_fill(CUstream handle, CUdeviceptr address, size_t pitch, 
     if (count == 0 || height == 0) return CUDA_SUCCESS;
     TRY(make_fill(stream, address, pitch, value, unit, count, height, &operation, &work));
     const bool waits = !asynchronous && operation->record.to != TRACE_DEVICE;
-    TRY(operation_submit(operation, stream, &work, NULL, waits ? &op : NULL));
+    const struct fill *fill = (const void *)operation->payload;
+    const struct races_rows written = rows_of(&fill->to, &fill->extent);
+    const bool captured = stream->captured != NULL;
+    TRY(operation_submit(operation, stream, &work, NULL, &op));
+    if (!captured) findings_in_flight(0, op, &written, &(struct races_rows){0});
     CUresult code = waits ? wait_for_op(stream->object.context, op) : CUDA_SUCCESS;
     timeline_op_release(op);
     return code;

@@ -33,5 +33,7 @@ void print_from_kernel(void *user, const char *text, size_t length, const size_t
 /* The kernel `name` is over, or pauses: what is kept goes to stdout, and `print` is empty again.
  * Says once in a process that something was lost, at the call that asked for `operation`. */
 void print_write(struct print *print, const struct operation *operation);
+/* The same without writing it. */
+void print_drop(struct print *print);
 
 #endif

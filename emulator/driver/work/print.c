@@ -79,13 +79,18 @@ static void tell_lost(const struct print *print, const struct operation *operati
     finding_put(&found);
 }
 
+void print_drop(struct print *print)
+{
+    free(print->text);
+    free(print->calls);
+    *print = (struct print){.limit = print->limit};
+}
+
 void print_write(struct print *print, const struct operation *operation)
 {
     if (print->used_text > print->dropped_text)
         fwrite(print->text + print->dropped_text, 1, print->used_text - print->dropped_text,
                stdout);
     if (print->lost > 0) tell_lost(print, operation);
-    free(print->text);
-    free(print->calls);
-    *print = (struct print){.limit = print->limit};
+    print_drop(print);
 }

@@ -530,7 +530,10 @@ static void judge_findings(struct verdict *verdict, const struct evidence *evide
     const struct view view = look(evidence);
     struct item item;
     item_get(&view, 0, &item);
-    if (answer_written(verdict, &item.answer)) verdict_findings(verdict, evidence, NULL);
+    if (answer_written(verdict, &item.answer)) {
+        verdict_findings(verdict, evidence, NULL);
+        verdict_advice(verdict, evidence);
+    }
 }
 
 static void judge_time(struct verdict *verdict, const struct evidence *evidence)

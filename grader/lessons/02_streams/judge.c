@@ -840,6 +840,7 @@ static void judge_findings(struct verdict *verdict, const struct evidence *evide
     const struct answer open = {evidence, NULL, OPEN, ANSWER_RUNTIME, view.out->open};
     if (!answer_written(verdict, &open)) return;
     verdict_findings(verdict, evidence, NULL);
+    verdict_advice(verdict, evidence);
     if (!verdict_failed(verdict)) ran(verdict, &view);
 }
 

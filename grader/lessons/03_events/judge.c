@@ -844,6 +844,7 @@ static void judge_findings(struct verdict *verdict, const struct evidence *evide
     call_look(&view, CALL_ONE, &called);
     if (!answer_written(verdict, &called.answer)) return;
     verdict_findings(verdict, evidence, NULL);
+    verdict_advice(verdict, evidence);
     if (verdict_failed(verdict)) return;
     for (enum which which = CALL_ONE; which < CALL_COUNT; which++)
         if (!call_get(verdict, &view, which, &called)) return;

@@ -258,6 +258,7 @@ static bool went_well(struct verdict *verdict, const struct evidence *evidence, 
     if (!answer_succeeded(verdict, &given, describe(wanted, text))) return false;
     if (!answer->later) return true;
     verdict_findings(verdict, evidence, NULL);
+    verdict_advice(verdict, evidence);
     if (!verdict_failed(verdict))
         verdict_fail_in(verdict, evidence, FUNCTION,
                         "For %s, the call returned success and its work failed later: %s.",
@@ -699,6 +700,7 @@ static void judge_findings(struct verdict *verdict, const struct evidence *evide
     const struct reduction_output *out = evidence->output;
     if (!written(verdict, evidence)) return;
     verdict_findings(verdict, evidence, NULL);
+    verdict_advice(verdict, evidence);
     if (!verdict_failed(verdict))
         went_well(verdict, evidence, REDUCTION_PHASE_CASE, 0, &in->cases[0], &out->answers[0]);
 }

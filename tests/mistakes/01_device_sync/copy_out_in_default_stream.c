@@ -1,8 +1,7 @@
 /* mistake: a plain cudaMemcpy brings the results; it is in the default stream, which does not wait
  * for a non-blocking one
  * fails: DeviceSync.TheHostReadsAfterTheResultsArrive
- * finds: use after free at "error = cudaMemcpyAsync("
- * finds: never written at "error = cudaMemcpy(output,"
+ * finds: race at "error = cudaMemcpy(output,"
  */
 #include "lesson.h"
 

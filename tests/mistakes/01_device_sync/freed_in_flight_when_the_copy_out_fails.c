@@ -1,6 +1,6 @@
 /* mistake: a copy out that fails skips the wait, and the memory goes while the kernel works on it
  * fails: DeviceSync.EveryErrorIsReturnedAndNothingLeaks
- * finds: use after free at "error = cudaMemcpyAsync(array, input,"
+ * finds: wait that nobody promises at "released = cudaFree(array)"
  */
 #include "lesson.h"
 

@@ -1,6 +1,6 @@
 /* mistake: the device memory is released before the wait
- * fails: DeviceSync.TheHostReadsAfterTheResultsArrive
- * finds: use after free at "error = cudaMemcpyAsync(array, input,"
+ * fails: DeviceSync.TheDeviceFindsNothingWrong
+ * finds: wait that nobody promises at "released = cudaFree(array)"
  */
 #include "lesson.h"
 

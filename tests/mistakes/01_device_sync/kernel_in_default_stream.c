@@ -1,6 +1,6 @@
 /* mistake: the kernel is launched in the default stream, between two copies in another one
  * fails: DeviceSync.TheHostReadsAfterTheResultsArrive
- * finds: use after free at "error = kernel(array,"
+ * finds: race at "error = kernel(array,"
  */
 #include "lesson.h"
 

@@ -1,6 +1,6 @@
 /* mistake: cudaGetLastError is taken for a wait; it only looks
  * fails: DeviceSync.TheHostReadsAfterTheResultsArrive
- * finds: use after free at "error = cudaMemcpyAsync(array, input,"
+ * finds: race at "for (size_t i = 0; i <"
  */
 #include "lesson.h"
 

@@ -1,7 +1,6 @@
 /* mistake: the default stream is synchronised, but the kernel is in another one
  * fails: MandelbrotSync.TheContextIsSynchronised
- * finds: use after free at "error = mandelbrot_launch("
- * finds: never written at "error = cudaMemcpyAsync(members,"
+ * finds: race at "error = cudaMemcpyAsync(members,"
  */
 #include "lesson.h"
 

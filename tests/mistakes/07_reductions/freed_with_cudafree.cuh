@@ -1,6 +1,6 @@
 /* mistake: the partial results are freed with cudaFree, which waits for the device
  * fails: Reductions.NothingWaitsForTheDevice
- * finds: use after free at "if (mine.there)"
+ * finds: wait that nobody promises at "cudaError_t freed = cudaFree(partial)"
  */
 #ifndef REDUCTIONS_CUH
 #define REDUCTIONS_CUH

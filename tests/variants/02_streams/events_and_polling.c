@@ -50,9 +50,13 @@ cudaError_t streams_run(struct streams_lane lanes[], size_t count, streams_kerne
             keep(&error, cudaStreamSynchronize(lanes[i].stream));
             continue;
         }
-        keep(&error, cudaEventRecord(done, lanes[i].stream));
-        do asked = cudaEventQuery(done);
-        while (asked == cudaErrorNotReady);
+        asked = cudaEventRecord(done, lanes[i].stream);
+        keep(&error, asked);
+        if (asked != cudaSuccess) /* the event stands for nothing */
+            asked = cudaStreamSynchronize(lanes[i].stream);
+        else
+            do asked = cudaEventQuery(done);
+            while (asked == cudaErrorNotReady);
         keep(&error, asked);
         keep(&error, cudaEventDestroy(done));
     }
