@@ -1,25 +1,29 @@
-// wrong: a buffer still used by stream `work` is freed with cudaFreeAsync in stream `cleanup`, nothing orders the two, line 61
+// wrong: a buffer still used by stream `work` is freed with cudaFreeAsync in stream `cleanup`,
+// nothing orders the two
 //
-#include <cuda_runtime.h>
 #include <cstdio>
 #include <cstdlib>
+#include <cuda_runtime.h>
 #include <vector>
 
-#define CUDA_CHECK(call)                                                           \
-    do {                                                                           \
-        cudaError_t err = (call);                                                  \
-        if (err != cudaSuccess) {                                                  \
-            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(err)); \
-            exit(1);                                                               \
-        }                                                                          \
+#define CUDA_CHECK(call)                                                                           \
+    do {                                                                                           \
+        cudaError_t err = (call);                                                                  \
+        if (err != cudaSuccess) {                                                                  \
+            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call,                          \
+                    cudaGetErrorString(err));                                                      \
+            exit(1);                                                                               \
+        }                                                                                          \
     } while (0)
 
-__global__ void fillSequence(unsigned *v, int n, unsigned start) {
+__global__ void fillSequence(unsigned *v, int n, unsigned start)
+{
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) v[i] = start + 3u * i;
 }
 
-__global__ void windowSum(const unsigned *v, unsigned long long *out, int n, int window) {
+__global__ void windowSum(const unsigned *v, unsigned long long *out, int n, int window)
+{
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     unsigned long long s = 0;
@@ -27,12 +31,14 @@ __global__ void windowSum(const unsigned *v, unsigned long long *out, int n, int
     out[i] = s;
 }
 
-__global__ void mark(unsigned *v, int n) {
+__global__ void mark(unsigned *v, int n)
+{
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) v[i] = 0xffffffffu;
 }
 
-int main() {
+int main()
+{
     int dev = 0, pools = 0;
     CUDA_CHECK(cudaGetDevice(&dev));
     CUDA_CHECK(cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, dev));
@@ -69,7 +75,8 @@ int main() {
     }
     CUDA_CHECK(cudaStreamSynchronize(work));
     CUDA_CHECK(cudaStreamSynchronize(cleanup));
-    CUDA_CHECK(cudaMemcpy(got.data(), result, got.size() * sizeof(*result), cudaMemcpyDeviceToHost));
+    CUDA_CHECK(
+        cudaMemcpy(got.data(), result, got.size() * sizeof(*result), cudaMemcpyDeviceToHost));
 
     int bad = 0;
     for (int r = 0; r < rounds; ++r)

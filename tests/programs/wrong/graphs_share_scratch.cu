@@ -1,21 +1,23 @@
-// wrong: two graphs launched into two streams use the same scratch buffer (given to both in line 77) with nothing ordering them
+// wrong: two graphs launched into two streams use the same scratch buffer (given to both in line
+// 77) with nothing ordering them
 //
-#include <cuda_runtime.h>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cuda_runtime.h>
 #include <vector>
 
-#define OK(x)                                                                         \
-    do {                                                                              \
-        cudaError_t status = (x);                                                     \
-        if (status != cudaSuccess) {                                                  \
-            fprintf(stderr, "%s, line %d: %s\n", #x, __LINE__, cudaGetErrorString(status)); \
-            exit(1);                                                                  \
-        }                                                                             \
+#define OK(x)                                                                                      \
+    do {                                                                                           \
+        cudaError_t status = (x);                                                                  \
+        if (status != cudaSuccess) {                                                               \
+            fprintf(stderr, "%s, line %d: %s\n", #x, __LINE__, cudaGetErrorString(status));        \
+            exit(1);                                                                               \
+        }                                                                                          \
     } while (0)
 
-__global__ void blurRows(const float *in, float *tmp, int w, int h) {
+__global__ void blurRows(const float *in, float *tmp, int w, int h)
+{
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= w * h) return;
     int x = i % w;
@@ -23,7 +25,8 @@ __global__ void blurRows(const float *in, float *tmp, int w, int h) {
     tmp[i] = (l + in[i] + r) / 3.0f;
 }
 
-__global__ void blurColumns(const float *tmp, float *out, int w, int h) {
+__global__ void blurColumns(const float *tmp, float *out, int w, int h)
+{
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= w * h) return;
     int y = i / w;
@@ -31,7 +34,8 @@ __global__ void blurColumns(const float *tmp, float *out, int w, int h) {
     out[i] = (u + tmp[i] + d) / 3.0f;
 }
 
-static cudaGraphExec_t record(cudaStream_t s, float *img, float *scratch, int w, int h, int passes) {
+static cudaGraphExec_t record(cudaStream_t s, float *img, float *scratch, int w, int h, int passes)
+{
     const int grid = (w * h + 127) / 128;
     cudaGraph_t g;
     cudaGraphExec_t e;
@@ -46,15 +50,19 @@ static cudaGraphExec_t record(cudaStream_t s, float *img, float *scratch, int w,
     return e;
 }
 
-static void reference(std::vector<float> &v, int w, int h, int passes) {
+static void reference(std::vector<float> &v, int w, int h, int passes)
+{
     std::vector<float> t(v.size());
     for (int p = 0; p < passes; ++p) {
-        for (int i = 0; i < w * h; ++i) t[i] = (v[i % w > 0 ? i - 1 : i] + v[i] + v[i % w < w - 1 ? i + 1 : i]) / 3.0f;
-        for (int i = 0; i < w * h; ++i) v[i] = (t[i / w > 0 ? i - w : i] + t[i] + t[i / w < h - 1 ? i + w : i]) / 3.0f;
+        for (int i = 0; i < w * h; ++i)
+            t[i] = (v[i % w > 0 ? i - 1 : i] + v[i] + v[i % w < w - 1 ? i + 1 : i]) / 3.0f;
+        for (int i = 0; i < w * h; ++i)
+            v[i] = (t[i / w > 0 ? i - w : i] + t[i] + t[i / w < h - 1 ? i + w : i]) / 3.0f;
     }
 }
 
-int main() {
+int main()
+{
     const int w = 150, h = 100, n = w * h, passes = 3, launches = 2;
     std::vector<float> a(n), b(n), ga(n), gb(n);
     for (int i = 0; i < n; ++i) {
@@ -73,8 +81,7 @@ int main() {
     for (auto &st : s) OK(cudaStreamCreateWithFlags(&st, cudaStreamNonBlocking));
     float *image[2] = {da, db};
     cudaGraphExec_t exec[2];
-    for (int k = 0; k < 2; ++k)
-        exec[k] = record(s[k], image[k], scratch, w, h, passes);
+    for (int k = 0; k < 2; ++k) exec[k] = record(s[k], image[k], scratch, w, h, passes);
     for (int l = 0; l < launches; ++l)
         for (int k = 0; k < 2; ++k) OK(cudaGraphLaunch(exec[k], s[k]));
     for (auto &st : s) OK(cudaStreamSynchronize(st));
@@ -85,8 +92,10 @@ int main() {
     reference(b, w, h, passes * launches);
     int bad = 0;
     for (int i = 0; i < n; ++i) {
-        if (!(std::fabs(ga[i] - a[i]) < 1e-2f) && bad++ < 4) printf("a[%d] = %f, expected %f\n", i, ga[i], a[i]);
-        if (!(std::fabs(gb[i] - b[i]) < 1e-2f) && bad++ < 8) printf("b[%d] = %f, expected %f\n", i, gb[i], b[i]);
+        if (!(std::fabs(ga[i] - a[i]) < 1e-2f) && bad++ < 4)
+            printf("a[%d] = %f, expected %f\n", i, ga[i], a[i]);
+        if (!(std::fabs(gb[i] - b[i]) < 1e-2f) && bad++ < 8)
+            printf("b[%d] = %f, expected %f\n", i, gb[i], b[i]);
     }
     for (int k = 0; k < 2; ++k) {
         OK(cudaGraphExecDestroy(exec[k]));

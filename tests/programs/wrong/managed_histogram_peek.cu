@@ -1,14 +1,15 @@
-// wrong: the host reads managed memory right after the launch, line 61 (cudaDeviceSynchronize is missing before it)
+// wrong: the host reads managed memory right after the launch (cudaDeviceSynchronize is
+// missing before it)
 //
-#include <cuda_runtime.h>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <cuda_runtime.h>
 
-#define CUDA_CHECK(x)                                                       \
-    if (cudaError_t e = (x)) {                                              \
-        fprintf(stderr, "%s(%d): %s\n", __FILE__, __LINE__, cudaGetErrorString(e)); \
-        exit(EXIT_FAILURE);                                                 \
+#define CUDA_CHECK(x)                                                                              \
+    if (cudaError_t e = (x)) {                                                                     \
+        fprintf(stderr, "%s(%d): %s\n", __FILE__, __LINE__, cudaGetErrorString(e));                \
+        exit(EXIT_FAILURE);                                                                        \
     }
 
 const int kBins = 32;
@@ -19,7 +20,8 @@ struct Image {
     unsigned *histogram;
 };
 
-__global__ void equaliseCounts(const unsigned char *px, int n, unsigned *hist) {
+__global__ void equaliseCounts(const unsigned char *px, int n, unsigned *hist)
+{
     __shared__ unsigned local[kBins];
     if (threadIdx.x < kBins) local[threadIdx.x] = 0;
     __syncthreads();
@@ -29,12 +31,14 @@ __global__ void equaliseCounts(const unsigned char *px, int n, unsigned *hist) {
     if (threadIdx.x < kBins) atomicAdd(&hist[threadIdx.x], local[threadIdx.x]);
 }
 
-__global__ void brighten(unsigned char *px, int n, int by) {
+__global__ void brighten(unsigned char *px, int n, int by)
+{
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) px[i] = (unsigned char)min(255, px[i] + by);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     Image im;
     im.width = 160;
     im.height = 120;

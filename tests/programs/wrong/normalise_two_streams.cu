@@ -1,12 +1,14 @@
-// wrong: the scaling in stream `apply` uses the norm computed in stream `measure` without a wait, line 58 (cudaStreamWaitEvent is missing before it)
+// wrong: the scaling in stream `apply` uses the norm computed in stream `measure` without a wait
+// (cudaStreamWaitEvent is missing before it)
 //
-#include <cuda_runtime.h>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cuda_runtime.h>
 #include <vector>
 
-static void must(cudaError_t e, int line) {
+static void must(cudaError_t e, int line)
+{
     if (e != cudaSuccess) {
         fprintf(stderr, "line %d: %s\n", line, cudaGetErrorString(e));
         exit(1);
@@ -14,10 +16,12 @@ static void must(cudaError_t e, int line) {
 }
 #define MUST(x) must((x), __LINE__)
 
-__global__ void sumOfSquares(const float *v, int n, float *norm2) {
+__global__ void sumOfSquares(const float *v, int n, float *norm2)
+{
     __shared__ float sm[128];
     float s = 0.0f;
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) s += v[i] * v[i];
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        s += v[i] * v[i];
     sm[threadIdx.x] = s;
     __syncthreads();
     for (int k = blockDim.x / 2; k > 0; k /= 2) {
@@ -27,12 +31,14 @@ __global__ void sumOfSquares(const float *v, int n, float *norm2) {
     if (threadIdx.x == 0) atomicAdd(norm2, sm[0]);
 }
 
-__global__ void scaleInto(const float *v, float *out, int n, const float *norm2) {
+__global__ void scaleInto(const float *v, float *out, int n, const float *norm2)
+{
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) out[i] = v[i] * rsqrtf(*norm2);
 }
 
-int main() {
+int main()
+{
     const int n = 30000, batches = 3;
     float *h, *hOut, *v, *out, *norm2;
     MUST(cudaMallocHost(&h, batches * n * sizeof(float)));
@@ -50,14 +56,16 @@ int main() {
 
     MUST(cudaMemsetAsync(norm2, 0, batches * sizeof(float), measure));
     for (int b = 0; b < batches; ++b) {
-        MUST(cudaMemcpyAsync(v + b * n, h + b * n, n * sizeof(float), cudaMemcpyHostToDevice, measure));
+        MUST(cudaMemcpyAsync(v + b * n, h + b * n, n * sizeof(float), cudaMemcpyHostToDevice,
+                             measure));
         MUST(cudaEventRecord(uploaded, measure));
         MUST(cudaStreamWaitEvent(apply, uploaded, 0));
         sumOfSquares<<<16, 128, 0, measure>>>(v + b * n, n, norm2 + b);
         MUST(cudaGetLastError());
         scaleInto<<<(n + 127) / 128, 128, 0, apply>>>(v + b * n, out + b * n, n, norm2 + b);
         MUST(cudaGetLastError());
-        MUST(cudaMemcpyAsync(hOut + b * n, out + b * n, n * sizeof(float), cudaMemcpyDeviceToHost, apply));
+        MUST(cudaMemcpyAsync(hOut + b * n, out + b * n, n * sizeof(float), cudaMemcpyDeviceToHost,
+                             apply));
     }
     MUST(cudaStreamSynchronize(measure));
     MUST(cudaStreamSynchronize(apply));

@@ -1,21 +1,23 @@
-// wrong: the host looks at the pinned result of an asynchronous copy before it waits for the stream, line 56
+// wrong: the host looks at the pinned result of an asynchronous copy before it waits for the
+// stream
 //
-#include <cuda_runtime.h>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cuda_runtime.h>
 
-#define CHECK(x)                                                                 \
-    do {                                                                         \
-        cudaError_t err = (x);                                                   \
-        if (err != cudaSuccess) {                                                \
-            fprintf(stderr, "line %d: %s\n", __LINE__, cudaGetErrorString(err)); \
-            exit(1);                                                             \
-        }                                                                        \
+#define CHECK(x)                                                                                   \
+    do {                                                                                           \
+        cudaError_t err = (x);                                                                     \
+        if (err != cudaSuccess) {                                                                  \
+            fprintf(stderr, "line %d: %s\n", __LINE__, cudaGetErrorString(err));                   \
+            exit(1);                                                                               \
+        }                                                                                          \
     } while (0)
 
 // one Newton step towards sqrt for every element; the largest correction goes to *change
-__global__ void newton(const float *a, float *x, int n, int *change) {
+__global__ void newton(const float *a, float *x, int n, int *change)
+{
     __shared__ int biggest;
     if (threadIdx.x == 0) biggest = 0;
     __syncthreads();
@@ -29,7 +31,8 @@ __global__ void newton(const float *a, float *x, int n, int *change) {
     if (threadIdx.x == 0) atomicMax(change, biggest);
 }
 
-int main() {
+int main()
+{
     const int n = 20000, limit = 30;
     float *h, *a, *x;
     int *dChange, *hChange;
@@ -52,7 +55,10 @@ int main() {
         newton<<<(n + 127) / 128, 128, 0, s>>>(a, x, n, dChange);
         CHECK(cudaGetLastError());
         CHECK(cudaMemcpyAsync(hChange, dChange, sizeof(int), cudaMemcpyDeviceToHost, s));
-        union { int i; float f; } bits;
+        union {
+            int i;
+            float f;
+        } bits;
         bits.i = *hChange;
         change = bits.f;
         ++steps;
@@ -64,7 +70,8 @@ int main() {
     int bad = 0;
     for (int i = 0; i < n; ++i) {
         float want = std::sqrt(1.0f + (float)i);
-        if (!(std::fabs(h[i] - want) < 1e-3f * want) && bad++ < 5) printf("sqrt(%d) = %f, expected %f\n", i + 1, h[i], want);
+        if (!(std::fabs(h[i] - want) < 1e-3f * want) && bad++ < 5)
+            printf("sqrt(%d) = %f, expected %f\n", i + 1, h[i], want);
     }
     if (bad) printf("stopped after %d steps\n", steps);
     CHECK(cudaFree(a));

@@ -1,18 +1,19 @@
-// wrong: message passing between blocks with a relaxed store of the flag, line 42 (it should be a release store)
+// wrong: message passing between blocks with a relaxed store of the flag (it should be a
+// release store)
 //
-#include <cuda/atomic>
-#include <cuda_runtime.h>
 #include <cstdio>
 #include <cstdlib>
+#include <cuda/atomic>
+#include <cuda_runtime.h>
 #include <vector>
 
-#define CHECK(e)                                                                   \
-    do {                                                                           \
-        cudaError_t err = (e);                                                     \
-        if (err != cudaSuccess) {                                                  \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(err)); \
-            exit(1);                                                               \
-        }                                                                          \
+#define CHECK(e)                                                                                   \
+    do {                                                                                           \
+        cudaError_t err = (e);                                                                     \
+        if (err != cudaSuccess) {                                                                  \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(err));           \
+            exit(1);                                                                               \
+        }                                                                                          \
     } while (0)
 
 constexpr int WIDTH = 64;
@@ -20,7 +21,8 @@ constexpr int WIDTH = 64;
 using Flag = cuda::atomic_ref<int, cuda::thread_scope_device>;
 
 // wavefront: block b needs the row that block b - 1 has produced
-__global__ void wavefront(int *rows, int *ready, int steps) {
+__global__ void wavefront(int *rows, int *ready, int steps)
+{
     const int b = blockIdx.x, t = threadIdx.x;
     for (int s = 0; s < steps; ++s) {
         int *mine = rows + (s * gridDim.x + b) * WIDTH;
@@ -44,7 +46,8 @@ __global__ void wavefront(int *rows, int *ready, int steps) {
     }
 }
 
-int main() {
+int main()
+{
     int steps = 10;
     const int blocks = 6, n = steps * blocks * WIDTH;
     int dev = 0, coop = 0;
@@ -67,12 +70,15 @@ int main() {
         for (int b = 0; b < blocks; ++b)
             for (int t = 0; t < WIDTH; ++t) {
                 int *mine = &ref[(s * blocks + b) * WIDTH];
-                mine[t] = b == 0 ? s * 100 + t : (mine[t - WIDTH] * 3 + mine[(t + 1) % WIDTH - WIDTH] + b) & 0xffff;
+                mine[t] = b == 0
+                              ? s * 100 + t
+                              : (mine[t - WIDTH] * 3 + mine[(t + 1) % WIDTH - WIDTH] + b) & 0xffff;
             }
     int bad = 0;
     for (int i = 0; i < n; ++i)
         if (got[i] != ref[i] && bad++ < 5)
-            printf("step %d block %d [%d]: %d, expected %d\n", i / (blocks * WIDTH), i / WIDTH % blocks, i % WIDTH, got[i], ref[i]);
+            printf("step %d block %d [%d]: %d, expected %d\n", i / (blocks * WIDTH),
+                   i / WIDTH % blocks, i % WIDTH, got[i], ref[i]);
     CHECK(cudaFree(rows));
     CHECK(cudaFree(ready));
     if (bad) return 1;

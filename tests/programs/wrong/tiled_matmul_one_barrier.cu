@@ -1,23 +1,25 @@
-// wrong: tiled matrix product without the second __syncthreads: a fast warp loads the next tile (line 30 and the one after) while others still multiply
+// wrong: tiled matrix product without the second __syncthreads: a fast warp loads the next tile
+// ( while others still multiply
 //
-#include <cuda_runtime.h>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cuda_runtime.h>
 #include <vector>
 
-#define CHECK(call)                                                          \
-    do {                                                                     \
-        cudaError_t err = (call);                                            \
-        if (err != cudaSuccess) {                                            \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(err)); \
-            exit(1);                                                         \
-        }                                                                    \
+#define CHECK(call)                                                                                \
+    do {                                                                                           \
+        cudaError_t err = (call);                                                                  \
+        if (err != cudaSuccess) {                                                                  \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(err));           \
+            exit(1);                                                                               \
+        }                                                                                          \
     } while (0)
 
 constexpr int TILE = 16;
 
-__global__ void matmul(const float *A, const float *B, float *C, int M, int N, int K) {
+__global__ void matmul(const float *A, const float *B, float *C, int M, int N, int K)
+{
     __shared__ float As[TILE][TILE];
     __shared__ float Bs[TILE][TILE];
     int tx = threadIdx.x, ty = threadIdx.y;
@@ -35,7 +37,8 @@ __global__ void matmul(const float *A, const float *B, float *C, int M, int N, i
     if (row < M && col < N) C[row * N + col] = sum;
 }
 
-int main() {
+int main()
+{
     const int M = 96, N = 80, K = 112;
     std::vector<float> A(M * K), B(K * N), C(M * N), ref(M * N, 0.0f);
     for (size_t i = 0; i < A.size(); ++i) A[i] = static_cast<float>(i % 13) - 6.0f;

@@ -1,20 +1,22 @@
-// wrong: the event that says "uploaded" is recorded in the compute stream instead of the copy stream, line 57
+// wrong: the event that says "uploaded" is recorded in the compute stream instead of the copy
+// stream
 //
-#include <cuda_runtime.h>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cuda_runtime.h>
 
-#define CUDA_OK(stmt)                                                          \
-    do {                                                                       \
-        cudaError_t err = (stmt);                                              \
-        if (err != cudaSuccess) {                                              \
+#define CUDA_OK(stmt)                                                                              \
+    do {                                                                                           \
+        cudaError_t err = (stmt);                                                                  \
+        if (err != cudaSuccess) {                                                                  \
             fprintf(stderr, "line %d: %s failed: %s\n", __LINE__, #stmt, cudaGetErrorString(err)); \
-            exit(1);                                                           \
-        }                                                                      \
+            exit(1);                                                                               \
+        }                                                                                          \
     } while (0)
 
-__global__ void fir3(const float *in, float *out, int n) {
+__global__ void fir3(const float *in, float *out, int n)
+{
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
     float l = i > 0 ? in[i - 1] : in[0];
@@ -22,14 +24,17 @@ __global__ void fir3(const float *in, float *out, int n) {
     out[i] = 0.25f * l + 0.5f * in[i] + 0.25f * r;
 }
 
-class Pipeline {
+class Pipeline
+{
     static constexpr int kDepth = 2;
     cudaStream_t copy, compute;
     cudaEvent_t uploaded[kDepth], consumed[kDepth];
     float *din[kDepth], *dout[kDepth];
     int n, count = 0;
-public:
-    explicit Pipeline(int frame) : n(frame) {
+
+  public:
+    explicit Pipeline(int frame) : n(frame)
+    {
         CUDA_OK(cudaStreamCreateWithFlags(&copy, cudaStreamNonBlocking));
         CUDA_OK(cudaStreamCreateWithFlags(&compute, cudaStreamNonBlocking));
         for (int k = 0; k < kDepth; ++k) {
@@ -39,7 +44,8 @@ public:
             CUDA_OK(cudaMalloc(&dout[k], n * sizeof(float)));
         }
     }
-    ~Pipeline() {
+    ~Pipeline()
+    {
         for (int k = 0; k < kDepth; ++k) {
             cudaEventDestroy(uploaded[k]);
             cudaEventDestroy(consumed[k]);
@@ -50,7 +56,8 @@ public:
         cudaStreamDestroy(compute);
     }
     // both host buffers are pinned and stay as they are until finish()
-    void submit(const float *src, float *dst) {
+    void submit(const float *src, float *dst)
+    {
         const int k = count % kDepth;
         if (count >= kDepth) CUDA_OK(cudaStreamWaitEvent(copy, consumed[k], 0));
         CUDA_OK(cudaMemcpyAsync(din[k], src, n * sizeof(float), cudaMemcpyHostToDevice, copy));
@@ -62,13 +69,15 @@ public:
         CUDA_OK(cudaMemcpyAsync(dst, dout[k], n * sizeof(float), cudaMemcpyDeviceToHost, compute));
         ++count;
     }
-    void finish() {
+    void finish()
+    {
         CUDA_OK(cudaStreamSynchronize(copy));
         CUDA_OK(cudaStreamSynchronize(compute));
     }
 };
 
-int main() {
+int main()
+{
     const int frame = 20000, frames = 6;
     float *src, *dst;
     CUDA_OK(cudaMallocHost(&src, frame * frames * sizeof(float)));
@@ -83,7 +92,8 @@ int main() {
     for (int f = 0; f < frames; ++f)
         for (int i = 0; i < frame; ++i) {
             const float *s = src + f * frame;
-            float want = 0.25f * s[i > 0 ? i - 1 : 0] + 0.5f * s[i] + 0.25f * s[i < frame - 1 ? i + 1 : i];
+            float want =
+                0.25f * s[i > 0 ? i - 1 : 0] + 0.5f * s[i] + 0.25f * s[i < frame - 1 ? i + 1 : i];
             if (!(std::fabs(dst[f * frame + i] - want) < 1e-3f) && bad++ < 5)
                 printf("frame %d [%d]: %f, expected %f\n", f, i, dst[f * frame + i], want);
         }

@@ -1,18 +1,19 @@
-// wrong: last-block reduction without __threadfence between storing the partial result and drawing the ticket, line 52
+// wrong: last-block reduction without __threadfence between storing the partial result and drawing
+// the ticket
 //
-#include <cuda_runtime.h>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cuda_runtime.h>
 #include <vector>
 
-#define SAFE(x)                                                               \
-    do {                                                                      \
-        cudaError_t e = (x);                                                  \
-        if (e != cudaSuccess) {                                               \
-            fprintf(stderr, "%s in line %d\n", cudaGetErrorString(e), __LINE__); \
-            exit(1);                                                          \
-        }                                                                     \
+#define SAFE(x)                                                                                    \
+    do {                                                                                           \
+        cudaError_t e = (x);                                                                       \
+        if (e != cudaSuccess) {                                                                    \
+            fprintf(stderr, "%s in line %d\n", cudaGetErrorString(e), __LINE__);                   \
+            exit(1);                                                                               \
+        }                                                                                          \
     } while (0)
 
 struct Moments {
@@ -21,7 +22,8 @@ struct Moments {
 
 __device__ unsigned blocksDone = 0;
 
-__device__ Moments blockReduce(Moments m) {
+__device__ Moments blockReduce(Moments m)
+{
     __shared__ Moments sm[256];
     sm[threadIdx.x] = m;
     __syncthreads();
@@ -38,7 +40,8 @@ __device__ Moments blockReduce(Moments m) {
     return r;
 }
 
-__global__ void variance(const float *v, int n, Moments *partial, double *result) {
+__global__ void variance(const float *v, int n, Moments *partial, double *result)
+{
     __shared__ bool last;
     Moments m = {0, 0, 0};
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
@@ -71,7 +74,8 @@ __global__ void variance(const float *v, int n, Moments *partial, double *result
     }
 }
 
-int main() {
+int main()
+{
     const int n = 70001, blocks = 40;
     std::vector<float> h(n);
     double mean = 0, var = 0;

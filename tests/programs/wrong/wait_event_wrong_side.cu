@@ -1,44 +1,47 @@
-// wrong: cudaStreamWaitEvent is called for the producer instead of the consumer, line 60
+// wrong: cudaStreamWaitEvent is called for the producer instead of the consumer
 //
-#include <cuda_runtime.h>
 #include <cstdio>
 #include <cstdlib>
+#include <cuda_runtime.h>
 #include <vector>
 
-#define CK(x)                                                                 \
-    do {                                                                      \
-        cudaError_t e = (x);                                                  \
-        if (e != cudaSuccess) {                                               \
-            fprintf(stderr, "%s (%d)\n", cudaGetErrorString(e), __LINE__);    \
-            exit(1);                                                          \
-        }                                                                     \
+#define CK(x)                                                                                      \
+    do {                                                                                           \
+        cudaError_t e = (x);                                                                       \
+        if (e != cudaSuccess) {                                                                    \
+            fprintf(stderr, "%s (%d)\n", cudaGetErrorString(e), __LINE__);                         \
+            exit(1);                                                                               \
+        }                                                                                          \
     } while (0)
 
-template <class F>
-__global__ void forEach(int n, F f) {
+template <class F> __global__ void forEach(int n, F f)
+{
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) f(i);
 }
 
 struct Stage {
     cudaStream_t stream;
     cudaEvent_t finished;
-    Stage() {
+    Stage()
+    {
         CK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
         CK(cudaEventCreateWithFlags(&finished, cudaEventDisableTiming));
     }
-    ~Stage() {
+    ~Stage()
+    {
         cudaEventDestroy(finished);
         cudaStreamDestroy(stream);
     }
-    template <class F>
-    void run(int n, F f) {
+    template <class F> void run(int n, F f)
+    {
         forEach<<<32, 128, 0, stream>>>(n, f);
         CK(cudaGetLastError());
         CK(cudaEventRecord(finished, stream));
     }
 };
 
-int main() {
+int main()
+{
     const int n = 25000;
     int *keys, *squares, *out;
     CK(cudaMalloc(&keys, n * sizeof(int)));
@@ -60,14 +63,16 @@ int main() {
         CK(cudaStreamWaitEvent(middle.stream, middle.finished, 0));
         consumer.run(n, [=] __device__(int i) { out[i] = squares[n - 1 - i] + i; });
 
-        CK(cudaMemcpyAsync(h.data(), out, n * sizeof(int), cudaMemcpyDeviceToHost, consumer.stream));
+        CK(cudaMemcpyAsync(h.data(), out, n * sizeof(int), cudaMemcpyDeviceToHost,
+                           consumer.stream));
         CK(cudaStreamSynchronize(producer.stream));
         CK(cudaStreamSynchronize(middle.stream));
         CK(cudaStreamSynchronize(consumer.stream));
     }
     for (int i = 0; i < n; ++i) {
         int k = ((n - 1 - i) * 37) % 4001;
-        if (h[i] != k * k + i && bad++ < 5) printf("out[%d] = %d, expected %d\n", i, h[i], k * k + i);
+        if (h[i] != k * k + i && bad++ < 5)
+            printf("out[%d] = %d, expected %d\n", i, h[i], k * k + i);
     }
     CK(cudaFree(keys));
     CK(cudaFree(squares));

@@ -1,17 +1,18 @@
-// wrong: blocks take tiles from a queue by reading and writing a volatile counter instead of atomicAdd, lines 25 and 26
+// wrong: blocks take tiles from a queue by reading and writing a volatile counter instead of
+// atomicAdd, lines 25 and 26
 //
-#include <cuda_runtime.h>
 #include <cstdio>
 #include <cstdlib>
+#include <cuda_runtime.h>
 #include <vector>
 
-#define CK(x)                                                                    \
-    do {                                                                         \
-        cudaError_t rc_ = (x);                                                   \
-        if (rc_ != cudaSuccess) {                                                \
+#define CK(x)                                                                                      \
+    do {                                                                                           \
+        cudaError_t rc_ = (x);                                                                     \
+        if (rc_ != cudaSuccess) {                                                                  \
             printf("CUDA call %s failed in line %d: %s\n", #x, __LINE__, cudaGetErrorString(rc_)); \
-            exit(1);                                                             \
-        }                                                                        \
+            exit(1);                                                                               \
+        }                                                                                          \
     } while (0)
 
 constexpr int TILE = 128;
@@ -21,14 +22,16 @@ struct Queue {
     unsigned count;
 };
 
-__device__ unsigned takeTile(Queue *q) {
+__device__ unsigned takeTile(Queue *q)
+{
     unsigned t = q->next;
     q->next = t + 1;
     return t;
 }
 
 // tiles have very different costs, hence the queue
-__device__ int collatz(unsigned v) {
+__device__ int collatz(unsigned v)
+{
     int steps = 0;
     while (v > 1 && steps < 200) {
         v = (v & 1) ? 3 * v + 1 : v / 2;
@@ -37,7 +40,8 @@ __device__ int collatz(unsigned v) {
     return steps;
 }
 
-__global__ void persistent(Queue *q, const unsigned *in, int *out, unsigned *done, int n) {
+__global__ void persistent(Queue *q, const unsigned *in, int *out, unsigned *done, int n)
+{
     __shared__ unsigned tile;
     for (unsigned guard = 0; guard <= q->count; ++guard) {
         if (threadIdx.x == 0) tile = takeTile(q);
@@ -51,7 +55,8 @@ __global__ void persistent(Queue *q, const unsigned *in, int *out, unsigned *don
     }
 }
 
-int main() {
+int main()
+{
     const int n = 3000, tiles = (n + TILE - 1) / TILE;
     std::vector<unsigned> in(n), done(tiles);
     std::vector<int> out(n);
