@@ -27,6 +27,7 @@
     }
 
 struct failures_contract {
+    bool advice; /* a wait is not left to what GPUs do beyond the documentation */
     enum answer_api api;
     /* The student's function in which the call failed, and what it returned: evidence, phase,
      * function, code. `failed`: the CALL. */

@@ -30,9 +30,6 @@ struct threaded_result {
  *          with one block of MULTIPLY_DIVIDE_THREADS threads, for a whole array.
  * arrays   `count` of them, read and written. results: room for `count`, all written.
  *
- * Waiting is yours: it is not left to cuMemFree or its kin, nor to an asynchronous copy of pageable
- * memory. GPUs of today wait there, and nothing promises it.
- *
  * The device is number 0. Every context that the function makes is destroyed when it returns,
  * modules and device memory with it, also for an array that failed; an array that fails does not
  * keep the others from being done. Returns CUDA_SUCCESS, or the error of the first array, by its

@@ -515,7 +515,8 @@ static void judge_each_failure(struct verdict *verdict, const struct evidence *e
     static const struct failures_contract contract = {.api = ANSWER_RUNTIME,
                                                       .answer = answer_to_failure,
                                                       .right = is_right_all_the_same,
-                                                      .waits = true};
+                                                      .waits = true,
+                                                      .advice = true};
     const struct view view = look(evidence);
     struct item item;
     item_get(&view, 0, &item);

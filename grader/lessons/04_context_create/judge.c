@@ -426,7 +426,6 @@ static void judge_findings(struct verdict *verdict, const struct evidence *evide
     item_get(evidence, 0, &item);
     if (!answer_written(verdict, &item.answer)) return;
     verdict_findings(verdict, evidence, NULL);
-    verdict_advice(verdict, evidence);
     if (!verdict_failed(verdict)) answer_judgeable(verdict, &item.answer, VALUES_CHECK);
 }
 

@@ -919,7 +919,6 @@ static void judge_findings(struct verdict *verdict, const struct evidence *evide
 {
     if (!written(verdict, evidence)) return;
     verdict_findings(verdict, evidence, NULL);
-    verdict_advice(verdict, evidence);
     if (!verdict_failed(verdict)) judge_finishes(verdict, evidence);
 }
 
