@@ -1,6 +1,6 @@
 /* mistake: the copy out of a lane is in its neighbour's stream
  * fails: Streams.ResultsHaveArrivedOnReturn
- * finds: never written at "error = cudaMemcpyAsync(lanes[i].host,"
+ * finds: race at "error = cudaMemcpyAsync(lanes[i].host,"
  */
 #include "lesson.h"
 

@@ -1,6 +1,6 @@
 /* mistake: a refused launch returns at once, while the lanes issued before it are at work
  * fails: Streams.FailuresLeaveAllInOrder
- * finds: race at "error = cudaMemcpyAsync(lanes[i].host,"
+ * finds: nothing, where it fails, the caller waits before it touches anything
  */
 #include "lesson.h"
 

@@ -1,5 +1,5 @@
 /* mistake: the final synchronisation is missing
- * fails: MandelbrotSync.EveryPixelIsRight
+ * fails: MandelbrotSync.TheDeviceFindsNothingWrong
  * finds: race at "for (size_t i = 0; i <"
  */
 #include "lesson.h"

@@ -1,6 +1,6 @@
 /* mistake: nothing waits for the copy in before the kernel is launched
  * fails: MandelbrotSync.TheContextIsSynchronised
- * finds: never written at "error = mandelbrot_launch("
+ * finds: race at "error = mandelbrot_launch("
  */
 #include "lesson.h"
 

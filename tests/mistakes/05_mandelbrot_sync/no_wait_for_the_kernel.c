@@ -1,6 +1,6 @@
 /* mistake: nothing waits for the kernel before the copy out is issued
  * fails: MandelbrotSync.TheContextIsSynchronised
- * finds: never written at "error = cudaMemcpyAsync(members,"
+ * finds: race at "error = cudaMemcpyAsync(members,"
  */
 #include "lesson.h"
 
