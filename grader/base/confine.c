@@ -13,7 +13,7 @@ struct filter {
     scmp_filter_ctx context;
     const pid_t *above;
     size_t count;
-    bool driver;
+    unsigned granted;
     bool runner;
     int error;
 };
@@ -96,7 +96,7 @@ static void refuse_row(struct filter *filter, const struct refused_row *row)
         break;
     case REFUSED_UNLESS:
         compared = SCMP_CMP(row->argument, SCMP_CMP_NE, row->value, 0);
-        if (filter->driver)
+        if (filter->granted & CONFINE_DRIVER)
             rule(filter, SCMP_ACT_ERRNO(EPERM), row->number, 1, &compared);
         else
             rule(filter, SCMP_ACT_ERRNO(EPERM), row->number, 0, NULL);
@@ -104,6 +104,10 @@ static void refuse_row(struct filter *filter, const struct refused_row *row)
     case REFUSED_TO_RUNNER:
         if (!filter->runner) break;
         rule(filter, SCMP_ACT_ERRNO(EPERM), row->number, 0, NULL);
+        break;
+    case REFUSED_SHARED:
+        if (!(filter->granted & CONFINE_OWN_IPC))
+            rule(filter, SCMP_ACT_ERRNO(EPERM), row->number, 0, NULL);
         break;
     case REFUSED_ALWAYS:
         rule(filter, SCMP_ACT_ERRNO(EPERM), row->number, 0, NULL);
@@ -114,11 +118,11 @@ static void refuse_row(struct filter *filter, const struct refused_row *row)
     }
 }
 
-int confine_install(const pid_t *above, size_t count, const char *only_program, bool driver)
+int confine_install(const pid_t *above, size_t count, const char *only_program, unsigned granted)
 {
     struct filter filter = {.above = above,
                             .count = count < CONFINE_MOST ? count : CONFINE_MOST,
-                            .driver = driver,
+                            .granted = granted,
                             .runner = only_program != NULL};
 
     filter.context = seccomp_init(SCMP_ACT_ALLOW);

@@ -16,13 +16,20 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+/* What is let through that is otherwise refused. */
+enum confine_granted {
+    CONFINE_DRIVER = 1u << 0,  /* what NVIDIA's driver needs */
+    CONFINE_OWN_IPC = 1u << 1, /* System V's segments: the program has a namespace of them, which
+                                * ends with it */
+};
+
 #define CONFINE_MOST 32 /* ancestors that one filter can hold */
 
 /* Holds the calling process to it, for good: `above` are the processes that it must not reach, at
  * most CONFINE_MOST. `only_program` (NULL: no such rule) is the one string that it may still give
- * to execve: the rule looks at where the string is, which what was started does not know. With
- * `driver` what NVIDIA's needs is let through. Returns 0, or -1 on a system that has no such filter
+ * to execve: the rule looks at where the string is, which what was started does not know. `granted`
+ * is a set of enum confine_granted. Returns 0, or -1 on a system that has no such filter
  * (errno). */
-int confine_install(const pid_t *above, size_t count, const char *only_program, bool driver);
+int confine_install(const pid_t *above, size_t count, const char *only_program, unsigned granted);
 
 #endif

@@ -22,7 +22,8 @@
 #include <unistd.h>
 
 #define NAMESPACES (CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNS)
-#define NOBODY 65534 /* a user that owns nothing; mapped in most containers */
+#define SEGMENT_PAGES "16384" /* of all System V segments of a program together: 64 MiB */
+#define NOBODY 65534          /* a user that owns nothing; mapped in most containers */
 
 static struct {
     bool found;
@@ -73,7 +74,9 @@ static int enter_namespaces(void)
     if ((machine.namespaces & CLONE_NEWUSER) && map_user(user_outside, group_outside) != 0)
         return -1;
     if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) return -1;
-    return mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
+    if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) != 0) return -1;
+    /* Segments that nobody has attached are in nobody's account. */
+    return write_small("/proc/sys/kernel/shmall", SEGMENT_PAGES);
 }
 
 /* Folders that everybody writes to, of which a program with a folder of its own gets its own. */
@@ -175,7 +178,7 @@ static bool works(bool (*try)(void))
 
 static bool filter_works(void)
 {
-    return confine_install(NULL, 0, NULL, false) == 0;
+    return confine_install(NULL, 0, NULL, 0) == 0;
 }
 
 static bool nobody_works(void)
@@ -287,5 +290,7 @@ int contain_give_up(const struct contain_rules *rules, const char *program)
     if (machine.landlock > 0 && landlock_restrict(machine.landlock, rules, program, own) != 0)
         return -1;
     if (!machine.filter) return 0;
-    return confine_install(above, count, rules->one_program ? program : NULL, rules->devices);
+    return confine_install(above, count, rules->one_program ? program : NULL,
+                           (rules->devices ? CONFINE_DRIVER : 0u) |
+                               (machine.namespaces & CLONE_NEWIPC ? CONFINE_OWN_IPC : 0u));
 }

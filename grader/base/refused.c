@@ -79,8 +79,8 @@ const struct refused_row refused_rows[] = {
     ROW(open_by_handle_at, REFUSED_ALWAYS, 0, 0),
     /* libcuda hands a descriptor to itself by a local socket, and does not start without. */
     ROW(socket, REFUSED_UNLESS, 0, AF_UNIX),
-    ROW(shmget, REFUSED_ALWAYS, 0, 0),
-    ROW(semget, REFUSED_ALWAYS, 0, 0),
+    ROW(shmget, REFUSED_SHARED, 0, 0),
+    ROW(semget, REFUSED_SHARED, 0, 0),
     ROW(msgget, REFUSED_ALWAYS, 0, 0),
     ROW(mq_open, REFUSED_ALWAYS, 0, 0),
     ROW(io_uring_setup, REFUSED_ALWAYS, 0, 0),

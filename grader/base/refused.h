@@ -21,6 +21,7 @@ enum refused_how {
     REFUSED_FLAG,       /* `argument` has the bits `value`: EPERM */
     REFUSED_UNLESS, /* `argument` is not `value`: EPERM; and where it is, unless the program works
                      * with an NVIDIA driver, which needs that much */
+    REFUSED_SHARED, /* EPERM, unless the program has a namespace of its own for it */
     REFUSED_ALWAYS, /* EPERM */
     REFUSED_TO_RUNNER, /* EPERM, but not to a compiler */
     REFUSED_UNKNOWN,   /* ENOSYS, as on an older kernel: callers have another way */

@@ -276,7 +276,7 @@ static int confined(long (*reach)(pid_t pid), const char *name)
     sigaction(SIGSYS, &action, NULL);
     const size_t count = descendants_ancestors(getpid(), above, CONFINE_MOST);
     if (count < 2 || above[0] != parent || above[count - 1] == parent) return 1;
-    if (confine_install(above, count, NULL, false) != 0) return 2;
+    if (confine_install(above, count, NULL, 0) != 0) return 2;
     for (size_t i = 0; i < count && i < 2; i++) { /* the parent, and the parent's parent */
         last_refused = 0;
         errno = 0;
@@ -353,7 +353,7 @@ START_TEST(calls_that_nothing_needs_are_refused)
     const pid_t child = fork();
 
     if (child == 0) {
-        if (confine_install(NULL, 0, NULL, false) != 0) _exit(2);
+        if (confine_install(NULL, 0, NULL, 0) != 0) _exit(2);
         errno = 0;
         _exit(syscall(needless[_i].number, -1L, 0, 0, 0, 0, 0) == -1 && errno == EPERM ? 0 : 1);
     }
