@@ -294,9 +294,10 @@ static int prepare_round(const struct run_request *request, unsigned round, stru
     struct random_source random;
     char label[256];
 
-    snprintf(label, sizeof label, "%s/%s/%d/%s/%u/%u", request->lesson->folder, request->plan->name,
-             (int)request->device, request->order != NULL ? request->order : "", request->repeat,
-             round);
+    /* Each round is another repetition to the inputs. */
+    snprintf(label, sizeof label, "%s/%s/%d/%s/%u", request->lesson->folder, request->plan->name,
+             (int)request->device, request->order != NULL ? request->order : "",
+             request->repeat * CONTROL_ROUNDS + round);
     random_derive(&random, request->seed, label);
     *input = (struct run_input){
         .device = request->device, .run = request->plan->name, .random = &random};
@@ -459,6 +460,13 @@ static struct process *start(const struct running *run)
     return process;
 }
 
+/* For all rounds but the first. */
+static double rounds_seconds(const struct evidence *evidence)
+{
+    const double allowed = evidence->allowed_seconds;
+    return allowed < TURNS_SECONDS ? allowed : TURNS_SECONDS;
+}
+
 /* Returns 0: run->process runs, and end() is to follow. Or -1 (`why`): there is nothing left of it.
  */
 static int begin(struct running *run, const struct run_request *request, struct evidence *evidence,
@@ -482,7 +490,7 @@ static int begin(struct running *run, const struct run_request *request, struct 
         .repeat_count = 1,
     };
     /* The others' turns are waited for, too. */
-    if (request->rounds > 0) evidence->allowed_seconds += TURNS_SECONDS;
+    if (request->rounds > 0) evidence->allowed_seconds += rounds_seconds(evidence);
     const int prepared = prepare(request, &input, &run->rounds);
     evidence->input = input.data;
     evidence->input_size = input.size;
@@ -593,6 +601,7 @@ int run_make_in_turn(const struct run_request *requests, struct turns *turns,
         turns->processes[begun].control = share_control(&runs[begun]);
         if (turns->processes[begun].control == NULL) result = -1;
     }
+    turns->most_s = begun > 0 ? rounds_seconds(&evidences[0]) : 0;
     if (result == 0) result = turns_begin(turns);
     if (result == 0) {
         while ((which = process_wait_any(processes, turns->count)) != turns->count) {

@@ -94,7 +94,7 @@ static bool is_enough(const struct turns *turns, double spent_s)
     struct ratio_pair pairs[RATIO_MOST_PAIRS];
     size_t count = 0;
 
-    if (spent_s >= TURNS_SECONDS) return true;
+    if (spent_s >= turns->most_s) return true;
     for (unsigned round = 1; round <= turns->rounds; round++)
         for (size_t i = 0; i < turns->pair_count; i++)
             pairs[count++] =

@@ -15,7 +15,7 @@
 #include <stddef.h>
 
 #define TURNS_PROCESSES 4
-#define TURNS_SECONDS 10.0 /* after which no further round begins, clear or not */
+#define TURNS_SECONDS 10.0 /* at most, for all rounds */
 
 struct turns_process {
     struct control *control; /* shared with the process */
@@ -34,6 +34,7 @@ struct turns {
     struct turns_pair pairs[TURNS_PROCESSES / 2];
     size_t count, pair_count;
     const struct threshold *threshold;
+    double most_s;   /* after so long no further round begins, clear or not */
     unsigned rounds; /* the result: complete in all processes, without the warm-up */
     size_t holder;   /* the process that had the turn when it ended; SIZE_MAX: none had */
     struct turns_clerk *clerk;

@@ -82,11 +82,28 @@ START_TEST(with_a_gpu)
 
     ck_assert_int_eq(grade(gpu, "--solutions", "sum", NULL, NULL), 0);
     ASSERT_SAYS("[       OK ] Sum.NeedsAGpu");
-    ASSERT_SAYS("the host's clock, median of 5");
+    ASSERT_SAYS("the reference's time, 95 % between ");
+    ASSERT_SAYS("(the host's clock)");
     ck_assert_int_eq(grade(gpu, "--solutions", "sum", "--device=gpu", NULL), 0);
     ASSERT_SAYS("Only the emulator can see this, and it is not used: --device=gpu was asked for.");
     ck_assert_int_eq(grade(NULL, "--solutions", "sum", "--device=gpu", NULL), 2);
     ck_assert_ptr_nonnull(strstr(text_string(&err), "there is no GPU to grade on"));
+}
+END_TEST
+
+/* The timed run goes on in rounds: each has inputs of its own, and is judged. */
+START_TEST(each_round_is_judged)
+{
+    static const char *const gpu[] = {"STAND_IN_GPU=1", NULL};
+    static const char timed[] = "--gtest_filter=*.IsFast";
+
+    ck_assert_int_eq(grade(gpu, "sum", "--submission=" ROUNDS "/sleeps", timed, NULL), 1);
+    ASSERT_SAYS("times as long as the reference solution, 95 % between ");
+    ck_assert_int_eq(grade(gpu, "sum", "--submission=" ROUNDS "/forgets_its_input", timed, NULL),
+                     1);
+    ASSERT_SAYS("The sum is wrong.");
+    ck_assert_int_eq(grade(gpu, "sum", "--submission=" ROUNDS "/segfault_later", timed, NULL), 1);
+    ASSERT_SAYS("The program was stopped by a segmentation fault.");
 }
 END_TEST
 
@@ -396,7 +413,7 @@ START_TEST(what_never_ends_is_not_run_again)
     static const char *const gpu[] = {"STAND_IN_GPU=1", NULL};
     time_t started = time(NULL);
 
-    /* Three runs of two seconds each; the five repetitions of the timed one are given up. */
+    /* Three runs of two seconds each; the rounds of the timed one are given up. */
     ck_assert_int_eq(grade(gpu, "sum", "--submission=" HOSTILE "/endless_loop", NULL, NULL), 1);
     ck_assert_int_lt(time(NULL) - started, 14);
 }
@@ -439,6 +456,7 @@ int main(void)
     tcase_add_test(tcase, solutions_pass);
     tcase_add_test(tcase, stubs_fail);
     tcase_add_test(tcase, with_a_gpu);
+    tcase_add_test(tcase, each_round_is_judged);
     tcase_add_test(tcase, listing_starts_nothing);
     tcase_add_test(tcase, what_cannot_be_printed_is_no_pass);
     tcase_add_test(tcase, help_is_recognised);

@@ -44,6 +44,10 @@ static void judge_calls(struct verdict *verdict, const struct evidence *evidence
 
 static void judge_time(struct verdict *verdict, const struct evidence *evidence)
 {
+    /* The first is like the one that IsRight judges. */
+    for (size_t i = 1; i < evidence->repeat_count && !verdict_failed(verdict); i++)
+        judge_sum(verdict, &evidence->repeats[i]);
+    if (verdict_failed(verdict)) return;
     verdict_time_ratio(verdict, evidence);
     if (verdict_failed(verdict)) verdict_hint(verdict, "Ask the device for the work once.");
 }
