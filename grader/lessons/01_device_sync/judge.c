@@ -378,7 +378,10 @@ static void judge_patience(struct verdict *verdict, const struct evidence *evide
                               "gives up after so many questions is no wait.");
         return;
     }
-    compare(verdict, &view, &item);
+    /* Who gave up, and left the rest to cudaFree, has read too early. */
+    verdict_findings(verdict, evidence, NULL);
+    verdict_advice(verdict, evidence);
+    if (!verdict_failed(verdict)) compare(verdict, &view, &item);
 }
 
 /* More was asked for than there is, and the call that allocates was told another size. */
