@@ -121,3 +121,16 @@ bool waits_say_left(struct verdict *verdict, const struct evidence *evidence,
                           "it.");
     return true;
 }
+
+bool waits_copied_before_failure(const struct evidence *evidence)
+{
+    const struct trace_record *failed = evidence_made_to_fail(evidence), *copy = NULL;
+    const struct query copies = {.kind = TRACE_OPERATION, .what = TRACE_COPY, .to = TRACE_PAGEABLE};
+
+    if (failed == NULL) return false;
+    while ((copy = evidence_next(evidence, &copies, copy)) != NULL)
+        if (copy->process == failed->process && copy->thread == failed->thread &&
+            copy->request < failed->request)
+            return true;
+    return false;
+}

@@ -31,6 +31,11 @@ struct waits waits_in(const struct evidence *evidence, const struct phase *phase
  * end, or NULL. On a GPU always NULL: its record does not say (ran_ns). */
 const struct trace_record *waits_left(const struct evidence *evidence, const struct phase *phase);
 
+/* A copy to ordinary host memory was over, and with it all before it in its stream, when the call
+ * was made that the device made to fail in this run. What is in that memory then is the kernel's.
+ */
+bool waits_copied_before_failure(const struct evidence *evidence);
+
 /* Fails where there is such work: "<before><function> returned while the copy ...". Returns whether
  * it did. */
 bool waits_say_left(struct verdict *verdict, const struct evidence *evidence,

@@ -1,10 +1,10 @@
-/* The parent's side of lesson 06: who made which context and who used it, values and results of
- * threads and of processes, and what is left when something fails. */
+/* The parent's side of lesson 06: contexts, values and results of threads and processes, errors. */
 #include "grader/evidence/judge.h"
 #include "grader/evidence/answer.h"
 #include "grader/evidence/failures.h"
 #include "grader/evidence/host_reference.h"
 #include "grader/evidence/phases.h"
+#include "grader/evidence/waits.h"
 #include "grader/lessons/06_threaded_contexts/exchange.h"
 #include "threads/refusals.h"
 #include "threads/threads.h"
@@ -642,8 +642,7 @@ static const struct trace_record *first_error(const struct evidence *evidence,
     return NULL;
 }
 
-/* Where there is an error there is no sum, and nothing was changed. False: the verdict has failed.
- */
+/* Where there is an error there is no sum, and nothing was changed. False: it has failed. */
 static bool failed_cleanly(struct verdict *verdict, const struct evidence *evidence,
                            const struct view *view, uint32_t index)
 {
@@ -657,7 +656,8 @@ static bool failed_cleanly(struct verdict *verdict, const struct evidence *evide
         return false;
     }
     if (judge_first_difference(after_of(view, index), before_of(view, index),
-                               (size_t)view->call->lengths[index], sizeof(float)) < 0)
+                               (size_t)view->call->lengths[index], sizeof(float)) < 0 ||
+        waits_copied_before_failure(evidence))
         return true;
     verdict_fail_in(verdict, evidence, view->function,
                     "Array %u was changed although its work failed.", index);
