@@ -1,8 +1,10 @@
-/* mistake: the copy out is asynchronous, and the context ends before anybody has waited for it
+/* mistake: the copy out into page-locked memory is asynchronous, and its result is used at once
  * fails: ContextCreate.TheDataComesBack
- * finds: work left unfinished at "result = cuMemcpyDtoHAsync("
+ * finds: race at "memcpy(output, staging"
  */
 #include "lesson.h"
+
+#include <string.h>
 
 static void keep(CUresult *first, CUresult result)
 {
@@ -16,6 +18,7 @@ CUresult context_create_round_trip(int ordinal, const float *input, float *outpu
     CUcontext context;
     CUdeviceptr array;
     CUdevice device;
+    void *staging;
 
     CUresult result = cuInit(0);
     if (result != CUDA_SUCCESS) return result;
@@ -25,16 +28,21 @@ CUresult context_create_round_trip(int ordinal, const float *input, float *outpu
     result = cuCtxCreate(&context, NULL, 0, device);
     if (result != CUDA_SUCCESS) return result;
 
-    result = cuMemAlloc(&array, bytes);
+    result = cuMemAllocHost(&staging, bytes);
     if (result != CUDA_SUCCESS) goto destroy;
+    result = cuMemAlloc(&array, bytes);
+    if (result != CUDA_SUCCESS) goto unpin;
     result = cuMemcpyHtoD(array, input, bytes);
     if (result != CUDA_SUCCESS) goto release;
     result = work(array, length);
     if (result != CUDA_SUCCESS) goto release;
-    result = cuMemcpyDtoHAsync(output, array, bytes, NULL);
+    result = cuMemcpyDtoHAsync(staging, array, bytes, NULL);
+    if (result == CUDA_SUCCESS) memcpy(output, staging, bytes);
 
 release:
     keep(&result, cuMemFree(array));
+unpin:
+    keep(&result, cuMemFreeHost(staging));
 destroy:
     keep(&result, cuCtxDestroy(context));
     return result;

@@ -1,6 +1,6 @@
 /* mistake: the copy out is in a non-blocking stream, which does not wait for work's kernel
  * fails: ContextCreate.TheDataComesBack
- * finds: work left unfinished at "TRY(work("
+ * finds: race at "TRY(cuMemcpyDtoHAsync("
  */
 #include "lesson.h"
 

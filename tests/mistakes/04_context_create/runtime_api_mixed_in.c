@@ -1,7 +1,7 @@
 /* mistake: the copy out is left to the runtime API after the context was popped, and goes through
  * the primary one
  * fails: ContextCreate.TheWorkIsInTheNewContext
- * finds: never written at "cudaMemcpy("
+ * finds: race at "cudaMemcpy("
  */
 #include "lesson.h"
 
