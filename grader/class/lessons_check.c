@@ -90,9 +90,9 @@ static const json_t *grade(struct look *look, const char *flag, json_t **report)
     program[length > 0 ? length : 0] = '\0';
     snprintf(file, sizeof file, "%s/report.json", look->scratch);
     snprintf(report_flag, sizeof report_flag, "--report=json:%s", file);
-    const char *arguments[] = {
-        program,     flag, look->lesson->folder, "--device=emulator", "--random-orders=" ORDERS,
-        report_flag, NULL};
+    static const char orders[] = "--random-orders=" ORDERS;
+    const char *arguments[] = {program,     flag, look->lesson->folder, "--device=emulator", orders,
+                               report_flag, NULL};
     struct text printed = {0};
     const int status = run(arguments, look->scratch, &printed);
     *report = status == 0 || status == 1 ? json_read(file, REPORT_LIMIT) : NULL;
