@@ -38,7 +38,8 @@ state()
         [ -r /proc/sysvipc/$table ] && awk -v t=$table 'NR > 1 { print t, $1, $2 }' /proc/sysvipc/$table
     done
     ls /dev/mqueue 2>/dev/null
-    grep -E '^(Cpus_allowed_list|Seccomp|NoNewPrivs|SigIgn|SigBlk|Umask):' "/proc/$$/status"
+    # Not the blocked signals: a shell blocks all of them itself while it forks.
+    grep -E '^(Cpus_allowed_list|Seccomp|NoNewPrivs|SigIgn|Umask):' "/proc/$$/status"
     # nice, policy and priority: fields behind the name, which is in parentheses
     sed 's/.*) //' "/proc/$$/stat" | awk '{ print "nice", $17, "policy", $39, "priority", $38 }'
     cat "/proc/$$/oom_score_adj" "/proc/$$/autogroup" "/proc/$$/coredump_filter" 2>/dev/null |
