@@ -1,5 +1,6 @@
 #include "emulator/driver/findings/in_flight.h"
 
+#include "emulator/base/hash.h"
 #include "emulator/driver/findings/finding.h"
 
 #include <stdlib.h>
@@ -38,10 +39,10 @@ static uint64_t mix(uint64_t sum, const unsigned char *bytes, size_t size)
     uint64_t word;
     for (; size >= sizeof word; size -= sizeof word, bytes += sizeof word) {
         memcpy(&word, bytes, sizeof word);
-        sum = (sum ^ word) * 0x9e3779b97f4a7c15u;
+        sum = hash_spread(sum ^ word);
         sum ^= sum >> 29;
     }
-    for (; size > 0; size--, bytes++) sum = (sum ^ *bytes) * 0x100000001b3u;
+    for (; size > 0; size--, bytes++) sum = hash_add(sum, *bytes);
     return sum;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/base/hash.h"
 #include "emulator/exec/check/grid_shadow.h"
 
 enum {
@@ -93,7 +94,7 @@ static struct clock *clock_of(struct exec_causality *causality, uint64_t block)
 
 static size_t place_of(const struct exec_causality *causality, uint64_t unit)
 {
-    size_t k = (size_t)(unit * 0x9e3779b97f4a7c15u >> 20) & causality->mask;
+    size_t k = (size_t)(hash_spread(unit) >> 20) & causality->mask;
     while (causality->cells[k].unit != 0 && causality->cells[k].unit != unit)
         k = (k + 1) & causality->mask;
     return k;
