@@ -1,17 +1,28 @@
 # shellcheck shell=sh
-# What ./grade can answer before anything is installed or built: --help, --version, and a word or a
-# flag that means nothing. Sourced with `root` set. What is known is read from the source tree: flags
-# from the text of --help and the grader's table, lessons from their folders and judges.
+# What the programs at the root can answer before anything is installed or built: --help, --version,
+# and a word or a flag that means nothing. Sourced with `root` set. What is known is read from the
+# source tree: flags from the text of --help and the grader's table, lessons from their folders and
+# judges, commands from the table of ./learn.
 
-help_text=${root:?set by the script that sources this file}/grader/session/help.txt
-flag_table=$root/grader/session/options.c
+flag_table=${root:?set by the script that sources this file}/grader/session/options.c
+actions_table=$root/grader/learn/actions.c
 
-# A grader that is there says it better: it knows what was meant.
-leave_to_grader()
+# leave_to PROGRAM ARGUMENT...: a program that is there says it better, for it knows what was meant.
+leave_to()
 {
-    [ ! -x "$root/build/grader/grader" ] || exec "$root/build/grader/grader" "$@"
+    [ ! -x "$root/build/$1" ] || { program=$root/build/$1 && shift && exec "$program" "$@"; }
 }
 
+leave_to_grader() { leave_to grader/grader "$@"; }
+
+# "NAME WHAT IT DOES", a line a command of ./learn.
+list_commands()
+{
+    sed -n '/ guide_actions\[\] = {/,/{0},/p' "$actions_table" | tr -s '\n ' ' ' |
+        sed 's/},/&\n/g' | sed -n 's/^.*{"\([a-z]*\)",.*N_("\(.*\)")},$/\1 \2/p'
+}
+
+# show_help FILE
 show_help()
 {
     while IFS= read -r line; do
@@ -22,9 +33,38 @@ show_help()
                 printf '  %s\n' "${lesson##*/}"
             done
             ;;
+        @COMMANDS@)
+            list_commands | while read -r command does; do
+                printf '  %-10s %s\n' "$command" "$does"
+            done
+            ;;
         *) printf '%s\n' "$line" ;;
         esac
-    done <"$help_text"
+    done <"$1"
+}
+
+# show_version NAME
+show_version()
+{
+    sed -n "s/^project(overlap VERSION \([0-9.]*\).*/$1 (Overlap) \1/p" "$root/CMakeLists.txt"
+}
+
+# answer_help NAME PROGRAM FILE ARGUMENT...: --help and --version, where they come first. FILE is the
+# text of --help.
+answer_help()
+{
+    case ${4-} in
+    --help | -h)
+        leave_to "$2" "$4"
+        show_help "$3"
+        exit 0
+        ;;
+    --version)
+        leave_to "$2" "$4"
+        show_version "$1"
+        exit 0
+        ;;
+    esac
 }
 
 # is_lesson WORD: as grader/build/submission.c's is_called has it.
@@ -57,13 +97,14 @@ takes_value()
 
 refuse()
 {
-    printf 'grade: %s\n' "$1" >&2
+    printf '%s: %s\n' "${0##*/}" "$1" >&2
     exit 2
 }
 
-# answer_first ARGUMENT...: returns when there is something to build for.
+# answer_first ARGUMENT...: of ./grade; returns when there is something to build for.
 answer_first()
 {
+    help_text=$root/grader/session/help.txt
     [ -f "$help_text" ] && [ -f "$flag_table" ] || return 0
     skip=
     for argument; do
@@ -75,13 +116,12 @@ answer_first()
         case $argument in
         --help | -h | '-?')
             leave_to_grader "$@"
-            show_help
+            show_help "$help_text"
             exit 0
             ;;
         --version)
             leave_to_grader "$@"
-            sed -n 's/^project(overlap VERSION \([0-9.]*\).*/grader (Overlap) \1/p' \
-                "$root/CMakeLists.txt"
+            show_version grader
             exit 0
             ;;
         --gtest_flagfile=*) ;;
@@ -93,7 +133,7 @@ answer_first()
             esac
             if [ -z "$known" ]; then
                 leave_to_grader "$@"
-                show_help
+                show_help "$help_text"
                 refuse "there is no flag $flag; this is the help, and nothing was run"
             fi
             ;;

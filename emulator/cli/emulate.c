@@ -162,7 +162,7 @@ int main(int argument_count, char **arguments)
     if (!options_read(arguments, &options, why, sizeof why))
         return trouble(OPTIONS_EXIT_TROUBLE, why);
     if (options.action == OPTIONS_HELP) {
-        fputs(options_help, stdout);
+        fputs(emulate_help, stdout);
         return 0;
     }
     if (options.action == OPTIONS_VERSION) {

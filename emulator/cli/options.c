@@ -5,40 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char options_help[] =
-    "./emulate [OPTIONS] PROGRAM [ARGUMENTS...]\n"
-    "\n"
-    "Runs a CUDA program without a GPU, on the software device, and prints on stderr at its end "
-    "what\n"
-    "was found in it: wrong accesses, wrong order, leaks, what the device does not support. "
-    "Nothing,\n"
-    "when nothing was found. The program is an ordinary one, but linked with the shared runtime:\n"
-    "\n"
-    "  nvcc -cudart shared -g -lineinfo -o PROGRAM program.cu\n"
-    "\n"
-    "-g and -lineinfo are for the line numbers. PTX has to be inside, as it is by nvcc's default.\n"
-    "\n"
-    "  --order=latest     asynchronous work is done as late as CUDA allows (the default), ...\n"
-    "  --order=earliest   ... as early as it allows, ...\n"
-    "  --order=random:N   ... or in a random order by seed N: a right program does not care\n"
-    "  --fail=N           the Nth call that can fail does fail; --fail=cudaMalloc:2, the second\n"
-    "                     cudaMalloc: does PROGRAM notice, and give back what it has?\n"
-    "  --timeline=FILE    writes when the device did what: FILE.json for ui.perfetto.dev or "
-    "Chrome,\n"
-    "                     FILE.svg for a slide\n"
-    "  --error-exitcode=N exit with N (1 to 255) if something was found and PROGRAM exited with 0\n"
-    "  --info             the device, and how much of CUDA is supported\n"
-    "  --support          every function and instruction, supported or not\n"
-    "  --version          Overlap's version\n"
-    "  --help             this\n"
-    "\n"
-    "OVERLAP_MEMORY=512M gives the device another size of memory (4G).\n"
-    "\n"
-    "Exit status: PROGRAM's own; if a signal ended it, the same signal ends ./emulate (128 + its\n"
-    "number, to a shell). 125: the command line or the set-up is wrong. 126: PROGRAM cannot run "
-    "on\n"
-    "the software device, or not at all. 127: there is no PROGRAM.\n";
-
 static bool is_number(const char *text)
 {
     return *text != '\0' && text[strspn(text, "0123456789")] == '\0';

@@ -29,6 +29,6 @@ struct options {
 bool options_read(char *const *arguments, struct options *options, char *why, size_t why_size);
 
 /* What --help prints. */
-extern const char options_help[];
+extern const char emulate_help[];
 
 #endif

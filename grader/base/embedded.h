@@ -1,12 +1,13 @@
 /* embedded: texts that the program carries in itself, so that it finds them wherever it runs: files
- * of the source tree, turned into byte arrays by grader/CMakeLists.txt. Each is ended by a 0.
+ * of the source tree, turned into strings by grader/CMakeLists.txt.
  */
 #ifndef OVERLAP_GRADER_BASE_EMBEDDED_H
 #define OVERLAP_GRADER_BASE_EMBEDDED_H
 
-extern const char embedded_report_page_css[];
-extern const char embedded_report_page_js[];
-extern const char embedded_report_marks_txt[];
-extern const char embedded_session_help_txt[];
+extern const char embedded_page_css[];
+extern const char embedded_page_js[];
+extern const char embedded_marks[];
+extern const char embedded_grade_help[];
+extern const char embedded_learn_help[];
 
 #endif

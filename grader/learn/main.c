@@ -1,4 +1,5 @@
 /* learn: a student's guide through the course, what ./learn hands over to. */
+#include "grader/base/embedded.h"
 #include "grader/base/messages.h"
 #include "grader/base/process.h"
 #include "grader/learn/guide.h"
@@ -17,16 +18,20 @@
 #define WIDTH 80 /* of a pipe */
 #define ROOT "--root="
 
+/* help.txt, translated line by line. */
 static void help(void)
 {
-    puts(_("./learn                  in a terminal: the guide, which watches what you save"));
-    puts(_("./learn COMMAND [LESSON] the same without keys; a lesson is called 02 or streams"));
-    puts("");
-    for (const struct guide_action *action = guide_actions; action->name != NULL; action++)
-        printf("  %-10s %s\n", action->name, _(action->help));
-    puts("");
-    puts(_("OVERLAP_LANG=zh or en chooses the language; NO_COLOR=1: no colours.\n"
-           "Exit status: 0, 1 the lesson is not passed or it could not be done, 2 set-up."));
+    char line[256];
+
+    for (const char *at = embedded_learn_help; *at != '\0'; at += strcspn(at, "\n") + 1) {
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
+        if (strcmp(line, "@COMMANDS@") != 0) {
+            puts(messages_get(line));
+            continue;
+        }
+        for (const struct guide_action *action = guide_actions; action->name != NULL; action++)
+            printf("  %-10s %s\n", action->name, _(action->help));
+    }
 }
 
 static size_t terminal_width(void)

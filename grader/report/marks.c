@@ -107,7 +107,7 @@ struct marks *marks_read(const char *path, struct text *why)
         text_add(why, "no memory");
         return NULL;
     }
-    text_add(&own, embedded_report_marks_txt);
+    text_add(&own, embedded_marks);
     if (path != NULL && files_read(path, FILE_LIMIT, &theirs) != 0) {
         text_format(why, "the table of points %s cannot be read: %s", path, strerror(errno));
         goto done;

@@ -17,7 +17,7 @@ static void begin_page(struct text *text, const char *title)
                    "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
                    "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
     text_add_escaped(text, title);
-    text_format(text, "</title>\n<style>\n%s</style>\n</head>\n<body>\n", embedded_report_page_css);
+    text_format(text, "</title>\n<style>\n%s</style>\n</head>\n<body>\n", embedded_page_css);
 }
 
 static void add_tagged(struct text *text, const char *before, const char *string, const char *after)
@@ -461,7 +461,7 @@ void report_page(const json_t *class, struct text *text)
     add_students(text, class, &sums);
     add_similar(text, class);
     add_changes(text, class);
-    text_format(text, "<script>\n%s</script>\n</body>\n</html>\n", embedded_report_page_js);
+    text_format(text, "<script>\n%s</script>\n</body>\n</html>\n", embedded_page_js);
     free(sums.lessons);
     free(sums.findings);
 }

@@ -434,9 +434,9 @@ int options_parse(struct options *options, int count, char *const *arguments, st
 void options_help(struct text *text, const char *const *lessons)
 {
     static const char mark[] = "@LESSONS@\n";
-    const char *place = strstr(embedded_session_help_txt, mark);
+    const char *place = strstr(embedded_grade_help, mark);
 
-    text_add_bytes(text, embedded_session_help_txt, (size_t)(place - embedded_session_help_txt));
+    text_add_bytes(text, embedded_grade_help, (size_t)(place - embedded_grade_help));
     for (; *lessons != NULL; lessons++) text_format(text, "  %s\n", *lessons);
     text_add(text, place + strlen(mark));
 }

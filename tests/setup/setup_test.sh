@@ -29,7 +29,7 @@ new_machine()
 {
     machine=$work/$1
     mkdir -p "$machine/bin" "$machine/libraries" "$machine/clone/cmake"
-    cp "$root/grade" "$root/CMakePresets.json" "$machine/clone/"
+    cp "$root/grade" "$root/learn" "$root/emulate" "$root/CMakePresets.json" "$machine/clone/"
     cp "$root/cmake/setup.sh" "$root/cmake/words.sh" "$root/cmake/toolkit.txt" \
         "$machine/clone/cmake/"
     cp "$root/CMakeLists.txt" "$machine/clone/"
@@ -37,10 +37,13 @@ new_machine()
         "$machine/clone/lessons/02_streams"
     cp "$root/grader/session/help.txt" "$root/grader/session/options.c" \
         "$machine/clone/grader/session/"
+    mkdir -p "$machine/clone/grader/learn" "$machine/clone/emulator/cli"
+    cp "$root/grader/learn/help.txt" "$root/grader/learn/actions.c" "$machine/clone/grader/learn/"
+    cp "$root/emulator/cli/help.txt" "$machine/clone/emulator/cli/"
     cp "$root/grader/lessons/02_streams/judge.c" "$machine/clone/grader/lessons/02_streams/"
     : >"$machine/calls"
     for tool in sh cat chmod cksum cmp cp dirname env flock grep head ln mkdir mv readlink rm rmdir sed \
-        sleep tail; do
+        sleep tail tr; do
         ln -s "$(command -v "$tool")" "$machine/bin/$tool"
     done
     for library in check libzstd liblz4 libdw libseccomp libpng ncursesw jansson libarchive; do
@@ -127,12 +130,15 @@ expect_said '/nowhere has no bin/nvcc of release 13'
 
 # --help, --version and what means nothing install and build nothing.
 new_machine nothing_built
-ask()
+ask_program()
 {
     status=0
-    env -i PATH="$machine/bin" MACHINE="$machine" "$machine/clone/grade" "$@" >"$machine/out" \
-        2>"$machine/said" </dev/null || status=$?
+    program=$machine/clone/$1
+    shift
+    env -i PATH="$machine/bin" MACHINE="$machine" "$program" "$@" >"$machine/out" 2>"$machine/said" \
+        </dev/null || status=$?
 }
+ask() { ask_program grade "$@"; }
 ask --help
 expect_status 0
 expect 'the help' grep -q 'List the names of all tests instead of running them' "$machine/out"
@@ -145,6 +151,19 @@ for mistake in stream lessons/02_stream --submision=x --gtest_fliter=x -x; do
     expect_status 2
     expect_said "there is no"
 done
+ask_program learn --help
+expect_status 0
+expect 'the help of learn' grep -q '^  list       the course on one screen' "$machine/out"
+expect 'a command in two lines' grep -q '^  measure    lessons 02 and 03' "$machine/out"
+ask_program learn lists
+expect_status 2
+expect_said 'learn: there is no command "lists"'
+ask_program emulate --help
+expect_status 0
+expect 'the help of emulate' grep -q -e '--order=latest' "$machine/out"
+ask_program emulate --version
+expect_status 0
+expect 'the version' grep -q '^emulate (Overlap) [0-9]' "$machine/out"
 expect 'nothing was called' [ ! -s "$machine/calls" ]
 expect 'nothing was made' [ ! -e "$machine/clone/.cache" ]
 for words in Streams 2 lessons/02_streams/ "$machine/clone/lessons/02_streams" --check-lessons \
