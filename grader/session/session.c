@@ -238,6 +238,46 @@ static size_t position_of(const struct suite *suite, const struct test *test)
     return i;
 }
 
+/* The evidences that the check reads, as many as are needed. Returns how many, or -1. */
+static int gather(struct session *session, struct suite_run *run, struct test *test, size_t plan,
+                  const enum cache_slot *slots, size_t slot_count,
+                  const struct evidence **evidences)
+{
+    int count = 0;
+    for (size_t i = 0; i < slot_count; i++) {
+        const struct evidence *evidence = make_evidence(session, run, plan, slots[i]);
+        if (evidence == NULL) return -1;
+        evidences[count++] = evidence;
+        show_printed(run, evidence, test);
+        /* One that did not end well fails the check: the other orders add nothing. */
+        if (evidence_usable(evidence)) continue;
+        if (run->ending_told[plan] == NULL) run->ending_told[plan] = test;
+        break;
+    }
+    return count;
+}
+
+/* Has the check judged. Returns 0, or -1 without memory. */
+static int judge_job(const struct check_job *job, const struct suite_run *run, struct test *test)
+{
+    test->verdict = malloc(sizeof *test->verdict);
+    if (test->verdict == NULL) return -1;
+    switch (check_run(job, test->verdict)) {
+    case CHECK_PASSED:
+        test->outcome = TEST_PASSED;
+        break;
+    case CHECK_SKIPPED:
+        test->outcome = TEST_SKIPPED;
+        test->cannot_be_judged = true;
+        break;
+    case CHECK_FAILED:
+        test->outcome = TEST_FAILED;
+        if (job->told == NULL) same_cause_shorten(run->suite, position_of(run->suite, test), test);
+        break;
+    }
+    return 0;
+}
+
 /* Runs what the check needs and has it judged. Returns 0, or -1 when the grader cannot go on. */
 static int judge_test(struct session *session, struct suite_run *run, struct test *test)
 {
@@ -251,16 +291,16 @@ static int judge_test(struct session *session, struct suite_run *run, struct tes
                             .shown_folder = run->suite->handed_in->shown,
                             .evidences = evidences,
                             .with_gpu = session->devices.gpu};
-    size_t plan = cache_plan(lesson, test->check);
-    int result = -1;
+    const size_t plan = cache_plan(lesson, test->check);
+    int made = 0;
 
     if (plan == SIZE_MAX) {
         text_format(&session->why, "%s.%s reads the run \"%s\", which the lesson does not have",
                     lesson->suite, test->check->name, test->check->run);
         return -1;
     }
-    size_t count = cache_slots(&session->devices, lesson, test->check,
-                               session->options.random_orders, slots, &reason);
+    const size_t count = cache_slots(&session->devices, lesson, test->check,
+                                     session->options.random_orders, slots, &reason);
     if (count == 0) {
         job.skip_reason = text_string(&reason);
     } else if (!run->compiled->ok) {
@@ -269,34 +309,10 @@ static int judge_test(struct session *session, struct suite_run *run, struct tes
         if (run->compilation_told == NULL) run->compilation_told = test;
     } else {
         job.told = name_of(run, run->ending_told[plan], told);
-        for (size_t i = 0; i < count; i++) {
-            const struct evidence *evidence = make_evidence(session, run, plan, slots[i]);
-            if (evidence == NULL) goto done;
-            evidences[job.evidence_count++] = evidence;
-            show_printed(run, evidence, test);
-            /* One that did not end well fails the check: the other orders add nothing. */
-            if (evidence_usable(evidence)) continue;
-            if (run->ending_told[plan] == NULL) run->ending_told[plan] = test;
-            break;
-        }
+        made = gather(session, run, test, plan, slots, count, evidences);
     }
-    test->verdict = malloc(sizeof *test->verdict);
-    if (test->verdict == NULL) goto done;
-    switch (check_run(&job, test->verdict)) {
-    case CHECK_PASSED:
-        test->outcome = TEST_PASSED;
-        break;
-    case CHECK_SKIPPED:
-        test->outcome = TEST_SKIPPED;
-        test->cannot_be_judged = true;
-        break;
-    case CHECK_FAILED:
-        test->outcome = TEST_FAILED;
-        if (job.told == NULL) same_cause_shorten(run->suite, position_of(run->suite, test), test);
-        break;
-    }
-    result = 0;
-done:
+    job.evidence_count = made > 0 ? (size_t)made : 0;
+    const int result = made < 0 ? -1 : judge_job(&job, run, test);
     text_free(&reason);
     return result;
 }

@@ -6,6 +6,7 @@
 #include "kernels/multiply_divide.h"
 #include "lesson.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -279,12 +280,61 @@ static size_t lanes_with_an_empty_one(struct streams_lane *lanes, size_t count)
     return count + 1;
 }
 
+/* Once, so that it is known from then on how long it takes: the device runs a kernel early of which
+ * it does not know that. */
+static int run_slow_kernel(void)
+{
+    cudaError_t error = multiply_divide_slow_launch(NULL, 0, NULL);
+    if (error == cudaSuccess) error = cudaDeviceSynchronize();
+    return error == cudaSuccess ? 0 : failed("the slow kernel", error);
+}
+
+/* Every way of running lanes that are open and complete. */
+static void run_all(struct drive *drive, struct streams_lane *lanes, bool failures, bool comparing)
+{
+    const struct streams_input *input = drive->input;
+    struct streams_output *output = drive->output;
+
+    for (uint32_t i = 0; i < input->count; i++)
+        output->hosts[i] = (uint64_t)(uintptr_t)lanes[i].host;
+    if (failures) {
+        output->busy_failed = 0;
+        output->run_failed = run_fails(drive, lanes, STREAMS_PHASE_RUN_FAILS);
+        output->run_untold = run_fails(drive, lanes, STREAMS_PHASE_RUN_UNTOLD);
+    }
+    for (uint32_t round = 0; round < input->rounds; round++) run(drive, lanes, round);
+    if (comparing) {
+        drive_begin(drive, STREAMS_PHASE_BREADTH, 0);
+        output->breadth_first = breadth_first(lanes, input->count);
+        drive_end(drive, STREAMS_PHASE_BREADTH, 0);
+    }
+}
+
+/* streams_close; with `failures`, a lane of nobody's is among them, and it is called twice. */
+static void close_lanes(struct drive *drive, struct streams_lane *lanes, bool failures)
+{
+    const struct streams_input *input = drive->input;
+    struct streams_output *output = drive->output;
+    const size_t count = failures ? lanes_with_an_empty_one(lanes, input->count) : input->count;
+
+    if (failures) leave_an_error();
+    drive_begin(drive, STREAMS_PHASE_CLOSE, 0);
+    output->close = streams_close(lanes, count);
+    drive_end(drive, STREAMS_PHASE_CLOSE, 0);
+    output->kept_closed = lanes_kept(lanes, (uint32_t)count);
+    if (failures) {
+        drive_begin(drive, STREAMS_PHASE_CLOSE, 1);
+        output->close_again = streams_close(lanes, count);
+        drive_end(drive, STREAMS_PHASE_CLOSE, 1);
+    }
+}
+
 int drive_main(struct drive *drive)
 {
     const struct streams_input *input = drive->input;
     struct streams_output *output = drive->output;
-    const int failures = strcmp(drive->run, "failures") == 0;
-    const int comparing = strcmp(drive->run, "compare") == 0;
+    const bool failures = strcmp(drive->run, "failures") == 0;
+    const bool comparing = strcmp(drive->run, "compare") == 0;
     static struct streams_lane lanes[STREAMS_LANES + 1];
 
     output->busy = 0;
@@ -296,13 +346,7 @@ int drive_main(struct drive *drive)
         return 0;
     }
     if (!input->whole && measure(drive, comparing) != 0) return 1;
-    if (strcmp(drive->run, "slow") == 0) {
-        /* How long it takes is known from then on: the device runs one early of which it does not
-         * know that. */
-        error = multiply_divide_slow_launch(NULL, 0, NULL);
-        if (error == cudaSuccess) error = cudaDeviceSynchronize();
-        if (error != cudaSuccess) return failed("the slow kernel", error);
-    }
+    if (strcmp(drive->run, "slow") == 0 && run_slow_kernel() != 0) return 1;
     if (failures) {
         open_fails(drive, lanes);
         leave_an_error();
@@ -315,33 +359,8 @@ int drive_main(struct drive *drive)
     drive_end(drive, STREAMS_PHASE_OPEN, 0);
     if (output->open == cudaSuccess) {
         for (uint32_t i = 0; i < input->count; i++) output->incomplete += lanes[i].host == NULL;
-        if (output->incomplete == 0) {
-            for (uint32_t i = 0; i < input->count; i++)
-                output->hosts[i] = (uint64_t)(uintptr_t)lanes[i].host;
-            if (failures) {
-                output->busy_failed = 0;
-                output->run_failed = run_fails(drive, lanes, STREAMS_PHASE_RUN_FAILS);
-                output->run_untold = run_fails(drive, lanes, STREAMS_PHASE_RUN_UNTOLD);
-            }
-            for (uint32_t round = 0; round < input->rounds; round++) run(drive, lanes, round);
-            if (comparing) {
-                drive_begin(drive, STREAMS_PHASE_BREADTH, 0);
-                output->breadth_first = breadth_first(lanes, input->count);
-                drive_end(drive, STREAMS_PHASE_BREADTH, 0);
-            }
-        }
-        /* In "failures" there is a lane of nobody's among them. */
-        const size_t count = failures ? lanes_with_an_empty_one(lanes, input->count) : input->count;
-        if (failures) leave_an_error();
-        drive_begin(drive, STREAMS_PHASE_CLOSE, 0);
-        output->close = streams_close(lanes, count);
-        drive_end(drive, STREAMS_PHASE_CLOSE, 0);
-        output->kept_closed = lanes_kept(lanes, (uint32_t)count);
-        if (failures) {
-            drive_begin(drive, STREAMS_PHASE_CLOSE, 1);
-            output->close_again = streams_close(lanes, count);
-            drive_end(drive, STREAMS_PHASE_CLOSE, 1);
-        }
+        if (output->incomplete == 0) run_all(drive, lanes, failures, comparing);
+        close_lanes(drive, lanes, failures);
     }
     drive_end(drive, STREAMS_PHASE_LIFE, 0);
     return 0;

@@ -452,16 +452,96 @@ static bool waits(const struct trace_record *call, bool whole_context)
     return false;
 }
 
-static bool waited_between(const struct evidence *evidence, const struct trace_record *from,
-                           const struct trace_record *to, bool whole_context)
+static bool waited_between(const struct trace_record *from, const struct trace_record *to,
+                           bool whole_context)
 {
     for (const struct trace_record *call = from + 1; call < to; call++)
         if (call->thread == from->thread && waits(call, whole_context)) return true;
-    (void)evidence;
     return false;
 }
 
-/* The three gaps that a host-side wait has to close, because no stream does. */
+/* The calls that asked for the three steps of a picture; NULL: not made. A copy that is synchronous
+ * waits itself. */
+struct steps {
+    const struct trace_record *copy_in, *kernel, *copy_out;
+    bool in_waits_itself, out_waits_itself;
+};
+
+static void take_later(const struct trace_record **step, bool *waits_itself,
+                       const struct trace_record *call, const struct trace_record *operation)
+{
+    if (*step && call <= *step) return;
+    *step = call;
+    *waits_itself = !(operation->flags & TRACE_ASYNC);
+}
+
+/* The first kernel, the last copy in and the last copy out. */
+static struct steps steps_of(const struct evidence *evidence, const struct phase *phase)
+{
+    struct steps steps = {.copy_in = NULL};
+    struct query operations = {.phase = phase, .kind = TRACE_OPERATION};
+    for (const struct trace_record *o = evidence_next(evidence, &operations, NULL); o;
+         o = evidence_next(evidence, &operations, o)) {
+        const struct trace_record *call = evidence_call_of(evidence, o);
+        if (!call) continue;
+        if (o->what == TRACE_KERNEL && !steps.kernel)
+            steps.kernel = call;
+        else if (o->what == TRACE_COPY && o->to == TRACE_DEVICE && o->from != TRACE_DEVICE)
+            take_later(&steps.copy_in, &steps.in_waits_itself, call, o);
+        else if (o->what == TRACE_COPY && o->from == TRACE_DEVICE && o->to != TRACE_DEVICE)
+            take_later(&steps.copy_out, &steps.out_waits_itself, call, o);
+    }
+    /* A kernel that was never run, as after a fault, has no record of its own. */
+    struct query launches = {.phase = phase, .kind = TRACE_CALL, .name = "cudaLaunchKernel*"};
+    if (!steps.kernel) steps.kernel = evidence_next(evidence, &launches, NULL);
+    return steps;
+}
+
+static bool all_there(struct verdict *verdict, const struct evidence *evidence,
+                      const struct steps *steps)
+{
+    if (steps->copy_in && steps->kernel && steps->copy_out) return true;
+    verdict_fail_in(verdict, evidence, FUNCTION,
+                    "There are not three steps whose order could be judged: %s.",
+                    !steps->copy_in  ? "no copy to the device"
+                    : !steps->kernel ? "no kernel"
+                                     : "no copy from the device");
+    verdict_why(verdict, "A copy in, the kernel, a copy out, each finished before the next "
+                         "begins: that order is the lesson.");
+    verdict_hint(verdict, "Write the three steps first, then the waits between them.");
+    return false;
+}
+
+/* The three gaps that a host-side wait has to close, because no stream does; `end`: the return. */
+static void judge_gaps(struct verdict *verdict, const struct evidence *evidence,
+                       const struct steps *steps, const struct trace_record *end)
+{
+    if (!steps->in_waits_itself && !waited_between(steps->copy_in, steps->kernel, false)) {
+        verdict_fail(verdict, evidence, steps->copy_in,
+                     "Nothing waits for the copy in before the kernel is launched.");
+        verdict_why(verdict, "The kernel runs in a non-blocking stream of the library's. It "
+                             "may start while the lattice is still on its way.");
+        verdict_hint(verdict, "Synchronise the context between this copy and "
+                              "mandelbrot_launch.");
+    } else if (!waited_between(steps->kernel, steps->copy_out, true)) {
+        verdict_fail(verdict, evidence, steps->copy_out,
+                     "Nothing waits for the kernel before the copy out is issued.");
+        verdict_why(verdict, "You have no handle of the kernel's stream: no stream, no event "
+                             "of yours comes after it, and the default stream does not wait "
+                             "for a non-blocking one. This copy may bring what was in the "
+                             "memory before.");
+        verdict_hint(verdict, "cudaDeviceSynchronize (or cuCtxSynchronize) waits for every "
+                              "stream of the context, also for those you cannot name.");
+    } else if (!steps->out_waits_itself && !waited_between(steps->copy_out, end, false)) {
+        verdict_fail(verdict, evidence, steps->copy_out,
+                     "Nothing waits for the copy out before the function returns.");
+        verdict_why(verdict, "The caller reads `members` as soon as the function returns, and "
+                             "the picture's file is made of it even before.");
+        verdict_hint(verdict, "Synchronise once more, after this copy and before anything on "
+                              "the host reads `members`.");
+    }
+}
+
 static void judge_waits(struct verdict *verdict, const struct evidence *evidence)
 {
     if (!written(verdict, evidence)) return;
@@ -469,66 +549,9 @@ static void judge_waits(struct verdict *verdict, const struct evidence *evidence
     for (uint32_t i = 0; i < in->view_count; i++) {
         struct phase phase;
         if (!phases_get(verdict, evidence, MANDELBROT_PHASE_PICTURE, i, &phase)) return;
-        const struct trace_record *copy_in = NULL, *kernel = NULL, *copy_out = NULL;
-        struct query operations = {.phase = &phase, .kind = TRACE_OPERATION};
-        bool in_waits_itself = false, out_waits_itself = false;
-        for (const struct trace_record *o = evidence_next(evidence, &operations, NULL); o;
-             o = evidence_next(evidence, &operations, o)) {
-            const struct trace_record *call = evidence_call_of(evidence, o);
-            if (!call) continue;
-            if (o->what == TRACE_KERNEL) {
-                if (!kernel) kernel = call;
-            } else if (o->what == TRACE_COPY && o->to == TRACE_DEVICE && o->from != TRACE_DEVICE) {
-                if (!copy_in || call > copy_in) {
-                    copy_in = call;
-                    in_waits_itself = !(o->flags & TRACE_ASYNC);
-                }
-            } else if (o->what == TRACE_COPY && o->from == TRACE_DEVICE && o->to != TRACE_DEVICE) {
-                if (!copy_out || call > copy_out) {
-                    copy_out = call;
-                    out_waits_itself = !(o->flags & TRACE_ASYNC);
-                }
-            }
-        }
-        /* A kernel that was never run, as after a fault, has no record of its own. */
-        struct query launches = {.phase = &phase, .kind = TRACE_CALL, .name = "cudaLaunchKernel*"};
-        if (!kernel) kernel = evidence_next(evidence, &launches, NULL);
-        if (!copy_in || !kernel || !copy_out) {
-            verdict_fail_in(verdict, evidence, FUNCTION,
-                            "There are not three steps whose order could be judged: %s.",
-                            !copy_in  ? "no copy to the device"
-                            : !kernel ? "no kernel"
-                                      : "no copy from the device");
-            verdict_why(verdict, "A copy in, the kernel, a copy out, each finished before the next "
-                                 "begins: that order is the lesson.");
-            verdict_hint(verdict, "Write the three steps first, then the waits between them.");
-            return;
-        }
-        const struct trace_record *end = evidence->trace.records + phase.last;
-        if (!in_waits_itself && !waited_between(evidence, copy_in, kernel, false)) {
-            verdict_fail(verdict, evidence, copy_in,
-                         "Nothing waits for the copy in before the kernel is launched.");
-            verdict_why(verdict, "The kernel runs in a non-blocking stream of the library's. It "
-                                 "may start while the lattice is still on its way.");
-            verdict_hint(verdict, "Synchronise the context between this copy and "
-                                  "mandelbrot_launch.");
-        } else if (!waited_between(evidence, kernel, copy_out, true)) {
-            verdict_fail(verdict, evidence, copy_out,
-                         "Nothing waits for the kernel before the copy out is issued.");
-            verdict_why(verdict, "You have no handle of the kernel's stream: no stream, no event "
-                                 "of yours comes after it, and the default stream does not wait "
-                                 "for a non-blocking one. This copy may bring what was in the "
-                                 "memory before.");
-            verdict_hint(verdict, "cudaDeviceSynchronize (or cuCtxSynchronize) waits for every "
-                                  "stream of the context, also for those you cannot name.");
-        } else if (!out_waits_itself && !waited_between(evidence, copy_out, end, false)) {
-            verdict_fail(verdict, evidence, copy_out,
-                         "Nothing waits for the copy out before the function returns.");
-            verdict_why(verdict, "The caller reads `members` as soon as the function returns, and "
-                                 "the picture's file is made of it even before.");
-            verdict_hint(verdict, "Synchronise once more, after this copy and before anything on "
-                                  "the host reads `members`.");
-        }
+        const struct steps steps = steps_of(evidence, &phase);
+        if (!all_there(verdict, evidence, &steps)) return;
+        judge_gaps(verdict, evidence, &steps, evidence->trace.records + phase.last);
         if (verdict_failed(verdict)) return;
     }
 }
