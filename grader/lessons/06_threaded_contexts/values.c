@@ -1,0 +1,191 @@
+/* What came back in the arrays and the results, of threads and of processes. */
+#include "grader/evidence/host_reference.h"
+#include "grader/lessons/06_threaded_contexts/parts.h"
+#include "threads/threads.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SUM_TOLERANCE 1e-10 /* times the sum of the magnitudes: any order of adding in double */
+
+/* ---- what came back ------------------------------------------------------------------------ */
+
+/* False: there is no such call in this run; or its phase is missing, and the verdict has failed. */
+bool threaded_view(struct verdict *verdict, const struct evidence *evidence, uint32_t index,
+                   struct threaded_view *view)
+{
+    const struct threaded_input *in = evidence->input;
+    const struct threaded_output *out = evidence->output;
+    if (index >= in->call_count) return false;
+    view->input = in;
+    view->call = &in->calls[index];
+    view->answer = &out->answers[index];
+    view->before = in->values + view->call->offset;
+    view->after = out->values + view->call->offset;
+    view->function = view->call->way == THREADED_BY_PROCESSES ? BY_PROCESSES : BY_THREADS;
+    return phases_get(verdict, evidence, THREADED_PHASE, index, &view->phase);
+}
+
+struct answer threaded_answer(const struct evidence *evidence, const struct threaded_view *view)
+{
+    return (struct answer){.evidence = evidence,
+                           .phase = &view->phase,
+                           .function = view->function,
+                           .api = ANSWER_DRIVER,
+                           .code = view->answer->error};
+}
+
+bool threaded_written(struct verdict *verdict, const struct evidence *evidence)
+{
+    struct threaded_view view;
+    if (!threaded_view(verdict, evidence, 0, &view)) return false;
+    const struct answer answer = threaded_answer(evidence, &view);
+    return answer_written(verdict, &answer);
+}
+
+/* ---- values and results -------------------------------------------------------------------- */
+
+const float *threaded_before(const struct threaded_view *view, uint32_t index)
+{
+    return view->before + (threaded_offset(view->call, index) - view->call->offset);
+}
+
+const float *threaded_after(const struct threaded_view *view, uint32_t index)
+{
+    return view->after + (threaded_offset(view->call, index) - view->call->offset);
+}
+
+bool threaded_array_is_right(struct verdict *verdict, const struct evidence *evidence,
+                             const struct threaded_view *view, uint32_t index)
+{
+    char name[32];
+    snprintf(name, sizeof name, "array %u", index);
+    const struct host_reference_array array = {.function = view->function,
+                                               .name = name,
+                                               .input = threaded_before(view, index),
+                                               .output = threaded_after(view, index),
+                                               .length = (size_t)view->call->lengths[index]};
+    if (!host_reference_same(array.input, array.output, array.length) &&
+        verdict_causes(verdict, evidence))
+        return false;
+    if (!host_reference_compare(verdict, evidence, &array)) {
+        if (view->call->way == THREADED_BY_PROCESSES)
+            verdict_hint(verdict, "A child has a copy of its parent's memory, not the memory: what "
+                                  "it writes to arrays[i].values stays in the child. Share a "
+                                  "region (mmap, MAP_SHARED) before the fork, or send it through "
+                                  "a pipe.");
+        else
+            verdict_hint(verdict,
+                         "Each thread copies its own array in, launches the kernel on the "
+                         "whole of it, and copies it out. Which array does thread %u "
+                         "think it has?",
+                         index);
+        return false;
+    }
+    size_t length = (size_t)view->call->lengths[index];
+    if (judge_first_difference(array.output + length, array.input + length, THREADED_GUARD,
+                               sizeof(float)) < 0)
+        return true;
+    verdict_fail_in(verdict, evidence, view->function, "Array %u was written beyond its end.",
+                    index);
+    verdict_why(verdict, "Behind its last value lies somebody else's.");
+    verdict_hint(verdict, "Sizes of copies are in bytes: length * sizeof(float).");
+    return false;
+}
+
+bool threaded_sum_is_right(const struct threaded_view *view, uint32_t index, double *sum)
+{
+    double scale = 0.0;
+    *sum = host_reference_sum(threaded_before(view, index), (size_t)view->call->lengths[index],
+                              &scale);
+    return fabs(view->answer->results[index].sum - *sum) <= SUM_TOLERANCE * scale;
+}
+
+bool threaded_result_is_right(struct verdict *verdict, const struct evidence *evidence,
+                              const struct threaded_view *view, uint32_t index)
+{
+    double sum, given = view->answer->results[index].sum;
+    int32_t error = view->answer->results[index].error;
+    if (threaded_sum_is_right(view, index, &sum) && error == 0) return true;
+
+    if (error)
+        verdict_fail_in(verdict, evidence, view->function,
+                        "results[%u].error is %d, although nothing was wrong with array %u.", index,
+                        error, index);
+    else
+        verdict_fail_in(verdict, evidence, view->function,
+                        "results[%u].sum is %.17g; the array's new values add up to %.17g.", index,
+                        given, sum);
+    if (view->call->way == THREADED_BY_PROCESSES) {
+        verdict_why(verdict, "A child's variables end with the child. What its parent shall know "
+                             "has to go through memory that both share, or through a pipe; an exit "
+                             "status has eight bits.");
+        verdict_hint(verdict, "Is the result written to shared memory in the child, and read in "
+                              "the parent after waitpid?");
+    } else {
+        verdict_why(verdict, "What a thread has found out reaches its starter as the value that "
+                             "pthread_join delivers. A pointer to a variable of the thread's own "
+                             "stack, or to a thread-local one, points at nothing when the thread "
+                             "has ended.");
+        verdict_hint(verdict, "Return memory from malloc, or a place that the starter owns; take "
+                              "it from pthread_join's second argument, and write results[i].");
+    }
+    return false;
+}
+
+/* A result was read where a thread had returned the address of a thread-local variable. */
+static bool ended_with_their_thread(struct verdict *verdict, const struct evidence *evidence,
+                                    const struct threaded_view *view)
+{
+    int32_t spoiled;
+    memset(&spoiled, THREADS_SPOILED, sizeof spoiled);
+    for (uint32_t i = 0; i < view->call->count; i++) {
+        if (view->answer->results[i].error != spoiled) continue;
+        verdict_fail_in(verdict, evidence, BY_THREADS,
+                        "results[%u] was read from a variable that had ended with its thread.", i);
+        verdict_why(verdict,
+                    "A thread-local variable ends with its thread, as its stack does; what "
+                    "pthread_join delivers has to outlive the thread.");
+        verdict_hint(verdict, "Return memory from malloc, or a place that the starter owns.");
+        return true;
+    }
+    return false;
+}
+
+void threaded_judge_finishes(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct threaded_input *in = evidence->input;
+    for (uint32_t c = 0; c < in->call_count; c++) {
+        struct threaded_view view;
+        char doing[40];
+        if (!threaded_view(verdict, evidence, c, &view)) return;
+        struct answer answer = threaded_answer(evidence, &view);
+        if (view.call->way == THREADED_BY_THREADS &&
+            ended_with_their_thread(verdict, evidence, &view))
+            return;
+        snprintf(doing, sizeof doing, "%u arrays", view.call->count);
+        if (!answer_succeeded(verdict, &answer, doing)) return;
+    }
+    verdict_calls_succeed(verdict, evidence, NULL);
+}
+
+void threaded_judge_arrays(struct verdict *verdict, const struct evidence *evidence)
+{
+    if (!threaded_written(verdict, evidence)) return;
+    const struct threaded_input *in = evidence->input;
+    struct threaded_view view;
+    for (uint32_t c = 0; c < in->call_count && threaded_view(verdict, evidence, c, &view); c++)
+        for (uint32_t i = 0; i < view.call->count; i++)
+            if (!threaded_array_is_right(verdict, evidence, &view, i)) return;
+}
+
+void threaded_judge_results(struct verdict *verdict, const struct evidence *evidence)
+{
+    if (!threaded_written(verdict, evidence)) return;
+    const struct threaded_input *in = evidence->input;
+    struct threaded_view view;
+    for (uint32_t c = 0; c < in->call_count && threaded_view(verdict, evidence, c, &view); c++)
+        for (uint32_t i = 0; i < view.call->count; i++)
+            if (!threaded_result_is_right(verdict, evidence, &view, i)) return;
+}
