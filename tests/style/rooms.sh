@@ -4,6 +4,7 @@
 #   room FOLDER       a room; it may use those on later lines. Objects outside of rooms are not asked
 #   apart A B         nothing under A uses anything under B, nor the other way round
 #   front FILE        its functions stand in front of others' of the same name: nobody means them
+#   doors FOLDER FILE...  who is outside of FOLDER uses the functions of these FILEs of it only
 #   public PREFIX     names that begin so and with a capital are NVIDIA's API: whoever implements it is
 #                     meant by nobody outside of the top-level folder that does
 #   known A B         the room A uses the room B against the order, until that is mended
@@ -49,6 +50,15 @@ function is_public(symbol,    start) {
     for (start in prefix) if (symbol ~ "^" start "[A-Z]") return 1
     return 0
 }
+function is_shut(from, to,    i, part, count, k) {
+    for (i = 1; i <= shuts; i++) {
+        if (!under(to, shut[i]) || under(from, shut[i])) continue
+        count = split(doors[i], part, " ")
+        for (k = 1; k <= count; k++) if (to == shut[i] "/" part[k]) break
+        if (k > count) return 1
+    }
+    return 0
+}
 function top(file) { sub("/.*", "", file); return file }
 # Tarjan: the circles of files that use each other.
 function visit(file,    i, count, next_file, member, rooms, list, seen) {
@@ -82,6 +92,10 @@ BEGIN {
         if (count == 0 || word[1] ~ /^#/) continue
         if (word[1] == "room") rank[word[2]] = ++rooms
         else if (word[1] == "apart") { left[++aparts] = word[2]; right[aparts] = word[3] }
+        else if (word[1] == "doors") {
+            shut[++shuts] = word[2]
+            for (i = 3; i <= count; i++) doors[shuts] = doors[shuts] " " word[i]
+        }
         else if (word[1] == "public") prefix[word[2]] = 1
         else if (word[1] == "front") front[word[2]] = 1
         else if (word[1] == "known") known[word[2] " " word[3]] = 1
@@ -110,8 +124,9 @@ END {
         if (!(pair in pairs)) uses[part[1]] = uses[part[1]] " " to
         pairs[pair] = pairs[pair] " " part[2]
         between[room[part[1]] " > " room[to]]++
-        if (rank[room[to]] >= rank[room[part[1]]] && !is_apart(part[1], to)) continue
-        upward++
+        if (is_shut(part[1], to)) refused++
+        else if (rank[room[to]] >= rank[room[part[1]]] && !is_apart(part[1], to)) continue
+        else upward++
         wrong[pair] = wrong[pair] " " part[2]
     }
     for (pair in wrong) {
@@ -143,8 +158,8 @@ END {
         close("sort -k2,2 -k1,1nr")
     }
     for (file in files) count_of_files++
-    printf "%d files, %d uses across files, %d of them upwards; circles across rooms: %d, of %d files\n",
-        count_of_files, calls, upward, circles, in_circles
+    printf "%d files, %d uses across files, %d of them upwards, %d past doors; circles across rooms: %d, of %d files\n",
+        count_of_files, calls, upward, refused, circles, in_circles
     if (count_of_files == 0) { print "no objects: is the project built?"; bad = 1 }
     exit bad
 }'

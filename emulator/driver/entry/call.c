@@ -3,7 +3,6 @@
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/findings.h"
 
-#include "emulator/driver/findings/unchecked.h"
 #include "emulator/driver/stream/stream.h"
 
 #include <dlfcn.h>
@@ -77,7 +76,7 @@ static CUresult check(unsigned needs)
         return needs & UNSAFE ? capture_check_unsafe() : CUDA_SUCCESS;
     const struct context *context = thread_context();
     if (needs & NEEDS_CONTEXT) {
-        if (context == NULL) unchecked_hurts(OBJECT_CONTEXT);
+        if (context == NULL) findings_call_lacks(OBJECT_CONTEXT);
         if (context == NULL) return CUDA_ERROR_INVALID_CONTEXT;
         TRY(context_check(context));
     }

@@ -3,7 +3,6 @@
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/findings.h"
 
-#include "emulator/driver/findings/unfinished.h"
 #include "emulator/driver/graph/graph.h"
 #include "emulator/driver/memory/memory.h"
 #include "emulator/driver/stream/stream.h"
@@ -60,7 +59,7 @@ static void process_start(void)
     memory_room_begin();
     capture_begin();
     injection_begin();
-    unfinished_begin();
+    findings_process_begins();
 }
 
 void overlap_begin(void)
@@ -152,7 +151,7 @@ static bool has_registered_memory(void)
  * would race with must not depend on the order, so it does run for the device's own eyes. */
 static void run_unseen(void)
 {
-    if (!races_watching() || driver.failed != CUDA_SUCCESS || has_registered_memory()) return;
+    if (!findings_watching() || driver.failed != CUDA_SUCCESS || has_registered_memory()) return;
     driver.ending = true;
     timeline_run_rest(driver.timeline);
 }

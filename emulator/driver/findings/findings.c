@@ -9,11 +9,21 @@
 
 /* ---- the process and its calls ------------------------------------------------------------- */
 
+void findings_process_begins(void)
+{
+    unfinished_begin();
+}
+
 bool findings_begin(void)
 {
     if (!races_begin()) return false;
     page_guards_begin();
     return true;
+}
+
+bool findings_watching(void)
+{
+    return races_watching();
 }
 
 void findings_call_ended(int code)
@@ -31,6 +41,21 @@ void findings_host_waited(void)
 {
     in_flight_sweep();
     page_guards_sweep();
+}
+
+void findings_call_lacks(enum object_kind kind)
+{
+    unchecked_hurts(kind);
+}
+
+void findings_call_lacks_memory(uint64_t address)
+{
+    unchecked_hurts_by_address(address);
+}
+
+void findings_host_reads(const struct races_rows *rows)
+{
+    races_host(RACES_READ, rows);
 }
 
 bool findings_process_ends(void)
@@ -96,6 +121,11 @@ void findings_writes(struct operation *operation, const struct races_rows *rows)
     initcheck_written(rows);
 }
 
+void findings_operation_faults(const struct operation *operation, uint64_t address)
+{
+    unchecked_hurts_operation(operation, address);
+}
+
 void findings_communicates(const struct timeline_op *op)
 {
     in_flight_conversed(op);
@@ -108,6 +138,47 @@ void findings_operation_ends(struct operation *operation)
     races_operation_end(operation);
 }
 
+/* ---- a kernel ------------------------------------------------------------------------------- */
+
+void findings_kernel_begins(struct operation *operation, struct findings_kernel *kernel,
+                            struct exec_launch *request)
+{
+    const bool converses = exec_function_info(request->function)->converses;
+    if (kernel->footprint != NULL && kernel->memory_ends != memory_ends()) {
+        exec_footprint_destroy(kernel->footprint);
+        kernel->footprint = NULL;
+    }
+    races_pause(kernel->footprint, true);
+    if (kernel->footprint == NULL) kernel->footprint = races_footprint(operation, converses);
+    if (kernel->racecheck == NULL) kernel->racecheck = racecheck_begin();
+    request->footprint = kernel->footprint;
+    request->watch = kernel->racecheck;
+}
+
+void findings_kernel_pauses(struct findings_kernel *kernel)
+{
+    races_pause(kernel->footprint, false);
+    kernel->memory_ends = memory_ends();
+}
+
+void findings_kernel_ran(struct operation *operation, struct findings_kernel *kernel,
+                         const struct exec_launch *request)
+{
+    const uint32_t *block = request->block;
+    const struct exec_function_info *info = exec_function_info(request->function);
+    racecheck_end(operation, kernel->racecheck);
+    initcheck_launched(operation, kernel->footprint, request->parameters, info->parameter_bytes,
+                       (uint64_t)block[0] * block[1] * block[2]);
+    races_launch(operation, kernel->footprint, info->converses);
+    *kernel = (struct findings_kernel){.footprint = NULL};
+}
+
+void findings_kernel_drop(struct findings_kernel *kernel)
+{
+    if (kernel->footprint != NULL) exec_footprint_destroy(kernel->footprint);
+    if (kernel->racecheck != NULL) exec_racecheck_destroy(kernel->racecheck);
+}
+
 /* ---- memory, contexts, events --------------------------------------------------------------- */
 
 void findings_memory_begins(const struct memory_region *region)
@@ -115,9 +186,19 @@ void findings_memory_begins(const struct memory_region *region)
     initcheck_allocated(region);
 }
 
+void findings_memory_pads(const struct races_rows *rows)
+{
+    initcheck_written(rows);
+}
+
 void findings_memory_ends(const struct memory_region *region)
 {
     races_release(region);
+}
+
+void findings_memory_gone(const struct memory_region *region)
+{
+    races_forget_region(region);
 }
 
 void findings_memory_passes(struct operation *operation, enum races_mode mode,

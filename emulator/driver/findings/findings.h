@@ -1,24 +1,39 @@
 /* findings: the hub of the room. The other rooms say what happens, in these verbs; which detectors
  * want to know, only findings.c knows. All under the lock but findings_call_ended.
  *
- * Handles are handle.h's, what a launch touches is races.h's and kernel.h's, a missing thing that
- * hurts is unchecked.h's; whoever finds something wrong by itself makes a finding.h.
+ * The room's other doors: handle.h looks handles up, finding.h is for whoever finds something wrong
+ * by itself. Nobody outside calls a detector (tests/style/rooms.txt).
  */
 #ifndef OVERLAP_DRIVER_FINDINGS_FINDINGS_H
 #define OVERLAP_DRIVER_FINDINGS_FINDINGS_H
 
-#include "emulator/driver/findings/races.h"
+#include "emulator/driver/core/core.h"
+#include "emulator/driver/findings/rows.h"
+#include "emulator/races/races.h"
+
+struct exec_footprint;
+struct exec_launch;
+struct exec_racecheck;
 
 /* ---- the process and its calls ------------------------------------------------------------- */
 
+/* Before the first call. */
+void findings_process_begins(void);
 /* cuInit, with the timeline made. false: no memory. */
 bool findings_begin(void);
+/* Is what operations touch told to anybody? */
+bool findings_watching(void);
 /* The thread's current call is over. Without the lock. */
 void findings_call_ended(int code);
 /* The current call waits for work that only GPUs wait for: a stream's, or (0) a context's. */
 void findings_host_waits_on_gpus(uint64_t context, uint64_t stream);
 /* The host has waited for something. */
 void findings_host_waited(void);
+/* The current call is refused: it is given no object of that kind, or no memory at the address. */
+void findings_call_lacks(enum object_kind kind);
+void findings_call_lacks_memory(uint64_t address);
+/* The current call reads these bytes of the host's. */
+void findings_host_reads(const struct races_rows *rows);
 /* The process ends. False: in a failure. */
 bool findings_process_ends(void);
 
@@ -47,17 +62,42 @@ void findings_ran(const struct operation *operation, const struct races_rows *pa
 /* In between: what a copy or a memset touches. */
 void findings_reads(struct operation *operation, const struct races_rows *rows);
 void findings_writes(struct operation *operation, const struct races_rows *rows);
+/* It fails for an access at `address`. */
+void findings_operation_faults(const struct operation *operation, uint64_t address);
 /* It may have told the host by memory, or been told, what happens before it. */
 void findings_communicates(const struct timeline_op *op);
 /* It is released. */
 void findings_operation_ends(struct operation *operation);
 
+/* ---- a kernel ------------------------------------------------------------------------------- */
+
+/* What is noted of a kernel from its beginning to its end. Its launch keeps it, zeros at first. */
+struct findings_kernel {
+    struct exec_footprint *footprint;
+    struct exec_racecheck *racecheck;
+    uint64_t memory_ends; /* when it paused: regions in the footprint live while that stays */
+};
+
+/* It begins, or goes on where it paused. `request`, which launches it, is given what is noted. */
+void findings_kernel_begins(struct operation *operation, struct findings_kernel *kernel,
+                            struct exec_launch *request);
+/* It pauses, and the host may touch memory in between. */
+void findings_kernel_pauses(struct findings_kernel *kernel);
+/* It has ended. */
+void findings_kernel_ran(struct operation *operation, struct findings_kernel *kernel,
+                         const struct exec_launch *request);
+/* It will not run, or not on. */
+void findings_kernel_drop(struct findings_kernel *kernel);
+
 /* ---- memory, contexts, events --------------------------------------------------------------- */
 
 /* The region has just been allocated, with contents that nobody wrote. */
 void findings_memory_begins(const struct memory_region *region);
-/* It ends, by the call that the host is in. */
+/* These bytes of it are padding, which a program may read without having written it. */
+void findings_memory_pads(const struct races_rows *rows);
+/* It ends, by the call that the host is in; or by nothing that touches it. */
 void findings_memory_ends(const struct memory_region *region);
+void findings_memory_gone(const struct memory_region *region);
 /* An operation makes it the program's, or takes it back (RACES_WRITE, RACES_FREE). */
 void findings_memory_passes(struct operation *operation, enum races_mode mode,
                             const struct memory_region *region);

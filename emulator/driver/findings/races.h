@@ -8,19 +8,13 @@
 #define OVERLAP_DRIVER_FINDINGS_RACES_H
 
 #include "emulator/driver/core/core.h"
+#include "emulator/driver/findings/rows.h"
 #include "emulator/exec/check/footprint.h"
 #include "emulator/exec/exec.h"
 #include "emulator/races/races.h"
 
 /* Called by cuInit, with the timeline made. false: no memory. */
 bool races_begin(void);
-
-/* Rows of `width` bytes from `address` on: as an API function describes them. */
-struct races_rows {
-    uint64_t address;
-    uint64_t width, pitch, height; /* bytes, bytes, rows */
-    uint64_t slice, depth;         /* bytes, slices */
-};
 
 /* The operation, which is running, touches them. */
 void races_operation(struct operation *operation, enum races_mode mode,

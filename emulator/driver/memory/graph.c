@@ -41,7 +41,7 @@ static void forget_unused(struct graph_memory *memory)
     *link = memory->next;
     memories.reserved -= memory->size;
     if (region != NULL) {
-        races_forget_region(region);
+        findings_memory_gone(region);
         memory_release(region, (uint64_t)(uintptr_t)thread.call.caller);
     }
     free(memory);

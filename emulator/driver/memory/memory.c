@@ -5,7 +5,6 @@
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/findings.h"
 #include "emulator/driver/findings/handle.h"
-#include "emulator/driver/findings/kernel.h"
 #include "emulator/driver/stream/stream.h"
 
 #include <stdlib.h>
@@ -191,12 +190,12 @@ CUresult driver_cuMemAllocPitch(CUdeviceptr *dptr, size_t *pPitch, size_t WidthI
     if (Height > SIZE_MAX / pitch) return CUDA_ERROR_OUT_OF_MEMORY;
     TRY(driver_cuMemAlloc(dptr, pitch * Height));
     if (pitch > WidthInBytes) /* the ends of the rows are nobody's: reading them is no slip */
-        initcheck_written(&(struct races_rows){.address = *dptr + WidthInBytes,
-                                               .width = pitch - WidthInBytes,
-                                               .pitch = pitch,
-                                               .height = Height,
-                                               .slice = pitch * Height,
-                                               .depth = 1});
+        findings_memory_pads(&(struct races_rows){.address = *dptr + WidthInBytes,
+                                                  .width = pitch - WidthInBytes,
+                                                  .pitch = pitch,
+                                                  .height = Height,
+                                                  .slice = pitch * Height,
+                                                  .depth = 1});
     *pPitch = pitch;
     return CUDA_SUCCESS;
 }

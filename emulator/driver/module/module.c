@@ -4,7 +4,7 @@
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/handle.h"
 
-#include "emulator/driver/findings/races.h"
+#include "emulator/driver/findings/findings.h"
 #include "emulator/driver/stream/stream.h"
 
 #include <stdio.h>
@@ -162,7 +162,7 @@ static CUresult module_make(struct image *image, struct library *library, struct
         return code;
     }
     for (size_t u = 0; u < image->count; u++) {
-        module->programs[u] = races_watching()
+        module->programs[u] = findings_watching()
                                   ? exec_program_create_checked(image->units[u], log, log_size)
                                   : exec_program_create(image->units[u], log, log_size);
         code = CUDA_ERROR_INVALID_PTX;

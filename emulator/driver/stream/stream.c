@@ -2,7 +2,6 @@
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/findings.h"
 #include "emulator/driver/findings/handle.h"
-#include "emulator/driver/findings/unchecked.h"
 #include "emulator/driver/stream/parts.h"
 
 #include <assert.h>
@@ -68,7 +67,7 @@ static CUresult stream_find(CUstream handle, struct stream **stream)
     }
     struct context *context = thread_context();
     if (context == NULL) {
-        unchecked_hurts(OBJECT_CONTEXT);
+        findings_call_lacks(OBJECT_CONTEXT);
         return CUDA_ERROR_INVALID_CONTEXT;
     }
     TRY(context_check(context));

@@ -9,7 +9,6 @@
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/findings.h"
 #include "emulator/driver/findings/handle.h"
-#include "emulator/driver/findings/unchecked.h"
 #include "emulator/driver/memory/memory.h"
 #include "emulator/driver/stream/stream.h"
 #include "emulator/memory/page_guard.h"
@@ -101,7 +100,7 @@ static CUresult place_find(struct side *side, const struct extent *extent, enum 
     unsigned char *bytes = bytes_at(side->address, size, &side->place);
     const struct memory_region *region = memory_find(side->address);
     if (bytes == NULL) {
-        unchecked_hurts_by_address(side->address);
+        findings_call_lacks_memory(side->address);
         return refuse(region != NULL ? FINDING_COPY_OUT_OF_BOUNDS : FINDING_COPY_OF_NO_MEMORY,
                       invalid, side, size, role);
     }
@@ -111,7 +110,7 @@ static CUresult place_find(struct side *side, const struct extent *extent, enum 
     if (is_written && region != NULL && region->mapped && region->read_only)
         return refuse(FINDING_COPY_TO_READ_ONLY, invalid, side, size, role);
     if (demand != DEVICE_SIDE || side->place != TRACE_PAGEABLE) return CUDA_SUCCESS;
-    unchecked_hurts_by_address(side->address);
+    findings_call_lacks_memory(side->address);
     return refuse(FINDING_COPY_NEEDS_DEVICE, invalid, side, size, role);
 }
 
@@ -172,7 +171,7 @@ static enum timeline_ran fail_gone(struct operation *operation, uint64_t address
 {
     enum trace_place place;
     const bool pageable = bytes_at(address, 1, &place) != NULL;
-    unchecked_hurts_operation(operation, address);
+    findings_operation_faults(operation, address);
     struct trace_record found =
         finding_at_work(pageable ? FINDING_COPY_OF_GONE_HOST_MEMORY : FINDING_COPY_AFTER_FREE,
                         &operation->record, operation->stream_caller);
@@ -248,11 +247,13 @@ static CUresult stage(struct copy *copy, bool asynchronous)
     copy->staged = malloc(e->width * e->height * e->depth);
     if (copy->staged == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     const struct races_rows read = rows_of(&copy->from, e);
-    if (!asynchronous) races_host(RACES_READ, &read);
+    if (!asynchronous) findings_host_reads(&read);
     if (copy_rows(copy->staged, &dense, (const unsigned char *)(uintptr_t)copy->from.address,
                   copy->from.pitch, copy->from.slice, e, true))
         return CUDA_SUCCESS;
-    unchecked_hurts_by_address(copy->from.address);
+    free(copy->staged);
+    copy->staged = NULL;
+    findings_call_lacks_memory(copy->from.address);
     return refuse(FINDING_COPY_OF_NO_HOST_MEMORY, CUDA_ERROR_INVALID_VALUE, &copy->from,
                   span(&copy->from, e), "source");
 }
@@ -309,55 +310,44 @@ void copy_submitted(const struct copy_flight *flight, const struct timeline_op *
     findings_in_flight(flight->number, op, &flight->written, &flight->read);
 }
 
-static CUresult submit_copy(CUstream handle, struct copy *copy, enum demand to, enum demand from,
-                            bool asynchronous)
+/* Does the host wait for the copy? A source that is staged has been waited for by then. */
+static bool host_waits(const struct copy *copy, bool staged, bool asynchronous)
 {
-    struct stream *stream;
-    struct operation *operation = NULL;
-    struct timeline_op *op = NULL;
-    CUresult outcome = CUDA_SUCCESS, code;
-    struct extent *e = &copy->extent;
+    return (is_host(copy->to.place) && is_host(copy->from.place)) ||
+           (!asynchronous && !staged &&
+            (is_host(copy->to.place) || is_host(copy->from.place) ||
+             copy->to.place == TRACE_MANAGED || copy->from.place == TRACE_MANAGED));
+}
 
-    TRY(stream_for_work(handle, &stream));
-    if (e->width == 0 || e->height == 0 || e->depth == 0) return CUDA_SUCCESS;
-    TRY(place_find(&copy->to, e, to, "destination"));
-    TRY(place_find(&copy->from, e, from, "source"));
-    flatten(copy);
-    copy->asynchronous = asynchronous && stream->captured == NULL;
+/* The stream's earlier work is waited for, then the source is taken; the transfer itself may still
+ * be on its way when the call returns. */
+static CUresult stage_behind(CUstream handle, struct stream **stream, struct copy *copy,
+                             bool asynchronous)
+{
+    struct timeline_op *last = timeline_stream_last((*stream)->time);
+    if (!asynchronous)
+        TRY(wait_for_op((*stream)->object.context, last));
+    else if (work_of(copy).bytes > STAGED_MOST)
+        TRY(wait_for_op_on_gpus(*stream, last));
+    TRY(stream_for_work(handle, stream)); /* another thread may have destroyed it meanwhile */
+    return stage(copy, asynchronous);
+}
 
-    const bool to_host = is_host(copy->to.place), from_host = is_host(copy->from.place);
-    const bool managed = copy->to.place == TRACE_MANAGED || copy->from.place == TRACE_MANAGED;
-    const bool staged = copy->from.place == TRACE_PAGEABLE && !to_host && stream->captured == NULL;
-    const bool waits = stream->captured != NULL ? false
-                       : to_host && from_host   ? true
-                       : asynchronous           ? false
-                       : staged                 ? false
-                                                : to_host || from_host || managed;
+/* Takes over what is staged. */
+static CUresult submit_placed(struct stream *stream, struct copy *copy, bool waits)
+{
     const struct timeline_work work = work_of(copy);
+    const bool flies = !waits && stream->captured == NULL;
+    struct operation *operation = make_copy(stream, copy);
+    struct timeline_op *op = NULL;
+    struct copy_flight flight = {.number = 0};
+    CUresult outcome = CUDA_SUCCESS, code;
 
-    if (staged) {
-        /* The stream's earlier work is waited for, then the source is taken; the transfer itself
-         * may still be on its way when the call returns. */
-        struct timeline_op *last = timeline_stream_last(stream->time);
-        if (!asynchronous)
-            TRY(wait_for_op(stream->object.context, last));
-        else if (work.bytes > STAGED_MOST)
-            TRY(wait_for_op_on_gpus(stream, last));
-        TRY(stream_for_work(handle, &stream)); /* another thread may have destroyed it meanwhile */
-        code = stage(copy, asynchronous);
-        if (code != CUDA_SUCCESS) goto done;
-    }
-    if (from_host && !to_host && copy->from.place == TRACE_PAGEABLE && stream->captured == NULL)
-        thread_spend((double)timeline_staging_time(work.bytes));
-    operation = make_copy(stream, copy);
     if (operation == NULL) {
-        code = CUDA_ERROR_OUT_OF_MEMORY;
-        goto done;
+        free(copy->staged);
+        return CUDA_ERROR_OUT_OF_MEMORY;
     }
     if (waits) operation->outcome = &outcome;
-    copy->staged = NULL; /* the operation's now */
-    struct copy_flight flight = {.number = 0};
-    const bool flies = !waits && stream->captured == NULL;
     if (flies) flight = copy_begins(operation);
     code = operation_submit(operation, stream, &work, NULL, &op);
     if (flies) copy_submitted(&flight, op);
@@ -367,10 +357,29 @@ static CUresult submit_copy(CUstream handle, struct copy *copy, enum demand to, 
     } else if (flies && code == CUDA_SUCCESS && copy->to.place == TRACE_PAGEABLE) {
         code = wait_for_op_on_gpus(stream, op);
     }
-done:
     timeline_op_release(op);
-    free(copy->staged);
     return code;
+}
+
+static CUresult submit_copy(CUstream handle, struct copy *copy, enum demand to, enum demand from,
+                            bool asynchronous)
+{
+    struct stream *stream;
+    struct extent *e = &copy->extent;
+
+    TRY(stream_for_work(handle, &stream));
+    if (e->width == 0 || e->height == 0 || e->depth == 0) return CUDA_SUCCESS;
+    TRY(place_find(&copy->to, e, to, "destination"));
+    TRY(place_find(&copy->from, e, from, "source"));
+    flatten(copy);
+    const bool captured = stream->captured != NULL;
+    const bool staged = !captured && copy->from.place == TRACE_PAGEABLE && !is_host(copy->to.place);
+    copy->asynchronous = asynchronous && !captured;
+    if (staged) {
+        TRY(stage_behind(handle, &stream, copy, asynchronous));
+        thread_spend((double)timeline_staging_time(work_of(copy).bytes));
+    }
+    return submit_placed(stream, copy, !captured && host_waits(copy, staged, asynchronous));
 }
 
 static CUresult copy_flat(CUstream stream, uint64_t to, enum demand to_demand, uint64_t from,

@@ -5,8 +5,6 @@
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/findings.h"
 #include "emulator/driver/findings/handle.h"
-#include "emulator/driver/findings/kernel.h"
-#include "emulator/driver/findings/unchecked.h"
 #include "emulator/driver/module/module.h"
 #include "emulator/driver/stream/stream.h"
 #include "emulator/driver/work/parts.h"
@@ -23,9 +21,7 @@ struct launch {
     bool cooperative;
     /* While it waits for the world outside, with the device going on around it: */
     struct exec_grid *paused;
-    struct exec_footprint *footprint; /* so far; regions in it live while `memory_ends` stays */
-    struct exec_racecheck *watch;
-    uint64_t memory_ends;
+    struct findings_kernel noted;
     bool has_paused;
     _Alignas(16) unsigned char parameters[];
 };
@@ -316,41 +312,13 @@ static const struct memory_region *heap_of(struct context *context)
  * gives a place each: the limit means so much of its stack. */
 enum { STACK_FRAMES = 4 };
 
-/* What a kernel touches is noted from its beginning, or from where it paused. */
-static void notes_begin(struct operation *operation, struct launch *launch,
-                        struct exec_launch *request, bool converses)
-{
-    if (launch->footprint != NULL && launch->memory_ends != memory_ends()) {
-        exec_footprint_destroy(launch->footprint);
-        launch->footprint = NULL;
-    }
-    races_pause(launch->footprint, true);
-    request->footprint =
-        launch->footprint != NULL ? launch->footprint : races_footprint(operation, converses);
-    request->watch = launch->watch != NULL ? launch->watch : racecheck_begin();
-    launch->footprint = NULL;
-    launch->watch = NULL;
-}
-
-static void notes_pause(struct launch *launch, const struct exec_launch *request)
-{
-    launch->footprint = request->footprint;
-    launch->watch = request->watch;
-    races_pause(launch->footprint, false);
-    launch->memory_ends = memory_ends();
-    launch->has_paused = true;
-}
-
 enum { UNSEEN_MOST = 100000000 }; /* warp instructions of a kernel that nobody sees the end of */
 
-static enum timeline_ran run_launch(struct operation *operation)
+/* What exec is asked for. */
+static struct exec_launch request_of(const struct operation *operation, struct launch *launch,
+                                     struct print *print)
 {
-    struct launch *launch = (void *)operation->payload;
-    const struct exec_function_info *info = exec_function_info(launch->function->code);
     const struct memory_region *heap = heap_of(operation->context);
-    struct exec_counts counts = {0};
-    struct exec_fault fault = {0};
-    struct print print = {.limit = operation->context->limits[CU_LIMIT_PRINTF_FIFO_SIZE]};
     struct exec_launch request = {
         .function = launch->function->code,
         .dynamic_shared = launch->dynamic_shared,
@@ -368,42 +336,58 @@ static enum timeline_ran run_launch(struct operation *operation)
         .paused = &launch->paused,
         .impatient = timeline_is_awaited(driver.timeline),
         .print = print_from_kernel,
-        .user = &print,
+        .user = print,
     };
     for (int i = 0; i < 3; i++) {
         request.grid[i] = launch->grid[i];
         request.block[i] = launch->block[i];
     }
-    notes_begin(operation, launch, &request, info->converses);
-    enum exec_end end = exec_run(&request, &counts, &fault);
+    return request;
+}
+
+/* What the kernel took of the device's time. */
+static struct timeline_cost cost_of(const struct launch *launch, const struct exec_counts *counts)
+{
+    const struct exec_function_info *info = exec_function_info(launch->function->code);
+    return timeline_kernel_cost(&(struct timeline_kernel){
+        .blocks = product(launch->grid),
+        .threads_per_block = (uint32_t)product(launch->block),
+        .shared_bytes = info->static_shared + launch->dynamic_shared,
+        .warp_instructions = counts->warp_instructions,
+        .longest_warp = counts->longest_warp,
+        .longest_chain = counts->longest_chain,
+        .longest_wait = counts->longest_wait,
+        .sectors = counts->transactions,
+    });
+}
+
+static enum timeline_ran run_launch(struct operation *operation)
+{
+    struct launch *launch = (void *)operation->payload;
+    struct exec_counts counts = {0};
+    struct exec_fault fault = {0};
+    struct print print = {.limit = operation->context->limits[CU_LIMIT_PRINTF_FIFO_SIZE]};
+    struct exec_launch request = request_of(operation, launch, &print);
+
+    findings_kernel_begins(operation, &launch->noted, &request);
+    const enum exec_end end = exec_run(&request, &counts, &fault);
     if (print.count > 0) operation->context->has_printed = true;
     if (driver.ending)
         print_drop(&print);
     else
         print_write(&print, operation);
     if (end == EXEC_PAUSED) {
-        notes_pause(launch, &request);
+        findings_kernel_pauses(&launch->noted);
+        launch->has_paused = true;
         return TIMELINE_NOT_YET;
     }
     if (launch->has_paused) timeline_op_follows_all(operation->op);
-    racecheck_end(operation, request.watch);
-    initcheck_launched(operation, request.footprint, launch->parameters, info->parameter_bytes,
-                       product(launch->block));
-    races_launch(operation, request.footprint, info->converses);
+    findings_kernel_ran(operation, &launch->noted, &request);
     operation->record.bytes = counts.bytes_loaded + counts.bytes_stored;
-    struct timeline_cost cost = timeline_kernel_cost(&(struct timeline_kernel){
-        .blocks = product(launch->grid),
-        .threads_per_block = (uint32_t)product(launch->block),
-        .shared_bytes = info->static_shared + launch->dynamic_shared,
-        .warp_instructions = counts.warp_instructions,
-        .longest_warp = counts.longest_warp,
-        .longest_chain = counts.longest_chain,
-        .longest_wait = counts.longest_wait,
-        .sectors = counts.transactions,
-    });
+    const struct timeline_cost cost = cost_of(launch, &counts);
     timeline_op_cost(operation->op, &cost);
     if (end == EXEC_DONE || (driver.ending && end == EXEC_ENDLESS)) return TIMELINE_RAN;
-    unchecked_hurts_operation(operation, fault.address);
+    findings_operation_faults(operation, fault.address);
     return fail_launch(operation, end, &fault);
 }
 
@@ -411,8 +395,7 @@ static void drop_launch(struct operation *operation)
 {
     struct launch *launch = (void *)operation->payload;
     exec_paused_drop(launch->paused);
-    if (launch->footprint != NULL) exec_footprint_destroy(launch->footprint);
-    if (launch->watch != NULL) exec_racecheck_destroy(launch->watch);
+    findings_kernel_drop(&launch->noted);
     module_release(launch->module);
 }
 
@@ -453,8 +436,7 @@ static void copied_launch(struct operation *operation)
 {
     struct launch *launch = (void *)operation->payload;
     launch->paused = NULL;
-    launch->footprint = NULL;
-    launch->watch = NULL;
+    launch->noted = (struct findings_kernel){.footprint = NULL};
     launch->has_paused = false;
     module_retain(launch->module);
 }

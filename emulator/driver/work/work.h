@@ -10,7 +10,7 @@
 #define OVERLAP_DRIVER_WORK_WORK_H
 
 #include "emulator/driver/core/core.h"
-#include "emulator/driver/findings/races.h"
+#include "emulator/driver/findings/rows.h"
 
 /* ---- as a node's --------------------------------------------------------------------------- */
 
