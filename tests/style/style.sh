@@ -1,10 +1,11 @@
 #!/bin/sh
 # style.sh RULE ROOT: one rule about the form of the files under git in ROOT.
-#   lines   no file is longer than 1,000 lines (a catalogue of sentences in po/ may be)
-#   blanks  no tabs, no blanks at the end of a line
-#   format  C and CUDA are as clang-format 14 with our .clang-format leaves them
-#   private a room's private header (parts.h, private.h, internal.h) is included inside it only
-#   shell   shellcheck has nothing to say
+#   lines      no file is longer than 1,000 lines (a catalogue of sentences in po/ may be)
+#   functions  no function outside of tests/ is longer than 60 lines, from its name to its brace
+#   blanks     no tabs, no blanks at the end of a line
+#   format     C and CUDA are as clang-format 14 with our .clang-format leaves them
+#   private    a room's private header (parts.h, private.h, internal.h) is included inside it only
+#   shell      shellcheck has nothing to say
 # Exit status 0, 1 with the offending lines, 77 where the tool (or git) is missing.
 set -eu
 rule=$1
@@ -36,6 +37,20 @@ lines()
             echo "$file: $count lines; a file does one thing, and 1,000 lines are enough for it"
         fi
     done
+}
+
+# Functions as clang-format leaves them: the name and both braces of the body in the first column.
+functions()
+{
+    files | grep -E '\.(c|h|cu|cuh)$' | grep -v '^tests/' | xargs -d '\n' awk '
+        FNR == 1 { first = body = 0 }
+        /^[A-Za-z_]/ { first = FNR }
+        /^\{/ { body = first }
+        /^\}/ && body {
+            if (FNR - body + 1 > 60)
+                print FILENAME ":" body ": " FNR - body + 1 " lines; a function has at most 60"
+            body = 0
+        }'
 }
 
 blanks() { our_git grep -nIE -e "$(printf '\t')" -e '[[:blank:]]+$' || true; }
@@ -71,6 +86,7 @@ shell()
 our_git ls-files >/dev/null 2>&1 || skip 'this folder is no git clone'
 case $rule in
 lines) findings=$(lines) ;;
+functions) findings=$(functions) ;;
 blanks) findings=$(blanks) ;;
 format) findings=$(format) ;;
 private) findings=$(private) ;;
