@@ -1,8 +1,8 @@
 /* probe: asks NVIDIA's driver how many GPUs there are, in a process of its own, because the grader
  * never touches CUDA and because a driver that hangs must not hang the grader.
  *
- * Prints one line per GPU, its name, and exits with 0; exits with 1 and a sentence on stderr when
- * there is none.
+ * Prints one line per GPU, its name, a tab and its memory in bytes, and exits with 0; exits with 1
+ * and a sentence on stderr when there is none.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -13,6 +13,7 @@ typedef int (*init_function)(unsigned flags);
 typedef int (*count_function)(int *count);
 typedef int (*device_function)(int *device, int ordinal);
 typedef int (*name_function)(char *name, int length, int device);
+typedef int (*memory_function)(size_t *bytes, int device);
 
 /* dlsym gives a pointer to data; ISO C has no conversion to one to a function. */
 static int find(void *library, const char *name, void *function)
@@ -28,6 +29,7 @@ int main(void)
     count_function count_devices;
     device_function get_device;
     name_function get_name;
+    memory_function get_memory;
     int count = 0, error;
 
     void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -40,7 +42,8 @@ int main(void)
         return 1;
     }
     if (!find(driver, "cuInit", &init) || !find(driver, "cuDeviceGetCount", &count_devices) ||
-        !find(driver, "cuDeviceGet", &get_device) || !find(driver, "cuDeviceGetName", &get_name)) {
+        !find(driver, "cuDeviceGet", &get_device) || !find(driver, "cuDeviceGetName", &get_name) ||
+        !find(driver, "cuDeviceTotalMem_v2", &get_memory)) {
         fprintf(stderr, "libcuda.so.1 is not NVIDIA's driver\n");
         return 1;
     }
@@ -50,9 +53,11 @@ int main(void)
     }
     for (int i = 0; i < count; i++) {
         char name[128] = "";
+        size_t bytes = 0;
         int device;
-        if (get_device(&device, i) == 0 && get_name(name, sizeof name, device) == 0)
-            printf("%s\n", name);
+        if (get_device(&device, i) == 0 && get_name(name, sizeof name, device) == 0 &&
+            get_memory(&bytes, device) == 0)
+            printf("%s\t%zu\n", name, bytes);
     }
     if (count == 0) fprintf(stderr, "NVIDIA's driver is installed but sees no GPU\n");
     return count > 0 ? EXIT_SUCCESS : EXIT_FAILURE;

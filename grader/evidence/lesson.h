@@ -45,11 +45,13 @@ enum run_flag {
      * call in the phases DRIVE_INJECTIONS that can fail, with that call failing:
      * evidence->injections. (Of very many calls it is a choice: grader/evidence/injections.h.) */
     RUN_INJECTIONS = 1u << 4,
-    /* On a GPU nothing runs beside it: its checks read the device's own times, or it needs much of
-     * the device's memory. */
+    /* On a GPU nothing runs beside it: its checks read the device's own times. */
     RUN_ALONE = 1u << 5,
     /* RUN_TIMED: the student's function makes threads, so it is not kept on one processor. */
     RUN_THREADS = 1u << 6,
+    /* It needs much of the device's memory: only the same submission's other runs are beside it, and
+     * they only on a GPU that has room for all of them. */
+    RUN_LARGE = 1u << 7,
 };
 
 /* One process to start. A lesson's list of them ends with a row whose name is NULL. */

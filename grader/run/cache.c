@@ -323,10 +323,27 @@ static int make_set(struct cache *store, size_t plan_index, enum cache_slot slot
 
 /* ---- on a GPU ------------------------------------------------------------------------------- */
 
+/* For the runs of one submission that are RUN_LARGE, each of them with 17 contexts of half a GiB.
+ */
+#define ROOMY ((uint64_t)40 << 30)
+
 /* The device's own times are judged: nothing else may be in them. */
 static bool is_alone(const struct run_plan *plan)
 {
     return (plan->flags & (RUN_TIMED | RUN_ALONE)) != 0;
+}
+
+/* May the run be made together with the one that was asked for? */
+static bool goes_with(const struct cache *store, size_t asked, size_t plan)
+{
+    const struct run_plan *plans = store->handed_in->lesson->runs;
+    const bool room = store->devices->gpu_bytes >= ROOMY;
+
+    if (!store->wanted[plan] || store->sets[plan][SLOT_GPU].made || is_alone(&plans[plan]))
+        return false;
+    /* The lock that a large one needs is there if it was a large one that was asked for. */
+    if (plans[asked].flags & RUN_LARGE) return room;
+    return (plans[plan].flags & RUN_LARGE) == 0;
 }
 
 /* This run, and the other wanted ones that need not be alone: most of the time of a small run on a
@@ -343,7 +360,7 @@ static int make_together(struct cache *store, size_t asked, struct text *why)
     for (size_t i = 0; i < store->plan_count && result == 0; i++) {
         const size_t plan = (asked + i) % store->plan_count;
         struct run_set *set = &store->sets[plan][SLOT_GPU];
-        if (i > 0 && (!store->wanted[plan] || is_alone(&plans[plan]) || set->made)) continue;
+        if (i > 0 && !goes_with(store, asked, plan)) continue;
         set->repeats = calloc(1, sizeof *set->repeats);
         if (set->repeats == NULL) result = -1;
         requests[count] = request_for(store, &plans[plan], SLOT_GPU, set->order, false);
@@ -372,8 +389,9 @@ static int make_together(struct cache *store, size_t asked, struct text *why)
 
 static int make_locked(struct cache *store, size_t plan, struct text *why)
 {
-    const bool alone = is_alone(&store->handed_in->lesson->runs[plan]);
-    const int lock = gpu_lock_take(store->toolchain, alone, why);
+    const struct run_plan *asked = &store->handed_in->lesson->runs[plan];
+    const bool alone = is_alone(asked);
+    const int lock = gpu_lock_take(store->toolchain, alone || (asked->flags & RUN_LARGE), why);
     if (lock < 0) return -1;
     const int result = alone ? make_set(store, plan, SLOT_GPU, &store->sets[plan][SLOT_GPU], why)
                              : make_together(store, plan, why);

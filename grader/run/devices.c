@@ -42,7 +42,9 @@ static void look_for_gpu(struct devices *devices, const struct toolchain *toolch
     int line = (int)strcspn(said, "\n");
     if (result->ending == PROCESS_EXITED && result->code == 0) {
         devices->gpu = true;
-        snprintf(devices->gpu_name, sizeof devices->gpu_name, "%.*s", line, said);
+        const int name = (int)strcspn(said, "\t\n");
+        snprintf(devices->gpu_name, sizeof devices->gpu_name, "%.*s", name, said);
+        if (said[name] == '\t') devices->gpu_bytes = strtoull(said + name + 1, NULL, 10);
     } else if (result->ending == PROCESS_EXITED && result->code == 1) {
         snprintf(devices->no_gpu, sizeof devices->no_gpu, "%.*s", line, said);
     } else if (result->ending == PROCESS_TIME) {

@@ -7,6 +7,7 @@
 #include "grader/build/toolchain.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Which device was asked for. */
 enum devices_wanted {
@@ -19,7 +20,8 @@ struct devices {
     bool gpu;      /* grade on it */
     bool emulator; /* grade on it, at least what has to do with order */
     char gpu_name[128];
-    char no_gpu[256]; /* why not, as the end of a sentence */
+    uint64_t gpu_bytes; /* of its memory; 0: not known */
+    char no_gpu[256];   /* why not, as the end of a sentence */
     char no_emulator[256];
 };
 
