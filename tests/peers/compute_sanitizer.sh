@@ -2,7 +2,7 @@
 # Runs every mistake under NVIDIA's Compute Sanitizer, and says what it names:
 #
 #   compute_sanitizer.sh BUILD [--jobs=N] [--seconds=N] [--out=FOLDER] [--device=gpu|emulator]
-#                        [LESSON...]
+#                        [LESSON[/MISTAKE]...]
 #
 # Each mistake is built by the grader, and its runs are made again, outside the grader (whose limits
 # and recorder are in the checker's way), with the inputs that the grader drew for the solution: the
@@ -11,7 +11,8 @@
 # neither does how the program ended. --seconds: nothing more is begun after so many (420); memcheck
 # comes first for all, the runs with many contexts last, and what was not tried is counted.
 #
-# COMPUTE_SANITIZER says which program; otherwise the one on PATH or in the toolkit. --device=emulator
+# COMPUTE_SANITIZER says which program; otherwise the one on PATH or in the toolkit (PyPI's wheel has
+# the program without the launcher that it needs). --device=emulator
 # tries the script where there is no GPU. Prints a line for each mistake that is named, and a table.
 # Needs what the grader needs at grading time, and `unshare`. Exit status 0: all were tried.
 set -u
@@ -21,23 +22,6 @@ root=$(readlink -f "$here/../..")
 
 # ---- one submission built: OUT/LESSON/NAME.library is the path of its lesson.so ------------------
 
-# The runner that the grader starts: keeps what it is handed, and runs nothing.
-write_taker()
-{
-    cat >"$1" <<END
-#!/bin/sh
-echo "\$1" >"$2.library"
-$3 || exit 0
-kept=\$(mktemp -d "$2.run.XXXXXX")
-cat <&3 >"\$kept/control"
-cat <&4 >"\$kept/input"
-cat <&5 >"\$kept/output"
-cat <&6 >"\$kept/settings"
-printf %s "\$LD_LIBRARY_PATH" >"\$kept/library_path"
-END
-    chmod +x "$1"
-}
-
 # compute_sanitizer.sh take BUILD DEVICE OUT FILTER LESSON NAME FILE; FILE "-": the solution.
 if [ "${1-}" = take ]; then
     build=$2 device=$3 out=$4 filter=$5 lesson=$6 name=$7 file=$8
@@ -45,12 +29,15 @@ if [ "${1-}" = take ]; then
     mkdir -p "$at.in"
     if [ "$file" = - ]; then
         cp -R "$root/solutions/$lesson" "$at.in/$lesson"
-        write_taker "$at.taker" "$at" true
+        keep=keep
     else
         hand_in "$root" "$lesson" "$file" "$at.in" || exit 0
-        write_taker "$at.taker" "$at" false
+        keep=
     fi
-    # In a mount namespace of its own, so that the build folder stays as it is.
+    # shellcheck disable=SC2016 # the script's
+    printf '#!/bin/sh\nexec "%s/take_run" "$1" "%s" %s\n' "$out" "$at" "$keep" >"$at.taker"
+    chmod +x "$at.taker"
+    # In the runner's place, in a mount namespace of its own, so that the build folder stays as it is.
     # shellcheck disable=SC2016 # the inner shell's
     timeout 120 unshare -r -m sh -c 'mount --bind "$1" "$2" && shift 2 && exec "$@"' - \
         "$at.taker" "$build/grader/runner" "$build/grader/grader" --sandbox=off \
@@ -87,7 +74,7 @@ if [ "${1-}" = one ]; then
     exit 0
 fi
 
-device=gpu jobs=$(nproc) out='' seconds=420 lessons=''
+device=gpu jobs=$(nproc) out='' seconds=420 lessons='' only=''
 build=$(readlink -f "${1:?the build folder}")
 shift
 for word; do
@@ -96,12 +83,15 @@ for word; do
     --jobs=*) jobs=${word#*=} ;;
     --out=*) out=${word#*=} ;;
     --seconds=*) seconds=${word#*=} ;;
+    */*) only="$only $word " lessons="$lessons ${word%%/*}" ;;
     *) lessons="$lessons $word" ;;
     esac
 done
+# shellcheck disable=SC2086 # a list of words
+lessons=$(printf '%s\n' $lessons | sort -u)
 sanitizer=${COMPUTE_SANITIZER:-$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)}
 if [ ! -x "$sanitizer" ]; then
-    echo "compute-sanitizer is not on PATH. NVIDIA's toolkit has it, and the wheel nvidia-cuda-sanitizer-api"
+    echo "compute-sanitizer is not on PATH; NVIDIA's toolkit has it"
     exit 2
 fi
 [ -n "$out" ] || { out=$(mktemp -d) && trap 'rm -rf "$out"' EXIT; }
@@ -109,6 +99,7 @@ mkdir -p "$out"
 out=$(readlink -f "$out")
 end=$(($(date +%s) + seconds))
 cc -shared -fPIC -o "$out/reset_at_exit.so" "$here/reset_at_exit.c" || exit 2
+cc -D_GNU_SOURCE -I "$root" -o "$out/take_run" "$here/take_run.c" || exit 2
 if [ -z "$lessons" ]; then
     for lesson in "$root"/tests/mistakes/[0-9][0-9]_*; do lessons="$lessons ${lesson##*/}"; done
 fi
@@ -124,7 +115,9 @@ for lesson in $lessons; do
         awk '/^[^ ]/ { suite = $1 } /^ / { print suite $1; exit }')
     each_submission "$root/tests/mistakes/$lesson" | while IFS= read -r file; do
         name=${file##*/}
-        printf '%s %s %s %s\n' "$first" "$lesson" "${name%.*}" "$file"
+        name=${name%.*}
+        case ${only:- $lesson/$name } in *" $lesson/$name "*) ;; *) continue ;; esac
+        printf '%s %s %s %s\n' "$first" "$lesson" "$name" "$file"
     done
 done >"$out/submissions"
 xargs -P "$jobs" -L 1 "$0" take "$build" "$device" "$out" <"$out/submissions"
@@ -137,7 +130,7 @@ run_of()
     tr '\0' '\n' <"$1/settings" 2>/dev/null | sed -n 's/^RUN=//p' | tr ' ' _
 }
 for lesson in $lessons; do
-    for kept in "$out/$lesson"/solution.run.??????; do
+    for kept in "$out/$lesson"/solution.run.[0-9]*; do
         run=$(run_of "$kept") # none: the grader ended it before it had all
         [ -d "$kept" ] || continue
         if [ -z "$run" ] || [ -d "$out/$lesson/solution.run.$run" ]; then

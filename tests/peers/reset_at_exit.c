@@ -1,5 +1,6 @@
-/* For compute_sanitizer.sh: memcheck looks for leaks when a context ends, and a program that uses the
- * runtime's need not end it. Preloaded into each run, it does, so that the checker sees all it can. */
+/* For compute_sanitizer.sh: memcheck looks for leaks when a context ends, and a program that uses
+ * the runtime's need not end it. Preloaded into each run, it does, so that the checker sees all it
+ * can. */
 #include <dlfcn.h>
 #include <string.h>
 
