@@ -6,6 +6,7 @@
 #include "grader/class/lessons_check.h"
 #include "grader/class/roster.h"
 #include "grader/class/similar.h"
+#include "grader/class/slurm.h"
 #include "grader/class/version.h"
 #include "grader/class/workers.h"
 #include "grader/report/report.h"
@@ -29,6 +30,7 @@
 #define CLASS_LIMIT ((size_t)1 << 30)
 #define LOG_LIMIT ((size_t)1 << 16)
 #define LEAST_FREE ((uint64_t)96 << 20) /* bytes on the disks: with less a compiler may fail */
+#define GROUP ((size_t)10)              /* submissions of one task on a cluster */
 #define LAST_WORDS 300                  /* of a grader that could not go on */
 
 /* One submission of the class. */
@@ -54,7 +56,7 @@ struct class
     size_t to_grade, graded, troubled;
     char state[PATH_MAX - 400];
     char program[PATH_MAX];
-    int lock;
+    int lock, part_lock;
     double started;
     struct text why;
 };
@@ -79,11 +81,26 @@ static void path_of(const struct class *class, const char *folder, const struct 
 
 /* ---- what is there ---------------------------------------------------------------------- */
 
-/* The folder for results, absolute, and its lock. Returns 0 or 2. */
+/* Opens and locks a file in the state folder. Returns 0 or 2. */
+static int lock_state(struct class *class, const char *name, int how, int *lock)
+{
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof path, "%s/%s", class->state, name);
+    *lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (*lock >= 0 && flock(*lock, how | LOCK_NB) == 0) return 0;
+    text_format(&class->why, "%s: %s", path,
+                errno == EWOULDBLOCK ? "another call is grading this class" : strerror(errno));
+    return 2;
+}
+
+/* The folder for results, absolute, and its locks: parts share the class's, and each has its own.
+ * Returns 0 or 2. */
 static int open_state(struct class *class)
 {
     static const char *const folders[] = {"results", "work", "logs"};
-    char path[PATH_MAX], folder[PATH_MAX];
+    const struct options *options = &class->options;
+    char path[PATH_MAX], folder[PATH_MAX], part[64];
 
     if (class->options.state != NULL) {
         snprintf(class->state, sizeof class->state, "%s", class->options.state);
@@ -101,14 +118,11 @@ static int open_state(struct class *class)
     }
     if (realpath(class->state, path) != NULL && strlen(path) < sizeof class->state)
         memcpy(class->state, path, strlen(path) + 1);
-    snprintf(path, sizeof path, "%s/lock", class->state);
-    class->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (class->lock < 0 || flock(class->lock, LOCK_EX | LOCK_NB) != 0) {
-        text_format(&class->why, "%s: %s", path,
-                    errno == EWOULDBLOCK ? "another call is grading this class" : strerror(errno));
+    if (lock_state(class, "lock", options->parts > 0 ? LOCK_SH : LOCK_EX, &class->lock) != 0)
         return 2;
-    }
-    return 0;
+    if (options->parts == 0) return 0;
+    snprintf(part, sizeof part, "lock.%d-of-%d", options->part, options->parts);
+    return lock_state(class, part, LOCK_EX, &class->part_lock);
 }
 
 /* Less than a compiler needs must not look like a mistake of the student's. */
@@ -132,6 +146,15 @@ static bool disk_has_room(struct class *class)
     return true;
 }
 
+/* Leaves those of this call's part. */
+static void keep_part(struct class *class)
+{
+    const size_t part = (size_t) class->options.part, parts = (size_t) class->options.parts;
+
+    for (size_t i = json_array_size(class->entries); i-- > 0;)
+        if (i % parts != part) json_array_remove(class->entries, i);
+}
+
 static int list_pupils(struct class *class)
 {
     struct text left_out = {0};
@@ -148,6 +171,7 @@ static int list_pupils(struct class *class)
     if (left_out.size > 0)
         fprintf(stderr, "grade: left out, no submission: %s\n", text_string(&left_out));
     text_free(&left_out);
+    if (class->options.parts > 0) keep_part(class);
     class->count = json_array_size(class->entries);
     class->pupils = calloc(class->count + 1, sizeof *class->pupils);
     if (class->pupils == NULL) {
@@ -160,7 +184,7 @@ static int list_pupils(struct class *class)
         if (json_yes(entry, "stranger"))
             fprintf(stderr, "grade: %s is not in the roster\n", json_text(entry, "name"));
     }
-    if (class->count > 0) return 0;
+    if (class->count > 0 || class->options.parts > 0) return 0;
     text_add_quoted(&class->why, class->options.class, strlen(class->options.class));
     text_add(&class->why, " has no submissions: a folder, an archive or a git repository for each");
     return 2;
@@ -421,6 +445,13 @@ static void tell_list(const char *title, const json_t *list, const char *key)
     }
 }
 
+static void tell_sums(const struct class *class)
+{
+    printf("%zu submission%s, %zu graded now, %zu unchanged, %zu not judged. Results: %s\n",
+           class->count, class->count == 1 ? "" : "s", class->graded - class->troubled,
+           class->count - class->to_grade, class->troubled, class->state);
+}
+
 static int report_all(struct class *class)
 {
     char path[PATH_MAX];
@@ -440,15 +471,42 @@ static int report_all(struct class *class)
         result = 2;
     }
     json_decref(all);
-    printf("%zu submission%s, %zu graded now, %zu unchanged, %zu not judged. Results: %s\n",
-           class->count, class->count == 1 ? "" : "s", class->graded - class->troubled,
-           class->count - class->to_grade, class->troubled, class->state);
+    tell_sums(class);
     return result != 0 || class->troubled > 0 ? 2 : 0;
 }
 
 /* ---- one call --------------------------------------------------------------------------- */
 
-static int grade_class(struct class *class)
+/* The lock is given up: the parts take it. */
+static int hand_to_slurm(struct class *class, int count, char *const *arguments)
+{
+    const struct options *options = &class->options;
+    const size_t asked = options->slurm_tasks > 0 ? (size_t)options->slurm_tasks
+                                                  : (class->count + GROUP - 1) / GROUP;
+    const struct slurm_class to = {
+        .program = class->program,
+        .state = class->state,
+        .count = count,
+        .arguments = arguments,
+        .parts = asked < class->count ? asked : class->count,
+        .jobs = options->jobs,
+        .gpu = options->device == DEVICE_GPU,
+        .gpu_if_there = options->device == DEVICE_AUTO,
+    };
+    struct text said = {0};
+
+    close(class->lock);
+    class->lock = -1;
+    const int status = slurm_submit(&to, &said);
+    if (status == 0)
+        fputs(text_string(&said), stdout);
+    else
+        text_add(&class->why, text_string(&said));
+    text_free(&said);
+    return status;
+}
+
+static int grade_class(struct class *class, int count, char *const *arguments)
 {
     const struct options *options = &class->options;
     const ssize_t length = readlink("/proc/self/exe", class->program, sizeof class->program - 1);
@@ -470,11 +528,14 @@ static int grade_class(struct class *class)
     int status = open_state(class);
     if (status == 0 && !disk_has_room(class)) status = 2;
     if (status == 0) status = list_pupils(class);
+    if (status == 0 && options->slurm) return hand_to_slurm(class, count, arguments);
     for (size_t i = 0; status == 0 && i < class->count; i++)
         status = process_interrupted() != 0 ? 128 + process_interrupted()
                                             : take_in(class, &class->pupils[i]);
     if (status == 0) status = grade_all(class);
-    return status == 0 ? report_all(class) : status;
+    if (status != 0 || options->parts == 0) return status == 0 ? report_all(class) : status;
+    tell_sums(class);
+    return class->troubled > 0 ? 2 : 0;
 }
 
 static void release(struct class *class)
@@ -489,6 +550,7 @@ static void release(struct class *class)
     json_decref(class->version);
     reports_close(class->reports);
     if (class->lock >= 0) close(class->lock);
+    if (class->part_lock >= 0) close(class->part_lock);
     options_free(&class->options);
     text_free(&class->why);
 }
@@ -496,14 +558,14 @@ static void release(struct class *class)
 int class_main(const struct toolchain *toolchain, const struct lesson *const *table, int count,
                char *const *arguments)
 {
-    struct class class = {.toolchain = toolchain, .table = table, .lock = -1};
+    struct class class = {.toolchain = toolchain, .table = table, .lock = -1, .part_lock = -1};
     int status = options_parse(&class.options, count, arguments, &class.why);
     const bool own = status == 0 && !class.options.help && !class.options.version;
 
     if (own && class.options.class != NULL) {
         setvbuf(stdout, NULL, _IOLBF, 0);
         process_handle_interrupts();
-        status = grade_class(&class);
+        status = grade_class(&class, count, arguments);
         if (class.why.size > 0) fprintf(stderr, "grade: %s\n", text_string(&class.why));
     } else if (own && class.options.check_lessons) {
         setvbuf(stdout, NULL, _IOLBF, 0);

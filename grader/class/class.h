@@ -6,7 +6,8 @@
  * costs that submission only. What is known lies in the class's state folder, in files that appear
  * whole by rename; a call that was killed is taken up by the next one.
  *
- *   DIR.graded/lock            one call at a time
+ *   DIR.graded/lock            one call at a time, or several with a part each (--part=K/N)
+ *   DIR.graded/lock.K-of-N
  *   DIR.graded/results/KEY.json   the record, under what it was graded as
  *   DIR.graded/work/KEY/lessons/  what was handed in, in the form of lessons/
  *   DIR.graded/logs/KEY.txt       what the submission's grader printed

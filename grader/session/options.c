@@ -291,6 +291,26 @@ static int parse_jobs(struct options *options, const char *value, struct text *w
     return 2;
 }
 
+static int parse_tasks(struct options *options, const char *value, struct text *why)
+{
+    if (parse_int(value, 1, OPTIONS_MOST_PARTS, &options->slurm_tasks)) return 0;
+    text_format(why, "--slurm-tasks needs a number from 1 to %d", OPTIONS_MOST_PARTS);
+    return 2;
+}
+
+static int parse_part(struct options *options, const char *value, struct text *why)
+{
+    const char *slash = strchr(value, '/');
+    char part[16];
+
+    snprintf(part, sizeof part, "%.*s", slash != NULL ? (int)(slash - value) : 0, value);
+    if (slash != NULL && parse_int(slash + 1, 1, OPTIONS_MOST_PARTS, &options->parts) &&
+        parse_int(part, 0, options->parts - 1, &options->part))
+        return 0;
+    text_format(why, "--part is K/N, with N up to %d and K from 0 to N - 1", OPTIONS_MOST_PARTS);
+    return 2;
+}
+
 /* Appends to a list that the options own. Returns 0 or 2. */
 static int append(const char ***list, size_t *count, const char *value)
 {
@@ -318,6 +338,7 @@ static const struct own_flag {
     {"--version", NULL, FIELD(version), NULL},
     {"--solutions", NULL, FIELD(solutions), NULL},
     {"--again", NULL, FIELD(again), NULL},
+    {"--slurm", NULL, FIELD(slurm), NULL},
     {"--check-lessons", NULL, FIELD(check_lessons), NULL},
     {"--submission", "handed_in/alice", FIELD(submission), NULL},
     {"--class", "handed_in", FIELD(class), NULL},
@@ -329,6 +350,8 @@ static const struct own_flag {
     {"--seed", "12345", 0, parse_seed},
     {"--sandbox", "require", 0, parse_sandbox},
     {"--jobs", "2", 0, parse_jobs},
+    {"--slurm-tasks", "30", 0, parse_tasks},
+    {"--part", "0/30", 0, parse_part},
     {"--report", "html:class.html", 0, parse_report},
 };
 #define OWN_COUNT (sizeof own_flags / sizeof own_flags[0])
@@ -405,8 +428,12 @@ static int check_together(const struct options *options, struct text *why)
     else if (options->class != NULL && (options->solutions || options->submission != NULL))
         text_add(why, "--class grades what is handed in: leave out --solutions and --submission");
     else if (options->class == NULL &&
-             (options->roster != NULL || options->state != NULL || options->again))
-        text_add(why, "--roster, --state and --again belong to --class=DIR");
+             (options->roster != NULL || options->state != NULL || options->again ||
+              options->slurm || options->slurm_tasks > 0 || options->parts > 0))
+        text_add(why, "--roster, --state, --again, --slurm and --part belong to --class=DIR");
+    else if (options->parts > 0 && (options->slurm || options->report_count > 0))
+        text_add(why, "--part grades for a call without it, which makes the reports: leave out "
+                      "--report and --slurm");
     else if (options->random_seed < 0 || options->random_seed > 99999)
         text_add(why, "--gtest_random_seed is from 0 to 99999; 0 takes it from the clock");
     else

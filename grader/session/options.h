@@ -14,6 +14,8 @@
 #include <stdint.h>
 
 #define OPTIONS_MOST_JOBS 512
+#define OPTIONS_MOST_PARTS 1000 /* Slurm's own limit on an array is 1001 by default */
+
 /* What to do where the machine cannot contain a submission as far as the grader would. */
 enum options_sandbox {
     SANDBOX_AUTO,    /* say so and go on */
@@ -44,6 +46,9 @@ struct options {
     const char *roster;
     const char *state; /* where results are kept; NULL: beside the class's folder */
     bool again;        /* grade what has not changed as well */
+    bool slurm;        /* hand it to a cluster, */
+    int slurm_tasks;   /* in so many parts; 0: as the class is large */
+    int part, parts;   /* grade only this part; parts 0: all */
     bool check_lessons;
 
     const char *filter;

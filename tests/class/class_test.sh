@@ -60,6 +60,28 @@ git_here()
         -c safe.directory='*' "$@"
 }
 
+# part: a class in parts, as several machines grade it, and one call that reports
+parts()
+{
+    for name in ada barbara grace; do right "$work/in/$name"; done
+    class 0 --part=0/2
+    graded ada
+    graded grace
+    said '2 submissions, 2 graded now'
+    class 0 --part=1/2
+    graded barbara
+    class 0 --part=1/2
+    said '1 submission, 0 graded now, 1 unchanged'
+    class 0 "--report=json:$work/all.json"
+    said '3 submissions, 0 graded now, 3 unchanged'
+    class 0 --part=7/8 # no submission is in it
+    said '0 submissions'
+    class 2 --part=2/2
+    said '--part is K/N'
+    class 2 --part=0/2 "--report=json:$work/all.json"
+    said 'leave out --report'
+}
+
 # part: folders, archives and repositories; the roster's names and who is absent
 names()
 {
