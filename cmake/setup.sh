@@ -255,7 +255,9 @@ setup_build()
         fail "cannot write to $cache. Is the clone somebody else's, or on a read-only disk?"
     fi
     exec 9>>"$cache/lock"
-    if ! flock -n 9; then
+    # One that finds nothing to do is over in a moment, and nobody need hear of it: what ./emulate
+    # says stands between the lines of the program.
+    if ! flock -w 3 9; then
         say 'another call is building; waiting for it'
         flock 9
     fi

@@ -365,6 +365,15 @@ static const struct ptx_owner *owner_of(const struct ptx_module *module)
     return (const struct ptx_owner *)(const void *)module;
 }
 
+void ptx_module_limit_registers(struct ptx_module *module, uint32_t most)
+{
+    for (uint32_t i = 0; i < module->function_count; i++) {
+        struct ptx_function *function = (struct ptx_function *)(uintptr_t)module->functions[i];
+        if (function->is_entry && (function->max_registers == 0 || function->max_registers > most))
+            function->max_registers = most;
+    }
+}
+
 void ptx_module_destroy(struct ptx_module *module)
 {
     if (module == NULL) return;

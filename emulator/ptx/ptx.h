@@ -313,6 +313,8 @@ size_t ptx_diagnostics_print(const struct ptx_diagnostics *diagnostics, char *te
  * error, with `diagnostics` (never NULL) filled; or when memory runs out, which is said there too.
  */
 struct ptx_module *ptx_parse(const char *text, size_t length, struct ptx_diagnostics *diagnostics);
+/* As if each entry had .maxnreg `most`, unless it has a smaller one. Before anybody else reads. */
+void ptx_module_limit_registers(struct ptx_module *module, uint32_t most);
 void ptx_module_destroy(struct ptx_module *module); /* NULL is fine */
 
 /* NULL when there is none of that name. */

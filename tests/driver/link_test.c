@@ -139,6 +139,63 @@ START_TEST(logs_end_where_their_buffers_end)
 }
 END_TEST
 
+/* A kernel that has `count` values at once. */
+static void make_hungry(char *text, size_t size, int count)
+{
+    int used = snprintf(text, size,
+                        HEAD ".visible .entry hungry(.param .u64 p) {\n"
+                             ".reg .b32 %%r<%d>; .reg .b64 %%rd<2>;\n"
+                             "ld.param.u64 %%rd1, [p];\nmov.u32 %%r0, 0;\n",
+                        count + 1);
+    for (int i = 1; i <= count; i++)
+        used += snprintf(text + used, size - (size_t)used, "ld.u32 %%r%d, [%%rd1+%d];\n", i, 4 * i);
+    for (int i = 1; i <= count; i++)
+        used += snprintf(text + used, size - (size_t)used, "add.u32 %%r0, %%r0, %%r%d;\n", i);
+    snprintf(text + used, size - (size_t)used, "st.u32 [%%rd1], %%r0; ret; }\n");
+}
+
+static int registers_of(CUmodule module, int *blocks)
+{
+    CUfunction kernel;
+    int registers;
+    OK(cuModuleGetFunction(&kernel, module, "hungry"));
+    OK(cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, kernel));
+    OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, 256, 0));
+    return registers;
+}
+
+START_TEST(a_limit_of_registers_is_kept)
+{
+    static char text[8192];
+    CUjit_option options[] = {CU_JIT_MAX_REGISTERS};
+    void *values[] = {(void *)32}, *image;
+    CUmodule module;
+    CUlibrary library;
+    CUlinkState state;
+    int free_blocks, blocks;
+    test_context(LATEST);
+    make_hungry(text, sizeof text, 100);
+    OK(cuModuleLoadData(&module, text));
+    ck_assert_int_ge(registers_of(module, &free_blocks), 100);
+    OK(cuModuleLoadDataEx(&module, text, 1, options, values));
+    ck_assert_int_eq(registers_of(module, &blocks), 32);
+    ck_assert_int_gt(blocks, free_blocks);
+    OK(cuLibraryLoadData(&library, text, options, values, 1, NULL, NULL, 0));
+    OK(cuLibraryGetModule(&module, library));
+    ck_assert_int_eq(registers_of(module, &blocks), 32);
+    OK(cuLinkCreate(1, options, values, &state));
+    OK(add(state, CU_JIT_INPUT_PTX, text, sizeof text));
+    OK(cuLinkComplete(state, &image, NULL));
+    OK(cuModuleLoadData(&module, image));
+    ck_assert_int_eq(registers_of(module, &blocks), 32);
+    /* One that is larger than what the code wants changes nothing. */
+    values[0] = (void *)200;
+    OK(cuModuleLoadDataEx(&module, text, 1, options, values));
+    registers_of(module, &blocks);
+    ck_assert_int_eq(blocks, free_blocks);
+}
+END_TEST
+
 START_TEST(options_that_nobody_knows_are_refused)
 {
     CUjit_option options[] = {CU_JIT_MAX_REGISTERS};
@@ -203,6 +260,7 @@ int main(void)
     tcase_add_loop_test(tcase, ptx_and_a_fat_binary_are_linked, 0, ORDERS);
     tcase_add_test(tcase, what_cannot_be_linked_is_named_in_the_log);
     tcase_add_test(tcase, logs_end_where_their_buffers_end);
+    tcase_add_test(tcase, a_limit_of_registers_is_kept);
     tcase_add_test(tcase, options_that_nobody_knows_are_refused);
     tcase_add_test(tcase, what_is_undefined_refuses_the_load);
     suite_add_tcase(suite, tcase);

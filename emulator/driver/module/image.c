@@ -121,8 +121,8 @@ bool image_has_functions(const struct ptx_module *unit, char *log, size_t log_si
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-static CUresult image_parse(struct image *image, const struct fatbin *fatbin, char *log,
-                            size_t log_size)
+static CUresult image_parse(struct image *image, const struct fatbin *fatbin, const struct jit *jit,
+                            char *log, size_t log_size)
 {
     image->units = calloc(fatbin->count, sizeof *image->units);
     if (image->units == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -134,6 +134,7 @@ static CUresult image_parse(struct image *image, const struct fatbin *fatbin, ch
             return CUDA_ERROR_INVALID_PTX;
         }
         image->count++;
+        if (jit != NULL) jit_apply(jit, image->units[i]);
         TRY(image_suits(image->units[i], log, log_size));
         if (!image_has_functions(image->units[i], log, log_size)) return CUDA_ERROR_INVALID_PTX;
     }
@@ -156,7 +157,8 @@ static enum fatbin_result image_link(struct fatbin *fatbin, char *log, size_t lo
     return result;
 }
 
-CUresult image_open(const void *data, size_t size, char *log, size_t log_size, struct image **image)
+CUresult image_open(const void *data, size_t size, const struct jit *jit, char *log,
+                    size_t log_size, struct image **image)
 {
     struct fatbin fatbin;
     log[0] = '\0';
@@ -168,7 +170,7 @@ CUresult image_open(const void *data, size_t size, char *log, size_t log_size, s
         code = CUDA_ERROR_OUT_OF_MEMORY;
         if (made != NULL) {
             made->references = 1;
-            code = image_parse(made, &fatbin, log, log_size);
+            code = image_parse(made, &fatbin, jit, log, log_size);
             if (code == CUDA_SUCCESS)
                 *image = made;
             else
@@ -214,7 +216,7 @@ CUresult image_open_file(const char *path, char *log, size_t log_size, struct im
     char *data;
     size_t size;
     TRY(image_read_file(path, &data, &size));
-    CUresult code = image_open(data, size, log, log_size, image);
+    CUresult code = image_open(data, size, NULL, log, log_size, image);
     free(data);
     return code;
 }

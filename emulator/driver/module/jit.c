@@ -1,11 +1,14 @@
 /* The options of a call that takes code (CUjit_option) and the two logs that it may ask
- * for. The device compiles nothing, so that of the options only the logs have an effect; an option
- * that would change what code means is refused by name.
+ * for. The device compiles nothing, so that of the options only the logs and the registers that a
+ * function may have at most have an effect; an option that would change what code means is refused
+ * by name.
  *
  * Source: CUDA Driver API 13.0, CUjit_option.
  */
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/module/parts.h"
+
+#include "emulator/ptx/ptx.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -55,11 +58,19 @@ CUresult jit_read(struct jit *jit, unsigned count, const CUjit_option *options, 
         case CU_JIT_WALL_TIME:
             jit->wall_time = &values[i];
             break;
+        case CU_JIT_MAX_REGISTERS:
+            jit->max_registers = (unsigned)(uintptr_t)values[i];
+            break;
         default: /* of the compiler: how, not what */
             break;
         }
     }
     return CUDA_SUCCESS;
+}
+
+void jit_apply(const struct jit *jit, struct ptx_module *unit)
+{
+    if (jit->max_registers > 0) ptx_module_limit_registers(unit, jit->max_registers);
 }
 
 /* Appends a line to a log. */

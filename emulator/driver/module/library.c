@@ -55,7 +55,7 @@ CUresult driver_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_op
     NEED_POINTER(code);
     TRY(jit_read(&jit, numJitOptions, jitOptions, jitOptionsValues));
     if (numLibraryOptions > 0 && libraryOptions == NULL) return CUDA_ERROR_INVALID_VALUE;
-    CUresult outcome = image_open(code, FATBIN_UNKNOWN_SIZE, log, sizeof log, &image);
+    CUresult outcome = image_open(code, FATBIN_UNKNOWN_SIZE, &jit, log, sizeof log, &image);
     jit_finish(&jit, outcome, log);
     return library_make(image, outcome, library);
 }
@@ -77,7 +77,7 @@ CUresult driver_cuLibraryLoadFromFile(CUlibrary *library, const char *fileName,
     NEED_POINTER(fileName);
     TRY(jit_read(&jit, numJitOptions, jitOptions, jitOptionsValues));
     TRY(image_read_file(fileName, &data, &size));
-    CUresult outcome = image_open(data, size, log, sizeof log, &image);
+    CUresult outcome = image_open(data, size, &jit, log, sizeof log, &image);
     free(data);
     jit_finish(&jit, outcome, log);
     return library_make(image, outcome, library);

@@ -204,6 +204,13 @@ static CUresult complete(struct link *link, char *log, size_t size)
         code = image_has_functions(module, log, size) && image_has_variables(module, log, size)
                    ? CUDA_SUCCESS
                    : CUDA_ERROR_INVALID_SOURCE;
+    if (code == CUDA_SUCCESS && link->jit.max_registers > 0) {
+        jit_apply(&link->jit, module);
+        char *text = ptx_print(module);
+        if (text == NULL) code = CUDA_ERROR_OUT_OF_MEMORY;
+        free(joined.text);
+        joined = (struct fatbin_unit){.text = text, .length = text != NULL ? strlen(text) : 0};
+    }
     ptx_module_destroy(module);
     if (code == CUDA_SUCCESS)
         link->joined = joined;

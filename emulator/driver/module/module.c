@@ -221,7 +221,7 @@ CUresult driver_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned
     NEED_POINTER(image);
     TRY(wait_for_context_on_gpus(thread_context()));
     TRY(jit_read(&jit, numOptions, options, optionValues));
-    CUresult code = image_open(image, FATBIN_UNKNOWN_SIZE, log, sizeof log, &opened);
+    CUresult code = image_open(image, FATBIN_UNKNOWN_SIZE, &jit, log, sizeof log, &opened);
     if (code == CUDA_SUCCESS)
         code = module_make(opened, NULL, thread_context(), log, sizeof log, &made);
     jit_finish(&jit, code, log);

@@ -7,6 +7,7 @@
 #include "emulator/driver/module/module.h"
 #include "emulator/fatbin/fatbin.h"
 
+struct jit;
 struct ptx_module;
 
 /* ---- images ------------------------------------------------------------------------------- */
@@ -18,9 +19,10 @@ struct image {
 };
 
 /* Reads and parses what cuModuleLoadData and cuLibraryLoadData are given. `size` as in fatbin.h.
- * On failure `log` has the sentences, and a finding has been made of them. */
-CUresult image_open(const void *data, size_t size, char *log, size_t log_size,
-                    struct image **image);
+ * `jit`: the call's options, or NULL. On failure `log` has the sentences, and a finding has been
+ * made of them. */
+CUresult image_open(const void *data, size_t size, const struct jit *jit, char *log,
+                    size_t log_size, struct image **image);
 CUresult image_open_file(const char *path, char *log, size_t log_size, struct image **image);
 void image_release(struct image *image);
 /* The whole of a file and a zero behind it, to be freed; otherwise a finding says why not. */
@@ -85,12 +87,16 @@ struct jit_log {
 struct jit {
     struct jit_log info, error;
     void **wall_time; /* the option's value, which receives a float of milliseconds; NULL: none */
+    unsigned max_registers; /* of a thread, of all functions of the code; 0: as many as it wants */
 };
 
 /* Reads `count` options. CUDA_ERROR_INVALID_VALUE for arrays that are missing or an option that
  * nobody knows; CUDA_ERROR_NOT_SUPPORTED, with a finding, for one that the device cannot honour.
  * Keeps pointers into `values`, and the buffers. */
 CUresult jit_read(struct jit *jit, unsigned count, const CUjit_option *options, void **values);
+
+/* What the options ask of code, as its own directives would. */
+void jit_apply(const struct jit *jit, struct ptx_module *unit);
 
 /* Ends a call: `sentences` (may be empty) are why it failed with `code`. The information log stays
  * empty: there is no compiler that could tell of its work. */
