@@ -46,6 +46,11 @@ void memory_initcheck_forget(const struct memory_region *region)
     free(followed);
 }
 
+bool memory_initcheck_follows(const struct memory_region *region)
+{
+    return *place(region) != NULL;
+}
+
 static uint64_t word_count(const struct followed *followed)
 {
     return (followed->size + 63) / 64;

@@ -17,6 +17,8 @@ void memory_initcheck_follow(const struct memory_region *region);
 /* It is not followed any longer; nor if it never was. */
 void memory_initcheck_forget(const struct memory_region *region);
 
+bool memory_initcheck_follows(const struct memory_region *region);
+
 /* Bytes from `offset` on are written now. */
 void memory_initcheck_set(const struct memory_region *region, uint64_t offset, uint64_t bytes);
 /* The same of every byte whose bit is set. */

@@ -71,12 +71,18 @@ static void begin(int order)
     b = test_device(BYTES);
 }
 
-static CUresult launch_in(const char *name, unsigned blocks, CUdeviceptr p, CUdeviceptr q)
+static CUresult launch_of(const char *name, CUstream stream, unsigned blocks, CUdeviceptr p,
+                          CUdeviceptr q)
 {
     CUfunction function;
     void *parameters[] = {&p, &q};
     OK(cuModuleGetFunction(&function, module, name));
-    return cuLaunchKernel(function, blocks, 1, 1, THREADS, 1, 1, 0, NULL, parameters, NULL);
+    return cuLaunchKernel(function, blocks, 1, 1, THREADS, 1, 1, 0, stream, parameters, NULL);
+}
+
+static CUresult launch_in(const char *name, unsigned blocks, CUdeviceptr p, CUdeviceptr q)
+{
+    return launch_of(name, NULL, blocks, p, q);
 }
 
 static void launch(const char *name, CUdeviceptr p, CUdeviceptr q)
@@ -371,6 +377,65 @@ START_TEST(a_copy_of_what_a_kernel_was_given)
 }
 END_TEST
 
+/* In one stream, and behind the one in it, or in another. */
+struct two_streams {
+    CUstream first, other;
+    void *pinned;
+};
+
+static struct two_streams begin_two(int order)
+{
+    begin(order);
+    return (struct two_streams){test_stream(CU_STREAM_NON_BLOCKING),
+                                test_stream(CU_STREAM_NON_BLOCKING), test_pinned(BYTES)};
+}
+
+START_TEST(who_reads_beside_the_writer_races)
+{
+    struct two_streams in = begin_two(_i);
+    OK(cuMemcpyHtoDAsync(a, in.pinned, BYTES, in.first));
+    OK(launch_of("copy", in.other, BLOCKS, a, b));
+    only("race");
+}
+END_TEST
+
+START_TEST(who_reads_beside_a_kernel_that_writes_races)
+{
+    struct two_streams in = begin_two(_i);
+    OK(launch_of("swap", in.first, BLOCKS, a, b));
+    OK(cuMemcpyDtoHAsync(in.pinned, a, BYTES, in.other));
+    only("race");
+}
+END_TEST
+
+START_TEST(who_reads_before_the_writer_reads_nothing)
+{
+    struct two_streams in = begin_two(_i);
+    OK(launch_of("copy", in.first, BLOCKS, a, b));
+    OK(cuMemcpyHtoDAsync(a, in.pinned, BYTES, in.first));
+    only("never written");
+}
+END_TEST
+
+START_TEST(who_copies_before_the_kernel_copies_nothing)
+{
+    struct two_streams in = begin_two(_i);
+    OK(cuMemcpyDtoHAsync(in.pinned, a, BYTES, in.first));
+    OK(launch_of("swap", in.first, BLOCKS, a, b));
+    only("never written");
+}
+END_TEST
+
+START_TEST(a_kernel_beside_that_only_reads_excuses_nothing)
+{
+    struct two_streams in = begin_two(_i);
+    CUdeviceptr c = test_device(BYTES);
+    OK(launch_of("copy", in.first, BLOCKS, a, b));
+    OK(launch_of("copy", in.other, BLOCKS, a, c));
+    ck_assert_uint_eq(only("never written")->count, 2);
+}
+END_TEST
+
 START_TEST(the_environment_turns_it_off)
 {
     setenv("OVERLAP_RACES", "off", 1);
@@ -407,6 +472,11 @@ int main(void)
     tcase_add_test(tcase, allocating_again_begins_again);
     tcase_add_loop_test(tcase, a_copy_of_what_nothing_wrote, 0, ORDERS);
     tcase_add_loop_test(tcase, a_copy_of_what_a_kernel_was_given, 0, ORDERS);
+    tcase_add_loop_test(tcase, who_reads_beside_the_writer_races, 0, ORDERS);
+    tcase_add_loop_test(tcase, who_reads_beside_a_kernel_that_writes_races, 0, ORDERS);
+    tcase_add_loop_test(tcase, who_reads_before_the_writer_reads_nothing, 0, ORDERS);
+    tcase_add_loop_test(tcase, who_copies_before_the_kernel_copies_nothing, 0, ORDERS);
+    tcase_add_loop_test(tcase, a_kernel_beside_that_only_reads_excuses_nothing, 0, ORDERS);
     tcase_add_test(tcase, the_environment_turns_it_off);
     suite_add_tcase(suite, tcase);
     return test_main(suite);

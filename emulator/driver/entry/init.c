@@ -165,6 +165,7 @@ static void settle_the_rest(void)
     if (pthread_mutex_trylock(&driver.lock) != 0) return; /* a thread is still inside a call */
     timeline_settle(driver.timeline);
     if (findings_process_ends()) run_unseen();
+    findings_last();
     pthread_mutex_unlock(&driver.lock);
 }
 

@@ -2,6 +2,7 @@
 
 #include "emulator/driver/findings/gpu_wait.h"
 #include "emulator/driver/findings/in_flight.h"
+#include "emulator/driver/findings/initcheck.h"
 #include "emulator/driver/findings/kernel.h"
 #include "emulator/driver/findings/page_guard.h"
 #include "emulator/driver/findings/unchecked.h"
@@ -63,6 +64,11 @@ bool findings_process_ends(void)
     return unfinished_of_process();
 }
 
+void findings_last(void)
+{
+    initcheck_last();
+}
+
 /* ---- an operation's life -------------------------------------------------------------------- */
 
 void findings_asked_for(struct operation *operation)
@@ -81,7 +87,6 @@ void findings_in_flight(uint64_t flight, const struct timeline_op *op,
 {
     in_flight_submitted(flight, op);
     if (op == NULL) return;
-    initcheck_pending(written->address);
     page_guards_raise(op, RACES_WRITE, written);
     if (read->width > 0) page_guards_raise(op, RACES_READ, read);
 }
@@ -91,9 +96,14 @@ void findings_submitted(const struct operation *operation, const struct timeline
     if (operation->awaited && operation->outcome == NULL) unfinished_expects(operation, op);
 }
 
+void findings_will_write(const struct timeline_op *op, uint64_t address)
+{
+    initcheck_pending(op, address);
+}
+
 void findings_may_touch(const struct timeline_op *op, uint64_t address)
 {
-    initcheck_pending(address);
+    initcheck_pending(op, address);
     page_guards_guess(op, address);
 }
 
@@ -118,7 +128,7 @@ void findings_reads(struct operation *operation, const struct races_rows *rows)
 void findings_writes(struct operation *operation, const struct races_rows *rows)
 {
     races_operation(operation, RACES_WRITE, rows);
-    initcheck_written(rows);
+    initcheck_written(operation, rows);
 }
 
 void findings_operation_faults(const struct operation *operation, uint64_t address)
@@ -183,16 +193,17 @@ void findings_kernel_drop(struct findings_kernel *kernel)
 
 void findings_memory_begins(const struct memory_region *region)
 {
-    initcheck_allocated(region);
+    initcheck_begins(region);
 }
 
 void findings_memory_pads(const struct races_rows *rows)
 {
-    initcheck_written(rows);
+    initcheck_written(NULL, rows);
 }
 
 void findings_memory_ends(const struct memory_region *region)
 {
+    initcheck_ends(region);
     races_release(region);
 }
 
@@ -207,7 +218,9 @@ void findings_memory_passes(struct operation *operation, enum races_mode mode,
     const struct races_rows whole = {
         region->address, region->size, region->size, 1, region->size, 1};
     races_operation(operation, mode, &whole);
-    if (mode == RACES_FREE) races_forget_region(region);
+    if (mode != RACES_FREE) return;
+    initcheck_ends(region);
+    races_forget_region(region);
 }
 
 void findings_context_ends(const struct context *context)

@@ -36,6 +36,8 @@ void findings_call_lacks_memory(uint64_t address);
 void findings_host_reads(const struct races_rows *rows);
 /* The process ends. False: in a failure. */
 bool findings_process_ends(void);
+/* Nothing will run any more, and no call be made. */
+void findings_last(void);
 
 /* ---- an operation's life -------------------------------------------------------------------- */
 
@@ -52,6 +54,8 @@ void findings_in_flight(uint64_t flight, const struct timeline_op *op,
                         const struct races_rows *written, const struct races_rows *read);
 /* It has been submitted as `op`. */
 void findings_submitted(const struct operation *operation, const struct timeline_op *op);
+/* A copy or a memset that is pending as `op` writes at this address when it runs. */
+void findings_will_write(const struct timeline_op *op, uint64_t address);
 /* A kernel that is pending as `op` has been given this address, and may touch what is from there on
  * when it runs. */
 void findings_may_touch(const struct timeline_op *op, uint64_t address);

@@ -1,24 +1,12 @@
-/* kernel: tells what goes wrong inside device code without stopping it: races of
- * threads and of blocks, asynchronous copies that nobody waits for (check/racecheck.h), and reads
- * of device memory that nothing has written. OVERLAP_RACES=off turns it off with the rest.
- *
- * Memory counts as never written only where every write can be seen: what cudaMalloc and its
- * relatives gave. Managed, page-locked and mapped memory, arrays, module variables and the heap of
- * malloc in kernels are never accused, nor are shared and local memory. Right programs read those
- * before they are written: threads beyond the end of an array, which throw away what they read;
- * compilers, ahead of the branch that asks for it; structs copied with their padding; atomics that
- * count what nobody wants into a place that nobody looks at. Whether it matters would be known only
- * by following every value to where it is used. Accused are
- *  - a kernel's load or atomic of bytes that nothing has written before the kernel, and the kernel
- *    nowhere, if no byte of what is loaded at once was (padding between written bytes is not), and
- *    unless all of it lies in the last bytes of an allocation that is written elsewhere: as many as
- *    one block more than needed reads, and at most half;
- *  - a copy out of an allocation of which nothing was ever written and that no kernel was given.
+/* kernel: tells what goes wrong inside device code without stopping it: races of threads and of
+ * blocks, asynchronous copies that nobody waits for (check/racecheck.h). OVERLAP_RACES=off turns it
+ * off with the rest.
  */
 #ifndef OVERLAP_DRIVER_FINDINGS_KERNEL_H
 #define OVERLAP_DRIVER_FINDINGS_KERNEL_H
 
 #include "emulator/driver/findings/races.h"
+#include "emulator/exec/check/footprint.h"
 #include "emulator/exec/check/racecheck.h"
 
 /* For a launch; NULL when nobody wants to know. */
@@ -26,17 +14,7 @@ struct exec_racecheck *racecheck_begin(void);
 /* What the launch did. Takes `watch` over; NULL is fine. */
 void racecheck_end(struct operation *operation, struct exec_racecheck *watch);
 
-/* A new allocation whose every write will be told. */
-void initcheck_allocated(const struct memory_region *region);
-/* An operation that is none of a kernel's writes these rows. */
-void initcheck_written(const struct races_rows *rows);
-/* Work that is pending may write there: that nobody ever has is not for sure any more. */
-void initcheck_pending(uint64_t address);
-/* A copy reads these rows. */
-void initcheck_copied(struct operation *operation, const struct races_rows *rows);
-/* A kernel of blocks of `block_threads` threads was launched with these parameters, and touched
- * what `footprint` says; NULL: nothing is known. */
-void initcheck_launched(struct operation *operation, const struct exec_footprint *footprint,
-                        const void *parameters, size_t bytes, uint64_t block_threads);
+/* What the trace calls the three kinds of access. */
+extern const enum trace_access kernel_accesses[EXEC_ACCESS_COUNT];
 
 #endif

@@ -252,8 +252,9 @@ static CUresult launch_node(struct launching *launching, struct graph_node *node
                                           ? stream->time
                                           : operation->context->legacy->time;
     struct copy_flight flight = {.number = 0};
-    const bool flies = operation->record.what == TRACE_COPY;
-    if (flies) flight = copy_begins(operation);
+    const bool copies = operation->record.what == TRACE_COPY;
+    const bool flies = copies || operation->record.what == TRACE_SET;
+    if (flies) flight = copies ? copy_begins(operation) : fill_flight(operation);
     const CUresult code = operation_submit_part(operation, carrier, node->lane, &node->work,
                                                 launching->after, count, &node->op);
     if (flies) copy_submitted(&flight, node->op);

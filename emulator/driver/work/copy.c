@@ -274,6 +274,12 @@ static struct timeline_work work_of(const struct copy *copy)
     };
 }
 
+/* A copy or a fill has been submitted and has yet to run. */
+static void pending_work(struct operation *operation, struct timeline_op *op)
+{
+    findings_will_write(op, operation->record.address);
+}
+
 /* An operation that does `copy`, and owns what is staged. NULL: no memory. */
 static struct operation *make_copy(const struct stream *stream, const struct copy *copy)
 {
@@ -285,6 +291,7 @@ static struct operation *make_copy(const struct stream *stream, const struct cop
     operation->record.address = copy->to.address;
     operation->run = run_copy;
     operation->drop = drop_copy;
+    operation->pending = pending_work;
     findings_asked_for(operation);
     operation->awaited = is_host(copy->to.place) && !is_host(copy->from.place);
     memcpy(operation->payload, copy, sizeof *copy);
@@ -777,10 +784,17 @@ static CUresult make_fill(const struct stream *stream, CUdeviceptr address, size
     operation->record.bytes = (uint64_t)fill.extent.width * height;
     operation->record.address = address;
     operation->run = run_fill;
+    operation->pending = pending_work;
     memcpy(operation->payload, &fill, sizeof fill);
     *work = (struct timeline_work){.kind = TIMELINE_SET, .bytes = operation->record.bytes};
     *made = operation;
     return CUDA_SUCCESS;
+}
+
+struct copy_flight fill_flight(const struct operation *operation)
+{
+    const struct fill *fill = (const void *)operation->payload;
+    return (struct copy_flight){.written = rows_of(&fill->to, &fill->extent)};
 }
 
 /* The host waits only where the memory is the host's as well. */
@@ -795,11 +809,10 @@ static CUresult submit_fill(CUstream handle, CUdeviceptr address, size_t pitch, 
     if (count == 0 || height == 0) return CUDA_SUCCESS;
     TRY(make_fill(stream, address, pitch, value, unit, count, height, &operation, &work));
     const bool waits = !asynchronous && operation->record.to != TRACE_DEVICE;
-    const struct fill *fill = (const void *)operation->payload;
-    const struct races_rows written = rows_of(&fill->to, &fill->extent);
+    const struct copy_flight flight = fill_flight(operation);
     const bool captured = stream->captured != NULL;
     TRY(operation_submit(operation, stream, &work, NULL, &op));
-    if (!captured) findings_in_flight(0, op, &written, &(struct races_rows){0});
+    if (!captured) copy_submitted(&flight, op);
     CUresult code = waits ? wait_for_op(stream->object.context, op) : CUDA_SUCCESS;
     timeline_op_release(op);
     return code;

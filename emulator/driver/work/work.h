@@ -31,6 +31,8 @@ struct copy_flight {
     struct races_rows written, read;
 };
 struct copy_flight copy_begins(struct operation *operation);
+/* The same for a fill. */
+struct copy_flight fill_flight(const struct operation *operation);
 /* `op` may be NULL: it could not be submitted. */
 void copy_submitted(const struct copy_flight *flight, const struct timeline_op *op);
 CUresult copy_operation(struct context *context, const CUDA_MEMCPY3D *params,

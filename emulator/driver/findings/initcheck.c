@@ -1,0 +1,287 @@
+#include "emulator/driver/findings/initcheck.h"
+#include "emulator/base/array.h"
+#include "emulator/driver/findings/finding.h"
+#include "emulator/driver/findings/kernel.h"
+#include "emulator/memory/initcheck.h"
+
+#include <string.h>
+
+/* ---- who may still write, and what waits for that ------------------------------------------- */
+
+/* An operation that is pending and may write to a region. */
+struct writer {
+    struct timeline_when when;
+    uint64_t region;
+};
+
+/* What a reader has found, which a writer that has yet to run may show to be a race. */
+struct held {
+    struct trace_record found;
+    struct timeline_when reader;
+    uint64_t region, first, end; /* bytes of it from the first on to behind the last */
+};
+
+static struct {
+    struct writer *writers;
+    size_t writer_count, writer_room;
+    struct held *held;
+    size_t held_count, held_room;
+} wait;
+
+static bool has_writer(uint64_t region)
+{
+    for (size_t i = 0; i < wait.writer_count; i++)
+        if (wait.writers[i].region == region) return true;
+    return false;
+}
+
+static void put_unless_pending(const struct operation *operation,
+                               const struct memory_region *region, const struct trace_record *found,
+                               uint64_t first, uint64_t end)
+{
+    if (has_writer(region->id) &&
+        array_grow(&wait.held, wait.held_count, &wait.held_room, sizeof *wait.held))
+        wait.held[wait.held_count++] =
+            (struct held){*found, timeline_op_when(operation->op), region->id, first, end};
+    else
+        finding_put(found);
+}
+
+/* Tells what nobody can excuse any more. */
+static void tell_held(void)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < wait.held_count; i++) {
+        if (has_writer(wait.held[i].region))
+            wait.held[kept++] = wait.held[i];
+        else
+            finding_put(&wait.held[i].found);
+    }
+    wait.held_count = kept;
+}
+
+/* Removes the writers of that region, or (`op`) the operation. */
+static void writers_end(const struct timeline_op *op, uint64_t region)
+{
+    const struct timeline_when when =
+        op != NULL ? timeline_op_when(op) : (struct timeline_when){.track = 0};
+    size_t kept = 0;
+    for (size_t i = 0; i < wait.writer_count; i++) {
+        const struct writer *writer = &wait.writers[i];
+        const bool ends =
+            op != NULL ? writer->when.track == when.track && writer->when.sequence == when.sequence
+                       : writer->region == region;
+        if (!ends) wait.writers[kept++] = *writer;
+    }
+    wait.writer_count = kept;
+}
+
+static void writer_ran(const struct timeline_op *op)
+{
+    if (wait.writer_count > 0) writers_end(op, 0);
+    if (wait.held_count > 0) tell_held();
+}
+
+/* `op` writes where `held` read, unless something orders it behind. */
+static bool is_race(const struct held *held, const struct timeline_op *op)
+{
+    return !timeline_happens_before(held->reader, op, TIMELINE_ON_GPUS);
+}
+
+/* A kernel was given a region: copies out of it may have been meant to come behind. */
+static void copies_excused(const struct timeline_op *op, const struct memory_region *region)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < wait.held_count; i++) {
+        const struct held *held = &wait.held[i];
+        if (held->region == region->id && held->found.finding.id == FINDING_COPY_OF_UNWRITTEN &&
+            is_race(held, op))
+            continue;
+        wait.held[kept++] = *held;
+    }
+    wait.held_count = kept;
+}
+
+static bool any_bit(const uint64_t *bits, uint64_t first, uint64_t end)
+{
+    for (uint64_t at = first; bits != NULL && at < end; at++)
+        if (bits[at / 64] >> at % 64 & 1) return true;
+    return false;
+}
+
+/* A kernel has written where another has read. */
+static void kernels_excused(const struct timeline_op *op,
+                            const struct exec_footprint_region *touched)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < wait.held_count; i++) {
+        const struct held *held = &wait.held[i];
+        if (held->region == touched->region->id &&
+            (any_bit(touched->bits[EXEC_STORE], held->first, held->end) ||
+             any_bit(touched->bits[EXEC_ATOMIC], held->first, held->end)) &&
+            is_race(held, op))
+            continue;
+        wait.held[kept++] = *held;
+    }
+    wait.held_count = kept;
+}
+
+/* A copy or a memset writes these bytes of a region. */
+static void readers_excused(const struct timeline_op *op, uint64_t region, uint64_t first,
+                            uint64_t end)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < wait.held_count; i++) {
+        const struct held *held = &wait.held[i];
+        if (held->region == region && held->first < end && first < held->end && is_race(held, op))
+            continue;
+        wait.held[kept++] = *held;
+    }
+    wait.held_count = kept;
+}
+
+/* ---- what is written ------------------------------------------------------------------------ */
+
+void initcheck_begins(const struct memory_region *region)
+{
+    if (races_watching()) memory_initcheck_follow(region);
+}
+
+void initcheck_ends(const struct memory_region *region)
+{
+    if (wait.writer_count > 0) writers_end(NULL, region->id);
+    if (wait.held_count > 0) tell_held();
+}
+
+void initcheck_last(void)
+{
+    wait.writer_count = 0;
+    tell_held();
+}
+
+void initcheck_pending(const struct timeline_op *op, uint64_t address)
+{
+    const struct memory_region *region =
+        races_watching() && memory_is_device_address(address) ? memory_find(address) : NULL;
+    if (region == NULL || !memory_initcheck_follows(region) ||
+        !array_grow(&wait.writers, wait.writer_count, &wait.writer_room, sizeof *wait.writers))
+        return;
+    wait.writers[wait.writer_count++] = (struct writer){timeline_op_when(op), region->id};
+}
+
+void initcheck_written(const struct operation *operation, const struct races_rows *rows)
+{
+    const struct memory_region *region = races_watching() ? memory_find(rows->address) : NULL;
+    if (region == NULL) return;
+    const uint64_t first = rows->address - region->address;
+    for (uint64_t z = 0; z < rows->depth; z++) {
+        for (uint64_t y = 0; y < rows->height; y++) {
+            const uint64_t row = first + z * rows->slice + y * rows->pitch;
+            memory_initcheck_set(region, row, rows->width);
+            if (operation != NULL && wait.held_count > 0)
+                readers_excused(operation->op, region->id, row, row + rows->width);
+        }
+    }
+    if (operation != NULL) writer_ran(operation->op);
+}
+
+/* ---- who reads it --------------------------------------------------------------------------- */
+
+/* `end`: behind the last byte. `site`: of a kernel, with the line; NULL: of a copy. */
+static void report_unwritten(enum trace_finding_id id, const struct operation *operation,
+                             const struct memory_region *region, uint64_t offset, uint64_t bytes,
+                             uint64_t end, const struct exec_footprint_site *site)
+{
+    struct trace_record found = finding_at_work(id, &operation->record, operation->stream_caller);
+    finding_memory(&found, 0, region);
+    found.address = region->address + offset;
+    found.bytes = bytes;
+    found.finding.numbers[0] = offset;
+    found.finding.sides[0].access = ACCESS_READ;
+    if (site != NULL) {
+        found.finding.sides[0].access = (uint8_t)kernel_accesses[site->access];
+        finding_line(&found, 0, site->file, site->line);
+    }
+    put_unless_pending(operation, region, &found, offset, end);
+}
+
+void initcheck_copied(struct operation *operation, const struct races_rows *rows)
+{
+    const struct memory_region *region = races_watching() ? memory_find(rows->address) : NULL;
+    if (region == NULL || !memory_initcheck_never(region)) return;
+    report_unwritten(FINDING_COPY_OF_UNWRITTEN, operation, region, rows->address - region->address,
+                     rows->width * rows->height * rows->depth, region->size, NULL);
+}
+
+/* The line of the kernel that reads there; the widest of what reads the region at once. */
+static struct exec_footprint_site site_at(const struct exec_footprint *footprint,
+                                          const struct memory_region *region, uint64_t offset)
+{
+    struct exec_footprint_site found = {.line = 0};
+    for (size_t i = 0; i < exec_footprint_site_count(footprint); i++) {
+        const struct exec_footprint_site *site = exec_footprint_site_at(footprint, i);
+        if (site->region != region || site->access == EXEC_STORE) continue;
+        if (site->widest > found.widest) found.widest = site->widest;
+        if (site->first > offset || site->end <= offset) continue;
+        if (found.line != 0 && site->line >= found.line) continue;
+        found.file = site->file;
+        found.line = site->line;
+    }
+    return found;
+}
+
+/* Reads that one block more than needed makes at the end of an allocation. */
+static bool is_padding(const struct memory_region *region, const struct memory_unwritten *hole,
+                       uint64_t block_bytes)
+{
+    uint64_t most = region->size / 2;
+    if (block_bytes < most) most = block_bytes;
+    return memory_initcheck_some(region) && hole->first >= region->size - most;
+}
+
+static void look_for_holes(struct operation *operation, const struct exec_footprint *footprint,
+                           const struct exec_footprint_region *touched, uint64_t block_threads)
+{
+    const struct memory_region *region = touched->region;
+    static const enum exec_access reads[] = {EXEC_LOAD, EXEC_ATOMIC};
+    for (size_t i = 0; i < sizeof reads / sizeof *reads; i++) {
+        const uint64_t *bits = touched->bits[reads[i]];
+        struct memory_unwritten hole;
+        unsigned unit = 1;
+        if (bits == NULL) continue;
+        const uint32_t widest = site_at(footprint, region, 0).widest;
+        while (unit < widest && unit < 64) unit *= 2;
+        if (!memory_initcheck_find(region, bits, unit, &hole) ||
+            is_padding(region, &hole, block_threads * unit))
+            continue;
+        struct exec_footprint_site site = site_at(footprint, region, hole.first);
+        site.access = reads[i];
+        report_unwritten(FINDING_READ_OF_UNWRITTEN, operation, region, hole.first, hole.bytes,
+                         hole.end, &site);
+    }
+}
+
+void initcheck_launched(struct operation *operation, const struct exec_footprint *footprint,
+                        const void *parameters, size_t bytes, uint64_t block_threads)
+{
+    if (!races_watching()) return;
+    for (size_t at = 0; at + sizeof(uint64_t) <= bytes; at += sizeof(uint64_t)) {
+        uint64_t value;
+        memcpy(&value, (const char *)parameters + at, sizeof value);
+        const struct memory_region *region =
+            memory_is_device_address(value) ? memory_find(value) : NULL;
+        if (region == NULL) continue;
+        memory_initcheck_give(region);
+        copies_excused(operation->op, region);
+    }
+    for (size_t i = 0; footprint != NULL && i < exec_footprint_region_count(footprint); i++) {
+        const struct exec_footprint_region *touched = exec_footprint_region_at(footprint, i);
+        if (touched->bits[EXEC_STORE] != NULL)
+            memory_initcheck_set_bits(touched->region, touched->bits[EXEC_STORE]);
+        look_for_holes(operation, footprint, touched, block_threads);
+        if (touched->bits[EXEC_ATOMIC] != NULL)
+            memory_initcheck_set_bits(touched->region, touched->bits[EXEC_ATOMIC]);
+        kernels_excused(operation->op, touched);
+    }
+    writer_ran(operation->op);
+}
