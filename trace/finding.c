@@ -75,12 +75,14 @@ bool trace_finding_is_sound(struct trace_finding *finding)
         const struct trace_side *side = &finding->sides[i];
         if (side->what >= TRACE_WHAT_COUNT || side->from >= TRACE_PLACE_COUNT ||
             side->to >= TRACE_PLACE_COUNT || side->access >= ACCESS_COUNT ||
-            side->stream >= STREAM_COUNT || side->known > 1)
+            side->role >= ROLE_COUNT || side->stream >= STREAM_COUNT || side->known > 1)
             return false;
     }
     for (int i = 0; i < TRACE_THINGS; i++)
         if (finding->things[i].kind >= THING_COUNT || finding->things[i].relation >= RELATION_COUNT)
             return false;
+    for (int i = 0; i < TRACE_WAITERS; i++)
+        if (finding->waiters[i].is_in_warp > 1) return false;
     finding->words[sizeof finding->words - 1] = '\0';
     return true;
 }

@@ -52,6 +52,9 @@ enum trace_access {
     ACCESS_COUNT
 };
 
+/* Which of two that a call was given. */
+enum trace_role { ROLE_NONE, ROLE_SOURCE, ROLE_DESTINATION, ROLE_FIRST, ROLE_SECOND, ROLE_COUNT };
+
 enum trace_in_stream { STREAM_NONE, STREAM_DEFAULT, STREAM_CREATED, STREAM_COUNT };
 
 /* Who does something. Its name and its file are among the words. */
@@ -61,7 +64,7 @@ struct trace_side {
     uint8_t access;   /* enum trace_access */
     uint8_t stream;   /* enum trace_in_stream */
     uint8_t known;    /* `block` and `thread` are; 0 or 1 */
-    uint16_t unused;
+    uint16_t role;    /* enum trace_role, of what the call was given */
     uint32_t block[3], thread[3];
     uint32_t line;        /* of device code; 0: unknown */
     uint32_t stack;       /* the TRACE_STACK of `call`; of this side: the record's */
@@ -115,10 +118,19 @@ struct trace_thing {
     uint64_t made, ended; /* the calls; 0: unknown, or it has not ended */
 };
 
+/* Threads of a block that wait at one line of device code. */
+struct trace_waiters {
+    uint32_t line;
+    uint16_t threads;   /* 0: nobody */
+    uint8_t is_in_warp; /* for others of their warp, not for the block; 0 or 1 */
+    uint8_t unused;
+};
+
 /* Strings, one behind the other, each ended. */
 enum trace_word { WORD_FILE, WORD_OTHER_NAME, WORD_OTHER_FILE, WORD_DETAIL, WORD_COUNT };
 
-enum { TRACE_SIDES = 2, TRACE_THINGS = 3, TRACE_NUMBERS = 4, TRACE_WORDS_SIZE = 472 };
+enum { TRACE_SIDES = 2, TRACE_THINGS = 3, TRACE_WAITERS = 3, TRACE_NUMBERS = 9 };
+enum { TRACE_WORDS_SIZE = 408 };
 
 struct trace_finding {
     uint32_t id; /* enum trace_finding_id */
@@ -126,6 +138,7 @@ struct trace_finding {
     struct trace_side sides[TRACE_SIDES];
     struct trace_thing things[TRACE_THINGS];
     uint64_t numbers[TRACE_NUMBERS]; /* what they are, the sentence says */
+    struct trace_waiters waiters[TRACE_WAITERS];
     char words[TRACE_WORDS_SIZE];
 };
 

@@ -141,6 +141,22 @@ static bool put_block(struct sentence *s, int side)
     return put_triple(s, side, "block", side_of(s, side)->block);
 }
 
+/* As a device's own assertion prints them. */
+static bool put_indices(struct sentence *s, int side)
+{
+    const uint32_t *block = side_of(s, side)->block, *thread = side_of(s, side)->thread;
+    return put(s,
+               "block: [%" PRIu32 ",%" PRIu32 ",%" PRIu32 "], thread: [%" PRIu32 ",%" PRIu32
+               ",%" PRIu32 "]",
+               block[0], block[1], block[2], thread[0], thread[1], thread[2]);
+}
+
+static bool put_role(struct sentence *s, int side)
+{
+    static const char *const roles[ROLE_COUNT] = {"", "source", "destination", "first", "second"};
+    return put(s, "%s", roles[side_of(s, side)->role]);
+}
+
 static bool put_side_call(struct sentence *s, int side)
 {
     const struct trace_side *of = side_of(s, side);
@@ -280,6 +296,46 @@ static bool put_number(struct sentence *s, int which)
     return put(s, "%" PRIu64, s->record->finding.numbers[which]);
 }
 
+/* What a number may be besides: an address or a mask, less than 0, an axis of a grid; and whether
+ * it is 0, without printing it. */
+static bool put_hex(struct sentence *s, int which)
+{
+    return put(s, "0x%" PRIx64, s->record->finding.numbers[which]);
+}
+
+static bool put_signed(struct sentence *s, int which)
+{
+    return put(s, "%" PRId64, (int64_t)s->record->finding.numbers[which]);
+}
+
+static bool put_axis(struct sentence *s, int which)
+{
+    return put(s, "%c", "xyz"[s->record->finding.numbers[which] % 3]);
+}
+
+static bool put_condition(struct sentence *s, int which)
+{
+    return s->record->finding.numbers[which] != 0;
+}
+
+/* "64 of 128 threads wait at the barrier on line 21, 32 at the warp barrier on line 25; 32 have
+ * exited": of n0 threads, n1 have exited. */
+static bool put_waiters(struct sentence *s, int unused)
+{
+    const struct trace_finding *finding = &s->record->finding;
+    (void)unused;
+    for (int i = 0; i < TRACE_WAITERS && finding->waiters[i].threads != 0; i++) {
+        const struct trace_waiters *of = &finding->waiters[i];
+        put(s, i == 0 ? "%d" : ", %d", of->threads);
+        if (i == 0) put(s, " of %" PRIu64 " threads wait", finding->numbers[0]);
+        put(s, " at the %s on line %" PRIu32, of->is_in_warp ? "warp barrier" : "barrier",
+            of->line);
+    }
+    if (finding->waiters[0].threads == 0) return false;
+    if (finding->numbers[1] != 0) put(s, "; %" PRIu64 " have exited", finding->numbers[1]);
+    return true;
+}
+
 static bool put_word(struct sentence *s, int which)
 {
     const char *word = trace_finding_word(&s->record->finding, (enum trace_word)which);
@@ -316,39 +372,56 @@ static const struct field {
     bool (*put)(struct sentence *s, int which);
     int which;
 } fields[] = {
-    {"this", put_who, 0},              /* kernel add; the memset; cudaFree; the host */
-    {"other", put_who, 1},             /* */
-    {"this.copy", put_copy, 0},        /* copy to the device */
-    {"this.where", put_where, 0},      /* in the stream made by the call at FILE:LINE, at ... */
-    {"other.where", put_where, 1},     /* */
-    {"this.stream", put_stream, 0},    /* in a default stream */
-    {"this.at", put_at, 0},            /* add.cu:12, device code */
-    {"other.at", put_at, 1},           /* */
-    {"this.does", put_does, 0},        /* reads */
-    {"other.does", put_does, 1},       /* */
-    {"this.access", put_access, 0},    /* load */
-    {"this.touched", put_touched, 0},  /* read from */
-    {"this.thread", put_thread, 0},    /* thread (1, 2, 3) */
-    {"other.thread", put_thread, 1},   /* */
-    {"this.block", put_block, 0},      /* block (1, 2, 3) */
-    {"other.call", put_side_call, 1},  /* the call at FILE:LINE */
-    {"memory", put_memory, 0},         /* device memory (4 bytes at 0x..., allocated by ...) */
-    {"place", put_place, 0},           /* 4 bytes past the end of ...; a null pointer */
-    {"object", put_object, 0},         /* the stream 3, created by ..., destroyed by ... */
-    {"second", put_object, 1},         /* */
-    {"third", put_object, 2},          /* */
-    {"second.kind", put_kind, 1},      /* an event */
-    {"wait", put_wait, 1},             /* cudaFree, the call at FILE:LINE */
-    {"bytes", put_size, 0},            /* 1 byte */
-    {"address", put_address, 0},       /* 0x7f0012340000 */
-    {"code", put_code, 0},             /* 700 */
-    {"name", put_name, 0},             /* the record's */
-    {"file", put_word, WORD_FILE},     /* */
-    {"detail", put_word, WORD_DETAIL}, /* */
-    {"n0", put_number, 0},
-    {"n1", put_number, 1},
-    {"n2", put_number, 2},
-    {"n3", put_number, 3},
+    {"this", put_who, 0},                /* kernel add; the memset; cudaFree; the host */
+    {"other", put_who, 1},               /* */
+    {"this.copy", put_copy, 0},          /* copy to the device */
+    {"this.where", put_where, 0},        /* in the stream made by the call at FILE:LINE, at ... */
+    {"other.where", put_where, 1},       /* */
+    {"this.stream", put_stream, 0},      /* in a default stream */
+    {"this.at", put_at, 0},              /* add.cu:12, device code */
+    {"other.at", put_at, 1},             /* */
+    {"this.does", put_does, 0},          /* reads */
+    {"other.does", put_does, 1},         /* */
+    {"this.access", put_access, 0},      /* load */
+    {"this.touched", put_touched, 0},    /* read from */
+    {"this.thread", put_thread, 0},      /* thread (1, 2, 3) */
+    {"other.thread", put_thread, 1},     /* */
+    {"this.block", put_block, 0},        /* block (1, 2, 3) */
+    {"this.indices", put_indices, 0},    /* block: [1,0,0], thread: [2,0,0] */
+    {"this.role", put_role, 0},          /* source */
+    {"other.call", put_side_call, 1},    /* the call at FILE:LINE */
+    {"memory", put_memory, 0},           /* device memory (4 bytes at 0x..., allocated by ...) */
+    {"place", put_place, 0},             /* 4 bytes past the end of ...; a null pointer */
+    {"object", put_object, 0},           /* the stream 3, created by ..., destroyed by ... */
+    {"second", put_object, 1},           /* */
+    {"third", put_object, 2},            /* */
+    {"second.kind", put_kind, 1},        /* an event */
+    {"wait", put_wait, 1},               /* cudaFree, the call at FILE:LINE */
+    {"bytes", put_size, 0},              /* 1 byte */
+    {"address", put_address, 0},         /* 0x7f0012340000 */
+    {"code", put_code, 0},               /* 700 */
+    {"name", put_name, 0},               /* the record's */
+    {"file", put_word, WORD_FILE},       /* */
+    {"said", put_word, WORD_OTHER_NAME}, /* by the program: an assertion's text */
+    {"detail", put_word, WORD_DETAIL},   /* a name, or what another program has said */
+    {"waiters", put_waiters, 0},         /* 64 of 128 threads wait at the barrier on line 21 */
+#define NUMBER(digit)                                                                              \
+    {"n" #digit, put_number, digit}, {"x" #digit, put_hex, digit},                                 \
+        {"i" #digit, put_signed, digit}, {"axis" #digit, put_axis, digit},                         \
+    {                                                                                              \
+        "if" #digit, put_condition, digit                                                          \
+    }
+    /* 16, 0x10, -16, y; and nothing, but whether there is a number */
+    NUMBER(0),
+    NUMBER(1),
+    NUMBER(2),
+    NUMBER(3),
+    NUMBER(4),
+    NUMBER(5),
+    NUMBER(6),
+    NUMBER(7),
+    NUMBER(8),
+#undef NUMBER
 };
 
 static const char *const templates[FINDING_COUNT] = {

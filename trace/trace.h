@@ -32,7 +32,7 @@
 #define TRACE_KEY_VARIABLE "OVERLAP_TRACE_KEY"
 
 #define TRACE_MAGIC 0x4352544c5256304full
-#define TRACE_VERSION 4u
+#define TRACE_VERSION 5u
 #define TRACE_DEFAULT_CAPACITY (1u << 17) /* records; the file is sparse until they are written */
 #define TRACE_NAME_SIZE 64
 #define TRACE_TEXT_SIZE 512

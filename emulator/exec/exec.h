@@ -10,6 +10,8 @@
 #ifndef OVERLAP_EXEC_EXEC_H
 #define OVERLAP_EXEC_EXEC_H
 
+#include "trace/finding.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -123,7 +125,7 @@ enum exec_end {
     EXEC_WRONG_SPACE,   /* a shared or local address that is none; a store to constant memory */
     EXEC_ASSERT,        /* device assert failed: cudaErrorAssert */
     EXEC_TRAP,          /* trap, brkpt: cudaErrorLaunchFailure */
-    EXEC_UNSUPPORTED,   /* the instruction is named in the message */
+    EXEC_UNSUPPORTED,   /* an instruction, or what it is to do */
     EXEC_ENDLESS,       /* the instruction limit was passed */
     EXEC_BARRIER,       /* every warp waits for ever: some for a barrier that not all reach */
     EXEC_ABSENT,    /* every warp waits for ever: lanes that a .sync instruction names are absent */
@@ -143,7 +145,9 @@ struct exec_fault {
     const char *function; /* name, owned by the program */
     const char *file;     /* source file from .loc, or NULL; owned by the program */
     uint32_t line;        /* of file, or of the PTX where file is NULL */
-    char message[512];    /* a sentence: what happened and to which address */
+    /* What happened: its row of trace/findings.def, its numbers, its words, who waits where; and of
+     * this side the access, the block, the thread and the line. */
+    struct trace_finding finding;
 };
 
 /* What the model of a GPU's time is made from; independent of the number of workers. */

@@ -64,18 +64,19 @@ END_TEST
 START_TEST(one_finding_in_one_place_is_told_once)
 {
     struct trace_record records[] = {
-        finding(FINDING_TRAP, "a.cu", 7, "a store at 1"),
-        finding(FINDING_TRAP, "a.cu", 7, "a store at 2"),
-        finding(FINDING_TRAP, "a.cu", 8, "a store at 3"),
-        finding(FINDING_ASSERT, "a.cu", 7, "a load at 4"),
+        finding(FINDING_UNSUPPORTED_INSTRUCTION, "a.cu", 7, "a store at 1"),
+        finding(FINDING_UNSUPPORTED_INSTRUCTION, "a.cu", 7, "a store at 2"),
+        finding(FINDING_UNSUPPORTED_INSTRUCTION, "a.cu", 8, "a store at 3"),
+        finding(FINDING_MODULE_DOES_NOT_LINK, "a.cu", 7, "a load at 4"),
     };
     records[1].count = 5;
     ck_assert_int_eq(report_of(records, 4, 0, succeeded), 3);
-    ck_assert_str_eq(text, "a.cu:7: trap: a store at 1\n"
-                           "    Seen 6 times.\n"
-                           "a.cu:8: trap: a store at 3\n"
-                           "a.cu:7: assert: a load at 4\n"
-                           "overlap: ./program: 3 findings: trap (2), assert (1)\n");
+    ck_assert_str_eq(text,
+                     "a.cu:7: not supported: a store at 1\n"
+                     "    Seen 6 times.\n"
+                     "a.cu:8: not supported: a store at 3\n"
+                     "a.cu:7: invalid module: a load at 4\n"
+                     "overlap: ./program: 3 findings: not supported (2), invalid module (1)\n");
 }
 END_TEST
 
@@ -88,9 +89,9 @@ static size_t times_in_text(const char *wanted)
 
 START_TEST(why_it_matters_is_said_once_for_a_kind)
 {
-    struct trace_record records[] = {finding(FINDING_IMAGE_OUT_OF_BOUNDS, "a.cu", 7, "one"),
-                                     finding(FINDING_MISALIGNED_OPERAND, "a.cu", 8, "two"),
-                                     finding(FINDING_IMAGE_OUT_OF_BOUNDS, "a.cu", 9, "three")};
+    struct trace_record records[] = {finding(FINDING_IMAGE_OF_NO_OBJECT, "a.cu", 7, "one"),
+                                     finding(FINDING_SURFACE_MISALIGNED, "a.cu", 8, "two"),
+                                     finding(FINDING_IMAGE_OF_NO_OBJECT, "a.cu", 9, "three")};
     ck_assert_int_eq(report_of(records, 3, 0, succeeded), 3);
     ck_assert_uint_eq(times_in_text("    Why:  A GPU stops the whole context"), 1);
     ck_assert_uint_eq(times_in_text("    Hint: Compare the index"), 1);
@@ -100,11 +101,11 @@ END_TEST
 
 START_TEST(without_a_place_the_sentence_tells_findings_apart)
 {
-    struct trace_record records[] = {finding(FINDING_STACK_OVERFLOW, "", 0, "so deep"),
-                                     finding(FINDING_STACK_OVERFLOW, "", 0, "deeper"),
-                                     finding(FINDING_STACK_OVERFLOW, "", 0, "so deep")};
+    struct trace_record records[] = {finding(FINDING_UNSUPPORTED_INSTRUCTION, "", 0, "so deep"),
+                                     finding(FINDING_UNSUPPORTED_INSTRUCTION, "", 0, "deeper"),
+                                     finding(FINDING_UNSUPPORTED_INSTRUCTION, "", 0, "so deep")};
     ck_assert_int_eq(report_of(records, 3, 0, succeeded), 2);
-    ck_assert_ptr_nonnull(strstr(text, "stack overflow: so deep\n    Seen 2 times.\n"));
+    ck_assert_ptr_nonnull(strstr(text, "not supported: so deep\n    Seen 2 times.\n"));
 }
 END_TEST
 
@@ -181,6 +182,7 @@ static void bound(struct trace_finding *finding)
         finding->sides[i].from %= TRACE_PLACE_COUNT;
         finding->sides[i].to %= TRACE_PLACE_COUNT;
         finding->sides[i].access %= ACCESS_COUNT;
+        finding->sides[i].role %= ROLE_COUNT;
         finding->sides[i].stream %= STREAM_COUNT;
         finding->sides[i].known %= 2;
     }
@@ -188,6 +190,7 @@ static void bound(struct trace_finding *finding)
         finding->things[i].kind %= THING_COUNT;
         finding->things[i].relation %= RELATION_COUNT;
     }
+    for (int i = 0; i < TRACE_WAITERS; i++) finding->waiters[i].is_in_warp %= 2;
     ck_assert(trace_finding_is_sound(finding));
 }
 

@@ -56,7 +56,7 @@ static void run(const char *body, uint32_t threads)
     struct device_run result;
     for (uint32_t k = 0; k < WORDS; k++) input[k] = 0x1000 + 3 * k;
     const enum exec_end end = run_kernel(body, threads, input, output, &result);
-    ck_assert_msg(end == EXEC_DONE, "%s\n%s", body, result.fault.message);
+    ck_assert_msg(end == EXEC_DONE, "%s\n%s", body, device_sentence(&result));
 }
 
 static void stops(const char *body, enum exec_end expected, const char *words)
@@ -64,8 +64,8 @@ static void stops(const char *body, enum exec_end expected, const char *words)
     struct device_run result;
     const enum exec_end end = run_kernel(body, 32, input, NULL, &result);
     ck_assert_msg(end == expected, "%s: %d, expected %d", body, end, expected);
-    ck_assert_msg(strstr(result.fault.message, words) != NULL, "%s: %s", body,
-                  result.fault.message);
+    ck_assert_msg(strstr(device_sentence(&result), words) != NULL, "%s: %s", body,
+                  device_sentence(&result));
 }
 
 /* ---- barrier objects ---------------------------------------------------------------------------

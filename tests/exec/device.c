@@ -1,4 +1,5 @@
 #include "tests/exec/device.h"
+#include "trace/sentence.h"
 
 #include "emulator/memory/memory.h"
 #include "emulator/ptx/ptx.h"
@@ -179,9 +180,22 @@ enum exec_end device_launch(struct device_run *run)
     return exec_run(&launch, &run->counts, &run->fault);
 }
 
+const char *device_sentence(const struct device_run *run)
+{
+    static char text[TRACE_SENTENCE_SIZE];
+    struct trace_record record = {.kind = TRACE_FINDING,
+                                  .address = run->fault.address,
+                                  .bytes = run->fault.size,
+                                  .finding = run->fault.finding};
+    trace_copy_string(record.name, sizeof record.name, run->name);
+    record.finding.sides[0].what = TRACE_KERNEL;
+    trace_sentence(&record, NULL, text, sizeof text);
+    return text;
+}
+
 void device_run(struct device_run *run)
 {
     const enum exec_end end = device_launch(run);
     require(end == EXEC_DONE, "%s ended with %d: %s (line %u)", run->name, (int)end,
-            run->fault.message, run->fault.line);
+            device_sentence(run), run->fault.line);
 }

@@ -45,6 +45,9 @@ struct device_run {
 };
 enum exec_end device_launch(struct device_run *run);
 
+/* What stopped the launch, in English. Valid until the next call. */
+const char *device_sentence(const struct device_run *run);
+
 /* Launches and fails the test unless the kernel is done. */
 void device_run(struct device_run *run);
 

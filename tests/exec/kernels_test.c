@@ -170,7 +170,7 @@ START_TEST(recursion_without_end_uses_up_the_stack)
                              .threads = 32,
                              .parameters = parameters};
     ck_assert_int_eq(device_launch(&run), EXEC_STACK);
-    ck_assert_ptr_nonnull(strstr(run.fault.message, "stack"));
+    ck_assert_ptr_nonnull(strstr(device_sentence(&run), "stack"));
     ck_assert_ptr_nonnull(strstr(run.fault.function, "ackermann"));
 }
 END_TEST
@@ -282,9 +282,9 @@ START_TEST(assertions_name_the_thread)
     struct device_run run = {
         .program = program, .name = "insist", .blocks = 2, .threads = 64, .parameters = parameters};
     ck_assert_int_eq(device_launch(&run), EXEC_ASSERT);
-    ck_assert_ptr_nonnull(strstr(run.fault.message, "kernels.cu:"));
+    ck_assert_ptr_nonnull(strstr(device_sentence(&run), "kernels.cu:"));
     ck_assert_ptr_nonnull(
-        strstr(run.fault.message,
+        strstr(device_sentence(&run),
                "block: [0,0,0], thread: [37,0,0] Assertion `values[threadIdx.x] > 0` failed."));
     ck_assert_uint_eq(run.fault.thread[0], 37);
 }
@@ -345,7 +345,7 @@ START_TEST(frees_in_kernels)
     ck_assert_int_eq(*failures, 0);
     run.name = "free_twice";
     ck_assert_int_eq(device_launch(&run), EXEC_TRAP);
-    ck_assert_ptr_nonnull(strstr(run.fault.message, "free already"));
+    ck_assert_ptr_nonnull(strstr(device_sentence(&run), "free already"));
     ck_assert_uint_eq(run.fault.line, line_of("line FREE_TWICE"));
 }
 END_TEST
@@ -497,10 +497,11 @@ START_TEST(a_deadlock_is_named_with_its_line)
                              .parameters = parameters};
     ck_assert_int_eq(device_launch(&run), EXEC_BARRIER);
     ck_assert_uint_eq(run.fault.line, line_of("line TWO_BARRIERS"));
-    ck_assert_ptr_nonnull(strstr(run.fault.message, "deadlock in the kernel two_barriers"));
-    ck_assert_ptr_nonnull(strstr(run.fault.message, "32 of 64 threads wait at the barrier"));
-    ck_assert_ptr_nonnull(strstr(run.fault.message, ", 32 at the barrier on line"));
-    ck_assert_ptr_nonnull(strstr(run.fault.message, "The first that waits is thread (0, 0, 0)"));
+    ck_assert_ptr_nonnull(strstr(device_sentence(&run), "deadlock in kernel two_barriers"));
+    ck_assert_ptr_nonnull(strstr(device_sentence(&run), "32 of 64 threads wait at the barrier"));
+    ck_assert_ptr_nonnull(strstr(device_sentence(&run), ", 32 at the barrier on line"));
+    ck_assert_ptr_nonnull(
+        strstr(device_sentence(&run), "The first that waits is thread (0, 0, 0)"));
 }
 END_TEST
 
@@ -519,7 +520,7 @@ START_TEST(an_endless_loop_meets_the_limit)
     const uint32_t line = line_of("line FOR_EVER");
     ck_assert_uint_ge(run.fault.line, line);
     ck_assert_uint_le(run.fault.line, line + 1);
-    ck_assert_ptr_nonnull(strstr(run.fault.message, "the kernel for_ever has executed 1000000"));
+    ck_assert_ptr_nonnull(strstr(device_sentence(&run), "kernel for_ever has executed 1000000"));
 }
 END_TEST
 

@@ -107,8 +107,8 @@ START_TEST(a_spin_beside_a_barrier_names_both)
     const uint64_t parameters[] = {device_buffer(4, NULL)};
     struct device_run run = run_one(body, parameters, 96);
     ck_assert_int_eq(device_launch(&run), EXEC_ENDLESS);
-    ck_assert_str_eq(run.fault.message,
-                     "the kernel k has executed 20000 warp instructions, the limit, and does not "
+    ck_assert_str_eq(device_sentence(&run),
+                     "kernel k has executed 20000 warp instructions, the limit, and does not "
                      "end: it is in a loop around line 9, reading a value that does not change; in "
                      "its block 64 of 96 threads wait at the barrier on line 7");
     ck_assert_uint_eq(run.fault.line, 9);
@@ -154,7 +154,7 @@ START_TEST(a_heap_that_was_written_over_is_named)
         struct device_run run = run_one(taking, parameters, 1);
         give_heap(&run);
         ck_assert_int_eq(device_launch(&run), EXEC_TRAP);
-        ck_assert_ptr_nonnull(strstr(run.fault.message, "the heap is damaged"));
+        ck_assert_ptr_nonnull(strstr(device_sentence(&run), "the heap is damaged"));
         end_one(&run);
     }
 }

@@ -610,10 +610,11 @@ START_TEST(faults_say_what_happened)
                                     .threads = 32,
                                     .parameters = &faults[k].address};
         memset(bytes, 0xa5, 256);
-        ck_assert_msg(device_launch(&launch) == faults[k].end, "%zu: %s", k, launch.fault.message);
+        ck_assert_msg(device_launch(&launch) == faults[k].end, "%zu: %s", k,
+                      device_sentence(&launch));
         ck_assert_uint_eq(launch.fault.thread[0], faults[k].thread);
-        ck_assert_msg(strstr(launch.fault.message, faults[k].message), "%zu: %s", k,
-                      launch.fault.message);
+        ck_assert_msg(strstr(device_sentence(&launch), faults[k].message), "%zu: %s", k,
+                      device_sentence(&launch));
         /* An instruction that faults has stored nothing. */
         for (int j = 0; j < 64; j++) ck_assert_uint_eq(bytes[j], 0xa5a5a5a5);
     }

@@ -109,8 +109,8 @@ START_TEST(only_who_is_waited_for_is_endless)
     while ((end = device_launch(&run)) == EXEC_PAUSED && times++ < 100) {
     }
     ck_assert_int_eq(end, EXEC_ENDLESS);
-    ck_assert_ptr_nonnull(strstr(run.fault.message, "waits"));
-    ck_assert_ptr_nonnull(strstr(run.fault.message, "reading a value that does not change"));
+    ck_assert_ptr_nonnull(strstr(device_sentence(&run), "waits"));
+    ck_assert_ptr_nonnull(strstr(device_sentence(&run), "reading a value that does not change"));
     ck_assert_uint_eq(run.fault.line, 10);
     ck_assert_ptr_null(run.paused);
     run.impatient = run.pauses = false;

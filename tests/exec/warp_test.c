@@ -57,7 +57,7 @@ static void run(const char *body, uint32_t threads, const uint32_t *in, uint32_t
 {
     struct device_run result;
     const enum exec_end end = run_body(body, 1, threads, in, out, 1, &result);
-    ck_assert_msg(end == EXEC_DONE, "%s\n%s", body, result.fault.message);
+    ck_assert_msg(end == EXEC_DONE, "%s\n%s", body, device_sentence(&result));
 }
 
 static void values(uint32_t *in)
@@ -175,7 +175,7 @@ START_TEST(lanes_outside_of_the_mask)
     ck_assert_int_eq(
         run_body("shfl.sync.idx.b32 %r, %v, 0, 31, 0xff;", 1, 32, NULL, NULL, 1, &result),
         EXEC_MASK);
-    ck_assert_ptr_nonnull(strstr(result.fault.message, "lane 8"));
+    ck_assert_ptr_nonnull(strstr(device_sentence(&result), "lane 8"));
     /* A lane that does not take part has no value to give. */
     uint32_t few[32];
     run("setp.ge.u32 %p, %t, 8;\n@%p bra DONE;\nshfl.sync.idx.b32 %r, %v, 20, 31, 0xff;\nDONE:", 32,
@@ -192,7 +192,7 @@ START_TEST(lanes_outside_of_the_mask)
                               "ONE: bar.warp.sync -1;\nDONE:",
                               1, 32, NULL, NULL, 1, &result),
                      EXEC_BARRIER);
-    ck_assert_ptr_nonnull(strstr(result.fault.message, "31 of 32 threads"));
+    ck_assert_ptr_nonnull(strstr(device_sentence(&result), "31 of 32 threads"));
 }
 END_TEST
 
@@ -282,14 +282,14 @@ START_TEST(wrong_barriers)
 {
     struct device_run result;
     ck_assert_int_eq(run_body("bar.sync %v, 33;", 1, 64, NULL, NULL, 1, &result), EXEC_TRAP);
-    ck_assert_ptr_nonnull(strstr(result.fault.message, "multiple of 32"));
+    ck_assert_ptr_nonnull(strstr(device_sentence(&result), "multiple of 32"));
     ck_assert_int_eq(run_body("add.u32 %a, %v, 16;\nbar.sync %a;", 1, 64, NULL, NULL, 1, &result),
                      EXEC_TRAP);
     ck_assert_int_eq(run_body("setp.lt.u32 %p, %t, 32;\n@%p bra ONE;\nbar.sync 0, 64;\nbra DONE;\n"
                               "ONE: bar.sync 0, 96;\nDONE:",
                               1, 64, NULL, NULL, 1, &result),
                      EXEC_TRAP);
-    ck_assert_ptr_nonnull(strstr(result.fault.message, "same count"));
+    ck_assert_ptr_nonnull(strstr(device_sentence(&result), "same count"));
 }
 END_TEST
 
@@ -552,7 +552,7 @@ START_TEST(unsupported_instructions_are_named)
     ck_assert_int_eq(
         run_body("mov.u32 %r, 1;\nwgmma.fence.sync.aligned;", 1, 32, NULL, NULL, 1, &result),
         EXEC_UNSUPPORTED);
-    ck_assert_ptr_nonnull(strstr(result.fault.message, "wgmma.fence.sync.aligned"));
+    ck_assert_ptr_nonnull(strstr(device_sentence(&result), "wgmma.fence.sync.aligned"));
     /* One that is not reached does no harm. */
     uint32_t out[32];
     run("mov.u32 %r, 1;\nsetp.eq.u32 %p, %r, 2;\n@%p wgmma.fence.sync.aligned;\n"

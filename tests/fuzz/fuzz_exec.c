@@ -74,7 +74,7 @@ static void run_entry(const struct exec_function *function, const struct memory_
                                        .heap_bytes = heap->size,
                                        .stack_bytes = 1024,
                                        .print = ignore};
-    if (exec_run(&launch, &counts, &fault) != EXEC_DONE && !fault.message[0]) abort();
+    if (exec_run(&launch, &counts, &fault) != EXEC_DONE && !fault.finding.id) abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

@@ -260,16 +260,16 @@ static struct trace_record finding(enum trace_finding_id id, const char *file, u
 START_TEST(findings_have_their_lines)
 {
     struct trace_record records[] = {
-        finding(FINDING_IMAGE_OUT_OF_BOUNDS, "/somewhere/sum.c", 12,
-                "Element 10 of 10 is written."),
-        finding(FINDING_IMAGE_OUT_OF_BOUNDS, "/somewhere/sum.c", 12, "again"),
-        finding(FINDING_TRAP, "kernels/add.cu", 4, "Two writes."),
-        finding(FINDING_ASSERT, "", 0, "The host touched device memory."),
+        finding(FINDING_IMAGE_OF_NO_OBJECT, "/somewhere/sum.c", 12, "Element 10 of 10 is written."),
+        finding(FINDING_IMAGE_OF_NO_OBJECT, "/somewhere/sum.c", 12, "again"),
+        finding(FINDING_UNSUPPORTED_INSTRUCTION, "kernels/add.cu", 4, "Two writes."),
+        finding(FINDING_MODULE_DOES_NOT_LINK, "", 0, "The host touched device memory."),
     };
     records[0].count = 3;
     struct evidence e = support_evidence(records, COUNT(records));
     struct verdict *v = calloc(1, sizeof *v);
-    static const enum trace_finding_kind_id only[] = {FINDING_KIND_TRAP, FINDING_KIND_COUNT};
+    static const enum trace_finding_kind_id only[] = {FINDING_KIND_NOT_SUPPORTED,
+                                                      FINDING_KIND_COUNT};
 
     verdict_findings(v, &e, NULL);
     ck_assert_uint_eq(v->failure_count, 3);

@@ -31,34 +31,36 @@ static struct trace_record example(enum trace_finding_id id)
                                  .caller = 0x100,
                                  .count = 1,
                                  .name = "scale"};
-    found.finding = (struct trace_finding){.id = id,
-                                           .sides = {{.what = TRACE_KERNEL,
-                                                      .access = ACCESS_WRITE,
-                                                      .stream = STREAM_CREATED,
-                                                      .known = 1,
-                                                      .block = {1, 0, 0},
-                                                      .thread = {2, 0, 0},
-                                                      .line = 12,
-                                                      .stream_call = 21},
-                                                     {.what = TRACE_COPY,
-                                                      .from = TRACE_DEVICE,
-                                                      .to = TRACE_PINNED,
-                                                      .access = ACCESS_READ,
-                                                      .stream = STREAM_DEFAULT,
-                                                      .known = 1,
-                                                      .block = {1, 0, 0},
-                                                      .thread = {64, 0, 0},
-                                                      .line = 14,
-                                                      .call = 33}},
-                                           .things = {{.kind = THING_DEVICE_MEMORY,
-                                                       .id = 7,
-                                                       .address = 0x7f0000001000,
-                                                       .size = 4096,
-                                                       .made = 15,
-                                                       .ended = 44},
-                                                      {.kind = THING_EVENT, .id = 8, .made = 16},
-                                                      {.kind = THING_CONTEXT, .id = 9, .made = 17}},
-                                           .numbers = {16, 3, 13, 1}};
+    found.finding = (struct trace_finding){
+        .id = id,
+        .sides = {{.what = TRACE_KERNEL,
+                   .access = ACCESS_WRITE,
+                   .stream = STREAM_CREATED,
+                   .known = 1,
+                   .block = {1, 0, 0},
+                   .thread = {2, 0, 0},
+                   .line = 12,
+                   .stream_call = 21},
+                  {.what = TRACE_COPY,
+                   .from = TRACE_DEVICE,
+                   .to = TRACE_PINNED,
+                   .access = ACCESS_READ,
+                   .stream = STREAM_DEFAULT,
+                   .known = 1,
+                   .block = {1, 0, 0},
+                   .thread = {64, 0, 0},
+                   .line = 14,
+                   .call = 33}},
+        .things = {{.kind = THING_DEVICE_MEMORY,
+                    .id = 7,
+                    .address = 0x7f0000001000,
+                    .size = 4096,
+                    .made = 15,
+                    .ended = 44},
+                   {.kind = THING_EVENT, .id = 8, .made = 16},
+                   {.kind = THING_CONTEXT, .id = 9, .made = 17}},
+        .numbers = {16, 2, 13, 1, 5, 6, 7, 8, 9},
+        .waiters = {{.line = 12, .threads = 8}, {.line = 14, .threads = 6, .is_in_warp = 1}}};
     trace_finding_word_set(&found.finding, WORD_FILE, "/home/me/scale.cu");
     trace_finding_word_set(&found.finding, WORD_OTHER_NAME, "cudaMemcpyAsync");
     trace_finding_word_set(&found.finding, WORD_OTHER_FILE, "/home/me/tile.cuh");
@@ -70,40 +72,49 @@ static struct trace_record example(enum trace_finding_id id)
 static const struct variation {
     enum trace_finding_id id;
     uint32_t relation, thing, what, other_what;
-    const char *detail;
+    enum trace_role role;
 } variations[] = {
-    {FINDING_OUT_OF_BOUNDS, RELATION_OUTSIDE, THING_DEVICE_MEMORY, TRACE_KERNEL, TRACE_COPY, NULL},
-    {FINDING_USE_AFTER_FREE, RELATION_FREED, THING_DEVICE_MEMORY, TRACE_KERNEL, TRACE_COPY, NULL},
-    {FINDING_WRONG_SIDE, RELATION_HOST, THING_NONE, TRACE_KERNEL, TRACE_COPY, NULL},
+    {FINDING_OUT_OF_BOUNDS, RELATION_OUTSIDE, THING_DEVICE_MEMORY, TRACE_KERNEL, TRACE_COPY,
+     ROLE_NONE},
+    {FINDING_USE_AFTER_FREE, RELATION_FREED, THING_DEVICE_MEMORY, TRACE_KERNEL, TRACE_COPY,
+     ROLE_NONE},
+    {FINDING_WRONG_SIDE, RELATION_HOST, THING_NONE, TRACE_KERNEL, TRACE_COPY, ROLE_NONE},
     {FINDING_COPY_AFTER_FREE, RELATION_FREED, THING_DEVICE_MEMORY, TRACE_COPY, TRACE_COPY,
-     "source"},
-    {FINDING_DOUBLE_FREE, RELATION_FREED, THING_DEVICE_MEMORY, TRACE_WHAT_NONE, TRACE_COPY, NULL},
-    {FINDING_INVALID_FREE, RELATION_NULL, THING_NONE, TRACE_WHAT_NONE, TRACE_COPY, NULL},
-    {FINDING_COPY_OF_NO_MEMORY, RELATION_NOWHERE, THING_NONE, TRACE_COPY, TRACE_COPY, "source"},
-    {FINDING_COPY_NEEDS_DEVICE, RELATION_HOST, THING_NONE, TRACE_COPY, TRACE_COPY, "destination"},
+     ROLE_SOURCE},
+    {FINDING_DOUBLE_FREE, RELATION_FREED, THING_DEVICE_MEMORY, TRACE_WHAT_NONE, TRACE_COPY,
+     ROLE_NONE},
+    {FINDING_INVALID_FREE, RELATION_NULL, THING_NONE, TRACE_WHAT_NONE, TRACE_COPY, ROLE_NONE},
+    {FINDING_COPY_OF_NO_MEMORY, RELATION_NOWHERE, THING_NONE, TRACE_COPY, TRACE_COPY, ROLE_SOURCE},
+    {FINDING_COPY_NEEDS_DEVICE, RELATION_HOST, THING_NONE, TRACE_COPY, TRACE_COPY,
+     ROLE_DESTINATION},
     {FINDING_HOST_TOUCHED_DEVICE, RELATION_INSIDE, THING_DEVICE_MEMORY, TRACE_WHAT_NONE, TRACE_COPY,
-     NULL},
-    {FINDING_COPY_OF_UNWRITTEN, RELATION_INSIDE, THING_DEVICE_MEMORY, TRACE_COPY, TRACE_COPY, NULL},
+     ROLE_NONE},
+    {FINDING_COPY_OF_UNWRITTEN, RELATION_INSIDE, THING_DEVICE_MEMORY, TRACE_COPY, TRACE_COPY,
+     ROLE_NONE},
     {FINDING_CHANGED_IN_FLIGHT, RELATION_INSIDE, THING_HOST_MEMORY, TRACE_COPY, TRACE_WHAT_NONE,
-     NULL},
+     ROLE_NONE},
     {FINDING_FREED_IN_FLIGHT, RELATION_INSIDE, THING_HOST_MEMORY, TRACE_COPY, TRACE_WHAT_NONE,
-     NULL},
+     ROLE_NONE},
     {FINDING_USE_AFTER_DESTRUCTION, RELATION_INSIDE, THING_STREAM, TRACE_WHAT_NONE, TRACE_COPY,
-     NULL},
-    {FINDING_CONTEXT_DESTROYED, RELATION_INSIDE, THING_CONTEXT, TRACE_WHAT_NONE, TRACE_COPY, NULL},
+     ROLE_NONE},
+    {FINDING_CONTEXT_DESTROYED, RELATION_INSIDE, THING_CONTEXT, TRACE_WHAT_NONE, TRACE_COPY,
+     ROLE_NONE},
     {FINDING_HANDLE_OF_OTHER_KIND, RELATION_INSIDE, THING_STREAM, TRACE_WHAT_NONE, TRACE_COPY,
-     NULL},
-    {FINDING_WRONG_CONTEXT, RELATION_INSIDE, THING_STREAM, TRACE_WHAT_NONE, TRACE_COPY,
-     "an event is recorded in streams of its own context"},
+     ROLE_NONE},
+    {FINDING_EVENT_OF_OTHER_CONTEXT, RELATION_INSIDE, THING_EVENT, TRACE_WHAT_NONE, TRACE_COPY,
+     ROLE_NONE},
+    {FINDING_MODULE_OF_OTHER_CONTEXT, RELATION_INSIDE, THING_MODULE, TRACE_WHAT_NONE, TRACE_COPY,
+     ROLE_NONE},
     {FINDING_EVENT_WAITED_FOR_IN_VAIN, RELATION_INSIDE, THING_EVENT, TRACE_WHAT_NONE, TRACE_COPY,
-     NULL},
+     ROLE_NONE},
     {FINDING_TIME_OF_UNRECORDED_EVENT, RELATION_INSIDE, THING_EVENT, TRACE_WHAT_NONE, TRACE_COPY,
-     "first"},
+     ROLE_FIRST},
     {FINDING_EVENT_WITHOUT_TIME, RELATION_INSIDE, THING_EVENT, TRACE_WHAT_NONE, TRACE_COPY,
-     "second"},
-    {FINDING_ERROR_IGNORED, RELATION_INSIDE, THING_NONE, TRACE_WHAT_NONE, TRACE_WHAT_NONE, NULL},
+     ROLE_SECOND},
+    {FINDING_ERROR_IGNORED, RELATION_INSIDE, THING_NONE, TRACE_WHAT_NONE, TRACE_WHAT_NONE,
+     ROLE_NONE},
     {FINDING_FREED_IN_USE, RELATION_INSIDE, THING_PINNED_MEMORY, TRACE_WHAT_NONE, TRACE_KERNEL,
-     NULL},
+     ROLE_NONE},
 };
 
 static struct trace_record example_of(enum trace_finding_id id)
@@ -113,7 +124,7 @@ static struct trace_record example_of(enum trace_finding_id id)
     if (of_copy || id == FINDING_TEXTURE_OF_NO_MEMORY) {
         found.finding.sides[0].what = TRACE_COPY;
         if (id != FINDING_COPY_AFTER_FREE) found.finding.things[0].ended = 0;
-        trace_finding_word_set(&found.finding, WORD_DETAIL, "source");
+        found.finding.sides[0].role = ROLE_SOURCE;
     }
     for (size_t i = 0; i < sizeof variations / sizeof *variations; i++) {
         const struct variation *of = &variations[i];
@@ -134,7 +145,7 @@ static struct trace_record example_of(enum trace_finding_id id)
             found.finding.sides[0].line = 0;
             trace_finding_word_set(&found.finding, WORD_OTHER_NAME, "scale");
         }
-        if (of->detail != NULL) trace_finding_word_set(&found.finding, WORD_DETAIL, of->detail);
+        found.finding.sides[0].role = (uint16_t)of->role;
     }
     return found;
 }
@@ -317,13 +328,15 @@ START_TEST(a_kernels_line_is_the_same_whoever_launched_it)
 }
 END_TEST
 
-START_TEST(numbers_in_a_detail_make_no_other_finding)
+START_TEST(numbers_make_no_other_finding)
 {
-    struct trace_record a = example_of(FINDING_LAUNCH_REFUSED), b = a;
-    trace_finding_word_set(&a.finding, WORD_DETAIL, "its blocks have 2048 threads");
-    trace_finding_word_set(&b.finding, WORD_DETAIL, "its blocks have 99999 threads");
+    struct trace_record a = example_of(FINDING_LAUNCH_THREADS), b = a;
+    b.finding.numbers[0]++;
     ck_assert(trace_finding_repeats(&a, &b));
-    trace_finding_word_set(&b.finding, WORD_DETAIL, "its blocks have 99999 warps");
+    trace_finding_word_set(&a.finding, WORD_DETAIL, "line 12: what is this?");
+    trace_finding_word_set(&b.finding, WORD_DETAIL, "line 99999: what is this?");
+    ck_assert(trace_finding_repeats(&a, &b));
+    trace_finding_word_set(&b.finding, WORD_DETAIL, "line 99999: what is that?");
     ck_assert(!trace_finding_repeats(&a, &b));
 }
 END_TEST
@@ -345,6 +358,7 @@ START_TEST(what_no_writer_writes_is_refused)
         REFUSED(sides[i].from, TRACE_PLACE_COUNT);
         REFUSED(sides[i].to, TRACE_PLACE_COUNT);
         REFUSED(sides[i].access, ACCESS_COUNT);
+        REFUSED(sides[i].role, ROLE_COUNT);
         REFUSED(sides[i].stream, STREAM_COUNT);
         REFUSED(sides[i].known, 2);
     }
@@ -352,6 +366,7 @@ START_TEST(what_no_writer_writes_is_refused)
         REFUSED(things[i].kind, THING_COUNT);
         REFUSED(things[i].relation, RELATION_COUNT);
     }
+    REFUSED(waiters[0].is_in_warp, 2);
 #undef REFUSED
 }
 END_TEST
@@ -392,7 +407,7 @@ int main(void)
     tcase_add_test(tests, words_do_not_run_into_each_other);
     tcase_add_test(tests, the_same_places_are_the_same_finding);
     tcase_add_test(tests, a_kernels_line_is_the_same_whoever_launched_it);
-    tcase_add_test(tests, numbers_in_a_detail_make_no_other_finding);
+    tcase_add_test(tests, numbers_make_no_other_finding);
     tcase_add_test(tests, what_no_writer_writes_is_refused);
     tcase_add_test(tests, words_without_an_end_get_one);
     tcase_add_test(tests, other_records_say_nothing);

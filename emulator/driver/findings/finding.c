@@ -86,6 +86,20 @@ void finding_other_call(struct trace_record *found)
     found->finding.sides[1].stack = stack_note(found->finding.sides[1].call);
 }
 
+void finding_of_fault(struct trace_record *found, const struct trace_finding *fault)
+{
+    struct trace_side *side = &found->finding.sides[0];
+    const struct trace_side *of = &fault->sides[0];
+    side->access = of->access;
+    side->known = of->known;
+    side->line = of->line;
+    memcpy(side->block, of->block, sizeof side->block);
+    memcpy(side->thread, of->thread, sizeof side->thread);
+    memcpy(found->finding.numbers, fault->numbers, sizeof found->finding.numbers);
+    memcpy(found->finding.waiters, fault->waiters, sizeof found->finding.waiters);
+    memcpy(found->finding.words, fault->words, sizeof found->finding.words);
+}
+
 void finding_line(struct trace_record *found, int side, const char *file, uint32_t line)
 {
     if (file == NULL || line == 0) return;

@@ -24,6 +24,9 @@ void finding_other(struct trace_record *found, const struct trace_record *work,
 /* The other side is the current call; nothing outside of a call. */
 void finding_other_call(struct trace_record *found);
 
+/* What exec found of the work: this side's access, place and line, the numbers and the words. */
+void finding_of_fault(struct trace_record *found, const struct trace_finding *fault);
+
 /* Where in device code a side is; NULL: unknown. */
 void finding_line(struct trace_record *found, int side, const char *file, uint32_t line);
 

@@ -49,13 +49,13 @@ CUresult object_error(const void *handle)
                : CUDA_ERROR_INVALID_HANDLE;
 }
 
-CUresult wrong_context(const struct object *object, const struct context *context, const char *rule)
+CUresult wrong_context(enum trace_finding_id id, const struct object *object,
+                       const struct context *context)
 {
-    struct trace_record found = finding_at_call(FINDING_WRONG_CONTEXT, CUDA_ERROR_INVALID_HANDLE);
+    struct trace_record found = finding_at_call(id, CUDA_ERROR_INVALID_HANDLE);
     finding_object(&found, 0, object);
     finding_object(&found, 1, &object->context->object);
     finding_object(&found, 2, &context->object);
-    finding_detail(&found, "%s", rule);
     finding_put(&found);
     return CUDA_ERROR_INVALID_HANDLE;
 }

@@ -13,9 +13,9 @@ void *object_find(const void *handle, enum object_kind kind);
 /* What a call gives for a handle of a stream or an event that object_find does not know: that its
  * context is gone, or that it is none. */
 CUresult object_error(const void *handle);
-/* CUDA_ERROR_INVALID_HANDLE, and a finding: `object` belongs to another context than `context`.
- * `rule` is what it breaks. */
-CUresult wrong_context(const struct object *object, const struct context *context,
-                       const char *rule);
+/* CUDA_ERROR_INVALID_HANDLE, and a finding, one of the kind "wrong context": `object` belongs to
+ * another context than `context`. */
+CUresult wrong_context(enum trace_finding_id id, const struct object *object,
+                       const struct context *context);
 
 #endif

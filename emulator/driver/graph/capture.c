@@ -143,10 +143,7 @@ static CUresult take(struct operation *operation, const struct stream *stream,
     if (graph_type_of(operation, &type))
         code = tip_make(stream, type, &node);
     else
-        capture_invalidate(
-            stream->captured->capture, code,
-            "work of a kind that no graph can hold was put into a stream that is being "
-            "captured");
+        capture_invalidate(stream->captured->capture, code, FINDING_CAPTURE_UNKNOWN_WORK);
     if (code == CUDA_SUCCESS) {
         node->priority = stream->priority;
         code = tip_set(stream, node, graph_node_take(node, operation, work));
@@ -186,28 +183,22 @@ static CUresult wait(struct stream *stream, struct event *event, bool external)
     if (recorded == NULL && event->record == NULL) return CUDA_SUCCESS; /* it stands for no work */
     assert(part != NULL || recorded != NULL); /* or it is no matter of a capture */
     if (recorded == NULL)
-        return capture_invalidate(
-            part->capture, CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
-            "a stream that is being captured was made to wait for an event that was "
-            "not recorded in the capture");
+        return capture_invalidate(part->capture, CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
+                                  FINDING_CAPTURE_FOREIGN_EVENT);
     if (recorded->capture == NULL && part == NULL) return CUDA_ERROR_INVALID_VALUE;
     if (recorded->capture == NULL)
-        return capture_invalidate(
-            part->capture, CUDA_ERROR_INVALID_VALUE,
-            "a stream that is being captured was made to wait for an event of a "
-            "capture that has ended");
+        return capture_invalidate(part->capture, CUDA_ERROR_INVALID_VALUE,
+                                  FINDING_CAPTURE_OLD_EVENT);
     if (recorded->capture->invalid) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     if (part != NULL && part->capture != recorded->capture) {
         capture_invalidate(recorded->capture, CUDA_ERROR_STREAM_CAPTURE_MERGE,
-                           "an event of one capture was waited for in another");
+                           FINDING_CAPTURES_MIXED);
         return capture_invalidate(part->capture, CUDA_ERROR_STREAM_CAPTURE_MERGE,
-                                  "an event of one capture was waited for in another");
+                                  FINDING_CAPTURES_MIXED);
     }
     if (part == NULL && stream_is_legacy(stream))
-        return capture_invalidate(
-            recorded->capture, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
-            "the default stream was made to wait for captured work, but cannot be "
-            "captured");
+        return capture_invalidate(recorded->capture, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+                                  FINDING_CAPTURE_DEFAULT_STREAM_WAITS);
     if (part == NULL) {
         part = part_make(recorded->capture, stream);
         if (part == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -338,7 +329,7 @@ CUresult driver_cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
     struct capture *capture = stream->captured->capture;
     if (capture->origin != stream)
         return capture_invalidate(capture, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED,
-                                  "a capture was ended in another stream than it began in");
+                                  FINDING_CAPTURE_ENDED_ELSEWHERE);
     const bool elsewhere =
         capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && capture->thread != thread.number;
     CUresult code = elsewhere          ? CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD

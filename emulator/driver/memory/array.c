@@ -6,6 +6,7 @@
 #include "emulator/driver/stream/stream.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- formats and sizes ------------------------------------------------------------------- */
 
@@ -217,11 +218,14 @@ CUresult array_place(CUarray handle, const struct array_part *part, uint64_t *ad
     if (part->width > array->row_bytes || part->x > array->row_bytes - part->width ||
         part->height > array->rows || part->y > array->rows - part->height ||
         part->depth > array->slices || part->z > array->slices - part->depth) {
-        return finding_tell(FINDING_ARRAY_OUT_OF_BOUNDS, CUDA_ERROR_INVALID_VALUE,
-                            "%zu bytes by %zu rows by %zu slices at byte %zu, row %zu, slice %zu, "
-                            "of an array of %zu bytes by %zu rows by %zu slices",
-                            part->width, part->height, part->depth, part->x, part->y, part->z,
-                            array->row_bytes, array->rows, array->slices);
+        const uint64_t numbers[TRACE_NUMBERS] = {part->width,      part->height, part->depth,
+                                                 part->x,          part->y,      part->z,
+                                                 array->row_bytes, array->rows,  array->slices};
+        struct trace_record found =
+            finding_at_call(FINDING_ARRAY_OUT_OF_BOUNDS, CUDA_ERROR_INVALID_VALUE);
+        memcpy(found.finding.numbers, numbers, sizeof numbers);
+        finding_put(&found);
+        return CUDA_ERROR_INVALID_VALUE;
     }
     *pitch = array->row_bytes;
     *slice = array->row_bytes * array->rows;

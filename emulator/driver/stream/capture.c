@@ -13,11 +13,10 @@ void capture_install(const struct capture_verbs *verbs)
     capturing = verbs;
 }
 
-CUresult capture_invalidate(struct capture *capture, CUresult code, const char *why)
+CUresult capture_invalidate(struct capture *capture, CUresult code, enum trace_finding_id why)
 {
     capture->invalid = true;
-    struct trace_record found = finding_at_call(FINDING_CAPTURE_SPOILED, code);
-    finding_detail(&found, "%s", why);
+    struct trace_record found = finding_at_call(why, code);
     found.finding.numbers[0] = capture->origin->object.id;
     finding_put(&found);
     return code;
@@ -42,10 +41,8 @@ static CUresult check_legacy(const struct context *context)
             if (part->stream == NULL || part->stream->object.context != context ||
                 !stream_is_blocking(part->stream))
                 continue;
-            code =
-                capture_invalidate(capture, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
-                                   "the default stream was used while a blocking stream is being "
-                                   "captured, on which it implicitly depends");
+            code = capture_invalidate(capture, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+                                      FINDING_CAPTURE_DEFAULT_STREAM);
             break;
         }
     }
@@ -67,8 +64,7 @@ CUresult capture_check_wait(const struct stream *stream)
     if (stream_is_legacy(stream)) TRY(check_legacy(stream->object.context));
     if (stream->captured != NULL)
         return capture_invalidate(stream->captured->capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-                                  "a stream that is being captured was queried or waited for, but "
-                                  "captured work does not run");
+                                  FINDING_CAPTURE_STREAM_AWAITED);
     return capture_check_unsafe();
 }
 
@@ -77,10 +73,8 @@ CUresult capture_check_context(const struct context *context)
     CUresult code = CUDA_SUCCESS;
     for (struct capture *capture = driver.captures; capture != NULL; capture = capture->next)
         if (capture->origin->object.context == context)
-            code =
-                capture_invalidate(capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-                                   "the context was synchronised while one of its streams is being "
-                                   "captured, but captured work does not run");
+            code = capture_invalidate(capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                                      FINDING_CAPTURE_CONTEXT_AWAITED);
     return code;
 }
 
@@ -94,10 +88,8 @@ CUresult capture_check_unsafe(void)
                                     : capture->mode == CU_STREAM_CAPTURE_MODE_GLOBAL &&
                                           thread.capture_mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
         if (prohibits && !capture->invalid)
-            code = capture_invalidate(
-                capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-                "a call with an effect of its own, which launching the graph would "
-                "not repeat, was made during a capture");
+            code = capture_invalidate(capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                                      FINDING_CAPTURE_UNSAFE_CALL);
         else if (prohibits)
             code = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
@@ -109,10 +101,8 @@ CUresult capture_check_event(const struct event *event)
     const struct captured *part = event->captured;
     if (part == NULL) return capture_check_unsafe();
     if (part->capture == NULL) return CUDA_ERROR_INVALID_VALUE;
-    return capture_invalidate(
-        part->capture, CUDA_ERROR_CAPTURED_EVENT,
-        "an event that was recorded during a capture was queried or waited for, "
-        "but captured work does not run");
+    return capture_invalidate(part->capture, CUDA_ERROR_CAPTURED_EVENT,
+                              FINDING_CAPTURE_EVENT_AWAITED);
 }
 
 CUresult capture_check_elapsed(const struct event *event)
@@ -124,6 +114,5 @@ CUresult capture_check_elapsed(const struct event *event)
 CUresult capture_refuse(const struct stream *stream, CUresult code)
 {
     if (code == CUDA_SUCCESS || stream->captured == NULL) return code;
-    return capture_invalidate(stream->captured->capture, code,
-                              "work was refused in a stream that is being captured");
+    return capture_invalidate(stream->captured->capture, code, FINDING_CAPTURE_WORK_REFUSED);
 }

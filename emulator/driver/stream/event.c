@@ -63,8 +63,8 @@ CUresult driver_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigne
     TRY(stream_resolve(hStream, &stream));
     if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
     if (event->object.context != stream->object.context)
-        return wrong_context(&event->object, stream->object.context,
-                             "an event is recorded in streams of its own context");
+        return wrong_context(FINDING_EVENT_OF_OTHER_CONTEXT, &event->object,
+                             stream->object.context);
     TRY(capture_check_work(stream));
     if (stream->captured != NULL)
         return capturing->record(event, stream, flags & CU_EVENT_RECORD_EXTERNAL);
@@ -106,7 +106,7 @@ CUresult driver_cuEventSynchronize(CUevent hEvent)
 }
 
 /* Has the event a time? */
-static CUresult check_timed(const struct event *event, const char *role)
+static CUresult check_timed(const struct event *event, enum trace_role role)
 {
     const bool untimed = event->flags & CU_EVENT_DISABLE_TIMING;
     if (event->record != NULL && !untimed) return CUDA_SUCCESS;
@@ -114,7 +114,7 @@ static CUresult check_timed(const struct event *event, const char *role)
         finding_at_call(untimed ? FINDING_EVENT_WITHOUT_TIME : FINDING_TIME_OF_UNRECORDED_EVENT,
                         CUDA_ERROR_INVALID_HANDLE);
     finding_object(&found, 0, &event->object);
-    finding_detail(&found, "%s", role);
+    found.finding.sides[0].role = (uint16_t)role;
     finding_put(&found);
     return CUDA_ERROR_INVALID_HANDLE;
 }
@@ -127,8 +127,8 @@ CUresult driver_cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent
     TRY(event_find(hEnd, &end));
     TRY(capture_check_elapsed(start));
     TRY(capture_check_elapsed(end));
-    TRY(check_timed(start, "first"));
-    TRY(check_timed(end, "second"));
+    TRY(check_timed(start, ROLE_FIRST));
+    TRY(check_timed(end, ROLE_SECOND));
     struct context *context = end->object.context;
     struct timeline_op *first = timeline_op_retain(start->record);
     struct timeline_op *last = timeline_op_retain(end->record);

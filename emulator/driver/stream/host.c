@@ -157,10 +157,9 @@ static enum timeline_ran run_host_function(struct operation *operation)
 {
     struct job *job = malloc(sizeof *job);
     if (job == NULL) {
-        struct trace_record found =
-            finding_at_work(FINDING_OUT_OF_MEMORY, &operation->record, operation->stream_caller);
+        struct trace_record found = finding_at_work(FINDING_NO_MEMORY_FOR_HOST_FUNCTION,
+                                                    &operation->record, operation->stream_caller);
         found.code = CUDA_ERROR_OUT_OF_MEMORY;
-        finding_detail(&found, "no memory to call a host function");
         return operation_fail(operation, &found);
     }
     *job = *(const struct job *)(const void *)operation->payload;

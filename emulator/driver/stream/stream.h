@@ -133,6 +133,6 @@ CUresult capture_check_unsafe(void);
  * the capture. Not every refusal does. */
 CUresult capture_refuse(const struct stream *stream, CUresult code);
 /* The capture is spoiled, and `why` is told. Returns `code`. */
-CUresult capture_invalidate(struct capture *capture, CUresult code, const char *why);
+CUresult capture_invalidate(struct capture *capture, CUresult code, enum trace_finding_id why);
 
 #endif

@@ -78,24 +78,23 @@ static unsigned char *bytes_at(uint64_t address, uint64_t size, enum trace_place
 
 /* What is wrong with the side. Returns `code`. */
 static CUresult refuse(enum trace_finding_id id, CUresult code, const struct side *side,
-                       uint64_t size, const char *role)
+                       uint64_t size, enum trace_role role)
 {
     struct trace_record found = finding_at_call(id, code);
     finding_address(&found, side->address);
-    finding_detail(&found, "%s", role);
+    found.finding.sides[0].role = (uint16_t)role;
     found.bytes = size;
     finding_put(&found);
     return code;
 }
 
-/* Finds the side's place; refuses what the call cannot mean. `role` is "destination" or "source".
- */
+/* Finds the side's place; refuses what the call cannot mean. */
 static CUresult place_find(struct side *side, const struct extent *extent, enum demand demand,
-                           const char *role)
+                           enum trace_role role)
 {
     const CUresult invalid = CUDA_ERROR_INVALID_VALUE;
     uint64_t size = span(side, extent);
-    const bool is_written = *role == 'd'; /* a destination */
+    const bool is_written = role == ROLE_DESTINATION;
     if (size == 0) return invalid;
     unsigned char *bytes = bytes_at(side->address, size, &side->place);
     const struct memory_region *region = memory_find(side->address);
@@ -167,7 +166,8 @@ static struct races_rows rows_of(const struct side *side, const struct extent *e
                                .depth = extent->depth};
 }
 
-static enum timeline_ran fail_gone(struct operation *operation, uint64_t address, const char *role)
+static enum timeline_ran fail_gone(struct operation *operation, uint64_t address,
+                                   enum trace_role role)
 {
     enum trace_place place;
     const bool pageable = bytes_at(address, 1, &place) != NULL;
@@ -177,7 +177,7 @@ static enum timeline_ran fail_gone(struct operation *operation, uint64_t address
                         &operation->record, operation->stream_caller);
     found.code = operation->outcome != NULL ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_ILLEGAL_ADDRESS;
     finding_address(&found, address);
-    finding_detail(&found, "%s", role);
+    found.finding.sides[0].role = (uint16_t)role;
     return operation_fail(operation, &found);
 }
 
@@ -189,7 +189,7 @@ static enum timeline_ran do_copy(struct operation *operation)
     enum trace_place to_place, from_place = TRACE_PLACE_NONE;
     unsigned char *to = bytes_at(copy->to.address, span(&copy->to, extent), &to_place);
     if (to == NULL || (to_place == TRACE_PAGEABLE && copy->to.place != TRACE_PAGEABLE))
-        return fail_gone(operation, copy->to.address, "destination");
+        return fail_gone(operation, copy->to.address, ROLE_DESTINATION);
     const struct races_rows written = rows_of(&copy->to, extent);
     findings_writes(operation, &written);
 
@@ -197,20 +197,20 @@ static enum timeline_ran do_copy(struct operation *operation)
         size_t row = extent->width;
         if (!copy_rows(to, &copy->to, copy->staged, row, row * extent->height, extent,
                        to_place == TRACE_PAGEABLE))
-            return fail_gone(operation, copy->to.address, "destination");
+            return fail_gone(operation, copy->to.address, ROLE_DESTINATION);
         return TIMELINE_RAN;
     }
     const unsigned char *from =
         bytes_at(copy->from.address, span(&copy->from, extent), &from_place);
     if (from == NULL || (from_place == TRACE_PAGEABLE && copy->from.place != TRACE_PAGEABLE))
-        return fail_gone(operation, copy->from.address, "source");
+        return fail_gone(operation, copy->from.address, ROLE_SOURCE);
     const struct races_rows read = rows_of(&copy->from, extent);
     findings_reads(operation, &read);
     if (copy_rows(to, &copy->to, from, copy->from.pitch, copy->from.slice, extent,
                   to_place == TRACE_PAGEABLE || from_place == TRACE_PAGEABLE))
         return TIMELINE_RAN;
-    return to_place == TRACE_PAGEABLE ? fail_gone(operation, copy->to.address, "destination")
-                                      : fail_gone(operation, copy->from.address, "source");
+    return to_place == TRACE_PAGEABLE ? fail_gone(operation, copy->to.address, ROLE_DESTINATION)
+                                      : fail_gone(operation, copy->from.address, ROLE_SOURCE);
 }
 
 static enum timeline_ran run_copy(struct operation *operation)
@@ -255,7 +255,7 @@ static CUresult stage(struct copy *copy, bool asynchronous)
     copy->staged = NULL;
     findings_call_lacks_memory(copy->from.address);
     return refuse(FINDING_COPY_OF_NO_HOST_MEMORY, CUDA_ERROR_INVALID_VALUE, &copy->from,
-                  span(&copy->from, e), "source");
+                  span(&copy->from, e), ROLE_SOURCE);
 }
 
 /* What the timeline must know of it. Into the device, the staging of pageable memory is the host's
@@ -376,8 +376,8 @@ static CUresult submit_copy(CUstream handle, struct copy *copy, enum demand to, 
 
     TRY(stream_for_work(handle, &stream));
     if (e->width == 0 || e->height == 0 || e->depth == 0) return CUDA_SUCCESS;
-    TRY(place_find(&copy->to, e, to, "destination"));
-    TRY(place_find(&copy->from, e, from, "source"));
+    TRY(place_find(&copy->to, e, to, ROLE_DESTINATION));
+    TRY(place_find(&copy->from, e, from, ROLE_SOURCE));
     flatten(copy);
     const bool captured = stream->captured != NULL;
     const bool staged = !captured && copy->from.place == TRACE_PAGEABLE && !is_host(copy->to.place);
@@ -592,8 +592,8 @@ CUresult copy_operation(struct context *context, const CUDA_MEMCPY3D *params,
     if (e->width == 0 || e->height == 0 || e->depth == 0) return CUDA_ERROR_INVALID_VALUE;
     TRY(side_of(DESCRIBED_3D(params, dst), e, &copy.to, &to));
     TRY(side_of(DESCRIBED_3D(params, src), e, &copy.from, &from));
-    TRY(place_find(&copy.to, e, to, "destination"));
-    TRY(place_find(&copy.from, e, from, "source"));
+    TRY(place_find(&copy.to, e, to, ROLE_DESTINATION));
+    TRY(place_find(&copy.from, e, from, ROLE_SOURCE));
     flatten(&copy);
     *work = work_of(&copy);
     *operation = make_copy(context->legacy, &copy);
@@ -747,7 +747,7 @@ static enum timeline_ran run_fill(struct operation *operation)
     enum trace_place place;
     unsigned char *to = bytes_at(fill->to.address, span(&fill->to, &fill->extent), &place);
     if (to == NULL || place == TRACE_PAGEABLE)
-        return fail_gone(operation, fill->to.address, "destination");
+        return fail_gone(operation, fill->to.address, ROLE_DESTINATION);
     const struct races_rows written = rows_of(&fill->to, &fill->extent);
     findings_writes(operation, &written);
     for (size_t y = 0; y < fill->extent.height; y++) {
@@ -776,7 +776,7 @@ static CUresult make_fill(const struct stream *stream, CUdeviceptr address, size
     if (stream->captured != NULL) /* whether it is memory is asked when the graph is instantiated */
         bytes_at(fill.to.address, span(&fill.to, &fill.extent), &fill.to.place);
     else
-        TRY(place_find(&fill.to, &fill.extent, DEVICE_SIDE, "destination"));
+        TRY(place_find(&fill.to, &fill.extent, DEVICE_SIDE, ROLE_DESTINATION));
 
     struct operation *operation = operation_make(stream, TRACE_SET, sizeof fill);
     if (operation == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -832,7 +832,7 @@ bool fill_is_possible(const struct operation *operation)
 {
     const struct fill *fill = (const void *)operation->payload;
     struct side to = fill->to;
-    return place_find(&to, &fill->extent, DEVICE_SIDE, "destination") == CUDA_SUCCESS;
+    return place_find(&to, &fill->extent, DEVICE_SIDE, ROLE_DESTINATION) == CUDA_SUCCESS;
 }
 
 void fill_describe(const struct operation *operation, CUDA_MEMSET_NODE_PARAMS_v2 *params)

@@ -9,7 +9,6 @@
 #include "emulator/driver/stream/stream.h"
 #include "emulator/driver/work/parts.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,11 +29,18 @@ struct launch {
 
 /* ---- the configuration ------------------------------------------------------------------- */
 
-static CUresult refuse(CUresult code, const struct exec_function_info *info, const char *why)
+/* Why a function is not launched: a row, and its numbers. */
+struct refusal {
+    enum trace_finding_id finding;
+    uint64_t numbers[TRACE_NUMBERS];
+};
+
+static CUresult refuse(CUresult code, const struct exec_function_info *info,
+                       const struct refusal *why)
 {
-    struct trace_record found = finding_at_call(FINDING_LAUNCH_REFUSED, code);
+    struct trace_record found = finding_at_call(why->finding, code);
     trace_copy_string(found.name, sizeof found.name, info->name);
-    finding_detail(&found, "%s", why);
+    memcpy(found.finding.numbers, why->numbers, sizeof found.finding.numbers);
     finding_put(&found);
     return code;
 }
@@ -96,12 +102,9 @@ static CUresult refuse_cluster(const struct exec_function_info *info)
 {
     const uint32_t *cluster = info->cluster;
     if (cluster[0] <= 1 && cluster[1] <= 1 && cluster[2] <= 1) return CUDA_SUCCESS;
-    struct trace_record found =
-        finding_at_call(FINDING_UNSUPPORTED_CLUSTER, CUDA_ERROR_NOT_SUPPORTED);
-    trace_copy_string(found.name, sizeof found.name, info->name);
-    for (int i = 0; i < 3; i++) found.finding.numbers[i] = cluster[i];
-    finding_put(&found);
-    return CUDA_ERROR_NOT_SUPPORTED;
+    return refuse(CUDA_ERROR_NOT_SUPPORTED, info,
+                  &(struct refusal){.finding = FINDING_UNSUPPORTED_CLUSTER,
+                                    .numbers = {cluster[0], cluster[1], cluster[2]}});
 }
 
 /* Each axis of the grid and of a block. */
@@ -109,19 +112,15 @@ static CUresult check_axes(const struct launch *launch, const struct exec_functi
 {
     static const unsigned grid_limits[3] = {INT32_MAX, 65535, 65535};
     static const unsigned block_limits[3] = {1024, 1024, 64};
-    static const char axis[] = "xyz";
-    char why[160];
-    for (int i = 0; i < 3; i++) {
-        if (launch->grid[i] < 1 || launch->grid[i] > grid_limits[i]) {
-            snprintf(why, sizeof why, "its grid has %u blocks in %c; 1 to %u are possible",
-                     launch->grid[i], axis[i], grid_limits[i]);
-            return refuse(CUDA_ERROR_INVALID_VALUE, info, why);
-        }
-        if (launch->block[i] < 1 || launch->block[i] > block_limits[i]) {
-            snprintf(why, sizeof why, "its blocks have %u threads in %c; 1 to %u are possible",
-                     launch->block[i], axis[i], block_limits[i]);
-            return refuse(CUDA_ERROR_INVALID_VALUE, info, why);
-        }
+    for (unsigned i = 0; i < 3; i++) {
+        if (launch->grid[i] < 1 || launch->grid[i] > grid_limits[i])
+            return refuse(CUDA_ERROR_INVALID_VALUE, info,
+                          &(struct refusal){.finding = FINDING_LAUNCH_GRID,
+                                            .numbers = {launch->grid[i], i, grid_limits[i]}});
+        if (launch->block[i] < 1 || launch->block[i] > block_limits[i])
+            return refuse(CUDA_ERROR_INVALID_VALUE, info,
+                          &(struct refusal){.finding = FINDING_LAUNCH_BLOCK,
+                                            .numbers = {launch->block[i], i, block_limits[i]}});
     }
     return CUDA_SUCCESS;
 }
@@ -130,23 +129,18 @@ static CUresult check_axes(const struct launch *launch, const struct exec_functi
 static CUresult check_threads(const struct launch *launch, const struct exec_function_info *info)
 {
     const uint64_t threads = product(launch->block);
-    char why[160];
-    if (threads > 1024) {
-        snprintf(why, sizeof why, "its blocks have %llu threads; at most 1024 are possible",
-                 (unsigned long long)threads);
-        return refuse(CUDA_ERROR_INVALID_VALUE, info, why);
-    }
-    if (info->max_threads > 0 && threads > info->max_threads) {
-        snprintf(why, sizeof why,
-                 "its blocks have %llu threads; it was compiled for at most %u "
-                 "(__launch_bounds__)",
-                 (unsigned long long)threads, info->max_threads);
-        return refuse(CUDA_ERROR_INVALID_VALUE, info, why);
-    }
+    if (threads > 1024)
+        return refuse(
+            CUDA_ERROR_INVALID_VALUE, info,
+            &(struct refusal){.finding = FINDING_LAUNCH_THREADS, .numbers = {threads, 1024}});
+    if (info->max_threads > 0 && threads > info->max_threads)
+        return refuse(CUDA_ERROR_INVALID_VALUE, info,
+                      &(struct refusal){.finding = FINDING_LAUNCH_BOUNDS,
+                                        .numbers = {threads, info->max_threads}});
     for (int i = 0; i < 3; i++)
         if (info->required_threads[i] > 0 && info->required_threads[i] != launch->block[i])
             return refuse(CUDA_ERROR_INVALID_VALUE, info,
-                          "its blocks do not have the shape that it was compiled for (.reqntid)");
+                          &(struct refusal){.finding = FINDING_LAUNCH_SHAPE});
     return CUDA_SUCCESS;
 }
 
@@ -154,37 +148,29 @@ static CUresult check_threads(const struct launch *launch, const struct exec_fun
 static CUresult check_resources(const struct launch *launch, const struct exec_function_info *info)
 {
     const struct function *function = launch->function;
-    char why[160];
-    if (info->local_bytes > LOCAL_MOST) {
-        snprintf(why, sizeof why,
-                 "its threads need %u bytes of local memory; at most %u are possible",
-                 info->local_bytes, LOCAL_MOST);
-        return refuse(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, info, why);
-    }
-    if (info->static_shared > SHARED_DEFAULT) {
-        snprintf(why, sizeof why,
-                 "it has %u bytes of static shared memory; at most %u are possible (dynamic shared "
-                 "memory may be more)",
-                 info->static_shared, SHARED_DEFAULT);
-        return refuse(CUDA_ERROR_INVALID_VALUE, info, why);
-    }
-    uint64_t room =
+    if (info->local_bytes > LOCAL_MOST)
+        return refuse(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, info,
+                      &(struct refusal){.finding = FINDING_LAUNCH_LOCAL_MEMORY,
+                                        .numbers = {info->local_bytes, LOCAL_MOST}});
+    if (info->static_shared > SHARED_DEFAULT)
+        return refuse(CUDA_ERROR_INVALID_VALUE, info,
+                      &(struct refusal){.finding = FINDING_LAUNCH_STATIC_SHARED,
+                                        .numbers = {info->static_shared, SHARED_DEFAULT}});
+    const uint64_t blocks = product(launch->grid);
+    const uint64_t room =
         (uint64_t)resident_blocks(function, product(launch->block), launch->dynamic_shared) *
         (uint64_t)timeline_model.multiprocessors;
-    if (launch->cooperative && product(launch->grid) > room) {
-        snprintf(why, sizeof why,
-                 "a cooperative grid must be resident as a whole: it has %llu blocks, and %llu fit",
-                 (unsigned long long)product(launch->grid), (unsigned long long)room);
-        return refuse(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, info, why);
-    }
-    if ((int64_t)launch->dynamic_shared > function->max_dynamic_shared) {
-        snprintf(why, sizeof why,
-                 "it asks for %u bytes of dynamic shared memory; %d are allowed (more, up to %d, "
-                 "after setting the function's maximum dynamic shared size)",
-                 launch->dynamic_shared, function->max_dynamic_shared,
-                 SHARED_MOST - (int)info->static_shared);
-        return refuse(CUDA_ERROR_INVALID_VALUE, info, why);
-    }
+    if (launch->cooperative && blocks > room)
+        return refuse(
+            CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, info,
+            &(struct refusal){.finding = FINDING_LAUNCH_NOT_RESIDENT, .numbers = {blocks, room}});
+    const int64_t most = SHARED_MOST - (int64_t)info->static_shared;
+    if ((int64_t)launch->dynamic_shared > function->max_dynamic_shared)
+        return refuse(
+            CUDA_ERROR_INVALID_VALUE, info,
+            &(struct refusal){.finding = FINDING_LAUNCH_DYNAMIC_SHARED,
+                              .numbers = {launch->dynamic_shared,
+                                          (uint64_t)function->max_dynamic_shared, (uint64_t)most}});
     return CUDA_SUCCESS;
 }
 
@@ -208,7 +194,9 @@ static CUresult copy_parameters(const struct exec_function_info *info, void **pa
     if (parameters != NULL) {
         for (size_t i = 0; i < info->parameter_count; i++) {
             if (parameters[i] == NULL)
-                return refuse(CUDA_ERROR_INVALID_VALUE, info, "a pointer to a parameter is NULL");
+                return refuse(
+                    CUDA_ERROR_INVALID_VALUE, info,
+                    &(struct refusal){.finding = FINDING_LAUNCH_NULL_PARAMETER, .numbers = {i}});
             memcpy(to + info->parameters[i].offset, parameters[i], info->parameters[i].size);
         }
         return CUDA_SUCCESS;
@@ -223,46 +211,41 @@ static CUresult copy_parameters(const struct exec_function_info *info, void **pa
     }
     if (size > info->parameter_bytes && buffer != NULL)
         return refuse(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, info,
-                      "more bytes of parameters are given than it takes");
+                      &(struct refusal){.finding = FINDING_LAUNCH_MORE_PARAMETERS,
+                                        .numbers = {info->parameter_bytes, size}});
     if (info->parameter_count == 0) return CUDA_SUCCESS;
     if (buffer == NULL || size == 0)
-        return refuse(CUDA_ERROR_INVALID_VALUE, info, "its parameters are missing");
+        return refuse(CUDA_ERROR_INVALID_VALUE, info,
+                      &(struct refusal){.finding = FINDING_LAUNCH_NO_PARAMETERS});
     memset(to, 0, info->parameter_bytes);
     memcpy(to, buffer, size);
-    if (size < info->parameter_bytes) { /* a GPU launches it all the same */
-        struct trace_record found = finding_at_call(FINDING_LAUNCH_LACKS_PARAMETERS, CUDA_SUCCESS);
-        trace_copy_string(found.name, sizeof found.name, info->name);
-        found.finding.numbers[0] = info->parameter_bytes;
-        found.finding.numbers[1] = size;
-        finding_put(&found);
-    }
+    if (size < info->parameter_bytes) /* a GPU launches it all the same */
+        refuse(CUDA_SUCCESS, info,
+               &(struct refusal){.finding = FINDING_LAUNCH_LACKS_PARAMETERS,
+                                 .numbers = {info->parameter_bytes, size}});
     return CUDA_SUCCESS;
 }
 
 /* ---- running ----------------------------------------------------------------------------- */
 
-static const struct fault_row {
-    CUresult code;
-    enum trace_finding_id id;
-} faults[] = {
-    [EXEC_OUT_OF_BOUNDS] = {CUDA_ERROR_ILLEGAL_ADDRESS, FINDING_IMAGE_OUT_OF_BOUNDS},
-    [EXEC_MISALIGNED] = {CUDA_ERROR_MISALIGNED_ADDRESS, FINDING_MISALIGNED_OPERAND},
-    [EXEC_WRONG_SPACE] = {CUDA_ERROR_ILLEGAL_ADDRESS, FINDING_WRONG_SPACE},
-    [EXEC_ASSERT] = {CUDA_ERROR_ASSERT, FINDING_ASSERT},
-    [EXEC_TRAP] = {CUDA_ERROR_LAUNCH_FAILED, FINDING_TRAP},
-    [EXEC_UNSUPPORTED] = {CUDA_ERROR_NOT_SUPPORTED, FINDING_UNSUPPORTED_IN_KERNEL},
-    [EXEC_ENDLESS] = {CUDA_ERROR_LAUNCH_TIMEOUT, FINDING_ENDLESS},
-    [EXEC_BARRIER] = {CUDA_ERROR_LAUNCH_TIMEOUT, FINDING_DEADLOCK},
-    [EXEC_ABSENT] = {CUDA_ERROR_LAUNCH_TIMEOUT, FINDING_ABSENT_LANES},
-    [EXEC_MASK] = {CUDA_ERROR_LAUNCH_FAILED, FINDING_ABSENT_LANES},
-    [EXEC_STACK] = {CUDA_ERROR_ILLEGAL_ADDRESS, FINDING_STACK_OVERFLOW},
-    [EXEC_NO_MEMORY] = {CUDA_ERROR_OUT_OF_MEMORY, FINDING_OUT_OF_MEMORY},
+static const CUresult codes[] = {
+    [EXEC_OUT_OF_BOUNDS] = CUDA_ERROR_ILLEGAL_ADDRESS,
+    [EXEC_MISALIGNED] = CUDA_ERROR_MISALIGNED_ADDRESS,
+    [EXEC_WRONG_SPACE] = CUDA_ERROR_ILLEGAL_ADDRESS,
+    [EXEC_ASSERT] = CUDA_ERROR_ASSERT,
+    [EXEC_TRAP] = CUDA_ERROR_LAUNCH_FAILED,
+    [EXEC_UNSUPPORTED] = CUDA_ERROR_NOT_SUPPORTED,
+    [EXEC_ENDLESS] = CUDA_ERROR_LAUNCH_TIMEOUT,
+    [EXEC_BARRIER] = CUDA_ERROR_LAUNCH_TIMEOUT,
+    [EXEC_ABSENT] = CUDA_ERROR_LAUNCH_TIMEOUT,
+    [EXEC_MASK] = CUDA_ERROR_LAUNCH_FAILED,
+    [EXEC_STACK] = CUDA_ERROR_ILLEGAL_ADDRESS,
+    [EXEC_NO_MEMORY] = CUDA_ERROR_OUT_OF_MEMORY,
 };
 
-/* What an access of global memory was more exactly. */
-static enum trace_finding_id id_of_access(enum exec_end end, uint64_t address)
+/* What an access outside of global memory was more exactly. */
+static enum trace_finding_id id_of_access(uint64_t address)
 {
-    if (end == EXEC_MISALIGNED) return FINDING_MISALIGNED;
     switch (memory_explain(address).kind) {
     case MEMORY_MISS_FREED:
         return FINDING_USE_AFTER_FREE;
@@ -276,22 +259,16 @@ static enum trace_finding_id id_of_access(enum exec_end end, uint64_t address)
 static enum timeline_ran fail_launch(struct operation *operation, enum exec_end end,
                                      const struct exec_fault *fault)
 {
+    const enum trace_finding_id id = fault->finding.id;
     struct trace_record found =
-        finding_at_work(faults[end].id, &operation->record, operation->stream_caller);
-    struct trace_side *side = &found.finding.sides[0];
-    const bool is_access = fault->size > 0 && (end == EXEC_OUT_OF_BOUNDS || end == EXEC_MISALIGNED);
-    found.code = (int32_t)faults[end].code;
-    if (is_access) found.finding.id = id_of_access(end, fault->address);
+        finding_at_work(id == FINDING_OUT_OF_BOUNDS ? id_of_access(fault->address) : id,
+                        &operation->record, operation->stream_caller);
+    found.code = (int32_t)codes[end];
+    finding_of_fault(&found, &fault->finding);
     if (fault->size > 0) {
         finding_address(&found, fault->address);
-        found.bytes = found.finding.numbers[0] = fault->size;
-        side->access = fault->is_store ? ACCESS_WRITE : ACCESS_READ;
-        side->known = true;
-        memcpy(side->block, fault->block, sizeof side->block);
-        memcpy(side->thread, fault->thread, sizeof side->thread);
+        found.bytes = fault->size;
     }
-    if (!is_access) finding_detail(&found, "%s", fault->message);
-    finding_line(&found, 0, fault->file, fault->line);
     return operation_fail(operation, &found);
 }
 
@@ -485,8 +462,8 @@ static CUresult submit_launch(CUfunction handle, CUstream stream_handle, const s
     TRY(stream_for_work(stream_handle, &stream));
     TRY(function_find_in(handle, stream->object.context, &function));
     if (function->module->object.context != stream->object.context)
-        return wrong_context(&function->module->object, stream->object.context,
-                             "its kernels run in the context in which it was loaded");
+        return wrong_context(FINDING_MODULE_OF_OTHER_CONTEXT, &function->module->object,
+                             stream->object.context);
     CUresult code = make_launch(stream, function, shape, parameters, extra, &operation, &work);
     if (code != CUDA_SUCCESS) return capture_refuse(stream, code);
     struct timeline_op *op = NULL;

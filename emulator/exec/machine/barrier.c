@@ -134,9 +134,8 @@ int exec_barrier_meet(struct exec_warp *warp, const struct exec_inst *inst, uint
     assert(id < EXEC_BARRIERS && warp->mask != 0 && (warp->mask & ~warp->live) == 0);
     if (barrier->used && barrier->expected != expected)
         return exec_stop(warp, inst, EXEC_TRAP, (unsigned)__builtin_ctz(warp->mask),
-                         "barrier %u is in use for %u threads (0: all), and here it is for %u: "
-                         "everybody who meets at a barrier must name the same count",
-                         id, barrier->expected, expected);
+                         &(struct exec_reason){.finding = FINDING_BARRIER_COUNTS_DIFFER,
+                                               .numbers = {id, barrier->expected, expected}});
     block->named_barriers |= id != 0 || expected || !wait;
     barrier->used = true;
     block->barriers_used |= 1u << id;

@@ -1,11 +1,5 @@
-/* Kernels that do not end: who waits where, and who goes round in circles, in a sentence. */
-#include "emulator/base/name.h"
+/* Kernels that do not end: who waits where, and who goes round in circles. */
 #include "emulator/exec/machine/private.h"
-
-#include <stdio.h>
-#include <string.h>
-
-enum { MOST_PLACES = 3, NAME = 48 };
 
 /* Threads of a block at one instruction, waiting for the same thing. */
 struct place {
@@ -18,7 +12,7 @@ struct place {
 };
 
 struct census {
-    struct place places[MOST_PLACES]; /* barriers before .sync instructions */
+    struct place places[TRACE_WAITERS]; /* barriers before .sync instructions */
     size_t count;
     uint32_t all, exited;
 };
@@ -29,7 +23,7 @@ static void count_place(struct census *census, struct exec_warp *warp,
     const uint32_t threads = (uint32_t)__builtin_popcount(fragment->mask);
     size_t k = 0;
     while (k < census->count && census->places[k].inst != fragment->pc) k++;
-    if (k == MOST_PLACES) return;
+    if (k == TRACE_WAITERS) return;
     if (k == census->count)
         census->places[census->count++] =
             (struct place){.inst = fragment->pc,
@@ -61,49 +55,30 @@ static uint32_t line_of(const struct exec_block *block, const struct exec_inst *
     return block->worker->function->program->positions[inst->position].line;
 }
 
-/* "64 of 128 threads wait at the barrier on line 21, 32 at the warp barrier on line 25; 32 have
- * exited" */
-static void say_who_waits(const struct census *census, const struct exec_block *block, char *text,
-                          size_t size)
+static void tell_waiters(const struct census *census, const struct exec_block *block)
 {
-    size_t used = 0;
-    *text = '\0';
-    for (size_t k = 0; k < census->count && used < size; k++) {
+    struct trace_finding *finding = &block->worker->fault.finding;
+    for (size_t k = 0; k < census->count; k++) {
         const struct place *place = &census->places[k];
-        if (k == 0)
-            used +=
-                (size_t)snprintf(text, size, "%u of %u threads wait", place->threads, census->all);
-        else
-            used += (size_t)snprintf(text + used, size - used, ", %u", place->threads);
-        if (used < size)
-            used += (size_t)snprintf(text + used, size - used, " at the %s on line %u",
-                                     place->wait == EXEC_WAIT_BARRIER ? "barrier" : "warp barrier",
-                                     line_of(block, place->inst));
+        finding->waiters[k] =
+            (struct trace_waiters){.line = line_of(block, place->inst),
+                                   .threads = (uint16_t)place->threads,
+                                   .is_in_warp = place->wait != EXEC_WAIT_BARRIER};
     }
-    if (census->count && census->exited && used < size)
-        snprintf(text + used, size - used, "; %u have exited", census->exited);
 }
 
 void exec_block_deadlock(struct exec_block *block)
 {
-    char kernel[NAME], who[160];
     struct census census;
     count_threads(&census, block);
     if (census.count == 0) return;
     const struct place *first = &census.places[0];
-    name_plain(block->worker->function->info.name, kernel, sizeof kernel);
-    say_who_waits(&census, block, who, sizeof who);
-    first->warp->frame = first->frame;
     const bool barrier = first->wait == EXEC_WAIT_BARRIER;
-    const uint32_t *size = block->worker->launch->block;
-    const uint32_t thread = first->warp->index * EXEC_LANES + first->lane;
+    first->warp->frame = first->frame;
     exec_stop(first->warp, first->inst, barrier ? EXEC_BARRIER : EXEC_ABSENT, first->lane,
-              "deadlock in the kernel %s, block (%u, %u, %u): %s. The first that waits is thread "
-              "(%u, %u, %u). %s",
-              kernel, block->position[0], block->position[1], block->position[2], who,
-              thread % size[0], thread / size[0] % size[1], thread / size[0] / size[1],
-              barrier ? "All must reach the same barrier: none in a branch that only some take"
-                      : "The mask must name exactly the lanes that reach it");
+              &(struct exec_reason){.finding = barrier ? FINDING_DEADLOCK : FINDING_ABSENT_LANES,
+                                    .numbers = {census.all, census.exited}});
+    tell_waiters(&census, block);
 }
 
 /* A fragment that could run, of a warp that polls if any does. */
@@ -123,24 +98,18 @@ static const struct exec_fragment *find_runnable(struct exec_block *block, struc
 
 bool exec_block_endless(struct exec_block *block, uint64_t limit)
 {
-    char kernel[NAME], who[160], reads[80] = "";
     struct census census;
     struct exec_warp *warp;
     const struct exec_fragment *fragment = find_runnable(block, &warp);
     if (fragment == NULL) return false;
     count_threads(&census, block);
-    name_plain(block->worker->function->info.name, kernel, sizeof kernel);
-    say_who_waits(&census, block, who, sizeof who);
-    const struct exec_inst *at = fragment->pc;
-    if (block->polling && warp->poll_latest != NULL) {
-        at = warp->poll_latest;
-        snprintf(reads, sizeof reads, ", reading a value that does not change");
-    }
+    const bool polls = block->polling && warp->poll_latest != NULL;
+    const struct exec_inst *at = polls ? warp->poll_latest : fragment->pc;
     warp->frame = fragment->frame;
     exec_stop(warp, at, EXEC_ENDLESS, (unsigned)__builtin_ctz(fragment->mask),
-              "the kernel %s has executed %llu warp instructions, the limit, and does not end: it "
-              "is in a loop around line %u%s%s%s",
-              kernel, (unsigned long long)limit, line_of(block, at), reads,
-              *who ? "; in its block " : "", who);
+              &(struct exec_reason){
+                  .finding = FINDING_ENDLESS,
+                  .numbers = {census.all, census.exited, limit, line_of(block, at), polls}});
+    tell_waiters(&census, block);
     return true;
 }

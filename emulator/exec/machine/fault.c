@@ -1,11 +1,10 @@
-/* Why a launch stopped, in a sentence that says what happened, where, and what to look at. */
+/* Why a launch stopped: what happened, where, and to which address. */
 #include "emulator/exec/machine/private.h"
 
-#include <stdarg.h>
-#include <stdio.h>
+#include <string.h>
 
-static void fault_begin(struct exec_warp *warp, const struct exec_inst *inst, enum exec_end end,
-                        unsigned lane)
+int exec_stop(struct exec_warp *warp, const struct exec_inst *inst, enum exec_end end,
+              unsigned lane, const struct exec_reason *reason)
 {
     struct exec_worker *worker = warp->worker;
     struct exec_fault *fault = &worker->fault;
@@ -21,89 +20,70 @@ static void fault_begin(struct exec_warp *warp, const struct exec_inst *inst, en
         .function =
             warp->frame != NULL ? warp->frame->function->info.name : worker->function->info.name,
         .file = position->file,
-        .line = position->line};
-}
-
-int exec_stop(struct exec_warp *warp, const struct exec_inst *inst, enum exec_end end,
-              unsigned lane, const char *format, ...)
-{
-    va_list arguments;
-    fault_begin(warp, inst, end, lane);
-    va_start(arguments, format);
-    vsnprintf(warp->worker->fault.message, sizeof warp->worker->fault.message, format, arguments);
-    va_end(arguments);
+        .line = position->line,
+        .finding = {.id = reason->finding}};
+    struct trace_side *side = &fault->finding.sides[0];
+    memcpy(fault->finding.numbers, reason->numbers, sizeof fault->finding.numbers);
+    memcpy(side->block, fault->block, sizeof side->block);
+    memcpy(side->thread, fault->thread, sizeof side->thread);
+    side->known = true;
+    if (fault->file != NULL && fault->line != 0) {
+        side->line = fault->line;
+        trace_finding_word_set(&fault->finding, WORD_FILE, fault->file);
+    }
+    if (reason->name != NULL) trace_finding_word_set(&fault->finding, WORD_DETAIL, reason->name);
     return EXEC_STOP;
 }
 
-static const char *verb(bool store)
+/* An address in a window that the access does not reach, or not so far. */
+static struct exec_reason reason_of_window(const struct exec_warp *warp, uint64_t address,
+                                           bool store, bool generic)
 {
-    return store ? "store" : "load";
-}
-
-static const char *plural(uint64_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
-static int stop_window(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
-                       uint64_t address, uint32_t size, bool store, bool generic)
-{
-    const uint64_t window = address & EXEC_WINDOW_MASK;
-    const unsigned long long offset = address & ~EXEC_WINDOW_MASK;
+    const uint64_t window = address & EXEC_WINDOW_MASK, offset = address & ~EXEC_WINDOW_MASK;
     if (!generic)
-        return exec_stop(warp, inst, EXEC_WRONG_SPACE, lane,
-                         "a %s of %u byte%s of global memory at 0x%llx, an address of %s memory",
-                         verb(store), size, plural(size), (unsigned long long)address,
-                         window == EXEC_WINDOW_SHARED  ? "shared"
-                         : window == EXEC_WINDOW_LOCAL ? "local"
-                                                       : "parameter or code");
+        return (struct exec_reason){.finding =
+                                        window == EXEC_WINDOW_SHARED  ? FINDING_SHARED_AS_GLOBAL
+                                        : window == EXEC_WINDOW_LOCAL ? FINDING_LOCAL_AS_GLOBAL
+                                                                      : FINDING_CODE_AS_GLOBAL};
     if (window == EXEC_WINDOW_SHARED)
-        return exec_stop(warp, inst, EXEC_WRONG_SPACE, lane,
-                         "a %s of %u byte%s at byte %llu of shared memory, but the block has %u "
-                         "bytes of it (%u static, %u dynamic)",
-                         verb(store), size, plural(size), offset, warp->worker->user_shared,
-                         warp->worker->function->info.static_shared,
-                         warp->worker->launch->dynamic_shared);
+        return (struct exec_reason){.finding = FINDING_SHARED_OUT_OF_BOUNDS,
+                                    .numbers = {offset, warp->worker->user_shared,
+                                                warp->worker->function->info.static_shared,
+                                                warp->worker->launch->dynamic_shared}};
     if (window == EXEC_WINDOW_LOCAL)
-        return exec_stop(warp, inst, EXEC_WRONG_SPACE, lane,
-                         "a %s of %u byte%s at byte %llu of local memory, outside of the thread's "
-                         "%llu bytes: an index into a local array is out of range",
-                         verb(store), size, plural(size), offset,
-                         (unsigned long long)warp->local_stride);
+        return (struct exec_reason){.finding = FINDING_LOCAL_OUT_OF_BOUNDS,
+                                    .numbers = {offset, warp->local_stride}};
     if (window == EXEC_WINDOW_PARAM)
-        return exec_stop(warp, inst, EXEC_WRONG_SPACE, lane,
-                         "a %s of %u byte%s at byte %llu of the kernel's parameters%s", verb(store),
-                         size, plural(size), offset,
-                         store ? ", which are constant" : ", outside of its parameter block");
-    return exec_stop(warp, inst, EXEC_WRONG_SPACE, lane,
-                     "a %s of %u byte%s at 0x%llx, the address of a device function", verb(store),
-                     size, plural(size), (unsigned long long)address);
+        return (struct exec_reason){.finding = store ? FINDING_PARAMETERS_WRITTEN
+                                                     : FINDING_PARAMETERS_OUT_OF_BOUNDS,
+                                    .numbers = {offset}};
+    return (struct exec_reason){.finding = FINDING_CODE_ACCESSED};
 }
 
 int exec_stop_access(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
                      uint64_t address, uint32_t size, bool store, bool generic)
 {
+    /* What is there instead is for those to say who know the calls that made it. */
+    struct exec_reason reason = {.finding = FINDING_OUT_OF_BOUNDS};
+    enum exec_end end = EXEC_OUT_OF_BOUNDS;
     if (address & (size - 1)) {
-        exec_stop(warp, inst, EXEC_MISALIGNED, lane,
-                  "a %s of %u byte%s at address 0x%llx, which is not a multiple of %u: the pointer "
-                  "was cast from a smaller type, or moved by a number of bytes",
-                  verb(store), size, plural(size), (unsigned long long)address, size);
+        end = EXEC_MISALIGNED;
+        reason = (struct exec_reason){.finding = FINDING_MISALIGNED, .numbers = {size}};
     } else if ((address >> 56) == 1) {
-        stop_window(warp, inst, lane, address, size, store, generic);
+        end = EXEC_WRONG_SPACE;
+        reason = reason_of_window(warp, address, store, generic);
     } else {
         const struct memory_region *region = memory_find(address);
         if (region != NULL && store && region->read_only) {
-            exec_stop(warp, inst, EXEC_WRONG_SPACE, lane,
-                      "a store of %u byte%s at 0x%llx, in constant memory", size, plural(size),
-                      (unsigned long long)address);
-        } else {
-            /* What is there instead is for those to say who know the calls that made it. */
-            exec_stop(warp, inst, EXEC_OUT_OF_BOUNDS, lane, "a %s of %u byte%s at address 0x%llx",
-                      verb(store), size, plural(size), (unsigned long long)address);
+            end = EXEC_WRONG_SPACE;
+            reason.finding = FINDING_CONSTANT_WRITTEN;
         }
     }
-    warp->worker->fault.address = address;
-    warp->worker->fault.size = size;
-    warp->worker->fault.is_store = store;
+    exec_stop(warp, inst, end, lane, &reason);
+    struct exec_fault *fault = &warp->worker->fault;
+    fault->address = address;
+    fault->size = size;
+    fault->is_store = store;
+    fault->finding.sides[0].access = store ? ACCESS_WRITE : ACCESS_READ;
     return EXEC_STOP;
 }

@@ -12,7 +12,6 @@
 #include "emulator/exec/machine/private.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,10 +72,9 @@ static bool past_limit(struct exec_grid *grid, struct exec_block *block, uint64_
 static void fail_memory(struct exec_worker *worker, uint64_t block)
 {
     worker->end = EXEC_NO_MEMORY;
-    worker->fault = (struct exec_fault){.function = worker->function->info.name};
+    worker->fault = (struct exec_fault){.function = worker->function->info.name,
+                                        .finding = {.id = FINDING_NO_MEMORY_FOR_BLOCK}};
     worker->fault_block = block;
-    snprintf(worker->fault.message, sizeof worker->fault.message,
-             "the host has no memory for a block of this kernel");
 }
 
 static struct exec_block *block_begin(struct exec_worker *worker, uint64_t index)
@@ -404,7 +402,7 @@ enum exec_end exec_run(const struct exec_launch *launch, struct exec_counts *cou
         grid = grid_create(launch);
     if (launch->paused != NULL) *launch->paused = NULL;
     if (grid == NULL) {
-        snprintf(fault->message, sizeof fault->message, "the host has no memory for this launch");
+        fault->finding.id = FINDING_NO_MEMORY_FOR_LAUNCH;
         return EXEC_NO_MEMORY;
     }
     if (!grid->together) {

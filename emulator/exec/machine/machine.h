@@ -9,9 +9,16 @@
 
 /* ---- faults: machine/fault.c ----------------------------------------------------------------- */
 
-/* Records why the launch stops, for lane `lane` of `warp` at `inst`; answers EXEC_STOP. */
+/* Why a launch stops: a row of trace/findings.def, and what its sentence needs beside the place. */
+struct exec_reason {
+    enum trace_finding_id finding;
+    uint64_t numbers[TRACE_NUMBERS];
+    const char *name; /* of a function or an instruction; NULL: the sentence has none */
+};
+
+/* Records it, for lane `lane` of `warp` at `inst`; answers EXEC_STOP. */
 int exec_stop(struct exec_warp *warp, const struct exec_inst *inst, enum exec_end end,
-              unsigned lane, const char *format, ...) __attribute__((format(printf, 5, 6)));
+              unsigned lane, const struct exec_reason *reason);
 /* The same for an access that memory does not allow: explains the address. */
 int exec_stop_access(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
                      uint64_t address, uint32_t size, bool store, bool generic);

@@ -23,9 +23,8 @@ int exec_sync_meet(struct exec_warp *warp, const struct exec_inst *inst)
         warp->exchange_kind[l] = inst->inner;
         if (!(warp->members[l] >> l & 1))
             return exec_stop(warp, inst, EXEC_MASK, l,
-                             "lane %u of the warp executes this .sync instruction, but its mask "
-                             "0x%08x does not name it: the mask must hold every lane that calls",
-                             l, warp->members[l]);
+                             &(struct exec_reason){.finding = FINDING_LANE_NOT_IN_MASK,
+                                                   .numbers = {l, warp->members[l]}});
         missing |= warp->members[l] & warp->live & ~warp->mask;
         /* Lanes here that l names but that name others themselves are not its partners. */
         missing |= warp->members[l] ^ warp->members[__builtin_ctz(warp->members[l] & warp->mask)];

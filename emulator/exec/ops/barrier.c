@@ -22,14 +22,15 @@ static int meet(struct exec_warp *warp, const struct exec_inst *inst, bool wait,
     uint32_t expected = 0;
     if (!uniform(warp, inst->a, &id) || (inst->imm && !uniform(warp, inst->b, &expected)))
         return exec_stop(warp, inst, EXEC_UNSUPPORTED, first,
-                         "a barrier whose number or thread count differs between lanes of a warp");
+                         &(struct exec_reason){.finding = FINDING_UNSUPPORTED_BARRIER});
     if (id >= EXEC_BARRIERS)
-        return exec_stop(warp, inst, EXEC_TRAP, first, "barrier %u: a block has %d, 0 to %d", id,
-                         EXEC_BARRIERS, EXEC_BARRIERS - 1);
+        return exec_stop(warp, inst, EXEC_TRAP, first,
+                         &(struct exec_reason){.finding = FINDING_BARRIER_NUMBER,
+                                               .numbers = {id, EXEC_BARRIERS}});
     if (inst->imm && (expected == 0 || expected % EXEC_LANES))
         return exec_stop(warp, inst, EXEC_TRAP, first,
-                         "barrier %u for %u threads: the count must be a multiple of %d", id,
-                         expected, EXEC_LANES);
+                         &(struct exec_reason){.finding = FINDING_BARRIER_COUNT,
+                                               .numbers = {id, expected, EXEC_LANES}});
     return exec_barrier_meet(warp, inst, id, expected, reduce ? exec_slot(warp, inst->c) : NULL,
                              wait);
 }

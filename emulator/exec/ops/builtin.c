@@ -51,17 +51,16 @@ static int assert_fail(struct exec_warp *warp, const struct exec_inst *inst,
                        const struct exec_call *call)
 {
     const unsigned lane = (unsigned)__builtin_ctz(warp->mask);
-    const uint32_t *block = warp->block->position;
-    char message[128], file[160], function[96];
+    struct trace_finding *finding = &warp->worker->fault.finding;
+    char message[128], file[160], function[96], where[288];
     copy_text(warp, lane, argument(warp, call, lane, 0), message, sizeof message);
     copy_text(warp, lane, argument(warp, call, lane, 1), file, sizeof file);
     copy_text(warp, lane, argument(warp, call, lane, 3), function, sizeof function);
-    exec_stop(warp, inst, EXEC_ASSERT, lane, "%s", "");
-    struct exec_fault *fault = &warp->worker->fault;
-    snprintf(fault->message, sizeof fault->message,
-             "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.", file,
-             (uint32_t)argument(warp, call, lane, 2), function, block[0], block[1], block[2],
-             fault->thread[0], fault->thread[1], fault->thread[2], message);
+    snprintf(where, sizeof where, "%s:%u: %s", file, (uint32_t)argument(warp, call, lane, 2),
+             function);
+    exec_stop(warp, inst, EXEC_ASSERT, lane,
+              &(struct exec_reason){.finding = FINDING_ASSERT, .name = where});
+    trace_finding_word_set(finding, WORD_OTHER_NAME, message);
     return EXEC_STOP;
 }
 
@@ -166,8 +165,7 @@ static int allocate(struct exec_warp *warp, const struct exec_inst *inst,
         const uint64_t offset = heap != NULL ? heap_take(heap, launch->heap_bytes, size) : 0;
         if (offset == HEAP_DAMAGED)
             return exec_stop(warp, inst, EXEC_TRAP, lane,
-                             "malloc in a kernel: the heap is damaged; a kernel has written before "
-                             "or past memory that malloc gave it");
+                             &(struct exec_reason){.finding = FINDING_HEAP_DAMAGED});
         give_result(warp, call, lane, offset ? launch->heap_address + offset : 0);
     }
     return EXEC_GO;
@@ -185,10 +183,9 @@ static int release(struct exec_warp *warp, const struct exec_inst *inst,
         if (!address) continue;
         if (heap == NULL || offset >= launch->heap_bytes || offset < sizeof(struct piece) ||
             offset % 16 || piece_at(heap, offset - sizeof(struct piece))->mark != PIECE_USED)
-            return exec_stop(warp, inst, EXEC_TRAP, lane,
-                             "free of 0x%llx in a kernel, which malloc in a kernel did not give, "
-                             "or which is free already",
-                             (unsigned long long)address);
+            return exec_stop(
+                warp, inst, EXEC_TRAP, lane,
+                &(struct exec_reason){.finding = FINDING_HEAP_INVALID_FREE, .numbers = {address}});
         piece_at(heap, offset - sizeof(struct piece))->mark = PIECE_FREE;
     }
     return EXEC_GO;

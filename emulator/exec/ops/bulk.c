@@ -25,11 +25,9 @@ static int check_shape(struct exec_warp *warp, const struct exec_inst *inst)
     FOR_LANES
     {
         if ((to[l] | from[l] | size[l]) % BULK_UNIT == 0) continue;
-        return exec_stop(
-            warp, inst, EXEC_MISALIGNED, l,
-            "a bulk copy of %u bytes from 0x%llx to 0x%llx: addresses and size must be "
-            "multiples of %d",
-            size[l], (unsigned long long)from[l], (unsigned long long)to[l], BULK_UNIT);
+        return exec_stop(warp, inst, EXEC_MISALIGNED, l,
+                         &(struct exec_reason){.finding = FINDING_BULK_COPY_MISALIGNED,
+                                               .numbers = {size[l], from[l], to[l], BULK_UNIT}});
     }
     return EXEC_GO;
 }
@@ -140,8 +138,8 @@ static int op_store(struct exec_warp *warp, const struct exec_inst *inst)
     {
         if (to[l] % 8 || size[l] % 8)
             return exec_stop(warp, inst, EXEC_MISALIGNED, l,
-                             "st.bulk of %llu bytes at 0x%llx: both must be multiples of 8",
-                             (unsigned long long)size[l], (unsigned long long)to[l]);
+                             &(struct exec_reason){.finding = FINDING_BULK_STORE_MISALIGNED,
+                                                   .numbers = {size[l], to[l]}});
         for (uint64_t at = 0; at < size[l]; at += 8) {
             unsigned char *target = bytes_at(warp, inst, l, to[l] + at, 8, EXEC_STORE);
             if (target == NULL) return EXEC_STOP;

@@ -135,8 +135,8 @@ static int op_brx(struct exec_warp *warp, const struct exec_inst *inst)
         const unsigned l = (unsigned)__builtin_ctz(rest);
         if (index[l] >= targets->count)
             return exec_stop(warp, inst, EXEC_TRAP, l,
-                             "brx.idx with index %u, but its table has %zu labels", index[l],
-                             targets->count);
+                             &(struct exec_reason){.finding = FINDING_BRANCH_INDEX,
+                                                   .numbers = {index[l], targets->count}});
     }
     bool split = false;
     while (warp->mask) {
@@ -188,29 +188,29 @@ static int call_function(struct exec_warp *warp, const struct exec_inst *inst,
         return exec_builtin_call(warp, inst, call, function->builtin);
     if (!function->defined && is_of_device_runtime(function->info.name))
         return exec_stop(warp, inst, EXEC_UNSUPPORTED, first,
-                         "dynamic parallelism, a kernel that starts kernels, is not supported by "
-                         "the software device: call of %s",
-                         function->info.name);
+                         &(struct exec_reason){.finding = FINDING_UNSUPPORTED_KERNEL_LAUNCH,
+                                               .name = function->info.name});
     if (!function->defined)
         return exec_stop(warp, inst, EXEC_UNSUPPORTED, first,
-                         "call of %s, a device function that this module only declares",
-                         function->info.name);
+                         &(struct exec_reason){.finding = FINDING_UNDEFINED_FUNCTION,
+                                               .name = function->info.name});
     if (call->argument_count != function->formal_count ||
         call->result_count > function->return_count)
-        return exec_stop(warp, inst, EXEC_TRAP, first,
-                         "call of %s with %zu arguments and %zu results; it takes %zu and gives "
-                         "%zu: the function pointer is of another type",
-                         function->info.name, call->argument_count, call->result_count,
-                         function->formal_count, function->return_count);
+        return exec_stop(
+            warp, inst, EXEC_TRAP, first,
+            &(struct exec_reason){.finding = FINDING_CALL_OF_OTHER_TYPE,
+                                  .numbers = {call->argument_count, call->result_count,
+                                              function->formal_count, function->return_count},
+                                  .name = function->info.name});
     enum exec_end end = EXEC_DONE;
     struct exec_frame *frame = exec_frame_enter(warp, warp->frame, function, &end);
     if (frame == NULL)
         return exec_stop(warp, inst, end, first,
-                         end == EXEC_STACK
-                             ? "the stack is used up, %u calls deep, at the call of %s: the "
-                               "recursion is too deep, or has no end"
-                             : "no host memory for call %u of %s",
-                         warp->frame->depth + 1, function->info.name);
+                         &(struct exec_reason){.finding = end == EXEC_STACK
+                                                              ? FINDING_STACK_OVERFLOW
+                                                              : FINDING_NO_MEMORY_FOR_CALL,
+                                               .numbers = {warp->frame->depth + 1},
+                                               .name = function->info.name});
     copy_formals(warp, warp->mask, frame->local_base, function->formals, warp->frame->local_base,
                  call->arguments, call->argument_count);
     for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
@@ -218,7 +218,9 @@ static int call_function(struct exec_warp *warp, const struct exec_inst *inst,
         frame->return_to[l] = inst;
         frame->stack_before[l] = warp->stack[l];
         if ((uint64_t)frame->local_base + function->local_bytes > warp->stack[l])
-            return exec_stop(warp, inst, EXEC_STACK, l, "the stack is used up by alloca");
+            return exec_stop(
+                warp, inst, EXEC_STACK, l,
+                &(struct exec_reason){.finding = FINDING_STACK_FULL, .name = function->info.name});
     }
     warp->frame = frame;
     warp->slots = frame->slots;
@@ -243,9 +245,9 @@ static int op_call_indirect(struct exec_warp *warp, const struct exec_inst *inst
     const uint64_t index = (target - EXEC_WINDOW_CODE) / 16;
     if ((target & EXEC_WINDOW_MASK) != EXEC_WINDOW_CODE || (target & 15) ||
         index >= program->function_count)
-        return exec_stop(warp, inst, EXEC_TRAP, first,
-                         "call through 0x%llx, which is no address of a device function%s",
-                         (unsigned long long)target, target ? "" : " (a null pointer)");
+        return exec_stop(
+            warp, inst, EXEC_TRAP, first,
+            &(struct exec_reason){.finding = FINDING_CALL_OF_NO_FUNCTION, .numbers = {target}});
     uint32_t same = 0;
     for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
         const unsigned l = (unsigned)__builtin_ctz(rest);
@@ -315,8 +317,8 @@ static int op_alloca(struct exec_warp *warp, const struct exec_inst *inst)
         const uint64_t room = warp->stack[l] - used;
         if (size[l] > room || room - size[l] < inst->imm)
             return exec_stop(warp, inst, EXEC_STACK, l,
-                             "alloca of %llu bytes, but %llu are left of the thread's stack",
-                             (unsigned long long)size[l], (unsigned long long)room);
+                             &(struct exec_reason){.finding = FINDING_ALLOCA_TOO_LARGE,
+                                                   .numbers = {size[l], room}});
         warp->stack_moved = true;
         warp->stack[l] = (warp->stack[l] - size[l]) / inst->imm * inst->imm;
         memset(warp->local + l * warp->local_stride + warp->stack[l], 0xa5, size[l]);
@@ -340,7 +342,7 @@ static int op_stackrestore(struct exec_warp *warp, const struct exec_inst *inst)
         const unsigned l = (unsigned)__builtin_ctz(rest);
         if (a[l] < warp->stack[l] || a[l] > warp->local_stride)
             return exec_stop(warp, inst, EXEC_TRAP, l,
-                             "stackrestore of a place that stacksave did not give");
+                             &(struct exec_reason){.finding = FINDING_STACK_RESTORE});
         warp->stack[l] = a[l];
     }
     return EXEC_GO;
@@ -351,20 +353,21 @@ static int op_stackrestore(struct exec_warp *warp, const struct exec_inst *inst)
 static int op_trap(struct exec_warp *warp, const struct exec_inst *inst)
 {
     return exec_stop(warp, inst, EXEC_TRAP, (unsigned)__builtin_ctz(warp->mask),
-                     "the kernel executed a trap instruction");
+                     &(struct exec_reason){.finding = FINDING_TRAP});
 }
 
 static int op_brkpt(struct exec_warp *warp, const struct exec_inst *inst)
 {
     return exec_stop(warp, inst, EXEC_TRAP, (unsigned)__builtin_ctz(warp->mask),
-                     "the kernel executed a breakpoint, and no debugger is attached");
+                     &(struct exec_reason){.finding = FINDING_BREAKPOINT});
 }
 
 /* extra: the instruction's text and why it cannot run, one sentence. */
 int exec_unsupported(struct exec_warp *warp, const struct exec_inst *inst)
 {
-    return exec_stop(warp, inst, EXEC_UNSUPPORTED, (unsigned)__builtin_ctz(warp->mask), "%s",
-                     (const char *)inst->extra);
+    return exec_stop(
+        warp, inst, EXEC_UNSUPPORTED, (unsigned)__builtin_ctz(warp->mask),
+        &(struct exec_reason){.finding = FINDING_UNSUPPORTED_INSTRUCTION, .name = inst->extra});
 }
 
 /* Falling off the end of a function: PTX ends every function with ret or exit; nvcc's unreachable

@@ -65,9 +65,9 @@ static uint64_t *object_at(struct exec_warp *warp, const struct exec_inst *inst,
                            uint64_t address)
 {
     if ((address & EXEC_WINDOW_MASK) != EXEC_WINDOW_SHARED) {
-        exec_stop(warp, inst, EXEC_WRONG_SPACE, lane,
-                  "a barrier object (mbarrier) at 0x%llx, which is not in shared memory",
-                  (unsigned long long)address);
+        exec_stop(
+            warp, inst, EXEC_WRONG_SPACE, lane,
+            &(struct exec_reason){.finding = FINDING_MBARRIER_NOT_SHARED, .numbers = {address}});
         return NULL;
     }
     return (uint64_t *)(void *)exec_resolve(warp, inst, lane, address, 8, EXEC_ATOMIC, true);
@@ -80,9 +80,8 @@ static bool live_object(struct exec_warp *warp, const struct exec_inst *inst, un
     if (*bits == NULL) return false;
     if (unpack(**bits, object)) return true;
     exec_stop(warp, inst, EXEC_TRAP, lane,
-              "the barrier object at shared address 0x%llx is none: mbarrier.init has not made it, "
-              "or it was overwritten or ended",
-              (unsigned long long)(address & ~EXEC_WINDOW_MASK));
+              &(struct exec_reason){.finding = FINDING_MBARRIER_INVALID,
+                                    .numbers = {address & ~EXEC_WINDOW_MASK}});
     return false;
 }
 
@@ -92,8 +91,8 @@ static bool give_bytes(struct exec_warp *warp, const struct exec_inst *inst, uns
     const int64_t sum = object->bytes + bytes;
     if (sum > MOST_COUNT || sum < -MOST_COUNT) {
         exec_stop(warp, inst, EXEC_TRAP, lane,
-                  "a barrier object counts %lld bytes that are to come; it can at most %d",
-                  (long long)sum, MOST_COUNT);
+                  &(struct exec_reason){.finding = FINDING_MBARRIER_BYTES,
+                                        .numbers = {(uint64_t)sum, MOST_COUNT}});
         return false;
     }
     object->bytes = (int32_t)sum;
@@ -129,8 +128,8 @@ static int op_init(struct exec_warp *warp, const struct exec_inst *inst)
         if (bits == NULL) return EXEC_STOP;
         if (count[l] < 1 || count[l] > MOST_COUNT)
             return exec_stop(warp, inst, EXEC_TRAP, l,
-                             "mbarrier.init for %u arrivals; it takes 1 to %d", count[l],
-                             MOST_COUNT);
+                             &(struct exec_reason){.finding = FINDING_MBARRIER_COUNT,
+                                                   .numbers = {count[l], MOST_COUNT}});
         *bits = pack(&(struct object){.missing = count[l], .expected = count[l]});
     }
     return EXEC_GO;
@@ -189,14 +188,15 @@ static int op_arrive(struct exec_warp *warp, const struct exec_inst *inst)
         const uint64_t before = *bits;
         if (expects && !give_bytes(warp, inst, l, &object, number[l])) return EXEC_STOP;
         if (count < 1 || count > object.missing)
-            return exec_stop(warp, inst, EXEC_TRAP, l,
-                             "%u arrivals at a barrier object whose phase waits for %u more of %u",
-                             count, object.missing, object.expected);
+            return exec_stop(
+                warp, inst, EXEC_TRAP, l,
+                &(struct exec_reason){.finding = FINDING_MBARRIER_ARRIVALS,
+                                      .numbers = {count, object.missing, object.expected}});
         object.missing -= count;
         if (inst->imm & EXEC_ARRIVE_DROPS) object.expected -= count;
         if (complete(warp, &object) && inst->imm & EXEC_ARRIVE_NOT_LAST)
             return exec_stop(warp, inst, EXEC_TRAP, l,
-                             "an arrival with .noComplete completed the barrier object's phase");
+                             &(struct exec_reason){.finding = FINDING_MBARRIER_COMPLETED});
         *bits = pack(&object);
         d[l] = before;
     }
@@ -217,7 +217,7 @@ static int op_copied(struct exec_warp *warp, const struct exec_inst *inst)
         if (!inst->imm) continue;
         if (!object.missing)
             return exec_stop(warp, inst, EXEC_TRAP, l,
-                             "an arrival at a barrier object whose phase waits for no more");
+                             &(struct exec_reason){.finding = FINDING_MBARRIER_COMPLETE});
         object.missing--;
         complete(warp, &object);
         *bits = pack(&object);
@@ -241,9 +241,9 @@ static int op_wait(struct exec_warp *warp, const struct exec_inst *inst)
         if (inst->imm)
             then.phase = parity[l] & 1;
         else if (!unpack(state[l], &then))
-            return exec_stop(warp, inst, EXEC_TRAP, l,
-                             "0x%llx is no state of a barrier object: mbarrier.arrive gives them",
-                             (unsigned long long)state[l]);
+            return exec_stop(
+                warp, inst, EXEC_TRAP, l,
+                &(struct exec_reason){.finding = FINDING_MBARRIER_STATE, .numbers = {state[l]}});
         over |= (uint32_t)(object.phase != then.phase) << l;
         if (object.phase != then.phase) exec_async_seen(warp, address[l] & ~EXEC_WINDOW_MASK);
     }

@@ -63,24 +63,24 @@ static bool image_find(struct image_lane *at, bool surface)
 {
     const uint64_t handle = ((const uint64_t *)exec_slot(at->warp, at->inst->a))[at->lane];
     const struct exec_image_access *access = at->access;
-    const char *wanted = surface ? "surface" : "texture";
     at->texture = exec_texture_find(handle);
     if (at->texture == NULL || at->texture->surface != surface) {
         exec_stop(at->warp, at->inst, EXEC_OUT_OF_BOUNDS, at->lane,
-                  "%s with the handle 0x%llx, which is %s: was the object destroyed before the "
-                  "kernel ran, or never created?",
-                  access->name, (unsigned long long)handle,
-                  at->texture != NULL ? surface ? "a texture object" : "a surface object"
-                                      : "no texture or surface object");
+                  &(struct exec_reason){.finding = at->texture == NULL ? FINDING_IMAGE_OF_NO_OBJECT
+                                                   : surface           ? FINDING_TEXTURE_FOR_SURFACE
+                                                             : FINDING_SURFACE_FOR_TEXTURE,
+                                        .numbers = {handle},
+                                        .name = access->name});
         return false;
     }
     if (access->dimensions == 0 ||
         (at->texture->dimensions == access->dimensions && at->texture->layered == access->layered))
         return true;
     exec_stop(at->warp, at->inst, EXEC_UNSUPPORTED, at->lane,
-              "%s of a %s object of %u dimension%s%s: the instruction and the object must agree",
-              access->name, wanted, at->texture->dimensions,
-              at->texture->dimensions == 1 ? "" : "s", at->texture->layered ? " and layers" : "");
+              &(struct exec_reason){.finding = FINDING_TEXTURE_OF_OTHER_SHAPE,
+                                    .numbers = {surface, at->texture->dimensions,
+                                                at->texture->dimensions > 1, at->texture->layered},
+                                    .name = access->name});
     return false;
 }
 
@@ -396,8 +396,8 @@ static bool sample(const struct image_lane *at, union image_texel *result)
     if (!at->access->real) return fetch(at, result);
     if (at->texture->linear) {
         exec_stop(at->warp, at->inst, EXEC_UNSUPPORTED, at->lane,
-                  "%s of linear memory, which is read by an integer index only: tex1Dfetch",
-                  at->access->name);
+                  &(struct exec_reason){.finding = FINDING_TEXTURE_OF_LINEAR_MEMORY,
+                                        .name = at->access->name});
         return false;
     }
     if (at->texture->filters && reads_real(at->texture)) return filter(at, result);
@@ -502,9 +502,9 @@ static enum image_found surface_address(const struct image_lane *at, uint64_t *a
     if (access->layered) c[2] = coordinate_int(at, 0);
     if (c[0] % size != 0) {
         exec_stop(at->warp, at->inst, EXEC_MISALIGNED, at->lane,
-                  "%s of %u bytes at byte %lld of a row: the first coordinate of a surface counts "
-                  "bytes, in multiples of what is moved",
-                  access->name, size, (long long)c[0]);
+                  &(struct exec_reason){.finding = FINDING_SURFACE_MISALIGNED,
+                                        .numbers = {size, (uint64_t)c[0]},
+                                        .name = access->name});
         return IMAGE_FAULT;
     }
     const int64_t asked[3] = {c[0], c[1], c[2]};
@@ -515,12 +515,12 @@ static enum image_found surface_address(const struct image_lane *at, uint64_t *a
                (uint64_t)c[1] * surface->pitch + (uint64_t)c[0];
     if (inside || access->boundary == IMAGE_CLAMP) return IMAGE_INSIDE;
     if (access->boundary == IMAGE_ZERO) return IMAGE_OUTSIDE;
-    exec_stop(
-        at->warp, at->inst, EXEC_OUT_OF_BOUNDS, at->lane,
-        "%s of %u bytes at byte %lld, row %lld, slice or layer %lld of a surface with rows of "
-        "%lld bytes, %u of them, and %u slices: the first coordinate counts bytes",
-        access->name, size, (long long)asked[0], (long long)asked[1], (long long)asked[2],
-        (long long)row, surface->height, surface->depth);
+    exec_stop(at->warp, at->inst, EXEC_OUT_OF_BOUNDS, at->lane,
+              &(struct exec_reason){.finding = FINDING_SURFACE_OUT_OF_BOUNDS,
+                                    .numbers = {size, (uint64_t)asked[0], (uint64_t)asked[1],
+                                                (uint64_t)asked[2], (uint64_t)row, surface->height,
+                                                surface->depth},
+                                    .name = access->name});
     return IMAGE_FAULT;
 }
 
