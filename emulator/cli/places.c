@@ -149,7 +149,8 @@ static enum quality place_of(const struct process *process, uint64_t address, ch
     return users < count ? USERS_LINE : SOMEBODYS_LINE;
 }
 
-/* The best of several, the first of equals: the innermost. */
+/* The best of several, the first of equals: the innermost. Code of the user's without lines that a
+ * line of theirs called is named with it: what is wrong may be in either. */
 static enum quality best_place(const struct process *process, const uint64_t *addresses,
                                size_t count, char *text, size_t size)
 {
@@ -158,8 +159,12 @@ static enum quality best_place(const struct process *process, const uint64_t *ad
     for (size_t i = 0; i < count && best != USERS_LINE; i++) {
         enum quality quality = place_of(process, addresses[i], candidate, sizeof candidate);
         if (quality <= best) continue;
+        const size_t used = best == USERS_SYMBOL ? strlen(text) : 0;
         best = quality;
-        snprintf(text, size, "%s", candidate);
+        if (used > 0)
+            snprintf(text + used, size - used, ", called at %s", candidate);
+        else
+            snprintf(text, size, "%s", candidate);
     }
     return best;
 }

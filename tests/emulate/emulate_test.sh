@@ -170,6 +170,21 @@ says 'leak: A stream'
 says ' in '
 says 'build it with nvcc -g -lineinfo'
 
+cat >borrow.c <<'END'
+int cudaMalloc(void **, unsigned long);
+int borrow(void)
+{
+    void *memory;
+    return cudaMalloc(&memory, 256);
+}
+END
+"$cc" -shared -fPIC -o libborrow.so borrow.c
+run "$subject" borrows
+exits 0 'a library without debug information'
+says 'borrow+'
+says ' in ./libborrow.so, called at '
+says "$(at library): leak: Device memory (256 bytes)"
+
 run "$subjects/subject_machine" run_well
 exits 1 'machine code only'
 says 'no PTX'

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <cuda_runtime.h>
+#include <dlfcn.h>
 #include <pthread.h>
 #include <sys/wait.h>
 #include <thread>
@@ -190,6 +191,17 @@ static int raises()
     return raise(SIGSEGV);
 }
 
+// Calls a library of its folder that was built without lines.
+static int borrows()
+{
+    void *library = dlopen("./libborrow.so", RTLD_NOW);
+    auto borrow = library != nullptr ? (int (*)())dlsym(library, "borrow") : nullptr;
+    if (borrow == nullptr) return 1;
+    const int result = borrow(); // here: library
+    printf("borrowed: %d\n", result);
+    return result;
+}
+
 static int looks()
 {
     return copy_nothing(true);
@@ -216,6 +228,7 @@ static const struct {
              {"start_standard_too_early", start_standard_too_early},
              {"raises", raises},
              {"prints_much", prints_much},
+             {"borrows", borrows},
              {"looks", looks},
              {"ignores", ignores}};
 

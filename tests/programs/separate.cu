@@ -1,4 +1,4 @@
-// A program of two translation units of device code, built with -rdc=true.
+// Programs of two translation units of device code, built with -rdc=true.
 #include "tests/programs/program.cuh"
 
 extern __device__ int shared_function(int x);
@@ -32,8 +32,42 @@ static void two_units()
     CHECK(cudaFree(device));
 }
 
+// What the device runtime (libcudadevrt) has for a cooperative grid: each block needs what all
+// others wrote before the wait.
+__global__ void sum_of_all(int *each, int *sums)
+{
+    const unsigned long long grid = cudaCGGetIntrinsicHandle(cudaCGScopeGrid);
+    const unsigned block = blockIdx.x + gridDim.x * blockIdx.y, blocks = gridDim.x * gridDim.y;
+    for (int round = 0; round < 3; round++) {
+        if (threadIdx.x == 0) each[block] = block + round;
+        if (cudaCGSynchronize(grid, 0) != cudaSuccess) return;
+        if (threadIdx.x < 32) {
+            int sum = 0;
+            for (unsigned i = threadIdx.x; i < blocks; i += 32) sum += each[i];
+            for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(~0u, sum, step);
+            if (threadIdx.x == 0) sums[block] = sum;
+        }
+        cudaCGSynchronizeGrid(grid, 0);
+    }
+}
+
+static void grid_by_handle()
+{
+    const int blocks = 12;
+    int sums[blocks], *each, *device;
+    CHECK(cudaMalloc(&each, sizeof sums));
+    CHECK(cudaMalloc(&device, sizeof sums));
+    void *arguments[] = {&each, &device};
+    CHECK(cudaLaunchCooperativeKernel((void *)sum_of_all, dim3(4, 3), dim3(96), arguments));
+    CHECK(cudaMemcpy(sums, device, sizeof sums, cudaMemcpyDeviceToHost));
+    for (int sum : sums) EXPECT(sum == blocks * (blocks - 1) / 2 + 2 * blocks);
+    CHECK(cudaFree(each));
+    CHECK(cudaFree(device));
+}
+
 int main(int argc, char **argv)
 {
-    static const Program programs[] = {{"two_units", two_units}};
+    static const Program programs[] = {{"two_units", two_units},
+                                       {"grid_by_handle", grid_by_handle}};
     return run_programs(argc, argv, programs);
 }

@@ -53,8 +53,7 @@ CUresult image_suits(const struct ptx_module *unit, char *log, size_t log_size)
 
 /* ---- what is used and defined nowhere ----------------------------------------------------- */
 
-/* The toolkit's device runtime comes as machine code only, so that what is left of it is named when
- * it is called. */
+/* What device_runtime.c leaves of the toolkit's device runtime is named when it is called. */
 static bool may_be_missing(const struct ptx_function *function)
 {
     return function->is_defined || function->alias_of != NULL || exec_provides(function->name) ||
@@ -141,19 +140,35 @@ static CUresult image_parse(struct image *image, const struct fatbin *fatbin, co
     return CUDA_SUCCESS;
 }
 
+/* One more unit where one calls the toolkit's device runtime. */
+static bool add_device_runtime(struct fatbin *fatbin)
+{
+    const char *text = NULL;
+    for (size_t i = 0; i < fatbin->count && text == NULL; i++)
+        text = device_runtime_for(fatbin->units[i].text);
+    if (text == NULL) return true;
+    struct fatbin_unit *units = realloc(fatbin->units, (fatbin->count + 1) * sizeof *units);
+    if (units == NULL) return false;
+    fatbin->units = units;
+    units[fatbin->count] = (struct fatbin_unit){.text = strdup(text), .length = strlen(text)};
+    return units[fatbin->count].text != NULL && ++fatbin->count > 0;
+}
+
 /* Several translation units (-rdc=true) become one module. */
 static enum fatbin_result image_link(struct fatbin *fatbin, char *log, size_t log_size)
 {
     struct fatbin_unit joined;
+    enum fatbin_result result = FATBIN_NO_MEMORY;
+    if (!add_device_runtime(fatbin)) goto failed;
     if (fatbin->count < 2) return FATBIN_OK;
-    enum fatbin_result result = fatbin_link(fatbin, &joined, log, log_size);
-    if (result == FATBIN_OK) {
-        while (fatbin->count > 1) free(fatbin->units[--fatbin->count].text);
-        free(fatbin->units[0].text);
-        fatbin->units[0] = joined;
-    } else {
-        fatbin_close(fatbin);
-    }
+    result = fatbin_link(fatbin, &joined, log, log_size);
+    if (result != FATBIN_OK) goto failed;
+    while (fatbin->count > 1) free(fatbin->units[--fatbin->count].text);
+    free(fatbin->units[0].text);
+    fatbin->units[0] = joined;
+    return FATBIN_OK;
+failed:
+    fatbin_close(fatbin);
     return result;
 }
 

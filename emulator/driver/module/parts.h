@@ -37,6 +37,9 @@ CUresult image_suits(const struct ptx_module *unit, char *log, size_t log_size);
 bool image_has_functions(const struct ptx_module *unit, char *log, size_t log_size);
 bool image_has_variables(const struct ptx_module *unit, char *log, size_t log_size);
 
+/* The PTX of what a text calls of the toolkit's device runtime; NULL: of none. */
+const char *device_runtime_for(const char *text);
+
 /* ---- modules, libraries ------------------------------------------------------------------- */
 
 struct kernel {

@@ -1,0 +1,44 @@
+/* What programs link from the toolkit's device runtime (libcudadevrt), which comes as machine code
+ * only, as PTX: the waits of a cooperative grid. The rest of it, kernels that start kernels, is
+ * named where it is called.
+ *
+ * Source: cuda_device_runtime_api.h; cooperative_groups/details/sync.h, whose barrier it is: the
+ * grid's workspace, which %envreg1 and %envreg2 point to, has it at byte 4. */
+#include "emulator/driver/module/parts.h"
+
+#include <string.h>
+
+static const char grid_text[] =
+    ".version 6.4\n.target sm_70\n.address_size 64\n"
+    ".visible .func (.param .b64 handle) cudaCGGetIntrinsicHandle(.param .b32 scope) {\n"
+    ".reg .pred %p; .reg .b32 %s, %high, %low; .reg .b64 %h;\n"
+    "ld.param.u32 %s, [scope]; mov.u32 %high, %envreg1; mov.u32 %low, %envreg2;\n"
+    "mov.b64 %h, {%low, %high}; setp.eq.s32 %p, %s, 1; selp.b64 %h, %h, 0, %p;\n"
+    "st.param.b64 [handle], %h; ret; }\n"
+    ".visible .func (.param .b32 error) cudaCGSynchronizeGrid(\n"
+    "    .param .b64 handle, .param .b32 flags) {\n"
+    ".reg .pred %p; .reg .b32 %e, %a, %b, %old, %now; .reg .b64 %h;\n"
+    "ld.param.u64 %h, [handle]; mov.u32 %e, 1; setp.eq.s64 %p, %h, 0; @%p bra DONE;\n"
+    "add.s64 %h, %h, 4; mov.u32 %e, 0; barrier.sync 0;\n"
+    "mov.u32 %a, %tid.x; mov.u32 %b, %tid.y; or.b32 %a, %a, %b;\n"
+    "mov.u32 %b, %tid.z; or.b32 %a, %a, %b; setp.ne.u32 %p, %a, 0; @%p bra TOGETHER;\n"
+    "mov.u32 %a, %nctaid.x; mov.u32 %b, %nctaid.y; mul.lo.u32 %now, %a, %b;\n"
+    "mov.u32 %b, %nctaid.z; mul.lo.u32 %now, %now, %b; sub.u32 %now, 0x80000001, %now;\n"
+    "mov.u32 %a, %ctaid.x; mov.u32 %b, %ctaid.y; or.b32 %a, %a, %b;\n"
+    "mov.u32 %b, %ctaid.z; or.b32 %a, %a, %b; setp.eq.u32 %p, %a, 0;\n"
+    "selp.b32 %now, %now, 1, %p; atom.add.release.gpu.u32 %old, [%h], %now;\n"
+    "AGAIN: ld.acquire.gpu.u32 %now, [%h]; xor.b32 %now, %now, %old;\n"
+    "setp.ge.s32 %p, %now, 0; @%p bra AGAIN;\n"
+    "TOGETHER: barrier.sync 0;\n"
+    "DONE: st.param.b32 [error], %e; ret; }\n"
+    ".visible .func (.param .b32 error) cudaCGSynchronize(\n"
+    "    .param .b64 handle, .param .b32 flags) {\n"
+    ".reg .b32 %e, %f; .reg .b64 %h; ld.param.u64 %h, [handle]; ld.param.u32 %f, [flags];\n"
+    "{ .param .b64 h; .param .b32 f; .param .b32 e; st.param.b64 [h], %h; st.param.b32 [f], %f;\n"
+    "call.uni (e), cudaCGSynchronizeGrid, (h, f); ld.param.b32 %e, [e]; }\n"
+    "st.param.b32 [error], %e; ret; }\n";
+
+const char *device_runtime_for(const char *text)
+{
+    return strstr(text, "cudaCGGetIntrinsicHandle") != NULL ? grid_text : NULL;
+}
