@@ -172,11 +172,4 @@ enum { TRACE_CALLS = 1 + 2 * TRACE_THINGS + TRACE_SIDES };
  * Returns how many. */
 size_t trace_finding_calls(const struct trace_record *record, struct trace_call calls[TRACE_CALLS]);
 
-/* ---- repetitions -------------------------------------------------------------------------- */
-
-/* The same sentence about the same places on both sides: counted, not told again. */
-bool trace_finding_repeats(const struct trace_record *a, const struct trace_record *b);
-/* Of the same kind, on the same line of this side: for people one of them is enough. */
-bool trace_finding_is_like(const struct trace_record *a, const struct trace_record *b);
-
 #endif

@@ -7,6 +7,7 @@
 
 #include "emulator/cli/places.h"
 #include "emulator/cli/wrap.h"
+#include "trace/fold.h"
 #include "trace/sentence.h"
 
 enum { PLACE_SIZE = 2 * TRACE_TEXT_SIZE, SENTENCE_SIZE = TRACE_SENTENCE_SIZE };
@@ -25,19 +26,8 @@ struct findings {
     size_t count;
 };
 
-/* Adds `finding`, or counts it where the same one is known: what, and where. */
 static bool add(struct findings *findings, const struct finding *finding)
 {
-    for (size_t i = 0; i < findings->count; i++) {
-        struct finding *known = &findings->rows[i];
-        if (known->kind != finding->kind || strcmp(known->place, finding->place) != 0 ||
-            strcmp(known->asked, finding->asked) != 0)
-            continue;
-        /* Without a place the sentence tells two findings apart. */
-        if (finding->place[0] == '\0' && strcmp(known->sentence, finding->sentence) != 0) continue;
-        known->count += finding->count;
-        return true;
-    }
     struct finding *more = realloc(findings->rows, (findings->count + 1) * sizeof *more);
     if (more == NULL) return false;
     findings->rows = more;
@@ -47,17 +37,73 @@ static bool add(struct findings *findings, const struct finding *finding)
 
 /* ---- what the device found ------------------------------------------------------------------- */
 
-static bool add_found(struct findings *findings, struct places *places,
-                      const struct trace_record *record)
+/* Texts with numbers, from 1 on. Owns them. */
+struct numbered {
+    char **texts;
+    size_t count;
+};
+
+/* Gives the text its number; 0 for an empty one. False: no memory. */
+static bool number_text(struct numbered *known, const char *text, uint64_t *number)
 {
-    struct finding finding = {.kind = trace_finding_kind(record),
-                              .count = record->count > 0 ? record->count : 1};
+    size_t i = 0;
+    *number = 0;
+    if (text[0] == '\0') return true;
+    while (i < known->count && strcmp(known->texts[i], text) != 0) i++;
+    if (i == known->count) {
+        char **more = realloc(known->texts, (known->count + 1) * sizeof *more);
+        if (more == NULL) return false;
+        known->texts = more;
+        if ((more[i] = strdup(text)) == NULL) return false;
+        known->count++;
+    }
+    *number = i + 1;
+    return true;
+}
+
+static void numbered_free(struct numbered *known)
+{
+    for (size_t i = 0; i < known->count; i++) free(known->texts[i]);
+    free(known->texts);
+}
+
+static bool add_found(struct findings *findings, struct places *places,
+                      const struct trace_folded *folded)
+{
+    const struct trace_record *record = folded->record;
+    struct finding finding = {.kind = trace_finding_kind(record), .count = folded->count};
     if (places_device(record, finding.place, sizeof finding.place))
         places_call(places, record, finding.asked, sizeof finding.asked);
     else
         places_call(places, record, finding.place, sizeof finding.place);
     places_sentence(places, record, finding.sentence, sizeof finding.sentence);
     return add(findings, &finding);
+}
+
+/* All of a class, TRACE_FINDING or TRACE_ADVICE, each once. */
+static bool add_all(struct findings *findings, struct places *places, const struct trace *trace,
+                    enum trace_kind class)
+{
+    struct trace_folded *rows = calloc(trace->count + 1, sizeof *rows);
+    struct numbered calls = {.count = 0};
+    size_t count = 0;
+    bool whole = rows != NULL;
+
+    for (size_t i = 0; whole && i < trace->count; i++)
+        if (trace->records[i].kind == class)
+            rows[count++] = (struct trace_folded){
+                .record = &trace->records[i],
+                .count = trace->records[i].count > 0 ? trace->records[i].count : 1};
+    for (size_t i = 0; whole && i < count; i++) {
+        char call[PLACE_SIZE] = "";
+        places_call(places, rows[i].record, call, sizeof call);
+        whole = number_text(&calls, call, &rows[i].call);
+    }
+    if (whole) count = trace_fold(rows, count);
+    for (size_t i = 0; whole && i < count; i++) whole = add_found(findings, places, &rows[i]);
+    numbered_free(&calls);
+    free(rows);
+    return whole;
 }
 
 /* ---- what was not given back ----------------------------------------------------------------- */
@@ -193,16 +239,6 @@ static bool is_first_of_kind(const struct findings *findings, size_t index)
 {
     for (size_t i = 0; i < index; i++)
         if (findings->rows[i].kind == findings->rows[index].kind) return false;
-    return true;
-}
-
-/* Either class of what the device found. */
-static bool add_all(struct findings *findings, struct places *places, const struct trace *trace,
-                    uint32_t kind)
-{
-    for (size_t i = 0; i < trace->count; i++)
-        if (trace->records[i].kind == kind && !add_found(findings, places, &trace->records[i]))
-            return false;
     return true;
 }
 

@@ -2,6 +2,7 @@
 #include "grader/evidence/evidence.h"
 #include "grader/evidence/sources.h"
 #include "grader/evidence/verdict.h"
+#include "trace/fold.h"
 #include "trace/sentence.h"
 
 #include <inttypes.h>
@@ -22,50 +23,21 @@ static bool is_listed(const struct trace_record *finding, const enum trace_findi
     return false;
 }
 
-/* Those that trace_finding_is_like take for the same are side by side, the earliest first. Sorted
- * and not hashed: whoever wrote the record could choose what has the same hash. */
-static int compare_findings(const void *a, const void *b)
-{
-    const struct trace_record *x = *(const struct trace_record *const *)a,
-                              *y = *(const struct trace_record *const *)b;
-    const enum trace_finding_kind_id kind_x = trace_finding_kind_of(x->finding.id),
-                                     kind_y = trace_finding_kind_of(y->finding.id);
-    if (kind_x != kind_y) return kind_x < kind_y ? -1 : 1;
-    if (x->caller != y->caller) return x->caller < y->caller ? -1 : 1;
-    const uint32_t line_x = x->finding.sides[0].line, line_y = y->finding.sides[0].line;
-    if (line_x != line_y) return line_x < line_y ? -1 : 1;
-    const int files = strcmp(trace_finding_word(&x->finding, WORD_FILE),
-                             trace_finding_word(&y->finding, WORD_FILE));
-    return files != 0 ? files : x < y ? -1 : x > y;
-}
-
-static int compare_places(const void *a, const void *b)
-{
-    const struct trace_record *x = *(const struct trace_record *const *)a,
-                              *y = *(const struct trace_record *const *)b;
-    return x < y ? -1 : x > y;
-}
-
-/* The listed findings in their order; one on the same line as an earlier one adds nothing. The
- * caller frees it. NULL: no memory. */
-static const struct trace_record **distinct_findings(const struct evidence *evidence,
-                                                     enum trace_kind class,
-                                                     const enum trace_finding_kind_id *kinds,
-                                                     size_t *count)
+/* The listed findings in their order, each once. The caller frees it. NULL: no memory. */
+static struct trace_folded *distinct_findings(const struct evidence *evidence,
+                                              enum trace_kind class,
+                                              const enum trace_finding_kind_id *kinds,
+                                              size_t *count)
 {
     struct query query = {.kind = class};
-    const struct trace_record **found = calloc(evidence->trace.count + 1, sizeof(*found));
+    struct trace_folded *found = calloc(evidence->trace.count + 1, sizeof *found);
     size_t all = 0;
 
-    *count = 0;
     if (found == NULL) return NULL;
     for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &query, r)) != NULL;)
-        if (is_listed(r, kinds)) found[all++] = r;
-    qsort(found, all, sizeof(*found), compare_findings);
-    for (size_t i = 0; i < all; i++)
-        if (*count == 0 || !trace_finding_is_like(found[*count - 1], found[i]))
-            found[(*count)++] = found[i];
-    qsort(found, *count, sizeof(*found), compare_places);
+        if (is_listed(r, kinds))
+            found[all++] = (struct trace_folded){.record = r, .call = r->caller, .count = r->count};
+    *count = trace_fold(found, all);
     return found;
 }
 
@@ -139,17 +111,18 @@ static void fail_with_all(struct verdict *verdict, const struct evidence *eviden
                           enum trace_kind class, const enum trace_finding_kind_id *kinds,
                           const char *before)
 {
-    size_t count;
-    const struct trace_record **findings = distinct_findings(evidence, class, kinds, &count);
+    size_t count = 0;
+    struct trace_folded *findings = distinct_findings(evidence, class, kinds, &count);
 
     if (findings == NULL) verdict_skip(verdict, "there is no memory to look at what was found");
     for (size_t i = 0; i < count; i++) {
-        const struct trace_record *r = findings[i];
+        const struct trace_record *r = findings[i].record;
         fail_with_finding(verdict, evidence, r, before);
         const struct trace_finding_kind *kind = trace_finding_kind(r);
         verdict_kind(verdict, kind->name);
         char times[48] = "";
-        if (r->count > 1) snprintf(times, sizeof times, "It was seen %" PRIu64 " times.", r->count);
+        if (findings[i].count > 1)
+            snprintf(times, sizeof times, "It was seen %" PRIu64 " times.", findings[i].count);
         if (kind->why != NULL) {
             verdict_why(verdict, "%s%s%s", times, times[0] != '\0' ? " " : "", kind->why);
             verdict_hint(verdict, "%s", kind->hint);

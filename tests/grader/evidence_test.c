@@ -275,7 +275,7 @@ START_TEST(findings_have_their_lines)
     ck_assert_uint_eq(v->failure_count, 3);
     ck_assert_str_eq(v->failures[0].place.file, "lessons/01_sum/sum.c");
     ck_assert_uint_eq(v->failures[0].place.line, 12);
-    ck_assert_ptr_eq(strstr(v->failures[0].why, "It was seen 3 times."), v->failures[0].why);
+    ck_assert_ptr_eq(strstr(v->failures[0].why, "It was seen 4 times."), v->failures[0].why);
     ck_assert_str_ne(v->failures[0].hint, "");
     ck_assert_str_eq(v->failures[0].kind, "out of bounds");
     ck_assert_str_eq(v->failures[1].place.file, "kernels/add.cu");

@@ -296,51 +296,6 @@ START_TEST(words_do_not_run_into_each_other)
 }
 END_TEST
 
-/* ---- repetitions --------------------------------------------------------------------------- */
-
-START_TEST(the_same_places_are_the_same_finding)
-{
-    const struct trace_record a = example_of(FINDING_RACE);
-    struct trace_record b = a;
-    b.address += 8, b.bytes = 1, b.request = 7, b.finding.sides[0].thread[0] = 9;
-    ck_assert(trace_finding_repeats(&a, &b) && trace_finding_is_like(&a, &b));
-    b.finding.sides[1].call++;
-    ck_assert(!trace_finding_repeats(&a, &b) && trace_finding_is_like(&a, &b));
-    b = a, b.finding.sides[1].line++;
-    ck_assert(!trace_finding_repeats(&a, &b));
-    b = a, b.finding.things[0].made++;
-    ck_assert(!trace_finding_repeats(&a, &b));
-    b = a, b.caller++;
-    ck_assert(!trace_finding_repeats(&a, &b) && !trace_finding_is_like(&a, &b));
-    b = a, b.finding.id = FINDING_FREED_IN_USE;
-    ck_assert(!trace_finding_repeats(&a, &b) && !trace_finding_is_like(&a, &b));
-    b = a, b.finding.sides[0].line++;
-    ck_assert(!trace_finding_repeats(&a, &b) && !trace_finding_is_like(&a, &b));
-}
-END_TEST
-
-START_TEST(a_kernels_line_is_the_same_whoever_launched_it)
-{
-    struct trace_record a = example_of(FINDING_SHARED_RACE), b;
-    a.finding.sides[1].call = 0;
-    b = a, b.caller++;
-    ck_assert(trace_finding_repeats(&a, &b));
-}
-END_TEST
-
-START_TEST(numbers_make_no_other_finding)
-{
-    struct trace_record a = example_of(FINDING_LAUNCH_THREADS), b = a;
-    b.finding.numbers[0]++;
-    ck_assert(trace_finding_repeats(&a, &b));
-    trace_finding_word_set(&a.finding, WORD_DETAIL, "line 12: what is this?");
-    trace_finding_word_set(&b.finding, WORD_DETAIL, "line 99999: what is this?");
-    ck_assert(trace_finding_repeats(&a, &b));
-    trace_finding_word_set(&b.finding, WORD_DETAIL, "line 99999: what is that?");
-    ck_assert(!trace_finding_repeats(&a, &b));
-}
-END_TEST
-
 /* ---- hostile ------------------------------------------------------------------------------- */
 
 START_TEST(what_no_writer_writes_is_refused)
@@ -405,9 +360,6 @@ int main(void)
     tcase_add_test(tests, calls_without_a_reader_are_addresses);
     tcase_add_test(tests, calls_are_listed_the_other_side_first);
     tcase_add_test(tests, words_do_not_run_into_each_other);
-    tcase_add_test(tests, the_same_places_are_the_same_finding);
-    tcase_add_test(tests, a_kernels_line_is_the_same_whoever_launched_it);
-    tcase_add_test(tests, numbers_make_no_other_finding);
     tcase_add_test(tests, what_no_writer_writes_is_refused);
     tcase_add_test(tests, words_without_an_end_get_one);
     tcase_add_test(tests, other_records_say_nothing);

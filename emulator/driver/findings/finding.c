@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emulator/base/name.h"
+#include "trace/fold.h"
 #include "trace/sentence.h"
 
 enum { TOLD = 1024 }; /* findings that are told apart; what comes after them is told every time */
@@ -203,15 +204,14 @@ static bool put_once(const struct trace_record *found)
     } told[TOLD];
     static size_t used;
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    const bool has_place = found->caller != 0 || found->finding.sides[0].line != 0;
     size_t i = 0;
     pthread_mutex_lock(&lock); /* the runtime's findings come without the driver's */
     while (i < used && !trace_finding_repeats(&told[i].found, found)) i++;
-    const bool known = has_place && i < used;
+    const bool known = i < used;
     if (known && told[i].count != NULL) *told[i].count += found->count;
     if (!known) {
         uint64_t *count = trace_put_counted(driver.trace, found);
-        if (has_place && used < TOLD) {
+        if (used < TOLD) {
             told[used].found = *found;
             told[used++].count = count;
         }
