@@ -49,8 +49,8 @@ enum run_flag {
     RUN_ALONE = 1u << 5,
     /* RUN_TIMED: the student's function makes threads, so it is not kept on one processor. */
     RUN_THREADS = 1u << 6,
-    /* It needs much of the device's memory: only the same submission's other runs are beside it, and
-     * they only on a GPU that has room for all of them. */
+    /* It needs much of the device's memory: only the same submission's other runs are beside it,
+     * and they only on a GPU that has room for all of them. */
     RUN_LARGE = 1u << 7,
 };
 
