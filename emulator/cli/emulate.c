@@ -14,7 +14,7 @@
 #include "emulator/cli/report.h"
 #include "emulator/cli/support.h"
 #include "emulator/cli/wrap.h"
-#include "trace/timeline.h"
+#include "trace/timeline/timeline.h"
 #include "trace/trace.h"
 #include "version.h"
 
@@ -80,8 +80,9 @@ static bool set_environment(const struct options *options, const struct program 
 static void draw(const struct trace *trace, const char *path)
 {
     const bool svg = strcmp(path + strlen(path) - 4, ".svg") == 0;
-    struct trace_timeline *timeline = trace_timeline_open(trace);
-    FILE *file = timeline != NULL ? fopen(path, "we") : NULL;
+    struct trace_timeline *timeline = trace_timeline_open();
+    const bool taken = timeline != NULL && trace_timeline_add_trace(timeline, "", trace) == 0;
+    FILE *file = taken ? fopen(path, "we") : NULL;
 
     if (file != NULL && svg) trace_timeline_svg(timeline, TIMELINE_WIDTH, file);
     if (file != NULL && !svg) trace_timeline_json(timeline, file);

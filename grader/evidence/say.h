@@ -94,6 +94,9 @@ void verdict_calls_succeed(struct verdict *verdict, const struct evidence *evide
  * figures; a failure says what the timelines differ in. It has no hint: add one. */
 void verdict_time_ratio(struct verdict *verdict, const struct evidence *evidence);
 
+/* It failed because it took too long: the picture of its timelines is shown beside it. */
+void verdict_slow(struct verdict *verdict);
+
 /* The index of the first element in which output differs from expected, or -1. */
 ptrdiff_t judge_first_difference(const void *output, const void *expected, size_t count,
                                  size_t element_size);

@@ -166,6 +166,7 @@ static void say_not_met(struct verdict *verdict, const struct evidence *evidence
     char a[32], b[32], times[160], cause[CAUSE_SIZE];
 
     timing_say_ratio(ratio, _("as long as the reference solution"), times, sizeof times);
+    verdict_slow(verdict);
     verdict_fail(verdict, evidence, NULL, "It took %s (%s against %s); at most %.2f is asked for.",
                  times, timing_in_words(ratio->submission_s, a, sizeof a),
                  timing_in_words(ratio->reference_s, b, sizeof b), ratio->limit);

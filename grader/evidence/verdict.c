@@ -98,6 +98,11 @@ void verdict_kind(struct verdict *verdict, const char *kind)
     if (failure != NULL) snprintf(failure->kind, sizeof failure->kind, "%s", kind);
 }
 
+void verdict_slow(struct verdict *verdict)
+{
+    verdict->slow = true;
+}
+
 void verdict_skip(struct verdict *verdict, const char *format, ...)
 {
     va_list list;

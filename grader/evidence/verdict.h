@@ -27,6 +27,7 @@ struct verdict {
     size_t failure_count;
     size_t failures_left_out;
     char seen[200]; /* on which device and in which order, where that says something */
+    bool slow;      /* it took too long: the timelines say more */
     bool skipped;
     char skip_reason[512];
     struct verdict_figure figures[VERDICT_FIGURES];

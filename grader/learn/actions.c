@@ -235,9 +235,7 @@ static int view_timeline(struct guide *guide, size_t index, struct page *page)
                            : _("There is none: the timed run was not made, or did not end well."));
         return 1;
     }
-    page_line(page, PAGE_FAINT, "%s",
-              _("A digit: how many operations touch that moment; +: more than nine."));
-    page_text(page, PAGE_PLAIN, text_string(&grading->timeline));
+    page_text(page, PAGE_PLAIN, text_string(&grading->streams));
     page_line(page, PAGE_PLAIN, "%s", "");
     for (size_t i = 0; i < grading->count; i++) {
         const struct verdict *verdict = grading->checks[i].verdict;

@@ -1,7 +1,7 @@
 #include "grader/learn/grading.h"
 #include "grader/base/process.h"
 #include "grader/build/stub.h"
-#include "grader/learn/timeline.h"
+#include "grader/evidence/picture.h"
 #include "grader/session/session.h"
 
 #include <errno.h>
@@ -22,6 +22,7 @@ enum news {
     NEWS_JUDGED,   /* struct verdict */
     NEWS_PRINTED,  /* text */
     NEWS_TIMELINE, /* text */
+    NEWS_STREAMS,  /* text */
     NEWS_TROUBLE,  /* text */
 };
 struct header {
@@ -30,6 +31,9 @@ struct header {
     size_t index;
     size_t size;
 };
+
+#define TIMELINE_COLUMNS 80
+#define TIMELINE_STREAMS 16 /* of each run */
 
 double grading_now(void)
 {
@@ -70,8 +74,11 @@ static void tell_step(void *data, const struct lesson *lesson, const char *step)
 static void tell_ran(void *data, const struct evidence *evidence)
 {
     struct text text = {0};
-    timeline_of(&text, evidence);
+    picture_add(&text, evidence, TIMELINE_COLUMNS, 0);
     if (text.size > 0) tell_text(data, NEWS_TIMELINE, text_string(&text));
+    text_free(&text);
+    picture_add(&text, evidence, TIMELINE_COLUMNS, TIMELINE_STREAMS);
+    if (text.size > 0) tell_text(data, NEWS_STREAMS, text_string(&text));
     text_free(&text);
 }
 
@@ -136,6 +143,7 @@ static void forget(struct grading *grading)
     free(grading->checks);
     text_free(&grading->buffer);
     text_free(&grading->timeline);
+    text_free(&grading->streams);
     text_free(&grading->printed);
     if (grading->fd >= 0) close(grading->fd);
     memset(grading, 0, sizeof *grading);
@@ -228,6 +236,9 @@ static void take_news(struct grading *grading, const struct header *header, cons
         break;
     case NEWS_TIMELINE:
         text_add_bytes(&grading->timeline, bytes, header->size);
+        break;
+    case NEWS_STREAMS:
+        text_add_bytes(&grading->streams, bytes, header->size);
         break;
     case NEWS_TROUBLE:
         snprintf(grading->trouble, sizeof grading->trouble, "%.*s", length, bytes);

@@ -41,6 +41,7 @@ struct grading {
     bool broken;          /* it does not compile */
     struct text printed;  /* by the submission, quoted */
     struct text timeline; /* of the timed run, and of the reference's */
+    struct text streams;  /* the same with a row for each stream */
     char trouble[300];    /* why it could not be done; "": it could */
     bool done;
 };

@@ -1,5 +1,6 @@
 #include "grader/session/options.h"
 #include "grader/base/embedded.h"
+#include "grader/evidence/picture.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -327,6 +328,16 @@ static int parse_report(struct options *options, const char *value, struct text 
     return append(&options->reports, &options->report_count, value);
 }
 
+static int parse_timeline(struct options *options, const char *value, struct text *why)
+{
+    options->timeline = value;
+    if (value[0] == '\0' || picture_takes(value)) return 0;
+    text_format(why,
+                "--timeline draws in the terminal, --timeline=FILE into a FILE that ends in .json "
+                "or .svg");
+    return 2;
+}
+
 /* Our flags. One with an example takes a value, and goes to `parse` or into a string's field; one
  * without sets a bool. */
 static const struct own_flag {
@@ -358,10 +369,11 @@ static const struct own_flag {
 
 static int unknown_flag(const char *argument, struct text *why)
 {
-    const char *names[OWN_COUNT + 4] = {"--gtest_filter", "--gtest_list_tests", "--gtest_output"};
+    const char *names[OWN_COUNT + 5] = {"--gtest_filter", "--gtest_list_tests", "--gtest_output",
+                                        "--timeline"};
     char name[64];
 
-    for (size_t i = 0; i < OWN_COUNT; i++) names[3 + i] = own_flags[i].name;
+    for (size_t i = 0; i < OWN_COUNT; i++) names[4 + i] = own_flags[i].name;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(argument, "="), argument);
     const char *near = text_nearest(name, names);
     text_format(why, "there is no flag %s", name);
@@ -372,10 +384,22 @@ static int unknown_flag(const char *argument, struct text *why)
     return 2;
 }
 
+/* --timeline alone, or with a value behind "=". */
+static const char *value_of_timeline(const char *argument)
+{
+    static const char name[] = "--timeline";
+
+    if (strncmp(argument, name, strlen(name)) != 0) return NULL;
+    if (argument[strlen(name)] == '\0') return "";
+    return argument[strlen(name)] == '=' ? argument + strlen(name) + 1 : NULL;
+}
+
 /* One of our flags; *used is set when the next argument was its value. Returns 0 or 2. */
 static int parse_own(struct options *options, int count, char *const *arguments, bool *used,
                      struct text *why)
 {
+    const char *timeline = value_of_timeline(arguments[0]);
+    if (timeline != NULL) return parse_timeline(options, timeline, why);
     for (size_t i = 0; i < OWN_COUNT; i++) {
         const struct own_flag *flag = &own_flags[i];
         char *field = (char *)options + flag->offset;
@@ -427,6 +451,8 @@ static int check_together(const struct options *options, struct text *why)
         text_add(why, "--solutions and --submission exclude each other: grade one or the other");
     else if (options->class != NULL && (options->solutions || options->submission != NULL))
         text_add(why, "--class grades what is handed in: leave out --solutions and --submission");
+    else if (options->class != NULL && options->timeline != NULL)
+        text_add(why, "--timeline is drawn of one submission: leave out --class");
     else if (options->class == NULL &&
              (options->roster != NULL || options->state != NULL || options->again ||
               options->slurm || options->slurm_tasks > 0 || options->parts > 0))

@@ -36,7 +36,8 @@ struct options {
         random_orders;    /* in how many random orders the emulator runs what it runs in several */
     const char **reports; /* --report, as typed */
     size_t report_count;
-    const char *marks; /* a table of points; NULL: the grader's own */
+    const char *timeline; /* NULL: none is drawn; "": in the terminal; otherwise the file's path */
+    const char *marks;    /* a table of points; NULL: the grader's own */
     bool help;
     bool version;
 

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum color {
@@ -26,12 +27,24 @@ static bool terminal_has_colors(void)
     return length > strlen(end) && strcmp(terminal + length - strlen(end), end) == 0;
 }
 
+/* Of the terminal, or of 80 columns. */
+static unsigned width_of(FILE *out)
+{
+    struct winsize size = {0};
+
+    if (isatty(fileno(out)) && ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    return 80;
+}
+
 void printer_begin(struct printer *printer, FILE *out, const struct options *options)
 {
     const char *color = options->color;
 
-    *printer =
-        (struct printer){.out = out, .brief = options->brief, .print_time = options->print_time};
+    *printer = (struct printer){.out = out,
+                                .brief = options->brief,
+                                .print_time = options->print_time,
+                                .width = width_of(out)};
     if (strcmp(color, "auto") == 0)
         printer->color = isatty(fileno(out)) && terminal_has_colors();
     else
@@ -155,6 +168,7 @@ static void print_parts(const struct printer *printer, const struct suite *suite
         results_failure_text(verdict, i, &text);
         text_add(&text, "\n");
     }
+    text_add(&text, text_string(&test->picture));
     if (test->outcome == TEST_SKIPPED) {
         const char *reason = verdict != NULL ? verdict->skip_reason : "";
         text_add_quoted(&text, suite->handed_in->shown, strlen(suite->handed_in->shown));

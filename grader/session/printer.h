@@ -15,6 +15,7 @@ struct printer {
     bool color;
     bool brief;
     bool print_time;
+    unsigned width; /* columns, of what is drawn */
 };
 
 /* Colours as --gtest_color and the terminal say. */

@@ -28,6 +28,7 @@ struct test {
     bool cannot_be_judged;
     struct verdict *verdict; /* owned; NULL until it was judged */
     struct text printed;     /* what the submission printed, quoted; shown with this test */
+    struct text picture;     /* of the timelines, for a failure that they explain */
     double milliseconds;
     struct timespec started;
 };

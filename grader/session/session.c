@@ -4,6 +4,7 @@
 #include "grader/base/process.h"
 #include "grader/build/stub.h"
 #include "grader/evidence/evidence.h"
+#include "grader/evidence/picture.h"
 #include "grader/report/report.h"
 #include "grader/run/cache.h"
 #include "grader/session/check_run.h"
@@ -16,6 +17,7 @@
 
 #include "version.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +101,7 @@ static void forget_results(struct session *session)
             free(test->verdict);
             test->verdict = NULL;
             text_free(&test->printed);
+            text_free(&test->picture);
             test->outcome = TEST_NOT_RUN;
             test->cannot_be_judged = false;
             test->milliseconds = 0;
@@ -208,6 +211,33 @@ static void show_printed(struct suite_run *run, const struct evidence *evidence,
                    evidence->ending != ENDED_WELL);
 }
 
+#define TIMELINE_STREAMS 24 /* of each run, in the terminal */
+
+/* What --timeline asks for. Returns 0, or -1 when a file cannot be written (session->why). */
+static int show_timeline(struct session *session, const struct evidence *evidence)
+{
+    const char *path = session->options.timeline;
+    struct text text = {0};
+
+    if (path == NULL || !(evidence->plan->flags & RUN_TIMED)) return 0;
+    if (!picture_possible(evidence)) {
+        fputs(
+            "grade: there is no timeline: the timed run did not end well, or asked nothing of the "
+            "device\n",
+            stderr);
+        return 0;
+    }
+    if (path[0] == '\0') {
+        picture_add(&text, evidence, session->printer.width, TIMELINE_STREAMS);
+        fputs(text_string(&text), session->printer.out);
+        text_free(&text);
+        return 0;
+    }
+    if (picture_write(evidence, path) == 0) return 0;
+    text_format(&session->why, "%s cannot be written: %s", path, strerror(errno));
+    return -1;
+}
+
 /* The evidence of a slot, which is run if it has not been. NULL: the grader cannot go on. */
 static const struct evidence *make_evidence(struct session *session, struct suite_run *run,
                                             size_t plan, enum cache_slot slot)
@@ -218,9 +248,9 @@ static const struct evidence *make_evidence(struct session *session, struct suit
 
     if (!made) tell_step(session, lesson, lesson->runs[plan].name);
     const struct evidence *evidence = cache_evidence(&run->store, plan, slot, &session->why);
-    if (!made && evidence != NULL && observer != NULL && observer->ran != NULL)
-        observer->ran(observer->data, evidence);
-    return evidence;
+    if (made || evidence == NULL) return evidence;
+    if (observer != NULL && observer->ran != NULL) observer->ran(observer->data, evidence);
+    return show_timeline(session, evidence) == 0 ? evidence : NULL;
 }
 
 /* "Suite.Check", or NULL when there is no test. */
@@ -258,7 +288,8 @@ static int gather(struct session *session, struct suite_run *run, struct test *t
 }
 
 /* Has the check judged. Returns 0, or -1 without memory. */
-static int judge_job(const struct check_job *job, const struct suite_run *run, struct test *test)
+static int judge_job(const struct session *session, const struct check_job *job,
+                     const struct suite_run *run, struct test *test)
 {
     test->verdict = malloc(sizeof *test->verdict);
     if (test->verdict == NULL) return -1;
@@ -275,6 +306,9 @@ static int judge_job(const struct check_job *job, const struct suite_run *run, s
         if (job->told == NULL) same_cause_shorten(run->suite, position_of(run->suite, test), test);
         break;
     }
+    /* Beside the words that say why; unless all of it has just been drawn. */
+    if (test->verdict->slow && session->options.timeline == NULL)
+        picture_add(&test->picture, job->evidences[0], session->printer.width, 0);
     return 0;
 }
 
@@ -312,7 +346,7 @@ static int judge_test(struct session *session, struct suite_run *run, struct tes
         made = gather(session, run, test, plan, slots, count, evidences);
     }
     job.evidence_count = made > 0 ? (size_t)made : 0;
-    const int result = made < 0 ? -1 : judge_job(&job, run, test);
+    const int result = made < 0 ? -1 : judge_job(session, &job, run, test);
     text_free(&reason);
     return result;
 }
@@ -632,6 +666,13 @@ static int choose(struct session *session, const struct lesson *const *table)
         return 2;
     if (make_results(session) != 0) {
         text_add(&session->why, "no memory");
+        return 2;
+    }
+    if (options->timeline != NULL && options->timeline[0] != '\0' && count != 1) {
+        text_format(&session->why,
+                    "--timeline=FILE draws one lesson: say which, as in ./grade streams "
+                    "--timeline=%s",
+                    options->timeline);
         return 2;
     }
     session->reports =
