@@ -18,10 +18,11 @@ if(NOT DEFINED OVERLAP_CUDA_ARCHITECTURES)
 endif()
 set(OVERLAP_PARTS_DIRECTORY ${CMAKE_BINARY_DIR}/grader/parts)
 
-# overlap_part(NAME SOURCES a.c b.cu ... [INCLUDES dir ...])
-# The archive lib<NAME>.a in <build>/grader/parts/, target part_<NAME>.
+# overlap_part(NAME [GPU] SOURCES a.c b.cu ... [INCLUDES dir ...])
+# The archive lib<NAME>.a in <build>/grader/parts/, target part_<NAME>. GPU: only a run on a GPU calls
+# it, so ./grade builds it where there is one (target gpu_parts).
 function(overlap_part NAME)
-    cmake_parse_arguments(P "" "" "SOURCES;INCLUDES" ${ARGN})
+    cmake_parse_arguments(P "GPU" "" "SOURCES;INCLUDES" ${ARGN})
     add_library(part_${NAME} STATIC ${P_SOURCES})
     target_include_directories(part_${NAME} PRIVATE ${CMAKE_SOURCE_DIR} ${P_INCLUDES}
         ${CUDAToolkit_INCLUDE_DIRS})
@@ -35,7 +36,11 @@ function(overlap_part NAME)
         CUDA_ARCHITECTURES ${OVERLAP_CUDA_ARCHITECTURES}
         CUDA_RUNTIME_LIBRARY Shared
         POSITION_INDEPENDENT_CODE ON)
-    set_property(GLOBAL APPEND PROPERTY OVERLAP_PARTS part_${NAME})
+    set(list OVERLAP_PARTS)
+    if(P_GPU)
+        set(list OVERLAP_GPU_PARTS)
+    endif()
+    set_property(GLOBAL APPEND PROPERTY ${list} part_${NAME})
 endfunction()
 
 # overlap_lesson(NN_name JUDGE judge.c ... [DRIVE drive.c ...])

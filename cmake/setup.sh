@@ -65,6 +65,20 @@ END
     [ -z "$libraries" ] || pkg-config --exists $libraries 2>/dev/null
 }
 
+# apt waits for dpkg's lock if it is told to, but not for that of the lists: a machine that has just
+# started updates them itself.
+update_lists()
+{
+    tries=60
+    until $as_root apt-get update; do
+        tries=$((tries - 1))
+        [ "$tries" -gt 0 ] || return 1
+        tail -n 3 "$cache/apt.log" | grep -q 'lists/lock' || return 1
+        say 'another apt is at work; waiting for it' 2>&4
+        sleep 5
+    done
+}
+
 # provide NEEDS: install the Debian packages of those that are missing.
 provide()
 {
@@ -96,10 +110,10 @@ As root: apt-get install$packages"
     say "installing Debian packages:$reasons"
     # shellcheck disable=SC2086 # lists of words
     {
-        $as_root apt-get update
+        update_lists
         $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
-            $packages
-    } >"$cache/apt.log" 2>&1 </dev/null && have_all "$1" && return
+            -o DPkg::Lock::Timeout=600 $packages
+    } 4>&2 >"$cache/apt.log" 2>&1 </dev/null && have_all "$1" && return
     tail -n 5 "$cache/apt.log" >&2
     fail "that did not work; the whole log is .cache/apt.log. Is there a network? Is another apt
 running? After an interrupted installation: dpkg --configure -a. Or by hand, as root:
@@ -244,6 +258,12 @@ build()
         fail "the build in ${folder##*/}/ failed; the whole log is .cache/${log##*/}. If you did not
 change the project's own code, delete ${folder##*/}/ and call this again."
     fi
+}
+
+# What grading takes besides the program: on a machine with a GPU also what only a GPU runs.
+grading_parts()
+{
+    [ ! -e /dev/nvidiactl ] && [ ! -e /dev/dxg ] || echo gpu_parts
 }
 
 # setup_build PRESET BUILD TARGET...: on return the targets are up to date.

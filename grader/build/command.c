@@ -141,6 +141,13 @@ static void add_compile(struct command_list *list, const struct toolchain *toolc
     next(list);
 }
 
+static bool part_is_built(const struct toolchain *toolchain, const char *part)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/lib%s.a", toolchain->parts, part);
+    return access(path, R_OK) == 0;
+}
+
 static void add_link(struct command_list *list, const struct toolchain *toolchain,
                      const struct lesson *lesson)
 {
@@ -155,6 +162,8 @@ static void add_link(struct command_list *list, const struct toolchain *toolchai
     add(list, "-Wl,--whole-archive");
     for (const char *const *part = lesson->parts; part != NULL && *part != NULL; part++)
         add(list, "%s/lib%s.a", toolchain->parts, *part);
+    for (const char *const *part = lesson->gpu_parts; part != NULL && *part != NULL; part++)
+        if (part_is_built(toolchain, *part)) add(list, "%s/lib%s.a", toolchain->parts, *part);
     add(list, "-Wl,--no-whole-archive");
     /* A function that nobody defines is an error now, not when it is called. */
     add(list, "-Wl,-z,defs");
@@ -238,6 +247,10 @@ int command_add_to_hash(struct sha256 *hash, const struct toolchain *toolchain,
             snprintf(missing, size, "%s", path);
             return -1;
         }
+    }
+    for (const char *const *part = lesson->gpu_parts; part != NULL && *part != NULL; part++) {
+        snprintf(path, sizeof path, "%s/lib%s.a", toolchain->parts, *part);
+        sha256_add_file(hash, path);
     }
     for (const char *const *file = lesson->drive_sources; file != NULL && *file != NULL; file++) {
         snprintf(path, sizeof path, "%s/%s/%s", toolchain->lessons, lesson->folder, *file);

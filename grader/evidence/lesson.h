@@ -119,6 +119,8 @@ struct lesson {
     /* Static libraries linked in, declared with overlap_part() (cmake/lesson.cmake), by its NAME:
      * the drive and the shared kernels: {"02_streams_drive", "multi_kernel", NULL}. */
     const char *const *parts;
+    /* Parts that only a run on a GPU calls, through weak names: linked where they are built. */
+    const char *const *gpu_parts;
     const char *const *libraries; /* of the system's, linked in: {"png", NULL}. NULL: none */
     const struct run_plan *runs;
     const struct check *checks;

@@ -106,13 +106,15 @@ chmod 755 "$work"
 mkdir "$work/ctld"
 head -c 64 /dev/urandom >"$work/munge.key"
 chmod 600 "$work/munge.key"
-munged --force --key-file="$work/munge.key" --socket="$work/munge.socket" \
-    --pid-file="$work/munge.pid" --log-file="$work/munge.log" --seed-file="$work/munge.seed" &&
-    slurmctld -i && start_node node1 && start_node node2 || {
+if ! {
+    munged --force --key-file="$work/munge.key" --socket="$work/munge.socket" \
+        --pid-file="$work/munge.pid" --log-file="$work/munge.log" --seed-file="$work/munge.seed" &&
+        slurmctld -i && start_node node1 && start_node node2
+}; then
     echo 'Slurm does not start here'
     tail -n 3 "$work"/*.log
     exit 1
-}
+fi
 nodes_are() { [ "$(sinfo --noheader --format=%D --states="$1")" = "$2" ]; }
 expect 'two idle nodes' within 60 nodes_are idle 2
 

@@ -185,13 +185,30 @@ rm "$machine/libraries/liblz4"
 grade
 expect_status 1
 expect_said 'ninja-build: runs the build'
-expect_call 'apt-get install -y --no-install-recommends ninja-build liblz4-dev'
+expect_call 'apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=600 ninja-build liblz4-dev'
 
 new_machine apt_fails
 rm "$machine/libraries/libdw"
 grade
 expect_status 2
 expect_said 'apt-get install libdw-dev'
+
+new_machine apt_busy
+rm "$machine/libraries/libdw"
+fake apt-get <<'END'
+case $1 in
+update)
+    [ -e "$MACHINE/asked" ] && exit
+    : >"$MACHINE/asked"
+    echo 'E: Could not get lock /var/lib/apt/lists/lock. It is held by process 1 (apt-get)' >&2
+    exit 100
+    ;;
+*) : >"$MACHINE/libraries/libdw" ;;
+esac
+END
+grade
+expect_status 1
+expect_said 'another apt is at work; waiting for it'
 
 new_machine no_apt
 rm "$machine/bin/apt-get" "$machine/libraries/check" "$machine/bin/g++"

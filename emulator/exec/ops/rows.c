@@ -4,6 +4,8 @@
 #include "emulator/exec/ops/tables.h"
 
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { BUCKETS = 8192 };
@@ -63,8 +65,16 @@ static void build(void)
         return;
     }
 #endif
+#ifdef EXEC_WITH_BASE
 #define EXEC_ADD_BASE(table) add_table(table##_base);
     EXEC_LEVELLED_TABLES(EXEC_ADD_BASE)
+#else
+    /* Without the rows it would call every instruction unknown. */
+    fputs("overlap: the software device was built for a newer processor than this machine's. Build "
+          "it here, or with -D OVERLAP_ALL_LEVELS=ON.\n",
+          stderr);
+    abort();
+#endif
 }
 
 const struct exec_row *exec_row_find(const char *key)
