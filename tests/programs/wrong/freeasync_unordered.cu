@@ -1,6 +1,6 @@
-// wrong: a buffer still used by stream `work` is freed with cudaFreeAsync in stream `cleanup`,
-// nothing orders the two
-//
+// Wrong: a buffer still used by stream `work` is freed with cudaFreeAsync in stream `cleanup`,
+// nothing orders the two.
+// Found: freed in use
 #include <cstdio>
 #include <cstdlib>
 #include <cuda_runtime.h>

@@ -1,6 +1,6 @@
-// wrong: two graphs launched into two streams use the same scratch buffer (given to both in line
-// 77) with nothing ordering them
-//
+// Wrong: two graphs launched into two streams use the same scratch buffer with nothing ordering
+// them.
+// Found: race
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

@@ -1,6 +1,6 @@
-// wrong: the host reads managed memory right after the launch (cudaDeviceSynchronize is
-// missing before it)
-//
+// Wrong: the host reads managed memory right after the launch (cudaDeviceSynchronize is missing
+// before it).
+// Found: race
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

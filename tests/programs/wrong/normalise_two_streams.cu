@@ -1,6 +1,6 @@
-// wrong: the scaling in stream `apply` uses the norm computed in stream `measure` without a wait
-// (cudaStreamWaitEvent is missing before it)
-//
+// Wrong: the scaling in stream `apply` uses the norm computed in stream `measure` without a wait
+// (cudaStreamWaitEvent is missing before it).
+// Found: race
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

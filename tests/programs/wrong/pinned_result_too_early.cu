@@ -1,6 +1,6 @@
-// wrong: the host looks at the pinned result of an asynchronous copy before it waits for the
-// stream
-//
+// Wrong: the host looks at the pinned result of an asynchronous copy before it waits for the
+// stream.
+// Found: race
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

@@ -1,6 +1,6 @@
-// wrong: message passing between blocks with a relaxed store of the flag (it should be a
-// release store)
-//
+// Wrong: message passing between blocks with a relaxed store of the flag (it should be a release
+// store).
+// Found: race between blocks
 #include <cstdio>
 #include <cstdlib>
 #include <cuda/atomic>

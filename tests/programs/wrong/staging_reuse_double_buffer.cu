@@ -1,6 +1,6 @@
-// wrong: the host refills a pinned staging buffer while the copy from it two rounds ago may still
-// be under way (no cudaEventSynchronize before it)
-//
+// Wrong: the host refills a pinned staging buffer while the copy from it two rounds ago may still
+// be under way (no cudaEventSynchronize before it).
+// Found: race
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -1,6 +1,6 @@
-// wrong: tiled matrix product without the second __syncthreads: a fast warp loads the next tile
-// ( while others still multiply
-//
+// Wrong: tiled matrix product without the second __syncthreads: a fast warp loads the next tile
+// while others still multiply.
+// Found: shared memory race
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

@@ -1,6 +1,6 @@
-// wrong: the event that says "uploaded" is recorded in the compute stream instead of the copy
-// stream
-//
+// Wrong: the event that says "uploaded" is recorded in the compute stream instead of the copy
+// stream.
+// Found: race
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

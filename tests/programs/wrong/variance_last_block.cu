@@ -1,6 +1,6 @@
-// wrong: last-block reduction without __threadfence between storing the partial result and drawing
-// the ticket
-//
+// Wrong: last-block reduction without __threadfence between storing the partial result and drawing
+// the ticket.
+// Found: race between blocks
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// wrong: cudaStreamWaitEvent is called for the producer instead of the consumer
-//
+// Wrong: cudaStreamWaitEvent is called for the producer instead of the consumer.
+// Found: race
 #include <cstdio>
 #include <cstdlib>
 #include <cuda_runtime.h>

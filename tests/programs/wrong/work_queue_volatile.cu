@@ -1,6 +1,6 @@
-// wrong: blocks take tiles from a queue by reading and writing a volatile counter instead of
-// atomicAdd, lines 25 and 26
-//
+// Wrong: blocks take tiles from a queue by reading and writing a volatile counter instead of
+// atomicAdd.
+// Found: race between blocks
 #include <cstdio>
 #include <cstdlib>
 #include <cuda_runtime.h>
