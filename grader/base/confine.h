@@ -25,11 +25,26 @@ enum confine_granted {
 
 #define CONFINE_MOST 32 /* ancestors that one filter can hold */
 
-/* Holds the calling process to it, for good: `above` are the processes that it must not reach, at
- * most CONFINE_MOST. `only_program` (NULL: no such rule) is the one string that it may still give
- * to execve: the rule looks at where the string is, which what was started does not know. `granted`
- * is a set of enum confine_granted. Returns 0, or -1 on a system that has no such filter
- * (errno). */
+/* A filter as the kernel takes it. All zero: none was made. */
+struct confine_filter {
+    void *rules;
+    unsigned short count;
+};
+
+/* Makes one: `above` are the processes that must not be reached, at most CONFINE_MOST.
+ * `only_program` (NULL: no such rule) is the one string that may still be given to execve: the rule
+ * looks at where the string is, which what was started does not know. `granted` is a set of enum
+ * confine_granted. Returns 0, or -1 on a system that has no such filter (errno). Making it costs
+ * ten times as much as holding to it: what is the same for many processes is made before they are
+ * forked. */
+int confine_make(struct confine_filter *filter, const pid_t *above, size_t count,
+                 const char *only_program, unsigned granted);
+void confine_free(struct confine_filter *filter);
+
+/* Holds the calling process to it, for good. Returns 0, or -1 with errno. */
+int confine_hold(const struct confine_filter *filter);
+
+/* Both. */
 int confine_install(const pid_t *above, size_t count, const char *only_program, unsigned granted);
 
 #endif

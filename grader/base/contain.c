@@ -1,4 +1,5 @@
 #include "grader/base/contain.h"
+#include "grader/base/cgroup.h"
 #include "grader/base/confine.h"
 #include "grader/base/descendants.h"
 #include "grader/base/files.h"
@@ -32,6 +33,8 @@ static struct {
     int landlock;   /* the ABI's version; 0: none */
     bool filter;
     bool nobody; /* root can become NOBODY */
+    bool group;
+    char groups[PATH_MAX]; /* where control groups can be made */
     char missing[160];
 } machine;
 
@@ -69,12 +72,25 @@ static int map_user(uid_t user, gid_t group)
 static uid_t user_outside;
 static gid_t group_outside;
 
+/* The command line of the supervisor, a fork of the grader, is the grader's: who cannot trace a
+ * process does not see it. The word is Linux 5.8's, the number an older one's. */
+static int mount_proc(void)
+{
+    static const char *const hidden[] = {"hidepid=ptraceable", "hidepid=2", NULL};
+    const unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+    size_t i = 0;
+
+    while (mount("proc", "/proc", "proc", flags, hidden[i]) != 0)
+        if (hidden[i++] == NULL) return -1;
+    return 0;
+}
+
 static int enter_namespaces(void)
 {
     if ((machine.namespaces & CLONE_NEWUSER) && map_user(user_outside, group_outside) != 0)
         return -1;
     if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) return -1;
-    if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) != 0) return -1;
+    if (mount_proc() != 0) return -1;
     /* Segments that nobody has attached are in nobody's account. */
     return write_small("/proc/sys/kernel/shmall", SEGMENT_PAGES);
 }
@@ -140,11 +156,46 @@ static bool namespaces_work(int flags)
     return machine.namespaces != 0;
 }
 
-pid_t contain_fork(void)
+static unsigned granted(const struct contain_rules *rules)
+{
+    return (rules->devices ? CONFINE_DRIVER : 0u) |
+           (machine.namespaces & CLONE_NEWIPC ? CONFINE_OWN_IPC : 0u);
+}
+
+/* In namespaces the filter is the same for all programs with the same rules: the supervisor is
+ * number 1, and nobody else is seen. */
+static struct {
+    struct confine_filter filter;
+    const char *program;
+    unsigned granted;
+} filters[4];
+
+static const struct confine_filter *find_filter(const struct contain_rules *rules,
+                                                const char *program)
+{
+    static const pid_t supervisor = 1;
+    const char *only = rules->one_program ? program : NULL;
+
+    if (machine.namespaces == 0 || !machine.filter) return NULL;
+    for (size_t i = 0; i < sizeof filters / sizeof filters[0]; i++) {
+        if (filters[i].filter.count == 0) {
+            filters[i].program = only;
+            filters[i].granted = granted(rules);
+            if (confine_make(&filters[i].filter, &supervisor, 1, only, granted(rules)) != 0)
+                return NULL;
+        }
+        if (filters[i].program == only && filters[i].granted == granted(rules))
+            return &filters[i].filter;
+    }
+    return NULL;
+}
+
+pid_t contain_fork(const struct contain_rules *rules, const char *program)
 {
     contain_find();
     user_outside = geteuid();
     group_outside = getegid();
+    (void)find_filter(rules, program);
     return machine.namespaces != 0 ? fork_into(machine.namespaces) : fork();
 }
 
@@ -204,16 +255,29 @@ void contain_find(void)
     machine.landlock = landlock_version();
     machine.filter = works(filter_works);
     machine.nobody = geteuid() == 0 && works(nobody_works);
+    machine.group =
+        cgroup_find("/proc/self/mountinfo", "/proc/self/cgroup", "memory pids", machine.groups);
     if (machine.namespaces == 0) add_missing("namespaces");
     if (machine.landlock == 0)
         add_missing("Landlock");
     else if (machine.landlock < LANDLOCK_WITH_SCOPES)
         add_missing("Landlock's scopes of signals");
     if (!machine.filter) add_missing("seccomp");
+    if (!machine.group) add_missing("cgroup");
     if (geteuid() == 0 && !machine.nobody) add_missing("an unprivileged user");
 #ifndef __SANITIZE_ADDRESS__ /* whose search for leaks traces its own process */
     prctl(PR_SET_DUMPABLE, 0);
 #endif
+}
+
+bool contain_has_own_folder(const struct contain_rules *rules)
+{
+    return machine.namespaces != 0 && rules->write_bytes > 0;
+}
+
+const char *contain_groups(void)
+{
+    return machine.group ? machine.groups : NULL;
 }
 
 void contain_nothing(void)
@@ -231,24 +295,22 @@ const char *contain_missing(void)
 /* ---- giving up --------------------------------------------------------------------------------
  */
 
-/* NOBODY could start the program and read what it needs; asked in a child, for there is no way
- * back. */
+/* NOBODY could start the program and read what it needs. Asked in NOBODY's name for a moment. */
 static bool nobody_reaches(const struct contain_rules *rules, const char *program)
 {
-    int status = -1;
-    const pid_t child = fork();
+    gid_t groups[64];
+    const int count = getgroups(sizeof groups / sizeof groups[0], groups);
+    bool reached =
+        count >= 0 && setgroups(0, NULL) == 0 && setegid(NOBODY) == 0 && seteuid(NOBODY) == 0;
 
-    if (child == 0) {
-        bool reached = nobody_works() && access(program, X_OK) == 0;
-        reached = reached && (rules->write == NULL || access(rules->write, W_OK | X_OK) == 0);
-        for (const char *const *path = rules->read; reached && path != NULL && *path != NULL;
-             path++)
-            reached = access(*path, R_OK) == 0 || errno == ENOENT;
-        _exit(reached ? 0 : 1);
-    }
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    return child > 0 && status == 0;
+    reached = reached && eaccess(program, X_OK) == 0;
+    reached = reached && (rules->write == NULL || eaccess(rules->write, W_OK | X_OK) == 0);
+    for (const char *const *path = rules->read; reached && path != NULL && *path != NULL; path++)
+        reached = eaccess(*path, R_OK) == 0 || errno == ENOENT;
+    if (seteuid(0) != 0 || setegid(group_outside) != 0 || count < 0 ||
+        setgroups((size_t)count, groups) != 0)
+        return false;
+    return reached;
 }
 
 /* Stays root by name, with none of root's rights: also after exec. */
@@ -278,19 +340,24 @@ static int give_up_root(const struct contain_rules *rules, const char *program)
     return drop_capabilities();
 }
 
+/* The filter of find_filter, or one for this process alone. */
+static int hold_to_filter(const struct contain_rules *rules, const char *program)
+{
+    const struct confine_filter *made = find_filter(rules, program);
+    pid_t above[CONFINE_MOST] = {1};
+    size_t count = 1;
+
+    if (made != NULL) return confine_hold(made);
+    if (machine.namespaces == 0) count = descendants_ancestors(getpid(), above, CONFINE_MOST);
+    return confine_install(above, count, rules->one_program ? program : NULL, granted(rules));
+}
+
 int contain_give_up(const struct contain_rules *rules, const char *program)
 {
-    pid_t above[CONFINE_MOST] = {1};
-    size_t count = 1; /* in namespaces: the supervisor, and nobody else is seen */
-
-    if (machine.namespaces == 0) count = descendants_ancestors(getpid(), above, CONFINE_MOST);
     if (machine.off) return 0;
     if (geteuid() == 0 && give_up_root(rules, program) != 0) return -1;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
     if (machine.landlock > 0 && landlock_restrict(machine.landlock, rules, program, own) != 0)
         return -1;
-    if (!machine.filter) return 0;
-    return confine_install(above, count, rules->one_program ? program : NULL,
-                           (rules->devices ? CONFINE_DRIVER : 0u) |
-                               (machine.namespaces & CLONE_NEWIPC ? CONFINE_OWN_IPC : 0u));
+    return machine.filter ? hold_to_filter(rules, program) : 0;
 }

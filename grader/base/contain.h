@@ -1,6 +1,6 @@
 /* contain: what a program that is not trusted may reach of the machine, as far as the kernel lets
  * us say it: files by Landlock, processes and what is shared between them by namespaces, calls by
- * the filter of confine.h, rights by giving up root.
+ * the filter of confine.h, memory by a control group (cgroup.h), rights by giving up root.
  *
  * It never judges what a program did, and it ends nothing: process.h does. What the machine does
  * not offer is left out and named by contain_missing.
@@ -40,12 +40,20 @@ void contain_nothing(void);
 /* "namespaces, Landlock": what contain_find did not find; "": nothing. */
 const char *contain_missing(void);
 
-/* As fork, with process, IPC and mount namespaces of its own where there are any. */
-pid_t contain_fork(void);
+/* As fork, with process, IPC and mount namespaces of its own where there are any. What is the same
+ * for all programs with these rules is made before, once: `program` stays where it is. */
+pid_t contain_fork(const struct contain_rules *rules, const char *program);
 
 /* In the supervisor of `program`, forked by contain_fork: a /proc of its own, the folder of the
  * rules, and, with write_bytes, /tmp and /dev/shm. Returns 0, or -1 with errno. */
 int contain_settle(const struct contain_rules *rules, const char *program);
+
+/* Whether the folder of the rules is a file system of the program's own, which holds it to
+ * write_bytes and write_files. */
+bool contain_has_own_folder(const struct contain_rules *rules);
+
+/* Where control groups can be made (cgroup.h); NULL: nowhere. */
+const char *contain_groups(void);
 
 /* In the program, before exec of `program`: gives up what it must not have, for good. Returns 0, or
  * -1 with errno. */

@@ -13,6 +13,9 @@
 
 #define MOST_PROCESSES 8192
 
+/* Those of the latest descendants_usage. */
+static pid_t found[MOST_PROCESSES];
+
 struct entry {
     pid_t pid, parent;
     char state;
@@ -88,9 +91,10 @@ static void mark_below(struct entry *entries, size_t count, pid_t root)
     }
 }
 
+/* One whose first thread has ended looks dead, and is not as long as it has others. */
 static bool is_alive(const struct entry *entry)
 {
-    return entry->state != 'Z' && entry->state != 'X';
+    return (entry->state != 'Z' && entry->state != 'X') || entry->threads > 1;
 }
 
 unsigned descendants_kill(pid_t root)
@@ -119,53 +123,85 @@ size_t descendants_ancestors(pid_t pid, pid_t *found, size_t most)
     return count;
 }
 
-uint64_t descendants_user_tasks(void)
+uint64_t descendants_tasks(void)
 {
-    size_t count;
-    uint64_t tasks = 0;
-    struct entry *entries = read_all(&count);
+    char text[256];
+    unsigned long long tasks = 0;
 
-    for (size_t i = 0; i < count; i++) {
-        char path[64];
-        struct stat status;
-        snprintf(path, sizeof path, "/proc/%d", (int)entries[i].pid);
-        if (stat(path, &status) == 0 && status.st_uid == getuid()) tasks += entries[i].threads;
-    }
-    free(entries);
+    /* proc(5): the fourth field is "running/all" */
+    if (read_small("/proc/loadavg", text, sizeof text) <= 0 ||
+        sscanf(text, "%*s %*s %*s %*u/%llu", &tasks) != 1)
+        return 0;
     return tasks;
 }
 
 /* ---- usage ----------------------------------------------------------------------------------
  *
- * Asked every few milliseconds, so it walks /proc/PID/task/TID/children from the root instead of
- * reading the whole of /proc. That list may miss a child that is being born or adopted just then
- * (proc(5)); the next look finds it. */
+ * Asked every few milliseconds. The first process of a namespace has all others in it below itself,
+ * and one look into /proc shows them. Elsewhere it walks /proc/PID/task/TID/children from the root
+ * instead of reading the whole of /proc. That list may miss a child that is being born or adopted
+ * just then (proc(5)); the next look finds it. */
 
-/* proc(5), statm: the second field is the resident set, in pages. */
-static uint64_t resident_bytes(pid_t pid)
+/* proc(5), status: the line's number, in KiB; 0: there is no such line. */
+static uint64_t line_of(const char *text, const char *name)
 {
-    char path[64], text[256];
-    unsigned long long pages = 0;
-
-    snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
-    if (read_small(path, text, sizeof text) <= 0 || sscanf(text, "%*s %llu", &pages) != 1) return 0;
-    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-/* proc(5), smaps_rollup: each page divided by the number of processes that map it. */
-static uint64_t proportional_bytes(pid_t pid)
-{
-    char path[64], text[4096];
     unsigned long long kib = 0;
+    const char *line = strstr(text, name);
 
-    snprintf(path, sizeof path, "/proc/%d/smaps_rollup", (int)pid);
-    if (read_small(path, text, sizeof text) <= 0) return resident_bytes(pid);
-    const char *line = strstr(text, "\nPss:");
-    if (line == NULL || sscanf(line, "\nPss: %llu", &kib) != 1) return resident_bytes(pid);
+    if (line == NULL || sscanf(line + strlen(name), "%llu", &kib) != 1) return 0;
     return kib * 1024;
 }
 
-static void walk(pid_t pid, struct descendants_usage *usage, pid_t *found, unsigned depth)
+/* A process whose first thread has ended goes on in the others, and only these show its memory.
+ * `name`: "status". Returns the text's length, or -1. */
+static ssize_t read_of_memory(pid_t pid, const char *name, const char *sign, char *text,
+                              size_t size)
+{
+    char path[64];
+    struct dirent *item;
+
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    ssize_t n = read_small(path, text, size);
+    if (n > 0 && strstr(text, sign) != NULL) return n;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *tasks = opendir(path);
+    n = -1;
+    while (tasks != NULL && n < 0 && (item = readdir(tasks)) != NULL) {
+        if (!isdigit((unsigned char)item->d_name[0])) continue;
+        snprintf(path, sizeof path, "/proc/%d/task/%d/%s", (int)pid, atoi(item->d_name), name);
+        if (read_small(path, text, size) <= 0 || strstr(text, sign) == NULL) continue;
+        n = (ssize_t)strlen(text);
+    }
+    if (tasks != NULL) closedir(tasks);
+    return n;
+}
+
+static void add_process(struct descendants_usage *usage, const struct entry *entry)
+{
+    char text[4096];
+
+    if (!is_alive(entry) || usage->processes == MOST_PROCESSES) return;
+    found[usage->processes++] = entry->pid;
+    if (read_of_memory(entry->pid, "status", "\nVmRSS:", text, sizeof text) <= 0) return;
+    usage->bytes += line_of(text, "\nVmRSS:") + line_of(text, "\nVmPTE:");
+    usage->shared += line_of(text, "\nRssShmem:");
+}
+
+/* The same with each page divided by the number of processes that map it: smaps_rollup. */
+static uint64_t proportional_bytes(pid_t pid)
+{
+    char text[4096];
+    uint64_t tables = 0;
+
+    if (read_of_memory(pid, "status", "\nVmRSS:", text, sizeof text) <= 0) return 0;
+    tables = line_of(text, "\nVmPTE:");
+    const uint64_t resident = line_of(text, "\nVmRSS:");
+    if (read_of_memory(pid, "smaps_rollup", "\nPss:", text, sizeof text) <= 0)
+        return tables + resident;
+    return tables + line_of(text, "\nPss:");
+}
+
+static void walk(pid_t pid, struct descendants_usage *usage, unsigned depth)
 {
     char path[64], text[4096];
     struct dirent *item;
@@ -181,28 +217,26 @@ static void walk(pid_t pid, struct descendants_usage *usage, pid_t *found, unsig
             if (next == at) break;
             struct entry entry;
             if (!read_entry(child, &entry)) continue;
-            if (is_alive(&entry)) {
-                found[usage->processes++] = child;
-                usage->bytes += resident_bytes(child);
-            }
-            if (depth < 64) walk(child, usage, found, depth + 1);
+            add_process(usage, &entry);
+            if (depth < 64) walk(child, usage, depth + 1);
         }
     }
     if (tasks != NULL) closedir(tasks);
 }
 
-/* For a kernel built without CONFIG_PROC_CHILDREN. */
-static void look_everywhere(pid_t root, struct descendants_usage *usage, pid_t *found)
+/* All that are below: for the first process of a namespace, and for a kernel built without
+ * CONFIG_PROC_CHILDREN. */
+static void look_everywhere(pid_t root, struct descendants_usage *usage)
 {
     size_t count;
     struct entry *entries = read_all(&count);
 
-    mark_below(entries, count, root);
-    for (size_t i = 0; i < count; i++) {
-        if (!entries[i].below || !is_alive(&entries[i])) continue;
-        found[usage->processes++] = entries[i].pid;
-        usage->bytes += resident_bytes(entries[i].pid);
-    }
+    if (root == 1)
+        for (size_t i = 0; i < count; i++) entries[i].below = entries[i].pid != root;
+    else
+        mark_below(entries, count, root);
+    for (size_t i = 0; i < count; i++)
+        if (entries[i].below) add_process(usage, &entries[i]);
     free(entries);
 }
 
@@ -215,13 +249,12 @@ static bool have_children_lists(void)
 
 struct descendants_usage descendants_usage(pid_t root, uint64_t precise_above)
 {
-    static pid_t found[MOST_PROCESSES];
-    struct descendants_usage usage = {0, 0};
+    struct descendants_usage usage = {.pids = found};
 
-    if (have_children_lists())
-        walk(root, &usage, found, 0);
+    if (root != 1 && have_children_lists())
+        walk(root, &usage, 0);
     else
-        look_everywhere(root, &usage, found);
+        look_everywhere(root, &usage);
     if (precise_above > 0 && usage.bytes > precise_above) {
         usage.bytes = 0;
         for (unsigned i = 0; i < usage.processes; i++) usage.bytes += proportional_bytes(found[i]);

@@ -10,7 +10,9 @@
 
 struct descendants_usage {
     unsigned processes; /* alive; zombies are not counted */
-    uint64_t bytes;     /* resident memory */
+    uint64_t bytes;     /* resident memory, and the tables that lead to it */
+    uint64_t shared;    /* of that: pages of memory files and segments, for each that maps them */
+    const pid_t *pids;  /* the processes; valid until the next call */
 };
 
 /* What all processes below `root` (not itself) use now. Memory is first summed the cheap way, which
@@ -21,8 +23,9 @@ struct descendants_usage descendants_usage(pid_t root, uint64_t precise_above);
 /* Sends SIGKILL to all processes below `root`. Returns how many were still alive. */
 unsigned descendants_kill(pid_t root);
 
-/* How many tasks (processes and threads) the real user has, which RLIMIT_NPROC counts. */
-uint64_t descendants_user_tasks(void);
+/* How many tasks (processes and threads) the machine has; 0: not known. RLIMIT_NPROC counts those
+ * of a user, other namespaces' included, which nobody in one can see. */
+uint64_t descendants_tasks(void);
 
 /* The parent of `pid`, its parent, and so on up to the first process, at most `most` of them; ends
  * early where /proc does not show one. Returns how many. */

@@ -1,5 +1,7 @@
 #include "grader/base/process.h"
+#include "grader/base/cgroup.h"
 #include "grader/base/descendants.h"
+#include "grader/base/held.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,12 +20,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CHECK_EVERY_MS 10  /* how often limits are looked at */
+#define CHECK_EVERY_MS 20  /* how often limits are looked at */
+#define LOOK_CLOSER 5      /* every so many times also at what takes longer */
 #define GRACE_SECONDS 0.25 /* for children to end after the first process did */
 #define ASK_SECONDS 0.2    /* for the program to say where it is */
 #define KILL_SECONDS 10.0  /* after which the supervisor gives up on what will not die */
 #define OPEN_FILES 4096
-#define SPARE_TASKS 1024 /* RLIMIT_NPROC above what the user has now: stops a fork bomb */
+#define SPARE_TASKS 1024 /* RLIMIT_NPROC above what there is now: stops a fork bomb */
 
 /* Shared between the grader and one supervisor. */
 struct process_shared {
@@ -35,6 +38,7 @@ struct process_shared {
 struct process {
     pid_t supervisor;
     int watch; /* pidfd of the supervisor */
+    struct cgroup group;
     bool waited;
     size_t mapped;
     struct process_shared *shared;
@@ -102,14 +106,15 @@ static int place_descriptors(const struct process_spec *spec, int output)
 }
 
 /* Becomes the program. Never returns; on failure writes errno into `report`, which exec closes. */
-static void become_program(const struct process_spec *spec, int output, int report, pid_t parent,
-                           uint64_t tasks)
+static void become_program(const struct process_spec *spec, const struct cgroup *group, int output,
+                           int report, pid_t parent)
 {
     sigset_t none;
     int error;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(127);
+    if (group->entry >= 0 && cgroup_enter(group) != 0) goto failed;
     setsid();
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
@@ -119,7 +124,7 @@ static void become_program(const struct process_spec *spec, int output, int repo
 
     set_limit(RLIMIT_CORE, 0);
     set_limit(RLIMIT_NOFILE, OPEN_FILES);
-    set_limit(RLIMIT_NPROC, tasks + SPARE_TASKS);
+    set_limit(RLIMIT_NPROC, descendants_tasks() + SPARE_TASKS);
     if (spec->limits.file_bytes > 0) set_limit(RLIMIT_FSIZE, spec->limits.file_bytes);
     /* A backstop should the supervisor be killed: every core busy for the whole time, and more. */
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -157,6 +162,7 @@ failed:
 
 struct supervision {
     const struct process_spec *spec;
+    const struct cgroup *group;
     struct process_shared *shared;
     pid_t program;
     int watch; /* pidfd of the program */
@@ -232,6 +238,7 @@ static void kill_all(struct supervision *s)
     if (!has_children()) return;
     /* The first process of a namespace reaches all others at once, however fast they fork. */
     if (getpid() == 1) kill(-1, SIGKILL);
+    cgroup_kill(s->group);
     while (descendants_kill(getpid()) > 0 && now() < until) {
         reap(s);
         read_output(s); /* a full pipe keeps nobody from dying, but what is in it is wanted */
@@ -241,13 +248,37 @@ static void kill_all(struct supervision *s)
     reap(s);
 }
 
+/* What all of it uses; `closely`: what no process maps and what is on disk too. Returns the limit
+ * that was passed, or PROCESS_EXITED: none. */
+static enum process_ending look(struct supervision *s, bool closely)
+{
+    struct process_result *result = &s->shared->result;
+    const struct process_limits *limits = &s->spec->limits;
+    const struct contain_rules *rules = s->spec->contain;
+    struct descendants_usage usage = descendants_usage(getpid(), limits->memory);
+    const uint64_t held =
+        closely && limits->memory > 0 ? held_bytes(usage.pids, usage.processes) : 0;
+
+    if (held > usage.shared) usage.bytes += held - usage.shared;
+    if (usage.bytes > result->peak_bytes) result->peak_bytes = usage.bytes;
+    if (usage.processes > result->peak_processes) result->peak_processes = usage.processes;
+    if (limits->memory > 0 && usage.bytes > limits->memory) return PROCESS_MEMORY;
+    if (limits->processes > 0 && usage.processes > limits->processes) return PROCESS_PROCESSES;
+    if (closely && rules != NULL && rules->write_bytes > 0 && !contain_has_own_folder(rules)) {
+        const struct held_folder folder =
+            held_in_folder(rules->write, rules->write_files, rules->write_bytes);
+        if (folder.files > rules->write_files || folder.bytes > rules->write_bytes)
+            return PROCESS_FILES;
+    }
+    return PROCESS_EXITED;
+}
+
 /* Watches until the program ends or passes a limit. Returns true when it ended by itself. */
 static bool watch_program(struct supervision *s)
 {
     struct process_result *result = &s->shared->result;
-    const struct process_limits *limits = &s->spec->limits;
 
-    for (;;) {
+    for (unsigned round = 1;; round++) {
         struct pollfd polled[2] = {{.fd = s->watch, .events = POLLIN},
                                    {.fd = s->pipe, .events = POLLIN}};
         poll(polled, 2, CHECK_EVERY_MS);
@@ -262,18 +293,12 @@ static bool watch_program(struct supervision *s)
         reap(s);
         if (s->ended) return true;
 
-        struct descendants_usage usage = descendants_usage(getpid(), limits->memory);
-        if (usage.bytes > result->peak_bytes) result->peak_bytes = usage.bytes;
-        if (usage.processes > result->peak_processes) result->peak_processes = usage.processes;
-        if (limits->memory > 0 && usage.bytes > limits->memory) {
-            result->ending = PROCESS_MEMORY;
+        const enum process_ending passed = look(s, round % LOOK_CLOSER == 0);
+        if (passed != PROCESS_EXITED) {
+            result->ending = passed;
             return false;
         }
-        if (limits->processes > 0 && usage.processes > limits->processes) {
-            result->ending = PROCESS_PROCESSES;
-            return false;
-        }
-        if (now() - s->started > limits->seconds) {
+        if (now() - s->started > s->spec->limits.seconds) {
             result->ending = PROCESS_TIME;
             return false;
         }
@@ -308,11 +333,32 @@ static void ask_where(struct supervision *s)
     }
 }
 
-/* The whole life of the supervisor. */
-static void supervise(const struct process_spec *spec, struct process_shared *shared, pid_t grader,
-                      uint64_t tasks)
+/* Returns how it ended, when nothing of it is left. */
+static enum process_ending see_to_its_end(struct supervision *s)
 {
-    struct supervision s = {.spec = spec, .shared = shared, .pipe = -1, .watch = -1};
+    struct process_result *result = &s->shared->result;
+    bool by_itself = watch_program(s);
+
+    if (by_itself && cgroup_ran_out(s->group)) {
+        result->ending = PROCESS_MEMORY;
+        by_itself = false;
+    }
+    const enum process_ending ending = result->ending;
+    if (by_itself)
+        wait_for_the_rest(s);
+    else if (ending == PROCESS_TIME && s->spec->ask_where)
+        ask_where(s);
+    result->seconds = now() - s->started;
+    kill_all(s);
+    return by_itself && !read_output(s) ? PROCESS_OUTPUT : ending;
+}
+
+/* The whole life of the supervisor. */
+static void supervise(const struct process_spec *spec, const struct cgroup *group,
+                      struct process_shared *shared, pid_t grader)
+{
+    struct supervision s = {
+        .spec = spec, .group = group, .shared = shared, .pipe = -1, .watch = -1};
     struct process_result *result = &shared->result;
     int output[2] = {-1, -1}, report[2] = {-1, -1}, error = 0;
 
@@ -335,7 +381,7 @@ static void supervise(const struct process_spec *spec, struct process_shared *sh
     pid_t self = getpid();
     s.program = fork();
     if (s.program < 0) goto refused;
-    if (s.program == 0) become_program(spec, output[1], report[1], self, tasks);
+    if (s.program == 0) become_program(spec, group, output[1], report[1], self);
     close(output[1]);
     close(report[1]);
     s.pipe = output[0];
@@ -350,15 +396,7 @@ static void supervise(const struct process_spec *spec, struct process_shared *sh
         goto refused;
     }
 
-    bool by_itself = watch_program(&s);
-    enum process_ending ending = result->ending;
-    if (by_itself)
-        wait_for_the_rest(&s);
-    else if (ending == PROCESS_TIME && spec->ask_where)
-        ask_where(&s);
-    result->seconds = now() - s.started;
-    kill_all(&s);
-    if (by_itself && !read_output(&s)) ending = PROCESS_OUTPUT;
+    const enum process_ending ending = see_to_its_end(&s);
     result->ending = ending;
     shared->printed[result->printed_size] = '\0';
     shared->done = 1;
@@ -373,6 +411,20 @@ refused:
 /* ---- the grader's side ------------------------------------------------------------------------
  */
 
+/* A group of its own, where there can be one. What is counted ends a program that passes its limit;
+ * the group's limit is for what counting misses, the kernel's own memory among it. */
+static void make_group(struct process *process, const struct process_spec *spec)
+{
+    const char *parent = spec->contain != NULL ? contain_groups() : NULL;
+    const uint64_t memory = spec->limits.memory;
+
+    process->group.entry = -1;
+    if (parent == NULL) return;
+    (void)cgroup_make(&process->group, parent,
+                      memory > 0 ? memory + memory / 8 + spec->contain->write_bytes : 0,
+                      spec->limits.processes + SPARE_TASKS);
+}
+
 struct process *process_start(const struct process_spec *spec)
 {
     struct process *process = calloc(1, sizeof *process);
@@ -381,6 +433,7 @@ struct process *process_start(const struct process_spec *spec)
     process->shared = mmap(NULL, process->mapped, PROT_READ | PROT_WRITE,
                            MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (process->shared == MAP_FAILED) goto no_memory;
+    make_group(process, spec);
     fflush(NULL);
     pid_t grader = getpid();
     /* A signal meant for the supervisor waits until it has its own handlers. */
@@ -390,12 +443,14 @@ struct process *process_start(const struct process_spec *spec)
     sigaddset(&ends, SIGTERM);
     sigaddset(&ends, SIGHUP);
     sigprocmask(SIG_BLOCK, &ends, &before);
-    /* Counted here, where all of them are seen. */
-    const uint64_t tasks = descendants_user_tasks();
-    process->supervisor = spec->contain != NULL ? contain_fork() : fork();
-    if (process->supervisor == 0) supervise(spec, process->shared, grader, tasks);
+    process->supervisor =
+        spec->contain != NULL ? contain_fork(spec->contain, spec->arguments[0]) : fork();
+    if (process->supervisor == 0) supervise(spec, &process->group, process->shared, grader);
     sigprocmask(SIG_SETMASK, &before, NULL);
-    if (process->supervisor < 0) goto no_process;
+    if (process->supervisor < 0) {
+        cgroup_end(&process->group);
+        goto no_process;
+    }
     process->watch = open_pidfd(process->supervisor);
     return process;
 
@@ -414,6 +469,7 @@ static void finish(struct process *process)
     while (waitpid(process->supervisor, &status, 0) < 0 && errno == EINTR)
         ;
     process->waited = true;
+    cgroup_end(&process->group);
     if (process->watch >= 0) close(process->watch);
     process->watch = -1;
     if (!process->shared->done) {

@@ -47,6 +47,7 @@ enum process_ending {
     PROCESS_MEMORY,
     PROCESS_PROCESSES,
     PROCESS_OUTPUT,
+    PROCESS_FILES,       /* more in its folder than its rules allow, or more files */
     PROCESS_NOT_STARTED, /* the system refused; why */
     PROCESS_ABANDONED,   /* the supervisor was itself killed, or the grader was interrupted */
 };

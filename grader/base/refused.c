@@ -118,6 +118,8 @@ const struct refused_row refused_rows[] = {
     ROW(utimes, REFUSED_TO_RUNNER, 0, 0),
     ROW(futimesat, REFUSED_TO_RUNNER, 0, 0),
 #endif
+    /* Its descriptors would no longer be seen, and the memory behind them not counted. */
+    ROW(prctl, REFUSED_QUIETLY, 0, PR_SET_DUMPABLE),
     /* Under a filter of its own, what is recorded could be made to vanish. */
     ROW(prctl, REFUSED_QUIETLY, 0, PR_SET_SECCOMP),
     ROW(seccomp, REFUSED_ALWAYS, 0, 0),

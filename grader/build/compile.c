@@ -164,6 +164,7 @@ static const char *const limit_sentences[] = {
     [PROCESS_MEMORY] = "The compiler used more than 4 GiB of memory and was stopped.",
     [PROCESS_PROCESSES] = "The compiler started too many processes and was stopped.",
     [PROCESS_OUTPUT] = "The compiler printed far too many messages and was stopped.",
+    [PROCESS_FILES] = "The compiler wrote far too many files and was stopped.",
     [PROCESS_ABANDONED] = "The compilation was interrupted.",
 };
 

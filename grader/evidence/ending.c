@@ -40,6 +40,8 @@ static const struct advice advices[ENDED_COUNT] = {
                          "ending with _exit()."},
     [ENDED_OUTPUT] = {"So much text is not read by anybody.",
                       "Look for a message printed inside a loop."},
+    [ENDED_FILES] = {"A run has a folder for small files, far larger than the task needs.",
+                     "Look for a file written inside a loop."},
     [ENDED_UNWATCHED] = {"A program that is graded keeps to its own business.",
                          "Look at the arguments of every kill()."},
     [ENDED_REACHED_UP] = {"A program that is graded keeps to itself and to processes that it "

@@ -502,6 +502,9 @@ void evidence_describe_ending(const struct evidence *evidence, char *text, size_
     case ENDED_OUTPUT:
         snprintf(text, size, "printed more than 1 MiB and was stopped");
         break;
+    case ENDED_FILES:
+        snprintf(text, size, "wrote more than 4096 files or 256 MiB and was stopped");
+        break;
     case ENDED_LEFT_RUNNING:
         snprintf(text, size, "came to its end but left %u process%s running, which %s stopped",
                  evidence->left_running, evidence->left_running == 1 ? "" : "es",

@@ -24,6 +24,7 @@ enum evidence_ending {
     ENDED_MEMORY,       /* more memory than allowed; killed */
     ENDED_PROCESSES,    /* more processes than allowed; killed */
     ENDED_OUTPUT,       /* printed more than allowed; killed */
+    ENDED_FILES,        /* wrote more files, or more into them, than allowed; killed */
     ENDED_LEFT_RUNNING, /* came to its end, but left `left_running` processes; killed */
     ENDED_UNWATCHED,    /* it killed the process that held it to its limits; all killed */
     ENDED_REACHED_UP,   /* it called `why` on a process above it, which was refused */

@@ -1,16 +1,24 @@
 /* Limits, and that nothing is left running, with small shell programs. */
+#include "grader/base/cgroup.h"
 #include "grader/base/confine.h"
 #include "grader/base/descendants.h"
+#include "grader/base/files.h"
+#include "grader/base/held.h"
 #include "grader/base/process.h"
 #include "support.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -77,6 +85,223 @@ START_TEST(limits_hold)
     ck_assert_int_eq(process_result(p)->ending, limited[_i].ending);
     ck_assert(process_result(p)->seconds < 10);
     process_free(p);
+}
+END_TEST
+
+/* ---- what looks like less ----------------------------------------------------------------------
+ *
+ * This program started again with the name of one of these: it takes 96 MiB of memory in a way that
+ * its own page count does not show, and waits. */
+
+#define MUCH ((size_t)96 << 20)
+
+static void *take_and_wait(void *unused)
+{
+    volatile char *memory = malloc(MUCH);
+
+    usleep(20000);
+    for (size_t i = 0; memory != NULL && i < MUCH; i += 4096) memory[i] = 1;
+    sleep(60);
+    return unused;
+}
+
+/* The first thread ends, and /proc shows the process as dead. */
+static void behind_a_dead_leader(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, take_and_wait, NULL) == 0) syscall(SYS_exit, 0);
+}
+
+static void write_memory_file(void)
+{
+    static char part[1 << 20];
+    const int file = memfd_create("much", 0);
+    for (size_t i = 0; i < MUCH / sizeof part; i++)
+        if (write(file, part, sizeof part) < 0) _exit(1);
+}
+
+static void in_memory_files(void)
+{
+    write_memory_file();
+    sleep(60);
+}
+
+static void *write_and_wait(void *unused)
+{
+    write_memory_file();
+    sleep(60);
+    return unused;
+}
+
+static int with_a_table_of_its_own(void *unused)
+{
+    return write_and_wait(unused) != NULL;
+}
+
+/* A thread that shares memory but no descriptors. */
+static void in_a_threads_own_table(void)
+{
+    char *stack = malloc(1 << 20);
+    if (clone(with_a_table_of_its_own, stack + (1 << 20),
+              CLONE_VM | CLONE_SIGHAND | CLONE_THREAD | CLONE_FS, NULL) > 0)
+        sleep(60);
+}
+
+/* The pages are one page of zeros; the tables that lead to them are the kernel's memory. */
+static void in_page_tables(void)
+{
+    const size_t all = (MUCH / 4096) << 21;
+    char *empty = mmap(NULL, all, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (empty == MAP_FAILED) _exit(1);
+    madvise(empty, all, MADV_NOHUGEPAGE);
+    for (size_t i = 0; i < all; i += (size_t)1 << 21) (void)*(volatile char *)(empty + i);
+    sleep(60);
+}
+
+static const struct {
+    const char *name;
+    void (*take)(void);
+} takers[] = {
+    {"dead-leader", behind_a_dead_leader},
+    {"memory-files", in_memory_files},
+    {"own-table", in_a_threads_own_table},
+    {"page-tables", in_page_tables},
+};
+
+START_TEST(memory_is_counted_wherever_it_is)
+{
+    const char *arguments[] = {"/proc/self/exe", takers[_i].name, NULL}, *environment[] = {NULL};
+    struct process_spec spec = {
+        .arguments = arguments,
+        .environment = environment,
+        .folder = "/",
+        .limits = {.seconds = 20, .output = 100, .memory = (uint64_t)64 << 20}};
+    struct process *p = process_start(&spec);
+    process_wait_any(&p, 1);
+    ck_assert_msg(process_result(p)->ending == PROCESS_MEMORY, "%s: ended as %d, %llu bytes",
+                  takers[_i].name, (int)process_result(p)->ending,
+                  (unsigned long long)process_result(p)->peak_bytes);
+    process_free(p);
+    ck_assert_uint_eq(support_processes(), 0);
+}
+END_TEST
+
+START_TEST(a_folder_is_counted)
+{
+    char folder[] = "/tmp/folder.XXXXXX";
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    struct text script = {0};
+    text_format(&script, "cd %s; mkdir a; for i in 1 2 3 4 5; do echo > a/$i; done", folder);
+    ck_assert_int_eq(system(text_string(&script)), 0);
+    ck_assert_uint_eq(held_in_folder(folder, 100, 1 << 20).files, 7);
+    ck_assert_uint_eq(held_in_folder(folder, 3, 1 << 20).files, 4); /* enough to know */
+    ck_assert_uint_ge(held_in_folder(folder, 100, 1 << 20).bytes, 5 * 512);
+    text_free(&script);
+    files_remove(folder);
+}
+END_TEST
+
+/* ---- control groups --------------------------------------------------------------------------
+ *
+ * A folder in place of the kernel's: what is written into it can be read. */
+
+static char hierarchy[] = "/tmp/hierarchy.XXXXXX", mounts[64], own_group[64];
+
+static void put(const char *path, const char *text)
+{
+    char whole[PATH_MAX];
+    snprintf(whole, sizeof whole, "%s/%s", hierarchy, path);
+    ck_assert_int_eq(files_write(whole, text, strlen(text)), 0);
+}
+
+/* We are in /user/session; `down` is what /user hands down. */
+static void make_hierarchy(const char *down)
+{
+    char text[256];
+    snprintf(hierarchy, sizeof hierarchy, "/tmp/hierarchy.XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(hierarchy));
+    snprintf(text, sizeof text, "%s/user/session", hierarchy);
+    ck_assert_int_eq(files_make_folders(text), 0);
+    snprintf(text, sizeof text,
+             "22 1 8:1 / / rw - ext4 /dev/a rw\n30 22 0:26 / %s rw,nosuid - cgroup2 cgroup2 rw\n",
+             hierarchy);
+    put("mounts", text);
+    put("own", "1:cpu:/elsewhere\n0::/user/session\n");
+    put("user/session/cgroup.subtree_control", "");
+    put("user/cgroup.subtree_control", down);
+    snprintf(mounts, sizeof mounts, "%s/mounts", hierarchy);
+    snprintf(own_group, sizeof own_group, "%s/own", hierarchy);
+}
+
+static void assert_holds(const struct cgroup *group, const char *name, const char *value)
+{
+    char path[PATH_MAX + 64];
+    struct text text = {0};
+    snprintf(path, sizeof path, "%s/%s", group->path, name);
+    ck_assert_int_eq(files_read(path, 1000, &text), 0);
+    ck_assert_str_eq(text_string(&text), value);
+    text_free(&text);
+}
+
+START_TEST(a_group_is_made_where_limits_are_handed_down)
+{
+    char parent[PATH_MAX], wanted[64];
+    struct cgroup group;
+
+    make_hierarchy("cpuset memory pids\n");
+    ck_assert(cgroup_find(mounts, own_group, "memory pids", parent));
+    snprintf(wanted, sizeof wanted, "%s/user", hierarchy);
+    ck_assert_str_eq(parent, wanted);
+    ck_assert_int_eq(cgroup_make(&group, parent, 1000000, 77), 0);
+    ck_assert_int_eq(cgroup_enter(&group), 0);
+    assert_holds(&group, "memory.max", "1000000");
+    assert_holds(&group, "memory.swap.max", "0");
+    assert_holds(&group, "pids.max", "77");
+    assert_holds(&group, "cgroup.procs", "0");
+    ck_assert(!cgroup_ran_out(&group));
+    cgroup_kill(&group);
+    assert_holds(&group, "cgroup.kill", "1");
+    cgroup_end(&group);
+    ck_assert_int_eq(group.entry, -1);
+    files_remove(hierarchy);
+}
+END_TEST
+
+START_TEST(no_group_is_made_where_none_is_of_use)
+{
+    static const char *const down[] = {"", "memory\n", "cpu memory.not pids\n"};
+    char parent[PATH_MAX];
+
+    for (size_t i = 0; i < sizeof down / sizeof down[0]; i++) {
+        make_hierarchy(down[i]);
+        ck_assert(!cgroup_find(mounts, own_group, "memory pids", parent));
+        files_remove(hierarchy);
+    }
+    ck_assert(!cgroup_find("/no/such/file", "/proc/self/cgroup", "", parent));
+}
+END_TEST
+
+/* With the kernel's own, limits or not, where this machine lets us make one. */
+START_TEST(a_real_group_is_ended_as_a_whole)
+{
+    char parent[PATH_MAX];
+    struct cgroup group;
+    struct stat status;
+    int ended = 0;
+
+    if (!cgroup_find("/proc/self/mountinfo", "/proc/self/cgroup", "", parent)) return;
+    ck_assert_int_eq(cgroup_make(&group, parent, 0, 0), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        if (cgroup_enter(&group) == 0 && fork() >= 0) sleep(60);
+        _exit(1);
+    }
+    usleep(50000);
+    ck_assert_int_eq(stat(group.path, &status), 0);
+    cgroup_end(&group);
+    ck_assert_int_eq(waitpid(child, &ended, 0), child);
+    ck_assert(WIFSIGNALED(ended) && WTERMSIG(ended) == SIGKILL);
+    ck_assert_int_ne(stat(group.path, &status), 0);
 }
 END_TEST
 
@@ -387,14 +612,22 @@ START_TEST(a_confined_program_keeps_its_children)
 }
 END_TEST
 
-int main(void)
+int main(int count, char **arguments)
 {
+    for (size_t i = 0; count == 2 && i < sizeof takers / sizeof takers[0]; i++)
+        if (strcmp(arguments[1], takers[i].name) == 0) takers[i].take();
     Suite *suite = suite_create("grader process");
     TCase *tcase = tcase_create("process");
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, it_ends_by_itself);
     tcase_add_test(tcase, it_sees_nothing_of_ours);
     tcase_add_loop_test(tcase, limits_hold, 0, sizeof limited / sizeof limited[0]);
+    tcase_add_loop_test(tcase, memory_is_counted_wherever_it_is, 0,
+                        sizeof takers / sizeof takers[0]);
+    tcase_add_test(tcase, a_folder_is_counted);
+    tcase_add_test(tcase, a_group_is_made_where_limits_are_handed_down);
+    tcase_add_test(tcase, no_group_is_made_where_none_is_of_use);
+    tcase_add_test(tcase, a_real_group_is_ended_as_a_whole);
     tcase_add_test(tcase, what_stays_is_counted_and_ended);
     tcase_add_test(tcase, what_cannot_be_started_is_named);
     tcase_add_test(tcase, several_run_at_one_time);
