@@ -611,6 +611,9 @@ START_TEST(allocated_memory_is_fresh_at_each_launch)
         OK(cuGraphLaunch(exec, stream));
         ck_assert_uint_eq(seen(q), 0x7f7f7f7f);
     }
+    cuuint64_t used;
+    OK(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &used));
+    ck_assert_uint_ge(used, BYTES);
     OK(cuGraphExecDestroy(exec));
     OK(cuGraphInstantiate(&second, graph, 0));
     OK(cuGraphExecDestroy(second));

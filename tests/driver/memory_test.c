@@ -232,6 +232,34 @@ static cuuint64_t pool_value(CUmemoryPool pool, CUmemPool_attribute attribute)
     return value;
 }
 
+/* The numbers are an H200's. */
+START_TEST(a_pool_keeps_what_its_threshold_says)
+{
+    const CUmemPoolProps properties = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                       .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    const uint64_t piece = 32u << 20;
+    cuuint64_t threshold = UINT64_MAX;
+    test_context(_i);
+    for (int keeps = 0; keeps < 2; keeps++) {
+        CUmemoryPool pool;
+        CUdeviceptr p;
+        OK(cuMemPoolCreate(&pool, &properties));
+        if (keeps) OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
+        OK(cuMemAllocFromPoolAsync(&p, 40000, pool, NULL));
+        ck_assert_uint_eq(pool_value(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), piece);
+        OK(cuMemFreeAsync(p, NULL));
+        ck_assert_uint_eq(pool_value(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 0);
+        OK(cuCtxSynchronize());
+        ck_assert_uint_eq(pool_value(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT),
+                          keeps ? piece : 0);
+        OK(cuMemPoolTrimTo(pool, 0));
+        ck_assert_uint_eq(pool_value(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 0);
+        ck_assert_uint_eq(pool_value(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH), piece);
+        OK(cuMemPoolDestroy(pool));
+    }
+}
+END_TEST
+
 START_TEST(a_pool_knows_what_is_taken_from_it)
 {
     CUmemoryPool pool, of;
@@ -339,6 +367,7 @@ int main(void)
         registered_memory_is_pinned,
         managed_memory_is_both_sides,
         stream_ordered_memory_lives_between_its_calls,
+        a_pool_keeps_what_its_threshold_says,
         a_pool_knows_what_is_taken_from_it,
         host_memory_of_nothing_and_flags_of_managed_memory,
     };

@@ -111,7 +111,21 @@ CUresult graph_check_memory(const struct graph_exec *exec)
                   exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH, false);
 }
 
+/* What a launch takes and gives back itself. */
+static uint64_t bytes_inside(const struct graph *graph, const struct graph *whole)
+{
+    uint64_t bytes = 0;
+    for (const struct graph_node *node = graph->first; node != NULL; node = node->next) {
+        if (node->child != NULL) bytes += bytes_inside(node->child, whole);
+        if (!is_allocation(node) || !graph_frees(whole, node->params.alloc.dptr)) continue;
+        const struct graph_memory *memory = graph_memory_find(node->params.alloc.dptr);
+        bytes += memory != NULL ? memory->size : 0;
+    }
+    return bytes;
+}
+
 void graph_memory_launched(const struct graph_exec *exec)
 {
+    graph_memory_used_inside(bytes_inside(exec->graph, exec->graph));
     launch(exec->graph, exec->graph, false, true);
 }

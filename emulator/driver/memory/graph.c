@@ -80,6 +80,11 @@ void graph_memory_set_allocated(struct graph_memory *memory, bool allocated)
     if (region != NULL) trace_memory(region, allocated ? TRACE_CREATE : TRACE_DESTROY, 0);
 }
 
+void graph_memory_used_inside(uint64_t bytes)
+{
+    if (memories.used + bytes > memories.used_high) memories.used_high = memories.used + bytes;
+}
+
 void graph_memory_retain(CUdeviceptr address)
 {
     struct graph_memory *memory = graph_memory_find(address);

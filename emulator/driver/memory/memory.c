@@ -17,6 +17,7 @@ enum { PITCH_ALIGNMENT = 512 };
 struct pool {
     struct object object;
     uint64_t values[CU_MEMPOOL_ATTR_USED_MEM_HIGH + 1]; /* by CUmemPool_attribute */
+    uint64_t taken; /* bytes whose free has not run, even if it was asked for */
     struct pool *next;
 };
 
@@ -38,10 +39,28 @@ static void pool_unused(const struct memory_region *region)
     if (pool != NULL) pool->values[CU_MEMPOOL_ATTR_USED_MEM_CURRENT] -= region->size;
 }
 
+/* What a pool holds of the device, in the pieces in which an H200 hands it out. */
+static uint64_t in_pieces(uint64_t size)
+{
+    const uint64_t piece = 32u << 20;
+    return (size + piece - 1) / piece * piece;
+}
+
+/* The pool gives back what is not in use, down to so many bytes. */
+static void pool_trim(struct pool *pool, uint64_t keep)
+{
+    uint64_t *reserved = &pool->values[CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT];
+    const uint64_t used = in_pieces(pool->taken);
+    if (keep < used) keep = used;
+    if (*reserved > keep) *reserved = keep;
+}
+
 static void pool_returned(const struct memory_region *region)
 {
     struct pool *pool = pool_of(region);
-    if (pool != NULL) pool->values[CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT] -= region->size;
+    if (pool == NULL) return;
+    pool->taken -= region->size;
+    pool_trim(pool, pool->values[CU_MEMPOOL_ATTR_RELEASE_THRESHOLD]);
 }
 
 /* ---- allocating -------------------------------------------------------------------------- */
@@ -511,8 +530,8 @@ CUresult driver_cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_
 
 /* ---- stream-ordered memory --------------------------------------------------------------- */
 
-/* Makes a pool, whose memory is reserved while it is used, and until its free has run: nothing is
- * kept for later. */
+/* Makes a pool. Its memory is reserved until its free has run, and then as far as the release
+ * threshold lets the pool keep it. Only the numbers know: a free's memory is gone. */
 static struct pool *pool_make(void)
 {
     struct pool *pool = calloc(1, sizeof *pool);
@@ -592,8 +611,10 @@ CUresult driver_cuMemPoolDestroy(CUmemoryPool pool)
 
 CUresult driver_cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
 {
-    (void)minBytesToKeep; /* nothing is kept beyond its free */
-    return object_find(pool, OBJECT_POOL) != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    struct pool *found = object_find(pool, OBJECT_POOL);
+    if (found == NULL) return CUDA_ERROR_INVALID_VALUE;
+    pool_trim(found, minBytesToKeep);
+    return CUDA_SUCCESS;
 }
 
 static CUresult pool_value(CUmemoryPool pool, CUmemPool_attribute attr, uint64_t **value)
@@ -720,7 +741,11 @@ static CUresult allocate_from(struct pool *pool, CUdeviceptr *dptr, size_t bytes
     NEED_POINTER(dptr);
     TRY(allocate_in(pool->object.id, MEMORY_DEVICE, bytesize, 0, &region));
     *dptr = region->address;
-    pool_gains(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, bytesize);
+    pool->taken += bytesize;
+    const uint64_t reserved = pool->values[CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT];
+    const uint64_t needed = in_pieces(pool->taken);
+    if (needed > reserved)
+        pool_gains(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, needed - reserved);
     pool_gains(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, bytesize);
     struct operation *operation = operation_make(stream, TRACE_WHAT_NONE, 0);
     if (operation != NULL) {

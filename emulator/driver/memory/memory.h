@@ -61,6 +61,8 @@ struct graph_memory *graph_memory_find(CUdeviceptr address);
 /* A node allocates it, or does so no more. Any other address is passed through. */
 void graph_memory_retain(CUdeviceptr address);
 void graph_memory_release(CUdeviceptr address);
+/* A launch takes so many bytes and gives them back: of nodes that may all have theirs at once. */
+void graph_memory_used_inside(uint64_t bytes);
 /* A call changes whether the submission has the memory. */
 void graph_memory_set_allocated(struct graph_memory *memory, bool allocated);
 

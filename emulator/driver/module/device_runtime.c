@@ -3,7 +3,8 @@
  * named where it is called.
  *
  * Source: cuda_device_runtime_api.h; cooperative_groups/details/sync.h, whose barrier it is: the
- * grid's workspace, which %envreg1 and %envreg2 point to, has it at byte 4. */
+ * grid's workspace, which %envreg1 and %envreg2 point to, has it at byte 4. Without a cooperative
+ * launch the handle is 0, and a wait gives cudaErrorUnknown, as on an H200. */
 #include "emulator/driver/module/parts.h"
 
 #include <string.h>
@@ -18,7 +19,7 @@ static const char grid_text[] =
     ".visible .func (.param .b32 error) cudaCGSynchronizeGrid(\n"
     "    .param .b64 handle, .param .b32 flags) {\n"
     ".reg .pred %p; .reg .b32 %e, %a, %b, %old, %now; .reg .b64 %h;\n"
-    "ld.param.u64 %h, [handle]; mov.u32 %e, 1; setp.eq.s64 %p, %h, 0; @%p bra DONE;\n"
+    "ld.param.u64 %h, [handle]; mov.u32 %e, 999; setp.eq.s64 %p, %h, 0; @%p bra DONE;\n"
     "add.s64 %h, %h, 4; mov.u32 %e, 0; barrier.sync 0;\n"
     "mov.u32 %a, %tid.x; mov.u32 %b, %tid.y; or.b32 %a, %a, %b;\n"
     "mov.u32 %b, %tid.z; or.b32 %a, %a, %b; setp.ne.u32 %p, %a, 0; @%p bra TOGETHER;\n"
