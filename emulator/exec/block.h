@@ -26,6 +26,7 @@
 struct exec_shadow;
 struct exec_block_shadow;
 struct exec_async;
+struct exec_causal;
 struct exec_doubt;
 
 /* The shared memory of a block that a GPU keeps for itself, and lends to cooperative groups. Here
@@ -56,6 +57,7 @@ struct exec_block {
     struct exec_block_shadow *near; /* of what it touches of global memory; NULL: the same */
     struct exec_async *async;       /* copies into its shared memory; NULL: none yet */
     bool polling;                   /* in its last turn no warp did more than wait and look */
+    uint64_t moment;                /* check/causality.h; 0: none yet */
     struct exec_block *next;
 };
 
@@ -72,20 +74,28 @@ struct exec_region_cache {
     struct exec_owners *owners;  /* check/grid_shadow.h; NULL: not judged */
     bool between_blocks;         /* judged there */
     bool between_threads;        /* judged in check/block_shadow.h */
-    bool causal;                 /* judged in check/causality.h */
     uint64_t owned_page;         /* exec_owners_reach: 1 + the last one; 0: none */
+    struct exec_causal *causal;  /* check/causality.h; NULL: not judged there */
+    uint64_t deed;               /* what the instruction does there: enum exec_deed */
     const struct memory_region *region;
     const struct exec_position *position;
 };
+
+/* The instruction touches these bytes, which have their marks. */
+static inline void exec_mark_again(struct exec_region_cache *cache, uint64_t address,
+                                   uint64_t bytes)
+{
+    const uint64_t offset = address - cache->low;
+    if (offset < cache->touched) cache->touched = offset;
+    if (offset + bytes > cache->untouched) cache->untouched = offset + bytes;
+}
 
 /* Every access to a region ends here once it is known to be allowed. */
 static inline void exec_mark(struct exec_region_cache *cache, uint64_t address, uint64_t bytes)
 {
     if (cache->marks == NULL) return;
-    const uint64_t offset = address - cache->low;
-    if (offset < cache->touched) cache->touched = offset;
-    if (offset + bytes > cache->untouched) cache->untouched = offset + bytes;
-    exec_footprint_mark(cache->marks, offset, bytes);
+    exec_mark_again(cache, address, bytes);
+    exec_footprint_mark(cache->marks, address - cache->low, bytes);
 }
 
 /* These bytes of a map of check/grid_shadow.h become `me`. */

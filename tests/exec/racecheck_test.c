@@ -14,14 +14,29 @@ enum { BLOCKS = 4, THREADS = 128, N = BLOCKS * THREADS, MOST_LINES = 8 };
 
 static const unsigned workers[] = {1, 2, 5};
 
+/* The file that a kernel is in: the first whose mark its name has. */
+static const struct source {
+    const char *mark, *ptx, *cu;
+} sources[] = {
+    {"async", RACECHECK_ASYNC_PTX, RACECHECK_ASYNC_CU},
+    {"talk_", RACECHECK_BLOCKS_PTX, RACECHECK_BLOCKS_CU},
+    {"", RACECHECK_KERNELS_PTX, RACECHECK_KERNELS_CU},
+};
+
+static const struct source *source_of(const char *name)
+{
+    const struct source *source = sources;
+    while (strstr(name, source->mark) == NULL) source++;
+    return source;
+}
+
 /* The lines of the source that end in `// name`; and those with copies that many kernels ask for.
  */
 static size_t lines_of(const char *name, uint32_t lines[MOST_LINES])
 {
     char text[512], end[128];
     size_t count = 0;
-    FILE *file =
-        fopen(strstr(name, "async") != NULL ? RACECHECK_ASYNC_CU : RACECHECK_KERNELS_CU, "r");
+    FILE *file = fopen(source_of(name)->cu, "r");
     ck_assert_ptr_nonnull(file);
     snprintf(end, sizeof end, "// %s\n", name);
     for (uint32_t line = 1; fgets(text, sizeof text, file); line++) {
@@ -43,10 +58,8 @@ static int result[N + 64];
 /* Runs kernel `name` of a program that is watched or not, in `blocks` blocks. */
 static void run_blocks(const char *name, unsigned worker_count, bool watched, unsigned blocks)
 {
-    const bool async = strstr(name, "async") != NULL;
     static int input[N];
-    struct exec_program *program =
-        device_program_checked(async ? RACECHECK_ASYNC_PTX : RACECHECK_KERNELS_PTX, watched);
+    struct exec_program *program = device_program_checked(source_of(name)->ptx, watched);
     void *contents;
     for (int i = 0; i < N; i++) input[i] = (i * 7919 + 13) % 100003;
     memset(result, 0, sizeof result);
@@ -146,6 +159,11 @@ static const char *const right[] = {
     "right_global_vectors",
     "right_global_some_change",
     "right_global_own",
+    "right_talk_rows",
+    "right_talk_parts",
+    "right_talk_pairs",
+    "right_talk_again",
+    "right_talk_own_volatile",
 };
 
 static const struct wrong_row {
@@ -204,6 +222,13 @@ static const struct wrong_row {
     {"sum_without_atomics", EXEC_WRONG_BLOCKS},
     {"zeroed_by_every_block", EXEC_WRONG_BLOCKS},
     {"two_places", EXEC_WRONG_BARRIER},
+    {"talk_row_unfenced", EXEC_WRONG_UNFENCED},
+    {"talk_again_unfenced", EXEC_WRONG_UNFENCED},
+    {"talk_lane_unfenced", EXEC_WRONG_UNFENCED},
+    {"talk_part_unfenced", EXEC_WRONG_UNFENCED},
+    {"talk_pairs_unfenced", EXEC_WRONG_UNFENCED},
+    {"talk_volatile_row", EXEC_WRONG_VOLATILE},
+    {"talk_volatile_lane", EXEC_WRONG_VOLATILE},
 };
 
 enum {
@@ -248,7 +273,9 @@ END_TEST
 START_TEST(one_block_is_enough)
 {
     const struct wrong_row *row = &wrong[_i];
-    if (row->wrong == EXEC_WRONG_BLOCKS) return;
+    if (row->wrong == EXEC_WRONG_BLOCKS || row->wrong == EXEC_WRONG_UNFENCED ||
+        row->wrong == EXEC_WRONG_VOLATILE)
+        return;
     run_blocks(row->kernel, 1, true, 1);
     ck_assert_msg(exec_racecheck_count(launch.watch) > 0, "%s: nothing is found", row->kernel);
     end();

@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator/base/hash.h"
+#include "emulator/base/pages.h"
 #include "emulator/exec/check/grid_shadow.h"
 
 enum {
-    UNIT_BITS = 2,         /* bytes that are told apart: 4 */
-    BLOCKS_MOST = 2048,    /* of a grid */
-    CELLS_LEAST = 1 << 12, /* at first */
-    CELLS_MOST = 1 << 22,  /* beyond, nothing is found any more */
+    UNIT_BITS = 2, /* bytes that are told apart: 4 */
+    UNITS = EXEC_CAUSAL_LINE >> UNIT_BITS,
+    BLOCKS_MOST = 2048,   /* of a grid */
+    SPLIT_MOST = 1 << 17, /* lines; beyond, nothing is found any more */
 };
 
 /* For every block the latest of its epochs that is known to be over. Never changed once shared. */
@@ -26,21 +26,29 @@ struct by {
 
 /* A unit of memory. */
 struct cell {
-    uint64_t unit;        /* address >> UNIT_BITS; 0: free */
     struct by write;      /* plain */
     struct by modify;     /* a volatile store of what was loaded there before */
     bool is_strong;       /* some access to it was */
     struct clock *passes; /* what comes with the value; NULL: nothing */
 };
 
+struct exec_causal_line {
+    struct cell *cells; /* of each unit; NULL: those from `first` to `end` are alike */
+    struct cell alike;  /* they; the others nobody has touched */
+    uint8_t first, end;
+};
+
 struct exec_causality {
     uint64_t blocks;
     bool off;
-    struct clock **clocks;   /* of each block: what it knows, its own epoch included */
+    uint64_t moments;        /* so many there were */
+    struct clock **clocks;   /* of each block: what it knows, its own epoch included; NULL: it is
+                                in its first, and knows of nobody */
     struct clock **released; /* of each block, as of its last fence; NULL: there was none */
     struct clock **taken;    /* by each block, the last that came with a value it read */
-    struct cell *cells;
-    size_t mask, used; /* their number - 1; those in use */
+    struct exec_causal *regions;
+    struct exec_causal grid; /* the workspace of its barrier */
+    size_t split;            /* lines */
 };
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
@@ -69,14 +77,20 @@ static bool clock_covers(const struct exec_causality *causality, const struct cl
     return true;
 }
 
-static void clock_join(const struct exec_causality *causality, struct clock *clock,
+/* Whether `clock` has learned anything. */
+static bool clock_join(const struct exec_causality *causality, struct clock *clock,
                        const struct clock *other)
 {
-    for (uint64_t i = 0; i < causality->blocks; i++)
-        if (other->epochs[i] > clock->epochs[i]) clock->epochs[i] = other->epochs[i];
+    bool any = false;
+    for (uint64_t i = 0; i < causality->blocks; i++) {
+        if (other->epochs[i] <= clock->epochs[i]) continue;
+        clock->epochs[i] = other->epochs[i];
+        any = true;
+    }
+    return any;
 }
 
-/* The block's own clock, made when it first does something; NULL: no memory, and it is all off. */
+/* The block's own clock, for what it learns or passes on; NULL: no memory, and it is all off. */
 static struct clock *clock_of(struct exec_causality *causality, uint64_t block)
 {
     struct clock **clock = &causality->clocks[block];
@@ -90,42 +104,106 @@ static struct clock *clock_of(struct exec_causality *causality, uint64_t block)
     return *clock;
 }
 
-/* ---- cells ----------------------------------------------------------------------------------- */
-
-static size_t place_of(const struct exec_causality *causality, uint64_t unit)
+/* The epoch of `of` that `block` knows to be over, or is in. */
+static uint32_t epoch_of(const struct exec_causality *causality, uint64_t block, uint64_t of)
 {
-    size_t k = (size_t)(hash_spread(unit) >> 20) & causality->mask;
-    while (causality->cells[k].unit != 0 && causality->cells[k].unit != unit)
-        k = (k + 1) & causality->mask;
-    return k;
+    const struct clock *clock = causality->clocks[block];
+    return clock != NULL ? clock->epochs[of] : block == of;
 }
 
-static bool grow(struct exec_causality *causality)
+/* What the block knows has changed. */
+static void moment_end(struct exec_causality *causality, struct exec_block *block)
 {
-    const struct exec_causality before = *causality;
-    const size_t count = before.cells == NULL ? CELLS_LEAST : 2 * (before.mask + 1);
-    if (count > CELLS_MOST) return false;
-    struct cell *cells = calloc(count, sizeof *cells);
-    if (cells == NULL) return false;
-    causality->cells = cells;
-    causality->mask = count - 1;
-    for (size_t i = 0; before.cells != NULL && i <= before.mask; i++)
-        if (before.cells[i].unit != 0)
-            cells[place_of(causality, before.cells[i].unit)] = before.cells[i];
-    free(before.cells);
-    return true;
+    block->moment = ++causality->moments << EXEC_DEED_BITS;
 }
 
-static struct cell *cell_of(struct exec_causality *causality, uint64_t unit)
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+static bool region_make(struct exec_causal *causal, uint64_t address, uint64_t bytes)
 {
-    if (2 * causality->used > causality->mask && !grow(causality)) {
+    const uint64_t last = (address + bytes - 1) >> EXEC_CAUSAL_LINE_BITS;
+    causal->low = address >> EXEC_CAUSAL_LINE_BITS << EXEC_CAUSAL_LINE_BITS;
+    causal->count = last - (address >> EXEC_CAUSAL_LINE_BITS) + 1;
+    causal->old = pages_take(causal->count * sizeof *causal->old);
+    causal->lines = pages_take(causal->count * sizeof *causal->lines);
+    causal->first = causal->count;
+    return causal->old != NULL && causal->lines != NULL;
+}
+
+static void region_free(struct exec_causal *causal)
+{
+    for (uint64_t k = causal->first; causal->lines != NULL && k < causal->end; k++) {
+        struct exec_causal_line *line = &causal->lines[k];
+        clock_release(line->alike.passes);
+        for (unsigned i = 0; line->cells != NULL && i < UNITS; i++)
+            clock_release(line->cells[i].passes);
+        free(line->cells);
+    }
+    pages_give(causal->lines, causal->count * sizeof *causal->lines);
+    pages_give(causal->old, causal->count * sizeof *causal->old);
+}
+
+static struct exec_causal *region_find(struct exec_causality *causality,
+                                       const struct memory_region *region)
+{
+    struct exec_causal *causal = causality->regions;
+    while (causal != NULL && causal->region != region) causal = causal->next;
+    if (causal != NULL) return causal;
+    causal = calloc(1, sizeof *causal);
+    if (causal == NULL || !region_make(causal, region->address, region->size)) {
+        if (causal != NULL) region_free(causal);
+        free(causal);
         causality->off = true;
         return NULL;
     }
-    struct cell *cell = &causality->cells[place_of(causality, unit)];
-    if (cell->unit == 0) causality->used++;
-    cell->unit = unit;
-    return cell;
+    causal->region = region;
+    causal->next = causality->regions;
+    causality->regions = causal;
+    return causal;
+}
+
+static struct exec_causal_line *line_at(struct exec_causal *causal, uint64_t index)
+{
+    if (index < causal->first) causal->first = index;
+    if (index >= causal->end) causal->end = index + 1;
+    return &causal->lines[index];
+}
+
+static bool is_untouched(const struct exec_causal_line *line)
+{
+    return line->cells == NULL && line->end == 0;
+}
+
+/* The cell that stands for the units from `first` to `end`, and, unless the access only `looks`,
+ * for nothing else that anybody has touched; NULL: there is none. */
+static struct cell *line_alike(struct exec_causal_line *line, unsigned first, unsigned end,
+                               bool looks)
+{
+    if (line->cells != NULL) return NULL;
+    if (looks) return line->first <= first && line->end >= end ? &line->alike : NULL;
+    if (line->end == 0) {
+        line->first = (uint8_t)first;
+        line->end = (uint8_t)end;
+    }
+    return line->first == first && line->end == end ? &line->alike : NULL;
+}
+
+/* Gives each unit a cell of its own; false: no memory, and it is all off. */
+static bool line_split(struct exec_causality *causality, struct exec_causal_line *line)
+{
+    if (line->cells != NULL) return true;
+    if (causality->split++ < SPLIT_MOST) line->cells = calloc(UNITS, sizeof *line->cells);
+    if (line->cells == NULL) {
+        causality->off = true;
+        return false;
+    }
+    for (unsigned i = line->first; i < line->end; i++) {
+        line->cells[i] = line->alike;
+        if (line->alike.passes != NULL) line->alike.passes->references++;
+    }
+    clock_release(line->alike.passes);
+    line->alike = (struct cell){.passes = NULL};
+    return true;
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -140,7 +218,7 @@ struct exec_causality *exec_causality_create(uint64_t blocks)
     causality->released = calloc(blocks, sizeof(struct clock *));
     causality->taken = calloc(blocks, sizeof(struct clock *));
     if (causality->clocks != NULL && causality->released != NULL && causality->taken != NULL &&
-        grow(causality))
+        region_make(&causality->grid, EXEC_WINDOW_GRID, EXEC_GRID_WORKSPACE))
         return causality;
     exec_causality_destroy(causality);
     return NULL;
@@ -154,12 +232,16 @@ void exec_causality_destroy(struct exec_causality *causality)
         if (causality->released != NULL) clock_release(causality->released[i]);
         if (causality->taken != NULL) clock_release(causality->taken[i]);
     }
-    for (size_t i = 0; causality->cells != NULL && i <= causality->mask; i++)
-        clock_release(causality->cells[i].passes);
+    while (causality->regions != NULL) {
+        struct exec_causal *causal = causality->regions;
+        causality->regions = causal->next;
+        region_free(causal);
+        free(causal);
+    }
+    region_free(&causality->grid);
     free(causality->clocks);
     free(causality->released);
     free(causality->taken);
-    free(causality->cells);
     free(causality);
 }
 
@@ -168,23 +250,44 @@ void exec_causality_give_up(struct exec_causality *causality)
     if (causality != NULL) causality->off = true;
 }
 
-bool exec_causality_judges(const struct exec_worker *worker, const struct memory_region *region)
+static unsigned looks_of(const struct exec_warp *warp, const struct exec_inst *inst)
 {
-    struct exec_causality *causality = worker->causality;
-    return causality != NULL && !causality->off && region->address != worker->launch->heap_address;
+    const struct exec_program *program = warp->worker->function->program;
+    return inst->cache < program->looks_room ? program->looks[inst->cache] : 0;
+}
+
+void exec_causality_meet_region(const struct exec_warp *warp, const struct exec_inst *inst,
+                                struct exec_region_cache *cache)
+{
+    struct exec_causality *causality = warp->worker->causality;
+    const unsigned looks = looks_of(warp, inst);
+    const bool store = cache->access == EXEC_STORE;
+    if (causality == NULL || causality->off ||
+        cache->region->address == warp->worker->launch->heap_address)
+        return;
+    cache->causal = region_find(causality, cache->region);
+    if (cache->access == EXEC_ATOMIC || looks & EXEC_LOOK_RELEASES)
+        cache->deed = EXEC_DEED_NEW;
+    else if (!(looks & EXEC_LOOK_STRONG))
+        cache->deed = store ? EXEC_DEED_STORE : EXEC_DEED_LOAD;
+    else if (!store)
+        cache->deed = EXEC_DEED_STRONG_LOAD;
+    else
+        cache->deed = EXEC_DEED_STRONG_STORE | (looks & EXEC_LOOK_MODIFIES ? EXEC_DEED_MODIFY : 0u);
 }
 
 /* ---- what orders ----------------------------------------------------------------------------- */
 
 /* All that the block has done so far may be passed on from now on. */
-static void fence(struct exec_causality *causality, uint64_t block)
+static void fence(struct exec_causality *causality, struct exec_block *block)
 {
-    struct clock *clock = clock_of(causality, block);
+    struct clock *clock = clock_of(causality, block->index);
     struct clock *released = clock != NULL ? clock_copy(causality, clock) : NULL;
     if (released == NULL) return;
-    clock_release(causality->released[block]);
-    causality->released[block] = released;
-    clock->epochs[block]++;
+    clock_release(causality->released[block->index]);
+    causality->released[block->index] = released;
+    clock->epochs[block->index]++;
+    moment_end(causality, block);
 }
 
 int exec_causality_fence(struct exec_warp *warp, const struct exec_inst *inst)
@@ -192,21 +295,22 @@ int exec_causality_fence(struct exec_warp *warp, const struct exec_inst *inst)
     struct exec_causality *causality = warp->worker->causality;
     warp->instructions--;
     if (causality != NULL && !causality->off && exec_racecheck_lanes(warp, inst))
-        fence(causality, warp->block->index);
+        fence(causality, warp->block);
     return EXEC_GO;
 }
 
 /* The block has read a value. */
-static void take_over(struct exec_causality *causality, uint64_t block, const struct cell *cell)
+static void take_over(struct exec_causality *causality, struct exec_block *block,
+                      const struct cell *cell)
 {
     struct clock *passes = cell->passes;
-    if (passes == NULL || passes == causality->taken[block]) return; /* it looks again */
-    struct clock *clock = clock_of(causality, block);
+    if (passes == NULL || passes == causality->taken[block->index]) return; /* it looks again */
+    struct clock *clock = clock_of(causality, block->index);
     if (clock == NULL) return;
-    clock_join(causality, clock, passes);
+    if (clock_join(causality, clock, passes)) moment_end(causality, block);
     passes->references++;
-    clock_release(causality->taken[block]);
-    causality->taken[block] = passes;
+    clock_release(causality->taken[block->index]);
+    causality->taken[block->index] = passes;
 }
 
 /* The block leaves a value behind; `adds`: to what was there, as an atomic does. */
@@ -229,28 +333,24 @@ static void pass_on(struct exec_causality *causality, uint64_t block, struct cel
     cell->passes = released;
 }
 
-static void strong(struct exec_causality *causality, uint64_t block, struct cell *cell,
+static void strong(struct exec_causality *causality, struct exec_block *block, struct cell *cell,
                    enum exec_access access)
 {
     cell->is_strong = true;
     if (access != EXEC_STORE) take_over(causality, block, cell);
-    if (access != EXEC_LOAD) pass_on(causality, block, cell, access == EXEC_ATOMIC);
+    if (access != EXEC_LOAD) pass_on(causality, block->index, cell, access == EXEC_ATOMIC);
 }
 
-static unsigned looks_of(const struct exec_warp *warp, const struct exec_inst *inst)
-{
-    const struct exec_program *program = warp->worker->function->program;
-    return inst->cache < program->looks_room ? program->looks[inst->cache] : 0;
-}
-
-void exec_causality_meet(const struct exec_warp *warp, const struct exec_inst *inst,
-                         uint64_t address, enum exec_access access)
+void exec_causality_meet_grid(const struct exec_warp *warp, const struct exec_inst *inst,
+                              uint64_t address, enum exec_access access)
 {
     struct exec_causality *causality = warp->worker->causality;
     if (causality == NULL || causality->off) return;
-    if (looks_of(warp, inst) & EXEC_LOOK_RELEASES) fence(causality, warp->block->index);
-    struct cell *cell = cell_of(causality, address >> UNIT_BITS);
-    if (cell != NULL) strong(causality, warp->block->index, cell, access);
+    if (looks_of(warp, inst) & EXEC_LOOK_RELEASES) fence(causality, warp->block);
+    const uint64_t offset = address - causality->grid.low;
+    struct exec_causal_line *line = line_at(&causality->grid, offset >> EXEC_CAUSAL_LINE_BITS);
+    if (line_split(causality, line))
+        strong(causality, warp->block, &line->cells[(offset >> UNIT_BITS) % UNITS], access);
 }
 
 /* ---- what nothing orders --------------------------------------------------------------------- */
@@ -259,86 +359,186 @@ struct access {
     struct exec_warp *warp;
     const struct exec_inst *inst;
     const struct exec_region_cache *cache;
+    unsigned looks;
+    bool is_strong;
+    uint32_t bytes; /* of a lane */
+    struct exec_causality *causality;
+    struct exec_block *block;
+};
+
+/* One lane of it. */
+struct at {
     unsigned lane;
     uint64_t offset; /* in the region */
-    uint32_t bytes;
-    struct exec_causality *causality;
-    const struct clock *clock; /* of its block */
-    uint32_t block;            /* + 1 */
 };
 
 /* False: the access comes behind `by`, or that was the same block or nobody. */
 static bool is_unordered(const struct access *access, const struct by *by)
 {
-    return by->block != 0 && by->block != access->block &&
-           by->epoch > access->clock->epochs[by->block - 1];
+    const uint64_t block = access->block->index;
+    return by->block != 0 && by->block != block + 1 &&
+           by->epoch > epoch_of(access->causality, block, by->block - 1);
 }
 
-static void tell(const struct access *access, const struct by *by, enum exec_access other,
+static void tell(const struct access *access, const struct at *at, const struct by *by,
                  enum exec_wrong wrong)
 {
     const struct exec_position *position =
         &access->warp->worker->function->program->positions[by->site];
     const struct exec_racecheck_side first = {
-        .access = other, .file = position->file, .line = position->line};
-    exec_grid_shadow_found(access->warp, access->inst, access->cache, access->lane, access->offset,
+        .access = EXEC_STORE, .file = position->file, .line = position->line};
+    exec_grid_shadow_found(access->warp, access->inst, access->cache, at->lane, at->offset,
                            access->bytes, wrong, &first);
 }
 
-static void plain(const struct access *access, struct cell *cell)
+static bool is_modify(const struct access *access)
 {
-    if (is_unordered(access, &cell->write))
-        tell(access, &cell->write, EXEC_STORE, EXEC_WRONG_UNFENCED);
-    if (access->cache->access == EXEC_STORE)
-        cell->write = (struct by){access->block, access->clock->epochs[access->block - 1],
-                                  access->inst->position};
+    return access->is_strong && access->looks & EXEC_LOOK_MODIFIES;
 }
 
-/* What the block loaded there may not be there any more. A store behind a fence is passed on with
- * what that released. */
-static void modify(const struct access *access, struct cell *cell)
+/* Whether the access is held against what others did to the cell as a plain one. */
+static bool is_plain(const struct access *access, const struct cell *cell)
 {
-    const struct clock *released = access->causality->released[access->block - 1];
-    const struct clock *of = released != NULL ? released : access->clock;
-    if (is_unordered(access, &cell->modify))
-        tell(access, &cell->modify, EXEC_STORE, EXEC_WRONG_VOLATILE);
-    cell->modify =
-        (struct by){access->block, of->epochs[access->block - 1], access->inst->position};
+    return !access->is_strong && !cell->is_strong && !(access->looks & EXEC_LOOK_BLOCKS) &&
+           access->bytes >= 1u << UNIT_BITS;
+}
+
+static bool is_race(const struct access *access, const struct cell *cell)
+{
+    return (is_modify(access) && is_unordered(access, &cell->modify)) ||
+           (is_plain(access, cell) && is_unordered(access, &cell->write));
+}
+
+/* What the access leaves in a cell, and learns from it. What the block loaded there may not be
+ * there any more when it stores it changed; such a store behind a fence is passed on with what that
+ * released. */
+static void leave(const struct access *access, struct cell *cell)
+{
+    struct exec_causality *causality = access->causality;
+    const uint64_t block = access->block->index;
+    const struct clock *released = causality->released[block];
+    const uint32_t now = epoch_of(causality, block, block);
+    if (is_modify(access))
+        cell->modify =
+            (struct by){(uint32_t)block + 1, released != NULL ? released->epochs[block] : now,
+                        access->inst->position};
+    if (is_plain(access, cell) && access->cache->access == EXEC_STORE)
+        cell->write = (struct by){(uint32_t)block + 1, now, access->inst->position};
+    if (access->is_strong || cell->is_strong)
+        strong(causality, access->block, cell, access->cache->access);
+}
+
+/* Begins an access; false: it is none to be judged. */
+static bool begin(struct access *access, struct exec_warp *warp, const struct exec_inst *inst,
+                  const struct exec_region_cache *cache, uint32_t bytes)
+{
+    struct exec_causality *causality = warp->worker->causality;
+    const unsigned looks = looks_of(warp, inst);
+    const enum memory_kind kind = cache->region->kind;
+    if (causality->off) return false;
+    *access = (struct access){.warp = warp,
+                              .inst = inst,
+                              .cache = cache,
+                              .looks = looks,
+                              .is_strong = cache->access == EXEC_ATOMIC || looks & EXEC_LOOK_STRONG,
+                              .bytes = bytes,
+                              .causality = causality,
+                              .block = warp->block};
+    /* The host may answer: it makes an order that is not seen here. */
+    if (access->is_strong && (kind == MEMORY_PINNED || kind == MEMORY_MANAGED)) {
+        causality->off = true;
+        return false;
+    }
+    if (cache->access == EXEC_ATOMIC && looks & EXEC_LOOK_BLOCK_SCOPE) return false;
+    if (looks & EXEC_LOOK_RELEASES) fence(causality, warp->block);
+    if (warp->block->moment == 0) moment_end(causality, warp->block);
+    return true;
+}
+
+/* The access to units of a line, of whose first `at` is the lane. */
+static void touch_units(const struct access *access, struct exec_causal *causal, uint64_t index,
+                        unsigned first, unsigned end, struct at at)
+{
+    const bool looks = access->cache->deed == EXEC_DEED_LOAD;
+    const unsigned each = access->bytes >> UNIT_BITS > 0 ? access->bytes >> UNIT_BITS : 1;
+    struct exec_causal_line *line = looks ? &causal->lines[index] : line_at(causal, index);
+    if (looks && is_untouched(line)) return;
+    struct cell *alike = line_alike(line, first, end, looks);
+    if (alike != NULL && !is_race(access, alike)) {
+        leave(access, alike);
+        return;
+    }
+    if (!looks && !line_split(access->causality, line)) return;
+    for (unsigned k = first; k < end; k++) {
+        struct cell *cell = line->cells != NULL ? &line->cells[k] : &line->alike;
+        const uint32_t lane = (k - first) / each;
+        const struct at here = {at.lane + lane, at.offset + (uint64_t)lane * access->bytes};
+        if (line->cells == NULL && (k < line->first || k >= line->end)) continue;
+        if (is_modify(access) && is_unordered(access, &cell->modify))
+            tell(access, &here, &cell->modify, EXEC_WRONG_VOLATILE);
+        if (is_plain(access, cell) && is_unordered(access, &cell->write))
+            tell(access, &here, &cell->write, EXEC_WRONG_UNFENCED);
+        leave(access, cell);
+    }
 }
 
 void exec_causality_touch(struct exec_warp *warp, const struct exec_inst *inst,
                           const struct exec_region_cache *cache, unsigned lane, uint64_t address,
                           uint32_t bytes)
 {
-    struct exec_causality *causality = warp->worker->causality;
-    const uint64_t block = warp->block->index;
-    const unsigned looks = looks_of(warp, inst);
-    if (causality->off || clock_of(causality, block) == NULL) return;
-    const bool is_strong = cache->access == EXEC_ATOMIC || looks & EXEC_LOOK_STRONG;
-    /* The host may answer: it makes an order that is not seen here. */
-    if (is_strong &&
-        (cache->region->kind == MEMORY_PINNED || cache->region->kind == MEMORY_MANAGED)) {
-        causality->off = true;
+    struct exec_causal *causal = cache->causal;
+    struct access access;
+    if (!begin(&access, warp, inst, cache, bytes)) return;
+    const struct at at = {lane, address - cache->low};
+    const uint64_t end = ((address + bytes - 1 - causal->low) >> UNIT_BITS) + 1;
+    for (uint64_t unit = (address - causal->low) >> UNIT_BITS; unit < end;) {
+        const unsigned first = (unsigned)(unit % UNITS);
+        const unsigned here = end - unit < UNITS - first ? (unsigned)(end - unit) : UNITS - first;
+        if (cache->deed != EXEC_DEED_LOAD) causal->old[unit / UNITS] = 0;
+        touch_units(&access, causal, unit / UNITS, first, first + here, at);
+        unit += here;
+    }
+}
+
+/* What the block has done to all of a line by now. A plain access to what has only now become
+ * strong means something else than it did before. */
+static void note_old(const struct access *access, struct exec_causal *causal, uint64_t index,
+                     bool was_strong)
+{
+    const struct exec_causal_line *line = &causal->lines[index];
+    const uint64_t moment = access->block->moment, deeds = (1 << EXEC_DEED_BITS) - 1;
+    const bool goes_on =
+        (causal->old[index] & ~deeds) == moment && line->alike.is_strong == was_strong;
+    const bool whole = is_untouched(line) || line->end - line->first == UNITS;
+    if (line->cells != NULL || !whole || access->cache->deed == EXEC_DEED_NEW)
+        causal->old[index] = 0;
+    else
+        causal->old[index] = (goes_on ? causal->old[index] : moment) | access->cache->deed;
+}
+
+void exec_causality_row(struct exec_warp *warp, const struct exec_inst *inst,
+                        const struct exec_region_cache *cache, uint64_t address, uint32_t bytes)
+{
+    struct exec_causal *causal = cache->causal;
+    struct access access;
+    if (bytes < 1u << UNIT_BITS) {
+        for (unsigned l = 0; l < EXEC_LANES; l++)
+            exec_causality_touch(warp, inst, cache, l, address + (uint64_t)l * bytes, bytes);
         return;
     }
-    if (cache->access == EXEC_ATOMIC && looks & EXEC_LOOK_BLOCK_SCOPE) return;
-    if (looks & EXEC_LOOK_RELEASES) fence(causality, block);
-    const struct access access = {.warp = warp,
-                                  .inst = inst,
-                                  .cache = cache,
-                                  .lane = lane,
-                                  .offset = address - cache->low,
-                                  .bytes = bytes,
-                                  .causality = causality,
-                                  .clock = causality->clocks[block],
-                                  .block = (uint32_t)block + 1};
-    for (uint64_t unit = address >> UNIT_BITS; unit <= (address + bytes - 1) >> UNIT_BITS; unit++) {
-        struct cell *cell = cell_of(causality, unit);
-        if (cell == NULL) return;
-        if (is_strong && looks & EXEC_LOOK_MODIFIES) modify(&access, cell);
-        if (is_strong || cell->is_strong)
-            strong(causality, block, cell, cache->access);
-        else if (!(looks & EXEC_LOOK_BLOCKS) && bytes >= 1u << UNIT_BITS)
-            plain(&access, cell);
+    if (!begin(&access, warp, inst, cache, bytes)) return;
+    struct at at = {0, address - cache->low};
+    uint64_t unit = (address - causal->low) >> UNIT_BITS;
+    const unsigned each = bytes >> UNIT_BITS;
+    const uint64_t end = unit + (uint64_t)EXEC_LANES * each;
+    while (unit < end) {
+        const unsigned first = (unsigned)(unit % UNITS);
+        const unsigned here = end - unit < UNITS - first ? (unsigned)(end - unit) : UNITS - first;
+        const bool was_strong = causal->lines[unit / UNITS].alike.is_strong;
+        touch_units(&access, causal, unit / UNITS, first, first + here, at);
+        note_old(&access, causal, unit / UNITS, was_strong);
+        at.lane += here / each;
+        at.offset += (uint64_t)here << UNIT_BITS;
+        unit += here;
     }
 }

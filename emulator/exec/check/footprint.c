@@ -1,5 +1,6 @@
 #include "emulator/exec/check/footprint.h"
 #include "emulator/base/array.h"
+#include "emulator/base/pages.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -27,12 +28,35 @@ exec_footprint_create(void (*met)(void *user, const struct memory_region *region
     return footprint;
 }
 
+static struct exec_owners *owners_create(uint64_t size, bool maps)
+{
+    enum { PAGE = 4096 };
+    if (!maps) size = 0;
+    const uint64_t stride = (size + PAGE - 1) / PAGE * PAGE;
+    const uint64_t bytes =
+        sizeof(struct exec_owners) + (maps ? PAGE + EXEC_ACCESS_COUNT * stride : 0);
+    struct exec_owners *owners = pages_take(bytes);
+    if (owners == NULL) return NULL;
+    owners->bytes = bytes;
+    if (!maps) return owners;
+    const uintptr_t end = (uintptr_t)(owners + 1);
+    owners->maps = (uint8_t *)(owners + 1) + (PAGE - end % PAGE) % PAGE;
+    owners->stride = stride;
+    return owners;
+}
+
+static void owners_destroy(struct exec_owners *owners)
+{
+    if (owners != NULL) pages_give(owners, owners->bytes);
+}
+
 void exec_footprint_destroy(struct exec_footprint *footprint)
 {
     if (footprint == NULL) return;
     for (size_t i = 0; i < footprint->region_count; i++)
         for (int k = 0; k < EXEC_ACCESS_COUNT; k++) free(footprint->regions[i].bits[k]);
-    for (size_t i = 0; i < footprint->region_count; i++) free(footprint->regions[i].owners);
+    for (size_t i = 0; i < footprint->region_count; i++)
+        owners_destroy(footprint->regions[i].owners);
     free(footprint->regions);
     free(footprint->sites);
     pthread_mutex_destroy(&footprint->lock);
@@ -89,19 +113,6 @@ uint64_t *exec_footprint_bits(struct exec_footprint *footprint, const struct mem
     }
     pthread_mutex_unlock(&footprint->lock);
     return bits;
-}
-
-static struct exec_owners *owners_create(uint64_t size, bool maps)
-{
-    enum { PAGE = 4096 };
-    if (!maps) return calloc(1, sizeof(struct exec_owners));
-    const uint64_t stride = (size + PAGE - 1) / PAGE * PAGE;
-    struct exec_owners *owners = calloc(1, sizeof *owners + PAGE + EXEC_ACCESS_COUNT * stride);
-    if (owners == NULL) return NULL;
-    const uintptr_t end = (uintptr_t)(owners + 1);
-    owners->maps = (uint8_t *)(owners + 1) + (PAGE - end % PAGE) % PAGE;
-    owners->stride = stride;
-    return owners;
 }
 
 struct exec_owners *exec_footprint_owners(struct exec_footprint *footprint,

@@ -19,6 +19,7 @@ struct exec_owners {
     uint8_t *maps;   /* one for each access, in this same allocation, at the beginning of a page;
                         NULL: not wanted */
     uint64_t stride; /* from one to the next; bytes */
+    uint64_t bytes;  /* of the allocation */
 };
 
 struct exec_footprint_region {

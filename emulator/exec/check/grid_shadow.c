@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator/exec/check/causality.h"
 #include "emulator/exec/check/racecheck.h"
 
 enum { WIDEST = 32 };
@@ -69,31 +68,39 @@ EXEC_OWNER_RACES static uint32_t first_stranger(const uint8_t *owners, uint32_t 
     return i;
 }
 
+/* Nearly all bytes are nobody's yet, or the block's own: eight at once. */
 EXEC_OWNER_RACES static void own(uint8_t *owners, uint32_t bytes, uint8_t me)
 {
-    for (uint32_t i = 0; i < bytes; i++)
-        owners[i] = stranger(owners[i], me) ? EXEC_OWNED_BY_MANY : me;
+    const uint64_t mine = me * UINT64_C(0x0101010101010101);
+    uint32_t i = 0;
+    for (; i + sizeof mine <= bytes; i += (uint32_t)sizeof mine) {
+        uint64_t before;
+        memcpy(&before, owners + i, sizeof before);
+        if (before != 0 && before != mine) break;
+        memcpy(owners + i, &mine, sizeof mine);
+    }
+    for (; i < bytes; i++) owners[i] = stranger(owners[i], me) ? EXEC_OWNED_BY_MANY : me;
 }
 
-/* `writers` NULL: of check/causality.h. */
-static void doubt(struct exec_warp *warp, const struct exec_region_cache *cache, uint64_t offset,
-                  uint32_t bytes, uint8_t *writers, const struct exec_racecheck_found *found)
+/* Where to put what is found if the store turns out to change something; NULL: no room. `writers`
+ * NULL: of check/causality.h. */
+static struct exec_racecheck_found *doubt(const struct exec_warp *warp,
+                                          const struct exec_region_cache *cache, uint64_t offset,
+                                          uint32_t bytes, uint8_t *writers)
 {
     struct exec_worker *worker = warp->worker;
     enum { ROOM = 2 * EXEC_LANES };
-    if (bytes > WIDEST || worker->doubt_count == ROOM) return;
+    if (bytes > WIDEST || worker->doubt_count == ROOM) return NULL;
     if (worker->doubts == NULL) worker->doubts = calloc(ROOM, sizeof *worker->doubts);
-    if (worker->doubts == NULL) return;
+    if (worker->doubts == NULL) return NULL;
     struct exec_doubt *new = &worker->doubts[worker->doubt_count++];
-    *new = (struct exec_doubt){
-        .host = (const unsigned char *)(uintptr_t)(cache->low + offset + cache->delta),
-        .writers = writers,
-        .found = *found,
-        .me = exec_owner_of(warp->block->index),
-    };
+    new->host = (const unsigned char *)(uintptr_t)(cache->low + offset + cache->delta);
+    new->writers = writers;
+    new->me = exec_owner_of(warp->block->index);
     __atomic_thread_fence(
         __ATOMIC_ACQUIRE); /* whose mark is seen, has stored: exec_grid_shadow_settle */
     memcpy(new->before, new->host, bytes);
+    return &new->found;
 }
 
 void exec_grid_shadow_settle(struct exec_worker *worker)
@@ -123,7 +130,7 @@ void exec_grid_shadow_touch(struct exec_warp *warp, const struct exec_inst *inst
                             const struct exec_region_cache *cache, unsigned lane, uint64_t address,
                             uint32_t bytes)
 {
-    if (cache->causal) {
+    if (cache->causal != NULL) {
         exec_causality_touch(warp, inst, cache, lane, address, bytes);
         return;
     }
@@ -139,9 +146,9 @@ void exec_grid_shadow_touch(struct exec_warp *warp, const struct exec_inst *inst
         const uint32_t at = first_stranger(owners, bytes, me);
         if (at == bytes) continue;
         if (access == EXEC_STORE) {
-            const struct exec_racecheck_found found =
-                describe(warp, inst, cache, lane, offset, bytes, others[k]);
-            doubt(warp, cache, offset, bytes, exec_owners_of(cache, EXEC_STORE, offset), &found);
+            struct exec_racecheck_found *found =
+                doubt(warp, cache, offset, bytes, exec_owners_of(cache, EXEC_STORE, offset));
+            if (found != NULL) *found = describe(warp, inst, cache, lane, offset, bytes, others[k]);
         } else {
             const struct exec_racecheck_found found =
                 describe(warp, inst, cache, lane, offset + at, bytes, others[k]);
@@ -161,12 +168,12 @@ void exec_grid_shadow_found(struct exec_warp *warp, const struct exec_inst *inst
                             uint32_t bytes, enum exec_wrong wrong,
                             const struct exec_racecheck_side *first)
 {
-    struct exec_racecheck_found found =
-        describe(warp, inst, cache, lane, offset, bytes, first->access);
-    found.wrong = wrong;
-    found.first = *first;
-    if (cache->access == EXEC_STORE)
-        doubt(warp, cache, offset, bytes, NULL, &found);
-    else
-        exec_racecheck_add(warp->worker->launch->watch, &found);
+    struct exec_racecheck_found now;
+    struct exec_racecheck_found *found =
+        cache->access == EXEC_STORE ? doubt(warp, cache, offset, bytes, NULL) : &now;
+    if (found == NULL) return;
+    *found = describe(warp, inst, cache, lane, offset, bytes, first->access);
+    found->wrong = wrong;
+    found->first = *first;
+    if (found == &now) exec_racecheck_add(warp->worker->launch->watch, &now);
 }

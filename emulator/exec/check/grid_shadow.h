@@ -20,7 +20,7 @@
 #ifndef OVERLAP_EXEC_CHECK_GRID_SHADOW_H
 #define OVERLAP_EXEC_CHECK_GRID_SHADOW_H
 
-#include "emulator/exec/check/check.h"
+#include "emulator/exec/check/causality.h"
 
 enum { EXEC_OWNERS = 254, EXEC_OWNED_BY_MANY = 255 };
 
@@ -80,7 +80,6 @@ EXEC_OWNER_RACES static inline bool exec_grid_shadow_row(struct exec_worker *wor
                                                          uint64_t address, uint32_t bytes,
                                                          bool store, uint8_t me)
 {
-    if (cache->causal) return false;
     struct exec_owners *owners = cache->owners;
     const uint64_t offset = address - cache->low;
     uint8_t *writers = exec_owners_of(cache, EXEC_STORE, offset);
@@ -112,7 +111,7 @@ void exec_grid_shadow_found(struct exec_warp *warp, const struct exec_inst *inst
 /* Whether a touch through `cache` is worth looking at: what nobody has stored to, anybody reads. */
 static inline bool exec_grid_shadow_wanted(const struct exec_region_cache *cache)
 {
-    if (cache->causal) return true;
+    if (cache->causal != NULL) return exec_causality_wanted(cache);
     return cache->between_blocks &&
            (cache->access != EXEC_LOAD || exec_owners_seen(cache->owners, EXEC_STORE));
 }

@@ -1,7 +1,6 @@
 /* From the address that a lane uses to the bytes behind it, for accesses that the fast path of
  * ops/memory.c does not settle. */
 #include "emulator/exec/check/block_shadow.h"
-#include "emulator/exec/check/causality.h"
 #include "emulator/exec/check/grid_shadow.h"
 #include "emulator/exec/machine/private.h"
 
@@ -76,7 +75,7 @@ static void cache_fill(struct exec_warp *warp, const struct exec_inst *inst,
     const struct exec_program *program = worker->function->program;
     const unsigned looks = inst->cache < program->looks_room ? program->looks[inst->cache] : 0;
     if (cache->marks == NULL) return;
-    cache->causal = exec_causality_judges(worker, region);
+    exec_causality_meet_region(warp, inst, cache);
     if ((looks & EXEC_LOOK_ALL) == EXEC_LOOK_ALL) return;
     const bool judges_blocks = exec_grid_shadow_judges(worker, region);
     const bool between_blocks = judges_blocks && !(looks & EXEC_LOOK_BLOCKS);
@@ -97,7 +96,7 @@ unsigned char *exec_resolve(struct exec_warp *warp, const struct exec_inst *inst
             uint64_t left;
             unsigned char *bytes = generic ? window_bytes(warp, lane, address, store, &left) : NULL;
             if (bytes != NULL && (address & EXEC_WINDOW_MASK) == EXEC_WINDOW_GRID)
-                exec_causality_meet(warp, inst, address, access);
+                exec_causality_meet_grid(warp, inst, address, access);
             if (bytes != NULL && left >= size) return bytes;
         } else {
             const struct memory_region *region = memory_find(address);

@@ -75,6 +75,7 @@ bool exec_block_start(struct exec_block *block, uint64_t index)
     block->position[1] = (uint32_t)(index / grid[0] % grid[1]);
     block->position[2] = (uint32_t)(index / grid[0] / grid[1]);
     block->polling = false;
+    block->moment = 0;
     block->named_barriers = false;
     exec_barriers_reset(block);
     exec_shadow_order(block);

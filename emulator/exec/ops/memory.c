@@ -169,10 +169,14 @@ static __attribute__((noinline)) void near_row(struct exec_warp *warp, const str
         exec_block_shadow_lanes(warp, inst, cache, address, EXEC_ALL, element, count);
 }
 
-static inline void own_row(struct exec_warp *warp, const struct exec_inst *inst,
-                           struct exec_region_cache *cache, uint64_t address, uint32_t bytes,
-                           bool store)
+static __attribute__((noinline)) void own_row(struct exec_warp *warp, const struct exec_inst *inst,
+                                              struct exec_region_cache *cache, uint64_t address,
+                                              uint32_t bytes, bool store)
 {
+    if (cache->causal != NULL) {
+        exec_causality_row(warp, inst, cache, address, bytes);
+        return;
+    }
     if (exec_grid_shadow_row(warp->worker, cache, address, EXEC_LANES * bytes, store,
                              exec_owner_of(warp->block->index)))
         return;
@@ -180,9 +184,9 @@ static inline void own_row(struct exec_warp *warp, const struct exec_inst *inst,
         exec_grid_shadow_touch(warp, inst, cache, l, address + (uint64_t)l * bytes, bytes);
 }
 
-static inline enum access_shape access_global(struct exec_warp *warp, const struct exec_inst *inst,
-                                              uint64_t *address, uint32_t element, uint32_t bytes,
-                                              bool store, bool generic)
+static inline __attribute__((always_inline)) enum access_shape
+access_global(struct exec_warp *warp, const struct exec_inst *inst, uint64_t *address,
+              uint32_t element, uint32_t bytes, bool store, bool generic)
 {
     const uint64_t *base = exec_slot(warp, inst->a);
     const uint64_t offset = inst->imm;
@@ -194,9 +198,13 @@ static inline enum access_shape access_global(struct exec_warp *warp, const stru
     if (cache->size >= bytes && !(store && cache->read_only)) {
         if (row && cache->size >= EXEC_LANES * bytes && !(address[0] & (bytes - 1)) &&
             address[0] - cache->low <= cache->size - EXEC_LANES * bytes) {
-            exec_mark(cache, address[0], EXEC_LANES * (uint64_t)bytes);
-            if (exec_grid_shadow_wanted(cache))
-                own_row(warp, inst, cache, address[0], bytes, store);
+            if (exec_causality_is_old(warp->block, cache, address[0], bytes)) {
+                exec_mark_again(cache, address[0], EXEC_LANES * (uint64_t)bytes);
+            } else {
+                exec_mark(cache, address[0], EXEC_LANES * (uint64_t)bytes);
+                if (exec_grid_shadow_wanted(cache))
+                    own_row(warp, inst, cache, address[0], bytes, store);
+            }
             if (exec_block_shadow_wanted(cache))
                 near_row(warp, inst, cache, address, element, bytes, store);
             address[0] += cache->delta;
@@ -312,10 +320,9 @@ static inline enum access_shape access_local(struct exec_warp *warp, const struc
     return MEMORY_SCATTER;
 }
 
-static inline enum access_shape access_addresses(struct exec_warp *warp,
-                                                 const struct exec_inst *inst,
-                                                 enum access_where where, uint64_t *address,
-                                                 uint32_t element, uint32_t count, bool store)
+static inline __attribute__((always_inline)) enum access_shape
+access_addresses(struct exec_warp *warp, const struct exec_inst *inst, enum access_where where,
+                 uint64_t *address, uint32_t element, uint32_t count, bool store)
 {
     const uint32_t bytes = element * count;
     switch (where) {

@@ -1,0 +1,158 @@
+// Kernels for racecheck_test.c as in racecheck_kernels.cu, of blocks that talk to each other: each
+// takes its turn when out[n] says so. out[0] begins a line of 128 bytes.
+
+#define KERNEL extern "C" __global__ void
+
+__device__ void await(const int *flag, int turn)
+{
+    if (threadIdx.x == 0)
+        while (*(const volatile int *)flag < turn) {
+        }
+    __syncthreads();
+}
+
+__device__ void pass_on(int *flag, int turn)
+{
+    __syncthreads();
+    if (threadIdx.x == 0) *(volatile int *)flag = turn;
+}
+
+// ---- right
+// ---------------------------------------------------------------------------------------
+
+KERNEL right_talk_rows(const int *in, int *out, int n)
+{
+    int b = blockIdx.x, t = threadIdx.x;
+    await(&out[n], b);
+    int before = b ? out[t] : 0;
+    out[t] = before + in[t];
+    out[128 + t] = in[t + b] + before;
+    __threadfence();
+    pass_on(&out[n], b + 1);
+}
+
+// Another part of each line than the block before, and askew.
+KERNEL right_talk_parts(const int *in, int *out, int n)
+{
+    int b = blockIdx.x, t = threadIdx.x;
+    await(&out[n], b);
+    int before = out[7 * b + t];
+    __syncthreads();
+    out[5 * b + t] = in[t + b] + before;
+    if (t < 16) out[256 + 16 * b + t] = in[t];
+    __threadfence();
+    pass_on(&out[n], b + 1);
+}
+
+KERNEL right_talk_pairs(const int *in, int *out, int n)
+{
+    int b = blockIdx.x, t = threadIdx.x;
+    long long *pairs = (long long *)out;
+    await(&out[n], b);
+    long long before = pairs[t];
+    __syncthreads();
+    pairs[8 * b + t] = before + in[t + b];
+    __syncthreads();
+    if (t < 32) ((int4 *)out)[64 + 4 * b + t] = make_int4(in[t], b, t, in[t + b]);
+    __threadfence();
+    pass_on(&out[n], b + 1);
+}
+
+// The same rows once more behind each fence, strong and plain ones of the same line.
+KERNEL right_talk_again(const int *in, int *out, int n)
+{
+    int b = blockIdx.x, t = threadIdx.x;
+    volatile int *strong = out + 128;
+    await(&out[n], b);
+    for (int round = 0; round < 3; round++) {
+        out[t] = in[t] + round + b;
+        strong[t] = in[t] + round;
+        strong[t] = strong[t] + b;
+        __threadfence();
+    }
+    pass_on(&out[n], b + 1);
+}
+
+KERNEL right_talk_own_volatile(const int *in, int *out, int n)
+{
+    int i = threadIdx.x + blockIdx.x * blockDim.x;
+    volatile int *own = out;
+    own[i] = in[i];
+    for (int round = 0; round < 4; round++) own[i] = own[i] * 3;
+}
+
+// ---- wrong
+// ---------------------------------------------------------------------------------------
+
+KERNEL talk_row_unfenced(const int *in, int *out, int n)
+{
+    int b = blockIdx.x, t = threadIdx.x;
+    await(&out[n], b);
+    int before = b ? out[t] : 0; // talk_row_unfenced
+    __threadfence();
+    out[t] = before + in[t]; // talk_row_unfenced
+    pass_on(&out[n], b + 1);
+}
+
+// What was fenced is stored once more.
+KERNEL talk_again_unfenced(const int *in, int *out, int n)
+{
+    int b = blockIdx.x, t = threadIdx.x;
+    await(&out[n], b);
+    int before = b ? out[t] : 0; // talk_again_unfenced
+    for (int round = 0; round < 2; round++) {
+        if (round) __threadfence();
+        out[t] = before + in[t] + round; // talk_again_unfenced
+    }
+    pass_on(&out[n], b + 1);
+}
+
+KERNEL talk_lane_unfenced(const int *in, int *out, int n)
+{
+    int b = blockIdx.x, t = threadIdx.x;
+    await(&out[n], b);
+    int before = b ? out[t] : 0; // talk_lane_unfenced
+    out[t] = before + in[t];     // talk_lane_unfenced
+    __threadfence();
+    __syncthreads();
+    if (t == 5) out[t] = before; // talk_lane_unfenced
+    pass_on(&out[n], b + 1);
+}
+
+KERNEL talk_part_unfenced(const int *in, int *out, int n)
+{
+    int b = blockIdx.x, t = threadIdx.x;
+    await(&out[n], b);
+    int before = b ? out[t + 1] : 0; // talk_part_unfenced
+    __syncthreads();
+    __threadfence();
+    out[t] = before + in[t]; // talk_part_unfenced
+    pass_on(&out[n], b + 1);
+}
+
+KERNEL talk_pairs_unfenced(const int *in, int *out, int n)
+{
+    int b = blockIdx.x, t = threadIdx.x;
+    long long *pairs = (long long *)out;
+    await(&out[n], b);
+    long long before = b ? pairs[t] : 0; // talk_pairs_unfenced
+    __syncthreads();
+    __threadfence();
+    pairs[t + 3] = before + in[t]; // talk_pairs_unfenced
+    pass_on(&out[n], b + 1);
+}
+
+// Every block counts in the same row.
+KERNEL talk_volatile_row(const int *in, int *out, int n)
+{
+    volatile int *counts = out;
+    counts[threadIdx.x] = counts[threadIdx.x] + in[threadIdx.x] + 1; // talk_volatile_row
+}
+
+KERNEL talk_volatile_lane(const int *in, int *out, int n)
+{
+    volatile int *counts = out;
+    int t = threadIdx.x;
+    if (blockIdx.x == 0) counts[t] = counts[t] + 1;          // talk_volatile_lane
+    if (blockIdx.x > 0 && t == 9) counts[t] = counts[t] + 1; // talk_volatile_lane
+}
