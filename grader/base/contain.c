@@ -36,6 +36,7 @@ static struct {
     bool group;
     char groups[PATH_MAX]; /* where control groups can be made */
     char missing[160];
+    int error; /* there was no process to find it out with */
 } machine;
 
 /* ---- namespaces ------------------------------------------------------------------------------ */
@@ -138,6 +139,12 @@ static int cover_folder(const struct contain_rules *rules, const char *program)
     return mount_own(rules, rules->write);
 }
 
+/* A namespace that is not allowed is EPERM, EINVAL, EUSERS or ENOSPC. */
+static void note_error(void)
+{
+    if (errno == EAGAIN || errno == ENOMEM) machine.error = errno;
+}
+
 /* Tries the whole way in a child, because a system may allow the namespace and not the mounts. */
 static bool namespaces_work(int flags)
 {
@@ -145,6 +152,7 @@ static bool namespaces_work(int flags)
 
     machine.namespaces = flags;
     const pid_t child = fork_into(flags);
+    if (child < 0) note_error();
     if (child == 0) {
         const struct contain_rules rules = {
             .write = "/tmp", .write_bytes = 1 << 16, .write_files = 16};
@@ -221,6 +229,7 @@ static bool works(bool (*try)(void))
     int status = -1;
     const pid_t child = fork();
 
+    if (child < 0) note_error();
     if (child == 0) _exit(try() ? 0 : 1);
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
@@ -278,6 +287,12 @@ bool contain_has_own_folder(const struct contain_rules *rules)
 const char *contain_groups(void)
 {
     return machine.group ? machine.groups : NULL;
+}
+
+int contain_error(void)
+{
+    contain_find();
+    return machine.error;
 }
 
 void contain_nothing(void)

@@ -39,6 +39,8 @@ void contain_nothing(void);
 
 /* "namespaces, Landlock": what contain_find did not find; "": nothing. */
 const char *contain_missing(void);
+/* errno, where the machine had no process to find that out with; else 0. */
+int contain_error(void);
 
 /* As fork, with process, IPC and mount namespaces of its own where there are any. What is the same
  * for all programs with these rules is made before, once: `program` stays where it is. */

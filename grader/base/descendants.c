@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -132,6 +133,22 @@ uint64_t descendants_tasks(void)
     if (read_small("/proc/loadavg", text, sizeof text) <= 0 ||
         sscanf(text, "%*s %*s %*s %*u/%llu", &tasks) != 1)
         return 0;
+    return tasks;
+}
+
+uint64_t descendants_user_tasks(void)
+{
+    size_t count;
+    uint64_t tasks = 0;
+    struct entry *entries = read_all(&count);
+
+    for (size_t i = 0; i < count; i++) {
+        char path[64];
+        struct stat status;
+        snprintf(path, sizeof path, "/proc/%d", (int)entries[i].pid);
+        if (stat(path, &status) == 0 && status.st_uid == getuid()) tasks += entries[i].threads;
+    }
+    free(entries);
     return tasks;
 }
 
@@ -260,4 +277,61 @@ struct descendants_usage descendants_usage(pid_t root, uint64_t precise_above)
         for (unsigned i = 0; i < usage.processes; i++) usage.bytes += proportional_bytes(found[i]);
     }
     return usage;
+}
+
+/* ---- work -----------------------------------------------------------------------------------
+ */
+
+/* proc(5), stat: fields 14 to 17, the time of its threads and of the children that it waited for,
+ * those that have ended among them. */
+static double seconds_worked(pid_t pid)
+{
+    char path[64], text[1024];
+    unsigned long long own[2];
+    long long waited[2];
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    if (read_small(path, text, sizeof text) <= 0) return 0;
+    const char *after = strrchr(text, ')');
+    if (after == NULL ||
+        sscanf(after + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu %lld %lld",
+               &own[0], &own[1], &waited[0], &waited[1]) != 4)
+        return 0;
+    return (double)(own[0] + own[1] + (unsigned long long)(waited[0] + waited[1])) /
+           (double)sysconf(_SC_CLK_TCK);
+}
+
+/* Its threads that run or are ready to, or wait for a disk. */
+static unsigned eager_tasks(pid_t pid)
+{
+    char path[64], text[1024];
+    struct dirent *item;
+    unsigned eager = 0;
+
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *tasks = opendir(path);
+    while (tasks != NULL && (item = readdir(tasks)) != NULL) {
+        if (!isdigit((unsigned char)item->d_name[0])) continue;
+        snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)pid, atoi(item->d_name));
+        if (read_small(path, text, sizeof text) <= 0) continue;
+        const char *after = strrchr(text, ')');
+        eager += after != NULL && (after[2] == 'R' || after[2] == 'D');
+    }
+    if (tasks != NULL) closedir(tasks);
+    return eager;
+}
+
+struct descendants_work descendants_work(const struct descendants_usage *usage)
+{
+    struct descendants_work work = {0, 0};
+    struct rusage ended;
+
+    for (unsigned i = 0; i < usage->processes; i++) {
+        work.seconds += seconds_worked(usage->pids[i]);
+        work.eager += eager_tasks(usage->pids[i]);
+    }
+    if (getrusage(RUSAGE_CHILDREN, &ended) == 0)
+        work.seconds += (double)(ended.ru_utime.tv_sec + ended.ru_stime.tv_sec) +
+                        (double)(ended.ru_utime.tv_usec + ended.ru_stime.tv_usec) * 1e-6;
+    return work;
 }

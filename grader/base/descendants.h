@@ -20,6 +20,17 @@ struct descendants_usage {
  * (0: never) it is counted exactly (PSS). */
 struct descendants_usage descendants_usage(pid_t root, uint64_t precise_above);
 
+struct descendants_work {
+    double seconds; /* processor time used so far, by those that have ended too */
+    unsigned eager; /* tasks that run, or would if there were a processor or a disk for them */
+};
+
+/* What the processes that were found, which are below the caller, have worked and want to. */
+struct descendants_work descendants_work(const struct descendants_usage *usage);
+
+/* How many tasks (processes and threads) the real user has, which RLIMIT_NPROC counts. */
+uint64_t descendants_user_tasks(void);
+
 /* Sends SIGKILL to all processes below `root`. Returns how many were still alive. */
 unsigned descendants_kill(pid_t root);
 

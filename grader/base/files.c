@@ -4,12 +4,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
+
+#define FULL_BYTES ((uint64_t)256 << 10) /* a disk with less is full */
 
 int files_make_folders(const char *path)
 {
@@ -81,6 +84,15 @@ void files_remove(const char *path)
         close(folder);
     }
     rmdir(path);
+}
+
+bool files_disk_is_full(const char *path)
+{
+    struct statvfs space;
+
+    if (statvfs(path, &space) != 0) return false;
+    return (uint64_t)space.f_bavail * space.f_frsize < FULL_BYTES ||
+           (space.f_files > 0 && space.f_favail == 0);
 }
 
 int files_read(const char *path, size_t limit, struct text *text)

@@ -5,7 +5,10 @@
 
 #include "grader/base/text.h"
 
-#include <stdint.h>
+#include <stdbool.h>
+
+/* Nothing can be written any more to the disk that `path` is on. */
+bool files_disk_is_full(const char *path);
 
 /* Makes the folder and those above it. Returns 0, or -1 with errno. */
 int files_make_folders(const char *path);

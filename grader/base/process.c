@@ -22,6 +22,7 @@
 
 #define CHECK_EVERY_MS 20  /* how often limits are looked at */
 #define LOOK_CLOSER 5      /* every so many times also at what takes longer */
+#define CLOCK_SECONDS 0.1  /* how often its own clock is put on */
 #define GRACE_SECONDS 0.25 /* for children to end after the first process did */
 #define ASK_SECONDS 0.2    /* for the program to say where it is */
 #define KILL_SECONDS 10.0  /* after which the supervisor gives up on what will not die */
@@ -79,13 +80,19 @@ static int open_pidfd(pid_t pid)
 
 /* ---- in the program, before exec ------------------------------------------------------------ */
 
-static void set_limit(int which, rlim_t value)
+static void set_limits(int which, rlim_t soft, rlim_t hard)
 {
     struct rlimit limit;
-    if (getrlimit(which, &limit) == 0 && limit.rlim_max != RLIM_INFINITY && limit.rlim_max < value)
-        value = limit.rlim_max;
-    limit.rlim_cur = limit.rlim_max = value;
+    if (getrlimit(which, &limit) == 0 && limit.rlim_max != RLIM_INFINITY && limit.rlim_max < hard)
+        hard = limit.rlim_max;
+    limit.rlim_cur = soft < hard ? soft : hard;
+    limit.rlim_max = hard;
     setrlimit(which, &limit);
+}
+
+static void set_limit(int which, rlim_t value)
+{
+    set_limits(which, value, value);
 }
 
 /* Moves the handed descriptors to 3, 4, ... and closes all others. Returns 0 or -1. */
@@ -130,7 +137,9 @@ static void become_program(const struct process_spec *spec, const struct cgroup 
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     const double busy = spec->limits.seconds * (double)(cores > 0 ? cores : 1);
     const double allowed = spec->limits.cpu_seconds;
-    set_limit(RLIMIT_CPU, (rlim_t)(allowed > 0 ? allowed : busy + 10));
+    /* The first is a signal that names the reason; the second is like any killing. */
+    set_limits(RLIMIT_CPU, (rlim_t)(allowed > 0 ? allowed : busy + 10),
+               (rlim_t)(allowed > 0 ? allowed + 5 : busy + 10));
 
     int kept = fcntl(report, F_DUPFD_CLOEXEC, 200);
     if (kept < 0 || chdir(spec->folder) != 0) goto failed;
@@ -169,6 +178,10 @@ struct supervision {
     int pipe;  /* what it prints; -1 when it ended */
     bool ended;
     double started;
+    struct descendants_usage usage; /* by the latest look */
+    double looked;                  /* when its own clock was put on last */
+    double worked;                  /* the processor time used by then */
+    double own;                     /* its own clock, in seconds */
 };
 
 /* Reads what is there. Returns false when more came than is allowed. */
@@ -259,6 +272,7 @@ static enum process_ending look(struct supervision *s, bool closely)
     const uint64_t held =
         closely && limits->memory > 0 ? held_bytes(usage.pids, usage.processes) : 0;
 
+    s->usage = usage;
     if (held > usage.shared) usage.bytes += held - usage.shared;
     if (usage.bytes > result->peak_bytes) result->peak_bytes = usage.bytes;
     if (usage.processes > result->peak_processes) result->peak_processes = usage.processes;
@@ -271,6 +285,24 @@ static enum process_ending look(struct supervision *s, bool closely)
             return PROCESS_FILES;
     }
     return PROCESS_EXITED;
+}
+
+/* Puts its own clock on. A supervisor that has itself no processor looks seldom, and what it sees
+ * then does not hold for all the time between. */
+static void put_clock_on(struct supervision *s)
+{
+    const double at = now(), passed = at - s->looked;
+
+    if (passed < CLOCK_SECONDS) return;
+    const struct descendants_work work = descendants_work(&s->usage);
+    const double used = work.seconds - s->worked;
+    const double seen = passed < 2 * CLOCK_SECONDS ? passed : 2 * CLOCK_SECONDS;
+    if (work.eager == 0)
+        s->own += used > seen ? (used < passed ? used : passed) : seen;
+    else if (used > 0)
+        s->own += used < passed ? used : passed;
+    s->worked = work.seconds;
+    s->looked = at;
 }
 
 /* Watches until the program ends or passes a limit. Returns true when it ended by itself. */
@@ -298,8 +330,13 @@ static bool watch_program(struct supervision *s)
             result->ending = passed;
             return false;
         }
-        if (now() - s->started > s->spec->limits.seconds) {
+        put_clock_on(s);
+        if (s->own > s->spec->limits.seconds) {
             result->ending = PROCESS_TIME;
+            return false;
+        }
+        if (now() - s->started > PROCESS_PATIENCE * s->spec->limits.seconds) {
+            result->ending = PROCESS_BUSY;
             return false;
         }
     }
@@ -349,6 +386,7 @@ static enum process_ending see_to_its_end(struct supervision *s)
     else if (ending == PROCESS_TIME && s->spec->ask_where)
         ask_where(s);
     result->seconds = now() - s->started;
+    result->own_seconds = s->own;
     kill_all(s);
     return by_itself && !read_output(s) ? PROCESS_OUTPUT : ending;
 }
@@ -377,7 +415,7 @@ static void supervise(const struct process_spec *spec, const struct cgroup *grou
         pipe2(report, O_CLOEXEC) != 0)
         goto refused;
     fcntl(output[0], F_SETFL, O_NONBLOCK);
-    s.started = now();
+    s.started = s.looked = now();
     pid_t self = getpid();
     s.program = fork();
     if (s.program < 0) goto refused;
@@ -403,6 +441,7 @@ static void supervise(const struct process_spec *spec, const struct cgroup *grou
     _exit(0);
 
 refused:
+    result->error = errno;
     snprintf(result->why, sizeof result->why, "%s: %s", spec->arguments[0], strerror(errno));
     shared->done = 1;
     _exit(0);

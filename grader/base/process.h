@@ -6,6 +6,13 @@
  * found), collects what it prints, and ends it; where there are namespaces it is the first process
  * of one, and what is in it ends when it does. The grader itself only waits. It never reads meaning
  * into what the program printed.
+ *
+ * How long it may take is counted by its own clock, which stands still while a program wants a
+ * processor (or a disk) and has none: it goes on with the processor time that all its processes
+ * use together, at most as fast as the wall's, and with the wall's while none of them wants one.
+ * So whoever computes, or waits for what never comes, is ended after as many seconds as on an idle
+ * machine, and a busy machine makes nobody late. After PROCESS_PATIENCE times as long on the wall
+ * it is ended all the same, and the machine is to blame.
  */
 #ifndef OVERLAP_GRADER_BASE_PROCESS_H
 #define OVERLAP_GRADER_BASE_PROCESS_H
@@ -18,8 +25,10 @@
 #define PROCESS_HANDED 6   /* file descriptors that can be handed on */
 #define PROCESS_FIRST_FD 3 /* the number of the first of them in the program */
 
+#define PROCESS_PATIENCE 12
+
 struct process_limits {
-    double seconds;      /* wall time */
+    double seconds;      /* by its own clock */
     double cpu_seconds;  /* of one process; 0: as long as `seconds` on every processor */
     uint64_t memory;     /* resident bytes of all its processes together; 0: no limit */
     unsigned processes;  /* at one time, the first included; 0: no limit */
@@ -48,7 +57,8 @@ enum process_ending {
     PROCESS_PROCESSES,
     PROCESS_OUTPUT,
     PROCESS_FILES,       /* more in its folder than its rules allow, or more files */
-    PROCESS_NOT_STARTED, /* the system refused; why */
+    PROCESS_BUSY,        /* the machine had no time for it */
+    PROCESS_NOT_STARTED, /* the system refused; why, error */
     PROCESS_ABANDONED,   /* the supervisor was itself killed, or the grader was interrupted */
 };
 
@@ -57,7 +67,9 @@ struct process_result {
     int code;
     int signal;
     unsigned left_running; /* processes alive shortly after the first one had ended; all killed */
-    double seconds;
+    int error;             /* errno of what was refused */
+    double seconds;        /* on the wall */
+    double own_seconds;
     uint64_t peak_bytes;
     unsigned peak_processes;
     size_t printed_size;

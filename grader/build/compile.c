@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +21,8 @@
 #define MOST_READ 16
 
 static const struct process_limits compiler_limits = {
-    .seconds = 120,
-    .cpu_seconds = 45, /* of one of its processes, however busy the machine is */
+    .seconds = 60,
+    .cpu_seconds = 30, /* of one of its processes, however busy the machine is */
     .memory = (uint64_t)4 << 30,
     .processes = 64,
     .output = MESSAGES_LIMIT,
@@ -61,7 +62,7 @@ static void list_read(const struct toolchain *toolchain, char *includes,
     list[count] = NULL;
 }
 
-/* Starts the next command. Returns 0, or -1 with the result's sentence. */
+/* Starts the next command. Returns 0, or -1 with the result's trouble. */
 static int start_next(struct job *job)
 {
     const char *search = getenv("PATH"), *read[MOST_READ + 1];
@@ -83,9 +84,7 @@ static int start_next(struct job *job)
     };
     job->process = process_start(&spec);
     if (job->process != NULL) return 0;
-    snprintf(job->result->what, sizeof job->result->what, "The compiler cannot be started: %s.",
-             strerror(errno));
-    return -1;
+    return trouble_set_error(&job->result->trouble, errno, TROUBLE_PROCESS, "the compiler");
 }
 
 /* Takes the result from what was compiled before, if it is there. */
@@ -137,52 +136,64 @@ static int begin(struct job *job)
 
     memset(result, 0, sizeof *result);
     sha256_begin(&hash);
-    if (make_work(job) != 0) goto no_room;
+    if (make_work(job) != 0) {
+        trouble_set_error(&result->trouble, errno, TROUBLE_FOLDER, "%.200s", job->toolchain->cache);
+        return 0;
+    }
     if (intake_submission(job->toolchain, job->handed_in, job->work, &hash, result) != 0) return 0;
     if (command_add_to_hash(&hash, job->toolchain, lesson, missing, sizeof missing) != 0) {
-        snprintf(result->what, sizeof result->what, "%s is missing: the project is not built.",
-                 missing);
+        trouble_set_error(&result->trouble, errno, TROUBLE_MISSING, "%s", missing);
         return 0;
     }
     sha256_end(&hash, job->key);
     if (find_entry(job)) return 0;
-    if (intake_ours(job->toolchain, lesson, job->work) != 0) goto no_room;
+    errno = 0;
+    if (intake_ours(job->toolchain, lesson, job->work) != 0) {
+        trouble_set_error(&result->trouble, errno,
+                          errno == ENOENT ? TROUBLE_MISSING : TROUBLE_FOLDER, "our own files");
+        return 0;
+    }
     command_list_make(&job->commands, job->toolchain, lesson);
     if (job->commands.failed) {
-        snprintf(result->what, sizeof result->what, "The command line is too long.");
+        trouble_set(&result->trouble, TROUBLE_MEMORY, "the compiler's command line");
         return 0;
     }
     return start_next(job) == 0 ? 1 : 0;
-no_room:
-    snprintf(result->what, sizeof result->what, "There is no room to compile in %.150s: %s.",
-             job->toolchain->cache, strerror(errno));
-    return 0;
 }
 
+#define CPU_SECONDS_OVER "The compiler was still at work after 30 s of processor time."
+
 static const char *const limit_sentences[] = {
-    [PROCESS_TIME] = "The compiler was still at work after two minutes and was stopped.",
+    [PROCESS_TIME] = "The compiler was still at work after a minute and was stopped.",
     [PROCESS_MEMORY] = "The compiler used more than 4 GiB of memory and was stopped.",
     [PROCESS_PROCESSES] = "The compiler started too many processes and was stopped.",
     [PROCESS_OUTPUT] = "The compiler printed far too many messages and was stopped.",
     [PROCESS_FILES] = "The compiler wrote far too many files and was stopped.",
-    [PROCESS_ABANDONED] = "The compilation was interrupted.",
 };
 
-/* The compiler did not stop at the student's text but for want of something of the machine's: said,
- * and not remembered. */
-static bool is_machines_trouble(const char *said)
+/* What happened to the compiler was not the student's doing. */
+static bool is_machines_trouble(const struct job *job, const struct process_result *ended)
 {
-    static const char *const signs[] = {"Killed signal terminated program",
-                                        "No space left on device",
-                                        "Cannot allocate memory",
-                                        "virtual memory exhausted",
-                                        "Disk quota exceeded",
-                                        "Resource temporarily unavailable",
-                                        "Too many open files in system",
-                                        NULL};
-    for (const char *const *sign = signs; *sign != NULL; sign++)
-        if (strstr(said, *sign) != NULL) return true;
-    return false;
+    struct trouble *trouble = &job->result->trouble;
+    const char *program = job->commands.commands[job->next - 1].arguments[0];
+
+    if (ended->ending == PROCESS_BUSY) {
+        trouble_set(trouble, TROUBLE_BUSY, "the compiler had too little of a processor in %.0f s",
+                    ended->seconds);
+    } else if (ended->ending == PROCESS_NOT_STARTED) {
+        trouble_set_error(trouble, ended->error, TROUBLE_MISSING, "the compiler \"%s\"", program);
+    } else if (ended->ending == PROCESS_ABANDONED) {
+        trouble_set(trouble, process_interrupted() != 0 ? TROUBLE_INTERRUPTED : TROUBLE_KILLED,
+                    "the compiler's supervisor");
+    } else if (ended->ending == PROCESS_SIGNALLED) {
+        if (ended->signal == SIGKILL || ended->signal == SIGTERM || ended->signal == SIGHUP)
+            trouble_set(trouble, TROUBLE_KILLED, "the compiler %s", program);
+    } else if (ended->ending == PROCESS_EXITED) {
+        trouble_find_words(trouble, "the compiler said", text_string(&job->said));
+        if (trouble->kind == TROUBLE_NONE && files_disk_is_full(job->work))
+            trouble_set(trouble, TROUBLE_DISK, "%.200s", job->toolchain->cache);
+    }
+    return trouble->kind != TROUBLE_NONE;
 }
 
 static void keep(struct job *job)
@@ -199,8 +210,7 @@ static void conclude_linked(struct job *job)
 
     if (reads_check(job->handed_in, job->toolchain, job->work, &job->commands, result) != 0) return;
     if (reads_note_objects(job->handed_in->lesson, job->work) != 0) {
-        snprintf(result->what, sizeof result->what, "There is no room to compile in %.150s: %s.",
-                 job->toolchain->cache, strerror(errno));
+        trouble_set_error(&result->trouble, errno, TROUBLE_FOLDER, "%.200s", job->work);
         return;
     }
     keep(job);
@@ -208,8 +218,7 @@ static void conclude_linked(struct job *job)
     snprintf(result->library, sizeof result->library, "%s/%s/%s", job->toolchain->cache, job->key,
              ENTRIES_LIBRARY);
     if (!result->ok)
-        snprintf(result->what, sizeof result->what, "There is no room for it in %.150s: %s.",
-                 job->toolchain->cache, strerror(errno));
+        trouble_set_error(&result->trouble, errno, TROUBLE_FOLDER, "%.200s", job->toolchain->cache);
 }
 
 static void conclude_failed(struct job *job)
@@ -218,11 +227,9 @@ static void conclude_failed(struct job *job)
     const char *said = text_string(&job->said);
 
     compiler_messages_explain(job->handed_in, said, job->said.size, job->result);
-    if (is_machines_trouble(said)) {
-        snprintf(
-            job->result->what, sizeof job->result->what,
-            "The compiler ran out of the machine's memory, disk or processes; this says nothing "
-            "about the submission.");
+    /* Of a slower machine it would be another verdict. */
+    if (strstr(said, "CPU time limit exceeded") != NULL) {
+        snprintf(job->result->what, sizeof job->result->what, CPU_SECONDS_OVER);
         return;
     }
     snprintf(path, sizeof path, "%s/%s", job->work, ENTRIES_LIBRARY);
@@ -235,7 +242,7 @@ static void conclude_failed(struct job *job)
 static bool go_on(struct job *job)
 {
     const struct process_result *ended = process_result(job->process);
-    bool started = false;
+    struct compiled *result = job->result;
 
     text_add_bytes(&job->said, process_printed(job->process), ended->printed_size);
     if (ended->ending == PROCESS_EXITED && ended->code == 0) {
@@ -245,20 +252,21 @@ static bool go_on(struct job *job)
             return start_next(job) == 0;
         }
         conclude_linked(job);
+    } else if (is_machines_trouble(job, ended)) {
+        result->ok = false;
     } else if (ended->ending == PROCESS_EXITED) {
         conclude_failed(job);
     } else if (ended->ending == PROCESS_SIGNALLED) {
-        snprintf(job->result->what, sizeof job->result->what,
-                 "The compiler was stopped by signal %d.", ended->signal);
-    } else if (ended->ending == PROCESS_NOT_STARTED) {
-        snprintf(job->result->what, sizeof job->result->what, "The compiler cannot be started: %s.",
-                 ended->why);
+        if (ended->signal == SIGXCPU)
+            snprintf(result->what, sizeof result->what, CPU_SECONDS_OVER);
+        else
+            snprintf(result->what, sizeof result->what, "The compiler was stopped by signal %d.",
+                     ended->signal);
     } else {
-        compiler_messages_explain(job->handed_in, text_string(&job->said), job->said.size,
-                                  job->result);
-        snprintf(job->result->what, sizeof job->result->what, "%s", limit_sentences[ended->ending]);
+        compiler_messages_explain(job->handed_in, text_string(&job->said), job->said.size, result);
+        snprintf(result->what, sizeof result->what, "%s", limit_sentences[ended->ending]);
     }
-    return started;
+    return false;
 }
 
 static void end(struct job *job)
@@ -272,19 +280,16 @@ static void end(struct job *job)
 }
 
 int compile_all(const struct toolchain *toolchain, const struct compile_request *requests,
-                size_t count, struct text *why)
+                size_t count, struct trouble *trouble)
 {
     struct job *jobs = calloc(AT_ONE_TIME, sizeof *jobs);
     struct process *running[AT_ONE_TIME] = {0};
     size_t next = 0;
     int result = -1;
 
-    if (jobs == NULL) {
-        text_add(why, "no memory");
-        return -1;
-    }
+    if (jobs == NULL) return trouble_set(trouble, TROUBLE_MEMORY, "compiling");
     if (files_make_folders(toolchain->cache) != 0) {
-        text_format(why, "the folder %s cannot be made: %s", toolchain->cache, strerror(errno));
+        trouble_set_error(trouble, errno, TROUBLE_FOLDER, "%.200s", toolchain->cache);
         goto done;
     }
     for (;;) {
@@ -309,7 +314,7 @@ int compile_all(const struct toolchain *toolchain, const struct compile_request 
             end(&jobs[which]);
     }
     if (process_interrupted() != 0) {
-        text_add(why, "interrupted");
+        trouble_set(trouble, TROUBLE_INTERRUPTED, "%s", "");
         goto done;
     }
     entries_trim(toolchain->cache);

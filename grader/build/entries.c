@@ -1,6 +1,7 @@
 #include "grader/build/entries.h"
 #include "grader/base/files.h"
 #include "grader/base/sha256.h"
+#include "grader/base/trouble.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -22,32 +23,41 @@
 static const char *const contents[] = {ENTRIES_LIBRARY, ENTRIES_OBJECTS, ENTRIES_FAILED};
 #define CONTENTS (sizeof contents / sizeof contents[0])
 
-static void sum_up(const char *folder, const char *key, char sum[SHA256_TEXT_SIZE])
+/* Returns 0, or -1 with errno: a file is there and cannot be read. */
+static int sum_up(const char *folder, const char *key, char sum[SHA256_TEXT_SIZE])
 {
     struct sha256 hash;
     char path[PATH_MAX];
+    int result = 0;
 
     sha256_begin(&hash);
     sha256_add_string(&hash, key);
     for (size_t i = 0; i < CONTENTS; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, contents[i]);
         sha256_add_string(&hash, access(path, F_OK) == 0 ? contents[i] : "");
-        sha256_add_file(&hash, path);
+        if (sha256_add_file(&hash, path) != 0 && trouble_of_error(errno) != TROUBLE_NONE)
+            result = -1;
     }
     sha256_end(&hash, sum);
+    return result;
 }
 
-static bool is_sound(const char *folder, const char *key)
+enum soundness { SOUND, DAMAGED, UNREADABLE };
+
+static enum soundness look_at(const char *folder, const char *key)
 {
     char sum[SHA256_TEXT_SIZE], path[PATH_MAX];
     struct text noted = {0};
+    enum soundness found = DAMAGED;
 
-    sum_up(folder, key, sum);
+    if (sum_up(folder, key, sum) != 0) return UNREADABLE;
     snprintf(path, sizeof path, "%s/%s", folder, SUM);
-    const bool sound =
-        files_read(path, SHA256_TEXT_SIZE, &noted) == 0 && strcmp(text_string(&noted), sum) == 0;
+    if (files_read(path, SHA256_TEXT_SIZE, &noted) != 0)
+        found = trouble_of_error(errno) != TROUBLE_NONE ? UNREADABLE : DAMAGED;
+    else if (strcmp(text_string(&noted), sum) == 0)
+        found = SOUND;
     text_free(&noted);
-    return sound;
+    return found;
 }
 
 static int hold(const char *folder)
@@ -67,9 +77,10 @@ int entries_find(const char *cache, const char *key, bool *failed, struct text *
     snprintf(folder, sizeof folder, "%s/%s", cache, key);
     const int lock = hold(folder);
     if (lock < 0) return -1;
-    if (!is_sound(folder, key)) {
+    const enum soundness found = look_at(folder, key);
+    if (found != SOUND) {
         close(lock);
-        files_remove(folder);
+        if (found == DAMAGED) files_remove(folder);
         return -1;
     }
     utimensat(AT_FDCWD, folder, NULL, 0); /* used just now: the last to be thrown away */
@@ -100,13 +111,15 @@ int entries_keep(const char *cache, const char *key, const char *work)
         files_remove(path);
     }
     if (folder != NULL) closedir(folder);
-    sum_up(work, key, sum);
+    if (sum_up(work, key, sum) != 0) return -1;
     snprintf(path, sizeof path, "%s/%s", work, SUM);
     if (files_write(path, sum, strlen(sum)) != 0) return -1;
     const int lock = hold(work);
     snprintf(path, sizeof path, "%s/%s", cache, key);
     if (lock >= 0 && rename(work, path) == 0) return lock;
+    const int error = errno;
     if (lock >= 0) close(lock);
+    errno = error;
     /* Another grader was faster: what it made of the same files is as good. */
     bool failed;
     struct text said = {0};
@@ -114,6 +127,7 @@ int entries_keep(const char *cache, const char *key, const char *work)
         errno == EEXIST || errno == ENOTEMPTY ? entries_find(cache, key, &failed, &said) : -1;
     text_free(&said);
     if (theirs >= 0) files_remove(work);
+    errno = error;
     return theirs;
 }
 

@@ -12,8 +12,9 @@
 #define ENTRIES_OBJECTS "objects" /* which addresses come from which file: sources.h */
 #define ENTRIES_FAILED "failed"
 
-/* Looks for a sound entry. Returns the lock (a descriptor; closing it lets go), or -1: there is
- * none. *failed: it holds what the compilers said, appended to `said`. */
+/* Looks for a sound entry; a damaged one is removed, one that cannot be read just now is left.
+ * Returns the lock (a descriptor; closing it lets go), or -1: there is none. *failed: it holds what
+ * the compilers said, appended to `said`. */
 int entries_find(const char *cache, const char *key, bool *failed, struct text *said);
 
 /* Makes the folder `work` the entry, keeping only what an entry has. Returns the lock or -1: then

@@ -82,7 +82,11 @@ static int take_file(const struct handed_in *handed_in, int folder, const char *
     int status = -1;
 
     if (files_read_at(folder, name, FILE_LIMIT, &content) != 0) {
-        status = refuse_file(handed_in, name, in_words(errno), result);
+        /* It was there a moment ago: somebody is saving it. */
+        if (errno == ENOENT || trouble_of_error(errno) != TROUBLE_NONE)
+            trouble_set_error(&result->trouble, errno, TROUBLE_CHANGED, "%.100s", name);
+        else
+            refuse_file(handed_in, name, in_words(errno), result);
     } else if ((result->place.line = intake_refused_line(text_string(&content), content.size, why,
                                                          sizeof why)) != 0) {
         snprintf(result->what, sizeof result->what, "%s", why);
@@ -91,9 +95,7 @@ static int take_file(const struct handed_in *handed_in, int folder, const char *
     } else {
         snprintf(path, sizeof path, "%s/%s", to, name);
         status = files_write(path, text_string(&content), content.size);
-        if (status != 0)
-            snprintf(result->what, sizeof result->what, "%.100s cannot be copied: %s.", name,
-                     strerror(errno));
+        if (status != 0) trouble_set_error(&result->trouble, errno, TROUBLE_FOLDER, "%.200s", path);
         sha256_add_string(hash, name);
         sha256_add(hash, &content.size, sizeof content.size);
         sha256_add(hash, text_string(&content), content.size);
@@ -107,27 +109,30 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The names that are taken, in order; those after the limit are counted and left out. Takes the
- * descriptor. Returns how many there are. */
-static size_t list_taken(const struct toolchain *toolchain, const struct lesson *lesson,
-                         int descriptor, char *names[FILES_LIMIT])
+/* The names that are taken, in order; those after the limit are counted and left out. Returns 0, or
+ * -1 with errno: it cannot be read; the names that were found are there all the same. */
+static int list_taken(const struct toolchain *toolchain, const struct lesson *lesson,
+                      int descriptor, char *names[FILES_LIMIT], size_t *count)
 {
-    DIR *folder = fdopendir(descriptor);
+    const int own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    DIR *folder = own >= 0 ? fdopendir(own) : NULL;
     struct dirent *item;
-    size_t count = 0;
 
+    *count = 0;
     if (folder == NULL) {
-        close(descriptor);
-        return 0;
+        if (own >= 0) close(own);
+        return -1;
     }
-    while ((item = readdir(folder)) != NULL) {
+    while (errno = 0, (item = readdir(folder)) != NULL) {
         if (!is_taken(toolchain, lesson, item->d_name)) continue;
-        if (count < FILES_LIMIT && (names[count] = strdup(item->d_name)) == NULL) continue;
-        count++;
+        if (*count < FILES_LIMIT && (names[*count] = strdup(item->d_name)) == NULL) break;
+        ++*count;
     }
+    const int error = errno;
     closedir(folder);
-    qsort(names, count < FILES_LIMIT ? count : FILES_LIMIT, sizeof *names, compare_names);
-    return count;
+    qsort(names, *count < FILES_LIMIT ? *count : FILES_LIMIT, sizeof *names, compare_names);
+    errno = error;
+    return error == 0 ? 0 : -1;
 }
 
 static int check_listed(const struct handed_in *handed_in, int folder, struct compiled *result)
@@ -136,6 +141,8 @@ static int check_listed(const struct handed_in *handed_in, int folder, struct co
 
     for (const char *const *file = handed_in->lesson->files; *file != NULL; file++) {
         if (fstatat(folder, *file, &status, AT_SYMLINK_NOFOLLOW) == 0) continue;
+        if (trouble_of_error(errno) != TROUBLE_NONE)
+            return trouble_set_error(&result->trouble, errno, TROUBLE_CHANGED, "%.100s", *file);
         snprintf(result->what, sizeof result->what, "%.200s is missing: nothing was handed in.",
                  *file);
         snprintf(result->place.file, sizeof result->place.file, "%.150s/%.100s", handed_in->shown,
@@ -152,6 +159,9 @@ int intake_submission(const struct toolchain *toolchain, const struct handed_in 
     /* Below it nothing is a link either: every file is opened from here, by one name. */
     const int folder = open(handed_in->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
+    if (folder < 0 && trouble_of_error(errno) != TROUBLE_NONE)
+        return trouble_set_error(&result->trouble, errno, TROUBLE_CHANGED, "%.200s",
+                                 handed_in->folder);
     if (folder < 0 && errno != ENOENT) {
         struct stat status;
         const bool link = lstat(handed_in->folder, &status) == 0 && S_ISLNK(status.st_mode);
@@ -163,10 +173,12 @@ int intake_submission(const struct toolchain *toolchain, const struct handed_in 
         return -1;
     }
     snprintf(to, sizeof to, "%s/src", work);
-    const size_t count = list_taken(toolchain, handed_in->lesson, dup(folder), names);
+    size_t count;
+    int status = list_taken(toolchain, handed_in->lesson, folder, names, &count);
     const size_t held = count < FILES_LIMIT ? count : FILES_LIMIT;
-    int status = 0;
-    if (count > FILES_LIMIT)
+    if (status != 0)
+        trouble_set_error(&result->trouble, errno, TROUBLE_CHANGED, "%.200s", handed_in->folder);
+    else if (count > FILES_LIMIT)
         status = refuse_file(handed_in, names[0], "there are more than 64 files", result);
     for (size_t i = 0; i < held; i++) {
         if (status == 0) status = take_file(handed_in, folder, names[i], to, hash, result);

@@ -15,7 +15,8 @@
 #include "grader/base/sha256.h"
 #include "grader/build/compile.h"
 
-/* Fills WORK/src and adds to the hash. Returns 0, or -1 with the result's place and sentence. */
+/* Fills WORK/src and adds to the hash. Returns 0, or -1 with the result's place and sentence, or
+ * its trouble. */
 int intake_submission(const struct toolchain *toolchain, const struct handed_in *handed_in,
                       const char *work, struct sha256 *hash, struct compiled *result);
 

@@ -117,9 +117,8 @@ int reads_check(const struct handed_in *handed_in, const struct toolchain *toolc
         struct text list = {0};
         snprintf(path, sizeof path, "%s/%zu.d", work, i);
         if (files_read(path, LIST_LIMIT, &list) != 0) {
-            snprintf(result->what, sizeof result->what,
-                     "The compiler left no list of what it read.");
-            status = -1;
+            status = trouble_set_error(&result->trouble, errno, TROUBLE_CHANGED,
+                                       "the compiler's list of what it read");
         }
         const char *at = strchr(text_string(&list), ':');
         at = at != NULL ? at + 1 : NULL;

@@ -9,7 +9,7 @@
 #include "grader/build/compile.h"
 
 /* Every file in the lists WORK/n.d is the student's, ours, the system's or the toolkit's. Returns
- * 0, or -1 with the result's place and sentence. */
+ * 0, or -1 with the result's place and sentence, or its trouble. */
 int reads_check(const struct handed_in *handed_in, const struct toolchain *toolchain,
                 const char *work, const struct command_list *commands, struct compiled *result);
 

@@ -336,8 +336,12 @@ static int take_result(struct class *class, struct pupil *pupil, int status)
     }
     json_t *report = json_read(fresh, RECORD_LIMIT);
     json_t *record = json_array_get(json_list(report, "submissions"), 0);
-    if (!WIFEXITED(status) || WEXITSTATUS(status) > 1 || record == NULL) {
-        last_words(class, pupil, status, &words);
+    const char *trouble = json_text(record, "trouble");
+    if (!WIFEXITED(status) || WEXITSTATUS(status) > 1 || record == NULL || trouble[0] != '\0') {
+        if (trouble[0] != '\0')
+            text_add(&words, trouble);
+        else
+            last_words(class, pupil, status, &words);
         make_empty(pupil, text_string(&words));
         set_owner(class, pupil);
         text_free(&words);

@@ -48,6 +48,8 @@ static const struct advice advices[ENDED_COUNT] = {
                           "started; what else it does is not judged.",
                           "Look at where the process number in that call comes from: getppid(), -1 "
                           "and a fork() that failed are not a child."},
+    [ENDED_NOT_MADE] = {"What does not end once is not waited for again and again.",
+                        "Look at the run that did not end first."},
     [ENDED_LEFT_RUNNING] = {"Whoever starts a process waits for it: one that stays keeps its "
                             "memory and its device.",
                             "Every fork() needs its waitpid()."},
@@ -94,6 +96,20 @@ static void say_briefly(struct verdict *verdict, const struct evidence *evidence
         evidence_describe_ending(evidence, ending, sizeof ending);
     snprintf(what, sizeof what, "Not judged: the run it needs %s (see %.150s above).", ending,
              told);
+    fail_somewhere(verdict, evidence, what);
+}
+
+/* The cause is in another run. */
+static void say_given_up(struct verdict *verdict, const struct evidence *evidence, const char *told)
+{
+    char what[600], given_up[100] = "";
+
+    if (evidence->ending == ENDED_TIME)
+        snprintf(given_up, sizeof given_up, ", and this one had not after %g s",
+                 evidence->allowed_seconds);
+    snprintf(what, sizeof what, "Not judged: the run \"%s\" did not end%s%.150s%s%s.",
+             evidence->after->name, told != NULL ? " (see " : "", told != NULL ? told : "",
+             told != NULL ? " above)" : "", given_up);
     fail_somewhere(verdict, evidence, what);
 }
 
@@ -169,6 +185,11 @@ bool verdict_ending(struct verdict *verdict, const struct evidence *evidence, co
     const char *whose = evidence->reference ? "The reference solution" : "The program";
 
     if (evidence_usable(evidence)) return false;
+    if (evidence->after != NULL &&
+        (evidence->ending == ENDED_TIME || evidence->ending == ENDED_NOT_MADE)) {
+        say_given_up(verdict, evidence, told);
+        return true;
+    }
     if (told != NULL) {
         say_briefly(verdict, evidence, told);
         return true;

@@ -462,14 +462,21 @@ bool evidence_usable(const struct evidence *evidence)
            evidence->trace.dropped == 0 && !evidence->trace.forged;
 }
 
+/* Those that have no values to tell. */
+static const char *const plain_endings[ENDED_COUNT + 1] = {
+    [ENDED_WELL] = "came to its end",
+    [ENDED_OUTPUT] = "printed more than 1 MiB and was stopped",
+    [ENDED_FILES] = "wrote more than 4096 files or 256 MiB and was stopped",
+    [ENDED_UNWATCHED] = "killed the process that held it to its limits, and was stopped",
+    [ENDED_NOT_MADE] = "was not made",
+    [ENDED_COUNT] = "ended in an unknown way",
+};
+
 void evidence_describe_ending(const struct evidence *evidence, char *text, size_t size)
 {
     char amount[32];
 
     switch (evidence->ending) {
-    case ENDED_WELL:
-        snprintf(text, size, "came to its end");
-        break;
     case ENDED_NOT_STARTED:
         snprintf(text, size, "could not be started: %s", evidence->why);
         break;
@@ -499,26 +506,16 @@ void evidence_describe_ending(const struct evidence *evidence, char *text, size_
         snprintf(text, size, "ran more than %u process%s at one time and was stopped",
                  evidence->allowed_processes, evidence->allowed_processes == 1 ? "" : "es");
         break;
-    case ENDED_OUTPUT:
-        snprintf(text, size, "printed more than 1 MiB and was stopped");
-        break;
-    case ENDED_FILES:
-        snprintf(text, size, "wrote more than 4096 files or 256 MiB and was stopped");
-        break;
     case ENDED_LEFT_RUNNING:
         snprintf(text, size, "came to its end but left %u process%s running, which %s stopped",
                  evidence->left_running, evidence->left_running == 1 ? "" : "es",
                  evidence->left_running == 1 ? "was" : "were");
         break;
-    case ENDED_UNWATCHED:
-        snprintf(text, size, "killed the process that held it to its limits, and was stopped");
-        break;
     case ENDED_REACHED_UP:
         snprintf(text, size, "called %s on a process that is not its own, which was refused",
                  evidence->why);
         break;
-    case ENDED_COUNT:
-        snprintf(text, size, "ended in an unknown way");
-        break;
+    default:
+        snprintf(text, size, "%s", plain_endings[evidence->ending]);
     }
 }

@@ -60,7 +60,8 @@ struct run_plan {
     unsigned flags;   /* enum run_flag */
     /* Draws the inputs and says how large the output is. Returns 0, or -1 (no memory). */
     int (*prepare)(struct run_input *input);
-    double seconds;         /* wall time allowed; 0: 20 s */
+    /* Allowed by its own clock (grader/base/process.h); 0: 20 s. On the emulator at most 5 s. */
+    double seconds;
     uint64_t memory;        /* resident bytes allowed on the host, in all processes; 0: 2 GiB */
     unsigned processes;     /* processes allowed at one time, the runner included; 0: 1 */
     uint32_t trace_records; /* room in the trace; 0: TRACE_DEFAULT_CAPACITY */

@@ -28,6 +28,7 @@ enum evidence_ending {
     ENDED_LEFT_RUNNING, /* came to its end, but left `left_running` processes; killed */
     ENDED_UNWATCHED,    /* it killed the process that held it to its limits; all killed */
     ENDED_REACHED_UP,   /* it called `why` on a process above it, which was refused */
+    ENDED_NOT_MADE,     /* it was not made, because another did not end (after) */
     ENDED_COUNT
 };
 
@@ -53,10 +54,14 @@ struct evidence {
     unsigned left_running;
     char why[256];
     double seconds;         /* wall time by the parent's clock, start-up of the process included */
+    double own_seconds;     /* by the run's own clock: grader/base/process.h */
     uint64_t peak_bytes;    /* most resident memory seen */
     double allowed_seconds; /* the plan's limits, defaults filled in */
     uint64_t allowed_memory;
     unsigned allowed_processes;
+    /* Another run of the lesson did not end, for whose sake this one was given less time or none;
+     * NULL: none did before it. */
+    const struct run_plan *after;
     const char *shown_folder; /* where the student's files are, as the student types it */
     /* Of a crash, or of where the program was when its time was up: the stack, innermost first, as
      * addresses in the runner, and the address that was touched. */

@@ -82,6 +82,11 @@ void guide_graded(struct guide *guide, size_t index)
 
     /* Saved again in the meantime: the verdict is of another content. */
     if (course_look(&guide->course, index)) return;
+    /* The machine's trouble says nothing of it, and nothing is remembered. */
+    if (grading->trouble[0] != '\0') {
+        lesson->state = COURSE_UNKNOWN;
+        return;
+    }
     if (strcmp(failing, lesson->failing) != 0) lesson->hints = 0;
     snprintf(lesson->failing, sizeof lesson->failing, "%s", failing);
     lesson->passed = (unsigned)grading_passed(grading);
@@ -89,10 +94,9 @@ void guide_graded(struct guide *guide, size_t index)
     lesson->total = (unsigned)grading->count;
     lesson->state = grading->broken       ? COURSE_BROKEN
                     : failing[0] != '\0'  ? COURSE_OPEN
-                    : grading->trouble[0] ? COURSE_OPEN
                     : lesson->passed == 0 ? COURSE_OPEN
                                           : COURSE_PASSED;
-    if (grading->trouble[0] == '\0') course_save(&guide->course, index);
+    course_save(&guide->course, index);
 }
 
 bool guide_know(struct guide *guide, size_t index, bool anew)

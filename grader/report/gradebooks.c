@@ -211,6 +211,10 @@ static void junit_test(struct text *text, const char *class_name, const json_t *
         text_add(text, ">\n      <skipped");
         junit_attribute(text, "message", json_text(check, "reason"));
         text_add(text, "/>\n    </testcase>\n");
+    } else if (strcmp(outcome, "error") == 0) {
+        text_add(text, ">\n      <error");
+        junit_attribute(text, "message", json_text(check, "reason"));
+        text_add(text, "/>\n    </testcase>\n");
     } else {
         text_add(text, "/>\n");
     }
@@ -240,9 +244,9 @@ static void junit_record(struct text *text, const json_t *record, bool alone)
                     json_text(lesson, "suite"));
         text_add(text, "  <testsuite");
         junit_attribute(text, "name", text_string(&name));
-        text_format(text, " tests=\"%zu\" failures=\"%zu\" skipped=\"%zu\" errors=\"0\">\n",
+        text_format(text, " tests=\"%zu\" failures=\"%zu\" skipped=\"%zu\" errors=\"%zu\">\n",
                     json_array_size(json_list(lesson, "checks")), count_outcome(lesson, "failed"),
-                    count_outcome(lesson, "skipped"));
+                    count_outcome(lesson, "skipped"), count_outcome(lesson, "error"));
         json_array_foreach(json_list(lesson, "checks"), j, check)
         {
             junit_test(text, text_string(&name), check);

@@ -10,6 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef __SANITIZE_ADDRESS__
+#define HURRIED_SECONDS 4.0
+#else
+#define HURRIED_SECONDS 1.0
+#endif
+#define PATIENCE_SECONDS 2.0
+
 /* The slot's OVERLAP_ORDER, as emulator/timeline understands it. */
 static const char *order_of(enum cache_slot slot, char text[CACHE_ORDER])
 {
@@ -106,7 +113,8 @@ size_t cache_slots(const struct devices *devices, const struct lesson *lesson,
 }
 
 /* After the run in which no call was made to fail, those in which one is. Returns 0 or -1. */
-static int make_faults(const struct run_request *plain, struct run_set *set, struct text *why)
+static int make_faults(const struct run_request *plain, struct run_set *set,
+                       struct trouble *trouble)
 {
     struct injection chosen[INJECTIONS_MOST];
     struct run_request requests[INJECTIONS_MOST];
@@ -115,7 +123,7 @@ static int make_faults(const struct run_request *plain, struct run_set *set, str
     const size_t count = injections_choose(first, chosen, INJECTIONS_MOST, &first->fault_calls);
     set->injections = calloc(count + 1, sizeof *set->injections);
     if (set->injections == NULL) {
-        text_add(why, "no memory");
+        trouble_set(trouble, TROUBLE_MEMORY, "the grader");
         return -1;
     }
     for (size_t i = 0; i < count; i++) {
@@ -123,7 +131,7 @@ static int make_faults(const struct run_request *plain, struct run_set *set, str
         requests[i].injection = chosen[i].which;
         requests[i].injection_of_host = chosen[i].of_host;
     }
-    if (run_make_several(requests, count, set->injections, &set->injection_count, why) != 0)
+    if (run_make_several(requests, count, set->injections, &set->injection_count, trouble) != 0)
         return -1;
     first->injections = set->injections;
     first->injection_count = set->injection_count;
@@ -154,6 +162,8 @@ static struct run_request request_for(const struct cache *store, const struct ru
         .order = order_of(slot, order),
         .reference = reference,
         .seed = store->seed,
+        .seconds_at_most = store->endless != NULL ? HURRIED_SECONDS : 0,
+        .after = store->endless,
     };
 }
 
@@ -224,7 +234,7 @@ static void show_alone(struct run_set *set, const struct evidence *one)
 /* Four processes, whose rounds are added to the set. Returns 0 or -1; *again: more of them would
  * say more. */
 static int add_turns(struct cache *store, const struct run_plan *plan, unsigned number,
-                     struct run_set *set, bool *again, struct text *why)
+                     struct run_set *set, bool *again, struct trouble *trouble)
 {
     struct run_request requests[IN_TURN];
     struct evidence whole[IN_TURN], one;
@@ -238,7 +248,7 @@ static int add_turns(struct cache *store, const struct run_plan *plan, unsigned 
         requests[i].repeat = number * TURN_PAIRS + in_turn[i].repeat;
         requests[i].rounds = CONTROL_ROUNDS;
     }
-    if (run_make_in_turn(requests, &turns, whole, why) != 0) return -1;
+    if (run_make_in_turn(requests, &turns, whole, trouble) != 0) return -1;
     const size_t worst = worst_of(&turns, whole);
     if (worst != SIZE_MAX) { /* there is nothing to time, and why is all there is to say */
         show_alone(set, &whole[worst]);
@@ -251,14 +261,14 @@ static int add_turns(struct cache *store, const struct run_plan *plan, unsigned 
         result = rounds_take(&whole[0], 0, &one);
         if (result == 0) show_alone(set, &one);
     }
-    if (result != 0) text_add(why, "no memory");
+    if (result != 0) trouble_set(trouble, TROUBLE_MEMORY, "the grader");
     for (size_t i = 0; i < IN_TURN; i++) evidence_release(&whole[i]);
     return result;
 }
 
 /* Returns 0 or -1. */
 static int make_in_turn(struct cache *store, const struct run_plan *plan, struct run_set *set,
-                        struct text *why)
+                        struct trouble *trouble)
 {
     const size_t most = MOST_SETS * TURN_PAIRS * CONTROL_ROUNDS;
     bool again = true;
@@ -266,11 +276,11 @@ static int make_in_turn(struct cache *store, const struct run_plan *plan, struct
     set->repeats = calloc(most, sizeof *set->repeats);
     set->references = calloc(most, sizeof *set->references);
     if (set->repeats == NULL || set->references == NULL) {
-        text_add(why, "no memory");
+        trouble_set(trouble, TROUBLE_MEMORY, "the grader");
         return -1;
     }
     for (unsigned number = 0; number < MOST_SETS && again; number++) {
-        if (add_turns(store, plan, number, set, &again, why) != 0) return -1;
+        if (add_turns(store, plan, number, set, &again, trouble) != 0) return -1;
         if (!again) break;
         const struct timing timing = timing_compare(&set->repeats[0]);
         again = timing.outcome == TIMING_TOO_NOISY ||
@@ -282,7 +292,7 @@ static int make_in_turn(struct cache *store, const struct run_plan *plan, struct
 
 /* Once; on the emulator, whose clock is exact, also what is timed. Returns 0 or -1. */
 static int make_once(struct cache *store, const struct run_plan *plan, enum cache_slot slot,
-                     struct run_set *set, bool timed, struct text *why)
+                     struct run_set *set, bool timed, struct trouble *trouble)
 {
     /* The same lesson.so with the same inputs takes the same time. */
     const bool same = timed && strcmp(store->reference->library, store->compiled->library) == 0;
@@ -291,17 +301,17 @@ static int make_once(struct cache *store, const struct run_plan *plan, enum cach
     set->repeats = calloc(1, sizeof *set->repeats);
     if (timed && !same) set->references = calloc(1, sizeof *set->references);
     if (set->repeats == NULL || (timed && !same && set->references == NULL)) {
-        text_add(why, "no memory");
+        trouble_set(trouble, TROUBLE_MEMORY, "the grader");
         return -1;
     }
-    if (run_make(&submission, set->repeats, why) != 0) return -1;
+    if (run_make(&submission, set->repeats, trouble) != 0) return -1;
     set->count = 1;
     if (set->references != NULL && set->repeats->ending == ENDED_WELL) {
         const struct run_request reference = request_for(store, plan, slot, set->order, true);
-        if (run_make(&reference, set->references, why) != 0) return -1;
+        if (run_make(&reference, set->references, trouble) != 0) return -1;
     }
     if ((plan->flags & RUN_INJECTIONS) && evidence_usable(set->repeats) &&
-        make_faults(&submission, set, why) != 0)
+        make_faults(&submission, set, trouble) != 0)
         return -1;
     if (same) set->references = set->repeats;
     join(set);
@@ -311,14 +321,75 @@ static int make_once(struct cache *store, const struct run_plan *plan, enum cach
 }
 
 static int make_set(struct cache *store, size_t plan_index, enum cache_slot slot,
-                    struct run_set *set, struct text *why)
+                    struct run_set *set, struct trouble *trouble)
 {
     const struct run_plan *plan = &store->handed_in->lesson->runs[plan_index];
     const bool timed =
         (plan->flags & RUN_TIMED) && store->reference != NULL && store->reference->ok;
 
-    if (timed && slot == SLOT_GPU) return make_in_turn(store, plan, set, why);
-    return make_once(store, plan, slot, set, timed, why);
+    if (timed && slot == SLOT_GPU) return make_in_turn(store, plan, set, trouble);
+    return make_once(store, plan, slot, set, timed, trouble);
+}
+
+/* ---- what does not end -----------------------------------------------------------------------
+ */
+
+static bool does_not_end(const struct evidence *evidence)
+{
+    struct query query = {.kind = TRACE_FINDING};
+
+    if (evidence->ending == ENDED_TIME) return true;
+    for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &query, r)) != NULL;)
+        if (r->finding.id == FINDING_ENDLESS) return true;
+    return false;
+}
+
+/* After the runs of a set: the reference solution's are none of the submission's. */
+static void note_endless(struct cache *store, const struct run_plan *plan,
+                         const struct run_set *set)
+{
+    const bool first = store->endless == NULL;
+
+    for (size_t i = 0; i < set->count + set->injection_count; i++) {
+        const struct evidence *one =
+            i < set->count ? &set->repeats[i] : &set->injections[i - set->count];
+        if (!does_not_end(one)) continue;
+        if (!first) store->patience_s -= one->own_seconds;
+        if (store->endless == NULL) store->patience_s = PATIENCE_SECONDS;
+        if (store->endless == NULL) store->endless = plan;
+    }
+}
+
+/* It would not be waited for: nothing is left of the patience, or it is many runs. */
+static bool is_given_up(const struct cache *store, const struct run_plan *plan)
+{
+    return store->endless != NULL &&
+           (store->patience_s <= 0 || (plan->flags & RUN_INJECTIONS) != 0);
+}
+
+/* Evidence of a run that was not made. Returns 0 or -1. */
+static int make_nothing(struct cache *store, const struct run_plan *plan, enum cache_slot slot,
+                        struct run_set *set, struct trouble *trouble)
+{
+    const struct run_request request = request_for(store, plan, slot, set->order, false);
+
+    set->repeats = calloc(1, sizeof *set->repeats);
+    if (set->repeats == NULL) return trouble_set(trouble, TROUBLE_MEMORY, "the grader");
+    set->repeats[0] = (struct evidence){.lesson = request.lesson,
+                                        .plan = plan,
+                                        .device = request.device,
+                                        .order = request.order,
+                                        .ending = ENDED_NOT_MADE,
+                                        .after = store->endless,
+                                        .shown_folder = request.shown_folder,
+                                        .sources = request.sources,
+                                        .trace_sound = true,
+                                        .repeat_count = 1};
+    set->count = 1;
+    if (evidence_index_build(&set->repeats[0]) != 0)
+        return trouble_set(trouble, TROUBLE_MEMORY, "the grader");
+    join(set);
+    return 0;
 }
 
 /* ---- on a GPU ------------------------------------------------------------------------------- */
@@ -349,7 +420,7 @@ static bool goes_with(const struct cache *store, size_t asked, size_t plan)
 /* This run, and the other wanted ones that need not be alone: most of the time of a small run on a
  * GPU is the start of its process. After one that ends badly the others wait until they are asked
  * for. Returns 0 or -1. */
-static int make_together(struct cache *store, size_t asked, struct text *why)
+static int make_together(struct cache *store, size_t asked, struct trouble *trouble)
 {
     const struct run_plan *plans = store->handed_in->lesson->runs;
     struct run_request *requests = calloc(store->plan_count, sizeof *requests);
@@ -366,8 +437,8 @@ static int make_together(struct cache *store, size_t asked, struct text *why)
         requests[count] = request_for(store, &plans[plan], SLOT_GPU, set->order, false);
         which[count++] = plan;
     }
-    if (result != 0) text_add(why, "no memory");
-    if (result == 0) result = run_make_several(requests, count, evidences, &made, why);
+    if (result != 0) trouble_set(trouble, TROUBLE_MEMORY, "the grader");
+    if (result == 0) result = run_make_several(requests, count, evidences, &made, trouble);
     for (size_t i = 0; i < count; i++) {
         struct run_set *set = &store->sets[which[i]][SLOT_GPU];
         if (i < made && result == 0) {
@@ -387,14 +458,15 @@ static int make_together(struct cache *store, size_t asked, struct text *why)
     return result;
 }
 
-static int make_locked(struct cache *store, size_t plan, struct text *why)
+static int make_locked(struct cache *store, size_t plan, struct trouble *trouble)
 {
     const struct run_plan *asked = &store->handed_in->lesson->runs[plan];
     const bool alone = is_alone(asked);
-    const int lock = gpu_lock_take(store->toolchain, alone || (asked->flags & RUN_LARGE), why);
+    const int lock = gpu_lock_take(store->toolchain, alone || (asked->flags & RUN_LARGE), trouble);
     if (lock < 0) return -1;
-    const int result = alone ? make_set(store, plan, SLOT_GPU, &store->sets[plan][SLOT_GPU], why)
-                             : make_together(store, plan, why);
+    const int result = alone
+                           ? make_set(store, plan, SLOT_GPU, &store->sets[plan][SLOT_GPU], trouble)
+                           : make_together(store, plan, trouble);
     gpu_lock_release(lock);
     return result;
 }
@@ -408,13 +480,17 @@ void cache_want(struct cache *store, const struct check *check, const enum cache
 }
 
 const struct evidence *cache_evidence(struct cache *store, size_t plan, enum cache_slot slot,
-                                      struct text *why)
+                                      struct trouble *trouble)
 {
     struct run_set *set = &store->sets[plan][slot];
+    const struct run_plan *one = &store->handed_in->lesson->runs[plan];
 
-    if (!set->made && (slot == SLOT_GPU ? make_locked(store, plan, why)
-                                        : make_set(store, plan, slot, set, why)) != 0)
+    if (set->made) return &set->repeats[0];
+    if ((is_given_up(store, one) ? make_nothing(store, one, slot, set, trouble)
+         : slot == SLOT_GPU      ? make_locked(store, plan, trouble)
+                                 : make_set(store, plan, slot, set, trouble)) != 0)
         return NULL;
     set->made = true;
+    note_endless(store, one, set);
     return &set->repeats[0];
 }

@@ -1,5 +1,9 @@
 /* cache: the evidence of one lesson, made when a check first asks for it and kept until the lesson
  * is done: each run happens once per device and order, however many checks read it.
+ *
+ * Once a run of the lesson has not come to its end, the others get a second each, and when such
+ * ones have taken two seconds more, no further ones are made: their checks are not judged, and
+ * say which run was the first.
  */
 #ifndef OVERLAP_GRADER_RUN_CACHE_H
 #define OVERLAP_GRADER_RUN_CACHE_H
@@ -44,6 +48,9 @@ struct cache {
     struct run_set (*sets)[SLOT_COUNT]; /* one row for each of the lesson's run plans */
     bool *wanted; /* of each run plan: there is a check that reads it on a GPU (cache_want) */
     size_t plan_count;
+    /* A run that does not end is waited for once: the first such one; NULL: none so far. */
+    const struct run_plan *endless;
+    double patience_s; /* for further ones that do not end, together, by their own clocks */
 };
 
 /* Returns 0, or -1: no memory. */
@@ -65,8 +72,8 @@ size_t cache_slots(const struct devices *devices, const struct lesson *lesson,
 void cache_want(struct cache *store, const struct check *check, const enum cache_slot *slots,
                 size_t count);
 
-/* The evidence of a slot; runs if it has not been made. NULL: the grader cannot go on (`why`). */
+/* The evidence of a slot; runs if it has not been made. NULL: the machine had trouble. */
 const struct evidence *cache_evidence(struct cache *store, size_t plan, enum cache_slot slot,
-                                      struct text *why);
+                                      struct trouble *trouble);
 
 #endif

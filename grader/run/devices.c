@@ -1,6 +1,7 @@
 #include "grader/run/devices.h"
 #include "grader/base/process.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +9,8 @@
 #include <unistd.h>
 
 /* Asks the probe. NVIDIA's driver needs about a third of a second when it is there. */
-static void look_for_gpu(struct devices *devices, const struct toolchain *toolchain)
+static void look_for_gpu(struct devices *devices, const struct toolchain *toolchain,
+                         struct trouble *trouble)
 {
     const char *arguments[] = {toolchain->probe, NULL};
     char library_path[PATH_MAX], visible[256];
@@ -33,7 +35,7 @@ static void look_for_gpu(struct devices *devices, const struct toolchain *toolch
     };
     struct process *process = process_start(&spec);
     if (process == NULL) {
-        snprintf(devices->no_gpu, sizeof devices->no_gpu, "no process can be started");
+        trouble_set_error(trouble, errno, TROUBLE_PROCESS, "the search for a GPU");
         return;
     }
     process_wait_any(&process, 1);
@@ -50,6 +52,11 @@ static void look_for_gpu(struct devices *devices, const struct toolchain *toolch
     } else if (result->ending == PROCESS_TIME) {
         snprintf(devices->no_gpu, sizeof devices->no_gpu,
                  "NVIDIA's driver did not answer within 30 s");
+    } else if (result->ending == PROCESS_BUSY) {
+        trouble_set(trouble, TROUBLE_BUSY, "the search for a GPU");
+    } else if (result->ending == PROCESS_NOT_STARTED &&
+               trouble_of_error(result->error) != TROUBLE_NONE) {
+        trouble_set_error(trouble, result->error, TROUBLE_PROCESS, "the search for a GPU");
     } else {
         snprintf(devices->no_gpu, sizeof devices->no_gpu, "the search for one failed%s%s",
                  result->why[0] != '\0' ? ": " : "", result->why);
@@ -58,7 +65,7 @@ static void look_for_gpu(struct devices *devices, const struct toolchain *toolch
 }
 
 int devices_find(struct devices *devices, const struct toolchain *toolchain,
-                 enum devices_wanted wanted, struct text *why)
+                 enum devices_wanted wanted, struct text *why, struct trouble *trouble)
 {
     char path[PATH_MAX];
 
@@ -66,7 +73,8 @@ int devices_find(struct devices *devices, const struct toolchain *toolchain,
     if (wanted == DEVICE_EMULATOR)
         snprintf(devices->no_gpu, sizeof devices->no_gpu, "--device=emulator was asked for");
     else
-        look_for_gpu(devices, toolchain);
+        look_for_gpu(devices, toolchain, trouble);
+    if (trouble->kind != TROUBLE_NONE) return 2;
     if (wanted == DEVICE_GPU) {
         if (!devices->gpu) {
             text_format(why,

@@ -3,7 +3,7 @@
 #ifndef OVERLAP_GRADER_RUN_DEVICES_H
 #define OVERLAP_GRADER_RUN_DEVICES_H
 
-#include "grader/base/text.h"
+#include "grader/base/trouble.h"
 #include "grader/build/toolchain.h"
 
 #include <stdbool.h>
@@ -27,8 +27,8 @@ struct devices {
 
 /* Looks for a GPU (in a process of its own: build/grader/probe) unless the emulator alone was asked
  * for, and for the emulator's libraries. Returns 0, or 2 with a sentence when what was asked for is
- * not there. */
+ * not there, or with trouble when it could not be looked for. */
 int devices_find(struct devices *devices, const struct toolchain *toolchain,
-                 enum devices_wanted wanted, struct text *why);
+                 enum devices_wanted wanted, struct text *why, struct trouble *trouble);
 
 #endif

@@ -9,7 +9,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-int gpu_lock_take(const struct toolchain *toolchain, bool alone, struct text *why)
+int gpu_lock_take(const struct toolchain *toolchain, bool alone, struct trouble *trouble)
 {
     char path[PATH_MAX];
 
@@ -17,11 +17,13 @@ int gpu_lock_take(const struct toolchain *toolchain, bool alone, struct text *wh
     const int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     while (lock >= 0 && flock(lock, alone ? LOCK_EX : LOCK_SH) != 0) {
         if (errno == EINTR && process_interrupted() == 0) continue;
-        text_format(why, "the GPU's lock %s cannot be had: %s", path, strerror(errno));
+        trouble_set_error(trouble, errno,
+                          process_interrupted() != 0 ? TROUBLE_INTERRUPTED : TROUBLE_FOLDER,
+                          "%.200s", path);
         close(lock);
         return -1;
     }
-    if (lock < 0) text_format(why, "%s cannot be opened: %s", path, strerror(errno));
+    if (lock < 0) trouble_set_error(trouble, errno, TROUBLE_FOLDER, "%.200s", path);
     return lock;
 }
 

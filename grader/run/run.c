@@ -19,6 +19,12 @@
 #include <unistd.h>
 
 #define DEFAULT_SECONDS 20
+/* On the software device, where a run of a solution takes a tenth of a second. */
+#ifdef __SANITIZE_ADDRESS__
+#define EMULATOR_SECONDS 20
+#else
+#define EMULATOR_SECONDS 5
+#endif
 #define DEFAULT_MEMORY ((uint64_t)2 << 30)
 #define DEFAULT_PROCESSES 1
 #define PRINTED_LIMIT ((size_t)1 << 20)
@@ -220,9 +226,28 @@ static const enum evidence_ending endings[] = {
     [PROCESS_EXITED] = ENDED_WELL,         [PROCESS_SIGNALLED] = ENDED_SIGNAL,
     [PROCESS_TIME] = ENDED_TIME,           [PROCESS_MEMORY] = ENDED_MEMORY,
     [PROCESS_PROCESSES] = ENDED_PROCESSES, [PROCESS_OUTPUT] = ENDED_OUTPUT,
-    [PROCESS_FILES] = ENDED_FILES,         [PROCESS_NOT_STARTED] = ENDED_NOT_STARTED,
-    [PROCESS_ABANDONED] = ENDED_UNWATCHED,
+    [PROCESS_FILES] = ENDED_FILES,         [PROCESS_ABANDONED] = ENDED_UNWATCHED,
 };
+
+/* It ended as it did for the machine's sake: then no ending is concluded from it. */
+static bool is_machines_trouble(const struct run_request *request,
+                                const struct process_result *result, const struct control *control,
+                                struct trouble *trouble)
+{
+    if (process_interrupted() != 0)
+        trouble_set(trouble, TROUBLE_INTERRUPTED, "%s", "");
+    else if (result->ending == PROCESS_BUSY)
+        trouble_set(trouble, TROUBLE_BUSY, "the run \"%s\" had too little of a processor in %.0f s",
+                    request->plan->name, result->seconds);
+    else if (result->ending == PROCESS_NOT_STARTED)
+        trouble_set_error(trouble, result->error, TROUBLE_MISSING, "%.200s",
+                          request->toolchain->runner);
+    else if (control->stage == CONTROL_REFUSED && access(request->library, R_OK) != 0)
+        trouble_set_error(trouble, errno, TROUBLE_CHANGED, "%.200s", request->library);
+    else if (control->stage == CONTROL_REFUSED)
+        trouble_find_words(trouble, "the loader said", control->message);
+    return trouble->kind != TROUBLE_NONE;
+}
 
 /* Puts together how it ended: what the supervisor saw and what the runner wrote down. */
 static void conclude(struct evidence *evidence, const struct process_result *result,
@@ -233,6 +258,7 @@ static void conclude(struct evidence *evidence, const struct process_result *res
     evidence->signal = result->signal;
     evidence->left_running = result->left_running;
     evidence->seconds = result->seconds;
+    evidence->own_seconds = result->own_seconds;
     evidence->peak_bytes = result->peak_bytes;
     snprintf(evidence->why, sizeof evidence->why, "%s", result->why);
     evidence->base = control->base;
@@ -240,8 +266,6 @@ static void conclude(struct evidence *evidence, const struct process_result *res
     evidence->frame_count =
         control->frame_count < CONTROL_FRAMES ? control->frame_count : CONTROL_FRAMES;
     memcpy(evidence->frames, control->frames, sizeof evidence->frames);
-    control->message[sizeof control->message - 1] = '\0';
-
     if (control->refused != 0 && control->signal == 0 &&
         (evidence->ending == ENDED_WELL || evidence->ending == ENDED_SIGNAL)) {
         const char *name = refused_name(control->refused);
@@ -464,10 +488,20 @@ static double rounds_seconds(const struct evidence *evidence)
     return allowed < TURNS_SECONDS ? allowed : TURNS_SECONDS;
 }
 
-/* Returns 0: run->process runs, and end() is to follow. Or -1 (`why`): there is nothing left of it.
+static double seconds_for(const struct run_request *request)
+{
+    double seconds = request->plan->seconds > 0 ? request->plan->seconds : DEFAULT_SECONDS;
+
+    if (request->device == DRIVE_EMULATOR && seconds > EMULATOR_SECONDS) seconds = EMULATOR_SECONDS;
+    if (request->seconds_at_most > 0 && seconds > request->seconds_at_most)
+        seconds = request->seconds_at_most;
+    return seconds;
+}
+
+/* Returns 0: run->process runs, and end() is to follow. Or -1: there is nothing left of it.
  */
 static int begin(struct running *run, const struct run_request *request, struct evidence *evidence,
-                 struct text *why)
+                 struct trouble *trouble)
 {
     const struct run_plan *plan = request->plan;
     struct run_input input = {0};
@@ -481,10 +515,11 @@ static int begin(struct running *run, const struct run_request *request, struct 
         .reference = request->reference,
         .sources = request->sources,
         .shown_folder = request->shown_folder,
-        .allowed_seconds = plan->seconds > 0 ? plan->seconds : DEFAULT_SECONDS,
+        .allowed_seconds = seconds_for(request),
         .allowed_memory = plan->memory > 0 ? plan->memory : DEFAULT_MEMORY,
         .allowed_processes = plan->processes > 0 ? plan->processes : DEFAULT_PROCESSES,
         .repeat_count = 1,
+        .after = request->after,
     };
     /* The others' turns are waited for, too. */
     if (request->rounds > 0) evidence->allowed_seconds += rounds_seconds(evidence);
@@ -493,47 +528,45 @@ static int begin(struct running *run, const struct run_request *request, struct 
     evidence->input_size = input.size;
     evidence->output_size = input.output_size;
     if (prepared != 0) {
-        text_format(why, "%s: the inputs of the run \"%s\" cannot be made", request->lesson->folder,
-                    plan->name);
+        trouble_set(trouble, TROUBLE_MEMORY, "the inputs of the run \"%s\"", plan->name);
         return finish(run, -1);
     }
     if (make_room(run, &input) != 0) {
-        text_format(why, "there is no room for the run \"%s\": %s", plan->name, strerror(errno));
+        trouble_set_error(trouble, errno, TROUBLE_FOLDER, "the run \"%s\"", plan->name);
         return finish(run, -1);
     }
     run->process = start(run);
     if (run->process == NULL) {
-        text_format(why, "no process can be started: %s", strerror(errno));
+        trouble_set_error(trouble, errno, TROUBLE_PROCESS, "the run \"%s\"", plan->name);
         return finish(run, -1);
     }
     return 0;
 }
 
-/* After its process has ended. Returns 0, or -1 (`why`). */
-static int end(struct running *run, struct text *why)
+/* After its process has ended. Returns 0 or -1. */
+static int end(struct running *run, struct trouble *trouble)
 {
     struct control control;
 
-    if (process_interrupted() != 0) {
-        if (why->size == 0) text_add(why, "interrupted");
-        return finish(run, -1);
-    }
     if (read_all(run->files[0], &control, sizeof control) != 0) memset(&control, 0, sizeof control);
+    control.message[sizeof control.message - 1] = '\0';
+    if (is_machines_trouble(run->request, process_result(run->process), &control, trouble))
+        return finish(run, -1);
     conclude(run->evidence, process_result(run->process), &control);
     if (collect(run->evidence, run->process, run->files[2], run->files[4], key_of(run)) != 0) {
-        text_add(why, "no memory for what the run left");
+        trouble_set(trouble, TROUBLE_MEMORY, "what the run \"%s\" left", run->request->plan->name);
         return finish(run, -1);
     }
     return finish(run, 0);
 }
 
-int run_make(const struct run_request *request, struct evidence *evidence, struct text *why)
+int run_make(const struct run_request *request, struct evidence *evidence, struct trouble *trouble)
 {
     struct running run;
 
-    if (begin(&run, request, evidence, why) != 0) return -1;
+    if (begin(&run, request, evidence, trouble) != 0) return -1;
     process_wait_any(&run.process, 1);
-    return end(&run, why);
+    return end(&run, trouble);
 }
 
 static size_t at_one_time(void)
@@ -546,7 +579,7 @@ static size_t at_one_time(void)
 }
 
 int run_make_several(const struct run_request *requests, size_t count, struct evidence *evidences,
-                     size_t *made, struct text *why)
+                     size_t *made, struct trouble *trouble)
 {
     struct running runs[MOST_AT_ONE_TIME];
     struct process *processes[MOST_AT_ONE_TIME] = {NULL};
@@ -558,7 +591,7 @@ int run_make_several(const struct run_request *requests, size_t count, struct ev
     for (;;) {
         for (size_t i = 0; i < most && go_on && *made < count; i++) {
             if (processes[i] != NULL) continue;
-            if (begin(&runs[i], &requests[*made], &evidences[*made], why) != 0) {
+            if (begin(&runs[i], &requests[*made], &evidences[*made], trouble) != 0) {
                 go_on = false;
                 result = -1;
                 break;
@@ -569,7 +602,7 @@ int run_make_several(const struct run_request *requests, size_t count, struct ev
         const size_t which = process_wait_any(processes, most);
         if (which == most) return result;
         processes[which] = NULL;
-        if (end(&runs[which], why) != 0) result = -1;
+        if (end(&runs[which], trouble) != 0) result = -1;
         go_on = go_on && result == 0 && evidence_usable(runs[which].evidence);
     }
 }
@@ -583,7 +616,7 @@ static struct control *share_control(const struct running *run)
 }
 
 int run_make_in_turn(const struct run_request *requests, struct turns *turns,
-                     struct evidence *evidences, struct text *why)
+                     struct evidence *evidences, struct trouble *trouble)
 {
     struct running runs[TURNS_PROCESSES];
     struct process *processes[TURNS_PROCESSES] = {NULL};
@@ -592,7 +625,7 @@ int run_make_in_turn(const struct run_request *requests, struct turns *turns,
 
     for (size_t i = 0; i < turns->count; i++) turns->processes[i].control = NULL;
     for (; begun < turns->count && result == 0; begun++) {
-        result = begin(&runs[begun], &requests[begun], &evidences[begun], why);
+        result = begin(&runs[begun], &requests[begun], &evidences[begun], trouble);
         if (result != 0) break;
         processes[begun] = runs[begun].process;
         turns->processes[begun].control = share_control(&runs[begun]);
@@ -606,8 +639,8 @@ int run_make_in_turn(const struct run_request *requests, struct turns *turns,
             turns_gone(turns, which);
         }
         turns_end(turns);
-    } else if (why->size == 0) {
-        text_add(why, "no memory for a run by turns");
+    } else {
+        trouble_set(trouble, TROUBLE_MEMORY, "a run by turns");
     }
     const bool complete = result == 0;
     for (size_t i = 0; i < begun; i++) {
@@ -618,7 +651,7 @@ int run_make_in_turn(const struct run_request *requests, struct turns *turns,
             continue;
         }
         evidences[i].rounds = runs[i].rounds;
-        if (end(&runs[i], why) != 0) result = -1;
+        if (end(&runs[i], trouble) != 0) result = -1;
     }
     if (result != 0)
         for (size_t i = 0; i < begun; i++) evidence_release(&evidences[i]);

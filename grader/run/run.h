@@ -4,7 +4,7 @@
 #ifndef OVERLAP_GRADER_RUN_RUN_H
 #define OVERLAP_GRADER_RUN_RUN_H
 
-#include "grader/base/text.h"
+#include "grader/base/trouble.h"
 #include "grader/build/toolchain.h"
 #include "grader/evidence/judge.h"
 #include "grader/run/turns.h"
@@ -24,24 +24,25 @@ struct run_request {
     uint64_t seed;   /* the grader's secret */
     unsigned repeat; /* inputs differ from repeat to repeat, and from round to round; submission and
                         reference get the same ones for the same number */
-    unsigned rounds; /* 0: one run; otherwise for run_make_in_turn */
+    double seconds_at_most;       /* instead of the plan's, if that is more; 0: the plan's */
+    const struct run_plan *after; /* the run that did not end, for whose sake; NULL */
+    unsigned rounds;              /* 0: one run; otherwise for run_make_in_turn */
 };
 
-/* Fills in the evidence (release with evidence_release), however the run ends: whatever goes wrong
- * is an ending. Returns 0, or -1 when the grader itself has no memory or no room (`why`), or was
- * interrupted. */
-int run_make(const struct run_request *request, struct evidence *evidence, struct text *why);
+/* Fills in the evidence (release with evidence_release), however the run ends: whatever the program
+ * does wrong is an ending. Returns 0, or -1: the machine had trouble, and there is no evidence. */
+int run_make(const struct run_request *request, struct evidence *evidence, struct trouble *trouble);
 
 /* The same for several, a few at a time (up to four, a processor each). They begin in their order,
  * and none more when one has not ended well: evidences[0 .. *made) are filled in. Returns 0, or -1:
  * then evidences[0 .. *made) are to be released all the same. */
 int run_make_several(const struct run_request *requests, size_t count, struct evidence *evidences,
-                     size_t *made, struct text *why);
+                     size_t *made, struct trouble *trouble);
 
 /* The same for the processes of `turns` (count, pairs and threshold filled in), side by side, in
  * rounds, by turns. On success each evidence is of a whole process; rounds_split
  * (grader/evidence/rounds.h) takes it apart. */
 int run_make_in_turn(const struct run_request *requests, struct turns *turns,
-                     struct evidence *evidences, struct text *why);
+                     struct evidence *evidences, struct trouble *trouble);
 
 #endif

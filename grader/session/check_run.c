@@ -2,10 +2,13 @@
 #include "grader/session/results.h"
 
 #include <check.h>
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define JUDGE_SECONDS 60
@@ -121,18 +124,34 @@ static void forget_variables(void)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) unsetenv(names[i]);
 }
 
-enum check_outcome check_run(const struct check_job *job, struct verdict *verdict)
+/* Check ends the whole program where it cannot fork: asked here, just before. */
+static bool can_fork(struct trouble *trouble)
+{
+    const pid_t child = fork();
+
+    if (child == 0) _exit(0);
+    if (child < 0) return trouble_set_error(trouble, errno, TROUBLE_PROCESS, "a judge") == 0;
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR) continue;
+    return true;
+}
+
+enum check_outcome check_run(const struct check_job *job, struct verdict *verdict,
+                             struct trouble *trouble)
 {
     enum check_outcome outcome = CHECK_FAILED;
     struct verdict *shared =
         mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    char status[64];
+    char status[64], killed[64];
 
     memset(verdict, 0, sizeof *verdict);
     if (shared == MAP_FAILED) {
-        struct place place = {.file = "grader"};
-        verdict_fail_at(verdict, &place, "The grader has no memory to judge with.");
-        return CHECK_FAILED;
+        trouble_set(trouble, TROUBLE_MEMORY, "a judge");
+        return CHECK_TROUBLED;
+    }
+    fflush(NULL);
+    if (!can_fork(trouble)) {
+        munmap(shared, sizeof *shared);
+        return CHECK_TROUBLED;
     }
     forget_variables();
     current.job = job;
@@ -151,9 +170,13 @@ enum check_outcome check_run(const struct check_job *job, struct verdict *verdic
     TestResult **results = srunner_results(runner);
     *verdict = *shared;
     snprintf(status, sizeof status, "Early exit with return value %d", SKIP_STATUS);
+    snprintf(killed, sizeof killed, "Received signal %d", SIGKILL);
     if (srunner_ntests_run(runner) != 1) {
-        struct place place = {.file = "grader"};
-        verdict_fail_at(verdict, &place, "The grader could not start a judge.");
+        trouble_set(trouble, TROUBLE_PROCESS, "a judge");
+        outcome = CHECK_TROUBLED;
+    } else if (strncmp(tr_msg(results[0]), killed, strlen(killed)) == 0) {
+        trouble_set(trouble, TROUBLE_KILLED, "a judge");
+        outcome = CHECK_TROUBLED;
     } else if (tr_rtype(results[0]) == CK_PASS && !verdict_failed(verdict)) {
         outcome = CHECK_PASSED;
     } else if (tr_rtype(results[0]) == CK_ERROR && verdict->skipped && !verdict_failed(verdict) &&

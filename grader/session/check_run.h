@@ -5,6 +5,7 @@
 #ifndef OVERLAP_GRADER_SESSION_CHECK_RUN_H
 #define OVERLAP_GRADER_SESSION_CHECK_RUN_H
 
+#include "grader/base/trouble.h"
 #include "grader/build/compile.h"
 #include "grader/evidence/verdict.h"
 
@@ -27,9 +28,12 @@ enum check_outcome {
     CHECK_PASSED,
     CHECK_FAILED,
     CHECK_SKIPPED,
+    CHECK_TROUBLED, /* no judge could be started, or the system killed it */
 };
 
-/* Judges and fills in the verdict. A judge that did not come to its end fails the check. */
-enum check_outcome check_run(const struct check_job *job, struct verdict *verdict);
+/* Judges and fills in the verdict, or the trouble. A judge that did not come to its end of itself
+ * fails the check. */
+enum check_outcome check_run(const struct check_job *job, struct verdict *verdict,
+                             struct trouble *trouble);
 
 #endif

@@ -53,7 +53,7 @@ static void format_time(const struct timespec *at, char *text, size_t size)
 
 static const char *result_word(const struct test *test)
 {
-    return !test->runs ? "suppressed" : test->outcome == TEST_SKIPPED ? "skipped" : "completed";
+    return !test->runs ? "suppressed" : test_not_judged(test) ? "skipped" : "completed";
 }
 
 static void location(const struct suite *suite, char *file, size_t size)
@@ -168,15 +168,16 @@ static void put_xml_test(FILE *out, const struct suite *suite, const struct test
         fputs("</failure>\n", out);
         text_free(&message);
     }
-    if (test->outcome == TEST_SKIPPED && test->verdict != NULL) {
+    if (test_not_judged(test) && test->verdict != NULL) {
+        const char *element = test_troubled(test) ? "error" : "skipped";
         if (!open) fputs(">\n", out);
         open = true;
         skip_message(suite, test, &message);
-        fputs("      <skipped", out);
+        fprintf(out, "      <%s", element);
         put_attribute(out, "message", text_string(&message));
         fputc('>', out);
         put_cdata(out, text_string(&message));
-        fputs("</skipped>\n", out);
+        fprintf(out, "</%s>\n", element);
         text_free(&message);
     }
     if (test->verdict != NULL && test->verdict->figure_count > 0) {
@@ -210,7 +211,7 @@ void gtest_report_xml(FILE *out, const struct results *results, int seed, bool l
     if (!listing) {
         put_xml_count(out, "failures", results_count(results, test_failed));
         put_xml_count(out, "disabled", results_count(results, test_reportable_disabled));
-        put_xml_count(out, "errors", 0);
+        put_xml_count(out, "errors", results_count(results, test_troubled));
         put_xml_times(out, results->milliseconds, &results->started);
         if (seed != 0) put_xml_count(out, "random_seed", (size_t)seed);
     }
@@ -226,7 +227,7 @@ void gtest_report_xml(FILE *out, const struct results *results, int seed, bool l
             put_xml_count(out, "failures", suite_count(suite, test_failed));
             put_xml_count(out, "disabled", suite_count(suite, test_reportable_disabled));
             put_xml_count(out, "skipped", suite_count(suite, test_skipped));
-            put_xml_count(out, "errors", 0);
+            put_xml_count(out, "errors", suite_count(suite, test_troubled));
             put_xml_times(out, suite->milliseconds, &suite->started);
         }
         fputs(">\n", out);
@@ -251,11 +252,11 @@ static void put_json_times(json_t *object, double milliseconds, const struct tim
     json_put_text(object, "time", text);
 }
 
-static void put_json_counts(json_t *object, size_t failures, size_t disabled)
+static void put_json_counts(json_t *object, size_t failures, size_t disabled, size_t errors)
 {
     json_put_count(object, "failures", failures);
     json_put_count(object, "disabled", disabled);
-    json_put_count(object, "errors", 0);
+    json_put_count(object, "errors", errors);
 }
 
 static void put_json_messages(json_t *object, const struct suite *suite, const struct test *test)
@@ -271,10 +272,11 @@ static void put_json_messages(json_t *object, const struct suite *suite, const s
         json_put_text(failure, "type", test->verdict->failures[i].kind);
         text_free(&message);
     }
-    if (test->outcome == TEST_SKIPPED) {
+    if (test_not_judged(test)) {
         skip_message(suite, test, &message);
-        json_put_text(json_add_object(json_put_array(object, "skipped")), "message",
-                      text_string(&message));
+        json_put_text(
+            json_add_object(json_put_array(object, test_troubled(test) ? "errors" : "skipped")),
+            "message", text_string(&message));
         text_free(&message);
     }
     for (size_t i = 0; i < test->verdict->figure_count; i++)
@@ -309,7 +311,8 @@ static void put_json_suite(json_t *object, const struct suite *suite, bool listi
     json_put_count(object, "tests", suite_count(suite, test_reportable));
     if (!listing) {
         put_json_counts(object, suite_count(suite, test_failed),
-                        suite_count(suite, test_reportable_disabled));
+                        suite_count(suite, test_reportable_disabled),
+                        suite_count(suite, test_troubled));
         put_json_times(object, suite->milliseconds, &suite->started);
     }
     json_t *tests = json_put_array(object, "testsuite");
@@ -325,7 +328,8 @@ void gtest_report_json(FILE *out, const struct results *results, int seed, bool 
     json_put_count(all, "tests", results_count(results, test_reportable));
     if (!listing) {
         put_json_counts(all, results_count(results, test_failed),
-                        results_count(results, test_reportable_disabled));
+                        results_count(results, test_reportable_disabled),
+                        results_count(results, test_troubled));
         if (seed != 0) json_put_count(all, "random_seed", (size_t)seed);
         put_json_times(all, results->milliseconds, &results->started);
     }

@@ -169,7 +169,7 @@ static void print_parts(const struct printer *printer, const struct suite *suite
         text_add(&text, "\n");
     }
     text_add(&text, text_string(&test->picture));
-    if (test->outcome == TEST_SKIPPED) {
+    if (test_not_judged(test)) {
         const char *reason = verdict != NULL ? verdict->skip_reason : "";
         text_add_quoted(&text, suite->handed_in->shown, strlen(suite->handed_in->shown));
         text_format(&text, "/%s:1: Skipped\n", suite->handed_in->lesson->files[0]);
@@ -188,7 +188,7 @@ void printer_test_end(const struct printer *printer, const struct suite *suite,
     if (printer->brief && test->outcome != TEST_FAILED) return;
     if (test->outcome == TEST_FAILED)
         print_colored(printer, RED, "[  FAILED  ] ");
-    else if (test->outcome == TEST_SKIPPED)
+    else if (test_not_judged(test))
         print_colored(printer, GREEN, "[  SKIPPED ] ");
     else
         print_colored(printer, GREEN, "[       OK ] ");
@@ -240,7 +240,7 @@ void printer_iteration_end(const struct printer *printer, const struct results *
                            const struct options *options)
 {
     size_t failed = results_count(results, test_failed);
-    size_t skipped = results_count(results, test_skipped);
+    size_t skipped = results_count(results, test_not_judged);
     size_t disabled = results_count(results, test_reportable_disabled);
 
     print_colored(printer, GREEN, "[==========] ");
@@ -258,7 +258,7 @@ void printer_iteration_end(const struct printer *printer, const struct results *
             fprintf(printer->out, ".\n");
         }
     } else {
-        print_list(printer, results, GREEN, "[  SKIPPED ] ", test_skipped);
+        print_list(printer, results, GREEN, "[  SKIPPED ] ", test_not_judged);
         print_list(printer, results, RED, "[  FAILED  ] ", test_failed);
         if (failed > 0)
             fprintf(printer->out, "\n%2zu FAILED %s\n", failed, failed == 1 ? "TEST" : "TESTS");

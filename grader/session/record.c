@@ -82,10 +82,8 @@ static void add_failures(json_t *check, const struct handed_in *handed_in,
 static void add_check(json_t *check, const struct handed_in *handed_in, const struct test *test)
 {
     static const char *const outcomes[] = {
-        [TEST_NOT_RUN] = "skipped",
-        [TEST_PASSED] = "passed",
-        [TEST_FAILED] = "failed",
-        [TEST_SKIPPED] = "skipped",
+        [TEST_NOT_RUN] = "skipped", [TEST_PASSED] = "passed",  [TEST_FAILED] = "failed",
+        [TEST_SKIPPED] = "skipped", [TEST_TROUBLED] = "error",
     };
     const struct verdict *verdict = test->verdict;
 

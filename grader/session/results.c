@@ -42,6 +42,16 @@ bool test_skipped(const struct test *test)
     return test->runs && test->outcome == TEST_SKIPPED;
 }
 
+bool test_troubled(const struct test *test)
+{
+    return test->runs && test->outcome == TEST_TROUBLED;
+}
+
+bool test_not_judged(const struct test *test)
+{
+    return test_skipped(test) || test_troubled(test);
+}
+
 bool test_passed(const struct test *test)
 {
     return test->runs && test->outcome == TEST_PASSED;

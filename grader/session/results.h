@@ -15,6 +15,7 @@ enum test_outcome {
     TEST_PASSED,
     TEST_FAILED,
     TEST_SKIPPED,
+    TEST_TROUBLED, /* could not be judged for the machine's trouble: grader/base/trouble.h */
 };
 
 struct test {
@@ -60,6 +61,8 @@ bool test_runs(const struct test *test);
 bool test_failed(const struct test *test);
 bool test_skipped(const struct test *test);
 bool test_passed(const struct test *test);
+bool test_troubled(const struct test *test);
+bool test_not_judged(const struct test *test);          /* skipped or troubled */
 bool test_reportable(const struct test *test);          /* matches, and in this shard */
 bool test_reportable_disabled(const struct test *test); /* and disabled */
 

@@ -1,6 +1,7 @@
 #include "grader/session/session.h"
 #include "grader/base/contain.h"
 #include "grader/base/filter.h"
+#include "grader/base/messages.h"
 #include "grader/base/process.h"
 #include "grader/build/stub.h"
 #include "grader/evidence/evidence.h"
@@ -43,8 +44,10 @@ struct session {
     struct reports *reports; /* what --report asked for */
     uint64_t seed;
     int random_seed;
-    bool failed;     /* some check of this iteration failed: for fail_fast */
-    struct text why; /* why it cannot go on */
+    bool failed;            /* some check of this iteration failed: for fail_fast */
+    struct trouble trouble; /* the machine's, met first: the exit status is 2 */
+    bool blocked;           /* by that: nothing can be run at all */
+    struct text why;        /* why it cannot go on */
 };
 
 /* ---- which tests ------------------------------------------------------------------------------
@@ -162,8 +165,8 @@ static void tell_step(const struct session *session, const struct lesson *lesson
         session->observer->step(session->observer->data, lesson, step);
 }
 
-/* Compiles what the tests that run need; of a stub that nobody touched, nothing. Returns 0 or -1
- * (session->why). */
+/* Compiles what the tests that run need; of a stub that nobody touched, nothing. Returns 0, or -1:
+ * interrupted, or no memory. */
 static int compile(struct session *session)
 {
     size_t count = session->results.count, wanted = 0;
@@ -183,9 +186,9 @@ static int compile(struct session *session)
         requests[wanted].handed_in = &session->solutions.lessons[i];
         requests[wanted++].result = &session->reference[i];
     }
-    int result = compile_all(session->toolchain, requests, wanted, &session->why);
+    session->blocked = compile_all(session->toolchain, requests, wanted, &session->trouble) != 0;
     free(requests);
-    return result;
+    return session->trouble.kind == TROUBLE_INTERRUPTED ? -1 : 0;
 }
 
 /* ---- one test ---------------------------------------------------------------------------------
@@ -200,6 +203,9 @@ struct suite_run {
     const struct test *compilation_told; /* by this one; NULL: by none yet */
     const struct test **ending_told;     /* of each plan */
     bool printed_told;
+    const struct test *endless_told; /* by this one, that a run did not end */
+    struct trouble trouble;          /* the machine's: no further runs are made */
+    const struct test *trouble_told; /* by this one */
 };
 
 /* The first run of a lesson that printed something is shown, once. */
@@ -238,7 +244,7 @@ static int show_timeline(struct session *session, const struct evidence *evidenc
     return -1;
 }
 
-/* The evidence of a slot, which is run if it has not been. NULL: the grader cannot go on. */
+/* The evidence of a slot, which is run if it has not been. NULL: run->trouble, or session->why. */
 static const struct evidence *make_evidence(struct session *session, struct suite_run *run,
                                             size_t plan, enum cache_slot slot)
 {
@@ -246,8 +252,9 @@ static const struct evidence *make_evidence(struct session *session, struct suit
     const bool made = run->store.sets[plan][slot].made;
     const struct lesson *lesson = run->suite->handed_in->lesson;
 
+    if (!made && run->trouble.kind != TROUBLE_NONE) return NULL;
     if (!made) tell_step(session, lesson, lesson->runs[plan].name);
-    const struct evidence *evidence = cache_evidence(&run->store, plan, slot, &session->why);
+    const struct evidence *evidence = cache_evidence(&run->store, plan, slot, &run->trouble);
     if (made || evidence == NULL) return evidence;
     if (observer != NULL && observer->ran != NULL) observer->ran(observer->data, evidence);
     return show_timeline(session, evidence) == 0 ? evidence : NULL;
@@ -268,7 +275,8 @@ static size_t position_of(const struct suite *suite, const struct test *test)
     return i;
 }
 
-/* The evidences that the check reads, as many as are needed. Returns how many, or -1. */
+/* The evidences that the check reads, as many as are needed. Returns how many, or -1: run->trouble.
+ */
 static int gather(struct session *session, struct suite_run *run, struct test *test, size_t plan,
                   const enum cache_slot *slots, size_t slot_count,
                   const struct evidence **evidences)
@@ -287,13 +295,44 @@ static int gather(struct session *session, struct suite_run *run, struct test *t
     return count;
 }
 
-/* Has the check judged. Returns 0, or -1 without memory. */
-static int judge_job(const struct session *session, const struct check_job *job,
-                     const struct suite_run *run, struct test *test)
+/* Not judged, for the trouble of its run or the whole session's. Returns 0, or -1 when the grader
+ * cannot go on. */
+static int trouble_test(struct session *session, struct suite_run *run, struct test *test,
+                        const struct trouble *trouble)
 {
+    struct text sentence = {0};
+    char told[256];
+
+    if (trouble->kind == TROUBLE_INTERRUPTED) {
+        session->trouble = *trouble;
+        return -1;
+    }
+    if (session->trouble.kind == TROUBLE_NONE) session->trouble = *trouble;
+    test->outcome = TEST_TROUBLED;
+    test->cannot_be_judged = true;
+    if (test->verdict == NULL) test->verdict = malloc(sizeof *test->verdict);
+    if (test->verdict == NULL) return -1;
+    memset(test->verdict, 0, sizeof *test->verdict);
+    if (run->trouble_told != NULL)
+        text_format(&sentence, _("It could not be judged for the same reason as %s."),
+                    name_of(run, run->trouble_told, told));
+    else
+        trouble_sentence(trouble, &sentence);
+    if (run->trouble_told == NULL) run->trouble_told = test;
+    verdict_skip(test->verdict, "%s", text_string(&sentence));
+    text_free(&sentence);
+    return 0;
+}
+
+/* Has the check judged. Returns 0, or -1 when the grader cannot go on. */
+static int judge_job(struct session *session, struct suite_run *run, struct test *test,
+                     const struct check_job *job)
+{
+    struct trouble trouble = {0};
+
     test->verdict = malloc(sizeof *test->verdict);
     if (test->verdict == NULL) return -1;
-    switch (check_run(job, test->verdict)) {
+    switch (check_run(job, test->verdict, &trouble)) {
     case CHECK_PASSED:
         test->outcome = TEST_PASSED;
         break;
@@ -305,11 +344,25 @@ static int judge_job(const struct session *session, const struct check_job *job,
         test->outcome = TEST_FAILED;
         if (job->told == NULL) same_cause_shorten(run->suite, position_of(run->suite, test), test);
         break;
+    case CHECK_TROUBLED:
+        return trouble_test(session, run, test, &trouble);
     }
     /* Beside the words that say why; unless all of it has just been drawn. */
     if (test->verdict->slow && session->options.timeline == NULL)
         picture_add(&test->picture, job->evidences[0], session->printer.width, 0);
     return 0;
+}
+
+/* The machine's, that kept what the run needs from being compiled, or NULL. */
+static const struct trouble *trouble_of_compilation(const struct suite_run *run, size_t plan)
+{
+    const struct compiled *reference = run->store.reference;
+    const bool timed = run->suite->handed_in->lesson->runs[plan].flags & RUN_TIMED;
+
+    if (run->compiled->trouble.kind != TROUBLE_NONE) return &run->compiled->trouble;
+    if (timed && reference != NULL && reference->trouble.kind != TROUBLE_NONE)
+        return &reference->trouble;
+    return NULL;
 }
 
 /* Runs what the check needs and has it judged. Returns 0, or -1 when the grader cannot go on. */
@@ -326,7 +379,7 @@ static int judge_test(struct session *session, struct suite_run *run, struct tes
                             .evidences = evidences,
                             .with_gpu = session->devices.gpu};
     const size_t plan = cache_plan(lesson, test->check);
-    int made = 0;
+    const struct trouble *trouble;
 
     if (plan == SIZE_MAX) {
         text_format(&session->why, "%s.%s reads the run \"%s\", which the lesson does not have",
@@ -335,18 +388,32 @@ static int judge_test(struct session *session, struct suite_run *run, struct tes
     }
     const size_t count = cache_slots(&session->devices, lesson, test->check,
                                      session->options.random_orders, slots, &reason);
+    int result = 0;
     if (count == 0) {
         job.skip_reason = text_string(&reason);
+    } else if ((trouble = trouble_of_compilation(run, plan)) != NULL) {
+        result = trouble_test(session, run, test, trouble);
+        goto done;
     } else if (!run->compiled->ok) {
         job.compiled = run->compiled;
         job.told = name_of(run, run->compilation_told, told);
         if (run->compilation_told == NULL) run->compilation_told = test;
     } else {
         job.told = name_of(run, run->ending_told[plan], told);
-        made = gather(session, run, test, plan, slots, count, evidences);
+        const int made = gather(session, run, test, plan, slots, count, evidences);
+        if (made < 0) {
+            result = run->trouble.kind == TROUBLE_NONE
+                         ? -1
+                         : trouble_test(session, run, test, &run->trouble);
+            goto done;
+        }
+        job.evidence_count = (size_t)made;
+        if (run->store.endless != NULL && run->endless_told == NULL) run->endless_told = test;
+        if (evidences[made - 1]->after != NULL && run->endless_told != test)
+            job.told = name_of(run, run->endless_told, told);
     }
-    job.evidence_count = made > 0 ? (size_t)made : 0;
-    const int result = made < 0 ? -1 : judge_job(session, &job, run, test);
+    result = judge_job(session, run, test, &job);
+done:
     text_free(&reason);
     return result;
 }
@@ -382,6 +449,7 @@ static int tell_untouched(const struct suite_run *run, struct test *test)
 static int take_test(struct session *session, struct suite_run *run, struct test *test)
 {
     if (session->options.fail_fast && session->failed) return skip_test(test);
+    if (session->blocked) return trouble_test(session, run, test, &session->trouble);
     return run->untouched ? tell_untouched(run, test) : judge_test(session, run, test);
 }
 
@@ -475,7 +543,7 @@ static int run_iteration(struct session *session, int iteration)
     printer_iteration_start(&session->printer, results, options, iteration, session->random_seed);
     if (anything && iteration == 0) {
         printer_set_up(&session->printer);
-        if (compile(session) != 0) return -1;
+        if (!session->blocked && compile(session) != 0) return -1;
     }
     for (size_t i = 0; anything && i < results->count; i++)
         if (run_suite(session, results->order[i]) != 0) return -1;
@@ -515,7 +583,10 @@ static int set_up(struct session *session)
         text_add(&session->why, "no memory");
         return 2;
     }
-    return devices_find(&session->devices, session->toolchain, options->device, &session->why);
+    const int status = devices_find(&session->devices, session->toolchain, options->device,
+                                    &session->why, &session->trouble);
+    session->blocked = session->blocked || session->trouble.kind != TROUBLE_NONE;
+    return session->trouble.kind != TROUBLE_NONE ? 0 : status;
 }
 
 /* Writes what --report asked for. `complete` false: only what says that grading goes on, or why it
@@ -544,10 +615,25 @@ static int give_up(struct session *session)
 {
     struct text trouble = {0};
 
+    if (session->why.size == 0)
+        text_add(&session->why, process_interrupted() != 0 ? "interrupted" : "no memory");
     text_add(&trouble, text_string(&session->why));
     write_reports(session, false, text_string(&trouble));
     text_free(&trouble);
     return process_interrupted() != 0 ? 128 + process_interrupted() : 2;
+}
+
+/* What was judged is told, and there is no pass and no fail of the whole. Returns 2. */
+static int tell_machine(struct session *session)
+{
+    struct text sentence = {0};
+
+    trouble_sentence(&session->trouble, &sentence);
+    write_reports(session, true, text_string(&sentence));
+    if (session->why.size > 0) text_add(&session->why, "; ");
+    text_add(&session->why, text_string(&sentence));
+    text_free(&sentence);
+    return 2;
 }
 
 static int run_all(struct session *session)
@@ -566,6 +652,7 @@ static int run_all(struct session *session)
     }
     for (int i = 0; options->repeat < 0 || i < options->repeat; i++) {
         if (run_iteration(session, i) != 0) return give_up(session);
+        if (session->trouble.kind != TROUBLE_NONE) return tell_machine(session);
         if (write_reports(session, true, "") != 0) return 2;
         failed = failed || session->failed;
         if (session->failed && !options->seed_given && session->observer == NULL)
@@ -594,8 +681,17 @@ static int choose_sandbox(struct session *session)
     const enum options_sandbox wanted = session->options.sandbox;
 
     if (session->options.list_tests) return 0;
+    if (trouble_find_limits(&session->trouble) != 0) {
+        session->blocked = true;
+        return 0;
+    }
     if (wanted == SANDBOX_OFF) contain_nothing();
     const char *missing = contain_missing();
+    if (contain_error() != 0) {
+        session->blocked = true;
+        trouble_set_error(&session->trouble, contain_error(), TROUBLE_PROCESS, "containment");
+        return 0;
+    }
     if (missing[0] == '\0') return 0;
     if (wanted == SANDBOX_REQUIRE) {
         text_format(&session->why,

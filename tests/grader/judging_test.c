@@ -78,7 +78,8 @@ static enum check_outcome run(void (*judge)(struct verdict *, const struct evide
     gpu.device = DRIVE_GPU;
     gpu.order = NULL;
     early.order = "earliest";
-    enum check_outcome outcome = check_run(&job, verdict);
+    struct trouble trouble = {0};
+    enum check_outcome outcome = check_run(&job, verdict, &trouble);
     evidence_release(&gpu);
     evidence_release(&late);
     evidence_release(&early);
@@ -131,16 +132,17 @@ START_TEST(what_does_not_compile_fails)
     struct check_job job = {
         .lesson = &lesson, .check = &check, .shown_folder = "x", .compiled = &compiled};
     struct verdict *v = malloc(sizeof *v);
+    struct trouble trouble = {0};
 
-    ck_assert_int_eq(check_run(&job, v), CHECK_FAILED);
+    ck_assert_int_eq(check_run(&job, v, &trouble), CHECK_FAILED);
     ck_assert_ptr_nonnull(strstr(v->failures[0].what, "no\n  | sum.c:3: error: no"));
     ck_assert_uint_eq(v->failures[0].place.line, 3);
     job.told = "Suite.First";
-    ck_assert_int_eq(check_run(&job, v), CHECK_FAILED);
+    ck_assert_int_eq(check_run(&job, v, &trouble), CHECK_FAILED);
     ck_assert_str_eq(v->failures[0].what,
                      "Not judged: it does not compile (see Suite.First above).");
     job.skip_reason = "There is no GPU.";
-    ck_assert_int_eq(check_run(&job, v), CHECK_SKIPPED);
+    ck_assert_int_eq(check_run(&job, v, &trouble), CHECK_SKIPPED);
     free(v);
 }
 END_TEST
