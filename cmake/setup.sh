@@ -1,5 +1,7 @@
 # shellcheck shell=sh
 # What ./grade, ./emulate and ./selftest share: find or install what the build needs, configure, build.
+# In a release (cmake/release.cmake) everything of ours is built: it finds or installs what the
+# student's own files are compiled with.
 #
 # Sourced with `root` set to the repository's folder. The entry point is setup_build. Everything it
 # says goes to standard error; when it cannot go on it says what to do and exits with 2, or with what
@@ -38,12 +40,21 @@ library ncursesw   libncurses-dev  draws the screen of ./learn
 library jansson    libjansson-dev writes and reads the reports
 library libarchive libarchive-dev unpacks what a class handed in
 '
+release_needs='
+command gcc        gcc          compiles your C code
+command g++        g++          is the host compiler that nvcc calls
+header  png.h      libpng-dev   writes the picture of the Mandelbrot lesson
+'
+wheels_needs='
+module  ensurepip  python3-venv fetches the CUDA Toolkit from PyPI
+'
 
 is_there()
 {
     case $1 in
     command) command -v "$2" >/dev/null 2>&1 ;;
     library) pkg-config --exists "$2" 2>/dev/null ;;
+    header) echo "#include <$2>" | gcc -E - >/dev/null 2>&1 ;;
     module) python3 -c "import $2" 2>/dev/null ;;
     esac
 }
@@ -65,6 +76,26 @@ END
     [ -z "$libraries" ] || pkg-config --exists $libraries 2>/dev/null
 }
 
+# meanwhile WHAT COMMAND...: a line every 20 seconds until the command is over.
+meanwhile()
+{
+    what=$1
+    shift
+    (
+        seconds=0
+        while sleep 20 >/dev/null 2>&1 9>&- && kill -0 $$ 2>/dev/null; do
+            seconds=$((seconds + 20))
+            say "$what, for $seconds seconds now"
+        done
+    ) &
+    clock=$!
+    status=0
+    "$@" || status=$?
+    kill "$clock"
+    wait "$clock" 2>/dev/null || :
+    return "$status"
+}
+
 # apt waits for dpkg's lock if it is told to, but not for that of the lists: a machine that has just
 # started updates them itself.
 update_lists()
@@ -77,6 +108,16 @@ update_lists()
         say 'another apt is at work; waiting for it' 2>&4
         sleep 5
     done
+}
+
+install_packages()
+{
+    # shellcheck disable=SC2086 # no word, or a command
+    {
+        update_lists
+        $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+            -o DPkg::Lock::Timeout=600 "$@"
+    } 4>&2 >"$cache/apt.log" 2>&1 </dev/null
 }
 
 # provide NEEDS: install the Debian packages of those that are missing.
@@ -108,12 +149,8 @@ As root: apt-get install$packages"
         fi
     fi
     say "installing Debian packages:$reasons"
-    # shellcheck disable=SC2086 # lists of words
-    {
-        update_lists
-        $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
-            -o DPkg::Lock::Timeout=600 $packages
-    } 4>&2 >"$cache/apt.log" 2>&1 </dev/null && have_all "$1" && return
+    # shellcheck disable=SC2086 # a list of words
+    meanwhile 'installing Debian packages' install_packages $packages && have_all "$1" && return
     tail -n 5 "$cache/apt.log" >&2
     fail "that did not work; the whole log is .cache/apt.log. Is there a network? Is another apt
 running? After an interrupted installation: dpkg --configure -a. Or by hand, as root:
@@ -126,40 +163,71 @@ is_toolkit()
     [ -x "$1" ] && "$1" --version 2>/dev/null | grep -q 'release 13\.'
 }
 
+# The wheels that are wanted: ./selftest's are more.
+wheel_lists()
+{
+    echo toolkit.txt
+    [ -z "${developer-}" ] || echo toolkit-tests.txt
+}
+
+have_wheels()
+{
+    for list in $(wheel_lists); do
+        cmp -s "$root/cmake/$list" "$toolkit/$list" || return 1
+    done
+}
+
+# pip_of FILE...: fetches what the lists name, several at a time, and unpacks it.
+pip_of()
+{
+    pip="$toolkit/venv/bin/python -m pip --disable-pip-version-check --no-input"
+    [ -d "$toolkit/venv" ] || python3 -m venv "$toolkit/venv" || return 1
+    # shellcheck disable=SC2086 # a list of words
+    sed 's/ *#.*//; /^$/d' "$@" | xargs -P 4 -n 2 $pip download -q --no-deps --only-binary :all: \
+        -d "$toolkit/wheels" || return 1
+    for list; do
+        # shellcheck disable=SC2086 # a list of words
+        $pip install --no-deps --no-index --no-compile --find-links "$toolkit/wheels" -r "$list" ||
+            return 1
+    done
+    rm -rf "$toolkit/wheels"
+}
+
+fetch_wheels() { pip_of "$@" >"$cache/pip.log" 2>&1 </dev/null; }
+
 # The wheels lay the toolkit out as one folder, site-packages/nvidia/cu13, but leave out what a
 # linker and CMake look for: lib64, and the names without a version.
 install_wheels()
 {
-    nvcc=$toolkit/cuda/bin/nvcc
-    if cmp -s "$root/cmake/toolkit.txt" "$toolkit/installed" && is_toolkit "$nvcc"; then
-        return
+    # Another toolkit than last time, or what an interrupted call left.
+    if ! cmp -s "$root/cmake/toolkit.txt" "$toolkit/toolkit.txt" || ! is_toolkit "$nvcc"; then
+        rm -rf "$toolkit"
     fi
-    provide 'module ensurepip python3-venv fetches the CUDA Toolkit from PyPI'
-    say "installing the CUDA Toolkit 13.0 from PyPI into .toolkit/ (200 MB to fetch)"
-    rm -rf "$toolkit"
     mkdir -p "$toolkit"
-    if ! {
-        python3 -m venv "$toolkit/venv" &&
-            "$toolkit/venv/bin/python" -m pip install --disable-pip-version-check \
-                --no-input --no-deps --only-binary :all: -r "$root/cmake/toolkit.txt"
-    } >"$cache/pip.log" 2>&1 </dev/null; then
+    set --
+    for list in $(wheel_lists); do
+        cmp -s "$root/cmake/$list" "$toolkit/$list" || set -- "$@" "$root/cmake/$list"
+    done
+    say "installing the CUDA Toolkit 13.0 from PyPI into .toolkit/ (120 MB to fetch)"
+    if ! meanwhile 'fetching the CUDA Toolkit' fetch_wheels "$@"; then
         tail -n 5 "$cache/pip.log" >&2
         fail "that did not work; the whole log is .cache/pip.log. Is there a network? Is there
 600 MB of space? Otherwise install NVIDIA's CUDA Toolkit 13.0 and put its nvcc on PATH."
     fi
     found=$(echo "$toolkit"/venv/lib/python3*/site-packages/nvidia/cu13)
-    ln -s "${found#"$toolkit/"}" "$toolkit/cuda"
-    ln -s lib "$toolkit/cuda/lib64"
+    ln -sfn "${found#"$toolkit/"}" "$toolkit/cuda"
+    ln -sfn lib "$toolkit/cuda/lib64"
     for library in "$toolkit"/cuda/lib/lib*.so.*; do
         ln -sf "${library##*/}" "${library%%.so.*}.so"
     done
-    is_toolkit "$nvcc" || fail "the nvcc in .toolkit/ does not run: see .cache/pip.log.
-NVIDIA makes these wheels for Linux on x86-64 and 64-bit Arm; is this one of them?"
-    cp "$root/cmake/toolkit.txt" "$toolkit/installed"
+    is_toolkit "$toolkit/cuda/bin/nvcc" || fail "the nvcc in .toolkit/ does not run: see
+.cache/pip.log. NVIDIA makes these wheels for Linux on x86-64 and 64-bit Arm; is this one of them?"
+    cp "$@" "$toolkit/"
 }
 
-# find_toolkit: sets `nvcc`. OVERLAP_TOOLKIT overrules the search: `wheels`, or a toolkit's folder.
-find_toolkit()
+# seek_toolkit: sets `nvcc`, the wheels' if there is no other. OVERLAP_TOOLKIT overrules the search:
+# `wheels`, or a toolkit's folder.
+seek_toolkit()
 {
     case ${OVERLAP_TOOLKIT:-auto} in
     auto)
@@ -169,9 +237,9 @@ find_toolkit()
                 say "$nvcc is not of release 13, so it is passed over"
             fi
         done
-        install_wheels
+        nvcc=$toolkit/cuda/bin/nvcc
         ;;
-    wheels) install_wheels ;;
+    wheels) nvcc=$toolkit/cuda/bin/nvcc ;;
     *)
         nvcc=$OVERLAP_TOOLKIT/bin/nvcc
         is_toolkit "$nvcc" || fail "OVERLAP_TOOLKIT=$OVERLAP_TOOLKIT has no bin/nvcc of release 13.
@@ -180,27 +248,51 @@ It can be the folder of a CUDA Toolkit, or 'wheels' for NVIDIA's from PyPI, or u
     esac
 }
 
-# configure PRESET BUILD: nothing, as long as nothing changed that the answer depended on last time.
-# CMake runs itself again where a CMakeLists.txt changed: that is the build's business.
-configure()
+# is_wheels NVCC
+is_wheels() { case $1 in "$toolkit"/*) true ;; *) false ;; esac; }
+
+# install_all NEEDS: what is missing of them and of the toolkit, in one round; sets `nvcc`.
+install_all()
+{
+    seek_toolkit
+    if is_wheels "$nvcc" && ! { have_wheels && is_toolkit "$nvcc"; }; then
+        provide "$1$wheels_needs"
+        install_wheels
+    else
+        provide "$1"
+    fi
+}
+
+# is_settled FILE: nothing changed that the answer depended on last time; else sets `question`, what
+# it depends on. Sets `nvcc`.
+is_settled()
 {
     question="${OVERLAP_TOOLKIT:-auto} $(command -v nvcc 2>/dev/null || echo none) $root \
-$(cksum <"$root/CMakePresets.json")"
+$(cat "$root/CMakePresets.json" "$root/build/release" 2>/dev/null | cksum) ${werror-released}"
+    [ -f "$1" ] || return 1
+    { read -r asked && read -r nvcc; } <"$1" || return 1
+    [ "$asked" = "$question" ] && [ -x "$nvcc" ] || return 1
+    ! is_wheels "$nvcc" || have_wheels
+}
+
+# configure PRESET BUILD: CMake runs itself again where a CMakeLists.txt changed: that is the build's
+# business.
+configure()
+{
     stamp=$2/.overlap-configured
     # A build that ./selftest has made once stays a developer's: warnings are errors in it.
     werror=OFF
     [ -z "${developer-}" ] || : >"$cache/developer-${2##*/}"
-    [ ! -f "$cache/developer-${2##*/}" ] || werror=ON
-    question="$question $werror"
-    if [ -f "$stamp" ] && [ -f "$2/build.ninja" ]; then
-        { read -r asked && read -r nvcc; } <"$stamp" || asked=
-        case $nvcc in
-        "$toolkit"/*) cmp -s "$root/cmake/toolkit.txt" "$toolkit/installed" || asked= ;;
-        esac
-        [ "$asked" = "$question" ] && [ -x "$nvcc" ] && return
+    if [ -f "$cache/developer-${2##*/}" ]; then
+        developer=yes
+        werror=ON
+    fi
+    if is_settled "$stamp" && [ -f "$2/build.ninja" ]; then
+        provide "$needs"
+        return
     fi
     rm -f "$stamp"
-    find_toolkit
+    install_all "$needs"
     say "configuring ${2##*/}/ with $nvcc"
     log=$cache/configure-$1.log
     if ! (cd "$root" && cmake --fresh --preset "$1" -D CMAKE_CUDA_COMPILER="$nvcc" \
@@ -214,7 +306,38 @@ fault, OVERLAP_TOOLKIT=wheels fetches NVIDIA's own into .toolkit/."
     printf '%s\n%s\n' "$question" "$nvcc" >"$stamp"
 }
 
-# show_progress LOG: copy the build's output to LOG; on a terminal one line that is written over.
+# The first of the folders that has the file.
+folder_of()
+{
+    wanted=$1
+    shift
+    for folder; do
+        [ ! -e "$folder/$wanted" ] || { echo "$folder" && return; }
+    done
+    fail "the CUDA Toolkit of $nvcc has no $wanted"
+}
+
+# In place of CMake, in a release: grader/build/toolchain.h says what the file is.
+write_toolchain()
+{
+    cuda=$(readlink -f "$nvcc")
+    cuda=${cuda%/bin/nvcc}
+    include=$(folder_of cuda_runtime.h "$cuda/include" "$cuda"/targets/*/include)
+    libraries=$(folder_of libcudart.so.13 "$cuda/lib64" "$cuda"/targets/*/lib)
+    {
+        cat "$root/build/release"
+        echo "cc=$(command -v gcc)"
+        echo "cc_version=$(gcc -dumpfullversion)"
+        echo "nvcc=$nvcc"
+        echo "nvcc_version=$("$nvcc" --version | sed -n 's/.*, V//p')"
+        echo "cuda=$cuda"
+        echo "cuda_include=$include"
+        echo "cuda_libraries=$libraries"
+    } >"$root/build/grader/toolchain"
+}
+
+# show_progress LOG: copy the build's output to LOG; on a terminal one line that is written over,
+# elsewhere a line each tenth.
 show_progress()
 {
     told=
@@ -222,13 +345,17 @@ show_progress()
         printf '%s\n' "$line" >&3
         case $line in
         '[0/'*) ;;
-        '['*)
+        '['[0-9]*/[0-9]*'] '*)
             if [ -t 2 ]; then
                 printf '\r\033[K%.79s' "$line" >&2
-            elif [ -z "$told" ]; then
-                say 'building'
+                told=yes
+                continue
             fi
-            told=yes
+            counts=${line%%']'*}
+            counts=${counts#'['}
+            tenth=$((${counts%/*} * 10 / ${counts#*/}))
+            [ "$tenth" = "$told" ] || say "building: $counts"
+            told=$tenth
             ;;
         esac
     done 3>"$1"
@@ -271,6 +398,9 @@ setup_build()
 {
     preset=$1
     shift
+    released=$root/build/release
+    # Who only uses a release may be somebody who cannot write to it.
+    [ ! -f "$released" ] || ! is_settled "$released.settled" || return 0
     if ! mkdir -p "$cache" 2>/dev/null || ! : >>"$cache/lock"; then
         fail "cannot write to $cache. Is the clone somebody else's, or on a read-only disk?"
     fi
@@ -281,8 +411,13 @@ setup_build()
         say 'another call is building; waiting for it'
         flock 9
     fi
-    provide "$needs"
-    configure "$preset" "$1"
-    build "$@"
+    if [ ! -f "$released" ]; then
+        configure "$preset" "$1"
+        build "$@"
+    elif ! is_settled "$released.settled"; then
+        install_all "$release_needs"
+        write_toolchain
+        printf '%s\n%s\n' "$question" "$nvcc" >"$released.settled"
+    fi
     exec 9>&-
 }

@@ -64,14 +64,16 @@ static bool set_environment(const struct options *options, const struct program 
 {
     char both[2 * PATH_MAX + 64], threads[PATH_MAX + 32];
     snprintf(both, sizeof both, "%s/libcudart.so.13:%s/libcuda.so.1", libraries, libraries);
+    /* A blank ends a name in LD_PRELOAD; by its name alone it is found on the library path. */
     snprintf(threads, sizeof threads, "%s/liboverlap_threads.so", libraries);
+    const char *preloaded = strchr(threads, ' ') == NULL ? threads : strrchr(threads, '/') + 1;
     return setenv(TRACE_PATH_VARIABLE, trace, 1) == 0 && setenv("OVERLAP_QUIET", "1", 1) == 0 &&
            (options->order == NULL || setenv("OVERLAP_ORDER", options->order, 1) == 0) &&
            (options->fail == NULL || setenv("OVERLAP_FAIL", options->fail, 1) == 0) &&
            put_in_front("LD_LIBRARY_PATH", libraries) &&
            /* What is loaded already is not looked for. */
            (!program->own_path || put_in_front("LD_PRELOAD", both)) &&
-           put_in_front("LD_PRELOAD", threads) &&
+           put_in_front("LD_PRELOAD", preloaded) &&
            /* Or a program with AddressSanitizer refuses to run behind a preloaded library. */
            put_in_front("ASAN_OPTIONS", "verify_asan_link_order=0");
 }

@@ -1,28 +1,126 @@
 #include "grader/build/toolchain.h"
+#include "grader/base/files.h"
 
-#include "grader/build/config.h"
+#include <errno.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
-static const struct toolchain configured = {
-    .cc = CONFIG_CC,
-    .cc_version = CONFIG_CC_VERSION,
-    .nvcc = CONFIG_NVCC,
-    .nvcc_version = CONFIG_NVCC_VERSION,
-    .gencode = CONFIG_GENCODE,
-    .cuda_include = CONFIG_CUDA_INCLUDE,
-    .cuda_libraries = CONFIG_CUDA_LIBRARIES,
-    .cuda = CONFIG_CUDA,
-    .emulator = CONFIG_BUILD "/emulator/lib",
-    .source = CONFIG_SOURCE,
-    .parts = CONFIG_BUILD "/grader/parts",
-    .lessons = CONFIG_SOURCE "/grader/lessons",
-    .cache = CONFIG_BUILD "/grader/cache",
-    .runner = CONFIG_BUILD "/grader/runner",
-    .probe = CONFIG_BUILD "/grader/probe",
-    .catalogues = CONFIG_BUILD "/locale",
-    .recorder = CONFIG_BUILD "/recorder/librecorder.so",
+#define FILE_LIMIT 16384
+
+#define FIELD(name) offsetof(struct toolchain, name)
+
+/* What the file says; each line has to be there. */
+static const struct {
+    const char *key;
+    size_t field;
+} lines[] = {
+    {"cc", FIELD(cc)},
+    {"cc_version", FIELD(cc_version)},
+    {"nvcc", FIELD(nvcc)},
+    {"nvcc_version", FIELD(nvcc_version)},
+    {"gencode", FIELD(gencode)},
+    {"cuda", FIELD(cuda)},
+    {"cuda_include", FIELD(cuda_include)},
+    {"cuda_libraries", FIELD(cuda_libraries)},
+    {"source", FIELD(source)},
+    {"compiled_source", FIELD(compiled_source)},
 };
+
+/* Our own pieces, from the build's folder on; `lessons` from the source tree's. */
+static const struct {
+    const char *path;
+    size_t field;
+} pieces[] = {
+    {"emulator/lib", FIELD(emulator)},
+    {"grader/parts", FIELD(parts)},
+    {"grader/cache", FIELD(cache)},
+    {"grader/runner", FIELD(runner)},
+    {"grader/probe", FIELD(probe)},
+    {"locale", FIELD(catalogues)},
+    {"recorder/librecorder.so", FIELD(recorder)},
+};
+
+static void set(struct toolchain *toolchain, size_t field, const char *value)
+{
+    *(const char **)((char *)toolchain + field) = value;
+}
+
+static const char *get(const struct toolchain *toolchain, size_t field)
+{
+    return *(const char *const *)((const char *)toolchain + field);
+}
+
+static const char *join(const char *folder, const char *rest)
+{
+    char *path = NULL;
+    return asprintf(&path, "%s/%s", folder, rest) < 0 ? NULL : path;
+}
+
+/* The folder above the running program's: the build's. */
+static int find_build(char build[PATH_MAX])
+{
+    const ssize_t length = readlink("/proc/self/exe", build, PATH_MAX - 1);
+    if (length < 0) return -1;
+    build[length] = '\0';
+    for (int up = 0; up < 2; up++) {
+        char *slash = strrchr(build, '/');
+        if (slash == NULL) return -1;
+        *slash = '\0';
+    }
+    return 0;
+}
+
+/* Cuts the file into lines, which the toolchain then points to. */
+static void take_lines(struct toolchain *toolchain, char *text)
+{
+    char *rest = NULL;
+
+    for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest))
+        for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+            const size_t length = strlen(lines[i].key);
+            if (strncmp(line, lines[i].key, length) == 0 && line[length] == '=')
+                set(toolchain, lines[i].field, line + length + 1);
+        }
+}
+
+/* The tree is ".." in a release: nobody knew its place when it was made. */
+static int find_source(struct toolchain *toolchain, const char *build)
+{
+    if (strcmp(toolchain->source, "..") == 0)
+        toolchain->source = strndup(build, (size_t)(strrchr(build, '/') - build));
+    if (toolchain->source != NULL) toolchain->lessons = join(toolchain->source, "grader/lessons");
+    return toolchain->lessons == NULL ? -1 : 0;
+}
+
+/* Returns 0, or -1 with errno. */
+static int read_toolchain(struct toolchain *toolchain)
+{
+    struct text text = {0}; /* stays: the toolchain points into it */
+    char build[PATH_MAX], path[PATH_MAX + 20];
+
+    if (find_build(build) != 0) return -1;
+    snprintf(path, sizeof path, "%s/grader/toolchain", build);
+    if (files_read(path, FILE_LIMIT, &text) != 0 || text.size == 0) return -1;
+    take_lines(toolchain, text.data);
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        if (get(toolchain, lines[i].field) == NULL) {
+            errno = EINVAL;
+            return -1;
+        }
+    for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
+        set(toolchain, pieces[i].field, join(build, pieces[i].path));
+        if (get(toolchain, pieces[i].field) == NULL) return -1;
+    }
+    return find_source(toolchain, build);
+}
 
 const struct toolchain *toolchain_configured(void)
 {
+    static struct toolchain configured;
+
+    if (configured.lessons == NULL && read_toolchain(&configured) != 0) return NULL;
     return &configured;
 }

@@ -3,6 +3,7 @@
 #include "grader/class/class.h"
 #include "grader/lessons/table.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,9 +24,11 @@ static char **take(int count, char **arguments)
 
 int main(int count, char **arguments)
 {
+    const struct toolchain *toolchain = toolchain_configured();
     char **copies = take(count, arguments);
 
-    if (copies == NULL) return 2;
-    messages_begin(toolchain_configured()->catalogues);
-    return class_main(toolchain_configured(), lesson_table, count, copies);
+    if (toolchain == NULL) perror("grader: the file grader/toolchain of the build");
+    if (toolchain == NULL || copies == NULL) return 2;
+    messages_begin(toolchain->catalogues);
+    return class_main(toolchain, lesson_table, count, copies);
 }

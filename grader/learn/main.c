@@ -101,9 +101,14 @@ static void choose_root(struct toolchain *toolchain, const char *root)
 
 int main(int count, char **words)
 {
-    struct toolchain toolchain = *toolchain_configured();
+    const struct toolchain *configured = toolchain_configured();
     struct guide guide;
 
+    if (configured == NULL) {
+        perror("learn: the file grader/toolchain of the build");
+        return 2;
+    }
+    struct toolchain toolchain = *configured;
     messages_begin(toolchain.catalogues);
     process_handle_interrupts();
     if (count > 1 && strncmp(words[1], ROOT, strlen(ROOT)) == 0) {

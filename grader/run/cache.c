@@ -38,13 +38,13 @@ int cache_open(struct cache *store)
     store->wanted = calloc(store->plan_count + 1, sizeof *store->wanted);
     if (store->sets == NULL || store->wanted == NULL) return -1;
     /* Without debug information lines are not known, but the grading goes on. */
-    store->sources =
-        sources_open(store->compiled->library, store->handed_in->shown, store->toolchain->source);
+    const char *root = store->toolchain->compiled_source;
+    store->sources = sources_open(store->compiled->library, store->handed_in->shown, root);
     snprintf(store->reference_shown, sizeof store->reference_shown, "solutions/%.100s",
              lesson->folder);
     if (store->reference != NULL && store->reference->ok)
-        store->reference_sources = sources_open(store->reference->library, store->reference_shown,
-                                                store->toolchain->source);
+        store->reference_sources =
+            sources_open(store->reference->library, store->reference_shown, root);
     return 0;
 }
 

@@ -29,9 +29,9 @@ new_machine()
 {
     machine=$work/$1
     mkdir -p "$machine/bin" "$machine/libraries" "$machine/clone/cmake"
-    cp "$root/grade" "$root/learn" "$root/emulate" "$root/CMakePresets.json" "$machine/clone/"
+    cp "$root/grade" "$root/learn" "$root/emulate" "$root/selftest" "$root/CMakePresets.json" "$machine/clone/"
     cp "$root/cmake/setup.sh" "$root/cmake/words.sh" "$root/cmake/toolkit.txt" \
-        "$machine/clone/cmake/"
+        "$root/cmake/toolkit-tests.txt" "$machine/clone/cmake/"
     cp "$root/CMakeLists.txt" "$machine/clone/"
     mkdir -p "$machine/clone/grader/session" "$machine/clone/grader/lessons/02_streams" \
         "$machine/clone/lessons/02_streams"
@@ -43,7 +43,7 @@ new_machine()
     cp "$root/grader/lessons/02_streams/judge.c" "$machine/clone/grader/lessons/02_streams/"
     : >"$machine/calls"
     for tool in sh cat chmod cksum cmp cp dirname env flock grep head ln mkdir mv readlink rm rmdir sed \
-        sleep tail tr; do
+        sleep tail touch tr xargs; do
         ln -s "$(command -v "$tool")" "$machine/bin/$tool"
     done
     for library in check libzstd liblz4 libdw libseccomp libpng ncursesw jansson libarchive; do
@@ -64,6 +64,7 @@ mkdir -p build
 END
     fake ninja <<'END'
 [ -z "${BROKEN-}" ] || { echo 'FAILED: grader.o'; echo 'error: expected a semicolon'; exit 1; }
+for i in 1 2 3 4 5; do echo "[$i/30] Building C object $i"; done
 mkdir -p "$2/grader"
 { echo '#!/bin/sh'; echo 'echo "graded: $*"'; echo 'exit 1'; } >"$2/grader/grader"
 chmod +x "$2/grader/grader"
@@ -110,12 +111,15 @@ expect_status 1
 expect 'the grader gets the arguments' grep -qx 'graded: streams --gtest_brief=1' "$machine/out"
 expect_call "cmake --fresh --preset default -D CMAKE_CUDA_COMPILER=$machine/bin/nvcc -D OVERLAP_WERROR=OFF"
 expect_no_call apt-get
+expect_said 'building: 1/30'
+expect_said 'building: 3/30'
+expect 'a line a tenth' [ "$(grep -c building: "$machine/said")" -eq 2 ]
 : >"$machine/calls"
 grade
 expect_status 1
 expect_no_call cmake
 expect_no_call nvcc
-expect 'a second call says nothing' [ ! -s "$machine/said" ]
+expect 'a second call only builds' [ "$(grep -cv building: "$machine/said")" -eq 0 ]
 mv "$machine/clone" "$machine/elsewhere"
 ln -s elsewhere "$machine/clone"
 grade
@@ -251,7 +255,8 @@ expect_said 'CMake Error: no such compiler'
 grade
 expect_status 2
 
-# The wheels: python3 makes a venv whose python lays the toolkit out as NVIDIA's wheels do.
+# The wheels: python3 makes a venv whose python fetches several at a time and lays them out as
+# NVIDIA's wheels do. It is there once apt has installed python3-venv.
 new_machine wheels
 fake_nvcc 12.4
 cp "$machine/bin/nvcc" "$machine/nvcc-of-the-wheel"
@@ -261,31 +266,69 @@ fake python3 <<'END'
 mkdir -p "$3/bin"
 cat >"$3/bin/python" <<'PIP'
 #!/bin/sh
-[ -z "${OFFLINE-}" ] || { echo 'no route to host'; exit 1; }
-there=${0%/bin/python}/lib/python3.11/site-packages/nvidia/cu13
-mkdir -p "$there/bin" "$there/lib"
-cp "$MACHINE/nvcc-of-the-wheel" "$there/bin/nvcc"
-: >"$there/lib/libcudart.so.13"
-: >"$there/lib/libnvrtc-builtins.so.13.0"
+echo "pip $*" >>"$MACHINE/calls"
+case $5 in
+download) [ -z "${OFFLINE-}" ] || { echo 'no route to host'; exit 1; } ;;
+install)
+    there=${0%/bin/python}/lib/python3.11/site-packages/nvidia/cu13
+    mkdir -p "$there/bin" "$there/lib"
+    cp "$MACHINE/nvcc-of-the-wheel" "$there/bin/nvcc"
+    : >"$there/lib/libcudart.so.13"
+    case "$*" in *toolkit-tests*) : >"$there/lib/libnvrtc-builtins.so.13.0" ;; esac
+    ;;
+esac
 PIP
 chmod +x "$3/bin/python"
+END
+mv "$machine/bin/python3" "$machine/python3"
+mv "$machine/bin/ninja" "$machine/ninja"
+fake apt-get <<'END'
+[ "$1" = install ] || exit 0
+mv "$MACHINE/ninja" "$MACHINE/bin/ninja"
+mv "$MACHINE/python3" "$MACHINE/bin/python3"
 END
 toolkit=$machine/clone/.toolkit
 grade OVERLAP_TOOLKIT=wheels OFFLINE=yes
 expect_status 2
 expect_said 'no route to host'
 expect_said 'Is there a network?'
+expect_call 'apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=600 ninja-build python3-venv'
 grade OVERLAP_TOOLKIT=wheels
 expect_status 1
+expect 'one round of apt' [ "$(grep -c '^apt-get install' "$machine/calls")" -eq 1 ]
 expect_call "cmake --fresh --preset default -D CMAKE_CUDA_COMPILER=$toolkit/cuda/bin/nvcc -D OVERLAP_WERROR=OFF"
 expect 'libcudart.so' [ "$(readlink "$toolkit/cuda/lib/libcudart.so")" = libcudart.so.13 ]
-expect 'libnvrtc-builtins.so' [ -e "$toolkit/cuda/lib64/libnvrtc-builtins.so" ]
+expect 'downloads side by side' [ "$(grep -c '^pip .* download' "$machine/calls")" -ge 4 ]
+expect 'no nvrtc' sh -c "! grep -q nvrtc '$machine/calls'"
 : >"$machine/calls"
 grade OVERLAP_TOOLKIT=wheels OFFLINE=yes
 expect_status 1
 expect_no_call python3
+expect_no_call pip
 expect_no_call cmake
-rm "$toolkit/installed"
+
+# ./selftest adds what only tests need, once.
+fake ctest </dev/null
+fake nproc </dev/null
+selftest()
+{
+    status=0
+    env -i PATH="$machine/bin" MACHINE="$machine" "$@" "$machine/clone/selftest" >"$machine/out" \
+        2>"$machine/said" </dev/null || status=$?
+}
+selftest OVERLAP_TOOLKIT=wheels
+expect_status 0
+expect 'nvrtc alone is fetched' [ "$(grep -c '^pip .* download' "$machine/calls")" -eq 1 ]
+expect 'nvrtc' grep -q '^pip .* download .*nvidia-cuda-nvrtc==' "$machine/calls"
+expect 'libnvrtc-builtins.so' [ -e "$toolkit/cuda/lib64/libnvrtc-builtins.so" ]
+: >"$machine/calls"
+selftest OVERLAP_TOOLKIT=wheels OFFLINE=yes
+expect_status 0
+grade OVERLAP_TOOLKIT=wheels OFFLINE=yes
+expect_status 1
+expect_no_call pip
+expect_no_call cmake
+rm "$toolkit/toolkit.txt"
 grade OVERLAP_TOOLKIT=wheels
 expect_status 1
 expect_call "python3 -m venv $toolkit/venv"
@@ -294,8 +337,52 @@ if [ ! -e /usr/local/cuda/bin/nvcc ]; then
     grade
     expect_status 1
     expect_said "$machine/bin/nvcc is not of release 13"
-    expect_call "cmake --fresh --preset default -D CMAKE_CUDA_COMPILER=$toolkit/cuda/bin/nvcc -D OVERLAP_WERROR=OFF"
+    expect_call "cmake --fresh --preset default -D CMAKE_CUDA_COMPILER=$toolkit/cuda/bin/nvcc -D OVERLAP_WERROR=ON"
 fi
+
+# A release: what is compiled is there, and what the student's files take is found. No CMake.
+new_machine release
+mkdir -p "$machine/clone/build/grader" "$machine/toolkit/bin" "$machine/toolkit/lib64" \
+    "$machine/toolkit/include"
+printf '%s\n' gencode= source=.. compiled_source=/there >"$machine/clone/build/release"
+printf '%s\n' '#!/bin/sh' 'echo "graded: $*"' 'exit 1' >"$machine/clone/build/grader/grader"
+chmod +x "$machine/clone/build/grader/grader"
+rm "$machine/bin/cmake" "$machine/bin/ninja" "$machine/bin/pkg-config" "$machine/libraries"/*
+mv "$machine/bin/nvcc" "$machine/toolkit/bin/nvcc"
+: >"$machine/toolkit/lib64/libcudart.so.13"
+: >"$machine/toolkit/include/cuda_runtime.h"
+fake gcc <<'END'
+[ "$1" != -dumpfullversion ] || echo 12.2.0
+[ "$1" != -E ] || [ -e "$MACHINE/png.h" ]
+END
+fake apt-get <<'END'
+[ "$1" != install ] || : >"$MACHINE/png.h"
+END
+toolchain=$machine/clone/build/grader/toolchain
+grade OVERLAP_TOOLKIT="$machine/toolkit"
+expect_status 1
+expect 'the grader gets the arguments' grep -qx 'graded: streams --gtest_brief=1' "$machine/out"
+expect_call 'apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=600 libpng-dev'
+for line in source=.. "cc=$machine/bin/gcc" cc_version=12.2.0 "nvcc=$machine/toolkit/bin/nvcc" \
+    nvcc_version=13.0.1 "cuda=$machine/toolkit" "cuda_include=$machine/toolkit/include" \
+    "cuda_libraries=$machine/toolkit/lib64"; do
+    expect "the toolchain: $line" grep -qxF -e "$line" "$toolchain"
+done
+: >"$machine/calls"
+chmod -w "$machine/clone" "$machine/clone/.cache"
+grade OVERLAP_TOOLKIT="$machine/toolkit"
+expect_status 1
+expect 'a second call does nothing' [ ! -s "$machine/calls" ]
+chmod +w "$machine/clone" "$machine/clone/.cache"
+mv "$machine/clone" "$machine/elsewhere"
+ln -s elsewhere "$machine/clone"
+grade OVERLAP_TOOLKIT="$machine/toolkit"
+expect_status 1
+expect_call "nvcc --version"
+rm "$machine/toolkit/include/cuda_runtime.h" "$machine/elsewhere/build/release.settled"
+grade OVERLAP_TOOLKIT="$machine/toolkit"
+expect_status 2
+expect_said 'has no cuda_runtime.h'
 
 # Two calls at once: the second waits until the first has built.
 new_machine two_at_once

@@ -1,0 +1,63 @@
+# A release: one archive with everything compiled, which runs wherever it is unpacked. What is left
+# for cmake/setup.sh to find or install there is what the student's own files are compiled with.
+#
+#   cmake/release.sh            makes build-release/overlap-VERSION-linux-MACHINE.tar.gz
+#   cmake --install BUILD --prefix DIR      the same tree, unpacked
+#
+# The tree is the repository's without our own sources and tests; what is compiled is in build/, as
+# in a clone. Included after every room has declared its targets.
+
+# DT_RPATH, not DT_RUNPATH: what our libraries need in turn is found by it too.
+set(programs grader learn emulate)
+foreach(program ${programs})
+    target_link_options(${program} PRIVATE -Wl,--disable-new-dtags)
+endforeach()
+set_target_properties(${programs} PROPERTIES INSTALL_RPATH "$ORIGIN/../libraries")
+# In the student's process: only what the device itself needs, where that process may read.
+set_target_properties(emulator_cuda PROPERTIES INSTALL_RPATH "$ORIGIN/needed")
+set_target_properties(emulator_cudart PROPERTIES INSTALL_RPATH "$ORIGIN")
+
+install(TARGETS grader learn RUNTIME_DEPENDENCY_SET programs DESTINATION build/grader)
+install(TARGETS runner probe trace_dump DESTINATION build/grader)
+install(TARGETS emulate RUNTIME_DEPENDENCY_SET programs DESTINATION build/emulator)
+install(TARGETS emulator_cuda RUNTIME_DEPENDENCY_SET device DESTINATION build/emulator/lib)
+install(TARGETS emulator_cudart threads_preload DESTINATION build/emulator/lib)
+if(TARGET recorder)
+    # CUPTI is the toolkit's: the library path of a run on a GPU has it.
+    set_target_properties(recorder PROPERTIES INSTALL_RPATH "")
+    install(TARGETS recorder DESTINATION build/recorder)
+endif()
+# Everything but the C library itself, which has to be this old or newer.
+set(system "^ld-linux" "^lib(c|m|mvec|dl|rt|pthread|resolv)[.]so")
+install(RUNTIME_DEPENDENCY_SET programs PRE_EXCLUDE_REGEXES ${system} DESTINATION build/libraries)
+install(RUNTIME_DEPENDENCY_SET device PRE_EXCLUDE_REGEXES ${system}
+    DESTINATION build/emulator/lib/needed)
+
+get_property(parts GLOBAL PROPERTY OVERLAP_PARTS)
+get_property(gpu_parts GLOBAL PROPERTY OVERLAP_GPU_PARTS)
+install(TARGETS ${parts} ${gpu_parts} DESTINATION build/grader/parts OPTIONAL)
+install(DIRECTORY ${CMAKE_BINARY_DIR}/locale DESTINATION build)
+
+# What setup.sh makes grader/toolchain of.
+get_directory_property(GRADER_GENCODE DIRECTORY grader DEFINITION GRADER_GENCODE)
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/release @ONLY
+    CONTENT "gencode=@GRADER_GENCODE@\nsource=..\ncompiled_source=@CMAKE_SOURCE_DIR@\n")
+install(FILES ${CMAKE_BINARY_DIR}/generated/release DESTINATION build)
+
+install(PROGRAMS learn grade emulate DESTINATION .)
+install(FILES README.md README.zh-CN.md LICENSE CHANGELOG.md DESTINATION .)
+install(FILES cmake/setup.sh cmake/words.sh cmake/toolkit.txt DESTINATION cmake)
+install(DIRECTORY completions docs examples kernels lessons solutions DESTINATION .
+    PATTERN "*.20*-*" EXCLUDE)
+# The stubs, and what the student's files and drives include.
+install(DIRECTORY grader/child grader/lessons DESTINATION grader FILES_MATCHING PATTERN "*.h"
+    PATTERN "drive.cu" PATTERN "stub/*")
+install(FILES grader/learn/measure.sh DESTINATION grader/learn)
+
+set(name overlap-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
+add_custom_target(release
+    COMMAND ${CMAKE_COMMAND} -E rm -rf ${name}
+    COMMAND ${CMAKE_COMMAND} --install . --strip --prefix ${CMAKE_BINARY_DIR}/${name}
+    COMMAND ${CMAKE_COMMAND} -E tar czf ${name}.tar.gz ${name}
+    WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
+    DEPENDS ${programs} trace_dump gpu_parts)
