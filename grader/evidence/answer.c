@@ -160,7 +160,7 @@ bool answer_succeeded(struct verdict *verdict, const struct answer *answer, cons
         evidence_sentence(answer->evidence, finding, sentence, sizeof sentence);
         verdict_why(verdict, "The device said: %s.", sentence);
     } else
-        verdict_why(verdict, "Nothing was wrong with what it was given; it should have succeeded.");
+        verdict_why(verdict, "Its arguments were valid; it should have succeeded.");
     error = error_find(call != NULL ? call->code : answer->code);
     if (error != NULL && error->hint != NULL)
         verdict_hint(verdict, "%s", error->hint);
@@ -207,8 +207,8 @@ bool answer_failed_with(struct verdict *verdict, const struct answer *answer, in
                      "%s returned %s, although the first error was another one: %s, %s.",
                      answer->function, answer_name(answer->api, answer->code, name), because,
                      wanted);
-    verdict_why(verdict, "An error that is not returned is met later, by somebody who cannot know "
-                         "where it came from.");
+    verdict_why(verdict,
+                "An error that is not returned shows up later, where its cause cannot be found.");
     verdict_hint(verdict, "Keep what every call returns, go to the clean-up at the first that is "
                           "not success, and return that one, not the last one.");
     return false;

@@ -199,8 +199,8 @@ static void threads_at_work(struct verdict *verdict, const struct evidence *evid
                          "function had returned, nor a while later.",
                          before, blank);
         verdict_kind(verdict, "leak");
-        verdict_why(verdict, "What it works on is the caller's again, who reads it, or releases "
-                             "it, while the thread still writes.");
+        verdict_why(verdict, "After the return the arrays are the caller's, who may read or "
+                             "release them while the thread still writes.");
         verdict_hint(verdict, "Join it instead of detaching it, or let it tell when it is done "
                               "(a semaphore, a condition variable) and wait for that.");
         return; /* the others as well, from the same line */
@@ -265,8 +265,8 @@ void verdict_calls_succeed(struct verdict *verdict, const struct evidence *evide
         if (r->code == 0 || r->code == NOT_READY) continue;
         verdict_fail(verdict, evidence, r, "%s returned error %d%s%s%s.", r->name, r->code,
                      r->text[0] != '\0' ? " (" : "", r->text, r->text[0] != '\0' ? ")" : "");
-        verdict_why(verdict, "What the call was asked to do did not happen, and what comes after "
-                             "it works with something that is not there.");
+        verdict_why(verdict, "The call did nothing, and the code after it works with something "
+                             "that does not exist.");
         verdict_hint(verdict, "Check the arguments on that line, and the returned value of every "
                               "call before it.");
         return; /* the errors that follow have this one as their cause */

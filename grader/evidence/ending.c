@@ -153,7 +153,7 @@ static void say_record_is_forged(struct verdict *verdict, const struct evidence 
     fail_somewhere(verdict, evidence, text);
     verdict_why(verdict, "The device counts what it does; a record that speaks of anything else "
                          "was written by the program.");
-    verdict_hint(verdict, "Look for a write through a pointer that was never set.");
+    verdict_hint(verdict, "Look for a write through a pointer that was not initialised.");
 }
 
 /* The trace was damaged, or is full. */
@@ -162,8 +162,8 @@ static void say_record_is_lost(struct verdict *verdict, const struct evidence *e
     if (!evidence->trace_sound) {
         fail_somewhere(verdict, evidence,
                        "The record of what the program did was written over by the program.");
-        verdict_why(verdict, "Without it nothing can be judged.");
-        verdict_hint(verdict, "Look for a write through a pointer that was never set.");
+        verdict_why(verdict, "Without it the check cannot be judged.");
+        verdict_hint(verdict, "Look for a write through a pointer that was not initialised.");
         return;
     }
     if (evidence->trace.dropped == 0) {

@@ -67,15 +67,15 @@ static void say_ended_badly(struct verdict *verdict, const struct evidence *evid
     else
         verdict_fail(verdict, evidence, failed, "%s; after that the program %s.", before, ending);
     if (evidence->ending == ENDED_TIME) {
-        verdict_why(verdict, "What is asked for until the answer is success is asked for without "
-                             "end, once the answer is an error; and what was never begun is never "
-                             "done.");
+        verdict_why(verdict,
+                    "After an error the query never succeeds, so a loop that waits for success "
+                    "never ends; nor does a wait for work that was never started.");
         verdict_hint(verdict, "Only \"not ready\" (600) means: ask again. Leave the loop at every "
                               "other answer, and return that.");
         return;
     }
-    verdict_why(verdict, "A call that fails has made nothing: what it was to fill in holds what it "
-                         "held before, and what was to be waited for is not there.");
+    verdict_why(verdict, "A call that fails has done nothing: its output holds what it held "
+                         "before, and there is nothing to wait for.");
     verdict_hint(verdict, "Go from each call's error straight to the clean-up, and touch there "
                           "only what had been made. Are all handles and pointers set to NULL at "
                           "the beginning?");
@@ -99,8 +99,8 @@ static void judge_answer(struct verdict *verdict, const struct answer *answer,
     else
         verdict_fail(verdict, evidence, failed, "%s; %s returned %s instead.", before,
                      answer->function, answer_name(answer->api, answer->code, name));
-    verdict_why(verdict, "An error that is not returned is met later, by somebody who cannot know "
-                         "where it came from.");
+    verdict_why(verdict,
+                "An error that is not returned shows up later, where its cause cannot be found.");
     if (answer->code == 0 && strcmp(failed->name, "cudaLaunchKernel") == 0)
         verdict_hint(verdict, "A launch with <<<...>>> returns nothing: ask cudaGetLastError right "
                               "behind it, and return what it says.");
@@ -110,8 +110,8 @@ static void judge_answer(struct verdict *verdict, const struct answer *answer,
                      "is true; and what it was to write is there only when it has.");
     else if (of_host)
         verdict_hint(verdict,
-                     "Look at what %.*s gives back, and go to the clean-up with an error of "
-                     "your own when it gives nothing.",
+                     "Look at what %.*s returns, and where it fails go to the clean-up with an "
+                     "error of your own.",
                      TRACE_NAME_SIZE, failed->name);
     else
         verdict_hint(verdict, "Keep what every call returns, go to the clean-up at the first that "
@@ -190,7 +190,7 @@ void failures_judge(struct verdict *verdict, const struct evidence *evidence,
         failed += judge_one(verdict, evidence, &evidence->injections[i], contract);
     if (failed == 0) {
         verdict_fail(verdict, evidence, NULL, "No call of the program can fail.");
-        verdict_why(verdict, "Whatever works with a device makes calls that can.");
+        verdict_why(verdict, "A program that works with a device makes calls that can fail.");
         return;
     }
     /* The first that is not borne is told; the others after it often have the same cause. */

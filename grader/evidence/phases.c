@@ -8,6 +8,6 @@ bool phases_get(struct verdict *verdict, const struct evidence *evidence, const 
                  "The record of the run lacks the phase \"%s\" (%u), which is always there.", name,
                  (unsigned)index);
     verdict_why(verdict, "Something wrote over the record of what the program did.");
-    verdict_hint(verdict, "Look for a write through a pointer that was never set.");
+    verdict_hint(verdict, "Look for a write through a pointer that was not initialised.");
     return false;
 }

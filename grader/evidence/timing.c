@@ -143,15 +143,17 @@ static void say_forged(struct verdict *verdict, const struct evidence *evidence,
         verdict_fail(verdict, evidence, NULL,
                      "The submission made calls after its function had returned, while the "
                      "reference solution was timed.");
-        verdict_why(verdict, "Both are timed in turn on the same device; who works in the other's "
-                             "turn makes the other slower.");
+        verdict_why(verdict, "Both are timed in turn on the same device; work that one leaves "
+                             "behind makes the other slower.");
         return;
     }
     if (timing->outcome == TIMING_TOO_SHORT) {
         verdict_fail(verdict, evidence, NULL,
                      "The time that was measured cannot be: %.3f times the reference solution's.",
                      timing->ratio.middle);
-        verdict_why(verdict, "Nothing that does the whole work takes less than a tenth of it.");
+        verdict_why(
+            verdict,
+            "No code that does the whole work takes less than a tenth of the reference's time.");
         return;
     }
     verdict_fail(verdict, evidence, NULL,

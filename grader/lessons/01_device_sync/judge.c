@@ -342,7 +342,8 @@ static void judge_waits(struct verdict *verdict, const struct evidence *evidence
             verdict_fail(verdict, evidence, waits.surplus,
                          "%.*s waits again: the host had already waited for everything.",
                          TRACE_NAME_SIZE, waits.surplus->name);
-            verdict_why(verdict, "A wait that orders nothing hides which one is needed.");
+            verdict_why(verdict,
+                        "A wait that orders nothing makes it hard to see which wait is needed.");
             verdict_hint(verdict, "One wait after the copy out is enough.");
             return;
         }
@@ -452,8 +453,8 @@ static void judge_fault(struct verdict *verdict, const struct evidence *evidence
     if (item.a->code == ILLEGAL_ADDRESS) return;
     if (item.a->code == 0 && item.a->later == 0) {
         verdict_fail_in(verdict, evidence, FUNCTION,
-                        "A kernel that writes where it may not was handed over, and neither %s nor "
-                        "a later call reported it.",
+                        "A kernel that writes out of bounds was given to %s, and neither it nor a "
+                        "later call reported the error.",
                         FUNCTION);
         verdict_why(verdict, "So the kernel did not run.");
         verdict_hint(verdict, "Call kernel(array, length, stream) once per array.");
@@ -553,8 +554,8 @@ static void judge_time(struct verdict *verdict, const struct evidence *evidence)
     }
     verdict_time_ratio(verdict, evidence);
     if (verdict_failed(verdict))
-        verdict_hint(verdict, "Each wait between two steps costs the way to the host and back. So "
-                              "does memory that is allocated twice, and a copy in pieces.");
+        verdict_hint(verdict, "Each wait between two steps costs a round trip to the host. Memory "
+                              "that is allocated twice and a copy in pieces cost time as well.");
 }
 
 /* A finding names two places, and is the cause of what is wrong with a value; so it comes first.

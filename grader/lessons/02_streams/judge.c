@@ -302,9 +302,10 @@ static void judge_arrival(struct verdict *verdict, const struct evidence *eviden
             return;
     }
     if (!compare_arrived(verdict, &view)) {
-        verdict_why(verdict, "The three steps of one lane are ordered only if they are in one "
-                             "stream, and the host is ordered behind them only if it waits. "
-                             "Otherwise the answer depends on who is faster today.");
+        verdict_why(
+            verdict,
+            "The three steps of one lane are ordered only if they are in one stream, and the host "
+            "is ordered behind them only if it waits. Otherwise the result depends on timing.");
         verdict_hint(verdict, "Every copy and the kernel of lane i get lanes[i].stream, and before "
                               "streams_run returns the host has waited for each of the streams.");
         return;
@@ -369,8 +370,8 @@ static void judge_streams(struct verdict *verdict, const struct evidence *eviden
     if (by_default != 0) {
         verdict_fail_in(verdict, evidence, RUN, "%zu of %zu kernels ran in the default stream.",
                         by_default, kernel_count);
-        verdict_why(verdict, "Work in the default stream waits for all ordinary streams, and they "
-                             "wait for it: it puts everything in one row.");
+        verdict_why(verdict, "Work in the default stream waits for all blocking streams, and they "
+                             "wait for it: everything runs one after the other.");
         verdict_hint(verdict, "A stream argument left out, or NULL, is the default stream. Is the "
                               "stream made before it is used?");
     } else if (distinct < view.in->count) {
@@ -489,8 +490,8 @@ static void judge_asynchronous(struct verdict *verdict, const struct evidence *e
                      "%zu of %zu copies hold the host until they are "
                      "done.",
                      blocking, count);
-        verdict_why(verdict, "While the host stands in a copy it cannot give the device the next "
-                             "piece of work, so nothing runs beside it.");
+        verdict_why(verdict, "While the host waits in a copy it cannot give the device more work, "
+                             "so nothing runs beside the copy.");
         verdict_hint(verdict, "cudaMemcpyAsync, with the lane's stream.");
     } else if (count < 2 * (size_t)view.in->count) {
         verdict_fail_in(verdict, evidence, RUN, "%u arrays, but only %zu copies.", view.in->count,

@@ -215,9 +215,8 @@ static void explain(struct verdict *verdict, float measured, double device)
                               "not behind a wait. A clock of the host also counts the way there "
                               "and back.");
     } else {
-        verdict_why(verdict,
-                    "The end was passed before the kernel had ended, or the start after it "
-                    "had begun.");
+        verdict_why(verdict, "The end event completed before the kernel had ended, or the start "
+                             "event after it had begun.");
         verdict_hint(verdict, "Record start, launch, record end, in this order, and all three in "
                               "the kernel's stream. In another stream the event has nothing to "
                               "wait for.");
@@ -397,8 +396,8 @@ static bool asked_twice(struct verdict *verdict, const struct view *view,
     } else {
         return true;
     }
-    verdict_why(verdict, "What is to be seen is what the device says, in the moment in which it is "
-                         "asked: behind the launch, without a wait, and once more after the wait.");
+    verdict_why(verdict, "Each answer is what cudaEventQuery returns at that moment: right behind "
+                         "the launch, without a wait, and once more after the wait.");
     verdict_hint(verdict, "Four calls of cudaEventQuery: both events behind the launch, and both "
                           "behind the wait; keep what each returned.");
     return false;
@@ -445,7 +444,7 @@ static void judge_queries(struct verdict *verdict, const struct evidence *eviden
                         answer_name(ANSWER_RUNTIME,
                                     one->start_after != 0 ? one->start_after : one->end_after,
                                     name));
-        verdict_why(verdict, "After the wait the device has come past both events.");
+        verdict_why(verdict, "After the wait both events have completed.");
         verdict_hint(verdict, "cudaEventSynchronize(end), then ask again.");
     } else {
         judge_questions(verdict, &view, &called);
@@ -478,8 +477,8 @@ static void judge_streams(struct verdict *verdict, const struct evidence *eviden
             verdict_fail(verdict, evidence, strayed(evidence, &called, kernel->stream),
                          "Kernel %u of %u: no event is recorded in its stream %s its launch.", i,
                          called.count, around.before == NULL ? "before" : "after");
-            verdict_why(verdict, "An event is passed when its own stream comes to it. In another "
-                                 "stream it says nothing about this kernel.");
+            verdict_why(verdict, "An event completes when the work before it in its own stream "
+                                 "has. In another stream it says nothing about this kernel.");
             verdict_hint(verdict, "The second argument of cudaEventRecord is the stream; without "
                                   "it, or 0, it is the default stream.");
             return;
@@ -538,9 +537,9 @@ static void judge_clock(struct verdict *verdict, const struct evidence *evidence
         verdict_fail_in(verdict, evidence, called.answer.function,
                         "%u kernel%s timed, but the device gave a time %zu times.", called.count,
                         called.count == 1 ? " was" : "s were", answered);
-        verdict_why(verdict, "A clock of the host stands on the wrong side: it counts the launch, "
-                             "the wait and the way back, and with several streams it cannot tell "
-                             "one kernel from another.");
+        verdict_why(verdict,
+                    "A clock of the host counts the launch, the wait and the way back as well, and "
+                    "with several streams it cannot tell one kernel from another.");
         verdict_hint(verdict, "cudaEventElapsedTime for every pair of events, after the wait, with "
                               "success.");
         return;
@@ -611,7 +610,7 @@ static bool calls_nothing(struct verdict *verdict, const struct evidence *eviden
     if (call == NULL) return true;
     verdict_fail(verdict, evidence, call, "events_statistics calls %.*s.", TRACE_NAME_SIZE,
                  call->name);
-    verdict_why(verdict, "It computes with numbers that are there, and makes no CUDA call.");
+    verdict_why(verdict, "It computes with the numbers that it is given, and makes no CUDA call.");
     verdict_hint(verdict, "Leave the call out.");
     return false;
 }
@@ -651,9 +650,10 @@ static void judge_statistics(struct verdict *verdict, const struct evidence *evi
             fabs(out->deviation - sqrt(squares / (set->count - 1))) <= DIGITS * deviation)
             verdict_why(verdict, "That is the deviation of a sample, divided by count - 1.");
         else if (deviation < 1e-3 * mean)
-            verdict_why(verdict, "The numbers differ by little. Mean of the squares less square of "
-                                 "the mean is the difference of two large numbers: rounding is all "
-                                 "that is left of it.");
+            verdict_why(
+                verdict,
+                "The numbers differ by little. The mean of the squares less the square of the mean "
+                "is the difference of two large numbers, in which only rounding errors remain.");
         verdict_hint(verdict, "First the mean; then, in double, the mean of the squares of the "
                               "distances from it; then the root.");
         return;
@@ -860,8 +860,7 @@ static const struct check checks[] = {
      "the end is not ready before the wait, and is after it", judge_queries},
     {"EveryKernelIsTimed", "times", CHECK_ORDER,
      "one kernel per stream, each within 5 % of the device's own record", judge_each},
-    {"EventsAreInTheKernelsStream", "times", 0, "an event speaks for its own stream only",
-     judge_streams},
+    {"EventsAreInTheKernelsStream", "times", 0, "an event belongs to one stream", judge_streams},
     {"EveryKernelHasItsOwnPair", "crowd", 0, "an event holds one time", judge_pairs},
     {"TimesComeFromEvents", "times", 0, "the device is asked, not a clock of the host",
      judge_clock},

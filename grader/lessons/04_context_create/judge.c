@@ -327,17 +327,17 @@ static void judge_failures(struct verdict *verdict, const struct evidence *evide
                 verdict_fail_in(verdict, evidence, FUNCTION,
                                 "work was called, although the array does not fit into the "
                                 "device's memory.");
-                verdict_why(verdict, "So memory was had for an array that no device has room for: "
-                                     "fewer bytes were asked for than length floats have.");
-                verdict_hint(verdict, "Of 2^50 floats the bytes do not fit into 32 bits: count "
-                                      "them in size_t, from length on.");
+                verdict_why(verdict, "Memory was allocated for an array that no device has room "
+                                     "for: fewer bytes were requested than length floats need.");
+                verdict_hint(verdict, "2^50 floats are more bytes than 32 bits can count: compute "
+                                      "the size in size_t, from length on.");
                 return;
             }
             verdict_fail_in(verdict, evidence, FUNCTION,
                             "work was called %u times, must be %u: %s.", item.a->worked,
                             ways[item.c->way].worked, ways[item.c->way].because);
-            verdict_why(verdict, "Who tries again after an error meets whatever the first try has "
-                                 "left behind; that is for the caller to decide.");
+            verdict_why(verdict, "A second try after an error meets what the first has left "
+                                 "behind; whether to try again is the caller's decision.");
             verdict_hint(verdict, "Once, if all went well before it; and an error that it returns "
                                   "is passed on.");
             return;

@@ -177,8 +177,8 @@ static void judge_returns(struct verdict *verdict, const struct evidence *eviden
             verdict_fail_in(verdict, evidence, FUNCTION,
                             "mandelbrot_sync returned the error of a call that its caller had made "
                             "before, cudaErrorInvalidDevice (101).");
-            verdict_why(verdict, "cudaGetLastError and cudaPeekAtLastError tell of any call of the "
-                                 "thread's, whoever made it and whenever.");
+            verdict_why(verdict, "cudaGetLastError and cudaPeekAtLastError report an error of any "
+                                 "earlier call of the thread, not only of yours.");
             verdict_hint(verdict, "Keep what each of your own calls returns.");
             return;
         }

@@ -93,8 +93,8 @@ static void judge_contexts_of(struct verdict *verdict, const struct evidence *ev
         if (made && made->thread == call->thread) continue;
         verdict_fail(verdict, evidence, call, "%s was called in a context that %s.", call->name,
                      made ? "another thread made" : "none of the threads made");
-        verdict_why(verdict, "A context that several threads use is one queue, one error state and "
-                             "one lock for all of them: nothing is each thread's own any more.");
+        verdict_why(verdict, "Threads that share a context share its queue, its error state and "
+                             "its lock: nothing is each thread's own any more.");
         verdict_hint(verdict, "After cuCtxCreate the new context is current to the thread that "
                               "made it. Nothing else needs to be set.");
         return;
@@ -208,8 +208,8 @@ void threaded_judge_together(struct verdict *verdict, const struct evidence *evi
         verdict_fail_in(verdict, evidence, BY_THREADS,
                         "No two contexts existed at the same time: the threads ran one after "
                         "another.");
-    verdict_why(verdict, "A thread that is joined as soon as it is started is a function call with "
-                         "more steps.");
+    verdict_why(verdict, "A thread that is joined as soon as it is started runs alone: the arrays "
+                         "are done one after another.");
     verdict_hint(verdict, "Two loops: the first starts all threads, the second joins them.");
 }
 

@@ -110,10 +110,11 @@ static void judge_too_long(struct verdict *verdict, const struct evidence *evide
         }
         if (!threaded_array_is_right(verdict, evidence, view, i) ||
             !threaded_result_is_right(verdict, evidence, view, i)) {
-            verdict_why(verdict,
-                        "Array %u is too long for any device, and only array %u may fail "
-                        "for it: contexts and threads are there to keep trouble apart.",
-                        view->call->slip_array, view->call->slip_array);
+            verdict_why(
+                verdict,
+                "Array %u is too long for any device, and only array %u may fail for it: with a "
+                "context and a thread of its own, one array's failure leaves the others alone.",
+                view->call->slip_array, view->call->slip_array);
             return;
         }
     }

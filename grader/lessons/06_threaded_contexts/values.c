@@ -89,7 +89,7 @@ bool threaded_array_is_right(struct verdict *verdict, const struct evidence *evi
         return true;
     verdict_fail_in(verdict, evidence, view->function, "Array %u was written beyond its end.",
                     index);
-    verdict_why(verdict, "Behind its last value lies somebody else's.");
+    verdict_why(verdict, "The memory behind the array's last value belongs to something else.");
     verdict_hint(verdict, "Sizes of copies are in bytes: length * sizeof(float).");
     return false;
 }

@@ -246,7 +246,8 @@ static bool went_well(struct verdict *verdict, const struct evidence *evidence, 
         verdict_fail_in(verdict, evidence, FUNCTION,
                         "Not tried: a case before it ended with a fault of the device.");
         verdict_why(verdict, "A fault takes the whole context, and all that was in it.");
-        verdict_hint(verdict, "The fault itself is told with the case that had it, above.");
+        verdict_hint(verdict,
+                     "The fault itself is reported above, with the case in which it happened.");
         return false;
     }
     if (!phases_get(verdict, evidence, phase, index, &where)) return false;
@@ -521,9 +522,10 @@ static bool goes_on(struct verdict *verdict, const struct evidence *evidence,
             verdict_hint(verdict, "cudaMallocAsync and cudaFreeAsync take and give memory in "
                                   "stream order, without waiting.");
         } else {
-            verdict_why(verdict, "The call is to return when the work is queued. A caller with "
-                                 "three streams would otherwise get three reductions one after "
-                                 "another, with the host standing still.");
+            verdict_why(
+                verdict,
+                "The call returns when the work is queued. If it waited, a caller with three "
+                "streams would get three reductions one after another, with the host idle.");
             verdict_hint(verdict, "The second kernel of a stream begins when the first has ended: "
                                   "nothing on the host has to wait between them.");
         }
@@ -627,7 +629,7 @@ static void judge_bytes(struct verdict *verdict, const struct evidence *evidence
                              "the time of reading. Reading the array twice, or writing "
                              "intermediate results of its size, takes twice as long.");
     else
-        verdict_why(verdict, "Less was read than there is.");
+        verdict_why(verdict, "The kernels read fewer bytes than the array has.");
     verdict_hint(verdict, "Keep what a thread has combined so far in a register, what a block has "
                           "in shared memory, and write one partial result for each block.");
 }
@@ -756,8 +758,8 @@ static void compare_with_cub(struct verdict *verdict, const struct evidence *evi
     if (ratio.answer != RATIO_NOT_MET) return;
     verdict_fail_in(verdict, evidence, FUNCTION, "%s took %s; at most %.2f is asked for.", words,
                     times, ratio.limit);
-    verdict_why(verdict, "CUB reads at nearly the speed of the memory. What is lost against it is "
-                         "time in which the memory had nothing to do.");
+    verdict_why(verdict, "CUB reads at nearly the speed of the memory. A slower kernel leaves the "
+                         "memory idle part of the time.");
     verdict_hint(verdict, "Wide loads, several of them asked for before the first is used, and a "
                           "grid that fills the device.");
 }
