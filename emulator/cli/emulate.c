@@ -92,7 +92,7 @@ static void draw(const struct trace *trace, const char *path)
     if (file != NULL) written = fclose(file) == 0 && written;
     if (!written) fprintf(stderr, "overlap: %s cannot be written: %s\n", path, strerror(errno));
     if (trace->dropped > 0)
-        fprintf(stderr, "overlap: %s shows the beginning alone: there was more than fits\n", path);
+        fprintf(stderr, "overlap: %s shows only the beginning: the rest did not fit\n", path);
     trace_timeline_close(timeline);
 }
 
@@ -108,13 +108,13 @@ static int report(const char *path, const struct options *options, const struct 
     struct trace trace;
     char why[256];
     if (trace_read(path, &trace, why, sizeof why) != 0) {
-        fprintf(stderr, "overlap: what was found is lost: %s\n", why);
+        fprintf(stderr, "overlap: the findings are lost: %s\n", why);
         return 0;
     }
     if (options->timeline != NULL) draw(&trace, options->timeline);
     int count = report_write(stderr, &trace, &run);
     trace_free(&trace);
-    if (count < 0) fprintf(stderr, "overlap: what was found is lost: no memory\n");
+    if (count < 0) fprintf(stderr, "overlap: the findings are lost: no memory\n");
     return count > 0 ? count : 0;
 }
 

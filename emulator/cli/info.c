@@ -107,10 +107,10 @@ bool info_write(FILE *out, const char *libraries, char *why, size_t why_size)
         const struct support_total total = support_total((enum support_group)group);
         fprintf(out, "  %4zu of %4zu %s\n", total.supported, total.all, total.group);
     }
-    fprintf(out, "\nNot there, among others:\n");
+    fprintf(out, "\nNot supported, among others:\n");
     for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
         fprintf(out, "  %-28s %s\n", missing[i].what, missing[i].names);
-    fprintf(out, "\n./emulate --support lists them all. What is not supported names itself when it "
-                 "is used,\nand returns cudaErrorNotSupported.\n");
+    fprintf(out, "\n./emulate --support lists them all. A function that is not supported says so "
+                 "when it is called,\nand returns cudaErrorNotSupported.\n");
     return true;
 }

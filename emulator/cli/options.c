@@ -92,10 +92,9 @@ bool options_read(char *const *arguments, struct options *options, char *why, si
             options->action = OPTIONS_VERSION;
             return true;
         case '?':
-            snprintf(
-                why, why_size,
-                "%s is no option of ./emulate; the program's own options stand behind its name",
-                argument);
+            snprintf(why, why_size,
+                     "%s is no option of ./emulate; the program's own options come after its name",
+                     argument);
             return false;
         case ':':
             snprintf(why, why_size, "%s needs a value: --help has the forms", argument);
@@ -109,6 +108,7 @@ bool options_read(char *const *arguments, struct options *options, char *why, si
     }
     options->program = arguments + optind;
     if (*options->program != NULL) return true;
-    snprintf(why, why_size, "which program? ./emulate PROGRAM [ARGUMENTS...]; --help says more");
+    snprintf(why, why_size,
+             "no program is named: ./emulate PROGRAM [ARGUMENTS...]; --help says more");
     return false;
 }

@@ -205,7 +205,7 @@ static int judge_elf(const char *name, const struct content *content, uint64_t s
     if (content->type != ET_EXEC && content->type != ET_DYN)
         return unfit(why, why_size, name,
                      content->type == ET_REL ? "is an object file: link it first"
-                                             : "is no program, though an ELF file");
+                                             : "is an ELF file, but no program");
     if (content->bytes > size)
         return unfit(why, why_size, name, "is cut off: the end of the file is missing");
     if (content->runtime_major != 0 && content->runtime_major != RUNTIME_MAJOR) {
@@ -217,13 +217,12 @@ static int judge_elf(const char *name, const struct content *content, uint64_t s
         return OPTIONS_EXIT_CANNOT_RUN;
     }
     if (content->runtime_major == 0 && (content->device_code || content->runtime_inside))
-        return unfit(why, why_size, name,
-                     "has the CUDA runtime linked in statically, as nvcc does unless it is told "
-                     "otherwise. That one reaches NVIDIA's driver only, by ways that are not "
-                     "documented; the shared one is found through the library path, and the "
-                     "software device stands there. Build it with:\n"
-                     "  nvcc -cudart shared ...            (CMake: set(CMAKE_CUDA_RUNTIME_LIBRARY "
-                     "Shared))");
+        return unfit(
+            why, why_size, name,
+            "has the CUDA runtime linked in statically, as nvcc does by default. The static "
+            "runtime calls NVIDIA's driver in undocumented ways; the shared one is found through "
+            "the library path, where the software device takes its place. Build it with:\n  nvcc "
+            "-cudart shared ...            (CMake: set(CMAKE_CUDA_RUNTIME_LIBRARY Shared))");
     if (!content->interpreted && content->type == ET_DYN && content->dynamic)
         return unfit(why, why_size, name, "is a shared library: run a program that uses it");
     if (!content->interpreted)

@@ -11,7 +11,7 @@
     ROW(0, "cudaSuccess", "CUDA_SUCCESS", NULL)                                                    \
     ROW(1, "cudaErrorInvalidValue", "CUDA_ERROR_INVALID_VALUE",                                    \
         "An argument of that call is wrong: sizes in bytes, the direction of a copy, a pointer "   \
-        "that was never set or belongs to the other side, the grid or the block of a launch.")     \
+        "that is not initialised or of the other side, the grid or the block of a launch.")        \
     ROW(2, "cudaErrorMemoryAllocation", "CUDA_ERROR_OUT_OF_MEMORY",                                \
         "There was room for what was needed. How many bytes were asked for, and is everything "    \
         "released that was allocated before?")                                                     \
@@ -40,7 +40,7 @@
     ROW(500, "cudaErrorSymbolNotFound", "CUDA_ERROR_NOT_FOUND", NULL)                              \
     ROW(600, "cudaErrorNotReady", "CUDA_ERROR_NOT_READY",                                          \
         "Not ready is an answer, \"not yet\", and not a failure. From a query it is one of the "   \
-        "two good answers; from an elapsed time it says that nobody has waited.")                  \
+        "two good answers; from cudaEventElapsedTime it says that a wait is missing.")             \
     ROW(700, "cudaErrorIllegalAddress", "CUDA_ERROR_ILLEGAL_ADDRESS",                              \
         "Work that ran earlier touched memory that is not its own, or no longer: a length in the " \
         "wrong unit, or memory released while the device was at work on it.")                      \

@@ -19,12 +19,12 @@ static const struct advice advices[ENDED_COUNT] = {
     [ENDED_NOT_STARTED] = {"Without a process there is nothing to judge.",
                            "A name that is not found at this point is a function that was declared "
                            "and called but belongs to no library that the lesson links."},
-    [ENDED_EARLY] = {"A function that is called must return to its caller: exit() ends the whole "
-                     "program, and everything that was to come after it never happened.",
+    [ENDED_EARLY] = {"A function must return to its caller: exit() ends the whole program, and "
+                     "nothing after it is done.",
                      "Return the error instead of leaving."},
     [ENDED_DRIVE] = {"The part of the program that calls your function could not go on.",
                      "What it printed says why."},
-    [ENDED_SIGNAL] = {"Nothing after that point happened, so nothing can be judged.",
+    [ENDED_SIGNAL] = {"The program did nothing after that point, so the check cannot be judged.",
                       "Look at every pointer used on that line: where it comes from, whether it is "
                       "the host's or the device's, how many elements it has. Device memory cannot "
                       "be touched by host code."},
@@ -34,24 +34,23 @@ static const struct advice advices[ENDED_COUNT] = {
     [ENDED_MEMORY] = {"A run has a memory limit, far above what the task needs.",
                       "Look for an allocation inside a loop, or one whose size is in the wrong "
                       "unit (bytes or elements)."},
-    [ENDED_PROCESSES] = {"A process that nobody waits for is a leak, and a thousand of them stop a "
-                         "machine.",
-                         "Look for a fork() whose child goes on in the parent's code instead of "
-                         "ending with _exit()."},
-    [ENDED_OUTPUT] = {"So much text is not read by anybody.",
-                      "Look for a message printed inside a loop."},
+    [ENDED_PROCESSES] =
+        {"A process that is not waited for is a leak, and a thousand of them stop a machine.",
+         "Look for a fork() whose child goes on in the parent's code instead of "
+         "ending with _exit()."},
+    [ENDED_OUTPUT] = {"A run may print up to 1 MiB.", "Look for a message printed inside a loop."},
     [ENDED_FILES] = {"A run has a folder for small files, far larger than the task needs.",
                      "Look for a file written inside a loop."},
-    [ENDED_UNWATCHED] = {"A program that is graded keeps to its own business.",
+    [ENDED_UNWATCHED] = {"A program that is graded may signal only processes that it started.",
                          "Look at the arguments of every kill()."},
-    [ENDED_REACHED_UP] = {"A program that is graded keeps to itself and to processes that it "
-                          "started; what else it does is not judged.",
-                          "Look at where the process number in that call comes from: getppid(), -1 "
-                          "and a fork() that failed are not a child."},
-    [ENDED_NOT_MADE] = {"What does not end once is not waited for again and again.",
+    [ENDED_REACHED_UP] =
+        {"A program that is graded may act only on itself and on processes that it started.",
+         "Look at where the process number in that call comes from: getppid(), -1 "
+         "and a fork() that failed are not a child."},
+    [ENDED_NOT_MADE] = {"A run that did not end is not made again.",
                         "Look at the run that did not end first."},
-    [ENDED_LEFT_RUNNING] = {"Whoever starts a process waits for it: one that stays keeps its "
-                            "memory and its device.",
+    [ENDED_LEFT_RUNNING] = {"A program waits for the processes that it starts: one that stays "
+                            "keeps its memory and its device.",
                             "Every fork() needs its waitpid()."},
 };
 

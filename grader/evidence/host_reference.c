@@ -47,7 +47,7 @@ static const struct {
     const char *what, *why;
 } wrongs[WRONG_COUNT] = {
     [WRONG_POISON] = {"still hold what was in the memory before the call",
-                      "Nobody has written them, or the copy out had not arrived."},
+                      "Nothing has written them, or the copy out had not finished."},
     [WRONG_UNCHANGED] = {"came back as they went in",
                          "The kernel adds a number to every element, so it has not run on these."},
     [WRONG_TWICE] = {"have been through the kernel twice",
@@ -55,9 +55,9 @@ static const struct {
     [WRONG_KERNEL] = {"have been through another kernel than the one that was given",
                       "This call was given another kernel than the call before it. What is kept "
                       "from one call to the next (a captured graph) still has the first one."},
-    [WRONG_VALUE] = {"are wrong",
-                     "The value of another element, of another array, or of memory that nobody "
-                     "wrote."},
+    [WRONG_VALUE] =
+        {"are wrong",
+         "The value of another element, of another array, or of memory that was never written."},
 };
 
 static enum wrong classify(float input, float output, size_t index, unsigned marks)

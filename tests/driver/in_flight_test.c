@@ -41,7 +41,8 @@ static void end(const char *expected)
     ck_assert_str_eq(trace_finding_kind(found)->name, expected);
     ck_assert_uint_ne(found->caller, 0);
     ck_assert_ptr_nonnull(strstr(test_sentence(found), "in the stream made by the call before 0x"));
-    ck_assert_ptr_nonnull(strstr(test_sentence(found), "it had happened by the call before 0x"));
+    ck_assert_ptr_nonnull(
+        strstr(test_sentence(found), "the change was seen at the call before 0x"));
 }
 
 START_TEST(a_source_that_is_changed_before_the_wait_is_advised_about)

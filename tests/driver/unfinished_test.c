@@ -141,7 +141,7 @@ START_TEST(work_that_nobody_waited_for_is_named)
     in_a_process(_i, leaves_a_copy_out, 0);
     finds(UNFINISHED, 1, "the copy to the host (in the stream made by the call before 0x");
     in_a_process(_i, destroys_its_context, 0);
-    finds(UNFINISHED, 1, "until its context was destroyed, by the call before 0x");
+    finds(UNFINISHED, 1, "before its context was destroyed, by the call before 0x");
 }
 END_TEST
 

@@ -236,7 +236,7 @@ says 'a file whose name ends in .json or .svg'
 
 run
 exits 125 'no program'
-says 'which program?'
+says 'no program is named'
 run --no-such-option "$subject"
 exits 125 'an unknown option'
 says '--no-such-option is no option of ./emulate'
@@ -297,7 +297,7 @@ exits 126 'another machine'
 says 'is for RISC-V, and this machine is not'
 run "$subjects/subject_static" run_well
 exits 126 'the static runtime'
-says 'linked in statically, as nvcc does unless it is told otherwise'
+says 'linked in statically, as nvcc does by default'
 says 'nvcc -cudart shared'
 
 echo 'int cudaMalloc(void) { return 0; }' >runtime.c

@@ -18,7 +18,7 @@ static const struct {
     {"tex.cube.*", "cube maps"},
     {"tex.1d.v4.f16.*", "results of 16 bits"},
     {"tex.1d.v2.f16x2.*", "results of 16 bits"},
-    {"tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [%d1, %d2, *", "samplers of their own"},
+    {"tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [%d1, %d2, *", "samplers apart from textures"},
     {"tex.2d.v4.f32.f32 *, {%r1,%r2};", "offsets"},
     {"txq.channel_order.*", "queries of formats"},
     {"txq.addr_mode_0.*", "queries of samplers"},

@@ -160,7 +160,7 @@ static const struct {
     {ENDED_PROCESSES, "ran more than 3 processes at one time and was stopped."},
     {ENDED_OUTPUT, "printed more than 1 MiB and was stopped."},
     {ENDED_LEFT_RUNNING, "came to its end but left 2 processes running, which were stopped."},
-    {ENDED_UNWATCHED, "killed the process that held it to its limits"},
+    {ENDED_UNWATCHED, "killed the process that enforces its limits"},
     {ENDED_REACHED_UP, "called cannot load on a process that is not its own, which was refused."},
 };
 

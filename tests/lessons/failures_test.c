@@ -305,7 +305,7 @@ static void find_wrong(struct evidence *evidence)
 {
     struct trace_record *found = put(evidence, TRACE_FINDING, "");
     found->finding = (struct trace_finding){.id = FINDING_COPY_AFTER_FREE};
-    trace_finding_word_set(&found->finding, WORD_DETAIL, "source");
+    found->finding.sides[0].role = ROLE_SOURCE;
     found->address = 0x10;
     found->count = 1;
 }

@@ -16,7 +16,7 @@ static void lower_copy(struct lower *lower)
     }
     bulk->tells = at->modifiers.completion == PTX_COMPLETE_TX;
     if (at->modifiers.multicast) {
-        lower_unsupported(lower, "the device copies to one block");
+        lower_unsupported(lower, "the device copies to one block only");
         return;
     }
     if (bulk->tells && (at->operand_count < 4 || operands[3].kind != PTX_OPERAND_ADDRESS)) {

@@ -320,7 +320,8 @@ static void lower_mov128(struct lower *lower)
         const struct ptx_operand *operand = &operands[side];
         const bool vector = operand->kind == PTX_OPERAND_VECTOR;
         if (vector ? operand->count != 2 : operand->kind != PTX_OPERAND_REGISTER) {
-            lower_unsupported(lower, "128 bits are a register or two halves");
+            lower_unsupported(lower,
+                              "its operand of 128 bits is neither a register nor two halves");
             return;
         }
         for (uint32_t k = 0; k < 2; k++) {
@@ -514,7 +515,7 @@ bool lower_compute(struct lower *lower)
     const struct exec_row *row = find_row(at, &round);
     if (row == NULL) {
         lower_unsupported(lower,
-                          "the device has no row for this combination of types and modifiers");
+                          "the device does not have this combination of types and modifiers");
         return true;
     }
     bool is_signed;

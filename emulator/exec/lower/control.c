@@ -170,7 +170,7 @@ static void lower_together(struct lower *lower)
     const struct exec_row *row = exec_row_find(key);
     if (row == NULL) {
         lower_unsupported(lower,
-                          "the device has no row for this combination of types and modifiers");
+                          "the device does not have this combination of types and modifiers");
         return;
     }
     lower_guard(lower);

@@ -47,7 +47,7 @@ struct exec_inst *lower_row(struct lower *lower, const char *key)
 {
     const struct exec_row *row = exec_row_find(key);
     if (row == NULL) {
-        lower_unsupported(lower, "the device has no row for it");
+        lower_unsupported(lower, "the device does not have it");
         return lower_emit_plain(lower, exec_fell_off);
     }
     return lower_emit(lower, row->run);

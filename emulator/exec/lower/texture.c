@@ -42,7 +42,7 @@ static bool read_question(struct lower *lower, struct exec_image_access *access)
         access->question = questions[k].question;
         if (questions[k].query == lower->at->modifiers.query) return true;
     }
-    lower_unsupported(lower, "the device answers questions about sizes only");
+    lower_unsupported(lower, "the device has queries of sizes only");
     return false;
 }
 
@@ -62,7 +62,7 @@ static bool read_coordinates(struct lower *lower, const struct ptx_operand *imag
                              struct exec_image_access *access)
 {
     if (image->component > 1) {
-        lower_unsupported(lower, "samplers of their own are not supported");
+        lower_unsupported(lower, "samplers apart from textures are not supported");
         return false;
     }
     const uint32_t wanted = access->dimensions + access->layered;

@@ -469,7 +469,7 @@ static void judge_fault(struct verdict *verdict, const struct evidence *evidence
         verdict_hint(verdict, "Return what the wait returned.");
     } else {
         answer_failed_with(verdict, &item.answer, ILLEGAL_ADDRESS,
-                           "the kernel wrote to an address that belongs to nobody");
+                           "the kernel wrote to an address that is not allocated");
     }
 }
 

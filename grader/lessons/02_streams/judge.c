@@ -339,7 +339,7 @@ static void copies_with_kernels(struct verdict *verdict, const struct evidence *
                      work[0] - 'a' + 'A', work + 1,
                      creation == NULL || (creation->flags & TRACE_IMPLICIT) != 0
                          ? "the default stream"
-                         : "a stream that is no lane's");
+                         : "a stream that belongs to no lane");
         verdict_why(verdict, "There it has to be ordered behind the lane's kernel, and is ordered "
                              "behind those of other lanes as well.");
         verdict_hint(verdict, "lanes[i].stream for all three steps of lane i.");

@@ -117,8 +117,8 @@ static const struct {
     [CONTEXT_CREATE_TOO_LONG] = {OUT_OF_MEMORY, "the array does not fit into the device's memory",
                                  1, 0},
     [CONTEXT_CREATE_REFUSED] = {NOT_FOUND, "work could not find its kernel", 1, 1},
-    [CONTEXT_CREATE_FAULTY] = {ILLEGAL_ADDRESS, "work's kernel used an address that is nobody's", 1,
-                               1},
+    [CONTEXT_CREATE_FAULTY] = {ILLEGAL_ADDRESS,
+                               "work's kernel used an address that is not allocated", 1, 1},
 };
 
 /* One case. The answer's phase points into it, so it must stay where it is. */
