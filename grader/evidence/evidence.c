@@ -467,7 +467,7 @@ static const char *const plain_endings[ENDED_COUNT + 1] = {
     [ENDED_WELL] = "came to its end",
     [ENDED_OUTPUT] = "printed more than 1 MiB and was stopped",
     [ENDED_FILES] = "wrote more than 4096 files or 256 MiB and was stopped",
-    [ENDED_UNWATCHED] = "killed the process that held it to its limits, and was stopped",
+    [ENDED_UNWATCHED] = "killed the process that enforces its limits, and was stopped",
     [ENDED_NOT_MADE] = "was not made",
     [ENDED_COUNT] = "ended in an unknown way",
 };
