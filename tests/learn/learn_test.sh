@@ -139,18 +139,8 @@ course()
 # Processes whose command line names this clone.
 left_over() { pgrep -f -- "--root=$clone" | grep -vx "$$"; }
 
-is_gone()
-{
-    waited=0
-    while left_over >/dev/null; do
-        waited=$((waited + 1))
-        [ "$waited" -le 100 ] || {
-            complain "still there: $(left_over | tr '\n' ' ')"
-            return
-        }
-        sleep 0.1
-    done
-}
+nothing_left() { ! left_over >/dev/null; }
+is_gone() { within_reason 'processes are still there' nothing_left; }
 
 ending()
 {

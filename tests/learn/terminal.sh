@@ -58,18 +58,32 @@ complain()
     failures=$((failures + 1))
 }
 
-# sees TEXT [NAME]: it comes up on the screen (a state is waited for; the time is for busy machines).
-sees()
+# A state is waited for, however busy the machine is. What has not come by then never comes, and
+# what is behind it would not either: the test ends.
+patience=600 # seconds
+
+# within_reason WHAT COMMAND...: waits until it succeeds.
+within_reason()
 {
-    waited=0
-    while ! screen "${2-student}" 2>/dev/null | grep -qF -e "$1"; do
-        waited=$((waited + 1))
-        if [ "$waited" -gt 600 ]; then
-            complain "this never came up on the screen: $1" "${2-student}"
-            return 1
+    what=$1
+    shift
+    give_up=$(($(date +%s) + patience))
+    until "$@"; do
+        if [ "$(date +%s)" -gt "$give_up" ]; then
+            complain "$what" "${shown-student}"
+            exit 1
         fi
         sleep 0.1
     done
+}
+
+shows() { screen "$shown" 2>/dev/null | grep -qF -e "$1"; }
+
+# sees TEXT [NAME]: it comes up on the screen.
+sees()
+{
+    shown=${2-student}
+    within_reason "this never came up on the screen: $1" shows "$1"
 }
 
 sees_not()
