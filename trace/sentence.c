@@ -5,12 +5,21 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { PART_SIZE = 640 }; /* a call's place, and the words around it */
+
 struct sentence {
     const struct trace_record *record;
     const struct trace_places *places;
     char *text;
     size_t size, used;
 };
+
+/* The phrase in the reader's language. */
+__attribute__((format_arg(2))) static const char *in_words(const struct sentence *s,
+                                                           const char *phrase)
+{
+    return s->places != NULL && s->places->words != NULL ? s->places->words(phrase) : phrase;
+}
 
 /* Every writer of a field returns whether the finding has it. */
 __attribute__((format(printf, 2, 3))) static bool put(struct sentence *s, const char *format, ...)
@@ -24,19 +33,34 @@ __attribute__((format(printf, 2, 3))) static bool put(struct sentence *s, const 
     return true;
 }
 
+/* A part of a sentence on its own, for where a language puts it elsewhere. */
+struct part {
+    char text[PART_SIZE];
+    struct sentence sentence;
+};
+
+static struct sentence *begin_part(const struct sentence *s, struct part *part)
+{
+    part->text[0] = '\0';
+    part->sentence = (struct sentence){s->record, s->places, part->text, sizeof part->text, 0};
+    return &part->sentence;
+}
+
 static bool put_bytes(struct sentence *s, uint64_t bytes)
 {
-    return put(s, "%" PRIu64 " byte%s", bytes, bytes == 1 ? "" : "s");
+    if (bytes == 1) return put(s, in_words(s, N_("%" PRIu64 " byte")), bytes);
+    return put(s, in_words(s, N_("%" PRIu64 " bytes")), bytes);
 }
 
 static bool put_call(struct sentence *s, uint64_t address, uint32_t stack, uint64_t object)
 {
     const struct trace_call call = {address, stack, object};
     char where[512];
-    if (s->places == NULL) return put(s, "the call before 0x%" PRIx64, address);
+    if (s->places == NULL || s->places->place == NULL)
+        return put(s, in_words(s, N_("the call before 0x%" PRIx64)), address);
     if (address == 0 || !s->places->place(&call, where, sizeof where, s->places->user))
-        return put(s, "a call");
-    return put(s, "the call at %s", where);
+        return put(s, "%s", in_words(s, N_("a call")));
+    return put(s, in_words(s, N_("the call at %s")), where);
 }
 
 /* ---- sides ---------------------------------------------------------------------------------- */
@@ -54,37 +78,43 @@ static const char *name_of(const struct sentence *s, int side)
 static bool put_copy(struct sentence *s, int side)
 {
     static const char *const copies[TRACE_PLACE_COUNT][TRACE_PLACE_COUNT] = {
-        [TRACE_PAGEABLE][TRACE_DEVICE] = " to the device",
-        [TRACE_PINNED][TRACE_DEVICE] = " to the device",
-        [TRACE_DEVICE][TRACE_PAGEABLE] = " to the host",
-        [TRACE_DEVICE][TRACE_PINNED] = " to the host",
-        [TRACE_DEVICE][TRACE_DEVICE] = " inside the device",
+        [TRACE_PAGEABLE][TRACE_DEVICE] = N_("copy to the device"),
+        [TRACE_PINNED][TRACE_DEVICE] = N_("copy to the device"),
+        [TRACE_DEVICE][TRACE_PAGEABLE] = N_("copy to the host"),
+        [TRACE_DEVICE][TRACE_PINNED] = N_("copy to the host"),
+        [TRACE_DEVICE][TRACE_DEVICE] = N_("copy inside the device"),
     };
     const char *copy = copies[side_of(s, side)->from][side_of(s, side)->to];
-    return put(s, "copy%s", copy != NULL ? copy : "");
+    return put(s, "%s", in_words(s, copy != NULL ? copy : N_("copy")));
 }
 
 static bool put_who(struct sentence *s, int side)
 {
     const uint32_t what = side_of(s, side)->what;
+    struct part copy;
     switch (what) {
     case TRACE_KERNEL:
-        return put(s, "kernel %s", name_of(s, side));
+        return put(s, in_words(s, N_("kernel %s")), name_of(s, side));
     case TRACE_COPY:
-        return put(s, "the ") && put_copy(s, side);
+        put_copy(begin_part(s, &copy), side);
+        return put(s, in_words(s, N_("the %s")), copy.text);
     case TRACE_WHAT_NONE:
-        return put(s, "%s", name_of(s, side)[0] != '\0' ? name_of(s, side) : "the host");
+        if (name_of(s, side)[0] != '\0') return put(s, "%s", name_of(s, side));
+        return put(s, "%s", in_words(s, N_("the host")));
     default:
-        return put(s, "the %s", trace_what_name(what));
+        return put(s, in_words(s, N_("the %s")), in_words(s, trace_what_name(what)));
     }
 }
 
 static bool put_stream(struct sentence *s, int side)
 {
+    struct part call;
     if (side_of(s, side)->stream == STREAM_NONE) return false;
-    if (side_of(s, side)->stream == STREAM_DEFAULT) return put(s, "in a default stream");
-    return put(s, "in the stream made by ") &&
-           put_call(s, side_of(s, side)->stream_call, 0, side == 0 ? s->record->stream : 0);
+    if (side_of(s, side)->stream == STREAM_DEFAULT)
+        return put(s, "%s", in_words(s, N_("in a default stream")));
+    put_call(begin_part(s, &call), side_of(s, side)->stream_call, 0,
+             side == 0 ? s->record->stream : 0);
+    return put(s, in_words(s, N_("in the stream made by %s")), call.text);
 }
 
 static bool put_at(struct sentence *s, int side)
@@ -99,46 +129,45 @@ static bool put_at(struct sentence *s, int side)
 static bool put_where(struct sentence *s, int side)
 {
     const bool has_stream = put_stream(s, side);
-    const size_t used = s->used;
-    put(s, "%sat ", has_stream ? ", " : "");
-    if (put_at(s, side)) return true;
-    s->used = used;
-    return has_stream;
+    struct part at;
+    if (!put_at(begin_part(s, &at), side)) return has_stream;
+    return put(s, in_words(s, has_stream ? N_(", at %s") : N_("at %s")), at.text);
 }
 
 static bool put_does(struct sentence *s, int side)
 {
-    static const char *const verbs[ACCESS_COUNT] = {"", "reads", "writes", "changes atomically",
-                                                    "frees"};
-    return put(s, "%s", verbs[side_of(s, side)->access]);
+    static const char *const verbs[ACCESS_COUNT] = {"", N_("reads"), N_("writes"),
+                                                    N_("changes atomically"), N_("frees")};
+    return put(s, "%s", in_words(s, verbs[side_of(s, side)->access]));
 }
 
 static bool put_access(struct sentence *s, int side)
 {
-    static const char *const nouns[ACCESS_COUNT] = {"access", "load", "store", "atomic operation",
-                                                    "free"};
-    return put(s, "%s", nouns[side_of(s, side)->access]);
+    static const char *const nouns[ACCESS_COUNT] = {N_("access"), N_("load"), N_("store"),
+                                                    N_("atomic operation"), N_("free")};
+    return put(s, "%s", in_words(s, nouns[side_of(s, side)->access]));
 }
 
 static bool put_touched(struct sentence *s, int side)
 {
-    return put(s, side_of(s, side)->access == ACCESS_WRITE ? "wrote to" : "read from");
-}
-
-static bool put_triple(struct sentence *s, int side, const char *what, const uint32_t at[3])
-{
-    return side_of(s, side)->known &&
-           put(s, "%s (%" PRIu32 ", %" PRIu32 ", %" PRIu32 ")", what, at[0], at[1], at[2]);
+    const bool writes = side_of(s, side)->access == ACCESS_WRITE;
+    return put(s, "%s", in_words(s, writes ? N_("wrote to") : N_("read from")));
 }
 
 static bool put_thread(struct sentence *s, int side)
 {
-    return put_triple(s, side, "thread", side_of(s, side)->thread);
+    const uint32_t *at = side_of(s, side)->thread;
+    return side_of(s, side)->known &&
+           put(s, in_words(s, N_("thread (%" PRIu32 ", %" PRIu32 ", %" PRIu32 ")")), at[0], at[1],
+               at[2]);
 }
 
 static bool put_block(struct sentence *s, int side)
 {
-    return put_triple(s, side, "block", side_of(s, side)->block);
+    const uint32_t *at = side_of(s, side)->block;
+    return side_of(s, side)->known &&
+           put(s, in_words(s, N_("block (%" PRIu32 ", %" PRIu32 ", %" PRIu32 ")")), at[0], at[1],
+               at[2]);
 }
 
 /* As a device's own assertion prints them. */
@@ -153,8 +182,9 @@ static bool put_indices(struct sentence *s, int side)
 
 static bool put_role(struct sentence *s, int side)
 {
-    static const char *const roles[ROLE_COUNT] = {"", "source", "destination", "first", "second"};
-    return put(s, "%s", roles[side_of(s, side)->role]);
+    static const char *const roles[ROLE_COUNT] = {"", N_("source"), N_("destination"), N_("first"),
+                                                  N_("second")};
+    return put(s, "%s", in_words(s, roles[side_of(s, side)->role]));
 }
 
 static bool put_side_call(struct sentence *s, int side)
@@ -167,28 +197,28 @@ static bool put_side_call(struct sentence *s, int side)
  */
 
 static const char *const thing_names[THING_COUNT] = {
-    [THING_CONTEXT] = "context",
-    [THING_STREAM] = "stream",
-    [THING_EVENT] = "event",
-    [THING_MODULE] = "module",
-    [THING_FUNCTION] = "function",
-    [THING_LIBRARY] = "library",
-    [THING_KERNEL] = "kernel",
-    [THING_POOL] = "memory pool",
-    [THING_GRAPH] = "graph",
-    [THING_GRAPH_NODE] = "graph node",
-    [THING_GRAPH_EXEC] = "executable graph",
-    [THING_USER] = "user object",
-    [THING_LINK] = "linker's state",
-    [THING_ARRAY] = "CUDA array",
-    [THING_TEXTURE] = "texture or surface",
-    [THING_ALLOCATION] = "physical allocation",
-    [THING_DEVICE_MEMORY] = "device memory",
-    [THING_PINNED_MEMORY] = "pinned host memory",
-    [THING_MANAGED_MEMORY] = "managed memory",
-    [THING_VARIABLE] = "a module's variable",
-    [THING_HOST_MEMORY] = "the host's own memory",
-    [THING_NONE] = "nothing that is known",
+    [THING_CONTEXT] = N_("context"),
+    [THING_STREAM] = N_("stream"),
+    [THING_EVENT] = N_("event"),
+    [THING_MODULE] = N_("module"),
+    [THING_FUNCTION] = N_("function"),
+    [THING_LIBRARY] = N_("library"),
+    [THING_KERNEL] = N_("kernel"),
+    [THING_POOL] = N_("memory pool"),
+    [THING_GRAPH] = N_("graph"),
+    [THING_GRAPH_NODE] = N_("graph node"),
+    [THING_GRAPH_EXEC] = N_("executable graph"),
+    [THING_USER] = N_("user object"),
+    [THING_LINK] = N_("linker's state"),
+    [THING_ARRAY] = N_("CUDA array"),
+    [THING_TEXTURE] = N_("texture or surface"),
+    [THING_ALLOCATION] = N_("physical allocation"),
+    [THING_DEVICE_MEMORY] = N_("device memory"),
+    [THING_PINNED_MEMORY] = N_("pinned host memory"),
+    [THING_MANAGED_MEMORY] = N_("managed memory"),
+    [THING_VARIABLE] = N_("a module's variable"),
+    [THING_HOST_MEMORY] = N_("the host's own memory"),
+    [THING_NONE] = N_("nothing that is known"),
 };
 
 static const struct trace_thing *thing_of(const struct sentence *s, int thing)
@@ -196,48 +226,62 @@ static const struct trace_thing *thing_of(const struct sentence *s, int thing)
     return &s->record->finding.things[thing];
 }
 
+static const char *name_of_thing(const struct sentence *s, const struct trace_thing *thing)
+{
+    return in_words(s, thing_names[thing->kind]);
+}
+
+/* `making` and `ending` are formats that take a call; NULL: that is not told. */
 static void put_life(struct sentence *s, const struct trace_thing *thing, const char *making,
                      const char *ending)
 {
-    if (thing->made != 0) {
-        put(s, ", %s by ", making);
-        put_call(s, thing->made, 0, thing->id);
-    }
-    if (ending != NULL && thing->ended != 0) {
-        put(s, ", %s by ", ending);
-        put_call(s, thing->ended, 0, 0);
+    const struct {
+        uint64_t call, object;
+        const char *format;
+    } ends[] = {{thing->made, thing->id, making}, {thing->ended, 0, ending}};
+
+    for (size_t i = 0; i < 2; i++) {
+        struct part call;
+        if (ends[i].format == NULL || ends[i].call == 0) continue;
+        put_call(begin_part(s, &call), ends[i].call, 0, ends[i].object);
+        put(s, "%s%s", in_words(s, ends[i].format), call.text);
     }
 }
 
 static bool put_memory(struct sentence *s, int which)
 {
     const struct trace_thing *thing = thing_of(s, which);
+    struct part bytes;
     if (thing->kind == THING_HOST_MEMORY || thing->kind == THING_NONE)
-        return put(s, "%s", thing_names[thing->kind]);
-    put(s, "%s (", thing_names[thing->kind]);
-    put_bytes(s, thing->size);
-    put(s, " at 0x%" PRIx64, thing->address);
-    put_life(s, thing, "allocated", "freed");
-    return put(s, ")");
+        return put(s, "%s", name_of_thing(s, thing));
+    put_bytes(begin_part(s, &bytes), thing->size);
+    put(s, in_words(s, N_("%s (%s at 0x%" PRIx64)), name_of_thing(s, thing), bytes.text,
+        thing->address);
+    put_life(s, thing, N_(", allocated by "), N_(", freed by "));
+    return put(s, "%s", in_words(s, N_(")")));
 }
 
 /* Memory that the address is not in, or not in any more. */
 static bool put_near(struct sentence *s, const struct trace_thing *near)
 {
     const uint64_t address = s->record->address;
+    struct part size, distance;
+
+    put_bytes(begin_part(s, &size), near->size);
     if (near->relation == RELATION_FREED) {
-        put(s, "in ");
+        put(s, in_words(s, N_("in %s of %s that has been freed")), name_of_thing(s, near),
+            size.text);
     } else if (address < near->address) {
-        put_bytes(s, near->address - address);
-        put(s, " before ");
+        put_bytes(begin_part(s, &distance), near->address - address);
+        put(s, in_words(s, N_("%s before %s of %s")), distance.text, name_of_thing(s, near),
+            size.text);
     } else {
-        put_bytes(s, address - near->address - near->size);
-        put(s, " past the end of ");
+        put_bytes(begin_part(s, &distance), address - near->address - near->size);
+        put(s, in_words(s, N_("%s past the end of %s of %s")), distance.text,
+            name_of_thing(s, near), size.text);
     }
-    put(s, "%s of ", thing_names[near->kind]);
-    put_bytes(s, near->size);
-    if (near->relation == RELATION_FREED) put(s, " that has been freed");
-    put_life(s, near, "allocated", near->relation == RELATION_FREED ? "freed" : NULL);
+    put_life(s, near, N_(", allocated by "),
+             near->relation == RELATION_FREED ? N_(", freed by ") : NULL);
     return true;
 }
 
@@ -246,38 +290,44 @@ static bool put_place(struct sentence *s, int which)
 {
     const struct trace_thing *thing = thing_of(s, which);
     const bool by_kernel = side_of(s, 0)->what == TRACE_KERNEL;
+    struct part memory;
     switch (thing->relation) {
     case RELATION_NULL:
-        return put(s, "a null pointer%s", by_kernel ? ", or an index added to one" : "");
+        return put(s, "%s",
+                   in_words(s, by_kernel ? N_("a null pointer, or an index added to one")
+                                         : N_("a null pointer")));
     case RELATION_HOST:
         return put(s, "%s",
-                   by_kernel ? "ordinary host memory, which a kernel cannot reach (copy the data "
-                               "first), or an uninitialised pointer"
-                             : "ordinary host memory");
+                   in_words(s, by_kernel ? N_("ordinary host memory, which a kernel cannot reach "
+                                              "(copy the data first), or an uninitialised pointer")
+                                         : N_("ordinary host memory")));
     case RELATION_NOWHERE:
-        return put(s, "in no allocation, though in the range of device addresses");
+        return put(s, "%s",
+                   in_words(s, N_("in no allocation, though in the range of device addresses")));
     case RELATION_FREED:
     case RELATION_OUTSIDE:
         return put_near(s, thing);
     default:
-        if (by_kernel) put(s, "past the end of ");
-        return put_memory(s, which);
+        if (!by_kernel) return put_memory(s, which);
+        put_memory(begin_part(s, &memory), which);
+        return put(s, in_words(s, N_("past the end of %s")), memory.text);
     }
 }
 
 static bool put_object(struct sentence *s, int which)
 {
     const struct trace_thing *thing = thing_of(s, which);
-    put(s, "%s %s %" PRIu64, thing->made != 0 ? "the" : "the default", thing_names[thing->kind],
-        thing->id);
-    put_life(s, thing, "created", "destroyed");
+    put(s, in_words(s, thing->made != 0 ? N_("the %s %" PRIu64) : N_("the default %s %" PRIu64)),
+        name_of_thing(s, thing), thing->id);
+    put_life(s, thing, N_(", created by "), N_(", destroyed by "));
     return true;
 }
 
 static bool put_kind(struct sentence *s, int which)
 {
-    const char *name = thing_names[thing_of(s, which)->kind];
-    return put(s, "%s %s", strchr("aeio", name[0]) != NULL ? "an" : "a", name);
+    const struct trace_thing *thing = thing_of(s, which);
+    const bool vowel = strchr("aeio", thing_names[thing->kind][0]) != NULL;
+    return put(s, in_words(s, vowel ? N_("an %s") : N_("a %s")), name_of_thing(s, thing));
 }
 
 /* ---- the rest ----------------------------------------------------------------------------------
@@ -326,13 +376,17 @@ static bool put_waiters(struct sentence *s, int unused)
     (void)unused;
     for (int i = 0; i < TRACE_WAITERS && finding->waiters[i].threads != 0; i++) {
         const struct trace_waiters *of = &finding->waiters[i];
-        put(s, i == 0 ? "%d" : ", %d", of->threads);
-        if (i == 0) put(s, " of %" PRIu64 " threads wait", finding->numbers[0]);
-        put(s, " at the %s on line %" PRIu32, of->is_in_warp ? "warp barrier" : "barrier",
-            of->line);
+        const char *barrier = in_words(s, of->is_in_warp ? N_("warp barrier") : N_("barrier"));
+        if (i == 0)
+            put(s, in_words(s, N_("%d of %" PRIu64 " threads wait at the %s on line %" PRIu32)),
+                of->threads, finding->numbers[0], barrier, of->line);
+        else
+            put(s, in_words(s, N_(", %d at the %s on line %" PRIu32)), of->threads, barrier,
+                of->line);
     }
     if (finding->waiters[0].threads == 0) return false;
-    if (finding->numbers[1] != 0) put(s, "; %" PRIu64 " have exited", finding->numbers[1]);
+    if (finding->numbers[1] != 0)
+        put(s, in_words(s, N_("; %" PRIu64 " have exited")), finding->numbers[1]);
     return true;
 }
 
@@ -480,7 +534,7 @@ void trace_sentence(const struct trace_record *record, const struct trace_places
 {
     struct sentence s = {record, places, text, size, 0};
     const char *at = trace_has_finding(record) && record->finding.id < FINDING_COUNT
-                         ? templates[record->finding.id]
+                         ? in_words(&s, templates[record->finding.id])
                          : NULL;
     bool unused;
     if (size == 0) return;

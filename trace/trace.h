@@ -226,14 +226,16 @@ const char *trace_place_name(uint32_t place);
 /* How one speaks of an object that a program makes and gives back: "a stream" is created and
  * destroyed. NULL: `what` is none. */
 struct trace_held {
-    const char *article, *made, *ended;
-    const char *by;  /* the call that ends it */
-    const char *why; /* it matters that it is ended */
+    const char *one, *made, *ended; /* "a stream", "created", "destroyed" */
+    const char *by;                 /* the call that ends it */
+    const char *why;                /* it matters that it is ended */
 };
 const struct trace_held *trace_held(uint32_t what);
 
 /* "A stream that was created here was never destroyed.", "3 times device memory (96 bytes) that was
- * allocated here was never released."; empty for what is no such object. */
-void trace_leak_sentence(uint32_t what, uint64_t count, uint64_t bytes, char *text, size_t size);
+ * allocated here was never released."; empty for what is no such object.
+ * `words` as in struct trace_places. */
+void trace_leak_sentence(uint32_t what, uint64_t count, uint64_t bytes,
+                         const char *(*words)(const char *), char *text, size_t size);
 
 #endif

@@ -262,7 +262,8 @@ void places_sentence(struct places *places, const struct trace_record *record, c
                      size_t size)
 {
     struct sentence_of of = {places, record->process};
-    trace_sentence(record, &(struct trace_places){place_in_sentence, &of}, text, size);
+    trace_sentence(record, &(struct trace_places){.place = place_in_sentence, .user = &of}, text,
+                   size);
 }
 
 bool places_lines_missed(const struct places *places)

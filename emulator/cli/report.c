@@ -195,7 +195,7 @@ static bool add_leaks(struct findings *findings, struct places *places, const st
     for (size_t i = 0; i < groups; i++) {
         struct finding finding = {.kind = &leak_kind, .count = 1};
         char leak[256];
-        trace_leak_sentence(leaks[i].what, leaks[i].count, leaks[i].bytes, leak, sizeof leak);
+        trace_leak_sentence(leaks[i].what, leaks[i].count, leaks[i].bytes, NULL, leak, sizeof leak);
         snprintf(finding.sentence, sizeof finding.sentence, "%s It is %s by %s.", leak,
                  trace_held(leaks[i].what)->ended, trace_held(leaks[i].what)->by);
         snprintf(finding.place, sizeof finding.place, "%s", leaks[i].place);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
 
 #define TAG_WIDTH 10 /* between the brackets of "[  PASSED  ]" */
 #define LINE_LIMIT 400
@@ -194,4 +195,70 @@ const char *text_nearest(const char *name, const char *const *candidates)
         }
     }
     return best;
+}
+
+/* ---- columns -------------------------------------------------------------------------------- */
+
+size_t text_character(const char *string, size_t *columns)
+{
+    mbstate_t state = {0};
+    wchar_t wide;
+    size_t bytes = mbrtowc(&wide, string, MB_CUR_MAX, &state);
+
+    if (bytes == 0 || bytes > MB_CUR_MAX) {
+        *columns = 1;
+        return 1;
+    }
+    const int width = wcwidth(wide);
+    *columns = width > 0 ? (size_t)width : 0;
+    return bytes;
+}
+
+size_t text_columns(const char *string)
+{
+    size_t total = 0, columns;
+    while (*string != '\0') {
+        string += text_character(string, &columns);
+        total += columns;
+    }
+    return total;
+}
+
+size_t text_fitting(const char *string, size_t columns)
+{
+    const char *at = string;
+    size_t used = 0;
+
+    while (*at != '\0') {
+        size_t width, bytes = text_character(at, &width);
+        if (used + width > columns) break;
+        used += width;
+        at += bytes;
+    }
+    return (size_t)(at - string);
+}
+
+size_t text_break(const char *text, size_t length, size_t columns, bool cut, size_t *next)
+{
+    size_t used = 0, at = 0, good = 0, resume = 0;
+
+    while (at < length) {
+        size_t width, bytes = text_character(text + at, &width);
+        if (text[at] == ' ') {
+            good = at;
+            resume = at + 1;
+        } else if (width == 2 && at > 0) {
+            good = resume = at;
+        }
+        if (used + width > columns && text[at] != ' ' && (cut || good > 0)) break;
+        if (used > columns && text[at] == ' ') break; /* behind a word that is too long */
+        used += width;
+        at += bytes;
+    }
+    if (at >= length) {
+        *next = length;
+        return length;
+    }
+    *next = good > 0 ? resume : at;
+    return good > 0 ? good : at;
 }

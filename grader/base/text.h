@@ -36,6 +36,17 @@ void text_add_quoted(struct text *text, const char *bytes, size_t size);
 void text_add_lines(struct text *text, const char *bytes, size_t size, const char *prefix,
                     size_t lines, bool tail);
 
+/* The character at `string`: its bytes (at least 1) and its columns on a terminal. */
+size_t text_character(const char *string, size_t *columns);
+/* Columns of the string. */
+size_t text_columns(const char *string);
+/* How many bytes of it fit into so many columns. */
+size_t text_fitting(const char *string, size_t columns);
+/* How many bytes of `text` (one line, `length` bytes) go into so many columns, broken between words
+ * or between wide characters; *next: where it goes on. A word that is too long is cut, or else
+ * stays whole. */
+size_t text_break(const char *text, size_t length, size_t columns, bool cut, size_t *next);
+
 /* The candidate (NULL-ended list) that is nearest to `name`, when it is near enough to be what was
  * meant; else NULL. */
 const char *text_nearest(const char *name, const char *const *candidates);

@@ -1,4 +1,5 @@
 /* The checks that every lesson can use: findings, leaks, failed calls. */
+#include "grader/base/messages.h"
 #include "grader/evidence/evidence.h"
 #include "grader/evidence/sources.h"
 #include "grader/evidence/verdict.h"
@@ -120,12 +121,12 @@ static void fail_with_all(struct verdict *verdict, const struct evidence *eviden
         fail_with_finding(verdict, evidence, r, before);
         const struct trace_finding_kind *kind = trace_finding_kind(r);
         verdict_kind(verdict, kind->name);
-        char times[48] = "";
+        char times[64] = "";
         if (findings[i].count > 1)
-            snprintf(times, sizeof times, "It was seen %" PRIu64 " times.", findings[i].count);
+            snprintf(times, sizeof times, _("It was seen %" PRIu64 " times."), findings[i].count);
         if (kind->why != NULL) {
-            verdict_why(verdict, "%s%s%s", times, times[0] != '\0' ? " " : "", kind->why);
-            verdict_hint(verdict, "%s", kind->hint);
+            verdict_why(verdict, "%s%s%s", times, times[0] != '\0' ? " " : "", _(kind->why));
+            verdict_hint(verdict, "%s", _(kind->hint));
         } else if (times[0] != '\0') {
             verdict_why(verdict, "%s", times);
         }
@@ -240,15 +241,16 @@ void verdict_leaks_after(struct verdict *verdict, const struct evidence *evidenc
         const struct trace_held *row = trace_held(leaked[i]->what);
         char sentence[160];
         if (row == NULL) continue; /* nothing that a program gives back */
-        trace_leak_sentence(leaked[i]->what, count[i], bytes[i], sentence, sizeof sentence);
+        trace_leak_sentence(leaked[i]->what, count[i], bytes[i], messages_get, sentence,
+                            sizeof sentence);
         verdict_fail(verdict, evidence, leaked[i], "%s%s%s", before, *before != '\0' ? " " : "",
                      sentence);
         verdict_kind(verdict, "leak");
-        verdict_why(verdict, "%s", row->why);
+        verdict_why(verdict, "%s", _(row->why));
         verdict_hint(verdict,
                      "It is %s by %s, on every path out of the function, also the ones after an "
                      "error.",
-                     row->ended, row->by);
+                     _(row->ended), _(row->by));
     }
     if (phase != NULL) threads_at_work(verdict, evidence, phase, before);
 }

@@ -1,4 +1,5 @@
 #include "grader/evidence/evidence.h"
+#include "grader/base/messages.h"
 #include "grader/evidence/sources.h"
 #include "trace/sentence.h"
 
@@ -292,7 +293,7 @@ static bool write_place(const struct trace_call *call, char *text, size_t size, 
     struct place place;
     if (!evidence_place(of->evidence, &record, &place)) return false;
     if (strcmp(place.file, of->own.file) == 0)
-        snprintf(text, size, "line %u", place.line);
+        snprintf(text, size, _("line %u"), place.line);
     else
         snprintf(text, size, "%s:%u", place.file, place.line);
     return true;
@@ -302,7 +303,7 @@ void evidence_sentence(const struct evidence *evidence, const struct trace_recor
                        char *text, size_t size)
 {
     struct sentence_of of = {.evidence = evidence, .process = finding->process};
-    const struct trace_places places = {write_place, &of};
+    const struct trace_places places = {write_place, &of, messages_get};
     if (finding->finding.sides[0].line == 0) evidence_student_place(evidence, finding, &of.own);
     trace_sentence(finding, &places, text, size);
 }

@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <wchar.h>
 
 #define TAB 8
 
@@ -15,46 +14,6 @@ void page_free(struct page *page)
     free(page->lines);
     page->lines = NULL;
     page->count = 0;
-}
-
-/* The character at `string`: its bytes (at least 1) and its columns. */
-static size_t character(const char *string, size_t *columns)
-{
-    mbstate_t state = {0};
-    wchar_t wide;
-    size_t bytes = mbrtowc(&wide, string, MB_CUR_MAX, &state);
-
-    if (bytes == 0 || bytes > MB_CUR_MAX) {
-        *columns = 1;
-        return 1;
-    }
-    const int width = wcwidth(wide);
-    *columns = width > 0 ? (size_t)width : 0;
-    return bytes;
-}
-
-size_t page_columns(const char *string)
-{
-    size_t total = 0, columns;
-    while (*string != '\0') {
-        string += character(string, &columns);
-        total += columns;
-    }
-    return total;
-}
-
-size_t page_fitting(const char *string, size_t columns)
-{
-    const char *at = string;
-    size_t used = 0;
-
-    while (*at != '\0') {
-        size_t width, bytes = character(at, &width);
-        if (used + width > columns) break;
-        used += width;
-        at += bytes;
-    }
-    return (size_t)(at - string);
 }
 
 static void add(struct page *page, enum page_style style, const char *bytes, size_t size)
@@ -77,7 +36,7 @@ static void add_cut(struct page *page, enum page_style style, const char *bytes,
     size_t column = 0;
 
     for (size_t i = 0; i < size;) {
-        size_t width, length = character(bytes + i, &width);
+        size_t width, length = text_character(bytes + i, &width);
         if (bytes[i] == '\t') {
             width = TAB - column % TAB;
             text_format(&shown, "%*s", (int)width, "");
@@ -91,7 +50,7 @@ static void add_cut(struct page *page, enum page_style style, const char *bytes,
         i += length;
     }
     const char *line = text_string(&shown);
-    add(page, style, line, page_fitting(line, page->width));
+    add(page, style, line, text_fitting(line, page->width));
     text_free(&shown);
 }
 
@@ -116,42 +75,16 @@ void page_text(struct page *page, enum page_style style, const char *text)
     }
 }
 
-/* How many bytes of `text` (one line, `length` bytes) go into so many columns, broken well; and
- * from where it goes on. */
-static size_t break_at(const char *text, size_t length, size_t columns, size_t *next)
-{
-    size_t used = 0, at = 0, good = 0, resume = 0;
-
-    while (at < length) {
-        size_t width, bytes = character(text + at, &width);
-        if (text[at] == ' ') {
-            good = at;
-            resume = at + 1;
-        } else if (width == 2 && at > 0) {
-            good = resume = at;
-        }
-        if (used + width > columns && text[at] != ' ') break;
-        used += width;
-        at += bytes;
-    }
-    if (at >= length) {
-        *next = length;
-        return length;
-    }
-    *next = good > 0 ? resume : at;
-    return good > 0 ? good : at;
-}
-
 void page_paragraph(struct page *page, enum page_style style, const char *label, const char *text)
 {
-    const size_t indent = page_columns(label);
+    const size_t indent = text_columns(label);
     const size_t room = page->width > indent + 10 ? page->width - indent : 10;
     bool first = true;
 
     while (*text != '\0') {
         size_t length = strcspn(text, "\n"), next = length, taken = length;
         struct text line = {0};
-        if (text[0] != ' ') taken = break_at(text, length, room, &next);
+        if (text[0] != ' ') taken = text_break(text, length, room, true, &next);
         text_format(&line, "%s%*s%.*s", first ? label : "", first ? 0 : (int)indent, "", (int)taken,
                     text);
         add_cut(page, style, text_string(&line), line.size);

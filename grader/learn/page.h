@@ -43,11 +43,6 @@ void page_text(struct page *page, enum page_style style, const char *text);
 
 void page_print(const struct page *page, FILE *out);
 
-/* Columns of the string. */
-size_t page_columns(const char *string);
-/* How many bytes of it fit into so many columns. */
-size_t page_fitting(const char *string, size_t columns);
-
 /* A bar of `columns` columns with part/whole of it filled. `bar` holds 3 bytes a column and 1. */
 void page_bar(char *bar, size_t columns, size_t part, size_t whole);
 /* A sign that the terminal can show: a tick, a cross, an arrow, a dot. */

@@ -1,5 +1,6 @@
 #include "grader/learn/screen.h"
 #include "grader/base/messages.h"
+#include "grader/base/text.h"
 
 #define NCURSES_WIDECHAR 1
 #include <curses.h>
@@ -91,7 +92,7 @@ static void put(int row, enum page_style style, const char *text)
     move(row, 0);
     clrtoeol();
     attron(attributes);
-    addnstr(text, (int)page_fitting(text, (size_t)COLS));
+    addnstr(text, (int)text_fitting(text, (size_t)COLS));
     attroff(attributes);
 }
 

@@ -1,6 +1,7 @@
 /* The two pages that ./learn shows of itself: the course, and one lesson. */
 #include "grader/base/files.h"
 #include "grader/base/messages.h"
+#include "grader/base/text.h"
 #include "grader/learn/excerpt.h"
 #include "grader/learn/guide.h"
 #include "grader/learn/readings.h"
@@ -26,7 +27,7 @@ static const struct {
 /* "text" and blanks up to so many columns. */
 static void add_column(struct text *line, const char *text, size_t columns)
 {
-    const size_t used = page_columns(text);
+    const size_t used = text_columns(text);
     text_format(line, "%s%*s", text, used < columns ? (int)(columns - used) : 0, "");
 }
 

@@ -1,4 +1,5 @@
 #include "grader/session/results.h"
+#include "grader/base/messages.h"
 
 #include <string.h>
 
@@ -67,51 +68,26 @@ bool test_reportable_disabled(const struct test *test)
     return test_reportable(test) && test->disabled;
 }
 
-/* Adds one paragraph, wrapped between words; lines after the first are indented. Line feeds in it
- * stay, and what begins with a blank (quoted output, tables) is not wrapped. */
+/* Adds one paragraph, wrapped; lines after the first are indented. Line feeds in it stay, and what
+ * begins with a blank (quoted output, tables) is not wrapped. */
 static void add_paragraph(struct text *text, const char *label, const char *paragraph)
 {
+    const size_t indent = text_columns(label);
     struct text quoted = {0};
-    size_t indent = strlen(label);
 
-    if (paragraph[0] == '\0') return;
-    text_add(text, label);
     text_add_quoted(&quoted, paragraph, strlen(paragraph));
-    const char *at = text_string(&quoted);
-    for (size_t column = indent; *at != '\0';) {
-        size_t word = strcspn(at, " \n");
-        if (column > indent && column + word > WIDTH) {
-            text_format(text, "\n%*s", (int)indent, "");
-            column = indent;
-        }
-        text_add_bytes(text, at, word);
-        column += word;
-        at += word;
-        if (*at == '\n') {
-            at++;
-            size_t line = strcspn(at, "\n");
-            text_add(text, "\n");
-            column = indent;
-            if (*at == ' ') {
-                text_add_bytes(text, at, line);
-                at += line;
-                column = WIDTH;
-            } else if (*at != '\0') {
-                text_format(text, "%*s", (int)indent, "");
-            }
-        } else if (*at == ' ') {
-            /* The blank is dropped where the line breaks. */
-            size_t next = strcspn(at + 1, " \n");
-            if (column + 1 + next <= WIDTH) {
-                text_add(text, " ");
-                column++;
-            } else {
-                column = WIDTH;
-            }
-            at++;
-        }
+    for (const char *at = text_string(&quoted), *lead = label; *at != '\0'; lead = NULL) {
+        size_t length = strcspn(at, "\n"), next = length, taken = length;
+        if (*at != ' ') taken = text_break(at, length, WIDTH - indent, false, &next);
+        if (lead != NULL)
+            text_add(text, lead);
+        else if (*at != ' ')
+            text_format(text, "%*s", (int)indent, "");
+        text_add_bytes(text, at, taken);
+        text_add(text, "\n");
+        at += next;
+        if (next == length && *at == '\n') at++;
     }
-    text_add(text, "\n");
     text_free(&quoted);
 }
 
@@ -120,12 +96,12 @@ void results_failure_text(const struct verdict *verdict, size_t index, struct te
     const struct verdict_failure *failure = &verdict->failures[index];
 
     add_paragraph(text, "", failure->what);
-    add_paragraph(text, "Why:  ", failure->why);
-    add_paragraph(text, "Hint: ", failure->hint);
+    add_paragraph(text, _("Why:  "), failure->why);
+    add_paragraph(text, _("Hint: "), failure->hint);
     if (index + 1 == verdict->failure_count) {
-        add_paragraph(text, "Seen: ", verdict->seen);
+        add_paragraph(text, _("Seen: "), verdict->seen);
         if (verdict->failures_left_out > 0)
-            text_format(text, "(and %zu more of the kind)\n", verdict->failures_left_out);
+            text_format(text, _("(and %zu more of the kind)\n"), verdict->failures_left_out);
     }
 }
 

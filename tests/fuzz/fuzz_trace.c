@@ -55,7 +55,7 @@ static bool place(const struct trace_call *call, char *text, size_t size, void *
 /* What is kept can be said, in any size, and is the same as itself. */
 static void look_at_finding(const struct trace_record *record)
 {
-    static const struct trace_places places = {place, NULL};
+    static const struct trace_places places = {.place = place};
     struct trace_call calls[TRACE_CALLS];
     char sentence[TRACE_SENTENCE_SIZE], at[64];
     const size_t size = 1 + record->bytes % sizeof sentence;

@@ -1,5 +1,6 @@
 /* The parts of ./learn that need no terminal: every check has its three hints; pages are cut and
  * wrapped by columns. */
+#include "grader/base/text.h"
 #include "grader/learn/page.h"
 #include "grader/lessons/table.h"
 
@@ -59,11 +60,11 @@ START_TEST(wide_characters_take_two_columns)
     struct page page = {.width = 12};
 
     ck_assert_ptr_nonnull(setlocale(LC_CTYPE, "C.UTF-8"));
-    ck_assert_uint_eq(page_columns("\u6d41 a"), 4);
+    ck_assert_uint_eq(text_columns("\u6d41 a"), 4);
     page_paragraph(&page, PAGE_PLAIN, "", "\u6d41\u6d41\u6d41\u6d41\u6d41\u6d41\u6d41\u6d41");
     ck_assert_uint_eq(page.count, 2);
-    ck_assert_uint_eq(page_columns(page.lines[0].text), 12);
-    ck_assert_uint_eq(page_columns(page.lines[1].text), 4);
+    ck_assert_uint_eq(text_columns(page.lines[0].text), 12);
+    ck_assert_uint_eq(text_columns(page.lines[1].text), 4);
     page_free(&page);
     page_line(&page, PAGE_PLAIN, "%s", "\xff broken");
     ck_assert_str_eq(page.lines[0].text, "? broken");

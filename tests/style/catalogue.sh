@@ -22,6 +22,30 @@ status=0
 for catalogue in po/*.po; do
     msgcmp "$catalogue" "$template" || status=1
     msgfmt --check-format -o /dev/null "$catalogue" || status=1
+    # The sentences of findings: the same {fields}, in any order, and as many [options].
+    msgattrib --no-wrap --no-obsolete "$catalogue" | awk -v catalogue="$catalogue" '
+        function fields(line, copy, kind, found, list, n, i, j, t)
+        {
+            n = 0
+            copy = line
+            while (match(copy, /\{[a-z0-9.]+\}|\[/)) {
+                list[++n] = substr(copy, RSTART, RLENGTH)
+                copy = substr(copy, RSTART + RLENGTH)
+            }
+            for (i = 2; i <= n; i++)
+                for (j = i; j > 1 && list[j] < list[j - 1]; j--) {
+                    t = list[j]; list[j] = list[j - 1]; list[j - 1] = t
+                }
+            found = ""
+            for (i = 1; i <= n; i++) found = found list[i]
+            return found
+        }
+        /^msgid / { id = $0 }
+        /^msgstr / && id ~ /\{[a-z]/ && fields(id) != fields($0) {
+            print catalogue ": other fields than in English: " $0
+            bad = 1
+        }
+        END { exit bad }' || status=1
 done
 [ $status -eq 0 ] || echo 'po/update adds what is new to the catalogue; translate it there.'
 exit $status

@@ -8,6 +8,7 @@
 #include "trace/sentence.h"
 
 #include <check.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,7 +158,7 @@ static bool line_of(const struct trace_call *call, char *text, size_t size, void
     return call->address != 99;
 }
 
-static const struct trace_places places = {line_of, NULL};
+static const struct trace_places places = {.place = line_of};
 
 /* ---- the list ------------------------------------------------------------------------------ */
 
@@ -350,6 +351,40 @@ START_TEST(other_records_say_nothing)
 }
 END_TEST
 
+/* Every phrase goes through the reader's words: nothing of the English is left. */
+static const char *in_capitals(const char *phrase)
+{
+    static const struct {
+        const char *english, *other;
+    } words[] = {{"{address} is freed a second time: it is {place}", "{place}: {address} ZWEIMAL"},
+                 {"in %s of %s that has been freed", "IN %s, %s"},
+                 {"device memory", "SPEICHER"},
+                 {"%" PRIu64 " bytes", "%" PRIu64 " BYTE"},
+                 {", allocated by ", " VON "},
+                 {", freed by ", " BIS "},
+                 {"the call at %s", "%s"}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(words[i].english, phrase) == 0) return words[i].other;
+    ck_abort_msg("a phrase that the test does not know: %s", phrase);
+}
+
+START_TEST(another_language_has_its_own_order)
+{
+    const struct trace_places german = {.place = line_of, .words = in_capitals};
+    struct trace_record record = example_of(FINDING_DOUBLE_FREE);
+    char text[TRACE_SENTENCE_SIZE];
+    record.address = 0x1000;
+    record.finding.things[0] = (struct trace_thing){.kind = THING_DEVICE_MEMORY,
+                                                    .relation = RELATION_FREED,
+                                                    .address = 0x1000,
+                                                    .size = 96,
+                                                    .made = 10,
+                                                    .ended = 20};
+    trace_sentence(&record, &german, text, sizeof text);
+    ck_assert_str_eq(text, "IN SPEICHER, 96 BYTE VON main.c:10 BIS main.c:20: 0x1000 ZWEIMAL");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("trace_sentence");
@@ -363,6 +398,7 @@ int main(void)
     tcase_add_test(tests, what_no_writer_writes_is_refused);
     tcase_add_test(tests, words_without_an_end_get_one);
     tcase_add_test(tests, other_records_say_nothing);
+    tcase_add_test(tests, another_language_has_its_own_order);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -122,14 +122,14 @@ END_TEST
 START_TEST(leaks_are_told_in_plain_words)
 {
     char text[160];
-    trace_leak_sentence(TRACE_EVENT, 1, 0, text, sizeof text);
+    trace_leak_sentence(TRACE_EVENT, 1, 0, NULL, text, sizeof text);
     ck_assert_str_eq(text, "An event that was created here was never destroyed.");
-    trace_leak_sentence(TRACE_DEVICE_MEMORY, 3, 96, text, sizeof text);
+    trace_leak_sentence(TRACE_DEVICE_MEMORY, 3, 96, NULL, text, sizeof text);
     ck_assert_str_eq(
         text, "3 times device memory (96 bytes) that was allocated here was never released.");
-    trace_leak_sentence(TRACE_PINNED_MEMORY, 1, 1, text, sizeof text);
+    trace_leak_sentence(TRACE_PINNED_MEMORY, 1, 1, NULL, text, sizeof text);
     ck_assert_str_eq(text, "Pinned memory (1 byte) that was allocated here was never released.");
-    trace_leak_sentence(TRACE_KERNEL, 1, 0, text, sizeof text);
+    trace_leak_sentence(TRACE_KERNEL, 1, 0, NULL, text, sizeof text);
     ck_assert_str_eq(text, "");
     ck_assert_ptr_null(trace_held(TRACE_KERNEL));
     ck_assert_ptr_null(trace_held(UINT32_MAX));
