@@ -2,6 +2,7 @@
 #include "grader/evidence/sources.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -210,22 +211,26 @@ void command_list_free(struct command_list *list)
 /* ---- hashing --------------------------------------------------------------------------------- */
 
 /* All headers directly in `folder`, in the order of their names. A folder that is not there adds
- * nothing. */
-static void add_headers(struct sha256 *hash, const char *folder)
+ * nothing. Returns 0, or -1 with errno: something there cannot be read. */
+static int add_headers(struct sha256 *hash, const char *folder)
 {
     struct dirent **entries = NULL;
     char path[PATH_MAX];
-    int count = scandir(folder, &entries, NULL, alphasort);
+    int count = scandir(folder, &entries, NULL, alphasort), error = 0;
+
+    if (count < 0 && errno != ENOENT) return -1;
 
     for (int i = 0; i < count; i++) {
         if (command_is_header(entries[i]->d_name) &&
             snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name) < (int)sizeof path) {
             sha256_add_string(hash, entries[i]->d_name);
-            sha256_add_file(hash, path);
+            if (sha256_add_file(hash, path) != 0) error = errno;
         }
         free(entries[i]);
     }
     free(entries);
+    errno = error;
+    return error == 0 ? 0 : -1;
 }
 
 int command_add_to_hash(struct sha256 *hash, const struct toolchain *toolchain,
@@ -259,11 +264,13 @@ int command_add_to_hash(struct sha256 *hash, const struct toolchain *toolchain,
             return -1;
         }
     }
-    snprintf(path, sizeof path, "%s/lessons/%s", toolchain->source, lesson->folder);
-    add_headers(hash, path);
-    snprintf(path, sizeof path, "%s/%s", toolchain->lessons, lesson->folder);
-    add_headers(hash, path);
-    snprintf(path, sizeof path, "%s/kernels", toolchain->source);
-    add_headers(hash, path);
+    for (size_t i = 0; i < 3; i++) {
+        const char *const roots[] = {toolchain->source, toolchain->lessons, toolchain->source};
+        static const char *const below[] = {"/lessons/", "/", "/kernels"};
+        snprintf(path, sizeof path, "%s%s%s", roots[i], below[i], i < 2 ? lesson->folder : "");
+        if (add_headers(hash, path) == 0) continue;
+        snprintf(missing, size, "%s", path);
+        return -1;
+    }
     return 0;
 }

@@ -204,18 +204,21 @@ static int copy_file(const char *from, const char *to)
 /* The headers directly in `from`, a folder that may be missing. */
 static int copy_headers(const char *from, const char *to)
 {
-    DIR *folder = opendir(from);
     struct dirent *item;
     char source[PATH_MAX], target[PATH_MAX];
     int status = files_make_folders(to);
 
+    DIR *folder = opendir(from);
+    if (folder == NULL && errno != ENOENT) return -1;
     while (folder != NULL && status == 0 && (item = readdir(folder)) != NULL) {
         if (item->d_name[0] == '.' || !command_is_header(item->d_name)) continue;
         snprintf(source, sizeof source, "%s/%s", from, item->d_name);
         snprintf(target, sizeof target, "%s/%s", to, item->d_name);
         status = copy_file(source, target);
     }
+    const int error = errno;
     if (folder != NULL) closedir(folder);
+    errno = error;
     return status;
 }
 

@@ -1,5 +1,6 @@
 /* The grader on two lessons that need no CUDA, for its own tests. STAND_IN_GPU=1 in the
- * environment: there is a GPU; STAND_IN_CACHE: where built submissions are kept. */
+ * environment: there is a GPU; STAND_IN_CACHE: where built submissions are kept; STAND_IN_CC: the
+ * compiler. */
 #include "grader/class/class.h"
 
 #include <stdlib.h>
@@ -9,8 +10,11 @@ extern const struct lesson lesson_01_sum, lesson_02_twice;
 int main(int count, char **arguments)
 {
     const struct lesson *const table[] = {&lesson_01_sum, &lesson_02_twice, NULL};
-    const char *cache = getenv("STAND_IN_CACHE");
-    struct toolchain toolchain = *toolchain_configured();
+    const char *cache = getenv("STAND_IN_CACHE"), *cc = getenv("STAND_IN_CC");
+    const struct toolchain *configured = toolchain_configured();
+
+    if (configured == NULL) return 2;
+    struct toolchain toolchain = *configured;
 
     toolchain.source = STAND_IN_SOURCE;
     toolchain.lessons = STAND_IN_SOURCE "/judges";
@@ -19,5 +23,6 @@ int main(int count, char **arguments)
     toolchain.emulator = STAND_IN_LIBRARIES;
     toolchain.probe = getenv("STAND_IN_GPU") != NULL ? STAND_IN_SOURCE "/gpu" : "/bin/false";
     toolchain.cache = cache != NULL ? cache : STAND_IN_CACHE;
+    if (cc != NULL) toolchain.cc = cc;
     return class_main(&toolchain, table, count, arguments);
 }
