@@ -170,8 +170,8 @@ static void judge_returns(struct verdict *verdict, const struct evidence *eviden
             .code = answer_at(evidence, mandelbrot_answer_offset(in, i)).status};
         static const char *const of[MANDELBROT_VIEWS] = {
             [0] = "the whole set, 256 iterations",
-            [MANDELBROT_OLD_ERROR] = "a window of the set, called when the runtime still held an "
-                                     "error of the caller's (cudaGetLastError)",
+            [MANDELBROT_OLD_ERROR] = ("a window of the set, called when the runtime still held an "
+                                      "error of the caller's (cudaGetLastError)"),
             [MANDELBROT_NO_FILE] = "a window of the set, with `path` NULL"};
         if (i == MANDELBROT_OLD_ERROR && answer.code == OLD_ERROR) {
             verdict_fail_in(verdict, evidence, FUNCTION,
