@@ -196,11 +196,6 @@ static bool place_call(struct places *places, uint32_t process_number, uint32_t 
     return quality != UNKNOWN;
 }
 
-bool places_call(struct places *places, const struct trace_record *record, char *text, size_t size)
-{
-    return place_call(places, record->process, record->stack, record->caller, text, size);
-}
-
 bool places_device(const struct trace_record *record, char *text, size_t size)
 {
     char place[2 * TRACE_TEXT_SIZE];
@@ -225,6 +220,15 @@ static uint32_t stack_of_creation(const struct sentence_of *of, const struct tra
             return r->stack;
     }
     return 0;
+}
+
+/* A record without a stack of its own is of an object, in the call that made it. */
+bool places_call(struct places *places, const struct trace_record *record, char *text, size_t size)
+{
+    const struct sentence_of of = {places, record->process};
+    const struct trace_call made = {.address = record->caller, .object = record->object};
+    const uint32_t stack = record->stack != 0 ? record->stack : stack_of_creation(&of, &made);
+    return place_call(places, record->process, stack, record->caller, text, size);
 }
 
 /* Of a call that is known by its caller alone, which inside a template of the toolkit says little:

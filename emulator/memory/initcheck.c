@@ -1,9 +1,20 @@
 #include "emulator/memory/initcheck.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { BUCKETS = 1024 };
+enum {
+    BUCKETS = 1024,
+    PAGE = 4096,
+    LOOKS = 4096, /* at the page table: a program with more regions is not slowed down further */
+};
+
+/* An entry of /proc/PID/pagemap (Linux, admin-guide/mm/pagemap). */
+#define PAGE_PRESENT (UINT64_C(1) << 63)
+#define PAGE_SWAPPED (UINT64_C(1) << 62)
+#define PAGE_OF_FILE (UINT64_C(1) << 61)
 
 struct followed {
     struct followed *next; /* of its bucket */
@@ -12,10 +23,13 @@ struct followed {
     uint64_t *bits; /* NULL: nothing is written */
     bool all;       /* everything is */
     bool given;
+    bool hosts; /* the device has not touched it */
 };
 
 static struct {
     struct followed *buckets[BUCKETS];
+    size_t hosts; /* of the host alone */
+    unsigned looks;
 } written;
 
 static struct followed **place(const struct memory_region *region)
@@ -36,12 +50,33 @@ void memory_initcheck_follow(const struct memory_region *region)
     *at = followed;
 }
 
+void memory_initcheck_follow_host(const struct memory_region *region)
+{
+    memory_initcheck_follow(region);
+    struct followed *followed = *place(region);
+    if (followed == NULL) return;
+    followed->all = followed->hosts = true;
+    written.hosts++;
+}
+
+bool memory_initcheck_is_hosts(const struct memory_region *region)
+{
+    const struct followed *followed = written.hosts > 0 ? *place(region) : NULL;
+    return followed != NULL && followed->hosts;
+}
+
+void memory_initcheck_shared(const struct memory_region *region)
+{
+    if (memory_initcheck_is_hosts(region)) memory_initcheck_forget(region);
+}
+
 void memory_initcheck_forget(const struct memory_region *region)
 {
     struct followed **at = place(region);
     struct followed *followed = *at;
     if (followed == NULL) return;
     *at = followed->next;
+    written.hosts -= followed->hosts;
     free(followed->bits);
     free(followed);
 }
@@ -158,4 +193,32 @@ bool memory_initcheck_find(const struct memory_region *region, const uint64_t *t
         found->end = i * 64 + 64 - (unsigned)__builtin_clzll(bits);
     }
     return found->bytes > 0;
+}
+
+/* ---- what the host alone has done ------------------------------------------------------------ */
+
+bool memory_initcheck_only_read(const struct memory_region *region)
+{
+    uint64_t entries[512];
+    const uint64_t first = (uint64_t)(uintptr_t)region->bytes / PAGE;
+    const uint64_t pages = (region->size + PAGE - 1) / PAGE;
+    bool any_read = false, any_written = false;
+    if (sysconf(_SC_PAGESIZE) != PAGE || written.looks == LOOKS) return false;
+    written.looks++;
+    const int file = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    for (uint64_t at = 0; at < pages && !any_written;) {
+        const uint64_t most = sizeof entries / sizeof *entries;
+        const uint64_t count = pages - at < most ? pages - at : most;
+        const ssize_t bytes = (ssize_t)(count * sizeof *entries);
+        any_written = pread(file, entries, (size_t)bytes, (off_t)((first + at) * 8)) != bytes;
+        for (uint64_t i = 0; i < count && !any_written; i++) {
+            const bool present = entries[i] & PAGE_PRESENT, of_file = entries[i] & PAGE_OF_FILE;
+            any_read |= present && of_file;
+            any_written = (present && !of_file) || (entries[i] & PAGE_SWAPPED);
+        }
+        at += count;
+    }
+    close(file);
+    return any_read && !any_written;
 }

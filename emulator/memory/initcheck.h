@@ -14,6 +14,16 @@
 
 /* Nothing of `region` is written yet. Without memory of the host it is not followed. */
 void memory_initcheck_follow(const struct memory_region *region);
+/* Managed memory, which the host writes without a word: it counts as written. Only whether nobody
+ * but the host has touched it so far is known, until memory_initcheck_shared. */
+void memory_initcheck_follow_host(const struct memory_region *region);
+bool memory_initcheck_is_hosts(const struct memory_region *region);
+/* The device touches it, too. */
+void memory_initcheck_shared(const struct memory_region *region);
+/* Has it been read, and nothing of it been written? By what the system's page table says of its
+ * pages (the file of poison is under those that were read alone); false where that is not to be
+ * had. For memory of memory_allocate that is nobody's but the host's. */
+bool memory_initcheck_only_read(const struct memory_region *region);
 /* It is not followed any longer; nor if it never was. */
 void memory_initcheck_forget(const struct memory_region *region);
 

@@ -2,8 +2,10 @@
  * threads and its memory, counted, and nothing said of what is right. */
 #include "tests/driver/support.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { THREADS = 128, BLOCKS = 4, N = THREADS * BLOCKS, BYTES = N * 4 };
 
@@ -377,6 +379,54 @@ START_TEST(a_copy_of_what_a_kernel_was_given)
 }
 END_TEST
 
+static CUdeviceptr managed_memory(void)
+{
+    CUdeviceptr managed;
+    OK(cuMemAllocManaged(&managed, 3 * 4096, CU_MEM_ATTACH_GLOBAL));
+    return managed;
+}
+
+static volatile unsigned *as_seen_here(CUdeviceptr managed)
+{
+    return (volatile unsigned *)(uintptr_t)managed + 1200;
+}
+
+START_TEST(the_host_reads_managed_memory_that_nothing_wrote)
+{
+    begin(_i);
+    CUdeviceptr freed = managed_memory(), given = managed_memory(), kept = managed_memory();
+    host[0] += *as_seen_here(freed) + *as_seen_here(given);
+    OK(cuMemFree(freed));
+    launch("swap", given, b);
+    OK(cuCtxSynchronize());
+    const struct trace_record *found = only("never written");
+    ck_assert_uint_eq(found->count, 2);
+    HAS(found, "the host has read managed memory (12288 bytes");
+    (void)kept; /* untouched */
+}
+END_TEST
+
+START_TEST(the_host_reads_managed_memory_that_something_wrote)
+{
+    begin(_i);
+    CUdeviceptr by_host = managed_memory(), by_device = managed_memory(),
+                by_kernel = managed_memory(), by_system = managed_memory();
+    memset((void *)(uintptr_t)by_host, 0, 12);
+    OK(cuMemsetD8(by_device, 0, 12));
+    launch("swap", by_kernel, b);
+    OK(cuCtxSynchronize());
+    int zeros = open("/dev/zero", O_RDONLY);
+    ck_assert_int_eq(read(zeros, (void *)(uintptr_t)by_system, 12), 12);
+    close(zeros);
+    CUdeviceptr all[] = {by_host, by_device, by_kernel, by_system};
+    for (int i = 0; i < 4; i++) {
+        host[0] += *as_seen_here(all[i]);
+        OK(cuMemFree(all[i]));
+    }
+    nothing();
+}
+END_TEST
+
 /* In one stream, and behind the one in it, or in another. */
 struct two_streams {
     CUstream first, other;
@@ -472,6 +522,8 @@ int main(void)
     tcase_add_test(tcase, allocating_again_begins_again);
     tcase_add_loop_test(tcase, a_copy_of_what_nothing_wrote, 0, ORDERS);
     tcase_add_loop_test(tcase, a_copy_of_what_a_kernel_was_given, 0, ORDERS);
+    tcase_add_loop_test(tcase, the_host_reads_managed_memory_that_nothing_wrote, 0, ORDERS);
+    tcase_add_loop_test(tcase, the_host_reads_managed_memory_that_something_wrote, 0, ORDERS);
     tcase_add_loop_test(tcase, who_reads_beside_the_writer_races, 0, ORDERS);
     tcase_add_loop_test(tcase, who_reads_beside_a_kernel_that_writes_races, 0, ORDERS);
     tcase_add_loop_test(tcase, who_reads_before_the_writer_reads_nothing, 0, ORDERS);

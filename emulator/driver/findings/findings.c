@@ -76,6 +76,11 @@ void findings_asked_for(struct operation *operation)
     unchecked_take_along(operation);
 }
 
+void findings_given(uint64_t address)
+{
+    initcheck_given(address);
+}
+
 void findings_will_touch(struct operation *operation, enum races_mode mode,
                          const struct races_rows *rows, bool is_advice)
 {

@@ -43,6 +43,8 @@ void findings_last(void);
 
 /* It has been made, for a call. */
 void findings_asked_for(struct operation *operation);
+/* The current call gives this address to work of the device, which may read or write there. */
+void findings_given(uint64_t address);
 /* It is about to be submitted, and will read, or write, these bytes of pageable memory at a moment
  * that the host does not know; `is_advice`: a GPU has done so when the call returns, though nobody
  * promises it. Gives it a number in operation->flight. */

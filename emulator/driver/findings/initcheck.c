@@ -144,11 +144,43 @@ static void readers_excused(const struct timeline_op *op, uint64_t region, uint6
 
 void initcheck_begins(const struct memory_region *region)
 {
-    if (races_watching()) memory_initcheck_follow(region);
+    if (!races_watching()) return;
+    if (region->kind == MEMORY_MANAGED)
+        memory_initcheck_follow_host(region);
+    else
+        memory_initcheck_follow(region);
+}
+
+/* Nobody but the host has touched the region so far. */
+static void look_at_host(const struct memory_region *region)
+{
+    if (!memory_initcheck_is_hosts(region)) return;
+    if (memory_initcheck_only_read(region)) {
+        struct trace_record found = finding_at_work(
+            FINDING_HOST_READS_UNWRITTEN, &(struct trace_record){.caller = region->caller}, 0);
+        finding_memory(&found, 0, region);
+        found.address = region->address;
+        found.bytes = region->size;
+        found.object = region->id;
+        finding_put(&found);
+    }
+    memory_initcheck_shared(region);
+}
+
+void initcheck_given(uint64_t address)
+{
+    const struct memory_region *region = races_watching() ? memory_find(address) : NULL;
+    if (region != NULL) look_at_host(region);
+}
+
+void initcheck_touched(const struct memory_region *region)
+{
+    memory_initcheck_shared(region);
 }
 
 void initcheck_ends(const struct memory_region *region)
 {
+    look_at_host(region);
     if (wait.writer_count > 0) writers_end(NULL, region->id);
     if (wait.held_count > 0) tell_held();
 }
@@ -157,6 +189,7 @@ void initcheck_last(void)
 {
     wait.writer_count = 0;
     tell_held();
+    for (size_t i = 0; i < memory_count(); i++) look_at_host(memory_at(i));
 }
 
 void initcheck_pending(const struct timeline_op *op, uint64_t address)

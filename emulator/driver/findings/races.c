@@ -2,6 +2,7 @@
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/findings.h"
 #include "emulator/driver/findings/gpu_wait.h"
+#include "emulator/driver/findings/initcheck.h"
 #include "emulator/driver/findings/page_guard.h"
 #include "emulator/memory/page_guard.h"
 
@@ -127,6 +128,7 @@ static bool with_host(const struct memory_region *region)
 static void open_region(void *unused, const struct memory_region *region)
 {
     (void)unused;
+    initcheck_touched(region);
     page_guard_lift(region->address, region->size);
 }
 

@@ -79,7 +79,7 @@ static CUresult allocate_in(uint64_t pool, enum memory_kind kind, size_t size, u
         .pool = pool,
     });
     if (*region == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
-    if (kind == MEMORY_DEVICE) findings_memory_begins(*region);
+    if (kind == MEMORY_DEVICE || kind == MEMORY_MANAGED) findings_memory_begins(*region);
     thread_spend(kind == MEMORY_PINNED ? timeline_model.allocate_pinned * (double)(size / 1024 + 1)
                                        : timeline_model.allocate);
     thread.call.object = (*region)->id;

@@ -1,5 +1,6 @@
 /* Texture and surface objects: from descriptors to what the executor reads by. */
 #include "emulator/driver/findings/finding.h"
+#include "emulator/driver/findings/findings.h"
 #include "emulator/driver/memory/parts.h"
 
 #include <stddef.h>
@@ -91,6 +92,7 @@ static CUresult bind_linear(struct exec_texture *bound, const CUDA_RESOURCE_DESC
     const size_t elements = size / exec_texel_bytes(bound);
     if (elements == 0 || elements > linear_most(bound)) return CUDA_ERROR_INVALID_VALUE;
     TRY(check_memory(resource->res.linear.devPtr, size));
+    findings_given(resource->res.linear.devPtr);
     bound->address = resource->res.linear.devPtr;
     bound->pitch = bound->slice = size;
     bound->width = (uint32_t)elements;
@@ -110,6 +112,7 @@ static CUresult bind_rows(struct exec_texture *bound, const CUDA_RESOURCE_DESC *
     if (pitch < width * bytes || pitch % PITCH_ALIGNMENT != 0 || pitch > 2097120)
         return CUDA_ERROR_INVALID_VALUE;
     TRY(check_memory(resource->res.pitch2D.devPtr, pitch * (height - 1) + width * bytes));
+    findings_given(resource->res.pitch2D.devPtr);
     bound->address = resource->res.pitch2D.devPtr;
     bound->pitch = pitch;
     bound->slice = pitch * height;

@@ -376,6 +376,7 @@ static CUresult submit_value(CUstream handle, const struct value *value, bool wa
     if ((value->flags & ~(wait ? (unsigned)CU_STREAM_WAIT_VALUE_FLUSH : 0u)) > most ||
         value->address % value->size != 0 || value_bytes(value) == NULL)
         return CUDA_ERROR_INVALID_VALUE;
+    findings_given(value->address);
     struct operation *operation = operation_make(stream, TRACE_WHAT_NONE, sizeof *value);
     if (operation != NULL) {
         memcpy(operation->payload, value, sizeof *value);

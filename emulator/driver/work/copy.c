@@ -293,6 +293,8 @@ static struct operation *make_copy(const struct stream *stream, const struct cop
     operation->drop = drop_copy;
     operation->pending = pending_work;
     findings_asked_for(operation);
+    findings_given(copy->from.address);
+    findings_given(copy->to.address);
     operation->awaited = is_host(copy->to.place) && !is_host(copy->from.place);
     memcpy(operation->payload, copy, sizeof *copy);
     return operation;
@@ -784,6 +786,7 @@ static CUresult make_fill(const struct stream *stream, CUdeviceptr address, size
     operation->record.bytes = (uint64_t)fill.extent.width * height;
     operation->record.address = address;
     operation->run = run_fill;
+    findings_given(address);
     operation->pending = pending_work;
     memcpy(operation->payload, &fill, sizeof fill);
     *work = (struct timeline_work){.kind = TIMELINE_SET, .bytes = operation->record.bytes};

@@ -389,6 +389,20 @@ static uint64_t signature_of(const struct launch *launch)
     return hash != 0 ? hash : 1;
 }
 
+/* What it is given an address of; `op`: as which it is pending, NULL: it is no operation yet. */
+static void tell_addresses(const struct launch *launch, const struct timeline_op *op)
+{
+    const uint32_t bytes = exec_function_info(launch->function->code)->parameter_bytes;
+    for (size_t at = 0; at + sizeof(uint64_t) <= bytes; at += sizeof(uint64_t)) {
+        uint64_t value;
+        memcpy(&value, launch->parameters + at, sizeof value);
+        if (op != NULL)
+            findings_may_touch(op, value);
+        else
+            findings_given(value);
+    }
+}
+
 static void guess_region(void *op, const struct memory_region *region)
 {
     findings_may_touch(op, region->address);
@@ -401,11 +415,7 @@ static void pending_launch(struct operation *operation, struct timeline_op *op)
     const struct launch *launch = (const void *)operation->payload;
     const struct exec_function_info *info = exec_function_info(launch->function->code);
     if (info->converses) return;
-    for (size_t at = 0; at + sizeof(uint64_t) <= info->parameter_bytes; at += sizeof(uint64_t)) {
-        uint64_t value;
-        memcpy(&value, launch->parameters + at, sizeof value);
-        findings_may_touch(op, value);
-    }
+    tell_addresses(launch, op);
     module_managed_variables(launch->module, guess_region, op);
 }
 
@@ -444,6 +454,7 @@ static CUresult make_launch(const struct stream *stream, struct function *functi
     operation->pending = pending_launch;
     operation->awaited = !info->converses;
     findings_asked_for(operation);
+    tell_addresses(launch, NULL);
     operation->record.count = product(launch->grid) * product(launch->block);
     trace_copy_string(operation->record.name, sizeof operation->record.name, info->name);
     *work = (struct timeline_work){
