@@ -226,7 +226,8 @@ static enum fatbin_result nothing_found(const struct reader *reader,
             inventory->lowest_ptx, reader->capability / 10, reader->capability % 10);
     return refuse(reader, FATBIN_NO_PTX,
                   "this binary carries no PTX%s; build with -gencode "
-                  "arch=compute_75,code=compute_75",
+                  "arch=compute_75,code=compute_75, or where NVRTC compiles, with "
+                  "--gpu-architecture=compute_75 for nvrtcGetPTX",
                   inventory->machine_code ? ", only machine code" : "");
 }
 
