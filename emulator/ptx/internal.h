@@ -1,4 +1,5 @@
-/* ptx, inside: what its files share. Nothing outside emulator/ptx includes this.
+/* ptx, inside: the parser, and what its files do for each other. Nothing outside emulator/ptx
+ * includes this.
  *
  * Failure has one exit: ptx_fail records a sentence and jumps to ptx_parse, which frees the arena
  * and with it everything that was made. What need not end the parse is recorded by ptx_complain;
@@ -7,16 +8,17 @@
 #ifndef OVERLAP_PTX_INTERNAL_H
 #define OVERLAP_PTX_INTERNAL_H
 
-#include "emulator/base/arena.h"
-#include "emulator/base/hash.h"
+#include "emulator/ptx/lex.h"
+#include "emulator/ptx/names.h"
 #include "emulator/ptx/ptx.h"
+#include "emulator/ptx/store.h"
+#include "emulator/ptx/symbols.h"
 
 #include <setjmp.h>
 
 /* ---- limits: what no compiler reaches, and what keeps hostile text from costing memory ------- */
 
 enum {
-    PTX_MAX_SCOPES = 256,        /* nested { } in a body */
     PTX_MAX_EXPRESSION = 64,     /* nested parentheses and signs */
     PTX_MAX_DIMENSIONS = 16,     /* of an array */
     PTX_MAX_OPERANDS = 64,       /* of one instruction */
@@ -28,24 +30,6 @@ enum {
 #define PTX_MAX_BYTES (UINT64_C(1) << 48) /* of one variable */
 #define PTX_MAX_ALIGNMENT (UINT64_C(1) << 24)
 
-/* ---- ptx/store.c: name tables ---------------------------------------------------------------- */
-
-/* Names to values. Open addressing; grows; a name is put at most once. */
-struct ptx_map_entry {
-    const char *name; /* not copied */
-    uint32_t length;
-    uint32_t hash;
-    const void *value;
-};
-struct ptx_map {
-    struct ptx_map_entry *entries;
-    uint32_t count;
-    uint32_t capacity;
-};
-const void *ptx_map_get(const struct ptx_map *map, const char *name, size_t length);
-bool ptx_map_put(struct ptx_map *map, struct arena *arena, const char *name, size_t length,
-                 const void *value); /* false: out of memory */
-
 /* The module and what it owns; `module` is what the outside sees. */
 struct ptx_owner {
     struct ptx_module module;
@@ -53,126 +37,7 @@ struct ptx_owner {
     struct ptx_map functions; /* name to struct ptx_function */
 };
 
-struct ptx_list {
-    void *items;
-    uint32_t count;
-    uint32_t capacity;
-};
-
-/* ---- ptx/lex.c ------------------------------------------------------------------------------- */
-
-enum ptx_token_kind {
-    PTX_TOKEN_END,
-    PTX_TOKEN_WORD,    /* add, %r1, $L__BB0_1 */
-    PTX_TOKEN_SUFFIX,  /* .global, .L2::128B: text is without the dot */
-    PTX_TOKEN_INTEGER, /* value */
-    PTX_TOKEN_SINGLE,  /* 0f3F800000: value is the bits */
-    PTX_TOKEN_DOUBLE,  /* 0d..., 1.5: value is the bits of a double */
-    PTX_TOKEN_STRING,  /* text is what stands between the quotes */
-    PTX_TOKEN_SIGN,    /* punctuation: value is the character, or PTX_SIGN of two */
-};
-#define PTX_SIGN(a, b) (((uint32_t)(a) << 8) | (uint32_t)(b))
-
-struct ptx_token {
-    enum ptx_token_kind kind;
-    bool is_unsigned; /* INTEGER: has the suffix U, or needs all 64 bits */
-    const char *text;
-    uint32_t length;
-    uint32_t line;
-    uint32_t column;
-    uint64_t value;
-};
-
-struct ptx_lexer {
-    const char *next;
-    const char *end;
-    const char *line_start;
-    uint32_t line;
-};
-
-/* ---- ptx/names.c: rows by name, and back ----------------------------------------------------- */
-
-struct ptx_opcode_row {
-    const char *text;
-    const char *shape;
-    uint64_t types;
-    uint64_t types2;
-    uint64_t fields;
-    bool supported;
-    const char *meaning;
-};
-const struct ptx_opcode_row *ptx_opcode_row(enum ptx_opcode op);
-
-/* Filled once per parse; values are pointers to rows of ptx/names.c's tables. */
-struct ptx_names {
-    struct ptx_map opcodes;
-    struct ptx_map types;
-    struct ptx_map specials;
-    struct ptx_map modifiers; /* to the first row of that text; others follow by search */
-};
-bool ptx_names_fill(struct ptx_names *names, struct arena *arena);
-enum ptx_opcode ptx_opcode_find(const struct ptx_names *names, const char *text, size_t length);
-enum ptx_type ptx_type_find(const struct ptx_names *names, const char *text, size_t length);
-/* The modifier of that text whose field is in `fields`; PTX_ABSENT: none has it. */
-enum ptx_modifier ptx_modifier_find(const struct ptx_names *names, const char *text, size_t length,
-                                    uint64_t fields);
-/* PTX_SPECIAL_COUNT when there is none. `component` gets the number of %envreg5 or %pm1. */
-enum ptx_special ptx_special_find(const struct ptx_names *names, const char *text, size_t length,
-                                  uint8_t *component);
-uint32_t ptx_special_components(enum ptx_special special);
-uint8_t ptx_modifiers_get(const struct ptx_modifiers *modifiers, enum ptx_field field);
-void ptx_modifiers_set(struct ptx_modifiers *modifiers, enum ptx_field field,
-                       enum ptx_modifier value);
-
 /* ---- the parser ------------------------------------------------------------------------------ */
-
-enum ptx_symbol_kind {
-    PTX_SYMBOL_VARIABLE,
-    PTX_SYMBOL_FUNCTION,
-    PTX_SYMBOL_REGISTER, /* index, or the first of `count` for a vector register */
-    PTX_SYMBOL_RANGE,    /* %r<count> */
-    PTX_SYMBOL_LABEL,
-    PTX_SYMBOL_TABLE,
-    PTX_SYMBOL_PROTOTYPE,
-};
-
-struct ptx_symbol {
-    const char *name;
-    uint32_t length;
-    uint32_t hash;
-    enum ptx_symbol_kind kind;
-    uint32_t scope;          /* depth; 0: the module's */
-    struct ptx_symbol *next; /* in its bucket: older ones, which it hides */
-    uint32_t index;          /* REGISTER, LABEL, TABLE; RANGE: its number */
-    uint32_t count;          /* RANGE: how many; REGISTER: 1, or elements of a vector */
-    enum ptx_type type;      /* RANGE, REGISTER */
-    struct ptx_variable *variable;
-    struct ptx_function *function;
-    const struct ptx_prototype *prototype;
-};
-
-struct ptx_symbols {
-    struct ptx_symbol **buckets;
-    uint32_t bucket_count;                    /* a power of two */
-    struct ptx_list stack;                    /* struct ptx_symbol *, oldest first */
-    uint32_t scope;                           /* depth now */
-    uint32_t scope_start[PTX_MAX_SCOPES + 2]; /* stack's count when each scope was opened */
-};
-
-/* A use of a label before its scope is complete. */
-struct ptx_reference {
-    uint32_t *target; /* receives the instruction index */
-    const char *name; /* in the text */
-    uint32_t length;
-    uint32_t line;
-    uint32_t column;
-};
-
-/* A register that a range gave out: key is the range's number and the register's. */
-struct ptx_given {
-    uint64_t key; /* 0: free */
-    uint32_t index;
-};
 
 #define PTX_RECENT_LOCATIONS 64
 

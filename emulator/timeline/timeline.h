@@ -9,6 +9,8 @@
  * GPU (timeline/model.h). Time never decides what a right program computes; it answers queries and
  * elapsed times and fills the trace.
  *
+ * What happens before what is happens.h's, what an operation is made of work.h's.
+ *
  * It knows nothing of the API's names, of memory or of kernels: an operation is a function to call,
  * a kind and a cost. It takes no lock: the caller holds its own around every function here, and may
  * release it in `run` and in `pause` only.
@@ -18,6 +20,9 @@
  */
 #ifndef OVERLAP_TIMELINE_TIMELINE_H
 #define OVERLAP_TIMELINE_TIMELINE_H
+
+#include "emulator/timeline/happens.h"
+#include "emulator/timeline/work.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -72,55 +77,6 @@ void timeline_stream_destroy(struct timeline_stream *stream);
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
-enum timeline_kind {
-    TIMELINE_KERNEL,
-    TIMELINE_COPY_IN,     /* host to device */
-    TIMELINE_COPY_OUT,    /* device to host */
-    TIMELINE_COPY_INSIDE, /* device to device */
-    TIMELINE_COPY_HOST,   /* host to host, by the host */
-    TIMELINE_SET,
-    TIMELINE_HOST_FUNCTION,
-    TIMELINE_STAMP, /* a timed event's record: takes no time, but its turn among the kernels */
-    TIMELINE_MARK,  /* takes no time: an untimed event's record, a wait, a free, a value */
-    TIMELINE_KIND_COUNT
-};
-
-enum timeline_ran {
-    TIMELINE_RAN,
-    /* What is waited for is not there; call again later. A kernel that answers so has begun: the
-     * device goes on with it whatever the order policy. */
-    TIMELINE_NOT_YET,
-    TIMELINE_STARTED, /* another thread is at it, and will say timeline_op_ran */
-};
-
-/* What an operation costs when it has the device to itself, and which share of the device it takes:
- * operations that together ask for more than all of it slow each other down. */
-struct timeline_cost {
-    double duration_ns;
-    double issue;   /* of the issue slots, 0 to 1 */
-    double traffic; /* of device memory's bandwidth, 0 to 1 */
-    double room;    /* of the places for resident blocks, 0 to 1 */
-};
-
-struct timeline_work {
-    enum timeline_kind kind;
-    uint64_t bytes;     /* of copies and sets: their cost follows from it */
-    bool pageable;      /* a copy that is staged through pageable memory */
-    uint64_t signature; /* kernels: equal ones are expected to take equally long; 0: none */
-    bool converses;     /* the host may await what it does without a call */
-    bool waits;         /* it ends when `run` says so, not before: a wait for a value */
-    /* An untimed record, or a wait for what is over: nothing for the device to do. Who waits for a
-     * stream that has nothing else to do, or asks it, does not wait for what this stands behind in
-     * other streams, as a GPU does not: only who waits for the event, or for later work. */
-    bool passive;
-    enum timeline_ran (*run)(struct timeline_op *op, void *user); /* NULL: nothing to do */
-    /* Called once, when the operation has run and its times are known; not when abandoned. */
-    void (*settled)(const struct timeline_op *op, void *user); /* may be NULL */
-    void (*abandoned)(void *user); /* called once, instead of running it; may be NULL */
-    void (*release)(void *user);   /* called last, some time later; may be NULL */
-    void *user;
-};
-
 /* Puts work into `stream` at host time `issue_ns`, after the stream's earlier work and the
  * `extra_count` operations `extra`. Under earliest it may have run on return. Returns a reference
  * (timeline_op_release), or NULL when there is no memory; then `release` has not been called. */
@@ -170,47 +126,15 @@ uint64_t timeline_finish_on_gpus(struct timeline_op *op);
 uint64_t timeline_context_finish_on_gpus(struct timeline_context *context);
 
 /* Has `op` ended by host time `now_ns`? Only then (and then for certain) has it run, and the host
- * knows; an answer of
- * false makes nothing visible, unless a kernel whose duration nobody knew had to be run to know. */
+ * knows; an answer of false makes nothing visible, unless a kernel whose duration nobody knew had
+ * to be run to know. */
 bool timeline_query(struct timeline_op *op, uint64_t now_ns);
 /* Whether that is known already; nothing runs for it, and the host does not learn it. */
 bool timeline_op_is_over(const struct timeline_op *op, uint64_t now_ns);
 /* The same as timeline_query for all that timeline_stream_finish waits for. */
 bool timeline_stream_query(struct timeline_stream *stream, uint64_t now_ns);
 
-/* ---- what happens before what ---------------------------------------------------------------- */
-
-/* In which of two senses: what the documentation promises, and what a GPU does. A wait that is only
- * a GPU's habit orders in the second alone. */
-enum timeline_sense { TIMELINE_PROMISED, TIMELINE_ON_GPUS, TIMELINE_SENSES };
-
-/* A point that others are ordered against: an operation's, or one in the host's program. It stays
- * meaningful when the operation is gone. */
-struct timeline_when {
-    uint32_t track, sequence;
-};
-
-struct timeline_when timeline_op_when(const struct timeline_op *op);
-/* A new point in the host's program: operations submitted from now on happen after it. */
-struct timeline_when timeline_host_when(struct timeline *timeline);
-
-/* Does `earlier` happen before `op`, by stream order, events and the host's waits? For an operation
- * that runs or has run. */
-bool timeline_happens_before(struct timeline_when earlier, const struct timeline_op *op,
-                             enum timeline_sense sense);
-/* Has the host waited for it? A point of the host's always is. */
-bool timeline_host_knows(const struct timeline *timeline, struct timeline_when earlier,
-                         enum timeline_sense sense);
-/* Is everything that has yet to run, or to be submitted, promised to happen after it? */
-bool timeline_all_follow(const struct timeline *timeline, struct timeline_when earlier);
-/* For `run`: `op` waited for a value in memory, so that whatever has happened may be ordered before
- * it. */
-void timeline_op_follows_all(struct timeline_op *op);
-/* `op`, a host function, is about to be called: it may tell other host threads, by means that
- * nobody sees, that what happens before it is done. */
-void timeline_host_function_begins(struct timeline_op *op);
-/* And has returned: other host threads may have told it of all that they have done by now. */
-void timeline_host_function_ends(struct timeline_op *op);
+/* ---- the rest of the host's program ---------------------------------------------------------- */
 
 /* A call of the submission begins: the random order may run something. */
 void timeline_nudge(struct timeline *timeline);

@@ -1,4 +1,6 @@
 /* Included before a .def file: its rows become table entries. */
+#include "emulator/exec/ops/lane_rows.h"
+
 #undef LANE1
 #undef LANE2
 #undef LANE3
