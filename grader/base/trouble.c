@@ -44,6 +44,7 @@ static const struct {
     {"out of memory allocating", TROUBLE_MEMORY},
     {"std::bad_alloc", TROUBLE_MEMORY},
     {"failed to map segment from shared object", TROUBLE_MEMORY},
+    {"cannot open shared object file", TROUBLE_MISSING},
     {"Resource temporarily unavailable", TROUBLE_PROCESS},
     {"Too many open files", TROUBLE_FILES},
     {"Read-only file system", TROUBLE_FOLDER},

@@ -23,9 +23,12 @@ enum {
 
 /* Settings are what the student's code is not told: which run this is, in which order the device
  * runs it, which call fails. The runner has them read by the device and forgets them before it
- * loads anything of the student's. These two are its own. */
+ * loads anything of the student's. These are its own. */
 #define CONTROL_RUN_SETTING "RUN"
 #define CONTROL_DEVICE_SETTING "DEVICE" /* "gpu" or "emulator" */
+/* The folder of CUDA's libraries, which are loaded from there by name: the loader's own path cannot
+ * hold a folder with a colon or a semicolon in it. */
+#define CONTROL_LIBRARIES_SETTING "LIBRARIES"
 
 /* The phase that is timed; only of a run in rounds. */
 #define CONTROL_TIMED_SETTING "TIMED"

@@ -15,6 +15,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
+#include <limits.h>
 #include <link.h>
 #include <linux/futex.h>
 #include <sched.h>
@@ -288,19 +289,33 @@ static void settings_forget(struct settings *settings)
     free(settings->text);
 }
 
-/* The software device reads its settings now. NVIDIA's driver has nothing of the kind, and the
- * recorder opens the trace when the driver loads it. */
-static void begin_device(const struct drive *drive)
+static void *load(const char *folder, const char *name)
 {
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", folder != NULL ? folder : "", name);
+    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+/* The software device reads its settings now. NVIDIA's driver has nothing of the kind, and the
+ * recorder opens the trace when the driver loads it. What is loaded here is what lesson.so gets for
+ * the same name. Returns 0, or -1 (dlerror). */
+static int begin_device(const struct drive *drive)
+{
+    const char *folder = getenv(CONTROL_LIBRARIES_SETTING);
     void (*begin)(void) = NULL;
 
-    if (drive->device != DRIVE_EMULATOR) return;
-    void *device = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    void *symbol = device != NULL ? dlsym(device, "overlap_begin") : NULL;
+    if (drive->device != DRIVE_EMULATOR) {
+        (void)load(folder, "libcudart.so.13");
+        return 0;
+    }
+    void *device = load(folder, "libcuda.so.1");
+    if (device == NULL || load(folder, "libcudart.so.13") == NULL) return -1;
+    void *symbol = dlsym(device, "overlap_begin");
     memcpy(&begin, &symbol, sizeof begin);
     if (begin != NULL) begin();
     unsetenv(TRACE_PATH_VARIABLE);
     close(CONTROL_TRACE_FD);
+    return 0;
 }
 
 /* lesson.so's load address, for the crash's frames and for the trace. */
@@ -345,7 +360,7 @@ int main(int count, char **arguments)
     runner.trace = trace_open_from_environment();
     refusals_begin(getenv(REFUSALS_VARIABLE), runner.trace);
     watch_signals();
-    begin_device(&drive);
+    if (begin_device(&drive) != 0) return refuse("%s", dlerror());
     settings_forget(&settings);
 
     void *library = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);

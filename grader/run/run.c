@@ -124,6 +124,8 @@ static int write_settings(int file, const struct run_request *request, const str
     } settings[] = {
         {CONTROL_RUN_SETTING, request->plan->name},
         {CONTROL_DEVICE_SETTING, emulator ? "emulator" : "gpu"},
+        {CONTROL_LIBRARIES_SETTING,
+         emulator ? request->toolchain->emulator : request->toolchain->cuda_libraries},
         {TRACE_KEY_VARIABLE, key != NULL ? key_text : NULL},
         {CONTROL_TIMED_SETTING, request->rounds > 0 ? request->plan->phase : NULL},
         {"OVERLAP_ORDER", emulator ? request->order : NULL},
