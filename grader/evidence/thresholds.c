@@ -1,7 +1,7 @@
 #include "grader/evidence/thresholds.h"
 
-#define THRESHOLD(name, ratio, floor_us, reason)                                                   \
-    const struct threshold threshold_##name = {ratio, (floor_us)*1e-6, reason};
+#define THRESHOLD(name, ratio, floor_us, bound, part, reason)                                      \
+    const struct threshold threshold_##name = {ratio, (floor_us)*1e-6, bound, part, reason};
 #define LIMIT(name, value, reason) const double limit_##name = value;
 #include "grader/evidence/thresholds.def"
 

@@ -4,13 +4,24 @@
 #ifndef OVERLAP_GRADER_EVIDENCE_THRESHOLDS_H
 #define OVERLAP_GRADER_EVIDENCE_THRESHOLDS_H
 
+/* What of the reference's run nobody can leave out who does the work (bound.h). */
+enum threshold_bound {
+    BOUND_STEPS,    /* all that the device did: the steps have to follow one another */
+    BOUND_COPIES,   /* the longest of copying in, copying out, and one kernel */
+    BOUND_CONTEXTS, /* the calls that make and end contexts, of which a process has one at a time */
+    BOUND_READING,  /* all that the device did, with kernels of the student's own */
+};
+
 struct threshold {
     double ratio;   /* times what it is compared with */
     double floor_s; /* or so much longer, if that is more */
+    enum threshold_bound bound;
+    double part; /* of it: less is not believed */
     const char *reason;
 };
 
-#define THRESHOLD(name, ratio, floor_us, reason) extern const struct threshold threshold_##name;
+#define THRESHOLD(name, ratio, floor_us, bound, part, reason)                                      \
+    extern const struct threshold threshold_##name;
 #define LIMIT(name, value, reason) extern const double limit_##name;
 #include "grader/evidence/thresholds.def"
 #undef THRESHOLD

@@ -5,10 +5,12 @@
 #ifndef OVERLAP_GRADER_EVIDENCE_TIMING_H
 #define OVERLAP_GRADER_EVIDENCE_TIMING_H
 
+#include "grader/evidence/bound.h"
 #include "grader/evidence/judge.h"
 #include "grader/evidence/ratio.h"
 
-/* Of the reference's time; it has nothing to spare that would make room for less. */
+/* Of the reference's time, where its record gives no higher bound (bound.h): it has nothing to
+ * spare that would make room for less. */
 #define TIMING_LEAST 0.1
 
 enum timing_outcome {
@@ -18,12 +20,16 @@ enum timing_outcome {
     TIMING_NO_TIME,   /* the phase is missing in some run, or no record has a time */
     TIMING_FORGED,    /* the phase is shorter than what the device did in it, or than it was seen */
     TIMING_BETWEEN,   /* the submission worked while others were timed */
-    TIMING_TOO_SHORT, /* less than TIMING_LEAST */
+    TIMING_TOO_SHORT, /* less than the bound */
+    TIMING_LEFT_OUT,  /* the submission had less done than the reference */
 };
 
 struct timing {
     enum timing_outcome outcome;
     struct ratio ratio;             /* of MET, NOT_MET and TOO_NOISY */
+    double bound_s;                 /* less is not believed */
+    bool tenth;                     /* it is TIMING_LEAST of the reference's time */
+    struct work work, whole;        /* TIMING_LEFT_OUT: the submission's and the reference's */
     size_t set_aside;               /* pairs that were disturbed, and are not counted in it */
     const struct evidence *missing; /* TIMING_NO_TIME, TIMING_FORGED: the run that it is about */
 };

@@ -13,7 +13,9 @@
 #   filter:          the checks that are enough to see it
 #   observe:         succeeds if the attack did
 # @MARKS@ in a submission becomes a folder that it must not be able to write to, @TOKEN@ a word that
-# nobody else uses. make.sh makes in a copy what a repository cannot hold (links, pipes, long files).
+# nobody else uses, @SOLUTIONS@ the folder of the reference solutions, and a line with @HONEST@ the
+# task of lesson 01 done right (honest.c). make.sh makes in a copy what a repository cannot hold
+# (links, pipes, long files).
 set -u
 here=$(dirname "$(readlink -f "$0")")
 
@@ -58,7 +60,8 @@ try()
     chmod 1777 "$folder/marks"
     cp -R "$here/$name/." "$folder/submission"
     find "$folder/submission" -type f -exec env LC_ALL=C sed -i \
-        -e "s#@MARKS@#$folder/marks#g" -e "s#@TOKEN@#$token#g" {} +
+        -e "s#@MARKS@#$folder/marks#g" -e "s#@TOKEN@#$token#g" \
+        -e "s#@SOLUTIONS@#$here/../../solutions#g" -e "/@HONEST@/{r $here/honest.c" -e 'd}' {} +
     if [ -x "$folder/submission/make.sh" ]; then
         (cd "$folder/submission" && ./make.sh .) >/dev/null 2>&1
     fi
