@@ -174,6 +174,15 @@ static void parse_target(struct ptx_parser *p)
     while (ptx_take_sign(p, ',')) ptx_expect(p, PTX_TOKEN_WORD, "a target option");
 }
 
+/* Without the directive they have 32 bits (PTX ISA, ".address_size"). Before 2.3 it could not be
+ * said, and a 64-bit driver takes such a text as its own. */
+static void set_address_size(struct ptx_module *module)
+{
+    const bool could_not_say =
+        module->version_major < 2 || (module->version_major == 2 && module->version_minor < 3);
+    if (module->address_size == 0) module->address_size = could_not_say ? 64 : 32;
+}
+
 static void parse_address_size(struct ptx_parser *p)
 {
     struct ptx_token token = ptx_expect(p, PTX_TOKEN_INTEGER, "32 or 64 after .address_size");
@@ -319,9 +328,9 @@ static void parse_module(struct ptx_parser *p)
     ptx_next(p);
     struct ptx_token first = p->token;
     if (!ptx_at_suffix(p, "version")) ptx_fail(p, &first, "PTX begins with .version.");
-    p->owner->module.address_size = 32; /* PTX ISA 11.1.3: without the directive */
     while (p->token.kind != PTX_TOKEN_END) parse_directive(p);
     if (p->owner->module.target == NULL) ptx_fail(p, &first, "The module has no .target.");
+    set_address_size(&p->owner->module);
     finish(p);
 }
 

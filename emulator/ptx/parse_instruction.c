@@ -92,6 +92,28 @@ static void read_modifier(struct ptx_parser *p, struct ptx_instruction *instruct
     ptx_modifiers_set(&instruction->modifiers, field, modifier);
 }
 
+/* For sm_1x, whose 32-bit floats always flush subnormals, and whose mad has no rounding to say: an
+ * H200 rounds it once. (PTX ISA, "Floating Point Instructions"; "mad": also of mad.f64 before 1.4.)
+ */
+static void complete_for_oldest(const struct ptx_parser *p, struct ptx_instruction *instruction)
+{
+    static const enum ptx_opcode flushed[] = {
+        PTX_OP_ADD,  PTX_OP_SUB,   PTX_OP_MUL, PTX_OP_MAD, PTX_OP_DIV, PTX_OP_RCP,
+        PTX_OP_SQRT, PTX_OP_RSQRT, PTX_OP_SIN, PTX_OP_COS, PTX_OP_LG2, PTX_OP_EX2,
+        PTX_OP_ABS,  PTX_OP_NEG,   PTX_OP_MIN, PTX_OP_MAX, PTX_OP_SETP};
+    const struct ptx_module *module = &p->owner->module;
+    struct ptx_modifiers *modifiers = &instruction->modifiers;
+    const bool single = instruction->type == PTX_F32;
+    if (module->target == NULL || strncmp(module->target, "sm_1", 4) != 0 ||
+        strlen(module->target) != strlen("sm_10"))
+        return;
+    if (instruction->op == PTX_OP_MAD && modifiers->rounding == PTX_ABSENT &&
+        (single || (instruction->type == PTX_F64 && module->version_minor < 4)))
+        ptx_modifiers_set(modifiers, PTX_FIELD_rounding, PTX_ROUND_RN);
+    for (size_t i = 0; single && i < sizeof flushed / sizeof *flushed; i++)
+        if (flushed[i] == instruction->op) ptx_modifiers_set(modifiers, PTX_FIELD_ftz, PTX_FTZ);
+}
+
 /* Types and modifiers. False: the instruction is one that is carried as text. */
 static bool read_suffixes(struct ptx_parser *p, const struct mnemonic *mnemonic,
                           struct ptx_instruction *instruction)
@@ -112,6 +134,7 @@ static bool read_suffixes(struct ptx_parser *p, const struct mnemonic *mnemonic,
         else
             ptx_complain(p, word->line, word->column, "%s has at most two types.", row->text);
     }
+    complete_for_oldest(p, instruction);
     bool is_ignored = strchr(row->shape, '1') == NULL; /* by the shape: nothing is known of it */
     return !(is_ignored && instruction->type2 && (row->types2 >> instruction->type2 & 1));
 }

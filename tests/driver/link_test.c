@@ -80,7 +80,7 @@ END_TEST
 
 START_TEST(what_cannot_be_linked_is_named_in_the_log)
 {
-    char log[512] = "";
+    char log[1024] = "";
     CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     void *values[] = {log, (void *)sizeof log};
     CUlinkState state;

@@ -31,6 +31,25 @@ START_TEST(directives_of_a_module)
 }
 END_TEST
 
+#define OLD_MAD "mad.f32 %f0, %f0, %f0, %f0; add.f32 %f0, %f0, %f0; ret; }\n"
+#define OLD_HEAD ".entry k() { .reg .f32 %f<1>; "
+
+START_TEST(what_the_oldest_targets_need_not_say)
+{
+    struct ptx_module *module = parsed(".version 1.4\n.target sm_10\n" OLD_HEAD OLD_MAD);
+    const struct ptx_instruction *mad = &module->functions[0]->instructions[0];
+    ck_assert_uint_eq(module->address_size, 64);
+    ck_assert_uint_eq(mad->modifiers.rounding, PTX_ROUND_RN);
+    ck_assert_uint_eq(mad->modifiers.ftz, PTX_FTZ);
+    ck_assert_uint_eq(mad[1].modifiers.ftz, PTX_FTZ);
+    ck_assert_uint_eq(mad[1].modifiers.rounding, PTX_ABSENT);
+    check_round_trip(module);
+    ptx_module_destroy(module);
+    ck_assert_ptr_nonnull(
+        strstr(refusal(".version 9.0\n.target sm_100\n" OLD_HEAD OLD_MAD), "mad needs .rn"));
+}
+END_TEST
+
 START_TEST(functions_and_what_is_declared_of_them)
 {
     struct ptx_module *module = parsed(
@@ -459,6 +478,7 @@ int main(void)
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 60);
     tcase_add_test(all, directives_of_a_module);
+    tcase_add_test(all, what_the_oldest_targets_need_not_say);
     tcase_add_test(all, functions_and_what_is_declared_of_them);
     tcase_add_test(all, inner_scopes_hide_outer_names);
     tcase_add_test(all, a_label_is_that_of_the_innermost_block_around_its_use);

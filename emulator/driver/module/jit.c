@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { LEAST_REGISTERS = 24 }; /* of a thread: an H200 gives a function no fewer */
+
 /* Options that would change what the code computes or what it is linked against. */
 static const struct {
     CUjit_option option;
@@ -60,6 +62,8 @@ CUresult jit_read(struct jit *jit, unsigned count, const CUjit_option *options, 
             break;
         case CU_JIT_MAX_REGISTERS:
             jit->max_registers = (unsigned)(uintptr_t)values[i];
+            if (jit->max_registers > 0 && jit->max_registers < LEAST_REGISTERS)
+                jit->max_registers = LEAST_REGISTERS;
             break;
         default: /* of the compiler: how, not what */
             break;
