@@ -32,6 +32,7 @@ set(system "^ld-linux" "^lib(c|m|mvec|dl|rt|pthread|resolv)[.]so")
 install(RUNTIME_DEPENDENCY_SET programs PRE_EXCLUDE_REGEXES ${system} DESTINATION build/libraries)
 install(RUNTIME_DEPENDENCY_SET device PRE_EXCLUDE_REGEXES ${system}
     DESTINATION build/emulator/lib/needed)
+install(FILES cmake/libraries.txt DESTINATION build/libraries RENAME README)
 
 get_property(parts GLOBAL PROPERTY OVERLAP_PARTS)
 get_property(gpu_parts GLOBAL PROPERTY OVERLAP_GPU_PARTS)
