@@ -214,6 +214,67 @@ assert keys == list("abcdefgh"), keys' "$work/all.json"
     expect 'nothing is left over' [ -z "$(find "$work/in.graded" -name '*.fresh' -o -name '*.new')" ]
 }
 
+# part: killed while submissions hang: nobody goes on below it, and the next call grades them
+orphans()
+{
+    for student in a b; do
+        right "$work/in/$student"
+        sed '0,/{/s//{ for (volatile int forever = 1; forever;) continue;/' \
+            "$stand_in/solutions/01_sum/sum.c" >"$work/in/$student/01_sum/sum.c"
+    done
+    "$grader" --class="$work/in" --device=emulator --random-orders=0 --jobs=2 \
+        >"$work/first" 2>&1 </dev/null &
+    caller=$!
+    # Two runners are at it, each with its lesson from the cache.
+    while [ "$(pgrep -f "/runner $work/cache/" | wc -l)" -lt 2 ]; do sleep 0.05; done
+    kill -9 "$caller"
+    wait "$caller" 2>/dev/null
+    while pgrep -f "$work/" >"$work/alive"; do sleep 0.05; done
+    expect 'they were ended: none came to its end' sh -c \
+        "! grep -l 'test suites* ran' '$work'/in.graded/logs/*"
+    for student in a b; do right "$work/in/$student"; done
+    class 0 --jobs=2
+    said '2 submissions, 2 graded now'
+    points a 5
+}
+
+# part: the disk fills up half-way: it says so, and goes on when there is room
+full()
+{
+    [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null || exit 77
+    rm -rf "$work"
+    exec unshare -m "$0" "$grader" "$stand_in" "$root" full_disk
+}
+
+# (not a part: it has its own mounts)
+full_disk()
+{
+    mkdir "$work/disk"
+    mount -t tmpfs -o size=400m none "$work/disk" || exit 77
+    for student in a b c d e f; do right "$work/in/$student"; done
+    "$grader" --class="$work/in" --state="$work/disk/state" --device=emulator --random-orders=0 \
+        --jobs=1 >"$work/out" 2>"$work/err" </dev/null &
+    caller=$!
+    while ! grep -q '^\[' "$work/out"; do sleep 0.05; done
+    kill -STOP "$caller"
+    dd if=/dev/zero of="$work/disk/filler" bs=1M 2>/dev/null
+    kill -CONT "$caller"
+    status=0
+    wait "$caller" || status=$?
+    expect "exit status 2, not $status" [ "$status" -eq 2 ]
+    said "the disk of $work/disk/state is full"
+    said 'Nothing is lost: call this again when there is room.'
+    before=$(find "$work/disk/state/results" -name '*.json' | wc -l)
+    expect 'some are graded, and some not' [ "$before" -ge 1 -a "$before" -lt 6 ]
+    class 2 --state="$work/disk/state" --report="canvas:$work/canvas.csv"
+    expect 'no report of half a class' [ ! -e "$work/canvas.csv" ]
+    rm "$work/disk/filler"
+    class 0 --state="$work/disk/state" --report="canvas:$work/canvas.csv"
+    said "6 submissions, $((6 - before)) graded now, $before unchanged"
+    expect 'a line for each' [ "$(grep -c '^"[a-f]"' "$work/canvas.csv")" -eq 6 ]
+    umount "$work/disk"
+}
+
 # part: interrupted in order: what is graded is kept, and the reports stay what they were
 interrupted()
 {
