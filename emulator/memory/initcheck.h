@@ -1,5 +1,5 @@
 /* memory_written: which bytes of an allocation anything has written since it was made: what tells a
- * read of memory that nobody wrote.
+ * read of memory that was never written.
  *
  * Only regions that are followed from their allocation on count, and of those only what the device
  * itself writes is known: whoever lets a host, another process or a second address at a region's
@@ -14,7 +14,7 @@
 
 /* Nothing of `region` is written yet. Without memory of the host it is not followed. */
 void memory_initcheck_follow(const struct memory_region *region);
-/* Managed memory, which the host writes without a word: it counts as written. Only whether nobody
+/* Managed memory, which the host writes without a call: it counts as written. Only whether nobody
  * but the host has touched it so far is known, until memory_initcheck_shared. */
 void memory_initcheck_follow_host(const struct memory_region *region);
 bool memory_initcheck_is_hosts(const struct memory_region *region);
@@ -22,7 +22,7 @@ bool memory_initcheck_is_hosts(const struct memory_region *region);
 void memory_initcheck_shared(const struct memory_region *region);
 /* Has it been read, and nothing of it been written? By what the system's page table says of its
  * pages (the file of poison is under those that were read alone); false where that is not to be
- * had. For memory of memory_allocate that is nobody's but the host's. */
+ * had. For memory of memory_allocate that only the host has touched. */
 bool memory_initcheck_only_read(const struct memory_region *region);
 /* It is not followed any longer; nor if it never was. */
 void memory_initcheck_forget(const struct memory_region *region);

@@ -88,7 +88,7 @@ struct driver {
     pthread_cond_t changed; /* something ran, or a host function ended */
     bool initialised;
     bool forked; /* the parent had CUDA */
-    bool ending; /* what still runs does so for what is noticed on the way, and for nobody to see */
+    bool ending; /* what is left runs to be checked only: the program is over */
     struct trace_writer *trace;
     struct timeline *timeline;
     uint64_t ids, requests, threads;

@@ -80,7 +80,7 @@ struct event {
     unsigned flags;
     struct timeline_op *record; /* the latest; NULL: never recorded */
     struct captured *captured;  /* what a capture recorded, if that was later; NULL: it was not */
-    bool tried;                 /* somebody has asked for a record of it */
+    bool tried;                 /* the program has asked for a record of it */
     uint64_t request;           /* of the call that made it */
     /* The first wait for it that may have been meant to be for something; 0: none. */
     uint64_t waited, waited_request;
@@ -121,7 +121,7 @@ struct operation {
     struct actor *actor;    /* what findings/races.c knows of it; NULL: nothing yet */
     uint64_t flight;        /* of findings/in_flight.c; 0: none */
     struct missing missing; /* of memory, when it was asked for */
-    bool awaited;           /* its end is for somebody to wait for: findings/unfinished.h */
+    bool awaited;           /* the program should wait for its end: findings/unfinished.h */
     uint64_t stream_caller; /* who made the stream */
     CUresult *outcome;      /* of a caller that waits; NULL: an error becomes the context's */
     size_t payload_size;

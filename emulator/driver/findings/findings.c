@@ -46,12 +46,12 @@ void findings_host_waited(void)
 
 void findings_call_lacks(enum object_kind kind)
 {
-    unchecked_hurts(kind);
+    unchecked_lacks(kind);
 }
 
 void findings_call_lacks_memory(uint64_t address)
 {
-    unchecked_hurts_by_address(address);
+    unchecked_lacks_memory(address);
 }
 
 void findings_host_reads(const struct races_rows *rows)
@@ -138,7 +138,7 @@ void findings_writes(struct operation *operation, const struct races_rows *rows)
 
 void findings_operation_faults(const struct operation *operation, uint64_t address)
 {
-    unchecked_hurts_operation(operation, address);
+    unchecked_operation_faults(operation, address);
 }
 
 void findings_communicates(const struct timeline_op *op)

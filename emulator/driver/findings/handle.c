@@ -27,9 +27,9 @@ static void handle_explain(const void *handle, enum object_kind kind)
     } else if (was != NULL) {
         handle_is_wrong(FINDING_USE_AFTER_DESTRUCTION, handle, was, kind);
     } else if (handle == NULL) {
-        unchecked_hurts(kind);
+        unchecked_lacks(kind);
     } else if ((uintptr_t)handle > HANDLES_WITH_A_MEANING) {
-        unchecked_hurts(kind);
+        unchecked_lacks(kind);
         handle_is_wrong(FINDING_HANDLE_OF_NOTHING, handle, NULL, kind);
     }
 }

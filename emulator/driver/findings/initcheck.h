@@ -5,7 +5,7 @@
  * the heap of malloc in kernels are never accused, nor are shared and local memory. Right programs
  * read those before they are written: threads beyond the end of an array, which throw away what
  * they read; compilers, ahead of the branch that asks for it; structs copied with their padding;
- * atomics that count what nobody wants into a place that nobody looks at. Whether it matters would
+ * atomics that count into a place that is never read. Whether it matters would
  * be known only by following every value to where it is used. Accused are
  *  - a kernel's load or atomic of bytes that nothing has written before the kernel, and the kernel
  *    nowhere, if no byte of what is loaded at once was (padding between written bytes is not), and

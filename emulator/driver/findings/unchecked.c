@@ -82,12 +82,12 @@ static void report(const struct missing *missing, const struct trace_record *hur
     finding_put(&found);
 }
 
-void unchecked_hurts(unsigned kind)
+void unchecked_lacks(unsigned kind)
 {
     const struct missing *missing = &thread.missing[kind];
     struct trace_record call = {.caller = (uint64_t)(uintptr_t)thread.call.caller};
     if (kind == OBJECT_KERNEL)
-        unchecked_hurts(OBJECT_FUNCTION); /* where the one goes, so does the other */
+        unchecked_lacks(OBJECT_FUNCTION); /* where the one goes, so does the other */
     if (missing->name == NULL || thread.depth == 0) return;
     call_plain_name(call.name, sizeof call.name, thread.call.name);
     call.stack = stack_note(call.caller);
@@ -101,9 +101,9 @@ static bool leads_to_nothing(uint64_t address)
     return memory_find(address) == NULL && (miss == MEMORY_MISS_NULL || miss == MEMORY_MISS_HOST);
 }
 
-void unchecked_hurts_by_address(uint64_t address)
+void unchecked_lacks_memory(uint64_t address)
 {
-    if (leads_to_nothing(address)) unchecked_hurts(MISSING_MEMORY);
+    if (leads_to_nothing(address)) unchecked_lacks(MISSING_MEMORY);
 }
 
 void unchecked_take_along(struct operation *operation)
@@ -111,7 +111,7 @@ void unchecked_take_along(struct operation *operation)
     operation->missing = thread.missing[MISSING_MEMORY];
 }
 
-void unchecked_hurts_operation(const struct operation *operation, uint64_t address)
+void unchecked_operation_faults(const struct operation *operation, uint64_t address)
 {
     if (operation->missing.name == NULL || !leads_to_nothing(address)) return;
     report(&operation->missing, &operation->record);

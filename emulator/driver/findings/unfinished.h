@@ -1,12 +1,12 @@
 /* unfinished: what a program leaves undone, told when it can no longer be done: work whose end
- * nobody has waited for when its context or the process ends, and events that were waited for but
+ * no call has waited for when its context or the process ends, and events that were waited for but
  * never recorded.
  *
  * Work counts as waited for when a call of the host promises its end, or that of something behind
- * it. Looked at are kernels and copies to the host: what they do is for somebody to read. A kernel
+ * it. Looked at are kernels and copies to the host: their results are meant to be read. A kernel
  * that converses with memory, or a value that a stream writes, may have told the host, and is left
  * out with what is before it; so is work that goes into the device or ends there, such as a copy in
- * that nobody needed, a memset or a free.
+ * that was not needed, a memset or a free.
  *
  * Waiting for an event that was never recorded is no error, and may be meant: an event that is
  * recorded later, by itself, is one that a loop waits for the first time round. Told is one that

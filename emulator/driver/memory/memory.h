@@ -3,10 +3,10 @@
  *
  * It orders nothing and copies nothing (work). The bytes themselves are of emulator/memory.
  *
- * An array's texels lie in device memory row behind row without gaps; the order is nobody's to see,
- * since an array has no address. A texture or surface object is a number that the executor knows
- * (machine/texture.h). Not supported, and named: mipmaps, cube maps, sparse and planar arrays,
- * texture references.
+ * An array's texels lie in device memory row behind row without gaps; the order cannot
+ * be seen, since an array has no address. A texture or surface object is a number that the executor
+ * knows (machine/texture.h). Not supported, and named: mipmaps, cube maps, sparse and planar
+ * arrays, texture references.
  *
  * Source: CUDA Driver API 13.0, "Memory Management", "Stream Ordered Memory Allocator", "Virtual
  * Memory Management", "Texture Object Management", "Surface Object Management".
