@@ -93,6 +93,7 @@ static void add_check(struct text *text, const json_t *check)
     {
         add_failure(text, failure);
     }
+    add_tagged(text, "<pre class=\"timeline\">", json_text(check, "timeline"), "</pre>\n");
     add_tagged(text, "<p>Not judged: ", json_text(check, "reason"), "</p>\n");
     add_tagged(text, "<p>", json_text(check, "why"), "</p>\n");
     if (json_text(check, "printed")[0] != '\0')

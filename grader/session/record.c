@@ -94,6 +94,7 @@ static void add_check(json_t *check, const struct handed_in *handed_in, const st
     json_put_number(check, "seconds", test->milliseconds / 1000);
     json_put_text(check, "reason", verdict != NULL ? verdict->skip_reason : "");
     json_put_text(check, "printed", text_string(&test->printed));
+    json_put_text(check, "timeline", text_string(&test->picture));
     json_t *figures = json_put_object(check, "figures");
     for (size_t i = 0; verdict != NULL && i < verdict->figure_count; i++)
         json_put_text(figures, verdict->figures[i].key, verdict->figures[i].text);

@@ -27,7 +27,10 @@ hides() { ! grep -q -e "$1" "$work/said" || wrong "$2"; }
 hand_in "$root" 02_streams "$root/tests/mistakes/02_streams/one_stream_for_all.c" "$work/in"
 fast=--gtest_filter='*AsFast*'
 
-graded C "$fast" --submission="$work/in" 02_streams
+graded C "$fast" --submission="$work/in" 02_streams --report=html:"$work/page.html" \
+    --report=json:"$work/report.json"
+grep -q '^<pre class="timeline">yours: ' "$work/page.html" || wrong 'and the page for it'
+grep -q '"timeline": *"yours: ' "$work/report.json" || wrong 'and the record'
 shows '^yours: ' 'a failure shows its timeline'
 shows "^the reference solution's: " "and the reference's"
 shows '^  kernels |[ 1-9+]*|' 'in plain characters'
