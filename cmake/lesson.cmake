@@ -18,14 +18,24 @@ if(NOT DEFINED OVERLAP_CUDA_ARCHITECTURES)
 endif()
 set(OVERLAP_PARTS_DIRECTORY ${CMAKE_BINARY_DIR}/grader/parts)
 
+# overlap_include(TARGET dir ...)
+# Folders of the tree for its include path, named from the folder that ninja runs in: nvcc hands on no
+# absolute one with a comma, a bracket or a quote in it.
+function(overlap_include TARGET)
+    foreach(folder ${ARGN})
+        file(RELATIVE_PATH folder ${CMAKE_BINARY_DIR} ${folder})
+        target_compile_options(${TARGET} PRIVATE -I${folder})
+    endforeach()
+endfunction()
+
 # overlap_part(NAME [GPU] SOURCES a.c b.cu ... [INCLUDES dir ...])
 # The archive lib<NAME>.a in <build>/grader/parts/, target part_<NAME>. GPU: only a run on a GPU calls
 # it, so ./grade builds it where there is one (target gpu_parts).
 function(overlap_part NAME)
     cmake_parse_arguments(P "GPU" "" "SOURCES;INCLUDES" ${ARGN})
     add_library(part_${NAME} STATIC ${P_SOURCES})
-    target_include_directories(part_${NAME} PRIVATE ${CMAKE_SOURCE_DIR} ${P_INCLUDES}
-        ${CUDAToolkit_INCLUDE_DIRS})
+    overlap_include(part_${NAME} ${CMAKE_SOURCE_DIR} ${P_INCLUDES})
+    target_include_directories(part_${NAME} PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
     target_link_libraries(part_${NAME} PRIVATE overlap_warnings)
     target_compile_options(part_${NAME} PRIVATE
         $<$<COMPILE_LANGUAGE:C>:-O2 -g -fno-sanitize=all -fno-profile-arcs -fno-test-coverage>

@@ -387,6 +387,18 @@ change the project's own code, delete ${folder##*/}/ and call this again."
     fi
 }
 
+# CMake takes lists and patterns in a path apart, and nvcc hands what it is given to a shell. Blanks,
+# commas, parentheses, single quotes and '&' are no trouble.
+check_name()
+{
+    case $root in
+    *[][\;\"\$\`\\*?]*)
+        fail "the name of the folder $root has one of ; [ ] \" \$ \` \\ * ? in it, with which CMake
+or nvcc builds nothing. Move the clone to another folder. A release may lie anywhere."
+        ;;
+    esac
+}
+
 # What grading takes besides the program: on a machine with a GPU also what only a GPU runs.
 grading_parts()
 {
@@ -412,6 +424,7 @@ setup_build()
         flock 9
     fi
     if [ ! -f "$released" ]; then
+        check_name
         configure "$preset" "$1"
         build "$@"
     elif ! is_settled "$released.settled"; then

@@ -384,6 +384,20 @@ grade OVERLAP_TOOLKIT="$machine/toolkit"
 expect_status 2
 expect_said 'has no cuda_runtime.h'
 
+# The name of the folder: what works, and what neither CMake nor nvcc can take.
+new_machine "a b,(c)'d&e"
+grade
+expect_status 1
+# shellcheck disable=SC2016 # they are names
+for odd in 'a;touch ran' 'a$(touch ran)' 'a"b' 'a[b]' 'a\b'; do
+    new_machine "$odd"
+    grade
+    expect_status 2
+    expect_no_call cmake
+    expect_said 'Move the clone to another folder.'
+done
+expect 'nothing in a name is run' [ ! -e "$work/ran" ] && expect 'nor here' [ ! -e ran ]
+
 # Two calls at once: the second waits until the first has built.
 new_machine two_at_once
 fake ninja <<'END'
