@@ -129,10 +129,24 @@ bool page_guard_handle(uint64_t address, bool is_store, uint64_t pc)
 {
     const uint64_t page = address / PAGE * PAGE;
     if (protection_of(page) == (PROT_READ | PROT_WRITE)) return false;
-    state.touch(address, is_store, pc);
+    state.touch(address, 1, is_store, pc);
     /* Who has read may still be the first to write. */
     protect(page, page + PAGE, is_store ? PROT_READ | PROT_WRITE : PROT_READ);
     return true;
+}
+
+void page_guard_open(uint64_t address, uint64_t size, bool is_store, uint64_t pc)
+{
+    uint64_t first, end;
+    if (state.used == 0 || !shielded_part(address, size, &first, &end)) return;
+    bool is_closed = false;
+    for (uint64_t page = first; page < end && !is_closed; page += PAGE)
+        is_closed = !(protection_of(page) & (is_store ? PROT_WRITE : PROT_READ));
+    if (!is_closed) return;
+    const uint64_t from = first > address ? first : address;
+    const uint64_t to = end < address + size ? end : address + size;
+    state.touch(from, to - from, is_store, pc);
+    protect(first, end, PROT_READ | PROT_WRITE);
 }
 
 void page_guard_forget(void)

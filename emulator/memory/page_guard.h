@@ -6,7 +6,7 @@
  * happened. It does not know what is ordered: whoever is told decides.
  *
  * It takes no lock of its own: its caller holds the one that guards the device. System calls that
- * are handed shielded memory fail with EFAULT instead of trapping.
+ * are handed shielded memory fail with EFAULT instead of trapping, unless page_guard_open was told.
  */
 #ifndef OVERLAP_MEMORY_PAGE_GUARD_H
 #define OVERLAP_MEMORY_PAGE_GUARD_H
@@ -18,7 +18,7 @@
 
 /* Called in the handler of the touch's thread, before the page is opened; takes the caller's lock
  * itself. `pc` is the instruction's address. */
-typedef void page_guard_touch(uint64_t address, bool is_store, uint64_t pc);
+typedef void page_guard_touch(uint64_t address, uint64_t size, bool is_store, uint64_t pc);
 void page_guard_install(page_guard_touch *touch);
 
 /* Shields the bytes from `address` on, which lie in `region`, from the host's stores, and unless
@@ -33,6 +33,9 @@ void page_guard_restore(uint64_t address, uint64_t size);
 
 /* For memory's signal handler: was `address` under a shield? Then it has been told and is open. */
 bool page_guard_handle(uint64_t address, bool is_store, uint64_t pc);
+/* The host is about to hand these bytes to the system, at `pc`: what of them is under a shield has
+ * been touched then, and is open. */
+void page_guard_open(uint64_t address, uint64_t size, bool is_store, uint64_t pc);
 /* In a forked child: nothing is shielded any more. */
 void page_guard_forget(void);
 

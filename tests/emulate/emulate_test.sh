@@ -170,6 +170,16 @@ says 'leak: A stream'
 says ' in '
 says 'build it with nvcc -g -lineinfo'
 
+for order in latest earliest; do
+    run --order=$order "$subject" files
+    exits 0 "files beside a kernel, $order"
+    stays_silent "files beside a kernel, $order"
+    run --order=$order "$subject" files_into_use
+    exits 0 "files into what a kernel uses, $order"
+    says 'race: the host writes 262144 bytes that kernel fill'
+    says 'race: the host reads 262144 bytes that kernel fill'
+done
+
 cat >borrow.c <<'END'
 int cudaMalloc(void **, unsigned long);
 int borrow(void)

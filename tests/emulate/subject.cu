@@ -191,6 +191,40 @@ static int raises()
     return raise(SIGSEGV);
 }
 
+// Half of a managed buffer is a kernel's, and files go into the other half: right; or (`into_use`)
+// into the same.
+static int exchange_files(bool into_use)
+{
+    const int n = 1 << 16;
+    int *data;
+    cudaMallocManaged(&data, 2 * n * sizeof(int));
+    for (int i = 0; i < 2 * n; i++) data[i] = 7;
+    FILE *in = fopen("/dev/zero", "r"), *out = fopen("/dev/null", "w");
+    int *half = into_use ? data : data + n;
+    fill<<<n / 256, 256>>>(data, n, n);
+    const size_t got = fread(half, sizeof *half, n, in);
+    fill<<<n / 256, 256>>>(data, n, n);
+    const ssize_t more = read(fileno(in), half, n * sizeof *half);
+    fill<<<n / 256, 256>>>(data, n, n);
+    const size_t put = fwrite(half, sizeof *half, n, out);
+    cudaDeviceSynchronize();
+    const bool right = got == n && more == (ssize_t)(n * sizeof *half) && put == n;
+    fclose(in);
+    fclose(out);
+    cudaFree(data);
+    return right ? 0 : 1;
+}
+
+static int files()
+{
+    return exchange_files(false);
+}
+
+static int files_into_use()
+{
+    return exchange_files(true);
+}
+
 // Calls a library of its folder that was built without lines.
 static int borrows()
 {
@@ -228,6 +262,8 @@ static const struct {
              {"start_standard_too_early", start_standard_too_early},
              {"raises", raises},
              {"prints_much", prints_much},
+             {"files", files},
+             {"files_into_use", files_into_use},
              {"borrows", borrows},
              {"looks", looks},
              {"ignores", ignores}};

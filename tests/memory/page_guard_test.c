@@ -3,20 +3,23 @@
 #include "emulator/memory/page_guard.h"
 
 #include <check.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { PAGE = 4096, PAGES = 8, MOST = 1024 };
 
 static volatile struct { /* written in a signal handler */
     unsigned count;
-    uint64_t address, pc;
+    uint64_t address, size, pc;
     bool is_store;
 } told;
 
-static void tell(uint64_t address, bool is_store, uint64_t pc)
+static void tell(uint64_t address, uint64_t size, bool is_store, uint64_t pc)
 {
     told.count++;
+    told.size = size;
     told.address = address;
     told.is_store = is_store;
     told.pc = pc;
@@ -189,9 +192,28 @@ START_TEST(what_nobody_shielded_is_no_touch_of_ours)
 }
 END_TEST
 
+START_TEST(what_the_system_is_handed_is_opened_before)
+{
+    const uint64_t shield = raise(0, 2 * PAGE, false);
+    /* Beside the shield nothing is told. */
+    page_guard_open(region->address + 2 * PAGE, 3 * PAGE, true, 5);
+    ck_assert_uint_eq(told.count, 0);
+    page_guard_open(region->address + PAGE, 3 * PAGE, true, 5);
+    ck_assert_uint_eq(told.count, 1);
+    ck_assert_uint_eq(told.address, region->address + PAGE);
+    ck_assert_uint_eq(told.size, PAGE);
+    ck_assert_uint_eq(told.pc, 5);
+    const int zeros = open("/dev/zero", O_RDONLY);
+    ck_assert_int_eq(read(zeros, region->bytes + PAGE, PAGE), PAGE);
+    close(zeros);
+    page_guard_drop(shield);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
+        what_the_system_is_handed_is_opened_before,
         a_touch_is_told_once_for_its_page_and_goes_on,
         reads_are_let_through_where_they_are_allowed,
         what_is_dropped_is_open,

@@ -1,5 +1,6 @@
 #include "emulator/driver/findings/page_guard.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -17,7 +18,7 @@ static struct {
 } shields;
 
 /* Called in the signal handler of whoever touched. */
-static void touched(uint64_t address, bool is_store, uint64_t pc)
+static void touched(uint64_t address, uint64_t size, bool is_store, uint64_t pc)
 {
     struct timespec until;
     if (driver.forked || thread.locked) return;
@@ -27,12 +28,24 @@ static void touched(uint64_t address, bool is_store, uint64_t pc)
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     if (pthread_mutex_timedlock(&driver.lock, &until) != 0) return;
-    races_host_touch(is_store ? RACES_WRITE : RACES_READ, address, pc);
+    races_host_touch(is_store ? RACES_WRITE : RACES_READ, address, size, pc);
     pthread_mutex_unlock(&driver.lock);
+}
+
+/* Before a system call: the caller's address is a return address, one past its instruction. */
+static void handed_to_system(const void *bytes, size_t size, bool is_filled, const void *caller)
+{
+    if (!thread.locked)
+        page_guard_open((uint64_t)(uintptr_t)bytes, size, is_filled,
+                        (uint64_t)(uintptr_t)caller - 1);
 }
 
 void page_guards_begin(void)
 {
+    /* Of what ./emulate preloads (threads/buffers.c). */
+    void (*watch)(void (*touch)(const void *, size_t, bool, const void *));
+    *(void **)&watch = dlsym(RTLD_DEFAULT, "overlap_watch_buffers");
+    if (watch != NULL) watch(handed_to_system);
     page_guard_install(touched);
 }
 

@@ -102,7 +102,7 @@ void races_host(enum races_mode mode, const struct races_rows *rows)
     races_actor_release(&actor->base);
 }
 
-void races_host_touch(enum races_mode mode, uint64_t address, uint64_t pc)
+void races_host_touch(enum races_mode mode, uint64_t address, uint64_t size, uint64_t pc)
 {
     /* As a return address is: one past the instruction it is about. */
     struct actor *actor = actor_make(
@@ -110,7 +110,7 @@ void races_host_touch(enum races_mode mode, uint64_t address, uint64_t pc)
                                .request = __atomic_add_fetch(&driver.requests, 1, __ATOMIC_RELAXED),
                                .stack = stack_note(pc + 1)});
     if (actor == NULL) return;
-    touch(thread.host_op, actor, mode, &(struct races_rows){address, 1, 1, 1, 1, 1});
+    touch(thread.host_op, actor, mode, &(struct races_rows){address, size, size, 1, size, 1});
     races_actor_release(&actor->base);
 }
 

@@ -22,8 +22,8 @@ void races_operation(struct operation *operation, enum races_mode mode,
 /* The host touches them inside the call that it is in. */
 void races_host(enum races_mode mode, const struct races_rows *rows);
 
-/* Host code touches a byte outside of any call; `pc` is the instruction. */
-void races_host_touch(enum races_mode mode, uint64_t address, uint64_t pc);
+/* Host code touches these bytes outside of any call; `pc` is the instruction. */
+void races_host_touch(enum races_mode mode, uint64_t address, uint64_t size, uint64_t pc);
 /* Is anything recorded at all? */
 bool races_watching(void);
 
