@@ -315,6 +315,8 @@ static bool is_detached(const pthread_attr_t *attributes)
     return state == PTHREAD_CREATE_DETACHED;
 }
 
+void (*threads_on_want)(int error);
+
 THREADS_PUBLIC int pthread_create(pthread_t *handle, const pthread_attr_t *attributes,
                                   void *(*function)(void *), void *argument)
 {
@@ -331,6 +333,7 @@ THREADS_PUBLIC int pthread_create(pthread_t *handle, const pthread_attr_t *attri
     thread->function.posix = function;
     thread->argument = argument;
     const int error = real.call(&thread->handle, attributes, posix_main, thread);
+    if (error == EAGAIN && threads_on_want != NULL) threads_on_want(error);
     if (error == 0) *handle = thread->handle;
     start_ends(thread, __func__, error == 0, is_detached(attributes));
     return error;
@@ -348,6 +351,8 @@ THREADS_PUBLIC int thrd_create(thrd_t *handle, thrd_start_t function, void *argu
     thread->function.c11 = function;
     thread->argument = argument;
     const int result = real.call(&thread->handle, c11_main, thread);
+    /* thrd_error stands for EAGAIN as well. */
+    if (result != thrd_success && threads_on_want != NULL) threads_on_want(EAGAIN);
     if (result == thrd_success) *handle = thread->handle;
     start_ends(thread, __func__, result == thrd_success, false);
     return result;

@@ -34,6 +34,10 @@
  * the life of the process; NULL: nothing is told. Once, before there are threads. */
 void threads_watch(const void *inside, const char *order, struct trace_writer *trace);
 
+/* Called where the system itself has no thread or process for the watched code, with errno; not for
+ * a call that is made to fail. NULL: nobody. Set it before there are threads. */
+extern void (*threads_on_want)(int error);
+
 /* The watched function has returned. What it has left behind may be at work on memory that is about
  * to end: threads that are still held back stay so for ever, for others it waits, for two seconds.
  * Detached ones that have not ended then are told: their TRACE_DESTROY has the count 1. */

@@ -82,6 +82,7 @@ struct control {
     char message[256];
     int32_t refused; /* system call that reached for a process above (refused.h); 0: none. Until
                       * there is a crash the frames are those of this call. */
+    int32_t want;    /* errno: the system had no thread or process for it, though it had few */
     uint32_t turn;   /* enum control_turn */
     uint32_t rounds; /* 0: a run without rounds */
     uint32_t spread; /* 1: it may use several processors at a time */

@@ -12,6 +12,7 @@
 #include "threads/threads.h"
 #include "trace/trace.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
@@ -30,6 +31,8 @@
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
+
+#define MANY_THREADS 200
 
 /* What the signal handler and the marks need; set before drive_main is called. */
 static struct {
@@ -115,6 +118,19 @@ static void watch_signals(void)
         sigaction(watched[i], &action, NULL);
     action.sa_sigaction = on_refused;
     sigaction(SIGSYS, &action, NULL);
+}
+
+/* The system has no thread or process left. Whoever has used them up itself is not in want. */
+static void on_want(int error)
+{
+    const int kept = errno;
+    unsigned threads = 0;
+    DIR *tasks = opendir("/proc/self/task");
+
+    while (tasks != NULL && readdir(tasks) != NULL) threads++;
+    if (tasks != NULL) closedir(tasks);
+    if (threads < MANY_THREADS && runner.control->want == 0) runner.control->want = error;
+    errno = kept;
 }
 
 /* ---- in front of the C library's --------------------------------------------------------------
@@ -370,6 +386,7 @@ int main(int count, char **arguments)
     memcpy(&drive_main, &symbol, sizeof drive_main);
     if (drive_main == NULL) return refuse("%s", dlerror());
     note_module(library, arguments[1]);
+    threads_on_want = on_want;
     threads_watch(symbol, order, runner.trace);
     runner.control->stage = CONTROL_LOADED;
 

@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -231,10 +232,23 @@ static const enum evidence_ending endings[] = {
     [PROCESS_FILES] = ENDED_FILES,         [PROCESS_ABANDONED] = ENDED_UNWATCHED,
 };
 
+/* How many processes the kernel has killed for want of memory so far: proc(5), vmstat. */
+static uint64_t oom_kills(void)
+{
+    FILE *file = fopen("/proc/vmstat", "re");
+    char line[128];
+    unsigned long long kills = 0;
+
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (sscanf(line, "oom_kill %llu", &kills) == 1) break;
+    if (file != NULL) fclose(file);
+    return kills;
+}
+
 /* It ended as it did for the machine's sake: then no ending is concluded from it. */
 static bool is_machines_trouble(const struct run_request *request,
                                 const struct process_result *result, const struct control *control,
-                                struct trouble *trouble)
+                                uint64_t killed_before, struct trouble *trouble)
 {
     if (process_interrupted() != 0)
         trouble_set(trouble, TROUBLE_INTERRUPTED, "%s", "");
@@ -246,6 +260,14 @@ static bool is_machines_trouble(const struct run_request *request,
                           request->toolchain->runner);
     else if (control->stage == CONTROL_REFUSED && access(request->library, R_OK) != 0)
         trouble_set_error(trouble, errno, TROUBLE_CHANGED, "%.200s", request->library);
+    else if (control->want != 0 &&
+             (result->ending == PROCESS_EXITED || result->ending == PROCESS_SIGNALLED ||
+              result->ending == PROCESS_TIME))
+        trouble_set_error(trouble, control->want, TROUBLE_PROCESS,
+                          "the program's own, in the run \"%s\"", request->plan->name);
+    else if (result->ending == PROCESS_SIGNALLED && result->signal == SIGKILL &&
+             oom_kills() > killed_before)
+        trouble_set(trouble, TROUBLE_KILLED, "the run \"%s\"", request->plan->name);
     else if (control->stage == CONTROL_REFUSED)
         trouble_find_words(trouble, "the loader said", control->message);
     return trouble->kind != TROUBLE_NONE;
@@ -384,6 +406,7 @@ struct running {
     struct trace_key key; /* of its record, on the software device */
     char scratch[PATH_MAX - 64];
     struct evidence_rounds rounds;
+    uint64_t killed_before; /* oom_kills() */
 };
 
 /* Leaves nothing of it but the evidence, and of that nothing if it failed. Returns `result`. */
@@ -537,6 +560,7 @@ static int begin(struct running *run, const struct run_request *request, struct 
         trouble_set_error(trouble, errno, TROUBLE_FOLDER, "the run \"%s\"", plan->name);
         return finish(run, -1);
     }
+    run->killed_before = oom_kills();
     run->process = start(run);
     if (run->process == NULL) {
         trouble_set_error(trouble, errno, TROUBLE_PROCESS, "the run \"%s\"", plan->name);
@@ -552,7 +576,8 @@ static int end(struct running *run, struct trouble *trouble)
 
     if (read_all(run->files[0], &control, sizeof control) != 0) memset(&control, 0, sizeof control);
     control.message[sizeof control.message - 1] = '\0';
-    if (is_machines_trouble(run->request, process_result(run->process), &control, trouble))
+    if (is_machines_trouble(run->request, process_result(run->process), &control,
+                            run->killed_before, trouble))
         return finish(run, -1);
     conclude(run->evidence, process_result(run->process), &control);
     if (collect(run->evidence, run->process, run->files[2], run->files[4], key_of(run)) != 0) {

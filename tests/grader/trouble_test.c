@@ -63,6 +63,10 @@ static void write_file(const char *name, const char *text, mode_t mode)
 #define SMALL(options, rest)                                                                       \
     "unshare -rm sh -c 'mkdir -p small && mount -t tmpfs -o " options                              \
     " none small || exit 77; " rest "'"
+/* As somebody who is not root. */
+#define AS_NOBODY                                                                                  \
+    "chmod 777 .; p=; test $(id -u) -ne 0 ||"                                                      \
+    " p='setpriv --reuid=65534 --regid=65534 --clear-groups'; $p test -x $GRADER || exit 77; "
 #define CC(script) "STAND_IN_CC=$PWD/cc; export STAND_IN_CC; exec $GRADER" RIGHT, script
 
 static const struct {
@@ -100,10 +104,7 @@ static const struct {
     {"little processor time", "ulimit -t 5; exec $GRADER" RIGHT, NULL, "ulimit -t is 5"},
     {"little stack", "ulimit -s 512; exec $GRADER" RIGHT, NULL, "ulimit -s is 512"},
     {"few processes", /* root has no such limit */
-     "chmod 777 .; p=; test $(id -u) -ne 0 ||"
-     " p='setpriv --reuid=65534 --regid=65534 --clear-groups';"
-     " $p test -x $GRADER || exit 77; exec $p prlimit --nproc=3 $GRADER" RIGHT,
-     NULL, "ulimit -u is 3"},
+     AS_NOBODY "exec $p prlimit --nproc=3 $GRADER" RIGHT, NULL, "ulimit -u is 3"},
     {"a compiler that is missing", "STAND_IN_CC=/no/such/cc exec $GRADER" RIGHT, NULL,
      "a part of the installation is missing"},
     {"a compiler that was killed", CC("kill -9 $$\n"), "the system killed a program"},
@@ -200,6 +201,33 @@ START_TEST(any_call_may_be_refused)
     passes();
     refuse_each(calls[_i].call, calls[_i].error, true, 3);
     passes();
+}
+END_TEST
+
+/* The submission's own threads: it sets the limit itself. Root's name has none. */
+static const char starts_a_thread[] =
+    "#include \"lesson.h\"\n#include <pthread.h>\n#include <sys/resource.h>\n"
+    "static void *nothing(void *x) { return x; }\n"
+    "int sum_array(const int *values, size_t count, int *result)\n{\n"
+    "    const struct rlimit none = {0, 0};\n    pthread_t thread;\n"
+    "    setrlimit(RLIMIT_NPROC, &none);\n"
+    "    int error = pthread_create(&thread, 0, nothing, 0);\n"
+    "    if (error != 0) return error;\n    pthread_join(thread, 0);\n"
+    "    *result = values[0] + (int)count;\n    return 0;\n}\n";
+
+START_TEST(a_program_that_gets_no_thread_is_not_failed)
+{
+    ck_assert_int_eq(shell("mkdir 01_sum"), 0);
+    write_file("01_sum/sum.c", starts_a_thread, 0644);
+    const int status =
+        shell(AS_NOBODY "exec $p $GRADER --submission=01_sum --device=emulator --seed=1");
+    if (status == 77) {
+        printf("skipped: nobody else can run the grader here\n");
+        return;
+    }
+    ck_assert_msg(status == 2, "%s%s", text_string(&out), text_string(&err));
+    ck_assert(says("It could not be judged, because there was no process or thread to be had"));
+    ASSERT_NOT_FAILED();
 }
 END_TEST
 
@@ -312,6 +340,7 @@ int main(void)
     tcase_add_loop_test(tcase, a_right_submission_is_not_failed, 0, sizeof rows / sizeof rows[0]);
     tcase_add_loop_test(tcase, this_changes_nothing, 0, sizeof harmless / sizeof harmless[0]);
     tcase_add_loop_test(tcase, any_call_may_be_refused, 0, sizeof calls / sizeof calls[0]);
+    tcase_add_test(tcase, a_program_that_gets_no_thread_is_not_failed);
     tcase_add_test(tcase, reports_count_it_as_an_error);
     tcase_add_test(tcase, a_class_is_graded_when_it_is_over);
     tcase_add_loop_test(tcase, a_compilers_words_are_told_from_the_sources, 0,
