@@ -623,6 +623,47 @@ START_TEST(faults_say_what_happened)
 }
 END_TEST
 
+/* What linkers emit: the last element of a load of four is behind the block's memory, and unused.
+ * One that begins there, and a store, are out of bounds. */
+START_TEST(a_wide_load_may_end_behind_shared_memory)
+{
+    static const struct {
+        const char *access;
+        enum exec_end end;
+    } rows[] = {
+        {"ld.shared.v4.b32 {%a,%b,%c,%e}, [s+16];", EXEC_DONE},
+        {"ld.shared.v2.b32 {%c,%e}, [s+24];", EXEC_DONE},
+        {"ld.shared.v4.b32 {%a,%b,%c,%e}, [s+32];", EXEC_WRONG_SPACE},
+        {"ld.shared.b64 %q, [s+24];", EXEC_WRONG_SPACE},
+        {"ld.shared.b32 %c, [s+28];", EXEC_WRONG_SPACE},
+        {"st.shared.v4.b32 [s+16], {%c,%c,%c,%c};", EXEC_WRONG_SPACE},
+    };
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        void *out;
+        const uint64_t parameter = device_buffer(256, &out);
+        used = 0;
+        say(".version 7.0\n.target sm_70\n.address_size 64\n"
+            ".extern .shared .align 16 .b8 s[];\n.visible .entry k(.param .u64 p) {\n"
+            ".reg .b32 %%a, %%b, %%c, %%e;\n.reg .b64 %%p, %%q;\nld.param.u64 %%p, [p];\n"
+            "mov.u32 %%c, 7;\nst.shared.b32 [s+24], %%c;\nmov.u32 %%c, 1;\n%s\n"
+            "st.global.b32 [%%p], %%c;\nret;\n}\n",
+            rows[k].access);
+        struct exec_program *program = device_program(text);
+        struct device_run launch = {.program = program,
+                                    .name = "k",
+                                    .blocks = 1,
+                                    .threads = 32,
+                                    .shared = 28,
+                                    .parameters = &parameter};
+        ck_assert_msg(device_launch(&launch) == rows[k].end, "%s: %s", rows[k].access,
+                      device_sentence(&launch));
+        if (rows[k].end == EXEC_DONE) ck_assert_uint_eq(*(uint32_t *)out, 7);
+        exec_program_destroy(program);
+        device_reset();
+    }
+}
+END_TEST
+
 /* ---- counts -------------------------------------------------------------------------------------
  */
 
@@ -672,6 +713,7 @@ int main(void)
     tcase_add_test(tests, atomics_of_a_warp);
     tcase_add_test(tests, asynchronous_copies);
     tcase_add_test(tests, faults_say_what_happened);
+    tcase_add_test(tests, a_wide_load_may_end_behind_shared_memory);
     tcase_add_test(tests, counts_of_accesses);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

@@ -80,7 +80,7 @@ bool exec_block_start(struct exec_block *block, uint64_t index)
     exec_barriers_reset(block);
     exec_shadow_order(block);
     exec_async_reset(block);
-    memset(block->shared, POISON, worker->shared_bytes);
+    memset(block->shared, POISON, EXEC_RESERVED_FIRST(worker->shared_bytes));
     for (uint32_t k = 0; k < block->warp_count; k++) {
         struct exec_warp *warp = &block->warps[k];
         if (warp->root == NULL) {

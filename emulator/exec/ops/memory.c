@@ -254,10 +254,13 @@ static inline enum access_shape access_halves(const uint32_t *base, uint32_t off
     return same ? MEMORY_SAMES : MEMORY_ROWS;
 }
 
+/* A load of several elements may begin inside of the block's memory and end behind it: a GPU rounds
+ * that memory up, and compilers load more than they use. What is there is poison. */
 static inline enum access_shape access_shared(struct exec_warp *warp, const struct exec_inst *inst,
-                                              uint64_t *address, uint32_t bytes, bool store,
-                                              bool wide)
+                                              uint64_t *address, uint32_t element, uint32_t bytes,
+                                              bool store, bool wide)
 {
+    const uint32_t inside = store ? bytes : element;
     const struct access_window window = {0, warp->worker->shared_bytes,
                                          (uint64_t)(uintptr_t)warp->block->shared};
     if (!wide && warp->mask == EXEC_ALL && window.size >= bytes) {
@@ -289,7 +292,7 @@ static inline enum access_shape access_shared(struct exec_warp *warp, const stru
     for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
         const unsigned l = (unsigned)__builtin_ctz(rest);
         const uint64_t at = address[l];
-        if (at > window.size || window.size - at < bytes || (at & (bytes - 1))) {
+        if (at > window.size || window.size - at < inside || (at & (bytes - 1))) {
             exec_stop_access(warp, inst, l, EXEC_WINDOW_SHARED + at, bytes, store, true);
             return MEMORY_FAULT;
         }
@@ -331,9 +334,9 @@ access_addresses(struct exec_warp *warp, const struct exec_inst *inst, enum acce
     case GENERIC:
         return access_global(warp, inst, address, element, bytes, store, true);
     case SHARED:
-        return access_shared(warp, inst, address, bytes, store, false);
+        return access_shared(warp, inst, address, element, bytes, store, false);
     case SHARED64:
-        return access_shared(warp, inst, address, bytes, store, true);
+        return access_shared(warp, inst, address, element, bytes, store, true);
     case LOCAL:
         return access_local(warp, inst, address, bytes, store);
     }
