@@ -105,6 +105,24 @@ struct exec_formal {
     uint32_t size;   /* bytes */
 };
 
+/* From which slots to which an instruction takes values: check/poison.h. The low bits count: of a
+ * load or store its elements, else the sources, a first. */
+enum exec_flow {
+    EXEC_FLOW_NONE, /* from none, to none */
+    EXEC_FLOW_COUNT = 7,
+    EXEC_FLOW_COMPUTE = 1 << 3, /* to d */
+    EXEC_FLOW_COMPARE = 2 << 3, /* to the predicates d and e */
+    EXEC_FLOW_SELECT = 3 << 3,  /* from a or b by c, to d */
+    EXEC_FLOW_AND = 4 << 3,     /* from a and b to d, 32 bits */
+    EXEC_FLOW_AND_PREDICATES = 5 << 3,
+    EXEC_FLOW_OR_PREDICATES = 6 << 3,
+    EXEC_FLOW_LOAD = 7 << 3,         /* to d, b, c, e */
+    EXEC_FLOW_STORE = 8 << 3,        /* from d, b, c, e, to global memory or a generic address */
+    EXEC_FLOW_STORE_SHARED = 9 << 3, /* the same to shared memory */
+    EXEC_FLOW_ATOMIC = 10 << 3,      /* from a, b, c, to d */
+    EXEC_FLOW_UNKNOWN = 11 << 3,
+};
+
 struct exec_function {
     struct exec_function_info info;
     struct exec_program *program;
@@ -113,6 +131,7 @@ struct exec_function {
     enum exec_builtin builtin;
     const struct exec_inst *code;
     size_t code_count;
+    const uint8_t *flow; /* enum exec_flow of each instruction; NULL: it is not needed */
     uint32_t index;
     struct exec_formal *poisoned; /* slots that may be read before they are written */
     size_t poisoned_count;

@@ -14,6 +14,8 @@
 
 #define EXEC_POLLS 4
 
+struct exec_poison;
+
 /* The bytes that a call takes from the stack beyond local variables: a return address, and what a
  * GPU would save. Bounds recursion that has no local variables. */
 #define EXEC_CALL_BYTES 32
@@ -74,6 +76,7 @@ struct exec_warp {
     uint64_t local_stride;
     uint64_t stack[EXEC_LANES]; /* alloca takes from the end of local memory: first byte taken */
     bool stack_moved;           /* by this block */
+    struct exec_poison *poison; /* check/poison.h; NULL: it has none */
     /* Reads whose last answer is known: a loop may look at several things. */
     const struct exec_inst *poll_inst[EXEC_POLLS];
     uint64_t poll_sum[EXEC_POLLS];

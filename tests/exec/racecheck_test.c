@@ -19,6 +19,7 @@ static const struct source {
     const char *mark, *ptx, *cu;
 } sources[] = {
     {"async", RACECHECK_ASYNC_PTX, RACECHECK_ASYNC_CU},
+    {"shuffle_", RACECHECK_SHUFFLES_PTX, RACECHECK_SHUFFLES_CU},
     {"talk_", RACECHECK_BLOCKS_PTX, RACECHECK_BLOCKS_CU},
     {"", RACECHECK_KERNELS_PTX, RACECHECK_KERNELS_CU},
 };
@@ -164,6 +165,10 @@ static const char *const right[] = {
     "right_talk_pairs",
     "right_talk_again",
     "right_talk_own_volatile",
+    "right_shuffle_low_lanes",
+    "right_shuffle_chosen",
+    "right_shuffle_first_is_read",
+    "right_shuffle_written_over",
 };
 
 static const struct wrong_row {
@@ -229,6 +234,10 @@ static const struct wrong_row {
     {"talk_pairs_unfenced", EXEC_WRONG_UNFENCED},
     {"talk_volatile_row", EXEC_WRONG_VOLATILE},
     {"talk_volatile_lane", EXEC_WRONG_VOLATILE},
+    {"shuffle_tree_of_eight", EXEC_WRONG_ABSENT},
+    {"shuffle_from_the_exited", EXEC_WRONG_ABSENT},
+    {"shuffle_to_shared", EXEC_WRONG_ABSENT},
+    {"shuffle_kept_by_all", EXEC_WRONG_ABSENT},
 };
 
 enum {

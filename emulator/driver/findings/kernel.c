@@ -52,6 +52,8 @@ static enum trace_finding_id id_of(const struct exec_racecheck_found *wrong)
         return FINDING_RACE_UNFENCED;
     case EXEC_WRONG_VOLATILE:
         return FINDING_RACE_OF_VOLATILE;
+    case EXEC_WRONG_ABSENT:
+        return FINDING_ABSENT_VALUE;
     case EXEC_WRONG_BARRIER:
         break;
     }

@@ -30,6 +30,7 @@ enum exec_wrong {
      * if it happens to be the same barrier to it, and CUDA promises nothing. Not looked for in
      * blocks that use barriers with numbers, counts or arrivals: those are made for two places. */
     EXEC_WRONG_BARRIER,
+    EXEC_WRONG_ABSENT, /* a use of what a shuffle, the first, gave out of an absent lane */
 };
 
 struct exec_racecheck_side {

@@ -449,6 +449,7 @@ void lower_function(struct lower *lower)
     function->constants = constants;
     function->constant_count = lower->constant_count;
     function->frame_bytes = lower->frame_end;
+    lower_flow(lower);
     goto out;
 fail:
     lower->failed = true;

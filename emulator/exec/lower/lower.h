@@ -67,6 +67,8 @@ bool lower_registers(struct lower *lower, uint32_t *end);
 
 /* The code of lower->source into lower->function. */
 void lower_function(struct lower *lower);
+/* lower/flow.c: fills in the function's flow, if it has shuffles and is watched. */
+void lower_flow(struct lower *lower);
 
 /* A new instruction that runs `row` (under the present guard, if `row` only computes). */
 struct exec_inst *lower_emit(struct lower *lower, exec_handler *run);

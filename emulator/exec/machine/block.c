@@ -1,4 +1,5 @@
 /* One resident block: its warps, their memory, and turns for each of them. */
+#include "emulator/exec/check/poison.h"
 #include "emulator/exec/check/shadow.h"
 #include "emulator/exec/machine/private.h"
 
@@ -53,6 +54,7 @@ void exec_block_destroy(struct exec_block *block)
     if (block == NULL) return;
     for (uint32_t k = 0; block->warps != NULL && k < block->warp_count; k++) {
         exec_frame_free(block->warps[k].root);
+        exec_poison_forget(&block->warps[k]);
         free(block->warps[k].local);
     }
     free(block->warps);
@@ -96,6 +98,7 @@ bool exec_block_start(struct exec_block *block, uint64_t index)
         if (warp->stack_moved)
             for (unsigned l = 0; l < EXEC_LANES; l++) warp->stack[l] = warp->local_stride;
         warp->stack_moved = false;
+        if (warp->poison != NULL) exec_poison_forget(warp);
         warp->live = warp->existing;
         warp->mask = 0;
         warp->fragments[0] =

@@ -70,6 +70,7 @@ int exec_sync_check(struct exec_warp *warp)
         struct exec_fragment *fragment = &warp->fragments[k];
         const uint32_t mask = fragment->mask & complete;
         if (fragment->wait != EXEC_WAIT_SYNC || !mask) continue;
+        warp->frame = fragment->frame;
         warp->slots = fragment->frame->slots;
         warp->mask = mask;
         fragment->pc->inner(warp, fragment->pc);

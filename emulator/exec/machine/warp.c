@@ -1,5 +1,6 @@
 /* The scheduler of one warp: which of its fragments runs next, until when, and how fragments part
  * and meet again. */
+#include "emulator/exec/check/poison.h"
 #include "emulator/exec/machine/private.h"
 
 #include <assert.h>
@@ -146,6 +147,19 @@ static const struct exec_inst *fragment_load(struct exec_warp *warp, uint32_t in
 
 /* ---- running --------------------------------------------------------------------------------- */
 
+/* The running fragment until it answers something, or reaches `limit`, if that is not NULL. */
+static int run_poisoned(struct exec_warp *warp, const struct exec_inst *limit)
+{
+    int step;
+    do {
+        const struct exec_inst *inst = warp->pc++;
+        warp->instructions++;
+        if (warp->poison != NULL) exec_poison_step(warp, inst);
+        step = inst->run(warp, inst);
+    } while (step == EXEC_GO && (limit == NULL || warp->pc < limit));
+    return step;
+}
+
 enum exec_turn exec_warp_run(struct exec_warp *warp, uint64_t slice)
 {
     const uint64_t until = warp->instructions + slice;
@@ -177,7 +191,9 @@ enum exec_turn exec_warp_run(struct exec_warp *warp, uint64_t slice)
         const uint32_t lanes = exec_lane_count(warp->mask);
         const uint64_t before = warp->instructions;
         int step;
-        if (limit == NULL) {
+        if (warp->poison != NULL) {
+            step = run_poisoned(warp, limit);
+        } else if (limit == NULL) {
             do {
                 const struct exec_inst *inst = warp->pc++;
                 warp->instructions++;

@@ -4,7 +4,7 @@
  * When a row's handler runs, the lanes that are served are in warp->mask; the value that each gave
  * is in warp->exchange, its member mask in warp->members (machine/sync.c brings them there).
  */
-#include "emulator/exec/check/check.h"
+#include "emulator/exec/check/poison.h"
 #include "emulator/exec/machine/machine.h"
 #include "emulator/exec/ops/lanes.h"
 #include "emulator/exec/ops/tables.h"
@@ -44,7 +44,7 @@ static inline void put_predicates(struct exec_warp *warp, uint32_t slot, u32 val
         const u32 *cc = exec_slot(warp, inst->c);                                                  \
         const u32 live = warp->live;                                                               \
         u32 given[EXEC_LANES], from[EXEC_LANES], brought[EXEC_LANES];                              \
-        u32 predicates = 0;                                                                        \
+        u32 predicates = 0, absent = 0;                                                            \
         EXEC_FOR_LANES                                                                             \
         {                                                                                          \
             const s32 lane = (s32)l;                                                               \
@@ -61,9 +61,13 @@ static inline void put_predicates(struct exec_warp *warp, uint32_t slot, u32 val
             predicates |= p ? 1u << l : 0;                                                         \
         }                                                                                          \
         exec_permute(brought, given, from);                                                        \
+        EXEC_FOR_LANES absent |= (u32) !((warp->members[l] & live) >> from[l] & 1) << l;           \
+        absent &= warp->mask;                                                                      \
+        const bool begins =                                                                        \
+            (absent || warp->poison != NULL) && exec_poison_shuffle(warp, inst, from, absent);     \
         PUT_LANES((warp->members[l] & live) >> from[l] & 1 ? brought[l] : NO_VALUE);               \
         put_predicates(warp, inst->e, predicates);                                                 \
-        return EXEC_GO;                                                                            \
+        return begins ? EXEC_RESCHEDULE : EXEC_GO;                                                 \
     }
 DEFINE_SHFL(up, lane - b, j >= last)
 DEFINE_SHFL(down, lane + b, j <= last)

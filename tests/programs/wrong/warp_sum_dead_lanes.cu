@@ -1,6 +1,6 @@
 // Wrong: in the last warp the shuffle tree takes and adds values from lanes that are not in the
 // mask.
-// Exit: 1
+// Found: absent lanes
 #include <cstdio>
 #include <cstdlib>
 #include <cuda_runtime.h>

@@ -1,0 +1,129 @@
+/* From which registers to which each instruction of a function takes values, for check/poison.h.
+ * Rows are known by their handlers; what is not known is said to be so. */
+#include "emulator/base/hash.h"
+#include "emulator/exec/check/check.h"
+#include "emulator/exec/lower/program.h"
+#include "emulator/exec/ops/ops.h"
+
+#include <pthread.h>
+#include <string.h>
+
+enum { BUCKETS = 8192, MOST_WORDS = 5 };
+
+static struct {
+    pthread_once_t once;
+    struct {
+        exec_handler *run;
+        uint8_t flow;
+    } entries[BUCKETS];
+} flows = {.once = PTHREAD_ONCE_INIT};
+
+static size_t place_of(exec_handler *run)
+{
+    size_t k = (size_t)(hash_spread((uint64_t)(uintptr_t)run) >> 32) % BUCKETS;
+    while (flows.entries[k].run != NULL && flows.entries[k].run != run) k = (k + 1) % BUCKETS;
+    return k;
+}
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* Rows whose shape says nothing. */
+static const struct other {
+    const char *begin;
+    uint8_t flow;
+} others[] = {
+    {"ld.", EXEC_FLOW_LOAD},
+    {"st.shared", EXEC_FLOW_STORE_SHARED},
+    {"st.local", EXEC_FLOW_NONE},
+    {"st.", EXEC_FLOW_STORE},
+    {"atom.cas", EXEC_FLOW_ATOMIC | 3},
+    {"atom.", EXEC_FLOW_ATOMIC | 2},
+    {"and.b32", EXEC_FLOW_AND},
+    {"and.pred", EXEC_FLOW_AND_PREDICATES},
+    {"or.pred", EXEC_FLOW_OR_PREDICATES},
+    {"poll.", EXEC_FLOW_NONE},
+    {"nop", EXEC_FLOW_NONE},
+    {"watch", EXEC_FLOW_NONE},
+    {"aligned", EXEC_FLOW_NONE},
+    {"bra", EXEC_FLOW_NONE},
+    {"exit", EXEC_FLOW_NONE},
+};
+
+static uint8_t flow_of_other(const struct other *other, const char *keys)
+{
+    const uint8_t flow = other->flow;
+    if (flow != EXEC_FLOW_LOAD && flow != EXEC_FLOW_STORE && flow != EXEC_FLOW_STORE_SHARED)
+        return flow;
+    return (uint8_t)(flow | (strstr(keys, ".v4") ? 4u : strstr(keys, ".v2") ? 2u : 1u));
+}
+
+static uint8_t flow_of_row(const struct exec_row *row)
+{
+    const char *last = row->shape;
+    uint32_t words = 0;
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+        if (begins(row->keys, others[k].begin)) return flow_of_other(&others[k], row->keys);
+    for (const char *at = row->shape; *at != '\0'; words++) {
+        last = at;
+        at += strcspn(at, " ");
+        at += strspn(at, " ");
+    }
+    if (words < 2 || words > MOST_WORDS || begins(last, "cc")) return EXEC_FLOW_UNKNOWN;
+    const bool to_predicate = row->shape[0] == 'p', by_predicate = last[0] == 'p';
+    if (to_predicate && !by_predicate && words == 3) return EXEC_FLOW_COMPARE | 2;
+    if (!to_predicate && by_predicate) return words == 4 ? EXEC_FLOW_SELECT : EXEC_FLOW_UNKNOWN;
+    return (uint8_t)(EXEC_FLOW_COMPUTE | (words - 1));
+}
+
+static void add_row(void *user, const struct exec_row *row)
+{
+    (void)user;
+    const size_t k = place_of(row->run);
+    flows.entries[k].flow = flow_of_row(row);
+    flows.entries[k].run = row->run;
+}
+
+static void build(void)
+{
+    exec_row_each(add_row, NULL);
+}
+
+static uint8_t flow_of(const struct exec_inst *inst)
+{
+    static exec_handler *const asides[] = {
+        exec_branch_guarded,  exec_barrier_sync, exec_barrier_arrive, exec_racecheck_order,
+        exec_causality_fence, exec_async_commit, exec_async_wait};
+    const bool wrapped = inst->run == exec_guarded || inst->run == exec_rounded;
+    exec_handler *run = wrapped ? inst->inner : inst->run;
+    for (size_t k = 0; k < sizeof asides / sizeof *asides; k++)
+        if (run == asides[k]) return EXEC_FLOW_NONE;
+    /* A shuffle follows its own values, a barrier of the warp has none. */
+    if (run == exec_row_find("sync")->run && inst->inner != NULL) {
+        static const char *const silent[] = {"shfl.sync.up.b32", "shfl.sync.down.b32",
+                                             "shfl.sync.bfly.b32", "shfl.sync.idx.b32",
+                                             "bar.warp.sync"};
+        for (size_t k = 0; k < sizeof silent / sizeof *silent; k++)
+            if (inst->inner == exec_row_find(silent[k])->run) return EXEC_FLOW_NONE;
+        return EXEC_FLOW_COMPARE; /* of what its lanes have in common */
+    }
+    const size_t place = place_of(run);
+    return flows.entries[place].run == run ? flows.entries[place].flow : EXEC_FLOW_UNKNOWN;
+}
+
+void lower_flow(struct lower *lower)
+{
+    struct exec_function *function = lower->function;
+    const struct ptx_function *source = lower->source;
+    bool shuffles = false;
+    for (uint32_t k = 0; k < source->instruction_count && !shuffles; k++)
+        shuffles = source->instructions[k].op == PTX_OP_SHFL_SYNC;
+    if (!shuffles || !lower->program->watched) return;
+    pthread_once(&flows.once, build);
+    uint8_t *flow = arena_take(&lower->program->arena, function->code_count, sizeof *flow);
+    if (flow == NULL) return; /* then nothing is followed */
+    for (size_t k = 0; k < function->code_count; k++) flow[k] = flow_of(&function->code[k]);
+    function->flow = flow;
+}
