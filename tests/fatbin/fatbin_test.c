@@ -104,7 +104,8 @@ START_TEST(machine_code_alone_is_named)
     for (size_t i = 0; i < 2; i++) {
         ck_assert_int_eq(open_image(names[i], 90), FATBIN_NO_PTX);
         ck_assert_str_eq(why, "this binary carries no PTX, only machine code; build with -gencode "
-                              "arch=compute_75,code=compute_75");
+                              "arch=compute_75,code=compute_75, or where NVRTC compiles, with "
+                              "--gpu-architecture=compute_75 for nvrtcGetPTX");
         ck_assert_uint_eq(fatbin.count, 0);
     }
 }
