@@ -25,7 +25,7 @@
 #define PROCESS_HANDED 6   /* file descriptors that can be handed on */
 #define PROCESS_FIRST_FD 3 /* the number of the first of them in the program */
 
-#define PROCESS_PATIENCE 12
+#define PROCESS_PATIENCE 24
 
 struct process_limits {
     double seconds;      /* by its own clock */

@@ -8,8 +8,8 @@
 #include "grader/session/results.h"
 
 /* What main does: the command line, with the lessons of `table` (NULL-ended). Returns the exit
- * status: 0 all passed, 1 a check failed, 2 the command line or the set-up is wrong, 128 + n when
- * signal n interrupted it. */
+ * status: 0 all passed, 1 a check failed, 2 it could not be judged (the command line, the set-up or
+ * the machine), 128 + n when signal n interrupted it. */
 int session_main(const struct toolchain *toolchain, const struct lesson *const *table, int count,
                  char *const *arguments);
 

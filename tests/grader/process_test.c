@@ -305,6 +305,51 @@ START_TEST(a_real_group_is_ended_as_a_whole)
 }
 END_TEST
 
+/* One processor, and somebody on it who goes first: each session has its share (sched(7), on
+ * autogroups), and within it SCHED_IDLE comes last. */
+static int processor;
+static volatile bool hog_ends;
+
+static void *hog(void *user)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(processor, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    while (!hog_ends) continue;
+    return user;
+}
+
+/* Its own clock stands still while it gets no processor; when nothing will come of that, the
+ * machine is to blame. */
+START_TEST(a_busy_machine_makes_nobody_late)
+{
+    char script[256];
+    pthread_t hogs[2];
+    cpu_set_t allowed;
+
+    ck_assert_int_eq(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    while (!CPU_ISSET(processor, &allowed)) processor++;
+    for (int i = 0; i < 2; i++) ck_assert_int_eq(pthread_create(&hogs[i], NULL, hog, NULL), 0);
+    snprintf(script, sizeof script,
+             "command -v chrt taskset >/dev/null || exit 77; taskset -cp %d $$ >/dev/null && "
+             "{ [ ! -e /proc/self/autogroup ] || echo 19 >/proc/$$/autogroup; } && "
+             "chrt --idle -p 0 $$ && while :; do :; done",
+             processor);
+    struct process *p = start(script, (struct process_limits){.seconds = 0.3});
+    hog_ends = true;
+    for (int i = 0; i < 2; i++) pthread_join(hogs[i], NULL);
+    const struct process_result *result = process_result(p);
+    if (result->ending == PROCESS_EXITED) {
+        printf("skipped: no chrt or no taskset here\n");
+    } else {
+        ck_assert_int_eq(result->ending, PROCESS_BUSY);
+        ck_assert(result->seconds > PROCESS_PATIENCE * 0.3 && result->own_seconds < 0.3);
+    }
+    process_free(p);
+}
+END_TEST
+
 START_TEST(what_stays_is_counted_and_ended)
 {
     struct process *p =
@@ -628,6 +673,7 @@ int main(int count, char **arguments)
     tcase_add_test(tcase, a_group_is_made_where_limits_are_handed_down);
     tcase_add_test(tcase, no_group_is_made_where_none_is_of_use);
     tcase_add_test(tcase, a_real_group_is_ended_as_a_whole);
+    tcase_add_test(tcase, a_busy_machine_makes_nobody_late);
     tcase_add_test(tcase, what_stays_is_counted_and_ended);
     tcase_add_test(tcase, what_cannot_be_started_is_named);
     tcase_add_test(tcase, several_run_at_one_time);

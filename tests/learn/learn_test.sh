@@ -217,6 +217,16 @@ pipe()
     LC_ALL=C "$learn" --root="$clone" check 1 >"$work/list"
     expect 'exit status 1' [ $? -eq 1 ]
     expect 'a verdict' grep -q "of $checks checks pass" "$work/list"
+    # The machine's trouble is no verdict, and nothing remembers it.
+    cp "$clone/.overlap-progress" "$work/progress"
+    echo '/* saved again */' >>"$own"
+    (
+        ulimit -n 20
+        LC_ALL=C exec "$learn" --root="$clone" check 1
+    ) >"$work/list"
+    expect 'exit status 2' [ $? -eq 2 ]
+    expect 'the reason' grep -q 'It could not be judged, because a limit of this shell' "$work/list"
+    expect 'nothing remembered' cmp "$work/progress" "$clone/.overlap-progress"
     for step in 1 2 3 3; do
         LC_ALL=C "$learn" --root="$clone" hint 1 >"$work/list"
         expect "hint $step" sh -c "! grep -q ' of 3' $work/list || grep -q '^$step of 3' $work/list"
