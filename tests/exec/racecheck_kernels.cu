@@ -355,6 +355,29 @@ KERNEL barrier_for_some(const int *in, int *out, int n)
     out[index()] = tile[(threadIdx.x + 64) % 128]; // barrier_for_some
 }
 
+KERNEL flag_without_a_fence(const int *in, int *out, int n)
+{
+    __shared__ int value, ready;
+    if (threadIdx.x == 0) ready = 0;
+    __syncthreads();
+    if (threadIdx.x == 96) value = in[index()]; // flag_without_a_fence
+    if (threadIdx.x == 96) *(volatile int *)&ready = 1;
+    while (threadIdx.x == 0 && *(volatile int *)&ready == 0) {
+    }
+    if (threadIdx.x == 0) out[blockIdx.x] = value; // flag_without_a_fence
+}
+
+KERNEL lock_without_a_fence(const int *in, int *out, int n)
+{
+    __shared__ int lock, sum;
+    if (threadIdx.x == 0) lock = sum = 0;
+    __syncthreads();
+    while (threadIdx.x % 32 == 0 && atomicCAS(&lock, 0, 1) != 0) {
+    }
+    if (threadIdx.x % 32 == 0) sum += in[index()]; // lock_without_a_fence
+    if (threadIdx.x % 32 == 0) atomicExch(&lock, 0);
+}
+
 KERNEL winner_takes_all(const int *in, int *out, int n)
 {
     __shared__ int who;

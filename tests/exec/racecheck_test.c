@@ -183,6 +183,8 @@ static const struct wrong_row {
     {"histogram_not_full_yet", EXEC_WRONG_SHARED},
     {"histogram_without_atomics", EXEC_WRONG_SHARED},
     {"barrier_for_some", EXEC_WRONG_SHARED},
+    {"flag_without_a_fence", EXEC_WRONG_SHARED},
+    {"lock_without_a_fence", EXEC_WRONG_SHARED},
     {"winner_takes_all", EXEC_WRONG_SHARED},
     {"bytes_of_neighbours", EXEC_WRONG_SHARED},
     {"through_a_generic_pointer", EXEC_WRONG_SHARED},

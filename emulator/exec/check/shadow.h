@@ -9,8 +9,10 @@
  *    this is more than they promise: a race beside one may be missed, no order is;
  *  - a .sync instruction (bar.warp.sync, shfl, vote, match, redux, elect): the same for the warp.
  *    CUDA promises it for __syncwarp() alone; programs rely on the others;
- *  - a fence, and a volatile or ordered write, and cas or exch, in whatever memory: threads may
- *    make an order of their own with them, so from there on all before is taken as ordered;
+ *  - a fence, and an access that acquires or releases, in whatever memory: threads may make an
+ * order of their own with them, so from there on all before is taken as ordered. Volatile and
+ * relaxed accesses, atomics without a word among them, make none: a flag or a lock of them alone
+ * passes nothing on;
  *  - two atomics; and volatile or ordered accesses against anything (they converse);
  *  - a store of the value that is there already: nobody could see it; and who has stored it may
  *    well read it;

@@ -134,6 +134,13 @@ static bool looks(const struct ptx_instruction *inst)
     return inst->modifiers.semantics != PTX_ABSENT && inst->modifiers.semantics != PTX_SEM_WEAK;
 }
 
+/* Whether the access orders what its thread did before: what is volatile or relaxed does not. */
+static bool makes_order(const struct ptx_instruction *at)
+{
+    return looks(at) && at->modifiers.semantics != PTX_SEM_RELAXED &&
+           at->modifiers.semantics != PTX_SEM_VOLATILE;
+}
+
 /* What check/causality.h is to know of an access that looks, or of an atomic. */
 static unsigned strength(const struct ptx_instruction *at)
 {
@@ -189,7 +196,7 @@ static void lower_wide_access(struct lower *lower, bool store)
             lower_racecheck(lower, &(struct lower_place){"generic", kept, 16 * k, true},
                             whole ? 8 : 4, parts, store ? EXEC_STORE : EXEC_LOAD,
                             store ? slots : NULL);
-        else if (store)
+        else if (store && makes_order(at))
             lower_racecheck_order(lower);
         const char *key = store   ? whole ? "st.generic.v2.u64" : "st.generic.v4.u32"
                           : whole ? "ld.generic.v2.u64"
@@ -336,9 +343,8 @@ static void lower_store(struct lower *lower)
     }
     snprintf(key, sizeof key, count > 1 ? "st.%s.v%u.%s" : "st.%s%.0u.%s", place.where,
              count > 1 ? count : 0, type);
-    if (looks(at))
-        lower_racecheck_order(lower);
-    else
+    if (makes_order(at)) lower_racecheck_order(lower);
+    if (!looks(at))
         lower_racecheck(lower, &place, ptx_type_bytes(at->type), count, EXEC_STORE, from);
     struct exec_inst *inst = lower_row(lower, key);
     inst->a = place.slot;
@@ -466,7 +472,7 @@ static void lower_wide_atomic(struct lower *lower)
     if (base == EXEC_NO_SLOT) return;
     lower_racecheck(lower, &(struct lower_place){"generic", base, 0, true}, 16, 1, EXEC_ATOMIC,
                     NULL);
-    lower_racecheck_order(lower);
+    if (makes_order(at)) lower_racecheck_order(lower);
     struct exec_inst *inst = lower_row(lower, cas ? "atom.cas.b128" : "atom.exch.b128");
     inst->a = base;
     inst->d = d->kind == PTX_OPERAND_SINK ? EXEC_NO_GUARD : lower->registers[d->reg];
@@ -474,14 +480,6 @@ static void lower_wide_atomic(struct lower *lower)
     if (cas) inst->c = lower->registers[at->operands[3].reg];
     inst->cache = (uint32_t)lower->program->cache_count++;
     lower->function->talks = lower->function->info.converses = true;
-}
-
-/* What locks and flags are made of. */
-static bool makes_order(const struct ptx_instruction *at)
-{
-    const uint8_t operation = at->modifiers.operation;
-    return operation == PTX_ATOMIC_CAS || operation == PTX_ATOMIC_EXCH ||
-           (looks(at) && at->modifiers.semantics != PTX_SEM_RELAXED);
 }
 
 static void lower_atomic(struct lower *lower)
