@@ -30,6 +30,10 @@ enum {
  * hold a folder with a colon or a semicolon in it. */
 #define CONTROL_LIBRARIES_SETTING "LIBRARIES"
 
+/* A number, in hexadecimal, that the runner writes beside CONTROL_REFUSED: a refusal is the
+ * machine's trouble, and whoever wants to be excused by it does not know the number. */
+#define CONTROL_WORD_SETTING "WORD"
+
 /* The phase that is timed; only of a run in rounds. */
 #define CONTROL_TIMED_SETTING "TIMED"
 
@@ -39,7 +43,7 @@ enum {
 
 enum control_stage {
     CONTROL_STARTED = 0,
-    CONTROL_REFUSED, /* the runner could not map or load; message */
+    CONTROL_REFUSED, /* the runner could not map or load; message, word */
     CONTROL_LOADED,  /* lesson.so is in; base */
     CONTROL_DRIVING, /* drive_main was called */
     CONTROL_DRIVEN,  /* and returned; drive_result */
@@ -79,6 +83,7 @@ struct control {
     uint32_t frame_count; /* return addresses, innermost first; frames[0] is the place itself */
     uint64_t fault;       /* the address that was touched, for SIGSEGV and SIGBUS */
     uint64_t frames[CONTROL_FRAMES];
+    uint64_t word;
     char message[256];
     int32_t refused; /* system call that reached for a process above (refused.h); 0: none. Until
                       * there is a crash the frames are those of this call. */

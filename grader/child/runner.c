@@ -40,6 +40,7 @@ static struct {
     struct trace_writer *trace;
     unsigned phases;   /* that have begun and not ended */
     const char *timed; /* the phase that is timed; NULL: none */
+    uint64_t word;     /* until lesson.so is loaded */
 } runner;
 
 /* ---- where it crashed -------------------------------------------------------------------------
@@ -250,6 +251,7 @@ __attribute__((format(printf, 1, 2))) static int refuse(const char *format, ...)
     va_start(list, format);
     vsnprintf(runner.control->message, sizeof runner.control->message, format, list);
     va_end(list);
+    runner.control->word = runner.word;
     runner.control->stage = CONTROL_REFUSED;
     return 1;
 }
@@ -360,11 +362,13 @@ int main(int count, char **arguments)
         return 2;
     }
     runner.control = control;
+    if (settings_enter(&settings) != 0) return refuse("the settings cannot be read");
+    const char *word = getenv(CONTROL_WORD_SETTING);
+    if (word != NULL) runner.word = strtoull(word, NULL, 16);
     if (map(CONTROL_INPUT_FD, PROT_READ, &input, &drive.input_size) != 0 ||
         map(CONTROL_OUTPUT_FD, PROT_READ | PROT_WRITE, &drive.output, &drive.output_size) != 0)
         return refuse("the input or the output cannot be mapped");
     drive.input = input;
-    if (settings_enter(&settings) != 0) return refuse("the settings cannot be read");
     const char *run = getenv(CONTROL_RUN_SETTING), *device = getenv(CONTROL_DEVICE_SETTING);
     const char *order = getenv(CONTROL_THREADS_VARIABLE);
     drive.run = run = strdup(run != NULL ? run : "");
@@ -385,6 +389,7 @@ int main(int count, char **arguments)
     void *symbol = dlsym(library, "drive_main");
     memcpy(&drive_main, &symbol, sizeof drive_main);
     if (drive_main == NULL) return refuse("%s", dlerror());
+    runner.word = 0;
     note_module(library, arguments[1]);
     threads_on_want = on_want;
     threads_watch(symbol, order, runner.trace);

@@ -135,6 +135,18 @@ static void make_key(const json_t *entries, const char *name, char *key, size_t 
         snprintf(key + length, size - length, "-%u", i);
 }
 
+/* On one line, and as every text of a stranger's: the name of a folder may have anything in it. */
+static void put_name(json_t *entry, const char *name)
+{
+    struct text shown = {0};
+
+    text_add_quoted(&shown, name, strlen(name));
+    for (size_t i = 0; i < shown.size; i++)
+        if (shown.data[i] == '\n' || shown.data[i] == '\t') shown.data[i] = ' ';
+    json_put_text(entry, "name", text_string(&shown));
+    text_free(&shown);
+}
+
 static json_t *entry_of(json_t *entries, const struct owner *owner)
 {
     json_t *entry;
@@ -149,7 +161,7 @@ static json_t *entry_of(json_t *entries, const struct owner *owner)
     make_key(entries, owner->name, key, sizeof key);
     entry = json_add_object(entries);
     json_put_text(entry, "key", key);
-    json_put_text(entry, "name", owner->name);
+    put_name(entry, owner->name);
     json_put_text(entry, "id", owner->id);
     json_put_text(entry, "email", owner->email);
     json_put_array(entry, "sources");

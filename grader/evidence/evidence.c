@@ -275,9 +275,14 @@ bool evidence_function(const struct evidence *evidence, const char *function, st
 
 bool evidence_by_submission(const struct evidence *evidence, const struct trace_record *record)
 {
+    const struct trace_record *call =
+        record->caller == 0 ? evidence_call_of(evidence, record) : NULL;
     struct place place;
     if (!evidence->index->callers_known) return true;
-    return evidence_place(evidence, record, &place) && place.submission;
+    if (evidence_place(evidence, record, &place)) return place.submission;
+    /* From no line that is known: by way of a library that was given the call (pthread_once, a
+     * thread that is nothing else), or from code that the program made. Ours does neither. */
+    return record->kind != TRACE_HOST_CALL && (record->caller != 0 || (call && call->caller != 0));
 }
 
 struct sentence_of {

@@ -113,9 +113,10 @@ static void set(struct environment *environment, const char *name, const char *v
 }
 
 /* What the submission does not get to see (control.h). Returns 0 or -1. */
-static int write_settings(int file, const struct run_request *request, const struct trace_key *key)
+static int write_settings(int file, const struct run_request *request, const struct trace_key *key,
+                          uint64_t word)
 {
-    char key_text[40];
+    char key_text[40], word_text[20];
     const bool emulator = request->device == DRIVE_EMULATOR;
     const bool every_order = request->plan->flags & RUN_IN_EVERY_ORDER;
     const bool injections = request->plan->flags & RUN_INJECTIONS;
@@ -128,6 +129,7 @@ static int write_settings(int file, const struct run_request *request, const str
         {CONTROL_LIBRARIES_SETTING,
          emulator ? request->toolchain->emulator : request->toolchain->cuda_libraries},
         {TRACE_KEY_VARIABLE, key != NULL ? key_text : NULL},
+        {CONTROL_WORD_SETTING, word_text},
         {CONTROL_TIMED_SETTING, request->rounds > 0 ? request->plan->phase : NULL},
         {"OVERLAP_ORDER", emulator ? request->order : NULL},
         /* Elsewhere times are taken, or calls counted, and a thread that is held back is in them.
@@ -143,6 +145,7 @@ static int write_settings(int file, const struct run_request *request, const str
     };
     struct text text = {0};
 
+    snprintf(word_text, sizeof word_text, "%" PRIx64, word);
     if (key != NULL)
         snprintf(key_text, sizeof key_text, "%016" PRIx64 "%016" PRIx64, key->half[0],
                  key->half[1]);
@@ -198,7 +201,7 @@ static void make_environment(struct environment *environment, const struct run_r
  * can change its size. Returns 0 or -1 with errno. */
 static int make_files(int files[CONTROL_FD_COUNT], const struct run_input *input,
                       const struct run_request *request, const struct evidence_rounds *rounds,
-                      const struct trace_key *key)
+                      const struct trace_key *key, uint64_t word)
 {
     struct control control = {.rounds = rounds->count,
                               .spread = (request->plan->flags & RUN_THREADS) != 0};
@@ -214,7 +217,8 @@ static int make_files(int files[CONTROL_FD_COUNT], const struct run_input *input
     memcpy(control.round, rounds->round, sizeof control.round);
     if (write_all(files[0], &control, sizeof control) != 0 ||
         write_all(files[1], input->data, input->size) != 0 ||
-        poison(files[2], input->output_size) != 0 || write_settings(files[3], request, key) != 0)
+        poison(files[2], input->output_size) != 0 ||
+        write_settings(files[3], request, key, word) != 0)
         return -1;
     if (fcntl(files[0], F_ADD_SEALS, fixed) != 0 || fcntl(files[2], F_ADD_SEALS, fixed) != 0)
         return -1;
@@ -404,6 +408,7 @@ struct running {
     struct process *process;
     int files[CONTROL_FD_COUNT];
     struct trace_key key; /* of its record, on the software device */
+    uint64_t word;        /* CONTROL_WORD_SETTING */
     char scratch[PATH_MAX - 64];
     struct evidence_rounds rounds;
     uint64_t killed_before; /* oom_kills() */
@@ -439,8 +444,10 @@ static int make_room(struct running *run, const struct run_input *input)
         run->scratch[0] = '\0';
         return -1;
     }
-    if (random_secret(&run->key.half[0]) != 0 || random_secret(&run->key.half[1]) != 0) return -1;
-    return make_files(run->files, input, run->request, &run->rounds, key_of(run));
+    if (random_secret(&run->key.half[0]) != 0 || random_secret(&run->key.half[1]) != 0 ||
+        random_secret(&run->word) != 0)
+        return -1;
+    return make_files(run->files, input, run->request, &run->rounds, key_of(run), run->word);
 }
 
 /* What the runner reads beside the system's libraries; the lists' strings are the toolchain's and
@@ -576,6 +583,8 @@ static int end(struct running *run, struct trouble *trouble)
 
     if (read_all(run->files[0], &control, sizeof control) != 0) memset(&control, 0, sizeof control);
     control.message[sizeof control.message - 1] = '\0';
+    if (control.stage == CONTROL_REFUSED && control.word != run->word)
+        control.stage = CONTROL_STARTED; /* the submission says so, and not the runner */
     if (is_machines_trouble(run->request, process_result(run->process), &control,
                             run->killed_before, trouble))
         return finish(run, -1);

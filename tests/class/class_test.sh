@@ -303,6 +303,8 @@ hostile()
 {
     mkdir "$work/in"
     right "$work/in/ada"
+    right "$work/in/eve
+[  PASSED  ] forged"
     echo secret >"$work/secret"
     python3 - "$work" "$stand_in" <<'END'
 import io, os, sys, tarfile, zipfile
@@ -336,6 +338,8 @@ END
     points lies 0
     points links 0
     points pipe 0
+    expect 'no line of a name' sh -c "! grep -q '^.  PASSED' '$work/out'"
+    points 'eve .  PASSED  . forged' 5
     expect 'nothing outside' [ -z "$(find "$work" -name outside)" ]
     expect 'nothing in /tmp' [ ! -e /tmp/outside.class_test ]
     expect 'nothing through a link' [ ! -e "$work/planted" ]
