@@ -7,7 +7,8 @@
  * Only calls that the watched module makes itself are told and count, in all its threads and in the
  * processes that it forks together with its own. One call fails: it does nothing but return what
  * that function returns when it fails, with errno set. FORK_CHILD is no function: it is a child
- * that a signal ends before it has done anything.
+ * that a signal ends before it has done anything. "read, in part" and its kin do not fail: they
+ * move half of the bytes that they were asked to.
  *
  * It never fails a call that gives something back, chooses nothing by chance, and does nothing at
  * all where the variable is not set. Which functions: threads/refusals.def.
@@ -22,6 +23,7 @@
 
 #define REFUSALS_VARIABLE "OVERLAP_REFUSE"
 #define REFUSALS_FORK_CHILD "the child of fork"
+#define REFUSALS_IN_PART ", in part" /* behind the function's name */
 
 /* `text`: the variable's value; NULL: it is not set. Before there are threads; `trace` as for
  * threads_watch. */

@@ -9,9 +9,11 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define NO_MEMORY "there were no memory left"
+#define INTERRUPTED "a signal had interrupted it"
 
 /* True: the call from there has to fail, and errno says why. */
 static bool refused(const char *name, const void *caller, int number, const char *as_if)
@@ -31,6 +33,19 @@ static bool refused(const char *name, const void *caller, int number, const char
             type(*call) parameters;                                                                \
         } real = {.address = threads_behind(&known, #name)};                                       \
         if (refused(#name, __builtin_return_address(0), number, as_if)) return failed;             \
+        return real.call arguments;                                                                \
+    }
+#define TRANSFER(name, parameters, arguments)                                                      \
+    THREADS_PUBLIC ssize_t name parameters                                                         \
+    {                                                                                              \
+        static void *known;                                                                        \
+        const union {                                                                              \
+            void *address;                                                                         \
+            ssize_t(*call) parameters;                                                             \
+        } real = {.address = threads_behind(&known, #name)};                                       \
+        const void *caller = __builtin_return_address(0);                                          \
+        if (refused(#name, caller, EINTR, INTERRUPTED)) return -1;                                 \
+        if (size > 1 && refused(#name REFUSALS_IN_PART, caller, errno, "")) size /= 2;             \
         return real.call arguments;                                                                \
     }
 #include "threads/refusals.def"

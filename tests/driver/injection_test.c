@@ -259,6 +259,19 @@ START_TEST(another_context_goes_on)
 }
 END_TEST
 
+/* What would lose the context fails by itself when it is asked to. */
+START_TEST(a_query_that_fails_alone_leaves_the_context)
+{
+    make_fail("cuStreamQuery:2:alone");
+    test_context(LATEST);
+    OK(cuStreamQuery(NULL));
+    FAILS(CUDA_ERROR_OUT_OF_MEMORY, cuStreamQuery(NULL));
+    OK(cuStreamQuery(NULL));
+    OK(cuCtxSynchronize());
+    ck_assert_uint_eq(made_to_fail(), 1);
+}
+END_TEST
+
 /* ---- what is no such thing ------------------------------------------------------------------ */
 
 static const char *const no_number[] = {"0",           "x",   "-1", "cuMemFree:1",
@@ -288,6 +301,7 @@ int main(void)
     tcase_add_test(tcase, a_copy_that_fails_leaves_all_as_it_was);
     tcase_add_test(tcase, a_wait_that_fails_loses_the_context);
     tcase_add_test(tcase, another_context_goes_on);
+    tcase_add_test(tcase, a_query_that_fails_alone_leaves_the_context);
     tcase_add_loop_test(tcase, a_value_that_is_none_fails_nothing, 0,
                         sizeof no_number / sizeof *no_number);
     suite_add_tcase(suite, tcase);

@@ -3,6 +3,8 @@
  *
  *   OVERLAP_FAIL=N        the N-th call of the program that can fail, from 1
  *   OVERLAP_FAIL=NAME:N   the N-th call of that function: cudaMalloc:2
+ *   OVERLAP_FAIL=NAME:N:alone   the same, for want of a resource whatever the function, so that
+ *                         the context is left as it is and no later call tells of it
  *
  * Which calls can fail, and with what, says entry/injection.def. Only calls that the program makes
  * itself count, in all its threads, and in the processes that it forks together with its own; what
@@ -81,18 +83,21 @@ static struct {
     bool read;
     char name[NAME_SIZE]; /* empty: of all functions */
     unsigned long number; /* 0: none fails */
-    pid_t process;        /* that read it */
+    bool alone;
+    pid_t process; /* that read it */
     /* Calls so far that could have been the one. In memory that forked processes share. */
     unsigned long *count;
 } wanted;
 
-/* "12" or "cudaMalloc:12". */
+/* "12" or "cudaMalloc:12", or that and ":alone". */
 static bool read_wanted(const char *text)
 {
     const char *colon = strchr(text, ':');
     const size_t length = colon != NULL ? (size_t)(colon - text) : 0;
     const char *digits = colon != NULL ? colon + 1 : text;
-    if (length >= sizeof wanted.name || digits[strspn(digits, "0123456789")] != '\0') return false;
+    const char *behind = digits + strspn(digits, "0123456789");
+    wanted.alone = colon != NULL && strcmp(behind, ":alone") == 0;
+    if (length >= sizeof wanted.name || (*behind != '\0' && !wanted.alone)) return false;
     memcpy(wanted.name, text, length);
     wanted.name[length] = '\0';
     wanted.number = strtoul(digits, NULL, 10);
@@ -143,14 +148,14 @@ CUresult injection_strikes(void)
     thread.call.injection = TRACE_CAN_FAIL;
     if (!is_wanted(name)) return CUDA_SUCCESS;
     thread.call.injection |= TRACE_MADE_TO_FAIL;
-    thread.call.as_if = ways[row->way].as_if;
+    const enum way way = wanted.alone ? RESOURCES : row->way;
+    thread.call.as_if = ways[way].as_if;
     thread.call.stack = stack_note((uint64_t)(uintptr_t)thread.call.caller);
-    device_say("%s is made to fail with error %d, as if %s", name, (int)ways[row->way].code,
-               ways[row->way].as_if);
+    device_say("%s is made to fail with error %d, as if %s", name, (int)ways[way].code,
+               ways[way].as_if);
     struct context *context = thread_context();
-    if (row->way == LATE && context != NULL && context->alive)
-        context_lose(context, ways[row->way].code);
-    return ways[row->way].code;
+    if (way == LATE && context != NULL && context->alive) context_lose(context, ways[way].code);
+    return ways[way].code;
 }
 
 int overlap_call_fault(void)
