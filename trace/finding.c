@@ -18,6 +18,15 @@ static const enum trace_finding_kind_id kind_of[FINDING_COUNT] = {
 #undef KIND
 };
 
+static const char *const hints[FINDING_COUNT] = {
+#define KIND(id, name, checker, why, hint)
+#define FINDING(id, kind, sentence)
+#define FINDING_HINT(id, hint) [FINDING_##id] = hint,
+#include "trace/findings.def"
+#undef FINDING
+#undef KIND
+};
+
 enum trace_finding_kind_id trace_finding_kind_of(enum trace_finding_id id)
 {
     return (unsigned)id < FINDING_COUNT ? kind_of[id] : 0;
@@ -42,6 +51,13 @@ const struct trace_finding_kind *trace_finding_kind(const struct trace_record *r
 {
     const bool is_one = trace_has_finding(record);
     return trace_finding_kind_at(is_one ? trace_finding_kind_of(record->finding.id) : 0);
+}
+
+const char *trace_finding_hint(const struct trace_record *record)
+{
+    const enum trace_finding_id id = trace_has_finding(record) ? record->finding.id : 0;
+    const char *own = (unsigned)id < FINDING_COUNT ? hints[id] : NULL;
+    return own != NULL ? own : trace_finding_kind(record)->hint;
 }
 
 /* ---- words -------------------------------------------------------------------------------- */

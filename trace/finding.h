@@ -151,6 +151,8 @@ bool trace_finding_is_advice(enum trace_finding_id id);
 const struct trace_finding_kind *trace_finding_kind(const struct trace_record *record);
 const struct trace_finding_kind *trace_finding_kind_at(enum trace_finding_kind_id kind);
 enum trace_finding_kind_id trace_finding_kind_of(enum trace_finding_id id);
+/* What to do about it, as exactly as the finding tells; NULL: it explains itself. */
+const char *trace_finding_hint(const struct trace_record *record);
 
 /* A word; "" where there is none. It belongs to the finding. */
 const char *trace_finding_word(const struct trace_finding *finding, enum trace_word word);

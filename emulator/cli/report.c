@@ -15,6 +15,7 @@ enum { PLACE_SIZE = 2 * TRACE_TEXT_SIZE, SENTENCE_SIZE = TRACE_SENTENCE_SIZE };
 /* One finding, however often it was met. */
 struct finding {
     const struct trace_finding_kind *kind;
+    const char *hint;       /* of a leak: none */
     char place[PLACE_SIZE]; /* what is wrong stands there; empty where unknown */
     char asked[PLACE_SIZE]; /* device code: the call that started it */
     char sentence[SENTENCE_SIZE];
@@ -71,7 +72,9 @@ static bool add_found(struct findings *findings, struct places *places,
                       const struct trace_folded *folded)
 {
     const struct trace_record *record = folded->record;
-    struct finding finding = {.kind = trace_finding_kind(record), .count = folded->count};
+    struct finding finding = {.kind = trace_finding_kind(record),
+                              .hint = trace_finding_hint(record),
+                              .count = folded->count};
     if (places_device(record, finding.place, sizeof finding.place))
         places_call(places, record, finding.asked, sizeof finding.asked);
     else
@@ -231,7 +234,7 @@ static void write_finding(FILE *out, const struct finding *finding, bool first, 
     if (more[0] != '\0') write_indented(out, "", more);
     if (first && finding->kind->why != NULL) {
         write_indented(out, "Why:  ", finding->kind->why);
-        write_indented(out, "Hint: ", finding->kind->hint);
+        write_indented(out, "Hint: ", finding->hint);
     }
 }
 

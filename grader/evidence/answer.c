@@ -3,6 +3,9 @@
 #include "trace/sentence.h"
 
 #include <stdio.h>
+#include <string.h>
+
+#define NOT_READY 600 /* an answer, not an error */
 
 /* The errors that students meet: number, name in the runtime API, name in the driver API, and what
  * to look at when a call that should have succeeded gave it (NULL: nothing in particular). */
@@ -54,7 +57,8 @@
     ROW(713, "cudaErrorHostMemoryNotRegistered", "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", NULL)    \
     ROW(716, "cudaErrorMisalignedAddress", "CUDA_ERROR_MISALIGNED_ADDRESS", NULL)                  \
     ROW(719, "cudaErrorLaunchFailure", "CUDA_ERROR_LAUNCH_FAILED", NULL)                           \
-    ROW(800, "cudaErrorNotPermitted", "CUDA_ERROR_NOT_PERMITTED", NULL)                            \
+    ROW(800, "cudaErrorNotPermitted", "CUDA_ERROR_NOT_PERMITTED",                                  \
+        "A host function, or a callback, makes no CUDA call: what it would do comes after the wait.")                            \
     ROW(801, "cudaErrorNotSupported", "CUDA_ERROR_NOT_SUPPORTED",                                  \
         "The software device does not have what was asked of it; what was printed says what.")     \
     ROW(999, "cudaErrorUnknown", "CUDA_ERROR_UNKNOWN", NULL)
@@ -106,17 +110,48 @@ static void say_not_written(struct verdict *verdict, const struct answer *answer
                  answer->evidence->lesson->folder);
 }
 
-/* The first call in the phase, made by the student's own lines, that gave an error. */
-static const struct trace_record *first_failed_call(const struct answer *answer)
+const struct trace_record *answer_first_failed(const struct answer *answer)
 {
     const struct query calls = {.phase = answer->phase, .kind = TRACE_CALL, .student = true};
     const struct trace_record *call = NULL;
 
     if (answer->phase == NULL) return NULL;
     while ((call = evidence_next(answer->evidence, &calls, call)) != NULL) {
-        if (call->code != 0 && call->code != 600) /* not ready is an answer, not an error */
-            return call;
+        if (call->code != 0 && call->code != NOT_READY) return call;
     }
+    return NULL;
+}
+
+/* The query whose answer was taken for an error. */
+static const struct trace_record *last_not_ready(const struct answer *answer)
+{
+    const struct query calls = {.phase = answer->phase, .kind = TRACE_CALL, .student = true};
+    const struct trace_record *call = NULL, *last = NULL;
+
+    if (answer->phase == NULL) return NULL;
+    while ((call = evidence_next(answer->evidence, &calls, call)) != NULL)
+        if (call->code == NOT_READY) last = call;
+    return last;
+}
+
+/* Where an error came from that no call on the student's own lines gave: a call that one of ours
+ * made for the student, kernel(...) or work(...), or what it has launched other times. */
+static const struct trace_record *made_for_the_student(const struct answer *answer,
+                                                       bool by_launcher)
+{
+    const struct query calls = {.phase = answer->phase, .kind = TRACE_CALL},
+                       kernels = {.kind = TRACE_OPERATION, .what = TRACE_KERNEL};
+    const struct trace_record *r = NULL;
+    struct place place;
+
+    if (answer->phase == NULL) return NULL;
+    while ((r = evidence_next(answer->evidence, &calls, r)) != NULL)
+        if (r->code != 0 && evidence_student_place(answer->evidence, r, &place)) return r;
+    while (by_launcher && (r = evidence_next(answer->evidence, &kernels, r)) != NULL)
+        if (!evidence_by_submission(answer->evidence, r) &&
+            evidence_student_place(answer->evidence, r, &place) &&
+            strcmp(place.function, answer->function) == 0)
+            return r;
     return NULL;
 }
 
@@ -144,7 +179,9 @@ bool answer_succeeded(struct verdict *verdict, const struct answer *answer, cons
         return false;
     }
 
-    call = first_failed_call(answer);
+    call = answer_first_failed(answer);
+    if (call == NULL && answer->code == NOT_READY) call = last_not_ready(answer);
+    if (call == NULL) call = made_for_the_student(answer, false);
     answer_name(answer->api, answer->code, name);
     if (call != NULL) {
         verdict_fail(verdict, answer->evidence, call, "%.*s gave %s, and %s returned %s for %s.",
@@ -153,6 +190,12 @@ bool answer_succeeded(struct verdict *verdict, const struct answer *answer, cons
     } else {
         verdict_fail_in(verdict, answer->evidence, answer->function, "%s returned %s for %s.",
                         answer->function, name, doing);
+    }
+    if (call != NULL && strstr(call->name, "LastError") != NULL) {
+        verdict_why(verdict, "cudaGetLastError and cudaPeekAtLastError report an error of any "
+                             "earlier call of the thread, not only of yours.");
+        verdict_hint(verdict, "Keep what each of your own calls returns.");
+        return false;
     }
     finding = finding_of(answer->evidence, answer->code);
     if (finding != NULL) {
@@ -185,8 +228,8 @@ bool answer_judgeable(struct verdict *verdict, const struct answer *answer, cons
     return false;
 }
 
-bool answer_failed_with(struct verdict *verdict, const struct answer *answer, int expected,
-                        const char *because)
+static bool failed_with(struct verdict *verdict, const struct answer *answer, int expected,
+                        const char *because, bool by_launcher)
 {
     char name[ANSWER_NAME_SIZE], wanted[ANSWER_NAME_SIZE];
     const struct trace_record *call;
@@ -194,9 +237,10 @@ bool answer_failed_with(struct verdict *verdict, const struct answer *answer, in
     if (!answer_written(verdict, answer)) return false;
     if (answer->code == expected) return true;
     /* The call that failed may have another way to say it than the one that we thought of. */
-    call = first_failed_call(answer);
+    call = answer_first_failed(answer);
     if (call != NULL) expected = call->code;
     if (answer->code == expected) return true;
+    if (call == NULL) call = made_for_the_student(answer, by_launcher);
 
     answer_name(answer->api, expected, wanted);
     if (answer->code == 0)
@@ -209,7 +253,27 @@ bool answer_failed_with(struct verdict *verdict, const struct answer *answer, in
                      wanted);
     verdict_why(verdict,
                 "An error that is not returned shows up later, where its cause cannot be found.");
-    verdict_hint(verdict, "Keep what every call returns, go to the clean-up at the first that is "
-                          "not success, and return that one, not the last one.");
+    if (by_launcher && answer->code != 0)
+        verdict_hint(verdict, "Begin every call without the error of an earlier one, and return "
+                              "the first that a call, or kernel(...), gives in this one.");
+    else if (by_launcher)
+        verdict_hint(verdict, "Keep what kernel(...) returned, and return that: it is no call of "
+                              "CUDA's, and what cudaGetLastError says, or a later call, need not "
+                              "be the same.");
+    else
+        verdict_hint(verdict, "Keep what every call returns, go to the clean-up at the first that "
+                              "is not success, and return that one, not the last one.");
     return false;
+}
+
+bool answer_failed_with(struct verdict *verdict, const struct answer *answer, int expected,
+                        const char *because)
+{
+    return failed_with(verdict, answer, expected, because, false);
+}
+
+bool answer_launch_failed_with(struct verdict *verdict, const struct answer *answer, int expected,
+                               const char *because)
+{
+    return failed_with(verdict, answer, expected, because, true);
 }

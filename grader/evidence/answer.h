@@ -29,6 +29,9 @@ struct answer {
 #define ANSWER_NAME_SIZE 80
 const char *answer_name(enum answer_api api, int code, char text[ANSWER_NAME_SIZE]);
 
+/* The first call in its phase, on the student's own lines, that gave an error; NULL: none did. */
+const struct trace_record *answer_first_failed(const struct answer *answer);
+
 /* True when the function is written; otherwise the verdict fails, saying so in one line. */
 bool answer_written(struct verdict *verdict, const struct answer *answer);
 
@@ -46,5 +49,9 @@ bool answer_judgeable(struct verdict *verdict, const struct answer *answer, cons
  * to come: "the array does not fit into the device's memory". */
 bool answer_failed_with(struct verdict *verdict, const struct answer *answer, int expected,
                         const char *because);
+
+/* The same where the error is what kernel(...) returned, which need be no call of CUDA's. */
+bool answer_launch_failed_with(struct verdict *verdict, const struct answer *answer, int expected,
+                               const char *because);
 
 #endif

@@ -64,6 +64,17 @@ static bool place_in_device_code(const struct evidence *evidence,
     return true;
 }
 
+/* What is out of bounds in a kernel of ours is what it was given. */
+static const char *hint_of(const struct evidence *evidence, const struct trace_record *finding)
+{
+    struct place place;
+    if (trace_finding_kind_of(finding->finding.id) == FINDING_KIND_OUT_OF_BOUNDS &&
+        place_in_device_code(evidence, finding, &place) && !place.submission)
+        return N_("The kernel is the lesson's own: look at what it was given, the pointer and the "
+                  "length in elements, and at how many bytes were allocated.");
+    return trace_finding_hint(finding);
+}
+
 /* On the student's own line: in a kernel of theirs, or where they launched one of ours. */
 static void fail_with_finding(struct verdict *verdict, const struct evidence *evidence,
                               const struct trace_record *finding, const char *before)
@@ -101,6 +112,10 @@ bool verdict_causes(struct verdict *verdict, const struct evidence *evidence)
                                                         FINDING_KIND_USE_AFTER_FREE,
                                                         FINDING_KIND_SHARED_MEMORY_RACE,
                                                         FINDING_KIND_GLOBAL_MEMORY_RACE,
+                                                        FINDING_KIND_COPY_NOT_AWAITED,
+                                                        FINDING_KIND_RACE_BETWEEN_BLOCKS,
+                                                        FINDING_KIND_BARRIER_NOT_REACHED,
+                                                        FINDING_KIND_ABSENT_LANES,
                                                         FINDING_KIND_COUNT};
     if (verdict_failed(verdict)) return false;
     verdict_findings(verdict, evidence, causes);
@@ -126,7 +141,7 @@ static void fail_with_all(struct verdict *verdict, const struct evidence *eviden
             snprintf(times, sizeof times, _("It was seen %" PRIu64 " times."), findings[i].count);
         if (kind->why != NULL) {
             verdict_why(verdict, "%s%s%s", times, times[0] != '\0' ? " " : "", _(kind->why));
-            verdict_hint(verdict, "%s", _(kind->hint));
+            verdict_hint(verdict, "%s", _(hint_of(evidence, r)));
         } else if (times[0] != '\0') {
             verdict_why(verdict, "%s", times);
         }
@@ -151,8 +166,7 @@ void verdict_advice_after(struct verdict *verdict, const struct evidence *eviden
     fail_with_all(verdict, evidence, TRACE_ADVICE, NULL, before);
 }
 
-/* ---- leaks ------------------------------------------------------------------------------------
- */
+/* ---- leaks --------------------------------------------------------------------------------- */
 
 /* The record of the object's end, if that was before the record `end`; or NULL. */
 static const struct trace_record *ending_of(const struct evidence *evidence,
@@ -214,16 +228,16 @@ void verdict_leaks(struct verdict *verdict, const struct evidence *evidence,
     verdict_leaks_after(verdict, evidence, phase, "");
 }
 
-void verdict_leaks_after(struct verdict *verdict, const struct evidence *evidence,
-                         const struct phase *phase, const char *before)
+/* Those of `what` (0: everything), one failure per line that leaks, however often it does. */
+static void objects_left(struct verdict *verdict, const struct evidence *evidence,
+                         const struct phase *phase, uint32_t what, const char *before)
 {
-    struct query query = {.phase = phase, .kind = TRACE_CREATE, .student = true};
+    struct query query = {.phase = phase, .kind = TRACE_CREATE, .what = what, .student = true};
     const struct trace_record *end = phase != NULL ? &evidence->trace.records[phase->last] : NULL;
     const struct trace_record *leaked[LEAK_PLACES];
     uint64_t count[LEAK_PLACES], bytes[LEAK_PLACES];
     size_t places = 0;
 
-    /* One failure per line that leaks, however often it does. */
     for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &query, r)) != NULL;) {
         size_t i = 0;
         if ((r->flags & TRACE_IMPLICIT) || ending_of(evidence, r, end) != NULL) continue;
@@ -252,7 +266,22 @@ void verdict_leaks_after(struct verdict *verdict, const struct evidence *evidenc
                      "error.",
                      _(row->ended), _(row->by));
     }
+}
+
+void verdict_leaks_after(struct verdict *verdict, const struct evidence *evidence,
+                         const struct phase *phase, const char *before)
+{
+    objects_left(verdict, evidence, phase, 0, before);
     if (phase != NULL) threads_at_work(verdict, evidence, phase, before);
+}
+
+bool verdict_threads_left(struct verdict *verdict, const struct evidence *evidence,
+                          const struct phase *phase)
+{
+    if (verdict_failed(verdict)) return false;
+    objects_left(verdict, evidence, phase, TRACE_THREAD, "");
+    if (!verdict_failed(verdict)) threads_at_work(verdict, evidence, phase, "");
+    return verdict_failed(verdict);
 }
 
 /* ---- failed calls ------------------------------------------------------------------------------

@@ -251,12 +251,12 @@ static bool students_among_calls(const struct evidence *evidence,
     return false;
 }
 
-bool evidence_student_place(const struct evidence *evidence, const struct trace_record *record,
-                            struct place *place)
+/* The innermost line of the student's on the record's stack. */
+static bool place_on_stack(const struct evidence *evidence, const struct trace_record *record,
+                           struct place *place)
 {
     const struct trace_record named = {.object = record->stack, .process = record->process};
     uint64_t addresses[TRACE_STACK_DEPTH];
-    if (evidence_place(evidence, record, place) && place->submission) return true;
     const struct trace_record *stack =
         record->stack != 0 ? evidence_object(evidence, TRACE_STACK, &named, NULL) : NULL;
     const size_t count = stack != NULL ? trace_stack_addresses(stack, addresses) : 0;
@@ -265,7 +265,14 @@ bool evidence_student_place(const struct evidence *evidence, const struct trace_
         if (addresses[i] > base &&
             sources_place(evidence->sources, addresses[i] - 1 - base, place) && place->submission)
             return true;
-    return students_among_calls(evidence, record, place);
+    return false;
+}
+
+bool evidence_student_place(const struct evidence *evidence, const struct trace_record *record,
+                            struct place *place)
+{
+    if (evidence_place(evidence, record, place) && place->submission) return true;
+    return place_on_stack(evidence, record, place) || students_among_calls(evidence, record, place);
 }
 
 bool evidence_function(const struct evidence *evidence, const char *function, struct place *place)
@@ -294,9 +301,12 @@ struct sentence_of {
 static bool write_place(const struct trace_call *call, char *text, size_t size, void *user)
 {
     const struct sentence_of *of = user;
-    const struct trace_record record = {.process = of->process, .caller = call->address};
-    struct place place;
+    const struct trace_record record = {
+        .process = of->process, .caller = call->address, .stack = call->stack};
+    struct place place, own;
     if (!evidence_place(of->evidence, &record, &place)) return false;
+    /* A call that one of ours made for the student is called from the student's line. */
+    if (!place.submission && place_on_stack(of->evidence, &record, &own)) place = own;
     if (strcmp(place.file, of->own.file) == 0)
         snprintf(text, size, _("line %u"), place.line);
     else

@@ -41,6 +41,12 @@ static void describe(const struct evidence *evidence, const struct failures_cont
                  line);
         return;
     }
+    const char *part = strstr(failed->name, REFUSALS_IN_PART);
+    if (failed->kind == TRACE_HOST_CALL && part != NULL) {
+        snprintf(text, size, "%.*s%s moved half of the bytes that it was asked to, and said so",
+                 (int)(part - failed->name), failed->name, line);
+        return;
+    }
     if (failed->kind == TRACE_HOST_CALL) {
         snprintf(text, size, "%.*s%s was made to fail, as if %.*s", TRACE_NAME_SIZE, failed->name,
                  line, 120, failed->text);
@@ -108,6 +114,11 @@ static void judge_answer(struct verdict *verdict, const struct answer *answer,
         verdict_hint(verdict,
                      "What waitpid says of a child is its exit status only where WIFEXITED "
                      "is true; and what it was to write is there only when it has.");
+    else if (of_host && strstr(failed->name, REFUSALS_IN_PART) != NULL)
+        verdict_hint(verdict, "What read and write return is how many bytes they moved: go on with "
+                              "the rest until all are through, or there are no more (0).");
+    else if (of_host && strstr(failed->text, "signal") != NULL)
+        verdict_hint(verdict, "Where errno is EINTR, nothing has happened yet: call it again.");
     else if (of_host)
         verdict_hint(verdict,
                      "Look at what %.*s returns, and where it fails go to the clean-up with an "
@@ -166,6 +177,9 @@ static bool judge_one(struct verdict *verdict, const struct evidence *plain,
     for (uint32_t i = 0;
          !verdict_failed(verdict) && evidence_phase(evidence, DRIVE_INJECTIONS, i, &whole); i++)
         verdict_leaks_after(verdict, evidence, &whole, sentence);
+    /* A query that fails by itself says nothing of the work, and nobody is asked to wait for it in
+     * another way then. */
+    if (waits_query(failed) && failed->code != LAUNCH_FAILED) return true;
     snprintf(sentence, sizeof sentence, "%s. Then: ", before);
     /* What is found without a failure too is told elsewhere. */
     if (!verdict_failed(verdict) && evidence_count(plain, &any_finding) == 0)

@@ -1,4 +1,5 @@
 #include "grader/evidence/host_reference.h"
+#include "grader/base/messages.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -44,21 +45,36 @@ static bool same(float a, float b)
 enum wrong { WRONG_POISON, WRONG_UNCHANGED, WRONG_TWICE, WRONG_KERNEL, WRONG_VALUE, WRONG_COUNT };
 
 static const struct {
-    const char *what, *why;
+    const char *what, *why, *hint;
 } wrongs[WRONG_COUNT] = {
-    [WRONG_POISON] = {"still hold what was in the memory before the call",
-                      "Nothing has written them, or the copy out had not finished."},
-    [WRONG_UNCHANGED] = {"came back as they went in",
-                         "The kernel adds a number to every element, so it has not run on these."},
+    [WRONG_POISON] =
+        {"still hold what was in the memory before the call",
+         N_("Nothing has written them, or the copy out had not finished."),
+         N_("Is all of it copied out, length * sizeof(float) bytes, and waited for before "
+            "the function returns?")},
+    [WRONG_UNCHANGED] =
+        {"came back as they went in",
+         N_("The kernel adds a number to every element, so it has not run on these."),
+         N_("Each array goes through the kernel once, with its own pointer and its "
+            "own length in floats, and comes back behind it.")},
     [WRONG_TWICE] = {"have been through the kernel twice",
-                     "The kernel adds to the element, so a second launch shows."},
+                     N_("The kernel adds to the element, so a second launch shows."),
+                     N_("Launch it once for each array; a warm-up launch counts as well.")},
     [WRONG_KERNEL] = {"have been through another kernel than the one that was given",
-                      "This call was given another kernel than the call before it. What is kept "
-                      "from one call to the next (a captured graph) still has the first one."},
+                      N_("This call was given another kernel than the call before it. What is kept "
+                         "from one call to the next (a captured graph) still has the first one."),
+                      N_("Launch the kernel that this call was given. A graph that is kept is made "
+                         "again, or its kernel node changed, when it is another one.")},
     [WRONG_VALUE] =
         {"are wrong",
-         "The value of another element, of another array, or of memory that was never written."},
+         N_("The value of another element, of another array, or of memory that was never "
+            "written."),
+         N_("Look at each copy: from and to its own array, in the right direction, "
+            "length * sizeof(float) bytes.")},
 };
+#define HINT_OF_AN_END                                                                             \
+    N_("The end was left out: a kernel's length counts floats, a copy's size bytes (length * "     \
+       "sizeof(float)), and each array has a length of its own.")
 
 static enum wrong classify(float input, float output, size_t index, unsigned marks)
 {
@@ -71,6 +87,62 @@ static enum wrong classify(float input, float output, size_t index, unsigned mar
              host_reference_marked(host_reference_marked(input, index, marks), index, marks)))
         return WRONG_TWICE;
     return WRONG_VALUE;
+}
+
+static bool is_copy(const struct trace_record *operation, bool to_host)
+{
+    const uint32_t host = to_host ? operation->to : operation->from;
+    return operation->what == TRACE_COPY && (host == TRACE_PINNED || host == TRACE_PAGEABLE);
+}
+
+/* The statement that wrong elements of this kind come from, as far as the record tells. */
+static const struct trace_record *suspect(const struct evidence *evidence,
+                                          const struct host_reference_array *array, enum wrong kind)
+{
+    const bool in_kernel = kind == WRONG_UNCHANGED || kind == WRONG_TWICE || kind == WRONG_KERNEL;
+    const struct query operations = {.phase = array->phase, .kind = TRACE_OPERATION};
+    const struct trace_record *found = NULL, *r = NULL;
+    size_t count = 0;
+
+    if (array->at != NULL || array->phase == NULL) return array->at;
+    while ((r = evidence_next(evidence, &operations, r)) != NULL) {
+        if (in_kernel ? r->what != TRACE_KERNEL : !is_copy(r, true)) continue;
+        found = r;
+        if (kind == WRONG_TWICE && ++count == 2) break;
+    }
+    return found;
+}
+
+/* All copies in one direction together take fewer bytes than the array has. */
+static bool say_short_copy(struct verdict *verdict, const struct evidence *evidence,
+                           const struct host_reference_array *array)
+{
+    const uint64_t bytes = array->length * sizeof(float);
+    const struct query operations = {.phase = array->phase, .kind = TRACE_OPERATION};
+
+    for (int to_host = 0; to_host < 2 && array->alone && array->phase != NULL; to_host++) {
+        const struct trace_record *last = NULL, *r = NULL;
+        uint64_t copied = 0;
+        while ((r = evidence_next(evidence, &operations, r)) != NULL) {
+            if (!is_copy(r, to_host != 0)) continue;
+            copied += r->bytes;
+            last = r;
+        }
+        if (last == NULL || copied >= bytes) continue;
+        if (to_host != 0)
+            verdict_fail(verdict, evidence, last, "%c%s: of its %llu bytes %llu are copied back.",
+                         toupper((unsigned char)array->name[0]), array->name + 1,
+                         (unsigned long long)bytes, (unsigned long long)copied);
+        else
+            verdict_fail(verdict, evidence, last,
+                         "%c%s: of its %llu bytes %llu are copied to the device.",
+                         toupper((unsigned char)array->name[0]), array->name + 1,
+                         (unsigned long long)bytes, (unsigned long long)copied);
+        verdict_why(verdict, "What is not copied is whatever was in the memory before.");
+        verdict_hint(verdict, "%s", _(HINT_OF_AN_END));
+        return true;
+    }
+    return false;
 }
 
 bool host_reference_compare(struct verdict *verdict, const struct evidence *evidence,
@@ -93,12 +165,12 @@ bool host_reference_compare(struct verdict *verdict, const struct evidence *evid
         wrong++;
     }
     if (wrong == 0) return true;
+    if (say_short_copy(verdict, evidence, array)) return false;
 
-    const char *stretch = "";
-    if (wrong == array->length)
-        stretch = ", all of them,";
-    else if (last == array->length - 1 && last - first + 1 == wrong)
-        stretch = ", its end,";
+    const bool end =
+        wrong < array->length && last == array->length - 1 && last - first + 1 == wrong;
+    const char *stretch = wrong == array->length ? ", all of them," : end ? ", its end," : "";
+    const struct trace_record *at = suspect(evidence, array, kind);
     char what[400];
     snprintf(what, sizeof what,
              "%c%s: %zu of its %zu elements%s %s; the first is element %zu: %.9g, must be %.9g (it "
@@ -107,11 +179,12 @@ bool host_reference_compare(struct verdict *verdict, const struct evidence *evid
              wrongs[kind].what, first, (double)array->output[first],
              (double)host_reference_marked(array->input[first], first, marks),
              (double)array->input[first]);
-    if (array->at != NULL)
-        verdict_fail(verdict, evidence, array->at, "%s", what);
+    if (at != NULL)
+        verdict_fail(verdict, evidence, at, "%s", what);
     else
         verdict_fail_in(verdict, evidence, array->function, "%s", what);
-    verdict_why(verdict, "%s", wrongs[kind].why);
+    verdict_why(verdict, "%s", _(wrongs[kind].why));
+    verdict_hint(verdict, "%s", _(end ? HINT_OF_AN_END : wrongs[kind].hint));
     return false;
 }
 

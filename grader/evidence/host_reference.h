@@ -18,7 +18,9 @@ float host_reference_marked(float input, size_t index, unsigned marks);
 /* One array, for host_reference_compare. */
 struct host_reference_array {
     const char *function;          /* the student's: where a failure is reported, */
-    const struct trace_record *at; /* or, when not NULL, at the line of this call */
+    const struct trace_record *at; /* or, when not NULL, at the line of this call, */
+    const struct phase *phase;     /* or at the statement in this phase that it comes from; NULL */
+    bool alone;                    /* no other array is copied in the phase */
     const char *name;              /* in sentences: "array 3"; not empty */
     unsigned marks;                /* of the kernel that was given; 0: 1 */
     const float *input;            /* the parent's own copy */
@@ -27,7 +29,7 @@ struct host_reference_array {
 };
 
 /* True when output is what one launch makes of input, bit for bit. Otherwise the verdict fails with
- * the first wrong element and with what the wrong ones have in common; the caller adds the hint. */
+ * the first wrong element, what the wrong ones have in common, and what makes them so. */
 bool host_reference_compare(struct verdict *verdict, const struct evidence *evidence,
                             const struct host_reference_array *array);
 

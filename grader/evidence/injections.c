@@ -1,4 +1,5 @@
 #include "grader/evidence/injections.h"
+#include "grader/evidence/waits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@ struct candidate {
     const struct trace_record *call;
     size_t number; /* of its function's calls that can fail, from 1 */
     bool wanted;
+    bool first; /* of its line */
 };
 
 static bool same_line(const struct candidate *a, const struct candidate *b)
@@ -51,6 +53,7 @@ static size_t want_ends(struct candidate *all, size_t count)
             before = before || (k < i && same_line(&all[k], &all[i]));
             after = after || (k > i && same_line(&all[k], &all[i]));
         }
+        all[i].first = !before;
         all[i].wanted = !before || !after;
         wanted += all[i].wanted;
     }
@@ -89,6 +92,14 @@ size_t injections_choose(const struct evidence *evidence, struct injection *chos
         if (!all[i].wanted) continue;
         chosen[written].of_host = all[i].call->kind == TRACE_HOST_CALL;
         snprintf(chosen[written++].which, sizeof chosen->which, "%s:%zu", all[i].call->name,
+                 all[i].number);
+    }
+    /* Whoever asks is told of a lost context by every later call as well; so once, on each line, it
+     * is this call's own error. */
+    for (size_t i = 0; i < count && written < most; i++) {
+        if (!all[i].first || !waits_query(all[i].call)) continue;
+        chosen[written].of_host = false;
+        snprintf(chosen[written++].which, sizeof chosen->which, "%s:%zu:alone", all[i].call->name,
                  all[i].number);
     }
     free(all);

@@ -14,10 +14,11 @@
 
 #define INJECTIONS_MOST 48 /* runs of one lesson */
 
-/* What the software device is told (OVERLAP_FAIL), "cudaMalloc:2", or, of the C library's calls
- * that the submission makes, what the runner is told (threads/refusals.h): "malloc:2". */
+/* What the software device is told (OVERLAP_FAIL), "cudaMalloc:2", "cudaEventQuery:1:alone", or, of
+ * the C library's calls that the submission makes, what the runner is told (threads/refusals.h):
+ * "malloc:2". */
 struct injection {
-    char which[TRACE_NAME_SIZE + 16];
+    char which[TRACE_NAME_SIZE + 24];
     bool of_host;
 };
 

@@ -61,8 +61,7 @@ bool verdict_causes(struct verdict *verdict, const struct evidence *evidence);
 /* Fails for all advice of the device: where a contract asks for more than what GPUs do. */
 void verdict_advice(struct verdict *verdict, const struct evidence *evidence);
 
-/* The same as verdict_findings in a run in which a call was made to fail: `before` comes first in
- * each. */
+/* The same as both in a run in which a call was made to fail: `before` comes first in each. */
 void verdict_findings_after(struct verdict *verdict, const struct evidence *evidence,
                             const enum trace_finding_kind_id *kinds, const char *before);
 void verdict_advice_after(struct verdict *verdict, const struct evidence *evidence,
@@ -74,11 +73,12 @@ void verdict_advice_after(struct verdict *verdict, const struct evidence *eviden
 void verdict_leaks(struct verdict *verdict, const struct evidence *evidence,
                    const struct phase *phase);
 
-/* Fails for all advice of the device: where a contract asks for more than what GPUs do. */
-void verdict_advice(struct verdict *verdict, const struct evidence *evidence);
+/* The same of host threads alone, which may be what makes a result wrong: of those that were
+ * started in the phase. True: there was one, and the verdict has failed. */
+bool verdict_threads_left(struct verdict *verdict, const struct evidence *evidence,
+                          const struct phase *phase);
 
-/* The same as verdict_findings in a run in which a call was made to fail: `before`, a sentence,
- * comes first in each. */
+/* The same; `before`, a sentence, comes first in each. */
 void verdict_leaks_after(struct verdict *verdict, const struct evidence *evidence,
                          const struct phase *phase, const char *before);
 

@@ -30,6 +30,9 @@ struct threaded_result {
  *          with one block of MULTIPLY_DIVIDE_THREADS threads, for a whole array.
  * arrays   `count` of them, read and written. results: room for `count`, all written.
  *
+ * Waiting is yours: a wait is not left to cuMemFree, cuCtxDestroy or their kin. GPUs of today wait
+ * there, and nothing promises it.
+ *
  * The device is number 0. Every context that the function makes is destroyed when it returns,
  * modules and device memory with it, also for an array that failed; an array that fails does not
  * keep the others from being done. Returns CUDA_SUCCESS, or the error of the first array, by its
@@ -46,7 +49,8 @@ CUresult threaded_contexts_threads(const char *image, const struct threaded_arra
 /* Yours. Array i is done by a child process of its own. The calling process makes no CUDA call at
  * all: CUDA starts in each child, after the fork. Values and result come back through memory that
  * you share with the children, or through pipes. Every child is waited for, and no other: the
- * caller may have children of its own. */
+ * caller may have children of its own. It may have handlers for signals as well: a call that one
+ * interrupts (EINTR) is made again, and read and write may move less than they were asked to. */
 CUresult threaded_contexts_processes(const char *image, const struct threaded_array *arrays,
                                      size_t count, struct threaded_result *results);
 

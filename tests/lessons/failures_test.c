@@ -142,6 +142,21 @@ START_TEST(of_many_every_line_is_there)
 }
 END_TEST
 
+START_TEST(a_query_of_each_line_fails_alone_where_there_is_room)
+{
+    struct evidence evidence = make();
+    size_t calls;
+    mark(&evidence, 0, TRACE_BEGIN);
+    can_fail(&evidence, "cudaEventQuery")->caller = 1;
+    can_fail(&evidence, "cudaEventQuery")->caller = 1;
+    can_fail(&evidence, "cudaFree")->caller = 2;
+    mark(&evidence, 0, TRACE_END);
+    ck_assert_str_eq(chosen(&evidence, 8, &calls),
+                     "cudaEventQuery:1 cudaEventQuery:2 cudaFree:1 cudaEventQuery:1:alone");
+    ck_assert_uint_eq(calls, 3);
+}
+END_TEST
+
 START_TEST(never_more_than_asked_for)
 {
     struct evidence evidence = make();
@@ -394,6 +409,7 @@ int main(void)
     tcase_add_test(tcase, all_that_can_fail_in_the_phases);
     tcase_add_test(tcase, none_without_a_phase);
     tcase_add_test(tcase, of_many_every_line_is_there);
+    tcase_add_test(tcase, a_query_of_each_line_fails_alone_where_there_is_room);
     tcase_add_test(tcase, never_more_than_asked_for);
     tcase_add_test(tcase, the_error_returned_is_right);
     tcase_add_test(tcase, a_right_result_in_spite_of_it_is_right);

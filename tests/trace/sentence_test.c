@@ -174,6 +174,8 @@ static void write_kind(FILE *out, enum trace_finding_kind_id id)
         const struct trace_record found = example_of((enum trace_finding_id)i);
         trace_sentence(&found, &places, text, sizeof text);
         fprintf(out, "%s\n    %s\n", ids[i], text);
+        if (trace_finding_hint(&found) != kind->hint)
+            fprintf(out, "    Hint: %s\n", trace_finding_hint(&found));
     }
     if (kind->why != NULL) fprintf(out, "Why:  %s\nHint: %s\n", kind->why, kind->hint);
     fputc('\n', out);

@@ -19,7 +19,8 @@
 /* A float sum of a thousand numbers is off by 1e-7 of their magnitudes; any order of adding in
  * double stays far below this. */
 #define SUM_TOLERANCE 1e-10
-#define CAPTURE_FIRST 900 /* the errors of a capture: cudaErrorStreamCaptureUnsupported */
+#define FLOAT_TOLERANCE 1e-5 /* ... and what it may be off by when added in float */
+#define CAPTURE_FIRST 900    /* the errors of a capture: cudaErrorStreamCaptureUnsupported */
 #define CAPTURE_LAST 908
 #define INVALID_VALUE 1 /* of a launch that is refused */
 #define OUT_OF_MEMORY 2
@@ -202,6 +203,8 @@ static bool compare_at(struct verdict *verdict, const struct view *view, const s
         verdict, view->evidence,
         &(struct host_reference_array){.function = FUNCTION,
                                        .at = at,
+                                       .phase = item->answer.phase,
+                                       .alone = true,
                                        .name = item->name,
                                        .input = view->in->values + item->c->offset,
                                        .output = view->out->values + item->c->offset,
@@ -220,10 +223,7 @@ static bool succeeded(struct verdict *verdict, const struct view *view, const st
     if (doing == NULL ? !answer_judgeable(verdict, &item->answer, VALUES_CHECK)
                       : !answer_succeeded(verdict, &item->answer, doing))
         return false;
-    if (compare(verdict, view, item)) return true;
-    verdict_hint(verdict, "DeviceSync.EveryElementIsRight and "
-                          "DeviceSync.TheHostReadsAfterTheResultsArrive look into this.");
-    return false;
+    return compare(verdict, view, item);
 }
 
 static bool sum_is_right(const struct view *view, const struct item *item, double *expected)
@@ -233,12 +233,47 @@ static bool sum_is_right(const struct view *view, const struct item *item, doubl
     return fabs(item->a->sum - *expected) <= SUM_TOLERANCE * scale;
 }
 
+/* What a wrong sum is the sum of, as far as the number tells. */
+static void explain_sum(struct verdict *verdict, const struct view *view, const struct item *item,
+                        double expected)
+{
+    const float *in = view->in->values + item->c->offset;
+    const uint32_t length = item->c->length;
+    double of_input = 0.0, scale, poison;
+
+    memset(&poison, DRIVE_POISON, sizeof poison);
+    (void)host_reference_sum(in, length, &scale);
+    for (uint32_t k = 0; k < length; k++) of_input += in[k];
+    if (memcmp(&item->a->sum, &poison, sizeof poison) == 0) {
+        verdict_why(verdict, "Nothing was written to *sum.");
+        verdict_hint(verdict, "Set *sum on every path that returns cudaSuccess; an empty array has "
+                              "the sum 0.");
+    } else if (length > 0 && fabs(item->a->sum - of_input) <= SUM_TOLERANCE * scale) {
+        verdict_why(verdict, "That is the sum of what went in.");
+        verdict_hint(verdict, "Add up output, once the copy out has arrived there.");
+    } else if (length > 0 &&
+               fabs(item->a->sum + host_reference_expected(in[length - 1], length - 1) -
+                    expected) <= SUM_TOLERANCE * scale) {
+        verdict_why(verdict, "The last element is missing.");
+        verdict_hint(verdict, "Add all `length` elements, from 0 to length - 1.");
+    } else if (fabs(item->a->sum - expected) <= FLOAT_TOLERANCE * scale) {
+        verdict_why(verdict, "It is off by as much as rounding to float makes it: a float has 24 "
+                             "bits, and a thousand additions use them up.");
+        verdict_hint(verdict, "Add up in a double from the first element on.");
+    } else {
+        verdict_why(verdict, "The sum shows what the host saw in output while it added.");
+        verdict_hint(verdict, "Add all `length` elements of output, in double, once the copy out "
+                              "has arrived there. An empty array has the sum 0.");
+    }
+}
+
 static bool compare_sum(struct verdict *verdict, const struct view *view, const struct item *item)
 {
     double expected;
     if (sum_is_right(view, item, &expected)) return true;
     verdict_fail_in(verdict, view->evidence, FUNCTION, "The sum of %s is %.12g, must be %.12g.",
                     item->name, item->a->sum, expected);
+    explain_sum(verdict, view, item, expected);
     return false;
 }
 
@@ -251,11 +286,7 @@ static void judge_elements(struct verdict *verdict, const struct evidence *evide
         struct item item;
         item_get(&view, i, &item);
         if (!answer_succeeded(verdict, &item.answer, item.name)) return;
-        if (!compare(verdict, &view, &item)) {
-            verdict_hint(verdict, "length counts floats, copies count bytes: length * "
-                                  "sizeof(float), both ways.");
-            return;
-        }
+        if (!compare(verdict, &view, &item)) return;
     }
     all_reached(verdict, &view);
 }
@@ -267,13 +298,7 @@ static void judge_sum(struct verdict *verdict, const struct evidence *evidence)
         struct item item;
         item_get(&view, i, &item);
         if (!answer_judgeable(verdict, &item.answer, VALUES_CHECK)) return;
-        if (!compare_sum(verdict, &view, &item)) {
-            verdict_why(verdict, "The sum shows what the host saw in output while it added.");
-            verdict_hint(verdict, "Add all `length` elements of output, in double: a float has 24 "
-                                  "bits, and a thousand additions use them up. An empty array "
-                                  "has the sum 0.");
-            return;
-        }
+        if (!compare_sum(verdict, &view, &item)) return;
     }
     all_reached(verdict, &view);
 }
@@ -380,9 +405,13 @@ static void judge_patience(struct verdict *verdict, const struct evidence *evide
         return;
     }
     /* Who gave up, and left the rest to cudaFree, has read too early. */
-    verdict_findings(verdict, evidence, NULL);
-    verdict_advice(verdict, evidence);
-    if (!verdict_failed(verdict)) compare(verdict, &view, &item);
+    verdict_findings_after(verdict, evidence, NULL, "The kernel took seconds this time: ");
+    verdict_advice_after(verdict, evidence, "The kernel took seconds this time: ");
+    if (verdict_failed(verdict))
+        verdict_hint(verdict, "Wait until the device is done, however long that takes: a wait that "
+                              "gives up after so many questions is no wait.");
+    else
+        compare(verdict, &view, &item);
 }
 
 /* More was asked for than there is, and the call that allocates was told another size. */
@@ -426,8 +455,9 @@ static void judge_failures(struct verdict *verdict, const struct evidence *evide
         if (!answer_written(verdict, &item.answer)) return;
         if (item.c->way >= DEVICE_SYNC_TOO_LONG) {
             if (say_cut(verdict, evidence, &item) ||
-                !answer_failed_with(verdict, &item.answer, wanted[item.c->way].code,
-                                    wanted[item.c->way].because) ||
+                !(item.c->way == DEVICE_SYNC_TOO_LONG ? answer_failed_with
+                                                      : answer_launch_failed_with)(
+                    verdict, &item.answer, wanted[item.c->way].code, wanted[item.c->way].because) ||
                 (item.phased && waits_say_left(verdict, evidence, &item.phase, FUNCTION,
                                                wanted[item.c->way].before)))
                 return;
@@ -451,6 +481,7 @@ static void judge_fault(struct verdict *verdict, const struct evidence *evidence
     if (!answer_written(verdict, &item.answer) || !all_reached(verdict, &view)) return;
     item_get(&view, view.in->count - 1, &item);
     if (item.a->code == ILLEGAL_ADDRESS) return;
+    const struct trace_record *told = answer_first_failed(&item.answer);
     if (item.a->code == 0 && item.a->later == 0) {
         verdict_fail_in(verdict, evidence, FUNCTION,
                         "A kernel that writes out of bounds was given to %s, and neither it nor a "
@@ -459,10 +490,10 @@ static void judge_fault(struct verdict *verdict, const struct evidence *evidence
         verdict_why(verdict, "So the kernel did not run.");
         verdict_hint(verdict, "Call kernel(array, length, stream) once per array.");
     } else if (item.a->code == 0) {
-        verdict_fail_in(verdict, evidence, FUNCTION,
-                        "The kernel failed while it ran, and %s returned success; the next call "
-                        "got cudaErrorIllegalAddress (700).",
-                        FUNCTION);
+        verdict_fail(verdict, evidence, told,
+                     "The kernel failed while it ran, and %s returned success; %s got "
+                     "cudaErrorIllegalAddress (700).",
+                     FUNCTION, told != NULL ? "the call here" : "the next call");
         verdict_why(verdict, "A launch returns before the kernel has run. What goes wrong in it is "
                              "returned by the wait that follows, and if nobody looks there, by "
                              "some later call that has nothing to do with it.");

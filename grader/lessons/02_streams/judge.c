@@ -25,9 +25,6 @@
 #define OUT_OF_MEMORY 2
 #define INVALID_VALUE 1 /* of a launch that is refused */
 
-/* Of the time in which copies run, the part in which a kernel runs as well. One array after the
- * other: 0. */
-/* Kernels running at once, on average over the time in which one does. One after the other: 1. */
 #define RESIDENT_KERNELS 128.0 /* CUDA Programming Guide, table of compute capabilities */
 
 /* ---- runs --------------------------------------------------------------------------------- */
@@ -57,7 +54,7 @@ static int prepare_values(struct run_input *input)
 {
     const bool gpu = input->device == DRIVE_GPU;
     struct streams_input *in =
-        gpu ? allocate(input, STREAMS_LANES, 2, 5000, 15000) : allocate(input, 12, 2, 300, 1200);
+        gpu ? allocate(input, STREAMS_LANES, 2, 5000, 15000) : allocate(input, 13, 2, 300, 1200);
     if (in == NULL) return -1;
     in->whole = 1;
     input->output_size += in->rounds * in->total * sizeof(float);
@@ -219,10 +216,13 @@ static bool compare_lane(struct verdict *verdict, const struct view *view, uint3
     for (size_t k = 0; k < l->length; k++) input[k] = values_at(values_seed(l->seed, round), k);
     snprintf(name, sizeof name, "Array %u of %u%s", lane, view->in->count,
              round == 0 ? "" : ", in the second call");
+    struct phase phase;
+    const bool known = evidence_phase(view->evidence, STREAMS_PHASE_RUN, round, &phase);
     const bool right = host_reference_compare(
         verdict, view->evidence,
         &(struct host_reference_array){.function = RUN,
                                        .at = at,
+                                       .phase = known ? &phase : NULL,
                                        .name = name,
                                        .marks = STREAMS_MARKS(round),
                                        .input = input,
@@ -270,9 +270,8 @@ static bool compare_digests(struct verdict *verdict, const struct evidence *evid
                         "Array %u of %u (%llu floats) is wrong in the run that was timed.", lane,
                         view.in->count, (unsigned long long)l->length);
         verdict_why(verdict, "Time counts only for right results.");
-        verdict_hint(verdict, "Streams.EveryArrayIsRight and Streams.ResultsHaveArrivedOnReturn "
-                              "say more. If both pass: is something kept from one call to the "
-                              "next, or limited to a size or a number of lanes?");
+        verdict_hint(verdict, "Is something kept from one call to the next, or limited to a size "
+                              "or a number of lanes?");
         return false;
     }
     return true;
@@ -284,23 +283,26 @@ static bool compare_digests(struct verdict *verdict, const struct evidence *evid
 static void judge_values(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct view view = look(evidence);
-    if (!ran_saying(verdict, &view)) return;
-    if (!compare_all(verdict, &view))
-        verdict_hint(verdict, "Each lane has its own length; copies count bytes: "
-                              "lanes[i].length * sizeof(float).");
+    if (ran_saying(verdict, &view)) compare_all(verdict, &view);
+}
+
+/* A call of streams_run has left work behind: true, the verdict fails. */
+static bool say_left(struct verdict *verdict, const struct view *view)
+{
+    struct phase phase;
+    for (uint32_t round = 0; round < view->in->rounds; round++)
+        if (evidence_phase(view->evidence, STREAMS_PHASE_RUN, round, &phase) &&
+            waits_say_left(verdict, view->evidence, &phase, RUN, ""))
+            return true;
+    return false;
 }
 
 static void judge_arrival(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct view view = look(evidence);
     const struct answer open = {evidence, NULL, OPEN, ANSWER_RUNTIME, view.out->open};
-    if (!answer_written(verdict, &open) || !ran_saying(verdict, &view)) return;
-    for (uint32_t round = 0; round < view.in->rounds; round++) {
-        struct phase phase;
-        if (evidence_phase(evidence, STREAMS_PHASE_RUN, round, &phase) &&
-            waits_say_left(verdict, evidence, &phase, RUN, ""))
-            return;
-    }
+    if (!answer_written(verdict, &open) || !ran_saying(verdict, &view) || say_left(verdict, &view))
+        return;
     if (!compare_arrived(verdict, &view)) {
         verdict_why(
             verdict,
@@ -356,27 +358,29 @@ static void judge_streams(struct verdict *verdict, const struct evidence *eviden
     const struct query kernels = {.phase = &phase, .kind = TRACE_OPERATION, .what = TRACE_KERNEL};
     uint64_t seen[STREAMS_LANES];
     size_t kernel_count = 0, distinct = 0, by_default = 0;
-    const struct trace_record *kernel = NULL;
+    const struct trace_record *kernel = NULL, *shown = NULL;
     while ((kernel = evidence_next(evidence, &kernels, kernel)) != NULL &&
            kernel_count < STREAMS_LANES) {
         const struct trace_record *creation =
             evidence_creation(evidence, kernel->process, TRACE_STREAM, kernel->stream);
+        const bool in_default = creation == NULL || (creation->flags & TRACE_IMPLICIT) != 0;
         size_t k = 0;
         while (k < distinct && seen[k] != kernel->stream) k++;
         if (k == distinct) seen[distinct++] = kernel->stream;
-        by_default += creation == NULL || (creation->flags & TRACE_IMPLICIT) != 0;
+        if (shown == NULL || (in_default && by_default == 0)) shown = kernel;
+        by_default += in_default;
         kernel_count++;
     }
     if (by_default != 0) {
-        verdict_fail_in(verdict, evidence, RUN, "%zu of %zu kernels ran in the default stream.",
-                        by_default, kernel_count);
+        verdict_fail(verdict, evidence, shown, "%zu of %zu kernels ran in the default stream.",
+                     by_default, kernel_count);
         verdict_why(verdict, "Work in the default stream waits for all blocking streams, and they "
                              "wait for it: everything runs one after the other.");
         verdict_hint(verdict, "A stream argument left out, or NULL, is the default stream. Is the "
                               "stream made before it is used?");
     } else if (distinct < view.in->count) {
-        verdict_fail_in(verdict, evidence, RUN, "%u arrays went through %zu stream%s.",
-                        view.in->count, distinct, distinct == 1 ? "" : "s");
+        verdict_fail(verdict, evidence, shown, "%u arrays went through %zu stream%s.",
+                     view.in->count, distinct, distinct == 1 ? "" : "s");
         verdict_why(verdict, "What is in one stream runs one after the other.");
         verdict_hint(verdict, "Make one stream per lane in streams_open, and use lanes[i].stream "
                               "for all three steps of lane i.");
@@ -444,6 +448,24 @@ static void locked_whole(struct verdict *verdict, const struct view *view)
     }
 }
 
+/* A copy from or to managed memory, which is no page-locked host memory: true, the verdict fails.
+ */
+static bool say_managed(struct verdict *verdict, const struct evidence *evidence,
+                        const struct phase *phase)
+{
+    const struct query copies = {.phase = phase, .kind = TRACE_OPERATION, .what = TRACE_COPY};
+    const struct trace_record *copy = NULL;
+    while ((copy = evidence_next(evidence, &copies, copy)) != NULL) {
+        if (copy->from != TRACE_MANAGED && copy->to != TRACE_MANAGED) continue;
+        verdict_fail(verdict, evidence, copy, "A lane's host memory is managed memory.");
+        verdict_why(verdict, "Managed memory moves between host and device as it is touched; "
+                             "page-locked memory stays where the copy engine finds it.");
+        verdict_hint(verdict, "Allocate lanes[i].host with cudaMallocHost (or cudaHostAlloc).");
+        return true;
+    }
+    return false;
+}
+
 static void judge_pinned(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct view view = look(evidence);
@@ -459,7 +481,7 @@ static void judge_pinned(struct verdict *verdict, const struct evidence *evidenc
         if (pageable++ == 0) first = copy;
     }
     if (pageable == 0) {
-        locked_whole(verdict, &view);
+        if (!say_managed(verdict, evidence, &phase)) locked_whole(verdict, &view);
         return;
     }
     verdict_fail(verdict, evidence, first, "%zu of the copies go through pageable host memory.",
@@ -646,6 +668,22 @@ static void judge_speed_up(struct verdict *verdict, const struct evidence *evide
                           "which of them it does not.");
 }
 
+/* Why lanes that overlap still take long. */
+static void explain_time(struct verdict *verdict, const struct evidence *evidence)
+{
+    struct phase phase;
+    const struct query records = {
+        .phase = &phase, .kind = TRACE_CALL, .name = "cudaEventRecord*", .student = true};
+    if (run_phase(evidence, &phase) && evidence_next(evidence, &records, NULL) != NULL)
+        verdict_hint(verdict, "The stamp of a timed event behind a kernel is taken when the kernel "
+                              "has ended; until then it holds up the kernels of all streams that "
+                              "share its hardware queue, of which there are 8. "
+                              "cudaEventDisableTiming makes an event without a stamp.");
+    else
+        verdict_hint(verdict, "Is something set up in streams_run that belongs in streams_open? "
+                              "Does the host do work of its own between two lanes?");
+}
+
 static void judge_time(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct view view = look(evidence);
@@ -653,13 +691,7 @@ static void judge_time(struct verdict *verdict, const struct evidence *evidence)
     for (size_t i = 0; i < evidence->repeat_count; i++)
         if (!compare_digests(verdict, &evidence->repeats[i])) return;
     verdict_time_ratio(verdict, evidence);
-    if (verdict_failed(verdict))
-        verdict_hint(verdict, "If the checks above pass: does every lane record a timed event, or "
-                              "wait for one? The stamp of an event behind a kernel is taken when "
-                              "the kernel has ended; until then it holds up the kernels of all "
-                              "streams that share its hardware queue, of which there are 8. "
-                              "cudaEventDisableTiming makes an event without a stamp. Or is "
-                              "something set up in streams_run that belongs in streams_open?");
+    if (verdict_failed(verdict)) explain_time(verdict, evidence);
 }
 
 /* ---- checks: failures and what is left
@@ -683,7 +715,8 @@ static bool run_failed_well(struct verdict *verdict, const struct view *view)
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         const struct answer answer =
             answer_in(view->evidence, ways[i].phase, 0, RUN, ways[i].code, &phase);
-        if (!answer_failed_with(verdict, &answer, ways[i].expected, ways[i].because)) return false;
+        if (!answer_launch_failed_with(verdict, &answer, ways[i].expected, ways[i].because))
+            return false;
         if (answer.phase != NULL &&
             waits_say_left(verdict, view->evidence, &phase, RUN, ways[i].before))
             return false;
@@ -834,15 +867,27 @@ static void judge_each_failure(struct verdict *verdict, const struct evidence *e
     if (ran(verdict, &view)) failures_judge(verdict, evidence, &contract);
 }
 
+static size_t races(const struct evidence *evidence)
+{
+    const struct query findings = {.kind = TRACE_FINDING};
+    const struct trace_record *r = NULL;
+    size_t count = 0;
+    while ((r = evidence_next(evidence, &findings, r)) != NULL)
+        count += trace_finding_kind_of(r->finding.id) == FINDING_KIND_RACE;
+    return count;
+}
+
 /* What the device itself objects to. */
 static void judge_findings(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct view view = look(evidence);
     const struct answer open = {evidence, NULL, OPEN, ANSWER_RUNTIME, view.out->open};
     if (!answer_written(verdict, &open)) return;
+    /* Of work that is left races are found, with whoever comes next. */
+    if (evidence_count(evidence, &(struct query){.kind = TRACE_FINDING}) == races(evidence))
+        say_left(verdict, &view);
     verdict_findings(verdict, evidence, NULL);
     verdict_advice(verdict, evidence);
-    if (!verdict_failed(verdict)) ran(verdict, &view);
 }
 
 /* A finding names two places, and is the cause of what is wrong with a value; so it comes first.
@@ -854,15 +899,15 @@ static const struct check checks[] = {
      judge_values},
     {"ResultsHaveArrivedOnReturn", "values", CHECK_ORDER,
      "each array's steps are ordered, and the host waits for all of them", judge_arrival},
+    {"HostMemoryIsPageLocked", "values", 0, "the copy engines can work on their own", judge_pinned},
+    {"CopiesAreAsynchronous", "values", 0, "the host goes on while the device copies",
+     judge_asynchronous},
     {"EveryArrayHasItsOwnStream", "values", 0, "no array shares a stream with another",
      judge_streams},
     {"NoLaneWaitsForAnother", "values", 0,
      "the host waits when all lanes have been given their work", judge_independent},
     {"TheHostWaitsAsLongAsItTakes", "slow", CHECK_EMULATOR_ONLY,
      "kernels of many seconds are waited for as well", judge_patience},
-    {"HostMemoryIsPageLocked", "values", 0, "the copy engines can work on their own", judge_pinned},
-    {"CopiesAreAsynchronous", "values", 0, "the host goes on while the device copies",
-     judge_asynchronous},
     {"KernelsRunBesideKernels", "compare", 0, "several arrays are worked on at the same time",
      judge_kernels_overlap},
     {"CopiesRunBesideKernels", "compare", 0, "copies cost no time of their own",

@@ -7,6 +7,7 @@
 #include "grader/evidence/host_reference.h"
 #include "grader/evidence/waits.h"
 #include "grader/lessons/03_events/exchange.h"
+#include "grader/lessons/03_events/statistics.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,29 +15,10 @@
 
 #define ONE "events_time_one"
 #define EACH "events_time_each"
-#define STATISTICS "events_statistics"
 #define INVALID_VALUE 1
 #define NOT_READY 600
 
-#define DIGITS 1e-6 /* of mean and deviation */
-
 /* ---- runs --------------------------------------------------------------------------------- */
-
-/* Numbers with spread; one number; large numbers that differ by little; many. */
-static void draw_sets(struct run_input *input, struct events_input *in)
-{
-    static const struct {
-        int64_t fewest, most;
-        double low, high;
-    } sets[EVENTS_SETS] = {
-        {7, 40, 1.0, 30.0}, {1, 1, 1.0, 30.0}, {50, 150, 4095.99, 4096.01}, {200, 200, 0.001, 900}};
-
-    for (int i = 0; i < EVENTS_SETS; i++) {
-        in->sets[i].count = (uint32_t)random_between(input->random, sets[i].fewest, sets[i].most);
-        for (uint32_t k = 0; k < in->sets[i].count; k++)
-            in->sets[i].numbers[k] = (float)random_real(input->random, sets[i].low, sets[i].high);
-    }
-}
 
 /* The many are of nearly the same length: streams share the device's queues, and an end event may
  * stand in one behind the longer kernel of another stream. The few have a queue each, and differ.
@@ -56,7 +38,7 @@ static int prepare_lengths(struct run_input *input, uint32_t many_count, int64_t
         in->tasks[i].length = (uint64_t)length;
         in->tasks[i].seed = random_bits(input->random);
     }
-    draw_sets(input, in);
+    statistics_draw(input->random, in);
     input->output_size = sizeof(struct events_output);
     return 0;
 }
@@ -154,7 +136,18 @@ static void call_look(const struct view *view, enum which which, struct called *
                         ANSWER_RUNTIME, one ? out->one.code : out->each[each].code};
 }
 
-/* False: the call did not succeed, and the verdict says so in one line. */
+/* False: the call did not succeed, and the verdict says why. */
+static bool call_succeeded(struct verdict *verdict, const struct view *view, enum which which,
+                           struct called *called)
+{
+    call_look(view, which, called);
+    return answer_succeeded(verdict, &called->answer,
+                            which == CALL_ONE   ? "one kernel"
+                            : which == CALL_FEW ? "a few kernels"
+                                                : "many kernels");
+}
+
+/* The same in one line. */
 static bool call_get(struct verdict *verdict, const struct view *view, enum which which,
                      struct called *called)
 {
@@ -197,96 +190,7 @@ static bool is_poison(float value)
     return memcmp(&value, &poison, sizeof value) == 0;
 }
 
-/* What is the matter with a time that is wrong, as far as the number itself tells. */
-static void explain(struct verdict *verdict, float measured, double device)
-{
-    if (is_poison(measured) || measured == 0.0f) {
-        verdict_why(verdict, "Perhaps it was asked for before there was one: cudaEventElapsedTime "
-                             "answers cudaErrorNotReady (600) until the device has come past both "
-                             "events.");
-        verdict_hint(verdict, "Wait for the end event first, and look at what "
-                              "cudaEventElapsedTime returns.");
-    } else if (measured > device) {
-        verdict_why(verdict,
-                    "A time between two events is the time of all that the device, and the "
-                    "host, did between them.");
-        verdict_hint(verdict, "Record the start right before the kernel's launch and the end right "
-                              "behind it, both in the kernel's stream: not before other launches, "
-                              "not behind a wait. A clock of the host also counts the way there "
-                              "and back.");
-    } else {
-        verdict_why(verdict, "The end event completed before the kernel had ended, or the start "
-                             "event after it had begun.");
-        verdict_hint(verdict, "Record start, launch, record end, in this order, and all three in "
-                              "the kernel's stream. In another stream the event has nothing to "
-                              "wait for.");
-    }
-}
-
-static void judge_times(struct verdict *verdict, const struct view *view, enum which which)
-{
-    struct called called;
-    double worst = 0.0;
-    call_look(view, which, &called);
-    if (!answer_succeeded(verdict, &called.answer,
-                          which == CALL_ONE   ? "one kernel"
-                          : which == CALL_FEW ? "a few kernels"
-                                              : "many kernels"))
-        return;
-    if (called.answer.phase != NULL &&
-        waits_say_left(verdict, view->evidence, &called.phase, called.answer.function, ""))
-        return;
-    for (uint32_t i = 0; i < called.count; i++) {
-        const struct trace_record *kernel = kernel_get(verdict, view, &called, i);
-        if (kernel == NULL) return;
-        if (kernel->end_ns <= kernel->start_ns) {
-            verdict_skip(verdict, "the device did not say how long the kernel took");
-            return;
-        }
-        const double device = (double)(kernel->end_ns - kernel->start_ns) * 1e-6;
-        const double measured = called.milliseconds[i];
-        const double off = fabs(measured - device) / device;
-        if (off <= limit_events_agreement) {
-            if (off > worst) worst = off;
-            continue;
-        }
-        if (is_poison(called.milliseconds[i]))
-            verdict_fail_in(verdict, view->evidence, called.answer.function,
-                            "Kernel %u of %u: no time was written; the device's own record says "
-                            "%.4f ms.",
-                            i, called.count, device);
-        else
-            verdict_fail_in(verdict, view->evidence, called.answer.function,
-                            "Kernel %u of %u: measured %.4f ms, the device's own record says %.4f "
-                            "ms.",
-                            i, called.count, measured, device);
-        explain(verdict, called.milliseconds[i], device);
-        return;
-    }
-    if (which == CALL_ONE)
-        verdict_figure(
-            verdict, "one_kernel", "%.3f ms, %.2f %% off the device's own record (at most %.0f %%)",
-            (double)called.milliseconds[0], 100.0 * worst, 100.0 * limit_events_agreement);
-    else
-        verdict_figure(verdict, which == CALL_FEW ? "few_kernels" : "many_kernels",
-                       "%u kernels, at most %.2f %% off the device's own record (at most %.0f %%)",
-                       called.count, 100.0 * worst, 100.0 * limit_events_agreement);
-}
-
-static void judge_one(struct verdict *verdict, const struct evidence *evidence)
-{
-    const struct view view = look(evidence);
-    judge_times(verdict, &view, CALL_ONE);
-}
-
-static void judge_each(struct verdict *verdict, const struct evidence *evidence)
-{
-    const struct view view = look(evidence);
-    judge_times(verdict, &view, CALL_FEW);
-    if (!verdict_failed(verdict)) judge_times(verdict, &view, CALL_MANY);
-}
-
-/* ---- checks: where the events are --------------------------------------------------------------
+/* ---- where the events are --------------------------------------------------------------
  */
 
 /* The last cudaEventRecord before the kernel's launch in its stream, and the first one after it;
@@ -316,6 +220,144 @@ static struct around around_kernel(const struct evidence *evidence, const struct
         }
     }
     return around;
+}
+
+/* What is the matter with a time that is wrong, as far as the number itself tells. */
+static void explain(struct verdict *verdict, float measured, double device)
+{
+    if (is_poison(measured) || measured == 0.0f) {
+        verdict_why(verdict, "Perhaps it was asked for before there was one: cudaEventElapsedTime "
+                             "answers cudaErrorNotReady (600) until the device has come past both "
+                             "events.");
+        verdict_hint(verdict, "Wait for the end event first, and look at what "
+                              "cudaEventElapsedTime returns.");
+    } else if (fabs(measured * 1e3 - device) <= limit_events_agreement * device) {
+        verdict_why(verdict, "That is the time in seconds.");
+        verdict_hint(verdict, "cudaEventElapsedTime gives milliseconds, and milliseconds are asked "
+                              "for.");
+    } else if (measured > device) {
+        verdict_why(verdict,
+                    "A time between two events is the time of all that the device, and the "
+                    "host, did between them.");
+        verdict_hint(verdict, "Record the start right before the kernel's launch and the end right "
+                              "behind it, both in the kernel's stream: not before other launches, "
+                              "not behind a wait. A clock of the host also counts the way there "
+                              "and back.");
+    } else {
+        verdict_why(verdict, "The end event completed before the kernel had ended, or the start "
+                             "event after it had begun.");
+        verdict_hint(verdict, "Record start, launch, record end, in this order, and all three in "
+                              "the kernel's stream. In another stream the event has nothing to "
+                              "wait for.");
+    }
+}
+
+/* Between one of the kernel's events and its launch others are launched, which take part in what is
+ * measured: true, the verdict fails where that event is recorded. */
+static bool say_between(struct verdict *verdict, const struct evidence *evidence,
+                        const struct called *called, const struct trace_record *kernel, uint32_t i)
+{
+    const struct around around = around_kernel(evidence, called, kernel);
+    const struct query kernels = {
+        .phase = &called->phase, .kind = TRACE_OPERATION, .what = TRACE_KERNEL};
+    size_t before = 0, after = 0;
+
+    if (around.before == NULL || around.after == NULL) return false;
+    for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &kernels, r)) != NULL;) {
+        const struct trace_record *launch = evidence_call_of(evidence, r);
+        before += launch > around.before && launch < around.launch;
+        after += launch > around.launch && launch < around.after;
+    }
+    if (before + after == 0) return false;
+    if (before > 0)
+        verdict_fail(verdict, evidence, around.before,
+                     "Between the start event of kernel %u of %u, recorded here, and that kernel's "
+                     "launch, other kernels are launched (%zu).",
+                     i, called->count, before);
+    else
+        verdict_fail(verdict, evidence, around.after,
+                     "Between the launch of kernel %u of %u and its end event, recorded here, "
+                     "other kernels are launched (%zu).",
+                     i, called->count, after);
+    verdict_why(verdict, "A time between two events is the time of all that the device, and the "
+                         "host, did between them.");
+    verdict_hint(verdict,
+                 "Record start, launch, record end: for one kernel, and then for the next.");
+    return true;
+}
+
+/* The call that gave the kernel's time, or was to give it; NULL: there is none. */
+static const struct trace_record *time_of(const struct evidence *evidence,
+                                          const struct called *called, uint32_t i)
+{
+    const struct query calls = {.phase = &called->phase,
+                                .kind = TRACE_CALL,
+                                .name = "cudaEventElapsedTime*",
+                                .student = true};
+    const struct trace_record *call = NULL, *found = NULL;
+    for (uint32_t k = 0; k <= i && (call = evidence_next(evidence, &calls, call)) != NULL; k++)
+        found = call;
+    return found;
+}
+
+static void judge_times(struct verdict *verdict, const struct view *view, enum which which)
+{
+    struct called called;
+    double worst = 0.0;
+    if (!call_succeeded(verdict, view, which, &called)) return;
+    if (called.answer.phase != NULL &&
+        waits_say_left(verdict, view->evidence, &called.phase, called.answer.function, ""))
+        return;
+    for (uint32_t i = 0; i < called.count; i++) {
+        const struct trace_record *kernel = kernel_get(verdict, view, &called, i);
+        if (kernel == NULL) return;
+        if (kernel->end_ns <= kernel->start_ns) {
+            verdict_skip(verdict, "the device did not say how long the kernel took");
+            return;
+        }
+        const double device = (double)(kernel->end_ns - kernel->start_ns) * 1e-6;
+        const double measured = called.milliseconds[i];
+        const double off = fabs(measured - device) / device;
+        if (off <= limit_events_agreement) {
+            if (off > worst) worst = off;
+            continue;
+        }
+        if (say_between(verdict, view->evidence, &called, kernel, i)) return;
+        const struct trace_record *at = time_of(view->evidence, &called, i);
+        if (is_poison(called.milliseconds[i]))
+            verdict_fail(verdict, view->evidence, at,
+                         "Kernel %u of %u: no time was written; the device's own record says "
+                         "%.4f ms.",
+                         i, called.count, device);
+        else
+            verdict_fail(verdict, view->evidence, at,
+                         "Kernel %u of %u: measured %.4f ms, the device's own record says %.4f "
+                         "ms.",
+                         i, called.count, measured, device);
+        explain(verdict, called.milliseconds[i], device);
+        return;
+    }
+    if (which == CALL_ONE)
+        verdict_figure(
+            verdict, "one_kernel", "%.3f ms, %.2f %% off the device's own record (at most %.0f %%)",
+            (double)called.milliseconds[0], 100.0 * worst, 100.0 * limit_events_agreement);
+    else
+        verdict_figure(verdict, which == CALL_FEW ? "few_kernels" : "many_kernels",
+                       "%u kernels, at most %.2f %% off the device's own record (at most %.0f %%)",
+                       called.count, 100.0 * worst, 100.0 * limit_events_agreement);
+}
+
+static void judge_one(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    judge_times(verdict, &view, CALL_ONE);
+}
+
+static void judge_each(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    judge_times(verdict, &view, CALL_FEW);
+    if (!verdict_failed(verdict)) judge_times(verdict, &view, CALL_MANY);
 }
 
 /* The answers of cudaEventQuery for one event, as the record has them. */
@@ -423,7 +465,8 @@ static void judge_queries(struct verdict *verdict, const struct evidence *eviden
     char name[ANSWER_NAME_SIZE];
     struct called called;
     if (!call_get(verdict, &view, CALL_ONE, &called)) return;
-
+    judge_questions(verdict, &view, &called);
+    if (verdict_failed(verdict)) return;
     if (one->start_before != 0 && one->start_before != NOT_READY) {
         verdict_fail_in(verdict, evidence, ONE,
                         "start_before is %s; it can only be success or not ready.",
@@ -446,20 +489,26 @@ static void judge_queries(struct verdict *verdict, const struct evidence *eviden
                                     name));
         verdict_why(verdict, "After the wait both events have completed.");
         verdict_hint(verdict, "cudaEventSynchronize(end), then ask again.");
-    } else {
-        judge_questions(verdict, &view, &called);
     }
 }
 
-/* Some record of an event in a stream that is not the kernel's, to show. */
+static bool is_of_a_task(const struct evidence *evidence, const struct called *called,
+                         uint64_t stream)
+{
+    for (uint32_t i = 0; i < called->count; i++)
+        if (given_stream(evidence, called->first + i) == stream) return true;
+    return false;
+}
+
+/* Some record of an event in a stream that is no task's, to show. */
 static const struct trace_record *strayed(const struct evidence *evidence,
-                                          const struct called *called, uint64_t stream)
+                                          const struct called *called)
 {
     const struct query calls = {
         .phase = &called->phase, .kind = TRACE_CALL, .name = "cudaEventRecord*", .student = true};
     const struct trace_record *call = NULL;
     while ((call = evidence_next(evidence, &calls, call)) != NULL)
-        if (call->stream != stream) return call;
+        if (!is_of_a_task(evidence, called, call->stream)) return call;
     return NULL;
 }
 
@@ -474,13 +523,18 @@ static void judge_streams(struct verdict *verdict, const struct evidence *eviden
             if (kernel == NULL) return;
             const struct around around = around_kernel(evidence, &called, kernel);
             if (around.launch == NULL || (around.before != NULL && around.after != NULL)) continue;
-            verdict_fail(verdict, evidence, strayed(evidence, &called, kernel->stream),
+            const struct trace_record *astray = strayed(evidence, &called);
+            verdict_fail(verdict, evidence, astray != NULL ? astray : kernel,
                          "Kernel %u of %u: no event is recorded in its stream %s its launch.", i,
                          called.count, around.before == NULL ? "before" : "after");
             verdict_why(verdict, "An event completes when the work before it in its own stream "
                                  "has. In another stream it says nothing about this kernel.");
-            verdict_hint(verdict, "The second argument of cudaEventRecord is the stream; without "
-                                  "it, or 0, it is the default stream.");
+            if (astray != NULL)
+                verdict_hint(verdict, "The second argument of cudaEventRecord is the stream; "
+                                      "without it, or 0, it is the default stream.");
+            else
+                verdict_hint(verdict, "Record the start, launch, record the end: in this order, "
+                                      "for each kernel.");
             return;
         }
     }
@@ -524,16 +578,28 @@ static void judge_clock(struct verdict *verdict, const struct evidence *evidence
     for (enum which which = CALL_ONE; which < CALL_COUNT; which++) {
         static const char *const names[] = {"cudaEventElapsedTime*", "cuEventElapsedTime*"};
         struct called called;
+        const struct trace_record *refused = NULL;
         size_t answered = 0;
         if (!call_get(verdict, &view, which, &called)) return;
         for (int n = 0; n < 2; n++) {
             const struct query calls = {
                 .phase = &called.phase, .kind = TRACE_CALL, .name = names[n], .student = true};
             const struct trace_record *call = NULL;
-            while ((call = evidence_next(evidence, &calls, call)) != NULL)
+            while ((call = evidence_next(evidence, &calls, call)) != NULL) {
                 answered += call->code == 0;
+                if (call->code != 0 && refused == NULL) refused = call;
+            }
         }
         if (answered >= called.count) continue;
+        if (refused != NULL) {
+            char name[ANSWER_NAME_SIZE];
+            verdict_fail(verdict, evidence, refused,
+                         "%.*s gave %s and no time, and %s returned success.", TRACE_NAME_SIZE,
+                         refused->name, answer_name(ANSWER_RUNTIME, refused->code, name),
+                         called.answer.function);
+            explain(verdict, 0.0f, 0.0);
+            return;
+        }
         verdict_fail_in(verdict, evidence, called.answer.function,
                         "%u kernel%s timed, but the device gave a time %zu times.", called.count,
                         called.count == 1 ? " was" : "s were", answered);
@@ -568,95 +634,67 @@ static void judge_side_by_side(struct verdict *verdict, const struct evidence *e
 /* ---- checks: the rest
  * ----------------------------------------------------------------------------- */
 
+/* The kernel that the task's element `index` has not been through once: the first launch too many,
+ * or the last there was. */
+static void say_not_once(struct verdict *verdict, const struct view *view,
+                         const struct called *called, uint32_t i, size_t index, float found)
+{
+    const struct evidence *evidence = view->evidence;
+    const uint32_t task = called->first + i;
+    const float before = values_at(view->in->tasks[task].seed, index);
+    const float expected = host_reference_expected(before, index);
+    const struct query kernels = {.phase = &called->phase,
+                                  .kind = TRACE_OPERATION,
+                                  .what = TRACE_KERNEL,
+                                  .stream = given_stream(evidence, task)};
+    const struct trace_record *kernel = NULL, *last = NULL;
+    size_t launches = 0;
+
+    while (launches < 2 && (kernel = evidence_next(evidence, &kernels, kernel)) != NULL) {
+        last = kernel;
+        launches++;
+    }
+    verdict_fail(verdict, evidence, last,
+                 "Task %u of %u: element %zu of its array is %.9g, must be %.9g after one launch "
+                 "(it was %.9g before).",
+                 i, called->count, index, (double)found, (double)expected, (double)before);
+    verdict_why(verdict, "Measuring must not change what is measured: each kernel runs once, on "
+                         "its whole array.");
+    if (launches > 1)
+        verdict_hint(verdict, "Here it is launched again. A warm-up launch of your own counts, "
+                              "too.");
+    else
+        verdict_hint(verdict, "kernel(task->array, task->length, task->stream), once per task.");
+}
+
+/* Each kernel ran once, on the whole array. */
+static bool ran_once(struct verdict *verdict, const struct view *view, const struct called *called,
+                     uint32_t i)
+{
+    const uint32_t task = called->first + i;
+    const struct events_input_task *t = &view->in->tasks[task];
+    for (int window = 0; window < 2; window++) {
+        const size_t begin = window == 0 ? 0 : t->length - EVENTS_WINDOW;
+        for (size_t k = 0; k < EVENTS_WINDOW; k++) {
+            const float expected =
+                host_reference_expected(values_at(t->seed, begin + k), begin + k);
+            const float found = view->out->windows[task][window][k];
+            if (memcmp(&found, &expected, sizeof found) == 0) continue;
+            say_not_once(verdict, view, called, i, begin + k, found);
+            return false;
+        }
+    }
+    return true;
+}
+
 static void judge_once(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct view view = look(evidence);
     for (enum which which = CALL_ONE; which < CALL_COUNT; which++) {
         struct called called;
-        if (!call_get(verdict, &view, which, &called)) return;
-        for (uint32_t i = 0; i < called.count; i++) {
-            const uint32_t task = called.first + i;
-            const struct events_input_task *t = &view.in->tasks[task];
-            for (int window = 0; window < 2; window++) {
-                const size_t begin = window == 0 ? 0 : t->length - EVENTS_WINDOW;
-                for (size_t k = 0; k < EVENTS_WINDOW; k++) {
-                    const float before = values_at(t->seed, begin + k);
-                    const float expected = host_reference_expected(before, begin + k);
-                    const float found = view.out->windows[task][window][k];
-                    if (memcmp(&found, &expected, sizeof found) == 0) continue;
-                    verdict_fail_in(verdict, evidence, called.answer.function,
-                                    "Task %u of %u: element %zu of its array is %.9g, must be %.9g "
-                                    "after one launch (it was %.9g before).",
-                                    i, called.count, begin + k, (double)found, (double)expected,
-                                    (double)before);
-                    verdict_why(verdict, "Measuring must not change what is measured: each kernel "
-                                         "runs once, on its whole array.");
-                    verdict_hint(verdict, "A warm-up launch of your own counts, too.");
-                    return;
-                }
-            }
-        }
-    }
-}
-
-/* events_statistics makes no CUDA call. */
-static bool calls_nothing(struct verdict *verdict, const struct evidence *evidence,
-                          const char *name)
-{
-    struct phase phase;
-    if (!evidence_phase(evidence, name, 0, &phase)) return true;
-    const struct query calls = {.phase = &phase, .kind = TRACE_CALL, .student = true};
-    const struct trace_record *call = evidence_next(evidence, &calls, NULL);
-    if (call == NULL) return true;
-    verdict_fail(verdict, evidence, call, "events_statistics calls %.*s.", TRACE_NAME_SIZE,
-                 call->name);
-    verdict_why(verdict, "It computes with the numbers that it is given, and makes no CUDA call.");
-    verdict_hint(verdict, "Leave the call out.");
-    return false;
-}
-
-static void judge_statistics(struct verdict *verdict, const struct evidence *evidence)
-{
-    const struct view view = look(evidence);
-    struct phase phase;
-    const bool known = evidence_phase(evidence, EVENTS_PHASE_STATISTICS, 0, &phase);
-    if (view.out->sets[0].code != ANSWER_NOT_WRITTEN &&
-        !calls_nothing(verdict, evidence, EVENTS_PHASE_STATISTICS))
-        return;
-    for (int i = 0; i < EVENTS_SETS; i++) {
-        const struct events_input_set *set = &view.in->sets[i];
-        const struct events_output_statistics *out = &view.out->sets[i];
-        const struct answer answer = {evidence, known ? &phase : NULL, STATISTICS, ANSWER_RUNTIME,
-                                      out->code};
-        double mean = 0.0, squares = 0.0;
-        if (!answer_succeeded(verdict, &answer, "some numbers")) return;
-        for (uint32_t k = 0; k < set->count; k++) mean += (double)set->numbers[k] / set->count;
-        for (uint32_t k = 0; k < set->count; k++)
-            squares += (set->numbers[k] - mean) * (set->numbers[k] - mean);
-        const double deviation = sqrt(squares / set->count);
-
-        if (!(fabs(out->mean - mean) <= DIGITS * mean)) {
-            verdict_fail_in(verdict, evidence, STATISTICS,
-                            "The mean of %u numbers around %.6g is %.9g, must be %.9g.", set->count,
-                            (double)set->numbers[0], out->mean, mean);
-            verdict_hint(verdict, "Add up in double, divide by count.");
-            return;
-        }
-        if (fabs(out->deviation - deviation) <= DIGITS * deviation + DIGITS * DIGITS) continue;
-        verdict_fail_in(verdict, evidence, STATISTICS,
-                        "The deviation of %u numbers around %.6g is %.9g, must be %.9g.",
-                        set->count, (double)set->numbers[0], out->deviation, deviation);
-        if (set->count > 1 &&
-            fabs(out->deviation - sqrt(squares / (set->count - 1))) <= DIGITS * deviation)
-            verdict_why(verdict, "That is the deviation of a sample, divided by count - 1.");
-        else if (deviation < 1e-3 * mean)
-            verdict_why(
-                verdict,
-                "The numbers differ by little. The mean of the squares less the square of the mean "
-                "is the difference of two large numbers, in which only rounding errors remain.");
-        verdict_hint(verdict, "First the mean; then, in double, the mean of the squares of the "
-                              "distances from it; then the root.");
-        return;
+        if (!call_succeeded(verdict, &view, which, &called)) return;
+        for (uint32_t i = 0; i < called.count; i++)
+            if (!ran_once(verdict, &view, &called, i)) return;
     }
 }
 
@@ -682,7 +720,8 @@ static bool failed_well(struct verdict *verdict, const struct view *view)
         const bool known = evidence_phase(view->evidence, ways[i].phase, 0, &phase);
         const struct answer answer = {view->evidence, known ? &phase : NULL, ways[i].function,
                                       ANSWER_RUNTIME, ways[i].code};
-        if (!answer_failed_with(verdict, &answer, ways[i].expected, ways[i].because)) return false;
+        if (!answer_launch_failed_with(verdict, &answer, ways[i].expected, ways[i].because))
+            return false;
         if (known &&
             waits_say_left(verdict, view->evidence, &phase, ways[i].function, ways[i].before))
             return false;
@@ -710,7 +749,7 @@ static void judge_failures(struct verdict *verdict, const struct evidence *evide
     if (!answer_succeeded(verdict, &answer, "no tasks at all (count 0)")) return;
     answer = (struct answer){evidence, NULL, STATISTICS, ANSWER_RUNTIME, out->statistics_of_none};
     if (!answer_failed_with(verdict, &answer, INVALID_VALUE, "no numbers have no mean (count 0)") ||
-        !calls_nothing(verdict, evidence, EVENTS_PHASE_STATISTICS_OF_NONE))
+        !statistics_calls_nothing(verdict, evidence, EVENTS_PHASE_STATISTICS_OF_NONE))
         return;
     bool known = evidence_phase(evidence, EVENTS_PHASE_ONE, 0, &phase);
     answer = (struct answer){evidence, known ? &phase : NULL, ONE, ANSWER_RUNTIME, out->one.code};
@@ -845,29 +884,26 @@ static void judge_findings(struct verdict *verdict, const struct evidence *evide
     if (!answer_written(verdict, &called.answer)) return;
     verdict_findings(verdict, evidence, NULL);
     verdict_advice(verdict, evidence);
-    if (verdict_failed(verdict)) return;
-    for (enum which which = CALL_ONE; which < CALL_COUNT; which++)
-        if (!call_get(verdict, &view, which, &called)) return;
 }
 
-/* A finding names two places, and is the cause of what is wrong with a value; so it comes first.
- */
+/* By cause: what the device found; then where the events are, and how often a kernel runs, which
+ * make a time wrong; then the times. */
 static const struct check checks[] = {
     {"TheDeviceFindsNothingWrong", "times", CHECK_EMULATOR_ONLY,
      "no access out of bounds, to the wrong side, or to memory that is gone", judge_findings},
+    {"EachKernelRunsOnce", "times", 0, "measuring changes nothing", judge_once},
+    {"TimesComeFromEvents", "times", 0, "the device is asked, not a clock of the host",
+     judge_clock},
+    {"EventsAreInTheKernelsStream", "times", 0, "an event belongs to one stream", judge_streams},
+    {"EveryKernelHasItsOwnPair", "crowd", 0, "an event holds one time", judge_pairs},
     {"OneKernelIsTimed", "times", CHECK_ORDER, "within 5 % of the device's own record", judge_one},
     {"QueriesTellBeforeFromAfter", "times", CHECK_ORDER,
      "the end is not ready before the wait, and is after it", judge_queries},
     {"EveryKernelIsTimed", "times", CHECK_ORDER,
      "one kernel per stream, each within 5 % of the device's own record", judge_each},
-    {"EventsAreInTheKernelsStream", "times", 0, "an event belongs to one stream", judge_streams},
-    {"EveryKernelHasItsOwnPair", "crowd", 0, "an event holds one time", judge_pairs},
-    {"TimesComeFromEvents", "times", 0, "the device is asked, not a clock of the host",
-     judge_clock},
     {"KernelsAreTimedSideBySide", "crowd", 0, "nothing waits before all are launched",
      judge_side_by_side},
-    {"EachKernelRunsOnce", "times", 0, "measuring changes nothing", judge_once},
-    {"StatisticsAreRight", "times", 0, "mean and deviation to six digits", judge_statistics},
+    {"StatisticsAreRight", "times", 0, "mean and deviation to six digits", statistics_judge},
     {"TheHostWaitsAsLongAsItTakes", "slow", CHECK_EMULATOR_ONLY,
      "kernels of many seconds are waited for as well", judge_patience},
     {"FailedCallsAreReturned", "failures", 0, "the first error is returned, not ready is none",

@@ -163,6 +163,8 @@ static bool compare(struct verdict *verdict, const struct item *item)
 {
     return host_reference_compare(verdict, item->evidence,
                                   &(struct host_reference_array){.function = FUNCTION,
+                                                                 .phase = item->answer.phase,
+                                                                 .alone = true,
                                                                  .name = item->name,
                                                                  .input = item->input,
                                                                  .output = item->output,
@@ -180,13 +182,20 @@ static void judge_data(struct verdict *verdict, const struct evidence *evidence)
         if (!host_reference_same(item.input, item.output, item.c->length) &&
             verdict_causes(verdict, evidence))
             return;
-        if (!compare(verdict, &item)) {
-            verdict_hint(verdict,
-                         "length * sizeof(float) bytes to the device, work(array, length), "
-                         "and as many back.");
-            return;
-        }
+        if (!compare(verdict, &item)) return;
     }
+}
+
+/* The last call of the phase that work made: it is shown where the student calls work. NULL: none.
+ */
+static const struct trace_record *last_for_work(const struct item *item)
+{
+    const struct query calls = {.phase = item->answer.phase, .kind = TRACE_CALL};
+    const struct trace_record *call = NULL, *last = NULL;
+    if (item->answer.phase == NULL) return NULL;
+    while ((call = evidence_next(item->evidence, &calls, call)) != NULL)
+        if (!evidence_by_submission(item->evidence, call)) last = call;
+    return last;
 }
 
 /* Every operation of the phase ran in a context that the student's own lines made in it. */
@@ -196,10 +205,10 @@ static void judge_place(struct verdict *verdict, const struct evidence *evidence
         static const uint32_t kinds[] = {TRACE_COPY, TRACE_KERNEL};
         struct item item;
         item_get(evidence, i, &item);
-        if (!answer_judgeable(verdict, &item.answer, VALUES_CHECK)) return;
+        if (!answer_succeeded(verdict, &item.answer, item.name)) return;
         if (item.a->worked != 1) {
-            verdict_fail_in(verdict, evidence, FUNCTION, "work was called %u times (%s).",
-                            item.a->worked, item.name);
+            verdict_fail(verdict, evidence, last_for_work(&item), "work was called %u times (%s).",
+                         item.a->worked, item.name);
             verdict_hint(verdict, "Once, between the copy in and the copy out.");
             return;
         }
@@ -277,15 +286,34 @@ static void judge_destroyed(struct verdict *verdict, const struct evidence *evid
     }
 }
 
+/* The last of the student's calls in the phase whose name begins with one of these; NULL: none. */
+static const struct trace_record *last_called(const struct item *item, const char *const *names)
+{
+    const struct trace_record *last = NULL;
+    for (; item->answer.phase != NULL && *names != NULL; names++) {
+        const struct query calls = {
+            .phase = item->answer.phase, .kind = TRACE_CALL, .name = *names, .student = true};
+        const struct trace_record *call = NULL;
+        while ((call = evidence_next(item->evidence, &calls, call)) != NULL)
+            if (call->code == 0 && (last == NULL || call > last)) last = call;
+    }
+    return last;
+}
+
 static void judge_stack(struct verdict *verdict, const struct evidence *evidence)
 {
+    static const char *const resets[] = {"cudaDeviceReset*", "cuDevicePrimaryCtxReset*", NULL},
+                             *const pushes[] = {"cuCtxCreate*", "cuCtxPushCurrent*",
+                                                "cuCtxSetCurrent*", NULL},
+                             *const pops[] = {"cuCtxPopCurrent*", "cuCtxSetCurrent*",
+                                              "cuCtxDestroy*", NULL};
     for (uint32_t i = 0; i < count_of(evidence); i++) {
         struct item item;
         item_get(evidence, i, &item);
         if (!answer_written(verdict, &item.answer)) return;
         if (item.a->spoiled) {
-            verdict_fail_in(verdict, evidence, FUNCTION,
-                            "The caller's memory in the primary context is gone (%s).", item.name);
+            verdict_fail(verdict, evidence, last_called(&item, resets),
+                         "The caller's memory in the primary context is gone (%s).", item.name);
             verdict_why(verdict, "The primary context is shared by the whole process. Whoever "
                                  "resets it takes everybody's memory, streams and modules along.");
             verdict_hint(verdict, "Take down what you made: cuCtxDestroy of your own context. "
@@ -295,15 +323,14 @@ static void judge_stack(struct verdict *verdict, const struct evidence *evidence
         }
         if (item.a->extra == 0 && item.a->lost == 0) continue;
         if (item.a->extra != 0)
-            verdict_fail_in(verdict, evidence, FUNCTION, "%u context%s left on the stack (%s%s%s).",
-                            item.a->extra, item.a->extra == 1 ? " was" : "s were", item.name,
-                            item.c->way == CONTEXT_CREATE_GOOD ? "" : "; ",
-                            ways[item.c->way].because);
+            verdict_fail(verdict, evidence, last_called(&item, pushes),
+                         "%u context%s left on the stack (%s%s%s).", item.a->extra,
+                         item.a->extra == 1 ? " was" : "s were", item.name,
+                         item.c->way == CONTEXT_CREATE_GOOD ? "" : "; ", ways[item.c->way].because);
         else
-            verdict_fail_in(verdict, evidence, FUNCTION,
-                            "The caller's context is no longer on the stack (%s%s%s).", item.name,
-                            item.c->way == CONTEXT_CREATE_GOOD ? "" : "; ",
-                            ways[item.c->way].because);
+            verdict_fail(verdict, evidence, last_called(&item, pops),
+                         "The caller's context is no longer on the stack (%s%s%s).", item.name,
+                         item.c->way == CONTEXT_CREATE_GOOD ? "" : "; ", ways[item.c->way].because);
         verdict_why(verdict, "The caller's next call goes to whatever context is current to its "
                              "thread: here, to the wrong one, or to none.");
         verdict_hint(verdict, "cuCtxCreate pushes. cuCtxDestroy pops if the context is current to "
@@ -324,18 +351,22 @@ static void judge_failures(struct verdict *verdict, const struct evidence *evide
                 return;
             if (item.a->worked == ways[item.c->way].worked) continue;
             if (item.c->way == CONTEXT_CREATE_TOO_LONG) {
-                verdict_fail_in(verdict, evidence, FUNCTION,
-                                "work was called, although the array does not fit into the "
-                                "device's memory.");
+                const struct query made = {.phase = &item.phase,
+                                           .kind = TRACE_CREATE,
+                                           .what = TRACE_DEVICE_MEMORY,
+                                           .student = true};
+                verdict_fail(verdict, evidence, evidence_next(evidence, &made, NULL),
+                             "work was called, although the array does not fit into the "
+                             "device's memory.");
                 verdict_why(verdict, "Memory was allocated for an array that no device has room "
                                      "for: fewer bytes were requested than length floats need.");
                 verdict_hint(verdict, "2^50 floats are more bytes than 32 bits can count: compute "
                                       "the size in size_t, from length on.");
                 return;
             }
-            verdict_fail_in(verdict, evidence, FUNCTION,
-                            "work was called %u times, must be %u: %s.", item.a->worked,
-                            ways[item.c->way].worked, ways[item.c->way].because);
+            verdict_fail(verdict, evidence, last_for_work(&item),
+                         "work was called %u times, must be %u: %s.", item.a->worked,
+                         ways[item.c->way].worked, ways[item.c->way].because);
             verdict_why(verdict, "A second try after an error meets what the first has left "
                                  "behind; whether to try again is the caller's decision.");
             verdict_hint(verdict, "Once, if all went well before it; and an error that it returns "
@@ -426,7 +457,7 @@ static void judge_findings(struct verdict *verdict, const struct evidence *evide
     item_get(evidence, 0, &item);
     if (!answer_written(verdict, &item.answer)) return;
     verdict_findings(verdict, evidence, NULL);
-    if (!verdict_failed(verdict)) answer_judgeable(verdict, &item.answer, VALUES_CHECK);
+    verdict_advice(verdict, evidence);
 }
 
 static void judge_time(struct verdict *verdict, const struct evidence *evidence)
@@ -447,13 +478,13 @@ static void judge_time(struct verdict *verdict, const struct evidence *evidence)
 }
 
 static const struct check checks[] = {
-    {"TheDataComesBack", "values", CHECK_ORDER, "in, through the kernel, and out again",
-     judge_data},
     {"TheWorkIsInTheNewContext", "values", 0, "copies and kernel run in the context that was made",
      judge_place},
+    {"TheDataComesBack", "values", CHECK_ORDER, "in, through the kernel, and out again",
+     judge_data},
+    {"TheContextIsDestroyed", "values", 0, "nothing is left behind", judge_destroyed},
     {"OneContextPerCall", "values", 0, "one context is made, and of the right kind",
      judge_one_each},
-    {"TheContextIsDestroyed", "values", 0, "nothing is left behind", judge_destroyed},
     {"TheStackIsLeftAsFound", "values", 0, "what was current before is current after", judge_stack},
     {"FailedCallsAreReturned", "failures", 0,
      "the first error is returned, and the next call works", judge_failures},

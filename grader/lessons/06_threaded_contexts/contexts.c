@@ -231,6 +231,26 @@ bool threaded_parent_calls_nothing(struct verdict *verdict, const struct evidenc
     return false;
 }
 
+bool threaded_children_end(struct verdict *verdict, const struct evidence *evidence,
+                           const struct phase *phase)
+{
+    const struct trace_record *begin = &evidence->trace.records[phase->first];
+    for (size_t i = phase->first; i < evidence->trace.count; i++) {
+        const struct trace_record *r = &evidence->trace.records[i];
+        if (r->kind != TRACE_MARK || r->object != begin->object || r->process == begin->process ||
+            strcmp(r->name, begin->name) != 0)
+            continue;
+        verdict_fail_in(verdict, evidence, BY_PROCESSES,
+                        "A child process returned from threaded_contexts_processes.");
+        verdict_why(verdict,
+                    "The caller's code then goes on twice: in the parent, and in a copy of "
+                    "it.");
+        verdict_hint(verdict, "A child ends with _exit, on every path, also after an error.");
+        return false;
+    }
+    return true;
+}
+
 void threaded_judge_fork(struct verdict *verdict, const struct evidence *evidence)
 {
     if (!threaded_written(verdict, evidence)) return;
@@ -249,30 +269,39 @@ void threaded_judge_fork(struct verdict *verdict, const struct evidence *evidenc
         }
 }
 
+bool threaded_children_are_waited_for(struct verdict *verdict, const struct evidence *evidence,
+                                      const struct threaded_view *view, const char *before)
+{
+    const char *blank = before[0] != '\0' ? "; " : "";
+    if (view->answer->child_taken) {
+        verdict_fail_in(verdict, evidence, BY_PROCESSES,
+                        "%s%sa child of the caller's own was waited for.", before, blank);
+        verdict_why(verdict, "wait() and waitpid(-1, ...) take any child that has ended. The "
+                             "caller's child is then gone for the caller, and one of this "
+                             "function's own is not counted.");
+        verdict_hint(verdict, "waitpid() with each pid that fork() gave.");
+        return false;
+    }
+    if (!view->answer->children_left) return true;
+    verdict_fail_in(verdict, evidence, BY_PROCESSES,
+                    "%s%sa child process had not been waited for when the function returned.",
+                    before, blank);
+    verdict_why(verdict, "A child that has ended stays in the process table until its parent takes "
+                         "its status; and until then the parent does not know whether the child "
+                         "finished or died.");
+    if (strstr(before, "signal had interrupted") != NULL)
+        verdict_hint(verdict, "A caller may have handlers for signals: where waitpid fails and "
+                              "errno is EINTR, call it again.");
+    else
+        verdict_hint(verdict, "waitpid() for each pid that fork() gave, and look at the status.");
+    return false;
+}
+
 void threaded_judge_children(struct verdict *verdict, const struct evidence *evidence)
 {
     if (!threaded_written(verdict, evidence)) return;
     const struct threaded_input *in = evidence->input;
     struct threaded_view view;
-    for (uint32_t c = 0; c < in->call_count && threaded_view(verdict, evidence, c, &view); c++) {
-        if (view.answer->child_taken) {
-            verdict_fail_in(verdict, evidence, BY_PROCESSES,
-                            "A child of the caller's own was waited for.");
-            verdict_why(verdict, "wait() and waitpid(-1, ...) take any child that has ended. The "
-                                 "caller's child is then gone for the caller, and one of this "
-                                 "function's own is not counted.");
-            verdict_hint(verdict, "waitpid() with each pid that fork() gave.");
-            return;
-        }
-        if (view.answer->children_left) {
-            verdict_fail_in(verdict, evidence, BY_PROCESSES,
-                            "A child process had not been waited for when the function returned.");
-            verdict_why(verdict, "A child that has ended stays in the process table until its "
-                                 "parent takes its status; and until then the parent does not know "
-                                 "whether the child finished or died.");
-            verdict_hint(verdict,
-                         "waitpid() for each pid that fork() gave, and look at the status.");
-            return;
-        }
-    }
+    for (uint32_t c = 0; c < in->call_count && threaded_view(verdict, evidence, c, &view); c++)
+        if (!threaded_children_are_waited_for(verdict, evidence, &view, "")) return;
 }

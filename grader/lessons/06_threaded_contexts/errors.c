@@ -63,8 +63,14 @@ static void judge_bad_image(struct verdict *verdict, const struct evidence *evid
     if (!answer_failed_with(verdict, &answer, failed->code, "the image is not a module")) return;
     for (uint32_t i = 0; i < view->call->count; i++) {
         if (view->answer->results[i].error == failed->code) continue;
-        verdict_fail(verdict, evidence, failed, "%s failed with %d; results[%u].error is %d.",
-                     failed->name, failed->code, i, view->answer->results[i].error);
+        if (verdict_threads_left(verdict, evidence, &view->phase)) return;
+        if (view->answer->results[i].error == THREADED_UNWRITTEN)
+            verdict_fail(verdict, evidence, failed,
+                         "%s failed with %d; results[%u].error was not written.", failed->name,
+                         failed->code, i);
+        else
+            verdict_fail(verdict, evidence, failed, "%s failed with %d; results[%u].error is %d.",
+                         failed->name, failed->code, i, view->answer->results[i].error);
         verdict_why(verdict, "Each thread or process has its own errors, and each result says what "
                              "became of its own array.");
         verdict_hint(verdict, "Write results[i] on every path, also on the ones that fail.");
@@ -140,6 +146,9 @@ void threaded_judge_errors(struct verdict *verdict, const struct evidence *evide
     const struct threaded_input *in = evidence->input;
     struct threaded_view view;
     for (uint32_t c = 0; c < in->call_count && threaded_view(verdict, evidence, c, &view); c++) {
+        if (view.call->way == THREADED_BY_PROCESSES &&
+            !threaded_children_end(verdict, evidence, &view.phase))
+            return;
         if (view.call->slip == THREADED_BAD_IMAGE) judge_bad_image(verdict, evidence, &view);
         if (view.call->slip == THREADED_TOO_LONG) judge_too_long(verdict, evidence, &view);
         if (!verdict_failed(verdict) && view.call->way == THREADED_BY_PROCESSES)
@@ -220,10 +229,16 @@ static bool has_its_error(struct verdict *verdict, const struct evidence *eviden
     int32_t wanted;
     is_of_one_array(failed, &wanted);
     if (error != 0 && (wanted == 0 || error == wanted)) return true;
-    verdict_fail(verdict, evidence, failed,
-                 "%s; array %u is not done, and results[%u].error is %s%s%s.", before, index, index,
-                 answer_name(ANSWER_DRIVER, error, name), wanted != 0 ? "; it must be " : "",
-                 wanted != 0 ? answer_name(ANSWER_DRIVER, wanted, must) : "");
+    if (error == THREADED_UNWRITTEN)
+        verdict_fail(verdict, evidence, failed,
+                     "%s; array %u is not done, and results[%u].error was not written.", before,
+                     index, index);
+    else
+        verdict_fail(verdict, evidence, failed,
+                     "%s; array %u is not done, and results[%u].error is %s%s%s.", before, index,
+                     index, answer_name(ANSWER_DRIVER, error, name),
+                     wanted != 0 ? "; it must be " : "",
+                     wanted != 0 ? answer_name(ANSWER_DRIVER, wanted, must) : "");
     verdict_why(verdict, "Each result says what became of its own array.");
     if (failed->kind == TRACE_HOST_CALL && wanted != 0)
         verdict_hint(verdict, "A thread or a process that cannot be started, or ends without a "
@@ -257,7 +272,8 @@ static void judge_the_others(struct verdict *verdict, const struct evidence *evi
             return;
     }
     if (!threads && answer->phase != NULL &&
-        !threaded_parent_calls_nothing(verdict, evidence, answer->phase))
+        (!threaded_parent_calls_nothing(verdict, evidence, answer->phase) ||
+         !threaded_children_are_waited_for(verdict, evidence, &view, before)))
         return;
     if (shared || done + 1 >= view.call->count) return;
     verdict_fail(verdict, evidence, failed, "%s for one array, and %u of %u were not done.", before,

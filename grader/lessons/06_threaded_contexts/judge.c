@@ -167,7 +167,7 @@ static void judge_findings(struct verdict *verdict, const struct evidence *evide
 {
     if (!threaded_written(verdict, evidence)) return;
     verdict_findings(verdict, evidence, NULL);
-    if (!verdict_failed(verdict)) threaded_judge_finishes(verdict, evidence);
+    verdict_advice(verdict, evidence);
 }
 
 static void judge_time(struct verdict *verdict, const struct evidence *evidence)
@@ -189,6 +189,7 @@ static void judge_time(struct verdict *verdict, const struct evidence *evidence)
                      "per array, or does something wait in between?");
 }
 
+/* By cause: who starts CUDA and who is waited for make what comes back wrong. */
 static const struct check checks[] = {
     {"ThreadsFinishTheirWork", "threads", 0, "the function returns success, and no call failed",
      threaded_judge_finishes},
@@ -207,16 +208,16 @@ static const struct check checks[] = {
      threaded_judge_errors},
     {"ErrorsLeaveNothingBehind", "errors", 0, "contexts are destroyed also when something fails",
      judge_leaks},
-    {"ProcessesFinishTheirWork", "processes", 0, "the function returns success, and no call failed",
-     threaded_judge_finishes},
     {"CudaStartsAfterTheFork", "processes", 0, "the parent makes no CUDA call; a context a child",
      threaded_judge_fork},
+    {"EveryChildIsWaitedFor", "processes", 0, "no child is left when the function returns",
+     threaded_judge_children},
+    {"ProcessesFinishTheirWork", "processes", 0, "the function returns success, and no call failed",
+     threaded_judge_finishes},
     {"EveryArrayOfAProcessIsRight", "processes", CHECK_ORDER,
      "the children's values reach the parent's arrays", threaded_judge_arrays},
     {"ResultsComeBackFromChildren", "processes", CHECK_ORDER,
      "each child's error and sum reach the parent", threaded_judge_results},
-    {"EveryChildIsWaitedFor", "processes", 0, "no child is left when the function returns",
-     threaded_judge_children},
     {"ProcessesLeaveNothingBehind", "processes", 0, "every child destroys its context",
      judge_leaks},
     {"ProcessesReportErrors", "process errors", 0, "a child's error reaches the caller",

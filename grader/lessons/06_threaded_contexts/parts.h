@@ -37,6 +37,9 @@ const float *threaded_after(const struct threaded_view *view, uint32_t index);
 /* Its result has the sum of its new values; `sum` is set to that. */
 bool threaded_sum_is_right(const struct threaded_view *view, uint32_t index, double *sum);
 
+/* results[i].error, as the drive had filled it: nobody has written it. */
+#define THREADED_UNWRITTEN ((int32_t)(DRIVE_POISON * 0x01010101u))
+
 /* Each fails the verdict where it answers false. */
 bool threaded_array_is_right(struct verdict *verdict, const struct evidence *evidence,
                              const struct threaded_view *view, uint32_t index);
@@ -45,6 +48,13 @@ bool threaded_result_is_right(struct verdict *verdict, const struct evidence *ev
 /* Only the children call CUDA, on no path the parent: contexts.c. */
 bool threaded_parent_calls_nothing(struct verdict *verdict, const struct evidence *evidence,
                                    const struct phase *phase);
+/* No child returns from the function in its parent's stead. */
+bool threaded_children_end(struct verdict *verdict, const struct evidence *evidence,
+                           const struct phase *phase);
+/* Every child of the function's, and none of its caller's. `before`: what has happened, which
+ * begins a sentence; "": nothing. */
+bool threaded_children_are_waited_for(struct verdict *verdict, const struct evidence *evidence,
+                                      const struct threaded_view *view, const char *before);
 
 /* ---- the checks ---------------------------------------------------------------------------- */
 

@@ -56,6 +56,12 @@ const float *threaded_after(const struct threaded_view *view, uint32_t index)
     return view->after + (threaded_offset(view->call, index) - view->call->offset);
 }
 
+/* Its first value is right: the rest did not come. */
+static bool came_in_part(const struct host_reference_array *array)
+{
+    return array->length > 1 && host_reference_same(array->input, array->output, 1);
+}
+
 bool threaded_array_is_right(struct verdict *verdict, const struct evidence *evidence,
                              const struct threaded_view *view, uint32_t index)
 {
@@ -67,10 +73,15 @@ bool threaded_array_is_right(struct verdict *verdict, const struct evidence *evi
                                                .output = threaded_after(view, index),
                                                .length = (size_t)view->call->lengths[index]};
     if (!host_reference_same(array.input, array.output, array.length) &&
-        verdict_causes(verdict, evidence))
+        (verdict_causes(verdict, evidence) ||
+         verdict_threads_left(verdict, evidence, &view->phase)))
         return false;
     if (!host_reference_compare(verdict, evidence, &array)) {
-        if (view->call->way == THREADED_BY_PROCESSES)
+        if (view->call->way == THREADED_BY_PROCESSES && came_in_part(&array))
+            verdict_hint(verdict,
+                         "A pipe holds 64 KiB at a time, and read and write may move fewer "
+                         "bytes than they are asked to: go on until all are through.");
+        else if (view->call->way == THREADED_BY_PROCESSES)
             verdict_hint(verdict, "A child has a copy of its parent's memory, not the memory: what "
                                   "it writes to arrays[i].values stays in the child. Share a "
                                   "region (mmap, MAP_SHARED) before the fork, or send it through "
@@ -108,8 +119,11 @@ bool threaded_result_is_right(struct verdict *verdict, const struct evidence *ev
     double sum, given = view->answer->results[index].sum;
     int32_t error = view->answer->results[index].error;
     if (threaded_sum_is_right(view, index, &sum) && error == 0) return true;
+    if (verdict_threads_left(verdict, evidence, &view->phase)) return false;
 
-    if (error)
+    if (error == THREADED_UNWRITTEN)
+        verdict_fail_in(verdict, evidence, view->function, "results[%u] was not written.", index);
+    else if (error)
         verdict_fail_in(verdict, evidence, view->function,
                         "results[%u].error is %d, although nothing was wrong with array %u.", index,
                         error, index);
@@ -153,6 +167,29 @@ static bool ended_with_their_thread(struct verdict *verdict, const struct eviden
     return false;
 }
 
+/* The function's error: where it came from when no call of its thread's, or of the process's, gave
+ * it, or when a new thread ran before its starter went on. */
+static void explain_error(struct verdict *verdict, const struct evidence *evidence,
+                          const struct threaded_view *view)
+{
+    const struct answer answer = threaded_answer(evidence, view);
+    if (answer.code == ANSWER_NOT_WRITTEN) return;
+    if (view->call->way == THREADED_BY_PROCESSES && answer_first_failed(&answer) == NULL) {
+        verdict_why(verdict,
+                    "No CUDA call failed in any child: what the children did and found out "
+                    "did not reach their parent.");
+        verdict_hint(verdict, "A child has a copy of its parent's memory, not the memory: results "
+                              "go through a region that was shared before the fork (mmap, "
+                              "MAP_SHARED), or through a pipe; and waitpid, with the child's own "
+                              "pid, says how it ended.");
+    } else if (view->call->way == THREADED_BY_THREADS && evidence->order != NULL &&
+               strcmp(evidence->order, "earliest") == 0) {
+        verdict_hint(verdict, "Here each new thread ran before its starter went on: what it is "
+                              "given has to be filled in before pthread_create, and has to be its "
+                              "own.");
+    }
+}
+
 void threaded_judge_finishes(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct threaded_input *in = evidence->input;
@@ -165,7 +202,10 @@ void threaded_judge_finishes(struct verdict *verdict, const struct evidence *evi
             ended_with_their_thread(verdict, evidence, &view))
             return;
         snprintf(doing, sizeof doing, "%u arrays", view.call->count);
-        if (!answer_succeeded(verdict, &answer, doing)) return;
+        if (!answer_succeeded(verdict, &answer, doing)) {
+            explain_error(verdict, evidence, &view);
+            return;
+        }
     }
     verdict_calls_succeed(verdict, evidence, NULL);
 }

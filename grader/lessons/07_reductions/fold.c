@@ -193,6 +193,12 @@ bool fold_right(const struct reduction_case *wanted, const struct fold_expected 
     return fold_same(wanted->kind, value, expected->value);
 }
 
+/* Of so few bytes any value is that of some slip. */
+static bool tells_by_chance(uint32_t kind)
+{
+    return fold_element_size(kind) < sizeof(uint32_t);
+}
+
 /* How many times init is in the result, if that is all that is wrong; else -1. */
 static int init_times(const struct reduction_case *wanted, const void *array,
                       union fold_value value)
@@ -203,7 +209,8 @@ static int init_times(const struct reduction_case *wanted, const void *array,
     if (!wanted->with_init || !wanted->size) return -1;
     memcpy(init.bytes, wanted->init, fold_element_size(wanted->kind));
     struct fold_expected bare = fold_case(&without, array);
-    for (int times = 0; times <= 20000; times++) {
+    const int most = tells_by_chance(wanted->kind) ? 0 : 20000;
+    for (int times = 0; times <= most; times++) {
         if (fold_right(&without, &bare, value)) return times;
         bare.value = fold_combine(wanted->kind, wanted->parameter, bare.value, init);
     }
@@ -235,7 +242,7 @@ const char *fold_explain(const struct reduction_case *wanted, const void *array,
     if (fold_same(wanted->kind, value, with_zero))
         return "It is the result with a 0 too many: something began with 0, or read one behind "
                "the end.";
-    for (size_t i = 0; i < wanted->size; i++) {
+    for (size_t i = 0; i < wanted->size && !tells_by_chance(wanted->kind); i++) {
         union fold_value element = fold_element(wanted->kind, array, i);
         so_far = i ? fold_combine(wanted->kind, wanted->parameter, so_far, element) : element;
         union fold_value with_init = so_far, init = {.uint64 = 0};

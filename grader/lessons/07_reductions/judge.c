@@ -260,10 +260,10 @@ static bool went_well(struct verdict *verdict, const struct evidence *evidence, 
     if (!answer->later) return true;
     verdict_findings(verdict, evidence, NULL);
     verdict_advice(verdict, evidence);
-    if (!verdict_failed(verdict))
-        verdict_fail_in(verdict, evidence, FUNCTION,
-                        "For %s, the call returned success and its work failed later: %s.",
-                        describe(wanted, text), answer_name(ANSWER_RUNTIME, answer->later, name));
+    if (verdict_failed(verdict)) return false;
+    verdict_fail_in(verdict, evidence, FUNCTION,
+                    "For %s, the call returned success and its work failed later: %s.",
+                    describe(wanted, text), answer_name(ANSWER_RUNTIME, answer->later, name));
     verdict_why(verdict,
                 "The launch was in order, so the call returned success; the fault came when "
                 "the kernel ran, and took the context with it.");
@@ -272,6 +272,18 @@ static bool went_well(struct verdict *verdict, const struct evidence *evidence, 
                           "freed while queued work still needed it (cudaFreeAsync frees in stream "
                           "order)?");
     return false;
+}
+
+/* What wrote the result last, for all that is known; NULL: nothing ran. */
+static const struct trace_record *last_kernel(const struct evidence *evidence, const char *name,
+                                              uint32_t index)
+{
+    struct phase phase;
+    const struct query kernels = {.phase = &phase, .kind = TRACE_OPERATION, .what = TRACE_KERNEL};
+    const struct trace_record *kernel = NULL, *last = NULL;
+    if (!evidence_phase(evidence, name, index, &phase)) return NULL;
+    while ((kernel = evidence_next(evidence, &kernels, kernel)) != NULL) last = kernel;
+    return last;
 }
 
 /* `hint` is for a wrong result; a fault has its own. */
@@ -290,9 +302,10 @@ static bool case_right(struct verdict *verdict, const struct evidence *evidence,
     union fold_value value = result_of(answer, 1);
     if (!fold_right(wanted, &expected, value) && verdict_causes(verdict, evidence)) return false;
     if (!fold_right(wanted, &expected, value)) {
-        verdict_fail_in(verdict, evidence, FUNCTION, "For %s, the result is %s; it must be %s.",
-                        describe(wanted, text), fold_show(wanted->kind, value, value_text),
-                        fold_show(wanted->kind, expected.value, expected_text));
+        verdict_fail(verdict, evidence, last_kernel(evidence, phase, index),
+                     "For %s, the result is %s; it must be %s.", describe(wanted, text),
+                     fold_show(wanted->kind, value, value_text),
+                     fold_show(wanted->kind, expected.value, expected_text));
         const char *why = fold_explain(wanted, array, &expected, value, sentence);
         if (why) verdict_why(verdict, "%s", why);
         verdict_hint(verdict, "%s", hint);
@@ -328,8 +341,9 @@ static void judge_group(struct verdict *verdict, const struct evidence *evidence
 static void judge_first(struct verdict *verdict, const struct evidence *evidence)
 {
     judge_group(verdict, evidence, REDUCTION_FIRST, ALL_KINDS,
-                "1 + 2 + ... + 10000 = 50005000. Begin with one block that does it "
-                "all, and then let several share the work.");
+                "1 + 2 + ... + 10000 = 50005000, and 10000 is no multiple of what a block "
+                "takes. Begin with one block that does it all, and then let several share "
+                "the work.");
 }
 
 static void judge_sizes(struct verdict *verdict, const struct evidence *evidence)
@@ -698,13 +712,9 @@ static void judge_each_failure(struct verdict *verdict, const struct evidence *e
 /* What the device itself objects to. */
 static void judge_findings(struct verdict *verdict, const struct evidence *evidence)
 {
-    const struct reduction_input *in = evidence->input;
-    const struct reduction_output *out = evidence->output;
     if (!written(verdict, evidence)) return;
     verdict_findings(verdict, evidence, NULL);
     verdict_advice(verdict, evidence);
-    if (!verdict_failed(verdict))
-        went_well(verdict, evidence, REDUCTION_PHASE_CASE, 0, &in->cases[0], &out->answers[0]);
 }
 
 static void judge_time(struct verdict *verdict, const struct evidence *evidence)
@@ -782,11 +792,11 @@ static const struct check checks[] = {
      judge_no_init},
     {"FloatSumsAreAccurate", "values", CHECK_ORDER, "within what the order of adding changes",
      judge_floats},
+    {"AnyOperatorAndTypeWork", "values", CHECK_ORDER,
+     "an operator with a value of its own; types of 1, 2, 3, 5, 12 and 64 bytes", judge_strange},
     {"InitIsUsedOnce", "values", CHECK_ORDER, "whatever the operator, the type and the size",
      judge_init},
     {"AnEmptyArrayGivesInit", "values", 0, "and without init an error", judge_empty},
-    {"AnyOperatorAndTypeWork", "values", CHECK_ORDER,
-     "an operator with a value of its own; types of 1, 2, 3, 5, 12 and 64 bytes", judge_strange},
     {"AnyAlignmentWorks", "values", 0, "arrays that begin between two 16-byte boundaries",
      judge_shifted},
     {"ItRunsInTheGivenStream", "stream", CHECK_ORDER, "all of it, and nowhere else", judge_stream},
