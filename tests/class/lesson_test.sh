@@ -42,6 +42,7 @@ fi
 mkdir -p "$work/build/emulator/lib"
 cp -a "$build/emulator/lib/." "$work/build/emulator/lib/"
 grader=$work/build/grader/grader
+"$copy/tests/mistakes/first_failures.sh" "$grader" 08_fill
 for part in basis mistakes variants; do
     "$copy/tests/lessons/check_lesson.sh" "$grader" "$copy" 08_fill "$part"
 done

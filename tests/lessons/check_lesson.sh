@@ -3,14 +3,17 @@
 #
 #   check_lesson.sh GRADER ROOT NN_name basis|mistakes|variants [CASE]
 #   check_lesson.sh GRADER ROOT all apart
+#   FIRST_FAILURES=FILE check_lesson.sh GRADER ROOT NN_name mistakes
 #
 # basis     the solution passes every check; the stub as it came fails in one and skips the others;
 #           begun, it fails every check, without a crash, and the first thing it is told is that it
 #           is not written yet
 # mistakes  every file in tests/mistakes/NN_name fails in the checks that its header names, with the
-#           findings that it names
+#           findings that it names, and what its student is told first is what
+#           tests/mistakes/first_failures.golden has (or is added to FILE, to make that page)
 # variants  every file in tests/variants/NN_name passes every check, where the order of operations
-#           matters under `latest`, `earliest` and $ORDERS (20) random orders
+#           matters under `latest`, `earliest` and $ORDERS (20) random orders, or as many as its
+#           header names
 # apart     a mistake in one lesson leaves the others as they are
 #
 # A mistake or a variant is one file, handed in in place of the lesson's first file (or of the one
@@ -21,6 +24,11 @@
 #   finds: KIND at "TEXT"      one or more: the kinds of finding (trace/findings.def, or "leak")
 #                              that the grader has to report, and the line: the one with TEXT in it
 #   finds: nothing, REASON     instead: no finding at all may be reported, because REASON
+#   finds: as it comes, REASON instead: it is not the same each time, because REASON
+#
+#   told: as it comes, REASON  what is told first is not the same each time, and not compared
+#
+# A variant's may say "orders: N": so many random orders at most.
 #
 # CASE (a name without suffix): only that one. The inputs are the same each time.
 set -u
@@ -135,6 +143,7 @@ finds_it() {
     wanted=$(header "$1" finds)
     case $wanted in
     '') echo "does not say what the device finds (finds:)" && return 1 ;;
+    'as it comes,'*[a-z]*) return 0 ;;
     nothing,*[a-z]*)
         [ -z "$(findings)" ] && return 0
         echo "was to have no finding, and has: $(findings | tr '\n' ';')"
@@ -161,6 +170,29 @@ $wanted
 END
 }
 
+# What is told first is what the page has.
+told_first() {
+    told=$lesson/$(basename "${1%.*}")
+    {
+        printf '## %s\n' "$told"
+        awk -v folder="$work/in/$lesson" -v source="$1" \
+            -f "$root/tests/lessons/first_failure.awk" "$work/report"
+    } >"$work/first"
+    if [ -n "${FIRST_FAILURES-}" ]; then
+        { cat "$work/first" && echo; } >>"$FIRST_FAILURES"
+        return 0
+    fi
+    awk -v head="## $told" '/^## / { here = $0 == head } here && NF' \
+        "$root/tests/mistakes/first_failures.golden" >"$work/kept"
+    cmp -s "$work/kept" "$work/first" && return 0
+    case $(header "$1" told) in
+    'as it comes,'*[a-z]*) [ ! -s "$work/kept" ] || return 0 ;;
+    esac
+    echo "tells something else first than tests/mistakes/first_failures.golden has:"
+    diff "$work/kept" "$work/first"
+    return 1
+}
+
 mistake() {
     wanted=$(header "$1" fails)
     if [ -z "$wanted" ]; then
@@ -182,7 +214,7 @@ mistake() {
             return
         fi
     done
-    if ! finds_it "$1" >"$work/trouble"; then
+    if ! finds_it "$1" >"$work/trouble" || ! told_first "$1" >"$work/trouble"; then
         complain "$1 $(cat "$work/trouble")"
         report
         return
@@ -193,7 +225,7 @@ mistake() {
 
 variant() {
     make_in "$1" || return
-    passes "$work/in" "$(basename "$1")" "--random-orders=${ORDERS:-20}"
+    passes "$work/in" "$(basename "$1")" "--random-orders=$(orders "$1")"
 }
 
 # Every second lesson has a mistake that leaves as much behind as one can, the others are right; and

@@ -29,6 +29,17 @@ hand_in()
     cp "$3" "$4/$2/$replaced"
 }
 
+# orders FILE: the random orders in which a variant is run, $ORDERS (20) or fewer.
+orders()
+{
+    named=$(header "$1" orders)
+    if [ -n "$named" ] && [ "$named" -lt "${ORDERS:-20}" ]; then
+        echo "$named"
+    else
+        echo "${ORDERS:-20}"
+    fi
+}
+
 # ended REPORT WORD: the checks of a grader's output that ended so ("OK", "FAILED"), one a line.
 ended()
 {

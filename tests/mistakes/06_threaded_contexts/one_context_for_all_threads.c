@@ -4,6 +4,7 @@
  */
 #include "lesson.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,6 +141,15 @@ static int region_make(struct region *region, const struct threaded_array *array
     return 0;
 }
 
+/* Waits for the child, whatever signals come meanwhile. */
+static pid_t wait_for(pid_t child, int *status)
+{
+    pid_t ended;
+    do ended = waitpid(child, status, 0);
+    while (ended < 0 && errno == EINTR);
+    return ended;
+}
+
 CUresult threaded_contexts_processes(const char *image, const struct threaded_array *arrays,
                                      size_t count, struct threaded_result *results)
 {
@@ -166,7 +176,7 @@ CUresult threaded_contexts_processes(const char *image, const struct threaded_ar
     }
     for (size_t i = 0, at = 0; i < count; at += arrays[i++].length) {
         int status = 0;
-        if (children[i] < 0 || waitpid(children[i], &status, 0) != children[i]) continue;
+        if (children[i] < 0 || wait_for(children[i], &status) != children[i]) continue;
         if (!WIFEXITED(status) || WEXITSTATUS(status)) continue;
         results[i] = region.results[i];
         if (!results[i].error)

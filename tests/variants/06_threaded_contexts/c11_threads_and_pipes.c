@@ -3,6 +3,7 @@
  */
 #include "lesson.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <threads.h>
@@ -96,6 +97,7 @@ static int write_all(int pipe, const void *data, size_t size)
 {
     for (const char *at = data; size > 0;) {
         ssize_t written = write(pipe, at, size);
+        if (written < 0 && errno == EINTR) continue;
         if (written <= 0) return -1;
         at += written;
         size -= (size_t)written;
@@ -107,6 +109,7 @@ static int read_all(int pipe, void *data, size_t size)
 {
     for (char *at = data; size > 0;) {
         ssize_t got = read(pipe, at, size);
+        if (got < 0 && errno == EINTR) continue;
         if (got <= 0) return -1;
         at += got;
         size -= (size_t)got;
@@ -123,6 +126,15 @@ static void child(const char *image, const struct threaded_array *array, int pip
     if (!failed && !job.result.error)
         failed = write_all(pipe, array->values, array->length * sizeof(float));
     _exit(failed ? 1 : 0);
+}
+
+/* Waits for the child, whatever signals come meanwhile. */
+static pid_t wait_for(pid_t child, int *status)
+{
+    pid_t ended;
+    do ended = waitpid(child, status, 0);
+    while (ended < 0 && errno == EINTR);
+    return ended;
 }
 
 CUresult threaded_contexts_processes(const char *image, const struct threaded_array *arrays,
@@ -155,7 +167,7 @@ CUresult threaded_contexts_processes(const char *image, const struct threaded_ar
         close(pipes[i]);
     }
     for (size_t i = 0; pipes && pids && i < count; i++)
-        if (pids[i] > 0) waitpid(pids[i], NULL, 0);
+        if (pids[i] > 0) wait_for(pids[i], NULL);
     free(pids);
     free(pipes);
     return worst(results, count);

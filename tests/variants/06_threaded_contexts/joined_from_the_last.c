@@ -100,6 +100,15 @@ CUresult threaded_contexts_threads(const char *image, const struct threaded_arra
     return first(results, count);
 }
 
+/* Waits for the child, whatever signals come meanwhile. */
+static pid_t wait_for(pid_t child, int *status)
+{
+    pid_t ended;
+    do ended = waitpid(child, status, 0);
+    while (ended < 0 && errno == EINTR);
+    return ended;
+}
+
 CUresult threaded_contexts_processes(const char *image, const struct threaded_array *arrays,
                                      size_t count, struct threaded_result *results)
 {
@@ -126,7 +135,7 @@ CUresult threaded_contexts_processes(const char *image, const struct threaded_ar
     }
     for (size_t i = 0; i < count; i++) {
         int status;
-        if (children[i] < 0 || waitpid(children[i], &status, 0) != children[i]) continue;
+        if (children[i] < 0 || wait_for(children[i], &status) != children[i]) continue;
         if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) continue;
         results[i] = shared[i]->result;
         if (results[i].error == CUDA_SUCCESS)

@@ -4,6 +4,7 @@
  */
 #include "lesson.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -91,11 +92,21 @@ static void child_main(const struct task *task, struct threaded_result *result, 
     *result = do_task(task);
     while (!result->error && left > 0) {
         ssize_t written = write(pipe, bytes, left);
+        if (written < 0 && errno == EINTR) continue;
         if (written <= 0) _exit(1);
         bytes += written;
         left -= (size_t)written;
     }
     _exit(0);
+}
+
+/* Waits for the child, whatever signals come meanwhile. */
+static pid_t wait_for(pid_t child, int *status)
+{
+    pid_t ended;
+    do ended = waitpid(child, status, 0);
+    while (ended < 0 && errno == EINTR);
+    return ended;
 }
 
 CUresult threaded_contexts_processes(const char *image, const struct threaded_array *arrays,
@@ -130,10 +141,13 @@ CUresult threaded_contexts_processes(const char *image, const struct threaded_ar
         int status = 0;
         if (children[i].pid < 0) continue;
         for (size_t left = arrays[i].length * sizeof(float); left > 0;
-             left -= (size_t)got, to += got)
-            if ((got = read(children[i].pipe, to, left)) <= 0) break;
+             left -= (size_t)got, to += got) {
+            do got = read(children[i].pipe, to, left);
+            while (got < 0 && errno == EINTR);
+            if (got <= 0) break;
+        }
         close(children[i].pipe);
-        waitpid(children[i].pid, &status, 0);
+        wait_for(children[i].pid, &status);
         if (WIFEXITED(status) && WEXITSTATUS(status) == 0) results[i] = shared[i];
     }
     for (size_t i = count; i-- > 0;)

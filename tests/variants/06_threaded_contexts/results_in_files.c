@@ -2,6 +2,7 @@
  */
 #include "lesson.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,6 +87,15 @@ CUresult threaded_contexts_threads(const char *image, const struct threaded_arra
     return first(results, count);
 }
 
+/* Waits for the child, whatever signals come meanwhile. */
+static pid_t wait_for(pid_t child, int *status)
+{
+    pid_t ended;
+    do ended = waitpid(child, status, 0);
+    while (ended < 0 && errno == EINTR);
+    return ended;
+}
+
 CUresult threaded_contexts_processes(const char *image, const struct threaded_array *arrays,
                                      size_t count, struct threaded_result *results)
 {
@@ -111,7 +121,7 @@ CUresult threaded_contexts_processes(const char *image, const struct threaded_ar
     for (size_t i = 0; i < count; i++) {
         struct threaded_result result;
         if (files[i] == NULL) continue;
-        bool ended = children[i] > 0 && waitpid(children[i], &status, 0) == children[i] &&
+        bool ended = children[i] > 0 && wait_for(children[i], &status) == children[i] &&
                      WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
         rewind(files[i]);
         if (ended && fread(&result, sizeof result, 1, files[i]) == 1 &&

@@ -1,0 +1,40 @@
+/* mistake: an array without elements is refused
+ * fails: DeviceSync.EveryElementIsRight
+ * finds: nothing, nothing is asked of the device
+ */
+#include "lesson.h"
+
+cudaError_t device_sync_transform(device_sync_kernel kernel, const float *input, float *output,
+                                  size_t length, cudaStream_t stream, double *sum)
+{
+    const size_t bytes = length * sizeof *input;
+    float *array = NULL;
+    double total = 0.0;
+    cudaError_t error, waited, released;
+
+    *sum = 0.0;
+    if (length == 0) return cudaErrorInvalidValue;
+
+    error = cudaMalloc((void **)&array, bytes);
+    if (error != cudaSuccess) return error;
+
+    error = cudaMemcpyAsync(array, input, bytes, cudaMemcpyHostToDevice, stream);
+    if (error != cudaSuccess) goto wait;
+    error = kernel(array, length, stream);
+    if (error != cudaSuccess) goto wait;
+    error = cudaMemcpyAsync(output, array, bytes, cudaMemcpyDeviceToHost, stream);
+
+wait:
+    waited = cudaStreamSynchronize(stream);
+    if (error == cudaSuccess) error = waited;
+
+    if (error == cudaSuccess) {
+        for (size_t i = 0; i < length; i++) total += output[i];
+        *sum = total;
+    }
+
+    released = cudaFree(array);
+    if (error == cudaSuccess)
+        error = released;
+    return error;
+}

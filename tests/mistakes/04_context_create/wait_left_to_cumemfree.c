@@ -1,0 +1,48 @@
+/* mistake: the wait for the copy out is left to cuMemFree
+ * fails: ContextCreate.TheDeviceFindsNothingWrong
+ * finds: wait that nobody promises at "array)"
+ * finds: wait that nobody promises at "memcpy("
+ */
+#include "lesson.h"
+
+#include <string.h>
+
+static void keep(CUresult *first, CUresult result)
+{
+    if (*first == CUDA_SUCCESS) *first = result;
+}
+
+CUresult context_create_round_trip(int ordinal, const float *input, float *output, size_t length,
+                                   context_create_work work)
+{
+    const size_t bytes = length * sizeof *input;
+    void *staging = NULL;
+    CUcontext context;
+    CUdeviceptr array;
+    CUdevice device;
+
+    CUresult result = cuInit(0);
+    if (result != CUDA_SUCCESS) return result;
+    result = cuDeviceGet(&device, ordinal);
+    if (result != CUDA_SUCCESS) return result;
+
+    result = cuCtxCreate(&context, NULL, 0, device);
+    if (result != CUDA_SUCCESS) return result;
+
+    result = cuMemAlloc(&array, bytes);
+    if (result != CUDA_SUCCESS) goto destroy;
+    result = cuMemcpyHtoD(array, input, bytes);
+    if (result != CUDA_SUCCESS) goto release;
+    result = work(array, length);
+    if (result != CUDA_SUCCESS) goto release;
+    result = cuMemAllocHost(&staging, bytes);
+    if (result == CUDA_SUCCESS) result = cuMemcpyDtoHAsync(staging, array, bytes, NULL);
+
+release:
+    keep(&result, cuMemFree(array));
+    if (result == CUDA_SUCCESS) memcpy(output, staging, bytes);
+    if (staging) keep(&result, cuMemFreeHost(staging));
+destroy:
+    keep(&result, cuCtxDestroy(context));
+    return result;
+}
