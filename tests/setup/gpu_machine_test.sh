@@ -22,7 +22,8 @@ PATH=$work/bin:$PATH cmake -S "$root" -B "$work/build" -G Ninja -D CMAKE_CUDA_CO
 for code in compute_75 sm_80 sm_90; do
     virtual=compute_${code#*_}
     grep -qF "arch=$virtual,code=$code" "$work/build/grader/toolchain" &&
-        grep -F "arch=$virtual,code=[$code]" "$work/build/build.ninja" | grep -qF code=[sm_90] && continue
+        grep -F "arch=$virtual,code=[$code]" "$work/build/build.ninja" | grep -qF "code=[sm_90]" &&
+        continue
     echo "submissions or kernels are not compiled for $code"
     exit 1
 done
