@@ -6,7 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef __SIZEOF_FLOAT128__
 __extension__ typedef __float128 quad;
+#else
+typedef long double quad; /* of as many bits on Arm */
+#endif
 
 /* The finite values of a format that are not negative, in order; index = bits. */
 struct format {

@@ -1,0 +1,74 @@
+#!/bin/sh
+# run.sh [CTEST'S OPTIONS]: builds everything for 64-bit Arm in build-arm/ with Debian's cross compiler
+# and NVIDIA's nvcc, and runs the device's and the grader's unit tests under qemu. An Arm Debian, for
+# its libraries, and the Arm half of the toolkit are fetched into build-arm/ once (500 MB).
+#
+# By hand, as root (debootstrap), with packages of Debian's: debootstrap gcc-aarch64-linux-gnu
+# g++-aarch64-linux-gnu qemu-user-static python3-pip. Exit status: ctest's, or 1 where it was not built.
+#
+# Left out: tests that are not over under qemu within their limit (exec_workers_test,
+# exec_compute_test, exec_racecheck_test, memory_test, memory_page_guard_test, threads_test), and
+# grader_process_test: qemu knows no seccomp. Those, and what grades or runs CUDA programs with nvcc
+# on the machine itself, need a real Arm machine: ./selftest.
+set -eu
+root=$(dirname "$(dirname "$(dirname "$(readlink -f "$0")")")")
+build=$root/build-arm
+toolkit=$build/toolkit
+OVERLAP_ARM_ROOT=$build/debian
+export OVERLAP_ARM_ROOT
+native=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
+native=$(dirname "$(dirname "$(readlink -f "$native")")")
+
+if [ ! -e "$build/debian.done" ]; then
+    mkdir -p "$build"
+    rm -rf "$build/debian"
+    debootstrap --arch=arm64 --foreign --variant=minbase --include=libc6-dev,libstdc++-12-dev,check,\
+libzstd-dev,liblz4-dev,libdw-dev,libelf-dev,libseccomp-dev,libpng-dev,libncurses-dev,libjansson-dev,\
+libarchive-dev bookworm "$build/debian" >"$build/debian.log" || exit 1
+    # Unpacked, nothing of it is run or set up.
+    for package in "$build"/debian/var/cache/apt/archives/*.deb; do
+        dpkg -x "$package" "$build/debian"
+    done
+    : >"$build/debian.done"
+fi
+
+# The native compilers and headers, beside them the libraries of the Arm wheels.
+if [ ! -e "$build/toolkit.done" ]; then
+    rm -rf "$toolkit" "$build/wheels"
+    arm=$toolkit/targets/aarch64-linux
+    mkdir -p "$toolkit/bin" "$arm"
+    for platform in manylinux2014_aarch64:nvidia-cuda-runtime manylinux_2_25_aarch64:nvidia-cuda-cupti; do
+        python3 -m pip download -q --no-deps --only-binary :all: --platform "${platform%%:*}" \
+            -d "$build/wheels" "$(grep -o "^${platform#*:}==[0-9.]*" "$root/cmake/toolkit.txt")"
+    done
+    for wheel in "$build"/wheels/*.whl; do
+        python3 -m zipfile -e "$wheel" "$build/wheels/unpacked"
+    done
+    for program in "$native"/bin/*; do
+        ln -s "$program" "$toolkit/bin/"
+    done
+    # It looks for the rest from where it really is.
+    rm "$toolkit/bin/nvcc" "$toolkit/bin/nvcc.profile"
+    cp -L "$native/bin/nvcc" "$native/bin/nvcc.profile" "$toolkit/bin/"
+    ln -s "$native/nvvm" "$toolkit/nvvm"
+    ln -s "$native/targets/x86_64-linux" "$toolkit/targets/x86_64-linux"
+    ln -s "$native/targets/x86_64-linux/include" "$arm/include"
+    cp -R "$build/wheels/unpacked/nvidia/cu13/lib" "$arm/lib"
+    for library in "$arm"/lib/lib*.so.*; do
+        ln -s "${library##*/}" "${library%%.so.*}.so"
+    done
+    ln -s targets/aarch64-linux/include "$toolkit/include"
+    ln -s targets/aarch64-linux/lib "$toolkit/lib64"
+    : >"$build/toolkit.done"
+fi
+
+[ -f "$build/build.ninja" ] ||
+    (cd "$root" && cmake --preset arm -D CMAKE_CUDA_COMPILER="$toolkit/bin/nvcc" \
+        -D CUDAToolkit_ROOT="$toolkit") >"$build/configure.log" 2>&1 ||
+    { tail -n 20 "$build/configure.log" && exit 1; }
+tests=$(ctest --test-dir "$build" -N | sed -n 's/^ *Test *#[0-9]*: //p' | grep -x -E \
+    '(base|trace|fatbin|races)_test|(exec|ptx|memory|races|fatbin)_.*_test|timeline_(order|clock|happens)_test|trace_(fold|lines|sentence)_test|grader_(base|parts|evidence)_test' |
+    grep -v -x -E 'exec_(compute|racecheck|workers)_test|memory_page_guard_test')
+# shellcheck disable=SC2086 # lists of words
+ninja -C "$build" grader learn emulate $tests
+ctest --test-dir "$build" -R "^($(echo "$tests" | paste -s -d '|' -))\$" --output-on-failure "$@"
