@@ -37,6 +37,18 @@ static bool fault_is_store(const ucontext_t *state)
 {
 #if defined(__x86_64__)
     return state->uc_mcontext.gregs[REG_ERR] & 2; /* bit 1 of the page fault's error code */
+#elif defined(__aarch64__)
+    /* Bit 6 of the exception's syndrome, in a list of records that ends with magic 0. */
+    const unsigned char *at = state->uc_mcontext.__reserved;
+    const unsigned char *const end = at + sizeof state->uc_mcontext.__reserved;
+    struct esr_context record;
+    while (at + sizeof record <= end) {
+        memcpy(&record, at, sizeof record);
+        if (record.head.magic == ESR_MAGIC) return record.esr & 0x40;
+        if (record.head.magic == 0 || record.head.size == 0) break;
+        at += record.head.size;
+    }
+    return false;
 #else
     (void)state;
     return false;
