@@ -30,7 +30,7 @@ enum {
  * hold a folder with a colon or a semicolon in it. */
 #define CONTROL_LIBRARIES_SETTING "LIBRARIES"
 
-/* A number, in hexadecimal, that the runner writes beside CONTROL_REFUSED: a refusal is the
+/* A number, in hexadecimal, that the runner writes beside CONTROL_REFUSED and `want`: both are the
  * machine's trouble, and whoever wants to be excused by it does not know the number. */
 #define CONTROL_WORD_SETTING "WORD"
 

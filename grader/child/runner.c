@@ -40,7 +40,7 @@ static struct {
     struct trace_writer *trace;
     unsigned phases;   /* that have begun and not ended */
     const char *timed; /* the phase that is timed; NULL: none */
-    uint64_t word;     /* until lesson.so is loaded */
+    uint64_t word;     /* CONTROL_WORD_SETTING */
 } runner;
 
 /* ---- where it crashed -------------------------------------------------------------------------
@@ -130,7 +130,10 @@ static void on_want(int error)
 
     while (tasks != NULL && readdir(tasks) != NULL) threads++;
     if (tasks != NULL) closedir(tasks);
-    if (threads < MANY_THREADS && runner.control->want == 0) runner.control->want = error;
+    if (threads < MANY_THREADS && runner.control->want == 0) {
+        runner.control->word = runner.word;
+        runner.control->want = error;
+    }
     errno = kept;
 }
 
@@ -389,7 +392,6 @@ int main(int count, char **arguments)
     void *symbol = dlsym(library, "drive_main");
     memcpy(&drive_main, &symbol, sizeof drive_main);
     if (drive_main == NULL) return refuse("%s", dlerror());
-    runner.word = 0;
     note_module(library, arguments[1]);
     threads_on_want = on_want;
     threads_watch(symbol, order, runner.trace);

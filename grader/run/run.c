@@ -583,8 +583,10 @@ static int end(struct running *run, struct trouble *trouble)
 
     if (read_all(run->files[0], &control, sizeof control) != 0) memset(&control, 0, sizeof control);
     control.message[sizeof control.message - 1] = '\0';
-    if (control.stage == CONTROL_REFUSED && control.word != run->word)
-        control.stage = CONTROL_STARTED; /* the submission says so, and not the runner */
+    if (control.word != run->word) { /* the submission says so, and not the runner */
+        control.want = 0;
+        if (control.stage == CONTROL_REFUSED) control.stage = CONTROL_STARTED;
+    }
     if (is_machines_trouble(run->request, process_result(run->process), &control,
                             run->killed_before, trouble))
         return finish(run, -1);
