@@ -14,6 +14,7 @@
 #include "emulator/cli/report.h"
 #include "emulator/cli/support.h"
 #include "emulator/cli/wrap.h"
+#include "trace/gpus.h"
 #include "trace/timeline/timeline.h"
 #include "trace/trace.h"
 #include "version.h"
@@ -69,6 +70,7 @@ static bool set_environment(const struct options *options, const struct program 
     const char *preloaded = strchr(threads, ' ') == NULL ? threads : strrchr(threads, '/') + 1;
     return setenv(TRACE_PATH_VARIABLE, trace, 1) == 0 && setenv("OVERLAP_QUIET", "1", 1) == 0 &&
            (options->order == NULL || setenv("OVERLAP_ORDER", options->order, 1) == 0) &&
+           (options->gpu == NULL || setenv(GPUS_VARIABLE, options->gpu, 1) == 0) &&
            (options->fail == NULL || setenv("OVERLAP_FAIL", options->fail, 1) == 0) &&
            put_in_front("LD_LIBRARY_PATH", libraries) &&
            /* What is loaded already is not looked for. */

@@ -1,5 +1,7 @@
 #include "emulator/cli/options.h"
 
+#include "trace/gpus.h"
+
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +40,17 @@ static bool ends_with(const char *text, const char *end)
     return length > end_length && strcmp(text + length - end_length, end) == 0;
 }
 
+static bool read_gpu(const char *value, struct options *options)
+{
+#define GPU(name) #name,
+    static const char *const names[] = {GPUS(GPU)};
+#undef GPU
+    options->gpu = value;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(value, names[i]) == 0) return true;
+    return false;
+}
+
 static bool read_timeline(const char *value, struct options *options)
 {
     options->timeline = value;
@@ -55,6 +68,7 @@ static const struct {
     {read_fail, "a number, or a function, a colon and a number"},
     {read_status, "a number from 1 to 255"},
     {read_timeline, "a file whose name ends in .json or .svg"},
+    {read_gpu, "h100, h200, a100, rtx4060 or t4"},
 };
 
 static const struct option long_options[] = {
@@ -62,6 +76,7 @@ static const struct option long_options[] = {
     {"fail", required_argument, NULL, OPTION_VALUED + 1},
     {"error-exitcode", required_argument, NULL, OPTION_VALUED + 2},
     {"timeline", required_argument, NULL, OPTION_VALUED + 3},
+    {"gpu", required_argument, NULL, OPTION_VALUED + 4},
     {"help", no_argument, NULL, OPTION_HELP},
     {"info", no_argument, NULL, OPTION_INFO},
     {"support", no_argument, NULL, OPTION_SUPPORT},

@@ -20,6 +20,7 @@ struct options {
     enum options_action action;
     const char *order;    /* of OVERLAP_ORDER; NULL: as the environment says */
     const char *fail;     /* of OVERLAP_FAIL; NULL: as the environment says */
+    const char *gpu;      /* of OVERLAP_GPU; NULL: as the environment says */
     const char *timeline; /* file to draw it to, .json or .svg; NULL: none */
     int findings_status;  /* exit status where something was found; 0: the program's own */
     char *const *program; /* its name and its arguments, ended by NULL; NULL unless OPTIONS_RUN */

@@ -89,8 +89,9 @@ struct exec_warp {
     uint32_t exchanging;   /* lanes that wait at a .sync instruction */
     uint64_t instructions; /* executed by this warp, of this block */
     uint64_t lane_instructions;
-    uint64_t chain;  /* global accesses that waited on memory */
-    uint64_t waited; /* clock cycles slept, or spent reading the clock */
+    uint64_t chain;              /* global accesses that waited on memory */
+    uint64_t waited;             /* clock cycles slept, or spent reading the clock */
+    uint64_t halves[EXEC_LANES]; /* addresses of the latest scattered access by half sectors */
     const struct exec_inst *clock_inst;
     uint64_t clock_step;
     /* The latest look at memory that another thread's write may be awaited in, and how much had

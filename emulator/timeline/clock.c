@@ -68,14 +68,14 @@ static void expectation_apply(struct timeline_op *op)
 
 static bool is_overdue(const struct timeline_op *op)
 {
-    return !op->cost_known && !op->expected && op->done_ns >= timeline_model.kernel_guess;
+    return !op->cost_known && !op->expected && op->done_ns >= timeline_model->kernel_guess;
 }
 
 /* Full-rate time left; for a kernel of unknown cost, until it is overdue. */
 static double left_ns(const struct timeline_op *op)
 {
     if (op->cost_known || op->expected) return op->cost.duration_ns - op->done_ns;
-    return timeline_model.kernel_guess - op->done_ns;
+    return timeline_model->kernel_guess - op->done_ns;
 }
 
 /* Ends `op` at op->end_ns, and whatever takes no device and only waited for it; a list through
@@ -94,7 +94,7 @@ static void end(struct timeline_op *op)
             struct timeline_op *after = ended->after[i];
             const struct kind_row *row = &kinds[after->work.kind];
             bool mark = row->queue == QUEUE_NONE;
-            uint64_t gap = mark || row->instant ? 0 : (uint64_t)timeline_model.chain;
+            uint64_t gap = mark || row->instant ? 0 : (uint64_t)timeline_model->chain;
             uint64_t ready = ended->end_ns + gap;
             if (after->phase != CLOCK_HELD) continue;
             if (ready > after->ready_ns) after->ready_ns = ready;
@@ -167,16 +167,24 @@ static double overload(const struct timeline *timeline)
     return most > 1 ? most : 1;
 }
 
+/* How much faster a kernel is whose data is in the cache. */
+static double cached_rate(const struct timeline_op *op)
+{
+    const struct timeline_cost *cost = &op->cost;
+    if (cost->cached_ns <= 0 || cost->cached_ns >= cost->duration_ns || !cache_holds(op)) return 1;
+    return cost->duration_ns / cost->cached_ns;
+}
+
 static double rate(const struct timeline_op *op, double load)
 {
     const struct timeline *timeline = op->timeline;
     switch (op->work.kind) {
     case TIMELINE_COPY_IN:
-        return timeline->engines[TIMELINE_COPY_OUT] ? timeline_model.copy_duplex : 1;
+        return timeline->engines[TIMELINE_COPY_OUT] ? timeline_model->copy_duplex : 1;
     case TIMELINE_COPY_OUT:
-        return timeline->engines[TIMELINE_COPY_IN] ? timeline_model.copy_duplex : 1;
+        return timeline->engines[TIMELINE_COPY_IN] ? timeline_model->copy_duplex : 1;
     default:
-        return 1 / load;
+        return cached_rate(op) / load;
     }
 }
 
@@ -239,13 +247,25 @@ static bool can_start(const struct timeline_op *op)
     if (row->instant) return true;
     if (row->alone) return timeline->engines[op->work.kind] == 0;
     if (timeline->engines[TIMELINE_KERNEL] + timeline->engines[TIMELINE_SET] >=
-        (unsigned)timeline_model.resident_grids)
+        (unsigned)timeline_model->resident_grids)
         return false;
     for (size_t i = 0; i < timeline->running_count; i++) {
         const struct timeline_op *other = timeline->running[i];
         if (kinds[other->work.kind].computes && other->context != op->context) return false;
     }
     return true;
+}
+
+/* What the copy engine takes to turn to another queue than the one that it served last. */
+static uint64_t turning_time(const struct timeline_op *op, const struct clock_queue *queue)
+{
+    const enum timeline_kind kind = op->work.kind;
+    const struct clock_queue *last = op->timeline->served[kind];
+
+    op->timeline->served[kind] = queue;
+    if (kind != TIMELINE_COPY_IN && kind != TIMELINE_COPY_OUT) return 0;
+    if (last == NULL || last == queue) return 0;
+    return (uint64_t)(op->cost.duration_ns * timeline_model->copy_switch);
 }
 
 static void start(struct clock_queue *queue)
@@ -262,8 +282,14 @@ static void start(struct clock_queue *queue)
     }
     op->phase = CLOCK_STARTED;
     expectation_apply(op);
+    cache_start(op);
     op->start_ns = op->late ? past_start(timeline, op) : timeline->now_ns;
     op->done_ns = (double)(timeline->now_ns - op->start_ns);
+    if (!op->late) {
+        const uint64_t turning = turning_time(op, queue);
+        op->start_ns += turning;
+        op->done_ns -= (double)turning;
+    }
     timeline->engines[op->work.kind]++;
     assert(timeline->running_count < MAX_RUNNING && op->unended == 0);
     timeline->running[timeline->running_count++] = op;
@@ -369,6 +395,7 @@ static void end_running(struct timeline *timeline, size_t index)
     op->end_ns = timeline->now_ns - (over > 1 ? (uint64_t)over : 0);
     if (op->end_ns < op->start_ns) op->end_ns = op->start_ns;
     past_note(timeline, op);
+    cache_end(op);
     end(op);
 }
 

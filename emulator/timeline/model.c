@@ -1,10 +1,67 @@
 #include "emulator/timeline/model.h"
 
-const struct timeline_model timeline_model = {
-#define PARAMETER(name, value, unit, source) .name = (value),
-    TIMELINE_MODEL(PARAMETER)
+#include "trace/gpus.h"
+
+#include <string.h>
+
+#define GPU(name) MODEL_##name,
+enum { GPUS(GPU) MODELS };
+#undef GPU
+
+static const struct timeline_model models[MODELS] = {
+    [MODEL_h100] =
+        {
+            .name = "h100",
+#define PARAMETER(name, unit, what, h100, h200, a100, rtx4060, t4) .name = h100,
+#include "emulator/timeline/model.def"
 #undef PARAMETER
+        },
+    [MODEL_h200] =
+        {
+            .name = "h200",
+#define PARAMETER(name, unit, what, h100, h200, a100, rtx4060, t4) .name = h200,
+#include "emulator/timeline/model.def"
+#undef PARAMETER
+        },
+    [MODEL_a100] =
+        {
+            .name = "a100",
+#define PARAMETER(name, unit, what, h100, h200, a100, rtx4060, t4) .name = a100,
+#include "emulator/timeline/model.def"
+#undef PARAMETER
+        },
+    [MODEL_rtx4060] =
+        {
+            .name = "rtx4060",
+#define PARAMETER(name, unit, what, h100, h200, a100, rtx4060, t4) .name = rtx4060,
+#include "emulator/timeline/model.def"
+#undef PARAMETER
+        },
+    [MODEL_t4] =
+        {
+            .name = "t4",
+#define PARAMETER(name, unit, what, h100, h200, a100, rtx4060, t4) .name = t4,
+#include "emulator/timeline/model.def"
+#undef PARAMETER
+        },
 };
+
+const struct timeline_model *timeline_model = &models[MODEL_h100];
+
+const char *timeline_model_name(size_t index)
+{
+    return index < MODELS ? models[index].name : NULL;
+}
+
+bool timeline_model_choose(const char *name)
+{
+    for (size_t i = 0; i < MODELS; i++) {
+        if (strcmp(models[i].name, name) != 0) continue;
+        timeline_model = &models[i];
+        return true;
+    }
+    return false;
+}
 
 static double larger(double a, double b)
 {
@@ -19,14 +76,14 @@ static double smaller(double a, double b)
 unsigned timeline_resident_blocks(uint32_t threads_per_block, uint32_t shared_bytes,
                                   uint32_t registers_per_thread)
 {
-    const struct timeline_model *m = &timeline_model;
+    const struct timeline_model *m = timeline_model;
     unsigned warps = (threads_per_block + 31) / 32;
     if (warps == 0) return 0;
     unsigned blocks = (unsigned)m->resident_blocks;
     unsigned by_warps = (unsigned)m->resident_warps / warps;
-    unsigned by_shared = (unsigned)(m->shared_bytes / (shared_bytes + m->shared_reserved));
+    const double shared = shared_bytes + m->shared_reserved;
     if (by_warps < blocks) blocks = by_warps;
-    if (by_shared < blocks) blocks = by_shared;
+    if (shared * blocks > m->shared_bytes) blocks = (unsigned)(m->shared_bytes / shared);
     if (registers_per_thread > 0) {
         /* Registers are given to warps in units of 256. */
         unsigned per_warp = (registers_per_thread * 32 + 255) / 256 * 256;
@@ -36,9 +93,21 @@ unsigned timeline_resident_blocks(uint32_t threads_per_block, uint32_t shared_by
     return blocks;
 }
 
+/* One warp after another along the longest chain of dependent instructions and accesses, each of
+ * which takes `latency` cycles. */
+static double chain_ns(const struct timeline_kernel *kernel, double waves, double share,
+                       double latency)
+{
+    const struct timeline_model *m = timeline_model;
+    const double longest =
+        (double)kernel->longest_warp * m->dependent_issue + (double)kernel->longest_chain * latency;
+
+    return (larger(longest, waves * longest * share) + (double)kernel->longest_wait) / m->clock;
+}
+
 struct timeline_cost timeline_kernel_cost(const struct timeline_kernel *kernel)
 {
-    const struct timeline_model *m = &timeline_model;
+    const struct timeline_model *m = timeline_model;
     double warps = (double)kernel->blocks * ((kernel->threads_per_block + 31) / 32);
     double per_multiprocessor =
         larger(1, timeline_resident_blocks(kernel->threads_per_block, kernel->shared_bytes,
@@ -48,24 +117,24 @@ struct timeline_cost timeline_kernel_cost(const struct timeline_kernel *kernel)
     if (waves * resident < (double)kernel->blocks) waves++;
     double used = smaller(m->multiprocessors, (double)kernel->blocks);
     double bytes = 32.0 * (double)kernel->sectors;
-
-    /* One warp after another along the longest chain of dependent instructions and accesses. */
-    double longest = (double)kernel->longest_warp * m->dependent_issue +
-                     (double)kernel->longest_chain * m->memory_latency;
     double share = kernel->longest_warp > 0 && warps > 0
                        ? (double)kernel->warp_instructions / warps / (double)kernel->longest_warp
                        : 0;
-    double latency =
-        (larger(longest, waves * longest * share) + (double)kernel->longest_wait) / m->clock;
     /* All instructions through the schedulers of the multiprocessors that have blocks. */
     double slots = m->issue_slots * m->clock;
     double issue = (double)kernel->warp_instructions / (slots * used + (used == 0));
     /* All bytes through device memory, and through those multiprocessors. */
     double memory = bytes / m->memory_bandwidth;
     double ports = bytes / (m->multiprocessor_bandwidth * m->clock * larger(1, used));
+    double bound = larger(issue, ports);
 
     struct timeline_cost cost = {0};
-    cost.duration_ns = m->kernel_fixed + larger(larger(latency, issue), larger(memory, ports));
+    cost.duration_ns =
+        m->kernel_fixed +
+        larger(larger(chain_ns(kernel, waves, share, m->memory_latency), bound), memory);
+    cost.cached_ns =
+        m->kernel_fixed + larger(larger(chain_ns(kernel, waves, share, m->cache_latency), bound),
+                                 bytes / m->cache_bandwidth);
     cost.issue =
         (double)kernel->warp_instructions / (slots * m->multiprocessors) / cost.duration_ns;
     cost.traffic = memory / cost.duration_ns;
@@ -75,12 +144,12 @@ struct timeline_cost timeline_kernel_cost(const struct timeline_kernel *kernel)
 
 uint64_t timeline_staging_time(uint64_t bytes)
 {
-    return (uint64_t)((double)bytes / timeline_model.copy_pageable);
+    return (uint64_t)((double)bytes / timeline_model->copy_pageable);
 }
 
 struct timeline_cost timeline_transfer_cost(enum timeline_kind kind, uint64_t bytes, bool pageable)
 {
-    const struct timeline_model *m = &timeline_model;
+    const struct timeline_model *m = timeline_model;
     /* rate in bytes per ns (0: the fixed time is all), and the share of device memory's bandwidth
      */
     const struct {

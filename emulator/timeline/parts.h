@@ -11,6 +11,7 @@ enum {
     EXPECTATIONS = 1024,
     MAX_RUNNING = 256, /* more than the resident grids and one operation of each engine */
     MAX_PAST = 1024,
+    CACHE_PIECES = 1024,
 };
 
 enum order_state {
@@ -80,7 +81,8 @@ struct timeline_op {
     bool late;        /* it became ready for a time that had passed already */
     bool expected;    /* its cost is that of an equal kernel that has run */
     struct timeline_cost cost;
-    double done_ns; /* of cost.duration_ns, while started */
+    double done_ns;       /* of cost.duration_ns, while started */
+    uint64_t cache_stamp; /* of what it touches; CACHE_NEVER: it was not all in the cache */
     uint64_t ready_ns, start_ns, end_ns;
     struct timeline_op *behind; /* next in its hardware queue */
 };
@@ -94,6 +96,18 @@ struct timeline_stream {
     struct timeline_op *last; /* a reference; NULL before the first */
     struct timeline_op *own;  /* a reference: the last that a wait for the stream waits for */
     struct timeline_stream *next;
+};
+
+#define CACHE_NEVER UINT64_MAX
+
+/* The device's second-level cache, which forgets what was brought in longest ago. Small pieces that
+ * share a place drive each other out. */
+struct clock_cache {
+    uint64_t brought; /* bytes, since the beginning */
+    struct clock_piece {
+        uint64_t object, bytes;
+        uint64_t stamp;     /* `brought` when it was */
+    } pieces[CACHE_PIECES]; /* by object */
 };
 
 /* First in, first started: an operation that cannot start holds up those behind it. */
@@ -131,9 +145,12 @@ struct timeline {
     size_t ready_count, ready_room;
 
     uint64_t now_ns;
+    struct clock_cache cache;
     struct timeline_op *running[MAX_RUNNING];
     size_t running_count;
     unsigned engines[TIMELINE_KIND_COUNT]; /* operations of each kind that are running */
+    const struct clock_queue
+        *served[TIMELINE_KIND_COUNT]; /* the queue of the latest of each kind */
     /* What has ended lately, a ring: for operations of a host thread whose clock is behind. */
     struct clock_past {
         enum timeline_kind kind;
@@ -168,6 +185,15 @@ bool clock_end_overdue(struct timeline *timeline);
 bool clock_any_overdue(const struct timeline *timeline);
 /* Nothing will happen any more by itself. */
 bool clock_is_stuck(const struct timeline *timeline);
+
+/* ---- the cache, for the clock ---------------------------------------------------------------- */
+
+/* The operation starts: what it brings in, and whether what it touches is there. */
+void cache_start(struct timeline_op *op);
+/* Is it still there? */
+bool cache_holds(const struct timeline_op *op);
+/* The operation ends: a kernel has brought in what it touched. */
+void cache_end(const struct timeline_op *op);
 
 /* ---- what happens before what, for the order ------------------------------------------------- */
 

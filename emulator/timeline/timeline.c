@@ -44,7 +44,7 @@ static bool is_settled(const struct timeline_op *op)
 /* Makes `op` depend on `before`. `op->before` has room. */
 static bool depend(struct timeline_op *op, struct timeline_op *before)
 {
-    const uint64_t after_end = before->end_ns + (uint64_t)timeline_model.chain;
+    const uint64_t after_end = before->end_ns + (uint64_t)timeline_model->chain;
     assert(before->number < op->number); /* so nothing waits for itself */
     if (before->state == ORDER_HAS_RUN) happens_join(&op->clock, &before->clock);
     if (before->phase == CLOCK_ENDED && after_end > op->ready_ns) op->ready_ns = after_end;
@@ -424,7 +424,7 @@ static struct timeline_op *op_create(const struct timeline_stream *stream, unsig
     op->context = stream->context->number;
     op->connection = (stream->connection + lane) % timeline->settings.connections;
     op->priority = stream->priority;
-    op->ready_ns = issue_ns + (uint64_t)timeline_model.dispatch;
+    op->ready_ns = issue_ns + (uint64_t)timeline_model->dispatch;
     op->before = calloc(before_count + 1, sizeof *op->before);
     if (op->before == NULL) {
         free(op);
@@ -625,7 +625,7 @@ uint64_t timeline_finish_on_gpus(struct timeline_op *op)
 uint64_t timeline_make_room(struct timeline *timeline)
 {
     uint64_t end = 0;
-    while (timeline->unsettled_count > (size_t)timeline_model.pending) {
+    while (timeline->unsettled_count > (size_t)timeline_model->pending) {
         struct timeline_op *op = timeline_op_retain(timeline->earliest);
         const uint64_t this_end = finish(op);
         timeline_op_release(op);

@@ -32,18 +32,28 @@ enum timeline_ran {
  * operations that together ask for more than all of it slow each other down. */
 struct timeline_cost {
     double duration_ns;
-    double issue;   /* of the issue slots, 0 to 1 */
-    double traffic; /* of device memory's bandwidth, 0 to 1 */
-    double room;    /* of the places for resident blocks, 0 to 1 */
+    double cached_ns; /* when what it touches is in the device's cache; 0: the same */
+    double issue;     /* of the issue slots, 0 to 1 */
+    double traffic;   /* of device memory's bandwidth, 0 to 1 */
+    double room;      /* of the places for resident blocks, 0 to 1 */
 };
+
+/* A piece of device memory. */
+struct timeline_touch {
+    uint64_t object; /* any number that is its own; 0: none */
+    uint64_t bytes;
+};
+enum { TIMELINE_TOUCHES = 4 };
 
 struct timeline_work {
     enum timeline_kind kind;
     uint64_t bytes;     /* of copies and sets: their cost follows from it */
     bool pageable;      /* a copy that is staged through pageable memory */
     uint64_t signature; /* kernels: equal ones are expected to take equally long; 0: none */
-    bool converses;     /* the host may await what it does without a call */
-    bool waits;         /* it ends when `run` says so, not before: a wait for a value */
+    struct timeline_touch
+        touches[TIMELINE_TOUCHES]; /* what it reads or writes, as far as is known */
+    bool converses;                /* the host may await what it does without a call */
+    bool waits;                    /* it ends when `run` says so, not before: a wait for a value */
     /* An untimed record, or a wait for what is over: nothing for the device to do. Who waits for a
      * stream that has nothing else to do, or asks it, does not wait for what this stands behind in
      * other streams, as a GPU does not: only who waits for the event, or for later work. */

@@ -6,6 +6,7 @@
 #include "grader/child/control.h"
 #include "grader/evidence/evidence.h"
 #include "threads/refusals.h"
+#include "trace/gpus.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -141,6 +142,7 @@ static int write_settings(int file, const struct run_request *request, const str
                             : host                   ? request->injection
                                                      : ""},
         {"OVERLAP_RACES", emulator ? getenv("OVERLAP_RACES") : NULL},
+        {GPUS_VARIABLE, emulator ? getenv(GPUS_VARIABLE) : NULL},
         {"OVERLAP_INSTRUCTION_LIMIT", emulator ? INSTRUCTION_LIMIT : NULL},
     };
     struct text text = {0};

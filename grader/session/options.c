@@ -1,6 +1,7 @@
 #include "grader/session/options.h"
 #include "grader/base/embedded.h"
 #include "grader/evidence/picture.h"
+#include "trace/gpus.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -328,6 +329,21 @@ static int parse_report(struct options *options, const char *value, struct text 
     return append(&options->reports, &options->report_count, value);
 }
 
+/* The device reads it from the environment. */
+static int parse_gpu(struct options *options, const char *value, struct text *why)
+{
+#define GPU(name) #name,
+    static const char *const names[] = {GPUS(GPU) NULL};
+#undef GPU
+
+    (void)options;
+    for (size_t i = 0; names[i] != NULL; i++)
+        if (strcmp(value, names[i]) == 0) return setenv(GPUS_VARIABLE, value, 1) == 0 ? 0 : 2;
+    text_format(why, "the software device does not know the times of a \"%s\": it knows", value);
+    for (size_t i = 0; names[i] != NULL; i++) text_format(why, "%s %s", i > 0 ? "," : "", names[i]);
+    return 2;
+}
+
 static int parse_timeline(struct options *options, const char *value, struct text *why)
 {
     options->timeline = value;
@@ -358,6 +374,7 @@ static const struct own_flag {
     {"--marks", "marks.txt", FIELD(marks), NULL},
     {"--device", "emulator", 0, parse_device},
     {"--random-orders", "2", 0, parse_orders},
+    {"--gpu", "a100", 0, parse_gpu},
     {"--seed", "12345", 0, parse_seed},
     {"--sandbox", "require", 0, parse_sandbox},
     {"--jobs", "2", 0, parse_jobs},
@@ -477,7 +494,9 @@ int options_parse(struct options *options, int count, char *const *arguments, st
                                 .print_time = true,
                                 .output = "",
                                 .shards = 1};
+    const char *gpu = getenv(GPUS_VARIABLE);
     int result = read_environment(options, why);
+    if (result == 0 && gpu != NULL && gpu[0] != '\0') result = parse_gpu(options, gpu, why);
     if (result == 0) result = parse_arguments(options, count - 1, arguments + 1, 0, why);
     if (result == 0) result = read_shards(options, why);
     if (result == 0) result = check_together(options, why);

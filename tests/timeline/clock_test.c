@@ -2,6 +2,7 @@
  * work are those that an H100 measured, within a factor of 1.5. Durations here are synthetic. */
 #include <check.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "emulator/timeline/model.h"
 #include "emulator/timeline/timeline.h"
@@ -38,7 +39,7 @@ static enum timeline_ran run_kernel(struct timeline_op *op, void *user)
 
 static struct timeline_op *submit(struct timeline_stream *stream, struct timeline_work work)
 {
-    host_ns += (uint64_t)timeline_model.submit;
+    host_ns += (uint64_t)timeline_model->submit;
     return timeline_submit(stream, &work, host_ns, NULL, 0);
 }
 
@@ -256,8 +257,14 @@ START_TEST(copies_of_one_direction_serialise_and_both_directions_overlap)
     start_with(TIMELINE_LATEST, 8);
     make_streams(4);
     for (int i = 0; i < 2; i++)
-        timeline_op_release(copy(streams[i], TIMELINE_COPY_IN, 55100000, false));
+        timeline_op_release(copy(streams[0], TIMELINE_COPY_IN, 55100000, false));
     double one_way = wait_for_all(); /* 110 MB one way */
+    start_with(TIMELINE_LATEST, 8);
+    make_streams(4);
+    for (int i = 0; i < 2; i++)
+        timeline_op_release(copy(streams[i], TIMELINE_COPY_IN, 55100000, false));
+    /* From the second on, through another queue. */
+    WITHIN(0.001 * (2 + timeline_model->copy_switch), 1.02, wait_for_all());
     start_with(TIMELINE_LATEST, 8);
     make_streams(4);
     struct timeline_op *in = copy(streams[0], TIMELINE_COPY_IN, 55100000, false);
@@ -355,6 +362,93 @@ START_TEST(kernels_of_two_contexts_never_overlap)
                           timeline_op_end(ops[j]) <= timeline_op_start(ops[i]));
     for (int i = 0; i < 8; i++) timeline_op_release(ops[i]);
     stop();
+}
+END_TEST
+
+/* ---- the cache ------------------------------------------------------------------------------- */
+
+static const struct timeline_cost cached_cost = {.duration_ns = 9.5e6, .cached_ns = 7.6e6};
+
+static struct timeline_op *touching(struct timeline_stream *stream, enum timeline_kind kind,
+                                    uint64_t object, uint64_t bytes)
+{
+    const struct timeline_work work = {.kind = kind,
+                                       .bytes = bytes,
+                                       .touches = {{object, bytes}},
+                                       .signature = 1,
+                                       .run = kind == TIMELINE_KERNEL ? run_kernel : NULL,
+                                       .user = (void *)&cached_cost};
+    return submit(stream, work);
+}
+
+/* Milliseconds of a kernel over the first of so many arrays, which were copied in before it, or in
+ * another stream beside it. */
+static double first_of(enum timeline_order order, unsigned arrays, bool beside)
+{
+    start_with(order, 8);
+    make_streams(2);
+    struct timeline_op *in = touching(streams[0], TIMELINE_COPY_IN, 1, BYTES), *first = NULL;
+    timeline_op_release(in);
+    if (beside) first = touching(streams[0], TIMELINE_KERNEL, 1, BYTES);
+    for (unsigned i = 1; i < arrays; i++)
+        timeline_op_release(touching(streams[beside], TIMELINE_COPY_IN, 1 + i, BYTES));
+    if (!beside) first = touching(streams[0], TIMELINE_KERNEL, 1, BYTES);
+    timeline_context_finish(context);
+    const double ms = (double)(timeline_op_end(first) - timeline_op_start(first)) / 1e6;
+    timeline_op_release(first);
+    stop();
+    return ms;
+}
+
+START_TEST(what_was_just_copied_in_is_in_the_cache)
+{
+    const enum timeline_order order = (enum timeline_order)_i;
+    ck_assert_double_eq_tol(first_of(order, 1, false), 7.6, 0.001);
+    ck_assert_double_eq_tol(first_of(order, 8, false), 7.6, 0.001);
+    ck_assert_double_eq_tol(first_of(order, 32, false), 9.5, 0.001);
+    ck_assert_double_eq_tol(first_of(order, 8, true), 7.6, 0.001);
+    /* It is fast until the others have driven its data out: 0.9 ms of copying, of 15. */
+    const double between = first_of(order, 200, true);
+    ck_assert(between > 9.1 && between < 9.5);
+    ck_assert_double_eq(between, first_of(TIMELINE_LATEST, 200, true));
+}
+END_TEST
+
+START_TEST(a_kernel_leaves_what_it_used_in_the_cache)
+{
+    start_with(TIMELINE_LATEST, 8);
+    make_streams(1);
+    struct timeline_op *first = touching(streams[0], TIMELINE_KERNEL, 1, BYTES);
+    struct timeline_op *again = touching(streams[0], TIMELINE_KERNEL, 1, BYTES);
+    struct timeline_op *large = touching(streams[0], TIMELINE_KERNEL, 2, 100ull << 20);
+    struct timeline_op *larger = touching(streams[0], TIMELINE_KERNEL, 2, 100ull << 20);
+    const double expected[] = {9.5, 7.6, 9.5, 9.5};
+    struct timeline_op *const ops[] = {first, again, large, larger};
+    timeline_context_finish(context);
+    for (int i = 0; i < 4; i++) {
+        ck_assert_double_eq_tol((double)(timeline_op_end(ops[i]) - timeline_op_start(ops[i])) / 1e6,
+                                expected[i], 0.001);
+        timeline_op_release(ops[i]);
+    }
+    stop();
+}
+END_TEST
+
+START_TEST(every_gpu_has_its_own_times)
+{
+    double before = 0;
+    ck_assert(!timeline_model_choose("h300"));
+    ck_assert_str_eq(timeline_model->name, "h100");
+    for (size_t i = 0; timeline_model_name(i) != NULL; i++) {
+        ck_assert(timeline_model_choose(timeline_model_name(i)));
+        ck_assert_str_eq(timeline_model->name, timeline_model_name(i));
+        const double pinned = serial(false);
+        ck_assert(pinned > 0 && serial(true) > pinned);
+        ck_assert(timeline_resident_blocks(256, 0, 32) >= 4);
+        if (strcmp(timeline_model->name, "h200") != 0) ck_assert(pinned != before);
+        before = pinned;
+    }
+    ck_assert(timeline_model_choose("h100"));
 }
 END_TEST
 
@@ -459,6 +553,10 @@ int main(void)
     tcase_add_test(tcase, a_thread_whose_clock_is_behind_finds_the_device_as_it_was);
     tcase_add_test(tcase, kernels_of_two_contexts_never_overlap_whoever_is_behind);
     tcase_add_test(tcase, kernels_of_two_contexts_never_overlap);
+    tcase_add_loop_test(tcase, what_was_just_copied_in_is_in_the_cache, TIMELINE_LATEST,
+                        TIMELINE_RANDOM + 1);
+    tcase_add_test(tcase, a_kernel_leaves_what_it_used_in_the_cache);
+    tcase_add_test(tcase, every_gpu_has_its_own_times);
     tcase_add_test(tcase, at_most_128_grids_are_resident);
     tcase_add_test(tcase, a_higher_priority_is_served_first);
     tcase_add_test(tcase, a_bandwidth_bound_kernel_takes_its_bytes);

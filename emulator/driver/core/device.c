@@ -1,5 +1,6 @@
 /* The device: there is one, number 0. */
 #include "emulator/driver/core/core.h"
+#include "emulator/timeline/model.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -71,7 +72,9 @@ CUresult driver_cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevic
     NEED_DEVICE(dev);
     for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
         if (attributes[i].attribute != (int)attrib) continue;
-        *pi = attributes[i].value;
+        *pi = attrib == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
+                  ? (int)timeline_model->multiprocessors
+                  : attributes[i].value;
         return CUDA_SUCCESS;
     }
     return CUDA_ERROR_INVALID_VALUE;

@@ -5,6 +5,7 @@
  *   OVERLAP_ORDER              latest (default), earliest, random:SEED (host threads: threads/)
  *   OVERLAP_MEMORY             the device's memory, 1M to 64G; 4G
  *   OVERLAP_WORKERS            host threads that run blocks, 1 to 64; one per processor
+ *   OVERLAP_GPU                whose times the virtual clock takes: h100, ... (trace/gpus.h)
  *   OVERLAP_INSTRUCTION_LIMIT  warp instructions before a kernel is stopped as endless
  *   CUDA_DEVICE_MAX_CONNECTIONS  hardware queues, 1 to 32; 8
  *   CUDA_LAUNCH_BLOCKING       not 0: a launch returns when its kernel has ended
@@ -19,6 +20,8 @@
  * Source: CUDA Programming Guide, "CUDA Environment Variables".
  */
 #include "emulator/driver/core/core.h"
+#include "emulator/timeline/model.h"
+#include "trace/gpus.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -159,6 +162,19 @@ static void order_read(void)
                text);
 }
 
+static void gpu_read(void)
+{
+    const char *text = getenv(GPUS_VARIABLE);
+    char names[128] = "";
+    if (text == NULL || *text == '\0' || timeline_model_choose(text)) return;
+    for (size_t i = 0; timeline_model_name(i) != NULL; i++) {
+        const size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
+                 timeline_model_name(i));
+    }
+    device_say(GPUS_VARIABLE "=%.40s is none of %s; using %s", text, names, timeline_model->name);
+}
+
 static void blocking_read(void)
 {
     const char *text = getenv("CUDA_LAUNCH_BLOCKING");
@@ -212,6 +228,7 @@ void environment_read(void)
     const char *advice = getenv("OVERLAP_ADVICE");
     current.advises = advice == NULL || strcmp(advice, "off") != 0;
     order_read();
+    gpu_read();
     blocking_read();
     visible_read();
 }

@@ -128,7 +128,7 @@ CUresult driver_cuInit(unsigned int Flags)
     trace_setting("order", order, settings.seed);
     trace_setting("connections", "", settings.connections);
     driver.initialised = true;
-    thread_spend(timeline_model.initialise);
+    thread_spend(timeline_model->initialise);
     return CUDA_SUCCESS;
 }
 

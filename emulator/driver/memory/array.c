@@ -157,7 +157,7 @@ CUresult driver_cuArray3DCreate(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR 
         free(array);
         return code;
     }
-    thread_spend(timeline_model.allocate);
+    thread_spend(timeline_model->allocate);
     object_add_to(thread_context(), &array->object, OBJECT_ARRAY, array_end);
     thread.call.object = array->region->id;
     trace_memory(array->region, TRACE_CREATE, 0);

@@ -80,8 +80,8 @@ static CUresult allocate_in(uint64_t pool, enum memory_kind kind, size_t size, u
     });
     if (*region == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     if (kind == MEMORY_DEVICE || kind == MEMORY_MANAGED) findings_memory_begins(*region);
-    thread_spend(kind == MEMORY_PINNED ? timeline_model.allocate_pinned * (double)(size / 1024 + 1)
-                                       : timeline_model.allocate);
+    thread_spend(kind == MEMORY_PINNED ? timeline_model->allocate_pinned * (double)(size / 1024 + 1)
+                                       : timeline_model->allocate);
     thread.call.object = (*region)->id;
     trace_memory(*region, TRACE_CREATE, 0);
     return CUDA_SUCCESS;
@@ -295,7 +295,7 @@ CUresult driver_cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags)
                                .flags = Flags | CU_MEMHOSTALLOC_DEVICEMAP,
                            });
     if (region == NULL) return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
-    thread_spend(timeline_model.allocate_pinned * (double)(bytesize / 1024 + 1));
+    thread_spend(timeline_model->allocate_pinned * (double)(bytesize / 1024 + 1));
     trace_memory(region, TRACE_CREATE, 0);
     return CUDA_SUCCESS;
 }

@@ -132,7 +132,7 @@ CUresult driver_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
     made->size = size;
     made->references = 1;
     object_add(&made->object, OBJECT_ALLOCATION);
-    thread_spend(timeline_model.allocate);
+    thread_spend(timeline_model->allocate);
     *handle = (CUmemGenericAllocationHandle)(uintptr_t)made;
     return CUDA_SUCCESS;
 }

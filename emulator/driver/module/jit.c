@@ -98,7 +98,7 @@ static void end_log(struct jit_log *log)
 
 void jit_finish(struct jit *jit, CUresult code, const char *sentences)
 {
-    const float milliseconds = (float)(timeline_model.module_load / 1e6);
+    const float milliseconds = (float)(timeline_model->module_load / 1e6);
     if (code != CUDA_SUCCESS && *sentences != '\0') jit_write(&jit->error, sentences);
     end_log(&jit->info);
     end_log(&jit->error);

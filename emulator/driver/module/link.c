@@ -228,7 +228,7 @@ CUresult driver_cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeO
     if (link->complete) return CUDA_ERROR_INVALID_HANDLE; /* once */
     TRY(finish(link, complete(link, log, sizeof log), log));
     link->complete = true;
-    thread_spend(timeline_model.module_load);
+    thread_spend(timeline_model->module_load);
     *cubinOut = link->joined.text;
     if (sizeOut != NULL) *sizeOut = link->joined.length + 1; /* with the zero that ends it */
     return CUDA_SUCCESS;

@@ -179,7 +179,7 @@ static CUresult module_make(struct image *image, struct library *library, struct
         module->next = library->modules;
         library->modules = module;
     }
-    thread_spend(timeline_model.module_load);
+    thread_spend(timeline_model->module_load);
     *made = module;
     return CUDA_SUCCESS;
 

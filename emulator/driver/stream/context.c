@@ -58,7 +58,7 @@ static CUresult context_start(struct context *context, bool implicit)
         context->alive = false;
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    thread_spend_exclusively(timeline_model.context_create);
+    thread_spend_exclusively(timeline_model->context_create);
     return CUDA_SUCCESS;
 }
 
@@ -84,7 +84,7 @@ static void context_end(struct context *context, bool implicit)
     context->object.ended = (uint64_t)(uintptr_t)thread.call.caller;
     context->sticky = CUDA_SUCCESS;
     trace_object(&context->object, TRACE_DESTROY, TRACE_CONTEXT, implicit ? TRACE_IMPLICIT : 0);
-    thread_spend_exclusively(timeline_model.context_destroy);
+    thread_spend_exclusively(timeline_model->context_destroy);
     pthread_cond_broadcast(&driver.changed);
 }
 

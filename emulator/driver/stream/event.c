@@ -138,7 +138,7 @@ CUresult driver_cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent
     if (context->sticky != CUDA_SUCCESS) code = context->sticky;
     if (code == CUDA_SUCCESS) {
         double ns = (double)timeline_op_end(last) - (double)timeline_op_end(first);
-        double tick = timeline_model.event_tick;
+        double tick = timeline_model->event_tick;
         *pMilliseconds = (float)(round(ns / tick) * tick / 1e6);
     }
     findings_host_waited();

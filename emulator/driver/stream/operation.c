@@ -210,7 +210,7 @@ CUresult wait_for_stream(struct stream *stream)
 /* Each fruitless query in a row lets more time pass, as a polling loop does. */
 static void query_begins(void)
 {
-    thread_spend(timeline_model.query * (1 + thread.polls / 4.0));
+    thread_spend(timeline_model->query * (1 + thread.polls / 4.0));
 }
 
 static CUresult query_answer(const struct context *context, bool ended)

@@ -258,20 +258,30 @@ static CUresult stage(struct copy *copy, bool asynchronous)
                   span(&copy->from, e), ROLE_SOURCE);
 }
 
+struct timeline_touch touch_of(uint64_t address, uint64_t bytes)
+{
+    const struct memory_region *region = memory_find(address);
+    return (struct timeline_touch){region != NULL ? region->id : 0, bytes};
+}
+
 /* What the timeline must know of it. Into the device, the staging of pageable memory is the host's
  * time; out of it, the copy's. */
 static struct timeline_work work_of(const struct copy *copy)
 {
     const bool to_host = is_host(copy->to.place), from_host = is_host(copy->from.place);
     const struct extent *e = &copy->extent;
-    return (struct timeline_work){
+    const uint64_t bytes = (uint64_t)e->width * e->height * e->depth;
+    struct timeline_work work = {
         .kind = to_host && from_host ? TIMELINE_COPY_HOST
                 : from_host          ? TIMELINE_COPY_IN
                 : to_host            ? TIMELINE_COPY_OUT
                                      : TIMELINE_COPY_INSIDE,
-        .bytes = (uint64_t)e->width * e->height * e->depth,
+        .bytes = bytes,
         .pageable = copy->to.place == TRACE_PAGEABLE,
     };
+    if (!to_host) work.touches[0] = touch_of(copy->to.address, bytes);
+    if (!from_host) work.touches[1] = touch_of(copy->from.address, bytes);
+    return work;
 }
 
 /* A copy or a fill has been submitted and has yet to run. */
@@ -789,7 +799,9 @@ static CUresult make_fill(const struct stream *stream, CUdeviceptr address, size
     findings_given(address);
     operation->pending = pending_work;
     memcpy(operation->payload, &fill, sizeof fill);
-    *work = (struct timeline_work){.kind = TIMELINE_SET, .bytes = operation->record.bytes};
+    *work = (struct timeline_work){.kind = TIMELINE_SET,
+                                   .bytes = operation->record.bytes,
+                                   .touches = {touch_of(address, operation->record.bytes)}};
     *made = operation;
     return CUDA_SUCCESS;
 }

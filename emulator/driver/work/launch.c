@@ -89,7 +89,7 @@ static unsigned resident_blocks(const struct function *function, uint64_t thread
     const int64_t allowed =
         function->max_dynamic_shared > always ? function->max_dynamic_shared : always;
     const uint64_t shared =
-        info->static_shared + dynamic_shared + (uint64_t)timeline_model.shared_reserved;
+        info->static_shared + dynamic_shared + (uint64_t)timeline_model->shared_reserved;
     if (threads == 0 || threads > 1024 || allowed < 0 || dynamic_shared > (uint64_t)allowed)
         return 0;
     const unsigned blocks =
@@ -159,7 +159,7 @@ static CUresult check_resources(const struct launch *launch, const struct exec_f
     const uint64_t blocks = product(launch->grid);
     const uint64_t room =
         (uint64_t)resident_blocks(function, product(launch->block), launch->dynamic_shared) *
-        (uint64_t)timeline_model.multiprocessors;
+        (uint64_t)timeline_model->multiprocessors;
     if (launch->cooperative && blocks > room)
         return refuse(
             CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, info,
@@ -302,7 +302,7 @@ static struct exec_launch request_of(const struct operation *operation, struct l
         .parameters = launch->parameters,
         .resident = (uint64_t)resident_blocks(launch->function, product(launch->block),
                                               launch->dynamic_shared) *
-                    (uint64_t)timeline_model.multiprocessors,
+                    (uint64_t)timeline_model->multiprocessors,
         .cooperative = launch->cooperative,
         .workers = (unsigned)environment()->workers,
         .instruction_limit = driver.ending ? UNSEEN_MOST : environment()->instruction_limit,
@@ -428,6 +428,22 @@ static void copied_launch(struct operation *operation)
     module_retain(launch->module);
 }
 
+/* The memory that it was given addresses of: of what a kernel touches of a region, the whole. */
+static void note_touches(const struct launch *launch, struct timeline_work *work)
+{
+    const struct exec_function_info *info = exec_function_info(launch->function->code);
+    size_t count = 0;
+
+    for (size_t at = 0; at + sizeof(uint64_t) <= info->parameter_bytes && count < TIMELINE_TOUCHES;
+         at += sizeof(uint64_t)) {
+        uint64_t value;
+        memcpy(&value, launch->parameters + at, sizeof value);
+        const struct memory_region *region = memory_find(value);
+        if (region == NULL || region->kind != MEMORY_DEVICE) continue;
+        work->touches[count++] = touch_of(value, region->size);
+    }
+}
+
 /* An operation that launches `function`, meant for `stream`, with all that may be wrong checked. */
 static CUresult make_launch(const struct stream *stream, struct function *function,
                             const struct launch *shape, void **parameters, void **extra,
@@ -459,6 +475,7 @@ static CUresult make_launch(const struct stream *stream, struct function *functi
     trace_copy_string(operation->record.name, sizeof operation->record.name, info->name);
     *work = (struct timeline_work){
         .kind = TIMELINE_KERNEL, .signature = signature_of(launch), .converses = info->converses};
+    note_touches(launch, work);
     *made = operation;
     return CUDA_SUCCESS;
 }
@@ -653,7 +670,7 @@ driver_cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSiz
         best_blocks = blocks;
     }
     *blockSize = best_size;
-    *minGridSize = best_blocks * (int)timeline_model.multiprocessors;
+    *minGridSize = best_blocks * (int)timeline_model->multiprocessors;
     return CUDA_SUCCESS;
 }
 
@@ -676,8 +693,8 @@ CUresult driver_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize,
     const struct exec_function_info *info = exec_function_info(function->code);
     if (resident_blocks(function, (uint64_t)blockSize, 0) < (unsigned)numBlocks)
         return CUDA_ERROR_INVALID_VALUE;
-    int64_t each = (int64_t)timeline_model.shared_bytes / numBlocks -
-                   (int64_t)timeline_model.shared_reserved - (int64_t)info->static_shared;
+    int64_t each = (int64_t)timeline_model->shared_bytes / numBlocks -
+                   (int64_t)timeline_model->shared_reserved - (int64_t)info->static_shared;
     int64_t most = SHARED_MOST - (int64_t)info->static_shared;
     if (each > most) each = most;
     if (each > function->max_dynamic_shared) each = function->max_dynamic_shared;

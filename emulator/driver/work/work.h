@@ -12,6 +12,9 @@
 #include "emulator/driver/core/core.h"
 #include "emulator/driver/findings/rows.h"
 
+/* A piece of memory, for the timeline; of no object where there is none at the address. */
+struct timeline_touch touch_of(uint64_t address, uint64_t bytes);
+
 /* ---- as a node's --------------------------------------------------------------------------- */
 
 /* Each checks the parameters and makes an operation in `context`, or describes one that was made,

@@ -54,6 +54,8 @@ static inline bool access_is_row(const uint64_t *address, uint32_t bytes)
     return off == 0;
 }
 
+enum { HALF_SECTOR = 16 };
+
 /* Accounts one warp access to global memory. Sectors are counted as runs of neighbouring lanes
  * that share one: exact when addresses ascend with the lanes. */
 static inline void access_count(struct exec_warp *warp, const struct exec_inst *inst,
@@ -67,12 +69,19 @@ static inline void access_count(struct exec_warp *warp, const struct exec_inst *
         sectors = ((address[0] + EXEC_LANES * bytes - 1) >> 5) - (address[0] >> 5) + 1;
     } else {
         uint64_t before = UINT64_MAX;
+        /* Half a sector a lane, and then the other half: that one is in the first-level cache. */
+        bool other_half = bytes == HALF_SECTOR && !store;
         for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
-            const uint64_t sector = address[__builtin_ctz(rest)] >> 5;
+            const unsigned l = (unsigned)__builtin_ctz(rest);
+            const uint64_t sector = address[l] >> 5;
             sectors += sector != before;
             before = sector;
             lanes++;
+            if (bytes != HALF_SECTOR) continue;
+            other_half = other_half && warp->halves[l] == (address[l] ^ HALF_SECTOR);
+            warp->halves[l] = address[l];
         }
+        if (other_half) sectors = 0;
     }
     counts->transactions += sectors;
     if (store) {
