@@ -94,6 +94,17 @@ struct ratio ratio_of(const struct ratio_pair *pairs, size_t count,
     return ratio;
 }
 
+struct ratio ratio_of_few(const struct ratio_pair *pairs, size_t count,
+                          const struct threshold *threshold)
+{
+    struct ratio ratio = ratio_of(pairs, count, threshold);
+
+    if (count == 1 && ratio.middle > ratio.limit / RATIO_CLEARLY &&
+        ratio.middle < ratio.limit * RATIO_CLEARLY)
+        ratio.answer = RATIO_UNCLEAR;
+    return ratio;
+}
+
 bool ratio_is_settled(const struct ratio *ratio, double spent_s)
 {
     if (ratio->answer == RATIO_UNCLEAR || ratio->pairs < FEWEST_PAIRS) return false;

@@ -42,6 +42,13 @@ struct ratio {
 struct ratio ratio_of(const struct ratio_pair *pairs, size_t count,
                       const struct threshold *threshold);
 
+/* The same for samples of a host's clock of which there may be one: that one is believed only where
+ * it is RATIO_CLEARLY times the limit or more, or less than a part of it by that; otherwise nothing
+ * is clear. */
+#define RATIO_CLEARLY 2.0
+struct ratio ratio_of_few(const struct ratio_pair *pairs, size_t count,
+                          const struct threshold *threshold);
+
 /* More pairs would say nothing that matters: the answer is clear, and either many pairs say so or
  * they have taken `spent_s` seconds, which is long enough to wait. */
 bool ratio_is_settled(const struct ratio *ratio, double spent_s);

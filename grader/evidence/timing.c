@@ -22,16 +22,49 @@ static uint64_t device_span(const struct evidence *evidence, const struct phase 
     return last > first ? last - first : 0;
 }
 
-double timing_of_phase(const struct evidence *evidence, const char *name)
+double timing_of_phase_at(const struct evidence *evidence, const char *name, uint32_t index)
 {
     struct phase phase;
 
-    if (!evidence_phase(evidence, name, 0, &phase)) return -1;
+    if (!evidence_phase(evidence, name, index, &phase)) return -1;
     if (evidence->device == DRIVE_EMULATOR) {
         uint64_t span = device_span(evidence, &phase, 0);
         return span > 0 ? (double)span * 1e-9 : -1;
     }
     return (double)(phase.end_ns - phase.begin_ns) * 1e-9;
+}
+
+double timing_of_phase(const struct evidence *evidence, const char *name)
+{
+    return timing_of_phase_at(evidence, name, 0);
+}
+
+/* Bytes per second of the fastest copy to the device, or from it; 0: there is none. */
+static double fastest_copy(const struct evidence *evidence, bool in)
+{
+    const struct query copies = {.kind = TRACE_OPERATION, .what = TRACE_COPY};
+    double fastest = 0;
+
+    for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &copies, r)) != NULL;) {
+        const uint32_t device = in ? r->to : r->from, host = in ? r->from : r->to;
+        if (device != TRACE_DEVICE || host == TRACE_DEVICE || r->end_ns <= r->start_ns) continue;
+        const double rate = (double)r->bytes * 1e9 / (double)(r->end_ns - r->start_ns);
+        if (rate > fastest) fastest = rate;
+    }
+    return fastest;
+}
+
+#define LINK_MARGIN 0.9 /* clocks that are not the same */
+
+bool timing_beats_the_link(const struct evidence *evidence, double seconds, uint64_t bytes_in,
+                           uint64_t bytes_out, double *least_s)
+{
+    const double in = fastest_copy(evidence, true), out = fastest_copy(evidence, false);
+    const double in_s = in > 0 ? (double)bytes_in / in : 0;
+    const double out_s = out > 0 ? (double)bytes_out / out : 0;
+
+    *least_s = in_s > out_s ? in_s : out_s;
+    return seconds < *least_s * LINK_MARGIN;
 }
 
 /* On a GPU the marks come from the submission's process, which could write them itself. A phase is

@@ -40,6 +40,15 @@ struct timing timing_compare(const struct evidence *evidence);
 /* Seconds that the index-0 phase took in one run; negative: not known. */
 double timing_of_phase(const struct evidence *evidence, const char *phase);
 
+/* The same of the index-th. */
+double timing_of_phase_at(const struct evidence *evidence, const char *phase, uint32_t index);
+
+/* Is it less than copying so many bytes to the device, or from it, takes at the fastest rate that
+ * any copy in this run had? Then what was timed was not done in that time. `least_s`: what it
+ * takes. */
+bool timing_beats_the_link(const struct evidence *evidence, double seconds, uint64_t bytes_in,
+                           uint64_t bytes_out, double *least_s);
+
 /* "1.02 times the reference's time, 95 % between 0.97 and 1.06, from 14 pairs" */
 void timing_say_ratio(const struct ratio *ratio, const char *whose, char *text, size_t size);
 /* "3.21 ms" */

@@ -551,6 +551,77 @@ START_TEST(noise_accuses_nobody)
 }
 END_TEST
 
+START_TEST(one_sample_is_believed_where_it_is_clear)
+{
+    static const struct {
+        double part;
+        enum ratio_answer one, three;
+    } rows[] = {
+        {0.1, RATIO_MET, RATIO_MET},
+        {0.4, RATIO_UNCLEAR, RATIO_MET},
+        {0.6, RATIO_UNCLEAR, RATIO_NOT_MET},
+        {1.2, RATIO_NOT_MET, RATIO_NOT_MET},
+    };
+    static const struct threshold at_half = {.ratio = 0.5};
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct ratio_pair pairs[] = {
+            {rows[i].part, 1}, {rows[i].part * 1.001, 1}, {rows[i].part * 0.999, 1}};
+        ck_assert_int_eq(ratio_of_few(pairs, 1, &at_half).answer, rows[i].one);
+        ck_assert_int_eq(ratio_of_few(pairs, 3, &at_half).answer, rows[i].three);
+        ck_assert_int_ne(ratio_of(pairs, 1, &at_half).answer, RATIO_UNCLEAR);
+    }
+}
+END_TEST
+
+START_TEST(nothing_is_faster_than_the_link)
+{
+    /* 1000 bytes in 10 ns at best into the device, 500 in 10 out of it. */
+    static struct trace_record copies[] = {
+        {.kind = TRACE_OPERATION,
+         .what = TRACE_COPY,
+         .from = TRACE_PINNED,
+         .to = TRACE_DEVICE,
+         .start_ns = 100,
+         .end_ns = 120,
+         .bytes = 1000},
+        {.kind = TRACE_OPERATION,
+         .what = TRACE_COPY,
+         .from = TRACE_PINNED,
+         .to = TRACE_DEVICE,
+         .start_ns = 200,
+         .end_ns = 210,
+         .bytes = 1000},
+        {.kind = TRACE_OPERATION,
+         .what = TRACE_COPY,
+         .from = TRACE_DEVICE,
+         .to = TRACE_PINNED,
+         .start_ns = 220,
+         .end_ns = 230,
+         .bytes = 500},
+        {.kind = TRACE_OPERATION,
+         .what = TRACE_COPY,
+         .from = TRACE_DEVICE,
+         .to = TRACE_DEVICE,
+         .start_ns = 300,
+         .end_ns = 301,
+         .bytes = 9000},
+    };
+    struct evidence e = support_evidence(copies, COUNT(copies));
+    double least;
+
+    ck_assert(!timing_beats_the_link(&e, 99e-9, 10000, 0, &least));
+    ck_assert_double_eq_tol(least, 100e-9, 1e-12);
+    ck_assert(timing_beats_the_link(&e, 80e-9, 10000, 0, &least));
+    ck_assert(timing_beats_the_link(&e, 99e-9, 10000, 10000, &least)); /* 200 ns out */
+    ck_assert(!timing_beats_the_link(&e, 190e-9, 10000, 10000, &least));
+    evidence_release(&e);
+    struct evidence none = support_evidence(copies, 0);
+    ck_assert(!timing_beats_the_link(&none, 1e-9, 10000, 10000, &least));
+    evidence_release(&none);
+}
+END_TEST
+
 START_TEST(the_emulator_has_its_own_clock)
 {
     struct evidence e = support_evidence(two_phases, COUNT(two_phases));
@@ -637,6 +708,8 @@ int main(void)
     tcase_add_test(tcase, first_differences);
     tcase_add_test(tcase, times_have_three_outcomes);
     tcase_add_test(tcase, forged_times_are_seen);
+    tcase_add_test(tcase, one_sample_is_believed_where_it_is_clear);
+    tcase_add_test(tcase, nothing_is_faster_than_the_link);
     tcase_add_test(tcase, disturbed_pairs_are_set_aside);
     tcase_add_test(tcase, an_interval_knows_its_pairs);
     tcase_add_test(tcase, noise_accuses_nobody);

@@ -9,6 +9,16 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
+
+static double baseline_s; /* by the host's clock; 0: it was not measured */
+
+static double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
 
 static int failed(const char *what, cudaError_t error)
 {
@@ -89,8 +99,8 @@ static void lanes_take(const struct streams_input *input, const struct streams_l
     }
 }
 
-/* One streams_run and what it left. */
-static void run(struct drive *drive, struct streams_lane *lanes, uint32_t round)
+/* One streams_run and what it left. Returns the seconds that it took. */
+static double run(struct drive *drive, struct streams_lane *lanes, uint32_t round)
 {
     const struct streams_input *input = drive->input;
     struct streams_output *output = drive->output;
@@ -99,15 +109,18 @@ static void run(struct drive *drive, struct streams_lane *lanes, uint32_t round)
     give(SIZE_MAX, 0);
     if (strcmp(drive->run, "failures") == 0) leave_an_error();
     drive_begin(drive, STREAMS_PHASE_RUN, round);
+    const double begin = seconds_now();
     output->runs[round] = streams_run(lanes, input->count,
                                       strcmp(drive->run, "slow") == 0 ? multiply_divide_slow_launch
                                       : STREAMS_MARKS(round) == 2     ? multiply_divide_twice_launch
                                                                       : given_kernel);
     if (!input->whole) (void)cudaDeviceSynchronize(); /* timed: no work escapes the clock */
+    const double seconds = seconds_now() - begin;
     drive_end(drive, STREAMS_PHASE_RUN, round);
     lanes_take(input, lanes, round, output);
     output->busy += lanes_busy(lanes, input->count);
     (void)cudaDeviceSynchronize();
+    return seconds;
 }
 
 /* ---- the drive's own ways ------------------------------------------------------------------- */
@@ -199,7 +212,9 @@ static int measure(struct drive *drive, int with_serial)
 
     if (with_serial) {
         drive_begin(drive, STREAMS_PHASE_SERIAL, 0);
+        const double begin = seconds_now();
         error = serial(input, &own);
+        baseline_s = seconds_now() - begin;
         drive_end(drive, STREAMS_PHASE_SERIAL, 0);
     }
     if (error == cudaSuccess) error = own_close(&own);
@@ -302,7 +317,12 @@ static void run_all(struct drive *drive, struct streams_lane *lanes, bool failur
         output->run_failed = run_fails(drive, lanes, STREAMS_PHASE_RUN_FAILS);
         output->run_untold = run_fails(drive, lanes, STREAMS_PHASE_RUN_UNTOLD);
     }
-    for (uint32_t round = 0; round < input->rounds; round++) run(drive, lanes, round);
+    for (uint32_t round = 0; round < input->rounds; round++) {
+        const double seconds = run(drive, lanes, round);
+        const double part = baseline_s > 0 ? seconds / baseline_s : 0;
+        output->rounds = round + 1;
+        if (comparing && (part < input->clearly[0] || part > input->clearly[1])) break;
+    }
     if (comparing) {
         drive_begin(drive, STREAMS_PHASE_BREADTH, 0);
         output->breadth_first = breadth_first(lanes, input->count);
@@ -338,6 +358,7 @@ int drive_main(struct drive *drive)
     static struct streams_lane lanes[STREAMS_LANES + 1];
 
     output->busy = 0;
+    output->rounds = 0;
     output->incomplete = 0;
     cudaError_t error = cudaFree(NULL); /* the start-up of the device is nobody's time */
     if (error != cudaSuccess) return failed("the device did not start", error);

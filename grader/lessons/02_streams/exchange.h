@@ -29,12 +29,15 @@ struct streams_input {
     uint32_t impossible; /* run "failures": the lane that the device has no room for */
     uint32_t refused;    /* run "failures": the launch that is refused */
     uint32_t reserved;
-    uint64_t total; /* floats of all lanes */
+    uint64_t total;    /* floats of all lanes */
+    double clearly[2]; /* run "compare": no further round where a round's time, in times of the
+                          baseline's, is not between the two */
     struct streams_input_lane lanes[STREAMS_LANES];
 };
 
 struct streams_output {
     int32_t open, runs[STREAMS_ROUNDS], close; /* what the student's functions returned */
+    uint32_t rounds;                           /* how often streams_run was called */
     uint32_t incomplete; /* lanes without host memory after streams_open succeeded */
     uint32_t busy;       /* streams with work left after streams_run, over all rounds */
     /* Run "failures". */

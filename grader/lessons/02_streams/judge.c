@@ -94,10 +94,13 @@ static int prepare_slow(struct run_input *input)
 static int prepare_large(struct run_input *input)
 {
     const bool gpu = input->device == DRIVE_GPU;
-    const struct streams_input *in =
-        gpu ? allocate(input, STREAMS_LANES, 1, 1 << 20, (1 << 20) + 999)
+    struct streams_input *in =
+        gpu ? allocate(input, STREAMS_LANES, STREAMS_ROUNDS, 1 << 20, (1 << 20) + 999)
             : allocate(input, 32, 1, 15000, 17000);
-    return in != NULL ? 0 : -1;
+    if (in == NULL) return -1;
+    in->clearly[0] = 1 / limit_streams_speed_up / RATIO_CLEARLY;
+    in->clearly[1] = 1 / limit_streams_speed_up * RATIO_CLEARLY;
+    return 0;
 }
 
 /* As many, shorter ones: what has to overlap is the same, and there is a sample every few tenths of
@@ -147,6 +150,14 @@ static struct view look(const struct evidence *evidence)
     return (struct view){evidence, evidence->input, evidence->output};
 }
 
+/* How often streams_run was called: where times are compared, until they are clear. */
+static uint32_t rounds_of(const struct view *view)
+{
+    const bool comparing = strcmp(view->evidence->plan->name, "compare") == 0;
+    const uint32_t done = view->out->rounds;
+    return comparing && done > 0 && done < view->in->rounds ? done : view->in->rounds;
+}
+
 /* The phase's answer: *phase must live as long as what is returned. */
 static struct answer answer_in(const struct evidence *evidence, const char *name, uint32_t index,
                                const char *function, int code, struct phase *phase)
@@ -169,7 +180,7 @@ static bool ran_saying(struct verdict *verdict, const struct view *view)
         verdict_hint(verdict, "Set host, device and stream of every lane.");
         return false;
     }
-    for (uint32_t round = 0; round < view->in->rounds; round++) {
+    for (uint32_t round = 0; round < rounds_of(view); round++) {
         answer = answer_in(view->evidence, STREAMS_PHASE_RUN, round, RUN, view->out->runs[round],
                            &phase);
         if (!answer_succeeded(verdict, &answer,
@@ -189,7 +200,7 @@ static bool ran(struct verdict *verdict, const struct view *view)
                         VALUES_CHECK);
         return false;
     }
-    for (uint32_t round = 0; round < view->in->rounds; round++) {
+    for (uint32_t round = 0; round < rounds_of(view); round++) {
         const struct answer run = {view->evidence, NULL, RUN, ANSWER_RUNTIME,
                                    view->out->runs[round]};
         if (!answer_judgeable(verdict, &run, VALUES_CHECK)) return false;
@@ -235,7 +246,7 @@ static bool compare_lane(struct verdict *verdict, const struct view *view, uint3
 
 static bool compare_all(struct verdict *verdict, const struct view *view)
 {
-    for (uint32_t round = 0; round < view->in->rounds; round++)
+    for (uint32_t round = 0; round < rounds_of(view); round++)
         for (uint32_t lane = 0; lane < view->in->count; lane++)
             if (!compare_lane(verdict, view, round, lane, NULL)) return false;
     return true;
@@ -244,7 +255,7 @@ static bool compare_all(struct verdict *verdict, const struct view *view)
 /* The same; what is wrong is reported where the round's last piece of work was asked for. */
 static bool compare_arrived(struct verdict *verdict, const struct view *view)
 {
-    for (uint32_t round = 0; round < view->in->rounds; round++) {
+    for (uint32_t round = 0; round < rounds_of(view); round++) {
         struct phase phase;
         const struct trace_record *last =
             evidence_phase(view->evidence, STREAMS_PHASE_RUN, round, &phase)
@@ -290,7 +301,7 @@ static void judge_values(struct verdict *verdict, const struct evidence *evidenc
 static bool say_left(struct verdict *verdict, const struct view *view)
 {
     struct phase phase;
-    for (uint32_t round = 0; round < view->in->rounds; round++)
+    for (uint32_t round = 0; round < rounds_of(view); round++)
         if (evidence_phase(view->evidence, STREAMS_PHASE_RUN, round, &phase) &&
             waits_say_left(verdict, view->evidence, &phase, RUN, ""))
             return true;
@@ -631,38 +642,76 @@ static double bound_ns(const struct view *view)
     return bound;
 }
 
-static void judge_speed_up(struct verdict *verdict, const struct evidence *evidence)
+/* The rounds of streams_run, each against the baseline. Returns false when the verdict is spoken.
+ */
+static bool against_baseline(struct verdict *verdict, const struct view *view, struct ratio *ratio)
 {
-    const struct view view = look(evidence);
-    if (!ran(verdict, &view) || !compare_digests(verdict, evidence)) return;
+    const struct threshold half = {.ratio = 1 / limit_streams_speed_up};
+    const double serial = timing_of_phase(view->evidence, STREAMS_PHASE_SERIAL);
+    struct ratio_pair pairs[STREAMS_ROUNDS];
+    const size_t count = rounds_of(view);
+    double least;
 
-    const double streams = timing_of_phase(evidence, STREAMS_PHASE_RUN);
-    const double serial = timing_of_phase(evidence, STREAMS_PHASE_SERIAL);
-    const double breadth = timing_of_phase(evidence, STREAMS_PHASE_BREADTH);
-    if (streams <= 0.0 || serial <= 0.0) {
+    for (uint32_t i = 0; i < count; i++) {
+        pairs[i] =
+            (struct ratio_pair){timing_of_phase_at(view->evidence, STREAMS_PHASE_RUN, i), serial};
+        if (pairs[i].submission > 0.0 && serial > 0.0) continue;
         verdict_skip(verdict, "the device recorded no times");
-        return;
+        return false;
     }
-    const double speed_up = serial / streams;
+    *ratio = view->evidence->device == DRIVE_EMULATOR ? ratio_of(pairs, count, &half)
+                                                      : ratio_of_few(pairs, count, &half);
+    const uint64_t bytes = view->in->total * sizeof(float);
+    if (!timing_beats_the_link(view->evidence, ratio->submission_s, bytes, bytes, &least))
+        return true;
+    verdict_fail_in(verdict, view->evidence, RUN,
+                    "The time that was measured cannot be: it is faster than the physical bound, "
+                    "%.3f ms for copies that take %.3f ms at the fastest rate of this run.",
+                    ratio->submission_s * 1e3, least * 1e3);
+    verdict_why(verdict, "Work that goes on after the function has returned was not timed.");
+    return false;
+}
+
+static void show_speed_up(struct verdict *verdict, const struct view *view,
+                          const struct ratio *ratio)
+{
+    const double streams = ratio->submission_s, bound = bound_ns(view) * 1e-9;
+    const double breadth = timing_of_phase(view->evidence, STREAMS_PHASE_BREADTH);
+
     verdict_figure(verdict, "speed_up",
                    "%.1f times as fast as one array after the other (at least %.0f): %.3f ms, was "
                    "%.3f ms",
-                   speed_up, limit_streams_speed_up, streams * 1e3, serial * 1e3);
-    const double bound = bound_ns(&view) * 1e-9;
+                   1 / ratio->middle, limit_streams_speed_up, streams * 1e3,
+                   ratio->reference_s * 1e3);
     if (bound > 0.0)
         verdict_figure(verdict, "of_bound",
                        "%.0f %% of what copies in, kernels and copies out allow (%.3f ms)",
                        100.0 * bound / streams, bound * 1e3);
-    if (view.out->breadth_first == 0 && breadth > 0.0)
+    if (view->out->breadth_first == 0 && breadth > 0.0)
         verdict_figure(
             verdict, "breadth_first",
             "the same lanes issued breadth-first by the grader: %.3f ms, %.1f times yours",
             breadth * 1e3, breadth / streams);
-    if (speed_up >= limit_streams_speed_up) return;
+}
+
+static void judge_speed_up(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct view view = look(evidence);
+    struct ratio ratio;
+
+    if (!ran(verdict, &view) || !compare_digests(verdict, evidence)) return;
+    if (!against_baseline(verdict, &view, &ratio)) return;
+    show_speed_up(verdict, &view, &ratio);
+    if (ratio.answer == RATIO_UNCLEAR)
+        verdict_skip(verdict,
+                     "too noisy to say: %.2f times as fast as one array after the other; at least "
+                     "%.0f is asked for",
+                     1 / ratio.middle, limit_streams_speed_up);
+    if (ratio.answer != RATIO_NOT_MET) return;
     verdict_fail_in(verdict, evidence, RUN,
                     "streams_run is %.2f times as fast as one array after the other, from pageable "
                     "memory, in one stream.",
-                    speed_up);
+                    1 / ratio.middle);
     verdict_why(verdict, "Streams are there to make the device do several things at once.");
     verdict_hint(verdict, "Streams.KernelsRunBesideKernels and Streams.CopiesRunBesideKernels say "
                           "which of them it does not.");
