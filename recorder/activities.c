@@ -5,6 +5,7 @@
 #include <cupti.h>
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #define BUFFER_BYTES ((size_t)4 << 20)
@@ -17,7 +18,7 @@ static struct {
     struct {
         uint32_t nested, outer;
     } aliases[ALIASES];
-    uint64_t dropped;
+    uint64_t unstamped; /* records without a time, which are left out */
 } activities = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void activities_alias(uint32_t nested, uint32_t outer)
@@ -58,6 +59,17 @@ static uint32_t place_of(uint8_t memory_kind)
     }
 }
 
+/* CUPTI gives no time where it could take none. */
+static bool is_stamped(uint64_t start, uint64_t end)
+{
+    const bool stamped = start != 0 && end != 0;
+
+    pthread_mutex_lock(&activities.lock);
+    activities.unstamped += !stamped;
+    pthread_mutex_unlock(&activities.lock);
+    return stamped;
+}
+
 static void put_kernel(const CUpti_ActivityKernel10 *kernel)
 {
     uint64_t blocks = (uint64_t)kernel->gridX * (uint64_t)kernel->gridY * (uint64_t)kernel->gridZ;
@@ -75,7 +87,7 @@ static void put_kernel(const CUpti_ActivityKernel10 *kernel)
         .count = blocks * threads,
     };
     trace_copy_string(record.name, sizeof record.name, kernel->name != NULL ? kernel->name : "");
-    recorder_put(&record);
+    if (is_stamped(kernel->start, kernel->end)) recorder_put(&record);
 }
 
 static void put_copy(const CUpti_ActivityMemcpy6 *copy)
@@ -93,7 +105,7 @@ static void put_copy(const CUpti_ActivityMemcpy6 *copy)
         .end_ns = copy->end,
         .bytes = copy->bytes,
     };
-    recorder_put(&record);
+    if (is_stamped(copy->start, copy->end)) recorder_put(&record);
 }
 
 static void put_set(const CUpti_ActivityMemset4 *set)
@@ -110,7 +122,7 @@ static void put_set(const CUpti_ActivityMemset4 *set)
         .end_ns = set->end,
         .bytes = set->bytes,
     };
-    recorder_put(&record);
+    if (is_stamped(set->start, set->end)) recorder_put(&record);
 }
 
 static void CUPTIAPI on_buffer_requested(uint8_t **buffer, size_t *size, size_t *records)
@@ -148,8 +160,13 @@ static void CUPTIAPI on_buffer_completed(CUcontext context, uint32_t stream, uin
     }
     if (cuptiActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS &&
         dropped > 0)
-        recorder_setting("recorder dropped", "activity records that CUPTI had no room for",
-                         dropped);
+        recorder_setting(RECORDER_DROPPED, "activity records that CUPTI had no room for", dropped);
+    pthread_mutex_lock(&activities.lock);
+    const uint64_t unstamped = activities.unstamped;
+    activities.unstamped = 0;
+    pthread_mutex_unlock(&activities.lock);
+    if (unstamped > 0)
+        recorder_setting(RECORDER_UNSTAMPED, "activity records without a time", unstamped);
     free(buffer);
 }
 

@@ -391,10 +391,10 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
         why = "unknown";
     if (result != CUPTI_SUCCESS || activities_start(&why) != 0) {
         snprintf(text, sizeof text, "refused: %s", why);
-        recorder_setting("recorder", text, 0);
+        recorder_setting(RECORDER_SETTING, text, 0);
         return 1;
     }
-    recorder_setting("recorder", "on", 0);
+    recorder_setting(RECORDER_SETTING, "on", 0);
     atexit(finish);
     return 1;
 }

@@ -4,8 +4,8 @@
  *
  * It changes nothing of what the program does, and finds nothing wrong: TRACE_FINDING comes from
  * the software device only. When CUPTI refuses (no privilege, another tool is subscribed), the
- * program runs on unrecorded and a TRACE_SETTING "recorder" says "refused: ..."; otherwise it is
- * "on".
+ * program runs on unrecorded and the TRACE_SETTING RECORDER_SETTING says "refused: ..."; otherwise
+ * it is "on". Others count the records that are missing all the same.
  *
  * Streams are numbered (context number << 32 | CUPTI's stream number), which is unique in the
  * process; events and memory by objects.h.

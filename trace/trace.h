@@ -18,6 +18,12 @@
  * recorded, and every put is a no-op. */
 #define TRACE_PATH_VARIABLE "OVERLAP_TRACE"
 
+/* TRACE_SETTINGs of the recorder on a GPU: "on", or "refused: " and why; and, with their number,
+ * the operations of which there is no record. */
+#define RECORDER_SETTING "recorder"
+#define RECORDER_DROPPED "recorder dropped"
+#define RECORDER_UNSTAMPED "recorder unstamped"
+
 /* The environment variable with the record's key (trace/seal.h), 32 hexadecimal digits. Unset: the
  * record is not sealed. */
 #define TRACE_KEY_VARIABLE "OVERLAP_TRACE_KEY"

@@ -430,6 +430,29 @@ const char *evidence_setting(const struct evidence *evidence, const char *key)
     return r != NULL ? r->text : NULL;
 }
 
+bool evidence_gap(const struct evidence *evidence, char *text, size_t size)
+{
+    const struct query query = {.kind = TRACE_SETTING, .name = RECORDER_SETTING "*"};
+
+    if (evidence->device != DRIVE_GPU) return false;
+    for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &query, r)) != NULL;) {
+        if (strcmp(r->name, RECORDER_SETTING) == 0 && strcmp(r->text, "on") == 0) continue;
+        if (strcmp(r->name, RECORDER_SETTING) == 0)
+            snprintf(text, size,
+                     _("The GPU gives no record of what it did (CUPTI %s), so that this cannot be "
+                       "judged on it."),
+                     r->text);
+        else
+            snprintf(
+                text, size,
+                _("The GPU's record of what it did lacks %llu operations (CUPTI), so that this "
+                  "cannot be judged."),
+                (unsigned long long)r->bytes);
+        return true;
+    }
+    return false;
+}
+
 ptrdiff_t judge_first_difference(const void *output, const void *expected, size_t count,
                                  size_t element_size)
 {

@@ -63,6 +63,9 @@ const struct trace_record *evidence_creation(const struct evidence *evidence, ui
                                              uint32_t what, uint64_t object);
 /* The CALL that the device made to fail in this run, or NULL. */
 const struct trace_record *evidence_made_to_fail(const struct evidence *evidence);
+/* What is missing in the record of a run on a GPU, as a sentence; false: nothing. Who fails may
+ * fail for that. */
+bool evidence_gap(const struct evidence *evidence, char *text, size_t size);
 /* The value of a TRACE_SETTING (its text), or NULL. */
 const char *evidence_setting(const struct evidence *evidence, const char *key);
 

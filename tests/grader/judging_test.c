@@ -86,6 +86,50 @@ static enum check_outcome run(void (*judge)(struct verdict *, const struct evide
     return outcome;
 }
 
+static void fail_always(struct verdict *verdict, const struct evidence *evidence)
+{
+    verdict_fail(verdict, evidence, NULL, "No kernel ran.");
+}
+
+/* What a check says of a run on a GPU with this TRACE_SETTING. */
+static enum check_outcome run_with(const char *name, const char *text, enum drive_device device,
+                                   struct verdict *verdict)
+{
+    struct trace_record setting = {.kind = TRACE_SETTING, .bytes = 3};
+    trace_copy_string(setting.name, sizeof setting.name, name);
+    trace_copy_string(setting.text, sizeof setting.text, text);
+    struct check check = {.name = "Check", .run = "gpu", .judge = fail_always};
+    struct evidence evidence = support_evidence(&setting, 1);
+    const struct evidence *evidences[] = {&evidence};
+    const struct check_job job = {.lesson = &lesson,
+                                  .check = &check,
+                                  .shown_folder = "lessons/01_sum",
+                                  .evidences = evidences,
+                                  .evidence_count = 1,
+                                  .with_gpu = true};
+    struct trouble trouble = {0};
+    evidence.device = device;
+    const enum check_outcome outcome = check_run(&job, verdict, &trouble);
+    evidence_release(&evidence);
+    return outcome;
+}
+
+START_TEST(what_the_record_lacks_is_nobodys_failure)
+{
+    struct verdict *v = malloc(sizeof *v);
+
+    ck_assert_int_eq(run_with(RECORDER_SETTING, "on", DRIVE_GPU, v), CHECK_FAILED);
+    ck_assert_int_eq(run_with(RECORDER_SETTING, "refused: no privilege", DRIVE_GPU, v),
+                     CHECK_SKIPPED);
+    ck_assert_ptr_nonnull(strstr(v->skip_reason, "refused: no privilege"));
+    ck_assert_int_eq(run_with(RECORDER_DROPPED, "", DRIVE_GPU, v), CHECK_SKIPPED);
+    ck_assert_ptr_nonnull(strstr(v->skip_reason, "lacks 3 operations"));
+    ck_assert_int_eq(run_with(RECORDER_UNSTAMPED, "", DRIVE_GPU, v), CHECK_SKIPPED);
+    ck_assert_int_eq(run_with(RECORDER_DROPPED, "", DRIVE_EMULATOR, v), CHECK_FAILED);
+    free(v);
+}
+END_TEST
+
 START_TEST(outcomes)
 {
     struct verdict *v = malloc(sizeof *v);
@@ -303,6 +347,7 @@ int main(void)
     TCase *tcase = tcase_create("judging");
     tcase_set_timeout(tcase, 30);
     tcase_add_test(tcase, outcomes);
+    tcase_add_test(tcase, what_the_record_lacks_is_nobodys_failure);
     tcase_add_test(tcase, a_judge_that_breaks_fails_its_own_check);
     tcase_add_test(tcase, what_does_not_compile_fails);
     tcase_add_loop_test(tcase, bad_endings_are_told, 0, sizeof endings / sizeof endings[0]);

@@ -1,0 +1,190 @@
+/* What the recorder makes of CUPTI's activity records when CUPTI fails: records without a time,
+ * records that it dropped, kinds that it does not give. CUPTI is this file's own. */
+#include "recorder/recorder.h"
+
+#include <check.h>
+#include <cupti.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- CUPTI, with faults -----------------------------------------------------------------------
+ */
+
+static struct {
+    CUpti_BuffersCallbackRequestFunc requested;
+    CUpti_BuffersCallbackCompleteFunc completed;
+    CUpti_Activity *records[4]; /* that it delivers */
+    size_t count, next;
+    size_t dropped;
+    CUpti_ActivityKind refused;
+} faked;
+
+CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requested,
+                                           CUpti_BuffersCallbackCompleteFunc completed)
+{
+    faked.requested = requested;
+    faked.completed = completed;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
+{
+    return kind == faked.refused ? CUPTI_ERROR_INSUFFICIENT_PRIVILEGES : CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiGetResultString(CUptiResult result, const char **text)
+{
+    *text = result == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES ? "no privilege" : "another reason";
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, CUpti_Activity **record)
+{
+    (void)buffer;
+    (void)valid;
+    if (faked.next == faked.count) return CUPTI_ERROR_MAX_LIMIT_REACHED;
+    *record = faked.records[faked.next++];
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext context, uint32_t stream, size_t *dropped)
+{
+    (void)context;
+    (void)stream;
+    *dropped = faked.dropped;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityFlushAll(uint32_t flag)
+{
+    (void)flag;
+    return CUPTI_SUCCESS;
+}
+
+/* ---- what the recorder writes -----------------------------------------------------------------
+ */
+
+static struct {
+    struct trace_record records[8];
+    size_t count;
+} put;
+
+void recorder_put(const struct trace_record *record)
+{
+    ck_assert_uint_lt(put.count, 8);
+    put.records[put.count++] = *record;
+}
+
+void recorder_setting(const char *name, const char *text, uint64_t number)
+{
+    struct trace_record record = {.kind = TRACE_SETTING, .bytes = number};
+    trace_copy_string(record.name, sizeof record.name, name);
+    trace_copy_string(record.text, sizeof record.text, text);
+    recorder_put(&record);
+}
+
+uint64_t recorder_stream_number(uint32_t context, uint32_t stream)
+{
+    return (uint64_t)context << 32 | stream;
+}
+
+/* Delivers a kernel and a copy with these times. */
+static void deliver(uint64_t kernel_start, uint64_t copy_end, size_t dropped)
+{
+    CUpti_ActivityKernel10 kernel;
+    CUpti_ActivityMemcpy6 copy;
+    uint8_t *buffer = NULL;
+    size_t size = 0, records = 0;
+
+    memset(&kernel, 0, sizeof kernel);
+    memset(&copy, 0, sizeof copy);
+    kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+    kernel.start = kernel_start;
+    kernel.end = kernel_start > 0 ? kernel_start + 10 : 0;
+    kernel.name = "scale";
+    kernel.gridX = kernel.gridY = kernel.gridZ = 1;
+    kernel.blockX = 64;
+    kernel.blockY = kernel.blockZ = 1;
+    copy.kind = CUPTI_ACTIVITY_KIND_MEMCPY;
+    copy.start = copy_end > 0 ? copy_end - 5 : 0;
+    copy.end = copy_end;
+    copy.bytes = 4096;
+    copy.srcKind = CUPTI_ACTIVITY_MEMORY_KIND_PINNED;
+    copy.dstKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+    faked.records[0] = (void *)&kernel;
+    faked.records[1] = (void *)&copy;
+    faked.count = 2;
+    faked.next = 0;
+    faked.dropped = dropped;
+    put.count = 0;
+    faked.requested(&buffer, &size, &records);
+    ck_assert_uint_gt(size, 0);
+    faked.completed(NULL, 0, buffer, size, size); /* which frees it */
+}
+
+static void start(void)
+{
+    const char *why = NULL;
+    ck_assert_int_eq(activities_start(&why), 0);
+}
+
+START_TEST(records_with_times_are_put)
+{
+    start();
+    deliver(1000, 900, 0);
+    ck_assert_uint_eq(put.count, 2);
+    ck_assert_uint_eq(put.records[0].what, TRACE_KERNEL);
+    ck_assert_uint_eq(put.records[0].count, 64);
+    ck_assert_uint_eq(put.records[0].end_ns, 1010);
+    ck_assert_uint_eq(put.records[1].what, TRACE_COPY);
+    ck_assert_uint_eq(put.records[1].from, TRACE_PINNED);
+}
+END_TEST
+
+START_TEST(records_without_times_are_left_out_and_counted)
+{
+    start();
+    deliver(0, 900, 0);
+    ck_assert_uint_eq(put.count, 2);
+    ck_assert_uint_eq(put.records[0].what, TRACE_COPY);
+    ck_assert_str_eq(put.records[1].name, RECORDER_UNSTAMPED);
+    ck_assert_uint_eq(put.records[1].bytes, 1);
+    deliver(1000, 900, 0); /* and only once */
+    ck_assert_uint_eq(put.count, 2);
+}
+END_TEST
+
+START_TEST(dropped_records_are_counted)
+{
+    start();
+    deliver(1000, 900, 17);
+    ck_assert_uint_eq(put.count, 3);
+    ck_assert_str_eq(put.records[2].name, RECORDER_DROPPED);
+    ck_assert_uint_eq(put.records[2].bytes, 17);
+}
+END_TEST
+
+START_TEST(a_refusal_has_its_reason)
+{
+    const char *why = NULL;
+    faked.refused = CUPTI_ACTIVITY_KIND_MEMCPY;
+    ck_assert_int_eq(activities_start(&why), -1);
+    ck_assert_str_eq(why, "no privilege");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("recorder activities");
+    TCase *tcase = tcase_create("activities");
+    tcase_add_test(tcase, records_with_times_are_put);
+    tcase_add_test(tcase, records_without_times_are_left_out_and_counted);
+    tcase_add_test(tcase, dropped_records_are_counted);
+    tcase_add_test(tcase, a_refusal_has_its_reason);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
