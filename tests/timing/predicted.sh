@@ -54,8 +54,9 @@ END
 awk -F '\t' -v measured="$measured" '
     function short(value) { return value >= 100 ? sprintf("%.0f", value) : sprintf("%.3g", value) }
     FILENAME != measured { predicted[$1] = $2; unit[$1] = $3; next }
-    /^#/ || NF < 3 { next }
+    /^#/ || split($0, field, / [|] /) < 3 { next }
     {
+        $1 = field[1]; $2 = field[2]; $3 = field[3]
         if (!($1 in predicted)) { missing = missing "\n- " $1; next }
         ends = split($2, end, " ")
         low = end[1] + 0; high = end[ends] + 0; p = predicted[$1]
