@@ -221,6 +221,7 @@ pipe()
     cp "$clone/.overlap-progress" "$work/progress"
     echo '/* saved again */' >>"$own"
     (
+        # shellcheck disable=SC3045 # dash has it too
         ulimit -n 20
         LC_ALL=C exec "$learn" --root="$clone" check 1
     ) >"$work/list"

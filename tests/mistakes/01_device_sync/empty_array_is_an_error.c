@@ -34,7 +34,6 @@ wait:
     }
 
     released = cudaFree(array);
-    if (error == cudaSuccess)
-        error = released;
+    if (error == cudaSuccess) error = released;
     return error;
 }
