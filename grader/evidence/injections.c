@@ -71,6 +71,13 @@ static void want_evenly(struct candidate *all, size_t count, size_t others, size
     }
 }
 
+static bool is_an_answer(const struct lesson *lesson, const struct trace_record *call)
+{
+    for (const char *const *name = lesson->answers; name != NULL && *name != NULL; name++)
+        if (strcmp(*name, call->name) == 0) return true;
+    return false;
+}
+
 size_t injections_choose(const struct evidence *evidence, struct injection *chosen, size_t most,
                          size_t *calls)
 {
@@ -98,6 +105,7 @@ size_t injections_choose(const struct evidence *evidence, struct injection *chos
      * is this call's own error. */
     for (size_t i = 0; i < count && written < most; i++) {
         if (!all[i].first || !waits_query(all[i].call)) continue;
+        if (is_an_answer(evidence->lesson, all[i].call)) continue;
         chosen[written].of_host = false;
         snprintf(chosen[written++].which, sizeof chosen->which, "%s:%zu:alone", all[i].call->name,
                  all[i].number);

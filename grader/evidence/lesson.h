@@ -122,6 +122,9 @@ struct lesson {
     const char *const *parts;
     /* Parts that only a run on a GPU calls, through weak names: linked where they are built. */
     const char *const *gpu_parts;
+    /* Queries whose every answer the function may hand on as data, errors too: they are not made to
+     * fail by themselves. NULL: none */
+    const char *const *answers;
     const char *const *libraries; /* of the system's, linked in: {"png", NULL}. NULL: none */
     const struct run_plan *runs;
     const struct check *checks;

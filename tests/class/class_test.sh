@@ -410,7 +410,8 @@ static int %(fold)s(const int *%(v)s, size_t from, size_t to)
 int sum_array(const int *values, size_t count, int *result)
 {
     uint64_t stream = device_open();
-    int error = device_store(stream, result, %(fold)s(values, 0, count));
+    int error = device_work(stream, 100 * count);
+    error = error ? error : device_store(stream, result, %(fold)s(values, 0, count));
     error = error ? error : device_wait(stream);
     device_close(stream);
     return error;
