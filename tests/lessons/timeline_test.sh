@@ -21,7 +21,7 @@ graded()
     shift
     LC_ALL=$locale OVERLAP_LANG=en "$grader" --device=emulator --seed=7 "$@" >"$work/said" 2>"$work/trouble"
 }
-shows() { grep -q -e "$1" "$work/said" || wrong "$2"; }
+shows() { LC_ALL=C.UTF-8 grep -q -e "$1" "$work/said" || wrong "$2"; }
 hides() { ! grep -q -e "$1" "$work/said" || wrong "$2"; }
 
 hand_in "$root" 02_streams "$root/tests/mistakes/02_streams/one_stream_for_all.c" "$work/in"
