@@ -197,6 +197,25 @@ const char *text_nearest(const char *name, const char *const *candidates)
     return best;
 }
 
+void text_add_shell_word(struct text *text, const char *word)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=-+,:@";
+
+    if (word[strspn(word, plain)] == '\0' && word[0] != '\0') {
+        text_add(text, word);
+        return;
+    }
+    text_add(text, "'");
+    for (; *word != '\0'; word++) {
+        if (*word == '\'')
+            text_add(text, "'\\''");
+        else
+            text_add_bytes(text, word, 1);
+    }
+    text_add(text, "'");
+}
+
 /* ---- columns -------------------------------------------------------------------------------- */
 
 size_t text_character(const char *string, size_t *columns)

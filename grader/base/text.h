@@ -31,6 +31,9 @@ const char *text_string(const struct text *text); /* "" when empty */
 /* Appends the quoted form. Line feeds and tabs stay. */
 void text_add_quoted(struct text *text, const char *bytes, size_t size);
 
+/* Appends `word` as one word for the shell, in quotes where it needs them. */
+void text_add_shell_word(struct text *text, const char *word);
+
 /* Appends the text line by line, quoted, each line behind `prefix`; at most `lines` lines of at
  * most 400 bytes, the last ones when `tail`, and a line that says how many were left out. */
 void text_add_lines(struct text *text, const char *bytes, size_t size, const char *prefix,

@@ -18,16 +18,10 @@ extern char **environ;
 
 /* ---- the scripts ------------------------------------------------------------------------ */
 
-/* As one word for the shell. */
 static void add_word(struct text *script, const char *word)
 {
-    text_add(script, " '");
-    for (; *word != '\0'; word++)
-        if (*word == '\'')
-            text_add(script, "'\\''");
-        else
-            text_add_bytes(script, word, 1);
-    text_add(script, "'");
+    text_add(script, " ");
+    text_add_shell_word(script, word);
 }
 
 /* Does the argument name a flag, and is its value the next one? */

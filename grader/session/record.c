@@ -103,25 +103,6 @@ static void add_check(json_t *check, const struct handed_in *handed_in, const st
 
 /* ---- the record ------------------------------------------------------------------------- */
 
-static void add_shell_word(struct text *text, const char *word)
-{
-    static const char plain[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=-+,:@";
-
-    if (word[strspn(word, plain)] == '\0' && word[0] != '\0') {
-        text_add(text, word);
-        return;
-    }
-    text_add(text, "'");
-    for (; *word != '\0'; word++) {
-        if (*word == '\'')
-            text_add(text, "'\\''");
-        else
-            text_add_bytes(text, word, 1);
-    }
-    text_add(text, "'");
-}
-
 static const char *device_word(const struct devices *devices)
 {
     return devices->gpu && devices->emulator ? "auto" : devices->gpu ? "gpu" : "emulator";
@@ -138,19 +119,19 @@ static void add_command(json_t *record, const struct record_facts *facts)
     if (options->solutions) text_add(&text, " --solutions");
     if (options->submission != NULL) {
         text_add(&text, " --submission=");
-        add_shell_word(&text,
-                       realpath(options->submission, path) != NULL ? path : options->submission);
+        text_add_shell_word(
+            &text, realpath(options->submission, path) != NULL ? path : options->submission);
     }
     text_format(&text, " --seed=%llu --device=%s --random-orders=%u",
                 (unsigned long long)facts->seed, device_word(facts->devices),
                 options->random_orders);
     if (strcmp(options->filter, "*") != 0) {
         text_add(&text, " --gtest_filter=");
-        add_shell_word(&text, options->filter);
+        text_add_shell_word(&text, options->filter);
     }
     for (size_t i = 0; i < options->word_count; i++) {
         text_add(&text, " ");
-        add_shell_word(&text, options->words[i]);
+        text_add_shell_word(&text, options->words[i]);
     }
     json_put_text(record, "command", text_string(&text));
     text_free(&text);
