@@ -37,11 +37,7 @@ static void tell_parts(const struct iovec *parts, int count, bool is_filled, con
     THREADS_PUBLIC type name parameters;                                                           \
     THREADS_PUBLIC type name parameters                                                            \
     {                                                                                              \
-        static void *known;                                                                        \
-        const union {                                                                              \
-            void *address;                                                                         \
-            type(*call) parameters;                                                                \
-        } real = {.address = threads_behind(&known, #name)};                                       \
+        THREADS_BEHIND(type, name, parameters);                                                    \
         telling;                                                                                   \
         return real.call arguments;                                                                \
     }

@@ -50,6 +50,14 @@ struct host_thread *threads_first(void);
 bool threads_is_watched(const void *address);
 /* The function of that name behind ours, kept in *known. */
 void *threads_behind(void **known, const char *name);
+/* Declares `real`, whose `call` is the function of that name behind ours. Through a union, because
+ * C has no conversion from a pointer to an object to one to a function. */
+#define THREADS_BEHIND(type, name, parameters)                                                     \
+    static void *known;                                                                            \
+    const union {                                                                                  \
+        void *address;                                                                             \
+        type(*call) parameters;                                                                    \
+    } real = {.address = threads_behind(&known, #name)}
 
 /* ---- threads/order.c: who goes first. Under the lock, which is given up while somebody is held.
  */

@@ -27,22 +27,14 @@ static bool refused(const char *name, const void *caller, int number, const char
 #define REFUSAL(type, name, parameters, arguments, failed, number, as_if)                          \
     THREADS_PUBLIC type name parameters                                                            \
     {                                                                                              \
-        static void *known;                                                                        \
-        const union {                                                                              \
-            void *address;                                                                         \
-            type(*call) parameters;                                                                \
-        } real = {.address = threads_behind(&known, #name)};                                       \
+        THREADS_BEHIND(type, name, parameters);                                                    \
         if (refused(#name, __builtin_return_address(0), number, as_if)) return failed;             \
         return real.call arguments;                                                                \
     }
 #define TRANSFER(name, parameters, arguments)                                                      \
     THREADS_PUBLIC ssize_t name parameters                                                         \
     {                                                                                              \
-        static void *known;                                                                        \
-        const union {                                                                              \
-            void *address;                                                                         \
-            ssize_t(*call) parameters;                                                             \
-        } real = {.address = threads_behind(&known, #name)};                                       \
+        THREADS_BEHIND(ssize_t, name, parameters);                                                 \
         const void *caller = __builtin_return_address(0);                                          \
         if (refused(#name, caller, EINTR, INTERRUPTED)) return -1;                                 \
         if (size > 1 && refused(#name REFUSALS_IN_PART, caller, errno, "")) size /= 2;             \
@@ -52,11 +44,7 @@ static bool refused(const char *name, const void *caller, int number, const char
 
 THREADS_PUBLIC pid_t fork(void)
 {
-    static void *known;
-    const union {
-        void *address;
-        pid_t (*call)(void);
-    } real = {.address = threads_behind(&known, "fork")};
+    THREADS_BEHIND(pid_t, fork, (void));
     const void *caller = __builtin_return_address(0);
     if (refused("fork", caller, EAGAIN, "there were too many processes")) return -1;
     const pid_t child = real.call();

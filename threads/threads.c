@@ -284,8 +284,6 @@ void threads_settle(void)
 /* ---- the system's functions ---------------------------------------------------------------------
  */
 
-/* Calls the function of that name behind ours. Through a union, because C has no conversion from a
- * pointer to an object to one to a function. */
 void *threads_behind(void **known, const char *name)
 {
     void *address = __atomic_load_n(known, __ATOMIC_RELAXED);
@@ -295,13 +293,6 @@ void *threads_behind(void **known, const char *name)
     __atomic_store_n(known, address, __ATOMIC_RELAXED);
     return address;
 }
-
-#define BEHIND(name, parameters)                                                                   \
-    static void *known;                                                                            \
-    const union {                                                                                  \
-        void *address;                                                                             \
-        int(*call) parameters;                                                                     \
-    } real = {.address = threads_behind(&known, #name)}
 
 #define NO_THREADS "there were too many threads"
 /* What pthread_create leaves in the handle when it fails is undefined (POSIX), and to join it too:
@@ -320,7 +311,8 @@ void (*threads_on_want)(int error);
 THREADS_PUBLIC int pthread_create(pthread_t *handle, const pthread_attr_t *attributes,
                                   void *(*function)(void *), void *argument)
 {
-    BEHIND(pthread_create, (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *));
+    THREADS_BEHIND(int, pthread_create,
+                   (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *));
     const uintptr_t caller = watched_caller(__builtin_return_address(0));
     if (caller == 0) return real.call(handle, attributes, function, argument);
     if (refusals_strike(__func__, caller, NO_THREADS)) {
@@ -341,7 +333,7 @@ THREADS_PUBLIC int pthread_create(pthread_t *handle, const pthread_attr_t *attri
 
 THREADS_PUBLIC int thrd_create(thrd_t *handle, thrd_start_t function, void *argument)
 {
-    BEHIND(thrd_create, (thrd_t *, thrd_start_t, void *));
+    THREADS_BEHIND(int, thrd_create, (thrd_t *, thrd_start_t, void *));
     const uintptr_t caller = watched_caller(__builtin_return_address(0));
     if (caller == 0) return real.call(handle, function, argument);
     if (refusals_strike(__func__, caller, NO_THREADS)) return thrd_nomem;
@@ -361,7 +353,7 @@ THREADS_PUBLIC int thrd_create(thrd_t *handle, thrd_start_t function, void *argu
 #define GIVE_BACK(name, handle, parameters, arguments, joins, flags)                               \
     THREADS_PUBLIC int name parameters                                                             \
     {                                                                                              \
-        BEHIND(name, parameters);                                                                  \
+        THREADS_BEHIND(int, name, parameters);                                                     \
         struct host_thread *given = give_back_begins(handle, joins);                               \
         const int result = real.call arguments;                                                    \
         if (given != NULL) give_back_ends(given, #name, result == 0, flags);                       \
@@ -376,7 +368,7 @@ THREADS_PUBLIC int thrd_create(thrd_t *handle, thrd_start_t function, void *argu
 #define WAIT(name, parameters, arguments)                                                          \
     THREADS_PUBLIC int name parameters                                                             \
     {                                                                                              \
-        BEHIND(name, parameters);                                                                  \
+        THREADS_BEHIND(int, name, parameters);                                                     \
         if (order_holds_any() && watched_caller(__builtin_return_address(0)) != 0) {               \
             threads_lock();                                                                        \
             order_waits(gettid());                                                                 \
