@@ -1,4 +1,5 @@
 #include "grader/base/cgroup.h"
+#include "grader/base/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,20 +33,17 @@ static bool read_from(const char *folder, const char *name, char *text, size_t s
 {
     char path[PATH_MAX + 64];
 
-    snprintf(path, sizeof path, "%s%s%s", folder, name[0] != '\0' ? "/" : "", name);
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t n = file >= 0 ? read(file, text, size - 1) : -1;
-    if (file >= 0) close(file);
-    text[n > 0 ? n : 0] = '\0';
-    return n >= 0;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return files_read_small(path, text, size) >= 0;
 }
 
-static bool has_word(const char *list, const char *word, size_t length)
+static bool has_word(const char *list, const char *word)
 {
+    const size_t length = strlen(word);
+
     for (const char *at = list; (at = strstr(at, word)) != NULL; at++) {
         const bool begins = at == list || strchr(" \n", at[-1]) != NULL;
-        if (begins && strncmp(at, word, length) == 0 && strchr(" \n", at[length]) != NULL)
-            return true;
+        if (begins && strchr(" \n", at[length]) != NULL) return true;
     }
     return false;
 }
@@ -59,7 +57,7 @@ static bool hands_down(const char *folder, const char *controllers)
     while (*controllers != '\0') {
         const size_t length = strcspn(controllers, " ");
         snprintf(word, sizeof word, "%.*s", (int)length, controllers);
-        if (!has_word(enabled, word, length)) return false;
+        if (!has_word(enabled, word)) return false;
         controllers += length + (controllers[length] == ' ');
     }
     return true;
@@ -101,7 +99,8 @@ bool cgroup_find(const char *mounts, const char *own, const char *controllers,
 {
     char point[PATH_MAX], root[PATH_MAX], lines[8192];
 
-    if (!find_mount(mounts, point, root) || !read_from(own, "", lines, sizeof lines)) return false;
+    if (!find_mount(mounts, point, root) || files_read_small(own, lines, sizeof lines) < 0)
+        return false;
     char *path = strncmp(lines, "0::", 3) == 0 ? lines : strstr(lines, "\n0::");
     if (path == NULL) return false;
     path = strchr(path, '/');
@@ -185,7 +184,7 @@ void cgroup_end(struct cgroup *group)
     if (group->entry < 0) return;
     close(group->entry);
     for (int i = 0; i < END_TRIES && rmdir(group->path) != 0 && errno == EBUSY; i++) {
-        if (i == 0) (void)write_to(group->path, "cgroup.kill", "1");
+        if (i == 0) cgroup_kill(group);
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     }
     group->entry = -1;

@@ -1,8 +1,8 @@
 #include "grader/base/descendants.h"
+#include "grader/base/files.h"
 
 #include <ctype.h>
 #include <dirent.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -24,18 +24,6 @@ struct entry {
     bool below;
 };
 
-/* Reads a small file of /proc. Returns its length, or -1: the process is gone. */
-static ssize_t read_small(const char *path, char *buffer, size_t size)
-{
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return -1;
-    ssize_t n = read(file, buffer, size - 1);
-    close(file);
-    if (n < 0) return -1;
-    buffer[n] = '\0';
-    return n;
-}
-
 /* proc(5), /proc/pid/stat: fields 3 (state), 4 (ppid) and 20 (num_threads) come after the name,
  * which is in parentheses and may itself contain some. */
 static bool read_entry(pid_t pid, struct entry *entry)
@@ -45,7 +33,7 @@ static bool read_entry(pid_t pid, struct entry *entry)
     unsigned long long threads;
 
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    if (read_small(path, text, sizeof text) <= 0) return false;
+    if (files_read_small(path, text, sizeof text) <= 0) return false;
     const char *after = strrchr(text, ')');
     if (after == NULL ||
         sscanf(after + 1, " %c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
@@ -130,7 +118,7 @@ uint64_t descendants_tasks(void)
     unsigned long long tasks = 0;
 
     /* proc(5): the fourth field is "running/all" */
-    if (read_small("/proc/loadavg", text, sizeof text) <= 0 ||
+    if (files_read_small("/proc/loadavg", text, sizeof text) <= 0 ||
         sscanf(text, "%*s %*s %*s %*u/%llu", &tasks) != 1)
         return 0;
     return tasks;
@@ -178,7 +166,7 @@ static ssize_t read_of_memory(pid_t pid, const char *name, const char *sign, cha
     struct dirent *item;
 
     snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
-    ssize_t n = read_small(path, text, size);
+    ssize_t n = files_read_small(path, text, size);
     if (n > 0 && strstr(text, sign) != NULL) return n;
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
     DIR *tasks = opendir(path);
@@ -186,7 +174,7 @@ static ssize_t read_of_memory(pid_t pid, const char *name, const char *sign, cha
     while (tasks != NULL && n < 0 && (item = readdir(tasks)) != NULL) {
         if (!isdigit((unsigned char)item->d_name[0])) continue;
         snprintf(path, sizeof path, "/proc/%d/task/%d/%s", (int)pid, atoi(item->d_name), name);
-        if (read_small(path, text, size) <= 0 || strstr(text, sign) == NULL) continue;
+        if (files_read_small(path, text, size) <= 0 || strstr(text, sign) == NULL) continue;
         n = (ssize_t)strlen(text);
     }
     if (tasks != NULL) closedir(tasks);
@@ -228,7 +216,7 @@ static void walk(pid_t pid, struct descendants_usage *usage, unsigned depth)
     while (tasks != NULL && (item = readdir(tasks)) != NULL) {
         if (!isdigit((unsigned char)item->d_name[0])) continue;
         snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, atoi(item->d_name));
-        if (read_small(path, text, sizeof text) <= 0) continue;
+        if (files_read_small(path, text, sizeof text) <= 0) continue;
         for (char *at = text, *next; usage->processes < MOST_PROCESSES; at = next) {
             pid_t child = (pid_t)strtol(at, &next, 10);
             if (next == at) break;
@@ -291,7 +279,7 @@ static double seconds_worked(pid_t pid)
     long long waited[2];
 
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    if (read_small(path, text, sizeof text) <= 0) return 0;
+    if (files_read_small(path, text, sizeof text) <= 0) return 0;
     const char *after = strrchr(text, ')');
     if (after == NULL ||
         sscanf(after + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu %lld %lld",
@@ -313,7 +301,7 @@ static unsigned eager_tasks(pid_t pid)
     while (tasks != NULL && (item = readdir(tasks)) != NULL) {
         if (!isdigit((unsigned char)item->d_name[0])) continue;
         snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)pid, atoi(item->d_name));
-        if (read_small(path, text, sizeof text) <= 0) continue;
+        if (files_read_small(path, text, sizeof text) <= 0) continue;
         const char *after = strrchr(text, ')');
         eager += after != NULL && (after[2] == 'R' || after[2] == 'D');
     }

@@ -126,6 +126,17 @@ int files_read_at(int folder, const char *name, size_t limit, struct text *text)
     return n == 0 && !text->failed ? 0 : -1;
 }
 
+ssize_t files_read_small(const char *path, char *buffer, size_t size)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return -1;
+    ssize_t n = read(file, buffer, size - 1);
+    close(file);
+    if (n < 0) return -1;
+    buffer[n] = '\0';
+    return n;
+}
+
 static int write_all(int file, const char *bytes, size_t size)
 {
     while (size > 0) {

@@ -6,6 +6,7 @@
 #include "grader/base/text.h"
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 /* Nothing can be written any more to the disk that `path` is on. */
 bool files_disk_is_full(const char *path);
@@ -21,6 +22,10 @@ void files_remove(const char *path);
 int files_read(const char *path, size_t limit, struct text *text);
 /* The same of a name in an open folder (AT_FDCWD: a path). */
 int files_read_at(int folder, const char *name, size_t limit, struct text *text);
+
+/* The beginning of a small file of the kernel's (/proc, a control group), as a string: at most
+ * `size` - 1 bytes, read at once. Returns its length, or -1: it cannot be read. */
+ssize_t files_read_small(const char *path, char *buffer, size_t size);
 
 /* Writes a new file. Returns 0, or -1 with errno. */
 int files_write(const char *path, const char *bytes, size_t size);
