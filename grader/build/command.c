@@ -248,10 +248,7 @@ int command_add_to_hash(struct sha256 *hash, const struct toolchain *toolchain,
     sha256_add_string(hash, toolchain->nvcc_version);
     for (const char *const *part = lesson->parts; part != NULL && *part != NULL; part++) {
         snprintf(path, sizeof path, "%s/lib%s.a", toolchain->parts, *part);
-        if (sha256_add_file(hash, path) != 0) {
-            snprintf(missing, size, "%s", path);
-            return -1;
-        }
+        if (sha256_add_file(hash, path) != 0) goto missing;
     }
     for (const char *const *part = lesson->gpu_parts; part != NULL && *part != NULL; part++) {
         snprintf(path, sizeof path, "%s/lib%s.a", toolchain->parts, *part);
@@ -259,18 +256,16 @@ int command_add_to_hash(struct sha256 *hash, const struct toolchain *toolchain,
     }
     for (const char *const *file = lesson->drive_sources; file != NULL && *file != NULL; file++) {
         snprintf(path, sizeof path, "%s/%s/%s", toolchain->lessons, lesson->folder, *file);
-        if (sha256_add_file(hash, path) != 0) {
-            snprintf(missing, size, "%s", path);
-            return -1;
-        }
+        if (sha256_add_file(hash, path) != 0) goto missing;
     }
-    for (size_t i = 0; i < 3; i++) {
-        const char *const roots[] = {toolchain->source, toolchain->lessons, toolchain->source};
-        static const char *const below[] = {"/lessons/", "/", "/kernels"};
-        snprintf(path, sizeof path, "%s%s%s", roots[i], below[i], i < 2 ? lesson->folder : "");
-        if (add_headers(hash, path) == 0) continue;
-        snprintf(missing, size, "%s", path);
-        return -1;
-    }
+    snprintf(path, sizeof path, "%s/lessons/%s", toolchain->source, lesson->folder);
+    if (add_headers(hash, path) != 0) goto missing;
+    snprintf(path, sizeof path, "%s/%s", toolchain->lessons, lesson->folder);
+    if (add_headers(hash, path) != 0) goto missing;
+    snprintf(path, sizeof path, "%s/kernels", toolchain->source);
+    if (add_headers(hash, path) != 0) goto missing;
     return 0;
+missing:
+    snprintf(missing, size, "%s", path);
+    return -1;
 }
