@@ -355,12 +355,13 @@ static int parse_timeline(struct options *options, const char *value, struct tex
 }
 
 /* Our flags. One with an example takes a value, and goes to `parse` or into a string's field; one
- * without sets a bool. */
+ * without sets a bool. With "" for an example it takes one only behind "=", or none. */
 static const struct own_flag {
     const char *name, *example;
     size_t offset;
     int (*parse)(struct options *options, const char *value, struct text *why);
 } own_flags[] = {
+    {"--timeline", "", 0, parse_timeline},
     {"--help", NULL, FIELD(help), NULL},
     {"--version", NULL, FIELD(version), NULL},
     {"--solutions", NULL, FIELD(solutions), NULL},
@@ -386,11 +387,10 @@ static const struct own_flag {
 
 static int unknown_flag(const char *argument, struct text *why)
 {
-    const char *names[OWN_COUNT + 5] = {"--gtest_filter", "--gtest_list_tests", "--gtest_output",
-                                        "--timeline"};
+    const char *names[OWN_COUNT + 4] = {"--gtest_filter", "--gtest_list_tests", "--gtest_output"};
     char name[64];
 
-    for (size_t i = 0; i < OWN_COUNT; i++) names[4 + i] = own_flags[i].name;
+    for (size_t i = 0; i < OWN_COUNT; i++) names[3 + i] = own_flags[i].name;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(argument, "="), argument);
     const char *near = text_nearest(name, names);
     text_format(why, "there is no flag %s", name);
@@ -401,22 +401,10 @@ static int unknown_flag(const char *argument, struct text *why)
     return 2;
 }
 
-/* --timeline alone, or with a value behind "=". */
-static const char *value_of_timeline(const char *argument)
-{
-    static const char name[] = "--timeline";
-
-    if (strncmp(argument, name, strlen(name)) != 0) return NULL;
-    if (argument[strlen(name)] == '\0') return "";
-    return argument[strlen(name)] == '=' ? argument + strlen(name) + 1 : NULL;
-}
-
 /* One of our flags; *used is set when the next argument was its value. Returns 0 or 2. */
 static int parse_own(struct options *options, int count, char *const *arguments, bool *used,
                      struct text *why)
 {
-    const char *timeline = value_of_timeline(arguments[0]);
-    if (timeline != NULL) return parse_timeline(options, timeline, why);
     for (size_t i = 0; i < OWN_COUNT; i++) {
         const struct own_flag *flag = &own_flags[i];
         char *field = (char *)options + flag->offset;
@@ -426,9 +414,10 @@ static int parse_own(struct options *options, int count, char *const *arguments,
             *(bool *)field = true;
             return 0;
         }
-        value = value_of(flag->name, count, arguments, used);
+        const bool may_lack = flag->example[0] == '\0';
+        value = value_of(flag->name, may_lack ? 1 : count, arguments, used);
         if (value == NULL) continue;
-        if (value[0] == '\0') {
+        if (value[0] == '\0' && !may_lack) {
             text_format(why, "%s needs a value, as in %s=%s", flag->name, flag->name,
                         flag->example);
             return 2;
