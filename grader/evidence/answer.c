@@ -110,6 +110,13 @@ static void say_not_written(struct verdict *verdict, const struct answer *answer
                  answer->evidence->lesson->folder);
 }
 
+struct answer answer_in(const struct evidence *evidence, const char *phase_name, uint32_t index,
+                        const char *function, enum answer_api api, int code, struct phase *phase)
+{
+    const bool known = evidence_phase(evidence, phase_name, index, phase);
+    return (struct answer){evidence, known ? phase : NULL, function, api, code};
+}
+
 const struct trace_record *answer_first_failed(const struct answer *answer)
 {
     const struct query calls = {.phase = answer->phase, .kind = TRACE_CALL, .student = true};

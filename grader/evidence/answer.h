@@ -29,6 +29,11 @@ struct answer {
 #define ANSWER_NAME_SIZE 80
 const char *answer_name(enum answer_api api, int code, char text[ANSWER_NAME_SIZE]);
 
+/* What `function` returned in a phase, which need not be in the record. *phase is set, and must
+ * live as long as what is returned points to it. */
+struct answer answer_in(const struct evidence *evidence, const char *phase_name, uint32_t index,
+                        const char *function, enum answer_api api, int code, struct phase *phase);
+
 /* The first call in its phase, on the student's own lines, that gave an error; NULL: none did. */
 const struct trace_record *answer_first_failed(const struct answer *answer);
 

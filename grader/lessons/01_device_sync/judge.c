@@ -178,7 +178,6 @@ struct item {
     const struct device_sync_case *c;
     const struct device_sync_answer *a;
     struct phase phase;
-    bool phased;
     struct answer answer;
     char name[64];
 };
@@ -189,9 +188,8 @@ static void item_get(const struct view *view, uint32_t i, struct item *item)
     memset(item, 0, sizeof *item);
     item->c = &view->in->cases[i];
     item->a = &view->out->answers[i];
-    item->phased = evidence_phase(view->evidence, DEVICE_SYNC_PHASE, i, &item->phase);
-    item->answer = (struct answer){view->evidence, item->phased ? &item->phase : NULL, FUNCTION,
-                                   ANSWER_RUNTIME, item->a->code};
+    item->answer = answer_in(view->evidence, DEVICE_SYNC_PHASE, i, FUNCTION, ANSWER_RUNTIME,
+                             item->a->code, &item->phase);
     snprintf(item->name, sizeof item->name, "an array of %u float%s", item->c->length,
              item->c->length == 1 ? "" : "s");
 }
@@ -312,9 +310,11 @@ static void judge_arrival(struct verdict *verdict, const struct evidence *eviden
         if (!answer_written(verdict, &item.answer) ||
             !answer_succeeded(verdict, &item.answer, item.name))
             return;
-        if (item.phased && waits_say_left(verdict, evidence, &item.phase, FUNCTION, "")) return;
+        if (item.answer.phase != NULL &&
+            waits_say_left(verdict, evidence, &item.phase, FUNCTION, ""))
+            return;
         const struct trace_record *last =
-            item.phased ? waits_in(evidence, &item.phase).last_request : NULL;
+            item.answer.phase != NULL ? waits_in(evidence, &item.phase).last_request : NULL;
         if (compare_at(verdict, &view, &item, last) && compare_sum(verdict, &view, &item)) {
             if (item.a->later == 0) continue;
             verdict_fail_in(
@@ -341,7 +341,7 @@ static void judge_waits(struct verdict *verdict, const struct evidence *evidence
         struct item item;
         item_get(&view, i, &item);
         if (!answer_judgeable(verdict, &item.answer, VALUES_CHECK)) return;
-        if (item.c->length == 0 || !item.phased) continue;
+        if (item.c->length == 0 || item.answer.phase == NULL) continue;
         const struct waits waits = waits_in(evidence, &item.phase);
         if (waits.last_request == NULL) {
             verdict_fail_in(verdict, evidence, FUNCTION,
@@ -382,8 +382,9 @@ static void judge_stream(struct verdict *verdict, const struct evidence *evidenc
         struct item item;
         item_get(&view, i, &item);
         if (!answer_judgeable(verdict, &item.answer, VALUES_CHECK)) return;
-        if (!item.phased || !given_say_elsewhere(verdict, evidence, &item.phase,
-                                                 given_stream(evidence, 0), "the one given"))
+        if (item.answer.phase == NULL ||
+            !given_say_elsewhere(verdict, evidence, &item.phase, given_stream(evidence, 0),
+                                 "the one given"))
             continue;
         verdict_why(verdict, "The caller orders its own work by its stream: what is elsewhere is "
                              "beside that order, however well it is ordered in itself.");
@@ -398,8 +399,8 @@ static void judge_patience(struct verdict *verdict, const struct evidence *evide
     struct item item;
     item_get(&view, 0, &item);
     if (!answer_succeeded(verdict, &item.answer, "a kernel that takes seconds")) return;
-    if (item.phased && waits_say_left(verdict, evidence, &item.phase, FUNCTION,
-                                      "The kernel took seconds this time; ")) {
+    if (item.answer.phase != NULL && waits_say_left(verdict, evidence, &item.phase, FUNCTION,
+                                                    "The kernel took seconds this time; ")) {
         verdict_hint(verdict, "Wait until the device is done, however long that takes: a wait that "
                               "gives up after so many questions is no wait.");
         return;
@@ -420,9 +421,10 @@ static bool say_cut(struct verdict *verdict, const struct evidence *evidence,
 {
     const struct query made = {
         .phase = &item->phase, .kind = TRACE_CREATE, .what = TRACE_DEVICE_MEMORY, .student = true};
-    const struct trace_record *memory = item->phased && item->c->way == DEVICE_SYNC_TOO_LONG
-                                            ? evidence_next(evidence, &made, NULL)
-                                            : NULL;
+    const struct trace_record *memory =
+        item->answer.phase != NULL && item->c->way == DEVICE_SYNC_TOO_LONG
+            ? evidence_next(evidence, &made, NULL)
+            : NULL;
     if (memory == NULL) return false;
     verdict_fail(verdict, evidence, memory,
                  "%zu floats were to be transformed, and %llu bytes of device memory were "
@@ -458,8 +460,8 @@ static void judge_failures(struct verdict *verdict, const struct evidence *evide
                 !(item.c->way == DEVICE_SYNC_TOO_LONG ? answer_failed_with
                                                       : answer_launch_failed_with)(
                     verdict, &item.answer, wanted[item.c->way].code, wanted[item.c->way].because) ||
-                (item.phased && waits_say_left(verdict, evidence, &item.phase, FUNCTION,
-                                               wanted[item.c->way].before)))
+                (item.answer.phase != NULL && waits_say_left(verdict, evidence, &item.phase,
+                                                             FUNCTION, wanted[item.c->way].before)))
                 return;
         } else if (!succeeded(verdict, &view, &item,
                               item.c->way == DEVICE_SYNC_STALE
@@ -511,7 +513,7 @@ static void judge_leaks(struct verdict *verdict, const struct evidence *evidence
         struct item item;
         item_get(&view, i, &item);
         if (!answer_written(verdict, &item.answer)) return;
-        if (item.phased) verdict_leaks(verdict, evidence, &item.phase);
+        if (item.answer.phase != NULL) verdict_leaks(verdict, evidence, &item.phase);
         if (verdict_failed(verdict))
             verdict_hint(verdict, "%s",
                          item.c->way == DEVICE_SYNC_GOOD

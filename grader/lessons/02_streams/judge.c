@@ -158,20 +158,12 @@ static uint32_t rounds_of(const struct view *view)
     return comparing && done > 0 && done < view->in->rounds ? done : view->in->rounds;
 }
 
-/* The phase's answer: *phase must live as long as what is returned. */
-static struct answer answer_in(const struct evidence *evidence, const char *name, uint32_t index,
-                               const char *function, int code, struct phase *phase)
-{
-    const bool known = evidence_phase(evidence, name, index, phase);
-    return (struct answer){evidence, known ? phase : NULL, function, ANSWER_RUNTIME, code};
-}
-
 /* streams_open and every streams_run succeeded; false: the verdict says what did not. */
 static bool ran_saying(struct verdict *verdict, const struct view *view)
 {
     struct phase phase;
-    struct answer answer =
-        answer_in(view->evidence, STREAMS_PHASE_OPEN, 0, OPEN, view->out->open, &phase);
+    struct answer answer = answer_in(view->evidence, STREAMS_PHASE_OPEN, 0, OPEN, ANSWER_RUNTIME,
+                                     view->out->open, &phase);
     if (!answer_succeeded(verdict, &answer, "lanes that the device has room for")) return false;
     if (view->out->incomplete != 0) {
         verdict_fail_in(verdict, view->evidence, OPEN,
@@ -181,8 +173,8 @@ static bool ran_saying(struct verdict *verdict, const struct view *view)
         return false;
     }
     for (uint32_t round = 0; round < rounds_of(view); round++) {
-        answer = answer_in(view->evidence, STREAMS_PHASE_RUN, round, RUN, view->out->runs[round],
-                           &phase);
+        answer = answer_in(view->evidence, STREAMS_PHASE_RUN, round, RUN, ANSWER_RUNTIME,
+                           view->out->runs[round], &phase);
         if (!answer_succeeded(verdict, &answer,
                               round == 0 ? "its first call" : "its second call, with new arrays"))
             return false;
@@ -763,7 +755,7 @@ static bool run_failed_well(struct verdict *verdict, const struct view *view)
     struct phase phase;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         const struct answer answer =
-            answer_in(view->evidence, ways[i].phase, 0, RUN, ways[i].code, &phase);
+            answer_in(view->evidence, ways[i].phase, 0, RUN, ANSWER_RUNTIME, ways[i].code, &phase);
         if (!answer_launch_failed_with(verdict, &answer, ways[i].expected, ways[i].because))
             return false;
         if (answer.phase != NULL &&
@@ -784,8 +776,8 @@ static void judge_failures(struct verdict *verdict, const struct evidence *evide
 {
     const struct view view = look(evidence);
     struct phase phase;
-    struct answer answer =
-        answer_in(evidence, STREAMS_PHASE_OPEN_FAILS, 0, OPEN, view.out->open_failed, &phase);
+    struct answer answer = answer_in(evidence, STREAMS_PHASE_OPEN_FAILS, 0, OPEN, ANSWER_RUNTIME,
+                                     view.out->open_failed, &phase);
 
     if (!answer_failed_with(verdict, &answer, OUT_OF_MEMORY,
                             "the device has no room for one of the lanes"))
@@ -800,13 +792,16 @@ static void judge_failures(struct verdict *verdict, const struct evidence *evide
                               "released.");
         return;
     }
-    answer = answer_in(evidence, STREAMS_PHASE_OPEN, 0, OPEN, view.out->open, &phase);
+    answer =
+        answer_in(evidence, STREAMS_PHASE_OPEN, 0, OPEN, ANSWER_RUNTIME, view.out->open, &phase);
     if (!answer_succeeded(verdict, &answer, RIGHT_CALL)) return;
     if (view.out->incomplete != 0) return; /* said by the checks of values */
     if (!run_failed_well(verdict, &view)) return;
-    answer = answer_in(evidence, STREAMS_PHASE_RUN, 0, RUN, view.out->runs[0], &phase);
+    answer =
+        answer_in(evidence, STREAMS_PHASE_RUN, 0, RUN, ANSWER_RUNTIME, view.out->runs[0], &phase);
     if (!answer_succeeded(verdict, &answer, RIGHT_CALL) || !compare_all(verdict, &view)) return;
-    answer = answer_in(evidence, STREAMS_PHASE_CLOSE, 0, CLOSE, view.out->close, &phase);
+    answer =
+        answer_in(evidence, STREAMS_PHASE_CLOSE, 0, CLOSE, ANSWER_RUNTIME, view.out->close, &phase);
     if (!answer_succeeded(verdict, &answer,
                           "lanes that are open, and one in the middle that is not"))
         return;
@@ -820,7 +815,8 @@ static void judge_failures(struct verdict *verdict, const struct evidence *evide
                               "is released like any other.");
         return;
     }
-    answer = answer_in(evidence, STREAMS_PHASE_CLOSE, 1, CLOSE, view.out->close_again, &phase);
+    answer = answer_in(evidence, STREAMS_PHASE_CLOSE, 1, CLOSE, ANSWER_RUNTIME,
+                       view.out->close_again, &phase);
     answer_succeeded(verdict, &answer, "lanes that were closed already");
 }
 
@@ -829,7 +825,7 @@ static void judge_left(struct verdict *verdict, const struct evidence *evidence)
     const struct view view = look(evidence);
     struct phase phase;
     struct answer answer =
-        answer_in(evidence, STREAMS_PHASE_CLOSE, 0, CLOSE, view.out->close, &phase);
+        answer_in(evidence, STREAMS_PHASE_CLOSE, 0, CLOSE, ANSWER_RUNTIME, view.out->close, &phase);
 
     if (!ran(verdict, &view)) return;
     if (!answer_succeeded(verdict, &answer, "lanes that are open")) return;
@@ -845,8 +841,8 @@ static void judge_left_on_failure(struct verdict *verdict, const struct evidence
 {
     const struct view view = look(evidence);
     struct phase phase;
-    struct answer answer =
-        answer_in(evidence, STREAMS_PHASE_OPEN_FAILS, 0, OPEN, view.out->open_failed, &phase);
+    struct answer answer = answer_in(evidence, STREAMS_PHASE_OPEN_FAILS, 0, OPEN, ANSWER_RUNTIME,
+                                     view.out->open_failed, &phase);
     if (!answer_written(verdict, &answer) || answer.phase == NULL) return;
     verdict_leaks(verdict, evidence, &phase);
     if (verdict_failed(verdict))
@@ -870,7 +866,8 @@ static struct answer answer_to_failure(const struct evidence *evidence,
     uint32_t index;
     size_t i = 0;
     while (i < 2 && !failures_find(evidence, parts[i].phase, failed, phase, &index)) i++;
-    return answer_in(evidence, parts[i].phase, 0, parts[i].function, parts[i].code, phase);
+    return answer_in(evidence, parts[i].phase, 0, parts[i].function, ANSWER_RUNTIME, parts[i].code,
+                     phase);
 }
 
 /* Every lane is whole, and so is the result. */

@@ -125,15 +125,13 @@ static void call_look(const struct view *view, enum which which, struct called *
     const struct events_output *out = view->out;
     const bool one = which == CALL_ONE;
     const uint32_t each = which == CALL_MANY;
-    const bool known = evidence_phase(view->evidence, one ? EVENTS_PHASE_ONE : EVENTS_PHASE_EACH,
-                                      one ? 0 : each, &called->phase);
 
     called->first = one ? 0 : which == CALL_FEW ? 1 : 1 + EVENTS_FEW;
     called->count = one ? 1 : which == CALL_FEW ? EVENTS_FEW : view->in->many;
     called->milliseconds = one ? &out->one.milliseconds : out->each[each].milliseconds;
-    called->answer =
-        (struct answer){view->evidence, known ? &called->phase : NULL, one ? ONE : EACH,
-                        ANSWER_RUNTIME, one ? out->one.code : out->each[each].code};
+    called->answer = answer_in(view->evidence, one ? EVENTS_PHASE_ONE : EVENTS_PHASE_EACH,
+                               one ? 0 : each, one ? ONE : EACH, ANSWER_RUNTIME,
+                               one ? out->one.code : out->each[each].code, &called->phase);
 }
 
 /* False: the call did not succeed, and the verdict says why. */
@@ -717,12 +715,11 @@ static bool failed_well(struct verdict *verdict, const struct view *view)
     };
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         struct phase phase;
-        const bool known = evidence_phase(view->evidence, ways[i].phase, 0, &phase);
-        const struct answer answer = {view->evidence, known ? &phase : NULL, ways[i].function,
-                                      ANSWER_RUNTIME, ways[i].code};
+        const struct answer answer = answer_in(view->evidence, ways[i].phase, 0, ways[i].function,
+                                               ANSWER_RUNTIME, ways[i].code, &phase);
         if (!answer_launch_failed_with(verdict, &answer, ways[i].expected, ways[i].because))
             return false;
-        if (known &&
+        if (answer.phase != NULL &&
             waits_say_left(verdict, view->evidence, &phase, ways[i].function, ways[i].before))
             return false;
     }
@@ -742,7 +739,7 @@ static void judge_failures(struct verdict *verdict, const struct evidence *evide
         "its caller's as its last";
     const struct view view = look(evidence);
     const struct events_output *out = view.out;
-    struct phase phase;
+    struct called called;
 
     if (!failed_well(verdict, &view)) return;
     struct answer answer = {evidence, NULL, EACH, ANSWER_RUNTIME, out->each_of_none};
@@ -751,13 +748,10 @@ static void judge_failures(struct verdict *verdict, const struct evidence *evide
     if (!answer_failed_with(verdict, &answer, INVALID_VALUE, "no numbers have no mean (count 0)") ||
         !statistics_calls_nothing(verdict, evidence, EVENTS_PHASE_STATISTICS_OF_NONE))
         return;
-    bool known = evidence_phase(evidence, EVENTS_PHASE_ONE, 0, &phase);
-    answer = (struct answer){evidence, known ? &phase : NULL, ONE, ANSWER_RUNTIME, out->one.code};
-    if (!answer_succeeded(verdict, &answer, right)) return;
-    known = evidence_phase(evidence, EVENTS_PHASE_EACH, 0, &phase);
-    answer =
-        (struct answer){evidence, known ? &phase : NULL, EACH, ANSWER_RUNTIME, out->each[0].code};
-    answer_succeeded(verdict, &answer, right);
+    for (enum which which = CALL_ONE; which <= CALL_FEW; which++) {
+        call_look(&view, which, &called);
+        if (!answer_succeeded(verdict, &called.answer, right)) return;
+    }
 }
 
 static void judge_patience(struct verdict *verdict, const struct evidence *evidence)
@@ -835,9 +829,9 @@ static struct answer answer_to_failure(const struct evidence *evidence,
     return called.answer;
 }
 
-/* All kernels of both calls are timed. */
 #define EVENTS_OWN_MS 0.005
 
+/* All kernels of both calls are timed. */
 static bool is_right_all_the_same(const struct evidence *evidence)
 {
     static const enum which calls[] = {CALL_ONE, CALL_MANY};

@@ -15,7 +15,6 @@
 #define INVALID_DEVICE 101
 #define NOT_FOUND 500
 #define ILLEGAL_ADDRESS 700
-/* Making a context takes the same time each time, and next to nothing else is in it. */
 
 /* ---- runs --------------------------------------------------------------------------------- */
 
@@ -147,9 +146,8 @@ static void item_get(const struct evidence *evidence, uint32_t i, struct item *i
     item->a = &out->answers[i];
     item->input = in->values + item->c->offset;
     item->output = out->values + item->c->offset;
-    const bool known = evidence_phase(evidence, CONTEXT_CREATE_PHASE, i, &item->phase);
-    item->answer = (struct answer){evidence, known ? &item->phase : NULL, FUNCTION, ANSWER_DRIVER,
-                                   item->a->code};
+    item->answer = answer_in(evidence, CONTEXT_CREATE_PHASE, i, FUNCTION, ANSWER_DRIVER,
+                             item->a->code, &item->phase);
     snprintf(item->name, sizeof item->name, "%u floats, called %s", item->c->length,
              item->c->inside ? "while another context was current" : "with no context current");
     if (item->c->inside == CONTEXT_CREATE_PRIMARY)

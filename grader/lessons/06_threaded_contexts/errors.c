@@ -165,13 +165,9 @@ static struct answer answer_to_failure(const struct evidence *evidence,
     const struct threaded_input *in = evidence->input;
     const struct threaded_output *out = evidence->output;
     (void)failed;
-    const bool known = evidence_phase(evidence, THREADED_PHASE, 0, phase);
-    return (struct answer){.evidence = evidence,
-                           .phase = known ? phase : NULL,
-                           .function = in->calls[0].way == THREADED_BY_PROCESSES ? BY_PROCESSES
-                                                                                 : BY_THREADS,
-                           .api = ANSWER_DRIVER,
-                           .code = out->answers[0].error};
+    return answer_in(evidence, THREADED_PHASE, 0,
+                     in->calls[0].way == THREADED_BY_PROCESSES ? BY_PROCESSES : BY_THREADS,
+                     ANSWER_DRIVER, out->answers[0].error, phase);
 }
 
 /* The one call of such a run. */
