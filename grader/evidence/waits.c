@@ -122,6 +122,12 @@ bool waits_say_left(struct verdict *verdict, const struct evidence *evidence,
     return true;
 }
 
+void waits_hint_patience(struct verdict *verdict)
+{
+    verdict_hint(verdict, "Wait until the device is done, however long that takes: a wait that "
+                          "gives up after so many questions is no wait.");
+}
+
 bool waits_copied_before_failure(const struct evidence *evidence)
 {
     const struct trace_record *failed = evidence_made_to_fail(evidence), *copy = NULL;

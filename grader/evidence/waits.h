@@ -41,4 +41,7 @@ bool waits_copied_before_failure(const struct evidence *evidence);
 bool waits_say_left(struct verdict *verdict, const struct evidence *evidence,
                     const struct phase *phase, const char *function, const char *before);
 
+/* The hint of a failure in a run whose work takes seconds: a wait that gives up is none. */
+void waits_hint_patience(struct verdict *verdict);
+
 #endif

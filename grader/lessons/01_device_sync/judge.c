@@ -401,16 +401,14 @@ static void judge_patience(struct verdict *verdict, const struct evidence *evide
     if (!answer_succeeded(verdict, &item.answer, "a kernel that takes seconds")) return;
     if (item.answer.phase != NULL && waits_say_left(verdict, evidence, &item.phase, FUNCTION,
                                                     "The kernel took seconds this time; ")) {
-        verdict_hint(verdict, "Wait until the device is done, however long that takes: a wait that "
-                              "gives up after so many questions is no wait.");
+        waits_hint_patience(verdict);
         return;
     }
     /* Who gave up, and left the rest to cudaFree, has read too early. */
     verdict_findings_after(verdict, evidence, NULL, "The kernel took seconds this time: ");
     verdict_advice_after(verdict, evidence, "The kernel took seconds this time: ");
     if (verdict_failed(verdict))
-        verdict_hint(verdict, "Wait until the device is done, however long that takes: a wait that "
-                              "gives up after so many questions is no wait.");
+        waits_hint_patience(verdict);
     else
         compare(verdict, &view, &item);
 }

@@ -530,12 +530,10 @@ static void judge_patience(struct verdict *verdict, const struct evidence *evide
     const struct view view = look(evidence);
     struct phase phase;
     if (!ran_saying(verdict, &view) || !run_phase(evidence, &phase)) return;
-    if (waits_say_left(verdict, evidence, &phase, RUN, "The kernels took seconds this time; ")) {
-        verdict_hint(verdict, "Wait until the device is done, however long that takes: a wait that "
-                              "gives up after so many questions is no wait.");
-        return;
-    }
-    compare_all(verdict, &view);
+    if (waits_say_left(verdict, evidence, &phase, RUN, "The kernels took seconds this time; "))
+        waits_hint_patience(verdict);
+    else
+        compare_all(verdict, &view);
 }
 
 /* ---- checks: what it is good for ---------------------------------------------------------------

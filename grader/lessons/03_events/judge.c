@@ -764,8 +764,7 @@ static void judge_patience(struct verdict *verdict, const struct evidence *evide
         if (called.answer.phase == NULL) continue;
         if (waits_say_left(verdict, evidence, &called.phase, called.answer.function,
                            "The kernels took seconds this time; "))
-            verdict_hint(verdict, "Wait until the device is done, however long that takes: a wait "
-                                  "that gives up after so many questions is no wait.");
+            waits_hint_patience(verdict);
         else
             judge_times(verdict, &view, which);
     }
