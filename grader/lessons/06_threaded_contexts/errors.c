@@ -175,8 +175,7 @@ static struct threaded_view view_of_failure(const struct evidence *evidence)
 {
     const struct threaded_input *in = evidence->input;
     const struct threaded_output *out = evidence->output;
-    return (struct threaded_view){.input = in,
-                                  .call = &in->calls[0],
+    return (struct threaded_view){.call = &in->calls[0],
                                   .answer = &out->answers[0],
                                   .before = in->values + in->calls[0].offset,
                                   .after = out->values + in->calls[0].offset};

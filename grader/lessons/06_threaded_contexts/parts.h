@@ -16,7 +16,6 @@
 /* ---- what came back: values.c -------------------------------------------------------------- */
 
 struct threaded_view { /* one call of one of the functions, with all that is known of it */
-    const struct threaded_input *input;
     const struct threaded_call *call;
     const struct threaded_answer *answer;
     const float *before, *after; /* all its arrays, with guards */

@@ -18,7 +18,6 @@ bool threaded_view(struct verdict *verdict, const struct evidence *evidence, uin
     const struct threaded_input *in = evidence->input;
     const struct threaded_output *out = evidence->output;
     if (index >= in->call_count) return false;
-    view->input = in;
     view->call = &in->calls[index];
     view->answer = &out->answers[index];
     view->before = in->values + view->call->offset;
