@@ -33,11 +33,22 @@ const char *given_work(const struct trace_record *operation)
     }
 }
 
+static const struct trace_record *stream_of(const struct evidence *evidence,
+                                            const struct trace_record *operation)
+{
+    return evidence_creation(evidence, operation->process, TRACE_STREAM, operation->stream);
+}
+
+bool given_in_default(const struct evidence *evidence, const struct trace_record *operation)
+{
+    const struct trace_record *stream = stream_of(evidence, operation);
+    return stream == NULL || (stream->flags & TRACE_IMPLICIT) != 0;
+}
+
 static const char *whose(const struct evidence *evidence, const struct trace_record *operation)
 {
-    const struct trace_record *stream =
-        evidence_creation(evidence, operation->process, TRACE_STREAM, operation->stream);
-    if (stream == NULL || (stream->flags & TRACE_IMPLICIT) != 0) return "in the default stream";
+    const struct trace_record *stream = stream_of(evidence, operation);
+    if (given_in_default(evidence, operation)) return "in the default stream";
     return evidence_by_submission(evidence, stream) ? "in a stream of the function's own"
                                                     : "in another stream";
 }

@@ -10,6 +10,9 @@
  * it; 0: none. */
 uint64_t given_stream(const struct evidence *evidence, uint32_t number);
 
+/* The operation is in a default stream: one that no call made. */
+bool given_in_default(const struct evidence *evidence, const struct trace_record *operation);
+
 /* Fails at the first copy, kernel or memset of the phase that is in another stream than `stream`,
  * at its line. `meant` names the right one: "the stream that it was given". Returns whether it did.
  */

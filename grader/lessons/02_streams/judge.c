@@ -337,14 +337,11 @@ static void copies_with_kernels(struct verdict *verdict, const struct evidence *
         size_t k = 0;
         while (k < count && streams[k] != copy->stream) k++;
         if (k < count) continue;
-        const struct trace_record *creation =
-            evidence_creation(evidence, copy->process, TRACE_STREAM, copy->stream);
         const char *work = given_work(copy);
         verdict_fail(verdict, evidence, copy, "%c%s of a lane is in %s, not in the lane's.",
                      work[0] - 'a' + 'A', work + 1,
-                     creation == NULL || (creation->flags & TRACE_IMPLICIT) != 0
-                         ? "the default stream"
-                         : "a stream that belongs to no lane");
+                     given_in_default(evidence, copy) ? "the default stream"
+                                                      : "a stream that belongs to no lane");
         verdict_why(verdict, "There it has to be ordered behind the lane's kernel, and is ordered "
                              "behind those of other lanes as well.");
         verdict_hint(verdict, "lanes[i].stream for all three steps of lane i.");
@@ -364,9 +361,7 @@ static void judge_streams(struct verdict *verdict, const struct evidence *eviden
     const struct trace_record *kernel = NULL, *shown = NULL;
     while ((kernel = evidence_next(evidence, &kernels, kernel)) != NULL &&
            kernel_count < STREAMS_LANES) {
-        const struct trace_record *creation =
-            evidence_creation(evidence, kernel->process, TRACE_STREAM, kernel->stream);
-        const bool in_default = creation == NULL || (creation->flags & TRACE_IMPLICIT) != 0;
+        const bool in_default = given_in_default(evidence, kernel);
         size_t k = 0;
         while (k < distinct && seen[k] != kernel->stream) k++;
         if (k == distinct) seen[distinct++] = kernel->stream;
