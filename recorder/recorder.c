@@ -368,9 +368,27 @@ static void CUPTIAPI on_callback(void *user, CUpti_CallbackDomain domain, CUpti_
 /* ---- starting and ending ----------------------------------------------------------------------
  */
 
-static void finish(void)
+static void flush(void)
 {
     activities_flush(1);
+}
+
+/* Registered before flush, and so called after it. */
+static void finish(void)
+{
+    trace_end(recorder.trace);
+}
+
+/* Called by the runner before a submission is loaded, so that the record's key need not be where
+ * the submission finds it; otherwise by the driver's call below. */
+__attribute__((visibility("default"))) void overlap_begin(void)
+{
+    const char *callers = getenv(RECORDER_CALLERS_VARIABLE);
+
+    if (recorder.trace != NULL) return;
+    recorder.trace = trace_open_from_environment();
+    recorder.callers = callers == NULL || strcmp(callers, "0") != 0;
+    atexit(finish);
 }
 
 /* Called by the driver in cuInit, before anything else. Returns 1: it may go on. */
@@ -378,12 +396,11 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
 {
     static const CUpti_CallbackDomain domains[] = {
         CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_CB_DOMAIN_RESOURCE};
-    const char *why = NULL, *callers = getenv(RECORDER_CALLERS_VARIABLE);
+    const char *why = NULL;
     char text[TRACE_TEXT_SIZE];
 
-    recorder.trace = trace_open_from_environment();
+    overlap_begin();
     if (recorder.trace == NULL) return 1;
-    recorder.callers = callers == NULL || strcmp(callers, "0") != 0;
     CUptiResult result = cuptiSubscribe(&recorder.subscriber, on_callback, NULL);
     for (size_t i = 0; i < sizeof domains / sizeof domains[0] && result == CUPTI_SUCCESS; i++)
         result = cuptiEnableDomain(1, recorder.subscriber, domains[i]);
@@ -395,6 +412,6 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
         return 1;
     }
     recorder_setting(RECORDER_SETTING, "on", 0);
-    atexit(finish);
+    atexit(flush);
     return 1;
 }

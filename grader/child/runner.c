@@ -317,21 +317,25 @@ static void *load(const char *folder, const char *name)
     return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-/* The software device reads its settings now. NVIDIA's driver has nothing of the kind, and the
- * recorder opens the trace when the driver loads it. What is loaded here is what lesson.so gets for
- * the same name. Returns 0, or -1 (dlerror). */
+/* Whoever writes the record, the software device or the recorder, opens it and reads its settings
+ * now, before the student's code is there. What is loaded here is what lesson.so, or NVIDIA's
+ * driver, gets for the same name. Without CUPTI there is no recorder. Returns 0, or -1 (dlerror).
+ */
 static int begin_device(const struct drive *drive)
 {
     const char *folder = getenv(CONTROL_LIBRARIES_SETTING);
+    const char *recorder = getenv("CUDA_INJECTION64_PATH");
+    const bool emulator = drive->device == DRIVE_EMULATOR;
     void (*begin)(void) = NULL;
+    void *writer = NULL, *symbol = NULL;
 
-    if (drive->device != DRIVE_EMULATOR) {
-        (void)load(folder, "libcudart.so.13");
-        return 0;
-    }
-    void *device = load(folder, "libcuda.so.1");
-    if (device == NULL || load(folder, "libcudart.so.13") == NULL) return -1;
-    void *symbol = dlsym(device, "overlap_begin");
+    if (emulator)
+        writer = load(folder, "libcuda.so.1");
+    else if (recorder != NULL)
+        writer = dlopen(recorder, RTLD_NOW | RTLD_LOCAL);
+    const bool runtime = load(folder, "libcudart.so.13") != NULL;
+    if (emulator && (writer == NULL || !runtime)) return -1;
+    if (writer != NULL) symbol = dlsym(writer, "overlap_begin");
     memcpy(&begin, &symbol, sizeof begin);
     if (begin != NULL) begin();
     unsetenv(TRACE_PATH_VARIABLE);

@@ -129,7 +129,9 @@ static int write_settings(int file, const struct run_request *request, const str
         {CONTROL_DEVICE_SETTING, emulator ? "emulator" : "gpu"},
         {CONTROL_LIBRARIES_SETTING,
          emulator ? request->toolchain->emulator : request->toolchain->cuda_libraries},
-        {TRACE_KEY_VARIABLE, key != NULL ? key_text : NULL},
+        {TRACE_KEY_VARIABLE, key_text},
+        /* Looking for the line of each call takes microseconds, which a timed run has not. */
+        {"OVERLAP_CALLERS", !emulator && request->plan->flags & RUN_TIMED ? "0" : NULL},
         {CONTROL_WORD_SETTING, word_text},
         {CONTROL_TIMED_SETTING, request->rounds > 0 ? request->plan->phase : NULL},
         {"OVERLAP_ORDER", emulator ? request->order : NULL},
@@ -148,9 +150,7 @@ static int write_settings(int file, const struct run_request *request, const str
     struct text text = {0};
 
     snprintf(word_text, sizeof word_text, "%" PRIx64, word);
-    if (key != NULL)
-        snprintf(key_text, sizeof key_text, "%016" PRIx64 "%016" PRIx64, key->half[0],
-                 key->half[1]);
+    snprintf(key_text, sizeof key_text, "%016" PRIx64 "%016" PRIx64, key->half[0], key->half[1]);
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         if (settings[i].value == NULL) continue;
         text_format(&text, "%s=%s", settings[i].name, settings[i].value);
@@ -187,8 +187,6 @@ static void make_environment(struct environment *environment, const struct run_r
         if (access(toolchain->recorder, R_OK) == 0)
             set(environment, "CUDA_INJECTION64_PATH", toolchain->recorder);
         set(environment, "CUDA_VISIBLE_DEVICES", getenv("CUDA_VISIBLE_DEVICES"));
-        /* Looking for the line of each call takes microseconds, which a timed run has not. */
-        if (request->plan->flags & RUN_TIMED) set(environment, "OVERLAP_CALLERS", "0");
     }
 #ifdef __SANITIZE_ADDRESS__
     /* The runner is built with the sanitizer as well; crashes are its own handler's business, and
@@ -409,7 +407,7 @@ struct running {
     struct evidence *evidence;
     struct process *process;
     int files[CONTROL_FD_COUNT];
-    struct trace_key key; /* of its record, on the software device */
+    struct trace_key key; /* of its record */
     uint64_t word;        /* CONTROL_WORD_SETTING */
     char scratch[PATH_MAX - 64];
     struct evidence_rounds rounds;
@@ -428,13 +426,6 @@ static int finish(struct running *run, int result)
     return result;
 }
 
-/* NULL: the recorder on a GPU is loaded when the student's code is there already, and is told no
- * secret. */
-static const struct trace_key *key_of(const struct running *run)
-{
-    return run->request->device == DRIVE_EMULATOR ? &run->key : NULL;
-}
-
 /* The files and folders that the runner is handed. Returns 0, or -1 with errno. */
 static int make_room(struct running *run, const struct run_input *input)
 {
@@ -449,7 +440,7 @@ static int make_room(struct running *run, const struct run_input *input)
     if (random_secret(&run->key.half[0]) != 0 || random_secret(&run->key.half[1]) != 0 ||
         random_secret(&run->word) != 0)
         return -1;
-    return make_files(run->files, input, run->request, &run->rounds, key_of(run), run->word);
+    return make_files(run->files, input, run->request, &run->rounds, &run->key, run->word);
 }
 
 /* What the runner reads beside the system's libraries; the lists' strings are the toolchain's and
@@ -593,7 +584,7 @@ static int end(struct running *run, struct trouble *trouble)
                             run->killed_before, trouble))
         return finish(run, -1);
     conclude(run->evidence, process_result(run->process), &control);
-    if (collect(run->evidence, run->process, run->files[2], run->files[4], key_of(run)) != 0) {
+    if (collect(run->evidence, run->process, run->files[2], run->files[4], &run->key) != 0) {
         trouble_set(trouble, TROUBLE_MEMORY, "what the run \"%s\" left", run->request->plan->name);
         return finish(run, -1);
     }
