@@ -61,9 +61,9 @@ expect 'it knows of shards' [ -e "$work/knows" ]
 expect 'the report' grep -q 'testcase name="IsRight".* status="run"' "$work/out/test.xml"
 expect 'it ended in order' [ ! -e "$work/early" ]
 TEST_PREMATURE_EXIT_FILE="$work/early" "$grader" --solutions --device=emulator --gtest_repeat=-1 \
-    >"$work/said" 2>&1 &
+    >"$work/going" 2>&1 &
 caller=$!
-while ! grep -q '^\[ RUN ' "$work/said" && kill -0 "$caller"; do sleep 0.02; done
+while ! grep -q '^\[ RUN ' "$work/going" 2>/dev/null && kill -0 "$caller"; do sleep 0.02; done
 kill -9 "$caller"
 wait "$caller" 2>/dev/null || true
 expect 'it was killed' [ -e "$work/early" ]
