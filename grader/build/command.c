@@ -28,7 +28,7 @@ static const char *const c_flags[] = {"-std=gnu17",
                                       NULL};
 static const char *const cuda_flags[] = {
     "-std=c++17",
-    "-O2",
+    "-O1",
     "-g",
     "-lineinfo",
     "-cudart",
@@ -210,29 +210,6 @@ void command_list_free(struct command_list *list)
 
 /* ---- hashing --------------------------------------------------------------------------------- */
 
-/* All headers directly in `folder`, in the order of their names. A folder that is not there adds
- * nothing. Returns 0, or -1 with errno: something there cannot be read. */
-static int add_headers(struct sha256 *hash, const char *folder)
-{
-    struct dirent **entries = NULL;
-    char path[PATH_MAX];
-    int count = scandir(folder, &entries, NULL, alphasort), error = 0;
-
-    if (count < 0 && errno != ENOENT) return -1;
-
-    for (int i = 0; i < count; i++) {
-        if (command_is_header(entries[i]->d_name) &&
-            snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name) < (int)sizeof path) {
-            sha256_add_string(hash, entries[i]->d_name);
-            if (sha256_add_file(hash, path) != 0) error = errno;
-        }
-        free(entries[i]);
-    }
-    free(entries);
-    errno = error;
-    return error == 0 ? 0 : -1;
-}
-
 int command_add_to_hash(struct sha256 *hash, const struct toolchain *toolchain,
                         const struct lesson *lesson, char *missing, size_t size)
 {
@@ -248,24 +225,14 @@ int command_add_to_hash(struct sha256 *hash, const struct toolchain *toolchain,
     sha256_add_string(hash, toolchain->nvcc_version);
     for (const char *const *part = lesson->parts; part != NULL && *part != NULL; part++) {
         snprintf(path, sizeof path, "%s/lib%s.a", toolchain->parts, *part);
-        if (sha256_add_file(hash, path) != 0) goto missing;
+        if (sha256_add_file(hash, path) != 0) {
+            snprintf(missing, size, "%s", path);
+            return -1;
+        }
     }
     for (const char *const *part = lesson->gpu_parts; part != NULL && *part != NULL; part++) {
         snprintf(path, sizeof path, "%s/lib%s.a", toolchain->parts, *part);
         sha256_add_file(hash, path);
     }
-    for (const char *const *file = lesson->drive_sources; file != NULL && *file != NULL; file++) {
-        snprintf(path, sizeof path, "%s/%s/%s", toolchain->lessons, lesson->folder, *file);
-        if (sha256_add_file(hash, path) != 0) goto missing;
-    }
-    snprintf(path, sizeof path, "%s/lessons/%s", toolchain->source, lesson->folder);
-    if (add_headers(hash, path) != 0) goto missing;
-    snprintf(path, sizeof path, "%s/%s", toolchain->lessons, lesson->folder);
-    if (add_headers(hash, path) != 0) goto missing;
-    snprintf(path, sizeof path, "%s/kernels", toolchain->source);
-    if (add_headers(hash, path) != 0) goto missing;
     return 0;
-missing:
-    snprintf(missing, size, "%s", path);
-    return -1;
 }

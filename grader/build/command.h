@@ -28,8 +28,8 @@ void command_list_make(struct command_list *list, const struct toolchain *toolch
                        const struct lesson *lesson);
 void command_list_free(struct command_list *list);
 
-/* Adds to the hash everything of ours that goes into lesson.so: compilers, flags, parts, headers,
- * drive sources. Returns 0, or -1: a part is not there (`missing`, at most size bytes). */
+/* Adds compilers, flags and parts to the hash. Returns 0, or -1: a part is not there (`missing`, at
+ * most size bytes). */
 int command_add_to_hash(struct sha256 *hash, const struct toolchain *toolchain,
                         const struct lesson *lesson, char *missing, size_t size);
 

@@ -140,8 +140,8 @@ static int begin(struct job *job)
         trouble_set_error(&result->trouble, errno, TROUBLE_FOLDER, "%.200s", job->toolchain->cache);
         return 0;
     }
-    if (intake_submission(job->toolchain, job->handed_in, job->work, &hash, result) != 0) return 0;
-    if (command_add_to_hash(&hash, job->toolchain, lesson, missing, sizeof missing) != 0) {
+    if (intake_submission(job->handed_in, job->work, &hash, result) != 0) return 0;
+    if (intake_hash_ours(job->toolchain, lesson, &hash, missing, sizeof missing) != 0) {
         trouble_set_error(&result->trouble, errno, TROUBLE_MISSING, "%s", missing);
         return 0;
     }

@@ -14,6 +14,7 @@
 #define FILE_LIMIT ((size_t)1 << 20) /* bytes of one source file */
 #define FILES_LIMIT 64               /* files of one submission */
 #define NAME_LIMIT 100               /* bytes of a file's name */
+#define CONTRACT "lesson.h"          /* the only file in a student's folder that is ours */
 
 /* ---- the student's ----------------------------------------------------------------------------
  */
@@ -31,22 +32,15 @@ static bool is_plain_name(const char *name)
     return strlen(name) <= NAME_LIMIT && name[strspn(name, plain)] == '\0' && name[0] != '-';
 }
 
-/* The lesson's files, and headers or further sources that they include; not a file that the lesson
- * itself provides, and not what an editor or a file manager leaves (".#name.c", "name (copy).c").
+/* The lesson's files, and headers or further sources that they include; not the contract, and not
+ * what an editor or a file manager leaves (".#name.c", "name (copy).c").
  */
-static bool is_taken(const struct toolchain *toolchain, const struct lesson *lesson,
-                     const char *name)
+static bool is_taken(const struct lesson *lesson, const char *name)
 {
-    char ours[PATH_MAX];
-    struct stat status;
-
     if (is_listed(lesson, name)) return true;
-    if (name[0] == '.' || !is_plain_name(name)) return false;
-    if (!command_is_header(name) && strcmp(command_extension(name), "c") != 0 &&
-        strcmp(command_extension(name), "cu") != 0)
-        return false;
-    snprintf(ours, sizeof ours, "%s/lessons/%s/%s", toolchain->source, lesson->folder, name);
-    return stat(ours, &status) != 0;
+    if (name[0] == '.' || !is_plain_name(name) || strcmp(name, CONTRACT) == 0) return false;
+    return command_is_header(name) || strcmp(command_extension(name), "c") == 0 ||
+           strcmp(command_extension(name), "cu") == 0;
 }
 
 /* What keeps a file from being read, in words. */
@@ -111,8 +105,8 @@ static int compare_names(const void *a, const void *b)
 
 /* The names that are taken, in order; those after the limit are counted and left out. Returns 0, or
  * -1 with errno: it cannot be read; the names that were found are there all the same. */
-static int list_taken(const struct toolchain *toolchain, const struct lesson *lesson,
-                      int descriptor, char *names[FILES_LIMIT], size_t *count)
+static int list_taken(const struct lesson *lesson, int descriptor, char *names[FILES_LIMIT],
+                      size_t *count)
 {
     const int own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
     DIR *folder = own >= 0 ? fdopendir(own) : NULL;
@@ -124,7 +118,7 @@ static int list_taken(const struct toolchain *toolchain, const struct lesson *le
         return -1;
     }
     while (errno = 0, (item = readdir(folder)) != NULL) {
-        if (!is_taken(toolchain, lesson, item->d_name)) continue;
+        if (!is_taken(lesson, item->d_name)) continue;
         if (*count < FILES_LIMIT && (names[*count] = strdup(item->d_name)) == NULL) break;
         ++*count;
     }
@@ -152,8 +146,8 @@ static int check_listed(const struct handed_in *handed_in, int folder, struct co
     return 0;
 }
 
-int intake_submission(const struct toolchain *toolchain, const struct handed_in *handed_in,
-                      const char *work, struct sha256 *hash, struct compiled *result)
+int intake_submission(const struct handed_in *handed_in, const char *work, struct sha256 *hash,
+                      struct compiled *result)
 {
     char to[PATH_MAX], *names[FILES_LIMIT];
     /* Below it nothing is a link either: every file is opened from here, by one name. */
@@ -174,7 +168,7 @@ int intake_submission(const struct toolchain *toolchain, const struct handed_in 
     }
     snprintf(to, sizeof to, "%s/src", work);
     size_t count;
-    int status = list_taken(toolchain, handed_in->lesson, folder, names, &count);
+    int status = list_taken(handed_in->lesson, folder, names, &count);
     const size_t held = count < FILES_LIMIT ? count : FILES_LIMIT;
     if (status != 0)
         trouble_set_error(&result->trouble, errno, TROUBLE_CHANGED, "%.200s", handed_in->folder);
@@ -201,47 +195,97 @@ static int copy_file(const char *from, const char *to)
     return status;
 }
 
-/* The headers directly in `from`, a folder that may be missing. */
-static int copy_headers(const char *from, const char *to)
+static int is_header(const struct dirent *entry)
 {
-    struct dirent *item;
-    char source[PATH_MAX], target[PATH_MAX];
-    int status = files_make_folders(to);
+    return entry->d_name[0] != '.' && command_is_header(entry->d_name);
+}
 
-    DIR *folder = opendir(from);
-    if (folder == NULL && errno != ENOENT) return -1;
-    while (folder != NULL && status == 0 && (item = readdir(folder)) != NULL) {
-        if (item->d_name[0] == '.' || !command_is_header(item->d_name)) continue;
-        snprintf(source, sizeof source, "%s/%s", from, item->d_name);
-        snprintf(target, sizeof target, "%s/%s", to, item->d_name);
-        status = copy_file(source, target);
+/* `from`: a file of ours; `name`: what it is called below WORK/ours. Returns 0 or -1 with errno. */
+typedef int (*ours_visit)(void *data, const char *from, const char *name);
+
+/* The headers directly in root/`folder`, a folder that may be missing, in the order of their names.
+ */
+static int visit_headers(const char *root, const char *folder, const char *folder_below,
+                         ours_visit visit, void *data)
+{
+    struct dirent **entries = NULL;
+    char path[PATH_MAX], below[PATH_MAX];
+    int status = 0;
+
+    snprintf(path, sizeof path, "%s/%s", root, folder);
+    const int count = scandir(path, &entries, is_header, alphasort);
+    if (count < 0) return errno == ENOENT ? 0 : -1;
+    for (int i = 0; i < count; i++) {
+        snprintf(path, sizeof path, "%s/%s/%s", root, folder, entries[i]->d_name);
+        snprintf(below, sizeof below, "%s/%s", folder_below, entries[i]->d_name);
+        if (status == 0) status = visit(data, path, below);
+        free(entries[i]);
     }
-    const int error = errno;
-    if (folder != NULL) closedir(folder);
-    errno = error;
+    free(entries);
     return status;
+}
+
+/* Of the folder in which the student works only the contract is ours. */
+static int visit_ours(const struct toolchain *toolchain, const struct lesson *lesson,
+                      ours_visit visit, void *data)
+{
+    char path[PATH_MAX], below[PATH_MAX];
+
+    snprintf(below, sizeof below, "lessons/%s/" CONTRACT, lesson->folder);
+    snprintf(path, sizeof path, "%s/%s", toolchain->source, below);
+    int status = visit(data, path, below);
+    if (status == 0) status = visit_headers(toolchain->source, "kernels", "kernels", visit, data);
+    if (status == 0)
+        status = visit_headers(toolchain->source, "grader/child", "grader/child", visit, data);
+    snprintf(below, sizeof below, "grader/lessons/%s", lesson->folder);
+    if (status == 0) status = visit_headers(toolchain->lessons, lesson->folder, below, visit, data);
+    for (const char *const *file = lesson->drive_sources;
+         status == 0 && file != NULL && *file != NULL; file++) {
+        snprintf(path, sizeof path, "%s/%s/%s", toolchain->lessons, lesson->folder, *file);
+        snprintf(below, sizeof below, "grader/lessons/%s/%s", lesson->folder, *file);
+        status = visit(data, path, below);
+    }
+    return status;
+}
+
+static int copy_to_work(void *data, const char *from, const char *name)
+{
+    const char *work = data;
+    char to[PATH_MAX];
+
+    snprintf(to, sizeof to, "%s/ours/%.*s", work, (int)(strrchr(name, '/') - name), name);
+    if (files_make_folders(to) != 0) return -1;
+    snprintf(to, sizeof to, "%s/ours/%s", work, name);
+    return copy_file(from, to);
 }
 
 int intake_ours(const struct toolchain *toolchain, const struct lesson *lesson, const char *work)
 {
-    char from[PATH_MAX], to[PATH_MAX];
+    return visit_ours(toolchain, lesson, copy_to_work, (void *)work);
+}
 
-    snprintf(from, sizeof from, "%s/lessons/%s", toolchain->source, lesson->folder);
-    snprintf(to, sizeof to, "%s/ours/lessons/%s", work, lesson->folder);
-    if (copy_headers(from, to) != 0) return -1;
-    snprintf(from, sizeof from, "%s/kernels", toolchain->source);
-    snprintf(to, sizeof to, "%s/ours/kernels", work);
-    if (copy_headers(from, to) != 0) return -1;
-    snprintf(from, sizeof from, "%s/grader/child", toolchain->source);
-    snprintf(to, sizeof to, "%s/ours/grader/child", work);
-    if (copy_headers(from, to) != 0) return -1;
-    snprintf(from, sizeof from, "%s/%s", toolchain->lessons, lesson->folder);
-    snprintf(to, sizeof to, "%s/ours/grader/lessons/%s", work, lesson->folder);
-    if (copy_headers(from, to) != 0) return -1;
-    for (const char *const *file = lesson->drive_sources; file != NULL && *file != NULL; file++) {
-        snprintf(from, sizeof from, "%s/%s/%s", toolchain->lessons, lesson->folder, *file);
-        snprintf(to, sizeof to, "%s/ours/grader/lessons/%s/%s", work, lesson->folder, *file);
-        if (copy_file(from, to) != 0) return -1;
-    }
-    return 0;
+struct hashing {
+    struct sha256 *hash;
+    char *missing;
+    size_t size;
+};
+
+static int add_to_hash(void *data, const char *from, const char *name)
+{
+    struct hashing *hashing = data;
+
+    sha256_add_string(hashing->hash, name);
+    if (sha256_add_file(hashing->hash, from) == 0) return 0;
+    snprintf(hashing->missing, hashing->size, "%s", from);
+    return -1;
+}
+
+int intake_hash_ours(const struct toolchain *toolchain, const struct lesson *lesson,
+                     struct sha256 *hash, char *missing, size_t size)
+{
+    struct hashing hashing = {hash, missing, size};
+
+    if (command_add_to_hash(hash, toolchain, lesson, missing, size) != 0) return -1;
+    snprintf(missing, size, "%s", toolchain->lessons);
+    return visit_ours(toolchain, lesson, add_to_hash, &hashing);
 }

@@ -1,6 +1,6 @@
 #include "grader/class/version.h"
 #include "grader/base/sha256.h"
-#include "grader/build/command.h"
+#include "grader/build/intake.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -45,7 +45,7 @@ static int hash_lessons(json_t *version, const struct toolchain *toolchain,
 
     sha256_begin(&hash);
     for (; *table != NULL; table++) {
-        if (command_add_to_hash(&hash, toolchain, *table, missing, sizeof missing) != 0) {
+        if (intake_hash_ours(toolchain, *table, &hash, missing, sizeof missing) != 0) {
             text_format(why, "%s is missing: the project is not built", missing);
             return -1;
         }

@@ -199,6 +199,49 @@ START_TEST(a_drive_can_include_the_submission)
 }
 END_TEST
 
+static void write_below(const char *tree, const char *name, const char *text)
+{
+    char path[PATH_MAX + 64];
+
+    snprintf(path, sizeof path, "%s/lessons/02_twice", tree);
+    ck_assert_int_eq(files_make_folders(path), 0);
+    snprintf(path, sizeof path, "%s/lessons/02_twice/%s", tree, name);
+    unlink(path);
+    ck_assert_int_eq(files_write(path, text, strlen(text)), 0);
+}
+
+#define USES_HELPER "#include \"lesson.h\"\n#include \"helper.h\"\n"
+
+/* A student's folder lies in our own tree, where a reference or another submission is compiled with
+ * lesson.h from there and with nothing else of it. */
+START_TEST(of_a_students_folder_only_the_contract_goes_into_another_submission)
+{
+    static const char *const theirs[] = {"twice.h", "helper.h"};
+    char tree[PATH_MAX];
+
+    handed_in.lesson = &lesson_02_twice;
+    snprintf(tree, sizeof tree, "%s", support_folder());
+    toolchain.source = tree;
+    write_below(tree, "lesson.h", "/* 1 */\n");
+    write_file("helper.h", "#define TWO 2\n");
+    write_file("twice.h", USES_HELPER "static int twice(int x)\n{\n    return TWO * x;\n}\n");
+    compile();
+    ck_assert_msg(compiled.ok && !compiled.from_cache, "%s", compiled.said);
+    for (size_t i = 0; i < 2; i++) {
+        write_below(tree, theirs[i], "#error begun\n");
+        compile();
+        ck_assert(compiled.ok && compiled.from_cache);
+    }
+    write_file("twice.h", USES_HELPER "static int twice(int x)\n{\n    return x * TWO;\n}\n");
+    compile();
+    ck_assert_msg(compiled.ok && !compiled.from_cache, "%s", compiled.said);
+    write_below(tree, "lesson.h", "/* 2 */\n");
+    compile();
+    ck_assert(compiled.ok && !compiled.from_cache);
+    compiled_free(&compiled);
+}
+END_TEST
+
 START_TEST(no_room_is_an_error_of_the_grader)
 {
     struct compile_request request = {.handed_in = &handed_in, .result = &compiled};
@@ -339,6 +382,7 @@ int main(void)
     tcase_add_test(tcase, the_contract_and_the_makefile_are_ours);
     tcase_add_test(tcase, many_at_a_time);
     tcase_add_test(tcase, a_drive_can_include_the_submission);
+    tcase_add_test(tcase, of_a_students_folder_only_the_contract_goes_into_another_submission);
     tcase_add_test(tcase, no_room_is_an_error_of_the_grader);
     tcase_add_test(tcase, addresses_have_lines);
     tcase_add_test(tcase, several_runs_keep_apart);
