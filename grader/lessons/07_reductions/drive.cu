@@ -161,6 +161,7 @@ static cudaError_t call(const struct reduction_case &wanted, const void *array, 
     cudaError_t error = reduction((const T *)array, (size_t)wanted.size, (T *)result,
                                   wanted.with_init ? init : NULL, stream);
     memset((void *)init, DRIVE_POISON, sizeof *init);
+    asm volatile("" : : "r"(init) : "memory"); /* or the compiler leaves the memset out */
     return error;
 }
 
@@ -170,32 +171,43 @@ static void take_results(struct reduction_answer *answer, const unsigned char *r
     for (size_t i = 0; i < 3; i++) memcpy(answer->result[i], results + i * element, element);
 }
 
-template <typename T, typename Operator> static bool run_case(struct drive *drive, uint32_t index)
+/* All that is made for each kind anew; what goes on around it is compiled once. */
+static const struct kind {
+    size_t element; /* bytes */
+    cudaError_t (*call)(const struct reduction_case &wanted, const void *array, void *result,
+                        cudaStream_t stream, void *pinned);
+} kinds[REDUCTION_KINDS] = {
+#define KIND(name, type, operation, pool, words) {sizeof(type), call<type, operation>},
+    REDUCTION_TABLE(KIND)
+#undef KIND
+};
+
+static bool run_case(struct drive *drive, uint32_t index)
 {
     const struct reduction_input *input = (const struct reduction_input *)drive->input;
     const struct reduction_case *wanted = &input->cases[index];
+    const struct kind *kind = &kinds[wanted->kind];
     struct reduction_answer *answer = &((struct reduction_output *)drive->output)->answers[index];
-    unsigned char results[3 * sizeof(T)];
+    unsigned char results[3 * REDUCTION_ELEMENT_SIZE];
     struct place place;
 
     memset(answer, 0, sizeof *answer);
     memset(answer->result, DRIVE_POISON, sizeof answer->result);
-    bool ok = place_make(&place, drive, sizeof(T), wanted->shift, wanted->size) &&
-              succeeds(cudaMemcpy(place.array, pool_of(input, wanted, sizeof(T)),
-                                  wanted->size * sizeof(T), cudaMemcpyHostToDevice),
+    bool ok = place_make(&place, drive, kind->element, wanted->shift, wanted->size) &&
+              succeeds(cudaMemcpy(place.array, pool_of(input, wanted, kind->element),
+                                  wanted->size * kind->element, cudaMemcpyHostToDevice),
                        "cudaMemcpy") &&
               settled();
     if (ok) {
-        T *result = (T *)place.results + 1;
         drive_begin(drive, DRIVE_INJECTIONS, index);
         drive_begin(drive, REDUCTION_PHASE_CASE, index);
-        answer->status = (int32_t)call<T, Operator>(*wanted, wanted->size ? place.array : NULL,
-                                                    result, place.stream);
+        answer->status = (int32_t)kind->call(*wanted, wanted->size ? place.array : NULL,
+                                             place.results + kind->element, place.stream, NULL);
         drive_end(drive, REDUCTION_PHASE_CASE, index);
         drive_end(drive, DRIVE_INJECTIONS, index);
         answer->later = (int32_t)cudaStreamSynchronize(place.stream);
-        if (!cudaMemcpy(results, place.results, sizeof results, cudaMemcpyDeviceToHost))
-            take_results(answer, results, sizeof(T));
+        if (!cudaMemcpy(results, place.results, 3 * kind->element, cudaMemcpyDeviceToHost))
+            take_results(answer, results, kind->element);
         cudaError_t elsewhere = cudaDeviceSynchronize(); /* a fault in another stream */
         if (!answer->later) answer->later = (int32_t)elsewhere;
     }
@@ -449,16 +461,11 @@ static bool run_time(struct drive *drive)
 /* A fault in one case takes the context, and with it the cases that follow. */
 static bool run_values(struct drive *drive)
 {
-    static bool (*const run_of[REDUCTION_KINDS])(struct drive *, uint32_t) = {
-#define KIND(name, type, operation, pool, words) run_case<type, operation>,
-        REDUCTION_TABLE(KIND)
-#undef KIND
-    };
     const struct reduction_input *input = (const struct reduction_input *)drive->input;
     struct reduction_answer *answers = ((struct reduction_output *)drive->output)->answers;
     bool broken = false;
     for (uint32_t i = 0; i < input->case_count; i++) {
-        if (broken || !run_of[input->cases[i].kind](drive, i)) {
+        if (broken || !run_case(drive, i)) {
             if (!broken) return false;
             memset(&answers[i], 0, sizeof answers[i]);
             answers[i].lost = 1;

@@ -1,6 +1,6 @@
 /* mistake: init is copied when the stream comes to it, and not before the call returns
- * fails: Reductions.ItRunsInTheGivenStream
- * finds: nothing, the host changes what the copy has not read yet
+ * fails: Reductions.ItRunsInTheGivenStream Reductions.TheDeviceFindsNothingWrong
+ * finds: copy done sooner than promised at "if (init) error = cudaMemcpyAsync(start, init,"
  */
 #ifndef REDUCTIONS_CUH
 #define REDUCTIONS_CUH
