@@ -290,13 +290,31 @@ static int make_in_turn(struct cache *store, const struct run_plan *plan, struct
     return 0;
 }
 
+/* The submission's run, and the reference's beside it where there is one: on the emulator, whose
+ * clock is the device's own, neither is in the other's time. Returns 0 or -1. */
+static int make_pair(struct cache *store, const struct run_plan *plan, enum cache_slot slot,
+                     struct run_set *set, struct trouble *trouble)
+{
+    const size_t wanted = set->references != NULL ? 2 : 1;
+    struct run_request requests[2];
+    struct evidence made[2];
+    size_t count = 0;
+
+    for (size_t i = 0; i < wanted; i++)
+        requests[i] = request_for(store, plan, slot, set->order, i == 1);
+    const int result = run_make_several(requests, wanted, made, &count, trouble);
+    if (count > 0) set->repeats[0] = made[0];
+    if (count > 1) set->references[0] = made[1];
+    set->count = count > 0;
+    return result;
+}
+
 /* Once; on the emulator, whose clock is exact, also what is timed. Returns 0 or -1. */
 static int make_once(struct cache *store, const struct run_plan *plan, enum cache_slot slot,
                      struct run_set *set, bool timed, struct trouble *trouble)
 {
     /* The same lesson.so with the same inputs takes the same time. */
     const bool same = timed && strcmp(store->reference->library, store->compiled->library) == 0;
-    const struct run_request submission = request_for(store, plan, slot, set->order, false);
 
     set->repeats = calloc(1, sizeof *set->repeats);
     if (timed && !same) set->references = calloc(1, sizeof *set->references);
@@ -304,31 +322,16 @@ static int make_once(struct cache *store, const struct run_plan *plan, enum cach
         trouble_set(trouble, TROUBLE_MEMORY, "the grader");
         return -1;
     }
-    if (run_make(&submission, set->repeats, trouble) != 0) return -1;
-    set->count = 1;
-    if (set->references != NULL && set->repeats->ending == ENDED_WELL) {
-        const struct run_request reference = request_for(store, plan, slot, set->order, true);
-        if (run_make(&reference, set->references, trouble) != 0) return -1;
+    if (make_pair(store, plan, slot, set, trouble) != 0) return -1;
+    if ((plan->flags & RUN_INJECTIONS) && evidence_usable(set->repeats)) {
+        const struct run_request plain = request_for(store, plan, slot, set->order, false);
+        if (make_faults(&plain, set, trouble) != 0) return -1;
     }
-    if ((plan->flags & RUN_INJECTIONS) && evidence_usable(set->repeats) &&
-        make_faults(&submission, set, trouble) != 0)
-        return -1;
     if (same) set->references = set->repeats;
     join(set);
-    /* A reference that was not run for want of a good submission is not shown to the judge. */
-    if (set->repeats->ending != ENDED_WELL) set->repeats->references = NULL;
+    /* The judge is shown a reference beside a good submission only. */
+    if (!evidence_usable(set->repeats)) set->repeats->references = NULL;
     return 0;
-}
-
-static int make_set(struct cache *store, size_t plan_index, enum cache_slot slot,
-                    struct run_set *set, struct trouble *trouble)
-{
-    const struct run_plan *plan = &store->handed_in->lesson->runs[plan_index];
-    const bool timed =
-        (plan->flags & RUN_TIMED) && store->reference != NULL && store->reference->ok;
-
-    if (timed && slot == SLOT_GPU) return make_in_turn(store, plan, set, trouble);
-    return make_once(store, plan, slot, set, timed, trouble);
 }
 
 /* ---- what does not end -----------------------------------------------------------------------
@@ -348,13 +351,11 @@ static bool does_not_end(const struct evidence *evidence)
 static void note_endless(struct cache *store, const struct run_plan *plan,
                          const struct run_set *set)
 {
-    const bool first = store->endless == NULL;
-
     for (size_t i = 0; i < set->count + set->injection_count; i++) {
         const struct evidence *one =
             i < set->count ? &set->repeats[i] : &set->injections[i - set->count];
         if (!does_not_end(one)) continue;
-        if (!first) store->patience_s -= one->own_seconds;
+        if (one->after != NULL) store->patience_s -= one->own_seconds;
         if (store->endless == NULL) store->patience_s = PATIENCE_SECONDS;
         if (store->endless == NULL) store->endless = plan;
     }
@@ -392,7 +393,21 @@ static int make_nothing(struct cache *store, const struct run_plan *plan, enum c
     return 0;
 }
 
-/* ---- on a GPU ------------------------------------------------------------------------------- */
+static int make_set(struct cache *store, size_t plan_index, enum cache_slot slot,
+                    struct run_set *set, struct trouble *trouble)
+{
+    const struct run_plan *plan = &store->handed_in->lesson->runs[plan_index];
+    const bool timed =
+        (plan->flags & RUN_TIMED) && store->reference != NULL && store->reference->ok;
+
+    const int result = timed && slot == SLOT_GPU
+                           ? make_in_turn(store, plan, set, trouble)
+                           : make_once(store, plan, slot, set, timed, trouble);
+    if (result == 0) note_endless(store, plan, set);
+    return result;
+}
+
+/* ---- side by side ---------------------------------------------------------------------------- */
 
 /* For the runs of one submission that are RUN_LARGE, each of them with 17 contexts of half a GiB.
  */
@@ -404,48 +419,77 @@ static bool is_alone(const struct run_plan *plan)
     return (plan->flags & (RUN_TIMED | RUN_ALONE)) != 0;
 }
 
-/* May the run be made together with the one that was asked for? */
-static bool goes_with(const struct cache *store, size_t asked, size_t plan)
+/* A run that could be made. */
+struct candidate {
+    size_t plan;
+    enum cache_slot slot;
+};
+
+/* May it be made together with the one that was asked for? */
+static bool goes_with(const struct cache *store, struct candidate asked, struct candidate other)
 {
     const struct run_plan *plans = store->handed_in->lesson->runs;
     const bool room = store->devices->gpu_bytes >= ROOMY;
 
-    if (!store->wanted[plan] || store->sets[plan][SLOT_GPU].made || is_alone(&plans[plan]))
+    if (!store->wanted[other.plan][other.slot] || store->sets[other.plan][other.slot].made)
         return false;
+    if (asked.slot != SLOT_GPU) return other.slot != SLOT_GPU && other.plan == asked.plan;
+    if (other.slot != SLOT_GPU || is_alone(&plans[other.plan])) return false;
     /* The lock that a large one needs is there if it was a large one that was asked for. */
-    if (plans[asked].flags & RUN_LARGE) return room;
-    return (plans[plan].flags & RUN_LARGE) == 0;
+    if (plans[asked.plan].flags & RUN_LARGE) return room;
+    return (plans[other.plan].flags & RUN_LARGE) == 0;
 }
 
-/* This run, and the other wanted ones that need not be alone: most of the time of a small run on a
- * GPU is the start of its process. After one that ends badly the others wait until they are asked
- * for. Returns 0 or -1. */
-static int make_together(struct cache *store, size_t asked, struct trouble *trouble)
+/* The one that was asked for, and those that go with it. Returns how many. */
+static size_t list_candidates(const struct cache *store, struct candidate asked,
+                              struct candidate *list)
 {
-    const struct run_plan *plans = store->handed_in->lesson->runs;
-    struct run_request *requests = calloc(store->plan_count, sizeof *requests);
-    struct evidence *evidences = calloc(store->plan_count, sizeof *evidences);
-    size_t *which = calloc(store->plan_count, sizeof *which), count = 0, made = 0;
-    int result = requests != NULL && evidences != NULL && which != NULL ? 0 : -1;
+    size_t count = 0;
 
-    for (size_t i = 0; i < store->plan_count && result == 0; i++) {
-        const size_t plan = (asked + i) % store->plan_count;
-        struct run_set *set = &store->sets[plan][SLOT_GPU];
-        if (i > 0 && !goes_with(store, asked, plan)) continue;
+    list[count++] = asked;
+    for (size_t i = 0; i < store->plan_count; i++) {
+        for (size_t slot = 0; slot < SLOT_COUNT; slot++) {
+            const struct candidate other = {(asked.plan + i) % store->plan_count, slot};
+            if ((other.plan != asked.plan || other.slot != asked.slot) &&
+                goes_with(store, asked, other))
+                list[count++] = other;
+        }
+    }
+    return count;
+}
+
+static struct run_set *set_of(const struct cache *store, struct candidate candidate)
+{
+    return &store->sets[candidate.plan][candidate.slot];
+}
+
+/* Makes the runs of the list, and keeps those that were made. After one that ends badly the others
+ * wait until they are asked for. Returns 0 or -1. */
+static int make_listed(struct cache *store, const struct candidate *list, size_t count,
+                       struct trouble *trouble)
+{
+    struct run_request *requests = calloc(count, sizeof *requests);
+    struct evidence *evidences = calloc(count, sizeof *evidences);
+    size_t made = 0;
+    int result = requests != NULL && evidences != NULL ? 0 : -1;
+
+    for (size_t i = 0; i < count && result == 0; i++) {
+        struct run_set *set = set_of(store, list[i]);
         set->repeats = calloc(1, sizeof *set->repeats);
         if (set->repeats == NULL) result = -1;
-        requests[count] = request_for(store, &plans[plan], SLOT_GPU, set->order, false);
-        which[count++] = plan;
+        requests[i] = request_for(store, &store->handed_in->lesson->runs[list[i].plan],
+                                  list[i].slot, set->order, false);
     }
     if (result != 0) trouble_set(trouble, TROUBLE_MEMORY, "the grader");
     if (result == 0) result = run_make_several(requests, count, evidences, &made, trouble);
     for (size_t i = 0; i < count; i++) {
-        struct run_set *set = &store->sets[which[i]][SLOT_GPU];
+        struct run_set *set = set_of(store, list[i]);
         if (i < made && result == 0) {
             set->repeats[0] = evidences[i];
             set->made = true;
             set->count = 1;
             join(set);
+            note_endless(store, set->repeats[0].plan, set);
         } else {
             if (i < made) evidence_release(&evidences[i]);
             free(set->repeats);
@@ -454,7 +498,23 @@ static int make_together(struct cache *store, size_t asked, struct trouble *trou
     }
     free(requests);
     free(evidences);
-    free(which);
+    return result;
+}
+
+/* This run, and those that go with it: on a GPU most of the time of a small run is the start of its
+ * process; on the emulator a run seldom uses more than one processor. Returns 0 or -1. */
+static int make_together(struct cache *store, size_t plan, enum cache_slot slot,
+                         struct trouble *trouble)
+{
+    struct candidate *list = calloc(store->plan_count * SLOT_COUNT, sizeof *list);
+    int result = -1;
+
+    if (list == NULL)
+        trouble_set(trouble, TROUBLE_MEMORY, "the grader");
+    else
+        result = make_listed(store, list,
+                             list_candidates(store, (struct candidate){plan, slot}, list), trouble);
+    free(list);
     return result;
 }
 
@@ -466,17 +526,29 @@ static int make_locked(struct cache *store, size_t plan, struct trouble *trouble
     if (lock < 0) return -1;
     const int result = alone
                            ? make_set(store, plan, SLOT_GPU, &store->sets[plan][SLOT_GPU], trouble)
-                           : make_together(store, plan, trouble);
+                           : make_together(store, plan, SLOT_GPU, trouble);
     gpu_lock_release(lock);
     return result;
+}
+
+/* Once a run has not come to its end, the others are made one after another, and each may be the
+ * last: is_given_up. */
+static int make_on_emulator(struct cache *store, size_t plan, enum cache_slot slot,
+                            struct trouble *trouble)
+{
+    const unsigned flags = store->handed_in->lesson->runs[plan].flags;
+
+    if ((flags & RUN_IN_EVERY_ORDER) && !(flags & (RUN_TIMED | RUN_INJECTIONS)) &&
+        store->endless == NULL)
+        return make_together(store, plan, slot, trouble);
+    return make_set(store, plan, slot, &store->sets[plan][slot], trouble);
 }
 
 void cache_want(struct cache *store, const struct check *check, const enum cache_slot *slots,
                 size_t count)
 {
     const size_t plan = cache_plan(store->handed_in->lesson, check);
-    for (size_t i = 0; i < count; i++)
-        if (slots[i] == SLOT_GPU) store->wanted[plan] = true;
+    for (size_t i = 0; i < count; i++) store->wanted[plan][slots[i]] = true;
 }
 
 const struct evidence *cache_evidence(struct cache *store, size_t plan, enum cache_slot slot,
@@ -488,9 +560,8 @@ const struct evidence *cache_evidence(struct cache *store, size_t plan, enum cac
     if (set->made) return &set->repeats[0];
     if ((is_given_up(store, one) ? make_nothing(store, one, slot, set, trouble)
          : slot == SLOT_GPU      ? make_locked(store, plan, trouble)
-                                 : make_set(store, plan, slot, set, trouble)) != 0)
+                                 : make_on_emulator(store, plan, slot, trouble)) != 0)
         return NULL;
     set->made = true;
-    note_endless(store, one, set);
     return &set->repeats[0];
 }

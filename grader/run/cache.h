@@ -46,7 +46,7 @@ struct cache {
     struct sources *sources, *reference_sources;
     char reference_shown[128];
     struct run_set (*sets)[SLOT_COUNT]; /* one row for each of the lesson's run plans */
-    bool *wanted; /* of each run plan: there is a check that reads it on a GPU (cache_want) */
+    bool (*wanted)[SLOT_COUNT];         /* of each run plan: a check reads it (cache_want) */
     size_t plan_count;
     /* A run that does not end is waited for once: the first such one; NULL: none so far. */
     const struct run_plan *endless;
@@ -67,8 +67,9 @@ size_t cache_slots(const struct devices *devices, const struct lesson *lesson,
                    const struct check *check, unsigned random_orders,
                    enum cache_slot slots[SLOT_COUNT], struct text *reason);
 
-/* There will be a check that is judged on these slots: on a GPU the runs that need not be alone
- * there are made together, when the first of them is asked for. */
+/* There will be a check that is judged on these slots. When the first of them is asked for, runs
+ * are made side by side: on a GPU those of all plans that need not be alone there, on the emulator
+ * the orders of one plan. */
 void cache_want(struct cache *store, const struct check *check, const enum cache_slot *slots,
                 size_t count);
 

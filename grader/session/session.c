@@ -486,7 +486,8 @@ static void want_tests(struct session *session, struct suite_run *run)
         const struct test *test = &run->suite->tests[i];
         if (!test->runs || cache_plan(lesson, test->check) == SIZE_MAX) continue;
         cache_want(&run->store, test->check, slots,
-                   cache_slots(&session->devices, lesson, test->check, 0, slots, NULL));
+                   cache_slots(&session->devices, lesson, test->check,
+                               session->options.random_orders, slots, NULL));
     }
 }
 
