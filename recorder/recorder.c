@@ -380,15 +380,17 @@ static void finish(void)
 }
 
 /* Called by the runner before a submission is loaded, so that the record's key need not be where
- * the submission finds it; otherwise by the driver's call below. */
-__attribute__((visibility("default"))) void overlap_begin(void)
+ * the submission finds it; otherwise by the driver's call below. Returns NULL, as the software
+ * device's does where it can begin. */
+__attribute__((visibility("default"))) const char *overlap_begin(void)
 {
     const char *callers = getenv(RECORDER_CALLERS_VARIABLE);
 
-    if (recorder.trace != NULL) return;
+    if (recorder.trace != NULL) return NULL;
     recorder.trace = trace_open_from_environment();
     recorder.callers = callers == NULL || strcmp(callers, "0") != 0;
     atexit(finish);
+    return NULL;
 }
 
 /* Called by the driver in cuInit, before anything else. Returns 1: it may go on. */

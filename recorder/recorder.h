@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 /* Read before the submission is loaded (overlap_begin), or else in cuInit. */
-void overlap_begin(void);
+const char *overlap_begin(void);
 
 /* Set to 0 in the environment: do not look for the caller of each call, which takes microseconds:
  * for runs that are timed. */

@@ -45,8 +45,9 @@ int overlap_call_fault(void);
 
 /* Reads the environment and opens the trace now, instead of at the first call; nothing that the
  * environment says later is heard. For a process that loads, after this, code that it does not
- * trust (grader/child/runner.c). Before the first call. */
-void overlap_begin(void);
+ * trust (grader/child/runner.c). Before the first call. Returns why the device is of no use on this
+ * machine, or NULL. */
+const char *overlap_begin(void);
 
 /* True in a process that was forked after CUDA had been initialised in its parent: nothing works
  * here; cuInit and every other call return CUDA_ERROR_NOT_INITIALIZED. */

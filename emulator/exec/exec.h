@@ -82,5 +82,7 @@ const struct exec_function_info *exec_function_info(const struct exec_function *
 /* Whether a function that PTX declares .extern is one that the device itself has (vprintf, malloc,
  * ...). */
 bool exec_provides(const char *name);
+/* Why no kernel can be executed on this machine's processor; NULL: one can. */
+const char *exec_rows_missing(void);
 
 #endif

@@ -48,7 +48,8 @@ static const struct {
     {"Resource temporarily unavailable", TROUBLE_PROCESS},
     {"Too many open files", TROUBLE_FILES},
     {"Read-only file system", TROUBLE_FOLDER},
-    {"cannot execute", TROUBLE_MISSING}, /* gcc, of its own parts */
+    {"cannot execute", TROUBLE_MISSING},                    /* gcc, of its own parts */
+    {"was built for a newer processor", TROUBLE_PROCESSOR}, /* the software device */
 };
 
 int trouble_set(struct trouble *trouble, enum trouble_kind kind, const char *format, ...)

@@ -319,14 +319,14 @@ static void *load(const char *folder, const char *name)
 
 /* Whoever writes the record, the software device or the recorder, opens it and reads its settings
  * now, before the student's code is there. What is loaded here is what lesson.so, or NVIDIA's
- * driver, gets for the same name. Without CUPTI there is no recorder. Returns 0, or -1 (dlerror).
- */
-static int begin_device(const struct drive *drive)
+ * driver, gets for the same name. Without CUPTI there is no recorder. Returns NULL,
+ * or why the device is of no use. */
+static const char *begin_device(const struct drive *drive)
 {
     const char *folder = getenv(CONTROL_LIBRARIES_SETTING);
     const char *recorder = getenv("CUDA_INJECTION64_PATH");
     const bool emulator = drive->device == DRIVE_EMULATOR;
-    void (*begin)(void) = NULL;
+    const char *(*begin)(void) = NULL;
     void *writer = NULL, *symbol = NULL;
 
     if (emulator)
@@ -334,13 +334,13 @@ static int begin_device(const struct drive *drive)
     else if (recorder != NULL)
         writer = dlopen(recorder, RTLD_NOW | RTLD_LOCAL);
     const bool runtime = load(folder, "libcudart.so.13") != NULL;
-    if (emulator && (writer == NULL || !runtime)) return -1;
+    if (emulator && (writer == NULL || !runtime)) return dlerror();
     if (writer != NULL) symbol = dlsym(writer, "overlap_begin");
     memcpy(&begin, &symbol, sizeof begin);
-    if (begin != NULL) begin();
+    const char *why = begin != NULL ? begin() : NULL;
     unsetenv(TRACE_PATH_VARIABLE);
     close(CONTROL_TRACE_FD);
-    return 0;
+    return why;
 }
 
 /* lesson.so's load address, for the crash's frames and for the trace. */
@@ -387,7 +387,8 @@ int main(int count, char **arguments)
     runner.trace = trace_open_from_environment();
     refusals_begin(getenv(REFUSALS_VARIABLE), runner.trace);
     watch_signals();
-    if (begin_device(&drive) != 0) return refuse("%s", dlerror());
+    const char *why = begin_device(&drive);
+    if (why != NULL) return refuse("%s", why);
     settings_forget(&settings);
 
     void *library = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);

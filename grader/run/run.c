@@ -273,7 +273,7 @@ static bool is_machines_trouble(const struct run_request *request,
              oom_kills() > killed_before)
         trouble_set(trouble, TROUBLE_KILLED, "the run \"%s\"", request->plan->name);
     else if (control->stage == CONTROL_REFUSED)
-        trouble_find_words(trouble, "the loader said", control->message);
+        trouble_find_words(trouble, "the run said", control->message);
     return trouble->kind != TROUBLE_NONE;
 }
 

@@ -296,6 +296,8 @@ static const struct {
      TROUBLE_DISK},
     {"gcc: fatal error: cannot execute 'cc1': execvp: No such file or directory\n",
      TROUBLE_MISSING},
+    {"the software device was built for a newer processor than this machine's. Build it here\n",
+     TROUBLE_PROCESSOR},
     /* A source may quote them. */
     {"sum.c:1:2: error: #error No space left on device\n", TROUBLE_NONE},
     {"    1 | #error Killed signal terminated program cc1\n", TROUBLE_NONE},

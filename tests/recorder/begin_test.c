@@ -23,7 +23,7 @@ static void call(void *library, const char *name, void *to, size_t size)
 static void record_in_a_process(int record, void (*end)(int))
 {
     char path[64];
-    void (*begin)(void);
+    const char *(*begin)(void);
     int (*inject)(void);
     const pid_t child = fork();
 
@@ -40,7 +40,7 @@ static void record_in_a_process(int record, void (*end)(int))
     void *library = dlopen(RECORDER, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) _exit(1);
     call(library, "overlap_begin", &begin, sizeof begin);
-    begin();
+    if (begin() != NULL) _exit(1);
     unsetenv(TRACE_PATH_VARIABLE);
     unsetenv(TRACE_KEY_VARIABLE);
     call(library, "InitializeInjection", &inject, sizeof inject);

@@ -6,6 +6,7 @@
 #include "emulator/driver/graph/graph.h"
 #include "emulator/driver/memory/memory.h"
 #include "emulator/driver/stream/stream.h"
+#include "emulator/exec/exec.h"
 #include "emulator/memory/page_guard.h"
 
 #include <stdio.h>
@@ -62,10 +63,11 @@ static void process_start(void)
     findings_process_begins();
 }
 
-void overlap_begin(void)
+const char *overlap_begin(void)
 {
     pthread_once(&process_once, process_start);
     environment_keep();
+    return exec_rows_missing();
 }
 
 void thread_begin(void)

@@ -10,8 +10,13 @@
 
 enum { BUCKETS = 8192 };
 
+#define TOO_NEW                                                                                    \
+    "the software device was built for a newer processor than this machine's. Build it here, or "  \
+    "with -D OVERLAP_ALL_LEVELS=ON."
+
 static struct row_index {
     pthread_once_t once;
+    bool fits; /* the processor */
     struct row_entry {
         const char *key; /* not terminated */
         size_t length;
@@ -42,10 +47,9 @@ static void add_table(const struct exec_row *row)
     }
 }
 
-static void build(void)
+/* False: none of the levels that were built is this processor's. */
+static bool add_level(void)
 {
-#define EXEC_ADD_TABLE(table) add_table(table);
-    EXEC_COMMON_TABLES(EXEC_ADD_TABLE)
 #if defined EXEC_WITH_V4 || defined EXEC_WITH_V3
     __builtin_cpu_init();
 #endif
@@ -54,7 +58,7 @@ static void build(void)
     if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd")) {
         EXEC_LEVELLED_TABLES(EXEC_ADD_V4)
-        return;
+        return true;
     }
 #endif
 #ifdef EXEC_WITH_V3
@@ -62,24 +66,38 @@ static void build(void)
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
         __builtin_cpu_supports("fma")) {
         EXEC_LEVELLED_TABLES(EXEC_ADD_V3)
-        return;
+        return true;
     }
 #endif
 #ifdef EXEC_WITH_BASE
 #define EXEC_ADD_BASE(table) add_table(table##_base);
     EXEC_LEVELLED_TABLES(EXEC_ADD_BASE)
+    return true;
 #else
-    /* Without the rows it would call every instruction unknown. */
-    fputs("overlap: the software device was built for a newer processor than this machine's. Build "
-          "it here, or with -D OVERLAP_ALL_LEVELS=ON.\n",
-          stderr);
-    abort();
+    return false;
 #endif
+}
+
+static void build(void)
+{
+#define EXEC_ADD_TABLE(table) add_table(table);
+    EXEC_COMMON_TABLES(EXEC_ADD_TABLE)
+    rows.fits = add_level();
+}
+
+const char *exec_rows_missing(void)
+{
+    pthread_once(&rows.once, build);
+    return rows.fits ? NULL : TOO_NEW;
 }
 
 const struct exec_row *exec_row_find(const char *key)
 {
     pthread_once(&rows.once, build);
+    if (!rows.fits) { /* without the rows every instruction would be unknown */
+        fputs("overlap: " TOO_NEW "\n", stderr);
+        abort();
+    }
     return place(key, strlen(key))->row;
 }
 
