@@ -256,6 +256,30 @@ START_TEST(the_primary_context_is_counted)
 }
 END_TEST
 
+START_TEST(an_attached_context_lives_until_it_is_detached_as_often)
+{
+    CUcontext same, other, now;
+    test_context(_i);
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuCtxAttach(&same, 1));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuCtxAttach(NULL, 0));
+    OK(cuCtxAttach(&same, 0));
+    ck_assert_ptr_eq(same, test_context_handle);
+    OK(cuCtxCreate(&other, NULL, 0, 0));
+    FAILS(CUDA_ERROR_INVALID_CONTEXT, cuCtxDetach(same)); /* not current */
+    OK(cuCtxDetach(other));                               /* created, never attached */
+    FAILS(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxDetach(other));
+    OK(cuCtxGetCurrent(&now));
+    ck_assert_ptr_eq(now, same);
+    OK(cuCtxDetach(same));
+    OK(cuCtxSynchronize()); /* it lives */
+    OK(cuCtxDetach(same));
+    OK(cuCtxGetCurrent(&now));
+    ck_assert_ptr_null(now);
+    FAILS(CUDA_ERROR_INVALID_CONTEXT, cuCtxAttach(&same, 0));
+    FAILS(CUDA_ERROR_INVALID_CONTEXT, cuCtxDetach(NULL));
+}
+END_TEST
+
 START_TEST(what_is_known_of_a_context)
 {
     unsigned long long id;
@@ -409,6 +433,7 @@ int main(void)
         contexts_cost_virtual_time_one_after_another,
         threads_that_create_contexts_wait_for_each_other,
         the_primary_context_is_counted,
+        an_attached_context_lives_until_it_is_detached_as_often,
         what_is_known_of_a_context,
         a_forked_child_of_an_initialised_process_has_no_cuda,
         a_child_that_starts_cuda_itself_works,

@@ -16,6 +16,73 @@ static unsigned first_word(CUdeviceptr p)
     return value;
 }
 
+/* Tells "set" to write `value` to the 128 words at `p`, as a program of before CUDA 4. */
+static void tell_set(CUfunction set, CUdeviceptr p, unsigned value)
+{
+    OK(cuFuncSetBlockShape(set, 128, 1, 1));
+    OK(cuFuncSetSharedSize(set, 0));
+    OK(cuParamSetv(set, 0, &p, sizeof p));
+    OK(cuParamSeti(set, 8, value));
+    OK(cuParamSeti(set, 12, N));
+    OK(cuParamSetSize(set, 16));
+}
+
+START_TEST(a_launch_of_before_cuda_4_is_as_its_function_was_told)
+{
+    unsigned words[N];
+    float one;
+    test_context(_i);
+    CUdeviceptr p = test_device(BYTES);
+    CUfunction set = test_kernel("set");
+    CUstream stream = test_stream(CU_STREAM_NON_BLOCKING);
+    OK(cuMemsetD32(p, 0, N));
+    tell_set(set, p, 5);
+    OK(cuLaunch(set));
+    OK(cuMemcpyDtoH(words, p, BYTES));
+    ck_assert_uint_eq(words[127], 5);
+    ck_assert_uint_eq(words[128], 0); /* one block */
+    OK(cuParamSeti(set, 8, 6));       /* the rest stays as it is */
+    OK(cuLaunchGrid(set, 2, 1));
+    OK(cuMemcpyDtoH(words, p, BYTES));
+    ck_assert_uint_eq(words[255], 6);
+    OK(cuParamSetf(set, 8, 1.0f));
+    OK(cuLaunchGridAsync(set, 1, 2, stream));
+    OK(cuStreamSynchronize(stream));
+    OK(cuMemcpyDtoH(&one, p, 4));
+    ck_assert(one == 1.0f);
+}
+END_TEST
+
+START_TEST(a_launch_of_before_cuda_4_is_refused_where_it_is_told_too_little)
+{
+    unsigned value = 7;
+    int n = N;
+    test_context(_i);
+    CUdeviceptr p = test_device(BYTES);
+    void *parameters[] = {&p, &value, &n};
+    CUfunction set = test_kernel("set");
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuLaunch(set)); /* no block */
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuFuncSetBlockShape(set, 0, 1, 1));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuParamSetv(set, 0, NULL, 8));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuParamSeti(set, -4, 1));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuParamSeti(set, 32764, 1));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuParamSetSize(set, 32765));
+    OK(cuFuncSetBlockShape(set, 32, 1, 1));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuLaunch(set)); /* no parameters */
+    tell_set(set, p, 8);
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuLaunchGrid(set, 0, 1));
+    OK(cuParamSetSize(set, 20));
+    FAILS(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, cuLaunch(set)); /* more than it takes */
+    /* A launch of today makes the function forget what it was told. */
+    OK(cuParamSetSize(set, 16));
+    OK(cuLaunch(set));
+    OK(cuLaunchKernel(set, 2, 1, 1, 128, 1, 1, 0, NULL, parameters, NULL));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuLaunch(set));
+    ck_assert_uint_eq(first_word(p), 7);
+    FAILS(CUDA_ERROR_INVALID_HANDLE, cuFuncSetSharedSize(NULL, 4));
+}
+END_TEST
+
 START_TEST(an_extended_launch_takes_attributes)
 {
     test_context(_i);
@@ -469,6 +536,8 @@ int main(void)
     TCase *tcase = tcase_create("rest");
     tcase_set_timeout(tcase, 60);
     const TTest *const all_orders[] = {
+        a_launch_of_before_cuda_4_is_as_its_function_was_told,
+        a_launch_of_before_cuda_4_is_refused_where_it_is_told_too_little,
         an_extended_launch_takes_attributes,
         a_kernel_made_for_clusters_is_refused,
         a_kernel_that_starts_kernels_is_named_as_that,

@@ -95,7 +95,8 @@ struct context {
     bool primary;
     unsigned flags;
     unsigned api_version;
-    CUresult sticky; /* of a kernel that failed; CUDA_SUCCESS: none */
+    unsigned attached; /* by cuCtxAttach, and not detached since */
+    CUresult sticky;   /* of a kernel that failed; CUDA_SUCCESS: none */
     struct timeline_context *time;
     struct stream *legacy;
     struct stream *per_thread; /* list */

@@ -135,6 +135,7 @@ void module_release(struct module *module)
     while (module->functions != NULL) {
         struct function *function = module->functions;
         module->functions = function->next;
+        free(function->told.parameters);
         object_free(&function->object);
     }
     free(module->programs);

@@ -22,6 +22,14 @@ struct module {
     unsigned references;            /* the handle's, and one per pending launch */
 };
 
+/* What a function's launches of before CUDA 4 are told beforehand (work/before_cuda_4.c). */
+struct told_launch {
+    unsigned block[3], shared;
+    unsigned size;             /* of the parameters, in bytes, as the program says */
+    unsigned char *parameters; /* FUNCTION_PARAMETERS_MOST bytes; NULL: none is set */
+};
+enum { FUNCTION_PARAMETERS_MOST = 32764 }; /* bytes, Technical Specifications */
+
 struct function {
     struct object object;
     struct module *module;
@@ -30,6 +38,7 @@ struct function {
     int max_dynamic_shared;
     int carveout;
     CUfunc_cache cache;
+    struct told_launch told;
 };
 
 void module_retain(struct module *module);

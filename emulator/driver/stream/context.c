@@ -235,6 +235,26 @@ CUresult driver_cuCtxDestroy(CUcontext ctx)
     return CUDA_SUCCESS;
 }
 
+CUresult driver_cuCtxAttach(CUcontext *pctx, unsigned int flags)
+{
+    NEED_POINTER(pctx);
+    if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    thread_context()->attached++;
+    *pctx = (CUcontext)thread_context();
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuCtxDetach(CUcontext ctx)
+{
+    struct context *context;
+    TRY(context_find(ctx, &context));
+    if (thread_context() != context) return CUDA_ERROR_INVALID_CONTEXT;
+    if (context->attached == 0) return driver_cuCtxDestroy(ctx);
+    context->attached--;
+    thread.call.context = context->object.id;
+    return CUDA_SUCCESS;
+}
+
 /* ---- the primary context ----------------------------------------------------------------- */
 
 CUresult driver_cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)

@@ -493,6 +493,8 @@ static CUresult submit_launch(CUfunction handle, CUstream stream_handle, const s
         return wrong_context(FINDING_MODULE_OF_OTHER_CONTEXT, &function->module->object,
                              stream->object.context);
     CUresult code = make_launch(stream, function, shape, parameters, extra, &operation, &work);
+    free(function->told.parameters);
+    function->told = (struct told_launch){.parameters = NULL};
     if (code != CUDA_SUCCESS) return capture_refuse(stream, code);
     struct timeline_op *op = NULL;
     TRY(operation_submit(operation, stream, &work, NULL, &op));
