@@ -16,12 +16,15 @@ set_target_properties(${programs} PROPERTIES INSTALL_RPATH "$ORIGIN/../libraries
 # In the student's process: only what the device itself needs, where that process may read.
 set_target_properties(emulator_cuda PROPERTIES INSTALL_RPATH "$ORIGIN/needed")
 set_target_properties(emulator_cudart PROPERTIES INSTALL_RPATH "$ORIGIN")
+set_target_properties(front_nvjitlink PROPERTIES INSTALL_RPATH "$ORIGIN/../needed")
 
 install(TARGETS grader learn RUNTIME_DEPENDENCY_SET programs DESTINATION build/grader)
 install(TARGETS runner probe trace_dump DESTINATION build/grader)
 install(TARGETS emulate RUNTIME_DEPENDENCY_SET programs DESTINATION build/emulator)
 install(TARGETS emulator_cuda RUNTIME_DEPENDENCY_SET device DESTINATION build/emulator/lib)
-install(TARGETS emulator_cudart threads_preload DESTINATION build/emulator/lib)
+install(TARGETS emulator_cudart threads_preload front_audit DESTINATION build/emulator/lib)
+install(TARGETS front_nvrtc front_nvjitlink DESTINATION build/emulator/lib/front)
+install(PROGRAMS emulator/front/nvcc DESTINATION build/emulator/lib/front)
 if(TARGET recorder)
     # CUPTI is the toolkit's: the library path of a run on a GPU has it.
     set_target_properties(recorder PROPERTIES INSTALL_RPATH "")

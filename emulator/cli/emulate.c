@@ -8,13 +8,13 @@
 #include <unistd.h>
 
 #include "emulator/cli/child.h"
+#include "emulator/cli/environment.h"
 #include "emulator/cli/info.h"
 #include "emulator/cli/options.h"
 #include "emulator/cli/program.h"
 #include "emulator/cli/report.h"
 #include "emulator/cli/support.h"
 #include "emulator/cli/wrap.h"
-#include "trace/gpus.h"
 #include "trace/timeline/timeline.h"
 #include "trace/trace.h"
 #include "version.h"
@@ -46,40 +46,6 @@ static bool find_libraries(char *folder)
     return access(path, R_OK) == 0;
 }
 
-/* Puts `first` in front of what the variable holds. */
-static bool put_in_front(const char *name, const char *first)
-{
-    const char *now = getenv(name);
-    size_t size = strlen(first) + (now != NULL ? strlen(now) : 0) + 2;
-    char *value = malloc(size);
-    if (value == NULL) return false;
-    snprintf(value, size, "%s%s%s", first, now != NULL && *now != '\0' ? ":" : "",
-             now != NULL ? now : "");
-    bool done = setenv(name, value, 1) == 0;
-    free(value);
-    return done;
-}
-
-static bool set_environment(const struct options *options, const struct program *program,
-                            const char *libraries, const char *trace)
-{
-    char both[2 * PATH_MAX + 64], threads[PATH_MAX + 32];
-    snprintf(both, sizeof both, "%s/libcudart.so.13:%s/libcuda.so.1", libraries, libraries);
-    /* A blank ends a name in LD_PRELOAD; by its name alone it is found on the library path. */
-    snprintf(threads, sizeof threads, "%s/liboverlap_threads.so", libraries);
-    const char *preloaded = strchr(threads, ' ') == NULL ? threads : strrchr(threads, '/') + 1;
-    return setenv(TRACE_PATH_VARIABLE, trace, 1) == 0 && setenv("OVERLAP_QUIET", "1", 1) == 0 &&
-           (options->order == NULL || setenv("OVERLAP_ORDER", options->order, 1) == 0) &&
-           (options->gpu == NULL || setenv(GPUS_VARIABLE, options->gpu, 1) == 0) &&
-           (options->fail == NULL || setenv("OVERLAP_FAIL", options->fail, 1) == 0) &&
-           put_in_front("LD_LIBRARY_PATH", libraries) &&
-           /* What is loaded already is not looked for. */
-           (!program->own_path || put_in_front("LD_PRELOAD", both)) &&
-           put_in_front("LD_PRELOAD", preloaded) &&
-           /* Or a program with AddressSanitizer refuses to run behind a preloaded library. */
-           put_in_front("ASAN_OPTIONS", "verify_asan_link_order=0");
-}
-
 /* Says so where it cannot be written: the program's own end is not the picture's. */
 static void draw(const struct trace *trace, const char *path)
 {
@@ -105,7 +71,7 @@ static int report(const char *path, const struct options *options, const struct 
     const struct report_run run = {
         .program = options->program[0],
         .names_cuda = program->names_cuda,
-        .succeeded = WIFEXITED(status) && WEXITSTATUS(status) == 0,
+        .leaks = WIFEXITED(status) && WEXITSTATUS(status) == 0 && !program->is_python,
     };
     struct trace trace;
     char why[256];
@@ -127,6 +93,7 @@ static int run(const struct options *options, const char *libraries)
     const char *temporary = getenv("TMPDIR");
     int status = 0, found = 0;
 
+    if (!environment_find(libraries)) return trouble(OPTIONS_EXIT_TROUBLE, strerror(ENOMEM));
     int verdict = program_examine(options->program[0], &program, why, sizeof why);
     if (verdict != 0) return trouble(verdict, why);
 
@@ -141,13 +108,12 @@ static int run(const struct options *options, const char *libraries)
     const uint32_t kinds =
         KINDS | (options->timeline != NULL ? TRACE_KIND_BIT(TRACE_OPERATION) : 0);
     if (trace_create_for(path, CAPACITY, kinds) != 0 ||
-        !set_environment(options, &program, libraries, path))
+        !environment_set(options, &program, libraries, folder, path))
         failed = errno != 0 ? errno : ENOMEM;
     else
         failed = child_run(program.path, options->program, &status);
     if (failed == 0) found = report(path, options, &program, status);
-    unlink(path);
-    rmdir(folder);
+    environment_remove(folder);
     if (failed != 0) {
         snprintf(why, sizeof why, "%s cannot be started: %s", options->program[0],
                  strerror(failed));

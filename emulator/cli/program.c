@@ -67,14 +67,14 @@ static int find(const char *name, char *path, char *why, size_t why_size)
 /* What an ELF file says of itself, as far as it matters here. */
 struct content {
     int class, machine, type;
-    bool interpreted;    /* a loader is asked for: neither a library nor a static program */
-    bool dynamic;        /* it has a dynamic section */
-    bool device_code;    /* it has kernels */
-    bool runtime_inside; /* it has the runtime library's own code */
-    int runtime_major;   /* of the libcudart.so.N that it needs; 0: none */
-    bool driver;         /* it needs libcuda.so.1 */
-    bool own_path;
-    uint64_t bytes; /* of the file that the loader will map */
+    bool interpreted;        /* a loader is asked for: neither a library nor a static program */
+    bool dynamic;            /* it has a dynamic section */
+    bool device_code;        /* it has kernels */
+    bool runtime_inside;     /* it has the runtime library's own code, and symbols of it */
+    bool old_runtime_inside; /* and of CUDA 12: emulator/front/patch.c */
+    int runtime_major;       /* of the libcudart.so.N that it needs; 0: none */
+    bool driver;             /* it needs libcuda.so.1 */
+    uint64_t bytes;          /* of the file that the loader will map */
 };
 
 static void read_needed(const char *name, struct content *content)
@@ -93,7 +93,6 @@ static void read_dynamic(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
     content->dynamic = true;
     for (int i = 0; data != NULL && gelf_getdyn(data, i, &entry) != NULL; i++) {
         if (entry.d_tag == DT_NULL) return;
-        if (entry.d_tag == DT_RPATH) content->own_path = true;
         if (entry.d_tag != DT_NEEDED) continue;
         const char *name = elf_strptr(elf, header->sh_link, entry.d_un.d_val);
         if (name != NULL) read_needed(name, content);
@@ -110,7 +109,9 @@ static void read_symbols(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
     for (int i = 0; data != NULL && gelf_getsym(data, i, &symbol) != NULL; i++) {
         if (symbol.st_shndx == SHN_UNDEF || GELF_ST_TYPE(symbol.st_info) != STT_FUNC) continue;
         const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
-        if (name != NULL && strcmp(name, "cudaGetDeviceCount") == 0) content->runtime_inside = true;
+        if (name == NULL) continue;
+        if (strcmp(name, "cudaGetDeviceCount") == 0) content->runtime_inside = true;
+        if (strcmp(name, "cudaGetDeviceProperties_v2") == 0) content->old_runtime_inside = true;
     }
 }
 
@@ -216,13 +217,17 @@ static int judge_elf(const char *name, const struct content *content, uint64_t s
                  RUNTIME_MAJOR);
         return OPTIONS_EXIT_CANNOT_RUN;
     }
-    if (content->runtime_major == 0 && (content->device_code || content->runtime_inside))
+    if (content->runtime_inside && content->old_runtime_inside)
+        return unfit(why, why_size, name,
+                     "has the runtime of CUDA 12 linked in. The software device is CUDA 13: build "
+                     "the program with the nvcc of CUDA 13");
+    if (content->runtime_major == 0 && content->device_code && !content->runtime_inside)
         return unfit(
             why, why_size, name,
-            "has the CUDA runtime linked in statically, as nvcc does by default. The static "
-            "runtime calls NVIDIA's driver in undocumented ways; the shared one is found through "
-            "the library path, where the software device takes its place. Build it with:\n  nvcc "
-            "-cudart shared ...            (CMake: set(CMAKE_CUDA_RUNTIME_LIBRARY Shared))");
+            "has the CUDA runtime linked in statically, as nvcc does by default, and no symbols: "
+            "the software device takes the runtime's place by the names of its functions. Do not "
+            "strip the program, or build it with:\n  nvcc -cudart shared ...            (CMake: "
+            "set(CMAKE_CUDA_RUNTIME_LIBRARY Shared))");
     if (!content->interpreted && content->type == ET_DYN && content->dynamic)
         return unfit(why, why_size, name, "is a shared library: run a program that uses it");
     if (!content->interpreted)
@@ -245,7 +250,7 @@ static int judge_other(const char *name, bool empty, char *why, size_t why_size)
         if (!ends_with(name, sources[i])) continue;
         snprintf(why, why_size,
                  "%s is source code. Compile it, and run what comes out:\n"
-                 "  nvcc -cudart shared -g -lineinfo -o %.*s %s",
+                 "  nvcc -g -lineinfo -o %.*s %s",
                  name, (int)(strlen(name) - strlen(sources[i])), name, name);
         return OPTIONS_EXIT_CANNOT_RUN;
     }
@@ -253,11 +258,20 @@ static int judge_other(const char *name, bool empty, char *why, size_t why_size)
                  empty ? "is empty" : "is no program: neither an ELF file nor a script");
 }
 
+/* By the name, or by the first line of a script. */
+static bool is_python(const char *path, const char *start)
+{
+    const char *slash = strrchr(path, '/');
+    if (strncmp(slash != NULL ? slash + 1 : path, "python", 6) == 0) return true;
+    const char *python = strncmp(start, "#!", 2) == 0 ? strstr(start, "python") : NULL;
+    return python != NULL && memchr(start, '\n', (size_t)(python - start)) == NULL;
+}
+
 int program_examine(const char *name, struct program *program, char *why, size_t why_size)
 {
     struct content content;
     struct stat status;
-    char sign[2] = "";
+    char start[256] = "";
 
     memset(program, 0, sizeof *program);
     int verdict = find(name, program->path, why, why_size);
@@ -272,16 +286,17 @@ int program_examine(const char *name, struct program *program, char *why, size_t
         verdict = unfit(why, why_size, name, "is a folder");
         goto done;
     }
-    ssize_t got = pread(file, sign, sizeof sign, 0);
-    if (got == 2 && memcmp(sign, "#!", 2) == 0) goto executable;
+    ssize_t got = pread(file, start, sizeof start - 1, 0);
+    program->is_python = is_python(program->path, start);
+    if (strncmp(start, "#!", 2) == 0) goto executable;
     if (!read_content(file, &content)) {
         verdict = judge_other(name, got == 0, why, why_size);
         goto done;
     }
     verdict = judge_elf(name, &content, (uint64_t)status.st_size, why, why_size);
     if (verdict != 0) goto done;
-    program->names_cuda = content.runtime_major != 0 || content.driver;
-    program->own_path = content.own_path;
+    program->loads_runtime = content.runtime_major != 0;
+    program->names_cuda = content.runtime_major != 0 || content.runtime_inside || content.driver;
 executable:
     if (access(program->path, X_OK) != 0) {
         snprintf(why, why_size, "%s cannot be executed: %s (chmod +x?)", name, strerror(errno));

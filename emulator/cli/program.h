@@ -10,8 +10,9 @@
 
 struct program {
     char path[PATH_MAX]; /* to execute */
-    bool names_cuda;     /* it names a CUDA library that the loader has to find */
-    bool own_path;       /* it says itself where (DT_RPATH), before LD_LIBRARY_PATH is asked */
+    bool names_cuda;     /* it has a CUDA library inside, or names one for the loader to find */
+    bool loads_runtime;  /* it names the shared runtime library */
+    bool is_python;      /* it is Python, or a script of Python's */
 };
 
 /* Looks for `name` as a shell does, and into the file. Returns 0, or an exit status (enum

@@ -286,7 +286,7 @@ int report_write(FILE *out, const struct trace *trace, const struct report_run *
         !add_all(&advice, places, trace, TRACE_ADVICE))
         goto done;
     /* With records missing, what looks like a leak may be none. */
-    if (run->succeeded && trace->dropped == 0 && !add_leaks(&findings, places, trace)) goto done;
+    if (run->leaks && trace->dropped == 0 && !add_leaks(&findings, places, trace)) goto done;
 
     write_all(out, &findings, "");
     write_all(out, &advice, "advice: ");
@@ -302,7 +302,7 @@ int report_write(FILE *out, const struct trace *trace, const struct report_run *
     else if (!run->names_cuda && !device_was_used(trace))
         fprintf(out,
                 "overlap: %s made no CUDA call that reached the software device. If it should "
-                "have, see that what it runs is built with nvcc -cudart shared\n",
+                "have, see that what it runs is of CUDA 13 and not stripped\n",
                 run->program);
     result = (int)findings.count;
 done:

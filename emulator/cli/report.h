@@ -13,7 +13,8 @@
 struct report_run {
     const char *program; /* as it was named */
     bool names_cuda;     /* it was built for CUDA: that it made no call is worth saying */
-    bool succeeded;      /* it came to its end with status 0: what it still held are leaks */
+    bool leaks; /* what it still held at its end are leaks: status 0, and no Python, which keeps
+                   modules and packages to the end of the process */
 };
 
 /* Writes the report to `out`; nothing, when nothing was found. Returns how many findings there are,

@@ -248,6 +248,7 @@ START_TEST(what_is_undefined_refuses_the_load)
           cuModuleLoadData(&module, ".version 99.0\n.target sm_75\n.address_size 64\n"));
     FAILS(CUDA_ERROR_INVALID_PTX,
           cuModuleLoadData(&module, ".version 9.0\n.target sm_100\n.address_size 64\n"));
+    OK(cuModuleLoadData(&module, ".version 9.3\n.target sm_75\n.address_size 64\n"));
     OK(cuModuleLoadData(&module, ".version 9.0\n.target sm_90a\n.address_size 64\n"));
     ck_assert_ptr_nonnull(test_find(TRACE_FINDING, 0, "invalid module"));
 }

@@ -118,13 +118,15 @@ CUresult driver_leave(CUresult code)
     return (CUresult)overlap_call_leave((int)code);
 }
 
-/* NVIDIA's run-time compiler asks the driver for a table of the driver's own and does without it:
- * nothing that the program needs is missing. */
+/* NVIDIA's run-time compiler and linker ask the driver for a table of the driver's own and do
+ * without it: nothing that the program needs is missing. */
 static bool does_without(const char *name, const void *caller)
 {
     Dl_info library;
     return strcmp(name, "cuGetExportTable") == 0 && dladdr(caller, &library) != 0 &&
-           library.dli_fname != NULL && strstr(library.dli_fname, "/libnvrtc") != NULL;
+           library.dli_fname != NULL &&
+           (strstr(library.dli_fname, "/libnvrtc") != NULL ||
+            strstr(library.dli_fname, "/libnvJitLink") != NULL);
 }
 
 int overlap_unsupported(const char *name, const void *caller, unsigned flags, int code)

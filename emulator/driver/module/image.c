@@ -28,16 +28,17 @@ CUresult image_code(enum fatbin_result result)
 
 /* ---- what it is made for ------------------------------------------------------------------ */
 
-/* The newest PTX that is understood, times ten: CUDA 13.0's. */
-enum { PTX_VERSION = 90 };
+/* The newest PTX that is known is 9.0, CUDA 13.0's. What CUDA 13's later toolkits write is taken as
+ * well: an instruction that is not known is named where it stands. */
+enum { PTX_MAJOR = 9 };
 
 CUresult image_suits(const struct ptx_module *unit, char *log, size_t log_size)
 {
     unsigned capability = 0;
-    if (unit->version_major * 10 + unit->version_minor > PTX_VERSION) {
+    if (unit->version_major > PTX_MAJOR) {
         snprintf(log, log_size,
-                 "error   : PTX of .version %u.%u; this device understands up to %u.%u",
-                 unit->version_major, unit->version_minor, PTX_VERSION / 10, PTX_VERSION % 10);
+                 "error   : PTX of .version %u.%u; this device understands up to %u.x",
+                 unit->version_major, unit->version_minor, PTX_MAJOR);
         return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
     }
     if (unit->target != NULL && sscanf(unit->target, "sm_%u", &capability) == 1 &&

@@ -1,0 +1,152 @@
+#include "emulator/cli/environment.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "emulator/cli/options.h"
+#include "emulator/cli/program.h"
+#include "trace/gpus.h"
+#include "trace/trace.h"
+
+enum { PATH_ROOM = PATH_MAX + 64 };
+
+/* Puts `first` in front of what the variable holds, and a separator. */
+static bool put_in_front(const char *name, const char *first)
+{
+    const char *now = getenv(name);
+    size_t size = strlen(first) + (now != NULL ? strlen(now) : 0) + 2;
+    char *value = malloc(size);
+    if (value == NULL) return false;
+    snprintf(value, size, "%s%s%s", first, now != NULL && *now != '\0' ? ":" : "",
+             now != NULL ? now : "");
+    bool done = setenv(name, value, 1) == 0;
+    free(value);
+    return done;
+}
+
+/* A blank ends a name in LD_PRELOAD and a colon one in LD_AUDIT; by its name alone a library is
+ * found on the library path. */
+static const char *loadable(const char *path)
+{
+    return strpbrk(path, " :") == NULL ? path : strrchr(path, '/') + 1;
+}
+
+/* ---- the caches of Python's packages ------------------------------------------------------- */
+
+static const struct {
+    const char *variable, *folder;
+} caches[] = {
+    {"PYCUDA_CACHE_DIR", "pycuda"}, /* which has to be there */
+    {"NUMBA_CACHE_DIR", "numba"},
+    {"CUPY_CACHE_DIR", "cupy"},
+};
+
+/* Makes the folder and those above it. */
+static bool make_folders(const char *path)
+{
+    char part[PATH_ROOM];
+    struct stat status;
+    snprintf(part, sizeof part, "%s", path);
+    for (char *slash = part + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
+        *slash = '\0';
+        if (mkdir(part, 0777) != 0 && errno != EEXIST) return false;
+        *slash = '/';
+    }
+    if (mkdir(part, 0777) != 0 && errno != EEXIST) return false;
+    return stat(part, &status) == 0 && S_ISDIR(status.st_mode) && access(part, W_OK) == 0;
+}
+
+/* Where the program's user keeps caches; false: nowhere. */
+static bool cache_root(char *root)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (cache != NULL && *cache == '/')
+        return snprintf(root, PATH_MAX, "%s/overlap", cache) < PATH_MAX;
+    return home != NULL && *home == '/' &&
+           snprintf(root, PATH_MAX, "%s/.cache/overlap", home) < PATH_MAX;
+}
+
+static bool set_caches(const char *temporary)
+{
+    char root[PATH_MAX], path[PATH_ROOM];
+    const bool rooted = cache_root(root);
+    for (size_t i = 0; i < sizeof caches / sizeof *caches; i++) {
+        const char *chosen = getenv(caches[i].variable);
+        bool made = false;
+        if (chosen != NULL && *chosen != '\0')
+            made = snprintf(path, sizeof path, "%s/overlap", chosen) < PATH_MAX;
+        else if (rooted)
+            made = snprintf(path, sizeof path, "%s/%s", root, caches[i].folder) < PATH_MAX;
+        if (!made || !make_folders(path)) {
+            snprintf(path, sizeof path, "%s/%s", temporary, caches[i].folder);
+            mkdir(path, 0777);
+        }
+        if (setenv(caches[i].variable, path, 1) != 0) return false;
+    }
+    return true;
+}
+
+/* ---- the whole ----------------------------------------------------------------------------- */
+
+/* CuPy's own sums and sorts by CUB come as machine code, whose failure it does not notice: without
+ * them it compiles its own. */
+static bool set_accelerators(void)
+{
+    return setenv("CUPY_ACCELERATORS", "", 0) == 0;
+}
+
+bool environment_find(const char *libraries)
+{
+    char front[PATH_ROOM];
+    snprintf(front, sizeof front, "%s/front", libraries);
+    return put_in_front("PATH", front);
+}
+
+/* The runtime has to be there before an object that has one inside. The shared one comes by itself.
+ */
+static bool set_preloaded(const struct program *program, const char *libraries)
+{
+    char threads[PATH_ROOM], runtime[PATH_ROOM];
+    snprintf(threads, sizeof threads, "%s/liboverlap_threads.so", libraries);
+    snprintf(runtime, sizeof runtime, "%s/libcudart.so.13", libraries);
+    if (!program->loads_runtime && !put_in_front("LD_PRELOAD", loadable(runtime))) return false;
+#ifdef __SANITIZE_ADDRESS__
+    /* The device is built with it, and so it comes into programs of others. */
+    if (!program->loads_runtime && !put_in_front("ASAN_OPTIONS", "detect_leaks=0")) return false;
+#endif
+    return put_in_front("LD_PRELOAD", loadable(threads)) &&
+           /* Or a program with AddressSanitizer refuses to run behind a preloaded library. */
+           put_in_front("ASAN_OPTIONS", "verify_asan_link_order=0");
+}
+
+bool environment_set(const struct options *options, const struct program *program,
+                     const char *libraries, const char *temporary, const char *trace)
+{
+    char audit[PATH_ROOM];
+    snprintf(audit, sizeof audit, "%s/liboverlap_audit.so", libraries);
+    return setenv(TRACE_PATH_VARIABLE, trace, 1) == 0 && setenv("OVERLAP_QUIET", "1", 1) == 0 &&
+           (options->order == NULL || setenv("OVERLAP_ORDER", options->order, 1) == 0) &&
+           (options->gpu == NULL || setenv(GPUS_VARIABLE, options->gpu, 1) == 0) &&
+           (options->fail == NULL || setenv("OVERLAP_FAIL", options->fail, 1) == 0) &&
+           put_in_front("LD_LIBRARY_PATH", libraries) &&
+           put_in_front("LD_AUDIT", loadable(audit)) && set_preloaded(program, libraries) &&
+           set_caches(temporary) && set_accelerators();
+}
+
+static int remove_one(const char *path, const struct stat *status, int type, struct FTW *level)
+{
+    (void)status, (void)type, (void)level;
+    remove(path);
+    return 0; /* and go on */
+}
+
+void environment_remove(const char *temporary)
+{
+    nftw(temporary, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}

@@ -1,0 +1,146 @@
+#!/bin/sh
+# front_test.sh PART EMULATE SUBJECTS NVCC NVRTC NVJITLINK: what emulator/front does for programs that
+# ask NVIDIA's compilers for machine code, and for those that have a runtime inside. SUBJECTS is the
+# folder of what CMake built; NVRTC and NVJITLINK are NVIDIA's libraries, or empty.
+# Exit status 0, 1 after a line for everything that was not so, 77 without the library or compiler.
+set -u
+part=$1 emulate=$2 subjects=$3 nvcc=$4 nvrtc=$5 nvjitlink=$6
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+cd "$work" || exit 1
+XDG_CACHE_HOME=$work/cache
+export XDG_CACHE_HOME
+unset PYCUDA_CACHE_DIR NUMBA_CACHE_DIR CUPY_CACHE_DIR OVERLAP_ORDER OVERLAP_FAIL OVERLAP_QUIET
+
+run()
+{
+    status=0
+    "$emulate" "$@" >out 2>said </dev/null || status=$?
+}
+wrong()
+{
+    failures=$((failures + 1))
+    printf 'not so: %s (exit status %s)\n' "$1" "$status"
+    sed 's/^/    out: /' out
+    sed 's/^/    err: /' said
+}
+# gives STATUS LINES: it exits so, prints just these lines, and nothing is found.
+gives()
+{
+    [ "$status" -eq "$1" ] || wrong "exits with $1"
+    [ "$(cat out)" = "$2" ] || wrong "prints: $2"
+    [ ! -s said ] || wrong 'nothing on stderr'
+}
+says() { tr '\n' ' ' <said | tr -s ' ' | grep -qF -- "$1" || wrong "stderr says: $1"; }
+need()
+{
+    [ -e "$1" ] && return
+    echo "skipped: there is no $2 here"
+    exit 77
+}
+
+compiled='size: 0, image: 0
+sm_90: PTX, 0: 7
+compute_90: 0, 0 bytes
+no program: 4'
+linked='create: 0, no architecture: 2
+add: 0, 0
+complete: 0, size: 0
+two texts: PTX, 0: 42
+destroy: 0'
+
+case $part in
+nvrtc)
+    need "$nvrtc" NVRTC
+    run "$subjects/front_compiler" nvrtc "$nvrtc" # by its path
+    gives 0 "$compiled"
+    LD_LIBRARY_PATH=$(dirname "$nvrtc") run "$subjects/front_compiler" nvrtc libnvrtc.so.13
+    gives 0 "$compiled"
+    ;;
+nvjitlink)
+    need "$nvjitlink" nvJitLink
+    run "$subjects/front_compiler" link "$nvjitlink"
+    gives 0 "$linked"
+    LD_LIBRARY_PATH=$(dirname "$nvjitlink") run "$subjects/front_compiler" link libnvJitLink.so.13
+    gives 0 "$linked"
+    run "$subjects/front_compiler" refuse "$nvjitlink"
+    gives 0 'a mistake: refused
+a function is missing: refused'
+    need "$nvrtc" NVRTC
+    run "$subjects/front_compiler" optimise "$nvjitlink" "$nvrtc"
+    gives 0 'add: 0, 0
+complete: 0, size: 0
+LTO-IR and a text: PTX, 0: 28
+destroy: 0'
+    ;;
+nvcc)
+    need "$nvcc" nvcc
+    PATH=$(dirname "$nvcc"):$PATH
+    echo '__global__ void k(int *p) { *p = 7; }' >kernel.cu
+    # is_ptx FILE TARGET
+    is_ptx()
+    {
+        grep -q "^\.target $2" "$1" || wrong "$1 is PTX for $2"
+        grep -q '\.loc' "$1" || wrong "$1 has the lines of the source"
+        rm -f "$1"
+    }
+    run nvcc --cubin -arch sm_90 -I. kernel.cu
+    is_ptx kernel.cubin sm_90
+    run nvcc -arch=sm_75 -cubin -o other.bin kernel.cu
+    is_ptx other.bin sm_75
+    mkdir folder
+    run nvcc -cubin -odir folder -gencode arch=compute_80,code=sm_80 kernel.cu
+    is_ptx folder/kernel.cubin sm_80
+    run nvcc -cubin -arch=compute_80 -code=sm_80 kernel.cu
+    is_ptx kernel.cubin sm_80
+    run nvcc --ptx kernel.cu -lineinfo
+    cp kernel.ptx kept.ptx
+    run nvcc --cubin -arch=sm_90 kept.ptx
+    cmp -s kept.ptx kept.cubin || wrong 'of PTX, the same'
+    run nvcc --fatbin -gencode=arch=compute_90,code=sm_90 kernel.cu
+    cuobjdump=$(dirname "$nvcc")/cuobjdump
+    if [ -x "$cuobjdump" ]; then
+        "$cuobjdump" -lptx kernel.fatbin | grep -q 'PTX file' || wrong 'a fat binary has PTX'
+        "$cuobjdump" -lelf kernel.fatbin | grep -q 'ELF file' || wrong 'and machine code'
+    fi
+    echo 'nonsense' >kernel.cu
+    run nvcc --cubin kernel.cu
+    [ "$status" -ne 0 ] || wrong 'a mistake is told'
+    says 'kernel.cu(1): error'
+    ;;
+static)
+    run "$subjects/front_static"
+    gives 0 PASSED
+    run "$subjects/front_static" version
+    gives 0 '13000 13000'
+    run "$subjects/front_static" plugin "$subjects/front_plugin.so"
+    gives 0 PASSED
+    run "$subjects/front_static" leak
+    [ "$status" -eq 0 ] || wrong 'a leak is no failure of the program'
+    says "$(grep -n 'here: leak' "$(dirname "$0")/static.cu" | sed 's/\([0-9]*\):.*/static.cu:\1: leak/')"
+    cp "$subjects/front_static" stripped
+    strip stripped
+    run ./stripped
+    [ "$status" -eq 126 ] || wrong 'without symbols it is refused'
+    says 'linked in statically, as nvcc does by default, and no symbols'
+    ;;
+environment)
+    run sh -c 'for c in "$PYCUDA_CACHE_DIR" "$NUMBA_CACHE_DIR" "$CUPY_CACHE_DIR"; do ls -d "$c"; done; command -v nvcc'
+    [ "$(head -n 3 out)" = "$XDG_CACHE_HOME/overlap/pycuda
+$XDG_CACHE_HOME/overlap/numba
+$XDG_CACHE_HOME/overlap/cupy" ] || wrong 'caches of their own'
+    grep -q '/emulator/lib/front/nvcc$' out || wrong 'the nvcc in front is first'
+    PYCUDA_CACHE_DIR=$work/mine run sh -c 'echo "$PYCUDA_CACHE_DIR"'
+    [ "$(cat out)" = "$work/mine/overlap" ] || wrong 'below the folder that the user chose'
+    # Where nothing can be made: in the folder of this run, which goes with it.
+    : >file
+    XDG_CACHE_HOME=$work/file run sh -c 'echo "$NUMBA_CACHE_DIR"; touch "$NUMBA_CACHE_DIR/kept"'
+    [ "$status" -eq 0 ] || wrong 'a cache is always there'
+    [ ! -e "$(cat out)" ] || wrong 'and goes with the run'
+    run sh -c 'echo "[$CUPY_ACCELERATORS]"'
+    [ "$(cat out)" = '[]' ] || wrong "CuPy compiles its own"
+    ;;
+esac
+
+[ "$failures" -eq 0 ]
