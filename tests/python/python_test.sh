@@ -1,0 +1,43 @@
+#!/bin/sh
+# python_test.sh install VENV NVCC              installs requirements.txt into VENV
+# python_test.sh run VENV NVCC EMULATE PROGRAM  runs PROGRAM by EMULATE in two orders: it prints PASSED
+#                                               in both, and nothing is found in it
+# Exit status 0, 1, or 77 where the packages are not installed and are not to be (OVERLAP_PYTHON), or
+# there is no network.
+set -eu
+here=$(dirname "$(readlink -f "$0")")
+venv=$2
+CUDA_ROOT=$(dirname "$(dirname "$(readlink -f "$3")")")
+PATH=$(dirname "$3"):$PATH
+export CUDA_ROOT PATH
+skip()
+{
+    echo "skipped: $*"
+    exit 77
+}
+
+if [ "$1" = install ]; then
+    cmp -s "$here/requirements.txt" "$venv/installed" && exit 0
+    [ -n "${OVERLAP_PYTHON-}" ] || skip 'OVERLAP_PYTHON=1 installs the packages from PyPI'
+    python3 -c 'import ensurepip' 2>/dev/null || skip 'there is no python3 with venv here'
+    python3 -m venv --clear "$venv"
+    "$venv/bin/pip" download -q --no-deps -d "$venv/reached" "$(grep '^numpy' "$here/requirements.txt")" ||
+        skip 'PyPI cannot be reached'
+    "$venv/bin/pip" install -q -r "$here/requirements.txt"
+    cp "$here/requirements.txt" "$venv/installed"
+    exit 0
+fi
+
+cmp -s "$here/requirements.txt" "$venv/installed" || skip 'the packages are not installed'
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+unset PYCUDA_CACHE_DIR NUMBA_CACHE_DIR CUPY_CACHE_DIR OVERLAP_FAIL OVERLAP_QUIET
+XDG_CACHE_HOME=$work
+export XDG_CACHE_HOME
+for order in latest earliest; do
+    "$4" --order=$order --error-exitcode=99 "$venv/bin/python" "$5" >"$work/out"
+    grep -qx PASSED "$work/out" || {
+        cat "$work/out"
+        exit 1
+    }
+done
