@@ -26,6 +26,7 @@
 struct exec_shadow;
 struct exec_block_shadow;
 struct exec_async;
+struct exec_order;
 struct exec_causal;
 struct exec_doubt;
 
@@ -55,6 +56,7 @@ struct exec_block {
     bool named_barriers;            /* it uses others than those of __syncthreads() */
     struct exec_shadow *shadow;     /* of its shared memory; NULL: nobody wants to know */
     struct exec_block_shadow *near; /* of what it touches of global memory; NULL: the same */
+    struct exec_order *order;       /* of its threads; NULL: nobody has told another anything */
     struct exec_async *async;       /* copies into its shared memory; NULL: none yet */
     bool polling;                   /* in its last turn no warp did more than wait and look */
     uint64_t moment;                /* check/causality.h; 0: none yet */

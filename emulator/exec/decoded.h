@@ -206,6 +206,7 @@ struct exec_program {
     uint8_t *looks; /* of each cache, malloc: enum exec_look bits */
     size_t looks_room;
     bool sees_reserved; /* reads where the reserved shared memory is: see ops/special.c */
+    bool converses;     /* its threads may tell each other things: check/order.h */
     bool watched;       /* made to be watched: see check/shadow.h */
     bool failed;        /* out of memory while it was made */
     char refusal[200];  /* why no device could hold it; empty: one can */

@@ -163,7 +163,9 @@ void verdict_advice(struct verdict *verdict, const struct evidence *evidence)
 void verdict_advice_after(struct verdict *verdict, const struct evidence *evidence,
                           const char *before)
 {
-    fail_with_all(verdict, evidence, TRACE_ADVICE, NULL, before);
+    static const enum trace_finding_kind_id waits[] = {
+        FINDING_KIND_UNPROMISED_WAIT, FINDING_KIND_UNPROMISED_STAGING, FINDING_KIND_COUNT};
+    fail_with_all(verdict, evidence, TRACE_ADVICE, waits, before);
 }
 
 /* ---- leaks --------------------------------------------------------------------------------- */

@@ -58,7 +58,7 @@ void verdict_findings(struct verdict *verdict, const struct evidence *evidence,
  * True: there was one, and the verdict has failed. */
 bool verdict_causes(struct verdict *verdict, const struct evidence *evidence);
 
-/* Fails for all advice of the device: where a contract asks for more than what GPUs do. */
+/* Fails for the device's advice on waits: where a contract asks for more than what GPUs do. */
 void verdict_advice(struct verdict *verdict, const struct evidence *evidence);
 
 /* The same as both in a run in which a call was made to fail: `before` comes first in each. */

@@ -6,7 +6,7 @@
 __device__ void await(const int *flag, int turn)
 {
     if (threadIdx.x == 0)
-        while (*(const volatile int *)flag < turn) {
+        while (*(const volatile int *)flag < turn) { // talk_to_the_block_before
         }
     __syncthreads();
 }
@@ -79,6 +79,19 @@ KERNEL right_talk_own_volatile(const int *in, int *out, int n)
     volatile int *own = out;
     own[i] = in[i];
     for (int round = 0; round < 4; round++) own[i] = own[i] * 3;
+}
+
+// Each block waits for the one that drew a ticket before it.
+KERNEL right_talk_tickets(const int *in, int *out, int n)
+{
+    __shared__ int ticket;
+    if (threadIdx.x == 0) ticket = atomicAdd(&out[n + 1], 1);
+    __syncthreads();
+    await(&out[n], ticket);
+    __threadfence();
+    out[threadIdx.x] += in[ticket];
+    __threadfence();
+    pass_on(&out[n], ticket + 1);
 }
 
 // ---- wrong
@@ -155,4 +168,14 @@ KERNEL talk_volatile_lane(const int *in, int *out, int n)
     int t = threadIdx.x;
     if (blockIdx.x == 0) counts[t] = counts[t] + 1;          // talk_volatile_lane
     if (blockIdx.x > 0 && t == 9) counts[t] = counts[t] + 1; // talk_volatile_lane
+}
+
+// The last block begins.
+KERNEL talk_to_the_block_before(const int *in, int *out, int n)
+{
+    await(&out[n], gridDim.x - 1 - blockIdx.x); // talk_to_the_block_before
+    __threadfence();
+    out[threadIdx.x] += in[threadIdx.x];
+    __threadfence();
+    pass_on(&out[n], gridDim.x - blockIdx.x);
 }

@@ -20,6 +20,7 @@ static const struct source {
 } sources[] = {
     {"async", RACECHECK_ASYNC_PTX, RACECHECK_ASYNC_CU},
     {"shuffle_", RACECHECK_SHUFFLES_PTX, RACECHECK_SHUFFLES_CU},
+    {"told_", RACECHECK_TOLD_PTX, RACECHECK_TOLD_CU},
     {"talk_", RACECHECK_BLOCKS_PTX, RACECHECK_BLOCKS_CU},
     {"", RACECHECK_KERNELS_PTX, RACECHECK_KERNELS_CU},
 };
@@ -160,6 +161,18 @@ static const char *const right[] = {
     "right_global_vectors",
     "right_global_some_change",
     "right_global_own",
+    "right_told_by_warps",
+    "right_told_releasing",
+    "right_told_behind_fences",
+    "right_told_in_warp",
+    "right_told_on",
+    "right_told_by_all",
+    "right_told_ring",
+    "right_told_bytes",
+    "right_told_lock",
+    "right_told_turns",
+    "right_told_apart",
+    "right_talk_tickets",
     "right_talk_rows",
     "right_talk_parts",
     "right_talk_pairs",
@@ -229,6 +242,16 @@ static const struct wrong_row {
     {"sum_without_atomics", EXEC_WRONG_BLOCKS},
     {"zeroed_by_every_block", EXEC_WRONG_BLOCKS},
     {"two_places", EXEC_WRONG_BARRIER},
+    {"told_without_a_fence", EXEC_WRONG_SHARED},
+    {"told_and_not_acquired", EXEC_WRONG_SHARED},
+    {"told_of_another_warp", EXEC_WRONG_SHARED},
+    {"told_for_the_warp", EXEC_WRONG_SHARED},
+    {"told_too_early", EXEC_WRONG_SHARED},
+    {"told_before_it_has_read", EXEC_WRONG_SHARED},
+    {"told_global_lock", EXEC_WRONG_GLOBAL},
+    {"told_volatile", EXEC_WRONG_VOLATILE_THREADS},
+    {"told_volatile_by_warps", EXEC_WRONG_VOLATILE_THREADS},
+    {"talk_to_the_block_before", EXEC_WRONG_LATER},
     {"talk_row_unfenced", EXEC_WRONG_UNFENCED},
     {"talk_again_unfenced", EXEC_WRONG_UNFENCED},
     {"talk_lane_unfenced", EXEC_WRONG_UNFENCED},
@@ -285,7 +308,7 @@ START_TEST(one_block_is_enough)
 {
     const struct wrong_row *row = &wrong[_i];
     if (row->wrong == EXEC_WRONG_BLOCKS || row->wrong == EXEC_WRONG_UNFENCED ||
-        row->wrong == EXEC_WRONG_VOLATILE)
+        row->wrong == EXEC_WRONG_VOLATILE || row->wrong == EXEC_WRONG_LATER)
         return;
     run_blocks(row->kernel, 1, true, 1);
     ck_assert_msg(exec_racecheck_count(launch.watch) > 0, "%s: nothing is found", row->kernel);

@@ -4,6 +4,7 @@
 #   Right: ...    nothing is found, and it ends with 0
 #   Wrong: ...    the answer is not looked at
 #   Found: A, B   kinds of findings that have to be there; others are not asked for
+#   Advice: KIND  that has to be given; other advice is not looked at
 #   Exit: N       how it ends
 #   Orders: ...   only these
 # Exit status 0, or 1 after a line for everything that was not so.
@@ -37,6 +38,9 @@ try()
     ends=$(said "$1" Exit)
     [ -z "$(said "$1" Right)" ] || ends=${ends:-0}
     [ "$status" -eq "${ends:-$status}" ] || wrong "$1" "$2" "it ends with $ends, not $status"
+    advice=$(said "$1" Advice)
+    [ -z "$advice" ] || tr -s ' \n' '  ' <err | grep -q "advice: $advice:" ||
+        wrong "$1" "$2" "advice is given: $advice"
     [ -n "$found" ] || [ -z "$summary" ] || wrong "$1" "$2" 'nothing is found'
     while [ -n "$found" ]; do
         kind=${found%%, *}

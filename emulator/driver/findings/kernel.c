@@ -41,8 +41,10 @@ static enum trace_finding_id id_of(const struct exec_racecheck_found *wrong)
     const bool warp = same_warp(&wrong->first, &wrong->second, wrong->block_size);
     switch (wrong->wrong) {
     case EXEC_WRONG_SHARED:
+        if (wrong->met) return FINDING_SHARED_RACE_UNFENCED;
         return warp ? FINDING_SHARED_RACE_IN_WARP : FINDING_SHARED_RACE;
     case EXEC_WRONG_GLOBAL:
+        if (wrong->met) return FINDING_GLOBAL_RACE_UNFENCED;
         return warp ? FINDING_GLOBAL_RACE_IN_WARP : FINDING_GLOBAL_RACE;
     case EXEC_WRONG_COPY:
         return FINDING_COPY_NOT_AWAITED;
@@ -52,6 +54,11 @@ static enum trace_finding_id id_of(const struct exec_racecheck_found *wrong)
         return FINDING_RACE_UNFENCED;
     case EXEC_WRONG_VOLATILE:
         return FINDING_RACE_OF_VOLATILE;
+    case EXEC_WRONG_VOLATILE_THREADS:
+        return wrong->region != NULL ? FINDING_GLOBAL_RACE_OF_VOLATILE
+                                     : FINDING_SHARED_RACE_OF_VOLATILE;
+    case EXEC_WRONG_LATER:
+        return FINDING_WAITS_FOR_LATER_BLOCK;
     case EXEC_WRONG_ABSENT:
         return FINDING_ABSENT_VALUE;
     case EXEC_WRONG_BARRIER:
@@ -78,7 +85,7 @@ static void report(const struct operation *operation, const struct exec_racechec
         finding_memory(&found, 0, wrong->region);
         found.address = wrong->region->address + wrong->offset;
     }
-    found.finding.numbers[0] = wrong->offset;
+    found.finding.numbers[0] = wrong->wrong == EXEC_WRONG_LATER ? wrong->waiting : wrong->offset;
     found.bytes = wrong->bytes;
     found.count = wrong->count;
     finding_put(&found);

@@ -47,6 +47,14 @@ struct exec_block_shadow *exec_block_shadow_make(struct exec_block *block)
     uint32_t lines = EXEC_NEAR_LEAST;
     while (lines < block->warp_count * EXEC_LANES / 2) lines *= 2;
     block->near = create(lines);
+    if (block->near != NULL && block->shadow != NULL) { /* one time for both */
+        block->near->shadow->time = block->shadow->time;
+        block->near->shadow->floor = block->shadow->floor;
+        memcpy(block->near->shadow->warp_floor, block->shadow->warp_floor,
+               sizeof block->shadow->warp_floor);
+    }
+    if (block->near != NULL)
+        block->near->shadow->converses = block->shadow != NULL && block->shadow->converses;
     return block->near;
 }
 

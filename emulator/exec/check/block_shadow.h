@@ -187,7 +187,7 @@ static inline bool exec_block_shadow_row(struct exec_warp *warp, const struct ex
                        now | exec_block_shadow_thread(&part, 0), inst->position))
             continue;
         if (!exec_block_shadow_open(near, line, unit)) continue;
-        if (1u << shadow->shift != unit || shadow->atomics) return false;
+        if (1u << shadow->shift != unit || shadow->atomics || shadow->converses) return false;
         part.index = (exec_block_shadow_offset(near, line) + inside) / unit;
         const uint32_t *here = wanted + part.first;
         if (exec_block_shadow_strange(shadow, EXEC_KEPT_WRITE, &part, here)) return false;

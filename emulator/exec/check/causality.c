@@ -250,6 +250,11 @@ void exec_causality_give_up(struct exec_causality *causality)
     if (causality != NULL) causality->off = true;
 }
 
+bool exec_causality_judges(const struct exec_causality *causality)
+{
+    return causality != NULL && !causality->off;
+}
+
 static unsigned looks_of(const struct exec_warp *warp, const struct exec_inst *inst)
 {
     const struct exec_program *program = warp->worker->function->program;

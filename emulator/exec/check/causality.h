@@ -61,6 +61,8 @@ struct exec_causality *exec_causality_create(uint64_t blocks);
 void exec_causality_destroy(struct exec_causality *causality); /* NULL is fine */
 /* Others have a say from now on: nothing is found any more. */
 void exec_causality_give_up(struct exec_causality *causality); /* NULL is fine */
+/* Whether the blocks have told each other things in memory of the device alone. NULL: no. */
+bool exec_causality_judges(const struct exec_causality *causality);
 
 /* `cache` is `inst`'s from now on, and has its region: whether that is judged, and what it does. */
 void exec_causality_meet_region(const struct exec_warp *warp, const struct exec_inst *inst,

@@ -61,6 +61,10 @@ static inline bool exec_grid_shadow_unsettled(const struct exec_worker *worker)
 {
     return (worker->doubt_count | worker->own_count) != 0;
 }
+/* A warp has waited at `look` for a block that started after its own, while `waiting` blocks did
+ * nothing else. */
+void exec_grid_shadow_waited(const struct exec_warp *warp, const struct exec_inst *look,
+                             uint64_t waiting);
 /* To be marked then. */
 void exec_grid_shadow_later(struct exec_worker *worker, uint8_t *owners, uint32_t bytes,
                             uint8_t me);
@@ -93,8 +97,6 @@ bool exec_async_any(const struct exec_block *block);
  * bits; guard: as exec_guarded. */
 /* What the row leaves: the lanes of `mask`, one by one. */
 void exec_shadow_racecheck(struct exec_warp *warp, const struct exec_inst *inst, uint32_t mask);
-/* Something that threads may make an order with: exec_shadow_order. */
-exec_handler exec_racecheck_order;
 
 /* What lowering puts in the place of cp.async.commit_group; and of cp.async.wait_group, which
  * leaves imm groups, and wait_all, imm EXEC_ASYNC_ALL. None of the program's: nothing counts them.

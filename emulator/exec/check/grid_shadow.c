@@ -177,3 +177,27 @@ void exec_grid_shadow_found(struct exec_warp *warp, const struct exec_inst *inst
     found->first = *first;
     if (found == &now) exec_racecheck_add(warp->worker->launch->watch, &now);
 }
+
+void exec_grid_shadow_waited(const struct exec_warp *warp, const struct exec_inst *look,
+                             uint64_t waiting)
+{
+    const struct exec_worker *worker = warp->worker;
+    const struct exec_position *position = &worker->function->program->positions[look->position];
+    const uint32_t *size = worker->launch->block, *block = warp->block->position;
+    const uint32_t thread =
+        warp->index * EXEC_LANES + (warp->live ? (uint32_t)__builtin_ctz(warp->live) : 0);
+    const struct exec_racecheck_side side = {
+        .file = position->file,
+        .line = position->line,
+        .known = true,
+        .block = {block[0], block[1], block[2]},
+        .thread = {thread % size[0], thread / size[0] % size[1], thread / size[0] / size[1]}};
+    exec_racecheck_add(worker->launch->watch,
+                       &(struct exec_racecheck_found){.wrong = EXEC_WRONG_LATER,
+                                                      .first = side,
+                                                      .second = side,
+                                                      .waiting = waiting,
+                                                      .block_size = {size[0], size[1], size[2]},
+                                                      .block_index = warp->block->index,
+                                                      .count = 1});
+}

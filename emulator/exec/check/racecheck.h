@@ -26,10 +26,12 @@ enum exec_wrong {
      * second: two volatile accesses of one block are taken for one change. */
     EXEC_WRONG_UNFENCED,
     EXEC_WRONG_VOLATILE,
+    EXEC_WRONG_VOLATILE_THREADS, /* the same by threads of one block, shared or global memory */
     /* Threads of one block that met at a barrier of all from two places: a GPU lets them through
      * if it happens to be the same barrier to it, and CUDA promises nothing. Not looked for in
      * blocks that use barriers with numbers, counts or arrivals: those are made for two places. */
     EXEC_WRONG_BARRIER,
+    EXEC_WRONG_LATER,  /* a block waits for one that starts after it; no cooperative launch */
     EXEC_WRONG_ABSENT, /* a use of what a shuffle, the first, gave out of an absent lane */
 };
 
@@ -44,12 +46,14 @@ struct exec_racecheck_side {
 struct exec_racecheck_found {
     enum exec_wrong wrong;
     struct exec_racecheck_side first, second; /* in the order in which they ran here */
-    const struct memory_region *region;       /* EXEC_WRONG_GLOBAL, EXEC_WRONG_BLOCKS */
+    const struct memory_region *region;       /* global memory; NULL: shared */
     uint64_t offset;                          /* in the region, or in the block's shared memory */
     uint32_t bytes;                           /* of the second side's access */
     uint32_t block_size[3];                   /* threads */
     uint64_t block_index;                     /* linear, of the second side */
-    uint64_t count;                           /* how often it was seen */
+    uint64_t waiting;                         /* EXEC_WRONG_LATER: so many blocks */
+    bool met;       /* threads of one block: they tell each other something, but not this */
+    uint64_t count; /* how often it was seen */
 };
 
 struct exec_racecheck;

@@ -5,6 +5,7 @@
 
 #include "emulator/exec/check/async.h"
 #include "emulator/exec/check/block_shadow.h"
+#include "emulator/exec/check/order.h"
 
 enum { LAST_TIME = (1 << (31 - EXEC_SHADOW_TIME)) - 1 };
 
@@ -55,49 +56,100 @@ void exec_shadow_destroy(struct exec_shadow *shadow)
     free(shadow);
 }
 
-/* The next moment. When moments are used up, all that was is forgotten. */
-static int32_t tick(struct exec_shadow *shadow)
+/* A block's shadows, of shared and of global memory, which have their moments in common. */
+static uint32_t shadows_of(const struct exec_block *block, struct exec_shadow *shadows[2])
 {
-    if (shadow->time == LAST_TIME) {
+    uint32_t count = 0;
+    if (block->shadow != NULL) shadows[count++] = block->shadow;
+    if (block->near != NULL) shadows[count++] = block->near->shadow;
+    return count;
+}
+
+/* The next moment. When moments are used up, all that was is forgotten. */
+static int32_t tick(const struct exec_block *block, struct exec_shadow *const shadows[2],
+                    uint32_t count)
+{
+    const bool anew = shadows[0]->time == LAST_TIME;
+    const int32_t time = anew ? 1 : shadows[0]->time + 1;
+    if (anew) exec_order_forget(block);
+    for (uint32_t i = 0; i < count; i++) {
+        struct exec_shadow *shadow = shadows[i];
+        shadow->time = time;
+        if (!anew) continue;
         for (int k = 0; k < EXEC_KEPT_COUNT && shadow->cells[k] != NULL; k++)
             memset(shadow->cells[k], 0, cell_count(shadow) * sizeof *shadow->cells[k]);
         memset(shadow->warp_floor, 0, sizeof shadow->warp_floor);
-        shadow->time = 0;
         shadow->floor = 1 << EXEC_SHADOW_TIME;
     }
-    return ++shadow->time << EXEC_SHADOW_TIME;
-}
-
-/* Both return whether time has begun anew. */
-static bool order(struct exec_shadow *shadow)
-{
-    if (!shadow->touched && shadow->floor == shadow->time << EXEC_SHADOW_TIME) return false;
-    shadow->touched = 0;
-    shadow->floor = tick(shadow);
-    return shadow->time == 1;
-}
-
-static bool order_warp(struct exec_shadow *shadow, uint32_t warp)
-{
-    if (!(shadow->touched >> warp & 1)) return false;
-    shadow->touched &= ~(1u << warp);
-    shadow->warp_floor[warp] = tick(shadow);
-    return shadow->time == 1;
+    if (anew && block->near != NULL) exec_block_shadow_forget(block->near);
+    return time << EXEC_SHADOW_TIME;
 }
 
 void exec_shadow_order(const struct exec_block *block)
 {
-    if (block->shadow != NULL) order(block->shadow);
-    if (block->near == NULL) return;
-    if (order(block->near->shadow)) exec_block_shadow_forget(block->near);
+    struct exec_shadow *shadows[2];
+    const uint32_t count = shadows_of(block, shadows);
+    bool any = false;
+    exec_order_forget(block);
+    for (uint32_t i = 0; i < count; i++)
+        any |= shadows[i]->touched || shadows[i]->touched_before ||
+               shadows[i]->floor != shadows[i]->time << EXEC_SHADOW_TIME;
+    if (!any) return;
+    const int32_t now = tick(block, shadows, count);
+    for (uint32_t i = 0; i < count; i++) {
+        shadows[i]->touched = shadows[i]->touched_before = 0;
+        shadows[i]->floor = now;
+    }
 }
 
 void exec_shadow_order_warp(const struct exec_warp *warp)
 {
-    const struct exec_block *block = warp->block;
-    if (block->shadow != NULL) order_warp(block->shadow, warp->index);
-    if (block->near == NULL) return;
-    if (order_warp(block->near->shadow, warp->index)) exec_block_shadow_forget(block->near);
+    struct exec_shadow *shadows[2];
+    const uint32_t count = shadows_of(warp->block, shadows), bit = 1u << warp->index;
+    uint32_t touched = 0;
+    for (uint32_t i = 0; i < count; i++)
+        touched |= shadows[i]->touched | shadows[i]->touched_before;
+    if (touched & bit) {
+        const int32_t now = tick(warp->block, shadows, count);
+        for (uint32_t i = 0; i < count; i++) {
+            shadows[i]->touched &= ~bit;
+            shadows[i]->touched_before &= ~bit;
+            shadows[i]->warp_floor[warp->index] = now;
+        }
+    }
+    if (warp->block->order != NULL) exec_order_join_warp(warp);
+}
+
+int32_t exec_shadow_moment(const struct exec_block *block)
+{
+    struct exec_shadow *shadows[2];
+    return (shadows_of(block, shadows) ? shadows[0]->time : 1) << EXEC_SHADOW_TIME;
+}
+
+void exec_shadow_next_moment(const struct exec_block *block)
+{
+    struct exec_shadow *shadows[2];
+    const uint32_t count = shadows_of(block, shadows);
+    uint32_t touched = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        touched |= shadows[i]->touched;
+        shadows[i]->touched_before |= shadows[i]->touched;
+        shadows[i]->touched = 0;
+    }
+    if (touched) tick(block, shadows, count);
+}
+
+void exec_shadow_touched(const struct exec_warp *warp)
+{
+    struct exec_shadow *shadows[2];
+    if (warp->block->shadow == NULL) exec_block_shadow_of(warp);
+    if (shadows_of(warp->block, shadows)) shadows[0]->touched |= 1u << warp->index;
+}
+
+void exec_shadow_converses(const struct exec_block *block, bool converses)
+{
+    struct exec_shadow *shadows[2];
+    for (uint32_t i = shadows_of(block, shadows); i-- > 0;) shadows[i]->converses = converses;
 }
 
 /* Cells for smaller units: what was known of one is known of its parts. */
@@ -127,14 +179,22 @@ static uint32_t warp_of(int32_t cell)
     return (uint32_t)(cell & EXEC_SHADOW_THREAD) / EXEC_LANES;
 }
 
+static inline bool is_known(const struct exec_touch *touch, int32_t cell)
+{
+    return touch->shadow->converses &&
+           exec_order_knows(touch->warp->block->order, touch->thread, cell);
+}
+
 static bool unordered(const struct exec_touch *touch, int32_t cell)
 {
     const struct exec_shadow *shadow = touch->shadow;
     if (cell < shadow->floor) return false;
     const uint32_t warp = touch->thread / EXEC_LANES;
-    if (warp_of(cell) != warp) return true;
-    return cell >= shadow->warp_floor[warp] &&
-           ((uint32_t)(cell & EXEC_SHADOW_THREAD) != touch->thread || (cell & EXEC_SHADOW_MANY));
+    if (warp_of(cell) == warp &&
+        (cell < shadow->warp_floor[warp] ||
+         ((uint32_t)(cell & EXEC_SHADOW_THREAD) == touch->thread && !(cell & EXEC_SHADOW_MANY))))
+        return false;
+    return !is_known(touch, cell);
 }
 
 static struct exec_racecheck_side side_of(const struct exec_warp *warp,
@@ -160,6 +220,7 @@ void exec_report(const struct exec_warp *warp, enum exec_wrong wrong,
                  const struct memory_region *region, uint64_t offset, uint32_t bytes)
 {
     const struct exec_launch *launch = warp->worker->launch;
+    const struct exec_order *order = warp->block->order;
     exec_racecheck_add(launch->watch,
                        &(struct exec_racecheck_found){
                            .wrong = wrong,
@@ -170,6 +231,7 @@ void exec_report(const struct exec_warp *warp, enum exec_wrong wrong,
                            .bytes = bytes,
                            .block_size = {launch->block[0], launch->block[1], launch->block[2]},
                            .block_index = warp->block->index,
+                           .met = exec_order_met(order, first->thread, second->thread),
                            .count = 1,
                        });
 }
@@ -208,7 +270,7 @@ static inline void keep(const struct exec_touch *touch, size_t index, enum exec_
     const int32_t before = shadow->cells[last][index];
     const uint32_t warp = touch->thread / EXEC_LANES;
     int32_t now = touch->now;
-    if (before >= shadow->floor) {
+    if (before >= shadow->floor && !is_known(touch, before)) {
         if (warp_of(before) != warp) {
             shadow->cells[other][index] = before;
             shadow->sites[other][index] = shadow->sites[last][index];
@@ -228,8 +290,8 @@ static inline void load_cell(const struct exec_touch *touch, size_t index)
     if (shadow->atomics && !shadow->atomics_alone &&
         (!check(touch, index, EXEC_KEPT_ATOM) || !check(touch, index, EXEC_KEPT_ATOM_OTHER)))
         return;
-    /* With two readers of different warps no write is unseen. */
-    if (shadow->cells[EXEC_KEPT_READ_OTHER][index] < shadow->floor)
+    /* With two readers of different warps no write is unseen, unless it comes behind them. */
+    if (shadow->cells[EXEC_KEPT_READ_OTHER][index] < shadow->floor || shadow->converses)
         keep(touch, index, EXEC_KEPT_READ, EXEC_KEPT_READ_OTHER);
 }
 
@@ -476,11 +538,4 @@ void exec_shadow_racecheck(struct exec_warp *warp, const struct exec_inst *inst,
             touch_cells(&touch, access.offset[l], touch.bytes);
         }
     }
-}
-
-int exec_racecheck_order(struct exec_warp *warp, const struct exec_inst *inst)
-{
-    warp->instructions--;
-    if (exec_racecheck_lanes(warp, inst)) exec_shadow_order(warp->block);
-    return EXEC_GO;
 }

@@ -9,10 +9,8 @@
  *    this is more than they promise: a race beside one may be missed, no order is;
  *  - a .sync instruction (bar.warp.sync, shfl, vote, match, redux, elect): the same for the warp.
  *    CUDA promises it for __syncwarp() alone; programs rely on the others;
- *  - a fence, and an access that acquires or releases, in whatever memory: threads may make an
- * order of their own with them, so from there on all before is taken as ordered. Volatile and
- * relaxed accesses, atomics without a word among them, make none: a flag or a lock of them alone
- * passes nothing on;
+ *  - what threads tell each other by flags, tickets and locks, with fences or acquire and release:
+ *    check/order.h. Without those a flag or a lock passes nothing on;
  *  - two atomics; and volatile or ordered accesses against anything (they converse);
  *  - a store of the value that is there already: nobody could see it; and who has stored it may
  *    well read it;
@@ -57,11 +55,13 @@ struct exec_shadow {
     int32_t time;
     int32_t floor;                      /* what is below is ordered before everything */
     int32_t warp_floor[EXEC_MAX_WARPS]; /* the same for a warp's own */
-    uint32_t touched;                   /* warps, since their last order */
-    bool atomics;                       /* there was one */
-    bool atomics_alone;                 /* an atomic and a load are no race */
-    int32_t *cells[EXEC_KEPT_COUNT];    /* made by exec_shadow_tells */
-    uint32_t *sites[EXEC_KEPT_COUNT];   /* the position of what made the cell what it is */
+    uint32_t touched;        /* warps, since their last order and the last moment of a fence */
+    uint32_t touched_before; /* warps, since their last order, before that moment */
+    bool atomics;            /* there was one */
+    bool atomics_alone;      /* an atomic and a load are no race */
+    bool converses;          /* some thread knows more than the floors: check/order.h */
+    int32_t *cells[EXEC_KEPT_COUNT];  /* made by exec_shadow_tells */
+    uint32_t *sites[EXEC_KEPT_COUNT]; /* the position of what made the cell what it is */
 };
 
 /* ---- touches, for check/block_shadow.c ------------------------------------------------------- */
@@ -77,6 +77,16 @@ struct exec_touch {
     int32_t now; /* the cell that it leaves */
     enum exec_access access;
 };
+
+/* ---- moments, for check/order.c -------------------------------------------------------------- */
+
+/* The present moment: a cell of no thread. And the next, if anything was touched in this one. */
+int32_t exec_shadow_moment(const struct exec_block *block);
+void exec_shadow_next_moment(const struct exec_block *block);
+/* The warp has touched something that has no cell. */
+void exec_shadow_touched(const struct exec_warp *warp);
+/* Whether threads know more of each other than the floors say. */
+void exec_shadow_converses(const struct exec_block *block, bool converses);
 
 /* Begins touches of `shadow` by `warp`; `cache` as above; `bytes`: of one lane's access. */
 void exec_touch_begin(struct exec_touch *touch, const struct exec_warp *warp,

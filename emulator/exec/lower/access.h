@@ -31,8 +31,13 @@ void lower_racecheck(struct lower *lower, const struct lower_place *place, uint3
 /* An asynchronous copy of `bytes` bytes to `place`; and what closes or waits for groups of them. */
 void lower_racecheck_copy(struct lower *lower, const struct lower_place *place, uint32_t bytes);
 void lower_racecheck_groups(struct lower *lower);
-/* The instruction may be part of an order that threads make themselves. */
-void lower_racecheck_order(struct lower *lower);
+/* The atomic or, if it is strong, the load or store at hand, of `bytes` bytes at `place`: threads
+ * may tell each other something by it. `value`: the slot of a store's. And a fence. */
+void lower_order(struct lower *lower, const struct lower_place *place, uint32_t bytes,
+                 enum exec_access access, uint32_t value);
+void lower_order_fence(struct lower *lower);
+/* Whether threads of the module may. */
+bool lower_converses(const struct ptx_module *module);
 /* Which acts further on in the function make a load a look, besides atomics on the same address. */
 enum lower_acts {
     LOWER_ACTS_STORES = 1,  /* stores too */
@@ -41,7 +46,8 @@ enum lower_acts {
     LOWER_ACTS_OF_BLOCKS = LOWER_ACTS_STORES,
     LOWER_ACTS_OF_THREADS = LOWER_ACTS_STORES | LOWER_ACTS_AT_ONCE,
 };
-/* Whether the store at hand changes what a volatile load of the function has brought from there. */
+/* Whether the store at hand changes what a volatile load of the function, other than a loop that
+ * waits, has brought from there. */
 bool lower_modifies(struct lower *lower, const struct ptx_operand *address);
 bool lower_looks(struct lower *lower, const struct ptx_operand *address, enum lower_acts acts);
 /* The access with that cache is such a look, or volatile or ordered: enum exec_look bits. */

@@ -134,13 +134,6 @@ static bool looks(const struct ptx_instruction *inst)
     return inst->modifiers.semantics != PTX_ABSENT && inst->modifiers.semantics != PTX_SEM_WEAK;
 }
 
-/* Whether the access orders what its thread did before: what is volatile or relaxed does not. */
-static bool makes_order(const struct ptx_instruction *at)
-{
-    return looks(at) && at->modifiers.semantics != PTX_SEM_RELAXED &&
-           at->modifiers.semantics != PTX_SEM_VOLATILE;
-}
-
 /* What check/causality.h is to know of an access that looks, or of an atomic. */
 static unsigned strength(const struct ptx_instruction *at)
 {
@@ -192,12 +185,11 @@ static void lower_wide_access(struct lower *lower, bool store)
                               : lower->registers[element->reg];
             if (slots[j] == EXEC_NO_SLOT) return;
         }
+        const struct lower_place place = {"generic", kept, 16 * k, true};
         if (!looks(at))
-            lower_racecheck(lower, &(struct lower_place){"generic", kept, 16 * k, true},
-                            whole ? 8 : 4, parts, store ? EXEC_STORE : EXEC_LOAD,
+            lower_racecheck(lower, &place, whole ? 8 : 4, parts, store ? EXEC_STORE : EXEC_LOAD,
                             store ? slots : NULL);
-        else if (store && makes_order(at))
-            lower_racecheck_order(lower);
+        lower_order(lower, &place, 16, store ? EXEC_STORE : EXEC_LOAD, slots[0]);
         const char *key = store   ? whole ? "st.generic.v2.u64" : "st.generic.v4.u32"
                           : whole ? "ld.generic.v2.u64"
                                   : "ld.generic.v4.u32";
@@ -294,6 +286,7 @@ static void lower_load(struct lower *lower)
     lower->widen_key = NULL;
     if (!looks(at) && !lower_looks(lower, &at->operands[1], LOWER_ACTS_OF_SHARED))
         lower_racecheck(lower, &place, ptx_type_bytes(at->type), count, EXEC_LOAD, NULL);
+    lower_order(lower, &place, ptx_type_bytes(at->type) * count, EXEC_LOAD, 0);
     struct exec_inst *inst = lower_row(lower, key);
     inst->a = place.slot;
     inst->imm = place.offset;
@@ -343,9 +336,9 @@ static void lower_store(struct lower *lower)
     }
     snprintf(key, sizeof key, count > 1 ? "st.%s.v%u.%s" : "st.%s%.0u.%s", place.where,
              count > 1 ? count : 0, type);
-    if (makes_order(at)) lower_racecheck_order(lower);
     if (!looks(at))
         lower_racecheck(lower, &place, ptx_type_bytes(at->type), count, EXEC_STORE, from);
+    lower_order(lower, &place, ptx_type_bytes(at->type) * count, EXEC_STORE, from[0]);
     struct exec_inst *inst = lower_row(lower, key);
     inst->a = place.slot;
     inst->imm = place.offset;
@@ -470,9 +463,9 @@ static void lower_wide_atomic(struct lower *lower)
     lower_guard(lower);
     const uint32_t base = lower_generic(lower, &at->operands[1], at->modifiers.space);
     if (base == EXEC_NO_SLOT) return;
-    lower_racecheck(lower, &(struct lower_place){"generic", base, 0, true}, 16, 1, EXEC_ATOMIC,
-                    NULL);
-    if (makes_order(at)) lower_racecheck_order(lower);
+    const struct lower_place place = {"generic", base, 0, true};
+    lower_racecheck(lower, &place, 16, 1, EXEC_ATOMIC, NULL);
+    lower_order(lower, &place, 16, EXEC_ATOMIC, 0);
     struct exec_inst *inst = lower_row(lower, cas ? "atom.cas.b128" : "atom.exch.b128");
     inst->a = base;
     inst->d = d->kind == PTX_OPERAND_SINK ? EXEC_NO_GUARD : lower->registers[d->reg];
@@ -513,8 +506,8 @@ static void lower_atomic(struct lower *lower)
     uint32_t d = lower_scratch(lower);
     if (returns && at->operands[0].kind != PTX_OPERAND_SINK)
         d = lower_destination(lower, at->operands[0].reg, width, false);
-    if (makes_order(at)) lower_racecheck_order(lower);
     lower_racecheck(lower, &place, ptx_type_bytes(at->type), 1, EXEC_ATOMIC, NULL);
+    lower_order(lower, &place, ptx_type_bytes(at->type), EXEC_ATOMIC, 0);
     struct exec_inst *inst = lower_emit(lower, row->run);
     inst->d = d;
     inst->a = place.slot;
@@ -590,7 +583,7 @@ static void lower_fence(struct lower *lower)
         lower->function->talks = lower->function->fences = true;
         if (lower->program->watched) lower_emit_aside(lower, exec_causality_fence);
     }
-    lower_racecheck_order(lower);
+    lower_order_fence(lower);
     lower_row(lower, "nop");
 }
 

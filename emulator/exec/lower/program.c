@@ -1,6 +1,8 @@
 /* Programs: the functions of a module and the places in the source that they come from. */
 #include "emulator/exec/lower/program.h"
 
+#include "emulator/exec/lower/access.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,6 +131,7 @@ static struct exec_program *create(const struct ptx_module *module, bool watched
     if (log_size) log[0] = 0;
     if (program == NULL) goto fail;
     program->watched = watched;
+    program->converses = watched && lower_converses(module);
     if (module->address_size != 64) {
         snprintf(log, log_size, "the module's addresses have %u bits; the device's have 64\n",
                  module->address_size);

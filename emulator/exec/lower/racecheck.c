@@ -1,6 +1,6 @@
 /* What lowering adds to a program that is to be watched: see check/shadow.h and
  * check/grid_shadow.h. */
-#include "emulator/exec/check/check.h"
+#include "emulator/exec/check/order.h"
 #include "emulator/exec/lower/access.h"
 
 #include <stdlib.h>
@@ -53,9 +53,67 @@ void lower_racecheck_groups(struct lower *lower)
     inst->imm = at->op == PTX_OP_CP_ASYNC_WAIT ? at->operands[0].bits : EXEC_ASYNC_ALL;
 }
 
-void lower_racecheck_order(struct lower *lower)
+/* ---- what threads tell each other ------------------------------------------------------------ */
+
+static bool is_strong(const struct ptx_instruction *at)
 {
-    if (lower->program->watched) lower_emit_aside(lower, exec_racecheck_order);
+    return at->modifiers.semantics != PTX_ABSENT && at->modifiers.semantics != PTX_SEM_WEAK;
+}
+
+/* A fence, a volatile or ordered access, an atomic that takes or gives a lock. */
+static bool converses(const struct ptx_instruction *at)
+{
+    const uint8_t operation = at->modifiers.operation;
+    switch (at->op) {
+    case PTX_OP_FENCE:
+    case PTX_OP_MEMBAR:
+        return true;
+    case PTX_OP_LD:
+    case PTX_OP_ST:
+        return is_strong(at);
+    case PTX_OP_ATOM:
+    case PTX_OP_RED:
+        return operation == PTX_ATOMIC_CAS || operation == PTX_ATOMIC_EXCH ||
+               (is_strong(at) && at->modifiers.semantics != PTX_SEM_RELAXED);
+    default:
+        return false;
+    }
+}
+
+bool lower_converses(const struct ptx_module *module)
+{
+    for (uint32_t k = 0; k < module->function_count; k++)
+        for (uint32_t i = 0; i < module->functions[k]->instruction_count; i++)
+            if (converses(&module->functions[k]->instructions[i])) return true;
+    return false;
+}
+
+void lower_order(struct lower *lower, const struct lower_place *place, uint32_t bytes,
+                 enum exec_access access, uint32_t value)
+{
+    const struct ptx_instruction *at = lower->at;
+    const uint8_t semantics = at->modifiers.semantics;
+    const bool acquires = semantics == PTX_SEM_ACQUIRE || semantics == PTX_SEM_ACQ_REL;
+    const bool releases = semantics == PTX_SEM_RELEASE || semantics == PTX_SEM_ACQ_REL;
+    const bool narrow = is_place(place, "shared");
+    if (!lower->program->watched || !lower->program->converses ||
+        (access != EXEC_ATOMIC && !is_strong(at)) || is_place(place, "local"))
+        return;
+    const bool modifies = access == EXEC_STORE && lower_modifies(lower, &at->operands[0]);
+    struct exec_inst *inst = lower_emit_aside(lower, exec_order_access);
+    inst->a = place->slot;
+    inst->b = value;
+    inst->imm = place->offset;
+    inst->cache = bytes | (uint32_t)access << EXEC_ORDER_ACCESS_SHIFT |
+                  (acquires ? EXEC_ORDER_ACQUIRES : 0u) | (releases ? EXEC_ORDER_RELEASES : 0u) |
+                  (narrow ? EXEC_ORDER_NARROW : 0u) |
+                  (narrow || is_place(place, "shared64") ? EXEC_ORDER_SHARED : 0u) |
+                  (modifies ? EXEC_ORDER_MODIFIES : 0u);
+}
+
+void lower_order_fence(struct lower *lower)
+{
+    if (lower->program->watched) lower_emit_aside(lower, exec_order_fence);
 }
 
 /* ---- a look before the act ------------------------------------------------------------------- */
@@ -131,6 +189,17 @@ bool lower_looks(struct lower *lower, const struct ptx_operand *operand, enum lo
     return false;
 }
 
+/* Whether instruction `k` is in a loop that ends before the one at hand: a wait, if it loads. */
+static bool is_in_earlier_loop(const struct lower *lower, uint32_t k)
+{
+    const struct ptx_instruction *source = lower->source->instructions;
+    for (uint32_t j = k + 1; &source[j] < lower->at; j++)
+        if (source[j].op == PTX_OP_BRA && source[j].operands[0].kind == PTX_OPERAND_LABEL &&
+            source[j].operands[0].target <= k)
+            return true;
+    return false;
+}
+
 bool lower_modifies(struct lower *lower, const struct ptx_operand *operand)
 {
     const struct ptx_function *source = lower->source;
@@ -140,11 +209,16 @@ bool lower_modifies(struct lower *lower, const struct ptx_operand *operand)
         return false;
     if (lower->symbols == NULL && !find_symbols(lower)) return false;
     const struct address address = address_of(lower, operand);
-    for (const struct ptx_instruction *at = source->instructions; at < lower->at; at++)
-        if (at->op == PTX_OP_LD && at->modifiers.semantics == PTX_SEM_VOLATILE &&
-            same_address(lower, &address, &at->operands[1]))
-            return true;
-    return false;
+    bool loaded = false;
+    for (uint32_t k = 0; &source->instructions[k] < lower->at; k++) {
+        const struct ptx_instruction *at = &source->instructions[k];
+        if (at->op != PTX_OP_LD || at->modifiers.semantics != PTX_SEM_VOLATILE ||
+            !same_address(lower, &address, &at->operands[1]))
+            continue;
+        if (is_in_earlier_loop(lower, k)) return false;
+        loaded = true;
+    }
+    return loaded;
 }
 
 void lower_note_look(struct lower *lower, uint32_t cache, unsigned looks_as)

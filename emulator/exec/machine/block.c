@@ -1,4 +1,5 @@
 /* One resident block: its warps, their memory, and turns for each of them. */
+#include "emulator/exec/check/order.h"
 #include "emulator/exec/check/poison.h"
 #include "emulator/exec/check/shadow.h"
 #include "emulator/exec/machine/private.h"
@@ -62,6 +63,7 @@ void exec_block_destroy(struct exec_block *block)
     exec_shadow_destroy(block->shadow);
     exec_block_shadow_destroy(block->near);
     exec_async_destroy(block->async);
+    exec_order_destroy(block->order);
     free(block);
 }
 

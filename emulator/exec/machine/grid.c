@@ -30,6 +30,21 @@ enum { BLOCKS_OBSERVED = 4, INSTRUCTIONS_EACH = 8 };
  * fit, as on a GPU. */
 enum { MULTIPROCESSORS = 132, THREADS_EACH = 2048, BLOCKS_EACH = 32 };
 
+/* Whether a block waits for one that has not started. Nothing promises that both are on the device
+ * at once, so a GPU may run the waiting one for ever. It is shown so: all that have started have
+ * looked in vain for so many rounds, another is started, and then the first of them sees something
+ * new. */
+enum { LATER_ROUNDS = 64, LATER_TRIES = 4 };
+struct exec_later {
+    uint32_t rounds, tries;
+    const struct exec_block *block; /* that waits; NULL: none is watched */
+    uint64_t serial;
+    const struct exec_warp *warp; /* that looks, and what it saw last */
+    const struct exec_inst *look;
+    uint64_t sum;
+    uint64_t waiting; /* blocks */
+};
+
 struct exec_grid {
     const struct exec_launch *launch;
     uint64_t blocks;
@@ -47,6 +62,7 @@ struct exec_grid {
     uint64_t looks;       /* warp instructions that it looked in vain for lately */
     uint64_t vain;        /* the same while others found no room */
     uint64_t memory_ends; /* when it paused */
+    struct exec_later later;
     unsigned char workspace[EXEC_GRID_WORKSPACE];
 };
 
@@ -188,6 +204,61 @@ static bool turns_begin(struct exec_grid *grid)
     return false;
 }
 
+static bool sees(const struct exec_warp *warp, const struct exec_inst *look, uint64_t *sum)
+{
+    for (uint32_t k = 0; k < EXEC_POLLS; k++) {
+        if (warp->poll_inst[k] != look) continue;
+        *sum = warp->poll_sum[k];
+        return true;
+    }
+    return false;
+}
+
+/* All that have started look at something, and another may start; `news`: one saw something new
+ * just now. False: not yet. */
+static bool later_begins(struct exec_grid *grid, bool news)
+{
+    struct exec_later *later = &grid->later;
+    const struct exec_worker *worker = &grid->workers[0];
+    const uint32_t *cluster = grid->launch->function->info.cluster;
+    if (later->block != NULL || later->tries == LATER_TRIES || grid->count == 0 ||
+        grid->launch->cooperative || (uint64_t)cluster[0] * cluster[1] * cluster[2] > 1 ||
+        !exec_causality_judges(worker->causality))
+        return true;
+    if (news) later->rounds = 0;
+    if (++later->rounds < LATER_ROUNDS) return false;
+    later->rounds = 0;
+    later->tries++;
+    const struct exec_block *block = grid->resident[0];
+    for (uint32_t k = 0; k < block->warp_count && later->block == NULL; k++) {
+        const struct exec_warp *warp = &block->warps[k];
+        if (warp->live == 0 || !sees(warp, warp->poll_latest, &later->sum)) continue;
+        later->block = block;
+        later->serial = block->serial;
+        later->warp = warp;
+        later->look = warp->poll_latest;
+        later->waiting = grid->count;
+    }
+    return true;
+}
+
+/* The block that is watched has had its turn, or has ended. */
+static void later_looks(struct exec_grid *grid)
+{
+    struct exec_later *later = &grid->later;
+    const struct exec_warp *warp = later->warp;
+    const struct exec_worker *worker = &grid->workers[0];
+    uint64_t sum;
+    if (later->block->serial == later->serial && sees(warp, later->look, &sum) && sum == later->sum)
+        return;
+    if (sees(warp, later->look, &sum) && sum != later->sum &&
+        exec_causality_judges(worker->causality)) {
+        exec_grid_shadow_waited(warp, later->look, later->waiting);
+        later->tries = LATER_TRIES;
+    }
+    later->block = NULL;
+}
+
 /* One turn for each resident block, and a new one if there is room. False: the launch has stopped.
  * `idle`: nobody did more than look. */
 static bool run_round(struct exec_grid *grid, bool *idle, uint64_t *looked)
@@ -195,8 +266,8 @@ static bool run_round(struct exec_grid *grid, bool *idle, uint64_t *looked)
     struct exec_worker *worker = &grid->workers[0];
     const bool free_looks = may_pause(grid) && !grid->launch->impatient;
     const uint64_t news = worker->news;
+    bool all_look = true;
     assert(grid->count <= grid->room && grid->started <= grid->blocks);
-    *idle = true;
     for (uint64_t k = 0; k < grid->count; k++) {
         uint64_t executed = 0;
         struct exec_block *block = grid->resident[k];
@@ -205,20 +276,22 @@ static bool run_round(struct exec_grid *grid, bool *idle, uint64_t *looked)
         if (turn == EXEC_TURN_STOPPED) return false;
         if (!(free_looks && block->polling) && past_limit(grid, block, executed)) return false;
         *looked += executed;
+        if (block == grid->later.block) later_looks(grid);
         if (turn == EXEC_TURN_DONE) {
             block_retire(worker, block);
             memmove(&grid->resident[k], &grid->resident[k + 1],
                     (grid->count - k - 1) * sizeof *grid->resident);
             grid->count--;
             k--;
-            *idle = false;
+            all_look = false;
         } else if (!block->polling) {
-            *idle = false;
+            all_look = false;
         }
     }
-    if (worker->news != news) *idle = false;
+    *idle = all_look && worker->news == news;
     if (grid->count == grid->room || grid->started == grid->blocks) return true;
     *idle = false;
+    if (all_look && !later_begins(grid, worker->news != news)) return true;
     grid->resident[grid->count] = block_begin(worker, grid->started++);
     if (grid->resident[grid->count] == NULL) return false;
     grid->count++;

@@ -110,7 +110,7 @@ static int op_watch(struct exec_warp *warp, const struct exec_inst *inst)
     if (shadow == NULL) return EXEC_GO;
     const u32 mask = exec_racecheck_lanes(warp, inst);
     if (!mask) return EXEC_GO;
-    if (mask == EXEC_ALL && shadow->shift == 2 && !shadow->atomics &&
+    if (mask == EXEC_ALL && shadow->shift == 2 && !shadow->atomics && !shadow->converses &&
         !exec_async_any(warp->block)) {
         if (inst->cache == ORDINARY_LOAD && load(warp, inst)) return EXEC_GO;
         if (inst->cache == ORDINARY_STORE && store(warp, inst)) return EXEC_GO;

@@ -1,0 +1,56 @@
+/* exec_order: what the threads of a block know of each other by what they tell each other through
+ * memory: flags, tickets, locks, of shared and of global memory. Private to emulator/exec.
+ *
+ * After the memory consistency model of PTX, by vector clocks, one per thread, in the moments of
+ * check/shadow.h:
+ *  - a fence, or a release, and behind it a strong store or an atomic: what the thread did before
+ *    the fence, and what it knew by then, is passed on with the value. So is what other lanes of
+ *    its warp did before a fence of their own, or before the warp's last .sync instruction;
+ *  - whoever reads that value by a strong load or an atomic knows it from its next fence or .sync
+ *    instruction on; at once, if the read acquires. A chain of atomics passes on what each found.
+ * Every scope orders the threads of a block. A store of 1 or 2 bytes adds to what is passed on, and
+ * what a thread learns before it tells counts even behind its fence: a race may be missed, no order
+ * is. What orders the whole block (check/shadow.h) ends all of this.
+ *
+ * A read-modify-write by two volatile accesses is found here, too: two threads of a block that each
+ * change the same bytes so, with nothing that orders the one's store before the other.
+ *
+ * Only programs in which threads can tell each other anything (exec_program.converses) are asked.
+ *
+ * Source: PTX ISA 9.0, chapter 8 (memory consistency model).
+ */
+#ifndef OVERLAP_EXEC_CHECK_ORDER_H
+#define OVERLAP_EXEC_CHECK_ORDER_H
+
+#include "emulator/exec/check/shadow.h"
+
+struct exec_order;
+
+void exec_order_destroy(struct exec_order *order); /* NULL is fine */
+
+/* The whole block is ordered: nobody has anything more to know. */
+void exec_order_forget(const struct exec_block *block);
+/* The warp's lanes know what any of them does. */
+void exec_order_join_warp(const struct exec_warp *warp);
+
+/* Whether `thread` knows that the touch `cell` (check/shadow.h) of another is over. */
+bool exec_order_knows(const struct exec_order *order, uint32_t thread, int32_t cell);
+/* Whether one of the two has read what the other told it, or another lane of that one's warp. */
+bool exec_order_met(const struct exec_order *order, uint32_t thread, uint32_t other);
+
+/* The instruction before a strong access or an atomic. Slot a: address; imm: offset; cache:
+ * EXEC_ORDER bits; slot b: a store's value; guard: as exec_racecheck_lanes. */
+enum {
+    EXEC_ORDER_BYTES = 31,       /* of an access */
+    EXEC_ORDER_ACCESS_SHIFT = 5, /* enum exec_access, 2 bits */
+    EXEC_ORDER_ACQUIRES = 1 << 7,
+    EXEC_ORDER_RELEASES = 1 << 8,
+    EXEC_ORDER_SHARED = 1 << 9,    /* the address is of shared memory ... */
+    EXEC_ORDER_NARROW = 1 << 10,   /* ... and has 32 bits */
+    EXEC_ORDER_MODIFIES = 1 << 11, /* a volatile store of what was loaded there before */
+};
+exec_handler exec_order_access;
+/* The instruction before a fence. */
+exec_handler exec_order_fence;
+
+#endif
