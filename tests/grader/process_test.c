@@ -305,6 +305,43 @@ START_TEST(a_real_group_is_ended_as_a_whole)
 }
 END_TEST
 
+/* The kernel ends what wants more than the group has, and refuses one task too many. Where this
+ * machine hands down no such limits, tests/cgroup/vm.sh boots one that does. */
+START_TEST(a_real_group_holds_its_limits)
+{
+    const size_t most = (size_t)32 << 20;
+    char parent[PATH_MAX];
+    struct cgroup group;
+    int ended = 0;
+
+    if (!cgroup_find("/proc/self/mountinfo", "/proc/self/cgroup", "memory pids", parent)) {
+        printf("skipped: no control group here has the memory and pids controllers\n");
+        return;
+    }
+    ck_assert_int_eq(cgroup_make(&group, parent, most, 3), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        if (cgroup_enter(&group) != 0) _exit(1);
+        for (int i = 0; i < 2; i++) {
+            const pid_t task = fork();
+            if (task < 0) _exit(2);
+            if (task == 0)
+                for (;;) pause();
+        }
+        if (fork() >= 0 || errno != EAGAIN) _exit(3);
+        char *memory =
+            mmap(NULL, 2 * most, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (memory == MAP_FAILED) _exit(4);
+        memset(memory, 1, 2 * most);
+        _exit(5);
+    }
+    ck_assert_int_eq(waitpid(child, &ended, 0), child);
+    ck_assert_msg(WIFSIGNALED(ended) && WTERMSIG(ended) == SIGKILL, "status 0x%x", (unsigned)ended);
+    ck_assert(cgroup_ran_out(&group));
+    cgroup_end(&group);
+}
+END_TEST
+
 /* One processor, and somebody on it who goes first: each session has its share (sched(7), on
  * autogroups), and within it SCHED_IDLE comes last. */
 static int processor;
@@ -673,6 +710,7 @@ int main(int count, char **arguments)
     tcase_add_test(tcase, a_group_is_made_where_limits_are_handed_down);
     tcase_add_test(tcase, no_group_is_made_where_none_is_of_use);
     tcase_add_test(tcase, a_real_group_is_ended_as_a_whole);
+    tcase_add_test(tcase, a_real_group_holds_its_limits);
     tcase_add_test(tcase, a_busy_machine_makes_nobody_late);
     tcase_add_test(tcase, what_stays_is_counted_and_ended);
     tcase_add_test(tcase, what_cannot_be_started_is_named);
