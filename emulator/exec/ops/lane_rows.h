@@ -1,5 +1,6 @@
-/* exec_lane_rows: a row of a .def file says what a lane computes; the macros here make of it a
- * handler that does so for 32 lanes, and its entry in a table.
+/* exec_lane_rows: a row of a .def file says what a lane computes. rows_define.h makes of it a
+ * handler that does so for 32 lanes, rows_list.h its entry in a table; here is what the handlers
+ * are made of.
  *
  * Rows (value types as below; `a`, `b`, `c` are the sources' values, `p` a predicate's):
  *   LANE1(name, keys, D, A, expression)             d = f(a)
@@ -19,125 +20,44 @@
 
 #include "emulator/exec/ops/lanes.h"
 
-/* ---- the rows as functions ------------------------------------------------------------------- */
+#define EXEC_HANDLER(name)                                                                         \
+    static int op_##name(struct exec_warp *warp, const struct exec_inst *inst)
 
-#define EXEC_DEFINE_LANE1(name, keys, D, A, expression)                                            \
-    static int op_##name(struct exec_warp *warp, const struct exec_inst *inst)                     \
-    {                                                                                              \
-        slot_##D *dd = exec_slot(warp, inst->d);                                                   \
-        const slot_##A *aa = exec_slot(warp, inst->a);                                             \
-        if (warp->full) {                                                                          \
-            EXEC_FOR_LANES                                                                         \
-            {                                                                                      \
-                const A a = (A)aa[l];                                                              \
-                dd[l] = (slot_##D)(D)(expression);                                                 \
-            }                                                                                      \
-        } else {                                                                                   \
-            const uint32_t mask = warp->mask;                                                      \
-            EXEC_FOR_LANES                                                                         \
-            {                                                                                      \
-                const A a = (A)aa[l];                                                              \
-                const slot_##D r = (slot_##D)(D)(expression);                                      \
-                dd[l] = EXEC_IN(mask) ? r : dd[l];                                                 \
-            }                                                                                      \
-        }                                                                                          \
-        return EXEC_GO;                                                                            \
-    }
+/* The lanes of source x, of value type T, and its value in lane l. */
+#define EXEC_SOURCE(T, x) const slot_##T *x##x = exec_slot(warp, inst->x)
+#define EXEC_VALUE(T, x) const T x = (T)x##x[l]
 
-#define EXEC_DEFINE_LANE2(name, keys, D, A, B, expression)                                         \
-    static int op_##name(struct exec_warp *warp, const struct exec_inst *inst)                     \
-    {                                                                                              \
-        slot_##D *dd = exec_slot(warp, inst->d);                                                   \
-        const slot_##A *aa = exec_slot(warp, inst->a);                                             \
-        const slot_##B *bb = exec_slot(warp, inst->b);                                             \
-        if (warp->full) {                                                                          \
-            EXEC_FOR_LANES                                                                         \
-            {                                                                                      \
-                const A a = (A)aa[l];                                                              \
-                const B b = (B)bb[l];                                                              \
-                dd[l] = (slot_##D)(D)(expression);                                                 \
-            }                                                                                      \
-        } else {                                                                                   \
-            const uint32_t mask = warp->mask;                                                      \
-            EXEC_FOR_LANES                                                                         \
-            {                                                                                      \
-                const A a = (A)aa[l];                                                              \
-                const B b = (B)bb[l];                                                              \
-                const slot_##D r = (slot_##D)(D)(expression);                                      \
-                dd[l] = EXEC_IN(mask) ? r : dd[l];                                                 \
-            }                                                                                      \
-        }                                                                                          \
-        return EXEC_GO;                                                                            \
-    }
-
-#define EXEC_DEFINE_LANE3(name, keys, D, A, B, C, expression)                                      \
-    static int op_##name(struct exec_warp *warp, const struct exec_inst *inst)                     \
-    {                                                                                              \
-        slot_##D *dd = exec_slot(warp, inst->d);                                                   \
-        const slot_##A *aa = exec_slot(warp, inst->a);                                             \
-        const slot_##B *bb = exec_slot(warp, inst->b);                                             \
-        const slot_##C *cc = exec_slot(warp, inst->c);                                             \
-        if (warp->full) {                                                                          \
-            EXEC_FOR_LANES                                                                         \
-            {                                                                                      \
-                const A a = (A)aa[l];                                                              \
-                const B b = (B)bb[l];                                                              \
-                const C c = (C)cc[l];                                                              \
-                dd[l] = (slot_##D)(D)(expression);                                                 \
-            }                                                                                      \
-        } else {                                                                                   \
-            const uint32_t mask = warp->mask;                                                      \
-            EXEC_FOR_LANES                                                                         \
-            {                                                                                      \
-                const A a = (A)aa[l];                                                              \
-                const B b = (B)bb[l];                                                              \
-                const C c = (C)cc[l];                                                              \
-                const slot_##D r = (slot_##D)(D)(expression);                                      \
-                dd[l] = EXEC_IN(mask) ? r : dd[l];                                                 \
-            }                                                                                      \
-        }                                                                                          \
-        return EXEC_GO;                                                                            \
-    }
-
-#define EXEC_DEFINE_LANE4(name, keys, D, A, B, C, E, expression)                                   \
-    static int op_##name(struct exec_warp *warp, const struct exec_inst *inst)                     \
-    {                                                                                              \
-        slot_##D *dd = exec_slot(warp, inst->d);                                                   \
-        const slot_##A *aa = exec_slot(warp, inst->a);                                             \
-        const slot_##B *bb = exec_slot(warp, inst->b);                                             \
-        const slot_##C *cc = exec_slot(warp, inst->c);                                             \
-        const slot_##E *ee = exec_slot(warp, inst->e);                                             \
-        const uint32_t mask = warp->full ? EXEC_ALL : warp->mask;                                  \
+/* Into slot d of the lanes that run: the expression, of the values that `values` declares. Two
+ * loops: where all lanes run, nothing is chosen. */
+#define EXEC_PUT_LANES(D, values, expression)                                                      \
+    slot_##D *dd = exec_slot(warp, inst->d);                                                       \
+    if (warp->full) {                                                                              \
         EXEC_FOR_LANES                                                                             \
         {                                                                                          \
-            const A a = (A)aa[l];                                                                  \
-            const B b = (B)bb[l];                                                                  \
-            const C c = (C)cc[l];                                                                  \
-            const E e = (E)ee[l];                                                                  \
+            values;                                                                                \
+            dd[l] = (slot_##D)(D)(expression);                                                     \
+        }                                                                                          \
+    } else {                                                                                       \
+        const uint32_t mask = warp->mask;                                                          \
+        EXEC_FOR_LANES                                                                             \
+        {                                                                                          \
+            values;                                                                                \
             const slot_##D r = (slot_##D)(D)(expression);                                          \
             dd[l] = EXEC_IN(mask) ? r : dd[l];                                                     \
         }                                                                                          \
-        return EXEC_GO;                                                                            \
-    }
+    }                                                                                              \
+    return EXEC_GO
 
-#define EXEC_DEFINE_SELECT(name, keys, D, A, B, expression)                                        \
-    static int op_##name(struct exec_warp *warp, const struct exec_inst *inst)                     \
+/* Into predicate d of the lanes that run: the expression; into e its complement. */
+#define EXEC_PUT_COMPARED(values, expression)                                                      \
+    uint32_t result = 0;                                                                           \
+    EXEC_FOR_LANES                                                                                 \
     {                                                                                              \
-        slot_##D *dd = exec_slot(warp, inst->d);                                                   \
-        const slot_##A *aa = exec_slot(warp, inst->a);                                             \
-        const slot_##B *bb = exec_slot(warp, inst->b);                                             \
-        const uint32_t pp = *(const uint32_t *)exec_slot(warp, inst->c);                           \
-        const uint32_t mask = warp->full ? EXEC_ALL : warp->mask;                                  \
-        EXEC_FOR_LANES                                                                             \
-        {                                                                                          \
-            const A a = (A)aa[l];                                                                  \
-            const B b = (B)bb[l];                                                                  \
-            const uint32_t p = EXEC_IN(pp);                                                        \
-            const slot_##D r = (slot_##D)(D)(expression);                                          \
-            dd[l] = EXEC_IN(mask) ? r : dd[l];                                                     \
-        }                                                                                          \
-        return EXEC_GO;                                                                            \
-    }
+        values;                                                                                    \
+        result |= (expression) ? 1u << l : 0;                                                      \
+    }                                                                                              \
+    exec_put_predicates(warp, inst, result);                                                       \
+    return EXEC_GO
 
 static inline void exec_put_predicates(struct exec_warp *warp, const struct exec_inst *inst,
                                        uint32_t result)
@@ -148,84 +68,5 @@ static inline void exec_put_predicates(struct exec_warp *warp, const struct exec
     *e = (*e & ~mask) | (~result & mask);
     *d = (*d & ~mask) | (result & mask);
 }
-
-#define EXEC_DEFINE_COMPARE(name, keys, A, B, expression)                                          \
-    static int op_##name(struct exec_warp *warp, const struct exec_inst *inst)                     \
-    {                                                                                              \
-        const slot_##A *aa = exec_slot(warp, inst->a);                                             \
-        const slot_##B *bb = exec_slot(warp, inst->b);                                             \
-        uint32_t result = 0;                                                                       \
-        EXEC_FOR_LANES                                                                             \
-        {                                                                                          \
-            const A a = (A)aa[l];                                                                  \
-            const B b = (B)bb[l];                                                                  \
-            result |= (expression) ? 1u << l : 0;                                                  \
-        }                                                                                          \
-        exec_put_predicates(warp, inst, result);                                                   \
-        return EXEC_GO;                                                                            \
-    }
-
-#define EXEC_DEFINE_COMPARE1(name, keys, A, expression)                                            \
-    static int op_##name(struct exec_warp *warp, const struct exec_inst *inst)                     \
-    {                                                                                              \
-        const slot_##A *aa = exec_slot(warp, inst->a);                                             \
-        uint32_t result = 0;                                                                       \
-        EXEC_FOR_LANES                                                                             \
-        {                                                                                          \
-            const A a = (A)aa[l];                                                                  \
-            result |= (expression) ? 1u << l : 0;                                                  \
-        }                                                                                          \
-        exec_put_predicates(warp, inst, result);                                                   \
-        return EXEC_GO;                                                                            \
-    }
-
-#define EXEC_DEFINE_PREDICATE(name, keys, expression)                                              \
-    static int op_##name(struct exec_warp *warp, const struct exec_inst *inst)                     \
-    {                                                                                              \
-        uint32_t *d = exec_slot(warp, inst->d);                                                    \
-        const uint32_t a = *(const uint32_t *)exec_slot(warp, inst->a);                            \
-        const uint32_t b = *(const uint32_t *)exec_slot(warp, inst->b);                            \
-        (void)b;                                                                                   \
-        *d = (*d & ~warp->mask) | ((expression)&warp->mask);                                       \
-        return EXEC_GO;                                                                            \
-    }
-
-/* The carry flag of a thread is one bit of the mask in slot e. `carry` holds it before and after
- * the expression. */
-#define EXEC_DEFINE_CARRY(name, keys, D, A, B, C, expression)                                      \
-    static int op_##name(struct exec_warp *warp, const struct exec_inst *inst)                     \
-    {                                                                                              \
-        slot_##D *dd = exec_slot(warp, inst->d);                                                   \
-        const slot_##A *aa = exec_slot(warp, inst->a);                                             \
-        const slot_##B *bb = exec_slot(warp, inst->b);                                             \
-        const slot_##C *cc = exec_slot(warp, inst->c);                                             \
-        uint32_t *flag = exec_slot(warp, inst->e);                                                 \
-        for (unsigned l = 0; l < EXEC_LANES; l++) {                                                \
-            if (!EXEC_IN(warp->mask)) continue;                                                    \
-            const A a = (A)aa[l];                                                                  \
-            const B b = (B)bb[l];                                                                  \
-            const C c = (C)cc[l];                                                                  \
-            uint32_t carry = EXEC_IN(*flag);                                                       \
-            (void)c;                                                                               \
-            dd[l] = (slot_##D)(D)(expression);                                                     \
-            *flag = (*flag & ~(1u << l)) | carry << l;                                             \
-        }                                                                                          \
-        return EXEC_GO;                                                                            \
-    }
-
-/* ---- the rows as table entries --------------------------------------------------------------- */
-
-#define EXEC_LIST_LANE1(name, keys, D, A, expression) {keys, op_##name, #D " " #A},
-#define EXEC_LIST_LANE2(name, keys, D, A, B, expression) {keys, op_##name, #D " " #A " " #B},
-#define EXEC_LIST_LANE3(name, keys, D, A, B, C, expression)                                        \
-    {keys, op_##name, #D " " #A " " #B " " #C},
-#define EXEC_LIST_LANE4(name, keys, D, A, B, C, E, expression)                                     \
-    {keys, op_##name, #D " " #A " " #B " " #C " " #E},
-#define EXEC_LIST_SELECT(name, keys, D, A, B, expression) {keys, op_##name, #D " " #A " " #B " p"},
-#define EXEC_LIST_COMPARE(name, keys, A, B, expression) {keys, op_##name, "p " #A " " #B},
-#define EXEC_LIST_COMPARE1(name, keys, A, expression) {keys, op_##name, "p " #A},
-#define EXEC_LIST_PREDICATE(name, keys, expression) {keys, op_##name, "p p p"},
-#define EXEC_LIST_CARRY(name, keys, D, A, B, C, expression)                                        \
-    {keys, op_##name, #D " " #A " " #B " " #C " cc"},
 
 #endif

@@ -1,6 +1,5 @@
-/* Included before a .def file: its rows become table entries. */
-#include "emulator/exec/ops/lane_rows.h"
-
+/* Included before a .def file: its rows become table entries, with the types of d and its sources.
+ */
 #undef LANE1
 #undef LANE2
 #undef LANE3
@@ -10,12 +9,13 @@
 #undef COMPARE1
 #undef PREDICATE
 #undef CARRY
-#define LANE1 EXEC_LIST_LANE1
-#define LANE2 EXEC_LIST_LANE2
-#define LANE3 EXEC_LIST_LANE3
-#define LANE4 EXEC_LIST_LANE4
-#define SELECT EXEC_LIST_SELECT
-#define COMPARE EXEC_LIST_COMPARE
-#define COMPARE1 EXEC_LIST_COMPARE1
-#define PREDICATE EXEC_LIST_PREDICATE
-#define CARRY EXEC_LIST_CARRY
+#define LANE1(name, keys, D, A, expression) {keys, op_##name, #D " " #A},
+#define LANE2(name, keys, D, A, B, expression) {keys, op_##name, #D " " #A " " #B},
+#define LANE3(name, keys, D, A, B, C, expression) {keys, op_##name, #D " " #A " " #B " " #C},
+#define LANE4(name, keys, D, A, B, C, E, expression)                                               \
+    {keys, op_##name, #D " " #A " " #B " " #C " " #E},
+#define SELECT(name, keys, D, A, B, expression) {keys, op_##name, #D " " #A " " #B " p"},
+#define COMPARE(name, keys, A, B, expression) {keys, op_##name, "p " #A " " #B},
+#define COMPARE1(name, keys, A, expression) {keys, op_##name, "p " #A},
+#define PREDICATE(name, keys, expression) {keys, op_##name, "p p p"},
+#define CARRY(name, keys, D, A, B, C, expression) {keys, op_##name, #D " " #A " " #B " " #C " cc"},
