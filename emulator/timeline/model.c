@@ -9,41 +9,14 @@ enum { GPUS(GPU) MODELS };
 #undef GPU
 
 static const struct timeline_model models[MODELS] = {
-    [MODEL_h100] =
-        {
-            .name = "h100",
-#define PARAMETER(name, unit, what, h100, h200, a100, rtx4060, t4) .name = h100,
+#define GPU(gpu) [MODEL_##gpu].name = #gpu,
+    GPUS(GPU)
+#undef GPU
+#define PARAMETER(parameter, unit, what, h100, h200, a100, rtx4060, t4)                            \
+    [MODEL_h100].parameter = h100, [MODEL_h200].parameter = h200, [MODEL_a100].parameter = a100,   \
+    [MODEL_rtx4060].parameter = rtx4060, [MODEL_t4].parameter = t4,
 #include "emulator/timeline/model.def"
 #undef PARAMETER
-        },
-    [MODEL_h200] =
-        {
-            .name = "h200",
-#define PARAMETER(name, unit, what, h100, h200, a100, rtx4060, t4) .name = h200,
-#include "emulator/timeline/model.def"
-#undef PARAMETER
-        },
-    [MODEL_a100] =
-        {
-            .name = "a100",
-#define PARAMETER(name, unit, what, h100, h200, a100, rtx4060, t4) .name = a100,
-#include "emulator/timeline/model.def"
-#undef PARAMETER
-        },
-    [MODEL_rtx4060] =
-        {
-            .name = "rtx4060",
-#define PARAMETER(name, unit, what, h100, h200, a100, rtx4060, t4) .name = rtx4060,
-#include "emulator/timeline/model.def"
-#undef PARAMETER
-        },
-    [MODEL_t4] =
-        {
-            .name = "t4",
-#define PARAMETER(name, unit, what, h100, h200, a100, rtx4060, t4) .name = t4,
-#include "emulator/timeline/model.def"
-#undef PARAMETER
-        },
 };
 
 const struct timeline_model *timeline_model = &models[MODEL_h100];
