@@ -17,60 +17,59 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool seen_reserve(struct happens_seen *seen, uint32_t count)
+static bool clock_reserve(struct happens_clock *clock, uint32_t count)
 {
-    if (count <= seen->count) return true;
-    uint32_t *grown = reallocarray(seen->seen, count, sizeof *grown);
+    if (count <= clock->count) return true;
+    uint32_t(*grown)[TIMELINE_SENSES] = reallocarray(clock->seen, count, sizeof *grown);
     if (grown == NULL) return false;
-    memset(grown + seen->count, 0, (count - seen->count) * sizeof *grown);
-    seen->seen = grown;
-    seen->count = count;
+    memset(grown + clock->count, 0, (count - clock->count) * sizeof *grown);
+    clock->seen = grown;
+    clock->count = count;
     return true;
 }
 
-static void seen_join(struct happens_seen *seen, const struct happens_seen *other)
+/* In this sense, and in those that it implies. */
+static void join_from(struct happens_clock *clock, const struct happens_clock *other,
+                      enum timeline_sense first)
 {
-    if (seen->everything) return;
-    if (other->everything || !seen_reserve(seen, other->count)) {
-        seen->everything = true; /* no memory: nothing is accused for want of it */
-        return;
+    const bool whole = clock_reserve(clock, other->count);
+    for (int sense = first; sense < TIMELINE_SENSES; sense++) {
+        /* No memory: nothing is accused for want of it. */
+        if (other->everything[sense] || !whole) clock->everything[sense] = true;
+        if (clock->everything[sense]) continue;
+        for (uint32_t i = 0; i < other->count; i++)
+            if (other->seen[i][sense] > clock->seen[i][sense])
+                clock->seen[i][sense] = other->seen[i][sense];
     }
-    for (uint32_t i = 0; i < other->count; i++)
-        if (other->seen[i] > seen->seen[i]) seen->seen[i] = other->seen[i];
 }
 
 void happens_join(struct happens_clock *clock, const struct happens_clock *other)
 {
-    for (int sense = 0; sense < TIMELINE_SENSES; sense++)
-        seen_join(&clock->senses[sense], &other->senses[sense]);
-}
-
-static void seen_mark(struct happens_seen *seen, struct timeline_when when)
-{
-    if (seen->everything) return;
-    if (!seen_reserve(seen, when.track + 1))
-        seen->everything = true;
-    else if (when.sequence > seen->seen[when.track])
-        seen->seen[when.track] = when.sequence;
+    join_from(clock, other, TIMELINE_PROMISED);
 }
 
 static void clock_mark(struct happens_clock *clock, struct timeline_when when)
 {
-    for (int sense = 0; sense < TIMELINE_SENSES; sense++) seen_mark(&clock->senses[sense], when);
+    const bool whole = clock_reserve(clock, when.track + 1);
+    for (int sense = 0; sense < TIMELINE_SENSES; sense++) {
+        if (!whole)
+            clock->everything[sense] = true;
+        else if (when.sequence > clock->seen[when.track][sense])
+            clock->seen[when.track][sense] = when.sequence;
+    }
 }
 
 void happens_clear(struct happens_clock *clock)
 {
-    for (int sense = 0; sense < TIMELINE_SENSES; sense++) free(clock->senses[sense].seen);
+    free(clock->seen);
     *clock = (struct happens_clock){0};
 }
 
 static uint32_t clock_seen(const struct happens_clock *clock, uint32_t track,
                            enum timeline_sense sense)
 {
-    const struct happens_seen *seen = &clock->senses[sense];
-    if (seen->everything) return UINT32_MAX;
-    return track < seen->count ? seen->seen[track] : 0;
+    if (clock->everything[sense]) return UINT32_MAX;
+    return track < clock->count ? clock->seen[track][sense] : 0;
 }
 
 /* A track whose last operation happens before `op`: one of its dependencies', so that streams keep
@@ -127,10 +126,7 @@ void happens_has_run(struct timeline_op *op)
 void happens_host_saw(struct timeline *timeline, const struct happens_clock *clock,
                       enum timeline_sense sense)
 {
-    if (sense == TIMELINE_PROMISED)
-        happens_join(&timeline->happens.host, clock);
-    else
-        seen_join(&timeline->happens.host.senses[sense], &clock->senses[sense]);
+    join_from(&timeline->happens.host, clock, sense);
 }
 
 /* ---- for whoever asks ------------------------------------------------------------------------ */
@@ -169,7 +165,7 @@ bool timeline_all_follow(const struct timeline *timeline, struct timeline_when e
 
 void timeline_op_follows_all(struct timeline_op *op)
 {
-    for (int sense = 0; sense < TIMELINE_SENSES; sense++) op->clock.senses[sense].everything = true;
+    for (int sense = 0; sense < TIMELINE_SENSES; sense++) op->clock.everything[sense] = true;
 }
 
 void timeline_host_function_begins(struct timeline_op *op)

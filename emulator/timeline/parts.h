@@ -31,11 +31,10 @@ enum clock_phase {
 /* For every track the latest operation on it that is known to happen before, in each sense. What is
  * promised is kept on GPUs as well. */
 struct happens_clock {
-    struct happens_seen {
-        uint32_t *seen; /* by track; 0: none */
-        uint32_t count;
-        bool everything; /* whatever there is: for waits that end by what nobody can see */
-    } senses[TIMELINE_SENSES];
+    uint32_t (*seen)[TIMELINE_SENSES]; /* by track; 0: none */
+    uint32_t count;
+    bool everything[TIMELINE_SENSES]; /* whatever there is: for waits that end by what nobody can
+                                         see */
 };
 
 enum { HAPPENS_HOST = 0 }; /* the host's track */
