@@ -91,7 +91,8 @@ struct exec_warp {
     uint64_t lane_instructions;
     uint64_t chain;              /* global accesses that waited on memory */
     uint64_t waited;             /* clock cycles slept, or spent reading the clock */
-    uint64_t halves[EXEC_LANES]; /* addresses of the latest scattered access by half sectors */
+    uint64_t halves[EXEC_LANES]; /* addresses of the latest scattered access by half sectors ... */
+    bool halves_begun;           /* ... of this block, if there was one */
     const struct exec_inst *clock_inst;
     uint64_t clock_step;
     /* The latest look at memory that another thread's write may be awaited in, and how much had

@@ -82,6 +82,19 @@ EXEC_OWNER_RACES static void own(uint8_t *owners, uint32_t bytes, uint8_t me)
     for (; i < bytes; i++) owners[i] = stranger(owners[i], me) ? EXEC_OWNED_BY_MANY : me;
 }
 
+/* The same of what one lane touches: mostly four bytes, of one owner or of many. */
+EXEC_OWNER_RACES static inline void own_lane(uint8_t *owners, uint32_t bytes, uint8_t me)
+{
+    const uint32_t mine = me * UINT32_C(0x01010101), many = UINT32_MAX;
+    uint32_t before = 1;
+    if (bytes == sizeof before) memcpy(&before, owners, sizeof before);
+    if (bytes == sizeof before && (before == mine || before == many)) return;
+    if (bytes == sizeof before && before == 0)
+        memcpy(owners, &mine, sizeof mine);
+    else
+        own(owners, bytes, me);
+}
+
 /* Where to put what is found if the store turns out to change something; NULL: no room. `writers`
  * NULL: of check/causality.h. */
 static struct exec_racecheck_found *doubt(const struct exec_warp *warp,
@@ -160,7 +173,7 @@ void exec_grid_shadow_touch(struct exec_warp *warp, const struct exec_inst *inst
     if (access == EXEC_STORE)
         exec_grid_shadow_later(warp->worker, owners, bytes, me);
     else
-        own(owners, bytes, me);
+        own_lane(owners, bytes, me);
 }
 
 void exec_grid_shadow_found(struct exec_warp *warp, const struct exec_inst *inst,

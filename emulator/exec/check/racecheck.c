@@ -14,8 +14,10 @@ struct exec_racecheck {
 
 struct exec_racecheck *exec_racecheck_create(void)
 {
-    struct exec_racecheck *watch = calloc(1, sizeof *watch);
-    if (watch != NULL) pthread_mutex_init(&watch->lock, NULL);
+    struct exec_racecheck *watch = malloc(sizeof *watch); /* `found` is long: not cleared */
+    if (watch == NULL) return NULL;
+    pthread_mutex_init(&watch->lock, NULL);
+    watch->count = 0;
     return watch;
 }
 

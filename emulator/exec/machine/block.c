@@ -116,7 +116,7 @@ bool exec_block_start(struct exec_block *block, uint64_t index)
         warp->lane_instructions = 0;
         warp->chain = 0;
         warp->waited = 0;
-        memset(warp->halves, 0, sizeof warp->halves);
+        warp->halves_begun = false;
         warp->clock_inst = NULL;
         warp->idle = (struct exec_idle){.look = NULL};
     }

@@ -18,7 +18,9 @@ enum { PATIENCE = 4096 };
 
 /* ---- fragments ------------------------------------------------------------------------------- */
 
-static void fragment_add(struct exec_warp *warp, const struct exec_fragment *fragment)
+/* In line: a fragment that is put together in memory is slow to read back. */
+static inline __attribute__((always_inline)) void fragment_add(struct exec_warp *warp,
+                                                               const struct exec_fragment *fragment)
 {
     assert(fragment->mask != 0 && (fragment->mask & ~warp->live) == 0);
     if (fragment->wait == EXEC_RUNNABLE) {

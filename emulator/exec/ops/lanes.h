@@ -62,6 +62,19 @@ static inline bool exec_half_any(const exec_half_warp *half)
 #endif
 }
 
+/* A bit for each lane whose value is not 0. */
+static inline u32 exec_bits(const u32 *values)
+{
+#ifdef __AVX512F__
+    const __m512i low = _mm512_loadu_si512(values), high = _mm512_loadu_si512(values + 16);
+    return (u32)_mm512_test_epi32_mask(low, low) | (u32)_mm512_test_epi32_mask(high, high) << 16;
+#else
+    u32 result = 0;
+    EXEC_FOR_LANES result |= values[l] != 0 ? 1u << l : 0;
+    return result;
+#endif
+}
+
 /* to[l] = from[index[l]], each index below 32; the arrays are apart. */
 static inline void exec_permute(u32 *to, const u32 *from, const u32 *index)
 {
@@ -72,6 +85,56 @@ static inline void exec_permute(u32 *to, const u32 *from, const u32 *index)
                             _mm512_permutex2var_epi32(low, _mm512_loadu_si512(index + k), high));
 #else
     for (unsigned l = 0; l < EXEC_LANES; l++) to[l] = from[index[l]];
+#endif
+}
+
+#ifdef __AVX512F__
+/* Of `count` vectors of elements of 4 or 8 bytes the even elements, and behind them the odd ones.
+ */
+static inline __attribute__((always_inline)) void exec_part(__m512i *to, const __m512i *from,
+                                                            unsigned count, unsigned bytes)
+{
+    const __m512i even32 =
+        _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+    const __m512i even64 = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
+    const __m512i odd32 = _mm512_or_si512(even32, _mm512_set1_epi32(1));
+    const __m512i odd64 = _mm512_or_si512(even64, _mm512_set1_epi64(1));
+    for (unsigned k = 0; k < count / 2; k++) {
+        const __m512i a = from[2 * k], b = from[2 * k + 1];
+        to[k] = bytes == 4 ? _mm512_permutex2var_epi32(a, even32, b)
+                           : _mm512_permutex2var_epi64(a, even64, b);
+        to[count / 2 + k] = bytes == 4 ? _mm512_permutex2var_epi32(a, odd32, b)
+                                       : _mm512_permutex2var_epi64(a, odd64, b);
+    }
+}
+#endif
+
+/* Element k of each lane, of a row where every lane has `vector` of them, to lanes[k]; `bytes`: of
+ * one. False: nothing is done, and a plain loop does it as well. All are known when compiling. */
+static inline __attribute__((always_inline)) bool exec_deal(void *const lanes[4], const void *row,
+                                                            unsigned vector, unsigned bytes)
+{
+#ifdef __AVX512F__
+    enum { WIDTH = sizeof(__m512i), MOST = EXEC_LANES * 4 * 8 / WIDTH };
+    static const unsigned places[] = {0, 2, 1, 3}; /* of element k among the quarters */
+    __m512i from[MOST], parts[MOST];
+    const unsigned count = EXEC_LANES * vector * bytes / WIDTH, each = count / vector;
+    if (vector == 1 || bytes < 4) return false;
+    for (unsigned k = 0; k < count; k++)
+        from[k] = _mm512_loadu_si512((const char *)row + (size_t)k * WIDTH);
+    exec_part(parts, from, count, bytes);
+    if (vector == 4) {
+        exec_part(from, parts, count / 2, bytes);
+        exec_part(from + count / 2, parts + count / 2, count / 2, bytes);
+    }
+    for (unsigned k = 0; k < vector; k++)
+        for (unsigned i = 0; i < each; i++)
+            _mm512_storeu_si512((char *)lanes[k] + (size_t)i * WIDTH,
+                                vector == 4 ? from[places[k] * each + i] : parts[k * each + i]);
+    return true;
+#else
+    (void)lanes, (void)row, (void)vector, (void)bytes;
+    return false;
 #endif
 }
 

@@ -71,6 +71,10 @@ static inline void access_count(struct exec_warp *warp, const struct exec_inst *
         uint64_t before = UINT64_MAX;
         /* Half a sector a lane, and then the other half: that one is in the first-level cache. */
         bool other_half = bytes == HALF_SECTOR && !store;
+        if (bytes == HALF_SECTOR && !warp->halves_begun) {
+            memset(warp->halves, 0, sizeof warp->halves);
+            warp->halves_begun = true;
+        }
         for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
             const unsigned l = (unsigned)__builtin_ctz(rest);
             const uint64_t sector = address[l] >> 5;
@@ -363,8 +367,11 @@ access_addresses(struct exec_warp *warp, const struct exec_inst *inst, enum acce
         const uint32_t slots[4] = {inst->d, inst->b, inst->c, inst->e};                            \
         if (shape == MEMORY_ROW) {                                                                 \
             const T *source = (const T *)(uintptr_t)address[0];                                    \
+            void *const lanes[4] = {exec_slot(warp, slots[0]), exec_slot(warp, slots[1]),          \
+                                    exec_slot(warp, slots[2]), exec_slot(warp, slots[3])};         \
+            if (exec_deal(lanes, source, vector, sizeof(T))) return EXEC_GO;                       \
             for (unsigned k = 0; k < (vector); k++) {                                              \
-                slot_##T *dd = exec_slot(warp, slots[k]);                                          \
+                slot_##T *dd = lanes[k];                                                           \
                 EXEC_FOR_LANES dd[l] = (slot_##T)source[l * (vector) + k];                         \
             }                                                                                      \
         } else if (shape == MEMORY_ROWS || shape == MEMORY_SAMES) {                                \
@@ -443,6 +450,4 @@ const struct exec_row EXEC_TABLE(exec_memory_rows)[] = {
 #define LOAD(name, key, where, T, vector) {key, op_##name, #T},
 #define STORE(name, key, where, T, vector) {key, op_##name, #T},
 #include "emulator/exec/ops/memory.def"
-
-#include <string.h>
     {NULL, NULL, NULL}};

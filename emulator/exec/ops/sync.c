@@ -44,7 +44,7 @@ static inline void put_predicates(struct exec_warp *warp, uint32_t slot, u32 val
         const u32 *cc = exec_slot(warp, inst->c);                                                  \
         const u32 live = warp->live;                                                               \
         u32 given[EXEC_LANES], from[EXEC_LANES], brought[EXEC_LANES];                              \
-        u32 predicates = 0, absent = 0;                                                            \
+        u32 inside[EXEC_LANES], missing[EXEC_LANES];                                               \
         EXEC_FOR_LANES                                                                             \
         {                                                                                          \
             const s32 lane = (s32)l;                                                               \
@@ -58,15 +58,15 @@ static inline void put_predicates(struct exec_warp *warp, uint32_t slot, u32 val
             (void)first;                                                                           \
             given[l] = (u32)warp->exchange[l];                                                     \
             from[l] = p ? (u32)j & 31 : l;                                                         \
-            predicates |= p ? 1u << l : 0;                                                         \
+            inside[l] = p;                                                                         \
+            missing[l] = ~((warp->members[l] & live) >> from[l]) & 1;                              \
         }                                                                                          \
         exec_permute(brought, given, from);                                                        \
-        EXEC_FOR_LANES absent |= (u32) !((warp->members[l] & live) >> from[l] & 1) << l;           \
-        absent &= warp->mask;                                                                      \
+        const u32 absent = exec_bits(missing) & warp->mask;                                        \
         const bool begins =                                                                        \
             (absent || warp->poison != NULL) && exec_poison_shuffle(warp, inst, from, absent);     \
-        PUT_LANES((warp->members[l] & live) >> from[l] & 1 ? brought[l] : NO_VALUE);               \
-        put_predicates(warp, inst->e, predicates);                                                 \
+        PUT_LANES(missing[l] ? NO_VALUE : brought[l]);                                             \
+        put_predicates(warp, inst->e, exec_bits(inside));                                          \
         return begins ? EXEC_RESCHEDULE : EXEC_GO;                                                 \
     }
 DEFINE_SHFL(up, lane - b, j >= last)
