@@ -1,4 +1,5 @@
 #include "trace/sentence.h"
+#include "trace/unsupported.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -421,6 +422,18 @@ static bool put_code(struct sentence *s, int unused)
     return put(s, "%" PRId32, s->record->code);
 }
 
+/* Why the device does not execute an instruction. */
+static bool put_unsupported(struct sentence *s, int which)
+{
+    static const char *const reasons[UNSUPPORTED_COUNT] = {
+#define UNSUPPORTED(id, reason) [UNSUPPORTED_##id] = reason,
+#include "trace/unsupported.def"
+#undef UNSUPPORTED
+    };
+    const uint64_t why = s->record->finding.numbers[which];
+    return why < UNSUPPORTED_COUNT && put(s, "%s", in_words(s, reasons[why]));
+}
+
 static const struct field {
     const char *name;
     bool (*put)(struct sentence *s, int which);
@@ -458,6 +471,7 @@ static const struct field {
     {"file", put_word, WORD_FILE},       /* */
     {"said", put_word, WORD_OTHER_NAME}, /* by the program: an assertion's text */
     {"detail", put_word, WORD_DETAIL},   /* a name, or what another program has said */
+    {"unsupported", put_unsupported, 0}, /* the device has no such comparison */
     {"waiters", put_waiters, 0},         /* 64 of 128 threads wait at the barrier on line 21 */
 #define NUMBER(digit)                                                                              \
     {"n" #digit, put_number, digit}, {"x" #digit, put_hex, digit},                                 \

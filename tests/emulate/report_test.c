@@ -64,19 +64,19 @@ END_TEST
 START_TEST(one_finding_in_one_place_is_told_once)
 {
     struct trace_record records[] = {
-        finding(FINDING_UNSUPPORTED_INSTRUCTION, "a.cu", 7, "a store at 1"),
-        finding(FINDING_UNSUPPORTED_INSTRUCTION, "a.cu", 7, "a store at 2"),
-        finding(FINDING_UNSUPPORTED_INSTRUCTION, "a.cu", 8, "a store at 3"),
-        finding(FINDING_MODULE_DOES_NOT_LINK, "a.cu", 7, "a load at 4"),
+        finding(FINDING_MODULE_DOES_NOT_LINK, "a.cu", 7, "a store at 1"),
+        finding(FINDING_MODULE_DOES_NOT_LINK, "a.cu", 7, "a store at 2"),
+        finding(FINDING_MODULE_DOES_NOT_LINK, "a.cu", 8, "a store at 3"),
+        finding(FINDING_BREAKPOINT, "a.cu", 7, ""),
     };
     records[1].count = 5;
     ck_assert_int_eq(report_of(records, 4, 0, succeeded), 3);
     ck_assert_str_eq(text,
-                     "a.cu:7: not supported: a store at 1\n"
+                     "a.cu:7: invalid module: a store at 1\n"
                      "    Seen 6 times.\n"
-                     "a.cu:8: not supported: a store at 3\n"
-                     "a.cu:7: invalid module: a load at 4\n"
-                     "overlap: ./program: 3 findings: not supported (2), invalid module (1)\n");
+                     "a.cu:8: invalid module: a store at 3\n"
+                     "a.cu:7: trap: the kernel executed a breakpoint, and no debugger is attached\n"
+                     "overlap: ./program: 3 findings: invalid module (2), trap (1)\n");
 }
 END_TEST
 
@@ -101,11 +101,11 @@ END_TEST
 
 START_TEST(without_a_place_the_sentence_tells_findings_apart)
 {
-    struct trace_record records[] = {finding(FINDING_UNSUPPORTED_INSTRUCTION, "", 0, "so deep"),
-                                     finding(FINDING_UNSUPPORTED_INSTRUCTION, "", 0, "deeper"),
-                                     finding(FINDING_UNSUPPORTED_INSTRUCTION, "", 0, "so deep")};
+    struct trace_record records[] = {finding(FINDING_MODULE_DOES_NOT_LINK, "", 0, "so deep"),
+                                     finding(FINDING_MODULE_DOES_NOT_LINK, "", 0, "deeper"),
+                                     finding(FINDING_MODULE_DOES_NOT_LINK, "", 0, "so deep")};
     ck_assert_int_eq(report_of(records, 3, 0, succeeded), 2);
-    ck_assert_ptr_nonnull(strstr(text, "not supported: so deep\n    Seen 2 times.\n"));
+    ck_assert_ptr_nonnull(strstr(text, "invalid module: so deep\n    Seen 2 times.\n"));
 }
 END_TEST
 

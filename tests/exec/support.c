@@ -1,5 +1,6 @@
 #include "tests/exec/support.h"
 
+#include "emulator/exec/ops/extra.h"
 #include "emulator/exec/ops/ops.h"
 #include "emulator/ptx/ptx.h"
 
@@ -61,7 +62,7 @@ void exec_support_forms(size_t index, void (*visit)(void *user, const char *form
 }
 
 size_t exec_support_missing(const struct exec_program *program,
-                            void (*visit)(void *user, const char *function, const char *sentence),
+                            void (*visit)(void *user, const char *function, const char *what),
                             void *user)
 {
     size_t count = 0;
@@ -69,8 +70,12 @@ size_t exec_support_missing(const struct exec_program *program,
         const struct exec_function *function = program->functions[k];
         for (size_t i = 0; i < function->code_count; i++) {
             if (function->code[i].run != exec_unsupported) continue;
+            const struct exec_refused *refused = function->code[i].extra;
+            char what[600];
             count++;
-            if (visit) visit(user, function->info.name, function->code[i].extra);
+            snprintf(what, sizeof what, "%s: %s", refused->text,
+                     refused->meaning != NULL ? refused->meaning : "in this form");
+            if (visit) visit(user, function->info.name, what);
         }
     }
     return count;

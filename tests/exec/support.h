@@ -25,9 +25,10 @@ struct exec_support exec_support_at(size_t index);
 void exec_support_forms(size_t index, void (*visit)(void *user, const char *form), void *user);
 
 /* Calls `visit` (which may be NULL) for each instruction of `program` that would stop the launch
- * which reaches it, with the sentence that it would give; returns how many there are. */
+ * which reaches it, with its text and what its opcode means if the device does not have that;
+ * returns how many there are. */
 size_t exec_support_missing(const struct exec_program *program,
-                            void (*visit)(void *user, const char *function, const char *sentence),
+                            void (*visit)(void *user, const char *function, const char *what),
                             void *user);
 
 #endif

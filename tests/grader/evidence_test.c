@@ -262,13 +262,13 @@ START_TEST(findings_have_their_lines)
     struct trace_record records[] = {
         finding(FINDING_IMAGE_OF_NO_OBJECT, "/somewhere/sum.c", 12, "Element 10 of 10 is written."),
         finding(FINDING_IMAGE_OF_NO_OBJECT, "/somewhere/sum.c", 12, "again"),
-        finding(FINDING_UNSUPPORTED_INSTRUCTION, "kernels/add.cu", 4, "Two writes."),
-        finding(FINDING_MODULE_DOES_NOT_LINK, "", 0, "The host touched device memory."),
+        finding(FINDING_MODULE_DOES_NOT_LINK, "kernels/add.cu", 4, "Two writes."),
+        finding(FINDING_UNDEFINED_FUNCTION, "", 0, "The host touched device memory."),
     };
     records[0].count = 3;
     struct evidence e = support_evidence(records, COUNT(records));
     struct verdict *v = calloc(1, sizeof *v);
-    static const enum trace_finding_kind_id only[] = {FINDING_KIND_NOT_SUPPORTED,
+    static const enum trace_finding_kind_id only[] = {FINDING_KIND_INVALID_MODULE,
                                                       FINDING_KIND_COUNT};
 
     verdict_findings(v, &e, NULL);

@@ -254,7 +254,7 @@ END_TEST
 START_TEST(a_crash_tells_what_the_device_saw)
 {
     struct trace_record finding = {.kind = TRACE_FINDING,
-                                   .finding.id = FINDING_UNSUPPORTED_INSTRUCTION};
+                                   .finding.id = FINDING_MODULE_DOES_NOT_LINK};
     trace_finding_word_set(&finding.finding, WORD_DETAIL, "The host touched device memory.");
     struct evidence e = support_evidence(&finding, 1);
     struct verdict *v = calloc(1, sizeof *v);

@@ -26,7 +26,7 @@ START_TEST(a_trace_is_shown)
         {.kind = TRACE_MARK, .flags = TRACE_BEGIN, .name = "run"},
         {.kind = TRACE_FINDING,
          .code = 700,
-         .finding = {.id = FINDING_UNSUPPORTED_INSTRUCTION,
+         .finding = {.id = FINDING_MODULE_DOES_NOT_LINK,
                      .sides = {{.line = 7}},
                      .words = "a.cu\0\0\0Too far."}},
     };
@@ -48,7 +48,7 @@ START_TEST(a_trace_is_shown)
         "operation copy pinned->device request=3 bytes=64",
         "create    context implicit object=1",
         "mark      run begin",
-        "finding   not supported code=700 a.cu:7 \"Too far.\"",
+        "finding   invalid module code=700 a.cu:7 \"Too far.\"",
     };
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
         ck_assert_msg(strstr(text_string(&out), lines[i]) != NULL, "no \"%s\" in\n%s", lines[i],

@@ -6,6 +6,7 @@
  * And what student code may have scribbled into a finding does no harm.
  */
 #include "trace/sentence.h"
+#include "trace/unsupported.h"
 
 #include <check.h>
 #include <inttypes.h>
@@ -164,6 +165,17 @@ static const struct trace_places places = {.place = line_of};
 
 /* ---- the list ------------------------------------------------------------------------------ */
 
+static void write_unsupported(FILE *out, struct trace_record *found)
+{
+    trace_finding_word_set(&found->finding, WORD_OTHER_NAME, "");
+    for (uint64_t why = 0; why < UNSUPPORTED_COUNT; why++) {
+        char text[TRACE_SENTENCE_SIZE];
+        found->finding.numbers[0] = why;
+        trace_sentence(found, &places, text, sizeof text);
+        fprintf(out, "    %s\n", text);
+    }
+}
+
 static void write_kind(FILE *out, enum trace_finding_kind_id id)
 {
     const struct trace_finding_kind *kind = trace_finding_kind_at(id);
@@ -171,9 +183,10 @@ static void write_kind(FILE *out, enum trace_finding_kind_id id)
     for (int i = 1; i < FINDING_COUNT; i++) {
         char text[TRACE_SENTENCE_SIZE];
         if (trace_finding_kind_of((enum trace_finding_id)i) != id) continue;
-        const struct trace_record found = example_of((enum trace_finding_id)i);
+        struct trace_record found = example_of((enum trace_finding_id)i);
         trace_sentence(&found, &places, text, sizeof text);
         fprintf(out, "%s\n    %s\n", ids[i], text);
+        if (i == FINDING_UNSUPPORTED_INSTRUCTION) write_unsupported(out, &found);
         if (trace_finding_hint(&found) != kind->hint)
             fprintf(out, "    Hint: %s\n", trace_finding_hint(&found));
     }

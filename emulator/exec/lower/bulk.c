@@ -16,11 +16,11 @@ static void lower_copy(struct lower *lower)
     }
     bulk->tells = at->modifiers.completion == PTX_COMPLETE_TX;
     if (at->modifiers.multicast) {
-        lower_unsupported(lower, "the device copies to one block only");
+        lower_unsupported(lower, UNSUPPORTED_COPY_TO_CLUSTER);
         return;
     }
     if (bulk->tells && (at->operand_count < 4 || operands[3].kind != PTX_OPERAND_ADDRESS)) {
-        lower_unsupported(lower, "it names no barrier object");
+        lower_unsupported(lower, UNSUPPORTED_NO_BARRIER_OBJECT);
         return;
     }
     if (reduces) {
@@ -31,7 +31,7 @@ static void lower_copy(struct lower *lower)
         lower_key(&plain, key, sizeof key);
         const struct exec_row *row = exec_row_find(key);
         if (row == NULL) {
-            lower_unsupported(lower, "the device does not have this reduction for this type");
+            lower_unsupported(lower, UNSUPPORTED_REDUCTION_TYPE);
             return;
         }
         bulk->apply = row->run;

@@ -116,7 +116,7 @@ static bool compare(struct lower *lower, uint32_t *yes, uint32_t *no)
     const struct exec_row *row = exec_row_find(key);
     bool is_signed;
     if (row == NULL) {
-        lower_unsupported(lower, "the device has no such comparison");
+        lower_unsupported(lower, UNSUPPORTED_COMPARISON);
         return false;
     }
     const uint32_t width = shape_width(row->shape, 1, &is_signed);
@@ -185,7 +185,7 @@ static void lower_setp_packed(struct lower *lower)
     lower_key(&plain, key, sizeof key);
     const struct exec_row *row = exec_row_find(key);
     if (row == NULL) {
-        lower_unsupported(lower, "the device has no such comparison");
+        lower_unsupported(lower, UNSUPPORTED_COMPARISON);
         return;
     }
     lower_guard(lower);
@@ -248,7 +248,7 @@ static void lower_set(struct lower *lower)
     case PTX_S32:
         break;
     default:
-        lower_unsupported(lower, "the device has no such comparison");
+        lower_unsupported(lower, UNSUPPORTED_COMPARISON);
         return;
     }
     if (!compare(lower, &yes, &no)) return;
@@ -320,8 +320,7 @@ static void lower_mov128(struct lower *lower)
         const struct ptx_operand *operand = &operands[side];
         const bool vector = operand->kind == PTX_OPERAND_VECTOR;
         if (vector ? operand->count != 2 : operand->kind != PTX_OPERAND_REGISTER) {
-            lower_unsupported(lower,
-                              "its operand of 128 bits is neither a register nor two halves");
+            lower_unsupported(lower, UNSUPPORTED_WIDE_OPERAND);
             return;
         }
         for (uint32_t k = 0; k < 2; k++) {
@@ -396,7 +395,7 @@ static void lower_cvta(struct lower *lower)
     bool known;
     uint64_t window = window_of(lower, lower->at->modifiers.space, &known);
     if (!known || lower->at->type != PTX_U64) {
-        lower_unsupported(lower, "the device's generic addresses have 64 bits");
+        lower_unsupported(lower, UNSUPPORTED_GENERIC_ADDRESS);
         return;
     }
     if (lower->at->modifiers.to) window = 0 - window;
@@ -424,7 +423,7 @@ static void lower_isspacep(struct lower *lower)
     bool known;
     const uint64_t window = window_of(lower, space, &known);
     if (!known) {
-        lower_unsupported(lower, "the device cannot tell this state space from an address");
+        lower_unsupported(lower, UNSUPPORTED_STATE_SPACE_OF_ADDRESS);
         return;
     }
     const uint32_t from = lower_source(lower, &operands[1], 8);
@@ -458,7 +457,7 @@ static bool lower_without_row(struct lower *lower)
         return true;
     case PTX_OP_MAPA:
     case PTX_OP_GETCTARANK:
-        lower_unsupported(lower, "the device has no clusters of several blocks");
+        lower_unsupported(lower, UNSUPPORTED_CLUSTER);
         return true;
     case PTX_OP_CREATEPOLICY: /* any value: nobody looks at policies */
         move(lower, lower_value(lower, 0, 8),
@@ -514,15 +513,14 @@ bool lower_compute(struct lower *lower)
     int round;
     const struct exec_row *row = find_row(at, &round);
     if (row == NULL) {
-        lower_unsupported(lower,
-                          "the device does not have this combination of types and modifiers");
+        lower_unsupported(lower, UNSUPPORTED_COMBINATION);
         return true;
     }
     bool is_signed;
     unsigned sources = 0;
     while (sources < 4 && shape_width(row->shape, sources + 1, &is_signed)) sources++;
     if (at->operand_count > sources + 1 + (at->op == PTX_OP_LOP3)) {
-        lower_unsupported(lower, "the device does not take its additional operand");
+        lower_unsupported(lower, UNSUPPORTED_ADDITIONAL_OPERAND);
         return true;
     }
     lower_by_row(lower, row, round);

@@ -69,7 +69,7 @@ static struct exec_formal *call_places(struct lower *lower, const struct ptx_ope
         if (operands[k].kind == PTX_OPERAND_SINK) continue; /* size 0: nothing is copied */
         if (operands[k].kind != PTX_OPERAND_SYMBOL || variable == NULL ||
             variable->space != PTX_SPACE_PARAM) {
-            lower_unsupported(lower, "arguments and results must be .param variables");
+            lower_unsupported(lower, UNSUPPORTED_ARGUMENT);
             return NULL;
         }
         places[k] = (struct exec_formal){.offset = lower_local_offset(lower, variable),
@@ -132,7 +132,7 @@ static void lower_barrier(struct lower *lower, exec_handler *run, const char *re
     if (result_key == NULL) return;
     const struct exec_row *row = exec_row_find(result_key);
     if (row == NULL) {
-        lower_unsupported(lower, "the device has no such reduction");
+        lower_unsupported(lower, UNSUPPORTED_REDUCTION);
         return;
     }
     inst->inner = row->run;
@@ -169,8 +169,7 @@ static void lower_together(struct lower *lower)
     lower_key(&plain, key, sizeof key);
     const struct exec_row *row = exec_row_find(key);
     if (row == NULL) {
-        lower_unsupported(lower,
-                          "the device does not have this combination of types and modifiers");
+        lower_unsupported(lower, UNSUPPORTED_COMBINATION);
         return;
     }
     lower_guard(lower);
@@ -221,7 +220,7 @@ static void lower_stack(struct lower *lower)
     const bool allocates = at->op == PTX_OP_ALLOCA;
     uint32_t a = 0, d = 0;
     if (at->type != PTX_U64) {
-        lower_unsupported(lower, "the device's addresses have 64 bits");
+        lower_unsupported(lower, UNSUPPORTED_ADDRESS);
         return;
     }
     if (at->op != PTX_OP_STACKSAVE) a = lower_source(lower, &operands[allocates], 8);

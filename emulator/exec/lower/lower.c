@@ -47,7 +47,7 @@ struct exec_inst *lower_row(struct lower *lower, const char *key)
 {
     const struct exec_row *row = exec_row_find(key);
     if (row == NULL) {
-        lower_unsupported(lower, "the device does not have it");
+        lower_unsupported(lower, UNSUPPORTED_INSTRUCTION);
         return lower_emit_plain(lower, exec_fell_off);
     }
     return lower_emit(lower, row->run);
@@ -63,18 +63,25 @@ void lower_guard(struct lower *lower)
     lower->guard_handled = true;
 }
 
-void lower_unsupported(struct lower *lower, const char *why)
+void lower_unsupported(struct lower *lower, enum trace_unsupported why)
 {
-    char text[256];
-    char sentence[480];
+    char text[201];
     if (lower->at->text != NULL)
         snprintf(text, sizeof text, "%s", lower->at->text);
     else
         ptx_print_instruction(lower->source, lower->at, text, sizeof text);
-    snprintf(sentence, sizeof sentence, "the instruction `%.200s` is not supported: %s", text, why);
     lower_guard(lower);
     struct exec_inst *inst = lower_emit_plain(lower, exec_unsupported);
-    inst->extra = arena_text(&lower->program->arena, sentence);
+    struct exec_refused *refused = arena_take(&lower->program->arena, 1, sizeof *refused);
+    if (refused == NULL) {
+        lower->failed = true;
+        return;
+    }
+    refused->why = why;
+    refused->text = arena_text(&lower->program->arena, text);
+    if (why == UNSUPPORTED_INSTRUCTION && !ptx_opcode_supported(lower->at->op))
+        refused->meaning = ptx_opcode_meaning(lower->at->op);
+    inst->extra = refused;
 }
 
 /* ---- slots ----------------------------------------------------------------------------------- */
@@ -137,8 +144,8 @@ uint32_t lower_register(struct lower *lower, uint32_t reg, uint32_t width)
     const uint32_t own = lower_width(lower->source->registers[reg].type);
     if (own == width) return slot;
     if (own == LOWER_MASK || width == LOWER_MASK || own == 0) {
-        lower_unsupported(lower, own ? "it mixes a predicate and a number"
-                                     : "the device has no 128-bit registers");
+        lower_unsupported(lower,
+                          own ? UNSUPPORTED_PREDICATE_AS_NUMBER : UNSUPPORTED_WIDE_REGISTERS);
         return EXEC_NO_SLOT;
     }
     struct exec_inst *inst = lower_row(lower, own == 8 ? "low.b64" : "widen.u32");
@@ -163,7 +170,7 @@ static uint32_t special_source(struct lower *lower, const struct ptx_operand *op
         return slot;
     }
     if (!ptx_special_supported(special) && special != PTX_SPECIAL_ENVREG) {
-        lower_unsupported(lower, "the device does not have this special register");
+        lower_unsupported(lower, UNSUPPORTED_SPECIAL_REGISTER);
         return EXEC_NO_SLOT;
     }
     if (exec_special_reserved(special)) lower->program->sees_reserved = true;
@@ -202,7 +209,7 @@ uint32_t lower_symbol(struct lower *lower, const struct ptx_operand *operand, ui
         return lower_constant(lower, EXEC_CONSTANT_LOCAL, 0,
                               lower_local_offset(lower, variable) + offset, width);
     default:
-        lower_unsupported(lower, "it takes the address of a variable in this state space");
+        lower_unsupported(lower, UNSUPPORTED_ADDRESS_OF_VARIABLE);
         return EXEC_NO_SLOT;
     }
 }
@@ -228,7 +235,7 @@ uint32_t lower_source(struct lower *lower, const struct ptx_operand *operand, ui
     case PTX_OPERAND_SINK:
         return lower_scratch(lower);
     default:
-        lower_unsupported(lower, "the device does not take this kind of operand");
+        lower_unsupported(lower, UNSUPPORTED_OPERAND);
     }
     return EXEC_NO_SLOT;
 }
@@ -398,8 +405,8 @@ static void lower_instruction(struct lower *lower, const struct ptx_instruction 
     lower->scratch_used = 0;
     lower->widen_key = NULL;
     if (inst->op == PTX_OP_UNKNOWN || !ptx_opcode_supported(inst->op)) {
-        lower_unsupported(lower, inst->op == PTX_OP_UNKNOWN ? "a form that the device does not have"
-                                                            : ptx_opcode_meaning(inst->op));
+        lower_unsupported(lower,
+                          inst->op == PTX_OP_UNKNOWN ? UNSUPPORTED_FORM : UNSUPPORTED_INSTRUCTION);
         return;
     }
     if (!lower_memory(lower) && !lower_control(lower) && !lower_images(lower) &&

@@ -79,8 +79,8 @@ struct exec_inst *lower_emit_plain(struct lower *lower, exec_handler *run);
 struct exec_inst *lower_emit_aside(struct lower *lower, exec_handler *run);
 /* Compiles the guard as a branch around what follows, up to the next PTX instruction. */
 void lower_guard(struct lower *lower);
-/* The instruction cannot run; the sentence names it. */
-void lower_unsupported(struct lower *lower, const char *why);
+/* The instruction cannot run: whoever executes it stops. */
+void lower_unsupported(struct lower *lower, enum trace_unsupported why);
 
 /* Whether `slot` holds a constant of the frame; then a register that is only ever a copy of it can
  * stand for it: answers whether it does from now on, and no instruction is needed. */

@@ -58,7 +58,7 @@ static bool find_place(struct lower *lower, const struct ptx_operand *address, u
             window = EXEC_WINDOW_PARAM;
         }
     } else {
-        lower_unsupported(lower, "the device does not have this state space");
+        lower_unsupported(lower, UNSUPPORTED_STATE_SPACE);
         return false;
     }
     if (address->reg != PTX_NO_REGISTER) {
@@ -86,7 +86,7 @@ uint32_t lower_generic(struct lower *lower, const struct ptx_operand *address, u
     struct lower_place place;
     if (!find_place(lower, address, space, &place)) return EXEC_NO_SLOT;
     if (place.where == NULL || !strcmp(place.where, "local")) {
-        lower_unsupported(lower, "it is for global and shared memory");
+        lower_unsupported(lower, UNSUPPORTED_NOT_GLOBAL_OR_SHARED);
         return EXEC_NO_SLOT;
     }
     uint32_t slot = place.slot;
@@ -156,7 +156,7 @@ static void lower_wide_access(struct lower *lower, bool store)
     const uint32_t parts = whole ? 2 : 4;
     if ((whole && value->kind == PTX_OPERAND_VECTOR) ||
         (!whole && (value->count != 8 || ptx_type_bytes(at->type) != 4))) {
-        lower_unsupported(lower, "the device moves at most 32 bytes at once");
+        lower_unsupported(lower, UNSUPPORTED_WIDE_ACCESS);
         return;
     }
     lower_guard(lower);
@@ -214,7 +214,7 @@ static void load_parameter(struct lower *lower, uint64_t offset)
     const uint32_t size = ptx_type_bytes(at->type);
     const bool is_signed = ptx_type_kind(at->type) == PTX_KIND_SIGNED;
     if (size > 8 || offset + (uint64_t)count * size > lower->function->info.parameter_bytes) {
-        lower_unsupported(lower, "it reads past the kernel's parameters");
+        lower_unsupported(lower, UNSUPPORTED_PAST_PARAMETERS);
         return;
     }
     for (uint32_t k = 0; k < count; k++) {
@@ -264,7 +264,7 @@ static void lower_load(struct lower *lower)
         return;
     }
     if (type == NULL) {
-        lower_unsupported(lower, "the device does not load this type");
+        lower_unsupported(lower, UNSUPPORTED_LOAD_TYPE);
         return;
     }
     if (!find_place(lower, &at->operands[1], at->modifiers.space, &place)) return;
@@ -321,12 +321,12 @@ static void lower_store(struct lower *lower)
         return;
     }
     if (type == NULL) {
-        lower_unsupported(lower, "the device does not store this type");
+        lower_unsupported(lower, UNSUPPORTED_STORE_TYPE);
         return;
     }
     if (!find_place(lower, &at->operands[0], at->modifiers.space, &place)) return;
     if (place.where == NULL) {
-        lower_unsupported(lower, "a kernel's parameters are constant");
+        lower_unsupported(lower, UNSUPPORTED_PARAMETERS_CONSTANT);
         return;
     }
     uint32_t from[4] = {0, 0, 0, 0};
@@ -418,7 +418,7 @@ static void lower_vector_atomic(struct lower *lower)
     struct exec_inst *inst;
     uint32_t from[8], to[8];
     if (row == NULL) {
-        lower_unsupported(lower, "the device does not have this atomic operation for this type");
+        lower_unsupported(lower, UNSUPPORTED_ATOMIC_TYPE);
         return;
     }
     lower_guard(lower);
@@ -490,12 +490,12 @@ static void lower_atomic(struct lower *lower)
         return;
     }
     if (row == NULL || !width) {
-        lower_unsupported(lower, "the device does not have this atomic operation for this type");
+        lower_unsupported(lower, UNSUPPORTED_ATOMIC_TYPE);
         return;
     }
     if (!find_place(lower, address, at->modifiers.space, &place)) return;
     if (place.where == NULL || !strcmp(place.where, "local")) {
-        lower_unsupported(lower, "atomic operations are for global and shared memory");
+        lower_unsupported(lower, UNSUPPORTED_ATOMIC_PLACE);
         return;
     }
     uint32_t from[2] = {0, 0};
@@ -537,11 +537,11 @@ static void lower_copy(struct lower *lower)
     const uint64_t size = at->operands[2].bits;
     if (at->operand_count > 3 && at->operands[3].kind != PTX_OPERAND_IMMEDIATE &&
         !(at->operands[3].kind == PTX_OPERAND_REGISTER)) {
-        lower_unsupported(lower, "the device copies whole elements only");
+        lower_unsupported(lower, UNSUPPORTED_PART_OF_ELEMENT);
         return;
     }
     if (at->operands[2].kind != PTX_OPERAND_IMMEDIATE || (size != 4 && size != 8 && size != 16)) {
-        lower_unsupported(lower, "its size must be 4, 8 or 16");
+        lower_unsupported(lower, UNSUPPORTED_COPY_SIZE);
         return;
     }
     if (!find_place(lower, &at->operands[0], PTX_SPACE_SHARED, &to) ||

@@ -22,7 +22,7 @@ static bool read_geometry(struct lower *lower, struct exec_image_access *access)
         access->layered = geometries[k].layered;
         return true;
     }
-    lower_unsupported(lower, "the device has no cube maps and no multisampled textures");
+    lower_unsupported(lower, UNSUPPORTED_TEXTURE_SHAPE);
     return false;
 }
 
@@ -42,7 +42,7 @@ static bool read_question(struct lower *lower, struct exec_image_access *access)
         access->question = questions[k].question;
         if (questions[k].query == lower->at->modifiers.query) return true;
     }
-    lower_unsupported(lower, "the device has queries of sizes only");
+    lower_unsupported(lower, UNSUPPORTED_TEXTURE_QUERY);
     return false;
 }
 
@@ -52,7 +52,7 @@ static bool read_question(struct lower *lower, struct exec_image_access *access)
 static uint32_t handle_slot(struct lower *lower, const struct ptx_operand *address)
 {
     if (address->reg == PTX_NO_REGISTER) {
-        lower_unsupported(lower, "texture and surface references are not supported, only objects");
+        lower_unsupported(lower, UNSUPPORTED_TEXTURE_REFERENCE);
         return EXEC_NO_SLOT;
     }
     return lower_register(lower, address->reg, 8);
@@ -62,7 +62,7 @@ static bool read_coordinates(struct lower *lower, const struct ptx_operand *imag
                              struct exec_image_access *access)
 {
     if (image->component > 1) {
-        lower_unsupported(lower, "samplers apart from textures are not supported");
+        lower_unsupported(lower, UNSUPPORTED_SAMPLER);
         return false;
     }
     const uint32_t wanted = access->dimensions + access->layered;
@@ -137,8 +137,7 @@ static void lower_texture(struct lower *lower, struct exec_image_access *access)
     if (!read_geometry(lower, access)) return;
     if (at->operand_count != plain || at->type == PTX_F16 || at->type == PTX_F16X2 ||
         (at->op == PTX_OP_TLD4 && access->dimensions != 2)) {
-        lower_unsupported(lower, "offsets, depth comparison and results of 16 bits are not "
-                                 "supported");
+        lower_unsupported(lower, UNSUPPORTED_TEXTURE_MODIFIER);
         return;
     }
     const uint32_t handle = handle_slot(lower, &at->operands[1].elements[0]);
@@ -158,7 +157,7 @@ static void lower_surface(struct lower *lower, struct exec_image_access *access)
                                                                       : IMAGE_ZERO;
     if (!read_geometry(lower, access)) return;
     if (at->modifiers.form != PTX_FORM_BYTES) {
-        lower_unsupported(lower, "formatted surface accesses (.p) are not supported");
+        lower_unsupported(lower, UNSUPPORTED_FORMATTED_SURFACE);
         return;
     }
     const uint32_t handle = handle_slot(lower, &image->elements[0]);

@@ -32,6 +32,8 @@ int exec_stop(struct exec_warp *warp, const struct exec_inst *inst, enum exec_en
         trace_finding_word_set(&fault->finding, WORD_FILE, fault->file);
     }
     if (reason->name != NULL) trace_finding_word_set(&fault->finding, WORD_DETAIL, reason->name);
+    if (reason->said != NULL)
+        trace_finding_word_set(&fault->finding, WORD_OTHER_NAME, reason->said);
     return EXEC_STOP;
 }
 

@@ -14,6 +14,7 @@ struct exec_reason {
     enum trace_finding_id finding;
     uint64_t numbers[TRACE_NUMBERS];
     const char *name; /* of a function or an instruction; NULL: the sentence has none */
+    const char *said; /* what else is said of it; the same */
 };
 
 /* Records it, for lane `lane` of `warp` at `inst`; answers EXEC_STOP. */

@@ -1,5 +1,6 @@
 /* Control flow: guards, branches, calls, returns, exits, traps. PTX ISA 9.7.12, 9.7.19; "Predicated
  * Execution". Lanes that part become fragments; machine/warp.c brings them together again. */
+#include "emulator/exec/ops/extra.h"
 #include "emulator/exec/ops/lanes.h"
 #include "emulator/exec/ops/private.h"
 #include "emulator/exec/ops/tables.h"
@@ -362,12 +363,15 @@ static int op_brkpt(struct exec_warp *warp, const struct exec_inst *inst)
                      &(struct exec_reason){.finding = FINDING_BREAKPOINT});
 }
 
-/* extra: the instruction's text and why it cannot run, one sentence. */
+/* extra: struct exec_refused. */
 int exec_unsupported(struct exec_warp *warp, const struct exec_inst *inst)
 {
-    return exec_stop(
-        warp, inst, EXEC_UNSUPPORTED, (unsigned)__builtin_ctz(warp->mask),
-        &(struct exec_reason){.finding = FINDING_UNSUPPORTED_INSTRUCTION, .name = inst->extra});
+    const struct exec_refused *refused = inst->extra;
+    return exec_stop(warp, inst, EXEC_UNSUPPORTED, (unsigned)__builtin_ctz(warp->mask),
+                     &(struct exec_reason){.finding = FINDING_UNSUPPORTED_INSTRUCTION,
+                                           .numbers = {refused->why},
+                                           .name = refused->text,
+                                           .said = refused->meaning});
 }
 
 /* Falling off the end of a function: PTX ends every function with ret or exit; nvcc's unreachable

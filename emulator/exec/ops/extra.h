@@ -6,6 +6,15 @@
 #define OVERLAP_EXEC_OPS_EXTRA_H
 
 #include "emulator/exec/decoded.h"
+#include "trace/unsupported.h"
+
+/* ---- what cannot run: ops/control.c ---------------------------------------------------------- */
+
+struct exec_refused {
+    enum trace_unsupported why;
+    const char *text;    /* of the instruction */
+    const char *meaning; /* of an opcode that the device does not have; NULL: it has it */
+};
 
 /* ---- textures and surfaces: ops/texture.c ---------------------------------------------------- */
 

@@ -146,7 +146,7 @@ int device_close(uint64_t stream)
 void device_complain(const char *sentence)
 {
     struct trace_record record = {.kind = TRACE_FINDING,
-                                  .finding.id = FINDING_UNSUPPORTED_INSTRUCTION,
+                                  .finding.id = FINDING_MODULE_DOES_NOT_LINK,
                                   .count = 1,
                                   .caller = (uint64_t)(uintptr_t)__builtin_return_address(0)};
     trace_finding_word_set(&record.finding, WORD_DETAIL, sentence);
