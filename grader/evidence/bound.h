@@ -15,7 +15,8 @@
  * does not say. */
 double bound_of(const struct evidence *reference, const char *phase);
 
-/* What a run copied, and how long its longest kernel took, in the phase. */
+/* What a run copied, and how long its longest kernel took, in the phase; 0 where contexts are what
+ * is timed. */
 struct work {
     uint64_t bytes_in, bytes_out; /* to the device, from it */
     double kernel_s;
