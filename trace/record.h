@@ -103,8 +103,8 @@ struct trace_record {
     uint64_t request; /* correlation: the CALL and the OPERATION that it asked for share it */
     uint64_t start_ns;
     uint64_t end_ns;
-    uint64_t
-        ran_ns; /* OPERATION of the software device: CLOCK_MONOTONIC when it was done; else 0 */
+    uint64_t ran_ns; /* of the software device, CLOCK_MONOTONIC: OPERATION: when it was done; CALL:
+                        when it began; else 0 */
     uint64_t bytes;
     uint64_t address;
     uint64_t caller; /* return address into the submission's code; 0 where unknown */

@@ -190,6 +190,9 @@ static bool judge_one(struct verdict *verdict, const struct evidence *plain,
     if (!verdict_failed(verdict) && contract->waits && answer.phase != NULL &&
         failed->code != LAUNCH_FAILED)
         waits_say_left(verdict, evidence, answer.phase, answer.function, sentence);
+    if (!verdict_failed(verdict) && contract->advice && answer.phase != NULL &&
+        failed->code != LAUNCH_FAILED)
+        waits_say_unpromised(verdict, evidence, answer.phase, answer.function, sentence);
     if (!verdict_failed(verdict) && contract->more != NULL)
         contract->more(verdict, evidence, &answer, failed, before);
     return true;

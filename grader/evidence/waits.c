@@ -1,4 +1,5 @@
 #include "grader/evidence/waits.h"
+#include "grader/base/messages.h"
 #include "grader/evidence/given.h"
 
 #include <string.h>
@@ -126,6 +127,74 @@ void waits_hint_patience(struct verdict *verdict)
 {
     verdict_hint(verdict, "Wait until the device is done, however long that takes: a wait that "
                           "gives up after so many questions is no wait.");
+}
+
+/* Calls that wait for all work of the context on the GPUs of today, and need not. */
+static bool waits_unpromised(const struct trace_record *call)
+{
+    static const char *const names[] = {
+        "cudaFree",       "cudaFreeHost",  "cudaFreeArray",  "cudaHostUnregister",
+        "cuMemFree",      "cuMemFreeHost", "cuArrayDestroy", "cuMemHostUnregister",
+        "cuModuleUnload", "cuCtxDestroy"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(call->name, names[i], TRACE_NAME_SIZE) == 0) return true;
+    return false;
+}
+
+/* The call in which the operation was done because that call waits, though it need not: on the
+ * thread that asked for it. NULL: there is none, or a call that does wait came later, or, which may
+ * have been it, on another thread. */
+static const struct trace_record *only_waited_for_by(const struct evidence *evidence,
+                                                     const struct phase *phase,
+                                                     const struct trace_record *operation)
+{
+    const struct query calls = {
+        .phase = phase, .kind = TRACE_CALL, .process = operation->process, .student = true};
+    const struct trace_record *asked = evidence_call_of(evidence, operation);
+    const struct trace_record *call = NULL, *found = NULL;
+
+    if (operation->ran_ns == 0 || operation->ran_ns > phase->end_ns || asked == NULL) return NULL;
+    while ((call = evidence_next(evidence, &calls, call)) != NULL) {
+        if (call->request < operation->request) continue;
+        if (waits_call(call) && (call == asked || call->thread != asked->thread || found != NULL))
+            return NULL;
+        if (found == NULL && call->thread == asked->thread && waits_unpromised(call) &&
+            call->ran_ns <= operation->ran_ns)
+            found = call;
+    }
+    return found;
+}
+
+bool waits_say_unpromised(struct verdict *verdict, const struct evidence *evidence,
+                          const struct phase *phase, const char *function, const char *before)
+{
+    static const uint32_t kinds[] = {TRACE_HOST_FUNCTION, TRACE_COPY, TRACE_KERNEL, TRACE_SET};
+    const struct trace_finding_kind *kind = trace_finding_kind_at(FINDING_KIND_UNPROMISED_WAIT);
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        const struct query query = {.phase = phase, .kind = TRACE_OPERATION, .what = kinds[k]};
+        const struct trace_record *operation = NULL;
+        while ((operation = evidence_next(evidence, &query, operation)) != NULL) {
+            const struct trace_record *wait = only_waited_for_by(evidence, phase, operation);
+            if (wait == NULL) continue;
+            verdict_fail(verdict, evidence, wait,
+                         "%s%.*s, here, is all in %s that waits for %s that it asks for.", before,
+                         TRACE_NAME_SIZE, wait->name, function, given_work(operation));
+            verdict_kind(verdict, kind->name);
+            verdict_why(verdict, "%s", _(kind->why));
+            verdict_hint(verdict, "%s", _(kind->hint));
+            return true;
+        }
+    }
+    return false;
+}
+
+void waits_say_unpromised_in(struct verdict *verdict, const struct evidence *evidence,
+                             const char *phases, const char *function)
+{
+    struct phase phase;
+    for (uint32_t i = 0; !verdict_failed(verdict) && evidence_phase(evidence, phases, i, &phase);
+         i++)
+        waits_say_unpromised(verdict, evidence, &phase, function, "");
 }
 
 bool waits_copied_before_failure(const struct evidence *evidence)

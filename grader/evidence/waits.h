@@ -44,4 +44,14 @@ bool waits_say_left(struct verdict *verdict, const struct evidence *evidence,
 /* The hint of a failure in a run whose work takes seconds: a wait that gives up is none. */
 void waits_hint_patience(struct verdict *verdict);
 
+/* Fails where work that was asked for in the phase was done only when cudaFree or one of its kin
+ * waited for it, and nothing of the phase waits after that: "<before>cudaFree is all that waits for
+ * the host function ...". Where the work touches memory the device knows it (verdict_advice); what
+ * a host function touches nobody sees. Returns whether it did. On a GPU never. */
+bool waits_say_unpromised(struct verdict *verdict, const struct evidence *evidence,
+                          const struct phase *phase, const char *function, const char *before);
+/* The same of all phases of that name. */
+void waits_say_unpromised_in(struct verdict *verdict, const struct evidence *evidence,
+                             const char *phases, const char *function);
+
 #endif

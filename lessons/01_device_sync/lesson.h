@@ -24,7 +24,7 @@ typedef cudaError_t (*device_sync_kernel)(float *array, size_t length, cudaStrea
  *   (cudaMemcpyAsync).
  * - The device memory is yours: you allocate it and release it, on every path.
  * - Waiting is yours: a wait is not left to cudaFree or its kin. GPUs of today wait there, and
- *   nothing promises it.
+ *   nothing promises it. A host function that you put into the stream is work like any other.
  * - length 0: nothing to do; *sum is 0. A length that the device has no room for is not a mistake
  *   of yours; it is an error that you return.
  *

@@ -31,7 +31,8 @@ struct events_observation {
 
 /* Launches `kernel` once for *task, between two events in its stream; asks for both events at once,
  * without waiting; waits; asks again; and fills in *seen. cudaErrorNotReady is an answer here, not
- * an error: it is not returned.
+ * an error: it is not returned. The stream may have work of the caller's to do first, and the start
+ * not be ready either.
  *
  * Waiting is yours: a wait is not left to cudaFree or its kin. GPUs of today wait there, and
  * nothing promises it.

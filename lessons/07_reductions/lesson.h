@@ -27,7 +27,8 @@ template <typename T, typename Operator> struct Reduction {
      * where there is one, into *result.
      *
      * array   `size` elements in device memory, aligned as T is and no further. Read only, and each
-     *         element once. May be NULL if size is 0.
+     *         element once. There may be more of them than 32 bits count. May be NULL if size
+     *         is 0.
      * result  one T in device memory, outside of `array`.
      * init    one more element, on the host, combined in exactly once; NULL: there is none. Read
      *         before the call returns, so it may live on the caller's stack.

@@ -43,6 +43,7 @@ struct call {
     unsigned flags; /* enum overlap_call_flag */
     uint64_t request;
     uint64_t start_ns;
+    uint64_t began_ns;                /* CLOCK_MONOTONIC */
     uint64_t context, stream, object; /* trace ids that the call named */
     unsigned injection;               /* TRACE_CAN_FAIL, TRACE_MADE_TO_FAIL: entry/entry.h */
     const char *as_if;                /* of a call that is made to fail: why; NULL: it is not */
@@ -75,6 +76,7 @@ void call_plain_name(char *to, size_t size, const char *name);
 uint64_t call_place(void);
 /* The context on top of the thread's stack, alive or not; NULL: none. */
 struct context *thread_context(void);
+uint64_t monotonic_ns(void); /* CLOCK_MONOTONIC */
 /* Lets the calling thread's host clock run on. */
 void thread_spend(double ns);
 void thread_wait_until(uint64_t ns);

@@ -2,6 +2,7 @@
 #include "emulator/driver/core/core.h"
 
 #include <string.h>
+#include <time.h>
 
 struct driver driver = {
     .lock = PTHREAD_MUTEX_INITIALIZER,
@@ -13,6 +14,13 @@ _Thread_local struct thread thread;
 struct context *thread_context(void)
 {
     return thread.depth_of_stack > 0 ? thread.stack[thread.depth_of_stack - 1] : NULL;
+}
+
+uint64_t monotonic_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 void thread_spend(double ns)

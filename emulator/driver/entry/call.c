@@ -23,6 +23,7 @@ void overlap_call_enter(const char *name, const void *caller, unsigned flags)
     thread.call.request = __atomic_add_fetch(&driver.requests, 1, __ATOMIC_RELAXED);
     __atomic_add_fetch(&driver.calls, 1, __ATOMIC_RELAXED);
     thread.call.start_ns = thread.clock_ns;
+    thread.call.began_ns = monotonic_ns();
     thread_spend(flags & OVERLAP_CALL_ASYNC ? timeline_model->submit : timeline_model->call);
 }
 
@@ -47,6 +48,7 @@ int overlap_call_leave(int code)
         .request = call->request,
         .start_ns = call->start_ns,
         .end_ns = thread.clock_ns,
+        .ran_ns = call->began_ns,
         .caller = (uint64_t)(uintptr_t)call->caller,
     };
     if (driver.trace == NULL) return code;

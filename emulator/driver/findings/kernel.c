@@ -71,9 +71,10 @@ static void report(const struct operation *operation, const struct exec_racechec
 {
     const struct exec_racecheck_side *other = &wrong->first, *this = &wrong->second;
     const bool of_threads = wrong->wrong == EXEC_WRONG_SHARED || wrong->wrong == EXEC_WRONG_GLOBAL;
+    const bool one_reads = exec_racecheck_one_reads(wrong);
     /* The one that reads is named first, or the one that ran later: which of the two did means
      * nothing. */
-    if (of_threads && other->access == EXEC_LOAD && other->known) {
+    if (other->access == EXEC_LOAD && (one_reads || (of_threads && other->known))) {
         other = &wrong->second;
         this = &wrong->first;
     }
@@ -81,6 +82,9 @@ static void report(const struct operation *operation, const struct exec_racechec
         finding_at_work(id_of(wrong), &operation->record, operation->stream_caller);
     take_side(&found, 0, this);
     take_side(&found, 1, other);
+    /* Of two blocks only the thread that ran later is known: which of the two that is, is chance.
+     */
+    if (one_reads) found.finding.sides[0].known = found.finding.sides[1].known = 0;
     if (wrong->region != NULL) {
         finding_memory(&found, 0, wrong->region);
         found.address = wrong->region->address + wrong->offset;

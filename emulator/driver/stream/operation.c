@@ -6,7 +6,6 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 struct operation *operation_make(const struct stream *stream, enum trace_what what,
                                  size_t payload_size)
@@ -35,13 +34,6 @@ static void operation_release(void *user)
     if (operation->drop != NULL) operation->drop(operation);
     findings_operation_ends(operation);
     free(operation);
-}
-
-static uint64_t monotonic_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 static enum timeline_ran operation_run(struct timeline_op *op, void *user)

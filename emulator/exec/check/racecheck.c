@@ -91,11 +91,28 @@ static void place_side(struct exec_racecheck_side *side, const struct exec_racec
     }
 }
 
+bool exec_racecheck_one_reads(const struct exec_racecheck_found *found)
+{
+    return found->wrong == EXEC_WRONG_BLOCKS && found->first.access != found->second.access &&
+           (found->first.access == EXEC_LOAD || found->second.access == EXEC_LOAD);
+}
+
+/* The side that is named first. */
+static const struct exec_racecheck_side *front_of(const struct exec_racecheck_found *found)
+{
+    const bool swapped = exec_racecheck_one_reads(found) && found->first.access == EXEC_LOAD;
+    return swapped ? &found->first : &found->second;
+}
+
 static int by_place(const void *left, const void *right)
 {
     const struct exec_racecheck_found *a = left, *b = right;
-    if (a->second.line != b->second.line) return a->second.line < b->second.line ? -1 : 1;
-    if (a->first.line != b->first.line) return a->first.line < b->first.line ? -1 : 1;
+    const struct exec_racecheck_side *x = front_of(a), *y = front_of(b);
+    if (x->line != y->line) return x->line < y->line ? -1 : 1;
+    const uint32_t other_x = a->first.line + a->second.line - x->line;
+    const uint32_t other_y = b->first.line + b->second.line - y->line;
+    if (other_x != other_y) return other_x < other_y ? -1 : 1;
+    if (x->access != y->access) return x->access > y->access ? -1 : 1;
     return a->block_index < b->block_index ? -1 : a->block_index > b->block_index;
 }
 

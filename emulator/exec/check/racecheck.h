@@ -66,6 +66,8 @@ const struct exec_racecheck_found *exec_racecheck_at(const struct exec_racecheck
 
 /* For the executor; from several threads at once. */
 void exec_racecheck_add(struct exec_racecheck *watch, const struct exec_racecheck_found *found);
+/* Of two blocks one reads what the other changes: that side is to be named first. */
+bool exec_racecheck_one_reads(const struct exec_racecheck_found *found);
 /* Sides of EXEC_WRONG_BLOCKS whose place was not known when they were found get it from what the
  * launch's footprint says of those bytes. Called when the launch is over. */
 void exec_racecheck_place(struct exec_racecheck *watch, const struct exec_footprint *footprint);

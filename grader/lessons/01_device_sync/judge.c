@@ -569,6 +569,7 @@ static void judge_findings(struct verdict *verdict, const struct evidence *evide
     if (answer_written(verdict, &item.answer)) {
         verdict_findings(verdict, evidence, NULL);
         verdict_advice(verdict, evidence);
+        waits_say_unpromised_in(verdict, evidence, DEVICE_SYNC_PHASE, FUNCTION);
     }
 }
 

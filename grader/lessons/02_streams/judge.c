@@ -927,6 +927,7 @@ static void judge_findings(struct verdict *verdict, const struct evidence *evide
         say_left(verdict, &view);
     verdict_findings(verdict, evidence, NULL);
     verdict_advice(verdict, evidence);
+    waits_say_unpromised_in(verdict, evidence, STREAMS_PHASE_RUN, RUN);
 }
 
 /* A finding names two places, and is the cause of what is wrong with a value; so it comes first.

@@ -10,8 +10,10 @@
 
 #include <stdint.h>
 
-#define EVENTS_FEW 7    /* fewer than the device's 8 hardware queues */
-#define EVENTS_MANY 100 /* at most; fewer than the 128 kernels that are resident at a time */
+#define EVENTS_FEW 7 /* fewer than the device's 8 hardware queues */
+#define EVENTS_MANY                                                                                \
+    300 /* at most; the times of up to 100 are judged, which is fewer than the 128                 \
+         * kernels that are resident at a time */
 #define EVENTS_TASKS (1 + EVENTS_FEW + EVENTS_MANY)
 #define EVENTS_WINDOW 64 /* floats; arrays are at least two of them long */
 #define EVENTS_SETS 4    /* of numbers for events_statistics */
@@ -57,7 +59,7 @@ struct events_output {
     struct events_output_one one;
     struct events_output_each each[2]; /* few, many */
     /* Run "failures". */
-    struct events_output_one one_failed, one_untold;
+    struct events_output_one one_failed, one_untold, one_behind;
     struct events_output_each each_failed, each_untold;
     int32_t each_of_none, statistics_of_none;
     struct events_output_statistics sets[EVENTS_SETS];
@@ -70,6 +72,7 @@ struct events_output {
 #define EVENTS_PHASE_EACH "each" /* 0: few, 1: many */
 #define EVENTS_PHASE_ONE_FAILS "one, refused"
 #define EVENTS_PHASE_EACH_FAILS "each, refused"
+#define EVENTS_PHASE_ONE_BEHIND "one, behind" /* other work of the caller's, in its stream */
 #define EVENTS_PHASE_ONE_UNTOLD "one, untold" /* the launcher answers with an error */
 #define EVENTS_PHASE_EACH_UNTOLD "each, untold"
 #define EVENTS_PHASE_STATISTICS "statistics"

@@ -47,7 +47,7 @@ static int prepare_lengths(struct run_input *input, uint32_t many_count, int64_t
 static int prepare_times(struct run_input *input)
 {
     if (input->device == DRIVE_GPU)
-        return prepare_lengths(input, EVENTS_MANY, 100ll << 20, 300000, 2000000, 1 << 20);
+        return prepare_lengths(input, 100, 100ll << 20, 300000, 2000000, 1 << 20);
     return prepare_lengths(input, 20, 40000, 12000, 40000, 12000);
 }
 
@@ -56,10 +56,10 @@ static int prepare_failures(struct run_input *input)
     return prepare_lengths(input, 0, 2000, 20000, 30000, 0);
 }
 
-/* More kernels than a table of 16 or of 64 has room for. */
+/* More kernels than a table of 16, 64, 128 or 256 has room for, and than are resident at a time. */
 static int prepare_crowd(struct run_input *input)
 {
-    return prepare_lengths(input, 72, 2000, 200, 300, 2000);
+    return prepare_lengths(input, EVENTS_MANY, 2000, 200, 300, 500);
 }
 
 static int prepare_slow(struct run_input *input)
@@ -551,6 +551,14 @@ static void judge_pairs(struct verdict *verdict, const struct evidence *evidence
             if (kernel == NULL) return;
             const struct around around = around_kernel(evidence, &called, kernel);
             const struct trace_record *records[2] = {around.before, around.after};
+            if (is_poison(called.milliseconds[i]) || !(called.milliseconds[i] > 0.0f)) {
+                verdict_fail(verdict, evidence, kernel,
+                             "Kernel %u of %u was launched here, and its time is %g ms.", i,
+                             called.count, (double)called.milliseconds[i]);
+                verdict_hint(verdict, "cudaEventElapsedTime for each of the `count` tasks, however "
+                                      "many there are.");
+                return;
+            }
             for (int k = 0; k < 2; k++) {
                 if (records[k] == NULL) continue; /* said by EventsAreInTheKernelsStream */
                 for (size_t s = 0; s < count; s++) {
@@ -732,6 +740,39 @@ static bool failed_well(struct verdict *verdict, const struct view *view)
     return false;
 }
 
+/* The stream had work of the caller's: before the wait the start is not ready either. */
+static bool answered_behind(struct verdict *verdict, const struct view *view)
+{
+    static const char *const behind = "a kernel in a stream that has other work to do first";
+    const struct events_output_one *one = &view->out->one_behind;
+    struct called called;
+    char name[ANSWER_NAME_SIZE];
+
+    call_look(view, CALL_ONE, &called);
+    called.answer = answer_in(view->evidence, EVENTS_PHASE_ONE_BEHIND, 0, ONE, ANSWER_RUNTIME,
+                              one->code, &called.phase);
+    if (one->code == NOT_READY) {
+        const struct asked asked = asked_for(view->evidence, &called, 0);
+        verdict_fail(verdict, view->evidence, asked.first,
+                     "events_time_one returned cudaErrorNotReady (600) for %s.", behind);
+        verdict_why(verdict, "The device has not come to the start yet. That is an answer, and no "
+                             "error: it belongs into start_before.");
+        verdict_hint(verdict, "Return what cudaEventQuery says only where it is neither "
+                              "cudaSuccess nor cudaErrorNotReady.");
+        return false;
+    }
+    if (!answer_succeeded(verdict, &called.answer, behind)) return false;
+    if (view->evidence->device == DRIVE_GPU || one->start_before == NOT_READY) return true;
+    verdict_fail_in(verdict, view->evidence, ONE,
+                    "For %s, start_before is %s, must be cudaErrorNotReady (600).", behind,
+                    answer_name(ANSWER_RUNTIME, one->start_before, name));
+    verdict_why(verdict, "Behind the launch the device is still at what the caller had put into "
+                         "the stream before: it has come to neither of the events.");
+    verdict_hint(verdict, "Put there what cudaEventQuery returns for the start event, before "
+                          "anything waits.");
+    return false;
+}
+
 static void judge_failures(struct verdict *verdict, const struct evidence *evidence)
 {
     static const char *const right =
@@ -748,6 +789,7 @@ static void judge_failures(struct verdict *verdict, const struct evidence *evide
     if (!answer_failed_with(verdict, &answer, INVALID_VALUE, "no numbers have no mean (count 0)") ||
         !statistics_calls_nothing(verdict, evidence, EVENTS_PHASE_STATISTICS_OF_NONE))
         return;
+    if (!answered_behind(verdict, &view)) return;
     for (enum which which = CALL_ONE; which <= CALL_FEW; which++) {
         call_look(&view, which, &called);
         if (!answer_succeeded(verdict, &called.answer, right)) return;
@@ -877,6 +919,8 @@ static void judge_findings(struct verdict *verdict, const struct evidence *evide
     if (!answer_written(verdict, &called.answer)) return;
     verdict_findings(verdict, evidence, NULL);
     verdict_advice(verdict, evidence);
+    waits_say_unpromised_in(verdict, evidence, EVENTS_PHASE_ONE, ONE);
+    waits_say_unpromised_in(verdict, evidence, EVENTS_PHASE_EACH, EACH);
 }
 
 /* By cause: what the device found; then where the events are, and how often a kernel runs, which

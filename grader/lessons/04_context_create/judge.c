@@ -4,6 +4,7 @@
 #include "grader/evidence/answer.h"
 #include "grader/evidence/failures.h"
 #include "grader/evidence/host_reference.h"
+#include "grader/evidence/waits.h"
 #include "grader/lessons/04_context_create/exchange.h"
 
 #include <stdio.h>
@@ -456,6 +457,7 @@ static void judge_findings(struct verdict *verdict, const struct evidence *evide
     if (!answer_written(verdict, &item.answer)) return;
     verdict_findings(verdict, evidence, NULL);
     verdict_advice(verdict, evidence);
+    waits_say_unpromised_in(verdict, evidence, CONTEXT_CREATE_PHASE, FUNCTION);
 }
 
 static void judge_time(struct verdict *verdict, const struct evidence *evidence)

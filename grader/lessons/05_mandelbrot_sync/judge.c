@@ -4,6 +4,7 @@
 #include "grader/evidence/answer.h"
 #include "grader/evidence/failures.h"
 #include "grader/evidence/phases.h"
+#include "grader/evidence/waits.h"
 #include "grader/lessons/05_mandelbrot_sync/exchange.h"
 #include "grader/lessons/05_mandelbrot_sync/reference.h"
 
@@ -677,6 +678,7 @@ static void judge_findings(struct verdict *verdict, const struct evidence *evide
     if (!written(verdict, evidence)) return;
     verdict_findings(verdict, evidence, NULL);
     verdict_advice(verdict, evidence);
+    waits_say_unpromised_in(verdict, evidence, MANDELBROT_PHASE_PICTURE, FUNCTION);
     if (!verdict_failed(verdict)) judge_returns(verdict, evidence);
 }
 

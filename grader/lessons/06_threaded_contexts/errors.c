@@ -1,4 +1,5 @@
 /* What becomes of errors: one array's own, and each call in turn made to fail. */
+#include "grader/evidence/evidence.h"
 #include "grader/evidence/failures.h"
 #include "grader/evidence/host_reference.h"
 #include "grader/evidence/waits.h"
@@ -292,4 +293,46 @@ void threaded_judge_each_failure(struct verdict *verdict, const struct evidence 
                          "ThreadedContexts.ThreadsFinishTheirWork or "
                          "ThreadedContexts.ProcessesFinishTheirWork"))
         failures_judge(verdict, evidence, &contract);
+}
+
+/* ---- arrays that fail with different errors ------------------------------------------------ */
+
+/* Of results with different errors the first one's is what was returned; else the verdict fails. */
+static bool returned_the_first(struct verdict *verdict, const struct evidence *evidence,
+                               const struct threaded_view *view)
+{
+    uint32_t first = 0, other = 0;
+    char one[ANSWER_NAME_SIZE], two[ANSWER_NAME_SIZE], given[ANSWER_NAME_SIZE];
+
+    while (first < view->call->count && view->answer->results[first].error == 0) first++;
+    for (uint32_t i = first; i < view->call->count; i++)
+        if (view->answer->results[i].error != 0 &&
+            view->answer->results[i].error != view->answer->results[first].error)
+            other = i;
+    if (other == 0 || view->answer->error == view->answer->results[first].error) return true;
+    verdict_fail(verdict, evidence, evidence_made_to_fail(evidence),
+                 "results[%u].error is %s, results[%u].error is %s, and %s returned %s.", first,
+                 answer_name(ANSWER_DRIVER, view->answer->results[first].error, one), other,
+                 answer_name(ANSWER_DRIVER, view->answer->results[other].error, two),
+                 view->function, answer_name(ANSWER_DRIVER, view->answer->error, given));
+    verdict_why(verdict, "Several arrays have failed. What is returned is the error of the first "
+                         "array, by its index, whichever failed first in time.");
+    verdict_hint(verdict, "When all have ended, go through results from 0 and return the first "
+                          "error there is.");
+    return false;
+}
+
+void threaded_judge_first_error(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct threaded_input *in = evidence->input;
+    struct threaded_view view;
+    if (!threaded_written(verdict, evidence)) return;
+    for (size_t i = 0; i < evidence->injection_count; i++) {
+        const struct evidence *one = &evidence->injections[i];
+        /* How it bears that one call fails is another check's. */
+        if (!evidence_usable(one)) continue;
+        for (uint32_t c = 0; c < in->call_count; c++)
+            if (!threaded_view(verdict, one, c, &view) || !returned_the_first(verdict, one, &view))
+                return;
+    }
 }

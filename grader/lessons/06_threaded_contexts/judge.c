@@ -1,6 +1,7 @@
 /* Lesson 06: its runs, its checks, and what is judged of all that it does. */
 #include "grader/evidence/failures.h"
 #include "grader/evidence/host_reference.h"
+#include "grader/evidence/waits.h"
 #include "grader/lessons/06_threaded_contexts/parts.h"
 
 /* ---- the runs ------------------------------------------------------------------------------ */
@@ -97,6 +98,15 @@ static int prepare_child_failures(struct run_input *input)
     return allocate(input, calls, 1);
 }
 
+/* All arrays fail, and one of them, whose call is made to fail, with another error. */
+static int prepare_two_errors(struct run_input *input)
+{
+    struct threaded_call calls[] = {draw_call(input, THREADED_BY_PROCESSES, 3),
+                                    draw_call(input, THREADED_BY_THREADS, 3)};
+    calls[0].slip = calls[1].slip = THREADED_BAD_IMAGE;
+    return allocate(input, calls, 2);
+}
+
 static int prepare_time(struct run_input *input)
 {
     /* On a GPU each context takes 0.2 s to make and to end, and there are many samples. */
@@ -137,6 +147,12 @@ static const struct run_plan runs[] = {
      .seconds = FAILURES_SECONDS,
      .trace_records = FAILURES_RECORDS,
      .processes = 8},
+    {.name = "two errors",
+     .flags = RUN_ON_EMULATOR | RUN_INJECTIONS,
+     .prepare = prepare_two_errors,
+     .seconds = FAILURES_SECONDS,
+     .trace_records = FAILURES_RECORDS,
+     .processes = 8},
     {.name = "time",
      .flags = RUN_ON_BOTH | RUN_TIMED | RUN_THREADS,
      .prepare = prepare_time,
@@ -168,6 +184,7 @@ static void judge_findings(struct verdict *verdict, const struct evidence *evide
     if (!threaded_written(verdict, evidence)) return;
     verdict_findings(verdict, evidence, NULL);
     verdict_advice(verdict, evidence);
+    waits_say_unpromised_in(verdict, evidence, THREADED_PHASE, BY_THREADS);
 }
 
 static void judge_time(struct verdict *verdict, const struct evidence *evidence)
@@ -227,6 +244,8 @@ static const struct check checks[] = {
      threaded_judge_each_failure},
     {"EveryErrorOfAChildIsReturnedAndNothingLeaks", "child faults", CHECK_EMULATOR_ONLY,
      "the same in a process", threaded_judge_each_failure},
+    {"TheFirstArraysErrorIsReturned", "two errors", CHECK_EMULATOR_ONLY,
+     "of several errors the one of the first array, by its index", threaded_judge_first_error},
     {"TheDeviceFindsNothingWrong", "threads", CHECK_EMULATOR_ONLY,
      "no access out of bounds, to the wrong side, or to memory that is gone", judge_findings},
     {"AsFastAsTheReference", "time", 0, "as fast as the reference, with threads", judge_time},

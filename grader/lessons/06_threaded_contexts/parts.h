@@ -66,6 +66,6 @@ threaded_check threaded_judge_contexts, threaded_judge_modules, threaded_judge_t
 threaded_check threaded_judge_fork, threaded_judge_children;
 
 /* errors.c */
-threaded_check threaded_judge_errors, threaded_judge_each_failure;
+threaded_check threaded_judge_errors, threaded_judge_each_failure, threaded_judge_first_error;
 
 #endif

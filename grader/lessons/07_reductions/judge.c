@@ -16,6 +16,8 @@
 
 #define FUNCTION "operator()"
 #define INVALID_VALUE 1
+#define OUT_OF_MEMORY 2
+#define ILLEGAL_ADDRESS 700
 #define PRIME_COUNT 4
 
 /* ---- the runs ------------------------------------------------------------------------------ */
@@ -150,6 +152,16 @@ static int prepare_together(struct run_input *input)
     return 0;
 }
 
+static int prepare_long(struct run_input *input)
+{
+    uint64_t pools[REDUCTION_KINDS] = {[REDUCTION_SUM_INT64] = 3000};
+    struct reduction_input *in = make(input, pools, 0);
+    if (!in) return -1;
+    add(input, in, REDUCTION_LONG, REDUCTION_SUM_INT64, 1000 + random_below(input->random, 2000),
+        0);
+    return 0;
+}
+
 /* For one block and for several, with init and without. */
 static int prepare_each_failure(struct run_input *input)
 {
@@ -183,6 +195,7 @@ static const struct run_plan runs[] = {
     {.name = "values", .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER, .prepare = prepare_values},
     {.name = "stream", .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER, .prepare = prepare_stream},
     {.name = "together", .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER, .prepare = prepare_together},
+    {.name = "long", .flags = RUN_ON_EMULATOR, .prepare = prepare_long},
     {.name = "time",
      .flags = RUN_ON_BOTH | RUN_TIMED,
      .prepare = prepare_time,
@@ -426,6 +439,41 @@ static void judge_empty(struct verdict *verdict, const struct evidence *evidence
         verdict_hint(verdict, "Look at the arguments before anything is queued.");
         return;
     }
+}
+
+/* Who goes through all of a long array meets the end of what there is of it. Partial results that
+ * there is no memory for are an error like any other. */
+static void judge_long(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct reduction_input *in = evidence->input;
+    const struct reduction_answer *answer =
+        &((const struct reduction_output *)evidence->output)->answers[0];
+    struct reduction_case wanted = in->cases[0];
+    struct phase phase;
+    char text[120];
+
+    wanted.size += REDUCTION_TOO_MANY;
+    if (!written(verdict, evidence) ||
+        !phases_get(verdict, evidence, REDUCTION_PHASE_CASE, 0, &phase))
+        return;
+    const struct answer given = {.evidence = evidence,
+                                 .phase = &phase,
+                                 .function = FUNCTION,
+                                 .api = ANSWER_RUNTIME,
+                                 .code = answer->status};
+    /* Who waits, which another check tells, is told of the fault at once. */
+    if (answer->status == OUT_OF_MEMORY || answer->status == ILLEGAL_ADDRESS ||
+        !answer_succeeded(verdict, &given, describe(&wanted, text)) || answer->later)
+        return;
+    verdict_fail(verdict, evidence, last_kernel(evidence, REDUCTION_PHASE_CASE, 0),
+                 "For %s, no kernel came to any element but the first %llu.", text,
+                 (unsigned long long)in->cases[0].size);
+    verdict_why(verdict,
+                "Cut to 32 bits the size is %llu: what is reduced is the begin of a long "
+                "array, and nobody is told.",
+                (unsigned long long)in->cases[0].size);
+    verdict_hint(verdict, "Sizes, indices and offsets are size_t from the argument to the last "
+                          "kernel's parameter.");
 }
 
 /* ---- the stream ---------------------------------------------------------------------------- */
@@ -712,8 +760,12 @@ static void judge_each_failure(struct verdict *verdict, const struct evidence *e
 /* What the device itself objects to. */
 static void judge_findings(struct verdict *verdict, const struct evidence *evidence)
 {
+    const struct query calls = {.kind = TRACE_CALL, .student = true};
+    const struct trace_record *call = NULL;
     if (!written(verdict, evidence)) return;
     verdict_findings(verdict, evidence, NULL);
+    while ((call = evidence_next(evidence, &calls, call)) != NULL)
+        if (waits_on_the_side(call)) return; /* NothingWaitsForTheDevice says what to do instead */
     verdict_advice(verdict, evidence);
 }
 
@@ -783,7 +835,11 @@ static void judge_cub(struct verdict *verdict, const struct evidence *evidence)
                      REDUCTION_PHASE_TIME_32, REDUCTION_PHASE_CUB_32);
 }
 
+/* A finding names two places, and is the cause of what is wrong with a value; and a value that
+ * nothing orders may come out right. So it comes first. */
 static const struct check checks[] = {
+    {"TheDeviceFindsNothingWrong", "values", CHECK_EMULATOR_ONLY,
+     "no access out of bounds, to the wrong side, or to memory that is gone", judge_findings},
     {"SumOfOneToTenThousandIs50005000", "values", 0, "the simplest sum", judge_first},
     {"EverySizeIsReduced", "values", CHECK_ORDER,
      "sizes from 1 to 2^20 and more, off every boundary", judge_sizes},
@@ -797,6 +853,8 @@ static const struct check checks[] = {
     {"InitIsUsedOnce", "values", CHECK_ORDER, "whatever the operator, the type and the size",
      judge_init},
     {"AnEmptyArrayGivesInit", "values", 0, "and without init an error", judge_empty},
+    {"NoSizeIsCutTo32Bits", "long", CHECK_EMULATOR_ONLY, "more elements than 32 bits count",
+     judge_long},
     {"AnyAlignmentWorks", "values", 0, "arrays that begin between two 16-byte boundaries",
      judge_shifted},
     {"ItRunsInTheGivenStream", "stream", CHECK_ORDER, "all of it, and nowhere else", judge_stream},
@@ -809,8 +867,6 @@ static const struct check checks[] = {
      judge_bytes},
     {FAILURES_CHECK, FAILURES_RUN, CHECK_EMULATOR_ONLY,
      "each call that can fail does so once, and is returned", judge_each_failure},
-    {"TheDeviceFindsNothingWrong", "values", CHECK_EMULATOR_ONLY,
-     "no access out of bounds, to the wrong side, or to memory that is gone", judge_findings},
     {"AsFastAsTheReference", "time", 0, "as fast as the reference", judge_time},
     {"AsFastAsCub", "time", CHECK_GPU_ONLY, "against CUB's DeviceReduce, in the same run",
      judge_cub},

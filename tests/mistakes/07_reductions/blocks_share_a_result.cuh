@@ -2,7 +2,6 @@
  * blocks
  * fails: Reductions.TheDeviceFindsNothingWrong
  * finds: race between blocks at "results[0] = blockIdx.x =="
- * told: as it comes, the value may come out right in the order in which the blocks ran
  */
 #ifndef REDUCTIONS_CUH
 #define REDUCTIONS_CUH

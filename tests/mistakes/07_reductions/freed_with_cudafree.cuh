@@ -1,6 +1,6 @@
 /* mistake: the partial results are freed with cudaFree, which waits for the device
  * fails: Reductions.NothingWaitsForTheDevice
- * finds: wait that nobody promises at "cudaError_t freed = cudaFree(partial)"
+ * finds: nothing, freeing orders the two, and waits for everybody
  */
 #ifndef REDUCTIONS_CUH
 #define REDUCTIONS_CUH

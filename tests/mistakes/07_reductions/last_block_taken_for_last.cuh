@@ -1,7 +1,6 @@
 /* mistake: the block with the highest number combines what the others left, as if it ran last
  * fails: Reductions.TheDeviceFindsNothingWrong
  * finds: race between blocks at "take(mine, partial[block], combine);"
- * told: as it comes, the value may come out right in the order in which the blocks ran
  */
 #ifndef REDUCTIONS_CUH
 #define REDUCTIONS_CUH
