@@ -4,7 +4,7 @@
 #   Right: ...    nothing is found, and it ends with 0
 #   Wrong: ...    the answer is not looked at
 #   Found: A, B   kinds of findings that have to be there; others are not asked for
-#   Advice: KIND  that has to be given; other advice is not looked at
+#   Advice: KIND  that has to be given, or none; without this line it is not looked at
 #   Exit: N       how it ends
 #   Orders: ...   only these
 # Exit status 0, or 1 after a line for everything that was not so.
@@ -39,8 +39,14 @@ try()
     [ -z "$(said "$1" Right)" ] || ends=${ends:-0}
     [ "$status" -eq "${ends:-$status}" ] || wrong "$1" "$2" "it ends with $ends, not $status"
     advice=$(said "$1" Advice)
-    [ -z "$advice" ] || tr -s ' \n' '  ' <err | grep -q "advice: $advice:" ||
-        wrong "$1" "$2" "advice is given: $advice"
+    case $advice in
+    '') ;;
+    none) ! grep -q ': advice: ' err || wrong "$1" "$2" 'no advice is given' ;;
+    *)
+        tr -s ' \n' '  ' <err | grep -q ": advice: $advice:" ||
+            wrong "$1" "$2" "advice is given: $advice"
+        ;;
+    esac
     [ -n "$found" ] || [ -z "$summary" ] || wrong "$1" "$2" 'nothing is found'
     while [ -n "$found" ]; do
         kind=${found%%, *}

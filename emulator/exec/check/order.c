@@ -35,14 +35,15 @@ struct thread {
     struct clock *released;        /* as of its last fence; made when it is passed on */
     int32_t fenced;                /* when that was; 0: there was none */
     int32_t warp_floor;            /* of its warp, then */
-    uint32_t met;                  /* warps whose values it has read, a bit each */
 };
 
 struct exec_order {
     uint32_t count;
     bool any;       /* something is known since it was all forgotten */
+    bool fenced;    /* so has some thread: without that nothing is passed on */
     bool blind;     /* there was no memory for it: everybody is taken to know everything */
     uint32_t apart; /* warps whose lanes know different things */
+    uint32_t met[EXEC_MAX_WARPS]; /* of each warp: those whose values it has read, a bit each */
     struct told *told;
     size_t told_count, room;
     struct thread threads[];
@@ -129,7 +130,8 @@ static void forget(struct exec_order *order)
     memset(order->threads, 0, order->count * sizeof *order->threads);
     order->told_count = 0;
     order->apart = 0;
-    order->any = order->blind = false;
+    memset(order->met, 0, sizeof order->met);
+    order->any = order->fenced = order->blind = false;
 }
 
 void exec_order_destroy(struct exec_order *order)
@@ -199,6 +201,7 @@ static int32_t warp_floor_of(const struct exec_block *block, uint32_t warp)
 static void fence(const struct exec_warp *warp, struct exec_order *order, uint32_t thread)
 {
     struct thread *of = &order->threads[thread];
+    order->fenced = true;
     of->fenced = exec_shadow_moment(warp->block);
     of->warp_floor = warp_floor_of(warp->block, warp->index);
     release(&of->released);
@@ -233,7 +236,7 @@ static void read_told(const struct exec_warp *warp, struct exec_order *order, ui
 {
     struct thread *of = &order->threads[thread];
     if (told->writer != 0 && told->writer != thread + 1)
-        of->met |= 1u << ((told->writer - 1) / EXEC_LANES);
+        order->met[warp->index] |= 1u << ((told->writer - 1) / EXEC_LANES);
     if (told->passes == NULL) return;
     exec_shadow_converses(warp->block, true);
     join(order, acquires ? &of->known : &of->pending, told->passes);
@@ -269,8 +272,9 @@ bool exec_order_knows(const struct exec_order *order, uint32_t thread, int32_t c
 
 bool exec_order_met(const struct exec_order *order, uint32_t thread, uint32_t other)
 {
-    return order != NULL && ((order->threads[thread].met >> other / EXEC_LANES & 1) ||
-                             (order->threads[other].met >> thread / EXEC_LANES & 1));
+    const uint32_t warps[2] = {thread / EXEC_LANES, other / EXEC_LANES};
+    return order != NULL &&
+           ((order->met[warps[0]] >> warps[1] & 1) || (order->met[warps[1]] >> warps[0] & 1));
 }
 
 /* ---- a read-modify-write by two accesses ----------------------------------------------------- */
@@ -371,21 +375,24 @@ static void access_unit(struct exec_warp *warp, const struct exec_inst *inst,
 int exec_order_access(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const uint32_t bytes = inst->cache & EXEC_ORDER_BYTES;
-    const uint32_t mask = exec_racecheck_lanes(warp, inst);
     const bool releases = inst->cache & EXEC_ORDER_RELEASES;
+    const bool modifies = inst->cache & EXEC_ORDER_MODIFIES;
     const bool loads = (inst->cache >> EXEC_ORDER_ACCESS_SHIFT & 3) == EXEC_LOAD;
+    uint32_t mask = exec_racecheck_lanes(warp, inst);
     struct exec_order *order = mask && !loads ? order_of(warp) : warp->block->order;
     warp->instructions--;
     if (!mask || order == NULL || (loads && !order->any)) return EXEC_GO;
     order->any = true;
     if (releases) exec_shadow_next_moment(warp->block);
+    /* Nothing to be passed on: for who has met whom a lane of the warp is enough. */
+    if (!order->fenced && !releases && !modifies) mask &= -mask;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const unsigned l = (unsigned)__builtin_ctz(rest);
         const uint32_t thread = warp->index * EXEC_LANES + l;
         const uint64_t at = address_of(warp, inst, l);
         if (at == 0) continue;
         if (releases) fence(warp, order, thread);
-        if (inst->cache & EXEC_ORDER_MODIFIES) note_change(warp, inst, order, l, at);
+        if (modifies) note_change(warp, inst, order, l, at);
         for (uint64_t unit = at >> UNIT_BITS; unit <= (at + bytes - 1) >> UNIT_BITS; unit++)
             access_unit(warp, inst, order, thread, unit);
     }

@@ -35,7 +35,7 @@ void exec_order_join_warp(const struct exec_warp *warp);
 
 /* Whether `thread` knows that the touch `cell` (check/shadow.h) of another is over. */
 bool exec_order_knows(const struct exec_order *order, uint32_t thread, int32_t cell);
-/* Whether one of the two has read what the other told it, or another lane of that one's warp. */
+/* Whether the warp of one of the two has read what that of the other told it. */
 bool exec_order_met(const struct exec_order *order, uint32_t thread, uint32_t other);
 
 /* The instruction before a strong access or an atomic. Slot a: address; imm: offset; cache:
