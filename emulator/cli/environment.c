@@ -101,9 +101,22 @@ static bool set_accelerators(void)
     return setenv("CUPY_ACCELERATORS", "", 0) == 0;
 }
 
+/* PyCUDA looks for the toolkit's libraries beside nvcc, and finds the one in front. */
+static bool set_toolkit(void)
+{
+    char nvcc[PATH_MAX], path[PATH_MAX];
+    if (!program_on_path("nvcc", nvcc) || realpath(nvcc, path) == NULL) return true;
+    for (int i = 0; i < 2; i++) { /* /bin/nvcc */
+        char *slash = strrchr(path, '/');
+        if (slash != NULL) *slash = '\0';
+    }
+    return setenv("CUDA_ROOT", path, 0) == 0;
+}
+
 bool environment_find(const char *libraries)
 {
     char front[PATH_ROOM];
+    if (!set_toolkit()) return false;
     snprintf(front, sizeof front, "%s/front", libraries);
     return put_in_front("PATH", front);
 }

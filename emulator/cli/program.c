@@ -18,8 +18,7 @@
 
 /* ---- where it is ----------------------------------------------------------------------------- */
 
-/* The first file of that name on PATH that can be executed, else the first that is there. */
-static bool search_path(const char *name, char *path)
+bool program_on_path(const char *name, char path[PATH_MAX])
 {
     const char *folder = getenv("PATH");
     char candidate[PATH_MAX];
@@ -48,7 +47,7 @@ static int find(const char *name, char *path, char *why, size_t why_size)
     struct stat status;
 
     if (strchr(name, '/') == NULL) {
-        if (search_path(name, path)) return 0;
+        if (program_on_path(name, path)) return 0;
         bool here = stat(name, &status) == 0 && S_ISREG(status.st_mode);
         snprintf(path, PATH_MAX, "%s", name);
         if (here && access(name, X_OK) != 0) return 0; /* source code, perhaps: look into it */

@@ -15,6 +15,9 @@ struct program {
     bool is_python;      /* it is Python, or a script of Python's */
 };
 
+/* The first file of that name on PATH that can be executed, else the first that is there. */
+bool program_on_path(const char *name, char path[PATH_MAX]);
+
 /* Looks for `name` as a shell does, and into the file. Returns 0, or an exit status (enum
  * options_exit) with sentences in `why`. A script is fit: what it calls is another matter. */
 int program_examine(const char *name, struct program *program, char *why, size_t why_size);

@@ -10,6 +10,7 @@
  */
 #include "emulator/fatbin/link.h"
 #include "emulator/front/behind.h"
+#include "emulator/ptx/ptx.h"
 
 #include <pthread.h>
 #include <stdint.h>
@@ -29,6 +30,7 @@ typedef enum {
 struct linking {
     nvJitLinkHandle handle; /* NVIDIA's */
     unsigned capability;    /* -arch=sm_90: 90 */
+    unsigned registers;     /* -maxrregcount=; 0: as many as a thread wants */
     bool optimises;         /* -lto, and not -ptx: NVIDIA's is asked for PTX, of LTO-IR alone */
     bool has_machine_code;  /* an input without PTX */
     struct fatbin inputs;
@@ -71,6 +73,7 @@ static void read_options(struct linking *linking, uint32_t count, const char *co
     for (uint32_t i = 0; i < count; i++) {
         if (options[i] == NULL) continue;
         sscanf(options[i], "-arch=sm_%u", &linking->capability);
+        sscanf(options[i], "-maxrregcount=%u", &linking->registers);
         if (strcmp(options[i], "-lto") == 0) linking->optimises = true;
         if (strcmp(options[i], "-ptx") == 0) gives_ptx = true;
     }
@@ -217,6 +220,22 @@ static nvJitLinkResult take_optimised(struct linking *linking)
     return result;
 }
 
+/* As if each kernel said itself how many registers a thread of it may have. */
+static bool limit_registers(struct linking *linking)
+{
+    struct ptx_diagnostics diagnostics = {0};
+    struct ptx_module *module =
+        ptx_parse(linking->joined.text, linking->joined.length, &diagnostics);
+    if (module == NULL) return false;
+    ptx_module_limit_registers(module, linking->registers);
+    char *text = ptx_print(module);
+    ptx_module_destroy(module);
+    if (text == NULL) return false;
+    free(linking->joined.text);
+    linking->joined = (struct fatbin_unit){.text = text, .length = strlen(text)};
+    return true;
+}
+
 static nvJitLinkResult complete(nvJitLinkHandle handle)
 {
     FIND_BEHIND(complete_function, behind, "nvJitLinkComplete");
@@ -227,9 +246,10 @@ static nvJitLinkResult complete(nvJitLinkHandle handle)
     if (linking->optimises) result = take_optimised(linking);
     if (result != NVJITLINK_SUCCESS || linking->has_machine_code || linking->inputs.count == 0)
         return result;
-    return fatbin_link(&linking->inputs, &linking->joined, why, sizeof why) == FATBIN_OK
-               ? NVJITLINK_SUCCESS
-               : NVJITLINK_ERROR_INTERNAL;
+    const bool joined =
+        fatbin_link(&linking->inputs, &linking->joined, why, sizeof why) == FATBIN_OK &&
+        (linking->registers == 0 || limit_registers(linking));
+    return joined ? NVJITLINK_SUCCESS : NVJITLINK_ERROR_INTERNAL;
 }
 
 static nvJitLinkResult cubin_size(nvJitLinkHandle handle, size_t *size)

@@ -91,6 +91,8 @@ START_TEST(what_cannot_be_linked_is_named_in_the_log)
     ck_assert_ptr_nonnull(strstr(log, "no PTX, only machine code"));
     FAILS(CUDA_ERROR_INVALID_IMAGE, add(state, CU_JIT_INPUT_CUBIN, log, 8));
     FAILS(CUDA_ERROR_NOT_SUPPORTED, add(state, CU_JIT_INPUT_LIBRARY, elf, sizeof elf));
+    OK(cuLinkAddData(state, CU_JIT_INPUT_LIBRARY, elf, sizeof elf, "/lib64/libcudadevrt.a", 0, NULL,
+                     NULL)); /* the device has its own */
     FAILS(CUDA_ERROR_INVALID_VALUE, add(state, (CUjitInputType)77, elf, sizeof elf));
     FAILS(CUDA_ERROR_INVALID_VALUE, add(state, CU_JIT_INPUT_PTX, user, 0));
     FAILS(CUDA_ERROR_INVALID_IMAGE, add(state, CU_JIT_INPUT_PTX, log, 8));

@@ -57,8 +57,8 @@ static void show(const char *what, const char *image)
         cuMemFree(p);
         cuModuleUnload(module);
     }
-    printf("%s: %s, %d: %d\n", what, strstr(image, ".version") != NULL ? "PTX" : "no PTX",
-           (int)result, value);
+    printf("%s: %s%s, %d: %d\n", what, strstr(image, ".version") != NULL ? "PTX" : "no PTX",
+           strstr(image, ".maxnreg") != NULL ? " of limited registers" : "", (int)result, value);
     cuCtxDestroy(context);
 }
 
@@ -155,12 +155,16 @@ static void finish(const struct linker *linker, void *link, const char *what)
 static void ask_linker(const char *path)
 {
     const struct linker linker = open_linker(path);
-    const char *options[] = {"-arch=sm_90"};
+    const char *options[] = {"-arch=sm_90", "-maxrregcount=32"};
     void *link = NULL;
     printf("create: %d, no architecture: %d\n", linker.create(&link, 1, options),
            linker.create(&(void *){NULL}, 0, options));
     printf("add: %d", linker.add(link, INPUT_PTX, caller, sizeof caller, "caller"));
     printf(", %d\n", linker.add(link, INPUT_PTX, twice, sizeof twice - 1, NULL));
+    finish(&linker, link, "two texts");
+    linker.create(&link, 2, options);
+    linker.add(link, INPUT_PTX, caller, sizeof caller, "caller");
+    linker.add(link, INPUT_PTX, twice, sizeof twice, "twice");
     finish(&linker, link, "two texts");
 }
 

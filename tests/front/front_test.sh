@@ -11,7 +11,7 @@ failures=0
 cd "$work" || exit 1
 XDG_CACHE_HOME=$work/cache
 export XDG_CACHE_HOME
-unset PYCUDA_CACHE_DIR NUMBA_CACHE_DIR CUPY_CACHE_DIR OVERLAP_ORDER OVERLAP_FAIL OVERLAP_QUIET
+unset CUDA_ROOT PYCUDA_CACHE_DIR NUMBA_CACHE_DIR CUPY_CACHE_DIR OVERLAP_ORDER OVERLAP_FAIL OVERLAP_QUIET
 
 run()
 {
@@ -48,6 +48,9 @@ linked='create: 0, no architecture: 2
 add: 0, 0
 complete: 0, size: 0
 two texts: PTX, 0: 42
+destroy: 0
+complete: 0, size: 0
+two texts: PTX of limited registers, 0: 42
 destroy: 0'
 
 case $part in
@@ -138,6 +141,11 @@ $XDG_CACHE_HOME/overlap/cupy" ] || wrong 'caches of their own'
     XDG_CACHE_HOME=$work/file run sh -c 'echo "$NUMBA_CACHE_DIR"; touch "$NUMBA_CACHE_DIR/kept"'
     [ "$status" -eq 0 ] || wrong 'a cache is always there'
     [ ! -e "$(cat out)" ] || wrong 'and goes with the run'
+    mkdir -p toolkit/bin
+    printf '#!/bin/sh\n' >toolkit/bin/nvcc
+    chmod +x toolkit/bin/nvcc
+    PATH=$work/toolkit/bin:$PATH run sh -c 'echo "$CUDA_ROOT"'
+    [ "$(cat out)" = "$(readlink -f toolkit)" ] || wrong 'the toolkit is that of nvcc'
     run sh -c 'echo "[$CUPY_ACCELERATORS]"'
     [ "$(cat out)" = '[]' ] || wrong "CuPy compiles its own"
     ;;

@@ -117,6 +117,12 @@ static CUresult add(struct link *link, const void *data, size_t size, const char
     return code;
 }
 
+/* Of the toolkit's device runtime the device has its own (device_runtime.c). */
+static bool is_device_runtime(CUjitInputType type, const char *name)
+{
+    return type == CU_JIT_INPUT_LIBRARY && strstr(name, "libcudadevrt.") != NULL;
+}
+
 /* The kinds of input by what they are made of. */
 static CUresult check_kind(CUjitInputType type, const char *name, char *log, size_t size)
 {
@@ -159,6 +165,7 @@ CUresult driver_cuLinkAddData(CUlinkState state, CUjitInputType type, void *data
     if (size == 0 || link->complete) return CUDA_ERROR_INVALID_VALUE;
     TRY(jit_read(&of_input, numOptions, options, optionValues));
     if (name == NULL) name = "an input without a name";
+    if (is_device_runtime(type, name)) return CUDA_SUCCESS;
     CUresult code = check_kind(type, name, log, sizeof log);
     if (code == CUDA_SUCCESS) code = add(link, data, size, name, log, sizeof log);
     return finish(link, code, log);
