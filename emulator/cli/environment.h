@@ -11,7 +11,8 @@
 struct options;
 struct program;
 
-/* Puts the compilers on PATH, and says where the toolkit is (CUDA_ROOT): before the program is looked for there. */
+/* Puts the compilers on PATH, and says where the toolkit is (CUDA_ROOT): before the program is
+ * looked for there. */
 bool environment_find(const char *libraries);
 
 /* Changes this process's environment. `libraries`: the device's folder. `temporary`: this run's own
