@@ -44,7 +44,7 @@ cat >"$work/first/init" <<EOF
 export PATH=/bin
 mkdir -p /proc /sys /low /high /whole
 mount -t proc proc /proc
-for again in 1 2; do for module in $(echo $order); do insmod /modules/\$module.ko 2>/dev/null; done; done
+for again in 1 2; do for module in $(echo "$order" | tr "\n" " "); do insmod /modules/\$module.ko 2>/dev/null; done; done
 mount -t 9p -o trans=virtio,version=9p2000.L,ro,msize=1048576,cache=loose files /low || echo "no files"
 mount -t tmpfs -o size=90% tmpfs /high
 mkdir /high/upper /high/work
