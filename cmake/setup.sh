@@ -46,7 +46,7 @@ command g++        g++          is the host compiler that nvcc calls
 header  png.h      libpng-dev   writes the picture of the Mandelbrot lesson
 '
 wheels_needs='
-module  ensurepip  python3-venv fetches the CUDA Toolkit from PyPI
+command cmake      cmake        fetches the CUDA Toolkit from PyPI
 '
 
 is_there()
@@ -55,7 +55,6 @@ is_there()
     command) command -v "$2" >/dev/null 2>&1 ;;
     library) pkg-config --exists "$2" 2>/dev/null ;;
     header) echo "#include <$2>" | gcc -E - >/dev/null 2>&1 ;;
-    module) python3 -c "import $2" 2>/dev/null ;;
     esac
 }
 
@@ -127,6 +126,7 @@ provide()
     packages=
     reasons=
     while read -r kind name package why; do
+        case " $packages " in *" $package "*) continue ;; esac
         if [ -n "$kind" ] && ! is_there "$kind" "$name"; then
             packages="$packages $package"
             reasons="$reasons
@@ -177,26 +177,19 @@ have_wheels()
     done
 }
 
-# pip_of FILE...: fetches what the lists name, several at a time, and unpacks it.
-pip_of()
+# fetch_wheels FILE...: fetches what the lists name for this processor, several at a time, and unpacks
+# it.
+fetch_wheels()
 {
-    pip="$toolkit/venv/bin/python -m pip --disable-pip-version-check --no-input"
-    [ -d "$toolkit/venv" ] || python3 -m venv "$toolkit/venv" || return 1
-    # shellcheck disable=SC2086 # a list of words
-    sed 's/ *#.*//; /^$/d' "$@" | xargs -P 4 -n 2 $pip download -q --no-deps --only-binary :all: \
-        -d "$toolkit/wheels" || return 1
-    for list; do
-        # shellcheck disable=SC2086 # a list of words
-        $pip install --no-deps --no-index --no-compile --find-links "$toolkit/wheels" -r "$list" ||
-            return 1
-    done
-    rm -rf "$toolkit/wheels"
+    {
+        sed -n "s/^$(uname -m) //p" "$@" |
+            xargs -r -P 4 -n 2 cmake -P "$root/cmake/wheel.cmake" "$toolkit" &&
+            chmod -R a+rX "$toolkit"
+    } >"$cache/wheels.log" 2>&1 </dev/null
 }
 
-fetch_wheels() { pip_of "$@" >"$cache/pip.log" 2>&1 </dev/null; }
-
-# The wheels lay the toolkit out as one folder, site-packages/nvidia/cu13, but leave out what a
-# linker and CMake look for: lib64, and the names without a version.
+# The wheels lay the toolkit out as one folder, nvidia/cu13, but leave out what a linker and CMake look
+# for: lib64, and the names without a version.
 install_wheels()
 {
     # Another toolkit than last time, or what an interrupted call left.
@@ -210,18 +203,17 @@ install_wheels()
     done
     say "installing the CUDA Toolkit 13.0 from PyPI into .toolkit/ (120 MB to fetch)"
     if ! meanwhile 'fetching the CUDA Toolkit' fetch_wheels "$@"; then
-        tail -n 5 "$cache/pip.log" >&2
-        fail "that did not work; the whole log is .cache/pip.log. Is there a network? Is there
+        tail -n 5 "$cache/wheels.log" >&2
+        fail "that did not work; the whole log is .cache/wheels.log. Is there a network? Is there
 600 MB of space? Otherwise install NVIDIA's CUDA Toolkit 13.0 and put its nvcc on PATH."
     fi
-    found=$(echo "$toolkit"/venv/lib/python3*/site-packages/nvidia/cu13)
-    ln -sfn "${found#"$toolkit/"}" "$toolkit/cuda"
+    ln -sfn nvidia/cu13 "$toolkit/cuda"
     ln -sfn lib "$toolkit/cuda/lib64"
     for library in "$toolkit"/cuda/lib/lib*.so.*; do
         ln -sf "${library##*/}" "${library%%.so.*}.so"
     done
     is_toolkit "$toolkit/cuda/bin/nvcc" || fail "the nvcc in .toolkit/ does not run: see
-.cache/pip.log. NVIDIA makes these wheels for Linux on x86-64 and 64-bit Arm; is this one of them?"
+.cache/wheels.log. NVIDIA makes these wheels for Linux on x86-64 and 64-bit Arm; is this one of them?"
     cp "$@" "$toolkit/"
 }
 

@@ -31,7 +31,7 @@ new_machine()
     mkdir -p "$machine/bin" "$machine/libraries" "$machine/clone/cmake"
     cp "$root/grade" "$root/learn" "$root/emulate" "$root/selftest" "$root/CMakePresets.json" "$machine/clone/"
     cp "$root/cmake/setup.sh" "$root/cmake/words.sh" "$root/cmake/toolkit.txt" \
-        "$root/cmake/toolkit-tests.txt" "$machine/clone/cmake/"
+        "$root/cmake/toolkit-tests.txt" "$root/cmake/wheel.cmake" "$machine/clone/cmake/"
     cp "$root/CMakeLists.txt" "$machine/clone/"
     mkdir -p "$machine/clone/grader/session" "$machine/clone/grader/lessons/02_streams" \
         "$machine/clone/lessons/02_streams"
@@ -43,7 +43,7 @@ new_machine()
     cp "$root/grader/lessons/02_streams/judge.c" "$machine/clone/grader/lessons/02_streams/"
     : >"$machine/calls"
     for tool in sh cat chmod cksum cmp cp dirname env flock grep head ln mkdir mv readlink rm rmdir sed \
-        sleep tail touch tr xargs; do
+        sleep tail touch tr uname xargs; do
         ln -s "$(command -v "$tool")" "$machine/bin/$tool"
     done
     for library in check libzstd liblz4 libdw libseccomp libpng ncursesw jansson libarchive; do
@@ -255,56 +255,55 @@ expect_said 'CMake Error: no such compiler'
 grade
 expect_status 2
 
-# The wheels: python3 makes a venv whose python fetches several at a time and lays them out as
-# NVIDIA's wheels do. It is there once apt has installed python3-venv.
+# The wheels: CMake fetches several at a time and lays them out as NVIDIA's wheels do. It is there once
+# apt has installed it.
 new_machine wheels
 fake_nvcc 12.4
 cp "$machine/bin/nvcc" "$machine/nvcc-of-the-wheel"
 sed -i 's/12\.4/13.0/' "$machine/nvcc-of-the-wheel"
-fake python3 <<'END'
-[ "$1" = -m ] || exit 0
-mkdir -p "$3/bin"
-cat >"$3/bin/python" <<'PIP'
-#!/bin/sh
-echo "pip $*" >>"$MACHINE/calls"
-case $5 in
-download) [ -z "${OFFLINE-}" ] || { echo 'no route to host'; exit 1; } ;;
-install)
-    there=${0%/bin/python}/lib/python3.11/site-packages/nvidia/cu13
+fake cmake <<'END'
+case $1 in
+--version) echo 'cmake version 3.25.1' ;;
+-P)
+    [ -z "${OFFLINE-}" ] || { echo 'no route to host'; exit 1; }
+    there=$3/nvidia/cu13
     mkdir -p "$there/bin" "$there/lib"
-    cp "$MACHINE/nvcc-of-the-wheel" "$there/bin/nvcc"
-    : >"$there/lib/libcudart.so.13"
-    case "$*" in *toolkit-tests*) : >"$there/lib/libnvrtc-builtins.so.13.0" ;; esac
+    case $4 in
+    */nvidia_cuda_nvcc-*) cp "$MACHINE/nvcc-of-the-wheel" "$there/bin/nvcc" ;;
+    */nvidia_cuda_runtime-*) : >"$there/lib/libcudart.so.13" ;;
+    */nvidia_cuda_nvrtc-*) : >"$there/lib/libnvrtc-builtins.so.13.0" ;;
+    esac
+    ;;
+*)
+    mkdir -p build
+    : >build/build.ninja
     ;;
 esac
-PIP
-chmod +x "$3/bin/python"
 END
-mv "$machine/bin/python3" "$machine/python3"
+mv "$machine/bin/cmake" "$machine/cmake"
 mv "$machine/bin/ninja" "$machine/ninja"
 fake apt-get <<'END'
 [ "$1" = install ] || exit 0
 mv "$MACHINE/ninja" "$MACHINE/bin/ninja"
-mv "$MACHINE/python3" "$MACHINE/bin/python3"
+mv "$MACHINE/cmake" "$MACHINE/bin/cmake"
 END
 toolkit=$machine/clone/.toolkit
 grade OVERLAP_TOOLKIT=wheels OFFLINE=yes
 expect_status 2
 expect_said 'no route to host'
 expect_said 'Is there a network?'
-expect_call 'apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=600 ninja-build python3-venv'
+expect_call 'apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=600 cmake ninja-build'
 grade OVERLAP_TOOLKIT=wheels
 expect_status 1
 expect 'one round of apt' [ "$(grep -c '^apt-get install' "$machine/calls")" -eq 1 ]
 expect_call "cmake --fresh --preset default -D CMAKE_CUDA_COMPILER=$toolkit/cuda/bin/nvcc -D OVERLAP_WERROR=OFF"
 expect 'libcudart.so' [ "$(readlink "$toolkit/cuda/lib/libcudart.so")" = libcudart.so.13 ]
-expect 'downloads side by side' [ "$(grep -c '^pip .* download' "$machine/calls")" -ge 4 ]
+wheels_fetched() { grep '^cmake -P .*/wheel\.cmake ' "$machine/calls"; }
+expect 'a call for each of them' [ "$(wheels_fetched | grep -c "$(uname -m)")" -ge 7 ]
 expect 'no nvrtc' sh -c "! grep -q nvrtc '$machine/calls'"
 : >"$machine/calls"
 grade OVERLAP_TOOLKIT=wheels OFFLINE=yes
 expect_status 1
-expect_no_call python3
-expect_no_call pip
 expect_no_call cmake
 
 # ./selftest adds what only tests need, once.
@@ -318,20 +317,19 @@ selftest()
 }
 selftest OVERLAP_TOOLKIT=wheels
 expect_status 0
-expect 'nvrtc alone is fetched' [ "$(grep -c '^pip .* download' "$machine/calls")" -eq 1 ]
-expect 'nvrtc' grep -q '^pip .* download .*nvidia-cuda-nvrtc==' "$machine/calls"
+expect 'nvrtc alone is fetched' [ "$(wheels_fetched | sed 's, [^ ]*$,,; s,.*/,,; s,-.*,,')" = nvidia_cuda_nvrtc ]
 expect 'libnvrtc-builtins.so' [ -e "$toolkit/cuda/lib64/libnvrtc-builtins.so" ]
 : >"$machine/calls"
 selftest OVERLAP_TOOLKIT=wheels OFFLINE=yes
 expect_status 0
 grade OVERLAP_TOOLKIT=wheels OFFLINE=yes
 expect_status 1
-expect_no_call pip
 expect_no_call cmake
 rm "$toolkit/toolkit.txt"
+: >"$machine/calls"
 grade OVERLAP_TOOLKIT=wheels
 expect_status 1
-expect_call "python3 -m venv $toolkit/venv"
+expect 'all are fetched again' [ "$(wheels_fetched | grep -c .)" -ge 7 ]
 if [ ! -e /usr/local/cuda/bin/nvcc ]; then
     : >"$machine/calls"
     grade

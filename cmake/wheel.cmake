@@ -1,0 +1,31 @@
+# cmake -P wheel.cmake FOLDER PATH SHA256: fetches one of NVIDIA's wheels from PyPI and unpacks it in
+# FOLDER. The hash vouches for it, so no certificates are asked for: a bare machine has none.
+# OVERLAP_WHEELS in the environment: the address, file:// too, that PATH is under in place of PyPI's.
+set(folder ${CMAKE_ARGV3})
+set(path ${CMAKE_ARGV4})
+set(hash ${CMAKE_ARGV5})
+set(address https://files.pythonhosted.org/packages)
+if(DEFINED ENV{OVERLAP_WHEELS})
+    set(address $ENV{OVERLAP_WHEELS})
+endif()
+get_filename_component(name ${path} NAME)
+set(wheel ${folder}/${name})
+
+# A network may fail once. A wrong file fails for good, below.
+foreach(try RANGE 2)
+    file(DOWNLOAD ${address}/${path} ${wheel} INACTIVITY_TIMEOUT 60 STATUS status)
+    list(GET status 0 code)
+    if(code EQUAL 0)
+        break()
+    endif()
+endforeach()
+if(NOT code EQUAL 0)
+    list(GET status 1 why)
+    message(FATAL_ERROR "${address}/${path}: ${why}")
+endif()
+file(SHA256 ${wheel} found)
+if(NOT found STREQUAL hash)
+    message(FATAL_ERROR "${address}/${path} has the SHA-256 ${found}, and ${hash} was expected")
+endif()
+file(ARCHIVE_EXTRACT INPUT ${wheel} DESTINATION ${folder})
+file(REMOVE ${wheel})
