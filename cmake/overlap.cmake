@@ -28,6 +28,11 @@ if(OVERLAP_WERROR)
     set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g")
 endif()
 
+# For a room in which no program spends its time: the compiler needs a third less.
+macro(overlap_compile_quickly)
+    string(REPLACE -O2 -O1 CMAKE_C_FLAGS_RELWITHDEBINFO "${CMAKE_C_FLAGS_RELWITHDEBINFO}")
+endmacro()
+
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 # FindCUDAToolkit of CMake 3.25.0 and 3.25.1 stops where there is no nvToolsExt, and CUDA 13 has
@@ -103,9 +108,10 @@ function(overlap_test)
     if(NOT T_TIMEOUT)
         set(T_TIMEOUT 120)
     endif()
-    # Check gives a test 4 seconds, which a busy machine may not keep; sanitizers take their time.
+    # Check gives a test 4 seconds, which a busy machine may not keep; sanitizers and qemu take their
+    # time.
     set(times 1)
-    if(OVERLAP_SANITIZE)
+    if(OVERLAP_SANITIZE OR CMAKE_CROSSCOMPILING)
         set(times 4)
     endif()
     math(EXPR each "${T_TIMEOUT} / 2")

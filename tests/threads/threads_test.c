@@ -237,7 +237,7 @@ START_TEST(a_thread_that_cannot_be_started_is_none)
     pthread_t thread;
     watch(NULL);
     pthread_attr_init(&attributes);
-    ck_assert_int_eq(pthread_attr_setstacksize(&attributes, (size_t)1 << 46), 0);
+    ck_assert_int_eq(pthread_attr_setstacksize(&attributes, (size_t)1 << 56), 0);
     ck_assert_int_ne(pthread_create(&thread, &attributes, note, NULL), 0);
     expect(0, 0, 0);
     ck_assert_int_eq(pthread_join(start(note, NULL), NULL), 0);
