@@ -356,7 +356,8 @@ access_addresses(struct exec_warp *warp, const struct exec_inst *inst, enum acce
     return MEMORY_FAULT;
 }
 
-/* Elements 0 to 3 of a vector are in slots d, b, c, e; the address is in slot a. */
+/* Elements 0 to 3 of a vector are in slots d, b, c, e; the address is in slot a. Which shapes a
+ * place has is said here, so that the compiler makes nothing for the others. */
 #define EXEC_DEFINE_LOAD(name, key, where, T, vector)                                              \
     static int op_##name(struct exec_warp *warp, const struct exec_inst *inst)                     \
     {                                                                                              \
@@ -365,7 +366,7 @@ access_addresses(struct exec_warp *warp, const struct exec_inst *inst, enum acce
             access_addresses(warp, inst, where, address, sizeof(T), vector, false);                \
         if (shape == MEMORY_FAULT) return EXEC_STOP;                                               \
         const uint32_t slots[4] = {inst->d, inst->b, inst->c, inst->e};                            \
-        if (shape == MEMORY_ROW) {                                                                 \
+        if ((where) != LOCAL && shape == MEMORY_ROW) {                                             \
             const T *source = (const T *)(uintptr_t)address[0];                                    \
             void *const lanes[4] = {exec_slot(warp, slots[0]), exec_slot(warp, slots[1]),          \
                                     exec_slot(warp, slots[2]), exec_slot(warp, slots[3])};         \
@@ -374,7 +375,7 @@ access_addresses(struct exec_warp *warp, const struct exec_inst *inst, enum acce
                 slot_##T *dd = lanes[k];                                                           \
                 EXEC_FOR_LANES dd[l] = (slot_##T)source[l * (vector) + k];                         \
             }                                                                                      \
-        } else if (shape == MEMORY_ROWS || shape == MEMORY_SAMES) {                                \
+        } else if ((where) == SHARED && (shape == MEMORY_ROWS || shape == MEMORY_SAMES)) {         \
             const unsigned step = shape == MEMORY_ROWS ? (vector) : 0;                             \
             for (unsigned half = 0; half < EXEC_LANES; half += HALF) {                             \
                 const T *part = (const T *)(uintptr_t)address[half];                               \
@@ -411,13 +412,13 @@ access_addresses(struct exec_warp *warp, const struct exec_inst *inst, enum acce
             access_addresses(warp, inst, where, address, sizeof(T), vector, true);                 \
         if (shape == MEMORY_FAULT) return EXEC_STOP;                                               \
         const uint32_t slots[4] = {inst->d, inst->b, inst->c, inst->e};                            \
-        if (shape == MEMORY_ROW) {                                                                 \
+        if ((where) != LOCAL && shape == MEMORY_ROW) {                                             \
             T *target = (T *)(uintptr_t)address[0];                                                \
             for (unsigned k = 0; k < (vector); k++) {                                              \
                 const slot_##T *ss = exec_slot(warp, slots[k]);                                    \
                 EXEC_FOR_LANES target[l * (vector) + k] = (T)ss[l];                                \
             }                                                                                      \
-        } else if (shape == MEMORY_ROWS || shape == MEMORY_SAMES) {                                \
+        } else if ((where) == SHARED && (shape == MEMORY_ROWS || shape == MEMORY_SAMES)) {         \
             for (unsigned half = 0; half < EXEC_LANES; half += HALF) {                             \
                 T *part = (T *)(uintptr_t)address[half];                                           \
                 for (unsigned k = 0; k < (vector); k++) {                                          \
