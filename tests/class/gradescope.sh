@@ -2,40 +2,18 @@
 # gradescope.sh ROOT FOLDER [DEBOOTSTRAP'S OPTIONS]: runs examples/gradescope for real, in a bare Debian
 # made in FOLDER: setup.sh, then run_autograder on the solution, on the stub and on a file that does not
 # compile. As root, with a network; not one of the tests, because it fetches half a gigabyte.
-# Exit status 0, or 1 with what was not as expected.
+# Exit status 0, 1 with what was not as expected, 77 with the reason where it cannot be run.
 set -eu
 root=$1 bare=$2
 shift 2
 
-[ -x "$bare/bin/sh" ] || debootstrap --variant=minbase "$@" bookworm "$bare" >"$bare.log" 2>&1 || {
-    tail -n 5 "$bare.log" >&2
-    exit 1
-}
-# How this machine reaches the network is the bare one's way as well.
-for file in /etc/resolv.conf /etc/hosts /etc/pip.conf /etc/apt/apt.conf.d /etc/apt/sources.list \
-    /etc/apt/sources.list.d; do
-    if [ -e "$file" ]; then
-        mkdir -p "$bare${file%/*}"
-        cp -RL "$file" "$bare${file%/*}/"
-    fi
-done
-cp /etc/ssl/certs/ca-certificates.crt "$bare/certificates-here.crt"
-rm -rf "$bare/overlap.git"
-git clone -q --bare "$root" "$bare/overlap.git"
+. "$root/tests/class/bare.sh"
+make_bare "$@"
 mkdir -p "$bare/autograder/source" "$bare/autograder/submission" "$bare/autograder/results"
 cp "$root"/examples/gradescope/* "$bare/autograder/source/"
 cp "$root/examples/gradescope/run_autograder" "$bare/autograder/"
-mount -t proc proc "$bare/proc"
-mount --rbind /dev "$bare/dev"
-trap 'umount -l "$bare/dev" "$bare/proc"' EXIT
 
-in_bare()
-{
-    chroot "$bare" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root OVERLAP=/overlap.git \
-        PIP_CERT=/certificates-here.crt "$@"
-}
-
-in_bare /autograder/source/setup.sh
+in_bare OVERLAP=/overlap.git /autograder/source/setup.sh
 answer() { python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' \
     "$bare/autograder/results/results.json" "$1"; }
 
