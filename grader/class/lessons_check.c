@@ -310,7 +310,8 @@ static const char *fault_of_failure(const json_t *check)
 
     if (strcmp(json_text(check, "outcome"), "passed") == 0) return "the stub passes it";
     if (strcmp(json_text(check, "outcome"), "skipped") == 0) return NULL;
-    if (strstr(json_text(failure, "what"), "crash") != NULL) return "the stub crashes";
+    if (strstr(json_text(failure, "what"), "was stopped") != NULL)
+        return "the stub crashes, or does not end";
     if (strstr(json_text(failure, "what"), "does not compile") != NULL)
         return "the stub does not compile";
     if (json_text(failure, "file")[0] == '\0') return "its failure says no place";
@@ -417,6 +418,38 @@ static void look_at_mistakes(struct look *look)
     text_free(&without);
 }
 
+/* ---- the contract ------------------------------------------------------------------------- */
+
+/* The tests' own script compares docs/contracts.md with lesson.h, the checks and the mistakes. Each
+ * of its lines, "NN_name: complaint", is a fault. */
+static void look_at_contract(struct look *look)
+{
+    char script[PATH_MAX], program[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    struct text printed = {0};
+
+    program[length > 0 ? length : 0] = '\0';
+    snprintf(script, sizeof script, "%s/tests/lessons/contracts.sh", look->toolchain->source);
+    const char *arguments[] = {
+        "/bin/sh", script, program, look->toolchain->source, look->lesson->folder, NULL};
+    const int status = run(arguments, look->scratch, &printed);
+    if (status == 0) {
+        good(look, "every sentence of the contract has its check");
+    } else if (status == 1 && printed.size > 0) {
+        char *rest = NULL;
+        for (char *line = strtok_r(printed.data, "\n", &rest); line != NULL;
+             line = strtok_r(NULL, "\n", &rest)) {
+            const char *complaint = strstr(line, ": ");
+            fault(look, "the contract: %s", complaint != NULL ? complaint + 2 : line);
+        }
+    } else {
+        printf("%s: the contract could not be looked at:\n%s", look->lesson->folder,
+               text_string(&printed));
+        look->trouble = true;
+    }
+    text_free(&printed);
+}
+
 /* ---- all of them -------------------------------------------------------------------------- */
 
 static void look_at(struct look *look)
@@ -436,6 +469,7 @@ static void look_at(struct look *look)
     look_at_stub(look);
     look_at_solution(look);
     look_at_mistakes(look);
+    look_at_contract(look);
     files_remove(look->scratch);
 }
 
@@ -447,6 +481,8 @@ int lessons_check(const struct toolchain *toolchain, const struct lesson *const 
     unsigned faults = 0;
     bool trouble = false;
 
+    /* What the grader says is looked into below. */
+    setenv("OVERLAP_LANG", "en", 1);
     if (submission_choose(&chosen, table, options->words, options->word_count, toolchain->source,
                           NULL, true, &why) != 0) {
         fprintf(stderr, "grade: %s\n", text_string(&why));

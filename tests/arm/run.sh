@@ -51,6 +51,10 @@ if [ ! -e "$build/toolkit.done" ]; then
     for library in "$arm"/lib/lib*.so.*; do
         ln -s "${library##*/}" "${library%%.so.*}.so"
     done
+    # NVIDIA's stub of the driver is in no wheel.
+    mkdir "$arm/lib/stubs"
+    aarch64-linux-gnu-gcc --sysroot="$build/debian" -shared -Wl,-soname,libcuda.so.1 -xc /dev/null \
+        -o "$arm/lib/stubs/libcuda.so"
     ln -s targets/aarch64-linux/include "$toolkit/include"
     ln -s targets/aarch64-linux/lib "$toolkit/lib64"
     : >"$build/toolkit.done"

@@ -23,10 +23,10 @@ for head, text in re.findall(r"^(`[^\n]+`[^\n]*):\n\n```\w+\n(.*?)^```$", page, 
     for name in re.findall(r"`([^`]+)`", head):
         path = os.path.join(root, name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        open(path, "a" if "one line more" in head else "w").write(text)
+        open(path, "a" if " more:" in head else "w").write(text)
         made += 1
 print(made, "files")
-assert made >= 17, made
+assert made >= 18, made
 END
 
 "$copy/tests/style/translations.sh" "$copy"
@@ -47,15 +47,75 @@ for part in basis mistakes variants; do
     "$copy/tests/lessons/check_lesson.sh" "$grader" "$copy" 08_fill "$part"
 done
 "$grader" --check-lessons 08
-# And it says what is wrong with a lesson that is not fit.
-sed -i 's/count, cudaMemcpyDeviceToHost/count - 1, cudaMemcpyDeviceToHost/' "$copy/solutions/08_fill/fill.c"
-sed -i 's/(void)value;/int unused;/' "$copy/grader/lessons/08_fill/stub/fill.c"
+
+# And it says what is wrong with a lesson that is not fit: each in a copy that is put right again.
+mkdir "$work/right"
+parts="lessons/08_fill solutions/08_fill grader/lessons/08_fill tests/mistakes/08_fill docs/contracts.md"
+# shellcheck disable=SC2086 # a list of words
+(cd "$copy" && tar -cf "$work/right.tar" $parts)
+failures=0
+# says FAULT...: --check-lessons fails, and names each of them.
+says()
+{
+    status=0
+    "$grader" --check-lessons 08 >"$work/said" 2>&1 || status=$?
+    for fault; do
+        [ "$status" -eq 1 ] && grep -qF -e "$fault" "$work/said" && continue
+        echo "expected: $fault; exit status $status, it said:"
+        sed 's/^/  | /' "$work/said"
+        failures=1
+    done
+    tar -xmf "$work/right.tar" -C "$copy"
+}
+rebuild() { ninja -C "$work/build" grader >"$work/log" 2>&1 || { tail -n 30 "$work/log" && exit 1; }; }
+stub=$copy/grader/lessons/08_fill/stub/fill.c
+solution=$copy/solutions/08_fill/fill.c
+header=$copy/lessons/08_fill/lesson.h
+hints=$copy/grader/lessons/08_fill/hints.def
+page=$copy/docs/contracts.md
+
+sed -i 's/count, cudaMemcpyDeviceToHost/count - 1, cudaMemcpyDeviceToHost/' "$solution"
+sed -i 's/(void)value;/int unused;/' "$stub"
 rm "$copy/lessons/08_fill/README.md" "$copy/tests/mistakes/08_fill/never_freed.c"
-status=0
-"$grader" --check-lessons 08 >"$work/said" || status=$?
-for fault in 'README.md is missing' 'the solution fails Fill.EveryByteIsThere' \
+says 'README.md is missing' 'the solution fails Fill.EveryByteIsThere' \
     'does not compile without warnings' 'has 2 submissions, and should have three' \
-    'no mistake names NothingLeaks'; do
-    grep -qF -e "$fault" "$work/said" || { echo "expected: $fault"; cat "$work/said"; exit 1; }
-done
-[ "$status" -eq 1 ]
+    'no mistake names NothingLeaks' 'the contract: there is no mistake never_freed'
+
+# The solution is right by luck, in most orders; the stub ends with a crash.
+sed -i -e 's/waited = cudaStreamSynchronize(stream)/waited = cudaSuccess/' \
+    -e 's/cudaFree(bytes)/cudaFreeAsync(bytes, stream)/' "$solution"
+sed -i 's/(void)output;/*(volatile unsigned char *)(output - output) = 0;/' "$stub"
+says 'the solution fails Fill.EveryByteIsThere' 'the stub crashes'
+
+# The stub passes; the header declares what nobody has; a sentence that no check keeps.
+cp "$solution" "$stub"
+sed -i -e 's/^#endif/cudaError_t fill_more(void);\n#endif/' \
+    -e 's/The device memory is$/Zeros are kept. The device memory is/' "$header"
+says 'Fill.EveryByteIsThere: the stub passes it' \
+    'lesson.h declares fill_more, and the solution does not have it' \
+    'the contract: the page does not have: Zeros are kept.'
+
+# A stub that does not compile; rows of the contract that name what is not there.
+echo 'int broken(' >>"$stub"
+sed -i -e 's/| EveryByteIsThere | last_byte/| EveryBitIsThere | last_byte/' \
+    -e 's/| NothingLeaks | never_freed/| NothingLeaks | no_wait/' \
+    -e 's/| You write fill_bytes in fill.c. | - /| You write fill_bytes in fill.c. | /' "$page"
+says 'the stub does not compile' 'the contract: there is no check EveryBitIsThere' \
+    'the contract: no_wait does not say that it fails in' \
+    'the contract: neither a check nor - keeps: You write fill_bytes in fill.c.'
+
+# Hints: one for no check, none for a check, one of two steps; a stub that is told nothing helpful.
+sed -i -e 's/^HINT("NothingLeaks"/HINT("NothingIsLost"/' \
+    -e 's/^     "Look at the sizes of the fill and of the copy."/     ""/' "$hints"
+sed -i 's/cudaErrorNotYetImplemented/cudaErrorUnknown/' "$stub"
+sed -i 's/^    verdict_hint(verdict, "README.md/    if (output->code == 31) verdict_hint(verdict, "README.md/' \
+    "$copy/grader/lessons/08_fill/judge.c"
+sed -i '/^## 08_fill/,$d' "$page"
+rebuild
+says 'hints.def has hints for NothingIsLost, which is no check' 'hints.def has no hints for NothingLeaks' \
+    'the hints for EveryByteIsThere are fewer than 3' \
+    'the first thing that the stub is told has no hint' \
+    'the contract: docs/contracts.md has no section for it'
+rebuild
+"$grader" --check-lessons 08
+exit "$failures"
