@@ -50,7 +50,7 @@ install(FILES ${CMAKE_BINARY_DIR}/generated/release DESTINATION build)
 
 install(PROGRAMS learn grade emulate DESTINATION .)
 install(FILES README.md README.zh-CN.md LICENSE CHANGELOG.md DESTINATION .)
-install(FILES cmake/setup.sh cmake/words.sh cmake/toolkit.txt DESTINATION cmake)
+install(FILES cmake/setup.sh cmake/words.sh cmake/toolkit.txt cmake/wheel.cmake DESTINATION cmake)
 install(DIRECTORY completions docs examples kernels lessons solutions DESTINATION .
     PATTERN "*.20*-*" EXCLUDE)
 # The stubs, and what the student's files and drives include.
