@@ -1,5 +1,6 @@
 #include "grader/build/compile.h"
 #include "grader/base/files.h"
+#include "grader/base/messages.h"
 #include "grader/base/process.h"
 #include "grader/build/command.h"
 #include "grader/build/compiler_messages.h"
@@ -161,14 +162,14 @@ static int begin(struct job *job)
     return start_next(job) == 0 ? 1 : 0;
 }
 
-#define CPU_SECONDS_OVER "The compiler was still at work after 30 s of processor time."
+#define CPU_SECONDS_OVER N_("The compiler was still at work after 30 s of processor time.")
 
 static const char *const limit_sentences[] = {
-    [PROCESS_TIME] = "The compiler was still at work after a minute and was stopped.",
-    [PROCESS_MEMORY] = "The compiler used more than 4 GiB of memory and was stopped.",
-    [PROCESS_PROCESSES] = "The compiler started too many processes and was stopped.",
-    [PROCESS_OUTPUT] = "The compiler printed far too many messages and was stopped.",
-    [PROCESS_FILES] = "The compiler wrote far too many files and was stopped.",
+    [PROCESS_TIME] = N_("The compiler was still at work after a minute and was stopped."),
+    [PROCESS_MEMORY] = N_("The compiler used more than 4 GiB of memory and was stopped."),
+    [PROCESS_PROCESSES] = N_("The compiler started too many processes and was stopped."),
+    [PROCESS_OUTPUT] = N_("The compiler printed far too many messages and was stopped."),
+    [PROCESS_FILES] = N_("The compiler wrote far too many files and was stopped."),
 };
 
 /* What happened to the compiler was not the student's doing. */
@@ -229,7 +230,7 @@ static void conclude_failed(struct job *job)
     compiler_messages_explain(job->handed_in, said, job->said.size, job->result);
     /* Of a slower machine it would be another verdict. */
     if (strstr(said, "CPU time limit exceeded") != NULL) {
-        snprintf(job->result->what, sizeof job->result->what, CPU_SECONDS_OVER);
+        snprintf(job->result->what, sizeof job->result->what, "%s", _(CPU_SECONDS_OVER));
         return;
     }
     snprintf(path, sizeof path, "%s/%s", job->work, ENTRIES_LIBRARY);
@@ -258,13 +259,13 @@ static bool go_on(struct job *job)
         conclude_failed(job);
     } else if (ended->ending == PROCESS_SIGNALLED) {
         if (ended->signal == SIGXCPU)
-            snprintf(result->what, sizeof result->what, CPU_SECONDS_OVER);
+            snprintf(result->what, sizeof result->what, "%s", _(CPU_SECONDS_OVER));
         else
-            snprintf(result->what, sizeof result->what, "The compiler was stopped by signal %d.",
+            snprintf(result->what, sizeof result->what, _("The compiler was stopped by signal %d."),
                      ended->signal);
     } else {
         compiler_messages_explain(job->handed_in, text_string(&job->said), job->said.size, result);
-        snprintf(result->what, sizeof result->what, "%s", limit_sentences[ended->ending]);
+        snprintf(result->what, sizeof result->what, "%s", _(limit_sentences[ended->ending]));
     }
     return false;
 }

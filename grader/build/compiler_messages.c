@@ -1,4 +1,5 @@
 #include "grader/build/compiler_messages.h"
+#include "grader/base/messages.h"
 #include "grader/evidence/sources.h"
 
 #include <stdio.h>
@@ -79,10 +80,10 @@ void compiler_messages_explain(const struct handed_in *handed_in, const char *sa
         snprintf(result->place.file, sizeof result->place.file, "%.150s/%.100s", handed_in->shown,
                  *file);
     if (first != NULL)
-        snprintf(result->what, sizeof result->what, "It does not compile: %.240s",
+        snprintf(result->what, sizeof result->what, _("It does not compile: %.240s"),
                  text_string(&message));
     else
-        snprintf(result->what, sizeof result->what, "It does not compile.");
+        snprintf(result->what, sizeof result->what, _("It does not compile."));
     text_add_lines(&quoted, first != NULL ? text_string(&shown) : said,
                    first != NULL ? shown.size : size, "  | ", LINES_SHOWN, false);
     text_free(&shown);

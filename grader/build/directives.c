@@ -1,6 +1,7 @@
 /* The directives that a submission may not have: those that say that a line is elsewhere, and those
  * that read what was not handed in. It looks at directives where the preprocessor would see them:
  * at the start of a line, outside comments and strings, with lines joined by a backslash as one. */
+#include "grader/base/messages.h"
 #include "grader/build/intake.h"
 
 #include <stdio.h>
@@ -85,11 +86,12 @@ static bool judge_directive(const char *words, char *why, size_t size)
     const char *rest = words + length + strspn(words + length, " \t\v\f\r");
 
     if ((*words >= '0' && *words <= '9') || (length == 4 && strncmp(words, "line", 4) == 0)) {
-        snprintf(why, size, "#line is not allowed in a submission: a line has to be where it is.");
+        snprintf(why, size,
+                 _("#line is not allowed in a submission: a line has to be where it is."));
         return true;
     }
     if (length == 5 && strncmp(words, "embed", 5) == 0) {
-        snprintf(why, size, "#embed is not allowed in a submission: it takes in a whole file.");
+        snprintf(why, size, _("#embed is not allowed in a submission: it takes in a whole file."));
         return true;
     }
     if ((length == 7 && strncmp(words, "include", 7) == 0) ||
@@ -97,8 +99,8 @@ static bool judge_directive(const char *words, char *why, size_t size)
         (length == 6 && strncmp(words, "import", 6) == 0)) {
         if ((*rest == '"' || *rest == '<') && leads_elsewhere(rest + 1)) {
             snprintf(why, size,
-                     "An #include names a file that was not handed in: a submission "
-                     "includes its own files, the lesson's header and the system's.");
+                     _("An #include names a file that was not handed in: a submission "
+                       "includes its own files, the lesson's header and the system's."));
             return true;
         }
     }
@@ -172,8 +174,8 @@ static bool step(struct scan *scan, char *why, size_t size)
     case CHARACTER:
         if (scan->state == STRING && reads_file(scan)) {
             snprintf(why, size,
-                     "The assembler's .incbin and .include are not allowed in a "
-                     "submission: they take in a file that was not handed in.");
+                     _("The assembler's .incbin and .include are not allowed in a "
+                       "submission: they take in a file that was not handed in."));
             return true;
         }
         if (c == '\\')

@@ -1,5 +1,6 @@
 #include "grader/build/intake.h"
 #include "grader/base/files.h"
+#include "grader/base/messages.h"
 #include "grader/build/command.h"
 
 #include <dirent.h>
@@ -46,9 +47,9 @@ static bool is_taken(const struct lesson *lesson, const char *name)
 /* What keeps a file from being read, in words. */
 static const char *in_words(int error)
 {
-    if (error == ELOOP) return "it is a link, and a submission holds its own files";
-    if (error == EINVAL) return "it is not an ordinary file";
-    if (error == EFBIG) return "it is longer than 1 MiB";
+    if (error == ELOOP) return _("it is a link, and a submission holds its own files");
+    if (error == EINVAL) return _("it is not an ordinary file");
+    if (error == EFBIG) return _("it is longer than 1 MiB");
     return strerror(error);
 }
 
@@ -60,7 +61,7 @@ static int refuse_file(const struct handed_in *handed_in, const char *name, cons
     text_add_quoted(&quoted, name, strnlen(name, NAME_LIMIT));
     for (size_t i = 0; i < quoted.size; i++)
         if (quoted.data[i] == '\n' || quoted.data[i] == '\t') quoted.data[i] = '?';
-    snprintf(result->what, sizeof result->what, "%.150s cannot be read: %.120s.",
+    snprintf(result->what, sizeof result->what, _("%.150s cannot be read: %.120s."),
              text_string(&quoted), why);
     snprintf(result->place.file, sizeof result->place.file, "%.150s/%.100s", handed_in->shown,
              text_string(&quoted));
@@ -137,7 +138,7 @@ static int check_listed(const struct handed_in *handed_in, int folder, struct co
         if (fstatat(folder, *file, &status, AT_SYMLINK_NOFOLLOW) == 0) continue;
         if (trouble_of_error(errno) != TROUBLE_NONE)
             return trouble_set_error(&result->trouble, errno, TROUBLE_CHANGED, "%.100s", *file);
-        snprintf(result->what, sizeof result->what, "%.200s is missing: nothing was handed in.",
+        snprintf(result->what, sizeof result->what, _("%.200s is missing: nothing was handed in."),
                  *file);
         snprintf(result->place.file, sizeof result->place.file, "%.150s/%.100s", handed_in->shown,
                  *file);
@@ -159,7 +160,7 @@ int intake_submission(const struct handed_in *handed_in, const char *work, struc
     if (folder < 0 && errno != ENOENT) {
         struct stat status;
         const bool link = lstat(handed_in->folder, &status) == 0 && S_ISLNK(status.st_mode);
-        return refuse_file(handed_in, "the folder", link ? in_words(ELOOP) : strerror(errno),
+        return refuse_file(handed_in, _("the folder"), link ? in_words(ELOOP) : strerror(errno),
                            result);
     }
     if (check_listed(handed_in, folder, result) != 0) {
@@ -173,7 +174,7 @@ int intake_submission(const struct handed_in *handed_in, const char *work, struc
     if (status != 0)
         trouble_set_error(&result->trouble, errno, TROUBLE_CHANGED, "%.200s", handed_in->folder);
     else if (count > FILES_LIMIT)
-        status = refuse_file(handed_in, names[0], "there are more than 64 files", result);
+        status = refuse_file(handed_in, names[0], _("there are more than 64 files"), result);
     for (size_t i = 0; i < held; i++) {
         if (status == 0) status = take_file(handed_in, folder, names[i], to, hash, result);
         free(names[i]);

@@ -1,5 +1,6 @@
 #include "grader/build/reads.h"
 #include "grader/base/files.h"
+#include "grader/base/messages.h"
 #include "grader/build/entries.h"
 
 #include <ctype.h>
@@ -100,7 +101,7 @@ static void refuse(const struct handed_in *handed_in, const char *path, struct c
 
     text_add_quoted(&quoted, path, strnlen(path, 120));
     snprintf(result->what, sizeof result->what,
-             "The compilation read %.140s, which was not handed in and is not the lesson's.",
+             _("The compilation read %.140s, which was not handed in and is not the lesson's."),
              text_string(&quoted));
     snprintf(result->place.file, sizeof result->place.file, "%.150s/%.100s", handed_in->shown,
              handed_in->lesson->files[0]);

@@ -1,4 +1,5 @@
 #include "grader/build/submission.h"
+#include "grader/base/messages.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -47,11 +48,11 @@ static int unknown_lesson(const struct lesson *const *table, const char *word, s
     }
     names[count] = NULL;
     const char *near = text_nearest(word, names);
-    text_add(why, "there is no lesson \"");
+    text_add(why, _("there is no lesson \""));
     text_add_quoted(why, word, strlen(word));
     text_add(why, "\"");
-    if (near != NULL) text_format(why, "; did you mean %s?", near);
-    text_add(why, " The lessons are:");
+    if (near != NULL) text_format(why, _("; did you mean %s?"), near);
+    text_add(why, _(" The lessons are:"));
     for (size_t i = 0; i < count; i++) text_format(why, "%s %s", i > 0 ? "," : "", names[i]);
     return 2;
 }

@@ -1,4 +1,5 @@
 #include "grader/evidence/answer.h"
+#include "grader/base/messages.h"
 #include "grader/evidence/evidence.h"
 #include "trace/sentence.h"
 
@@ -13,44 +14,44 @@
 #define ERRORS(ROW)                                                                                \
     ROW(0, "cudaSuccess", "CUDA_SUCCESS", NULL)                                                    \
     ROW(1, "cudaErrorInvalidValue", "CUDA_ERROR_INVALID_VALUE",                                    \
-        "An argument of that call is wrong: sizes in bytes, the direction of a copy, a pointer "   \
-        "that is not initialised or of the other side, the grid or the block of a launch.")        \
+        N_("An argument of that call is wrong: sizes in bytes, the direction of a copy, a pointer "   \
+        "that is not initialised or of the other side, the grid or the block of a launch."))        \
     ROW(2, "cudaErrorMemoryAllocation", "CUDA_ERROR_OUT_OF_MEMORY",                                \
-        "There was room for what was needed. How many bytes were asked for, and is everything "    \
-        "released that was allocated before?")                                                     \
+        N_("There was room for what was needed. How many bytes were asked for, and is everything "    \
+        "released that was allocated before?"))                                                     \
     ROW(3, "cudaErrorInitializationError", "CUDA_ERROR_NOT_INITIALIZED",                           \
-        "cuInit(0) comes before every other call of the driver API; and a process that has been "  \
-        "forked after CUDA was started cannot use it.")                                            \
+        N_("cuInit(0) comes before every other call of the driver API; and a process that has been "  \
+        "forked after CUDA was started cannot use it."))                                            \
     ROW(4, "cudaErrorCudartUnloading", "CUDA_ERROR_DEINITIALIZED", NULL)                           \
-    ROW(9, "cudaErrorInvalidConfiguration", NULL, "The grid or the block has an impossible size.") \
-    ROW(21, "cudaErrorInvalidMemcpyDirection", NULL, "Is the direction of the copy right?")        \
+    ROW(9, "cudaErrorInvalidConfiguration", NULL, N_("The grid or the block has an impossible size.")) \
+    ROW(21, "cudaErrorInvalidMemcpyDirection", NULL, N_("Is the direction of the copy right?"))        \
     ROW(31, "cudaErrorNotYetImplemented", NULL, NULL)                                              \
     ROW(98, "cudaErrorInvalidDeviceFunction", NULL, NULL)                                          \
     ROW(100, "cudaErrorNoDevice", "CUDA_ERROR_NO_DEVICE", NULL)                                    \
     ROW(101, "cudaErrorInvalidDevice", "CUDA_ERROR_INVALID_DEVICE",                                \
-        "Is that an ordinal from the arguments, or a device got with cuDeviceGet?")                \
+        N_("Is that an ordinal from the arguments, or a device got with cuDeviceGet?"))                \
     ROW(200, "cudaErrorInvalidKernelImage", "CUDA_ERROR_INVALID_IMAGE", NULL)                      \
     ROW(201, "cudaErrorDeviceUninitialized", "CUDA_ERROR_INVALID_CONTEXT",                         \
-        "No context is current to the thread, or it is gone: was it popped or destroyed before "   \
-        "its work was done?")                                                                      \
+        N_("No context is current to the thread, or it is gone: was it popped or destroyed before "   \
+        "its work was done?"))                                                                      \
     ROW(209, "cudaErrorNoKernelImageForDevice", "CUDA_ERROR_NO_BINARY_FOR_GPU", NULL)              \
     ROW(218, "cudaErrorInvalidPtx", "CUDA_ERROR_INVALID_PTX", NULL)                                \
     ROW(304, "cudaErrorOperatingSystem", "CUDA_ERROR_OPERATING_SYSTEM", NULL)                      \
     ROW(400, "cudaErrorInvalidResourceHandle", "CUDA_ERROR_INVALID_HANDLE",                        \
-        "A stream, event, module or context in that call was never made, has been destroyed, or "  \
-        "belongs to another context; or an event has no time (never recorded, or made without).")  \
+        N_("A stream, event, module or context in that call was never made, has been destroyed, or "  \
+        "belongs to another context; or an event has no time (never recorded, or made without)."))  \
     ROW(401, "cudaErrorIllegalState", "CUDA_ERROR_ILLEGAL_STATE", NULL)                            \
     ROW(500, "cudaErrorSymbolNotFound", "CUDA_ERROR_NOT_FOUND", NULL)                              \
     ROW(600, "cudaErrorNotReady", "CUDA_ERROR_NOT_READY",                                          \
-        "Not ready is an answer, \"not yet\", and not a failure. From a query it is one of the "   \
-        "two good answers; from cudaEventElapsedTime it says that a wait is missing.")             \
+        N_("Not ready is an answer, \"not yet\", and not a failure. From a query it is one of the "   \
+        "two good answers; from cudaEventElapsedTime it says that a wait is missing."))             \
     ROW(700, "cudaErrorIllegalAddress", "CUDA_ERROR_ILLEGAL_ADDRESS",                              \
-        "Work that ran earlier touched memory that is not its own, or no longer: a length in the " \
-        "wrong unit, or memory released while the device was at work on it.")                      \
+        N_("Work that ran earlier touched memory that is not its own, or no longer: a length in the " \
+        "wrong unit, or memory released while the device was at work on it."))                      \
     ROW(701, "cudaErrorLaunchOutOfResources", "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", NULL)          \
     ROW(702, "cudaErrorLaunchTimeout", "CUDA_ERROR_LAUNCH_TIMEOUT", NULL)                          \
     ROW(709, "cudaErrorContextIsDestroyed", "CUDA_ERROR_CONTEXT_IS_DESTROYED",                     \
-        "The context was destroyed while a thread still had it as its current one.")               \
+        N_("The context was destroyed while a thread still had it as its current one."))               \
     ROW(710, "cudaErrorAssert", "CUDA_ERROR_ASSERT", NULL)                                         \
     ROW(712, "cudaErrorHostMemoryAlreadyRegistered",                                               \
         "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED", NULL)                                         \
@@ -58,9 +59,9 @@
     ROW(716, "cudaErrorMisalignedAddress", "CUDA_ERROR_MISALIGNED_ADDRESS", NULL)                  \
     ROW(719, "cudaErrorLaunchFailure", "CUDA_ERROR_LAUNCH_FAILED", NULL)                           \
     ROW(800, "cudaErrorNotPermitted", "CUDA_ERROR_NOT_PERMITTED",                                  \
-        "A host function, or a callback, makes no CUDA call: what it would do comes after the wait.")                            \
+        N_("A host function, or a callback, makes no CUDA call: what it would do comes after the wait."))                            \
     ROW(801, "cudaErrorNotSupported", "CUDA_ERROR_NOT_SUPPORTED",                                  \
-        "The software device does not have what was asked of it; what was printed says what.")     \
+        N_("The software device does not have what was asked of it; what was printed says what."))     \
     ROW(999, "cudaErrorUnknown", "CUDA_ERROR_UNKNOWN", NULL)
 // clang-format on
 
@@ -181,6 +182,7 @@ bool answer_succeeded(struct verdict *verdict, const struct answer *answer, cons
     const struct error *error;
 
     if (answer->code == 0) return true;
+    doing = _(doing);
     if (answer->code == ANSWER_NOT_WRITTEN) {
         say_not_written(verdict, answer);
         return false;
@@ -213,7 +215,7 @@ bool answer_succeeded(struct verdict *verdict, const struct answer *answer, cons
         verdict_why(verdict, "Its arguments were valid; it should have succeeded.");
     error = error_find(call != NULL ? call->code : answer->code);
     if (error != NULL && error->hint != NULL)
-        verdict_hint(verdict, "%s", error->hint);
+        verdict_hint(verdict, "%s", _(error->hint));
     else if (call != NULL)
         verdict_hint(verdict, "Look at the arguments of that call, and at what the calls before it "
                               "returned.");
@@ -243,10 +245,12 @@ static bool failed_with(struct verdict *verdict, const struct answer *answer, in
 
     if (!answer_written(verdict, answer)) return false;
     if (answer->code == expected) return true;
+    because = _(because);
     /* The call that failed may have another way to say it than the one that we thought of. */
     call = answer_first_failed(answer);
     if (call != NULL) expected = call->code;
     if (answer->code == expected) return true;
+    because = _(because);
     if (call == NULL) call = made_for_the_student(answer, by_launcher);
 
     answer_name(answer->api, expected, wanted);

@@ -152,7 +152,7 @@ static void fail_with_all(struct verdict *verdict, const struct evidence *eviden
 void verdict_findings_after(struct verdict *verdict, const struct evidence *evidence,
                             const enum trace_finding_kind_id *kinds, const char *before)
 {
-    fail_with_all(verdict, evidence, TRACE_FINDING, kinds, before);
+    fail_with_all(verdict, evidence, TRACE_FINDING, kinds, _(before));
 }
 
 void verdict_advice(struct verdict *verdict, const struct evidence *evidence)
@@ -165,7 +165,7 @@ void verdict_advice_after(struct verdict *verdict, const struct evidence *eviden
 {
     static const enum trace_finding_kind_id waits[] = {
         FINDING_KIND_UNPROMISED_WAIT, FINDING_KIND_UNPROMISED_STAGING, FINDING_KIND_COUNT};
-    fail_with_all(verdict, evidence, TRACE_ADVICE, waits, before);
+    fail_with_all(verdict, evidence, TRACE_ADVICE, waits, _(before));
 }
 
 /* ---- leaks --------------------------------------------------------------------------------- */

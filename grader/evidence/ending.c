@@ -1,5 +1,6 @@
 /* What is said when a run did not end well: which way it ended, on which line, and what to look at
  * next. */
+#include "grader/base/messages.h"
 #include "grader/evidence/evidence.h"
 #include "grader/evidence/sources.h"
 #include "grader/evidence/verdict.h"
@@ -16,42 +17,45 @@ struct advice {
 };
 
 static const struct advice advices[ENDED_COUNT] = {
-    [ENDED_NOT_STARTED] = {"Without a process there is nothing to judge.",
-                           "A name that is not found at this point is a function that was declared "
-                           "and called but belongs to no library that the lesson links."},
-    [ENDED_EARLY] = {"A function must return to its caller: exit() ends the whole program, and "
-                     "nothing after it is done.",
-                     "Return the error instead of leaving."},
-    [ENDED_DRIVE] = {"The part of the program that calls your function could not go on.",
-                     "What it printed says why."},
-    [ENDED_SIGNAL] = {"The program did nothing after that point, so the check cannot be judged.",
-                      "Look at every pointer used on that line: where it comes from, whether it is "
-                      "the host's or the device's, how many elements it has. Device memory cannot "
-                      "be touched by host code."},
-    [ENDED_TIME] = {"A run has a time limit, far above what the task needs.",
-                    "Look for a loop whose condition never changes, or for a wait for something "
-                    "that was never started."},
-    [ENDED_MEMORY] = {"A run has a memory limit, far above what the task needs.",
-                      "Look for an allocation inside a loop, or one whose size is in the wrong "
-                      "unit (bytes or elements)."},
+    [ENDED_NOT_STARTED] =
+        {N_("Without a process there is nothing to judge."),
+         N_("A name that is not found at this point is a function that was declared "
+            "and called but belongs to no library that the lesson links.")},
+    [ENDED_EARLY] = {N_("A function must return to its caller: exit() ends the whole program, and "
+                        "nothing after it is done."),
+                     N_("Return the error instead of leaving.")},
+    [ENDED_DRIVE] = {N_("The part of the program that calls your function could not go on."),
+                     N_("What it printed says why.")},
+    [ENDED_SIGNAL] =
+        {N_("The program did nothing after that point, so the check cannot be judged."),
+         N_("Look at every pointer used on that line: where it comes from, whether it is "
+            "the host's or the device's, how many elements it has. Device memory cannot "
+            "be touched by host code.")},
+    [ENDED_TIME] = {N_("A run has a time limit, far above what the task needs."),
+                    N_("Look for a loop whose condition never changes, or for a wait for something "
+                       "that was never started.")},
+    [ENDED_MEMORY] = {N_("A run has a memory limit, far above what the task needs."),
+                      N_("Look for an allocation inside a loop, or one whose size is in the wrong "
+                         "unit (bytes or elements).")},
     [ENDED_PROCESSES] =
-        {"A process that is not waited for is a leak, and a thousand of them stop a machine.",
-         "Look for a fork() whose child goes on in the parent's code instead of "
-         "ending with _exit()."},
-    [ENDED_OUTPUT] = {"A run may print up to 1 MiB.", "Look for a message printed inside a loop."},
-    [ENDED_FILES] = {"A run has a folder for small files, far larger than the task needs.",
-                     "Look for a file written inside a loop."},
-    [ENDED_UNWATCHED] = {"A program that is graded may signal only processes that it started.",
-                         "Look at the arguments of every kill()."},
+        {N_("A process that is not waited for is a leak, and a thousand of them stop a machine."),
+         N_("Look for a fork() whose child goes on in the parent's code instead of "
+            "ending with _exit().")},
+    [ENDED_OUTPUT] = {N_("A run may print up to 1 MiB."),
+                      N_("Look for a message printed inside a loop.")},
+    [ENDED_FILES] = {N_("A run has a folder for small files, far larger than the task needs."),
+                     N_("Look for a file written inside a loop.")},
+    [ENDED_UNWATCHED] = {N_("A program that is graded may signal only processes that it started."),
+                         N_("Look at the arguments of every kill().")},
     [ENDED_REACHED_UP] =
-        {"A program that is graded may act only on itself and on processes that it started.",
-         "Look at where the process number in that call comes from: getppid(), -1 "
-         "and a fork() that failed are not a child."},
-    [ENDED_NOT_MADE] = {"A run that did not end is not made again.",
-                        "Look at the run that did not end first."},
-    [ENDED_LEFT_RUNNING] = {"A program waits for the processes that it starts: one that stays "
-                            "keeps its memory and its device.",
-                            "Every fork() needs its waitpid()."},
+        {N_("A program that is graded may act only on itself and on processes that it started."),
+         N_("Look at where the process number in that call comes from: getppid(), -1 "
+            "and a fork() that failed are not a child.")},
+    [ENDED_NOT_MADE] = {N_("A run that did not end is not made again."),
+                        N_("Look at the run that did not end first.")},
+    [ENDED_LEFT_RUNNING] = {N_("A program waits for the processes that it starts: one that stays "
+                               "keeps its memory and its device."),
+                            N_("Every fork() needs its waitpid().")},
 };
 
 bool evidence_ending_place(const struct evidence *evidence, struct place *place)
@@ -90,10 +94,10 @@ static void say_briefly(struct verdict *verdict, const struct evidence *evidence
     char ending[300], what[600];
 
     if (evidence->ending == ENDED_WELL)
-        snprintf(ending, sizeof ending, "left no complete record");
+        snprintf(ending, sizeof ending, _("left no complete record"));
     else
         evidence_describe_ending(evidence, ending, sizeof ending);
-    snprintf(what, sizeof what, "Not judged: the run it needs %s (see %.150s above).", ending,
+    snprintf(what, sizeof what, _("Not judged: the run it needs %s (see %.150s above)."), ending,
              told);
     fail_somewhere(verdict, evidence, what);
 }
@@ -101,14 +105,14 @@ static void say_briefly(struct verdict *verdict, const struct evidence *evidence
 /* The cause is in another run. */
 static void say_given_up(struct verdict *verdict, const struct evidence *evidence, const char *told)
 {
-    char what[600], given_up[100] = "";
+    char what[600], see[200] = "", given_up[100] = "";
 
     if (evidence->ending == ENDED_TIME)
-        snprintf(given_up, sizeof given_up, ", and this one had not after %g s",
+        snprintf(given_up, sizeof given_up, _(", and this one had not after %g s"),
                  evidence->allowed_seconds);
-    snprintf(what, sizeof what, "Not judged: the run \"%s\" did not end%s%.150s%s%s.",
-             evidence->after->name, told != NULL ? " (see " : "", told != NULL ? told : "",
-             told != NULL ? " above)" : "", given_up);
+    if (told != NULL) snprintf(see, sizeof see, _(" (see %.150s above)"), told);
+    snprintf(what, sizeof what, _("Not judged: the run \"%s\" did not end%s%s."),
+             evidence->after->name, see, given_up);
     fail_somewhere(verdict, evidence, what);
 }
 
@@ -116,9 +120,10 @@ static void say_given_up(struct verdict *verdict, const struct evidence *evidenc
 static const char *amount(uint64_t count, const char *what, char *text, size_t size)
 {
     if (what == NULL)
-        snprintf(text, size, count == 0 ? "none" : "%" PRIu64, count);
-    else
-        snprintf(text, size, "%" PRIu64 " %s%s", count, what, count == 1 ? "" : "s");
+        snprintf(text, size, count == 0 ? _("none") : "%" PRIu64, count);
+    else /* the plural's letter is English */
+        snprintf(text, size, "%" PRIu64 " %s%s", count, what,
+                 count == 1 || messages_language()[0] != '\0' ? "" : "s");
     return text;
 }
 
@@ -128,27 +133,27 @@ static void say_record_is_forged(struct verdict *verdict, const struct evidence 
     static const struct {
         enum trace_what what;
         const char *name, *done;
-    } work[] = {{TRACE_KERNEL, "kernel", "executed"},
-                {TRACE_COPY, "copy operation", "made"},
-                {TRACE_SET, "memset", "made"},
-                {TRACE_HOST_FUNCTION, "host function", "called"}};
+    } work[] = {{TRACE_KERNEL, N_("kernel"), N_("executed")},
+                {TRACE_COPY, N_("copy operation"), N_("made")},
+                {TRACE_SET, N_("memset"), N_("made")},
+                {TRACE_HOST_FUNCTION, N_("host function"), N_("called")}};
     const struct trace_sums *found = &evidence->trace.found, *put = &evidence->trace.put;
     char text[300] = "", a[48], b[48];
 
     for (size_t i = 0; i < sizeof work / sizeof work[0] && text[0] == '\0'; i++) {
         const uint64_t told = found->operations[work[i].what], done = put->operations[work[i].what];
         if (told == done) continue;
-        snprintf(text, sizeof text, "The record is forged: it speaks of %s, the device %s %s.",
-                 amount(told, work[i].name, a, sizeof a), work[i].done,
+        snprintf(text, sizeof text, _("The record is forged: it speaks of %s, the device %s %s."),
+                 amount(told, _(work[i].name), a, sizeof a), _(work[i].done),
                  amount(done, NULL, b, sizeof b));
     }
     if (text[0] == '\0' && put->records == 0)
         snprintf(text, sizeof text,
-                 "The program ended without the device, which was to say "
-                 "that the record is complete.");
+                 _("The program ended without the device, which was to say "
+                   "that the record is complete."));
     else if (text[0] == '\0')
         snprintf(text, sizeof text,
-                 "The record is forged: its entries are not those that the device wrote.");
+                 _("The record is forged: its entries are not those that the device wrote."));
     fail_somewhere(verdict, evidence, text);
     verdict_why(verdict, "The device counts what it does; a record that speaks of anything else "
                          "was written by the program.");
@@ -160,7 +165,7 @@ static void say_record_is_lost(struct verdict *verdict, const struct evidence *e
 {
     if (!evidence->trace_sound) {
         fail_somewhere(verdict, evidence,
-                       "The record of what the program did was written over by the program.");
+                       _("The record of what the program did was written over by the program."));
         verdict_why(verdict, "Without it the check cannot be judged.");
         verdict_hint(verdict, "Look for a write through a pointer that was not initialised.");
         return;
@@ -170,8 +175,8 @@ static void say_record_is_lost(struct verdict *verdict, const struct evidence *e
         return;
     }
     fail_somewhere(verdict, evidence,
-                   "The program made far more calls than the task needs, so that their record is "
-                   "incomplete.");
+                   _("The program made far more calls than the task needs, so that their record is "
+                     "incomplete."));
     verdict_why(verdict, "%" PRIu64 " entries did not fit: what is missing cannot be judged.",
                 evidence->trace.dropped);
     verdict_hint(verdict, "Look for a loop that calls CUDA more often than it has to, such as one "
@@ -181,7 +186,7 @@ static void say_record_is_lost(struct verdict *verdict, const struct evidence *e
 bool verdict_ending(struct verdict *verdict, const struct evidence *evidence, const char *told)
 {
     char ending[300], what[300 + 200 + TRACE_SENTENCE_SIZE];
-    const char *whose = evidence->reference ? "The reference solution" : "The program";
+    const char *whose = evidence->reference ? _("The reference solution") : _("The program");
 
     if (evidence_usable(evidence)) return false;
     if (evidence->after != NULL &&
@@ -199,21 +204,22 @@ bool verdict_ending(struct verdict *verdict, const struct evidence *evidence, co
     }
     evidence_describe_ending(evidence, ending, sizeof ending);
     const struct trace_record *finding = last_finding(evidence);
-    int used = snprintf(what, sizeof what, "%s %s.", whose, ending);
+    int used = snprintf(what, sizeof what, _("%s %s."), whose, ending);
     if (evidence->ending == ENDED_SIGNAL &&
         (evidence->signal == SIGSEGV || evidence->signal == SIGBUS) && evidence->frame_count > 0)
-        used += snprintf(what + used, sizeof what - (size_t)used,
-                         " It touched the address 0x%" PRIx64 "%s.", evidence->fault,
-                         evidence->fault < 4096 ? " (a null pointer)" : "");
+        used +=
+            snprintf(what + used, sizeof what - (size_t)used,
+                     _(" It touched the address 0x%llx%s."), (unsigned long long)evidence->fault,
+                     evidence->fault < 4096 ? _(" (a null pointer)") : "");
     if (finding != NULL) {
         char sentence[TRACE_SENTENCE_SIZE];
         evidence_sentence(evidence, finding, sentence, sizeof sentence);
-        snprintf(what + used, sizeof what - (size_t)used, " Before that, the device said: %s",
+        snprintf(what + used, sizeof what - (size_t)used, _(" Before that, the device said: %s"),
                  sentence);
     }
     fail_somewhere(verdict, evidence, what);
     if (finding != NULL) verdict_kind(verdict, trace_finding_kind(finding)->name);
-    verdict_why(verdict, "%s", advices[evidence->ending].why);
-    verdict_hint(verdict, "%s", advices[evidence->ending].hint);
+    verdict_why(verdict, "%s", _(advices[evidence->ending].why));
+    verdict_hint(verdict, "%s", _(advices[evidence->ending].hint));
     return true;
 }

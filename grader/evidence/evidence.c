@@ -479,17 +479,17 @@ static const char *signal_in_words(int number)
 {
     switch (number) {
     case SIGSEGV:
-        return "a segmentation fault";
+        return _("a segmentation fault");
     case SIGBUS:
-        return "a bus error";
+        return _("a bus error");
     case SIGFPE:
-        return "an arithmetic exception (an integer division by zero)";
+        return _("an arithmetic exception (an integer division by zero)");
     case SIGILL:
-        return "an illegal instruction";
+        return _("an illegal instruction");
     case SIGABRT:
-        return "abort(): an assertion failed, or the heap was damaged";
+        return _("abort(): an assertion failed, or the heap was damaged");
     case SIGXFSZ:
-        return "writing too large a file";
+        return _("writing too large a file");
     default:
         return NULL;
     }
@@ -503,12 +503,12 @@ bool evidence_usable(const struct evidence *evidence)
 
 /* Those that have no values to tell. */
 static const char *const plain_endings[ENDED_COUNT + 1] = {
-    [ENDED_WELL] = "came to its end",
-    [ENDED_OUTPUT] = "printed more than 1 MiB and was stopped",
-    [ENDED_FILES] = "wrote more than 4096 files or 256 MiB and was stopped",
-    [ENDED_UNWATCHED] = "killed the process that enforces its limits, and was stopped",
-    [ENDED_NOT_MADE] = "was not made",
-    [ENDED_COUNT] = "ended in an unknown way",
+    [ENDED_WELL] = N_("came to its end"),
+    [ENDED_OUTPUT] = N_("printed more than 1 MiB and was stopped"),
+    [ENDED_FILES] = N_("wrote more than 4096 files or 256 MiB and was stopped"),
+    [ENDED_UNWATCHED] = N_("killed the process that enforces its limits, and was stopped"),
+    [ENDED_NOT_MADE] = N_("was not made"),
+    [ENDED_COUNT] = N_("ended in an unknown way"),
 };
 
 void evidence_describe_ending(const struct evidence *evidence, char *text, size_t size)
@@ -517,44 +517,50 @@ void evidence_describe_ending(const struct evidence *evidence, char *text, size_
 
     switch (evidence->ending) {
     case ENDED_NOT_STARTED:
-        snprintf(text, size, "could not be started: %s", evidence->why);
+        snprintf(text, size, _("could not be started: %s"), evidence->why);
         break;
     case ENDED_EARLY:
-        snprintf(text, size, "left with exit status %d before the work was done", evidence->code);
+        snprintf(text, size, _("left with exit status %d before the work was done"),
+                 evidence->code);
         break;
     case ENDED_DRIVE:
-        snprintf(text, size, "could not be driven to its end (the drive returned %d)",
+        snprintf(text, size, _("could not be driven to its end (the drive returned %d)"),
                  evidence->code);
         break;
     case ENDED_SIGNAL:
         if (signal_in_words(evidence->signal) != NULL)
-            snprintf(text, size, "was stopped by %s", signal_in_words(evidence->signal));
+            snprintf(text, size, _("was stopped by %s"), signal_in_words(evidence->signal));
         else
-            snprintf(text, size, "was stopped by signal %d (%s)", evidence->signal,
+            snprintf(text, size, _("was stopped by signal %d (%s)"), evidence->signal,
                      strsignal(evidence->signal));
         break;
     case ENDED_TIME:
-        snprintf(text, size, "was still running after %g s and was stopped",
+        snprintf(text, size, _("was still running after %g s and was stopped"),
                  evidence->allowed_seconds);
         break;
     case ENDED_MEMORY:
-        snprintf(text, size, "used more than %s of memory and was stopped",
+        snprintf(text, size, _("used more than %s of memory and was stopped"),
                  bytes_in_words(evidence->allowed_memory, amount, sizeof amount));
         break;
     case ENDED_PROCESSES:
-        snprintf(text, size, "ran more than %u process%s at one time and was stopped",
-                 evidence->allowed_processes, evidence->allowed_processes == 1 ? "" : "es");
+        snprintf(text, size,
+                 evidence->allowed_processes == 1
+                     ? _("ran more than %u process at one time and was stopped")
+                     : _("ran more than %u processes at one time and was stopped"),
+                 evidence->allowed_processes);
         break;
     case ENDED_LEFT_RUNNING:
-        snprintf(text, size, "came to its end but left %u process%s running, which %s stopped",
-                 evidence->left_running, evidence->left_running == 1 ? "" : "es",
-                 evidence->left_running == 1 ? "was" : "were");
+        snprintf(text, size,
+                 evidence->left_running == 1
+                     ? _("came to its end but left %u process running, which was stopped")
+                     : _("came to its end but left %u processes running, which were stopped"),
+                 evidence->left_running);
         break;
     case ENDED_REACHED_UP:
-        snprintf(text, size, "called %s on a process that is not its own, which was refused",
+        snprintf(text, size, _("called %s on a process that is not its own, which was refused"),
                  evidence->why);
         break;
     default:
-        snprintf(text, size, "%s", plain_endings[evidence->ending]);
+        snprintf(text, size, "%s", _(plain_endings[evidence->ending]));
     }
 }

@@ -1,4 +1,5 @@
 #include "grader/evidence/failures.h"
+#include "grader/base/messages.h"
 #include "grader/evidence/evidence.h"
 #include "grader/evidence/phases.h"
 #include "grader/evidence/waits.h"
@@ -27,34 +28,37 @@ bool failures_find(const struct evidence *evidence, const char *name,
 static void describe(const struct evidence *evidence, const struct failures_contract *contract,
                      const struct trace_record *failed, char *text, size_t size)
 {
-    char name[ANSWER_NAME_SIZE], line[48] = "";
+    char name[ANSWER_NAME_SIZE], line[48] = "", why[120];
     struct place place;
+    snprintf(why, sizeof why, "%.*s", (int)sizeof why - 1, failed->text);
     if (evidence_student_place(evidence, failed, &place))
         snprintf(line, sizeof line,
-                 evidence_by_submission(evidence, failed) ? " on line %u"
-                                                          : ", called from line %u,",
+                 evidence_by_submission(evidence, failed) ? _(" on line %u")
+                                                          : _(", called from line %u,"),
                  place.line);
     if (failed->kind == TRACE_HOST_CALL && strcmp(failed->name, REFUSALS_FORK_CHILD) == 0) {
         snprintf(text, size,
-                 "The child of the fork%s was killed by a signal before it had done "
-                 "anything",
+                 _("The child of the fork%s was killed by a signal before it had done "
+                   "anything"),
                  line);
         return;
     }
     const char *part = strstr(failed->name, REFUSALS_IN_PART);
     if (failed->kind == TRACE_HOST_CALL && part != NULL) {
-        snprintf(text, size, "%.*s%s moved half of the bytes that it was asked to, and said so",
+        snprintf(text, size, _("%.*s%s moved half of the bytes that it was asked to, and said so"),
                  (int)(part - failed->name), failed->name, line);
         return;
     }
     if (failed->kind == TRACE_HOST_CALL) {
-        snprintf(text, size, "%.*s%s was made to fail, as if %.*s", TRACE_NAME_SIZE, failed->name,
-                 line, 120, failed->text);
+        snprintf(text, size, _("%.*s%s was made to fail, as if %.*s"), TRACE_NAME_SIZE,
+                 failed->name, line, (int)sizeof why, _(why));
         return;
     }
-    snprintf(text, size, "%.*s%s was made to fail with %s%s%.*s", TRACE_NAME_SIZE, failed->name,
-             line, answer_name(contract->api, failed->code, name),
-             failed->text[0] != '\0' ? ", as if " : "", 120, failed->text);
+    snprintf(text, size,
+             failed->text[0] != '\0' ? _("%.*s%s was made to fail with %s, as if %.*s")
+                                     : _("%.*s%s was made to fail with %s%.*s"),
+             TRACE_NAME_SIZE, failed->name, line, answer_name(contract->api, failed->code, name),
+             (int)sizeof why, _(why));
 }
 
 /* The run with that failure crashed, hung, or left. */
@@ -65,7 +69,7 @@ static void say_ended_badly(struct verdict *verdict, const struct evidence *evid
     struct place place;
 
     if (evidence->ending == ENDED_WELL)
-        snprintf(ending, sizeof ending, "left no complete record");
+        snprintf(ending, sizeof ending, _("left no complete record"));
     else
         evidence_describe_ending(evidence, ending, sizeof ending);
     if (evidence_ending_place(evidence, &place))
@@ -163,7 +167,7 @@ static bool judge_one(struct verdict *verdict, const struct evidence *plain,
     if (failed != NULL)
         describe(evidence, contract, failed, before, sizeof before);
     else
-        snprintf(before, sizeof before, "A call was made to fail");
+        snprintf(before, sizeof before, _("A call was made to fail"));
     if (!evidence_usable(evidence)) {
         say_ended_badly(verdict, evidence, failed, before);
         return true;
@@ -173,20 +177,20 @@ static bool judge_one(struct verdict *verdict, const struct evidence *plain,
     if (!phases_get(verdict, evidence, DRIVE_INJECTIONS, 0, &whole)) return true;
     const struct answer answer = contract->answer(evidence, failed, &phase);
     judge_answer(verdict, &answer, contract, failed, before);
-    snprintf(sentence, sizeof sentence, "%s.", before);
+    snprintf(sentence, sizeof sentence, _("%s."), before);
     for (uint32_t i = 0;
          !verdict_failed(verdict) && evidence_phase(evidence, DRIVE_INJECTIONS, i, &whole); i++)
         verdict_leaks_after(verdict, evidence, &whole, sentence);
     /* A query that fails by itself says nothing of the work, and nobody is asked to wait for it in
      * another way then. */
     if (waits_query(failed) && failed->code != LAUNCH_FAILED) return true;
-    snprintf(sentence, sizeof sentence, "%s. Then: ", before);
+    snprintf(sentence, sizeof sentence, _("%s. Then: "), before);
     /* What is found without a failure too is told elsewhere. */
     if (!verdict_failed(verdict) && evidence_count(plain, &any_finding) == 0)
         verdict_findings_after(verdict, evidence, findings, sentence);
     if (!verdict_failed(verdict) && contract->advice && evidence_count(plain, &any_advice) == 0)
         verdict_advice_after(verdict, evidence, sentence);
-    snprintf(sentence, sizeof sentence, "%s; then ", before);
+    snprintf(sentence, sizeof sentence, _("%s; then "), before);
     if (!verdict_failed(verdict) && contract->waits && answer.phase != NULL &&
         failed->code != LAUNCH_FAILED)
         waits_say_left(verdict, evidence, answer.phase, answer.function, sentence);

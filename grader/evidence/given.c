@@ -1,4 +1,5 @@
 #include "grader/evidence/given.h"
+#include "grader/base/messages.h"
 
 #include <ctype.h>
 
@@ -21,15 +22,15 @@ const char *given_work(const struct trace_record *operation)
     const bool from_host = operation->from == TRACE_PINNED || operation->from == TRACE_PAGEABLE;
     switch (operation->what) {
     case TRACE_KERNEL:
-        return "the kernel";
+        return _("the kernel");
     case TRACE_SET:
-        return "the memset";
+        return _("the memset");
     case TRACE_HOST_FUNCTION:
-        return "the host function";
+        return _("the host function");
     default:
-        return to_host == from_host ? "the copy"
-               : to_host            ? "the copy to the host"
-                                    : "the copy to the device";
+        return to_host == from_host ? _("the copy")
+               : to_host            ? _("the copy to the host")
+                                    : _("the copy to the device");
     }
 }
 
@@ -48,9 +49,9 @@ bool given_in_default(const struct evidence *evidence, const struct trace_record
 static const char *whose(const struct evidence *evidence, const struct trace_record *operation)
 {
     const struct trace_record *stream = stream_of(evidence, operation);
-    if (given_in_default(evidence, operation)) return "in the default stream";
-    return evidence_by_submission(evidence, stream) ? "in a stream of the function's own"
-                                                    : "in another stream";
+    if (given_in_default(evidence, operation)) return _("in the default stream");
+    return evidence_by_submission(evidence, stream) ? _("in a stream of the function's own")
+                                                    : _("in another stream");
 }
 
 bool given_say_elsewhere(struct verdict *verdict, const struct evidence *evidence,
@@ -65,7 +66,8 @@ bool given_say_elsewhere(struct verdict *verdict, const struct evidence *evidenc
         if (operation->stream == stream) continue;
         const char *work = given_work(operation);
         verdict_fail(verdict, evidence, operation, "%c%s is %s, not in %s.",
-                     toupper((unsigned char)work[0]), work + 1, whose(evidence, operation), meant);
+                     toupper((unsigned char)work[0]), work + 1, whose(evidence, operation),
+                     _(meant));
         return true;
     }
     return false;

@@ -48,25 +48,25 @@ static const struct {
     const char *what, *why, *hint;
 } wrongs[WRONG_COUNT] = {
     [WRONG_POISON] =
-        {"still hold what was in the memory before the call",
+        {N_("still hold what was in the memory before the call"),
          N_("Nothing has written them, or the copy out had not finished."),
          N_("Is all of it copied out, length * sizeof(float) bytes, and waited for before "
             "the function returns?")},
     [WRONG_UNCHANGED] =
-        {"came back as they went in",
+        {N_("came back as they went in"),
          N_("The kernel adds a number to every element, so it has not run on these."),
          N_("Each array goes through the kernel once, with its own pointer and its "
             "own length in floats, and comes back behind it.")},
-    [WRONG_TWICE] = {"have been through the kernel twice",
+    [WRONG_TWICE] = {N_("have been through the kernel twice"),
                      N_("The kernel adds to the element, so a second launch shows."),
                      N_("Launch it once for each array; a warm-up launch counts as well.")},
-    [WRONG_KERNEL] = {"have been through another kernel than the one that was given",
+    [WRONG_KERNEL] = {N_("have been through another kernel than the one that was given"),
                       N_("This call was given another kernel than the call before it. What is kept "
                          "from one call to the next (a captured graph) still has the first one."),
                       N_("Launch the kernel that this call was given. A graph that is kept is made "
                          "again, or its kernel node changed, when it is another one.")},
     [WRONG_VALUE] =
-        {"are wrong",
+        {N_("are wrong"),
          N_("The value of another element, of another array, or of memory that was never "
             "written."),
          N_("Look at each copy: from and to its own array, in the right direction, "
@@ -169,16 +169,17 @@ bool host_reference_compare(struct verdict *verdict, const struct evidence *evid
 
     const bool end =
         wrong < array->length && last == array->length - 1 && last - first + 1 == wrong;
-    const char *stretch = wrong == array->length ? ", all of them," : end ? ", its end," : "";
+    const char *stretch = wrong == array->length ? _(", all of them,") : end ? _(", its end,") : "";
     const struct trace_record *at = suspect(evidence, array, kind);
     char what[400];
-    snprintf(what, sizeof what,
-             "%c%s: %zu of its %zu elements%s %s; the first is element %zu: %.9g, must be %.9g (it "
-             "was %.9g before).",
-             toupper((unsigned char)array->name[0]), array->name + 1, wrong, array->length, stretch,
-             wrongs[kind].what, first, (double)array->output[first],
-             (double)host_reference_marked(array->input[first], first, marks),
-             (double)array->input[first]);
+    snprintf(
+        what, sizeof what,
+        _("%c%s: %zu of its %zu elements%s %s; the first is element %zu: %.9g, must be %.9g (it "
+          "was %.9g before)."),
+        toupper((unsigned char)array->name[0]), array->name + 1, wrong, array->length, stretch,
+        _(wrongs[kind].what), first, (double)array->output[first],
+        (double)host_reference_marked(array->input[first], first, marks),
+        (double)array->input[first]);
     if (at != NULL)
         verdict_fail(verdict, evidence, at, "%s", what);
     else

@@ -26,8 +26,9 @@ struct verdict {
     struct verdict_failure failures[VERDICT_FAILURES];
     size_t failure_count;
     size_t failures_left_out;
-    char seen[200]; /* on which device and in which order, where that says something */
-    bool slow;      /* it took too long: the timelines say more */
+    bool not_compiled; /* there is nothing that could be judged */
+    char seen[200];    /* on which device and in which order, where that says something */
+    bool slow;         /* it took too long: the timelines say more */
     bool skipped;
     char skip_reason[512];
     struct verdict_figure figures[VERDICT_FIGURES];

@@ -113,7 +113,7 @@ bool waits_say_left(struct verdict *verdict, const struct evidence *evidence,
     const struct trace_record *left = waits_left(evidence, phase);
     if (left == NULL) return false;
     verdict_fail(verdict, evidence, left,
-                 "%s%s returned while %s that it asks for here was still to be done.", before,
+                 "%s%s returned while %s that it asks for here was still to be done.", _(before),
                  function, given_work(left));
     verdict_why(verdict, "The caller has its memory again, and reads, changes or releases it "
                          "beside that work.");

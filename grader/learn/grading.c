@@ -1,4 +1,5 @@
 #include "grader/learn/grading.h"
+#include "grader/base/messages.h"
 #include "grader/base/process.h"
 #include "grader/build/stub.h"
 #include "grader/evidence/picture.h"
@@ -260,11 +261,11 @@ static void conclude(struct grading *grading)
     grading->done = true;
     if (grading->trouble[0] == '\0' &&
         (!WIFEXITED(status) || WEXITSTATUS(status) > 1 || grading->judged < grading->count))
-        snprintf(grading->trouble, sizeof grading->trouble, "the grading did not come to its end");
+        snprintf(grading->trouble, sizeof grading->trouble,
+                 _("The grading did not come to its end."));
     const struct verdict *first =
         grading->first < grading->count ? grading->checks[grading->first].verdict : NULL;
-    grading->broken =
-        first != NULL && strncmp(first->failures[0].what, "It does not compile", 19) == 0;
+    grading->broken = first != NULL && first->not_compiled;
 }
 
 bool grading_take(struct grading *grading)

@@ -1,4 +1,5 @@
 #include "grader/run/cache.h"
+#include "grader/base/messages.h"
 #include "grader/evidence/evidence.h"
 #include "grader/evidence/injections.h"
 #include "grader/evidence/rounds.h"
@@ -102,11 +103,11 @@ size_t cache_slots(const struct devices *devices, const struct lesson *lesson,
     }
     if (count == 0 && reason != NULL) {
         if (may_gpu)
-            text_format(reason, "This can only be judged on a GPU, and there is none: %s.",
-                        devices->no_gpu);
+            text_format(reason, _("This can only be judged on a GPU, and there is none: %s."),
+                        _(devices->no_gpu));
         else
-            text_format(reason, "Only the emulator can %s, and it is not used: %s.",
-                        plan->flags & RUN_INJECTIONS ? "make calls fail" : "see this",
+            text_format(reason, _("Only the emulator can %s, and it is not used: %s."),
+                        plan->flags & RUN_INJECTIONS ? _("make calls fail") : _("see this"),
                         devices->no_emulator);
     }
     return count;

@@ -1,4 +1,5 @@
 #include "grader/run/devices.h"
+#include "grader/base/messages.h"
 #include "grader/base/process.h"
 
 #include <errno.h>
@@ -51,14 +52,14 @@ static void look_for_gpu(struct devices *devices, const struct toolchain *toolch
         snprintf(devices->no_gpu, sizeof devices->no_gpu, "%.*s", line, said);
     } else if (result->ending == PROCESS_TIME) {
         snprintf(devices->no_gpu, sizeof devices->no_gpu,
-                 "NVIDIA's driver did not answer within 30 s");
+                 _("NVIDIA's driver did not answer within 30 s"));
     } else if (result->ending == PROCESS_BUSY) {
         trouble_set(trouble, TROUBLE_BUSY, "the search for a GPU");
     } else if (result->ending == PROCESS_NOT_STARTED &&
                trouble_of_error(result->error) != TROUBLE_NONE) {
         trouble_set_error(trouble, result->error, TROUBLE_PROCESS, "the search for a GPU");
     } else {
-        snprintf(devices->no_gpu, sizeof devices->no_gpu, "the search for one failed%s%s",
+        snprintf(devices->no_gpu, sizeof devices->no_gpu, _("the search for one failed%s%s"),
                  result->why[0] != '\0' ? ": " : "", result->why);
     }
     process_free(process);
@@ -71,7 +72,7 @@ int devices_find(struct devices *devices, const struct toolchain *toolchain,
 
     memset(devices, 0, sizeof *devices);
     if (wanted == DEVICE_EMULATOR)
-        snprintf(devices->no_gpu, sizeof devices->no_gpu, "--device=emulator was asked for");
+        snprintf(devices->no_gpu, sizeof devices->no_gpu, _("--device=emulator was asked for"));
     else
         look_for_gpu(devices, toolchain, trouble);
     if (trouble->kind != TROUBLE_NONE) return 2;
@@ -83,7 +84,8 @@ int devices_find(struct devices *devices, const struct toolchain *toolchain,
                         devices->no_gpu);
             return 2;
         }
-        snprintf(devices->no_emulator, sizeof devices->no_emulator, "--device=gpu was asked for");
+        snprintf(devices->no_emulator, sizeof devices->no_emulator,
+                 _("--device=gpu was asked for"));
         return 0;
     }
     snprintf(path, sizeof path, "%s/libcudart.so.13", toolchain->emulator);

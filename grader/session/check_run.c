@@ -1,4 +1,5 @@
 #include "grader/session/check_run.h"
+#include "grader/base/messages.h"
 #include "grader/session/results.h"
 
 #include <check.h>
@@ -34,6 +35,7 @@ static void judge_compilation(const struct check_job *job, struct verdict *verdi
                         job->told);
         return;
     }
+    verdict->not_compiled = true;
     verdict_fail_at(verdict, &place, "%s%s%s", compiled->what, compiled->said != NULL ? "\n" : "",
                     compiled->said != NULL ? compiled->said : "");
     if (compiled->place.submission)
@@ -50,14 +52,14 @@ static void note_where(const struct check_job *job, const struct evidence *evide
     if (evidence->device != DRIVE_EMULATOR || order == NULL) return;
     if (job->check->flags & CHECK_EARLIEST) return; /* the order has nothing to do with it */
     if (strcmp(order, "earliest") == 0)
-        words = "with each operation run as early as CUDA allows";
+        words = _("with each operation run as early as CUDA allows");
     else if (strcmp(order, "latest") != 0)
-        words = "with operations run in a random order that CUDA allows";
+        words = _("with operations run in a random order that CUDA allows");
     else if (job->with_gpu)
-        words = "with each operation run as late as CUDA allows";
+        words = _("with each operation run as late as CUDA allows");
     if (words == NULL) return;
-    snprintf(verdict->seen, sizeof verdict->seen, "on the emulator, %s (%s).%s", words, order,
-             job->evidences[0]->device == DRIVE_GPU ? " The GPU let it pass this time." : "");
+    snprintf(verdict->seen, sizeof verdict->seen, _("on the emulator, %s (%s).%s"), words, order,
+             job->evidences[0]->device == DRIVE_GPU ? _(" The GPU let it pass this time.") : "");
 }
 
 /* Every run that a check looks at must have ended well, the repetitions and the reference's too. */

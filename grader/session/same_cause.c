@@ -1,4 +1,5 @@
 #include "grader/session/same_cause.h"
+#include "grader/base/messages.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +24,7 @@ void same_cause_shorten(const struct suite *suite, size_t before, struct test *t
         for (size_t j = 0; j < test->verdict->failure_count; j++) {
             struct verdict_failure *failure = &test->verdict->failures[j];
             snprintf(failure->what, sizeof failure->what,
-                     "It has the same cause: see %.80s.%.120s above.", suite->name,
+                     _("It has the same cause: see %.80s.%.120s above."), suite->name,
                      first->check->name);
             failure->why[0] = failure->hint[0] = '\0';
         }

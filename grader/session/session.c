@@ -786,7 +786,7 @@ static void name_the_guide(const struct session *session)
 {
     if (session->observer == NULL && session->options.submission == NULL &&
         !session->options.solutions && isatty(STDOUT_FILENO))
-        puts("./learn leads from the first lesson to the last: what comes next, and hints.");
+        puts(_("./learn leads from the first lesson to the last: what comes next, and hints."));
 }
 
 static void tell_trouble(const struct session *session)

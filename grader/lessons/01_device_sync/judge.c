@@ -1,6 +1,7 @@
 /* The judge of lesson 01: right values, read when they have arrived; no wait but the one that is
  * needed; errors returned, the kernel's own included; nothing left behind. */
 #include "grader/evidence/judge.h"
+#include "grader/base/messages.h"
 #include "grader/evidence/answer.h"
 #include "grader/evidence/failures.h"
 #include "grader/evidence/given.h"
@@ -190,8 +191,9 @@ static void item_get(const struct view *view, uint32_t i, struct item *item)
     item->a = &view->out->answers[i];
     item->answer = answer_in(view->evidence, DEVICE_SYNC_PHASE, i, FUNCTION, ANSWER_RUNTIME,
                              item->a->code, &item->phase);
-    snprintf(item->name, sizeof item->name, "an array of %u float%s", item->c->length,
-             item->c->length == 1 ? "" : "s");
+    snprintf(item->name, sizeof item->name,
+             item->c->length == 1 ? _("an array of %u float") : _("an array of %u floats"),
+             item->c->length);
 }
 
 static bool compare_at(struct verdict *verdict, const struct view *view, const struct item *item,
@@ -384,7 +386,7 @@ static void judge_stream(struct verdict *verdict, const struct evidence *evidenc
         if (!answer_judgeable(verdict, &item.answer, VALUES_CHECK)) return;
         if (item.answer.phase == NULL ||
             !given_say_elsewhere(verdict, evidence, &item.phase, given_stream(evidence, 0),
-                                 "the one given"))
+                                 N_("the one given")))
             continue;
         verdict_why(verdict, "The caller orders its own work by its stream: what is elsewhere is "
                              "beside that order, however well it is ordered in itself.");
@@ -400,13 +402,13 @@ static void judge_patience(struct verdict *verdict, const struct evidence *evide
     item_get(&view, 0, &item);
     if (!answer_succeeded(verdict, &item.answer, "a kernel that takes seconds")) return;
     if (item.answer.phase != NULL && waits_say_left(verdict, evidence, &item.phase, FUNCTION,
-                                                    "The kernel took seconds this time; ")) {
+                                                    N_("The kernel took seconds this time; "))) {
         waits_hint_patience(verdict);
         return;
     }
     /* Who gave up, and left the rest to cudaFree, has read too early. */
-    verdict_findings_after(verdict, evidence, NULL, "The kernel took seconds this time: ");
-    verdict_advice_after(verdict, evidence, "The kernel took seconds this time: ");
+    verdict_findings_after(verdict, evidence, NULL, N_("The kernel took seconds this time: "));
+    verdict_advice_after(verdict, evidence, N_("The kernel took seconds this time: "));
     if (verdict_failed(verdict))
         waits_hint_patience(verdict);
     else
@@ -440,12 +442,13 @@ static void judge_failures(struct verdict *verdict, const struct evidence *evide
         int code;
         const char *because, *before;
     } wanted[] = {
-        [DEVICE_SYNC_TOO_LONG] = {OUT_OF_MEMORY, "the array does not fit into the device's memory",
-                                  "There was no memory for the array; "},
-        [DEVICE_SYNC_REFUSED] = {INVALID_VALUE, "the kernel's launch was refused",
-                                 "The kernel's launch was refused; "},
-        [DEVICE_SYNC_UNTOLD] = {DEVICE_SYNC_UNTOLD_ERROR, "that is what kernel(...) returned",
-                                "kernel(...) returned an error; "},
+        [DEVICE_SYNC_TOO_LONG] = {OUT_OF_MEMORY,
+                                  N_("the array does not fit into the device's memory"),
+                                  N_("There was no memory for the array; ")},
+        [DEVICE_SYNC_REFUSED] = {INVALID_VALUE, N_("the kernel's launch was refused"),
+                                 N_("The kernel's launch was refused; ")},
+        [DEVICE_SYNC_UNTOLD] = {DEVICE_SYNC_UNTOLD_ERROR, N_("that is what kernel(...) returned"),
+                                N_("kernel(...) returned an error; ")},
     };
     const struct view view = look(evidence);
 
@@ -461,11 +464,12 @@ static void judge_failures(struct verdict *verdict, const struct evidence *evide
                 (item.answer.phase != NULL && waits_say_left(verdict, evidence, &item.phase,
                                                              FUNCTION, wanted[item.c->way].before)))
                 return;
-        } else if (!succeeded(verdict, &view, &item,
-                              item.c->way == DEVICE_SYNC_STALE
-                                  ? "a right call, while the runtime still remembered an error of "
-                                    "its caller's as its last"
-                                  : "a right call after one that had failed")) {
+        } else if (!succeeded(
+                       verdict, &view, &item,
+                       item.c->way == DEVICE_SYNC_STALE
+                           ? N_("a right call, while the runtime still remembered an error of "
+                                "its caller's as its last")
+                           : N_("a right call after one that had failed"))) {
             return;
         }
     }
@@ -493,7 +497,7 @@ static void judge_fault(struct verdict *verdict, const struct evidence *evidence
         verdict_fail(verdict, evidence, told,
                      "The kernel failed while it ran, and %s returned success; %s got "
                      "cudaErrorIllegalAddress (700).",
-                     FUNCTION, told != NULL ? "the call here" : "the next call");
+                     FUNCTION, told != NULL ? _("the call here") : _("the next call"));
         verdict_why(verdict, "A launch returns before the kernel has run. What goes wrong in it is "
                              "returned by the wait that follows, and if nobody looks there, by "
                              "some later call that has nothing to do with it.");
@@ -515,10 +519,10 @@ static void judge_leaks(struct verdict *verdict, const struct evidence *evidence
         if (verdict_failed(verdict))
             verdict_hint(verdict, "%s",
                          item.c->way == DEVICE_SYNC_GOOD
-                             ? "cudaFree what cudaMalloc gave, before returning."
-                             : "This call failed in the middle. Send every failure "
-                               "to one clean-up at the end (goto), which releases "
-                               "what there is.");
+                             ? _("cudaFree what cudaMalloc gave, before returning.")
+                             : _("This call failed in the middle. Send every failure "
+                                 "to one clean-up at the end (goto), which releases "
+                                 "what there is."));
     }
 }
 

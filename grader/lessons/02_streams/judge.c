@@ -2,6 +2,7 @@
  * copies and kernels beside each other, seen on the device's own record; failures handed back
  * clean; as fast as the reference. */
 #include "grader/evidence/judge.h"
+#include "grader/base/messages.h"
 #include "grader/evidence/answer.h"
 #include "grader/evidence/failures.h"
 #include "grader/evidence/given.h"
@@ -10,6 +11,7 @@
 #include "grader/evidence/waits.h"
 #include "grader/lessons/02_streams/exchange.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +22,9 @@
 /* They say why a call failed. */
 #define VALUES_CHECK "Streams.EveryArrayIsRight or Streams.ResultsHaveArrivedOnReturn"
 #define RIGHT_CALL                                                                                 \
-    "a right call after one that had failed, while the runtime still remembered an error of its "  \
-    "caller's as its last"
+    N_("a right call after one that had failed, while the runtime still remembered an error of "   \
+       "its "                                                                                      \
+       "caller's as its last")
 #define OUT_OF_MEMORY 2
 #define INVALID_VALUE 1 /* of a launch that is refused */
 
@@ -176,7 +179,8 @@ static bool ran_saying(struct verdict *verdict, const struct view *view)
         answer = answer_in(view->evidence, STREAMS_PHASE_RUN, round, RUN, ANSWER_RUNTIME,
                            view->out->runs[round], &phase);
         if (!answer_succeeded(verdict, &answer,
-                              round == 0 ? "its first call" : "its second call, with new arrays"))
+                              round == 0 ? N_("its first call")
+                                         : N_("its second call, with new arrays")))
             return false;
     }
     return true;
@@ -217,8 +221,9 @@ static bool compare_lane(struct verdict *verdict, const struct view *view, uint3
         return false;
     }
     for (size_t k = 0; k < l->length; k++) input[k] = values_at(values_seed(l->seed, round), k);
-    snprintf(name, sizeof name, "Array %u of %u%s", lane, view->in->count,
-             round == 0 ? "" : ", in the second call");
+    snprintf(name, sizeof name,
+             round == 0 ? _("Array %u of %u") : _("Array %u of %u, in the second call"), lane,
+             view->in->count);
     struct phase phase;
     const bool known = evidence_phase(view->evidence, STREAMS_PHASE_RUN, round, &phase);
     const bool right = host_reference_compare(
@@ -339,9 +344,9 @@ static void copies_with_kernels(struct verdict *verdict, const struct evidence *
         if (k < count) continue;
         const char *work = given_work(copy);
         verdict_fail(verdict, evidence, copy, "%c%s of a lane is in %s, not in the lane's.",
-                     work[0] - 'a' + 'A', work + 1,
-                     given_in_default(evidence, copy) ? "the default stream"
-                                                      : "a stream that belongs to no lane");
+                     toupper((unsigned char)work[0]), work + 1,
+                     given_in_default(evidence, copy) ? _("the default stream")
+                                                      : _("a stream that belongs to no lane"));
         verdict_why(verdict, "There it has to be ordered behind the lane's kernel, and is ordered "
                              "behind those of other lanes as well.");
         verdict_hint(verdict, "lanes[i].stream for all three steps of lane i.");
@@ -525,7 +530,7 @@ static void judge_patience(struct verdict *verdict, const struct evidence *evide
     const struct view view = look(evidence);
     struct phase phase;
     if (!ran_saying(verdict, &view) || !run_phase(evidence, &phase)) return;
-    if (waits_say_left(verdict, evidence, &phase, RUN, "The kernels took seconds this time; "))
+    if (waits_say_left(verdict, evidence, &phase, RUN, N_("The kernels took seconds this time; ")))
         waits_hint_patience(verdict);
     else
         compare_all(verdict, &view);
@@ -740,10 +745,11 @@ static bool run_failed_well(struct verdict *verdict, const struct view *view)
         const char *because, *before;
     } ways[] = {
         {STREAMS_PHASE_RUN_FAILS, view->out->run_failed, INVALID_VALUE,
-         "one of the kernels' launches was refused", "One of the kernels' launches was refused; "},
+         N_("one of the kernels' launches was refused"),
+         N_("One of the kernels' launches was refused; ")},
         {STREAMS_PHASE_RUN_UNTOLD, view->out->run_untold, STREAMS_UNTOLD_ERROR,
-         "that is what one of the calls of kernel(...) returned",
-         "One of the calls of kernel(...) returned an error; "},
+         N_("that is what one of the calls of kernel(...) returned"),
+         N_("One of the calls of kernel(...) returned an error; ")},
     };
     struct phase phase;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {

@@ -1,6 +1,7 @@
 /* The judge of lesson 03: the times that the student measured against the device's own record of
  * the same kernels; where the events were recorded; what the queries said; the arithmetic. */
 #include "grader/evidence/judge.h"
+#include "grader/base/messages.h"
 #include "grader/evidence/answer.h"
 #include "grader/evidence/failures.h"
 #include "grader/evidence/given.h"
@@ -140,9 +141,9 @@ static bool call_succeeded(struct verdict *verdict, const struct view *view, enu
 {
     call_look(view, which, called);
     return answer_succeeded(verdict, &called->answer,
-                            which == CALL_ONE   ? "one kernel"
-                            : which == CALL_FEW ? "a few kernels"
-                                                : "many kernels");
+                            which == CALL_ONE   ? N_("one kernel")
+                            : which == CALL_FEW ? N_("a few kernels")
+                                                : N_("many kernels"));
 }
 
 /* The same in one line. */
@@ -419,7 +420,8 @@ static bool asked_twice(struct verdict *verdict, const struct view *view,
     if (asked.count == 0 || asked.first < launch) {
         verdict_fail(verdict, evidence, event,
                      "The %s event is %s: %s_before is no answer of the device's.", which,
-                     asked.count == 0 ? "never asked for" : "asked for before the launch", which);
+                     asked.count == 0 ? _("never asked for") : _("asked for before the launch"),
+                     which);
     } else if (wait != NULL) {
         verdict_fail(verdict, evidence, wait,
                      "%.*s makes the host wait before the %s event is asked for the first time.",
@@ -607,8 +609,10 @@ static void judge_clock(struct verdict *verdict, const struct evidence *evidence
             return;
         }
         verdict_fail_in(verdict, evidence, called.answer.function,
-                        "%u kernel%s timed, but the device gave a time %zu times.", called.count,
-                        called.count == 1 ? " was" : "s were", answered);
+                        called.count == 1
+                            ? N_("%u kernel was timed, but the device gave a time %zu times.")
+                            : N_("%u kernels were timed, but the device gave a time %zu times."),
+                        called.count, answered);
         verdict_why(verdict,
                     "A clock of the host counts the launch, the wait and the way back as well, and "
                     "with several streams it cannot tell one kernel from another.");
@@ -775,9 +779,9 @@ static bool answered_behind(struct verdict *verdict, const struct view *view)
 
 static void judge_failures(struct verdict *verdict, const struct evidence *evidence)
 {
-    static const char *const right =
+    static const char *const right = N_(
         "a right call after some that had failed, while the runtime still remembered an error of "
-        "its caller's as its last";
+        "its caller's as its last");
     const struct view view = look(evidence);
     const struct events_output *out = view.out;
     struct called called;

@@ -1,6 +1,7 @@
 /* The judge of lesson 04: the data that comes back, where the work ran, how many contexts were made
  * and how they ended, and the stack. */
 #include "grader/evidence/judge.h"
+#include "grader/base/messages.h"
 #include "grader/evidence/answer.h"
 #include "grader/evidence/failures.h"
 #include "grader/evidence/host_reference.h"
@@ -113,12 +114,12 @@ static const struct {
     uint32_t worked; /* how often work is to be called */
 } ways[CONTEXT_CREATE_WAY_COUNT] = {
     [CONTEXT_CREATE_GOOD] = {0, "", 1, 1},
-    [CONTEXT_CREATE_NO_DEVICE] = {INVALID_DEVICE, "there is no device of that ordinal", 0, 0},
-    [CONTEXT_CREATE_TOO_LONG] = {OUT_OF_MEMORY, "the array does not fit into the device's memory",
-                                 1, 0},
-    [CONTEXT_CREATE_REFUSED] = {NOT_FOUND, "work could not find its kernel", 1, 1},
+    [CONTEXT_CREATE_NO_DEVICE] = {INVALID_DEVICE, N_("there is no device of that ordinal"), 0, 0},
+    [CONTEXT_CREATE_TOO_LONG] = {OUT_OF_MEMORY,
+                                 N_("the array does not fit into the device's memory"), 1, 0},
+    [CONTEXT_CREATE_REFUSED] = {NOT_FOUND, N_("work could not find its kernel"), 1, 1},
     [CONTEXT_CREATE_FAULTY] = {ILLEGAL_ADDRESS,
-                               "work's kernel used an address that is not allocated", 1, 1},
+                               N_("work's kernel used an address that is not allocated"), 1, 1},
 };
 
 /* One case. The answer's phase points into it, so it must stay where it is. */
@@ -149,12 +150,13 @@ static void item_get(const struct evidence *evidence, uint32_t i, struct item *i
     item->output = out->values + item->c->offset;
     item->answer = answer_in(evidence, CONTEXT_CREATE_PHASE, i, FUNCTION, ANSWER_DRIVER,
                              item->a->code, &item->phase);
-    snprintf(item->name, sizeof item->name, "%u floats, called %s", item->c->length,
-             item->c->inside ? "while another context was current" : "with no context current");
+    snprintf(item->name, sizeof item->name, _("%u floats, called %s"), item->c->length,
+             item->c->inside ? _("while another context was current")
+                             : _("with no context current"));
     if (item->c->inside == CONTEXT_CREATE_PRIMARY)
         snprintf(item->name, sizeof item->name,
-                 "%u floats, called while the primary context was "
-                 "current",
+                 _("%u floats, called while the primary context was "
+                   "current"),
                  item->c->length);
 }
 
@@ -372,7 +374,7 @@ static void judge_failures(struct verdict *verdict, const struct evidence *evide
                                   "is passed on.");
             return;
         } else if (!answer_succeeded(verdict, &item.answer,
-                                     "a right call after some that had failed") ||
+                                     N_("a right call after some that had failed")) ||
                    !compare(verdict, &item)) {
             return;
         }

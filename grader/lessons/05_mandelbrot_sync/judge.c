@@ -1,6 +1,7 @@
 /* The parent's side of lesson 05: views drawn from the secret seed, pictures compared with the
  * judge's own, order and asynchrony proved from the trace. */
 #include "grader/evidence/judge.h"
+#include "grader/base/messages.h"
 #include "grader/evidence/answer.h"
 #include "grader/evidence/failures.h"
 #include "grader/evidence/phases.h"
@@ -170,10 +171,11 @@ static void judge_returns(struct verdict *verdict, const struct evidence *eviden
             .api = ANSWER_RUNTIME,
             .code = answer_at(evidence, mandelbrot_answer_offset(in, i)).status};
         static const char *const of[MANDELBROT_VIEWS] = {
-            [0] = "the whole set, 256 iterations",
-            [MANDELBROT_OLD_ERROR] = ("a window of the set, called when the runtime still held an "
-                                      "error of the caller's (cudaGetLastError)"),
-            [MANDELBROT_NO_FILE] = "a window of the set, with `path` NULL"};
+            [0] = N_("the whole set, 256 iterations"),
+            [MANDELBROT_OLD_ERROR] =
+                (N_("a window of the set, called when the runtime still held an "
+                    "error of the caller's (cudaGetLastError)")),
+            [MANDELBROT_NO_FILE] = N_("a window of the set, with `path` NULL")};
         if (i == MANDELBROT_OLD_ERROR && answer.code == OLD_ERROR) {
             verdict_fail(verdict, evidence, answer_first_failed(&answer),
                          "mandelbrot_sync returned the error of a call that its caller had made "
@@ -234,7 +236,7 @@ static void explain_pixels(struct verdict *verdict, const struct evidence *evide
         verdict_hint(verdict, "An asynchronous copy has only been asked for when the call "
                               "returns. Who waits for it before the caller reads?");
     } else if (slip) {
-        verdict_why(verdict, "%s", slip);
+        verdict_why(verdict, "%s", _(slip));
         verdict_hint(verdict, "Look at the loop that makes the lattice, and at what it gives to "
                               "mandelbrot_coordinate(from, to, index, count).");
     } else if (first + (size_t)view->width >= count) {
@@ -302,14 +304,14 @@ static const char *decode(const unsigned char *file, size_t size, uint64_t width
                           unsigned char *pixels)
 {
     png_image image = {.version = PNG_IMAGE_VERSION};
-    if (!png_image_begin_read_from_memory(&image, file, size)) return "it is not a PNG file";
+    if (!png_image_begin_read_from_memory(&image, file, size)) return _("it is not a PNG file");
     const char *why = NULL;
     if (image.width != width || image.height != height) {
-        why = "its width and height are not the view's";
+        why = _("its width and height are not the view's");
     } else {
         image.format = PNG_FORMAT_GRAY;
         if (!png_image_finish_read(&image, NULL, pixels, 0, NULL))
-            why = "its pixels cannot be decoded";
+            why = _("its pixels cannot be decoded");
     }
     png_image_free(&image);
     return why;
@@ -324,8 +326,8 @@ static void judge_file(struct verdict *verdict, const struct evidence *evidence)
         size_t offset = mandelbrot_answer_offset(in, i), count = count_of(view);
         uint64_t size = answer_at(evidence, offset).file_size;
         const char *why = NULL;
-        if (!size) why = "nothing was written";
-        if (size > mandelbrot_file_capacity(view)) why = "it is far too large";
+        if (!size) why = _("nothing was written");
+        if (size > mandelbrot_file_capacity(view)) why = _("it is far too large");
         unsigned char *pixels = malloc(count), *expected = malloc(count);
         if (!pixels || !expected) {
             verdict_skip(verdict, "the grader has no memory for the picture");
@@ -514,9 +516,9 @@ static bool all_there(struct verdict *verdict, const struct evidence *evidence,
     if (steps->copy_in && steps->kernel && steps->copy_out) return true;
     verdict_fail_in(verdict, evidence, FUNCTION,
                     "There are not three steps whose order could be judged: %s.",
-                    !steps->copy_in  ? "no copy to the device"
-                    : !steps->kernel ? "no kernel"
-                                     : "no copy from the device");
+                    !steps->copy_in  ? _("no copy to the device")
+                    : !steps->kernel ? _("no kernel")
+                                     : _("no copy from the device"));
     verdict_why(verdict, "A copy in, the kernel, a copy out, each finished before the next "
                          "begins: that order is the lesson.");
     verdict_hint(verdict, "Write the three steps first, then the waits between them.");

@@ -1,4 +1,5 @@
 #include "grader/lessons/05_mandelbrot_sync/reference.h"
+#include "grader/base/messages.h"
 
 #include <math.h>
 
@@ -57,17 +58,17 @@ void reference_draw(const struct mandelbrot_exchange_view *view, enum reference_
 const char *reference_slip_sentence(enum reference_slip slip)
 {
     static const char *const sentences[REFERENCE_SLIP_COUNT] = {
-        [REFERENCE_UPSIDE_DOWN] = "It is the right picture upside down: row 0 is the top, at "
-                                  "imaginary_high.",
-        [REFERENCE_MIRRORED] = "It is the right picture mirrored: column 0 is at real_low.",
-        [REFERENCE_COLUMN_END_EXCLUDED] = "It is the picture of a real axis whose last column "
-                                          "stops short of real_high: both ends are included.",
-        [REFERENCE_ROW_END_EXCLUDED] = "It is the picture of an imaginary axis whose last row "
-                                       "stops short of imaginary_low: both ends are included.",
-        [REFERENCE_BOTH_ENDS_EXCLUDED] = "It is the picture of axes whose last step stops short "
-                                         "of the end: both ends are included.",
-        [REFERENCE_AXES_EXCHANGED] = "It is the picture with the real and the imaginary part "
-                                     "exchanged.",
+        [REFERENCE_UPSIDE_DOWN] = N_("It is the right picture upside down: row 0 is the top, at "
+                                     "imaginary_high."),
+        [REFERENCE_MIRRORED] = N_("It is the right picture mirrored: column 0 is at real_low."),
+        [REFERENCE_COLUMN_END_EXCLUDED] = N_("It is the picture of a real axis whose last column "
+                                             "stops short of real_high: both ends are included."),
+        [REFERENCE_ROW_END_EXCLUDED] = N_("It is the picture of an imaginary axis whose last row "
+                                          "stops short of imaginary_low: both ends are included."),
+        [REFERENCE_BOTH_ENDS_EXCLUDED] = N_("It is the picture of axes whose last step stops short "
+                                            "of the end: both ends are included."),
+        [REFERENCE_AXES_EXCHANGED] = N_("It is the picture with the real and the imaginary part "
+                                        "exchanged."),
     };
     return sentences[slip];
 }

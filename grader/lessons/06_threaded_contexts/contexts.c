@@ -1,4 +1,5 @@
 /* Whose contexts and modules there were, and which threads and processes lived at one time. */
+#include "grader/base/messages.h"
 #include "grader/lessons/06_threaded_contexts/parts.h"
 
 #include <string.h>
@@ -92,7 +93,7 @@ static void judge_contexts_of(struct verdict *verdict, const struct evidence *ev
         const struct trace_record *made = owner_of(&contexts, call->process, call->context);
         if (made && made->thread == call->thread) continue;
         verdict_fail(verdict, evidence, call, "%s was called in a context that %s.", call->name,
-                     made ? "another thread made" : "none of the threads made");
+                     made ? _("another thread made") : _("none of the threads made"));
         verdict_why(verdict, "Threads that share a context share its queue, its error state and "
                              "its lock: nothing is each thread's own any more.");
         verdict_hint(verdict, "After cuCtxCreate the new context is current to the thread that "
@@ -289,7 +290,7 @@ bool threaded_children_are_waited_for(struct verdict *verdict, const struct evid
     verdict_why(verdict, "A child that has ended stays in the process table until its parent takes "
                          "its status; and until then the parent does not know whether the child "
                          "finished or died.");
-    if (strstr(before, "signal had interrupted") != NULL)
+    if (strstr(before, _("a signal had interrupted it")) != NULL)
         verdict_hint(verdict, "A caller may have handlers for signals: where waitpid fails and "
                               "errno is EINTR, call it again.");
     else

@@ -1,4 +1,5 @@
 /* What becomes of errors: one array's own, and each call in turn made to fail. */
+#include "grader/base/messages.h"
 #include "grader/evidence/evidence.h"
 #include "grader/evidence/failures.h"
 #include "grader/evidence/host_reference.h"
@@ -233,7 +234,7 @@ static bool has_its_error(struct verdict *verdict, const struct evidence *eviden
         verdict_fail(verdict, evidence, failed,
                      "%s; array %u is not done, and results[%u].error is %s%s%s.", before, index,
                      index, answer_name(ANSWER_DRIVER, error, name),
-                     wanted != 0 ? "; it must be " : "",
+                     wanted != 0 ? _("; it must be ") : "",
                      wanted != 0 ? answer_name(ANSWER_DRIVER, wanted, must) : "");
     verdict_why(verdict, "Each result says what became of its own array.");
     if (failed->kind == TRACE_HOST_CALL && wanted != 0)

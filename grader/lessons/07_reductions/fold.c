@@ -1,4 +1,5 @@
 #include "grader/lessons/07_reductions/fold.h"
+#include "grader/base/messages.h"
 
 #include "grader/child/drive.h"
 
@@ -224,14 +225,14 @@ const char *fold_explain(const struct reduction_case *wanted, const void *array,
     union fold_value zero = {.uint64 = 0}, poison, so_far = {.uint64 = 0};
     memset(poison.bytes, DRIVE_POISON, sizeof poison.bytes);
     if (fold_same(wanted->kind, value, poison))
-        return "*result still holds what was there before: nothing has written it.";
+        return _("*result still holds what was there before: nothing has written it.");
 
     int times = init_times(wanted, array, value);
-    if (times == 0) return "It is the result without init.";
+    if (times == 0) return _("It is the result without init.");
     if (times > 1) {
         snprintf(text, FOLD_SENTENCE,
-                 "It is the result with init combined in %d times: once for each part that "
-                 "started from it.",
+                 _("It is the result with init combined in %d times: once for each part that "
+                   "started from it."),
                  times);
         return text;
     }
@@ -240,8 +241,8 @@ const char *fold_explain(const struct reduction_case *wanted, const void *array,
     union fold_value with_zero =
         fold_combine(wanted->kind, wanted->parameter, expected->value, zero);
     if (fold_same(wanted->kind, value, with_zero))
-        return "It is the result with a 0 too many: something began with 0, or read one behind "
-               "the end.";
+        return _("It is the result with a 0 too many: something began with 0, or read one behind "
+                 "the end.");
     for (size_t i = 0; i < wanted->size && !tells_by_chance(wanted->kind); i++) {
         union fold_value element = fold_element(wanted->kind, array, i);
         so_far = i ? fold_combine(wanted->kind, wanted->parameter, so_far, element) : element;
@@ -252,7 +253,7 @@ const char *fold_explain(const struct reduction_case *wanted, const void *array,
         }
         if (i + 1 < wanted->size && fold_same(wanted->kind, value, with_init)) {
             snprintf(text, FOLD_SENTENCE,
-                     "It is the result of the first %zu elements: the last %zu were left out.",
+                     _("It is the result of the first %zu elements: the last %zu were left out."),
                      i + 1, (size_t)wanted->size - i - 1);
             return text;
         }

@@ -232,8 +232,10 @@ static bool is_poison(uint32_t kind, union fold_value value)
 /* "the sum of 64-bit integers, 127 of them, without init" */
 static const char *describe(const struct reduction_case *wanted, char text[120])
 {
-    snprintf(text, 120, "%s, %llu of them, %s", fold_words(wanted->kind),
-             (unsigned long long)wanted->size, wanted->with_init ? "with init" : "without init");
+    snprintf(text, 120,
+             wanted->with_init ? _("%s, %llu of them, with init")
+                               : _("%s, %llu of them, without init"),
+             _(fold_words(wanted->kind)), (unsigned long long)wanted->size);
     return text;
 }
 
@@ -321,7 +323,7 @@ static bool case_right(struct verdict *verdict, const struct evidence *evidence,
                      fold_show(wanted->kind, expected.value, expected_text));
         const char *why = fold_explain(wanted, array, &expected, value, sentence);
         if (why) verdict_why(verdict, "%s", why);
-        verdict_hint(verdict, "%s", hint);
+        verdict_hint(verdict, "%s", _(hint));
         return false;
     }
     if (is_poison(wanted->kind, result_of(answer, 0)) &&
