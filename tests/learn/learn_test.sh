@@ -258,8 +258,64 @@ pipe()
     sees 'ready>'
 }
 
+# Every terminal that can place its cursor gets the screen, the others get what a pipe gets; and each
+# is left as it was. VS Code's says that it is an xterm, and in two more variables who it is.
+terminals()
+{
+    for terminal in xterm-256color vt100 linux screen ansi; do
+        command -v infocmp >/dev/null && ! infocmp "$terminal" >/dev/null 2>&1 && continue
+        open_terminal 80 24 "$terminal"
+        mux send-keys -t "$terminal" "export TERM_PROGRAM=vscode COLORTERM=truecolor" Enter
+        mux send-keys -t "$terminal" "stty -g >$work/before" Enter
+        start "$terminal"
+        sees 'Next: 01_device_sync' "$terminal"
+        sees 'q quit' "$terminal"
+        type_keys 2 "$terminal"
+        sees 'It is not written yet' "$terminal"
+        type_keys l "$terminal"
+        sees '0 of 7 lessons passed' "$terminal"
+        type_keys q "$terminal"
+        sees 'ready>' "$terminal"
+        mux send-keys -t "$terminal" "stty -g >$work/after; echo as it' 'was" Enter
+        sees 'as it was' "$terminal"
+        expect "$terminal is as it was" cmp "$work/before" "$work/after"
+    done
+    for terminal in dumb unset ''; do
+        name=without-$terminal
+        open_terminal 80 24 "$name"
+        [ "$terminal" != unset ] || mux send-keys -t "$name" 'unset TERM' Enter
+        start "$name"
+        sees '0 of 7 lessons passed' "$name"
+        sees './learn text' "$name"
+        mux send-keys -t "$name" "echo still' 'here" Enter
+        sees 'still here' "$name"
+        sees_not 'q quit' "$name"
+    done
+}
+
+# Colours are used where there are some and nobody objects.
+colours()
+{
+    terminal=xterm-256color
+    no_wait >"$own"
+    open_terminal 80 24
+    start
+    sees 'fails first'
+    expect 'colours' coloured
+    type_keys q
+    sees 'ready>'
+    open_terminal 80 24 plain
+    mux send-keys -t plain 'export NO_COLOR=1' Enter
+    start plain
+    sees 'fails first' plain
+    sees 'q quit' plain
+    if coloured plain; then complain 'colours in spite of NO_COLOR' plain; fi
+}
+
+coloured() { mux capture-pane -e -p -t "${1-student}" | grep -q "$(printf '\033')\[[0-9;]*3[0-7]"; }
+
 case $part in
-edit | files | course | ending | pipe) "$part" ;;
+edit | files | course | ending | pipe | terminals | colours) "$part" ;;
 *) complain "no part of that name: $part" ;;
 esac
 [ "$failures" -eq 0 ]

@@ -524,9 +524,12 @@ static void judge_streams(struct verdict *verdict, const struct evidence *eviden
             const struct around around = around_kernel(evidence, &called, kernel);
             if (around.launch == NULL || (around.before != NULL && around.after != NULL)) continue;
             const struct trace_record *astray = strayed(evidence, &called);
-            verdict_fail(verdict, evidence, astray != NULL ? astray : kernel,
-                         "Kernel %u of %u: no event is recorded in its stream %s its launch.", i,
-                         called.count, around.before == NULL ? "before" : "after");
+            verdict_fail(
+                verdict, evidence, astray != NULL ? astray : kernel,
+                around.before == NULL
+                    ? N_("Kernel %u of %u: no event is recorded in its stream before its launch.")
+                    : N_("Kernel %u of %u: no event is recorded in its stream after its launch."),
+                i, called.count);
             verdict_why(verdict, "An event completes when the work before it in its own stream "
                                  "has. In another stream it says nothing about this kernel.");
             if (astray != NULL)
@@ -566,9 +569,12 @@ static void judge_pairs(struct verdict *verdict, const struct evidence *evidence
                 for (size_t s = 0; s < count; s++) {
                     if (seen[s] != records[k]->object) continue;
                     verdict_fail(verdict, evidence, records[k],
-                                 "The event recorded %s kernel %u of %u was recorded for another "
-                                 "purpose in the same call already.",
-                                 k == 0 ? "before" : "after", i, called.count);
+                                 k == 0
+                                     ? N_("The event recorded before kernel %u of %u was recorded "
+                                          "for another purpose in the same call already.")
+                                     : N_("The event recorded after kernel %u of %u was recorded "
+                                          "for another purpose in the same call already."),
+                                 i, called.count);
                     verdict_why(verdict, "An event holds one time. Recorded again, it forgets the "
                                          "first.");
                     verdict_hint(verdict, "Two events per kernel, kept until its time is read.");

@@ -254,7 +254,7 @@ static void judge_one_each(struct verdict *verdict, const struct evidence *evide
         if (item.answer.phase == NULL || count == ways[item.c->way].contexts) continue;
         verdict_fail(verdict, evidence, made, "%zu contexts were made, must be %zu (%s%s%s).",
                      count, ways[item.c->way].contexts, item.name,
-                     item.c->way == CONTEXT_CREATE_GOOD ? "" : "; ", ways[item.c->way].because);
+                     item.c->way == CONTEXT_CREATE_GOOD ? "" : "; ", _(ways[item.c->way].because));
         verdict_why(verdict, "A context costs about a tenth of a second and some hundred megabytes "
                              "on a real device.");
         verdict_hint(verdict,
@@ -282,7 +282,7 @@ static void judge_destroyed(struct verdict *verdict, const struct evidence *evid
             verdict_hint(verdict,
                          "On this path %s. Whatever was made before that has to go: jump "
                          "to the clean-up instead of returning.",
-                         ways[item.c->way].because);
+                         _(ways[item.c->way].because));
         return;
     }
 }
@@ -327,11 +327,11 @@ static void judge_stack(struct verdict *verdict, const struct evidence *evidence
             verdict_fail(verdict, evidence, last_called(&item, pushes),
                          "%u context%s left on the stack (%s%s%s).", item.a->extra,
                          item.a->extra == 1 ? " was" : "s were", item.name,
-                         item.c->way == CONTEXT_CREATE_GOOD ? "" : "; ", ways[item.c->way].because);
+                         item.c->way == CONTEXT_CREATE_GOOD ? "" : "; ", _(ways[item.c->way].because));
         else
             verdict_fail(verdict, evidence, last_called(&item, pops),
                          "The caller's context is no longer on the stack (%s%s%s).", item.name,
-                         item.c->way == CONTEXT_CREATE_GOOD ? "" : "; ", ways[item.c->way].because);
+                         item.c->way == CONTEXT_CREATE_GOOD ? "" : "; ", _(ways[item.c->way].because));
         verdict_why(verdict, "The caller's next call goes to whatever context is current to its "
                              "thread: here, to the wrong one, or to none.");
         verdict_hint(verdict, "cuCtxCreate pushes. cuCtxDestroy pops if the context is current to "
@@ -348,7 +348,7 @@ static void judge_failures(struct verdict *verdict, const struct evidence *evide
         item_get(evidence, i, &item);
         if (item.c->way != CONTEXT_CREATE_GOOD) {
             if (!answer_failed_with(verdict, &item.answer, ways[item.c->way].code,
-                                    ways[item.c->way].because))
+                                    _(ways[item.c->way].because)))
                 return;
             if (item.a->worked == ways[item.c->way].worked) continue;
             if (item.c->way == CONTEXT_CREATE_TOO_LONG) {
@@ -367,7 +367,7 @@ static void judge_failures(struct verdict *verdict, const struct evidence *evide
             }
             verdict_fail(verdict, evidence, last_for_work(&item),
                          "work was called %u times, must be %u: %s.", item.a->worked,
-                         ways[item.c->way].worked, ways[item.c->way].because);
+                         ways[item.c->way].worked, _(ways[item.c->way].because));
             verdict_why(verdict, "A second try after an error meets what the first has left "
                                  "behind; whether to try again is the caller's decision.");
             verdict_hint(verdict, "Once, if all went well before it; and an error that it returns "

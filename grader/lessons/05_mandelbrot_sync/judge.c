@@ -392,8 +392,9 @@ static void judge_copies(struct verdict *verdict, const struct evidence *evidenc
             if (out_of) out_count++;
             if (!into && !out_of) continue;
             if (!(copy->flags & TRACE_ASYNC)) {
-                verdict_fail(verdict, evidence, copy, "A copy %s the device is synchronous.",
-                             into ? "to" : "from");
+                verdict_fail(verdict, evidence, copy,
+                             into ? N_("A copy to the device is synchronous.")
+                                  : N_("A copy from the device is synchronous."));
                 verdict_why(verdict,
                             "A synchronous copy hides the wait inside the call. This "
                             "lesson is about asking first and waiting where it is needed.");
@@ -401,9 +402,10 @@ static void judge_copies(struct verdict *verdict, const struct evidence *evidenc
                 return;
             }
             if ((into ? copy->from : copy->to) == TRACE_PAGEABLE) {
-                verdict_fail(verdict, evidence, copy,
-                             "An asynchronous copy %s the device uses pageable memory.",
-                             into ? "to" : "from");
+                verdict_fail(
+                    verdict, evidence, copy,
+                    into ? N_("An asynchronous copy to the device uses pageable memory.")
+                         : N_("An asynchronous copy from the device uses pageable memory."));
                 verdict_why(verdict, "The copy engine cannot read memory that the system may move, "
                                      "so such a copy is staged, and may wait in the call or may "
                                      "not: code can rely on neither.");
@@ -413,8 +415,9 @@ static void judge_copies(struct verdict *verdict, const struct evidence *evidenc
             }
         }
         if (in_count && out_count) continue;
-        verdict_fail_in(verdict, evidence, FUNCTION, "There was no copy %s the device.",
-                        in_count ? "from" : "to");
+        verdict_fail_in(verdict, evidence, FUNCTION,
+                        in_count ? N_("There was no copy from the device.")
+                                 : N_("There was no copy to the device."));
         verdict_why(verdict, "The lattice is made on the host and the picture is read there; the "
                              "kernel works in device memory.");
         verdict_hint(verdict, "cudaMemcpyAsync, once in each direction.");
