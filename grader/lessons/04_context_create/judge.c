@@ -327,11 +327,13 @@ static void judge_stack(struct verdict *verdict, const struct evidence *evidence
             verdict_fail(verdict, evidence, last_called(&item, pushes),
                          "%u context%s left on the stack (%s%s%s).", item.a->extra,
                          item.a->extra == 1 ? " was" : "s were", item.name,
-                         item.c->way == CONTEXT_CREATE_GOOD ? "" : "; ", _(ways[item.c->way].because));
+                         item.c->way == CONTEXT_CREATE_GOOD ? "" : "; ",
+                         _(ways[item.c->way].because));
         else
             verdict_fail(verdict, evidence, last_called(&item, pops),
                          "The caller's context is no longer on the stack (%s%s%s).", item.name,
-                         item.c->way == CONTEXT_CREATE_GOOD ? "" : "; ", _(ways[item.c->way].because));
+                         item.c->way == CONTEXT_CREATE_GOOD ? "" : "; ",
+                         _(ways[item.c->way].because));
         verdict_why(verdict, "The caller's next call goes to whatever context is current to its "
                              "thread: here, to the wrong one, or to none.");
         verdict_hint(verdict, "cuCtxCreate pushes. cuCtxDestroy pops if the context is current to "
