@@ -13,6 +13,7 @@ status=0
 # english WHAT: three or more plain English words in a row in $work/said.
 english()
 {
+    # shellcheck disable=SC2016 # quotes, not commands
     grep -vE -e '^(\[|Note: |grade: |  \||$)|^ *[0-9]+ FAILED TEST' "$work/said" |
         sed -e 's/[“`][^”`]*[”`]//g' -e 's/"[^"]*"//g' |
         grep -E "(^|[^A-Za-z_./'-])[A-Za-z]?[a-z]+( [a-z]+){2,}([^A-Za-z_(=]|$)" >"$work/found" || return 0
