@@ -753,7 +753,7 @@ static bool failed_well(struct verdict *verdict, const struct view *view)
 /* The stream had work of the caller's: before the wait the start is not ready either. */
 static bool answered_behind(struct verdict *verdict, const struct view *view)
 {
-    static const char *const behind = "a kernel in a stream that has other work to do first";
+    const char *behind = _("a kernel in a stream that has other work to do first");
     const struct events_output_one *one = &view->out->one_behind;
     struct called called;
     char name[ANSWER_NAME_SIZE];
