@@ -58,6 +58,9 @@
     ROW(713, "cudaErrorHostMemoryNotRegistered", "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", NULL)    \
     ROW(716, "cudaErrorMisalignedAddress", "CUDA_ERROR_MISALIGNED_ADDRESS", NULL)                  \
     ROW(719, "cudaErrorLaunchFailure", "CUDA_ERROR_LAUNCH_FAILED", NULL)                           \
+    ROW(720, "cudaErrorCooperativeLaunchTooLarge", "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE",      \
+        "A grid that waits for itself has to be on the device as a whole: no more blocks than a "  \
+        "multiprocessor holds (cudaOccupancyMaxActiveBlocksPerMultiprocessor), times those.")      \
     ROW(800, "cudaErrorNotPermitted", "CUDA_ERROR_NOT_PERMITTED",                                  \
         N_("A host function, or a callback, makes no CUDA call: what it would do comes after the wait."))                            \
     ROW(801, "cudaErrorNotSupported", "CUDA_ERROR_NOT_SUPPORTED",                                  \

@@ -99,6 +99,8 @@ double bound_of(const struct evidence *reference, const char *name)
     case BOUND_COPIES:
         seconds = of_copies(reference, &phase);
         break;
+    case BOUND_NONE:
+        break;
     case BOUND_CONTEXTS:
         seconds = of_contexts(reference, &phase);
         break;
@@ -113,6 +115,7 @@ const char *bound_in_words(enum threshold_bound bound)
         [BOUND_COPIES] = N_("the longest of copying in, copying out and one kernel"),
         [BOUND_CONTEXTS] = N_("making and ending the contexts"),
         [BOUND_READING] = N_("the work on the device"),
+        [BOUND_NONE] = "", /* nobody is below it */
     };
-    return _(words[bound]);
+    return words[bound][0] != '\0' ? _(words[bound]) : "";
 }

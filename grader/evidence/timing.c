@@ -101,7 +101,8 @@ static bool left_out(const struct evidence *own, const struct evidence *other,
     const bool less =
         copies && (work.bytes_in < whole.bytes_in || work.bytes_out < whole.bytes_out);
 
-    if (!less && (bound == BOUND_READING || work.kernel_s >= KERNEL_PART * whole.kernel_s))
+    if (!less && (bound == BOUND_READING || bound == BOUND_NONE ||
+                  work.kernel_s >= KERNEL_PART * whole.kernel_s))
         return false;
     timing->work = work;
     timing->whole = whole;
@@ -154,7 +155,8 @@ struct timing timing_compare(const struct evidence *evidence)
     struct threshold threshold = *plan->threshold;
     if (evidence->device == DRIVE_EMULATOR) threshold.floor_s = 0; /* its clock is exact */
     timing.ratio = ratio_of(pairs, count, &threshold);
-    timing.tenth = timing.bound_s < TIMING_LEAST * timing.ratio.reference_s;
+    timing.tenth = plan->threshold->bound != BOUND_NONE &&
+                   timing.bound_s < TIMING_LEAST * timing.ratio.reference_s;
     if (timing.tenth) timing.bound_s = TIMING_LEAST * timing.ratio.reference_s;
     timing.outcome = timing.ratio.submission_s < timing.bound_s ? TIMING_TOO_SHORT
                      : timing.ratio.answer == RATIO_MET         ? TIMING_MET

@@ -10,7 +10,7 @@
 #include "grader/evidence/ratio.h"
 
 /* Of the reference's time, where its record gives no higher bound (bound.h): it has nothing to
- * spare that would make room for less. */
+ * spare that would make room for less; but where the threshold's bound is BOUND_NONE. */
 #define TIMING_LEAST 0.1
 
 enum timing_outcome {

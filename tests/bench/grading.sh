@@ -55,5 +55,5 @@ awk -v what="$what" '
 awk '{ print $1 / $2 }' "$work/list" | sort -n | awk -v most=$most '
     { ratio[NR] = $1 }
     END { middle = (ratio[int((NR + 1) / 2)] + ratio[int(NR / 2) + 1]) / 2
-          printf "all seven solutions: %.2f times the time with it off (at most %s)\n", middle, most }
+          printf "all solutions: %.2f times the time with it off (at most %s)\n", middle, most }
 '

@@ -84,7 +84,7 @@ make_in() {
 basis() {
     passes "$root/solutions/$lesson" "the solution"
     stub=$root/grader/lessons/$lesson/stub
-    if ! diff -r -x 'README*' -x lesson.h -x '*.20*-*' -x measure.cu "$root/lessons/$lesson" "$stub"; then
+    if ! diff -r -x 'README*' -x lesson.h -x '*.20*-*' -x measure.cu -x watch.cu "$root/lessons/$lesson" "$stub"; then
         complain "lessons/$lesson is not the stub that grader/lessons/$lesson/stub keeps"
     fi
     untouched
@@ -235,7 +235,7 @@ apart() {
         '01_device_sync/freed_while_in_use.c 03_events/events_never_destroyed.c
          05_mandelbrot_sync/pinned_memory_leaked.c 07_reductions/short_array_overrun.cuh' \
         '02_streams/no_final_wait.c 04_context_create/never_taken_down.c
-         06_threaded_contexts/children_not_waited_for.c'; do
+         06_threaded_contexts/children_not_waited_for.c 08_life/one_device_lattice_for_all.cu'; do
         rm -rf "$work/in"
         cp -R "$root/solutions" "$work/in"
         : >"$work/suites"

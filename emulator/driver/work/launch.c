@@ -1,5 +1,6 @@
 /* Launches: checking the configuration, running the kernel, what its faults become; occupancy. */
 #include "emulator/base/hash.h"
+#include "emulator/base/name.h"
 #include "emulator/driver/work/work.h"
 
 #include "emulator/driver/findings/finding.h"
@@ -39,7 +40,7 @@ static CUresult refuse(CUresult code, const struct exec_function_info *info,
                        const struct refusal *why)
 {
     struct trace_record found = finding_at_call(why->finding, code);
-    trace_copy_string(found.name, sizeof found.name, info->name);
+    name_plain(info->name, found.name, sizeof found.name);
     memcpy(found.finding.numbers, why->numbers, sizeof found.finding.numbers);
     finding_put(&found);
     return code;

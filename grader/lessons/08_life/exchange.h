@@ -1,0 +1,51 @@
+/* exchange: what the drive and the judge of lesson 08 say to each other: lattices, the calls that
+ * are made with them, and what came back. C; no CUDA, no pointers.
+ */
+#ifndef OVERLAP_GRADER_LESSONS_08_LIFE_EXCHANGE_H
+#define OVERLAP_GRADER_LESSONS_08_LIFE_EXCHANGE_H
+
+#include <stdint.h>
+
+enum life_step { LIFE_LAUNCHES, LIFE_BLOCK, LIFE_SHARED, LIFE_STREAMS, LIFE_GRID, LIFE_STEPS };
+
+/* Every call is in a phase LIFE_PHASE_CALL with its index, and that in DRIVE_INJECTIONS. The one
+ * that is timed is in LIFE_PHASE_TIME, 0, instead, and the device is waited for in it. */
+#define LIFE_CALLS 8
+#define LIFE_LATTICES 72
+#define LIFE_PHASE_CALL "call"
+#define LIFE_PHASE_TIME "time"
+
+struct life_input_lattice {
+    uint32_t width, height;
+    uint64_t offset; /* of its cells, in cells */
+};
+
+struct life_call {
+    uint32_t step;         /* enum life_step */
+    uint32_t first, count; /* lattices; only LIFE_STREAMS takes more than one */
+    uint32_t generations;
+    uint32_t stale; /* 1: the runtime remembers an error of the caller's */
+    uint32_t timed;
+};
+
+struct life_input {
+    uint32_t call_count, lattice_count;
+    uint64_t cell_count;
+    struct life_call calls[LIFE_CALLS];
+    struct life_input_lattice lattices[LIFE_LATTICES];
+    int32_t cells[];
+};
+
+struct life_answer {
+    int32_t status; /* what the call returned */
+    int32_t later;  /* the error met when its work was waited for */
+    uint32_t lost;  /* 1: not called, because a call before it had broken the context */
+    uint32_t reserved;
+};
+
+struct life_output {
+    struct life_answer answers[LIFE_CALLS];
+    int32_t cells[]; /* as in the input; poison where there is no result */
+};
+
+#endif

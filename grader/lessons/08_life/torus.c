@@ -1,0 +1,101 @@
+#include "grader/lessons/08_life/torus.h"
+#include "grader/base/messages.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The rule, and the ways to get it wrong. */
+struct rule {
+    bool edges;           /* it is no torus: beyond the edges everything is dead */
+    bool four;            /* the corners are no neighbours */
+    bool itself;          /* the cell counts among its neighbours */
+    bool two_is_death;    /* two neighbours are too few for a living cell */
+    bool two_is_birth;    /* and enough for a dead one */
+    int32_t more;         /* generations */
+    const char *sentence; /* what follows from it */
+};
+
+static const struct rule right;
+
+static const struct rule slips[] = {
+    {.edges = true,
+     .sentence =
+         N_("It is what comes of a lattice with edges: the cells beyond them count as dead. "
+            "On a torus the column left of the first is the last.")},
+    {.four = true,
+     .sentence = N_("It is what comes of four neighbours: the four at the corners count as well.")},
+    {.itself = true,
+     .sentence = N_("It is what comes of nine neighbours: the cell itself is counted among them.")},
+    {.two_is_death = true,
+     .sentence = N_("It is what comes when a living cell with two neighbours dies; it goes on.")},
+    {.two_is_birth = true,
+     .sentence = N_("It is what comes when a dead cell with two neighbours comes alive; that takes "
+                    "three.")},
+    {.more = -1, .sentence = N_("It is the generation before.")},
+    {.more = 1, .sentence = N_("It is the generation after.")},
+};
+
+static bool alive_at(const int32_t *cells, const struct torus *torus, int64_t x, int64_t y,
+                     bool edges)
+{
+    const int64_t width = torus->width, height = torus->height;
+    if (edges && (x < 0 || y < 0 || x >= width || y >= height)) return false;
+    return cells[(y + height) % height * width + (x + width) % width] != 0;
+}
+
+static bool next_at(const int32_t *cells, const struct torus *torus, int64_t x, int64_t y,
+                    const struct rule *rule)
+{
+    const bool self = cells[y * torus->width + x] != 0;
+    int count = rule->itself && self;
+
+    for (int dy = -1; dy <= 1; dy++)
+        for (int dx = -1; dx <= 1; dx++)
+            if ((dx != 0 || dy != 0) && !(rule->four && dx != 0 && dy != 0))
+                count += alive_at(cells, torus, x + dx, y + dy, rule->edges);
+    if (count == 2) return self ? !rule->two_is_death : rule->two_is_birth;
+    return count == 3;
+}
+
+static int32_t *make(const struct torus *torus, uint32_t generation, const struct rule *rule)
+{
+    const size_t size = (size_t)torus->width * torus->height * sizeof(int32_t);
+    int32_t *now = malloc(size), *next = malloc(size);
+    if (now == NULL || next == NULL) goto fail;
+    memcpy(now, torus->cells, size);
+    for (uint32_t g = 0; g < generation; g++) {
+        for (uint32_t y = 0; y < torus->height; y++)
+            for (uint32_t x = 0; x < torus->width; x++)
+                next[y * torus->width + x] = next_at(now, torus, x, y, rule);
+        int32_t *const made = next;
+        next = now;
+        now = made;
+    }
+    free(next);
+    return now;
+fail:
+    free(now);
+    free(next);
+    return NULL;
+}
+
+int32_t *torus_generation(const struct torus *torus, uint32_t generation)
+{
+    return make(torus, generation, &right);
+}
+
+const char *torus_explain(const struct torus *torus, uint32_t generation, const int32_t *found)
+{
+    const size_t size = (size_t)torus->width * torus->height * sizeof(int32_t);
+
+    for (size_t i = 0; i < sizeof slips / sizeof *slips; i++) {
+        if (slips[i].more < 0 && generation == 0) continue;
+        int32_t *const wrong = make(torus, generation + (uint32_t)slips[i].more, &slips[i]);
+        const bool it_is = wrong != NULL && memcmp(wrong, found, size) == 0;
+        free(wrong);
+        if (it_is) return _(slips[i].sentence);
+    }
+    return NULL;
+}

@@ -1,0 +1,113 @@
+/* mistake: each generation is written to global memory as well
+ * fails: Life.GlobalMemoryIsReadAndWrittenOnce
+ * finds: nothing, each thread writes its own cell
+ */
+#include "lesson.h"
+
+namespace
+{
+
+constexpr int SIDE = LIFE_BLOCK_SIDE;
+constexpr int ROWS = 8;
+
+struct Torus {
+    int width, height;
+};
+
+__device__ int next_cell(const int *now, Torus torus, int x, int y)
+{
+    const int left = x > 0 ? x - 1 : torus.width - 1, right = x + 1 < torus.width ? x + 1 : 0;
+    const int *row = now + y * torus.width;
+    const int *above = now + (y > 0 ? y - 1 : torus.height - 1) * torus.width;
+    const int *below = now + (y + 1 < torus.height ? y + 1 : 0) * torus.width;
+    const int alive = above[left] + above[x] + above[right] + row[left] + row[right] + below[left] +
+                      below[x] + below[right];
+    return alive == 3 || (alive == 2 && row[x] != 0);
+}
+
+__global__ void one_generation(const int *now, int *next, Torus torus)
+{
+    const int x = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    const int y = (int)(blockIdx.y * blockDim.y + threadIdx.y);
+    if (x < torus.width && y < torus.height)
+        next[y * torus.width + x] = next_cell(now, torus, x, y);
+}
+
+__device__ void all_generations(int *cells, Torus torus, int generations)
+{
+    const int x = (int)threadIdx.x, y = (int)threadIdx.y;
+    for (int g = 0; g < generations; g++) {
+        const int alive = next_cell(cells, torus, x, y);
+        __syncthreads();
+        cells[y * torus.width + x] = alive;
+        __syncthreads();
+    }
+}
+
+__global__ void in_one_block(int *cells, Torus torus, int generations)
+{
+    all_generations(cells, torus, generations);
+}
+
+__global__ void in_shared_memory(int *cells, Torus torus, int generations)
+{
+    __shared__ int mine[SIDE * SIDE];
+    const int me = (int)(threadIdx.y * blockDim.x + threadIdx.x);
+
+    mine[me] = cells[me];
+    __syncthreads();
+    for (int g = 0; g < generations; g++) {
+        all_generations(mine, torus, 1);
+        cells[me] = mine[me];
+    }
+}
+
+template <typename... Parameters, typename... Arguments>
+cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, cudaStream_t stream,
+                   Arguments... arguments)
+{
+    void *pointers[] = {&arguments...};
+    return cudaLaunchKernel((const void *)kernel, grid, block, pointers, 0, stream);
+}
+
+} // namespace
+
+extern "C" cudaError_t life_launches(int *const lattice[2], int width, int height, int generations,
+                                     cudaStream_t stream)
+{
+    const dim3 block(SIDE, ROWS), grid((width + SIDE - 1) / SIDE, (height + ROWS - 1) / ROWS);
+    const Torus torus = {width, height};
+    cudaError_t error = cudaSuccess;
+
+    for (int g = 0; g < generations && error == cudaSuccess; g++)
+        error = launch(one_generation, grid, block, stream, (const int *)lattice[g % 2],
+                       lattice[(g + 1) % 2], torus);
+    return error;
+}
+
+extern "C" cudaError_t life_block(int *cells, int width, int height, int generations,
+                                  cudaStream_t stream)
+{
+    const Torus torus = {width, height};
+    if (generations == 0) return cudaSuccess;
+    return launch(in_one_block, dim3(1), dim3(width, height), stream, cells, torus, generations);
+}
+
+extern "C" cudaError_t life_shared(int *cells, int width, int height, int generations,
+                                   cudaStream_t stream)
+{
+    const Torus torus = {width, height};
+    if (generations == 0) return cudaSuccess;
+    return launch(in_shared_memory, dim3(1), dim3(width, height), stream, cells, torus,
+                  generations);
+}
+
+extern "C" cudaError_t life_streams(const life_lattice[], int, int)
+{
+    return cudaErrorNotYetImplemented;
+}
+
+extern "C" cudaError_t life_grid(int *const[2], int, int, int, cudaStream_t)
+{
+    return cudaErrorNotYetImplemented;
+}

@@ -1,0 +1,76 @@
+/* mistake: column -1 is taken modulo the width, which is -1 in C
+ * fails: Life.EveryGenerationIsRight
+ * finds: out of bounds at "now[(y + dy) % torus.height
+ */
+#include "lesson.h"
+
+namespace
+{
+
+constexpr int SIDE = LIFE_BLOCK_SIDE;
+constexpr int ROWS = 8;
+
+struct Torus {
+    int width, height;
+};
+
+__device__ int next_cell(const int *now, Torus torus, int x, int y)
+{
+    int alive = 0;
+    for (int dy = -1; dy <= 1; dy++)
+        for (int dx = -1; dx <= 1; dx++)
+            if (dx != 0 || dy != 0)
+                alive += now[(y + dy) % torus.height * torus.width + (x + dx) % torus.width];
+    return alive == 3 || (alive == 2 && now[y * torus.width + x] != 0);
+}
+
+__global__ void one_generation(const int *now, int *next, Torus torus)
+{
+    const int x = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    const int y = (int)(blockIdx.y * blockDim.y + threadIdx.y);
+    if (x < torus.width && y < torus.height)
+        next[y * torus.width + x] = next_cell(now, torus, x, y);
+}
+
+template <typename... Parameters, typename... Arguments>
+cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, cudaStream_t stream,
+                   Arguments... arguments)
+{
+    void *pointers[] = {&arguments...};
+    return cudaLaunchKernel((const void *)kernel, grid, block, pointers, 0, stream);
+}
+
+} // namespace
+
+extern "C" cudaError_t life_launches(int *const lattice[2], int width, int height, int generations,
+                                     cudaStream_t stream)
+{
+    const dim3 block(SIDE, ROWS), grid((width + SIDE - 1) / SIDE, (height + ROWS - 1) / ROWS);
+    const Torus torus = {width, height};
+    cudaError_t error = cudaSuccess;
+
+    for (int g = 0; g < generations && error == cudaSuccess; g++)
+        error = launch(one_generation, grid, block, stream, (const int *)lattice[g % 2],
+                       lattice[(g + 1) % 2], torus);
+    return error;
+}
+
+extern "C" cudaError_t life_block(int *, int, int, int, cudaStream_t)
+{
+    return cudaErrorNotYetImplemented;
+}
+
+extern "C" cudaError_t life_shared(int *, int, int, int, cudaStream_t)
+{
+    return cudaErrorNotYetImplemented;
+}
+
+extern "C" cudaError_t life_streams(const life_lattice[], int, int)
+{
+    return cudaErrorNotYetImplemented;
+}
+
+extern "C" cudaError_t life_grid(int *const[2], int, int, int, cudaStream_t)
+{
+    return cudaErrorNotYetImplemented;
+}
