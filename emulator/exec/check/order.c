@@ -11,6 +11,7 @@ enum {
     ROOM_FIRST = 64,
     ROOM_MOST = 1 << 14,
     QUIET_MOST = 256, /* places that are remembered though nothing is passed on there */
+    OWN_ENOUGH = 1,   /* changes again of what nobody else has changed; the next are not noted */
 };
 
 /* Of every thread: its touches from before that moment are over. Never changed once shared. */
@@ -44,6 +45,10 @@ struct exec_order {
     bool blind;     /* there was no memory for it: everybody is taken to know everything */
     uint32_t apart; /* warps whose lanes know different things */
     uint32_t met[EXEC_MAX_WARPS]; /* of each warp: those whose values it has read, a bit each */
+    struct own {          /* of each warp: what its lanes change that nobody else has changed */
+        uint64_t address; /* of the first lane's */
+        uint32_t mask, changes;
+    } own[EXEC_MAX_WARPS];
     struct told *told;
     size_t told_count, room;
     struct thread threads[];
@@ -131,6 +136,7 @@ static void forget(struct exec_order *order)
     order->told_count = 0;
     order->apart = 0;
     memset(order->met, 0, sizeof order->met);
+    memset(order->own, 0, sizeof order->own);
     order->any = order->fenced = order->blind = false;
 }
 
@@ -313,7 +319,8 @@ static bool find_target(const struct exec_warp *warp, uint64_t address, uint32_t
     return true;
 }
 
-static void note_change(const struct exec_warp *warp, const struct exec_inst *inst,
+/* Returns whether the place is the thread's own: it alone has changed it, now and before. */
+static bool note_change(const struct exec_warp *warp, const struct exec_inst *inst,
                         struct exec_order *order, unsigned lane, uint64_t address)
 {
     const uint32_t thread = warp->index * EXEC_LANES + lane, bytes = inst->cache & EXEC_ORDER_BYTES;
@@ -321,9 +328,10 @@ static void note_change(const struct exec_warp *warp, const struct exec_inst *in
     struct target target;
     if (bytes > 8 || !find_target(warp, address, bytes, &target) ||
         memcmp(target.bytes, value + lane * (bytes == 8 ? 8 : 4), bytes) == 0)
-        return; /* it changes nothing */
+        return false; /* it changes nothing */
     struct told *told = told_at(order, address >> UNIT_BITS, true, false);
-    if (told == NULL) return;
+    if (told == NULL) return false;
+    const bool own = told->changer == thread + 1;
     if (!follows_change(warp, order, thread, told)) {
         const struct exec_reported first = {told->changer - 1, told->site, EXEC_STORE, true};
         const struct exec_reported second = {thread, inst->position, EXEC_STORE, true};
@@ -336,6 +344,26 @@ static void note_change(const struct exec_warp *warp, const struct exec_inst *in
     told->changed = now;
     told->known_from = fenced != 0 ? fenced : now + 1;
     told->site = inst->position;
+    return own;
+}
+
+/* Whether the warp's lanes have changed these places often enough, and nobody else has, that one
+ * change more says nothing new. It is noted again after the next barrier, and when the warp changes
+ * others. */
+static bool is_own(const struct exec_warp *warp, const struct exec_order *order, uint32_t mask,
+                   uint64_t address)
+{
+    const struct own *own = &order->own[warp->index];
+    return own->changes >= OWN_ENOUGH && own->mask == mask && own->address == address;
+}
+
+static void note_own(const struct exec_warp *warp, struct exec_order *order, uint32_t mask,
+                     uint64_t address, bool all_own)
+{
+    struct own *own = &order->own[warp->index];
+    if (!all_own || own->mask != mask || own->address != address)
+        *own = (struct own){.address = address, .mask = mask};
+    own->changes += all_own;
 }
 
 /* ---- the instructions ------------------------------------------------------------------------ */
@@ -377,13 +405,20 @@ int exec_order_access(struct exec_warp *warp, const struct exec_inst *inst)
     const uint32_t bytes = inst->cache & EXEC_ORDER_BYTES;
     const bool releases = inst->cache & EXEC_ORDER_RELEASES;
     const bool modifies = inst->cache & EXEC_ORDER_MODIFIES;
-    const bool loads = (inst->cache >> EXEC_ORDER_ACCESS_SHIFT & 3) == EXEC_LOAD;
+    const enum exec_access access = (enum exec_access)(inst->cache >> EXEC_ORDER_ACCESS_SHIFT & 3);
+    const bool loads = access == EXEC_LOAD;
+    bool all_own = true;
     uint32_t mask = exec_racecheck_lanes(warp, inst);
     struct exec_order *order = mask && !loads ? order_of(warp) : warp->block->order;
     warp->instructions--;
     if (!mask || order == NULL || (loads && !order->any)) return EXEC_GO;
     order->any = true;
     if (releases) exec_shadow_next_moment(warp->block);
+    const uint64_t first = address_of(warp, inst, (unsigned)__builtin_ctz(mask));
+    const uint32_t whole = mask;
+    if (!order->fenced && !releases && (loads || access == EXEC_STORE) &&
+        is_own(warp, order, mask, first))
+        return EXEC_GO;
     /* Nothing to be passed on: for who has met whom a lane of the warp is enough. */
     if (!order->fenced && !releases && !modifies) mask &= -mask;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
@@ -392,10 +427,11 @@ int exec_order_access(struct exec_warp *warp, const struct exec_inst *inst)
         const uint64_t at = address_of(warp, inst, l);
         if (at == 0) continue;
         if (releases) fence(warp, order, thread);
-        if (modifies) note_change(warp, inst, order, l, at);
+        if (modifies) all_own &= note_change(warp, inst, order, l, at);
         for (uint64_t unit = at >> UNIT_BITS; unit <= (at + bytes - 1) >> UNIT_BITS; unit++)
             access_unit(warp, inst, order, thread, unit);
     }
+    if (modifies) note_own(warp, order, whole, first, all_own);
     if (order->blind) exec_shadow_converses(warp->block, true);
     return EXEC_GO;
 }
