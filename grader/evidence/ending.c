@@ -69,6 +69,19 @@ bool evidence_ending_place(const struct evidence *evidence, struct place *place)
     return false;
 }
 
+/* The run's own words, where its task makes one slip likelier than others. */
+static const char *hint_of(const struct evidence *evidence)
+{
+    const struct run_plan *plan = evidence->plan;
+    const bool crashed = evidence->ending == ENDED_SIGNAL &&
+                         (evidence->signal == SIGSEGV || evidence->signal == SIGBUS);
+
+    if (plan != NULL && crashed && plan->crash_hint != NULL) return plan->crash_hint;
+    if (plan != NULL && evidence->ending == ENDED_TIME && plan->time_hint != NULL)
+        return plan->time_hint;
+    return advices[evidence->ending].hint;
+}
+
 /* The device saw what was wrong before the process died of it: its words say more. */
 static const struct trace_record *last_finding(const struct evidence *evidence)
 {
@@ -220,6 +233,6 @@ bool verdict_ending(struct verdict *verdict, const struct evidence *evidence, co
     fail_somewhere(verdict, evidence, what);
     if (finding != NULL) verdict_kind(verdict, trace_finding_kind(finding)->name);
     verdict_why(verdict, "%s", _(advices[evidence->ending].why));
-    verdict_hint(verdict, "%s", _(advices[evidence->ending].hint));
+    verdict_hint(verdict, "%s", _(hint_of(evidence)));
     return true;
 }

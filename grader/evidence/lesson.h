@@ -67,6 +67,9 @@ struct run_plan {
     uint32_t trace_records; /* room in the trace; 0: TRACE_DEFAULT_CAPACITY */
     const char *phase;      /* RUN_TIMED: what is timed, index 0 of it */
     const struct threshold *threshold; /* RUN_TIMED: how long it may take */
+    /* What to look at where a bad access, or the limit of time, stopped this run; NULL: what is
+     * said of any. */
+    const char *crash_hint, *time_hint;
 };
 
 struct evidence;

@@ -4,6 +4,7 @@
 #include "grader/child/drive.h"
 #include "lesson.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -35,6 +36,19 @@ static uint64_t picture_read(const struct picture_file *file, unsigned char *byt
         have += (size_t)got;
     }
     return (uint64_t)size;
+}
+
+/* Files in the working folder, which is this run's own and empty at first. What begins with a dot
+ * is CUDA's (a cache), or nobody's. */
+static uint32_t files_here(void)
+{
+    uint32_t count = 0;
+    DIR *here = opendir(".");
+    if (!here) return 0;
+    for (const struct dirent *entry = readdir(here); entry; entry = readdir(here))
+        if (entry->d_name[0] != '.') count++;
+    closedir(here);
+    return count;
 }
 
 static struct mandelbrot_view lesson_view(const struct mandelbrot_exchange_view *view)
@@ -91,6 +105,7 @@ static int draw(struct drive *drive, const char *phase, uint32_t index, enum pur
     struct mandelbrot_view view = lesson_view(wanted);
     /* An old error, which is none of the student's. */
     if (purpose == TO_SEE && index == MANDELBROT_OLD_ERROR) (void)cudaSetDevice(-1);
+    const uint32_t files_before = files_here();
     drive_begin(drive, DRIVE_INJECTIONS, index);
     drive_begin(drive, phase, index);
     cudaError_t status = mandelbrot_sync(&view, members, with_file ? file.path : NULL);
@@ -102,6 +117,8 @@ static int draw(struct drive *drive, const char *phase, uint32_t index, enum pur
            (count + MANDELBROT_GUARD) * sizeof *members);
 
     struct mandelbrot_answer answer = {.status = (int32_t)status};
+    const uint32_t files = files_here();
+    if (!with_file && files > files_before) answer.new_files = files - files_before;
     answer.file_size = picture_read(&file, output + mandelbrot_file_offset(wanted, offset),
                                     mandelbrot_file_capacity(wanted));
     memcpy(output + offset, &answer, sizeof answer);

@@ -38,8 +38,8 @@ struct mandelbrot_input {
 
 /* One call's answer, followed by the floats and then by the file's bytes. */
 struct mandelbrot_answer {
-    int32_t status; /* what mandelbrot_sync returned */
-    uint32_t reserved;
+    int32_t status;     /* what mandelbrot_sync returned */
+    uint32_t new_files; /* with `path` NULL: how many appeared in the working folder */
     uint64_t file_size; /* bytes of the PNG file; more than the capacity: it was cut off */
 };
 

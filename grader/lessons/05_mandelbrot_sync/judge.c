@@ -108,7 +108,15 @@ static int prepare_time(struct run_input *input)
 
 static const struct run_plan runs[] = {
     {.name = "pictures", .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER, .prepare = prepare_pictures},
-    {.name = "errors", .flags = RUN_ON_BOTH, .prepare = prepare_errors},
+    {.name = "errors",
+     .flags = RUN_ON_BOTH,
+     .prepare = prepare_errors,
+     .crash_hint =
+         N_("This run asks for more pixels than memory holds, and for more bytes of points "
+            "than a size_t counts. Where a product is too large for a size_t, what is "
+            "left of it is small, and the allocation succeeds: ask before you multiply, "
+            "as with width > SIZE_MAX / sizeof(struct mandelbrot_point) / height. And is "
+            "each allocation's answer looked at before its memory is used?")},
     {.name = "time",
      .flags = RUN_ON_BOTH | RUN_TIMED,
      .prepare = prepare_time,
@@ -317,10 +325,26 @@ static const char *decode(const unsigned char *file, size_t size, uint64_t width
     return why;
 }
 
+/* With `path` NULL there is no file at all. */
+static void judge_no_file(struct verdict *verdict, const struct evidence *evidence)
+{
+    const size_t offset = mandelbrot_answer_offset(evidence->input, MANDELBROT_NO_FILE);
+    const uint32_t files = answer_at(evidence, offset).new_files;
+    if (!files) return;
+    verdict_fail_in(verdict, evidence, FUNCTION,
+                    "`path` was NULL, and the function left %u file(s) in the working folder.",
+                    files);
+    verdict_why(verdict, "NULL asks for no file: the caller wants the members alone, and may not "
+                         "be allowed to write where the program runs.");
+    verdict_hint(verdict, "Call mandelbrot_write_png only where `path` is not NULL, and give it no "
+                          "name of your own.");
+}
+
 static void judge_file(struct verdict *verdict, const struct evidence *evidence)
 {
     if (!written(verdict, evidence)) return;
     const struct mandelbrot_input *in = evidence->input;
+    judge_no_file(verdict, evidence);
     for (uint32_t i = 0; i < MANDELBROT_NO_FILE && !verdict_failed(verdict); i++) {
         const struct mandelbrot_exchange_view *view = &in->views[i];
         size_t offset = mandelbrot_answer_offset(in, i), count = count_of(view);
@@ -667,8 +691,10 @@ static bool is_right_all_the_same(const struct evidence *evidence)
 
 static void judge_each_failure(struct verdict *verdict, const struct evidence *evidence)
 {
-    static const struct failures_contract contract = {
-        .api = ANSWER_RUNTIME, .answer = answer_to_failure, .right = is_right_all_the_same};
+    static const struct failures_contract contract = {.api = ANSWER_RUNTIME,
+                                                      .answer = answer_to_failure,
+                                                      .right = is_right_all_the_same,
+                                                      .advice = true};
     const struct answer answer = {.evidence = evidence,
                                   .function = FUNCTION,
                                   .api = ANSWER_RUNTIME,

@@ -1,4 +1,5 @@
 /* Lesson 06: its runs, its checks, and what is judged of all that it does. */
+#include "grader/base/messages.h"
 #include "grader/evidence/failures.h"
 #include "grader/evidence/host_reference.h"
 #include "grader/evidence/waits.h"
@@ -122,13 +123,23 @@ static const struct run_plan runs[] = {
      .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER | RUN_LARGE,
      .prepare = prepare_threads,
      .seconds = 60,
-     .memory = MEMORY},
+     .memory = MEMORY,
+     .crash_hint = N_("What a thread is given and what it returns has to live longer than the "
+                      "function that has it: a local variable of the thread's is gone when "
+                      "pthread_join hands its address over, and gcc makes such an address NULL. "
+                      "Then look at every other pointer on that line.")},
     {.name = "processes",
      .flags = RUN_ON_BOTH | RUN_LARGE,
      .prepare = prepare_processes,
      .seconds = 30,
      .memory = MEMORY,
-     .processes = 96},
+     .processes = 96,
+     .time_hint =
+         N_("A pipe holds 64 KiB: a child that writes more waits until somebody reads, so "
+            "read before you wait for it. Where read or write moves less than it was asked "
+            "to, go on with the rest; read answers 0 at the end only when every process, "
+            "the parent too, has closed the writing end. Else look for a loop whose "
+            "condition never changes.")},
     {.name = "errors",
      .flags = RUN_ON_BOTH,
      .prepare = prepare_errors,
