@@ -49,6 +49,7 @@ enum trace_what {
     TRACE_DEVICE_MEMORY,
     TRACE_PINNED_MEMORY,
     TRACE_MANAGED_MEMORY,
+    TRACE_POOL,   /* that memory is taken from in stream order, not the device's own */
     TRACE_THREAD, /* of the host; ended: joined or detached */
     TRACE_KERNEL, /* from here on: operations */
     TRACE_COPY,

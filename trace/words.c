@@ -12,10 +12,10 @@ static const char *const kind_names[TRACE_KIND_COUNT] = {
     "finding", "setting", "stack", "host call", "seal",   "advice"};
 
 static const char *const what_names[TRACE_WHAT_COUNT] = {
-    N_("nothing"),       N_("context"),       N_("stream"),        N_("event"),
-    N_("module"),        N_("device memory"), N_("pinned memory"), N_("managed memory"),
-    N_("thread"),        N_("kernel"),        N_("copy"),          N_("memset"),
-    N_("host function"), N_("event record"),  N_("event wait")};
+    N_("nothing"),     N_("context"),       N_("stream"),        N_("event"),
+    N_("module"),      N_("device memory"), N_("pinned memory"), N_("managed memory"),
+    N_("memory pool"), N_("thread"),        N_("kernel"),        N_("copy"),
+    N_("memset"),      N_("host function"), N_("event record"),  N_("event wait")};
 
 static const char *const place_names[TRACE_PLACE_COUNT] = {"nowhere", "pageable", "pinned",
                                                            "device",  "managed",  "array"};
@@ -53,6 +53,8 @@ static const struct trace_held held[TRACE_WHAT_COUNT] = {
                              "cudaFreeHost (cuMemFreeHost)", IS_HELD},
     [TRACE_MANAGED_MEMORY] = {N_("managed memory"), N_("allocated"), N_("released"),
                               "cudaFree (cuMemFree)", IS_HELD},
+    [TRACE_POOL] = {N_("a memory pool"), N_("created"), N_("destroyed"),
+                    "cudaMemPoolDestroy (cuMemPoolDestroy)", IS_HELD},
     [TRACE_THREAD] = {N_("a thread"), N_("started"), N_("joined"), "pthread_join (thrd_join)",
                       N_("Until it is joined nobody knows that it has ended: it may still be at "
                          "work, on memory that its starter releases, and what it found out is "

@@ -3,6 +3,7 @@
 #include "grader/evidence/cause.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -179,9 +180,21 @@ const char *timing_in_words(double seconds, char *text, size_t size)
     return text;
 }
 
+/* As many digits as show on which side of its limit, which is said with two, the ratio is. */
+static int digits_of(const struct ratio *ratio)
+{
+    const double limit = round(ratio->limit * 100) / 100;
+    double scale = 100;
+    int digits = 2;
+    for (; digits < 5; digits++, scale *= 10)
+        if ((round(ratio->middle * scale) / scale > limit) == (ratio->middle > ratio->limit)) break;
+    return digits;
+}
+
 void timing_say_ratio(const struct ratio *ratio, const char *whose, char *text, size_t size)
 {
-    const int used = snprintf(text, size, _("%.2f times %s"), ratio->middle, whose);
+    const int used =
+        snprintf(text, size, _("%.*f times %s"), digits_of(ratio), ratio->middle, whose);
     if (ratio->pairs > 1 && used > 0 && (size_t)used < size)
         snprintf(text + used, size - (size_t)used,
                  _(", 95 %% between %.2f and %.2f, from %zu pairs"), ratio->low, ratio->high,

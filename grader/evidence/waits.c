@@ -123,6 +123,22 @@ bool waits_say_left(struct verdict *verdict, const struct evidence *evidence,
     return true;
 }
 
+const struct trace_record *waits_before_kernel(const struct evidence *evidence,
+                                               const struct phase *phase)
+{
+    const struct query calls = {.phase = phase, .kind = TRACE_CALL, .student = true};
+    const struct trace_record *call = NULL;
+    while ((call = evidence_next(evidence, &calls, call)) != NULL) {
+        const struct query kernels = {
+            .phase = phase, .kind = TRACE_OPERATION, .what = TRACE_KERNEL, .stream = call->stream};
+        const struct trace_record *kernel = NULL;
+        if (strstr(call->name, "StreamWaitEvent") == NULL) continue;
+        while ((kernel = evidence_next(evidence, &kernels, kernel)) != NULL)
+            if (kernel->request > call->request) return call;
+    }
+    return NULL;
+}
+
 void waits_hint_patience(struct verdict *verdict)
 {
     verdict_hint(verdict, "Wait until the device is done, however long that takes: a wait that "

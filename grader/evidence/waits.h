@@ -31,6 +31,11 @@ struct waits waits_in(const struct evidence *evidence, const struct phase *phase
  * end, or NULL. On a GPU always NULL: its record does not say (ran_ns). */
 const struct trace_record *waits_left(const struct evidence *evidence, const struct phase *phase);
 
+/* The first call in the phase by which a stream waits for an event and is then given a kernel, or
+ * NULL. */
+const struct trace_record *waits_before_kernel(const struct evidence *evidence,
+                                               const struct phase *phase);
+
 /* A copy to ordinary host memory was over, and with it all before it in its stream, when the call
  * was made that the device made to fail in this run. What is in that memory then is the kernel's.
  */

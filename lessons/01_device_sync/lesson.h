@@ -25,8 +25,8 @@ typedef cudaError_t (*device_sync_kernel)(float *array, size_t length, cudaStrea
  * - The device memory is yours: you allocate it and release it, on every path.
  * - Waiting is yours: a wait is not left to cudaFree or its kin. GPUs of today wait there, and
  *   nothing promises it. A host function that you put into the stream is work like any other.
- * - length 0: nothing to do; *sum is 0. A length that the device has no room for is not a mistake
- *   of yours; it is an error that you return.
+ * - length 0: nothing to do; *sum is 0. A length that the device has no room for, or whose bytes
+ *   are more than a size_t holds, is not a mistake of yours; it is an error that you return.
  *
  * Returns cudaSuccess, or the first error that any call gave, kernel(...) and the kernel's own end
  * included. What the runtime remembers of calls before this one (cudaGetLastError) is none. After

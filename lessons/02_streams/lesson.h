@@ -23,9 +23,9 @@ struct streams_lane {
     cudaStream_t stream; /* of this lane alone */
 };
 
-/* Gives each of lanes[0 .. count) its page-locked host memory, its device memory and its stream.
- * On failure nothing is kept: everything made so far is released, every lane's three pointers are
- * NULL again, and the first error is returned. */
+/* Gives each of lanes[0 .. count), however many they are, its page-locked host memory, its device
+ * memory and its stream. On failure nothing is kept: everything made so far is released, every
+ * lane's three pointers are NULL again, and the first error is returned. */
 cudaError_t streams_open(struct streams_lane lanes[], size_t count);
 
 /* Copies every lane's host array to the device, runs `kernel` on it once, and copies it back to

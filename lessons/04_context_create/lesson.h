@@ -14,8 +14,9 @@
 
 /* The caller's part: changes array[0 .. length), floats in device memory of the context that is
  * current to the calling thread. What it loads into that context goes with the context. Returns
- * CUDA_SUCCESS, or an error that you pass on. Its kernel may still run when it returns; it is in
- * the default stream, and what goes wrong in it is an error of whatever call waits for it. */
+ * CUDA_SUCCESS, or an error that you pass on. Its kernel may still run when it returns, also when
+ * it returns an error; it is in the default stream, and what goes wrong in it is an error of
+ * whatever call waits for it. */
 typedef CUresult (*context_create_work)(CUdeviceptr array, size_t length);
 
 /* Starts the driver, makes a new context on device `ordinal`, and in that context: allocates device
@@ -26,8 +27,8 @@ typedef CUresult (*context_create_work)(CUdeviceptr array, size_t length);
  *   call (another context, or none) is current after it, and the stack is as deep as it was. On
  *   every path, also after an error.
  * - The context that you make is destroyed, on every path. So is all that was made in it.
- * - Waiting is yours: a wait is not left to cuMemFree, cuCtxDestroy or their kin. GPUs of today
- * wait there, and nothing promises it.
+ * - Waiting is yours, also after an error: a wait is not left to cuMemFree, cuCtxDestroy or their
+ *   kin. GPUs of today wait there, and nothing promises it.
  * - length is at least 1; input and output are pageable host memory, the caller's. ordinal may be
  *   one that does not exist; length may be more than fits.
  *

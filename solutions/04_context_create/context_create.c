@@ -40,6 +40,9 @@ CUresult context_create_round_trip(int ordinal, const float *input, float *outpu
     result = cuMemcpyDtoH(output, array, bytes);
 
 release:
+    /* After a failure nobody has waited yet: work's kernel may still run, and an error that came
+     * behind it does not end it. The first error is known already. */
+    if (result != CUDA_SUCCESS) (void)cuCtxSynchronize();
     keep(&result, cuMemFree(array));
 destroy:
     /* Destroys and, because the context is current to this thread, pops it. A pop alone would leave

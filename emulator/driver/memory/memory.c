@@ -592,6 +592,7 @@ CUresult driver_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolPr
     if (poolProps->handleTypes != CU_MEM_HANDLE_TYPE_NONE) return CUDA_ERROR_NOT_SUPPORTED;
     struct pool *made = pool_make();
     if (made == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    trace_object(&made->object, TRACE_CREATE, TRACE_POOL, 0);
     *pool = (CUmemoryPool)made;
     return CUDA_SUCCESS;
 }
@@ -604,6 +605,7 @@ CUresult driver_cuMemPoolDestroy(CUmemoryPool pool)
     struct pool **link = &pools.list;
     while (*link != found) link = &(*link)->next;
     *link = found->next;
+    trace_object(&found->object, TRACE_DESTROY, TRACE_POOL, 0);
     object_remove(&found->object);
     object_free(&found->object);
     return CUDA_SUCCESS;

@@ -28,6 +28,7 @@ static const device_sync_kernel kernels[] = {
     [DEVICE_SYNC_STALE] = multiply_divide_launch,
     [DEVICE_SYNC_SLOW] = multiply_divide_slow_launch,
     [DEVICE_SYNC_TOO_LONG] = none_launch,
+    [DEVICE_SYNC_WRAPS] = none_launch,
     [DEVICE_SYNC_REFUSED] = broken_configuration_launch,
     [DEVICE_SYNC_UNTOLD] = untold_launch,
     [DEVICE_SYNC_FAULTY] = broken_address_launch,
@@ -53,8 +54,7 @@ static cudaError_t call(struct drive *drive, uint32_t i, const struct buffers *b
     struct device_sync_output *output = drive->output;
     const struct device_sync_case *c = &input->cases[i];
     struct device_sync_answer *answer = &output->answers[i];
-    const size_t length =
-        c->way == DEVICE_SYNC_TOO_LONG ? DEVICE_SYNC_TOO_MANY + c->length : c->length;
+    const size_t length = c->length + device_sync_beyond(c->way);
     double sum;
     void *none;
 

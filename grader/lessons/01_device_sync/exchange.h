@@ -2,6 +2,7 @@
 #ifndef OVERLAP_GRADER_LESSONS_01_DEVICE_SYNC_EXCHANGE_H
 #define OVERLAP_GRADER_LESSONS_01_DEVICE_SYNC_EXCHANGE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define DEVICE_SYNC_CASES 12 /* at most */
@@ -12,6 +13,7 @@ enum device_sync_way {
     DEVICE_SYNC_STALE,    /* the same, and the runtime remembers an error of the caller's */
     DEVICE_SYNC_SLOW,     /* the same, with a kernel that takes long on the device's clock */
     DEVICE_SYNC_TOO_LONG, /* more floats than any device has room for */
+    DEVICE_SYNC_WRAPS,    /* more floats than a size_t has bytes for */
     DEVICE_SYNC_REFUSED,  /* a kernel whose launch is refused */
     DEVICE_SYNC_UNTOLD,   /* the launcher answers with an error that no call of CUDA's gave */
     DEVICE_SYNC_FAULTY    /* a kernel that writes where it may not: the last case of a run */
@@ -49,6 +51,17 @@ struct device_sync_output {
 
 /* Floats, 4 PiB, and the case's own length besides: cut to 32 bits, their size is the small one. */
 #define DEVICE_SYNC_TOO_MANY ((size_t)1 << 50)
+
+/* The same in a size_t: four times it is 0, and the small size is the case's. */
+#define DEVICE_SYNC_WRAP ((SIZE_MAX >> 2) + 1)
+
+/* How many floats a case has beside its own length. */
+static inline size_t device_sync_beyond(uint32_t way)
+{
+    return way == DEVICE_SYNC_TOO_LONG ? DEVICE_SYNC_TOO_MANY
+           : way == DEVICE_SYNC_WRAPS  ? DEVICE_SYNC_WRAP
+                                       : 0;
+}
 
 #define DEVICE_SYNC_UNTOLD_ERROR 701 /* cudaErrorLaunchOutOfResources */
 

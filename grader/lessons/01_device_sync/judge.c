@@ -77,6 +77,8 @@ static int prepare_failures(struct run_input *input)
         {.way = DEVICE_SYNC_UNTOLD, .length = draw(input, 1000, 2000)},
         {.length = draw(input, 500, 900)},
         {.way = DEVICE_SYNC_STALE, .length = draw(input, 500, 900)},
+        {.way = DEVICE_SYNC_WRAPS, .length = draw(input, 100, 200)},
+        {.length = draw(input, 500, 900)},
     };
     return allocate(input, cases, sizeof cases / sizeof *cases);
 }
@@ -421,15 +423,22 @@ static bool say_cut(struct verdict *verdict, const struct evidence *evidence,
 {
     const struct query made = {
         .phase = &item->phase, .kind = TRACE_CREATE, .what = TRACE_DEVICE_MEMORY, .student = true};
+    const size_t beyond = device_sync_beyond(item->c->way);
     const struct trace_record *memory =
-        item->answer.phase != NULL && item->c->way == DEVICE_SYNC_TOO_LONG
-            ? evidence_next(evidence, &made, NULL)
-            : NULL;
+        item->answer.phase != NULL && beyond != 0 ? evidence_next(evidence, &made, NULL) : NULL;
     if (memory == NULL) return false;
     verdict_fail(verdict, evidence, memory,
                  "%zu floats were to be transformed, and %llu bytes of device memory were "
                  "allocated for them.",
-                 DEVICE_SYNC_TOO_MANY + item->c->length, (unsigned long long)memory->bytes);
+                 beyond + item->c->length, (unsigned long long)memory->bytes);
+    if (item->c->way == DEVICE_SYNC_WRAPS) {
+        verdict_why(verdict, "So many floats are more bytes than a size_t can hold: the product "
+                             "begins again at 0.");
+        verdict_hint(verdict,
+                     "Compare before multiplying: where length > SIZE_MAX / sizeof(float), "
+                     "return an error.");
+        return true;
+    }
     verdict_why(verdict, "A size in bytes does not fit into 32 bits from 2^30 floats on; what is "
                          "cut off is memory that the kernel works on all the same.");
     verdict_hint(verdict, "Compute sizes in size_t.");
@@ -445,6 +454,8 @@ static void judge_failures(struct verdict *verdict, const struct evidence *evide
         [DEVICE_SYNC_TOO_LONG] = {OUT_OF_MEMORY,
                                   N_("the array does not fit into the device's memory"),
                                   N_("There was no memory for the array; ")},
+        [DEVICE_SYNC_WRAPS] = {OUT_OF_MEMORY, N_("no size_t can hold the array's size in bytes"),
+                               N_("No size_t can hold the array's size; ")},
         [DEVICE_SYNC_REFUSED] = {INVALID_VALUE, N_("the kernel's launch was refused"),
                                  N_("The kernel's launch was refused; ")},
         [DEVICE_SYNC_UNTOLD] = {DEVICE_SYNC_UNTOLD_ERROR, N_("that is what kernel(...) returned"),
@@ -457,10 +468,13 @@ static void judge_failures(struct verdict *verdict, const struct evidence *evide
         item_get(&view, i, &item);
         if (!answer_written(verdict, &item.answer)) return;
         if (item.c->way >= DEVICE_SYNC_TOO_LONG) {
+            /* No call fails there, and which error it is is not said. */
+            const bool any = item.c->way == DEVICE_SYNC_WRAPS && item.a->code != 0;
             if (say_cut(verdict, evidence, &item) ||
-                !(item.c->way == DEVICE_SYNC_TOO_LONG ? answer_failed_with
-                                                      : answer_launch_failed_with)(
-                    verdict, &item.answer, wanted[item.c->way].code, wanted[item.c->way].because) ||
+                (!any && !(item.c->way <= DEVICE_SYNC_WRAPS ? answer_failed_with
+                                                            : answer_launch_failed_with)(
+                             verdict, &item.answer, wanted[item.c->way].code,
+                             wanted[item.c->way].because)) ||
                 (item.answer.phase != NULL && waits_say_left(verdict, evidence, &item.phase,
                                                              FUNCTION, wanted[item.c->way].before)))
                 return;

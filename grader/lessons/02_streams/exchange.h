@@ -13,8 +13,11 @@
 #include <stdint.h>
 #include <string.h>
 
-#define STREAMS_LANES 200 /* at most */
-#define STREAMS_ROUNDS 4  /* at most */
+#define STREAMS_LANES 200     /* at most */
+#define STREAMS_ROUNDS 4      /* at most */
+#define STREAMS_MANY 67       /* run "failures": more than who makes room for 64 has */
+#define STREAMS_FULL_LANES 32 /* those behind them are tiny on the software device: */
+#define STREAMS_TINY 32       /* so many floats at most */
 
 struct streams_input_lane {
     uint64_t length; /* floats */

@@ -40,10 +40,11 @@ static struct streams_input *allocate(struct run_input *input, uint32_t count, u
     in->count = count;
     in->rounds = rounds;
     for (uint32_t i = 0; i < count; i++) {
+        const bool tiny = i >= STREAMS_FULL_LANES && input->device != DRIVE_GPU;
         /* The second lane is longer than the first, so that the first one's length never suits all.
          */
-        const int64_t least = i == 1 ? (int64_t)in->lanes[0].length + 1 : shortest;
-        const int64_t most = i == 0 ? longest - 1 : longest;
+        const int64_t least = tiny ? 1 : i == 1 ? (int64_t)in->lanes[0].length + 1 : shortest;
+        const int64_t most = tiny ? STREAMS_TINY : i == 0 ? longest - 1 : longest;
         in->lanes[i].length = (uint64_t)random_between(input->random, least, most);
         in->lanes[i].seed = random_bits(input->random);
         in->lanes[i].offset = in->total;
@@ -66,7 +67,7 @@ static int prepare_values(struct run_input *input)
 
 static int prepare_failures(struct run_input *input)
 {
-    struct streams_input *in = allocate(input, 6, 1, 300, 900);
+    struct streams_input *in = allocate(input, STREAMS_MANY, 1, 300, 900);
     if (in == NULL) return -1;
     in->whole = 1;
     in->impossible = (uint32_t)random_between(input->random, 2, 4);
@@ -75,18 +76,9 @@ static int prepare_failures(struct run_input *input)
     return 0;
 }
 
-static int prepare_faults(struct run_input *input)
+static int prepare_few(struct run_input *input)
 {
     struct streams_input *in = allocate(input, 3, 1, 100, 300);
-    if (in == NULL) return -1;
-    in->whole = 1;
-    input->output_size += in->total * sizeof(float);
-    return 0;
-}
-
-static int prepare_slow(struct run_input *input)
-{
-    struct streams_input *in = allocate(input, 3, 1, 300, 900);
     if (in == NULL) return -1;
     in->whole = 1;
     input->output_size += in->total * sizeof(float);
@@ -110,10 +102,9 @@ static int prepare_large(struct run_input *input)
  * a second. */
 static int prepare_timed(struct run_input *input)
 {
-    const bool gpu = input->device == DRIVE_GPU;
     const struct streams_input *in =
-        gpu ? allocate(input, STREAMS_LANES, 1, 1 << 17, (1 << 17) + 999)
-            : allocate(input, 32, 1, 15000, 17000);
+        input->device == DRIVE_GPU ? allocate(input, STREAMS_LANES, 1, 1 << 17, (1 << 17) + 999)
+                                   : allocate(input, 32, 1, 15000, 17000);
     return in != NULL ? 0 : -1;
 }
 
@@ -123,7 +114,7 @@ static int prepare_timed(struct run_input *input)
 static const struct run_plan runs[] = {
     {.name = "values", .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER, .prepare = prepare_values},
     {.name = "failures", .flags = RUN_ON_BOTH, .prepare = prepare_failures},
-    {.name = "slow", .flags = RUN_ON_EMULATOR, .prepare = prepare_slow, .seconds = LARGE_SECONDS},
+    {.name = "slow", .flags = RUN_ON_EMULATOR, .prepare = prepare_few, .seconds = LARGE_SECONDS},
     {.name = "compare",
      .flags = RUN_ON_BOTH | RUN_ALONE,
      .prepare = prepare_large,
@@ -136,7 +127,7 @@ static const struct run_plan runs[] = {
      .threshold = &threshold_streams,
      .seconds = LARGE_SECONDS,
      .memory = LARGE_MEMORY},
-    FAILURES_PLAN(prepare_faults),
+    FAILURES_PLAN(prepare_few),
     {0},
 };
 
@@ -565,8 +556,18 @@ static void judge_kernels_overlap(struct verdict *verdict, const struct evidence
     verdict_figure(verdict, "kernels_at_once", "%.1f kernels at once on average (at least %.0f)",
                    at_once, limit_streams_kernels_at_once);
     if (at_once >= limit_streams_kernels_at_once) return;
-    verdict_fail_in(verdict, evidence, RUN,
-                    "The kernels run one after the other: %.2f at once on average.", at_once);
+    const struct trace_record *chained = waits_before_kernel(evidence, &phase);
+    verdict_fail(verdict, evidence, chained,
+                 "The kernels run one after the other: %.2f at once on average.", at_once);
+    if (chained != NULL) {
+        verdict_why(verdict,
+                    "%.*s makes the stream wait for the event, and with it every kernel "
+                    "that the stream is given from then on.",
+                    TRACE_NAME_SIZE, chained->name);
+        verdict_hint(verdict, "No lane's stream waits for an event of another lane. Only a stream "
+                              "that runs no kernel may wait for all of them.");
+        return;
+    }
     verdict_why(verdict, "One kernel here is one small block. Alone it uses one of the device's "
                          "many multiprocessors and leaves the others idle.");
     verdict_hint(verdict, "Kernels run side by side if they are in different streams and nothing "

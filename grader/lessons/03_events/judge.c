@@ -150,6 +150,9 @@ static bool call_succeeded(struct verdict *verdict, const struct view *view, enu
 static bool call_get(struct verdict *verdict, const struct view *view, enum which which,
                      struct called *called)
 {
+    /* What the checks named here say in full is of their own run. */
+    if (strcmp(view->evidence->plan->name, "times") != 0)
+        return call_succeeded(verdict, view, which, called);
     call_look(view, which, called);
     return answer_judgeable(verdict, &called->answer,
                             which == CALL_ONE ? "Events.OneKernelIsTimed"

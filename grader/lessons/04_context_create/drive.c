@@ -48,12 +48,28 @@ static CUresult work_refused(CUdeviceptr array, size_t length)
     return work_with(array, length, "no_kernel_of_this_name");
 }
 
+/* One kernel is launched, and what was to follow it cannot be. */
+static CUresult work_halfway(CUdeviceptr array, size_t length)
+{
+    const CUresult result = work_with(array, length, "multiply_divide");
+    return result == CUDA_SUCCESS ? CUDA_ERROR_NOT_FOUND : result;
+}
+
 /* The launch succeeds, and the kernel meets an address that is nobody's. */
 static CUresult work_faulty(CUdeviceptr array, size_t length)
 {
     (void)array;
     return work_with(CONTEXT_CREATE_NOBODYS, length, "multiply_divide");
 }
+
+static const context_create_work works[CONTEXT_CREATE_WAY_COUNT] = {
+    [CONTEXT_CREATE_GOOD] = work,
+    [CONTEXT_CREATE_NO_DEVICE] = work,
+    [CONTEXT_CREATE_TOO_LONG] = work,
+    [CONTEXT_CREATE_REFUSED] = work_refused,
+    [CONTEXT_CREATE_HALFWAY] = work_halfway,
+    [CONTEXT_CREATE_FAULTY] = work_faulty,
+};
 
 /* Takes the stack down to `outer` (NULL: to nothing) and says what lay on it. */
 static void look_at_stack(CUcontext outer, struct context_create_answer *answer)
@@ -136,9 +152,7 @@ static int call(struct drive *drive, uint32_t i)
         c->way == CONTEXT_CREATE_NO_DEVICE ? input->bad_ordinal : 0, input->values + c->offset,
         output->values + c->offset,
         c->way == CONTEXT_CREATE_TOO_LONG ? CONTEXT_CREATE_TOO_MANY + c->length : c->length,
-        c->way == CONTEXT_CREATE_REFUSED  ? work_refused
-        : c->way == CONTEXT_CREATE_FAULTY ? work_faulty
-                                          : work);
+        works[c->way]);
     drive_end(drive, CONTEXT_CREATE_PHASE, i);
     drive_end(drive, DRIVE_INJECTIONS, i);
     answer->worked = worked.calls;

@@ -12,6 +12,7 @@ enum context_create_way {
     CONTEXT_CREATE_NO_DEVICE, /* an ordinal that does not exist */
     CONTEXT_CREATE_TOO_LONG,  /* more floats than any device has room for */
     CONTEXT_CREATE_REFUSED,   /* work returns CUDA_ERROR_NOT_FOUND */
+    CONTEXT_CREATE_HALFWAY,   /* work has launched a kernel and returns CUDA_ERROR_NOT_FOUND */
     CONTEXT_CREATE_FAULTY,    /* work succeeds, and its kernel faults */
     CONTEXT_CREATE_WAY_COUNT
 };

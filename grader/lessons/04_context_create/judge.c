@@ -64,6 +64,7 @@ static int prepare_failures(struct run_input *input)
         {.way = CONTEXT_CREATE_TOO_LONG, .length = draw(input, 10, 99)},
         {.way = CONTEXT_CREATE_REFUSED, .length = draw(input, 100, 900), .inside = 1},
         {.way = CONTEXT_CREATE_TOO_LONG, .length = draw(input, 10, 99), .inside = 1},
+        {.way = CONTEXT_CREATE_HALFWAY, .length = draw(input, 700, 900)},
         {.way = CONTEXT_CREATE_NO_DEVICE, .length = draw(input, 10, 99), .inside = 1},
         {.length = draw(input, 100, 900)},
     };
@@ -118,6 +119,8 @@ static const struct {
     [CONTEXT_CREATE_TOO_LONG] = {OUT_OF_MEMORY,
                                  N_("the array does not fit into the device's memory"), 1, 0},
     [CONTEXT_CREATE_REFUSED] = {NOT_FOUND, N_("work could not find its kernel"), 1, 1},
+    [CONTEXT_CREATE_HALFWAY] = {NOT_FOUND,
+                                N_("work launched one kernel and could not find its next"), 1, 1},
     [CONTEXT_CREATE_FAULTY] = {ILLEGAL_ADDRESS,
                                N_("work's kernel used an address that is not allocated"), 1, 1},
 };
@@ -383,6 +386,47 @@ static void judge_failures(struct verdict *verdict, const struct evidence *evide
     }
 }
 
+/* Where work has failed behind a kernel that it had launched, the host has waited for that kernel
+ * before it releases anything: by the device's clock, as a wait is any call that lasts so long. */
+static void judge_wait_on_failure(struct verdict *verdict, const struct evidence *evidence)
+{
+    static const char *const releases[] = {"cuMemFree", "cudaFree", "cuCtxDestroy"};
+    for (uint32_t i = 0; i < count_of(evidence); i++) {
+        struct item item;
+        item_get(evidence, i, &item);
+        if (!answer_written(verdict, &item.answer)) return;
+        if (item.c->way != CONTEXT_CREATE_HALFWAY || item.answer.phase == NULL) continue;
+        const struct query launches = {
+            .phase = &item.phase, .kind = TRACE_CALL, .name = "cuLaunchKernel*"};
+        const struct trace_record *launch = evidence_next(evidence, &launches, NULL);
+        if (launch == NULL) continue;
+        /* A kernel that the end of its context cut off has no record. */
+        const struct trace_record *kernel = evidence_operation_of(evidence, launch);
+        const uint64_t ended = kernel != NULL ? kernel->end_ns : UINT64_MAX;
+        const struct trace_record *early = NULL;
+        for (size_t k = 0; k < sizeof releases / sizeof *releases; k++) {
+            const struct query calls = {
+                .phase = &item.phase, .kind = TRACE_CALL, .name = releases[k], .student = true};
+            for (const struct trace_record *call = NULL;
+                 (call = evidence_next(evidence, &calls, call)) != NULL;)
+                if (call->request > launch->request && call->start_ns < ended &&
+                    (early == NULL || call->request < early->request))
+                    early = call;
+        }
+        if (early == NULL) continue;
+        verdict_fail(verdict, evidence, early,
+                     "work launched a kernel and then returned an error; %.*s is called while that "
+                     "kernel still runs.",
+                     TRACE_NAME_SIZE, early->name);
+        verdict_why(verdict, "An error ends nothing that was launched before it. Whether the "
+                             "device's memory and context outlive the kernel is then up to a wait "
+                             "that nobody promises.");
+        verdict_hint(verdict, "Call cuCtxSynchronize on the way out of a failure too, before "
+                              "anything that the kernel uses is released.");
+        return;
+    }
+}
+
 /* The case in which the call failed. */
 static void item_of_failure(const struct evidence *evidence, const struct trace_record *failed,
                             struct item *item)
@@ -498,6 +542,9 @@ static const struct check checks[] = {
     {"TheContextIsDestroyedOnFailure", "failures", 0, "nothing is left behind on any path",
      judge_destroyed},
     {"TheStackIsLeftAsFoundOnFailure", "failures", 0, "on any path", judge_stack},
+    {"TheHostWaitsOnFailure", "failures", CHECK_EMULATOR_ONLY,
+     "a kernel that work has launched is waited for, also when work then fails",
+     judge_wait_on_failure},
     {FAILURES_CHECK, FAILURES_RUN, CHECK_EMULATOR_ONLY,
      "each call that can fail does so once, and is returned", judge_each_failure},
     {"TheDeviceFindsNothingWrong", "values", CHECK_EMULATOR_ONLY,

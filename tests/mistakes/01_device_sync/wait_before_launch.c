@@ -4,6 +4,8 @@
  */
 #include "lesson.h"
 
+#include <stdint.h>
+
 cudaError_t device_sync_transform(device_sync_kernel kernel, const float *input, float *output,
                                   size_t length, cudaStream_t stream, double *sum)
 {
@@ -14,6 +16,7 @@ cudaError_t device_sync_transform(device_sync_kernel kernel, const float *input,
 
     *sum = 0.0;
     if (length == 0) return cudaSuccess;
+    if (length > SIZE_MAX / sizeof *input) return cudaErrorMemoryAllocation;
 
     error = cudaMalloc((void **)&array, bytes);
     if (error != cudaSuccess) return error;

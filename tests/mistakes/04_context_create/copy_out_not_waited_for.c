@@ -40,6 +40,7 @@ CUresult context_create_round_trip(int ordinal, const float *input, float *outpu
     if (result == CUDA_SUCCESS) memcpy(output, staging, bytes);
 
 release:
+    if (result != CUDA_SUCCESS) (void)cuCtxSynchronize();
     keep(&result, cuMemFree(array));
 unpin:
     keep(&result, cuMemFreeHost(staging));

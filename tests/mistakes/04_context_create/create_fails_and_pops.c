@@ -30,6 +30,7 @@ CUresult context_create_round_trip(int ordinal, const float *input, float *outpu
 
 done:
     if (array) {
+        (void)cuCtxSynchronize();
         cleanup = cuMemFree(array);
         if (status == CUDA_SUCCESS) status = cleanup;
     }

@@ -44,6 +44,7 @@ CUresult context_create_round_trip(int ordinal, const float *input, float *outpu
     error = cuMemcpyDtoH(staged, array, bytes);
 
 release:
+    if (error != CUDA_SUCCESS) (void)cuCtxSynchronize();
     later = cuMemFree(array);
     if (error == CUDA_SUCCESS) error = later;
 destroy:

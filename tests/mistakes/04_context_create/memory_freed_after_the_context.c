@@ -23,6 +23,7 @@ CUresult context_create_round_trip(int ordinal, const float *input, float *outpu
     if (!error) error = cuMemcpyHtoD(array, input, length * sizeof(float));
     if (!error) error = work(array, length);
     if (!error) error = cuMemcpyDtoH(output, array, length * sizeof(float));
+    if (array != 0) (void)cuCtxSynchronize();
 
     if (context) {
         CUcontext popped;

@@ -34,6 +34,7 @@ CUresult context_create_round_trip(int ordinal, const float *input, float *outpu
     result = cuMemcpyDtoH(output, array, bytes);
 
 release:
+    if (result != CUDA_SUCCESS) (void)cuCtxSynchronize();
     keep(&result, cuMemFree(array));
 destroy:
     keep(&result, cuCtxDestroy(context));

@@ -40,6 +40,7 @@ CUresult context_create_round_trip(int ordinal, const float *input, float *outpu
     keep(&result, cuCtxPushCurrent(context));
 
 release:
+    if (result != CUDA_SUCCESS) (void)cuCtxSynchronize();
     keep(&result, cuMemFree(array));
 destroy:
     keep(&result, cuCtxDestroy(context));

@@ -39,6 +39,7 @@ CUresult context_create_round_trip(int ordinal, const float *input, float *outpu
     if (result == CUDA_SUCCESS) result = cuMemcpyDtoHAsync(staging, array, bytes, NULL);
 
 release:
+    if (result != CUDA_SUCCESS) (void)cuCtxSynchronize();
     keep(&result, cuMemFree(array));
     if (result == CUDA_SUCCESS) memcpy(output, staging, bytes);
     if (staging) keep(&result, cuMemFreeHost(staging));

@@ -20,6 +20,7 @@ cudaError_t device_sync_transform(device_sync_kernel kernel, const float *input,
 
     *sum = 0.0;
     if (length == 0) return cudaSuccess;
+    if (length > SIZE_MAX / sizeof *input) return cudaErrorMemoryAllocation;
 
     keep(&error, cuMemAlloc(&array, bytes));
     if (error != cudaSuccess) return error;

@@ -2,6 +2,8 @@
  */
 #include "lesson.h"
 
+#include <stdint.h>
+
 static void keep(cudaError_t *first, cudaError_t error)
 {
     if (*first == cudaSuccess) *first = error;
@@ -48,6 +50,7 @@ cudaError_t device_sync_transform(device_sync_kernel kernel, const float *input,
 
     *sum = 0.0;
     if (length == 0) return cudaSuccess;
+    if (length > SIZE_MAX / sizeof *input) return cudaErrorMemoryAllocation;
 
     error = cudaMalloc((void **)&array, length * sizeof *array);
     if (error != cudaSuccess) return error;

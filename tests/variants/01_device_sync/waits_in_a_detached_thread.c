@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdint.h>
 
 struct rest {
     cudaStream_t stream;
@@ -42,6 +43,7 @@ cudaError_t device_sync_transform(device_sync_kernel kernel, const float *input,
 
     *sum = 0.0;
     if (length == 0) return cudaSuccess;
+    if (length > SIZE_MAX / sizeof *input) return cudaErrorMemoryAllocation;
 
     error = cudaMalloc((void **)&array, bytes);
     if (error != cudaSuccess) return error;

@@ -3,6 +3,7 @@
  */
 #include "lesson.h"
 
+#include <stdint.h>
 #include <threads.h>
 
 struct rest {
@@ -33,6 +34,7 @@ cudaError_t device_sync_transform(device_sync_kernel kernel, const float *input,
 
     *sum = 0.0;
     if (length == 0) return cudaSuccess;
+    if (length > SIZE_MAX / sizeof *input) return cudaErrorMemoryAllocation;
 
     error = cudaMalloc((void **)&array, bytes);
     if (error != cudaSuccess) return error;

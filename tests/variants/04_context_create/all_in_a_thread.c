@@ -33,6 +33,7 @@ static void move_and_work(struct job *job)
     if (!ok(job, cuMemAlloc(&array, bytes))) return;
     if (ok(job, cuMemcpyHtoD(array, job->input, bytes)) && ok(job, job->work(array, job->length)))
         ok(job, cuMemcpyDtoH(job->output, array, bytes));
+    ok(job, cuCtxSynchronize());
     ok(job, cuMemFree(array));
 }
 

@@ -37,7 +37,9 @@ static CUresult fetch(struct trip *trip)
 
 static CUresult unload(struct trip *trip)
 {
-    return trip->array ? cuMemFree(trip->array) : CUDA_SUCCESS;
+    CUresult error = cuCtxSynchronize();
+    CUresult later = trip->array ? cuMemFree(trip->array) : CUDA_SUCCESS;
+    return error ? error : later;
 }
 
 static CUresult inside(CUcontext context, section body, struct trip *trip)

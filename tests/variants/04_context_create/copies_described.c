@@ -41,6 +41,7 @@ CUresult context_create_round_trip(int ordinal, const float *input, float *outpu
     result = cuMemcpy2D(&copy);
 
 release:
+    if (result != CUDA_SUCCESS) (void)cuCtxSynchronize();
     keep(&result, cuMemFree(array));
 destroy:
     keep(&result, cuCtxDestroy(context));

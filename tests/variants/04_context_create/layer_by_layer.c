@@ -36,6 +36,7 @@ static CUresult with_context(const struct trip *trip)
     if (result != CUDA_SUCCESS) return result;
 
     result = with_array(trip, array);
+    result = first_of(result, cuCtxSynchronize());
     return first_of(result, cuMemFree(array));
 }
 

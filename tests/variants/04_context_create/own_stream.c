@@ -16,7 +16,8 @@ static CUresult inside(const float *input, float *output, size_t length, context
     /* An ordinary stream: the default stream, in which work is, waits for it, and it for that. */
     if (result == CUDA_SUCCESS) result = work(array, length);
     if (result == CUDA_SUCCESS) result = cuMemcpyDtoHAsync(output, array, bytes, stream);
-    if (result == CUDA_SUCCESS) result = cuStreamSynchronize(stream);
+    if (result == CUDA_SUCCESS) return cuStreamSynchronize(stream);
+    (void)cuCtxSynchronize(); /* what was asked for before the failure still runs */
     return result;
 }
 

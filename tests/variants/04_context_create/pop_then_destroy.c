@@ -32,6 +32,7 @@ CUresult context_create_round_trip(int ordinal, const float *input, float *outpu
     result = cuMemcpyDtoH(output, array, bytes);
 
 destroy:
+    if (result != CUDA_SUCCESS) (void)cuCtxSynchronize();
     keep(&result, cuCtxPopCurrent(NULL));
     keep(&result, cuCtxDestroy(context));
     return result;

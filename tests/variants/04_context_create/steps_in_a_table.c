@@ -49,7 +49,9 @@ static CUresult allocate(struct trip *t)
 
 static CUresult release(struct trip *t)
 {
-    return cuMemFree(t->array);
+    CUresult wait = cuCtxSynchronize();
+    CUresult end = cuMemFree(t->array);
+    return wait ? wait : end;
 }
 
 static CUresult copy_in(struct trip *t)

@@ -31,7 +31,9 @@ static void leave_context(struct context_guard *guard)
 
 static void leave_memory(struct memory_guard *guard)
 {
-    if (guard->pointer) note(guard->first, cuMemFree(guard->pointer));
+    if (!guard->pointer) return;
+    note(guard->first, cuCtxSynchronize());
+    note(guard->first, cuMemFree(guard->pointer));
 }
 
 /* Everything that is guarded is gone when this has returned; *first has the first error then, also
