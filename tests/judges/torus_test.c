@@ -57,6 +57,34 @@ START_TEST(a_torus_need_not_be_square)
 }
 END_TEST
 
+/* Tiles side by side all go the way of one: those whose rows fit into a word are counted in another
+ * way than those whose rows do not. */
+START_TEST(wide_and_narrow_rows_are_counted_alike)
+{
+    const uint32_t width = (uint32_t)_i, height = 1 + width % 7, tiles = 64 / width + 1;
+    int32_t *const cells = malloc((size_t)width * height * sizeof *cells);
+    int32_t *const tiled = malloc((size_t)width * tiles * height * sizeof *tiled);
+
+    ck_assert(cells != NULL && tiled != NULL);
+    srand(width);
+    for (size_t i = 0; i < (size_t)width * height; i++) cells[i] = rand() % 3 == 0;
+    for (size_t i = 0; i < (size_t)width * tiles * height; i++)
+        tiled[i] = cells[i / (width * tiles) * width + i % width];
+    const struct torus one = {width, height, cells}, many = {width * tiles, height, tiled};
+    for (uint32_t generation = 1; generation < 6; generation++) {
+        int32_t *const narrow = torus_generation(&one, generation);
+        int32_t *const wide = torus_generation(&many, generation);
+        ck_assert(narrow != NULL && wide != NULL);
+        for (size_t i = 0; i < (size_t)width * tiles * height; i++)
+            ck_assert_int_eq(wide[i], narrow[i / (width * tiles) * width + i % width]);
+        free(narrow);
+        free(wide);
+    }
+    free(cells);
+    free(tiled);
+}
+END_TEST
+
 /* Counted anew, in another way than the judge's. */
 static void make(const int32_t *now, int32_t *next, int reach, int self, int two, int born)
 {
@@ -138,6 +166,7 @@ int main(void)
     TCase *tests = tcase_create("torus");
     tcase_add_test(tests, a_glider_goes_around_the_torus);
     tcase_add_test(tests, a_torus_need_not_be_square);
+    tcase_add_loop_test(tests, wide_and_narrow_rows_are_counted_alike, 1, 65);
     tcase_add_loop_test(tests, slips_are_named, 0, (int)(sizeof slips / sizeof *slips));
     tcase_add_test(tests, what_is_not_known_is_not_explained);
     suite_add_tcase(suite, tests);

@@ -189,7 +189,7 @@ static int prepare_timed_shared(struct run_input *input)
 static int prepare_timed_streams(struct run_input *input)
 {
     const bool gpu = input->device == DRIVE_GPU;
-    const uint32_t generations = gpu ? 4000 : 220, count = gpu ? 64 : 6;
+    const uint32_t generations = gpu ? 2000 : 220, count = gpu ? 64 : 6;
     struct wanted list[LIFE_LATTICES] = {{LIFE_STREAMS, {9, 20}, {9, 20}, {1, 1}, PLAIN}};
     for (uint32_t i = 0; i < count; i++)
         list[TIMED_CALL + i] = (struct wanted){LIFE_STREAMS,

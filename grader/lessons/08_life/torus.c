@@ -81,9 +81,67 @@ fail:
     return NULL;
 }
 
+/* ---- a bit for each cell ----------------------------------------------------------------------
+ */
+
+enum { ROW_MOST = 64 }; /* cells of a row */
+
+/* The row that comes of `row` between its neighbours: eight cells are added up bit by bit, and four
+ * are as good as more. */
+static uint64_t next_row(const uint64_t rows[3], uint32_t width)
+{
+    const uint64_t all = width == ROW_MOST ? UINT64_MAX : ((uint64_t)1 << width) - 1;
+    uint64_t ones = 0, twos = 0, fours = 0;
+
+    for (int i = 0; i < 3; i++) {
+        const uint64_t row = rows[i];
+        const uint64_t beside[3] = {(row << 1 | row >> (width - 1)) & all,
+                                    (row >> 1 | row << (width - 1)) & all, row};
+        for (int k = 0; k < (i == 1 ? 2 : 3); k++) {
+            const uint64_t carry = ones & beside[k];
+            ones ^= beside[k];
+            fours |= twos & carry;
+            twos ^= carry;
+        }
+    }
+    return twos & ~fours & (ones | rows[1]);
+}
+
+/* As make, with the right rule, for rows that fit; a hundred times as fast. */
+static int32_t *make_right(const struct torus *torus, uint32_t generation)
+{
+    const uint32_t width = torus->width, height = torus->height;
+    int32_t *const cells = malloc((size_t)width * height * sizeof *cells);
+    uint64_t *now = calloc(height, sizeof *now), *next = calloc(height, sizeof *next);
+
+    if (cells == NULL || now == NULL || next == NULL) {
+        free(cells);
+        free(now);
+        free(next);
+        return NULL;
+    }
+    for (size_t i = 0; i < (size_t)width * height; i++)
+        now[i / width] |= (uint64_t)(torus->cells[i] != 0) << i % width;
+    for (uint32_t g = 0; g < generation; g++) {
+        for (uint32_t y = 0; y < height; y++) {
+            const uint64_t rows[3] = {now[(y + height - 1) % height], now[y],
+                                      now[(y + 1) % height]};
+            next[y] = next_row(rows, width);
+        }
+        uint64_t *const made = next;
+        next = now;
+        now = made;
+    }
+    for (size_t i = 0; i < (size_t)width * height; i++) cells[i] = now[i / width] >> i % width & 1;
+    free(now);
+    free(next);
+    return cells;
+}
+
 int32_t *torus_generation(const struct torus *torus, uint32_t generation)
 {
-    return make(torus, generation, &right);
+    return torus->width <= ROW_MOST ? make_right(torus, generation)
+                                    : make(torus, generation, &right);
 }
 
 const char *torus_explain(const struct torus *torus, uint32_t generation, const int32_t *found)
