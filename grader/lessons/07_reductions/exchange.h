@@ -87,10 +87,10 @@ struct reduction_case {
 /* Runs. "values" and "injections": each case once, in phase "case" with its index. "stream": case 0
  * in a stream that is held back, and so is another one, until the call has returned: phase "gated";
  * init is in pinned memory. "together": cases 0 and 1 in a stream each, both held back until both
- * calls have returned, in phases "together"; of case 0 half of the blocks wait for case 1. "long":
- * case 0 in phase "case", told of REDUCTION_TOO_MANY elements more than there are. "time": the
- * first case's stretch, repeated until the array has `time_size` elements; phases "time" and, on a
- * GPU, "cub", with the repetition's index. */
+ * calls have returned, in phases "together"; on the emulator then cases 2 and 3, where half of the
+ * blocks of 2 wait for 3. "long": case 0 in phase "case", told of REDUCTION_TOO_MANY elements more
+ * than there are. "time": the first case's stretch, repeated until the array has `time_size`
+ * elements; phases "time" and, on a GPU, "cub", with the repetition's index. */
 #define REDUCTION_CASES 192
 /* Cut to 32 bits, the size that is told is that of the elements that there are. */
 #define REDUCTION_TOO_MANY ((uint64_t)1 << 32)
@@ -117,8 +117,10 @@ struct reduction_input {
 struct reduction_answer {
     int32_t status; /* what the call returned */
     int32_t later;  /* the error met when its work was waited for */
-    uint32_t held;  /* "stream": 1: the call returned while both streams were held back */
-    uint32_t lost;  /* 1: not called, because a call before it had broken the context */
+    uint32_t held;  /* "stream", "together": 1: returned while both streams were held back */
+    /* 1: not called, because a call before it had broken the context; 2: because one had waited for
+     * the device. */
+    uint32_t lost;
     /* The element before *result, *result, and the element after it. */
     unsigned char result[3][REDUCTION_ELEMENT_SIZE];
 };
