@@ -275,7 +275,7 @@ terminals()
         type_keys 2 "$terminal"
         sees 'It is not written yet' "$terminal"
         type_keys l "$terminal"
-        sees '0 of 7 lessons passed' "$terminal"
+        sees "0 of $lessons lessons passed" "$terminal"
         type_keys q "$terminal"
         sees 'ready>' "$terminal"
         mux send-keys -t "$terminal" "stty -g >$work/after; echo as it' 'was" Enter
@@ -287,7 +287,7 @@ terminals()
         open_terminal 80 24 "$name"
         [ "$terminal" != unset ] || mux send-keys -t "$name" 'unset TERM' Enter
         start "$name"
-        sees '0 of 7 lessons passed' "$name"
+        sees "0 of $lessons lessons passed" "$name"
         sees './learn text' "$name"
         mux send-keys -t "$name" "echo still' 'here" Enter
         sees 'still here' "$name"
