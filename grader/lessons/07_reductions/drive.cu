@@ -369,8 +369,8 @@ static bool two_calls(struct drive *drive, uint32_t first, bool hold)
     return ok;
 }
 
-/* Of a kernel that may wait for others the device does not say what is not ordered: races of the
- * two calls are seen where none is held. Who waits inside the call would wait for ever. */
+/* Of a kernel that may wait for others the device does not say what is not ordered: the pair that
+ * nobody holds comes first. Who waits inside the call would wait for ever in the other. */
 static bool run_together(struct drive *drive)
 {
     const struct reduction_input *input = (const struct reduction_input *)drive->input;
