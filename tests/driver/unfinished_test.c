@@ -3,6 +3,7 @@
  * accused. */
 #include "tests/driver/support.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -157,6 +158,38 @@ START_TEST(what_was_waited_for_or_need_not_be_is_not)
 }
 END_TEST
 
+/* Inside one call or another for a moment longer, as the device's own thread may be. */
+static void *copies_on(void *unused)
+{
+    enum { MANY = 4 << 20 };
+    void *much = calloc(1, MANY);
+    CUdeviceptr p;
+    (void)unused;
+    ck_assert_ptr_nonnull(much);
+    OK(cuCtxSetCurrent(test_context_handle));
+    OK(cuMemAlloc(&p, MANY));
+    for (int i = 0; i < 5; i++) OK(cuMemcpyHtoD(p, much, MANY));
+    free(much);
+    return NULL;
+}
+
+static int leaves_a_kernel_beside_a_call(void)
+{
+    pthread_t other;
+    OK(test_launch("add", one, buffer, 1, N));
+    OK(cuStreamSynchronize(two));
+    if (pthread_create(&other, NULL, copies_on, NULL) != 0) return 1;
+    usleep(10000); /* too short or too long is no failure */
+    return 0;
+}
+
+START_TEST(the_end_waits_for_a_call_in_another_thread)
+{
+    in_a_process(_i, leaves_a_kernel_beside_a_call, 0);
+    finds(UNFINISHED, 1, "kernel add (in the stream made by the call before 0x");
+}
+END_TEST
+
 /* ---- events ------------------------------------------------------------------------------- */
 
 static int waits_for_the_wrong_event(void)
@@ -271,9 +304,8 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        work_that_nobody_waited_for_is_named,
-        what_was_waited_for_or_need_not_be_is_not,
-        an_event_that_was_never_recorded_is_named,
+        work_that_nobody_waited_for_is_named,      the_end_waits_for_a_call_in_another_thread,
+        what_was_waited_for_or_need_not_be_is_not, an_event_that_was_never_recorded_is_named,
         an_event_that_is_recorded_later_is_not,
     };
     Suite *suite = suite_create("driver_unfinished");

@@ -108,6 +108,10 @@ struct driver {
 };
 extern struct driver driver;
 
+/* Takes the lock from outside a call (a signal's handler, the process's end), where waiting for
+ * ever might never end. Returns whether it did, within `ms`; never if this thread has it. */
+bool driver_lock_within(unsigned ms);
+
 #define DRIVER_CAPABILITY 90 /* compute capability times ten: the newest PTX it takes */
 /* Shared memory that a launch may ask for without opting in, and at most: bytes per block. */
 enum { SHARED_DEFAULT = 48 << 10, SHARED_MOST = 227 << 10 };

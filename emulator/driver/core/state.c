@@ -40,6 +40,18 @@ void thread_spend_exclusively(double ns)
     driver.exclusive_ns = thread.clock_ns;
 }
 
+bool driver_lock_within(unsigned ms)
+{
+    struct timespec until;
+    if (thread.locked) return false;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += ms / 1000;
+    until.tv_nsec += (long)(ms % 1000) * 1000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    return pthread_mutex_clocklock(&driver.lock, CLOCK_MONOTONIC, &until) == 0;
+}
+
 uint64_t call_place(void)
 {
     return thread.depth > 0 ? (uint64_t)(uintptr_t)thread.call.caller : 0;

@@ -158,13 +158,17 @@ static void run_unseen(void)
     timeline_run_rest(driver.timeline);
 }
 
+/* How long the end waits for the lock. */
+enum { END_PATIENCE_MS = 1000 };
+
 /* What has run but was never waited for gets its record. */
 static void settle_the_rest(void)
 {
     if (driver.forked) return;
     injection_end();
     if (driver.timeline == NULL) return;
-    if (pthread_mutex_trylock(&driver.lock) != 0) return; /* a thread is still inside a call */
+    /* The thread that runs host functions holds it for moments; one inside a call may for ever. */
+    if (!driver_lock_within(END_PATIENCE_MS)) return;
     timeline_settle(driver.timeline);
     if (findings_process_ends()) run_unseen();
     findings_last();

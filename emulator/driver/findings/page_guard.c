@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "emulator/memory/page_guard.h"
 
@@ -20,14 +19,8 @@ static struct {
 /* Called in the signal handler of whoever touched. */
 static void touched(uint64_t address, uint64_t size, bool is_store, uint64_t pc)
 {
-    struct timespec until;
-    if (driver.forked || thread.locked) return;
     /* Not for ever: a worker that runs a kernel for a thread that holds the lock must get on. */
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += PATIENCE_MS * 1000000l;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    if (pthread_mutex_timedlock(&driver.lock, &until) != 0) return;
+    if (driver.forked || !driver_lock_within(PATIENCE_MS)) return;
     races_host_touch(is_store ? RACES_WRITE : RACES_READ, address, size, pc);
     pthread_mutex_unlock(&driver.lock);
 }
