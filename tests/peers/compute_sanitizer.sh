@@ -110,9 +110,12 @@ times=$(awk '$2 == "times" { printf "%s%s", sep, $1; sep = ":" }' "$root/tests/m
 for lesson in $lessons; do
     mkdir -p "$out/$lesson"
     printf '*-%s %s solution -\n' "$times" "$lesson"
-    # Of a mistake only the library is wanted, and one check builds it.
+    # Of a mistake only the library is wanted: one check builds it that no device skips.
     first=$("$build/grader/grader" --gtest_list_tests "$lesson" |
-        awk '/^[^ ]/ { suite = $1 } /^ / { print suite $1; exit }')
+        awk 'NR == FNR { if ($2 == "values") values[$1]; next }
+            /^[^ ]/ { suite = $1 }
+            /^ / && suite $1 in values { print suite $1; exit }' \
+            "$root/tests/mistakes/checks.txt" -)
     each_submission "$root/tests/mistakes/$lesson" | while IFS= read -r file; do
         name=${file##*/}
         name=${name%.*}
