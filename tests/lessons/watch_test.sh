@@ -1,6 +1,7 @@
 #!/bin/sh
 # watch_test.sh ROOT BUILD NVCC: lesson 08's watch.cu, with the solution, on the software device: a
-# glider is where it has to be, also when it has gone around the edges, and a stub's error is told.
+# glider is where it has to be, also when it has gone around the edges, a picture has all frames, and
+# a stub's error and a full disk are told.
 set -eu
 root=$1 build=$2 nvcc=$3
 work=$(mktemp -d "${TMPDIR:-/tmp}/watch.XXXXXX")
@@ -12,7 +13,8 @@ watch() { # PROGRAM ARGUMENT...
 }
 
 compile() { # LIFE.cu PROGRAM
-    "$nvcc" -cudart shared -I lessons/08_life -o "$2" lessons/08_life/watch.cu "$1"
+    "$nvcc" -cudart shared -I lessons/08_life -o "$2" lessons/08_life/watch.cu \
+        lessons/08_life/animation.c "$1" -lpng -lz
 }
 
 # Lines and columns of what is not empty.
@@ -29,6 +31,22 @@ awk '{ print $1 + 1, $2 + 2 }' "$work/first" | cmp - "$work/later"
 # 44 rows: after 43 steps of four generations it lies across the lower edge.
 watch "$work/watch" 172 glider | where >"$work/around"
 [ "$(cut -d ' ' -f 1 "$work/around" | sort -u | tr '\n' ' ')" = '1 22 ' ]
+
+# A still picture, then a control chunk for each frame and the data of all frames but the first.
+chunks() {
+    LC_ALL=C grep -ao "$1" "$work/life.png" | wc -l
+}
+watch "$work/watch" 20 glider "$work/life.png" >"$work/said"
+cmp "$work/said" - <<END
+$(watch "$work/watch" 20 glider)
+END
+[ "$(chunks IDAT) $(chunks fcTL) $(chunks fdAT)" = '1 21 20' ]
+[ "$(tail -c 12 "$work/life.png" | od -An -tx1 | tr -d ' \n')" = 0000000049454e44ae426082 ]
+if watch "$work/watch" 20 glider /dev/full >"$work/said" 2>&1; then
+    echo 'a full disk is no error'
+    exit 1
+fi
+grep -q '/dev/full: it cannot be written' "$work/said"
 
 compile grader/lessons/08_life/stub/life.cu "$work/stub"
 if watch "$work/stub" 1 glider >"$work/said" 2>&1; then
