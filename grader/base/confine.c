@@ -75,6 +75,13 @@ static void trap_who(struct filter *filter, const struct refused_row *row)
     trap_value(filter, row->number, row->argument, (long)row->value + 2);
 }
 
+static void refuse_setting(struct filter *filter, const struct refused_row *row)
+{
+    const struct scmp_arg_cmp compared[] = {equals(row->argument, (long)row->value),
+                                            SCMP_CMP(row->argument + 1, SCMP_CMP_NE, 0, 0)};
+    rule(filter, SCMP_ACT_ERRNO(EPERM), row->number, 2, compared);
+}
+
 static void refuse_row(struct filter *filter, const struct refused_row *row)
 {
     struct scmp_arg_cmp compared;
@@ -95,6 +102,9 @@ static void refuse_row(struct filter *filter, const struct refused_row *row)
     case REFUSED_QUIETLY:
         compared = equals(row->argument, (long)row->value);
         rule(filter, SCMP_ACT_ERRNO(EPERM), row->number, 1, &compared);
+        break;
+    case REFUSED_SETTING:
+        refuse_setting(filter, row);
         break;
     case REFUSED_FLAG:
         compared = SCMP_CMP(row->argument, SCMP_CMP_MASKED_EQ, row->value, row->value);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -30,6 +31,14 @@ const struct refused_row refused_rows[] = {
     ROW(process_vm_readv, REFUSED_BY_PROCESS, 0, 0),
     ROW(process_vm_writev, REFUSED_BY_PROCESS, 0, 0),
     {SYS_prlimit64, "prlimit", REFUSED_BY_PROCESS, 0, 0},
+    /* Whoever takes threads, or the room for their stacks, from itself would look like a program
+     * on a machine that has none. */
+    ROW(setrlimit, REFUSED_SETTING, 0, RLIMIT_NPROC),
+    ROW(setrlimit, REFUSED_SETTING, 0, RLIMIT_AS),
+    ROW(setrlimit, REFUSED_SETTING, 0, RLIMIT_DATA),
+    {SYS_prlimit64, "prlimit", REFUSED_SETTING, 1, RLIMIT_NPROC},
+    {SYS_prlimit64, "prlimit", REFUSED_SETTING, 1, RLIMIT_AS},
+    {SYS_prlimit64, "prlimit", REFUSED_SETTING, 1, RLIMIT_DATA},
     ROW(pidfd_open, REFUSED_BY_PROCESS, 0, 0),
     ROW(sched_setaffinity, REFUSED_BY_PROCESS, 0, 0),
     ROW(sched_setscheduler, REFUSED_BY_PROCESS, 0, 0),

@@ -18,6 +18,8 @@ enum refused_how {
     REFUSED_BY_WHO,     /* `argument` says how to read the next one: a process, group or user */
     REFUSED_VALUE,      /* `argument` is `value` */
     REFUSED_QUIETLY,    /* `argument` is `value`: EPERM */
+    REFUSED_SETTING,    /* the same where the next one, what to set, is no null pointer: asking for
+                         * the value remains */
     REFUSED_FLAG,       /* `argument` has the bits `value`: EPERM */
     REFUSED_UNLESS, /* `argument` is not `value`: EPERM; and where it is, unless the program works
                      * with an NVIDIA driver, which needs that much */

@@ -669,6 +669,36 @@ START_TEST(calls_that_nothing_needs_are_refused)
 }
 END_TEST
 
+static const int own_limits[] = {RLIMIT_NPROC, RLIMIT_AS, RLIMIT_DATA};
+
+/* 0, or the number of what was wrong. */
+static int keeps_limit(int which)
+{
+    struct rlimit limit, asked;
+
+    if (confine_install(NULL, 0, NULL, 0) != 0) return 1;
+    if (getrlimit(which, &limit) != 0 || prlimit(0, which, NULL, &asked) != 0) return 2;
+    if (asked.rlim_cur != limit.rlim_cur || asked.rlim_max != limit.rlim_max) return 3;
+    errno = 0;
+    if (setrlimit(which, &limit) != -1 || errno != EPERM) return 4;
+    if (prlimit(getpid(), which, &limit, NULL) != -1 || errno != EPERM) return 5;
+    if (syscall(SYS_setrlimit, which, &limit) != -1 || errno != EPERM) return 6;
+    /* Others are its own business. */
+    if (getrlimit(RLIMIT_CORE, &limit) != 0 || setrlimit(RLIMIT_CORE, &limit) != 0) return 7;
+    return syscall(SYS_setrlimit, RLIMIT_CORE, &limit) == 0 ? 0 : 8;
+}
+
+START_TEST(a_program_does_not_take_threads_from_itself)
+{
+    int status;
+    const pid_t child = fork();
+
+    if (child == 0) _exit(keeps_limit(own_limits[_i]));
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_msg(status == 0, "limit %d: status 0x%x", own_limits[_i], (unsigned)status);
+}
+END_TEST
+
 START_TEST(a_confined_program_keeps_its_children)
 {
     const char *environment[] = {"PATH=/usr/bin:/bin", NULL};
@@ -721,6 +751,8 @@ int main(int count, char **arguments)
                         sizeof reaches / sizeof reaches[0]);
     tcase_add_loop_test(tcase, calls_that_nothing_needs_are_refused, 0,
                         sizeof needless / sizeof needless[0]);
+    tcase_add_loop_test(tcase, a_program_does_not_take_threads_from_itself, 0,
+                        sizeof own_limits / sizeof own_limits[0]);
     tcase_add_test(tcase, a_confined_program_keeps_its_children);
     suite_add_tcase(suite, tcase);
     return support_finish(srunner_create(suite));
