@@ -38,6 +38,14 @@ new_clone()
     done
 }
 
+# count_lessons: in a new clone; sets `lessons`, how many there are, and `checks`, how many lesson 01
+# has: "0/13" in the list.
+count_lessons()
+{
+    lessons=$(find "$root/lessons" -mindepth 1 -maxdepth 1 -name '[0-9]*_*' | wc -l)
+    checks=$("$learn" --root="$clone" list | sed -n 's/.*01_device_sync .*0\/\([0-9]*\).*/\1/p')
+}
+
 # open_terminal COLUMNS ROWS [NAME]: a shell in it.
 open_terminal()
 {
