@@ -117,5 +117,5 @@ const char *bound_in_words(enum threshold_bound bound)
         [BOUND_READING] = N_("the work on the device"),
         [BOUND_NONE] = "", /* nobody is below it */
     };
-    return words[bound][0] != '\0' ? _(words[bound]) : "";
+    return _(words[bound]);
 }

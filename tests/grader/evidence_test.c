@@ -429,6 +429,34 @@ START_TEST(times_have_three_outcomes)
 }
 END_TEST
 
+/* A twentieth of the reference's time, with a kernel about as long, or a fifth as long. */
+START_TEST(another_way_than_the_references_may_take_any_time)
+{
+    static const struct {
+        enum threshold_bound bound;
+        double busy;
+        enum timing_outcome outcome;
+    } rows[] = {
+        {BOUND_STEPS, 0.4, TIMING_TOO_SHORT},   {BOUND_STEPS, 0.1, TIMING_LEFT_OUT},
+        {BOUND_READING, 0.1, TIMING_TOO_SHORT}, {BOUND_NONE, 0.4, TIMING_MET},
+        {BOUND_NONE, 0.1, TIMING_MET},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct threshold threshold = {.ratio = 1.2, .bound = rows[i].bound};
+        const struct run_plan plan = {.phase = "run", .threshold = &threshold};
+        struct evidence own = timed(0.5, rows[i].busy), reference = timed(10, 0.5);
+        own.plan = reference.plan = &plan;
+        own.repeats = &own;
+        own.references = &reference;
+        ck_assert_msg(timing_compare(&own).outcome == rows[i].outcome, "row %zu", i);
+        evidence_release(&own);
+        evidence_release(&reference);
+    }
+    ck_assert_str_eq(bound_in_words(BOUND_NONE), "");
+}
+END_TEST
+
 START_TEST(forged_times_are_seen)
 {
     struct evidence fast = timed(1, 5), long_one = timed(20000, 1), reference = timed(10, 5);
@@ -707,6 +735,7 @@ int main(void)
     tcase_add_test(tcase, too_many_failures_are_counted);
     tcase_add_test(tcase, first_differences);
     tcase_add_test(tcase, times_have_three_outcomes);
+    tcase_add_test(tcase, another_way_than_the_references_may_take_any_time);
     tcase_add_test(tcase, forged_times_are_seen);
     tcase_add_test(tcase, one_sample_is_believed_where_it_is_clear);
     tcase_add_test(tcase, nothing_is_faster_than_the_link);
