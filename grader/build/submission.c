@@ -94,15 +94,15 @@ static int not_a_submission(const struct lesson *const *table, const char *folde
 {
     text_add_quoted(why, folder, strlen(folder));
     if (!is_folder(folder)) {
-        text_format(why, " is not a folder that can be opened: %s",
+        text_format(why, _(" is not a folder that can be opened: %s"),
                     errno != 0 ? strerror(errno) : strerror(ENOTDIR));
         return 2;
     }
-    text_add(why, " is no submission: it should hold a copy of lessons/ (folders named like ");
-    text_add(why, *table != NULL ? (*table)->folder : "01_name");
-    text_add(why, ") or the files of one lesson (such as ");
-    text_add(why, *table != NULL ? (*table)->files[0] : "name.c");
-    text_add(why, ")");
+    text_format(why,
+                _(" is no submission: it should hold a copy of lessons/ (folders named like %s) or "
+                  "the files of one lesson (such as %s)"),
+                *table != NULL ? (*table)->folder : "01_name",
+                *table != NULL ? (*table)->files[0] : "name.c");
     return 2;
 }
 
@@ -137,7 +137,7 @@ int submission_choose(struct submission *submission, const struct lesson *const 
     while (table[lesson_count] != NULL) lesson_count++;
     submission->lessons = calloc(lesson_count + 1, sizeof *submission->lessons);
     if (submission->lessons == NULL) {
-        text_add(why, "no memory");
+        text_add(why, _("no memory"));
         return 2;
     }
     for (; *table != NULL; table++) {
@@ -155,8 +155,8 @@ int submission_choose(struct submission *submission, const struct lesson *const 
     if (submission->count == 0 && single != NULL) {
         text_add_quoted(why, folder, strlen(folder));
         text_format(why,
-                    " is a submission for the lesson %s, which is not among the lessons asked "
-                    "for",
+                    _(" is a submission for the lesson %s, which is not among the lessons asked "
+                      "for"),
                     single->folder);
         submission_free(submission);
         return 2;

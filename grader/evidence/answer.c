@@ -59,8 +59,8 @@
     ROW(716, "cudaErrorMisalignedAddress", "CUDA_ERROR_MISALIGNED_ADDRESS", NULL)                  \
     ROW(719, "cudaErrorLaunchFailure", "CUDA_ERROR_LAUNCH_FAILED", NULL)                           \
     ROW(720, "cudaErrorCooperativeLaunchTooLarge", "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE",      \
-        "A grid that waits for itself has to be on the device as a whole: no more blocks than a "  \
-        "multiprocessor holds (cudaOccupancyMaxActiveBlocksPerMultiprocessor), times those.")      \
+        N_("A grid that waits for itself has to be on the device as a whole: no more blocks than a "  \
+        "multiprocessor holds (cudaOccupancyMaxActiveBlocksPerMultiprocessor), times those."))      \
     ROW(800, "cudaErrorNotPermitted", "CUDA_ERROR_NOT_PERMITTED",                                  \
         N_("A host function, or a callback, makes no CUDA call: what it would do comes after the wait."))                            \
     ROW(801, "cudaErrorNotSupported", "CUDA_ERROR_NOT_SUPPORTED",                                  \
@@ -248,7 +248,6 @@ static bool failed_with(struct verdict *verdict, const struct answer *answer, in
 
     if (!answer_written(verdict, answer)) return false;
     if (answer->code == expected) return true;
-    because = _(because);
     /* The call that failed may have another way to say it than the one that we thought of. */
     call = answer_first_failed(answer);
     if (call != NULL) expected = call->code;

@@ -1,5 +1,6 @@
 #include "grader/report/report.h"
 #include "grader/base/files.h"
+#include "grader/base/messages.h"
 #include "grader/report/kinds.h"
 
 #include <errno.h>
@@ -53,7 +54,7 @@ static int parse(const char *value, struct report_target *target, struct text *w
         names[i] = kinds[i].name;
         if (strlen(kinds[i].name) != length || strncmp(kinds[i].name, value, length) != 0) continue;
         if (value[length] == '\0' || value[length + 1] == '\0') {
-            text_format(why, "--report=%s needs a file, as in --report=%s:results.%s", names[i],
+            text_format(why, _("--report=%s needs a file, as in --report=%s:results.%s"), names[i],
                         names[i], kinds[i].extension);
             return -1;
         }
@@ -62,11 +63,11 @@ static int parse(const char *value, struct report_target *target, struct text *w
     }
     snprintf(word, sizeof word, "%.*s", (int)length, value);
     const char *near = text_nearest(word, names);
-    text_add(why, "there is no report \"");
+    text_add(why, _("there is no report \""));
     text_add_quoted(why, word, strlen(word));
     text_add(why, "\"");
-    if (near != NULL) text_format(why, "; did you mean --report=%s:FILE?", near);
-    text_add(why, " There are:");
+    if (near != NULL) text_format(why, _("; did you mean --report=%s:FILE?"), near);
+    text_add(why, _(" There are:"));
     for (size_t i = 0; i < KIND_COUNT; i++) text_format(why, "%s %s", i > 0 ? "," : "", names[i]);
     return -1;
 }
@@ -84,9 +85,11 @@ static int write_one(const struct report_kind *kind, const char *path, const jso
     kind->write(class, &text);
     errno = ENOMEM;
     int result = text.failed ? -1 : files_replace(path, text_string(&text), text.size);
-    if (result != 0)
-        text_format(why, "%sthe report %s cannot be written: %s", why->size > 0 ? "; " : "", path,
-                    strerror(errno));
+    if (result != 0) {
+        const int error = errno;
+        if (why->size > 0) text_add(why, "; ");
+        text_format(why, _("the report %s cannot be written: %s"), path, strerror(error));
+    }
     text_free(&text);
     return result;
 }
@@ -124,7 +127,7 @@ struct reports *reports_open(const char *const *values, size_t count, const char
     struct reports *reports = calloc(1, sizeof *reports + count * sizeof reports->targets[0]);
 
     if (reports == NULL) {
-        text_add(why, "no memory");
+        text_add(why, _("no memory"));
         return NULL;
     }
     for (; reports->count < count; reports->count++)
@@ -159,8 +162,8 @@ int reports_hold_class(const struct reports *reports, struct text *why)
         const struct report_target *target = &reports->targets[i];
         if (!(target->kind->flags & SINGLE) || in_folder(target)) continue;
         text_format(why,
-                    "--report=%s:%s: this is a file for each submission, so a class needs a "
-                    "folder: --report=%s:%s/",
+                    _("--report=%s:%s: this is a file for each submission, so a class needs a "
+                      "folder: --report=%s:%s/"),
                     target->kind->name, target->path, target->kind->name, target->path);
         return -1;
     }

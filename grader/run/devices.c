@@ -79,8 +79,8 @@ int devices_find(struct devices *devices, const struct toolchain *toolchain,
     if (wanted == DEVICE_GPU) {
         if (!devices->gpu) {
             text_format(why,
-                        "--device=gpu: there is no GPU to grade on: %s. --device=emulator grades "
-                        "without one.",
+                        _("--device=gpu: there is no GPU to grade on: %s. --device=emulator grades "
+                          "without one."),
                         devices->no_gpu);
             return 2;
         }
@@ -91,7 +91,7 @@ int devices_find(struct devices *devices, const struct toolchain *toolchain,
     snprintf(path, sizeof path, "%s/libcudart.so.13", toolchain->emulator);
     devices->emulator = access(path, R_OK) == 0;
     if (!devices->emulator) {
-        text_format(why, "the software device is not built: %s is missing. ./grade builds it.",
+        text_format(why, _("the software device is not built: %s is missing. ./grade builds it."),
                     path);
         return 2;
     }

@@ -1,6 +1,7 @@
 #include "grader/session/gtest_report.h"
 #include "grader/base/files.h"
 #include "grader/base/json.h"
+#include "grader/base/messages.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -25,7 +26,8 @@ int gtest_report_target(const char *value, enum gtest_report_format *format, cha
         *format = REPORT_JSON;
         extension = "json";
     } else {
-        text_format(why, "--gtest_output=%.*s: the formats are xml and json", (int)length, value);
+        text_format(why, _("--gtest_output=%.*s: the formats are xml and json"), (int)length,
+                    value);
         return -1;
     }
     const char *target = colon != NULL ? colon + 1 : "";
@@ -357,7 +359,7 @@ int gtest_report_write(enum gtest_report_format format, const char *path,
             gtest_report_json(out, results, seed, listing);
     }
     int failed = out == NULL || fclose(out) != 0 || files_replace(path, bytes, size) != 0;
-    if (failed) text_format(why, "the report %s cannot be written: %s", path, strerror(errno));
+    if (failed) text_format(why, _("the report %s cannot be written: %s"), path, strerror(errno));
     free(bytes);
     return failed ? -1 : 0;
 }

@@ -1,5 +1,6 @@
 #include "grader/session/options.h"
 #include "grader/base/embedded.h"
+#include "grader/base/messages.h"
 #include "grader/evidence/picture.h"
 #include "trace/gpus.h"
 
@@ -105,11 +106,11 @@ static int set_flag(struct options *options, const struct flag *flag, const char
         return 0;
     case FLAG_INT:
         if (value != NULL && parse_int(value, -2147483647L, 2147483647L, (int *)field)) return 0;
-        text_format(why, "%s needs a whole number, as in %s=3", shown, shown);
+        text_format(why, _("%s needs a whole number, as in %s=3"), shown, shown);
         return 2;
     case FLAG_STRING:
         if (value == NULL) {
-            text_format(why, "%s needs a value, as in %s=VALUE", shown, shown);
+            text_format(why, _("%s needs a value, as in %s=VALUE"), shown, shown);
             return 2;
         }
         *(const char **)field = value;
@@ -188,7 +189,7 @@ static int read_flag_file(struct options *options, const char *path, int depth, 
 
     FILE *file = depth < 8 ? fopen(path, "re") : NULL;
     if (file == NULL) {
-        text_format(why, "the flag file %s cannot be read", path);
+        text_format(why, _("the flag file %s cannot be read"), path);
         return 2;
     }
     while (result == 0 && fgets(line, sizeof line, file) != NULL) {
@@ -217,7 +218,7 @@ static int parse_gtest(struct options *options, const char *argument, int depth,
         return set_flag(options, &gtest_flags[i], shown, equals != NULL ? equals + 1 : NULL, why);
     }
     options->help = true;
-    text_format(why, "there is no flag --gtest_%.*s; this is the help, and nothing was run",
+    text_format(why, _("there is no flag --gtest_%.*s; this is the help, and nothing was run"),
                 (int)length, name);
     return 2;
 }
@@ -245,9 +246,9 @@ static int parse_device(struct options *options, const char *value, struct text 
             return 0;
         }
     const char *near = text_nearest(value, names);
-    text_format(why, "there is no device \"%s\"", value);
-    if (near != NULL) text_format(why, "; did you mean --device=%s?", near);
-    text_add(why, " It is --device=auto, --device=gpu or --device=emulator.");
+    text_format(why, _("there is no device \"%s\""), value);
+    if (near != NULL) text_format(why, _("; did you mean --device=%s?"), near);
+    text_add(why, _(" It is --device=auto, --device=gpu or --device=emulator."));
     return 2;
 }
 
@@ -260,7 +261,7 @@ static int parse_sandbox(struct options *options, const char *value, struct text
             options->sandbox = (enum options_sandbox)i;
             return 0;
         }
-    text_add(why, "--sandbox is --sandbox=auto, --sandbox=require or --sandbox=off");
+    text_add(why, _("--sandbox is --sandbox=auto, --sandbox=require or --sandbox=off"));
     return 2;
 }
 
@@ -271,7 +272,7 @@ static int parse_seed(struct options *options, const char *value, struct text *w
     options->seed = strtoull(value, &end, 0);
     options->seed_given = true;
     if (errno == 0 && end != value && *end == '\0') return 0;
-    text_format(why, "--seed needs a number, as in --seed=12345");
+    text_format(why, _("--seed needs a number, as in --seed=12345"));
     return 2;
 }
 
@@ -282,21 +283,21 @@ static int parse_orders(struct options *options, const char *value, struct text 
         options->random_orders = (unsigned)orders;
         return 0;
     }
-    text_format(why, "--random-orders needs a number from 0 to %d", CACHE_MOST_ORDERS);
+    text_format(why, _("--random-orders needs a number from 0 to %d"), CACHE_MOST_ORDERS);
     return 2;
 }
 
 static int parse_jobs(struct options *options, const char *value, struct text *why)
 {
     if (parse_int(value, 1, OPTIONS_MOST_JOBS, &options->jobs)) return 0;
-    text_format(why, "--jobs needs a number from 1 to %d", OPTIONS_MOST_JOBS);
+    text_format(why, _("--jobs needs a number from 1 to %d"), OPTIONS_MOST_JOBS);
     return 2;
 }
 
 static int parse_tasks(struct options *options, const char *value, struct text *why)
 {
     if (parse_int(value, 1, OPTIONS_MOST_PARTS, &options->slurm_tasks)) return 0;
-    text_format(why, "--slurm-tasks needs a number from 1 to %d", OPTIONS_MOST_PARTS);
+    text_format(why, _("--slurm-tasks needs a number from 1 to %d"), OPTIONS_MOST_PARTS);
     return 2;
 }
 
@@ -309,7 +310,7 @@ static int parse_part(struct options *options, const char *value, struct text *w
     if (slash != NULL && parse_int(slash + 1, 1, OPTIONS_MOST_PARTS, &options->parts) &&
         parse_int(part, 0, options->parts - 1, &options->part))
         return 0;
-    text_format(why, "--part is K/N, with N up to %d and K from 0 to N - 1", OPTIONS_MOST_PARTS);
+    text_format(why, _("--part is K/N, with N up to %d and K from 0 to N - 1"), OPTIONS_MOST_PARTS);
     return 2;
 }
 
@@ -339,7 +340,7 @@ static int parse_gpu(struct options *options, const char *value, struct text *wh
     (void)options;
     for (size_t i = 0; names[i] != NULL; i++)
         if (strcmp(value, names[i]) == 0) return setenv(GPUS_VARIABLE, value, 1) == 0 ? 0 : 2;
-    text_format(why, "the software device does not know the times of a \"%s\": it knows", value);
+    text_format(why, _("the software device does not know the times of a \"%s\": it knows"), value);
     for (size_t i = 0; names[i] != NULL; i++) text_format(why, "%s %s", i > 0 ? "," : "", names[i]);
     return 2;
 }
@@ -348,9 +349,9 @@ static int parse_timeline(struct options *options, const char *value, struct tex
 {
     options->timeline = value;
     if (value[0] == '\0' || picture_takes(value)) return 0;
-    text_format(why,
-                "--timeline draws in the terminal, --timeline=FILE into a FILE that ends in .json "
-                "or .svg");
+    text_format(
+        why, _("--timeline draws in the terminal, --timeline=FILE into a FILE that ends in .json "
+               "or .svg"));
     return 2;
 }
 
@@ -393,11 +394,11 @@ static int unknown_flag(const char *argument, struct text *why)
     for (size_t i = 0; i < OWN_COUNT; i++) names[3 + i] = own_flags[i].name;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(argument, "="), argument);
     const char *near = text_nearest(name, names);
-    text_format(why, "there is no flag %s", name);
+    text_format(why, _("there is no flag %s"), name);
     if (near != NULL)
-        text_format(why, "; did you mean %s?", near);
+        text_format(why, _("; did you mean %s?"), near);
     else
-        text_add(why, "; --help lists them.");
+        text_add(why, _("; --help lists them."));
     return 2;
 }
 
@@ -418,7 +419,7 @@ static int parse_own(struct options *options, int count, char *const *arguments,
         value = value_of(flag->name, may_lack ? 1 : count, arguments, used);
         if (value == NULL) continue;
         if (value[0] == '\0' && !may_lack) {
-            text_format(why, "%s needs a value, as in %s=%s", flag->name, flag->name,
+            text_format(why, _("%s needs a value, as in %s=%s"), flag->name, flag->name,
                         flag->example);
             return 2;
         }
@@ -454,20 +455,21 @@ static int parse_arguments(struct options *options, int count, char *const *argu
 static int check_together(const struct options *options, struct text *why)
 {
     if (options->solutions && options->submission != NULL)
-        text_add(why, "--solutions and --submission exclude each other: grade one or the other");
+        text_add(why, _("--solutions and --submission exclude each other: grade one or the other"));
     else if (options->class != NULL && (options->solutions || options->submission != NULL))
-        text_add(why, "--class grades what is handed in: leave out --solutions and --submission");
+        text_add(why,
+                 _("--class grades what is handed in: leave out --solutions and --submission"));
     else if (options->class != NULL && options->timeline != NULL)
-        text_add(why, "--timeline is drawn of one submission: leave out --class");
+        text_add(why, _("--timeline is drawn of one submission: leave out --class"));
     else if (options->class == NULL &&
              (options->roster != NULL || options->state != NULL || options->again ||
               options->slurm || options->slurm_tasks > 0 || options->parts > 0))
-        text_add(why, "--roster, --state, --again, --slurm and --part belong to --class=DIR");
+        text_add(why, _("--roster, --state, --again, --slurm and --part belong to --class=DIR"));
     else if (options->parts > 0 && (options->slurm || options->report_count > 0))
-        text_add(why, "--part grades for a call without it, which makes the reports: leave out "
-                      "--report and --slurm");
+        text_add(why, _("--part grades for a call without it, which makes the reports: leave out "
+                        "--report and --slurm"));
     else if (options->random_seed < 0 || options->random_seed > 99999)
-        text_add(why, "--gtest_random_seed is from 0 to 99999; 0 takes it from the clock");
+        text_add(why, _("--gtest_random_seed is from 0 to 99999; 0 takes it from the clock"));
     else
         return 0;
     return 2;

@@ -227,10 +227,9 @@ static int show_timeline(struct session *session, const struct evidence *evidenc
 
     if (path == NULL || !(evidence->plan->flags & RUN_TIMED)) return 0;
     if (!picture_possible(evidence)) {
-        fputs(
-            "grade: there is no timeline: the timed run did not end well, or asked nothing of the "
-            "device\n",
-            stderr);
+        fputs(_("grade: there is no timeline: the timed run did not end well, or asked nothing of "
+                "the device\n"),
+              stderr);
         return 0;
     }
     if (path[0] == '\0') {
@@ -240,7 +239,7 @@ static int show_timeline(struct session *session, const struct evidence *evidenc
         return 0;
     }
     if (picture_write(evidence, path) == 0) return 0;
-    text_format(&session->why, "%s cannot be written: %s", path, strerror(errno));
+    text_format(&session->why, _("%s cannot be written: %s"), path, strerror(errno));
     return -1;
 }
 
@@ -382,7 +381,7 @@ static int judge_test(struct session *session, struct suite_run *run, struct tes
     const struct trouble *trouble;
 
     if (plan == SIZE_MAX) {
-        text_format(&session->why, "%s.%s reads the run \"%s\", which the lesson does not have",
+        text_format(&session->why, _("%s.%s reads the run \"%s\", which the lesson does not have"),
                     lesson->suite, test->check->name, test->check->run);
         return -1;
     }
@@ -573,7 +572,7 @@ static int set_up(struct session *session)
 
     session->seed = options->seed;
     if (!options->seed_given && random_secret(&session->seed) != 0) {
-        text_add(&session->why, "the system gives no random numbers");
+        text_add(&session->why, _("the system gives no random numbers"));
         return 2;
     }
     session->random_seed = choose_random_seed(options);
@@ -581,7 +580,7 @@ static int set_up(struct session *session)
     session->reference = calloc(count + 1, sizeof *session->reference);
     session->is_timed = calloc(count + 1, sizeof *session->is_timed);
     if (session->compiled == NULL || session->reference == NULL || session->is_timed == NULL) {
-        text_add(&session->why, "no memory");
+        text_add(&session->why, _("no memory"));
         return 2;
     }
     const int status = devices_find(&session->devices, session->toolchain, options->device,
@@ -617,7 +616,7 @@ static int give_up(struct session *session)
     struct text trouble = {0};
 
     if (session->why.size == 0)
-        text_add(&session->why, process_interrupted() != 0 ? "interrupted" : "no memory");
+        text_add(&session->why, process_interrupted() != 0 ? _("interrupted") : _("no memory"));
     text_add(&trouble, text_string(&session->why));
     write_reports(session, false, text_string(&trouble));
     text_free(&trouble);
@@ -657,7 +656,7 @@ static int run_all(struct session *session)
         if (write_reports(session, true, "") != 0) return 2;
         failed = failed || session->failed;
         if (session->failed && !options->seed_given && session->observer == NULL)
-            fprintf(stderr, "grade: --seed=%llu draws the same inputs again\n",
+            fprintf(stderr, _("grade: --seed=%llu draws the same inputs again\n"),
                     (unsigned long long)session->seed);
         /* Fresh inputs each time; a given seed gives the same series. */
         session->seed = session->seed * 6364136223846793005u + 1442695040888963407u;
@@ -695,12 +694,13 @@ static int choose_sandbox(struct session *session)
     }
     if (missing[0] == '\0') return 0;
     if (wanted == SANDBOX_REQUIRE) {
-        text_format(&session->why,
-                    "--sandbox=require: this machine does not let submissions be contained by: %s",
-                    missing);
+        text_format(
+            &session->why,
+            _("--sandbox=require: this machine does not let submissions be contained by: %s"),
+            missing);
         return 2;
     }
-    if (session->observer == NULL) fprintf(stderr, "grade: contained without: %s\n", missing);
+    if (session->observer == NULL) fprintf(stderr, _("grade: contained without: %s\n"), missing);
     return 0;
 }
 
@@ -762,13 +762,13 @@ static int choose(struct session *session, const struct lesson *const *table)
                           &session->why) != 0)
         return 2;
     if (make_results(session) != 0) {
-        text_add(&session->why, "no memory");
+        text_add(&session->why, _("no memory"));
         return 2;
     }
     if (options->timeline != NULL && options->timeline[0] != '\0' && count != 1) {
         text_format(&session->why,
-                    "--timeline=FILE draws one lesson: say which, as in ./grade streams "
-                    "--timeline=%s",
+                    _("--timeline=FILE draws one lesson: say which, as in ./grade streams "
+                      "--timeline=%s"),
                     options->timeline);
         return 2;
     }
@@ -807,7 +807,8 @@ int session_main(const struct toolchain *toolchain, const struct lesson *const *
     const int status = session_observed(toolchain, table, count, arguments, NULL);
     if (fflush(stdout) == 0 && !ferror(stdout)) return status;
     /* A full disk behind it, for one: nobody has read what was found. */
-    fputs("grade: standard output cannot be written to, and what it was to say is lost\n", stderr);
+    fputs(_("grade: standard output cannot be written to, and what it was to say is lost\n"),
+          stderr);
     return 2;
 }
 
