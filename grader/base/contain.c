@@ -4,6 +4,7 @@
 #include "grader/base/descendants.h"
 #include "grader/base/files.h"
 #include "grader/base/landlock.h"
+#include "grader/base/messages.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -266,14 +267,14 @@ void contain_find(void)
     machine.nobody = geteuid() == 0 && works(nobody_works);
     machine.group =
         cgroup_find("/proc/self/mountinfo", "/proc/self/cgroup", "memory pids", machine.groups);
-    if (machine.namespaces == 0) add_missing("namespaces");
+    if (machine.namespaces == 0) add_missing(_("namespaces"));
     if (machine.landlock == 0)
         add_missing("Landlock");
     else if (machine.landlock < LANDLOCK_WITH_SCOPES)
-        add_missing("Landlock's scopes of signals");
+        add_missing(_("Landlock's scopes of signals"));
     if (!machine.filter) add_missing("seccomp");
     if (!machine.group) add_missing("cgroup");
-    if (geteuid() == 0 && !machine.nobody) add_missing("an unprivileged user");
+    if (geteuid() == 0 && !machine.nobody) add_missing(_("an unprivileged user"));
 #ifndef __SANITIZE_ADDRESS__ /* whose search for leaks traces its own process */
     prctl(PR_SET_DUMPABLE, 0);
 #endif
@@ -298,7 +299,7 @@ int contain_error(void)
 void contain_nothing(void)
 {
     machine.found = machine.off = true;
-    snprintf(machine.missing, sizeof machine.missing, "anything (--sandbox=off)");
+    snprintf(machine.missing, sizeof machine.missing, "%s", _("anything (--sandbox=off)"));
 }
 
 const char *contain_missing(void)

@@ -68,13 +68,13 @@ graded 'a refusal' --submission="$work/in"
 rm "$work/in/$own"
 graded 'nothing handed in' --submission="$work/in" 01
 graded 'a lesson that there is not' twise
-graded 'no such folder' --submission="$work/none" 01
 graded 'a folder that is no submission' --submission="$work"
 graded 'a lesson that was not handed in' --submission="$work/in/01_device_sync" streams
 graded 'no such device' --devise=emulator
 graded 'flags that exclude each other' --solutions --submission="$work/in"
 graded 'flags of a class' --state="$work/state"
 graded 'a picture of every lesson' --timeline="$work/picture.svg"
+graded 'nothing contained' --sandbox=off --submission="$root/grader/lessons/01_device_sync/stub" 01
 for flag in --device=emulater --sandbox=no --seed=many --random-orders=51 --jobs=0 --slurm-tasks=0 \
     --part=3 --gpu=h1000 --timeline=picture.bmp --submission --gtest_output=pdf --gtest_repeat=x \
     --gtest_filter --gtest_random_seed=-1 --report=pdf:x --report=html; do
