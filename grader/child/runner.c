@@ -297,14 +297,16 @@ static int settings_enter(struct settings *settings)
     return 0;
 }
 
-/* Takes them out again, and leaves no copy. */
+/* Takes them out again, and leaves no copy. A variable is found by its "=", so that each has to be
+ * whole until it is out. */
 static void settings_forget(struct settings *settings)
 {
-    for (size_t at = 0; at < settings->size;) {
-        const size_t length = strlen(settings->text + at);
-        settings->text[at + strcspn(settings->text + at, "=")] = '\0';
-        unsetenv(settings->text + at);
-        at += length + 1;
+    char name[64];
+
+    for (size_t at = 0; at < settings->size; at += strlen(settings->text + at) + 1) {
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(settings->text + at, "="),
+                 settings->text + at);
+        unsetenv(name);
     }
     explicit_bzero(settings->text, settings->size);
     free(settings->text);
