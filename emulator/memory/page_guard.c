@@ -13,15 +13,15 @@ struct shield {
 };
 
 static struct {
-    page_guard_touch *touch;
-    uint64_t numbers;
+    const struct page_guard_owner *owner;
+    uint64_t numbers, drops;
     struct shield shields[SHIELDS];
     size_t used; /* of the array: all beyond are free */
 } state;
 
-void page_guard_install(page_guard_touch *touch)
+void page_guard_install(const struct page_guard_owner *owner)
 {
-    state.touch = touch;
+    state.owner = owner;
 }
 
 static int protection_of(uint64_t page)
@@ -89,7 +89,7 @@ uint64_t page_guard_raise(const struct memory_region *region, uint64_t address, 
     /* A page that the region does not share with anything may be in use by a part of it. */
     if (!region->registered && address == region->address) first_page = address / PAGE * PAGE;
     if (!region->registered && end == region_end) end_page = (end + PAGE - 1) / PAGE * PAGE;
-    if (state.touch == NULL || first_page >= end_page) return 0;
+    if (state.owner == NULL || first_page >= end_page) return 0;
     size_t slot = 0;
     while (slot < state.used && state.shields[slot].number != 0) slot++;
     if (slot == SHIELDS) return 0;
@@ -106,6 +106,7 @@ void page_guard_drop(uint64_t number)
         struct shield *shield = &state.shields[i];
         if (shield->number != number) continue;
         shield->number = 0;
+        state.drops++;
         apply(shield->first, shield->end);
         while (state.used > 0 && state.shields[state.used - 1].number == 0) state.used--;
         return;
@@ -125,28 +126,53 @@ void page_guard_restore(uint64_t address, uint64_t size)
     if (state.used > 0 && shielded_part(address, size, &first, &end)) apply(first, end);
 }
 
+/* Whether another thread may have dropped the shield that this thread trapped at: it has dropped
+ * one since this thread's latest trap. What traps again without is wrong by itself. */
+static bool may_be_dropped(void)
+{
+    static _Thread_local uint64_t known_drops;
+    const bool news = known_drops != state.drops;
+    known_drops = state.drops;
+    return news;
+}
+
 bool page_guard_handle(uint64_t address, bool is_store, uint64_t pc)
 {
     const uint64_t page = address / PAGE * PAGE;
-    if (protection_of(page) == (PROT_READ | PROT_WRITE)) return false;
-    state.touch(address, 1, is_store, pc);
-    /* Who has read may still be the first to write. */
-    protect(page, page + PAGE, is_store ? PROT_READ | PROT_WRITE : PROT_READ);
-    return true;
+    if (state.numbers == 0) return false;
+    const enum page_guard_lock lock = state.owner->lock();
+    const bool is_shielded = protection_of(page) != (PROT_READ | PROT_WRITE);
+    const bool goes_on = is_shielded || may_be_dropped();
+    if (is_shielded && lock == PAGE_GUARD_LOCKED) state.owner->touch(address, 1, is_store, pc);
+    /* Who has read may still be the first to write. Without the lock the shield may be dropped
+     * meanwhile, and then the page must be open. */
+    if (is_shielded)
+        protect(page, page + PAGE,
+                is_store || lock == PAGE_GUARD_TAKEN ? PROT_READ | PROT_WRITE : PROT_READ);
+    if (lock == PAGE_GUARD_LOCKED) state.owner->unlock();
+    return goes_on;
 }
 
-void page_guard_open(uint64_t address, uint64_t size, bool is_store, uint64_t pc)
+static void open_part(uint64_t address, uint64_t size, bool is_store, uint64_t pc, bool tells)
 {
     uint64_t first, end;
-    if (state.used == 0 || !shielded_part(address, size, &first, &end)) return;
+    if (!shielded_part(address, size, &first, &end)) return;
     bool is_closed = false;
     for (uint64_t page = first; page < end && !is_closed; page += PAGE)
         is_closed = !(protection_of(page) & (is_store ? PROT_WRITE : PROT_READ));
     if (!is_closed) return;
     const uint64_t from = first > address ? first : address;
     const uint64_t to = end < address + size ? end : address + size;
-    state.touch(from, to - from, is_store, pc);
+    if (tells) state.owner->touch(from, to - from, is_store, pc);
     protect(first, end, PROT_READ | PROT_WRITE);
+}
+
+void page_guard_open(uint64_t address, uint64_t size, bool is_store, uint64_t pc)
+{
+    if (state.used == 0) return;
+    const enum page_guard_lock lock = state.owner->lock();
+    open_part(address, size, is_store, pc, lock == PAGE_GUARD_LOCKED);
+    if (lock == PAGE_GUARD_LOCKED) state.owner->unlock();
 }
 
 void page_guard_forget(void)

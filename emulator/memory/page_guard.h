@@ -5,8 +5,9 @@
  * shielded along. A trapped touch is told once for its page and then goes on as if nothing had
  * happened. It does not know what is ordered: whoever is told decides.
  *
- * It takes no lock of its own: its caller holds the one that guards the device. System calls that
- * are handed shielded memory fail with EFAULT instead of trapping, unless page_guard_open was told.
+ * It takes no lock of its own: its caller holds the one that guards the device, and where the host
+ * touches, it asks for that one. System calls that are handed shielded memory fail with EFAULT
+ * instead of trapping, unless page_guard_open was told.
  */
 #ifndef OVERLAP_MEMORY_PAGE_GUARD_H
 #define OVERLAP_MEMORY_PAGE_GUARD_H
@@ -16,10 +17,21 @@
 
 #include "emulator/memory/memory.h"
 
-/* Called in the handler of the touch's thread, before the page is opened; takes the caller's lock
- * itself. `pc` is the instruction's address. */
-typedef void page_guard_touch(uint64_t address, uint64_t size, bool is_store, uint64_t pc);
-void page_guard_install(page_guard_touch *touch);
+enum page_guard_lock {
+    PAGE_GUARD_LOCKED,
+    PAGE_GUARD_OWN,   /* this thread has it already: it is the device that touches */
+    PAGE_GUARD_TAKEN, /* it cannot be had here: what was touched is opened without a word */
+};
+
+/* Called in the handler of the touch's thread. */
+struct page_guard_owner {
+    /* Takes the lock that guards the device: nobody else drops a shield then. */
+    enum page_guard_lock (*lock)(void);
+    void (*unlock)(void);
+    /* Under the lock, before the page is opened. `pc` is the instruction's address. */
+    void (*touch)(uint64_t address, uint64_t size, bool is_store, uint64_t pc);
+};
+void page_guard_install(const struct page_guard_owner *owner);
 
 /* Shields the bytes from `address` on, which lie in `region`, from the host's stores, and unless
  * `reads_allowed` from its loads. Returns the shield, or 0 when there is nothing to shield. */
@@ -31,7 +43,8 @@ void page_guard_drop(uint64_t shield); /* 0 is fine */
 void page_guard_lift(uint64_t address, uint64_t size);
 void page_guard_restore(uint64_t address, uint64_t size);
 
-/* For memory's signal handler: was `address` under a shield? Then it has been told and is open. */
+/* For memory's signal handler: was `address` under a shield? Then it has been told and is open, or
+ * another thread dropped the shield first. */
 bool page_guard_handle(uint64_t address, bool is_store, uint64_t pc);
 /* The host is about to hand these bytes to the system, at `pc`: what of them is under a shield has
  * been touched then, and is open. */

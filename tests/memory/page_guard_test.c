@@ -25,6 +25,23 @@ static void tell(uint64_t address, uint64_t size, bool is_store, uint64_t pc)
     told.pc = pc;
 }
 
+static enum page_guard_lock answer; /* PAGE_GUARD_LOCKED, unless said otherwise */
+/* What another thread drops just before this one has the lock, and when it has given it back. */
+static uint64_t dropped_before, dropped_behind;
+
+static enum page_guard_lock lock(void)
+{
+    page_guard_drop(dropped_before);
+    return answer;
+}
+
+static void unlock(void)
+{
+    page_guard_drop(dropped_behind);
+}
+
+static const struct page_guard_owner owner = {lock, unlock, tell};
+
 static void never(uint64_t address, bool is_store, uint64_t pc, const struct memory_region *region)
 {
     (void)address, (void)is_store, (void)pc, (void)region;
@@ -39,7 +56,7 @@ static void set_up(void)
     ck_assert(memory_start(64 << 20));
     memory_trap_install(never);
     memory_trap_enter_thread();
-    page_guard_install(tell);
+    page_guard_install(&owner);
     region = memory_allocate(
         &(struct memory_request){.kind = MEMORY_PINNED, .size = PAGES * PAGE, .id = 1});
     ck_assert_ptr_nonnull(region);
@@ -210,6 +227,57 @@ START_TEST(what_the_system_is_handed_is_opened_before)
 }
 END_TEST
 
+START_TEST(a_shield_that_is_dropped_before_the_touch_is_told_stops_nobody)
+{
+    for (int i = 0; i < 3; i++) {
+        dropped_before = raise(0, PAGE, false);
+        ck_assert_uint_eq(store(0), 0);
+        ck_assert_uint_eq(bytes[0], 7);
+    }
+}
+END_TEST
+
+START_TEST(a_shield_that_is_dropped_once_the_touch_is_told_leaves_nothing_closed)
+{
+    dropped_behind = raise(0, PAGE, false);
+    ck_assert_uint_eq(load(0), 1);
+    ck_assert_uint_eq(store(0), 0);
+}
+END_TEST
+
+START_TEST(a_touch_while_the_lock_is_taken_is_let_through)
+{
+    const uint64_t shield = raise(0, 2 * PAGE, false);
+    answer = PAGE_GUARD_TAKEN;
+    ck_assert_uint_eq(load(0), 0);
+    page_guard_open(region->address + PAGE, PAGE, true, 5);
+    ck_assert_uint_eq(told.count, 0);
+    answer = PAGE_GUARD_LOCKED;
+    ck_assert_uint_eq(store(0) + store(PAGE), 0); /* is wide open */
+    page_guard_drop(shield);
+}
+END_TEST
+
+START_TEST(what_the_device_reads_is_told_once_the_host_writes)
+{
+    ck_assert_uint_ne(raise(0, PAGE, false), 0);
+    answer = PAGE_GUARD_OWN;
+    ck_assert_uint_eq(load(0), 0);
+    answer = PAGE_GUARD_LOCKED;
+    ck_assert_uint_eq(store(0), 1);
+}
+END_TEST
+
+/* The program's own mistake stays one while shields come and go. */
+START_TEST(a_wrong_access_beside_shields_is_passed_on)
+{
+    page_guard_drop(raise(0, PAGE, false));
+    ck_assert(page_guard_handle(1, true, 1));
+    ck_assert(!page_guard_handle(1, true, 1));
+    ck_assert(!page_guard_handle(1, true, 1));
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
@@ -224,6 +292,11 @@ int main(void)
         a_child_has_no_shields,
         too_many_shields_are_none,
         what_nobody_shielded_is_no_touch_of_ours,
+        a_shield_that_is_dropped_before_the_touch_is_told_stops_nobody,
+        a_shield_that_is_dropped_once_the_touch_is_told_leaves_nothing_closed,
+        a_touch_while_the_lock_is_taken_is_let_through,
+        what_the_device_reads_is_told_once_the_host_writes,
+        a_wrong_access_beside_shields_is_passed_on,
     };
     Suite *suite = suite_create("memory_shield");
     TCase *tcase = tcase_create("shields");

@@ -16,13 +16,22 @@ static struct {
     size_t count, room;
 } shields;
 
-/* Called in the signal handler of whoever touched. */
+/* In the signal handler of whoever touched. Not for ever: a worker that runs a kernel for a thread
+ * that holds the lock must get on. */
+static enum page_guard_lock lock(void)
+{
+    if (thread.locked) return PAGE_GUARD_OWN;
+    return !driver.forked && driver_lock_within(PATIENCE_MS) ? PAGE_GUARD_LOCKED : PAGE_GUARD_TAKEN;
+}
+
+static void unlock(void)
+{
+    pthread_mutex_unlock(&driver.lock);
+}
+
 static void touched(uint64_t address, uint64_t size, bool is_store, uint64_t pc)
 {
-    /* Not for ever: a worker that runs a kernel for a thread that holds the lock must get on. */
-    if (driver.forked || !driver_lock_within(PATIENCE_MS)) return;
     races_host_touch(is_store ? RACES_WRITE : RACES_READ, address, size, pc);
-    pthread_mutex_unlock(&driver.lock);
 }
 
 /* Before a system call: the caller's address is a return address, one past its instruction. */
@@ -36,10 +45,11 @@ static void handed_to_system(const void *bytes, size_t size, bool is_filled, con
 void page_guards_begin(void)
 {
     /* Of what ./emulate preloads (threads/buffers.c). */
+    static const struct page_guard_owner owner = {lock, unlock, touched};
     void (*watch)(void (*touch)(const void *, size_t, bool, const void *));
     *(void **)&watch = dlsym(RTLD_DEFAULT, "overlap_watch_buffers");
     if (watch != NULL) watch(handed_to_system);
-    page_guard_install(touched);
+    page_guard_install(&owner);
 }
 
 static void raise_for(const struct timeline_op *op, enum races_mode mode,
