@@ -32,7 +32,8 @@ static const struct {
     const char *what, *names;
 } missing[] = {
     {"clusters of several blocks", "__cluster_dims__, distributed shared memory"},
-    {"tensor cores", "wmma, mma, wgmma"},
+    {"some of the tensor cores",
+     "wgmma, tcgen05; mma of sparse matrices, of fp8, 4 bits and 1 bit"},
     {"tensor maps", "cp.async.bulk.tensor"},
     {"kernels that start kernels", "dynamic parallelism, device-side graphs"},
     {"conditional graph nodes", "cudaGraphConditionalHandleCreate"},

@@ -88,7 +88,7 @@ void ptx_parts_print(uint16_t parts, char text[8]);
 /* ptx/rules.c */
 /* PTX gives this word to the opcode, but the parser does not: the instruction is carried as text.
  */
-bool ptx_is_beyond(enum ptx_opcode op, const struct ptx_token *word);
+bool ptx_is_beyond(const struct ptx_parser *p, enum ptx_opcode op, const struct ptx_token *word);
 /* Complains about modifiers that are missing or that the types do not have. */
 void ptx_rules_check(struct ptx_parser *p, const struct ptx_instruction *instruction,
                      const struct ptx_token *at);

@@ -60,6 +60,13 @@ static void find_opcode_with_sync(const struct ptx_parser *p, struct mnemonic *m
     }
 }
 
+/* Fields whose second value goes to another: .row.col of mma. */
+static const struct {
+    enum ptx_field first, second;
+} pairs[] = {{PTX_FIELD_hint, PTX_FIELD_hint2},
+             {PTX_FIELD_layout, PTX_FIELD_layout2},
+             {PTX_FIELD_factor, PTX_FIELD_addend}};
+
 static void read_modifier(struct ptx_parser *p, struct ptx_instruction *instruction,
                           const struct ptx_token *word, const struct ptx_opcode_row *row)
 {
@@ -80,9 +87,11 @@ static void read_modifier(struct ptx_parser *p, struct ptx_instruction *instruct
         modifier = modifier == PTX_SPACE_GLOBAL ? PTX_SOURCE_GLOBAL : PTX_SOURCE_SHARED_CTA;
         old = instruction->modifiers.source;
     }
-    if (old != PTX_ABSENT && field == PTX_FIELD_hint) {
-        field = PTX_FIELD_hint2;
-        old = instruction->modifiers.hint2;
+    for (size_t i = 0; old != PTX_ABSENT && i < sizeof pairs / sizeof pairs[0]; i++) {
+        if (field != pairs[i].first || !(row->fields >> pairs[i].second & 1)) continue;
+        field = pairs[i].second;
+        old = ptx_modifiers_get(&instruction->modifiers, field);
+        break;
     }
     if (old != PTX_ABSENT) {
         ptx_complain(p, word->line, word->column, "%s of %s comes after .%s, which excludes it.",
@@ -123,8 +132,10 @@ static bool read_suffixes(struct ptx_parser *p, const struct mnemonic *mnemonic,
     for (uint32_t i = mnemonic->used; i < mnemonic->count; i++) {
         const struct ptx_token *word = &mnemonic->words[i];
         enum ptx_type type = ptx_type_find(&p->names, word->text, word->length);
-        bool is_third = instruction->type2 != PTX_NO_TYPE && (row->fields >> PTX_FIELD_third & 1);
-        if (ptx_is_beyond(mnemonic->op, word)) return false;
+        bool is_third =
+            instruction->type2 != PTX_NO_TYPE &&
+            (row->fields & (UINT64_C(1) << PTX_FIELD_third | UINT64_C(1) << PTX_FIELD_factor)) != 0;
+        if (ptx_is_beyond(p, mnemonic->op, word)) return false;
         if (type == PTX_NO_TYPE || is_third)
             read_modifier(p, instruction, word, row);
         else if (instruction->type == PTX_NO_TYPE)

@@ -338,6 +338,48 @@ static void put_video(struct text *text, const struct ptx_instruction *instructi
         put_field(text, &instruction->modifiers, order[i]);
 }
 
+/* Those of the tensor cores have nearly each an order of their own. */
+static bool put_matrix(struct text *text, const struct ptx_instruction *instruction)
+{
+    enum { MOST = 6, NONE = 0 }; /* no row has the first field */
+    static const struct {
+        enum ptx_opcode first, last;
+        uint8_t before[MOST], behind[MOST]; /* the first two types */
+    } orders[] = {
+        {PTX_OP_WMMA_LOAD_A,
+         PTX_OP_WMMA_STORE_D,
+         {PTX_FIELD_aligned, PTX_FIELD_layout, PTX_FIELD_tile, PTX_FIELD_space},
+         {NONE}},
+        {PTX_OP_WMMA_MMA,
+         PTX_OP_WMMA_MMA,
+         {PTX_FIELD_aligned, PTX_FIELD_layout, PTX_FIELD_layout2, PTX_FIELD_tile,
+          PTX_FIELD_rounding},
+         {PTX_FIELD_factor, PTX_FIELD_addend, PTX_FIELD_satfinite}},
+        {PTX_OP_MMA,
+         PTX_OP_MMA,
+         {PTX_FIELD_aligned, PTX_FIELD_tile, PTX_FIELD_layout, PTX_FIELD_layout2,
+          PTX_FIELD_satfinite},
+         {PTX_FIELD_factor, PTX_FIELD_addend}},
+        {PTX_OP_LDMATRIX,
+         PTX_OP_MOVMATRIX,
+         {PTX_FIELD_aligned, PTX_FIELD_tile, PTX_FIELD_matrices, PTX_FIELD_trans, PTX_FIELD_space},
+         {NONE}},
+    };
+    const uint8_t types[2] = {instruction->type, instruction->type2};
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
+        if (instruction->op < orders[i].first || instruction->op > orders[i].last) continue;
+        put(text, "%s", ptx_opcode_name(instruction->op));
+        for (size_t k = 0; k < MOST && orders[i].before[k] != NONE; k++)
+            put_field(text, &instruction->modifiers, orders[i].before[k]);
+        for (size_t k = 0; k < 2; k++)
+            if (types[k]) put(text, ".%s", ptx_type_name((enum ptx_type)types[k]));
+        for (size_t k = 0; k < MOST && orders[i].behind[k] != NONE; k++)
+            put_field(text, &instruction->modifiers, orders[i].behind[k]);
+        return true;
+    }
+    return false;
+}
+
 /* Modifiers in the order of their fields; a few opcodes have one in another place. */
 static void put_mnemonic(struct text *text, const struct ptx_instruction *instruction)
 {
@@ -346,6 +388,7 @@ static void put_mnemonic(struct text *text, const struct ptx_instruction *instru
         put_video(text, instruction);
         return;
     }
+    if (put_matrix(text, instruction)) return;
     bool third_last = modifiers->third != PTX_ABSENT;
     bool mode_last = instruction->op == PTX_OP_PRMT;
     bool cache_first = instruction->op == PTX_OP_CP_ASYNC;

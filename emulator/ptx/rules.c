@@ -26,7 +26,7 @@
 
 static const struct {
     enum ptx_opcode op;
-    const char *word; /* a modifier or a type */
+    const char *word; /* a modifier or a type; NULL: any that the row has not */
 } beyond[] = {
     {PTX_OP_CVT, "e4m3x4"},
     {PTX_OP_CVT, "e5m2x4"},
@@ -42,12 +42,30 @@ static const struct {
     {PTX_OP_FENCE, "sync_restrict::shared::cluster"},
     {PTX_OP_FENCE_PROXY, "async::generic"},
     {PTX_OP_FENCE_PROXY, "tensormap::generic"},
+    {PTX_OP_MMA, NULL},
+    {PTX_OP_WMMA_MMA, NULL},
+    {PTX_OP_WMMA_LOAD_A, NULL},
+    {PTX_OP_WMMA_LOAD_B, NULL},
+    {PTX_OP_WMMA_LOAD_C, NULL},
+    {PTX_OP_WMMA_STORE_D, NULL},
+    {PTX_OP_LDMATRIX, NULL},
+    {PTX_OP_STMATRIX, NULL},
 };
 
-bool ptx_is_beyond(enum ptx_opcode op, const struct ptx_token *word)
+static bool row_has(const struct ptx_parser *p, enum ptx_opcode op, const struct ptx_token *word)
+{
+    const struct ptx_opcode_row *row = ptx_opcode_row(op);
+    const enum ptx_type type = ptx_type_find(&p->names, word->text, word->length);
+    return (type != PTX_NO_TYPE && ((row->types | row->types2) >> type & 1)) ||
+           ptx_modifier_find(&p->names, word->text, word->length, row->fields) != PTX_ABSENT;
+}
+
+bool ptx_is_beyond(const struct ptx_parser *p, enum ptx_opcode op, const struct ptx_token *word)
 {
     for (size_t i = 0; i < sizeof beyond / sizeof beyond[0]; i++)
-        if (beyond[i].op == op && ptx_token_is(word, beyond[i].word)) return true;
+        if (beyond[i].op == op &&
+            (beyond[i].word != NULL ? ptx_token_is(word, beyond[i].word) : !row_has(p, op, word)))
+            return true;
     return false;
 }
 
@@ -125,6 +143,25 @@ static const struct need needs[] = {
     {PTX_OP_RED, T_HALF | T_BF, F(noftz), 0, 0, ".noftz"},
     {PTX_OP_REDUX_SYNC, T_ALL, F(operation), PTX_ATOMIC_ADD, PTX_ATOMIC_XOR,
      "an operation such as .add"},
+    {PTX_OP_WMMA_LOAD_A, T_ALL, F(tile), 0, 0, "a shape such as .m16n16k16"},
+    {PTX_OP_WMMA_LOAD_B, T_ALL, F(tile), 0, 0, "a shape such as .m16n16k16"},
+    {PTX_OP_WMMA_LOAD_C, T_ALL, F(tile), 0, 0, "a shape such as .m16n16k16"},
+    {PTX_OP_WMMA_STORE_D, T_ALL, F(tile), 0, 0, "a shape such as .m16n16k16"},
+    {PTX_OP_WMMA_LOAD_A, T_ALL, F(layout), 0, 0, ".row or .col"},
+    {PTX_OP_WMMA_LOAD_B, T_ALL, F(layout), 0, 0, ".row or .col"},
+    {PTX_OP_WMMA_LOAD_C, T_ALL, F(layout), 0, 0, ".row or .col"},
+    {PTX_OP_WMMA_STORE_D, T_ALL, F(layout), 0, 0, ".row or .col"},
+    {PTX_OP_WMMA_MMA, T_ALL, F(tile), 0, 0, "a shape such as .m16n16k16"},
+    {PTX_OP_WMMA_MMA, T_ALL, F(layout2), 0, 0, "two layouts such as .row.col"},
+    {PTX_OP_MMA, T_ALL, F(tile), 0, 0, "a shape such as .m16n8k16"},
+    {PTX_OP_MMA, T_ALL, F(layout2), 0, 0, "two layouts such as .row.col"},
+    {PTX_OP_MMA, T_ALL, F(addend), 0, 0, "four types"},
+    {PTX_OP_LDMATRIX, T_ALL, F(tile), 0, 0, "a shape such as .m8n8"},
+    {PTX_OP_LDMATRIX, T_ALL, F(matrices), 0, 0, ".x1, .x2 or .x4"},
+    {PTX_OP_STMATRIX, T_ALL, F(tile), 0, 0, "a shape such as .m8n8"},
+    {PTX_OP_STMATRIX, T_ALL, F(matrices), 0, 0, ".x1, .x2 or .x4"},
+    {PTX_OP_MOVMATRIX, T_ALL, F(tile), PTX_TILE_M8N8, PTX_TILE_M8N8, ".m8n8"},
+    {PTX_OP_MOVMATRIX, T_ALL, F(trans), 0, 0, ".trans"},
 };
 
 /* ---- what only some types have --------------------------------------------------------------- */

@@ -15,6 +15,7 @@ struct word {
     char type;
     bool vector;
     bool wider;
+    bool matrix;
 };
 
 static const char *read_word(const char *shape, struct word *word)
@@ -26,6 +27,7 @@ static const char *read_word(const char *shape, struct word *word)
     for (; *shape && *shape != ' '; shape++) {
         if (*shape == 'v') word->vector = true;
         if (*shape == '+') word->wider = true;
+        if (*shape == 'm') word->matrix = true;
     }
     return *shape ? shape + 1 : shape;
 }
@@ -374,6 +376,23 @@ static void check_image(const struct check *check, const struct ptx_token *at,
     }
 }
 
+/* A lane's share of a matrix: how many registers, whoever executes it knows. */
+static void check_matrix(const struct check *check, const struct ptx_token *at,
+                         const struct ptx_operand *operand)
+{
+    const struct ptx_register *registers = check->p->body.registers.items;
+    const bool vector = operand->kind == PTX_OPERAND_VECTOR;
+    const struct ptx_operand *elements = vector ? operand->elements : operand;
+    for (uint32_t i = 0; i < (vector ? operand->count : 1); i++) {
+        const bool is_register = elements[i].kind == PTX_OPERAND_REGISTER && !elements[i].negated;
+        const uint32_t bits = is_register ? ptx_type_bits(registers[elements[i].reg].type) : 0;
+        if (bits == 32 || bits == 64) continue;
+        ptx_complain(check->p, at->line, at->column,
+                     "%s takes registers of 32 or 64 bits in braces here.", check->row->text);
+        return;
+    }
+}
+
 static void check_operand(const struct check *check, const struct ptx_token *at,
                           struct ptx_operand *operand, const struct word *word)
 {
@@ -385,7 +404,9 @@ static void check_operand(const struct check *check, const struct ptx_token *at,
     case 'D':
     case 'P':
     case 'S':
-        if (operand->kind == PTX_OPERAND_VECTOR) {
+        if (word->matrix) {
+            check_matrix(check, at, operand);
+        } else if (operand->kind == PTX_OPERAND_VECTOR) {
             check_vector(check, at, operand, word, type, expected);
         } else if (word->vector && expected != 1) {
             ptx_complain(check->p, at->line, at->column,

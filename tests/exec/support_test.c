@@ -67,7 +67,7 @@ static void check_line(const char *line, char *log, size_t size)
 START_TEST(what_the_parser_accepts_executes)
 {
     static const char *const files[] = {INSTRUCTIONS "converting.txt", INSTRUCTIONS "others.txt",
-                                        INSTRUCTIONS "video.txt"};
+                                        INSTRUCTIONS "tensor.txt", INSTRUCTIONS "video.txt"};
     static char log[4000];
     char line[512];
     size_t count = 0;
@@ -119,19 +119,29 @@ START_TEST(the_table_agrees_with_the_rows)
 }
 END_TEST
 
+/* Of the tensor cores what the device has not, by its name. */
 START_TEST(tensor_cores_are_named)
 {
-    char sentence[400] = "";
-    char text[2048];
-    snprintf(
-        text, sizeof text,
-        "%smma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%%f1}, {%%r1}, {%%r2}, {%%f2};\n}\n",
-        head);
-    struct exec_program *program = device_program(text);
-    ck_assert_uint_eq(exec_support_missing(program, keep_sentence, sentence), 1);
-    ck_assert_msg(strstr(sentence, "mma.sync.aligned.m8n8k4") && strstr(sentence, "tensor cores"),
-                  "%s", sentence);
-    exec_program_destroy(program);
+    static const char *const rows[] = {
+        "wgmma.fence.sync.aligned",
+        "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2, "
+        "%r3, %r4}, {%r5, %r6}, {%f1, %f2, %f3, %f4}",
+        "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%f1}, {%r1}, {%r2}, {%f2}",
+        "mma.sync.aligned.m16n8k8.col.row.f16.f16.f16.f16 {%r1, %r2}, {%r3, %r4}, {%r5}, "
+        "{%r6, %r7}",
+        "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%r1, %r2}, {%r3}, {%r5}, {%r6, %r7}",
+        "wmma.mma.sync.aligned.row.col.m8n8k4.rz.f64.f64.f64.f64 {%g1, %g2}, {%g3}, {%g4}, "
+        "{%g5, %g6}",
+        "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r1, %r2}, [%d1]",
+    };
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        char sentence[400] = "", text[2048];
+        snprintf(text, sizeof text, "%s%s;\n}\n", head, rows[k]);
+        struct exec_program *program = device_program(text);
+        ck_assert_msg(exec_support_missing(program, keep_sentence, sentence) == 1, "%s", rows[k]);
+        ck_assert_msg(strstr(sentence, rows[k]) != NULL, "%s: %s", rows[k], sentence);
+        exec_program_destroy(program);
+    }
     device_reset();
 }
 END_TEST

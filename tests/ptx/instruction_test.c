@@ -30,9 +30,9 @@ static const struct ptx_instruction *only_instruction(const struct ptx_module *m
 /* Calls `check` for each line of instructions/ that begins with `verdict`. */
 static void each_line(const char *verdict, void (*check)(const char *line))
 {
-    static const char *const files[] = {INSTRUCTIONS "converting.txt", INSTRUCTIONS "others.txt",
-                                        INSTRUCTIONS "refused.txt", INSTRUCTIONS "unsupported.txt",
-                                        INSTRUCTIONS "video.txt"};
+    static const char *const files[] = {
+        INSTRUCTIONS "converting.txt",  INSTRUCTIONS "others.txt", INSTRUCTIONS "refused.txt",
+        INSTRUCTIONS "unsupported.txt", INSTRUCTIONS "tensor.txt", INSTRUCTIONS "video.txt"};
     size_t length, count = 0;
     for (size_t file = 0; file < sizeof files / sizeof files[0]; file++) {
         char *text = file_text(files[file], &length);

@@ -16,6 +16,9 @@ struct lower_place {
     uint64_t offset;
     bool global; /* other blocks may see it */
 };
+/* False: lower_unsupported has been called. */
+bool lower_find_place(struct lower *lower, const struct ptx_operand *address, uint8_t space,
+                      struct lower_place *place);
 /* The slot with the generic address, 64 bits, of global or shared memory; UINT32_MAX: not possible,
  * and lower_unsupported has been called. */
 uint32_t lower_generic(struct lower *lower, const struct ptx_operand *address, uint8_t space);

@@ -50,6 +50,7 @@ static const struct other {
     {"aligned", EXEC_FLOW_NONE},
     {"bra", EXEC_FLOW_NONE},
     {"exit", EXEC_FLOW_NONE},
+    {"matrix.together", EXEC_FLOW_NONE},
 };
 
 static uint8_t flow_of_other(const struct other *other, const char *keys)
@@ -102,9 +103,9 @@ static uint8_t flow_of(const struct exec_inst *inst)
         if (run == asides[k]) return EXEC_FLOW_NONE;
     /* A shuffle follows its own values, a barrier of the warp has none. */
     if (run == exec_row_find("sync")->run && inst->inner != NULL) {
-        static const char *const silent[] = {"shfl.sync.up.b32", "shfl.sync.down.b32",
+        static const char *const silent[] = {"shfl.sync.up.b32",   "shfl.sync.down.b32",
                                              "shfl.sync.bfly.b32", "shfl.sync.idx.b32",
-                                             "bar.warp.sync"};
+                                             "bar.warp.sync",      "matrix.sync"};
         for (size_t k = 0; k < sizeof silent / sizeof *silent; k++)
             if (inst->inner == exec_row_find(silent[k])->run) return EXEC_FLOW_NONE;
         return EXEC_FLOW_COMPARE; /* of what its lanes have in common */

@@ -132,6 +132,7 @@ bool lower_images(struct lower *lower);
 bool lower_video(struct lower *lower);
 bool lower_mbarrier(struct lower *lower);
 bool lower_bulk(struct lower *lower);
+bool lower_tensor(struct lower *lower);
 bool lower_control(struct lower *lower);
 bool lower_compute(struct lower *lower);
 

@@ -24,9 +24,8 @@ static bool entry_parameter(const struct lower *lower, const struct ptx_operand 
     return address->variable == NULL || lower_parameter_index(lower, address->variable) >= 0;
 }
 
-/* false: lower_unsupported has been called. */
-static bool find_place(struct lower *lower, const struct ptx_operand *address, uint8_t space,
-                       struct lower_place *place)
+bool lower_find_place(struct lower *lower, const struct ptx_operand *address, uint8_t space,
+                      struct lower_place *place)
 {
     place->offset = (uint64_t)address->offset;
     place->global = false;
@@ -84,7 +83,7 @@ static bool find_place(struct lower *lower, const struct ptx_operand *address, u
 uint32_t lower_generic(struct lower *lower, const struct ptx_operand *address, uint8_t space)
 {
     struct lower_place place;
-    if (!find_place(lower, address, space, &place)) return EXEC_NO_SLOT;
+    if (!lower_find_place(lower, address, space, &place)) return EXEC_NO_SLOT;
     if (place.where == NULL || !strcmp(place.where, "local")) {
         lower_unsupported(lower, UNSUPPORTED_NOT_GLOBAL_OR_SHARED);
         return EXEC_NO_SLOT;
@@ -267,7 +266,7 @@ static void lower_load(struct lower *lower)
         lower_unsupported(lower, UNSUPPORTED_LOAD_TYPE);
         return;
     }
-    if (!find_place(lower, &at->operands[1], at->modifiers.space, &place)) return;
+    if (!lower_find_place(lower, &at->operands[1], at->modifiers.space, &place)) return;
     if (place.where == NULL) {
         load_parameter(lower, place.offset);
         return;
@@ -324,7 +323,7 @@ static void lower_store(struct lower *lower)
         lower_unsupported(lower, UNSUPPORTED_STORE_TYPE);
         return;
     }
-    if (!find_place(lower, &at->operands[0], at->modifiers.space, &place)) return;
+    if (!lower_find_place(lower, &at->operands[0], at->modifiers.space, &place)) return;
     if (place.where == NULL) {
         lower_unsupported(lower, UNSUPPORTED_PARAMETERS_CONSTANT);
         return;
@@ -493,7 +492,7 @@ static void lower_atomic(struct lower *lower)
         lower_unsupported(lower, UNSUPPORTED_ATOMIC_TYPE);
         return;
     }
-    if (!find_place(lower, address, at->modifiers.space, &place)) return;
+    if (!lower_find_place(lower, address, at->modifiers.space, &place)) return;
     if (place.where == NULL || !strcmp(place.where, "local")) {
         lower_unsupported(lower, UNSUPPORTED_ATOMIC_PLACE);
         return;
@@ -544,8 +543,8 @@ static void lower_copy(struct lower *lower)
         lower_unsupported(lower, UNSUPPORTED_COPY_SIZE);
         return;
     }
-    if (!find_place(lower, &at->operands[0], PTX_SPACE_SHARED, &to) ||
-        !find_place(lower, &at->operands[1], PTX_SPACE_GLOBAL, &from))
+    if (!lower_find_place(lower, &at->operands[0], PTX_SPACE_SHARED, &to) ||
+        !lower_find_place(lower, &at->operands[1], PTX_SPACE_GLOBAL, &from))
         return;
     const uint32_t all = lower_value(lower, size, 4);
     uint32_t kept = all;

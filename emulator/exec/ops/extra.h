@@ -51,6 +51,46 @@ struct exec_bulk {
 
 enum { EXEC_ARRIVE_EXPECTS = 1, EXEC_ARRIVE_NOT_LAST = 2, EXEC_ARRIVE_DROPS = 4 };
 
+/* ---- tensor cores: ops/tensor.c -------------------------------------------------------------- */
+
+/* Lane l's share of the matrices of d = a * b + c, the way PTX lays out those of mma.sync; wmma's,
+ * which PTX leaves open, are several of them side by side. With `per` elements in a register,
+ * element e of register r is
+ *   of a, m x k:         in row l / 4 + 8 * (r % (m / 8)),
+ *                        column l % 4 * per + e + 4 * per * (r / (m / 8));
+ *   of b, k x n:         in row l % 4 * per + e + 4 * per * (r % h), h = k / (4 * per),
+ *                        column l / 4 + 8 * (r / h);
+ *   of c and d, m x n:   with i = r * per + e in row l / 4 + 8 * (i / 2 % (m / 8)),
+ *                        column l % 4 * 2 + i % 2 + 8 * (i / 2 / (m / 8)).
+ * Source: PTX ISA 9.0, 9.7.14.5, "Matrix Fragments for mma". */
+enum { EXEC_TENSOR_REGISTERS = 8 };
+
+/* `extra` of a product: the slots of the registers. `imm`: .satfinite. */
+struct exec_tensor {
+    uint32_t a[EXEC_TENSOR_REGISTERS], b[EXEC_TENSOR_REGISTERS], c[EXEC_TENSOR_REGISTERS],
+        d[EXEC_TENSOR_REGISTERS];
+};
+
+/* `extra` of row "matrix.element": which element's address lane l computes. Of lines, rows or
+ * columns, that lie `stride` elements apart: line[0] + line[1] * (l / 4) + line[2] * (l % 4), and
+ * the element inside of it. */
+struct exec_element {
+    uint32_t line[3], inside[3];
+    uint32_t bytes; /* of an element */
+};
+
+/* `imm` of row "matrix.row": which of the rows that lanes name, 8 * matrix.., and whether lane l
+ * reads two neighbours of row l / 4 or element l / 4 of row l % 4 * 2 + `half`. */
+enum {
+    EXEC_ROW_MATRIX = 3,
+    EXEC_ROW_HALF = 4,
+    EXEC_ROW_TRANSPOSED = 8,
+    EXEC_ROW_STORE = 16,
+    EXEC_ROW_GENERIC = 32
+};
+/* `imm` of row "matrix.together": which of slots a (64 bits) and b all lanes must agree in. */
+enum { EXEC_SAME_ADDRESS = 1, EXEC_SAME_STRIDE = 2 };
+
 /* ---- video instructions: ops/video.c --------------------------------------------------------- */
 
 enum exec_video_operation {

@@ -1,0 +1,423 @@
+/* Tensor cores: wmma, mma, ldmatrix, stmatrix, movmatrix. PTX ISA 9.0, 9.7.14; what runs is
+ * ops/tensor.c, which lane has which element is in ops/extra.h.
+ *
+ * Matrices are loaded and stored by the rows of ordinary loads and stores, register by register, so
+ * that bounds, initialised bits and races are judged as of those. All of it stands behind a wait
+ * for the whole warp.
+ */
+#include "emulator/exec/lower/access.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { QUAD = 4, ROWS = 8, MOST_PARTS = 4 };
+
+enum use { FIRST, SECOND, SUM };
+
+/* One of the matrices of d = a * b + c, as the lanes of a warp share it. */
+struct matrix {
+    enum use use;
+    uint32_t m, n, k;
+    uint32_t bytes;     /* of an element */
+    uint32_t per;       /* elements in a register */
+    uint32_t registers; /* that hold each element once */
+    uint32_t named;     /* that the instruction has: f16's factors of wmma are repeated */
+};
+
+/* m, n and k of .m16n8k16; false: it has no k. */
+static bool find_tile(uint8_t tile, struct matrix *matrix)
+{
+    unsigned m, n, k;
+    if (sscanf(ptx_modifier_name((enum ptx_modifier)tile), "m%un%uk%u", &m, &n, &k) != 3)
+        return false;
+    matrix->m = m;
+    matrix->n = n;
+    matrix->k = k;
+    return true;
+}
+
+static bool find_matrix(const struct ptx_instruction *at, enum use use, enum ptx_type type,
+                        struct matrix *matrix)
+{
+    if (!find_tile(at->modifiers.tile, matrix)) return false;
+    const uint32_t sizes[] = {[FIRST] = matrix->m * matrix->k,
+                              [SECOND] = matrix->k * matrix->n,
+                              [SUM] = matrix->m * matrix->n};
+    const uint32_t bytes = ptx_type_bytes(type);
+    matrix->use = use;
+    matrix->bytes = bytes;
+    matrix->per = bytes < 4 ? 4 / bytes : 1;
+    matrix->registers = sizes[use] / (EXEC_LANES * matrix->per);
+    const bool repeats = at->op != PTX_OP_MMA && type == PTX_F16 && use != SUM;
+    matrix->named = repeats ? EXEC_TENSOR_REGISTERS : matrix->registers;
+    return matrix->registers != 0 && matrix->registers <= EXEC_TENSOR_REGISTERS &&
+           (use == SECOND || matrix->m >= ROWS) &&
+           matrix->k >= QUAD * (use == SUM ? 1 : matrix->per);
+}
+
+/* The slots of `count` registers of `width` bytes; false: lower_unsupported has been called. */
+static bool find_registers(struct lower *lower, const struct ptx_operand *operand, uint32_t count,
+                           uint32_t width, uint32_t slots[EXEC_TENSOR_REGISTERS])
+{
+    const bool vector = operand->kind == PTX_OPERAND_VECTOR;
+    const struct ptx_operand *elements = vector ? operand->elements : operand;
+    bool fine = (vector ? operand->count : 1) == count;
+    for (uint32_t k = 0; fine && k < count; k++) {
+        fine = lower_width(lower->source->registers[elements[k].reg].type) == width;
+        slots[k] = lower->registers[elements[k].reg];
+    }
+    if (!fine) lower_unsupported(lower, UNSUPPORTED_OPERAND);
+    return fine;
+}
+
+/* Waits until the whole warp is here, and sees that lanes agree. */
+static void lower_together(struct lower *lower, uint32_t address, uint32_t stride, unsigned agree)
+{
+    const uint32_t all = lower_value(lower, EXEC_ALL, 4);
+    struct exec_inst *inst = lower_emit_plain(lower, exec_row_find("sync")->run);
+    inst->inner = exec_row_find("matrix.sync")->run;
+    inst->a = all;
+    inst->imm = all;
+    inst = lower_row(lower, "matrix.together");
+    inst->a = address;
+    inst->b = stride;
+    inst->imm = agree;
+}
+
+/* ---- mma, wmma.mma --------------------------------------------------------------------------- */
+
+static enum ptx_type type_of(uint8_t factor)
+{
+    static const struct {
+        uint8_t modifier, type;
+    } types[] = {{PTX_FACTOR_F16, PTX_F16},   {PTX_FACTOR_BF16, PTX_BF16},
+                 {PTX_FACTOR_TF32, PTX_TF32}, {PTX_FACTOR_F32, PTX_F32},
+                 {PTX_FACTOR_F64, PTX_F64},   {PTX_FACTOR_S8, PTX_S8},
+                 {PTX_FACTOR_U8, PTX_U8},     {PTX_FACTOR_S32, PTX_S32}};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (types[i].modifier == factor) return (enum ptx_type)types[i].type;
+    return PTX_NO_TYPE;
+}
+
+static const struct exec_row *find_product(const struct ptx_instruction *at)
+{
+    const struct ptx_modifiers *modifiers = &at->modifiers;
+    const bool nearest = !modifiers->rounding || modifiers->rounding == PTX_ROUND_RN;
+    const bool by_rows =
+        modifiers->layout == PTX_LAYOUT_ROW && modifiers->layout2 == PTX_LAYOUT_COL;
+    const bool clamps = modifiers->satfinite != PTX_ABSENT;
+    char key[96];
+    if (!nearest || (at->op == PTX_OP_MMA && !by_rows) || (clamps && at->type != PTX_S32))
+        return NULL;
+    snprintf(key, sizeof key, "%s.%s.%s.%s%s%s%s%s", ptx_opcode_name(at->op),
+             ptx_modifier_name((enum ptx_modifier)modifiers->tile),
+             ptx_type_name((enum ptx_type)at->type), ptx_type_name((enum ptx_type)at->type2),
+             modifiers->factor ? "." : "", ptx_modifier_name((enum ptx_modifier)modifiers->factor),
+             modifiers->addend ? "." : "", ptx_modifier_name((enum ptx_modifier)modifiers->addend));
+    return exec_row_find(key);
+}
+
+static void lower_product(struct lower *lower)
+{
+    const struct ptx_instruction *at = lower->at;
+    const struct exec_row *row = find_product(at);
+    struct exec_tensor *tensor = arena_take(&lower->program->arena, 1, sizeof *tensor);
+    if (tensor == NULL) {
+        lower->failed = true;
+        return;
+    }
+    if (row == NULL) {
+        lower_unsupported(lower, UNSUPPORTED_COMBINATION);
+        return;
+    }
+    const enum ptx_type second = (enum ptx_type)at->type2;
+    const bool names_factors = at->modifiers.factor != PTX_ABSENT;
+    const struct {
+        enum use use;
+        enum ptx_type type;
+        uint32_t *slots;
+    } operands[] = {
+        {SUM, (enum ptx_type)at->type, tensor->d},
+        {FIRST, names_factors ? second : PTX_F16, tensor->a},
+        {SECOND, names_factors ? type_of(at->modifiers.factor) : PTX_F16, tensor->b},
+        {SUM, names_factors ? type_of(at->modifiers.addend) : second, tensor->c},
+    };
+    for (uint32_t k = 0; k < sizeof operands / sizeof operands[0]; k++) {
+        struct matrix matrix;
+        if (!find_matrix(at, operands[k].use, operands[k].type, &matrix)) {
+            lower_unsupported(lower, UNSUPPORTED_COMBINATION);
+            return;
+        }
+        if (!find_registers(lower, &at->operands[k], matrix.named, matrix.bytes == 8 ? 8 : 4,
+                            operands[k].slots))
+            return;
+    }
+    lower_guard(lower);
+    lower_together(lower, 0, 0, 0);
+    struct exec_inst *inst = lower_emit(lower, row->run);
+    inst->extra = tensor;
+    inst->imm = at->modifiers.satfinite != PTX_ABSENT;
+}
+
+/* ---- loads and stores ------------------------------------------------------------------------ */
+
+/* Those of one instruction; scratch slots, because registers may share theirs with the address. */
+struct transfer {
+    struct lower_place place; /* of the element at hand */
+    uint32_t base, stride;    /* slots: the matrix's, or what lanes name */
+    uint32_t parts[MOST_PARTS], joined[2];
+    bool store;
+    bool begun; /* a load has been emitted */
+};
+
+static uint32_t keep(struct lower *lower, uint32_t slot, uint32_t width)
+{
+    struct exec_inst *inst = lower_row(lower, width == 8 ? "mov.b64" : "mov.b32");
+    inst->a = inst->b = slot;
+    return inst->d = lower_scratch(lower);
+}
+
+/* The address, 64 bits, in a slot of its own. */
+static bool begin_transfer(struct lower *lower, const struct ptx_operand *address,
+                           struct transfer *transfer)
+{
+    struct lower_place *place = &transfer->place;
+    const uint8_t space = lower->at->modifiers.space;
+    if (!lower_find_place(lower, address, space, place)) return false;
+    if (place->where == NULL || !strcmp(place->where, "local")) {
+        lower_unsupported(lower, UNSUPPORTED_NOT_GLOBAL_OR_SHARED);
+        return false;
+    }
+    uint32_t slot = place->slot;
+    if (!strcmp(place->where, "shared")) {
+        struct exec_inst *inst = lower_row(lower, "widen.u32");
+        inst->a = slot;
+        slot = inst->d = lower_scratch(lower);
+        place->offset = (uint32_t)place->offset;
+        place->where = "shared64";
+    }
+    transfer->base = place->offset ? lower_add64(lower, slot, place->offset) : keep(lower, slot, 8);
+    place->slot = lower_scratch(lower);
+    place->offset = 0;
+    for (uint32_t k = 0; k < MOST_PARTS; k++) transfer->parts[k] = lower_scratch(lower);
+    for (uint32_t k = 0; k < 2; k++) transfer->joined[k] = lower_scratch(lower);
+    return true;
+}
+
+/* `bytes` bytes at the place, to or from the slot. */
+static void move_bytes(struct lower *lower, struct transfer *transfer, uint32_t bytes,
+                       uint32_t slot)
+{
+    const uint32_t slots[4] = {slot, 0, 0, 0};
+    char key[32];
+    lower_racecheck(lower, &transfer->place, bytes, 1, transfer->store ? EXEC_STORE : EXEC_LOAD,
+                    transfer->store ? slots : NULL);
+    snprintf(key, sizeof key, "%s.%s.u%u", transfer->store ? "st" : "ld", transfer->place.where,
+             8 * bytes);
+    struct exec_inst *inst = lower_row(lower, key);
+    inst->a = transfer->place.slot;
+    inst->d = slot;
+    if (!transfer->place.global) return;
+    inst->cache = (uint32_t)lower->program->cache_count++;
+    if (transfer->store) return;
+    inst->extra = !transfer->begun && lower_waits(lower) ? "" : NULL;
+    transfer->begun = true;
+}
+
+static void join(struct lower *lower, const char *key, uint32_t a, uint32_t b, uint32_t d)
+{
+    struct exec_inst *inst = lower_row(lower, key);
+    inst->a = a;
+    inst->b = b;
+    inst->d = d;
+}
+
+/* The register from its parts. */
+static void join_parts(struct lower *lower, const struct transfer *transfer, uint32_t count,
+                       uint32_t to)
+{
+    const uint32_t *parts = transfer->parts;
+    if (count == 2) {
+        join(lower, "pack.b32", parts[0], parts[1], to);
+        return;
+    }
+    for (uint32_t k = 0; k < 2; k++)
+        join(lower, "pack.b16", parts[2 * k], parts[2 * k + 1], transfer->joined[k]);
+    join(lower, "pack.b32", transfer->joined[0], transfer->joined[1], to);
+}
+
+/* Half `part` of a register of two, for a store. */
+static void take_part(struct lower *lower, const struct transfer *transfer, uint32_t from,
+                      uint32_t part)
+{
+    struct exec_inst *inst = lower_row(lower, part ? "high.b32" : "low.b32");
+    inst->a = from;
+    inst->d = transfer->parts[part];
+}
+
+/* ---- wmma.load, wmma.store ------------------------------------------------------------------- */
+
+/* Row and column of element `e` of register `r`: see ops/extra.h. */
+static void find_element(const struct matrix *matrix, uint32_t r, uint32_t e, uint32_t row[3],
+                         uint32_t column[3])
+{
+    const uint32_t blocks = matrix->m / ROWS, step = QUAD * matrix->per;
+    const uint32_t high = matrix->k / step, i = r * matrix->per + e;
+    switch (matrix->use) {
+    case FIRST:
+        memcpy(row, (uint32_t[]){ROWS * (r % blocks), 1, 0}, 3 * sizeof *row);
+        memcpy(column, (uint32_t[]){e + step * (r / blocks), 0, matrix->per}, 3 * sizeof *row);
+        break;
+    case SECOND:
+        memcpy(row, (uint32_t[]){e + step * (r % high), 0, matrix->per}, 3 * sizeof *row);
+        memcpy(column, (uint32_t[]){ROWS * (r / high), 1, 0}, 3 * sizeof *row);
+        break;
+    case SUM:
+        memcpy(row, (uint32_t[]){ROWS * (i / 2 % blocks), 1, 0}, 3 * sizeof *row);
+        memcpy(column, (uint32_t[]){i % 2 + ROWS * (i / 2 / blocks), 0, 2}, 3 * sizeof *row);
+        break;
+    }
+}
+
+static void address_element(struct lower *lower, const struct transfer *transfer,
+                            const struct matrix *matrix, bool by_rows, uint32_t r, uint32_t e)
+{
+    struct exec_element *element = arena_take(&lower->program->arena, 1, sizeof *element);
+    if (element == NULL) {
+        lower->failed = true;
+        return;
+    }
+    find_element(matrix, r, e, by_rows ? element->line : element->inside,
+                 by_rows ? element->inside : element->line);
+    element->bytes = matrix->bytes;
+    struct exec_inst *inst = lower_row(lower, "matrix.element");
+    inst->a = transfer->base;
+    inst->b = transfer->stride;
+    inst->d = transfer->place.slot;
+    inst->extra = element;
+}
+
+/* How far lines lie apart when the instruction does not say it. */
+static uint32_t natural_stride(const struct matrix *matrix, bool by_rows)
+{
+    const uint32_t rows = matrix->use == SECOND ? matrix->k : matrix->m;
+    const uint32_t columns = matrix->use == FIRST ? matrix->k : matrix->n;
+    return by_rows ? columns : rows;
+}
+
+static void lower_transfer(struct lower *lower, enum use use, bool store)
+{
+    const struct ptx_instruction *at = lower->at;
+    const bool by_rows = at->modifiers.layout == PTX_LAYOUT_ROW;
+    struct transfer transfer = {.store = store};
+    struct matrix matrix;
+    uint32_t slots[EXEC_TENSOR_REGISTERS];
+    if (!find_matrix(at, use, (enum ptx_type)at->type, &matrix)) {
+        lower_unsupported(lower, UNSUPPORTED_COMBINATION);
+        return;
+    }
+    if (!find_registers(lower, &at->operands[store], matrix.named, matrix.bytes == 8 ? 8 : 4,
+                        slots))
+        return;
+    lower_guard(lower);
+    if (!begin_transfer(lower, &at->operands[!store], &transfer)) return;
+    const uint32_t stride = at->operand_count > 2
+                                ? lower_source(lower, &at->operands[2], 4)
+                                : lower_value(lower, natural_stride(&matrix, by_rows), 4);
+    if (stride == EXEC_NO_SLOT) return;
+    transfer.stride = keep(lower, stride, 4);
+    lower_together(lower, transfer.base, transfer.stride, EXEC_SAME_ADDRESS | EXEC_SAME_STRIDE);
+    /* Whether the elements of a register are neighbours in memory. */
+    const bool together = matrix.per == 1 || (use == SECOND) != by_rows;
+    for (uint32_t r = 0; r < matrix.registers; r++) {
+        for (uint32_t e = 0; e < (together ? 1 : matrix.per); e++) {
+            address_element(lower, &transfer, &matrix, by_rows, r, e);
+            if (store && !together) take_part(lower, &transfer, slots[r], e);
+            move_bytes(lower, &transfer, together ? matrix.bytes * matrix.per : matrix.bytes,
+                       together ? slots[r] : transfer.parts[e]);
+        }
+        if (!store && !together) join_parts(lower, &transfer, matrix.per, slots[r]);
+    }
+    for (uint32_t r = matrix.registers; !store && r < matrix.named; r++)
+        join(lower, "mov.b32", slots[r % matrix.registers], slots[r % matrix.registers], slots[r]);
+}
+
+/* ---- ldmatrix, stmatrix, movmatrix ----------------------------------------------------------- */
+
+static void lower_matrices(struct lower *lower, bool store)
+{
+    static const uint32_t counts[] = {1, 2, 4};
+    const struct ptx_instruction *at = lower->at;
+    const uint32_t count = counts[at->modifiers.matrices - PTX_MATRICES_1];
+    const bool transposed = at->modifiers.trans != PTX_ABSENT;
+    struct transfer transfer = {.store = store};
+    uint32_t slots[EXEC_TENSOR_REGISTERS];
+    if (at->modifiers.tile != PTX_TILE_M8N8 || at->type != PTX_B16) {
+        lower_unsupported(lower, UNSUPPORTED_COMBINATION);
+        return;
+    }
+    if (!find_registers(lower, &at->operands[store], count, 4, slots)) return;
+    lower_guard(lower);
+    if (!begin_transfer(lower, &at->operands[!store], &transfer)) return;
+    const bool generic = !strcmp(transfer.place.where, "generic");
+    const unsigned how = (generic ? EXEC_ROW_GENERIC : 0u) |
+                         (transposed ? EXEC_ROW_TRANSPOSED : 0u) | (store ? EXEC_ROW_STORE : 0u);
+    transfer.place.where = "shared64";
+    transfer.place.global = false;
+    lower_together(lower, 0, 0, 0);
+    for (uint32_t k = 0; k < count; k++) {
+        for (uint32_t half = 0; half < (transposed ? 2 : 1); half++) {
+            struct exec_inst *inst = lower_row(lower, "matrix.row");
+            inst->a = transfer.base;
+            inst->d = transfer.place.slot;
+            inst->imm = k | (half ? EXEC_ROW_HALF : 0u) | how;
+            if (store && transposed) take_part(lower, &transfer, slots[k], half);
+            move_bytes(lower, &transfer, transposed ? 2 : 4,
+                       transposed ? transfer.parts[half] : slots[k]);
+        }
+        if (!store && transposed) join_parts(lower, &transfer, 2, slots[k]);
+    }
+}
+
+static void lower_transpose(struct lower *lower)
+{
+    const struct ptx_operand *operands = lower->at->operands;
+    const uint32_t a = lower_source(lower, &operands[1], 4);
+    if (a == EXEC_NO_SLOT) return;
+    lower_guard(lower);
+    lower_together(lower, 0, 0, 0);
+    struct exec_inst *inst = lower_row(lower, "movmatrix.sync.m8n8.b16");
+    inst->a = a;
+    inst->d = lower->registers[operands[0].reg];
+}
+
+bool lower_tensor(struct lower *lower)
+{
+    switch (lower->at->op) {
+    case PTX_OP_WMMA_LOAD_A:
+        lower_transfer(lower, FIRST, false);
+        return true;
+    case PTX_OP_WMMA_LOAD_B:
+        lower_transfer(lower, SECOND, false);
+        return true;
+    case PTX_OP_WMMA_LOAD_C:
+        lower_transfer(lower, SUM, false);
+        return true;
+    case PTX_OP_WMMA_STORE_D:
+        lower_transfer(lower, SUM, true);
+        return true;
+    case PTX_OP_WMMA_MMA:
+    case PTX_OP_MMA:
+        lower_product(lower);
+        return true;
+    case PTX_OP_LDMATRIX:
+    case PTX_OP_STMATRIX:
+        lower_matrices(lower, lower->at->op == PTX_OP_STMATRIX);
+        return true;
+    case PTX_OP_MOVMATRIX:
+        lower_transpose(lower);
+        return true;
+    default:
+        return false;
+    }
+}

@@ -1,0 +1,300 @@
+/* Tensor cores: the rows of ops/tensor.def, and where the elements of a warp's matrices lie in
+ * memory; lower/tensor.c makes loads and stores of these. PTX ISA 9.0, 9.7.14. Compiled once per
+ * EXEC_LEVEL.
+ *
+ * A row works on all 32 lanes: "matrix.together" has seen that they are there.
+ */
+#include "emulator/exec/ops/extra.h"
+#include "emulator/exec/ops/float.h"
+#include "emulator/exec/ops/tables.h"
+
+enum { ROWS = 8 }; /* of a matrix that a register of the warp has a part of */
+
+/* ---- elements -------------------------------------------------------------------------------- */
+
+/* Without branches: 2^112 moves the exponent of f16 to that of f32, of subnormals too. */
+static inline f32 widen_f16(u32 bits)
+{
+    const u32 size = (bits & 0x7fffu) << 13;
+    const u32 finite = exec_bits32(exec_f32(size) * 0x1p112f);
+    const u32 value = size < 0x7c00u << 13 ? finite : size | 0x7f800000u;
+    return exec_f32(value | (bits & 0x8000u) << 16);
+}
+
+static inline u32 narrow_f16(f32 value)
+{
+    const u32 bits = exec_bits32(value), size = bits & 0x7fffffffu;
+    const u32 sign = bits >> 16 & 0x8000u;
+    if (size > 0x7f800000u) return 0x7fffu;
+    if (size >= 0x47800000u) return sign | 0x7c00u; /* 2^16 and more */
+    /* Below 2^-14 the last place is 2^-24, which is that of 0.5 in f32. */
+    if (size < 0x38800000u) return sign | (exec_bits32(exec_f32(size) + 0.5f) - 0x3f000000u);
+    return sign | (size + 0xfffu + (size >> 13 & 1) - (112u << 23)) >> 13;
+}
+
+/* The word of a register, and element e of it. */
+typedef u32 word_f16, word_bf16, word_tf32, word_s8, word_u8, word_f32, word_s32;
+typedef f64 word_f64;
+enum { PER_f16 = 2, PER_bf16 = 2, PER_tf32 = 1, PER_s8 = 4, PER_u8 = 4, PER_f64 = 1 };
+enum { PER_f32 = 1, PER_s32 = 1 };
+#define ELEMENT_f16(word, e) widen_f16((word) >> (16 * (e)) & 0xffffu)
+#define ELEMENT_bf16(word, e) exec_f32((word) >> (16 * (e)) << 16)
+#define ELEMENT_tf32(word, e) exec_f32((word)&0xffffe000u)
+#define ELEMENT_s8(word, e) ((s32)(s8)((word) >> (8 * (e))))
+#define ELEMENT_u8(word, e) ((s32)(u8)((word) >> (8 * (e))))
+#define ELEMENT_f64(word, e) (word)
+#define ELEMENT_f32(word, e) exec_f32(word)
+#define ELEMENT_s32(word, e) ((s32)(word))
+/* What results are computed in. */
+typedef f32 work_f16, work_bf16, work_tf32, work_f32;
+typedef s32 work_s8, work_u8, work_s32;
+typedef f64 work_f64;
+
+#define INLINE static inline __attribute__((always_inline))
+
+#define DEFINE_FACTORS(T)                                                                          \
+    INLINE void first_##T(const struct exec_warp *warp, const u32 *slots, work_##T *to,            \
+                          unsigned m, unsigned k)                                                  \
+    {                                                                                              \
+        for (unsigned r = 0; r < m * k / (EXEC_LANES * PER_##T); r++) {                            \
+            const word_##T *from = exec_slot(warp, slots[r]);                                      \
+            const unsigned row = ROWS * (r % (m / ROWS)), column = 4 * PER_##T * (r / (m / ROWS)); \
+            for (unsigned l = 0; l < EXEC_LANES; l++)                                              \
+                for (unsigned e = 0; e < PER_##T; e++)                                             \
+                    to[(row + l / 4) * k + column + l % 4 * PER_##T + e] =                         \
+                        ELEMENT_##T(from[l], e);                                                   \
+        }                                                                                          \
+    }                                                                                              \
+    INLINE void second_##T(const struct exec_warp *warp, const u32 *slots, work_##T *to,           \
+                           unsigned k, unsigned n)                                                 \
+    {                                                                                              \
+        const unsigned high = k / (4 * PER_##T);                                                   \
+        for (unsigned r = 0; r < k * n / (EXEC_LANES * PER_##T); r++) {                            \
+            const word_##T *from = exec_slot(warp, slots[r]);                                      \
+            const unsigned row = 4 * PER_##T * (r % high), column = ROWS * (r / high);             \
+            for (unsigned l = 0; l < EXEC_LANES; l++)                                              \
+                for (unsigned e = 0; e < PER_##T; e++)                                             \
+                    to[(row + l % 4 * PER_##T + e) * n + column + l / 4] =                         \
+                        ELEMENT_##T(from[l], e);                                                   \
+        }                                                                                          \
+    }
+DEFINE_FACTORS(f16)
+DEFINE_FACTORS(bf16)
+DEFINE_FACTORS(tf32)
+DEFINE_FACTORS(f64)
+DEFINE_FACTORS(s8)
+DEFINE_FACTORS(u8)
+
+/* Where element e of lane l's register r of a sum is. */
+INLINE unsigned sum_at(unsigned m, unsigned n, unsigned per, unsigned r, unsigned l, unsigned e)
+{
+    const unsigned i = r * per + e;
+    return (l / 4 + ROWS * (i / 2 % (m / ROWS))) * n + l % 4 * 2 + i % 2 +
+           ROWS * (i / 2 / (m / ROWS));
+}
+
+#define DEFINE_SUM(T)                                                                              \
+    INLINE void read_##T(const struct exec_warp *warp, const u32 *slots, work_##T *to, unsigned m, \
+                         unsigned n)                                                               \
+    {                                                                                              \
+        for (unsigned r = 0; r < m * n / (EXEC_LANES * PER_##T); r++) {                            \
+            const word_##T *from = exec_slot(warp, slots[r]);                                      \
+            for (unsigned l = 0; l < EXEC_LANES; l++)                                              \
+                for (unsigned e = 0; e < PER_##T; e++)                                             \
+                    to[sum_at(m, n, PER_##T, r, l, e)] = ELEMENT_##T(from[l], e);                  \
+        }                                                                                          \
+    }
+DEFINE_SUM(f16)
+DEFINE_SUM(f32)
+DEFINE_SUM(f64)
+DEFINE_SUM(s32)
+
+#define WORD_f16(value)                                                                            \
+    (narrow_f16((value)[sum_at(m, n, 2, r, l, 0)]) | narrow_f16((value)[sum_at(m, n, 2, r, l, 1)]) \
+                                                         << 16)
+#define WORD_f32(value) exec_bits32(exec_canonical((value)[sum_at(m, n, 1, r, l, 0)]))
+#define WORD_f64(value) canonical64((value)[sum_at(m, n, 1, r, l, 0)])
+#define WORD_s32(value) ((u32)(value)[sum_at(m, n, 1, r, l, 0)])
+
+static inline f64 canonical64(f64 value)
+{
+    return value != value ? exec_f64(UINT64_C(0x7ff8000000000000)) : value;
+}
+
+#define DEFINE_RESULT(T)                                                                           \
+    INLINE void write_##T(const struct exec_warp *warp, const u32 *slots, const work_##T *from,    \
+                          unsigned m, unsigned n)                                                  \
+    {                                                                                              \
+        for (unsigned r = 0; r < m * n / (EXEC_LANES * PER_##T); r++) {                            \
+            word_##T *to = exec_slot(warp, slots[r]);                                              \
+            for (unsigned l = 0; l < EXEC_LANES; l++) to[l] = WORD_##T(from);                      \
+        }                                                                                          \
+    }
+DEFINE_RESULT(f16)
+DEFINE_RESULT(f32)
+DEFINE_RESULT(f64)
+DEFINE_RESULT(s32)
+
+/* ---- products -------------------------------------------------------------------------------- */
+
+#define ADD_f32(a, b, c) __builtin_fmaf(a, b, c)
+#define ADD_f64(a, b, c) __builtin_fma(a, b, c)
+#define ADD_s32(a, b, c) ((c) + (a) * (b))
+#define DEFINE_MULTIPLY(W)                                                                         \
+    INLINE void multiply_##W(const W *a, const W *b, W *c, unsigned m, unsigned n, unsigned k)     \
+    {                                                                                              \
+        for (unsigned row = 0; row < m; row++)                                                     \
+            for (unsigned i = 0; i < k; i++)                                                       \
+                for (unsigned column = 0; column < n; column++)                                    \
+                    c[row * n + column] =                                                          \
+                        ADD_##W(a[row * k + i], b[i * n + column], c[row * n + column]);           \
+    }
+DEFINE_MULTIPLY(f32)
+DEFINE_MULTIPLY(f64)
+DEFINE_MULTIPLY(s32)
+
+INLINE void multiply(const void *a, const void *b, void *c, unsigned bytes, unsigned m, unsigned n,
+                     unsigned k)
+{
+    if (bytes == sizeof(f64))
+        multiply_f64(a, b, c, m, n, k);
+    else
+        multiply_f32(a, b, c, m, n, k);
+}
+
+#define FLOAT(name, keys, M, N, K, A, B, C, D)                                                     \
+    static int op_##name(struct exec_warp *warp, const struct exec_inst *inst)                     \
+    {                                                                                              \
+        const struct exec_tensor *tensor = inst->extra;                                            \
+        work_##A a[(M) * (K)], b[(K) * (N)], c[(M) * (N)];                                         \
+        first_##A(warp, tensor->a, a, M, K);                                                       \
+        second_##B(warp, tensor->b, b, K, N);                                                      \
+        read_##C(warp, tensor->c, c, M, N);                                                        \
+        multiply(a, b, c, sizeof *c, M, N, K);                                                     \
+        write_##D(warp, tensor->d, c, M, N);                                                       \
+        return EXEC_GO;                                                                            \
+    }
+
+/* The sum of products of 8 bits fits into 32, and c is added last. */
+static inline s32 add_integers(s32 product, s32 c, bool clamps)
+{
+    const s64 sum = (s64)product + c;
+    if (!clamps) return (s32)(u32)(u64)sum;
+    return sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : (s32)sum;
+}
+
+#define INTEGER(name, keys, M, N, K, A, B)                                                         \
+    static int op_##name(struct exec_warp *warp, const struct exec_inst *inst)                     \
+    {                                                                                              \
+        const struct exec_tensor *tensor = inst->extra;                                            \
+        s32 a[(M) * (K)], b[(K) * (N)], c[(M) * (N)], sum[(M) * (N)] = {0};                        \
+        first_##A(warp, tensor->a, a, M, K);                                                       \
+        second_##B(warp, tensor->b, b, K, N);                                                      \
+        read_s32(warp, tensor->c, c, M, N);                                                        \
+        multiply_s32(a, b, sum, M, N, K);                                                          \
+        for (unsigned i = 0; i < (M) * (N); i++) sum[i] = add_integers(sum[i], c[i], inst->imm);   \
+        write_s32(warp, tensor->d, sum, M, N);                                                     \
+        return EXEC_GO;                                                                            \
+    }
+#include "emulator/exec/ops/tensor.def"
+#undef FLOAT
+#undef INTEGER
+
+/* ---- the warp together ----------------------------------------------------------------------- */
+
+/* Inside of row "sync": nothing but the wait for all lanes. */
+static int op_sync(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    (void)warp;
+    (void)inst;
+    return EXEC_GO;
+}
+
+/* All lanes are at this instruction, and agree in slots a and b, as far as `imm` says. */
+static int op_together(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const unsigned first = (unsigned)__builtin_ctz(warp->mask);
+    if (warp->mask != EXEC_ALL)
+        return exec_stop(warp, inst, EXEC_MASK, first,
+                         &(struct exec_reason){
+                             .finding = FINDING_WARP_NOT_WHOLE,
+                             .numbers = {(uint64_t)__builtin_popcount(warp->mask), EXEC_LANES}});
+    const u64 *address = exec_slot(warp, inst->a);
+    const u32 *stride = exec_slot(warp, inst->b);
+    u64 differs = 0;
+    if (inst->imm & EXEC_SAME_ADDRESS) EXEC_FOR_LANES differs |= address[l] ^ address[0];
+    if (inst->imm & EXEC_SAME_STRIDE) EXEC_FOR_LANES differs |= stride[l] ^ stride[0];
+    if (!differs) return EXEC_GO;
+    return exec_stop(warp, inst, EXEC_UNSUPPORTED, 0,
+                     &(struct exec_reason){.finding = FINDING_UNSUPPORTED_MATRIX});
+}
+
+/* ---- addresses ------------------------------------------------------------------------------- */
+
+/* Slot d = the address of an element of the matrix at a whose lines lie b elements apart. */
+static int op_element(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const struct exec_element *element = inst->extra;
+    const u64 *base = exec_slot(warp, inst->a);
+    const u32 *stride = exec_slot(warp, inst->b);
+    u64 *d = exec_slot(warp, inst->d);
+    EXEC_FOR_LANES
+    {
+        const u32 line = element->line[0] + element->line[1] * (l / 4) + element->line[2] * (l % 4);
+        const u32 inside =
+            element->inside[0] + element->inside[1] * (l / 4) + element->inside[2] * (l % 4);
+        d[l] = base[l] + ((u64)line * stride[l] + inside) * element->bytes;
+    }
+    return EXEC_GO;
+}
+
+/* Slot d = the address that lane l of ldmatrix and stmatrix touches, of rows of 16 bytes. */
+static int op_row(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    enum { BYTES = 16 };
+    const u64 *rows = exec_slot(warp, inst->a);
+    u64 *d = exec_slot(warp, inst->d);
+    const u32 first = (u32)(inst->imm & EXEC_ROW_MATRIX) * ROWS;
+    const u32 half = (inst->imm & EXEC_ROW_HALF) != 0;
+    const bool generic = (inst->imm & EXEC_ROW_GENERIC) != 0;
+    for (unsigned l = first; l < first + ROWS; l++) {
+        if (generic && (rows[l] & EXEC_WINDOW_MASK) != EXEC_WINDOW_SHARED)
+            return exec_stop(
+                warp, inst, EXEC_WRONG_SPACE, l,
+                &(struct exec_reason){.finding = FINDING_MATRIX_NOT_SHARED, .numbers = {rows[l]}});
+        if (rows[l] % BYTES)
+            return exec_stop_access(warp, inst, l, rows[l], BYTES,
+                                    (inst->imm & EXEC_ROW_STORE) != 0, true);
+    }
+    const u64 window = generic ? EXEC_WINDOW_SHARED : 0;
+    for (unsigned l = 0; l < EXEC_LANES; l++)
+        d[l] = (inst->imm & EXEC_ROW_TRANSPOSED ? rows[first + l % 4 * 2 + half] + l / 4 * 2
+                                                : rows[first + l / 4] + l % 4 * 4) -
+               window;
+    return EXEC_GO;
+}
+
+/* movmatrix: lane l has the neighbours l % 4 * 2 and one more of row l / 4. */
+static int op_transpose(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const u32 *a = exec_slot(warp, inst->a);
+    u32 *d = exec_slot(warp, inst->d), result[EXEC_LANES];
+    for (unsigned l = 0; l < EXEC_LANES; l++) {
+        const u32 row = l / 4, column = l % 4 * 2;
+        const u32 low = a[column * 4 + row / 2], high = a[(column + 1) * 4 + row / 2];
+        result[l] = (low >> (16 * (row % 2)) & 0xffffu) | high >> (16 * (row % 2)) << 16;
+    }
+    memcpy(d, result, sizeof result);
+    return EXEC_GO;
+}
+
+const struct exec_row EXEC_TABLE(exec_tensor_rows)[] = {
+#define FLOAT(name, keys, M, N, K, A, B, C, D) {keys, op_##name, ""},
+#define INTEGER(name, keys, M, N, K, A, B) {keys, op_##name, ""},
+#include "emulator/exec/ops/tensor.def"
+    {"movmatrix.sync.m8n8.b16", op_transpose, ""},
+    {"matrix.sync", op_sync, ""},
+    {"matrix.together", op_together, ""},
+    {"matrix.element", op_element, ""},
+    {"matrix.row", op_row, ""},
+    {NULL, NULL, NULL}};
