@@ -19,6 +19,7 @@ static const struct source {
     const char *mark, *ptx, *cu;
 } sources[] = {
     {"async", RACECHECK_ASYNC_PTX, RACECHECK_ASYNC_CU},
+    {"matrix", RACECHECK_TENSOR_PTX, RACECHECK_TENSOR_CU},
     {"shuffle_", RACECHECK_SHUFFLES_PTX, RACECHECK_SHUFFLES_CU},
     {"told_", RACECHECK_TOLD_PTX, RACECHECK_TOLD_CU},
     {"talk_", RACECHECK_BLOCKS_PTX, RACECHECK_BLOCKS_CU},
@@ -182,6 +183,9 @@ static const char *const right[] = {
     "right_shuffle_chosen",
     "right_shuffle_first_is_read",
     "right_shuffle_written_over",
+    "right_matrix_tile",
+    "right_matrix_of_each_warp",
+    "right_matrix_rows",
 };
 
 static const struct wrong_row {
@@ -210,6 +214,11 @@ static const struct wrong_row {
     {"async_stored_too_early", EXEC_WRONG_COPY},
     {"async_bulk_not_awaited", EXEC_WRONG_COPY},
     {"async_bulk_other_object", EXEC_WRONG_COPY},
+    {"matrix_without_a_barrier", EXEC_WRONG_SHARED},
+    {"matrix_read_too_early", EXEC_WRONG_SHARED},
+    {"matrix_of_every_block", EXEC_WRONG_BLOCKS},
+    {"matrix_rows_without_a_barrier", EXEC_WRONG_SHARED},
+    {"matrix_rows_read_too_early", EXEC_WRONG_SHARED},
     {"global_read_back", EXEC_WRONG_GLOBAL},
     {"global_counted_then_stored", EXEC_WRONG_GLOBAL},
     {"global_high_halves", EXEC_WRONG_GLOBAL},
