@@ -91,6 +91,7 @@ static inline u64 clamp_unsigned(u64 value, s64 low, u64 high)
 #define TF32_RNA(bits) ((TF32_SPECIAL(bits) ? (bits) : (bits) + 0x1000u) & 0xffffe000u)
 #define TF32_RNA_FINITE(bits) (TF32_RNA(bits) - (TF32_SPECIAL(TF32_RNA(bits)) ? 0x2000u : 0))
 
+#define EXEC_MANY_ROWS
 /* The order matters: the rows twice, as functions and as a table. */
 // clang-format off
 #include "emulator/exec/ops/rows_define.h"

@@ -113,6 +113,7 @@ static f64 half_xorsign(f64 size, u16 a, u16 b)
     }))
 #define PACKED(V, yes, form) BOTH(PACKED_HALF(V, yes, 0, form), PACKED_HALF(V, yes, 16, form))
 
+#define EXEC_MANY_ROWS
 /* The order matters: the rows twice, as functions and as a table. */
 // clang-format off
 #include "emulator/exec/ops/rows_define.h"

@@ -28,7 +28,36 @@
 #define EXEC_VALUE(T, x) const T x = (T)x##x[l]
 
 /* Into slot d of the lanes that run: the expression, of the values that `values` declares. Two
- * loops: where all lanes run, nothing is chosen. */
+ * loops: where all lanes run, nothing is chosen. Of rows that are many and seldom hot
+ * (EXEC_MANY_ROWS) one, so that the compiler has half as much to do: where not all lanes run, by
+ * way of `some`. */
+#ifdef EXEC_MANY_ROWS
+static __attribute__((noinline)) void exec_put_some32(u32 *dd, const u32 *some, u32 mask)
+{
+    EXEC_FOR_LANES dd[l] = EXEC_IN(mask) ? some[l] : dd[l];
+}
+
+static __attribute__((noinline)) void exec_put_some64(u64 *dd, const u64 *some, u32 mask)
+{
+    EXEC_FOR_LANES dd[l] = EXEC_IN(mask) ? some[l] : dd[l];
+}
+
+#define EXEC_PUT_LANES(D, values, expression)                                                      \
+    slot_##D some[EXEC_LANES];                                                                     \
+    void *const d = exec_slot(warp, inst->d);                                                      \
+    slot_##D *const put = warp->full ? d : some;                                                   \
+    EXEC_FOR_LANES                                                                                 \
+    {                                                                                              \
+        values;                                                                                    \
+        put[l] = (slot_##D)(D)(expression);                                                        \
+    }                                                                                              \
+    if (put != some) return EXEC_GO;                                                               \
+    if (sizeof(slot_##D) == sizeof(u32))                                                           \
+        exec_put_some32(d, (const void *)some, warp->mask);                                        \
+    else                                                                                           \
+        exec_put_some64(d, (const void *)some, warp->mask);                                        \
+    return EXEC_GO
+#else
 #define EXEC_PUT_LANES(D, values, expression)                                                      \
     slot_##D *dd = exec_slot(warp, inst->d);                                                       \
     if (warp->full) {                                                                              \
@@ -47,6 +76,7 @@
         }                                                                                          \
     }                                                                                              \
     return EXEC_GO
+#endif
 
 /* Into predicate d of the lanes that run: the expression; into e its complement. */
 #define EXEC_PUT_COMPARED(values, expression)                                                      \

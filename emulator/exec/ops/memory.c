@@ -22,6 +22,20 @@ enum access_shape {
     MEMORY_FAULT,
 };
 
+/* What a handler knows when it is compiled. It fits into a register: what is seldom run, and what
+ * loops over lanes one by one, is compiled once for all handlers. */
+struct access_kind {
+    uint8_t element; /* bytes */
+    uint8_t count;   /* elements of a lane */
+    bool store;
+    bool generic;
+};
+
+static inline uint32_t access_bytes(struct access_kind kind)
+{
+    return (uint32_t)kind.element * kind.count;
+}
+
 /* The executor's view of a range that addresses may lie in. */
 struct access_window {
     uint64_t low;
@@ -56,52 +70,55 @@ static inline bool access_is_row(const uint64_t *address, uint32_t bytes)
 
 enum { HALF_SECTOR = 16 };
 
-/* Accounts one warp access to global memory. Sectors are counted as runs of neighbouring lanes
- * that share one: exact when addresses ascend with the lanes. */
+/* Accounts one warp access to global memory. */
 static inline void access_count(struct exec_warp *warp, const struct exec_inst *inst,
-                                const uint64_t *address, uint32_t bytes, bool store, bool row)
+                                uint64_t sectors, uint64_t bytes, bool store)
 {
     struct exec_counts *counts = &warp->worker->counts;
-    uint64_t lanes = 0;
-    uint64_t sectors = 0;
-    if (row) {
-        lanes = EXEC_LANES;
-        sectors = ((address[0] + EXEC_LANES * bytes - 1) >> 5) - (address[0] >> 5) + 1;
-    } else {
-        uint64_t before = UINT64_MAX;
-        /* Half a sector a lane, and then the other half: that one is in the first-level cache. */
-        bool other_half = bytes == HALF_SECTOR && !store;
-        if (bytes == HALF_SECTOR && !warp->halves_begun) {
-            memset(warp->halves, 0, sizeof warp->halves);
-            warp->halves_begun = true;
-        }
-        for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
-            const unsigned l = (unsigned)__builtin_ctz(rest);
-            const uint64_t sector = address[l] >> 5;
-            sectors += sector != before;
-            before = sector;
-            lanes++;
-            if (bytes != HALF_SECTOR) continue;
-            other_half = other_half && warp->halves[l] == (address[l] ^ HALF_SECTOR);
-            warp->halves[l] = address[l];
-        }
-        if (other_half) sectors = 0;
-    }
     counts->transactions += sectors;
     if (store) {
-        counts->bytes_stored += lanes * bytes;
+        counts->bytes_stored += bytes;
     } else {
-        counts->bytes_loaded += lanes * bytes;
+        counts->bytes_loaded += bytes;
         warp->chain += inst->extra != NULL;
     }
 }
 
+/* The same where the lanes do not make one row. Sectors are counted as runs of neighbouring lanes
+ * that share one: exact when addresses ascend with the lanes. */
+static inline void access_count_lanes(struct exec_warp *warp, const struct exec_inst *inst,
+                                      const uint64_t *address, uint32_t bytes, bool store)
+{
+    uint64_t sectors = 0;
+    uint64_t before = UINT64_MAX;
+    /* Half a sector a lane, and then the other half: that one is in the first-level cache. */
+    bool other_half = bytes == HALF_SECTOR && !store;
+    if (bytes == HALF_SECTOR && !warp->halves_begun) {
+        memset(warp->halves, 0, sizeof warp->halves);
+        warp->halves_begun = true;
+    }
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        const uint64_t sector = address[l] >> 5;
+        sectors += sector != before;
+        before = sector;
+        if (bytes != HALF_SECTOR) continue;
+        other_half = other_half && warp->halves[l] == (address[l] ^ HALF_SECTOR);
+        warp->halves[l] = address[l];
+    }
+    const uint64_t lanes = (uint64_t)__builtin_popcount(warp->mask);
+    access_count(warp, inst, other_half ? 0 : sectors, lanes * bytes, store);
+}
+
 /* Lane by lane, through the instruction's cache and exec_resolve. `address` becomes pointers. */
-static __attribute__((noinline)) enum access_shape
-access_slowly(struct exec_warp *warp, const struct exec_inst *inst, uint64_t *address,
-              uint32_t element, uint32_t bytes, bool store, bool generic)
+static __attribute__((noinline)) enum access_shape access_slowly(struct exec_warp *warp,
+                                                                 const struct exec_inst *inst,
+                                                                 uint64_t *address,
+                                                                 struct access_kind kind)
 {
     struct exec_region_cache *cache = &warp->worker->caches[inst->cache];
+    const uint32_t element = kind.element, count = kind.count, bytes = access_bytes(kind);
+    const bool store = kind.store;
     for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
         const unsigned l = (unsigned)__builtin_ctz(rest);
         const uint64_t at = address[l];
@@ -111,17 +128,16 @@ access_slowly(struct exec_warp *warp, const struct exec_inst *inst, uint64_t *ad
             if (exec_grid_shadow_wanted(cache))
                 exec_grid_shadow_touch(warp, inst, cache, l, at, bytes);
             if (exec_block_shadow_wanted(cache))
-                exec_block_shadow_lanes(warp, inst, cache, address, 1u << l, element,
-                                        bytes / element);
+                exec_block_shadow_lanes(warp, inst, cache, address, 1u << l, element, count);
             address[l] = at + cache->delta;
             continue;
         }
         unsigned char *host =
-            exec_resolve(warp, inst, l, at, bytes, store ? EXEC_STORE : EXEC_LOAD, generic);
+            exec_resolve(warp, inst, l, at, bytes, store ? EXEC_STORE : EXEC_LOAD, kind.generic);
         if (host == NULL) return MEMORY_FAULT;
         /* What a load touches exec_resolve has seen. */
         if (store && (at & EXEC_WINDOW_MASK) == 0 && exec_block_shadow_wanted(cache))
-            exec_block_shadow_lanes(warp, inst, cache, address, 1u << l, element, bytes / element);
+            exec_block_shadow_lanes(warp, inst, cache, address, 1u << l, element, count);
         address[l] = (uint64_t)(uintptr_t)host;
     }
     return MEMORY_SCATTER;
@@ -158,12 +174,13 @@ EXEC_DEFINE_CHANGED(u64, u64, 2)
 
 static __attribute__((noinline)) void near_row(struct exec_warp *warp, const struct exec_inst *inst,
                                                const struct exec_region_cache *cache,
-                                               const uint64_t *address, uint32_t element,
-                                               uint32_t bytes, bool store)
+                                               const uint64_t *address, struct access_kind kind)
 {
     enum { MOST = EXEC_LANES * EXEC_NEAR_WIDEST / 4 };
     uint32_t wanted[MOST];
-    const uint32_t count = bytes / element, unit = element < 4 ? element : 4;
+    const uint32_t element = kind.element, count = kind.count, bytes = access_bytes(kind);
+    const uint32_t unit = element < 4 ? element : 4;
+    const bool store = kind.store;
     const void *row = (const void *)(uintptr_t)(address[0] + cache->delta);
     bool all = true;
     if (!store)
@@ -197,50 +214,57 @@ static __attribute__((noinline)) void own_row(struct exec_warp *warp, const stru
         exec_grid_shadow_touch(warp, inst, cache, l, address + (uint64_t)l * bytes, bytes);
 }
 
+/* What is no row, or not where the instruction was last time. */
+static __attribute__((noinline)) enum access_shape
+access_apart(struct exec_warp *warp, const struct exec_inst *inst, uint64_t *address,
+             struct access_kind kind, bool counted)
+{
+    struct exec_region_cache *cache = &warp->worker->caches[inst->cache];
+    const uint32_t bytes = access_bytes(kind);
+    if (!counted) access_count_lanes(warp, inst, address, bytes, kind.store);
+    const struct access_window window = {cache->low, cache->size, cache->delta};
+    if (cache->size < bytes || (kind.store && cache->read_only) ||
+        access_outside(address, warp->mask, window, bytes))
+        return access_slowly(warp, inst, address, kind);
+    if (cache->marks != NULL)
+        for (uint32_t rest = warp->mask; rest; rest &= rest - 1)
+            exec_mark(cache, address[__builtin_ctz(rest)], bytes);
+    if (exec_grid_shadow_wanted(cache))
+        for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+            const unsigned l = (unsigned)__builtin_ctz(rest);
+            exec_grid_shadow_touch(warp, inst, cache, l, address[l], bytes);
+        }
+    if (exec_block_shadow_wanted(cache))
+        exec_block_shadow_lanes(warp, inst, cache, address, warp->mask, kind.element, kind.count);
+    EXEC_FOR_LANES address[l] += window.delta;
+    return MEMORY_SCATTER;
+}
+
 static inline __attribute__((always_inline)) enum access_shape
 access_global(struct exec_warp *warp, const struct exec_inst *inst, uint64_t *address,
-              uint32_t element, uint32_t bytes, bool store, bool generic)
+              struct access_kind kind)
 {
     const uint64_t *base = exec_slot(warp, inst->a);
     const uint64_t offset = inst->imm;
+    const uint32_t bytes = access_bytes(kind);
     struct exec_region_cache *cache = &warp->worker->caches[inst->cache];
     EXEC_FOR_LANES address[l] = base[l] + offset;
-    const bool all = warp->mask == EXEC_ALL;
-    const bool row = all && access_is_row(address, bytes);
-    access_count(warp, inst, address, bytes, store, row);
-    if (cache->size >= bytes && !(store && cache->read_only)) {
-        if (row && cache->size >= EXEC_LANES * bytes && !(address[0] & (bytes - 1)) &&
-            address[0] - cache->low <= cache->size - EXEC_LANES * bytes) {
-            if (exec_causality_is_old(warp->block, cache, address[0], bytes)) {
-                exec_mark_again(cache, address[0], EXEC_LANES * (uint64_t)bytes);
-            } else {
-                exec_mark(cache, address[0], EXEC_LANES * (uint64_t)bytes);
-                if (exec_grid_shadow_wanted(cache))
-                    own_row(warp, inst, cache, address[0], bytes, store);
-            }
-            if (exec_block_shadow_wanted(cache))
-                near_row(warp, inst, cache, address, element, bytes, store);
-            address[0] += cache->delta;
-            return MEMORY_ROW;
-        }
-        const struct access_window window = {cache->low, cache->size, cache->delta};
-        if (!access_outside(address, warp->mask, window, bytes)) {
-            if (cache->marks != NULL)
-                for (uint32_t rest = warp->mask; rest; rest &= rest - 1)
-                    exec_mark(cache, address[__builtin_ctz(rest)], bytes);
-            if (exec_grid_shadow_wanted(cache))
-                for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
-                    const unsigned l = (unsigned)__builtin_ctz(rest);
-                    exec_grid_shadow_touch(warp, inst, cache, l, address[l], bytes);
-                }
-            if (exec_block_shadow_wanted(cache))
-                exec_block_shadow_lanes(warp, inst, cache, address, warp->mask, element,
-                                        bytes / element);
-            EXEC_FOR_LANES address[l] += window.delta;
-            return MEMORY_SCATTER;
-        }
+    if (warp->mask != EXEC_ALL || !access_is_row(address, bytes))
+        return access_apart(warp, inst, address, kind, false);
+    const uint64_t first = address[0], whole = EXEC_LANES * (uint64_t)bytes;
+    access_count(warp, inst, ((first + whole - 1) >> 5) - (first >> 5) + 1, whole, kind.store);
+    if (cache->size < whole || (kind.store && cache->read_only) || (first & (bytes - 1)) ||
+        first - cache->low > cache->size - whole)
+        return access_apart(warp, inst, address, kind, true);
+    if (exec_causality_is_old(warp->block, cache, first, bytes)) {
+        exec_mark_again(cache, first, whole);
+    } else {
+        exec_mark(cache, first, whole);
+        if (exec_grid_shadow_wanted(cache)) own_row(warp, inst, cache, first, bytes, kind.store);
     }
-    return access_slowly(warp, inst, address, element, bytes, store, generic);
+    if (exec_block_shadow_wanted(cache)) near_row(warp, inst, cache, address, kind);
+    address[0] += cache->delta;
+    return MEMORY_ROW;
 }
 
 /* Shared memory is nearly always touched in one of two shapes, by each half of a warp for itself:
@@ -267,25 +291,22 @@ static inline enum access_shape access_halves(const uint32_t *base, uint32_t off
     return same ? MEMORY_SAMES : MEMORY_ROWS;
 }
 
-/* A load of several elements may begin inside of the block's memory and end behind it: a GPU rounds
- * that memory up, and compilers load more than they use. What is there is poison. */
-static inline enum access_shape access_shared(struct exec_warp *warp, const struct exec_inst *inst,
-                                              uint64_t *address, uint32_t element, uint32_t bytes,
-                                              bool store, bool wide)
+static inline struct access_window access_shared_window(const struct exec_warp *warp)
 {
-    const uint32_t inside = store ? bytes : element;
-    const struct access_window window = {0, warp->worker->shared_bytes,
-                                         (uint64_t)(uintptr_t)warp->block->shared};
-    if (!wide && warp->mask == EXEC_ALL && window.size >= bytes) {
-        const enum access_shape shape = access_halves(exec_slot(warp, inst->a), (uint32_t)inst->imm,
-                                                      (uint32_t)window.size - bytes, bytes);
-        if (shape != MEMORY_FAULT) {
-            const uint32_t *base = exec_slot(warp, inst->a);
-            for (unsigned l = 0; l < EXEC_LANES; l += HALF)
-                address[l] = window.delta + (uint32_t)(base[l] + (uint32_t)inst->imm);
-            return shape;
-        }
-    }
+    return (struct access_window){0, warp->worker->shared_bytes,
+                                  (uint64_t)(uintptr_t)warp->block->shared};
+}
+
+/* Neither of the two shapes, or not in bounds. A load of several elements may begin inside of the
+ * block's memory and end behind it: a GPU rounds that memory up, and compilers load more than they
+ * use. What is there is poison. */
+static __attribute__((noinline)) enum access_shape
+access_shared_apart(struct exec_warp *warp, const struct exec_inst *inst, uint64_t *address,
+                    struct access_kind kind, bool wide)
+{
+    const uint32_t bytes = access_bytes(kind);
+    const uint32_t inside = kind.store ? bytes : kind.element;
+    const struct access_window window = access_shared_window(warp);
     if (wide) {
         const uint64_t *base = exec_slot(warp, inst->a);
         EXEC_FOR_LANES address[l] = base[l] + inst->imm;
@@ -295,7 +316,7 @@ static inline enum access_shape access_shared(struct exec_warp *warp, const stru
         EXEC_FOR_LANES address[l] = (uint32_t)(base[l] + offset);
     }
     if (window.size >= bytes && !access_outside(address, warp->mask, window, bytes)) {
-        if (warp->mask == EXEC_ALL && access_is_row(address, bytes)) {
+        if (wide && warp->mask == EXEC_ALL && access_is_row(address, bytes)) {
             address[0] += window.delta;
             return MEMORY_ROW;
         }
@@ -306,7 +327,7 @@ static inline enum access_shape access_shared(struct exec_warp *warp, const stru
         const unsigned l = (unsigned)__builtin_ctz(rest);
         const uint64_t at = address[l];
         if (at > window.size || window.size - at < inside || (at & (bytes - 1))) {
-            exec_stop_access(warp, inst, l, EXEC_WINDOW_SHARED + at, bytes, store, true);
+            exec_stop_access(warp, inst, l, EXEC_WINDOW_SHARED + at, bytes, kind.store, true);
             return MEMORY_FAULT;
         }
         address[l] = at + window.delta;
@@ -314,12 +335,33 @@ static inline enum access_shape access_shared(struct exec_warp *warp, const stru
     return MEMORY_SCATTER;
 }
 
-static inline enum access_shape access_local(struct exec_warp *warp, const struct exec_inst *inst,
-                                             uint64_t *address, uint32_t bytes, bool store)
+static inline enum access_shape access_shared(struct exec_warp *warp, const struct exec_inst *inst,
+                                              uint64_t *address, struct access_kind kind)
+{
+    const uint32_t bytes = access_bytes(kind);
+    const struct access_window window = access_shared_window(warp);
+    if (warp->mask == EXEC_ALL && window.size >= bytes) {
+        const uint32_t *base = exec_slot(warp, inst->a);
+        const enum access_shape shape =
+            access_halves(base, (uint32_t)inst->imm, (uint32_t)window.size - bytes, bytes);
+        if (shape != MEMORY_FAULT) {
+            for (unsigned l = 0; l < EXEC_LANES; l += HALF)
+                address[l] = window.delta + (uint32_t)(base[l] + (uint32_t)inst->imm);
+            return shape;
+        }
+    }
+    return access_shared_apart(warp, inst, address, kind, false);
+}
+
+static __attribute__((noinline)) enum access_shape access_local(struct exec_warp *warp,
+                                                                const struct exec_inst *inst,
+                                                                uint64_t *address,
+                                                                struct access_kind kind)
 {
     const uint64_t *base = exec_slot(warp, inst->a);
     const uint64_t stride = warp->local_stride;
     const uint64_t host = (uint64_t)(uintptr_t)warp->local;
+    const uint32_t bytes = access_bytes(kind);
     const struct access_window window = {0, stride, 0};
     EXEC_FOR_LANES address[l] = base[l] + inst->imm;
     if (stride < bytes || access_outside(address, warp->mask, window, bytes)) {
@@ -327,7 +369,7 @@ static inline enum access_shape access_local(struct exec_warp *warp, const struc
             const unsigned l = (unsigned)__builtin_ctz(rest);
             const uint64_t at = address[l];
             if (at > stride || stride - at < bytes || (at & (bytes - 1))) {
-                exec_stop_access(warp, inst, l, EXEC_WINDOW_LOCAL + at, bytes, store, true);
+                exec_stop_access(warp, inst, l, EXEC_WINDOW_LOCAL + at, bytes, kind.store, true);
                 return MEMORY_FAULT;
             }
         }
@@ -338,35 +380,82 @@ static inline enum access_shape access_local(struct exec_warp *warp, const struc
 
 static inline __attribute__((always_inline)) enum access_shape
 access_addresses(struct exec_warp *warp, const struct exec_inst *inst, enum access_where where,
-                 uint64_t *address, uint32_t element, uint32_t count, bool store)
+                 uint64_t *address, size_t element, unsigned count, bool store)
 {
-    const uint32_t bytes = element * count;
+    const struct access_kind kind = {(uint8_t)element, (uint8_t)count, store, where == GENERIC};
     switch (where) {
     case GLOBAL:
-        return access_global(warp, inst, address, element, bytes, store, false);
     case GENERIC:
-        return access_global(warp, inst, address, element, bytes, store, true);
+        return access_global(warp, inst, address, kind);
     case SHARED:
-        return access_shared(warp, inst, address, element, bytes, store, false);
+        return access_shared(warp, inst, address, kind);
     case SHARED64:
-        return access_shared(warp, inst, address, element, bytes, store, true);
+        return access_shared_apart(warp, inst, address, kind, true);
     case LOCAL:
-        return access_local(warp, inst, address, bytes, store);
+        return access_local(warp, inst, address, kind);
     }
     return MEMORY_FAULT;
 }
 
-/* Elements 0 to 3 of a vector are in slots d, b, c, e; the address is in slot a. Which shapes a
- * place has is said here, so that the compiler makes nothing for the others. */
+/* Lane by lane from, or to, where each pointer leads: elements 0 to 3 of a vector are in slots d,
+ * b, c, e. Once for all places. */
+#define EXEC_DEFINE_GATHER(T, vector)                                                              \
+    static __attribute__((noinline)) int gather_##T##_##vector(                                    \
+        struct exec_warp *warp, const struct exec_inst *inst, const uint64_t *pointers)            \
+    {                                                                                              \
+        const uint32_t slots[4] = {inst->d, inst->b, inst->c, inst->e};                            \
+        if (warp->mask == EXEC_ALL) {                                                              \
+            for (unsigned k = 0; k < (vector); k++) {                                              \
+                slot_##T *dd = exec_slot(warp, slots[k]);                                          \
+                EXEC_FOR_LANES dd[l] = (slot_##T)((const T *)(uintptr_t)pointers[l])[k];           \
+            }                                                                                      \
+            return EXEC_GO;                                                                        \
+        }                                                                                          \
+        for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {                                 \
+            const unsigned l = (unsigned)__builtin_ctz(rest);                                      \
+            const T *source = (const T *)(uintptr_t)pointers[l];                                   \
+            for (unsigned k = 0; k < (vector); k++)                                                \
+                ((slot_##T *)exec_slot(warp, slots[k]))[l] = (slot_##T)source[k];                  \
+        }                                                                                          \
+        return EXEC_GO;                                                                            \
+    }
+
+#define EXEC_DEFINE_SCATTER(T, vector)                                                             \
+    static __attribute__((noinline)) void scatter_##T##_##vector(                                  \
+        struct exec_warp *warp, const struct exec_inst *inst, const uint64_t *pointers)            \
+    {                                                                                              \
+        const uint32_t slots[4] = {inst->d, inst->b, inst->c, inst->e};                            \
+        for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {                                 \
+            const unsigned l = (unsigned)__builtin_ctz(rest);                                      \
+            T *target = (T *)(uintptr_t)pointers[l];                                               \
+            for (unsigned k = 0; k < (vector); k++)                                                \
+                target[k] = (T)((const slot_##T *)exec_slot(warp, slots[k]))[l];                   \
+        }                                                                                          \
+    }
+
+#define VECTORS(EXEC_DEFINE, T) EXEC_DEFINE(T, 1) EXEC_DEFINE(T, 2) EXEC_DEFINE(T, 4)
+VECTORS(EXEC_DEFINE_GATHER, u8)
+VECTORS(EXEC_DEFINE_GATHER, s8)
+VECTORS(EXEC_DEFINE_GATHER, u16)
+VECTORS(EXEC_DEFINE_GATHER, s16)
+VECTORS(EXEC_DEFINE_GATHER, u32)
+VECTORS(EXEC_DEFINE_GATHER, u64)
+VECTORS(EXEC_DEFINE_SCATTER, u8)
+VECTORS(EXEC_DEFINE_SCATTER, u16)
+VECTORS(EXEC_DEFINE_SCATTER, u32)
+VECTORS(EXEC_DEFINE_SCATTER, u64)
+
+/* Which shapes a place has is said here, so that the compiler makes nothing for the others. */
+#define HAS_ROW(where) ((where) != LOCAL && (where) != SHARED)
+#define HAS_HALVES(where) ((where) == SHARED)
 #define EXEC_DEFINE_LOAD(name, key, where, T, vector)                                              \
     static int op_##name(struct exec_warp *warp, const struct exec_inst *inst)                     \
     {                                                                                              \
         uint64_t address[EXEC_LANES];                                                              \
         const enum access_shape shape =                                                            \
             access_addresses(warp, inst, where, address, sizeof(T), vector, false);                \
-        if (shape == MEMORY_FAULT) return EXEC_STOP;                                               \
         const uint32_t slots[4] = {inst->d, inst->b, inst->c, inst->e};                            \
-        if ((where) != LOCAL && shape == MEMORY_ROW) {                                             \
+        if (HAS_ROW(where) && shape == MEMORY_ROW) {                                               \
             const T *source = (const T *)(uintptr_t)address[0];                                    \
             void *const lanes[4] = {exec_slot(warp, slots[0]), exec_slot(warp, slots[1]),          \
                                     exec_slot(warp, slots[2]), exec_slot(warp, slots[3])};         \
@@ -375,7 +464,9 @@ access_addresses(struct exec_warp *warp, const struct exec_inst *inst, enum acce
                 slot_##T *dd = lanes[k];                                                           \
                 EXEC_FOR_LANES dd[l] = (slot_##T)source[l * (vector) + k];                         \
             }                                                                                      \
-        } else if ((where) == SHARED && (shape == MEMORY_ROWS || shape == MEMORY_SAMES)) {         \
+            return EXEC_GO;                                                                        \
+        }                                                                                          \
+        if (HAS_HALVES(where) && (shape == MEMORY_ROWS || shape == MEMORY_SAMES)) {                \
             const unsigned step = shape == MEMORY_ROWS ? (vector) : 0;                             \
             for (unsigned half = 0; half < EXEC_LANES; half += HALF) {                             \
                 const T *part = (const T *)(uintptr_t)address[half];                               \
@@ -388,20 +479,9 @@ access_addresses(struct exec_warp *warp, const struct exec_inst *inst, enum acce
                         for (unsigned l = 0; l < HALF; l++) dd[l] = (slot_##T)part[k];             \
                 }                                                                                  \
             }                                                                                      \
-        } else if (warp->mask == EXEC_ALL) {                                                       \
-            for (unsigned k = 0; k < (vector); k++) {                                              \
-                slot_##T *dd = exec_slot(warp, slots[k]);                                          \
-                EXEC_FOR_LANES dd[l] = (slot_##T)((const T *)(uintptr_t)address[l])[k];            \
-            }                                                                                      \
-        } else {                                                                                   \
-            for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {                             \
-                const unsigned l = (unsigned)__builtin_ctz(rest);                                  \
-                const T *source = (const T *)(uintptr_t)address[l];                                \
-                for (unsigned k = 0; k < (vector); k++)                                            \
-                    ((slot_##T *)exec_slot(warp, slots[k]))[l] = (slot_##T)source[k];              \
-            }                                                                                      \
+            return EXEC_GO;                                                                        \
         }                                                                                          \
-        return EXEC_GO;                                                                            \
+        return shape == MEMORY_FAULT ? EXEC_STOP : gather_##T##_##vector(warp, inst, address);     \
     }
 
 #define EXEC_DEFINE_STORE(name, key, where, T, vector)                                             \
@@ -412,13 +492,13 @@ access_addresses(struct exec_warp *warp, const struct exec_inst *inst, enum acce
             access_addresses(warp, inst, where, address, sizeof(T), vector, true);                 \
         if (shape == MEMORY_FAULT) return EXEC_STOP;                                               \
         const uint32_t slots[4] = {inst->d, inst->b, inst->c, inst->e};                            \
-        if ((where) != LOCAL && shape == MEMORY_ROW) {                                             \
+        if (HAS_ROW(where) && shape == MEMORY_ROW) {                                               \
             T *target = (T *)(uintptr_t)address[0];                                                \
             for (unsigned k = 0; k < (vector); k++) {                                              \
                 const slot_##T *ss = exec_slot(warp, slots[k]);                                    \
                 EXEC_FOR_LANES target[l * (vector) + k] = (T)ss[l];                                \
             }                                                                                      \
-        } else if ((where) == SHARED && (shape == MEMORY_ROWS || shape == MEMORY_SAMES)) {         \
+        } else if (HAS_HALVES(where) && (shape == MEMORY_ROWS || shape == MEMORY_SAMES)) {         \
             for (unsigned half = 0; half < EXEC_LANES; half += HALF) {                             \
                 T *part = (T *)(uintptr_t)address[half];                                           \
                 for (unsigned k = 0; k < (vector); k++) {                                          \
@@ -430,12 +510,7 @@ access_addresses(struct exec_warp *warp, const struct exec_inst *inst, enum acce
                 }                                                                                  \
             }                                                                                      \
         } else {                                                                                   \
-            for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {                             \
-                const unsigned l = (unsigned)__builtin_ctz(rest);                                  \
-                T *target = (T *)(uintptr_t)address[l];                                            \
-                for (unsigned k = 0; k < (vector); k++)                                            \
-                    target[k] = (T)((const slot_##T *)exec_slot(warp, slots[k]))[l];               \
-            }                                                                                      \
+            scatter_##T##_##vector(warp, inst, address);                                           \
         }                                                                                          \
         if (exec_grid_shadow_unsettled(warp->worker)) exec_grid_shadow_settle(warp->worker);       \
         return EXEC_GO;                                                                            \

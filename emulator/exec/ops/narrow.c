@@ -77,6 +77,7 @@ static f64 half_relu(f64 value)
 #define PAIR_OF(expression, flush, p, q, r)                                                        \
     (PAIR_HALF(expression, flush, p, q, r, 0) | PAIR_HALF(expression, flush, p, q, r, 32))
 
+#define EXEC_MANY_ROWS
 /* The order matters: the rows twice, as functions and as a table. */
 // clang-format off
 #include "emulator/exec/ops/rows_define.h"
