@@ -51,11 +51,13 @@ static void add_legend(struct text *text, const struct trace_timeline_text *styl
 {
     const char *const *sign = trace_timeline_signs(style->utf8);
 
-    text_add(text,
-             _("Time goes to the right. H2D, D2H: copies to the device and from it; x: so many "
-               "at once at most;\n"));
-    text_add(text, style->utf8 ? _("a bar: how many of them run at that moment.\n")
-                               : _("a digit: how many run at that moment, + is more than nine.\n"));
+    /* No line is wider than a terminal of 80 columns. */
+    text_add(text, _("Time goes to the right. H2D, D2H: copies to the device and from it;\n"));
+    text_add(
+        text,
+        style->utf8
+            ? _("x: so many at once at most; a bar: how many of them run at that moment.\n")
+            : _("x: so many at once at most; a digit: so many at that moment, +: over nine.\n"));
     if (style->streams > 0)
         text_format(text,
                     _("In a stream: %s copied to the device, %s kernel, %s copied from it, %s "

@@ -190,10 +190,13 @@ static void add_shown(struct page *page, struct guide *guide, size_t index)
     struct text questions = {0};
 
     page_line(page, PAGE_GOOD, "%s", _("Passed. What you have shown:"));
-    for (size_t i = 0; i < grading->count; i++)
-        page_line(page, grading->checks[i].outcome == TEST_PASSED ? PAGE_GOOD : PAGE_FAINT,
-                  "  %s %s", page_sign(grading->checks[i].outcome == TEST_PASSED ? '+' : '.'),
-                  _(grading->lesson->checks[i].title));
+    for (size_t i = 0; i < grading->count; i++) {
+        const bool passed = grading->checks[i].outcome == TEST_PASSED;
+        char sign[16];
+        snprintf(sign, sizeof sign, "  %s ", page_sign(passed ? '+' : '.'));
+        page_paragraph(page, passed ? PAGE_GOOD : PAGE_FAINT, sign,
+                       _(grading->lesson->checks[i].title));
+    }
     page_line(page, PAGE_PLAIN, "%s", "");
     if (grading->timeline.size > 0) {
         page_line(page, PAGE_TITLE, "%s", _("On the device's clock:"));

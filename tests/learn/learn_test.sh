@@ -235,6 +235,10 @@ pipe()
     expect 'not yet' [ $? -eq 1 ]
     "$learn" --root="$clone" answers 1 >"$work/list"
     expect 'answers' grep -q '^# ' "$work/list"
+    cp "$solution" "$own"
+    "$learn" --root="$clone" check 1 >"$work/list"
+    expect 'a whole legend' grep -q '^x: so many at once at most; .* moment' "$work/list"
+    no_wait >"$own"
     "$learn" --root="$clone" timeline 1 >/dev/null
     "$learn" --root="$clone" text 1 >"$work/list"
     expect 'the text' cmp "$work/list" "$clone/lessons/01_device_sync/README.md"
