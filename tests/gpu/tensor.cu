@@ -254,6 +254,12 @@ static void ask_edge(const char *name, Kernel *kernel, uint64_t a, uint64_t b, u
 
 // ---- wmma ---------------------------------------------------------------------------------------
 
+// Lines begin at multiples of 16 bytes, also of bytes.
+static constexpr __host__ __device__ int stride(int elements)
+{
+    return elements < 16 ? 16 : elements;
+}
+
 template <int M, int N, int K, typename Factor, typename Element, typename Sum, typename LayoutA,
           typename LayoutB>
 __global__ void product(const Element *a, const Element *b, const Sum *c, Sum *d,
@@ -265,8 +271,8 @@ __global__ void product(const Element *a, const Element *b, const Sum *c, Sum *d
     wmma::fragment<wmma::matrix_b, M, N, K, Factor, LayoutB> fb;
     wmma::fragment<wmma::accumulator, M, N, K, Sum> fc, fd;
     const unsigned line = layout == wmma::mem_row_major ? N : M;
-    wmma::load_matrix_sync(fa, a, a_rows ? K : M);
-    wmma::load_matrix_sync(fb, b, b_rows ? N : K);
+    wmma::load_matrix_sync(fa, a, stride(a_rows ? K : M));
+    wmma::load_matrix_sync(fb, b, stride(b_rows ? N : K));
     wmma::load_matrix_sync(fc, c, line, layout);
     wmma::mma_sync(fd, fa, fb, fc);
     wmma::store_matrix_sync(d, fd, line, layout);
@@ -284,7 +290,7 @@ template <int M, int N, int K, typename Factor, typename Element, typename Sum, 
           typename LayoutB>
 static void ask_layout(const char *name, Type factor, Type sum, wmma::layout_t layout)
 {
-    Element a[M * K], b[K * N], *da, *db;
+    Element a[stride(M) * stride(K)], b[stride(K) * stride(N)], *da, *db;
     Sum c[M * N], *dc;
     for (Element &x : a) x = element<Element>(factor, true);
     for (Element &x : b) x = element<Element>(factor, true);

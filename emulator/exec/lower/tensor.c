@@ -70,8 +70,8 @@ static bool find_registers(struct lower *lower, const struct ptx_operand *operan
     return fine;
 }
 
-/* Waits until the whole warp is here, and sees that lanes agree. */
-static void lower_together(struct lower *lower, uint32_t address, uint32_t stride, unsigned agree)
+/* Waits until the whole warp is here, and sees that its lanes mean one matrix. */
+static void lower_together(struct lower *lower, uint32_t address, uint32_t stride, unsigned how)
 {
     const uint32_t all = lower_value(lower, EXEC_ALL, 4);
     struct exec_inst *inst = lower_emit_plain(lower, exec_row_find("sync")->run);
@@ -81,7 +81,7 @@ static void lower_together(struct lower *lower, uint32_t address, uint32_t strid
     inst = lower_row(lower, "matrix.together");
     inst->a = address;
     inst->b = stride;
-    inst->imm = agree;
+    inst->imm = how;
 }
 
 /* ---- mma, wmma.mma --------------------------------------------------------------------------- */
@@ -305,6 +305,15 @@ static uint32_t natural_stride(const struct matrix *matrix, bool by_rows)
     return by_rows ? columns : rows;
 }
 
+/* Of matrices' lines, in bytes. CUDA asks for 16 of strides, and for 32 of the first line; GPUs
+ * stop at less. What is less by nature, or of elements of 8 bytes, is left alone. */
+static uint32_t line_alignment(const struct matrix *matrix, bool by_rows)
+{
+    enum { MOST = 16 };
+    const uint32_t bytes = natural_stride(matrix, by_rows) * matrix->bytes;
+    return matrix->bytes == 8 ? 8 : bytes < MOST ? bytes : MOST;
+}
+
 static void lower_transfer(struct lower *lower, enum use use, bool store)
 {
     const struct ptx_instruction *at = lower->at;
@@ -326,7 +335,10 @@ static void lower_transfer(struct lower *lower, enum use use, bool store)
                                 : lower_value(lower, natural_stride(&matrix, by_rows), 4);
     if (stride == EXEC_NO_SLOT) return;
     transfer.stride = keep(lower, stride, 4);
-    lower_together(lower, transfer.base, transfer.stride, EXEC_SAME_ADDRESS | EXEC_SAME_STRIDE);
+    lower_together(lower, transfer.base, transfer.stride,
+                   EXEC_SAME_ARGUMENTS | (store ? EXEC_MATRIX_STORE : 0u) |
+                       matrix.bytes << EXEC_UNIT_SHIFT |
+                       line_alignment(&matrix, by_rows) << EXEC_ALIGNMENT_SHIFT);
     /* Whether the elements of a register are neighbours in memory. */
     const bool together = matrix.per == 1 || (use == SECOND) != by_rows;
     for (uint32_t r = 0; r < matrix.registers; r++) {

@@ -88,8 +88,15 @@ enum {
     EXEC_ROW_STORE = 16,
     EXEC_ROW_GENERIC = 32
 };
-/* `imm` of row "matrix.together": which of slots a (64 bits) and b all lanes must agree in. */
-enum { EXEC_SAME_ADDRESS = 1, EXEC_SAME_STRIDE = 2 };
+/* `imm` of row "matrix.together": whether all lanes must agree in slots a, an address of 64 bits,
+ * and b, a stride; whether it is a store's; the bytes of what the stride counts; and of what number
+ * of bytes, a power of two, the addresses of lines must be multiples. */
+enum {
+    EXEC_SAME_ARGUMENTS = 1,
+    EXEC_MATRIX_STORE = 2,
+    EXEC_UNIT_SHIFT = 8,
+    EXEC_ALIGNMENT_SHIFT = 16
+};
 
 /* ---- video instructions: ops/video.c --------------------------------------------------------- */
 

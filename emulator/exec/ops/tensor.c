@@ -210,7 +210,7 @@ static int op_sync(struct exec_warp *warp, const struct exec_inst *inst)
     return EXEC_GO;
 }
 
-/* All lanes are at this instruction, and agree in slots a and b, as far as `imm` says. */
+/* All lanes are at this instruction, and give one matrix that begins where it may. */
 static int op_together(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const unsigned first = (unsigned)__builtin_ctz(warp->mask);
@@ -219,14 +219,19 @@ static int op_together(struct exec_warp *warp, const struct exec_inst *inst)
                          &(struct exec_reason){
                              .finding = FINDING_WARP_NOT_WHOLE,
                              .numbers = {(uint64_t)__builtin_popcount(warp->mask), EXEC_LANES}});
+    if (!(inst->imm & EXEC_SAME_ARGUMENTS)) return EXEC_GO;
     const u64 *address = exec_slot(warp, inst->a);
     const u32 *stride = exec_slot(warp, inst->b);
     u64 differs = 0;
-    if (inst->imm & EXEC_SAME_ADDRESS) EXEC_FOR_LANES differs |= address[l] ^ address[0];
-    if (inst->imm & EXEC_SAME_STRIDE) EXEC_FOR_LANES differs |= stride[l] ^ stride[0];
-    if (!differs) return EXEC_GO;
-    return exec_stop(warp, inst, EXEC_UNSUPPORTED, 0,
-                     &(struct exec_reason){.finding = FINDING_UNSUPPORTED_MATRIX});
+    EXEC_FOR_LANES differs |= (address[l] ^ address[0]) | (stride[l] ^ stride[0]);
+    if (differs)
+        return exec_stop(warp, inst, EXEC_UNSUPPORTED, 0,
+                         &(struct exec_reason){.finding = FINDING_UNSUPPORTED_MATRIX});
+    const u32 alignment = (u32)(inst->imm >> EXEC_ALIGNMENT_SHIFT);
+    const u64 next = address[0] + (u64)stride[0] * (inst->imm >> EXEC_UNIT_SHIFT & 0xff);
+    if (((address[0] | next) & (alignment - 1)) == 0) return EXEC_GO;
+    return exec_stop_access(warp, inst, 0, address[0] & (alignment - 1) ? address[0] : next,
+                            alignment, (inst->imm & EXEC_MATRIX_STORE) != 0, true);
 }
 
 /* ---- addresses ------------------------------------------------------------------------------- */
