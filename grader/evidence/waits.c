@@ -225,3 +225,19 @@ bool waits_copied_before_failure(const struct evidence *evidence)
             return true;
     return false;
 }
+
+bool waits_say_any(struct verdict *verdict, const struct evidence *evidence,
+                   const struct phase *phase, const char *function)
+{
+    const struct query calls = {.phase = phase, .kind = TRACE_CALL, .student = true};
+    const struct trace_record *call = NULL;
+    while ((call = evidence_next(evidence, &calls, call)) != NULL) {
+        if (!waits_call(call)) continue;
+        verdict_fail(verdict, evidence, call, "%.*s was called in %s.", TRACE_NAME_SIZE, call->name,
+                     function);
+        verdict_why(verdict, "The function returns when the work is queued; a kernel begins when "
+                             "the one before it in the stream has ended, without the host.");
+        return true;
+    }
+    return false;
+}

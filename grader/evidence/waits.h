@@ -46,6 +46,11 @@ bool waits_copied_before_failure(const struct evidence *evidence);
 bool waits_say_left(struct verdict *verdict, const struct evidence *evidence,
                     const struct phase *phase, const char *function, const char *before);
 
+/* Fails at the first wait of the submission's own lines in the phase of an asynchronous `function`.
+ * Returns whether it did. */
+bool waits_say_any(struct verdict *verdict, const struct evidence *evidence,
+                   const struct phase *phase, const char *function);
+
 /* The hint of a failure in a run whose work takes seconds: a wait that gives up is none. */
 void waits_hint_patience(struct verdict *verdict);
 

@@ -473,7 +473,11 @@ static CUresult make_launch(const struct stream *stream, struct function *functi
     findings_asked_for(operation);
     tell_addresses(launch, NULL);
     operation->record.count = product(launch->grid) * product(launch->block);
-    trace_copy_string(operation->record.name, sizeof operation->record.name, info->name);
+    /* A mangled name that has no room would be cut in the middle, and mean something else. */
+    if (strlen(info->name) < sizeof operation->record.name)
+        trace_copy_string(operation->record.name, sizeof operation->record.name, info->name);
+    else
+        name_plain(info->name, operation->record.name, sizeof operation->record.name);
     *work = (struct timeline_work){
         .kind = TIMELINE_KERNEL, .signature = signature_of(launch), .converses = info->converses};
     note_touches(launch, work);

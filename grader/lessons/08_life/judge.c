@@ -422,24 +422,6 @@ static void judge_findings(struct verdict *verdict, const struct evidence *evide
 
 /* ---- launches, bytes and streams ----------------------------------------------------------- */
 
-/* The call that asked for one of the phase's work waits for none of it. */
-static bool waits_for_nothing(struct verdict *verdict, const struct call *one)
-{
-    const struct query calls = {.phase = &one->phase, .kind = TRACE_CALL, .student = true};
-    const struct trace_record *call = NULL;
-    while ((call = evidence_next(one->evidence, &calls, call)) != NULL) {
-        if (!waits_call(call)) continue;
-        verdict_fail(verdict, one->evidence, call, "%.*s was called in %s.", TRACE_NAME_SIZE,
-                     call->name, one->answer.function);
-        verdict_why(verdict, "The function returns when the work is queued; a kernel begins when "
-                             "the one before it in the stream has ended, without the host.");
-        verdict_hint(verdict,
-                     "Who waits is the caller, for the stream, when the lattice is needed.");
-        return false;
-    }
-    return true;
-}
-
 /* So many kernels in the given stream, and no wait. */
 static bool queued(struct verdict *verdict, const struct call *one, size_t launches)
 {
@@ -455,7 +437,11 @@ static bool queued(struct verdict *verdict, const struct call *one, size_t launc
         verdict_hint(verdict, "The stream is the fourth argument between <<< and >>>.");
         return false;
     }
-    if (!waits_for_nothing(verdict, one)) return false;
+    if (waits_say_any(verdict, one->evidence, &one->phase, one->answer.function)) {
+        verdict_hint(verdict,
+                     "Who waits is the caller, for the stream, when the lattice is needed.");
+        return false;
+    }
     if (count == launches) return true;
     verdict_fail(verdict, one->evidence, last_kernel(one), "For %s, %zu kernels were launched.",
                  describe(one, text), count);

@@ -1,0 +1,163 @@
+/* The drive of lesson 12: puts matrices on the device, calls the three functions, and takes what
+ * came of it. */
+#include "grader/child/drive.h"
+#include "grader/lessons/12_matmul/exchange.h"
+#include "lesson.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool succeeds(cudaError_t error, const char *what)
+{
+    if (error != cudaSuccess) fprintf(stderr, "drive: %s: %s\n", what, cudaGetErrorString(error));
+    return error == cudaSuccess;
+}
+
+/* One matrix, or all of a kind: page-locked on its way, and on the device no larger than it is. */
+struct place {
+    void *host, *device;
+    size_t bytes;
+};
+
+static bool place_make(struct place *place, size_t bytes)
+{
+    place->bytes = bytes;
+    return bytes == 0 || (succeeds(cudaMallocHost(&place->host, bytes), "cudaMallocHost") &&
+                          succeeds(cudaMalloc(&place->device, bytes), "cudaMalloc"));
+}
+
+static void place_free(struct place *place)
+{
+    cudaFree(place->device);
+    cudaFreeHost(place->host);
+}
+
+struct places {
+    struct place a, b, c;
+};
+
+/* On a GPU, where nobody sees that memory was never written, the result's holds poison. */
+static bool places_make(struct places *places, const struct drive *drive,
+                        const struct matmul_call *call)
+{
+    const size_t element = call->step == MATMUL_BATCHED ? sizeof(int64_t) : sizeof(float);
+    const size_t m = call->m, n = call->n, p = call->p, each = call->count * element;
+
+    if (!place_make(&places->a, m * n * each) || !place_make(&places->b, n * p * each) ||
+        !place_make(&places->c, m * p * each))
+        return false;
+    if (drive->device == DRIVE_GPU && places->c.bytes > 0 &&
+        !succeeds(cudaMemset(places->c.device, DRIVE_POISON, places->c.bytes), "cudaMemset"))
+        return false;
+    return succeeds(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+}
+
+static bool send(struct place *place, const void *from, cudaStream_t stream)
+{
+    if (place->bytes == 0) return true;
+    memcpy(place->host, from, place->bytes);
+    return succeeds(
+        cudaMemcpyAsync(place->device, place->host, place->bytes, cudaMemcpyHostToDevice, stream),
+        "cudaMemcpyAsync");
+}
+
+static cudaError_t student(const struct matmul_call *call, const struct places *places,
+                           cudaStream_t stream)
+{
+    const int m = (int)call->m, n = (int)call->n, p = (int)call->p;
+    const void *a = places->a.device, *b = places->b.device;
+    void *c = places->c.device;
+
+    switch (call->step) {
+    case MATMUL_NAIVE:
+        return matmul_naive(a, b, c, m, n, p, stream);
+    case MATMUL_TILED:
+        return matmul_tiled(a, b, c, m, n, p, stream);
+    default:
+        return matmul_batched(a, b, c, (int)call->count, m, n, p, stream);
+    }
+}
+
+static void mark(struct drive *drive, const struct matmul_call *call, uint32_t index, bool begins)
+{
+    const char *name = call->repeats > 0 ? MATMUL_PHASE_TIME : MATMUL_PHASE_CALL;
+    const uint32_t number = call->repeats > 0 ? 0 : index;
+    if (begins) {
+        drive_begin(drive, DRIVE_INJECTIONS, index);
+        drive_begin(drive, name, number);
+    } else {
+        drive_end(drive, name, number);
+        drive_end(drive, DRIVE_INJECTIONS, index);
+    }
+}
+
+/* No work that is timed escapes the clock; of any other call the drive must hide no missing wait.
+ */
+static void call_it(struct drive *drive, const struct matmul_call *call, uint32_t index,
+                    const struct places *places, cudaStream_t stream, struct matmul_answer *answer)
+{
+    cudaError_t error = cudaSuccess;
+    /* The runtime remembers an error of the caller's as its last; no call of the student's gave it.
+     */
+    if (call->stale) (void)cudaSetDevice(-1);
+    mark(drive, call, index, true);
+    for (uint32_t r = 0; r <= (call->repeats > 0 ? call->repeats - 1 : 0); r++)
+        if (error == cudaSuccess) error = student(call, places, stream);
+    answer->status = (int32_t)error;
+    if (call->repeats > 0) answer->later = (int32_t)cudaDeviceSynchronize();
+    mark(drive, call, index, false);
+}
+
+/* The matrices are still on their way when the function is called, unless time is what counts. */
+static bool make_call(struct drive *drive, uint32_t index, cudaStream_t stream)
+{
+    const struct matmul_input *input = drive->input;
+    struct matmul_output *output = drive->output;
+    const struct matmul_call *call = &input->calls[index];
+    struct matmul_answer *answer = &output->answers[index];
+    struct places places = {0};
+
+    bool ok = places_make(&places, drive, call) &&
+              send(&places.a, input->bytes + call->a, stream) &&
+              send(&places.b, input->bytes + call->b, stream);
+    if (ok && call->repeats > 0) ok = succeeds(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    if (ok) {
+        call_it(drive, call, index, &places, stream, answer);
+        if (answer->status == 0 && answer->later == 0 && places.c.bytes > 0) {
+            cudaMemcpyAsync(places.c.host, places.c.device, places.c.bytes, cudaMemcpyDeviceToHost,
+                            stream);
+            answer->later = (int32_t)cudaStreamSynchronize(stream);
+        }
+        const cudaError_t elsewhere = cudaDeviceSynchronize(); /* a fault in another stream */
+        if (answer->later == 0) answer->later = (int32_t)elsewhere;
+        if (answer->status == 0 && answer->later == 0 && places.c.bytes > 0)
+            memcpy(output->bytes + call->c, places.c.host, places.c.bytes);
+    }
+    cudaDeviceSynchronize();
+    place_free(&places.a);
+    place_free(&places.b);
+    place_free(&places.c);
+    return ok;
+}
+
+/* A fault in one call takes the context, and with it the calls that follow. */
+int drive_main(struct drive *drive)
+{
+    const struct matmul_input *input = drive->input;
+    struct matmul_output *output = drive->output;
+    cudaStream_t stream = NULL;
+    bool broken = false;
+
+    if (!succeeds(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "a stream")) return 1;
+    for (uint32_t i = 0; i < input->call_count; i++) {
+        struct matmul_answer *answer = &output->answers[i];
+        memset(answer, 0, sizeof *answer);
+        answer->lost = broken;
+        if (broken) continue;
+        if (!make_call(drive, i, stream)) return 1;
+        broken = answer->later != 0;
+    }
+    cudaStreamDestroy(stream);
+    return 0;
+}

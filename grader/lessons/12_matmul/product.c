@@ -1,0 +1,153 @@
+#include "grader/lessons/12_matmul/product.h"
+#include "grader/base/messages.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#define UNIT 0x1p-24 /* what one rounding to float is off by at most, as a part */
+
+size_t product_size_a(const struct product *shape)
+{
+    return (size_t)shape->count * shape->m * shape->n;
+}
+
+size_t product_size_b(const struct product *shape)
+{
+    return (size_t)shape->count * shape->n * shape->p;
+}
+
+size_t product_size_c(const struct product *shape)
+{
+    return (size_t)shape->count * shape->m * shape->p;
+}
+
+/* Row i of one product: the sums over [from, to), and those of the absolute values. */
+static void sum_row(const struct product *shape, const float *a, const float *b, uint32_t i,
+                    const uint32_t range[2], double *sums, double *sizes)
+{
+    const uint32_t n = shape->n, p = shape->p;
+    for (uint32_t j = 0; j < p; j++) sums[j] = sizes[j] = 0.0;
+    for (uint32_t k = range[0]; k < range[1]; k++) {
+        const double factor = a[(size_t)i * n + k], size = fabs(factor);
+        const float *row = b + (size_t)k * p;
+        for (uint32_t j = 0; j < p; j++) {
+            sums[j] += factor * row[j];
+            sizes[j] += size * fabs((double)row[j]);
+        }
+    }
+}
+
+/* A result below the smallest normal number loses more than a part. */
+static double allowed(const struct product *shape, double size)
+{
+    return shape->n * (UNIT * size + FLT_MIN * UNIT * 2);
+}
+
+static bool is_near(float found, double must, double off)
+{
+    return fabs((double)found - must) <= off; /* not of a NaN */
+}
+
+/* Compares with the products' sums over [from, to) alone. */
+static size_t compare(const struct product *shape, const float *a, const float *b,
+                      const float *found, const uint32_t range[2], size_t *first, double *must,
+                      double *off)
+{
+    double *sums = malloc(2 * sizeof *sums * shape->p);
+    size_t wrong = 0;
+    if (sums == NULL) return SIZE_MAX;
+    for (uint32_t q = 0; q < shape->count; q++) {
+        const float *one_a = a + (size_t)q * shape->m * shape->n;
+        const float *one_b = b + (size_t)q * shape->n * shape->p;
+        for (uint32_t i = 0; i < shape->m; i++) {
+            const size_t begin = ((size_t)q * shape->m + i) * shape->p;
+            double *const sizes = sums + shape->p;
+            sum_row(shape, one_a, one_b, i, range, sums, sizes);
+            for (uint32_t j = 0; j < shape->p; j++) {
+                if (is_near(found[begin + j], sums[j], allowed(shape, sizes[j]))) continue;
+                if (wrong++ > 0) continue;
+                *first = begin + j;
+                *must = sums[j];
+                *off = allowed(shape, sizes[j]);
+            }
+        }
+    }
+    free(sums);
+    return wrong;
+}
+
+size_t product_float(const struct product *shape, const float *a, const float *b,
+                     const float *found, size_t *first, double *must, double *off)
+{
+    return compare(shape, a, b, found, (const uint32_t[2]){0, shape->n}, first, must, off);
+}
+
+size_t product_integer(const struct product *shape, const int64_t *a, const int64_t *b,
+                       const int64_t *found, size_t *first, int64_t *must)
+{
+    const size_t each = (size_t)shape->m * shape->p, size = product_size_c(shape);
+    size_t wrong = 0;
+    for (size_t e = 0; e < size; e++) {
+        const size_t q = e / each, i = e % each / shape->p, j = e % each % shape->p;
+        const int64_t *row = a + (q * shape->m + i) * shape->n;
+        const int64_t *column = b + q * shape->n * shape->p + j;
+        uint64_t sum = 0;
+        for (size_t k = 0; k < shape->n; k++)
+            sum += (uint64_t)row[k] * (uint64_t)column[k * shape->p];
+        if ((uint64_t)found[e] == sum) continue;
+        if (wrong++ > 0) continue;
+        *first = e;
+        *must = (int64_t)sum;
+    }
+    return wrong;
+}
+
+/* Is it the sums over that part alone? */
+static bool is_part(const struct product *shape, const float *a, const float *b, const float *found,
+                    uint32_t from, uint32_t to)
+{
+    size_t first;
+    double must, off;
+    return compare(shape, a, b, found, (const uint32_t[2]){from, to}, &first, &must, &off) == 0;
+}
+
+/* Rows and columns of c changed over, or of one of the others: b's element (j, k) for (k, j). */
+static bool is_turned(const struct product *shape, const float *a, const float *b,
+                      const float *found)
+{
+    const size_t m = shape->m, n = shape->n, p = shape->p, last = n * p - 1;
+    for (size_t i = 0; i < m; i++) {
+        for (size_t j = 0; j < p; j++) {
+            double sum = 0.0, size = 0.0;
+            for (size_t k = 0; k < n; k++) {
+                const size_t at = j * n + k <= last ? j * n + k : last;
+                sum += (double)a[i * n + k] * b[at];
+                size += fabs((double)a[i * n + k] * b[at]);
+            }
+            if (!is_near(found[i * p + j], sum, allowed(shape, size))) return false;
+        }
+    }
+    return true;
+}
+
+const char *product_explain(const struct product *shape, const float *a, const float *b,
+                            const float *found, uint32_t tile)
+{
+    const uint32_t n = shape->n, whole = n - n % tile;
+    if (shape->count != 1) return NULL;
+    if (whole > 0 && whole < n && is_part(shape, a, b, found, 0, whole))
+        return _(
+            "It is what comes of whole tiles alone: the last columns of a and rows of b, which "
+            "fill no tile, are missing.");
+    if (n > tile && is_part(shape, a, b, found, 0, tile))
+        return _("It is what comes of the first tile alone.");
+    if (n > 1 && is_part(shape, a, b, found, 0, n - 1))
+        return _("It is what comes without the last column of a and the last row of b.");
+    if (n > 1 && is_part(shape, a, b, found, n - 1, n))
+        return _("It is the last addend alone: the sum is set where it has to be added to.");
+    if (is_turned(shape, a, b, found))
+        return _("It is what comes if b is read by columns: b[j * n + k] for b[k * p + j].");
+    return NULL;
+}
