@@ -35,7 +35,7 @@ static const struct {
     {"some of the tensor cores",
      "wgmma, tcgen05; mma of sparse matrices, of fp8, 4 bits and 1 bit"},
     {"tensor maps", "cp.async.bulk.tensor"},
-    {"kernels that start kernels", "dynamic parallelism, device-side graphs"},
+    {"kernels that start graphs", "device-side graph launch"},
     {"conditional graph nodes", "cudaGraphConditionalHandleCreate"},
     {"sharing between processes", "cudaIpc*, external memory and semaphores"},
     {"graphics", "OpenGL, Vulkan, Direct3D, EGL"},

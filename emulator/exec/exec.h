@@ -72,12 +72,20 @@ struct exec_function_info {
     /* It may exchange values with whatever runs beside it: volatile or ordered accesses to global
      * memory, or atomics that locks are made of. */
     bool converses;
+    bool launches; /* it may call the device runtime (exec_launch.device_call) */
 };
 const struct exec_function *exec_function_find(const struct exec_program *program,
                                                const char *name);
+/* Whether an address is one of shared memory, local memory or parameters, which means something to
+ * a thread and its block only. */
+bool exec_is_own_address(uint64_t address);
+
 size_t exec_function_count(const struct exec_program *program);
 const struct exec_function *exec_function_at(const struct exec_program *program, size_t index);
 const struct exec_function_info *exec_function_info(const struct exec_function *function);
+/* The entry point that a kernel of the same program means by `token`, a function's address in PTX;
+ * NULL: none. */
+const struct exec_function *exec_function_meant(const struct exec_function *kernel, uint64_t token);
 
 /* Whether a function that PTX declares .extern is one that the device itself has (vprintf, malloc,
  * ...). */

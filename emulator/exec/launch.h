@@ -14,6 +14,30 @@ struct exec_function;
 struct exec_grid; /* a launch that has begun */
 struct exec_racecheck;
 
+/* One thread's call of a function of the device runtime, `__cudaCDP2...`: CUDA C++ Programming
+ * Guide, "CUDA Dynamic Parallelism". */
+enum { EXEC_DEVICE_ARGUMENTS = 6 };
+struct exec_device_call {
+    const char *name;
+    uint64_t block;  /* linear, in the grid */
+    uint32_t thread; /* linear, in the block */
+    size_t argument_count;
+    struct {
+        const unsigned char *bytes;
+        uint32_t size;
+    } arguments[EXEC_DEVICE_ARGUMENTS];
+    uint64_t result;
+    const char *file; /* where the call stands; NULL: unknown */
+    uint32_t line;
+    /* The calling thread's `size` bytes at a generic address; NULL: it has none there. */
+    unsigned char *(*memory)(const struct exec_device_call *call, uint64_t address, size_t size);
+    const void *place; /* exec's own, for `memory` */
+    /* Why the launch stops, if it does: */
+    enum trace_finding_id finding;
+    uint64_t number;
+    const char *said; /* of the finding's words; NULL: the function's name */
+};
+
 struct exec_launch {
     const struct exec_function *function;
     uint32_t grid[3];
@@ -42,6 +66,11 @@ struct exec_launch {
      * arguments are. May be NULL. */
     void (*print)(void *user, const char *text, size_t length, const size_t *arguments);
     void *user;
+    /* What the device runtime does. The footprint has all that the kernel has touched before, and
+     * may be emptied. false: the launch stops for call->finding. NULL: there is none. */
+    bool (*device_call)(void *device_user, struct exec_device_call *call);
+    void *device_user;
+    uint64_t unseen; /* the address of a region whose touches are nobody's business; 0: none */
 };
 
 enum exec_end {

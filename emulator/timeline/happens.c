@@ -168,6 +168,30 @@ void timeline_op_follows_all(struct timeline_op *op)
     for (int sense = 0; sense < TIMELINE_SENSES; sense++) op->clock.everything[sense] = true;
 }
 
+struct timeline_op *timeline_part(struct timeline_op *whole, struct timeline_op *const *after,
+                                  size_t count)
+{
+    struct happens *happens = &whole->timeline->happens;
+    struct timeline_op *part = calloc(1, sizeof *part);
+    if (part == NULL) return NULL;
+    part->references = 1;
+    part->timeline = whole->timeline;
+    for (size_t i = 0; i < count; i++)
+        if (after[i] != NULL) happens_join(&part->clock, &after[i]->clock);
+    if (track_choose(happens, part, &part->when.track)) {
+        part->when.sequence = ++happens->last[part->when.track];
+        clock_mark(&part->clock, part->when);
+        return part;
+    }
+    timeline_op_release(part);
+    return NULL;
+}
+
+void timeline_join(struct timeline_op *op, const struct timeline_op *part)
+{
+    happens_join(&op->clock, &part->clock);
+}
+
 void timeline_host_function_begins(struct timeline_op *op)
 {
     happens_host_saw(op->timeline, &op->clock, TIMELINE_PROMISED);

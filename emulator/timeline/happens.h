@@ -6,6 +6,7 @@
 #define OVERLAP_TIMELINE_HAPPENS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct timeline;
@@ -37,6 +38,13 @@ bool timeline_all_follow(const struct timeline *timeline, struct timeline_when e
 /* For `run`: `op` waited for a value in memory, so that whatever has happened may be ordered before
  * it. */
 void timeline_op_follows_all(struct timeline_op *op);
+/* For `run`: a part of what `whole`, a running operation, does, that happens after `after` and
+ * before or after nothing else, until somebody joins it. It is an operation for the functions above
+ * and nothing else; its only reference is given (timeline_op_release). NULL: no memory. */
+struct timeline_op *timeline_part(struct timeline_op *whole, struct timeline_op *const *after,
+                                  size_t count);
+/* All that happens before the end of `part` happens before that of `op`: a part, or the whole. */
+void timeline_join(struct timeline_op *op, const struct timeline_op *part);
 /* `op`, a host function, is about to be called: it may tell other host threads, by means that
  * nobody sees, that what happens before it is done. */
 void timeline_host_function_begins(struct timeline_op *op);

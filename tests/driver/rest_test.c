@@ -152,12 +152,12 @@ START_TEST(a_kernel_that_starts_kernels_is_named_as_that)
 {
     test_context(_i);
     FAILS(CUDA_ERROR_NOT_SUPPORTED,
-          run_alone(SM_90 ".extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2;\n"
+          run_alone(SM_90 ".extern .func (.param .b64 r) __cudaCDP2Memcpy3DAsync;\n"
                           ".visible .entry k() { .param .b64 r; call.uni (r), "
-                          "__cudaCDP2GetParameterBufferV2; ret; }"));
+                          "__cudaCDP2Memcpy3DAsync; ret; }"));
     const struct trace_record *found = test_find(TRACE_FINDING, 0, "not supported");
     ck_assert_ptr_nonnull(strstr(test_sentence(found), "dynamic parallelism"));
-    ck_assert_ptr_nonnull(strstr(test_sentence(found), "__cudaCDP2GetParameterBufferV2"));
+    ck_assert_ptr_nonnull(strstr(test_sentence(found), "__cudaCDP2Memcpy3DAsync"));
 }
 END_TEST
 

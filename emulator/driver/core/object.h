@@ -105,6 +105,9 @@ struct context {
     CUfunc_cache cache;
     const struct memory_region *heap; /* of malloc in kernels; NULL until a kernel runs */
     bool has_printed;                 /* a kernel has */
+    /* Parameters of the launches that kernels are making; NULL until one does. */
+    const struct memory_region *launches;
+    size_t launches_used, launches_open; /* bytes of it; launches */
 };
 
 /* What an operation carries: made by operation_make, put into a stream by operation_submit, which
@@ -118,6 +121,8 @@ struct operation {
     void (*copied)(struct operation *operation);           /* it has a second owner; may be NULL */
     /* It has been submitted and has not begun; may be NULL. */
     void (*pending)(struct operation *operation, struct timeline_op *op);
+    void (*settled)(struct operation *operation); /* its record is written; may be NULL */
+    uint64_t family; /* the same for all that came of one launch by the host; 0: it is alone */
     struct timeline_op *op; /* during `run` */
     struct actor *actor;    /* what findings/races.c knows of it; NULL: nothing yet */
     uint64_t flight;        /* of findings/in_flight.c; 0: none */

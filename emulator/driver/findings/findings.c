@@ -153,6 +153,11 @@ void findings_operation_ends(struct operation *operation)
     races_operation_end(operation);
 }
 
+static uint64_t product(const uint32_t extent[3])
+{
+    return (uint64_t)extent[0] * extent[1] * extent[2];
+}
+
 /* ---- a kernel ------------------------------------------------------------------------------- */
 
 void findings_kernel_begins(struct operation *operation, struct findings_kernel *kernel,
@@ -176,14 +181,30 @@ void findings_kernel_pauses(struct findings_kernel *kernel)
     kernel->memory_ends = memory_ends();
 }
 
+bool findings_kernel_has_touched(const struct findings_kernel *kernel)
+{
+    return kernel->footprint != NULL && exec_footprint_site_count(kernel->footprint) > 0;
+}
+
+void findings_kernel_part(struct operation *operation, struct findings_kernel *kernel,
+                          const struct exec_launch *request)
+{
+    const struct exec_function_info *info = exec_function_info(request->function);
+    if (kernel->footprint == NULL) return;
+    if (kernel->racecheck != NULL) exec_racecheck_place(kernel->racecheck, kernel->footprint);
+    initcheck_launched(operation, kernel->footprint, request->parameters, info->parameter_bytes,
+                       product(request->block));
+    races_part(operation, kernel->footprint, info->converses);
+    exec_footprint_empty(kernel->footprint);
+}
+
 void findings_kernel_ran(struct operation *operation, struct findings_kernel *kernel,
                          const struct exec_launch *request)
 {
-    const uint32_t *block = request->block;
     const struct exec_function_info *info = exec_function_info(request->function);
     racecheck_end(operation, kernel->racecheck);
     initcheck_launched(operation, kernel->footprint, request->parameters, info->parameter_bytes,
-                       (uint64_t)block[0] * block[1] * block[2]);
+                       product(request->block));
     races_launch(operation, kernel->footprint, info->converses);
     *kernel = (struct findings_kernel){.footprint = NULL};
 }

@@ -89,6 +89,11 @@ void findings_kernel_begins(struct operation *operation, struct findings_kernel 
                             struct exec_launch *request);
 /* It pauses, and the host may touch memory in between. */
 void findings_kernel_pauses(struct findings_kernel *kernel);
+/* It launches a kernel, and goes on: whether it has touched anything since the last time; and what,
+ * all of which happens before the end of operation->op. */
+bool findings_kernel_has_touched(const struct findings_kernel *kernel);
+void findings_kernel_part(struct operation *operation, struct findings_kernel *kernel,
+                          const struct exec_launch *request);
 /* It has ended. */
 void findings_kernel_ran(struct operation *operation, struct findings_kernel *kernel,
                          const struct exec_launch *request);

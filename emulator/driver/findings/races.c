@@ -14,6 +14,7 @@ struct actor {
     struct races_actor base; /* first: the release casts back */
     struct trace_record record;
     uint64_t stream_caller; /* who made the stream; 0: a default stream */
+    uint64_t family;        /* of the operation; 0: it is alone */
 };
 
 static struct races *races; /* NULL: off */
@@ -48,7 +49,9 @@ static struct actor *actor_of(struct operation *operation)
 {
     if (operation->actor == NULL) {
         operation->actor = actor_make(&operation->record);
-        if (operation->actor != NULL) operation->actor->stream_caller = operation->stream_caller;
+        if (operation->actor == NULL) return NULL;
+        operation->actor->stream_caller = operation->stream_caller;
+        operation->actor->family = operation->family;
     }
     return operation->actor;
 }
@@ -194,6 +197,40 @@ static void take_sites(struct actor *actor, const struct exec_footprint *footpri
     }
 }
 
+/* What a launch has touched of one region; `guards`: it has ended, so that the host's own touches
+ * may be stopped. */
+static void tell_region(struct operation *operation, const struct exec_footprint *footprint,
+                        const struct exec_footprint_region *touched, bool guards)
+{
+    /* One actor for each region: its sites are that region's. */
+    struct actor *actor = actor_make(&operation->record);
+    if (actor == NULL) return;
+    actor->stream_caller = operation->stream_caller;
+    actor->family = operation->family;
+    take_sites(actor, footprint, touched->region);
+    for (int access = 0; access < EXEC_ACCESS_COUNT; access++) {
+        struct races_set set;
+        if (touched->bits[access] == NULL ||
+            !races_set_bits(&set, (struct races_range){0, touched->words * 64},
+                            touched->bits[access]))
+            continue;
+        if (guards && set.ranges == NULL && set.bits == NULL && !races_set_empty(&set)) {
+            const uint64_t size = set.bounds.end - set.bounds.first;
+            page_guards_raise(operation->op, modes[access],
+                              &(struct races_rows){touched->region->address + set.bounds.first,
+                                                   size, size, 1, size, 1});
+        }
+        races_touch(races, operation->op, &actor->base, touched->region->id, modes[access], &set);
+    }
+    races_actor_release(&actor->base);
+}
+
+void races_part(struct operation *operation, const struct exec_footprint *footprint, bool converses)
+{
+    for (size_t i = 0; !converses && i < exec_footprint_region_count(footprint); i++)
+        tell_region(operation, footprint, exec_footprint_region_at(footprint, i), false);
+}
+
 void races_launch(struct operation *operation, struct exec_footprint *footprint, bool converses)
 {
     bool has_conversed = false;
@@ -201,33 +238,11 @@ void races_launch(struct operation *operation, struct exec_footprint *footprint,
     if (footprint == NULL) return;
     for (size_t i = 0; i < exec_footprint_region_count(footprint); i++) {
         const struct exec_footprint_region *touched = exec_footprint_region_at(footprint, i);
-        if (converses) { /* whatever runs beside it may be ordered by what it wrote */
+        if (converses) /* whatever runs beside it may be ordered by what it wrote */
             has_conversed |= with_host(touched->region);
-            page_guard_restore(touched->region->address, touched->region->size);
-            continue;
-        }
-        /* One actor for each region: its sites are that region's. */
-        struct actor *actor = actor_make(&operation->record);
-        if (actor == NULL) break;
-        actor->stream_caller = operation->stream_caller;
-        take_sites(actor, footprint, touched->region);
-        for (int access = 0; access < EXEC_ACCESS_COUNT; access++) {
-            struct races_set set;
-            if (touched->bits[access] == NULL ||
-                !races_set_bits(&set, (struct races_range){0, touched->words * 64},
-                                touched->bits[access]))
-                continue;
-            if (set.ranges == NULL && set.bits == NULL && !races_set_empty(&set)) {
-                const uint64_t size = set.bounds.end - set.bounds.first;
-                page_guards_raise(operation->op, modes[access],
-                                  &(struct races_rows){touched->region->address + set.bounds.first,
-                                                       size, size, 1, size, 1});
-            }
-            races_touch(races, operation->op, &actor->base, touched->region->id, modes[access],
-                        &set);
-        }
+        else
+            tell_region(operation, footprint, touched, true);
         page_guard_restore(touched->region->address, touched->region->size);
-        races_actor_release(&actor->base);
     }
     if (has_conversed) findings_communicates(operation->op);
     exec_footprint_destroy(footprint);
@@ -299,7 +314,9 @@ static void report(void *user, const struct races_found *race)
     const struct actor *this = actor_behind(later), *other = actor_behind(earlier);
     const enum trace_finding_id id = race->is_advice ? FINDING_ORDERED_BY_HABIT
                                      : freed         ? FINDING_FREED_IN_USE
-                                                     : FINDING_RACE;
+                                     : this->family != 0 && this->family == other->family
+                                         ? FINDING_RACE_IN_FAMILY
+                                         : FINDING_RACE;
     struct trace_record found = finding_at_work(id, &this->record, this->stream_caller);
     finding_other(&found, &other->record, other->stream_caller);
     take_access(&found, 0, later);

@@ -37,6 +37,10 @@ void races_pause(const struct exec_footprint *footprint, bool goes_on);
  * footprint over; NULL is fine. */
 void races_launch(struct operation *operation, struct exec_footprint *footprint, bool converses);
 
+/* What it has touched so far, of one that goes on. */
+void races_part(struct operation *operation, const struct exec_footprint *footprint,
+                bool converses);
+
 /* The region ends, by the call that the host is in. */
 void races_release(const struct memory_region *region);
 /* It has ended, and who ended it has been told. */

@@ -60,8 +60,6 @@ struct library {
 };
 
 void module_end(struct object *module, bool implicit);
-/* The module's function of that name, or NULL: its handle is made when first asked for. */
-struct function *module_function(struct module *module, const char *name);
 /* The library's instance in a context. */
 CUresult library_module(struct library *library, struct context *context, struct module **module);
 /* The kernel behind a handle, or NULL. */

@@ -28,6 +28,27 @@ struct operation *operation_make(const struct stream *stream, enum trace_what wh
     return operation;
 }
 
+struct operation *operation_within(const struct operation *parent, size_t payload_size)
+{
+    struct operation *operation = calloc(1, sizeof *operation + payload_size);
+    if (operation == NULL) return NULL;
+    operation->context = parent->context;
+    operation->payload_size = payload_size;
+    operation->stream_caller = parent->stream_caller;
+    operation->family = parent->family;
+    operation->record = (struct trace_record){
+        .kind = TRACE_OPERATION,
+        .what = parent->record.what,
+        .flags = parent->record.flags,
+        .context = parent->record.context,
+        .stream = parent->record.stream,
+        .request = parent->record.request,
+        .caller = parent->record.caller,
+        .stack = parent->record.stack,
+    };
+    return operation;
+}
+
 static void operation_release(void *user)
 {
     struct operation *operation = user;
@@ -59,6 +80,7 @@ static void operation_settled(const struct timeline_op *op, void *user)
     operation->record.start_ns = timeline_op_start(op);
     operation->record.end_ns = timeline_op_end(op);
     trace_put(driver.trace, &operation->record);
+    if (operation->settled != NULL) operation->settled(operation);
 }
 
 /* The work as the timeline takes it. */

@@ -37,6 +37,9 @@ bool stream_is_blocking(const struct stream *stream);
 /* NULL: no memory. The record has the call's stream, request, caller and so on. */
 struct operation *operation_make(const struct stream *stream, enum trace_what what,
                                  size_t payload_size);
+/* The same kind of work, that `parent` itself asks for while it runs: as work of the same call, in
+ * the same stream. */
+struct operation *operation_within(const struct operation *parent, size_t payload_size);
 /* `op` may be NULL; otherwise it receives a reference. */
 CUresult operation_submit(struct operation *operation, struct stream *stream,
                           const struct timeline_work *work, struct timeline_op *op_before,

@@ -8,6 +8,7 @@
 #include "emulator/driver/findings/handle.h"
 #include "emulator/driver/module/module.h"
 #include "emulator/driver/stream/stream.h"
+#include "emulator/driver/work/device_grid.h"
 #include "emulator/driver/work/parts.h"
 
 #include <stdlib.h>
@@ -23,6 +24,8 @@ struct launch {
     struct exec_grid *paused;
     struct findings_kernel noted;
     bool has_paused;
+    const struct operation *parent; /* whose kernel asked for it; NULL: the host did */
+    struct device_grid *device;     /* of a kernel that may launch others; NULL: it has not begun */
     _Alignas(16) unsigned char parameters[];
 };
 
@@ -36,10 +39,14 @@ struct refusal {
     uint64_t numbers[TRACE_NUMBERS];
 };
 
-static CUresult refuse(CUresult code, const struct exec_function_info *info,
-                       const struct refusal *why)
+static CUresult refuse(const struct launch *launch, CUresult code, const struct refusal *why)
 {
-    struct trace_record found = finding_at_call(why->finding, code);
+    const struct exec_function_info *info = exec_function_info(launch->function->code);
+    const struct operation *parent = launch->parent;
+    struct trace_record found =
+        parent != NULL ? finding_at_work(why->finding, &parent->record, parent->stream_caller)
+                       : finding_at_call(why->finding, code);
+    found.code = (int32_t)code;
     name_plain(info->name, found.name, sizeof found.name);
     memcpy(found.finding.numbers, why->numbers, sizeof found.finding.numbers);
     finding_put(&found);
@@ -99,27 +106,27 @@ static unsigned resident_blocks(const struct function *function, uint64_t thread
     return by_shared < blocks ? (unsigned)by_shared : blocks;
 }
 
-static CUresult refuse_cluster(const struct exec_function_info *info)
+static CUresult refuse_cluster(const struct launch *launch, const struct exec_function_info *info)
 {
     const uint32_t *cluster = info->cluster;
     if (cluster[0] <= 1 && cluster[1] <= 1 && cluster[2] <= 1) return CUDA_SUCCESS;
-    return refuse(CUDA_ERROR_NOT_SUPPORTED, info,
+    return refuse(launch, CUDA_ERROR_NOT_SUPPORTED,
                   &(struct refusal){.finding = FINDING_UNSUPPORTED_CLUSTER,
                                     .numbers = {cluster[0], cluster[1], cluster[2]}});
 }
 
 /* Each axis of the grid and of a block. */
-static CUresult check_axes(const struct launch *launch, const struct exec_function_info *info)
+static CUresult check_axes(const struct launch *launch)
 {
     static const unsigned grid_limits[3] = {INT32_MAX, 65535, 65535};
     static const unsigned block_limits[3] = {1024, 1024, 64};
     for (unsigned i = 0; i < 3; i++) {
         if (launch->grid[i] < 1 || launch->grid[i] > grid_limits[i])
-            return refuse(CUDA_ERROR_INVALID_VALUE, info,
+            return refuse(launch, CUDA_ERROR_INVALID_VALUE,
                           &(struct refusal){.finding = FINDING_LAUNCH_GRID,
                                             .numbers = {launch->grid[i], i, grid_limits[i]}});
         if (launch->block[i] < 1 || launch->block[i] > block_limits[i])
-            return refuse(CUDA_ERROR_INVALID_VALUE, info,
+            return refuse(launch, CUDA_ERROR_INVALID_VALUE,
                           &(struct refusal){.finding = FINDING_LAUNCH_BLOCK,
                                             .numbers = {launch->block[i], i, block_limits[i]}});
     }
@@ -132,15 +139,15 @@ static CUresult check_threads(const struct launch *launch, const struct exec_fun
     const uint64_t threads = product(launch->block);
     if (threads > 1024)
         return refuse(
-            CUDA_ERROR_INVALID_VALUE, info,
+            launch, CUDA_ERROR_INVALID_VALUE,
             &(struct refusal){.finding = FINDING_LAUNCH_THREADS, .numbers = {threads, 1024}});
     if (info->max_threads > 0 && threads > info->max_threads)
-        return refuse(CUDA_ERROR_INVALID_VALUE, info,
+        return refuse(launch, CUDA_ERROR_INVALID_VALUE,
                       &(struct refusal){.finding = FINDING_LAUNCH_BOUNDS,
                                         .numbers = {threads, info->max_threads}});
     for (int i = 0; i < 3; i++)
         if (info->required_threads[i] > 0 && info->required_threads[i] != launch->block[i])
-            return refuse(CUDA_ERROR_INVALID_VALUE, info,
+            return refuse(launch, CUDA_ERROR_INVALID_VALUE,
                           &(struct refusal){.finding = FINDING_LAUNCH_SHAPE});
     return CUDA_SUCCESS;
 }
@@ -150,11 +157,11 @@ static CUresult check_resources(const struct launch *launch, const struct exec_f
 {
     const struct function *function = launch->function;
     if (info->local_bytes > LOCAL_MOST)
-        return refuse(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, info,
+        return refuse(launch, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
                       &(struct refusal){.finding = FINDING_LAUNCH_LOCAL_MEMORY,
                                         .numbers = {info->local_bytes, LOCAL_MOST}});
     if (info->static_shared > SHARED_DEFAULT)
-        return refuse(CUDA_ERROR_INVALID_VALUE, info,
+        return refuse(launch, CUDA_ERROR_INVALID_VALUE,
                       &(struct refusal){.finding = FINDING_LAUNCH_STATIC_SHARED,
                                         .numbers = {info->static_shared, SHARED_DEFAULT}});
     const uint64_t blocks = product(launch->grid);
@@ -163,12 +170,12 @@ static CUresult check_resources(const struct launch *launch, const struct exec_f
         (uint64_t)timeline_model->multiprocessors;
     if (launch->cooperative && blocks > room)
         return refuse(
-            CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, info,
+            launch, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
             &(struct refusal){.finding = FINDING_LAUNCH_NOT_RESIDENT, .numbers = {blocks, room}});
     const int64_t most = SHARED_MOST - (int64_t)info->static_shared;
     if ((int64_t)launch->dynamic_shared > function->max_dynamic_shared)
         return refuse(
-            CUDA_ERROR_INVALID_VALUE, info,
+            launch, CUDA_ERROR_INVALID_VALUE,
             &(struct refusal){.finding = FINDING_LAUNCH_DYNAMIC_SHARED,
                               .numbers = {launch->dynamic_shared,
                                           (uint64_t)function->max_dynamic_shared, (uint64_t)most}});
@@ -178,17 +185,18 @@ static CUresult check_resources(const struct launch *launch, const struct exec_f
 static CUresult check_configuration(const struct launch *launch)
 {
     const struct exec_function_info *info = exec_function_info(launch->function->code);
-    TRY(check_axes(launch, info));
+    TRY(check_axes(launch));
     TRY(check_threads(launch, info));
-    TRY(refuse_cluster(info));
+    TRY(refuse_cluster(launch, info));
     return check_resources(launch, info);
 }
 
 /* ---- the parameters ---------------------------------------------------------------------- */
 
-static CUresult copy_parameters(const struct exec_function_info *info, void **parameters,
-                                void **extra, unsigned char *to)
+static CUresult copy_parameters(struct launch *launch, void **parameters, void **extra)
 {
+    const struct exec_function_info *info = exec_function_info(launch->function->code);
+    unsigned char *to = launch->parameters;
     const void *buffer = NULL;
     size_t size = 0;
     if (parameters != NULL && extra != NULL) return CUDA_ERROR_INVALID_VALUE;
@@ -196,7 +204,7 @@ static CUresult copy_parameters(const struct exec_function_info *info, void **pa
         for (size_t i = 0; i < info->parameter_count; i++) {
             if (parameters[i] == NULL)
                 return refuse(
-                    CUDA_ERROR_INVALID_VALUE, info,
+                    launch, CUDA_ERROR_INVALID_VALUE,
                     &(struct refusal){.finding = FINDING_LAUNCH_NULL_PARAMETER, .numbers = {i}});
             memcpy(to + info->parameters[i].offset, parameters[i], info->parameters[i].size);
         }
@@ -211,17 +219,17 @@ static CUresult copy_parameters(const struct exec_function_info *info, void **pa
             return CUDA_ERROR_INVALID_VALUE;
     }
     if (size > info->parameter_bytes && buffer != NULL)
-        return refuse(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, info,
+        return refuse(launch, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
                       &(struct refusal){.finding = FINDING_LAUNCH_MORE_PARAMETERS,
                                         .numbers = {info->parameter_bytes, size}});
     if (info->parameter_count == 0) return CUDA_SUCCESS;
     if (buffer == NULL || size == 0)
-        return refuse(CUDA_ERROR_INVALID_VALUE, info,
+        return refuse(launch, CUDA_ERROR_INVALID_VALUE,
                       &(struct refusal){.finding = FINDING_LAUNCH_NO_PARAMETERS});
     memset(to, 0, info->parameter_bytes);
     memcpy(to, buffer, size);
     if (size < info->parameter_bytes) /* a GPU launches it all the same */
-        refuse(CUDA_SUCCESS, info,
+        refuse(launch, CUDA_SUCCESS,
                &(struct refusal){.finding = FINDING_LAUNCH_LACKS_PARAMETERS,
                                  .numbers = {info->parameter_bytes, size}});
     return CUDA_SUCCESS;
@@ -311,7 +319,7 @@ static struct exec_launch request_of(const struct operation *operation, struct l
         .heap_bytes = heap != NULL ? heap->size : 0,
         .stack_bytes = STACK_FRAMES * operation->context->limits[CU_LIMIT_STACK_SIZE],
         .grid_id = operation->record.request,
-        .paused = &launch->paused,
+        .paused = launch->parent == NULL ? &launch->paused : NULL,
         .impatient = timeline_is_awaited(driver.timeline),
         .print = print_from_kernel,
         .user = print,
@@ -339,16 +347,19 @@ static struct timeline_cost cost_of(const struct launch *launch, const struct ex
     });
 }
 
-static enum timeline_ran run_launch(struct operation *operation)
+/* Runs the kernel, or goes on with it, and all that it launches. */
+static enum exec_end run_kernel(struct operation *operation, struct timeline_cost *cost)
 {
     struct launch *launch = (void *)operation->payload;
+    struct timeline_op *op = operation->op;
     struct exec_counts counts = {0};
     struct exec_fault fault = {0};
     struct print print = {.limit = operation->context->limits[CU_LIMIT_PRINTF_FIFO_SIZE]};
     struct exec_launch request = request_of(operation, launch, &print);
 
     findings_kernel_begins(operation, &launch->noted, &request);
-    const enum exec_end end = exec_run(&request, &counts, &fault);
+    if (launch->device != NULL) device_grid_begins(launch->device, &request, &launch->noted);
+    enum exec_end end = exec_run(&request, &counts, &fault);
     if (print.count > 0) operation->context->has_printed = true;
     if (driver.ending)
         print_drop(&print);
@@ -357,16 +368,33 @@ static enum timeline_ran run_launch(struct operation *operation)
     if (end == EXEC_PAUSED) {
         findings_kernel_pauses(&launch->noted);
         launch->has_paused = true;
-        return TIMELINE_NOT_YET;
+        return end;
     }
+    if (launch->device != NULL) operation->op = device_grid_now(launch->device);
     if (launch->has_paused) timeline_op_follows_all(operation->op);
     findings_kernel_ran(operation, &launch->noted, &request);
+    operation->op = op;
     operation->record.bytes = counts.bytes_loaded + counts.bytes_stored;
-    const struct timeline_cost cost = cost_of(launch, &counts);
+    *cost = cost_of(launch, &counts);
+    if (driver.ending && end == EXEC_ENDLESS) end = EXEC_DONE;
+    if (end != EXEC_DONE) {
+        findings_operation_faults(operation, fault.address);
+        fail_launch(operation, end, &fault);
+    } else if (launch->device != NULL && !device_grid_finish(launch->device, cost)) {
+        end = EXEC_TRAP; /* which of them failed, and why, has been told */
+    }
+    return end;
+}
+
+static enum timeline_ran run_launch(struct operation *operation)
+{
+    struct launch *launch = (void *)operation->payload;
+    struct timeline_cost cost;
+    if (launch->device == NULL && launch_device_grid(operation) != NULL)
+        launch->device = device_grid_create(operation);
+    if (run_kernel(operation, &cost) == EXEC_PAUSED) return TIMELINE_NOT_YET;
     timeline_op_cost(operation->op, &cost);
-    if (end == EXEC_DONE || (driver.ending && end == EXEC_ENDLESS)) return TIMELINE_RAN;
-    findings_operation_faults(operation, fault.address);
-    return fail_launch(operation, end, &fault);
+    return TIMELINE_RAN;
 }
 
 static void drop_launch(struct operation *operation)
@@ -374,6 +402,7 @@ static void drop_launch(struct operation *operation)
     struct launch *launch = (void *)operation->payload;
     exec_paused_drop(launch->paused);
     findings_kernel_drop(&launch->noted);
+    device_grid_destroy(launch->device);
     module_release(launch->module);
 }
 
@@ -424,6 +453,7 @@ static void copied_launch(struct operation *operation)
 {
     struct launch *launch = (void *)operation->payload;
     launch->paused = NULL;
+    launch->device = NULL;
     launch->noted = (struct findings_kernel){.footprint = NULL};
     launch->has_paused = false;
     module_retain(launch->module);
@@ -459,7 +489,7 @@ static CUresult make_launch(const struct stream *stream, struct function *functi
     launch->function = function;
     launch->module = function->module;
     CUresult code = check_configuration(launch);
-    if (code == CUDA_SUCCESS) code = copy_parameters(info, parameters, extra, launch->parameters);
+    if (code == CUDA_SUCCESS) code = copy_parameters(launch, parameters, extra);
     if (code != CUDA_SUCCESS) {
         free(operation);
         return code;
@@ -506,6 +536,52 @@ static CUresult submit_launch(CUfunction handle, CUstream stream_handle, const s
     if (environment()->launch_blocking) code = wait_for_op(stream->object.context, op);
     timeline_op_release(op);
     return code;
+}
+
+/* ---- as what a kernel launches (device_grid.h) ------------------------------------------- */
+
+CUresult launch_within(const struct operation *parent, const struct device_shape *shape,
+                       const void *parameters, struct operation **made)
+{
+    const struct launch *from = (const void *)parent->payload;
+    const struct exec_function_info *info = exec_function_info(shape->code);
+    struct function *function = module_function(from->module, info->name);
+    struct operation *operation =
+        operation_within(parent, sizeof(struct launch) + info->parameter_bytes + 16);
+    if (operation == NULL || function == NULL) {
+        free(operation);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    struct launch *launch = (void *)operation->payload;
+    *launch = (struct launch){.function = function,
+                              .module = from->module,
+                              .dynamic_shared = shape->dynamic_shared,
+                              .parent = parent};
+    memcpy(launch->grid, shape->grid, sizeof launch->grid);
+    memcpy(launch->block, shape->block, sizeof launch->block);
+    memcpy(launch->parameters, parameters, info->parameter_bytes);
+    const CUresult code = check_configuration(launch);
+    if (code != CUDA_SUCCESS) {
+        free(operation);
+        return code;
+    }
+    module_retain(launch->module);
+    operation->drop = drop_launch;
+    operation->record.count = product(launch->grid) * product(launch->block);
+    trace_copy_string(operation->record.name, sizeof operation->record.name, info->name);
+    *made = operation;
+    return CUDA_SUCCESS;
+}
+
+bool launch_run_within(struct operation *operation, struct timeline_cost *cost)
+{
+    return run_kernel(operation, cost) == EXEC_DONE;
+}
+
+struct device_grid **launch_device_grid(struct operation *operation)
+{
+    struct launch *launch = (void *)operation->payload;
+    return exec_function_info(launch->function->code)->launches ? &launch->device : NULL;
 }
 
 /* ---- as a graph's node ------------------------------------------------------------------- */

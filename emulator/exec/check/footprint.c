@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "emulator/memory/memory.h"
 
@@ -83,6 +84,17 @@ const struct exec_footprint_site *exec_footprint_site_at(const struct exec_footp
                                                          size_t index)
 {
     return &footprint->sites[index];
+}
+
+void exec_footprint_empty(struct exec_footprint *footprint)
+{
+    for (size_t i = 0; i < footprint->region_count; i++) {
+        const struct exec_footprint_region *region = &footprint->regions[i];
+        for (int k = 0; k < EXEC_ACCESS_COUNT; k++)
+            if (region->bits[k] != NULL)
+                memset(region->bits[k], 0, region->words * sizeof *region->bits[k]);
+    }
+    footprint->site_count = 0;
 }
 
 static struct exec_footprint_region *region_find(struct exec_footprint *footprint,

@@ -47,6 +47,9 @@ struct exec_footprint *
 exec_footprint_create(void (*met)(void *user, const struct memory_region *region), void *user);
 void exec_footprint_destroy(struct exec_footprint *footprint);
 
+/* Nothing was touched so far; who owns which bytes stays. */
+void exec_footprint_empty(struct exec_footprint *footprint);
+
 size_t exec_footprint_region_count(const struct exec_footprint *footprint);
 const struct exec_footprint_region *exec_footprint_region_at(const struct exec_footprint *footprint,
                                                              size_t index);

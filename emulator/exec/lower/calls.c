@@ -15,7 +15,7 @@ static bool commute_together(struct exec_function *caller, exec_handler *commute
 
 /* What a call through a pointer may reach: any function of the program. */
 struct pointed {
-    bool talks, converses, fences;
+    bool talks, converses, fences, launches;
     exec_handler *commutes;
 };
 
@@ -28,6 +28,7 @@ static void add_pointed(struct pointed *pointed, const struct exec_function *fun
     if (function->commutes != NULL) pointed->commutes = function->commutes;
     pointed->converses |= function->info.converses;
     pointed->fences |= function->fences;
+    pointed->launches |= function->info.launches;
 }
 
 /* Sets a property that the callee has; true when that changes the caller. */
@@ -46,6 +47,8 @@ static bool follow_call(struct exec_function *function, const struct exec_functi
     changed |= inherit(&function->fences, callee != NULL ? callee->fences : pointed->fences);
     changed |= inherit(&function->info.converses,
                        callee != NULL ? callee->info.converses : pointed->converses);
+    changed |= inherit(&function->info.launches,
+                       callee != NULL ? callee->info.launches : pointed->launches);
     return commute_together(function, callee != NULL ? callee->commutes : pointed->commutes) ||
            changed;
 }

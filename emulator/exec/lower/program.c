@@ -54,6 +54,7 @@ static enum exec_builtin builtin_named(const char *name)
                  {"free", EXEC_BUILTIN_FREE}};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (!strcmp(names[k].name, name)) return names[k].builtin;
+    if (!strncmp(name, "__cudaCDP2", sizeof "__cudaCDP2" - 1)) return EXEC_BUILTIN_DEVICE_RUNTIME;
     return EXEC_BUILTIN_NONE;
 }
 
@@ -85,6 +86,7 @@ static bool declare_functions(struct exec_program *program, const struct ptx_mod
         if (!source->is_defined) function->builtin = builtin_named(source->name);
         function->talks =
             function->builtin != EXEC_BUILTIN_NONE && function->builtin != EXEC_BUILTIN_ASSERTFAIL;
+        function->info.launches = function->builtin == EXEC_BUILTIN_DEVICE_RUNTIME;
         function->info.name = arena_text(&program->arena, source->name);
         function->info.constant_bytes = (uint32_t)program->constant_bytes;
         const uint32_t *most = source->max_threads;

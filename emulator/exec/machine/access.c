@@ -5,6 +5,7 @@
 #include "emulator/exec/machine/private.h"
 
 #include <stddef.h>
+#include <string.h>
 
 /* The bytes that a window's address means for `lane`, and how many follow. */
 static unsigned char *window_bytes(struct exec_warp *warp, unsigned lane, uint64_t address,
@@ -52,6 +53,15 @@ void exec_cache_flush(const struct exec_worker *worker, const struct exec_region
                                                           .widest = cache->widest});
 }
 
+void exec_touches_settle(struct exec_worker *worker)
+{
+    const size_t count = worker->function->program->cache_count + 1;
+    exec_grid_shadow_settle(worker);
+    if (worker->launch->footprint != NULL)
+        for (size_t i = 0; i < count; i++) exec_cache_flush(worker, &worker->caches[i]);
+    memset(worker->caches, 0, count * sizeof *worker->caches);
+}
+
 /* What the instruction touches from now on. */
 static void cache_fill(struct exec_warp *warp, const struct exec_inst *inst,
                        const struct memory_region *region, enum exec_access access, uint32_t bytes)
@@ -66,7 +76,9 @@ static void cache_fill(struct exec_warp *warp, const struct exec_inst *inst,
         .delta = (uint64_t)(uintptr_t)region->bytes - region->address,
         .read_only = region->read_only,
         .access = access,
-        .marks = footprint != NULL ? exec_footprint_bits(footprint, region, access) : NULL,
+        .marks = footprint != NULL && region->address != worker->launch->unseen
+                     ? exec_footprint_bits(footprint, region, access)
+                     : NULL,
         .touched = UINT64_MAX,
         .widest = bytes,
         .region = region,

@@ -30,6 +30,9 @@ int exec_stop_access(struct exec_warp *warp, const struct exec_inst *inst, unsig
  * fault recorded. `generic`: the windows are allowed. */
 unsigned char *exec_resolve(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
                             uint64_t address, uint32_t size, enum exec_access access, bool generic);
+/* The launch's footprint gets all that the worker has touched; what it touches from now on is
+ * another's, if the footprint is emptied (exec_footprint_empty). */
+void exec_touches_settle(struct exec_worker *worker);
 /* Bytes readable from `address` on, without a fault: 0 when there are none. For strings. */
 const unsigned char *exec_peek(struct exec_warp *warp, unsigned lane, uint64_t address,
                                size_t *size);

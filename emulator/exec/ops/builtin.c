@@ -192,9 +192,9 @@ static int release(struct exec_warp *warp, const struct exec_inst *inst,
 }
 
 int exec_builtin_call(struct exec_warp *warp, const struct exec_inst *inst,
-                      const struct exec_call *call, enum exec_builtin builtin)
+                      const struct exec_call *call, const struct exec_function *function)
 {
-    switch (builtin) {
+    switch (function->builtin) {
     case EXEC_BUILTIN_VPRINTF:
         return print_lanes(warp, inst, call);
     case EXEC_BUILTIN_ASSERTFAIL:
@@ -203,6 +203,8 @@ int exec_builtin_call(struct exec_warp *warp, const struct exec_inst *inst,
         return allocate(warp, inst, call);
     case EXEC_BUILTIN_FREE:
         return release(warp, inst, call);
+    case EXEC_BUILTIN_DEVICE_RUNTIME:
+        return exec_device_call(warp, inst, call, function);
     case EXEC_BUILTIN_NONE:
         break;
     }

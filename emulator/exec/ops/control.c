@@ -169,12 +169,12 @@ static void copy_formals(struct exec_warp *warp, uint32_t mask, uint64_t to_base
     }
 }
 
-/* Whether it is what `<<<>>>` and the runtime's functions are in a kernel (libcudadevrt; CUDA C++
- * Programming Guide, "Device-side Launch from PTX"). */
+/* Whether it is what `<<<>>>` and the runtime's functions were in a kernel before CUDA 12
+ * (libcudadevrt; CUDA C++ Programming Guide, "Device-side Launch from PTX"). */
 static bool is_of_device_runtime(const char *name)
 {
-    static const char *const beginnings[] = {"__cudaCDP", "cudaLaunchDevice",
-                                             "cudaGetParameterBuffer", "cudaDevice"};
+    static const char *const beginnings[] = {"cudaLaunchDevice", "cudaGetParameterBuffer",
+                                             "cudaDevice"};
     for (size_t k = 0; k < sizeof beginnings / sizeof *beginnings; k++)
         if (!strncmp(name, beginnings[k], strlen(beginnings[k]))) return true;
     return false;
@@ -186,7 +186,7 @@ static int call_function(struct exec_warp *warp, const struct exec_inst *inst,
 {
     const unsigned first = (unsigned)__builtin_ctz(warp->mask);
     if (function->builtin != EXEC_BUILTIN_NONE)
-        return exec_builtin_call(warp, inst, call, function->builtin);
+        return exec_builtin_call(warp, inst, call, function);
     if (!function->defined && is_of_device_runtime(function->info.name))
         return exec_stop(warp, inst, EXEC_UNSUPPORTED, first,
                          &(struct exec_reason){.finding = FINDING_UNSUPPORTED_KERNEL_LAUNCH,

@@ -8,7 +8,11 @@
 
 /* ops/builtin.c: runs a built-in function for the active lanes. */
 int exec_builtin_call(struct exec_warp *warp, const struct exec_inst *inst,
-                      const struct exec_call *call, enum exec_builtin builtin);
+                      const struct exec_call *call, const struct exec_function *function);
+
+/* ops/device_call.c: the same for the device runtime's. */
+int exec_device_call(struct exec_warp *warp, const struct exec_inst *inst,
+                     const struct exec_call *call, const struct exec_function *function);
 
 /* ops/print.c: one lane's printf: the format and the packed arguments at device addresses. `result`
  * is what printf returns: the number of arguments, -1 for a null format. false: an address is wrong
