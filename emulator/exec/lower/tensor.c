@@ -305,8 +305,9 @@ static uint32_t natural_stride(const struct matrix *matrix, bool by_rows)
     return by_rows ? columns : rows;
 }
 
-/* Of matrices' lines, in bytes. CUDA asks for 16 of strides, and for 32 of the first line; GPUs
- * stop at less. What is less by nature, or of elements of 8 bytes, is left alone. */
+/* Of a matrix's lines, in bytes. CUDA asks for 16 of strides and for 32 of the first line; a GPU,
+ * which moves several elements at once, may fault at less than 16. Shorter lines, and elements of 8
+ * bytes, only need their own. */
 static uint32_t line_alignment(const struct matrix *matrix, bool by_rows)
 {
     enum { MOST = 16 };
