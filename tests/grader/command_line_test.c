@@ -1,6 +1,7 @@
 /* The whole program on the stand-in lessons: its command line, its exit status, what it prints, and
  * that hostile submissions fail with the sentence that they name, while the others are graded and
  * nothing is left running. */
+#include "grader/base/descendants.h"
 #include "grader/base/files.h"
 #include "support.h"
 
@@ -438,6 +439,19 @@ START_TEST(what_never_ends_is_not_run_again)
 }
 END_TEST
 
+/* Whether the submission runs: a runner is among the processes below `root`. */
+static bool runs_below(pid_t root)
+{
+    const struct descendants_usage usage = descendants_usage(root, 0);
+    for (unsigned i = 0; i < usage.processes; i++) {
+        char path[64], name[64];
+        snprintf(path, sizeof path, "/proc/%d/comm", (int)usage.pids[i]);
+        if (files_read_small(path, name, sizeof name) > 0 && strcmp(name, "runner\n") == 0)
+            return true;
+    }
+    return false;
+}
+
 START_TEST(an_interrupt_leaves_nothing_behind)
 {
     const char *folder = HOSTILE "/endless_loop";
@@ -451,7 +465,7 @@ START_TEST(an_interrupt_leaves_nothing_behind)
         execv(arguments[0], (char *const *)(size_t)arguments);
         _exit(127);
     }
-    usleep(800000);
+    while (!runs_below(child)) usleep(10000);
     kill(child, SIGINT);
     waitpid(child, &status, 0);
     ck_assert(WIFEXITED(status));

@@ -287,16 +287,20 @@ START_TEST(a_real_group_is_ended_as_a_whole)
     char parent[PATH_MAX];
     struct cgroup group;
     struct stat status;
-    int ended = 0;
+    int ended = 0, inside[2];
+    char each;
 
     if (!cgroup_find("/proc/self/mountinfo", "/proc/self/cgroup", "", parent)) return;
     ck_assert_int_eq(cgroup_make(&group, parent, 0, 0), 0);
+    ck_assert_int_eq(pipe(inside), 0);
     const pid_t child = fork();
     if (child == 0) {
-        if (cgroup_enter(&group) == 0 && fork() >= 0) sleep(60);
+        if (cgroup_enter(&group) == 0 && fork() >= 0 && write(inside[1], "x", 1) == 1) sleep(60);
         _exit(1);
     }
-    usleep(50000);
+    close(inside[1]);
+    for (int i = 0; i < 2; i++) ck_assert_int_eq(read(inside[0], &each, 1), 1);
+    close(inside[0]);
     ck_assert_int_eq(stat(group.path, &status), 0);
     cgroup_end(&group);
     ck_assert_int_eq(waitpid(child, &ended, 0), child);
@@ -417,16 +421,20 @@ END_TEST
 
 START_TEST(several_run_at_one_time)
 {
-    const char *slow[] = {"/bin/sleep", "0.3", NULL}, *fast[] = {"/bin/true", NULL};
+    char last[PATH_MAX], script[PATH_MAX + 64];
+    const char *slow[] = {"/bin/sh", "-c", script, NULL}, *fast[] = {"/bin/true", NULL};
     const char *environment[] = {NULL};
     struct process_spec spec = {.arguments = slow,
                                 .environment = environment,
                                 .folder = "/",
-                                .limits = {.seconds = 5, .output = 100}};
+                                .limits = {.seconds = 60, .output = 100}};
+    snprintf(last, sizeof last, "%s/last", support_folder());
+    snprintf(script, sizeof script, "until [ -e %s ]; do /bin/sleep 0.01; done", last);
     struct process *p[3] = {process_start(&spec), NULL, NULL};
     spec.arguments = fast;
     p[2] = process_start(&spec);
     ck_assert_uint_eq(process_wait_any(p, 3), 2);
+    ck_assert_int_eq(files_write(last, "", 0), 0);
     ck_assert_uint_eq(process_wait_any(p, 3), 0);
     ck_assert_uint_eq(process_wait_any(p, 3), 3); /* none is left */
     process_free(p[0]);
