@@ -5,7 +5,9 @@
 
 #include "emulator/memory/page_guard.h"
 
-enum { PATIENCE_MS = 100 };
+/* Longer than kernels of other host threads keep the lock, even on a busy machine: a touch that
+ * does not get it is not told. */
+enum { PATIENCE_MS = 2000 };
 
 static struct {
     struct raised {
