@@ -1,6 +1,6 @@
 #include "grader/class/slurm.h"
 #include "grader/base/files.h"
-#include "grader/base/process.h"
+#include "grader/class/tool.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -92,26 +92,7 @@ static int ask(const char *const *arguments, struct text *answer, struct text *w
         .folder = ".",
         .limits = {.seconds = SBATCH_SECONDS, .output = ANSWER_LIMIT},
     };
-    struct process *process = process_start(&spec);
-    int result = -1;
-
-    if (process == NULL) {
-        text_format(why, "%s cannot be started: %s", arguments[0], strerror(errno));
-        return -1;
-    }
-    process_wait_any(&process, 1);
-    const struct process_result *ended = process_result(process);
-    if (ended->ending == PROCESS_EXITED && ended->code == 0) {
-        text_add_bytes(answer, process_printed(process), ended->printed_size);
-        result = 0;
-    } else if (ended->ending == PROCESS_NOT_STARTED) {
-        text_format(why, "%s cannot be started: %s", arguments[0], ended->why);
-    } else {
-        text_format(why, "%s does not take it: ", arguments[0]);
-        text_add_quoted(why, process_printed(process), ended->printed_size);
-    }
-    process_free(process);
-    return result;
+    return tool_run(&spec, "does not take it", answer, why) == TOOL_DONE ? 0 : -1;
 }
 
 static bool find_program(const char *name, char path[PATH_MAX])

@@ -1,6 +1,6 @@
 #include "grader/class/unpack.h"
 #include "grader/base/files.h"
-#include "grader/base/process.h"
+#include "grader/class/tool.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -171,26 +171,14 @@ static enum unpacked run_git(const char *const *arguments, const char *folder, s
         .folder = folder,
         .limits = {.seconds = GIT_SECONDS, .output = 1 << 16, .file_bytes = (uint64_t)256 << 20},
     };
-    struct process *process = process_start(&spec);
-    enum unpacked result = UNPACK_TROUBLE;
-
-    if (process == NULL) {
-        text_format(why, "git cannot be started: %s", strerror(errno));
-        return result;
+    switch (tool_run(&spec, "cannot read it", NULL, why)) {
+    case TOOL_DONE:
+        return UNPACKED;
+    case TOOL_REFUSED:
+        return UNPACK_BAD;
+    default:
+        return UNPACK_TROUBLE;
     }
-    process_wait_any(&process, 1);
-    const struct process_result *ended = process_result(process);
-    if (ended->ending == PROCESS_EXITED && ended->code == 0) {
-        result = UNPACKED;
-    } else if (ended->ending == PROCESS_NOT_STARTED) {
-        text_format(why, "git cannot be started: %s", ended->why);
-    } else {
-        result = UNPACK_BAD;
-        text_add(why, "git cannot read it: ");
-        text_add_quoted(why, process_printed(process), ended->printed_size);
-    }
-    process_free(process);
-    return result;
 }
 
 static const char *find_git(void)
