@@ -51,7 +51,9 @@ static enum exec_builtin builtin_named(const char *name)
     } names[] = {{"vprintf", EXEC_BUILTIN_VPRINTF},
                  {"__assertfail", EXEC_BUILTIN_ASSERTFAIL},
                  {"malloc", EXEC_BUILTIN_MALLOC},
-                 {"free", EXEC_BUILTIN_FREE}};
+                 {"free", EXEC_BUILTIN_FREE},
+                 {"__cudaCDP2Malloc", EXEC_BUILTIN_CUDA_MALLOC},
+                 {"__cudaCDP2Free", EXEC_BUILTIN_FREE}};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (!strcmp(names[k].name, name)) return names[k].builtin;
     if (!strncmp(name, "__cudaCDP2", sizeof "__cudaCDP2" - 1)) return EXEC_BUILTIN_DEVICE_RUNTIME;

@@ -153,20 +153,35 @@ static uint64_t heap_take(unsigned char *heap, uint64_t heap_size, uint64_t size
     return 0;
 }
 
+/* What cudaMalloc answers in a kernel, which gets as its first argument where the address goes. */
+static uint64_t give_address(struct exec_warp *warp, unsigned lane, uint64_t to, uint64_t address)
+{
+    enum { INVALID_VALUE = 1, NO_MEMORY = 2 }; /* of cudaError_t */
+    size_t left;
+    const unsigned char *bytes = exec_peek(warp, lane, to, &left);
+    if (bytes == NULL || left < sizeof address) return INVALID_VALUE;
+    memcpy((unsigned char *)(uintptr_t)bytes, &address, sizeof address);
+    return address != 0 ? 0 : NO_MEMORY;
+}
+
+/* malloc(size), or `as_cuda` cudaMalloc(where, size). */
 static int allocate(struct exec_warp *warp, const struct exec_inst *inst,
-                    const struct exec_call *call)
+                    const struct exec_call *call, bool as_cuda)
 {
     const struct exec_launch *launch = warp->worker->launch;
     unsigned char *heap = heap_bytes(launch);
     if (heap != NULL) heap_begin(heap, launch->heap_bytes);
     for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(rest);
-        const uint64_t size = argument(warp, call, lane, 0);
+        const uint64_t size = argument(warp, call, lane, as_cuda ? 1 : 0);
         const uint64_t offset = heap != NULL ? heap_take(heap, launch->heap_bytes, size) : 0;
         if (offset == HEAP_DAMAGED)
             return exec_stop(warp, inst, EXEC_TRAP, lane,
                              &(struct exec_reason){.finding = FINDING_HEAP_DAMAGED});
-        give_result(warp, call, lane, offset ? launch->heap_address + offset : 0);
+        const uint64_t address = offset ? launch->heap_address + offset : 0;
+        give_result(warp, call, lane,
+                    as_cuda ? give_address(warp, lane, argument(warp, call, lane, 0), address)
+                            : address);
     }
     return EXEC_GO;
 }
@@ -180,6 +195,7 @@ static int release(struct exec_warp *warp, const struct exec_inst *inst,
         const unsigned lane = (unsigned)__builtin_ctz(rest);
         const uint64_t address = argument(warp, call, lane, 0);
         const uint64_t offset = address - launch->heap_address;
+        give_result(warp, call, lane, 0); /* of cudaFree: cudaSuccess */
         if (!address) continue;
         if (heap == NULL || offset >= launch->heap_bytes || offset < sizeof(struct piece) ||
             offset % 16 || piece_at(heap, offset - sizeof(struct piece))->mark != PIECE_USED)
@@ -200,7 +216,9 @@ int exec_builtin_call(struct exec_warp *warp, const struct exec_inst *inst,
     case EXEC_BUILTIN_ASSERTFAIL:
         return assert_fail(warp, inst, call);
     case EXEC_BUILTIN_MALLOC:
-        return allocate(warp, inst, call);
+        return allocate(warp, inst, call, false);
+    case EXEC_BUILTIN_CUDA_MALLOC:
+        return allocate(warp, inst, call, true);
     case EXEC_BUILTIN_FREE:
         return release(warp, inst, call);
     case EXEC_BUILTIN_DEVICE_RUNTIME:

@@ -62,18 +62,35 @@ __global__ void by_events(int *value, int *errors)
     *errors += cudaGetLastError() != cudaSuccess;
 }
 
+// Memory that a kernel allocates is its children's too, and the last of them frees it.
+__global__ void give_back(int *memory, int *value)
+{
+    *value = *memory;
+    *value += cudaFree(memory) != cudaSuccess;
+}
+
+__global__ void with_memory(int *value)
+{
+    int *memory;
+    if (cudaMalloc(reinterpret_cast<void **>(&memory), 1 << 10) != cudaSuccess) return;
+    *memory = 4;
+    step<<<1, 1>>>(memory, 2);
+    give_back<<<1, 1>>>(memory, value);
+}
+
 int main()
 {
-    int *values, host[130];
+    int *values, host[131];
     CHECK(cudaMalloc(&values, sizeof host));
     CHECK(cudaMemset(values, 0, sizeof host));
     in_one_block<<<1, 64>>>(values);
     by_events<<<1, 1>>>(values + 128, values + 129);
+    with_memory<<<1, 1>>>(values + 130);
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(host, values, sizeof host, cudaMemcpyDeviceToHost));
     CHECK(cudaFree(values));
-    int wrong = host[5] != 51234 || host[128] != 123 || host[129] != 0;
+    int wrong = host[5] != 51234 || host[128] != 123 || host[129] != 0 || host[130] != 42;
     for (int i = 0; i < 64; i++) wrong += host[64 + i] != 12 || (i != 5 && host[i] != i);
-    if (wrong != 0) fprintf(stderr, "%d %d %d %d\n", host[5], host[64], host[128], host[129]);
+    if (wrong != 0) fprintf(stderr, "%d %d %d %d\n", host[5], host[128], host[129], host[130]);
     return wrong != 0;
 }
