@@ -96,7 +96,7 @@ enum exec_builtin {
     EXEC_BUILTIN_ASSERTFAIL,
     EXEC_BUILTIN_MALLOC,
     EXEC_BUILTIN_FREE,
-    EXEC_BUILTIN_CUDA_MALLOC, /* of the same heap */
+    EXEC_BUILTIN_CUDA_MALLOC,    /* of the same heap */
     EXEC_BUILTIN_DEVICE_RUNTIME, /* which one, whoever launches knows by its name */
 };
 
