@@ -34,6 +34,10 @@ struct events_observation {
  * an error: it is not returned. The stream may have work of the caller's to do first, and the start
  * not be ready either.
  *
+ * In this function and the next: between a kernel's two events stands its launch, and no other call
+ * of CUDA's, unless it only asks for an error (cudaGetLastError). What the host does there is part
+ * of the time.
+ *
  * Waiting is yours: a wait is not left to cudaFree or its kin. GPUs of today wait there, and
  * nothing promises it.
  *
@@ -46,8 +50,9 @@ cudaError_t events_time_one(events_kernel kernel, const struct events_task *task
 
 /* Launches `kernel` once for each of tasks[0 .. count), every one in its own stream, all of them
  * before the host waits for any, and writes how long each kernel took to milliseconds[0 .. count).
- * The times agree with the device's own record within 5 %. Also when it fails, no work of this call
- * is left on the device on return. count 0: nothing to do. */
+ * The times agree with the device's own record within 5 %, however many kernels there are and
+ * however much they differ. Also when it fails, no work of this call is left on the device on
+ * return. count 0: nothing to do. */
 cudaError_t events_time_each(events_kernel kernel, const struct events_task tasks[], size_t count,
                              float milliseconds[]);
 

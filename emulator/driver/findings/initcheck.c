@@ -284,8 +284,9 @@ static void look_for_holes(struct operation *operation, const struct exec_footpr
         if (bits == NULL) continue;
         const uint32_t widest = site_at(footprint, region, 0).widest;
         while (unit < widest && unit < 64) unit *= 2;
+        /* Nobody changes padding: an atomic is meant. */
         if (!memory_initcheck_find(region, bits, unit, &hole) ||
-            is_padding(region, &hole, block_threads * unit))
+            (reads[i] == EXEC_LOAD && is_padding(region, &hole, block_threads * unit)))
             continue;
         struct exec_footprint_site site = site_at(footprint, region, hole.first);
         site.access = reads[i];

@@ -7,25 +7,23 @@
 #include "grader/evidence/given.h"
 #include "grader/evidence/host_reference.h"
 #include "grader/evidence/waits.h"
-#include "grader/lessons/03_events/exchange.h"
+#include "grader/lessons/03_events/between.h"
 #include "grader/lessons/03_events/statistics.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define ONE "events_time_one"
-#define EACH "events_time_each"
 #define INVALID_VALUE 1
 #define NOT_READY 600
 
 /* ---- runs --------------------------------------------------------------------------------- */
 
-/* The many are of nearly the same length: streams share the device's queues, and an end event may
- * stand in one behind the longer kernel of another stream. The few have a queue each, and differ.
- */
+/* They differ in length, the few and the many: streams share the device's queues, and an end event
+ * that is recorded late stands in one behind that of a longer kernel. */
 static int prepare_lengths(struct run_input *input, uint32_t many_count, int64_t one,
-                           int64_t short_few, int64_t long_few, int64_t many)
+                           int64_t short_few, int64_t long_few, int64_t short_many,
+                           int64_t long_many)
 {
     struct events_input *in = run_input_allocate(input, sizeof *in);
     if (in == NULL) return -1;
@@ -35,7 +33,7 @@ static int prepare_lengths(struct run_input *input, uint32_t many_count, int64_t
         const int64_t length = i == 0 ? one + random_between(input->random, 1, 999)
                                : i <= EVENTS_FEW
                                    ? random_between(input->random, short_few, long_few)
-                                   : many + random_between(input->random, 0, many / 1000);
+                                   : random_between(input->random, short_many, long_many);
         in->tasks[i].length = (uint64_t)length;
         in->tasks[i].seed = random_bits(input->random);
     }
@@ -48,36 +46,36 @@ static int prepare_lengths(struct run_input *input, uint32_t many_count, int64_t
 static int prepare_times(struct run_input *input)
 {
     if (input->device == DRIVE_GPU)
-        return prepare_lengths(input, 100, 100ll << 20, 300000, 2000000, 1 << 20);
-    return prepare_lengths(input, 20, 40000, 12000, 40000, 12000);
+        return prepare_lengths(input, 100, 100ll << 20, 300000, 2000000, 1 << 19, 1 << 21);
+    return prepare_lengths(input, 20, 40000, 12000, 40000, 12000, 36000);
 }
 
 static int prepare_failures(struct run_input *input)
 {
-    return prepare_lengths(input, 0, 2000, 20000, 30000, 0);
+    return prepare_lengths(input, 0, 2000, 20000, 30000, 0, 0);
 }
 
 /* More kernels than a table of 16, 64, 128 or 256 has room for, and than are resident at a time. */
 static int prepare_crowd(struct run_input *input)
 {
-    return prepare_lengths(input, EVENTS_MANY, 2000, 200, 300, 500);
+    return prepare_lengths(input, EVENTS_MANY, 2000, 200, 300, 500, 500);
 }
 
 static int prepare_slow(struct run_input *input)
 {
-    return prepare_lengths(input, 0, 2000, 200, 300, 0);
+    return prepare_lengths(input, 0, 2000, 200, 300, 0, 0);
 }
 
 static int prepare_each_failure(struct run_input *input)
 {
-    return prepare_lengths(input, 2, 2000, 200, 300, 12000);
+    return prepare_lengths(input, 2, 2000, 200, 300, 12000, 12000);
 }
 
 static int prepare_timed(struct run_input *input)
 {
     if (input->device == DRIVE_GPU)
-        return prepare_lengths(input, 32, 1 << 20, 300000, 600000, 1 << 19);
-    return prepare_lengths(input, 16, 20000, 12000, 20000, 12000);
+        return prepare_lengths(input, 32, 1 << 20, 300000, 600000, 1 << 19, 1 << 19);
+    return prepare_lengths(input, 16, 20000, 12000, 20000, 12000, 12000);
 }
 
 static const struct run_plan runs[] = {
@@ -97,92 +95,6 @@ static const struct run_plan runs[] = {
     {0},
 };
 
-/* ---- reading the evidence ------------------------------------------------------------------ */
-
-struct view {
-    const struct evidence *evidence;
-    const struct events_input *in;
-    const struct events_output *out;
-};
-
-static struct view look(const struct evidence *evidence)
-{
-    return (struct view){evidence, evidence->input, evidence->output};
-}
-
-/* A call of one of the functions that launch: its phase, and its tasks, from `first` on. */
-struct called {
-    struct phase phase;
-    struct answer answer;
-    uint32_t first, count;
-    const float *milliseconds;
-};
-
-enum which { CALL_ONE, CALL_FEW, CALL_MANY, CALL_COUNT };
-
-/* *called must stay where it is: its answer points into it. */
-static void call_look(const struct view *view, enum which which, struct called *called)
-{
-    const struct events_output *out = view->out;
-    const bool one = which == CALL_ONE;
-    const uint32_t each = which == CALL_MANY;
-
-    called->first = one ? 0 : which == CALL_FEW ? 1 : 1 + EVENTS_FEW;
-    called->count = one ? 1 : which == CALL_FEW ? EVENTS_FEW : view->in->many;
-    called->milliseconds = one ? &out->one.milliseconds : out->each[each].milliseconds;
-    called->answer = answer_in(view->evidence, one ? EVENTS_PHASE_ONE : EVENTS_PHASE_EACH,
-                               one ? 0 : each, one ? ONE : EACH, ANSWER_RUNTIME,
-                               one ? out->one.code : out->each[each].code, &called->phase);
-}
-
-/* False: the call did not succeed, and the verdict says why. */
-static bool call_succeeded(struct verdict *verdict, const struct view *view, enum which which,
-                           struct called *called)
-{
-    call_look(view, which, called);
-    return answer_succeeded(verdict, &called->answer,
-                            which == CALL_ONE   ? N_("one kernel")
-                            : which == CALL_FEW ? N_("a few kernels")
-                                                : N_("many kernels"));
-}
-
-/* The same in one line. */
-static bool call_get(struct verdict *verdict, const struct view *view, enum which which,
-                     struct called *called)
-{
-    /* What the checks named here say in full is of their own run. */
-    if (strcmp(view->evidence->plan->name, "times") != 0)
-        return call_succeeded(verdict, view, which, called);
-    call_look(view, which, called);
-    return answer_judgeable(verdict, &called->answer,
-                            which == CALL_ONE ? "Events.OneKernelIsTimed"
-                                              : "Events.EveryKernelIsTimed");
-}
-
-/* The device's record of the kernel that the i-th of the call's tasks launched: what tells kernels
- * apart is their stream; the drive made one per task, in their order. */
-static const struct trace_record *kernel_of(const struct evidence *evidence,
-                                            const struct called *called, uint32_t i)
-{
-    const struct query kernels = {.phase = &called->phase,
-                                  .kind = TRACE_OPERATION,
-                                  .what = TRACE_KERNEL,
-                                  .stream = given_stream(evidence, called->first + i)};
-    return kernels.stream != 0 ? evidence_next(evidence, &kernels, NULL) : NULL;
-}
-
-/* The kernel, or a verdict that says that there is none. */
-static const struct trace_record *kernel_get(struct verdict *verdict, const struct view *view,
-                                             const struct called *called, uint32_t i)
-{
-    const struct trace_record *kernel = kernel_of(view->evidence, called, i);
-    if (kernel != NULL) return kernel;
-    verdict_fail_in(verdict, view->evidence, called->answer.function,
-                    "No kernel ran in the stream of task %u of %u.", i, called->count);
-    verdict_hint(verdict, "kernel(task->array, task->length, task->stream), once per task.");
-    return NULL;
-}
-
 /* ---- checks: times -------------------------------------------------------------------------- */
 
 static bool is_poison(float value)
@@ -190,38 +102,6 @@ static bool is_poison(float value)
     float poison;
     memset(&poison, DRIVE_POISON, sizeof poison);
     return memcmp(&value, &poison, sizeof value) == 0;
-}
-
-/* ---- where the events are --------------------------------------------------------------
- */
-
-/* The last cudaEventRecord before the kernel's launch in its stream, and the first one after it;
- * NULL where there is none. */
-struct around {
-    const struct trace_record *launch, *before, *after;
-};
-
-static struct around around_kernel(const struct evidence *evidence, const struct called *called,
-                                   const struct trace_record *kernel)
-{
-    static const char *const names[] = {"cudaEventRecord*", "cuEventRecord*"};
-    struct around around = {.launch = evidence_call_of(evidence, kernel)};
-    for (int n = 0; n < 2 && around.launch != NULL; n++) {
-        const struct query calls = {.phase = &called->phase,
-                                    .kind = TRACE_CALL,
-                                    .name = names[n],
-                                    .stream = kernel->stream,
-                                    .student = true};
-        const struct trace_record *call = NULL;
-        while ((call = evidence_next(evidence, &calls, call)) != NULL) {
-            if (call->code != 0) continue;
-            if (call < around.launch)
-                around.before = call;
-            else if (around.after == NULL)
-                around.after = call;
-        }
-    }
-    return around;
 }
 
 /* What is the matter with a time that is wrong, as far as the number itself tells. */
@@ -254,43 +134,9 @@ static void explain(struct verdict *verdict, float measured, double device)
     }
 }
 
-/* Between one of the kernel's events and its launch others are launched, which take part in what is
- * measured: true, the verdict fails where that event is recorded. */
-static bool say_between(struct verdict *verdict, const struct evidence *evidence,
-                        const struct called *called, const struct trace_record *kernel, uint32_t i)
-{
-    const struct around around = around_kernel(evidence, called, kernel);
-    const struct query kernels = {
-        .phase = &called->phase, .kind = TRACE_OPERATION, .what = TRACE_KERNEL};
-    size_t before = 0, after = 0;
-
-    if (around.before == NULL || around.after == NULL) return false;
-    for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &kernels, r)) != NULL;) {
-        const struct trace_record *launch = evidence_call_of(evidence, r);
-        before += launch > around.before && launch < around.launch;
-        after += launch > around.launch && launch < around.after;
-    }
-    if (before + after == 0) return false;
-    if (before > 0)
-        verdict_fail(verdict, evidence, around.before,
-                     "Between the start event of kernel %u of %u, recorded here, and that kernel's "
-                     "launch, other kernels are launched (%zu).",
-                     i, called->count, before);
-    else
-        verdict_fail(verdict, evidence, around.after,
-                     "Between the launch of kernel %u of %u and its end event, recorded here, "
-                     "other kernels are launched (%zu).",
-                     i, called->count, after);
-    verdict_why(verdict, "A time between two events is the time of all that the device, and the "
-                         "host, did between them.");
-    verdict_hint(verdict,
-                 "Record start, launch, record end: for one kernel, and then for the next.");
-    return true;
-}
-
 /* The call that gave the kernel's time, or was to give it; NULL: there is none. */
 static const struct trace_record *time_of(const struct evidence *evidence,
-                                          const struct called *called, uint32_t i)
+                                          const struct events_called *called, uint32_t i)
 {
     const struct query calls = {.phase = &called->phase,
                                 .kind = TRACE_CALL,
@@ -302,16 +148,17 @@ static const struct trace_record *time_of(const struct evidence *evidence,
     return found;
 }
 
-static void judge_times(struct verdict *verdict, const struct view *view, enum which which)
+static void judge_times(struct verdict *verdict, const struct events_view *view,
+                        enum events_which which)
 {
-    struct called called;
+    struct events_called called;
     double worst = 0.0;
-    if (!call_succeeded(verdict, view, which, &called)) return;
+    if (!events_call_succeeded(verdict, view, which, &called)) return;
     if (called.answer.phase != NULL &&
         waits_say_left(verdict, view->evidence, &called.phase, called.answer.function, ""))
         return;
     for (uint32_t i = 0; i < called.count; i++) {
-        const struct trace_record *kernel = kernel_get(verdict, view, &called, i);
+        const struct trace_record *kernel = events_kernel_get(verdict, view, &called, i);
         if (kernel == NULL) return;
         if (kernel->end_ns <= kernel->start_ns) {
             verdict_skip(verdict, "the device did not say how long the kernel took");
@@ -324,7 +171,7 @@ static void judge_times(struct verdict *verdict, const struct view *view, enum w
             if (off > worst) worst = off;
             continue;
         }
-        if (say_between(verdict, view->evidence, &called, kernel, i)) return;
+        if (events_say_between(verdict, view->evidence, &called, kernel, i)) return;
         const struct trace_record *at = time_of(view->evidence, &called, i);
         if (is_poison(called.milliseconds[i]))
             verdict_fail(verdict, view->evidence, at,
@@ -339,27 +186,27 @@ static void judge_times(struct verdict *verdict, const struct view *view, enum w
         explain(verdict, called.milliseconds[i], device);
         return;
     }
-    if (which == CALL_ONE)
+    if (which == EVENTS_CALL_ONE)
         verdict_figure(
             verdict, "one_kernel", "%.3f ms, %.2f %% off the device's own record (at most %.0f %%)",
             (double)called.milliseconds[0], 100.0 * worst, 100.0 * limit_events_agreement);
     else
-        verdict_figure(verdict, which == CALL_FEW ? "few_kernels" : "many_kernels",
+        verdict_figure(verdict, which == EVENTS_CALL_FEW ? "few_kernels" : "many_kernels",
                        "%u kernels, at most %.2f %% off the device's own record (at most %.0f %%)",
                        called.count, 100.0 * worst, 100.0 * limit_events_agreement);
 }
 
 static void judge_one(struct verdict *verdict, const struct evidence *evidence)
 {
-    const struct view view = look(evidence);
-    judge_times(verdict, &view, CALL_ONE);
+    const struct events_view view = events_look(evidence);
+    judge_times(verdict, &view, EVENTS_CALL_ONE);
 }
 
 static void judge_each(struct verdict *verdict, const struct evidence *evidence)
 {
-    const struct view view = look(evidence);
-    judge_times(verdict, &view, CALL_FEW);
-    if (!verdict_failed(verdict)) judge_times(verdict, &view, CALL_MANY);
+    const struct events_view view = events_look(evidence);
+    judge_times(verdict, &view, EVENTS_CALL_FEW);
+    if (!verdict_failed(verdict)) judge_times(verdict, &view, EVENTS_CALL_MANY);
 }
 
 /* The answers of cudaEventQuery for one event, as the record has them. */
@@ -368,7 +215,7 @@ struct asked {
     size_t count;
 };
 
-static struct asked asked_for(const struct evidence *evidence, const struct called *called,
+static struct asked asked_for(const struct evidence *evidence, const struct events_called *called,
                               uint64_t event)
 {
     static const char *const names[] = {"cudaEventQuery*", "cuEventQuery*"};
@@ -392,7 +239,7 @@ static struct asked asked_for(const struct evidence *evidence, const struct call
 /* The first call that waits between `begin` and `end` (NULL: anywhere behind it), or NULL: what
  * only asks waits from the second time on that the same is asked in a row. */
 static const struct trace_record *wait_between(const struct evidence *evidence,
-                                               const struct called *called,
+                                               const struct events_called *called,
                                                const struct trace_record *begin,
                                                const struct trace_record *end)
 {
@@ -409,8 +256,8 @@ static const struct trace_record *wait_between(const struct evidence *evidence,
 
 /* One of the two events: asked at its place before the wait, with that answer, and again after it.
  */
-static bool asked_twice(struct verdict *verdict, const struct view *view,
-                        const struct called *called, const struct trace_record *launch,
+static bool asked_twice(struct verdict *verdict, const struct events_view *view,
+                        const struct events_called *called, const struct trace_record *launch,
                         const struct trace_record *event, const char *which, int before)
 {
     const struct evidence *evidence = view->evidence;
@@ -448,12 +295,12 @@ static bool asked_twice(struct verdict *verdict, const struct view *view,
     return false;
 }
 
-static void judge_questions(struct verdict *verdict, const struct view *view,
-                            const struct called *called)
+static void judge_questions(struct verdict *verdict, const struct events_view *view,
+                            const struct events_called *called)
 {
-    const struct trace_record *kernel = kernel_of(view->evidence, called, 0);
+    const struct trace_record *kernel = events_kernel_of(view->evidence, called, 0);
     if (kernel == NULL) return; /* said by OneKernelIsTimed */
-    const struct around around = around_kernel(view->evidence, called, kernel);
+    const struct events_around around = events_around_kernel(view->evidence, called, kernel);
     if (around.launch == NULL || around.before == NULL || around.after == NULL) return;
     const struct events_output_one *one = &view->out->one;
     if (asked_twice(verdict, view, called, around.launch, around.before, "start",
@@ -463,20 +310,20 @@ static void judge_questions(struct verdict *verdict, const struct view *view,
 
 static void judge_queries(struct verdict *verdict, const struct evidence *evidence)
 {
-    const struct view view = look(evidence);
+    const struct events_view view = events_look(evidence);
     const struct events_output_one *one = &view.out->one;
     char name[ANSWER_NAME_SIZE];
-    struct called called;
-    if (!call_get(verdict, &view, CALL_ONE, &called)) return;
+    struct events_called called;
+    if (!events_call_get(verdict, &view, EVENTS_CALL_ONE, &called)) return;
     judge_questions(verdict, &view, &called);
     if (verdict_failed(verdict)) return;
     if (one->start_before != 0 && one->start_before != NOT_READY) {
-        verdict_fail_in(verdict, evidence, ONE,
+        verdict_fail_in(verdict, evidence, EVENTS_ONE,
                         "start_before is %s; it can only be success or not ready.",
                         answer_name(ANSWER_RUNTIME, one->start_before, name));
         verdict_hint(verdict, "Put there what cudaEventQuery returns for the start event.");
     } else if (one->end_before != NOT_READY) {
-        verdict_fail_in(verdict, evidence, ONE,
+        verdict_fail_in(verdict, evidence, EVENTS_ONE,
                         "end_before is %s, must be cudaErrorNotReady (600).",
                         answer_name(ANSWER_RUNTIME, one->end_before, name));
         verdict_why(verdict,
@@ -485,7 +332,7 @@ static void judge_queries(struct verdict *verdict, const struct evidence *eviden
         verdict_hint(verdict, "Ask for the end event right after it was recorded in the kernel's "
                               "stream, before anything waits.");
     } else if (one->start_after != 0 || one->end_after != 0) {
-        verdict_fail_in(verdict, evidence, ONE, "%s_after is %s, must be cudaSuccess (0).",
+        verdict_fail_in(verdict, evidence, EVENTS_ONE, "%s_after is %s, must be cudaSuccess (0).",
                         one->start_after != 0 ? "start" : "end",
                         answer_name(ANSWER_RUNTIME,
                                     one->start_after != 0 ? one->start_after : one->end_after,
@@ -495,7 +342,7 @@ static void judge_queries(struct verdict *verdict, const struct evidence *eviden
     }
 }
 
-static bool is_of_a_task(const struct evidence *evidence, const struct called *called,
+static bool is_of_a_task(const struct evidence *evidence, const struct events_called *called,
                          uint64_t stream)
 {
     for (uint32_t i = 0; i < called->count; i++)
@@ -505,7 +352,7 @@ static bool is_of_a_task(const struct evidence *evidence, const struct called *c
 
 /* Some record of an event in a stream that is no task's, to show. */
 static const struct trace_record *strayed(const struct evidence *evidence,
-                                          const struct called *called)
+                                          const struct events_called *called)
 {
     const struct query calls = {
         .phase = &called->phase, .kind = TRACE_CALL, .name = "cudaEventRecord*", .student = true};
@@ -517,14 +364,14 @@ static const struct trace_record *strayed(const struct evidence *evidence,
 
 static void judge_streams(struct verdict *verdict, const struct evidence *evidence)
 {
-    const struct view view = look(evidence);
-    for (enum which which = CALL_ONE; which < CALL_COUNT; which++) {
-        struct called called;
-        if (!call_get(verdict, &view, which, &called)) return;
+    const struct events_view view = events_look(evidence);
+    for (enum events_which which = EVENTS_CALL_ONE; which < EVENTS_CALL_COUNT; which++) {
+        struct events_called called;
+        if (!events_call_get(verdict, &view, which, &called)) return;
         for (uint32_t i = 0; i < called.count; i++) {
-            const struct trace_record *kernel = kernel_get(verdict, &view, &called, i);
+            const struct trace_record *kernel = events_kernel_get(verdict, &view, &called, i);
             if (kernel == NULL) return;
-            const struct around around = around_kernel(evidence, &called, kernel);
+            const struct events_around around = events_around_kernel(evidence, &called, kernel);
             if (around.launch == NULL || (around.before != NULL && around.after != NULL)) continue;
             const struct trace_record *astray = strayed(evidence, &called);
             verdict_fail(
@@ -548,16 +395,16 @@ static void judge_streams(struct verdict *verdict, const struct evidence *eviden
 
 static void judge_pairs(struct verdict *verdict, const struct evidence *evidence)
 {
-    const struct view view = look(evidence);
-    for (enum which which = CALL_ONE; which < CALL_COUNT; which++) {
-        struct called called;
+    const struct events_view view = events_look(evidence);
+    for (enum events_which which = EVENTS_CALL_ONE; which < EVENTS_CALL_COUNT; which++) {
+        struct events_called called;
         uint64_t seen[2 * EVENTS_MANY];
         size_t count = 0;
-        if (!call_get(verdict, &view, which, &called)) return;
+        if (!events_call_get(verdict, &view, which, &called)) return;
         for (uint32_t i = 0; i < called.count; i++) {
-            const struct trace_record *kernel = kernel_get(verdict, &view, &called, i);
+            const struct trace_record *kernel = events_kernel_get(verdict, &view, &called, i);
             if (kernel == NULL) return;
-            const struct around around = around_kernel(evidence, &called, kernel);
+            const struct events_around around = events_around_kernel(evidence, &called, kernel);
             const struct trace_record *records[2] = {around.before, around.after};
             if (is_poison(called.milliseconds[i]) || !(called.milliseconds[i] > 0.0f)) {
                 verdict_fail(verdict, evidence, kernel,
@@ -591,13 +438,13 @@ static void judge_pairs(struct verdict *verdict, const struct evidence *evidence
 
 static void judge_clock(struct verdict *verdict, const struct evidence *evidence)
 {
-    const struct view view = look(evidence);
-    for (enum which which = CALL_ONE; which < CALL_COUNT; which++) {
+    const struct events_view view = events_look(evidence);
+    for (enum events_which which = EVENTS_CALL_ONE; which < EVENTS_CALL_COUNT; which++) {
         static const char *const names[] = {"cudaEventElapsedTime*", "cuEventElapsedTime*"};
-        struct called called;
+        struct events_called called;
         const struct trace_record *refused = NULL;
         size_t answered = 0;
-        if (!call_get(verdict, &view, which, &called)) return;
+        if (!events_call_get(verdict, &view, which, &called)) return;
         for (int n = 0; n < 2; n++) {
             const struct query calls = {
                 .phase = &called.phase, .kind = TRACE_CALL, .name = names[n], .student = true};
@@ -633,10 +480,10 @@ static void judge_clock(struct verdict *verdict, const struct evidence *evidence
 
 static void judge_side_by_side(struct verdict *verdict, const struct evidence *evidence)
 {
-    const struct view view = look(evidence);
-    for (enum which which = CALL_FEW; which < CALL_COUNT; which++) {
-        struct called called;
-        if (!call_get(verdict, &view, which, &called)) return;
+    const struct events_view view = events_look(evidence);
+    for (enum events_which which = EVENTS_CALL_FEW; which < EVENTS_CALL_COUNT; which++) {
+        struct events_called called;
+        if (!events_call_get(verdict, &view, which, &called)) return;
         const struct waits waits = waits_in(evidence, &called.phase);
         if (waits.early == NULL) continue;
         verdict_fail(verdict, evidence, waits.early,
@@ -655,8 +502,8 @@ static void judge_side_by_side(struct verdict *verdict, const struct evidence *e
 
 /* The kernel that the task's element `index` has not been through once: the first launch too many,
  * or the last there was. */
-static void say_not_once(struct verdict *verdict, const struct view *view,
-                         const struct called *called, uint32_t i, size_t index, float found)
+static void say_not_once(struct verdict *verdict, const struct events_view *view,
+                         const struct events_called *called, uint32_t i, size_t index, float found)
 {
     const struct evidence *evidence = view->evidence;
     const uint32_t task = called->first + i;
@@ -687,8 +534,8 @@ static void say_not_once(struct verdict *verdict, const struct view *view,
 }
 
 /* Each kernel ran once, on the whole array. */
-static bool ran_once(struct verdict *verdict, const struct view *view, const struct called *called,
-                     uint32_t i)
+static bool ran_once(struct verdict *verdict, const struct events_view *view,
+                     const struct events_called *called, uint32_t i)
 {
     const uint32_t task = called->first + i;
     const struct events_input_task *t = &view->in->tasks[task];
@@ -708,29 +555,29 @@ static bool ran_once(struct verdict *verdict, const struct view *view, const str
 
 static void judge_once(struct verdict *verdict, const struct evidence *evidence)
 {
-    const struct view view = look(evidence);
-    for (enum which which = CALL_ONE; which < CALL_COUNT; which++) {
-        struct called called;
-        if (!call_succeeded(verdict, &view, which, &called)) return;
+    const struct events_view view = events_look(evidence);
+    for (enum events_which which = EVENTS_CALL_ONE; which < EVENTS_CALL_COUNT; which++) {
+        struct events_called called;
+        if (!events_call_succeeded(verdict, &view, which, &called)) return;
         for (uint32_t i = 0; i < called.count; i++)
             if (!ran_once(verdict, &view, &called, i)) return;
     }
 }
 
-static bool failed_well(struct verdict *verdict, const struct view *view)
+static bool failed_well(struct verdict *verdict, const struct events_view *view)
 {
     const struct {
         const char *phase, *function;
         int code, expected;
         const char *because, *before;
     } ways[] = {
-        {EVENTS_PHASE_ONE_FAILS, ONE, view->out->one_failed.code, INVALID_VALUE,
+        {EVENTS_PHASE_ONE_FAILS, EVENTS_ONE, view->out->one_failed.code, INVALID_VALUE,
          "the kernel's launch was refused", "The kernel's launch was refused; "},
-        {EVENTS_PHASE_EACH_FAILS, EACH, view->out->each_failed.code, INVALID_VALUE,
+        {EVENTS_PHASE_EACH_FAILS, EVENTS_EACH, view->out->each_failed.code, INVALID_VALUE,
          "one of the kernels' launches was refused", "One of the kernels' launches was refused; "},
-        {EVENTS_PHASE_ONE_UNTOLD, ONE, view->out->one_untold.code, EVENTS_UNTOLD_ERROR,
+        {EVENTS_PHASE_ONE_UNTOLD, EVENTS_ONE, view->out->one_untold.code, EVENTS_UNTOLD_ERROR,
          "that is what kernel(...) returned", "kernel(...) returned an error; "},
-        {EVENTS_PHASE_EACH_UNTOLD, EACH, view->out->each_untold.code, EVENTS_UNTOLD_ERROR,
+        {EVENTS_PHASE_EACH_UNTOLD, EVENTS_EACH, view->out->each_untold.code, EVENTS_UNTOLD_ERROR,
          "that is what one of the calls of kernel(...) returned",
          "One of the calls of kernel(...) returned an error; "},
     };
@@ -745,7 +592,7 @@ static bool failed_well(struct verdict *verdict, const struct view *view)
             return false;
     }
     if (view->out->each_failed.busy == 0 && view->out->each_untold.busy == 0) return true;
-    verdict_fail_in(verdict, view->evidence, EACH,
+    verdict_fail_in(verdict, view->evidence, EVENTS_EACH,
                     "events_time_each returned an error while %u of the streams still had work.",
                     view->out->each_failed.busy + view->out->each_untold.busy);
     verdict_why(verdict, "The caller will release the arrays that those kernels work on.");
@@ -754,16 +601,16 @@ static bool failed_well(struct verdict *verdict, const struct view *view)
 }
 
 /* The stream had work of the caller's: before the wait the start is not ready either. */
-static bool answered_behind(struct verdict *verdict, const struct view *view)
+static bool answered_behind(struct verdict *verdict, const struct events_view *view)
 {
     const char *behind = _("a kernel in a stream that has other work to do first");
     const struct events_output_one *one = &view->out->one_behind;
-    struct called called;
+    struct events_called called;
     char name[ANSWER_NAME_SIZE];
 
-    call_look(view, CALL_ONE, &called);
-    called.answer = answer_in(view->evidence, EVENTS_PHASE_ONE_BEHIND, 0, ONE, ANSWER_RUNTIME,
-                              one->code, &called.phase);
+    events_call_look(view, EVENTS_CALL_ONE, &called);
+    called.answer = answer_in(view->evidence, EVENTS_PHASE_ONE_BEHIND, 0, EVENTS_ONE,
+                              ANSWER_RUNTIME, one->code, &called.phase);
     if (one->code == NOT_READY) {
         const struct asked asked = asked_for(view->evidence, &called, 0);
         verdict_fail(verdict, view->evidence, asked.first,
@@ -776,7 +623,7 @@ static bool answered_behind(struct verdict *verdict, const struct view *view)
     }
     if (!answer_succeeded(verdict, &called.answer, behind)) return false;
     if (view->evidence->device == DRIVE_GPU || one->start_before == NOT_READY) return true;
-    verdict_fail_in(verdict, view->evidence, ONE,
+    verdict_fail_in(verdict, view->evidence, EVENTS_ONE,
                     "For %s, start_before is %s, must be cudaErrorNotReady (600).", behind,
                     answer_name(ANSWER_RUNTIME, one->start_before, name));
     verdict_why(verdict, "Behind the launch the device is still at what the caller had put into "
@@ -791,30 +638,31 @@ static void judge_failures(struct verdict *verdict, const struct evidence *evide
     static const char *const right = N_(
         "a right call after some that had failed, while the runtime still remembered an error of "
         "its caller's as its last");
-    const struct view view = look(evidence);
+    const struct events_view view = events_look(evidence);
     const struct events_output *out = view.out;
-    struct called called;
+    struct events_called called;
 
     if (!failed_well(verdict, &view)) return;
-    struct answer answer = {evidence, NULL, EACH, ANSWER_RUNTIME, out->each_of_none};
+    struct answer answer = {evidence, NULL, EVENTS_EACH, ANSWER_RUNTIME, out->each_of_none};
     if (!answer_succeeded(verdict, &answer, "no tasks at all (count 0)")) return;
     answer = (struct answer){evidence, NULL, STATISTICS, ANSWER_RUNTIME, out->statistics_of_none};
     if (!answer_failed_with(verdict, &answer, INVALID_VALUE, "no numbers have no mean (count 0)") ||
         !statistics_calls_nothing(verdict, evidence, EVENTS_PHASE_STATISTICS_OF_NONE))
         return;
     if (!answered_behind(verdict, &view)) return;
-    for (enum which which = CALL_ONE; which <= CALL_FEW; which++) {
-        call_look(&view, which, &called);
+    for (enum events_which which = EVENTS_CALL_ONE; which <= EVENTS_CALL_FEW; which++) {
+        events_call_look(&view, which, &called);
         if (!answer_succeeded(verdict, &called.answer, right)) return;
     }
 }
 
 static void judge_patience(struct verdict *verdict, const struct evidence *evidence)
 {
-    const struct view view = look(evidence);
-    for (enum which which = CALL_ONE; which <= CALL_FEW && !verdict_failed(verdict); which++) {
-        struct called called;
-        call_look(&view, which, &called);
+    const struct events_view view = events_look(evidence);
+    for (enum events_which which = EVENTS_CALL_ONE;
+         which <= EVENTS_CALL_FEW && !verdict_failed(verdict); which++) {
+        struct events_called called;
+        events_call_look(&view, which, &called);
         if (!answer_succeeded(verdict, &called.answer, "kernels that take seconds")) return;
         if (called.answer.phase == NULL) continue;
         if (waits_say_left(verdict, evidence, &called.phase, called.answer.function,
@@ -827,10 +675,11 @@ static void judge_patience(struct verdict *verdict, const struct evidence *evide
 
 static void judge_left(struct verdict *verdict, const struct evidence *evidence)
 {
-    const struct view view = look(evidence);
-    for (enum which which = CALL_ONE; which < CALL_COUNT && !verdict_failed(verdict); which++) {
-        struct called called;
-        if (!call_get(verdict, &view, which, &called)) return;
+    const struct events_view view = events_look(evidence);
+    for (enum events_which which = EVENTS_CALL_ONE;
+         which < EVENTS_CALL_COUNT && !verdict_failed(verdict); which++) {
+        struct events_called called;
+        if (!events_call_get(verdict, &view, which, &called)) return;
         if (called.answer.phase != NULL) verdict_leaks(verdict, evidence, &called.phase);
     }
     if (verdict_failed(verdict))
@@ -840,10 +689,10 @@ static void judge_left(struct verdict *verdict, const struct evidence *evidence)
 static void judge_left_on_failure(struct verdict *verdict, const struct evidence *evidence)
 {
     static const char *const phases[] = {EVENTS_PHASE_ONE_FAILS, EVENTS_PHASE_EACH_FAILS};
-    const struct view view = look(evidence);
+    const struct events_view view = events_look(evidence);
     const struct answer answers[] = {
-        {evidence, NULL, ONE, ANSWER_RUNTIME, view.out->one_failed.code},
-        {evidence, NULL, EACH, ANSWER_RUNTIME, view.out->each_failed.code}};
+        {evidence, NULL, EVENTS_ONE, ANSWER_RUNTIME, view.out->one_failed.code},
+        {evidence, NULL, EVENTS_EACH, ANSWER_RUNTIME, view.out->each_failed.code}};
     struct phase phase;
 
     for (int i = 0; i < 2 && !verdict_failed(verdict); i++) {
@@ -871,13 +720,14 @@ static void judge_time(struct verdict *verdict, const struct evidence *evidence)
 static struct answer answer_to_failure(const struct evidence *evidence,
                                        const struct trace_record *failed, struct phase *phase)
 {
-    const struct view view = look(evidence);
-    struct called called;
+    const struct events_view view = events_look(evidence);
+    struct events_called called;
     uint32_t index;
-    call_look(&view,
-              failures_find(evidence, EVENTS_PHASE_ONE, failed, phase, &index) ? CALL_ONE
-                                                                               : CALL_MANY,
-              &called);
+    events_call_look(&view,
+                     failures_find(evidence, EVENTS_PHASE_ONE, failed, phase, &index)
+                         ? EVENTS_CALL_ONE
+                         : EVENTS_CALL_MANY,
+                     &called);
     *phase = called.phase;
     called.answer.phase = phase;
     return called.answer;
@@ -888,8 +738,8 @@ static struct answer answer_to_failure(const struct evidence *evidence,
 /* All kernels of both calls are timed. */
 static bool is_right_all_the_same(const struct evidence *evidence)
 {
-    static const enum which calls[] = {CALL_ONE, CALL_MANY};
-    const struct view view = look(evidence);
+    static const enum events_which calls[] = {EVENTS_CALL_ONE, EVENTS_CALL_MANY};
+    const struct events_view view = events_look(evidence);
     const struct events_output_one *one = &view.out->one;
     /* An answer that is neither is an error of the query, and to be returned. */
     if ((one->start_before != 0 && one->start_before != NOT_READY) ||
@@ -897,10 +747,10 @@ static bool is_right_all_the_same(const struct evidence *evidence)
         one->end_after != 0)
         return false;
     for (int c = 0; c < 2; c++) {
-        struct called called;
-        call_look(&view, calls[c], &called);
+        struct events_called called;
+        events_call_look(&view, calls[c], &called);
         for (uint32_t i = 0; i < called.count; i++) {
-            const struct trace_record *kernel = kernel_of(evidence, &called, i);
+            const struct trace_record *kernel = events_kernel_of(evidence, &called, i);
             if (called.answer.code != 0 || kernel == NULL) return false;
             const double device = (double)(kernel->end_ns - kernel->start_ns) * 1e-6;
             /* These kernels take microseconds, of which the events' own two are a part. */
@@ -917,23 +767,24 @@ static void judge_each_failure(struct verdict *verdict, const struct evidence *e
                                                       .answer = answer_to_failure,
                                                       .right = is_right_all_the_same,
                                                       .waits = true};
-    const struct view view = look(evidence);
-    struct called called;
-    if (call_get(verdict, &view, CALL_ONE, &called) && call_get(verdict, &view, CALL_MANY, &called))
+    const struct events_view view = events_look(evidence);
+    struct events_called called;
+    if (events_call_get(verdict, &view, EVENTS_CALL_ONE, &called) &&
+        events_call_get(verdict, &view, EVENTS_CALL_MANY, &called))
         failures_judge(verdict, evidence, &contract);
 }
 
 /* What the device itself objects to. */
 static void judge_findings(struct verdict *verdict, const struct evidence *evidence)
 {
-    const struct view view = look(evidence);
-    struct called called;
-    call_look(&view, CALL_ONE, &called);
+    const struct events_view view = events_look(evidence);
+    struct events_called called;
+    events_call_look(&view, EVENTS_CALL_ONE, &called);
     if (!answer_written(verdict, &called.answer)) return;
     verdict_findings(verdict, evidence, NULL);
     verdict_advice(verdict, evidence);
-    waits_say_unpromised_in(verdict, evidence, EVENTS_PHASE_ONE, ONE);
-    waits_say_unpromised_in(verdict, evidence, EVENTS_PHASE_EACH, EACH);
+    waits_say_unpromised_in(verdict, evidence, EVENTS_PHASE_ONE, EVENTS_ONE);
+    waits_say_unpromised_in(verdict, evidence, EVENTS_PHASE_EACH, EVENTS_EACH);
 }
 
 /* By cause: what the device found; then where the events are, and how often a kernel runs, which
@@ -946,6 +797,8 @@ static const struct check checks[] = {
      judge_clock},
     {"EventsAreInTheKernelsStream", "times", 0, "an event belongs to one stream", judge_streams},
     {"EveryKernelHasItsOwnPair", "crowd", 0, "an event holds one time", judge_pairs},
+    {"NothingElseIsTimed", "times", 0, "between its two events stands a kernel's launch alone",
+     events_judge_between},
     {"OneKernelIsTimed", "times", CHECK_ORDER, "within 5 % of the device's own record", judge_one},
     {"QueriesTellBeforeFromAfter", "times", CHECK_ORDER,
      "the end is not ready before the wait, and is after it", judge_queries},
@@ -976,7 +829,7 @@ const struct lesson lesson_03_events = {
     .number = 3,
     .folder = "03_events",
     .suite = "Events",
-    .function = EACH,
+    .function = EVENTS_EACH,
     .files = (const char *const[]){"events.c", NULL},
     /* *seen has what they gave: an error that is kept there is told. */
     .answers = (const char *const[]){"cudaEventQuery", "cuEventQuery", NULL},

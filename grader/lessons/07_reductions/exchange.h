@@ -67,7 +67,7 @@ enum reduction_group {
     REDUCTION_INIT,     /* every kind, with init */
     REDUCTION_EMPTY,    /* size 0 */
     REDUCTION_SHIFTED,  /* an array that begins between two 16-byte boundaries */
-    REDUCTION_TOGETHER, /* beside another in another stream: see run "together" */
+    REDUCTION_TOGETHER, /* beside another in another stream: see "together" and "interleaved" */
     REDUCTION_GATED,    /* behind work that has not begun: see run "stream" */
     REDUCTION_LONG,     /* more elements than 32 bits count: see run "long" */
     REDUCTION_GROUPS
@@ -87,10 +87,10 @@ struct reduction_case {
 /* Runs. "values" and "injections": each case once, in phase "case" with its index. "stream": case 0
  * in a stream that is held back, and so is another one, until the call has returned: phase "gated";
  * init is in pinned memory. "together": cases 0 and 1 in a stream each, both held back until both
- * calls have returned, in phases "together"; on the emulator then cases 2 and 3, where half of the
- * blocks of 2 wait for 3. "long": case 0 in phase "case", told of REDUCTION_TOO_MANY elements more
- * than there are. "time": the first case's stretch, repeated until the array has `time_size`
- * elements; phases "time" and, on a GPU, "cub", with the repetition's index. */
+ * calls have returned, in phases "together". "interleaved": the same, and then cases 2 and 3, where
+ * half of the blocks of 2 wait for 3. "long": case 0 in phase "case", told of REDUCTION_TOO_MANY
+ * elements more than there are. "time": the first case's stretch, repeated until the array has
+ * `time_size` elements; phases "time" and, on a GPU, "cub", with the repetition's index. */
 #define REDUCTION_CASES 192
 /* Cut to 32 bits, the size that is told is that of the elements that there are. */
 #define REDUCTION_TOO_MANY ((uint64_t)1 << 32)

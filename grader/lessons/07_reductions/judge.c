@@ -149,7 +149,13 @@ static int prepare_together(struct run_input *input)
     for (int i = 0; i < 2; i++)
         add(input, in, REDUCTION_TOGETHER, REDUCTION_SUM_INT64,
             20000 + random_below(input->random, 9000), 0);
-    if (input->device == DRIVE_GPU) return 0;
+    return 0;
+}
+
+static int prepare_interleaved(struct run_input *input)
+{
+    if (prepare_together(input) != 0) return -1;
+    struct reduction_input *in = input->data;
     /* The second has fewer blocks than half of the first, which are done when it begins: where both
      * count in one place, none of its blocks is the last. */
     add(input, in, REDUCTION_TOGETHER, REDUCTION_SUM_INT64,
@@ -159,12 +165,14 @@ static int prepare_together(struct run_input *input)
     return 0;
 }
 
+/* More elements than a device has threads: who cuts the size to 32 bits behind a thread's first
+ * element stays among those that there are, too. */
 static int prepare_long(struct run_input *input)
 {
-    uint64_t pools[REDUCTION_KINDS] = {[REDUCTION_SUM_INT64] = 3000};
+    uint64_t pools[REDUCTION_KINDS] = {[REDUCTION_SUM_INT64] = 402000};
     struct reduction_input *in = make(input, pools, 0);
     if (!in) return -1;
-    add(input, in, REDUCTION_LONG, REDUCTION_SUM_INT64, 1000 + random_below(input->random, 2000),
+    add(input, in, REDUCTION_LONG, REDUCTION_SUM_INT64, 400000 + random_below(input->random, 2000),
         0);
     return 0;
 }
@@ -202,6 +210,7 @@ static const struct run_plan runs[] = {
     {.name = "values", .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER, .prepare = prepare_values},
     {.name = "stream", .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER, .prepare = prepare_stream},
     {.name = "together", .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER, .prepare = prepare_together},
+    {.name = "interleaved", .flags = RUN_ON_EMULATOR, .prepare = prepare_interleaved},
     {.name = "long", .flags = RUN_ON_EMULATOR, .prepare = prepare_long},
     {.name = "time",
      .flags = RUN_ON_BOTH | RUN_TIMED,
@@ -365,7 +374,8 @@ static void judge_first(struct verdict *verdict, const struct evidence *evidence
     judge_group(verdict, evidence, REDUCTION_FIRST, ALL_KINDS,
                 "1 + 2 + ... + 10000 = 50005000, and 10000 is no multiple of what a block "
                 "takes. Begin with one block that does it all, and then let several share "
-                "the work.");
+                "the work. And does every thread reach each __syncthreads(), also one "
+                "without an element?");
 }
 
 static void judge_sizes(struct verdict *verdict, const struct evidence *evidence)
@@ -550,22 +560,34 @@ static void judge_stream(struct verdict *verdict, const struct evidence *evidenc
                "when the call has returned: is it read before, or copied later?");
 }
 
+/* What two calls in two streams have of their own. */
+static void judge_pair(struct verdict *verdict, const struct evidence *evidence, uint32_t first)
+{
+    const struct reduction_output *out = evidence->output;
+    for (uint32_t i = first; i < first + 2 && !verdict_failed(verdict); i++)
+        if (out->answers[i].lost != 2)
+            case_right(
+                verdict, evidence, REDUCTION_PHASE_TOGETHER, i,
+                "Two reductions were at work in two streams. What do they share: a __device__ "
+                "array, a counter, memory that is kept from call to call?");
+}
+
 /* Two calls at a time, in two streams. */
 static void judge_together(struct verdict *verdict, const struct evidence *evidence)
 {
     static const enum trace_finding_kind_id races[] = {FINDING_KIND_RACE, FINDING_KIND_FREED_IN_USE,
                                                        FINDING_KIND_GLOBAL_MEMORY_RACE,
                                                        FINDING_KIND_COUNT};
-    const struct reduction_input *in = evidence->input;
     if (!written(verdict, evidence)) return;
     verdict_findings(verdict, evidence, races);
-    const struct reduction_output *out = evidence->output;
-    for (uint32_t i = 0; i < in->case_count && !verdict_failed(verdict); i++)
-        if (out->answers[i].lost != 2)
-            case_right(
-                verdict, evidence, REDUCTION_PHASE_TOGETHER, i,
-                "Two reductions were at work in two streams. What do they share: a __device__ "
-                "array, a counter, memory that is kept from call to call?");
+    judge_pair(verdict, evidence, 0);
+}
+
+/* The pair in which half of the first one's blocks wait for the second. Of a kernel that may wait
+ * for others the device reports no race: only the values tell. */
+static void judge_interleaved(struct verdict *verdict, const struct evidence *evidence)
+{
+    if (written(verdict, evidence)) judge_pair(verdict, evidence, 2);
 }
 
 /* Calls that make the host wait for the device although that is not their purpose. */
@@ -883,6 +905,8 @@ static const struct check checks[] = {
      judge_waiting},
     {"CallsInTwoStreamsDoNotMeet", "together", CHECK_ORDER,
      "two calls at a time, each in a stream of its own", judge_together},
+    {"CallsThatInterleaveDoNotMeet", "interleaved", CHECK_EMULATOR_ONLY,
+     "one call's blocks wait until another call is done", judge_interleaved},
     {"NothingLeaks", "values", 0, "all memory is given back", judge_leaks},
     {"EachElementIsReadOnce", "time", CHECK_EMULATOR_ONLY, "bytes moved for each byte of input",
      judge_bytes},

@@ -1,5 +1,5 @@
 /* mistake: all calls count their blocks in one __device__ variable
- * fails: Reductions.CallsInTwoStreamsDoNotMeet
+ * fails: Reductions.CallsThatInterleaveDoNotMeet
  * finds: nothing, each count is atomic: what is wrong is whose blocks are counted
  */
 #ifndef REDUCTIONS_CUH

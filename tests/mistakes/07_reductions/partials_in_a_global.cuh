@@ -1,6 +1,6 @@
 /* mistake: all calls share one __device__ array
  * fails: Reductions.CallsInTwoStreamsDoNotMeet
- * finds: nothing, beside a kernel that waits for another no race is looked for: the results tell
+ * finds: race at "partials[blockIdx.x] = value;"
  */
 #ifndef REDUCTIONS_CUH
 #define REDUCTIONS_CUH

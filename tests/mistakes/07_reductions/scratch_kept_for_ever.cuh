@@ -1,6 +1,8 @@
 /* mistake: one scratch for all calls and all streams, which is never given back
  * fails: Reductions.NothingLeaks
+ * fails: Reductions.CallsInTwoStreamsDoNotMeet
  * finds: leak at "cudaMalloc(&part"
+ * finds: race at "out[blockIdx.x] = has_init"
  */
 #ifndef REDUCTIONS_CUH
 #define REDUCTIONS_CUH

@@ -1,5 +1,6 @@
-/* variant: all starts and kernels in one loop, all ends in a second; waits for the device;
- * Welford's formula
+/* variant: the last error is taken off before each launch and asked for behind it; the tasks are
+ * launched from the back
+ * orders: 3
  */
 #include "lesson.h"
 
@@ -33,7 +34,9 @@ static cudaError_t launch_between(const struct pair *pair, events_kernel kernel,
                                   const struct events_task *task)
 {
     cudaError_t error = cudaEventRecord(pair->start, task->stream);
+    (void)cudaGetLastError(); /* of calls before */
     if (error == cudaSuccess) error = kernel(task->array, task->length, task->stream);
+    if (error == cudaSuccess) error = cudaGetLastError();
     if (error == cudaSuccess) error = cudaEventRecord(pair->end, task->stream);
     return error;
 }
@@ -59,7 +62,7 @@ cudaError_t events_time_one(events_kernel kernel, const struct events_task *task
     if (error == cudaSuccess) error = ask(pair.end, &seen->end_before);
     if (error != cudaSuccess) goto done;
 
-    error = cudaEventSynchronize(pair.end);
+    error = cudaStreamSynchronize(task->stream);
     if (error != cudaSuccess) goto done;
     error = ask(pair.start, &seen->start_after);
     if (error == cudaSuccess) error = ask(pair.end, &seen->end_after);
@@ -76,6 +79,7 @@ cudaError_t events_time_each(events_kernel kernel, const struct events_task task
                              float milliseconds[])
 {
     cudaError_t error = cudaSuccess;
+    size_t issued = 0;
 
     if (count == 0) return cudaSuccess;
     struct pair *pairs = calloc(count, sizeof *pairs);
@@ -83,14 +87,10 @@ cudaError_t events_time_each(events_kernel kernel, const struct events_task task
 
     for (size_t i = 0; i < count && error == cudaSuccess; i++) error = pair_create(&pairs[i]);
 
-    for (size_t i = 0; i < count && error == cudaSuccess; i++) {
-        error = cudaEventRecord(pairs[i].start, tasks[i].stream);
-        if (error == cudaSuccess) error = kernel(tasks[i].array, tasks[i].length, tasks[i].stream);
-    }
-    for (size_t i = 0; i < count && error == cudaSuccess; i++)
-        error = cudaEventRecord(pairs[i].end, tasks[i].stream);
+    for (; issued < count && error == cudaSuccess; issued++)
+        error = launch_between(&pairs[count - 1 - issued], kernel, &tasks[count - 1 - issued]);
 
-    keep(&error, cudaDeviceSynchronize());
+    for (size_t i = 0; i < count; i++) keep(&error, cudaStreamSynchronize(tasks[i].stream));
 
     for (size_t i = 0; i < count && error == cudaSuccess; i++)
         error = cudaEventElapsedTime(&milliseconds[i], pairs[i].start, pairs[i].end);
@@ -103,14 +103,15 @@ cudaError_t events_time_each(events_kernel kernel, const struct events_task task
 cudaError_t events_statistics(const float milliseconds[], size_t count, double *mean,
                               double *deviation)
 {
-    double squares = 0.0;
+    double sum = 0.0, squares = 0.0;
 
     if (count == 0) return cudaErrorInvalidValue;
-    *mean = 0.0;
+    for (size_t i = 0; i < count; i++) sum += milliseconds[i];
+    *mean = sum / (double)count;
+
     for (size_t i = 0; i < count; i++) {
         const double off = milliseconds[i] - *mean;
-        *mean += off / (double)(i + 1);
-        squares += off * (milliseconds[i] - *mean);
+        squares += off * off;
     }
     *deviation = sqrt(squares / (double)count);
     return cudaSuccess;
