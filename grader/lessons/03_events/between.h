@@ -6,8 +6,8 @@
 
 #include "grader/lessons/03_events/calls.h"
 
-/* Between one of the kernel's events and its launch the same host thread launches others, which take
- * part in what is measured: true, the verdict fails where that event is recorded. */
+/* Between one of the kernel's events and its launch the same host thread launches others, which
+ * take part in what is measured: true, the verdict fails where that event is recorded. */
 bool events_say_between(struct verdict *verdict, const struct evidence *evidence,
                         const struct events_called *called, const struct trace_record *kernel,
                         uint32_t i);
