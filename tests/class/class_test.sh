@@ -42,6 +42,13 @@ points() { expect "$1 has $2" grep -q "^\[.*\] $1: $2 of " "$work/out"; }
 # right FOLDER, wrong FOLDER: a submission of both lessons; of `wrong` the first is the stub's.
 right() { mkdir -p "$1" && cp -R "$stand_in"/solutions/* "$1"; }
 wrong() { right "$1" && sed 's/sum += /sum -= /' "$stand_in/solutions/01_sum/sum.c" >"$1/01_sum/sum.c"; }
+# endless STUDENT: is not graded before somebody comes in between, however busy the machine is.
+endless()
+{
+    right "$1"
+    sed '0,/{/s//{ for (volatile int forever = 1; forever;) continue;/' \
+        "$stand_in/solutions/01_sum/sum.c" >"$1/01_sum/sum.c"
+}
 
 # record KEY WORDS: a value in the record r, in python's words.
 record()
@@ -217,11 +224,7 @@ assert keys == list("abcdefgh"), keys' "$work/all.json"
 # part: killed while submissions hang: nobody goes on below it, and the next call grades them
 orphans()
 {
-    for student in a b; do
-        right "$work/in/$student"
-        sed '0,/{/s//{ for (volatile int forever = 1; forever;) continue;/' \
-            "$stand_in/solutions/01_sum/sum.c" >"$work/in/$student/01_sum/sum.c"
-    done
+    for student in a b; do endless "$work/in/$student"; done
     "$grader" --class="$work/in" --device=emulator --random-orders=0 --jobs=2 \
         >"$work/first" 2>&1 </dev/null &
     caller=$!
@@ -251,7 +254,8 @@ full_disk()
 {
     mkdir "$work/disk"
     mount -t tmpfs -o size=400m none "$work/disk" || exit 77
-    for student in a b c d e f; do right "$work/in/$student"; done
+    for student in a b c d e; do right "$work/in/$student"; done
+    endless "$work/in/f"
     "$grader" --class="$work/in" --state="$work/disk/state" --device=emulator --random-orders=0 \
         --jobs=1 >"$work/out" 2>"$work/err" </dev/null &
     caller=$!
@@ -269,6 +273,7 @@ full_disk()
     class 2 --state="$work/disk/state" --report="canvas:$work/canvas.csv"
     expect 'no report of half a class' [ ! -e "$work/canvas.csv" ]
     rm "$work/disk/filler"
+    right "$work/in/f"
     class 0 --state="$work/disk/state" --report="canvas:$work/canvas.csv"
     said "6 submissions, $((6 - before)) graded now, $before unchanged"
     expect 'a line for each' [ "$(grep -c '^"[a-f]"' "$work/canvas.csv")" -eq 6 ]
@@ -278,7 +283,8 @@ full_disk()
 # part: interrupted in order: what is graded is kept, and the reports stay what they were
 interrupted()
 {
-    for student in a b c d; do right "$work/in/$student"; done
+    for student in a b c; do right "$work/in/$student"; done
+    endless "$work/in/d"
     echo before >"$work/canvas.csv"
     "$grader" --class="$work/in" --device=emulator --random-orders=0 --jobs=1 --report="canvas:$work/canvas.csv" \
         >"$work/out" 2>"$work/err" </dev/null &
@@ -294,6 +300,7 @@ interrupted()
     expect "exit status 143, not $status" [ "$status" -eq 143 ]
     said 'Call this again to go on'
     expect 'the report is what it was' [ "$(cat "$work/canvas.csv")" = before ]
+    right "$work/in/d"
     class 0 --report="canvas:$work/canvas.csv"
     expect 'a line for each' [ "$(wc -l <"$work/canvas.csv")" -eq 6 ]
 }
