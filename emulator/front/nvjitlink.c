@@ -8,6 +8,7 @@
  *
  * Source: nvJitLink.h of CUDA 13.0.
  */
+#include "emulator/base/file.h"
 #include "emulator/fatbin/link.h"
 #include "emulator/front/behind.h"
 #include "emulator/ptx/ptx.h"
@@ -172,29 +173,11 @@ static nvJitLinkResult add_data(nvJitLinkHandle handle, nvJitLinkInputType type,
     return result;
 }
 
-/* The whole of a file, to be freed; NULL: it cannot be read. */
-static char *read_file(const char *path, size_t *size)
-{
-    FILE *file = fopen(path, "rbe");
-    char *data = NULL;
-    long length = -1;
-    if (file == NULL) return NULL;
-    if (fseek(file, 0, SEEK_END) == 0) length = ftell(file);
-    if (length >= 0 && fseek(file, 0, SEEK_SET) == 0) data = malloc((size_t)length + 1);
-    *size = data != NULL ? (size_t)length : 0;
-    if (data != NULL && fread(data, 1, *size, file) != *size) {
-        free(data);
-        data = NULL;
-    }
-    fclose(file);
-    return data;
-}
-
 static nvJitLinkResult add_file(nvJitLinkHandle handle, nvJitLinkInputType type, const char *path)
 {
     FIND_BEHIND(file_function, behind, "nvJitLinkAddFile");
     size_t size;
-    char *data = find(handle) != NULL && path != NULL ? read_file(path, &size) : NULL;
+    char *data = find(handle) != NULL && path != NULL ? file_read(path, &size) : NULL;
     if (data == NULL) return behind(handle, type, path);
     const nvJitLinkResult result = add_data(handle, type, data, size, path);
     free(data);

@@ -1,4 +1,5 @@
 /* Images: from what the API is given to parsed PTX. */
+#include "emulator/base/file.h"
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/module/parts.h"
 
@@ -200,31 +201,15 @@ CUresult image_open(const void *data, size_t size, const struct jit *jit, char *
 
 CUresult image_read_file(const char *path, char **data, size_t *size)
 {
-    CUresult code = CUDA_ERROR_FILE_NOT_FOUND;
-    FILE *file = fopen(path, "rb");
-    *data = NULL;
-    if (file == NULL) {
-        struct trace_record found = finding_at_call(FINDING_MODULE_NOT_OPENED, code);
-        trace_finding_word_set(&found.finding, WORD_FILE, path);
-        finding_detail(&found, "%s", strerror(errno));
-        finding_put(&found);
-        return code;
-    }
-    if (fseek(file, 0, SEEK_END) != 0) goto done;
-    long length = ftell(file);
-    if (length < 0 || fseek(file, 0, SEEK_SET) != 0) goto done;
-    *size = (size_t)length;
-    *data = malloc(*size + 1);
-    code = CUDA_ERROR_OUT_OF_MEMORY;
-    if (*data == NULL) goto done;
-    code = CUDA_ERROR_FILE_NOT_FOUND;
-    if (fread(*data, 1, *size, file) != *size) goto done;
-    (*data)[*size] = '\0';
-    code = CUDA_SUCCESS;
-done:
-    if (code != CUDA_SUCCESS) free(*data);
-    fclose(file);
-    return code;
+    *data = file_read(path, size);
+    if (*data != NULL) return CUDA_SUCCESS;
+    if (errno == ENOMEM) return CUDA_ERROR_OUT_OF_MEMORY;
+    struct trace_record found =
+        finding_at_call(FINDING_MODULE_NOT_OPENED, CUDA_ERROR_FILE_NOT_FOUND);
+    trace_finding_word_set(&found.finding, WORD_FILE, path);
+    finding_detail(&found, "%s", strerror(errno));
+    finding_put(&found);
+    return CUDA_ERROR_FILE_NOT_FOUND;
 }
 
 CUresult image_open_file(const char *path, char *log, size_t log_size, struct image **image)

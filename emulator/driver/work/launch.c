@@ -471,7 +471,7 @@ static void note_touches(const struct launch *launch, struct timeline_work *work
         memcpy(&value, launch->parameters + at, sizeof value);
         const struct memory_region *region = memory_find(value);
         if (region == NULL || region->kind != MEMORY_DEVICE) continue;
-        work->touches[count++] = touch_of(value, region->size);
+        work->touches[count++] = (struct timeline_touch){region->id, region->size};
     }
 }
 
