@@ -53,6 +53,7 @@ struct class
     json_t *entries;
     struct pupil *pupils;
     size_t count;
+    size_t absent; /* of the roster, with nothing handed in */
     size_t to_grade, graded, troubled;
     char state[PATH_MAX - 400];
     char program[PATH_MAX];
@@ -236,6 +237,7 @@ static int take_in(struct class *class, struct pupil *pupil)
 
     if (json_array_size(json_list(pupil->entry, "sources")) == 0) {
         text_add(&pupil->note, "Nothing was handed in.");
+        class->absent++;
         make_empty(pupil, "");
         set_owner(class, pupil);
         pupil->at = PUPIL_DONE;
@@ -451,9 +453,12 @@ static void tell_list(const char *title, const json_t *list, const char *key)
 
 static void tell_sums(const struct class *class)
 {
-    printf("%zu submission%s, %zu graded now, %zu unchanged, %zu not judged. Results: %s\n",
-           class->count, class->count == 1 ? "" : "s", class->graded - class->troubled,
-           class->count - class->to_grade, class->troubled, class->state);
+    const size_t count = class->count - class->absent;
+
+    printf("%zu submission%s, %zu graded now, %zu unchanged, %zu not judged. Results: %s\n", count,
+           count == 1 ? "" : "s", class->graded - class->troubled, count - class->to_grade,
+           class->troubled, class->state);
+    if (class->absent > 0) printf("Of the roster %zu handed in nothing.\n", class->absent);
 }
 
 static int report_all(struct class *class)

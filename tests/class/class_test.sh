@@ -125,6 +125,8 @@ names()
     points empty 0
     said 'left out, no submission: README'
     said 'barbara is not in the roster'
+    said '7 submissions, 7 graded now, 0 unchanged, 0 not judged'
+    said 'Of the roster 1 handed in nothing.'
     expect 'nothing of a repository was run' [ ! -e "$work/was_run" ]
     expect 'numbers of the roster' grep -q '^"Lovelace, Ada","17"' "$work/canvas.csv"
     expect 'an absent one without points' grep -q '^"Absent One","19","","","",,' "$work/canvas.csv"
