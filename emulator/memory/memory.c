@@ -38,8 +38,8 @@ static struct {
     uint64_t range;         /* first device address; 0: not started */
     unsigned char *backing; /* contents of `range` */
     uint64_t next;          /* first address never used */
-    uint64_t limit;
-    uint64_t used;
+    uint64_t limit[MEMORY_DEVICES];
+    uint64_t used[MEMORY_DEVICES];
     int poison; /* a file of POISON_FILE bytes */
     struct entry **entries;
     size_t count, room;
@@ -177,18 +177,28 @@ bool memory_start(uint64_t limit)
     memory.backing = backing;
     memory.range = (uint64_t)(uintptr_t)range;
     memory.next = memory.range + GUARD;
-    memory.limit = limit;
+    memory_limit_set(0, limit);
     return true;
 }
 
-uint64_t memory_limit(void)
+void memory_limit_set(unsigned device, uint64_t limit)
 {
-    return memory.limit;
+    memory.limit[device] = limit;
 }
 
-uint64_t memory_used(void)
+uint64_t memory_limit(unsigned device)
 {
-    return memory.used;
+    return memory.limit[device];
+}
+
+uint64_t memory_used(unsigned device)
+{
+    return memory.used[device];
+}
+
+static uint64_t memory_left(unsigned device)
+{
+    return memory.limit[device] - memory.used[device];
 }
 
 bool memory_is_device_address(uint64_t address)
@@ -276,6 +286,7 @@ static struct entry *entry_make(const struct memory_request *request)
     entry->region.read_only = request->read_only;
     entry->region.flags = request->flags;
     entry->region.pool = request->pool;
+    entry->region.device = request->device;
     entry->internal = request->internal;
     return entry;
 }
@@ -297,7 +308,7 @@ const struct memory_region *memory_allocate(const struct memory_request *request
 
     if (size == 0 || size > RANGE) return NULL;
     bool counted = request->kind != MEMORY_PINNED && !request->internal;
-    if (counted && size > memory.limit - memory.used) return NULL;
+    if (counted && size > memory_left(request->device)) return NULL;
     struct entry *entry = entry_make(request);
     if (entry == NULL) return NULL;
     if (!(on_device ? place_on_device : place_on_host)(entry, size, alignment)) {
@@ -309,7 +320,7 @@ const struct memory_region *memory_allocate(const struct memory_request *request
         free(entry);
         return NULL;
     }
-    if (counted) memory.used += size;
+    if (counted) memory.used[request->device] += size;
     return &entry->region;
 }
 
@@ -355,7 +366,8 @@ void memory_release(const struct memory_region *region, uint64_t caller)
     memory_initcheck_forget(&entry->region);
     memory.released[memory.releases++ % REMEMBERED] = entry->region;
     memory.ends++;
-    if (entry->region.kind != MEMORY_PINNED && !entry->internal) memory.used -= entry->region.size;
+    if (entry->region.kind != MEMORY_PINNED && !entry->internal)
+        memory.used[entry->region.device] -= entry->region.size;
     entry_unmap(entry);
     entry_remove(index);
 }
@@ -405,7 +417,7 @@ static bool contents_poison(int file, uint64_t size)
 
 struct memory_contents *memory_contents_create(uint64_t size)
 {
-    if (size == 0 || size > memory.limit - memory.used) return NULL;
+    if (size == 0 || size > memory_left(0)) return NULL;
     struct memory_contents *contents = calloc(1, sizeof *contents);
     if (contents == NULL) return NULL;
     contents->size = size;
@@ -415,13 +427,13 @@ struct memory_contents *memory_contents_create(uint64_t size)
         free(contents);
         return NULL;
     }
-    memory.used += size;
+    memory.used[0] += size;
     return contents;
 }
 
 void memory_contents_destroy(struct memory_contents *contents)
 {
-    memory.used -= contents->size;
+    memory.used[0] -= contents->size;
     close(contents->file);
     free(contents);
 }

@@ -41,6 +41,7 @@ struct memory_region {
     bool mapped;     /* of memory_show: ends by memory_hide */
     unsigned flags;  /* of the API call that made it: kept, not interpreted */
     uint64_t pool;   /* it was taken from, trace id; 0: none */
+    unsigned device; /* whose memory it is: its ordinal */
 };
 
 /* ---- lifetime -------------------------------------------------------------------------------- */
@@ -51,9 +52,14 @@ struct memory_region {
 
 #define MEMORY_ALIGNMENT 512ull /* bytes; of what cuMemAlloc returns, Programming Guide 5.3.2 */
 
-/* Reserves the range of device addresses; `limit` is the device's memory in bytes. Returns false
- * when the host refuses the reservation. Calling it again changes nothing. */
+/* Devices that there can be, each with a limit of its own. */
+#define MEMORY_DEVICES 16
+
+/* Reserves the range of device addresses, which all devices share; `limit` is the first device's
+ * memory in bytes. Returns false when the host refuses the reservation. Calling it again changes
+ * nothing. */
 bool memory_start(uint64_t limit);
+void memory_limit_set(unsigned device, uint64_t limit);
 
 struct memory_request {
     enum memory_kind kind;
@@ -66,6 +72,7 @@ struct memory_request {
     bool internal; /* the device's own: zeroed instead of poisoned, not counted as used */
     unsigned flags;
     uint64_t pool;
+    unsigned device;
 };
 
 /* A new region with poisoned contents, at least 64 KiB away from any other on both sides. Returns
@@ -85,11 +92,11 @@ uint64_t memory_ends(void);
 /* Ends a region, by the call that returns to `caller`; both are remembered for memory_explain. */
 void memory_release(const struct memory_region *region, uint64_t caller);
 
-/* Live regions by address, and device memory in bytes. */
+/* Live regions by address, and a device's memory in bytes. */
 size_t memory_count(void);
 const struct memory_region *memory_at(size_t index);
-uint64_t memory_limit(void);
-uint64_t memory_used(void);
+uint64_t memory_limit(unsigned device);
+uint64_t memory_used(unsigned device);
 
 /* True for an address in the reserved range, live or not: never a host pointer. */
 bool memory_is_device_address(uint64_t address);
@@ -101,7 +108,8 @@ bool memory_is_device_address(uint64_t address);
 uint64_t memory_reserve(uint64_t size, uint64_t alignment);
 void memory_unreserve(uint64_t address, uint64_t size);
 
-/* Poisoned contents that no address shows, in whole pages; counted as used. NULL: no memory. */
+/* Poisoned contents that no address shows, in whole pages; counted as the first device's. NULL: no
+ * memory. */
 struct memory_contents;
 struct memory_contents *memory_contents_create(uint64_t size);
 void memory_contents_destroy(struct memory_contents *contents);

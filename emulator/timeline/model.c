@@ -2,8 +2,6 @@
 
 #include "trace/gpus.h"
 
-#include <string.h>
-
 #define GPU(name) MODEL_##name,
 enum { GPUS(GPU) MODELS };
 #undef GPU
@@ -21,19 +19,14 @@ static const struct timeline_model models[MODELS] = {
 
 const struct timeline_model *timeline_model = &models[MODEL_h100];
 
+const struct timeline_model *timeline_model_at(size_t index)
+{
+    return index < MODELS ? &models[index] : NULL;
+}
+
 const char *timeline_model_name(size_t index)
 {
     return index < MODELS ? models[index].name : NULL;
-}
-
-bool timeline_model_choose(const char *name)
-{
-    for (size_t i = 0; i < MODELS; i++) {
-        if (strcmp(models[i].name, name) != 0) continue;
-        timeline_model = &models[i];
-        return true;
-    }
-    return false;
 }
 
 static double larger(double a, double b)
@@ -46,10 +39,10 @@ static double smaller(double a, double b)
     return a < b ? a : b;
 }
 
-unsigned timeline_resident_blocks(uint32_t threads_per_block, uint32_t shared_bytes,
-                                  uint32_t registers_per_thread)
+unsigned timeline_resident_blocks(const struct timeline_model *model, uint32_t threads_per_block,
+                                  uint32_t shared_bytes, uint32_t registers_per_thread)
 {
-    const struct timeline_model *m = timeline_model;
+    const struct timeline_model *m = model;
     unsigned warps = (threads_per_block + 31) / 32;
     if (warps == 0) return 0;
     unsigned blocks = (unsigned)m->resident_blocks;
@@ -83,7 +76,7 @@ struct timeline_cost timeline_kernel_cost(const struct timeline_kernel *kernel)
     const struct timeline_model *m = timeline_model;
     double warps = (double)kernel->blocks * ((kernel->threads_per_block + 31) / 32);
     double per_multiprocessor =
-        larger(1, timeline_resident_blocks(kernel->threads_per_block, kernel->shared_bytes,
+        larger(1, timeline_resident_blocks(m, kernel->threads_per_block, kernel->shared_bytes,
                                            kernel->registers_per_thread));
     double resident = per_multiprocessor * m->multiprocessors;
     double waves = (double)((uint64_t)((double)kernel->blocks / resident));

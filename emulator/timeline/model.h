@@ -16,12 +16,11 @@ struct timeline_model {
 #include "emulator/timeline/model.def"
 #undef PARAMETER
 };
-/* The GPU that is modelled: the H100 until another is chosen. */
+/* The GPU whose clock it is: the H100 until another is chosen. */
 extern const struct timeline_model *timeline_model;
 
-/* Chooses the GPU of that name before anything is timed. False: there is none of that name. */
-bool timeline_model_choose(const char *name);
-/* The name of the index-th, or NULL behind the last. */
+/* The index-th, to be chosen before anything is timed, and its name; NULL behind the last. */
+const struct timeline_model *timeline_model_at(size_t index);
 const char *timeline_model_name(size_t index);
 
 /* What a kernel did, as the executor counted it, and how it was launched. */
@@ -38,9 +37,10 @@ struct timeline_kernel {
 };
 struct timeline_cost timeline_kernel_cost(const struct timeline_kernel *kernel);
 
-/* Blocks of this shape that one multiprocessor holds at a time; 0 when not even one fits. */
-unsigned timeline_resident_blocks(uint32_t threads_per_block, uint32_t shared_bytes,
-                                  uint32_t registers_per_thread);
+/* Blocks of this shape that one multiprocessor of that GPU holds at a time; 0 when not even one
+ * fits. */
+unsigned timeline_resident_blocks(const struct timeline_model *model, uint32_t threads_per_block,
+                                  uint32_t shared_bytes, uint32_t registers_per_thread);
 
 /* Host time that a copy of pageable memory keeps its caller (staging), in ns. */
 uint64_t timeline_staging_time(uint64_t bytes);

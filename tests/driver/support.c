@@ -83,6 +83,11 @@ void test_start(void)
     OK(cuInit(0));
     OK(cuDeviceGet(&device, 0));
     OK(cuCtxCreate(&test_context_handle, NULL, 0, device));
+    test_load();
+}
+
+void test_load(void)
+{
     char *ptx = NULL;
     size_t size;
     FILE *text = open_memstream(&ptx, &size);

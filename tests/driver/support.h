@@ -39,6 +39,8 @@ void test_context(int order);
 void test_remove(void);
 /* What test_context does behind test_begin. */
 void test_start(void);
+/* The module below, into the current context. */
+void test_load(void);
 
 /* Kernels of test_module: one thread per element, n elements of 32 bits.
  *   set(p, value, n)   p[i] = value

@@ -437,18 +437,17 @@ END_TEST
 START_TEST(every_gpu_has_its_own_times)
 {
     double before = 0;
-    ck_assert(!timeline_model_choose("h300"));
     ck_assert_str_eq(timeline_model->name, "h100");
     for (size_t i = 0; timeline_model_name(i) != NULL; i++) {
-        ck_assert(timeline_model_choose(timeline_model_name(i)));
+        timeline_model = timeline_model_at(i);
         ck_assert_str_eq(timeline_model->name, timeline_model_name(i));
         const double pinned = serial(false);
         ck_assert(pinned > 0 && serial(true) > pinned);
-        ck_assert(timeline_resident_blocks(256, 0, 32) >= 4);
+        ck_assert(timeline_resident_blocks(timeline_model, 256, 0, 32) >= 4);
         if (strcmp(timeline_model->name, "h200") != 0) ck_assert(pinned != before);
         before = pinned;
     }
-    ck_assert(timeline_model_choose("h100"));
+    timeline_model = timeline_model_at(0);
 }
 END_TEST
 
@@ -527,12 +526,12 @@ END_TEST
 
 START_TEST(resident_blocks_follow_the_limits)
 {
-    ck_assert_uint_eq(timeline_resident_blocks(1024, 0, 0), 2);
-    ck_assert_uint_eq(timeline_resident_blocks(32, 0, 0), 32);
-    ck_assert_uint_eq(timeline_resident_blocks(256, 0, 32), 8);
-    ck_assert_uint_eq(timeline_resident_blocks(256, 0, 64), 4);
-    ck_assert_uint_eq(timeline_resident_blocks(128, 227 << 10, 0), 1);
-    ck_assert_uint_eq(timeline_resident_blocks(128, 48 << 10, 0), 4);
+    ck_assert_uint_eq(timeline_resident_blocks(timeline_model, 1024, 0, 0), 2);
+    ck_assert_uint_eq(timeline_resident_blocks(timeline_model, 32, 0, 0), 32);
+    ck_assert_uint_eq(timeline_resident_blocks(timeline_model, 256, 0, 32), 8);
+    ck_assert_uint_eq(timeline_resident_blocks(timeline_model, 256, 0, 64), 4);
+    ck_assert_uint_eq(timeline_resident_blocks(timeline_model, 128, 227 << 10, 0), 1);
+    ck_assert_uint_eq(timeline_resident_blocks(timeline_model, 128, 48 << 10, 0), 4);
 }
 END_TEST
 

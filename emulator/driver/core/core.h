@@ -22,6 +22,7 @@
 
 #include <pthread.h>
 
+#include "emulator/driver/core/devices.h"
 #include "emulator/driver/core/object.h"
 #include "emulator/driver/core/report.h"
 #include "emulator/driver/driver.h"
@@ -99,9 +100,11 @@ struct driver {
     uint64_t exclusive_ns;   /* until when thread_spend_exclusively is taken */
     uint64_t calls;          /* public functions entered, for whoever watches for a pause */
 
-    struct context *primary; /* kept for ever once made */
-    unsigned primary_count;
-    unsigned primary_flags;
+    struct {
+        struct context *context; /* kept for ever once made */
+        unsigned count;
+        unsigned flags;
+    } primary[MEMORY_DEVICES]; /* by ordinal */
     CUresult failed; /* the first fault in any context: from then on none works, none is created */
     bool lost;       /* a context has a sticky error, by a fault or by an injected error */
     struct capture *captures; /* sequences that have not ended */
@@ -112,9 +115,8 @@ extern struct driver driver;
  * ever might never end. Returns whether it did, within `ms`; never if this thread has it. */
 bool driver_lock_within(unsigned ms);
 
-#define DRIVER_CAPABILITY 90 /* compute capability times ten: the newest PTX it takes */
-/* Shared memory that a launch may ask for without opting in, and at most: bytes per block. */
-enum { SHARED_DEFAULT = 48 << 10, SHARED_MOST = 227 << 10 };
+/* Shared memory that a launch may ask for without opting in: bytes per block. */
+enum { SHARED_DEFAULT = 48 << 10 };
 
 /* What the environment says to the device, read once, at cuInit (environment.c). */
 struct environment {
@@ -130,6 +132,9 @@ struct environment {
     const char *order_name; /* as it was given */
     CUresult refusal;       /* of cuInit: there is no device to be seen */
 };
+
+/* A size of device memory, "512M", as OVERLAP_MEMORY has it. False: it is none. */
+bool environment_memory(const char *text, uint64_t *bytes);
 
 /* Reads it, and complains. Under the driver's lock. After environment_keep it does nothing. */
 void environment_read(void);
@@ -149,7 +154,7 @@ bool device_is_quiet(void);
     } while (0)
 #define NEED_DEVICE(device)                                                                        \
     do {                                                                                           \
-        if ((device) != 0) return CUDA_ERROR_INVALID_DEVICE;                                       \
+        if ((device) < 0 || (device) >= devices_count()) return CUDA_ERROR_INVALID_DEVICE;         \
     } while (0)
 #define TRY(expression)                                                                            \
     do {                                                                                           \

@@ -1,35 +1,26 @@
-/* The device: there is one, number 0. */
+/* What the devices say of themselves. */
 #include "emulator/driver/core/core.h"
-#include "emulator/timeline/model.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const char device_name[] = "Overlap software device";
-static const char device_bus[] = "0000:01:00.0";
+/* That of the first; of the others the last byte counts on. */
 static const CUuuid device_uuid = {
     {0x4f, 0x76, 0x65, 0x72, 0x6c, 0x61, 0x70, 0x00, 'd', 'e', 'v', 'i', 'c', 'e', ' ', '0'}};
-
-static const struct {
-    int attribute, value;
-} attributes[] = {
-#define ATTRIBUTE(name, value) {CU_DEVICE_ATTRIBUTE_##name, value},
-#include "emulator/driver/core/attributes.def"
-#undef ATTRIBUTE
-};
 
 CUresult driver_cuDeviceGet(CUdevice *device, int ordinal)
 {
     NEED_POINTER(device);
     NEED_DEVICE(ordinal);
-    *device = 0;
+    *device = ordinal;
     return CUDA_SUCCESS;
 }
 
 CUresult driver_cuDeviceGetCount(int *count)
 {
     NEED_POINTER(count);
-    *count = 1;
+    *count = devices_count();
     return CUDA_SUCCESS;
 }
 
@@ -38,7 +29,11 @@ CUresult driver_cuDeviceGetName(char *name, int len, CUdevice dev)
     NEED_POINTER(name);
     NEED_DEVICE(dev);
     if (len < 1) return CUDA_ERROR_INVALID_VALUE;
-    snprintf(name, (size_t)len, "%s", device_name);
+    const struct device *device = device_at(dev);
+    if (device->named)
+        snprintf(name, (size_t)len, "%s (%s)", device_name, timeline_model_name(device->gpu));
+    else
+        snprintf(name, (size_t)len, "%s", device_name);
     return CUDA_SUCCESS;
 }
 
@@ -47,6 +42,7 @@ CUresult driver_cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
     NEED_POINTER(uuid);
     NEED_DEVICE(dev);
     *uuid = device_uuid;
+    uuid->bytes[sizeof uuid->bytes - 1] += (char)device_at(dev)->number;
     return CUDA_SUCCESS;
 }
 
@@ -62,7 +58,7 @@ CUresult driver_cuDeviceTotalMem(size_t *bytes, CUdevice dev)
 {
     NEED_POINTER(bytes);
     NEED_DEVICE(dev);
-    *bytes = (size_t)memory_limit();
+    *bytes = (size_t)device_at(dev)->memory;
     return CUDA_SUCCESS;
 }
 
@@ -70,14 +66,7 @@ CUresult driver_cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevic
 {
     NEED_POINTER(pi);
     NEED_DEVICE(dev);
-    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
-        if (attributes[i].attribute != (int)attrib) continue;
-        *pi = attrib == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
-                  ? (int)timeline_model->multiprocessors
-                  : attributes[i].value;
-        return CUDA_SUCCESS;
-    }
-    return CUDA_ERROR_INVALID_VALUE;
+    return device_attribute(dev, (int)attrib, pi) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult driver_cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
@@ -124,9 +113,12 @@ CUresult driver_cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId)
     /* The three forms of the documentation: with domain and function, with domain, with neither. */
     bool read = sscanf(pciBusId, "%x:%x:%x.%x", &domain, &bus, &device, &function) >= 3 ||
                 (domain = 0, sscanf(pciBusId, "%x:%x.%x", &bus, &device, &function) >= 2);
-    if (!read || domain != 0 || bus != 1 || device != 0) return CUDA_ERROR_INVALID_DEVICE;
-    *dev = 0;
-    return CUDA_SUCCESS;
+    for (int i = 0; read && domain == 0 && device == 0 && i < devices_count(); i++) {
+        if (device_at(i)->number + 1 != bus) continue;
+        *dev = i;
+        return CUDA_SUCCESS;
+    }
+    return CUDA_ERROR_INVALID_DEVICE;
 }
 
 CUresult driver_cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
@@ -134,7 +126,7 @@ CUresult driver_cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
     NEED_POINTER(pciBusId);
     NEED_DEVICE(dev);
     if (len < 1) return CUDA_ERROR_INVALID_VALUE;
-    snprintf(pciBusId, (size_t)len, "%s", device_bus);
+    snprintf(pciBusId, (size_t)len, "0000:%02x:00.0", device_at(dev)->number + 1);
     return CUDA_SUCCESS;
 }
 
@@ -143,18 +135,22 @@ CUresult driver_cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice
     NEED_POINTER(canAccessPeer);
     NEED_DEVICE(dev);
     NEED_DEVICE(peerDev);
-    *canAccessPeer = 0; /* a device is no peer of itself */
+    *canAccessPeer = 0; /* none is a peer of another, nor of itself */
     return CUDA_SUCCESS;
 }
 
 CUresult driver_cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib,
                                         CUdevice srcDevice, CUdevice dstDevice)
 {
-    (void)attrib;
     NEED_POINTER(value);
     NEED_DEVICE(srcDevice);
     NEED_DEVICE(dstDevice);
-    return CUDA_ERROR_INVALID_DEVICE; /* the devices must differ */
+    if (srcDevice == dstDevice) return CUDA_ERROR_INVALID_DEVICE;
+    if ((int)attrib < CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK ||
+        attrib > CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED)
+        return CUDA_ERROR_INVALID_VALUE;
+    *value = 0;
+    return CUDA_SUCCESS;
 }
 
 CUresult driver_cuDeviceGetExecAffinitySupport(int *pi, CUexecAffinityType type, CUdevice dev)

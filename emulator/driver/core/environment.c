@@ -9,7 +9,7 @@
  *   OVERLAP_INSTRUCTION_LIMIT  warp instructions before a kernel is stopped as endless
  *   CUDA_DEVICE_MAX_CONNECTIONS  hardware queues, 1 to 32; 8
  *   CUDA_LAUNCH_BLOCKING       not 0: a launch returns when its kernel has ended
- *   CUDA_VISIBLE_DEVICES       numbers or UUIDs: whether the device, number 0, is there at all
+ *   OVERLAP_DEVICES, CUDA_VISIBLE_DEVICES   which devices there are, and are seen: core/devices.h
  *
  *   OVERLAP_QUIET              all: nothing is written on standard error; anything else: what is in
  *                              the trace as well is not.
@@ -120,13 +120,24 @@ static bool read_number(const char *text, bool size, uint64_t *value)
     return *text == '\0';
 }
 
+static bool number_taken(const struct number *number, const char *text, uint64_t *value)
+{
+    return read_number(text, number->size, value) && *value >= number->low &&
+           *value <= number->high;
+}
+
+bool environment_memory(const char *text, uint64_t *bytes)
+{
+    return number_taken(&numbers[0], text, bytes);
+}
+
 static void number_read(const struct number *number)
 {
     const char *text = getenv(number->name);
     *number->value = number->normal;
     if (text == NULL || *text == '\0') return;
     uint64_t value;
-    if (read_number(text, number->size, &value) && value >= number->low && value <= number->high)
+    if (number_taken(number, text, &value))
         *number->value = value;
     else
         device_say("%s=%.40s is not %s; using %s", number->name, text, number->range,
@@ -162,17 +173,21 @@ static void order_read(void)
                text);
 }
 
-static void gpu_read(void)
+/* The index of the GPU. */
+static size_t gpu_read(void)
 {
     const char *text = getenv(GPUS_VARIABLE);
     char names[128] = "";
-    if (text == NULL || *text == '\0' || timeline_model_choose(text)) return;
+    if (text == NULL || *text == '\0') return 0;
+    for (size_t i = 0; timeline_model_name(i) != NULL; i++)
+        if (strcmp(timeline_model_name(i), text) == 0) return i;
     for (size_t i = 0; timeline_model_name(i) != NULL; i++) {
         const size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
                  timeline_model_name(i));
     }
-    device_say(GPUS_VARIABLE "=%.40s is none of %s; using %s", text, names, timeline_model->name);
+    device_say(GPUS_VARIABLE "=%.40s is none of %s; using %s", text, names, timeline_model_name(0));
+    return 0;
 }
 
 static void blocking_read(void)
@@ -185,31 +200,6 @@ static void blocking_read(void)
         current.launch_blocking = value != 0;
     else
         device_say("CUDA_LAUNCH_BLOCKING=%.40s is not 0 or 1; using 0", text);
-}
-
-/* The list ends at its first entry that names no device; there is one, 0. Naming it twice is an
- * error of its own (as an H100's driver has it). */
-static void visible_read(void)
-{
-    const char *text = getenv("CUDA_VISIBLE_DEVICES");
-    current.refusal = CUDA_SUCCESS;
-    if (text == NULL) return;
-    static const char uuid[] = "GPU-4f766572-6c61-7000-6465-766963652030";
-    unsigned named = 0;
-    for (const char *at = text; named < 2; at++) {
-        const size_t length = strcspn(at, ",");
-        const bool number = length == 1 && *at == '0';
-        const bool start_of_uuid = length > 4 && length < sizeof uuid && !strncmp(at, uuid, length);
-        if (!number && !start_of_uuid) break;
-        named++;
-        at += length;
-        if (*at == '\0') break;
-    }
-    if (named == 1) return;
-    current.refusal = named == 0 ? CUDA_ERROR_NO_DEVICE : CUDA_ERROR_INVALID_DEVICE;
-    device_say("CUDA_VISIBLE_DEVICES=%.40s leaves no device: the software device is "
-               "number 0",
-               text);
 }
 
 void environment_keep(void)
@@ -228,7 +218,6 @@ void environment_read(void)
     const char *advice = getenv("OVERLAP_ADVICE");
     current.advises = advice == NULL || strcmp(advice, "off") != 0;
     order_read();
-    gpu_read();
     blocking_read();
-    visible_read();
+    current.refusal = devices_read(current.memory, gpu_read());
 }

@@ -91,6 +91,7 @@ enum { LIMITS = 16 };
 
 struct context {
     struct object object;
+    int device; /* its ordinal */
     bool alive; /* a context that was destroyed is kept, to say so */
     bool primary;
     unsigned flags;

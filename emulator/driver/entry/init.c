@@ -117,11 +117,12 @@ CUresult driver_cuInit(unsigned int Flags)
                                                .seed = environment()->seed,
                                                .connections = (unsigned)environment()->connections,
                                                .pause = host_pause};
-    if (!memory_start(environment()->memory)) {
+    if (!memory_start(device_at(0)->memory)) {
         device_say("cannot reserve the range of device addresses (128 GiB of address "
                    "space, none of it used yet); is a limit on address space set?");
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
+    for (int i = 1; i < devices_count(); i++) memory_limit_set((unsigned)i, device_at(i)->memory);
     driver.timeline = timeline_create(&settings);
     if (driver.timeline == NULL || !findings_begin()) return CUDA_ERROR_OUT_OF_MEMORY;
     memory_trap_install(host_touched);

@@ -116,6 +116,7 @@ static CUresult array_allocate(struct array *array)
         .kind = MEMORY_DEVICE,
         .size = array->row_bytes * array->rows * array->slices,
         .context = thread_context()->object.id,
+        .device = (unsigned)device_current(),
         .id = ++driver.ids,
         .caller = (uint64_t)(uintptr_t)thread.call.caller,
     });

@@ -55,6 +55,7 @@ static struct graph_memory *memory_make(struct context *context, uint64_t size)
         .kind = MEMORY_DEVICE,
         .size = size,
         .context = context->object.id,
+        .device = (unsigned)context->device,
         .id = ++driver.ids,
         .caller = (uint64_t)(uintptr_t)thread.call.caller,
     });
@@ -138,9 +139,9 @@ CUresult graph_memory_allocate(CUDA_MEM_ALLOC_NODE_PARAMS_v2 *params, struct ope
 {
     const CUmemPoolProps *pool = &params->poolProps;
     if (pool->allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
-        pool->location.type != CU_MEM_LOCATION_TYPE_DEVICE || pool->location.id != 0 ||
-        pool->handleTypes != CU_MEM_HANDLE_TYPE_NONE || params->bytesize == 0 ||
-        params->accessDescCount > 1)
+        pool->location.type != CU_MEM_LOCATION_TYPE_DEVICE || pool->location.id < 0 ||
+        pool->location.id >= devices_count() || pool->handleTypes != CU_MEM_HANDLE_TYPE_NONE ||
+        params->bytesize == 0 || params->accessDescCount > 1)
         return CUDA_ERROR_INVALID_VALUE;
     struct graph_memory *memory = memory_make(thread_context(), params->bytesize);
     if (memory == NULL) return CUDA_ERROR_OUT_OF_MEMORY;

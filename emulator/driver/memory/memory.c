@@ -18,11 +18,15 @@ struct pool {
     struct object object;
     uint64_t values[CU_MEMPOOL_ATTR_USED_MEM_HIGH + 1]; /* by CUmemPool_attribute */
     uint64_t taken; /* bytes whose free has not run, even if it was asked for */
+    int device;     /* its ordinal */
     struct pool *next;
 };
 
 static struct {
-    struct pool *default_pool, *current, *list;
+    struct {
+        struct pool *first, *current; /* first: the device's own */
+    } of[MEMORY_DEVICES];
+    struct pool *list;
 } pools;
 
 /* NULL: it is from no pool, or its pool has been destroyed. */
@@ -77,6 +81,7 @@ static CUresult allocate_in(uint64_t pool, enum memory_kind kind, size_t size, u
         .caller = (uint64_t)(uintptr_t)thread.call.caller,
         .flags = flags,
         .pool = pool,
+        .device = (unsigned)device_current(),
     });
     if (*region == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     if (kind == MEMORY_DEVICE || kind == MEMORY_MANAGED) findings_memory_begins(*region);
@@ -171,7 +176,7 @@ static void context_release_memory(const struct context *context)
     for (size_t i = memory_count(); i-- > 0;) {
         const struct memory_region *region = memory_at(i);
         if (region->context != context->object.id) continue;
-        if (region->pool != 0 && region->ended == 0 && context != driver.primary &&
+        if (region->pool != 0 && region->ended == 0 && !context->primary &&
             context->sticky == CUDA_SUCCESS)
             continue;
         trace_memory(region, TRACE_DESTROY, TRACE_IMPLICIT);
@@ -336,8 +341,9 @@ CUresult driver_cuMemGetInfo(size_t *free, size_t *total)
 {
     NEED_POINTER(free);
     NEED_POINTER(total);
-    *total = (size_t)memory_limit();
-    *free = (size_t)(memory_limit() - memory_used());
+    const unsigned device = (unsigned)device_current();
+    *total = (size_t)memory_limit(device);
+    *free = (size_t)(memory_limit(device) - memory_used(device));
     return CUDA_SUCCESS;
 }
 
@@ -383,7 +389,7 @@ static CUresult pointer_attribute(void *data, CUpointer_attribute attribute, CUd
         *(unsigned *)data = region->kind == MEMORY_MANAGED;
         return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-        *(int *)data = 0;
+        *(int *)data = (int)region->device;
         return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
@@ -504,7 +510,7 @@ CUresult driver_cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice ds
     struct stream *stream;
     TRY(stream_for_work(hStream, &stream));
     TRY(check_managed(devPtr, count));
-    if (dstDevice != 0 && dstDevice != CU_DEVICE_CPU) return CUDA_ERROR_INVALID_DEVICE;
+    if (dstDevice != CU_DEVICE_CPU) NEED_DEVICE(dstDevice);
     return operation_submit(operation_make(stream, TRACE_WHAT_NONE, 0), stream,
                             &(struct timeline_work){.kind = TIMELINE_MARK}, NULL, NULL);
 }
@@ -532,22 +538,24 @@ CUresult driver_cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_
 
 /* Makes a pool. Its memory is reserved until its free has run, and then as far as the release
  * threshold lets the pool keep it. Only the numbers know: a free's memory is gone. */
-static struct pool *pool_make(void)
+static struct pool *pool_make(int device)
 {
     struct pool *pool = calloc(1, sizeof *pool);
     if (pool == NULL) return NULL;
     for (int i = 0; i <= CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES; i++)
         pool->values[i] = 1; /* every reuse is allowed at first */
     object_add(&pool->object, OBJECT_POOL);
+    pool->device = device;
     pool->next = pools.list;
     pools.list = pool;
     return pool;
 }
 
-static struct pool *default_pool(void)
+static struct pool *default_pool(int device)
 {
-    if (pools.default_pool == NULL) pools.default_pool = pools.current = pool_make();
-    return pools.default_pool;
+    if (pools.of[device].first == NULL)
+        pools.of[device].first = pools.of[device].current = pool_make(device);
+    return pools.of[device].first;
 }
 
 /* `current` is followed by its high-water mark. */
@@ -562,14 +570,14 @@ CUresult driver_cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev)
 {
     NEED_POINTER(pool_out);
     NEED_DEVICE(dev);
-    *pool_out = (CUmemoryPool)default_pool();
+    *pool_out = (CUmemoryPool)default_pool(dev);
     return *pool_out != NULL ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult driver_cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev)
 {
     TRY(driver_cuDeviceGetDefaultMemPool(pool, dev));
-    *pool = (CUmemoryPool)pools.current;
+    *pool = (CUmemoryPool)pools.of[dev].current;
     return CUDA_SUCCESS;
 }
 
@@ -577,8 +585,8 @@ CUresult driver_cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool)
 {
     NEED_DEVICE(dev);
     struct pool *found = object_find(pool, OBJECT_POOL);
-    if (found == NULL) return CUDA_ERROR_INVALID_VALUE;
-    pools.current = found;
+    if (found == NULL || found->device != dev) return CUDA_ERROR_INVALID_VALUE;
+    pools.of[dev].current = found;
     return CUDA_SUCCESS;
 }
 
@@ -587,10 +595,11 @@ CUresult driver_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolPr
     NEED_POINTER(pool);
     NEED_POINTER(poolProps);
     if (poolProps->allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
-        poolProps->location.type != CU_MEM_LOCATION_TYPE_DEVICE || poolProps->location.id != 0)
+        poolProps->location.type != CU_MEM_LOCATION_TYPE_DEVICE || poolProps->location.id < 0 ||
+        poolProps->location.id >= devices_count())
         return CUDA_ERROR_INVALID_VALUE;
     if (poolProps->handleTypes != CU_MEM_HANDLE_TYPE_NONE) return CUDA_ERROR_NOT_SUPPORTED;
-    struct pool *made = pool_make();
+    struct pool *made = pool_make(poolProps->location.id);
     if (made == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     trace_object(&made->object, TRACE_CREATE, TRACE_POOL, 0);
     *pool = (CUmemoryPool)made;
@@ -600,8 +609,9 @@ CUresult driver_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolPr
 CUresult driver_cuMemPoolDestroy(CUmemoryPool pool)
 {
     struct pool *found = object_find(pool, OBJECT_POOL);
-    if (found == NULL || found == pools.default_pool) return CUDA_ERROR_INVALID_VALUE;
-    if (pools.current == found) pools.current = pools.default_pool;
+    if (found == NULL || found == pools.of[found->device].first) return CUDA_ERROR_INVALID_VALUE;
+    if (pools.of[found->device].current == found)
+        pools.of[found->device].current = default_pool(found->device);
     struct pool **link = &pools.list;
     while (*link != found) link = &(*link)->next;
     *link = found->next;
@@ -663,7 +673,8 @@ static CUresult check_location(const CUmemLocation *location, CUmemAllocationTyp
 {
     NEED_POINTER(location);
     if (location->type == CU_MEM_LOCATION_TYPE_DEVICE && type == CU_MEM_ALLOCATION_TYPE_PINNED)
-        return location->id == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+        return location->id >= 0 && location->id < devices_count() ? CUDA_SUCCESS
+                                                                   : CUDA_ERROR_INVALID_DEVICE;
     if (location->type == CU_MEM_LOCATION_TYPE_INVALID || type == CU_MEM_ALLOCATION_TYPE_INVALID)
         return CUDA_ERROR_INVALID_VALUE;
     return finding_unsupported("pools of managed memory, or elsewhere than on the device");
@@ -692,10 +703,11 @@ CUresult driver_cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType typ
 
 CUresult driver_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count)
 {
-    if (object_find(pool, OBJECT_POOL) == NULL || (map == NULL && count > 0))
-        return CUDA_ERROR_INVALID_VALUE;
+    const struct pool *found = object_find(pool, OBJECT_POOL);
+    if (found == NULL || (map == NULL && count > 0)) return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < count; i++)
-        if (map[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE || map[i].location.id != 0 ||
+        if (map[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+            map[i].location.id != found->device ||
             map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_NONE) /* its own device keeps its access */
             return CUDA_ERROR_INVALID_DEVICE;
     return CUDA_SUCCESS;
@@ -706,10 +718,12 @@ CUresult driver_cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPoo
 {
     NEED_POINTER(flags);
     NEED_POINTER(location);
-    if (object_find(memPool, OBJECT_POOL) == NULL ||
-        location->type != CU_MEM_LOCATION_TYPE_DEVICE || location->id != 0)
+    const struct pool *found = object_find(memPool, OBJECT_POOL);
+    if (found == NULL || location->type != CU_MEM_LOCATION_TYPE_DEVICE || location->id < 0 ||
+        location->id >= devices_count())
         return CUDA_ERROR_INVALID_VALUE;
-    *flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    *flags = location->id == found->device ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+                                           : CU_MEM_ACCESS_FLAGS_PROT_NONE;
     return CUDA_SUCCESS;
 }
 
@@ -733,7 +747,8 @@ static CUresult allocate_from(struct pool *pool, CUdeviceptr *dptr, size_t bytes
         CUgraphNodeParams params = {
             .type = CU_GRAPH_NODE_TYPE_MEM_ALLOC,
             .alloc = {.poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                    .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}},
+                                    .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE,
+                                                 .id = pool->device}},
                       .bytesize = bytesize}};
         NEED_POINTER(dptr);
         TRY(capturing->add(stream, &params));
@@ -761,11 +776,12 @@ static CUresult allocate_from(struct pool *pool, CUdeviceptr *dptr, size_t bytes
 
 CUresult driver_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
 {
-    if (default_pool() == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    const int device = device_current();
+    if (default_pool(device) == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     NEED_POINTER(dptr);
     *dptr = 0;
     if (bytesize == 0) return CUDA_SUCCESS; /* of which nothing is free again */
-    return allocate_from(pools.current, dptr, bytesize, hStream);
+    return allocate_from(pools.of[device].current, dptr, bytesize, hStream);
 }
 
 CUresult driver_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,

@@ -35,6 +35,7 @@ enum { PTX_MAJOR = 9 };
 
 CUresult image_suits(const struct ptx_module *unit, char *log, size_t log_size)
 {
+    const unsigned here = device_capability();
     unsigned capability = 0;
     if (unit->version_major > PTX_MAJOR) {
         snprintf(log, log_size,
@@ -43,11 +44,11 @@ CUresult image_suits(const struct ptx_module *unit, char *log, size_t log_size)
         return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
     }
     if (unit->target != NULL && sscanf(unit->target, "sm_%u", &capability) == 1 &&
-        capability > DRIVER_CAPABILITY) {
+        capability > here) {
         snprintf(log, log_size,
                  "error   : PTX for .target %s; this device has compute capability "
                  "%u.%u",
-                 unit->target, DRIVER_CAPABILITY / 10, DRIVER_CAPABILITY % 10);
+                 unit->target, here / 10, here % 10);
         return CUDA_ERROR_INVALID_PTX;
     }
     return CUDA_SUCCESS;
@@ -179,7 +180,8 @@ CUresult image_open(const void *data, size_t size, const struct jit *jit, char *
 {
     struct fatbin fatbin;
     log[0] = '\0';
-    enum fatbin_result result = fatbin_open(data, size, DRIVER_CAPABILITY, &fatbin, log, log_size);
+    enum fatbin_result result =
+        fatbin_open(data, size, device_capability(), &fatbin, log, log_size);
     if (result == FATBIN_OK) result = image_link(&fatbin, log, log_size);
     CUresult code = image_code(result);
     if (code == CUDA_SUCCESS) {

@@ -99,7 +99,8 @@ static CUresult add(struct link *link, const void *data, size_t size, const char
     struct fatbin added;
     char why[LOG_SIZE / 2];
     if (link->broken) return CUDA_ERROR_INVALID_SOURCE;
-    enum fatbin_result result = fatbin_open(data, size, DRIVER_CAPABILITY, &added, why, sizeof why);
+    enum fatbin_result result =
+        fatbin_open(data, size, device_capability(), &added, why, sizeof why);
     if (result != FATBIN_OK) {
         snprintf(log, log_size, "error   : %s: %s", name, why);
         return image_code(result);

@@ -44,6 +44,7 @@ static CUresult place_variable(struct exec_program *program, size_t index,
         .size = variable->size > 0 ? variable->size : 1,
         .alignment = variable->alignment,
         .context = context->object.id,
+        .device = (unsigned)context->device,
         .id = ++driver.ids,
         .caller = (uint64_t)(uintptr_t)thread.call.caller,
         .read_only = variable->constant,
@@ -416,7 +417,7 @@ CUresult function_attribute(const struct exec_function_info *info, CUfunction_at
         *value = 75;
         break;
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
-        *value = DRIVER_CAPABILITY;
+        *value = (int)device_capability();
         break;
     case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
         *value = 0;
@@ -447,7 +448,10 @@ CUresult function_attribute_set(const struct exec_function_info *info,
 {
     switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-        if (value < 0 || value > SHARED_MOST - (int)info->static_shared)
+        if (value < 0 ||
+            value > device_says(device_current(),
+                                CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) -
+                        (int)info->static_shared)
             return CUDA_ERROR_INVALID_VALUE;
         *max_dynamic_shared = value;
         return CUDA_SUCCESS;

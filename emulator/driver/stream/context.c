@@ -29,7 +29,7 @@ static const struct {
     {CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 2048, CUDA_SUCCESS, SIZE_MAX},
     {CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 64, CUDA_SUCCESS, SIZE_MAX},
     {CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0, CUDA_SUCCESS, SIZE_MAX},
-    {CU_LIMIT_SHMEM_SIZE, SHARED_MOST, CUDA_ERROR_NOT_PERMITTED, 0}, /* of graphics' contexts */
+    {CU_LIMIT_SHMEM_SIZE, 227 << 10, CUDA_ERROR_NOT_PERMITTED, 0}, /* of graphics' contexts */
     {CU_LIMIT_CIG_ENABLED, 0, CUDA_ERROR_NOT_PERMITTED, 0},
 };
 
@@ -80,7 +80,7 @@ static void context_end(struct context *context, bool implicit)
     context->time = NULL;
     context->legacy = NULL;
     context->alive = false;
-    if (context->primary) driver.primary_flags = 0;
+    if (context->primary) driver.primary[context->device].flags = 0;
     context->object.ended = (uint64_t)(uintptr_t)thread.call.caller;
     context->sticky = CUDA_SUCCESS;
     trace_object(&context->object, TRACE_DESTROY, TRACE_CONTEXT, implicit ? TRACE_IMPLICIT : 0);
@@ -194,6 +194,7 @@ CUresult driver_cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev
     struct context *context = calloc(1, sizeof *context);
     if (context == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     context->flags = flags;
+    context->device = dev;
     CUresult code = context_start(context, false);
     if (code != CUDA_SUCCESS) {
         free(context);
@@ -261,35 +262,44 @@ CUresult driver_cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 {
     NEED_POINTER(pctx);
     NEED_DEVICE(dev);
-    if (driver.primary == NULL) {
-        driver.primary = calloc(1, sizeof *driver.primary);
-        if (driver.primary == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
-        driver.primary->primary = true;
+    struct context **primary = &driver.primary[dev].context;
+    if (*primary == NULL) {
+        *primary = calloc(1, sizeof **primary);
+        if (*primary == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+        (*primary)->primary = true;
     }
-    if (!driver.primary->alive) {
+    if (!(*primary)->alive) {
         if (driver.failed != CUDA_SUCCESS) return driver.failed; /* as for any new context */
-        if (object_live(driver.primary) != NULL) object_remove(&driver.primary->object);
-        *driver.primary = (struct context){.primary = true, .flags = driver.primary_flags};
-        TRY(context_start(driver.primary, true));
+        if (object_live(*primary) != NULL) object_remove(&(*primary)->object);
+        **primary =
+            (struct context){.primary = true, .device = dev, .flags = driver.primary[dev].flags};
+        TRY(context_start(*primary, true));
     }
-    driver.primary_count++;
-    *pctx = (CUcontext)driver.primary;
+    driver.primary[dev].count++;
+    *pctx = (CUcontext)*primary;
     return CUDA_SUCCESS;
+}
+
+/* The device's primary context; NULL: it is not alive. */
+static struct context *primary_alive(CUdevice dev)
+{
+    struct context *primary = driver.primary[dev].context;
+    return primary != NULL && primary->alive ? primary : NULL;
 }
 
 CUresult driver_cuDevicePrimaryCtxRelease(CUdevice dev)
 {
     NEED_DEVICE(dev);
-    if (driver.primary_count == 0) return CUDA_ERROR_INVALID_CONTEXT;
-    if (--driver.primary_count > 0) return CUDA_SUCCESS;
-    if (driver.primary->alive) context_end(driver.primary, true);
+    if (driver.primary[dev].count == 0) return CUDA_ERROR_INVALID_CONTEXT;
+    if (--driver.primary[dev].count > 0) return CUDA_SUCCESS;
+    if (primary_alive(dev) != NULL) context_end(primary_alive(dev), true);
     return CUDA_SUCCESS;
 }
 
 CUresult driver_cuDevicePrimaryCtxReset(CUdevice dev)
 {
     NEED_DEVICE(dev);
-    if (driver.primary != NULL && driver.primary->alive) context_end(driver.primary, true);
+    if (primary_alive(dev) != NULL) context_end(primary_alive(dev), true);
     return CUDA_SUCCESS;
 }
 
@@ -297,8 +307,8 @@ CUresult driver_cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags)
 {
     NEED_DEVICE(dev);
     if (!flags_known(flags) || (flags & CU_CTX_MAP_HOST) != 0) return CUDA_ERROR_INVALID_VALUE;
-    driver.primary_flags = flags;
-    if (driver.primary != NULL && driver.primary->alive) driver.primary->flags = flags;
+    driver.primary[dev].flags = flags;
+    if (primary_alive(dev) != NULL) primary_alive(dev)->flags = flags;
     return CUDA_SUCCESS;
 }
 
@@ -307,8 +317,8 @@ CUresult driver_cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, in
     NEED_POINTER(flags);
     NEED_POINTER(active);
     NEED_DEVICE(dev);
-    *flags = driver.primary_flags;
-    *active = driver.primary != NULL && driver.primary->alive;
+    *flags = driver.primary[dev].flags;
+    *active = primary_alive(dev) != NULL;
     return CUDA_SUCCESS;
 }
 
@@ -348,7 +358,7 @@ CUresult driver_cuCtxGetDevice_v2(CUdevice *device, CUcontext ctx)
     struct context *context;
     NEED_POINTER(device);
     TRY(context_or_current(ctx, &context));
-    *device = 0;
+    *device = context->device;
     return CUDA_SUCCESS;
 }
 

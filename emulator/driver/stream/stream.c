@@ -158,7 +158,7 @@ CUresult driver_cuStreamGetDevice(CUstream hStream, CUdevice *device)
     struct stream *stream;
     NEED_POINTER(device);
     TRY(stream_resolve(hStream, &stream));
-    *device = 0;
+    *device = stream->object.context->device;
     return CUDA_SUCCESS;
 }
 

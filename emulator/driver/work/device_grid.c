@@ -171,6 +171,7 @@ static const struct memory_region *buffers_of(struct context *context)
             .kind = MEMORY_DEVICE,
             .size = BUFFERS_BYTES,
             .context = context->object.id,
+            .device = (unsigned)context->device,
             .internal = true,
         });
     return context->launches;

@@ -70,7 +70,7 @@ static unsigned registers_for_occupancy(const struct exec_function_info *info)
 /* How much of a multiprocessor's memory is shared memory while the function runs: its preference,
  * but at least what one block needs, in the sizes that there are (Programming Guide, "Compute
  * Capability 9.x", and what an H200 answers). */
-static uint64_t shared_carveout(const struct function *function, uint64_t of_block)
+static uint64_t shared_carveout(int device, const struct function *function, uint64_t of_block)
 {
     static const unsigned sizes[] = {0, 8, 16, 32, 64, 100, 132, 164, 196, 228}; /* KiB */
     enum { SIZES = sizeof sizes / sizeof *sizes };
@@ -84,12 +84,13 @@ static uint64_t shared_carveout(const struct function *function, uint64_t of_blo
     while (k < SIZES - 1 &&
            (sizes[k] * 100 < percent * sizes[SIZES - 1] || (uint64_t)sizes[k] << 10 < of_block))
         k++;
-    return (uint64_t)sizes[k] << 10;
+    const int there = device_says(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+    return sizes[k] << 10 < (unsigned)there ? (uint64_t)sizes[k] << 10 : (uint64_t)there;
 }
 
 /* Blocks that a multiprocessor holds at once; none where a launch would need more dynamic shared
  * memory than the function may have. */
-static unsigned resident_blocks(const struct function *function, uint64_t threads,
+static unsigned resident_blocks(int device, const struct function *function, uint64_t threads,
                                 uint64_t dynamic_shared)
 {
     const struct exec_function_info *info = exec_function_info(function->code);
@@ -97,13 +98,19 @@ static unsigned resident_blocks(const struct function *function, uint64_t thread
     const int64_t allowed =
         function->max_dynamic_shared > always ? function->max_dynamic_shared : always;
     const uint64_t shared =
-        info->static_shared + dynamic_shared + (uint64_t)timeline_model->shared_reserved;
+        info->static_shared + dynamic_shared + (uint64_t)device_model(device)->shared_reserved;
     if (threads == 0 || threads > 1024 || allowed < 0 || dynamic_shared > (uint64_t)allowed)
         return 0;
-    const unsigned blocks =
-        timeline_resident_blocks((uint32_t)threads, 0, registers_for_occupancy(info));
-    const uint64_t by_shared = shared_carveout(function, shared) / shared;
+    const unsigned blocks = timeline_resident_blocks(device_model(device), (uint32_t)threads, 0,
+                                                     registers_for_occupancy(info));
+    const uint64_t by_shared = shared_carveout(device, function, shared) / shared;
     return by_shared < blocks ? (unsigned)by_shared : blocks;
+}
+
+/* Of the device of the context that a launch is asked for in. */
+static int64_t shared_most(void)
+{
+    return device_says(device_current(), CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
 }
 
 static CUresult refuse_cluster(const struct launch *launch, const struct exec_function_info *info)
@@ -166,13 +173,14 @@ static CUresult check_resources(const struct launch *launch, const struct exec_f
                                         .numbers = {info->static_shared, SHARED_DEFAULT}});
     const uint64_t blocks = product(launch->grid);
     const uint64_t room =
-        (uint64_t)resident_blocks(function, product(launch->block), launch->dynamic_shared) *
-        (uint64_t)timeline_model->multiprocessors;
+        (uint64_t)resident_blocks(device_current(), function, product(launch->block),
+                                  launch->dynamic_shared) *
+        (uint64_t)device_model(device_current())->multiprocessors;
     if (launch->cooperative && blocks > room)
         return refuse(
             launch, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
             &(struct refusal){.finding = FINDING_LAUNCH_NOT_RESIDENT, .numbers = {blocks, room}});
-    const int64_t most = SHARED_MOST - (int64_t)info->static_shared;
+    const int64_t most = shared_most() - (int64_t)info->static_shared;
     if ((int64_t)launch->dynamic_shared > function->max_dynamic_shared)
         return refuse(
             launch, CUDA_ERROR_INVALID_VALUE,
@@ -289,6 +297,7 @@ static const struct memory_region *heap_of(struct context *context)
             .kind = MEMORY_DEVICE,
             .size = context->limits[CU_LIMIT_MALLOC_HEAP_SIZE],
             .context = context->object.id,
+            .device = (unsigned)context->device,
             .internal = true,
         });
     return context->heap;
@@ -309,9 +318,9 @@ static struct exec_launch request_of(const struct operation *operation, struct l
         .function = launch->function->code,
         .dynamic_shared = launch->dynamic_shared,
         .parameters = launch->parameters,
-        .resident = (uint64_t)resident_blocks(launch->function, product(launch->block),
-                                              launch->dynamic_shared) *
-                    (uint64_t)timeline_model->multiprocessors,
+        .resident = (uint64_t)resident_blocks(operation->context->device, launch->function,
+                                              product(launch->block), launch->dynamic_shared) *
+                    (uint64_t)device_model(operation->context->device)->multiprocessors,
         .cooperative = launch->cooperative,
         .workers = (unsigned)environment()->workers,
         .instruction_limit = driver.ending ? UNSEEN_MOST : environment()->instruction_limit,
@@ -716,7 +725,8 @@ CUresult driver_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlo
     if (blockSize <= 0 || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
         return CUDA_ERROR_INVALID_VALUE;
     TRY(function_find(func, &function));
-    *numBlocks = (int)resident_blocks(function, (uint64_t)blockSize, dynamicSMemSize);
+    *numBlocks =
+        (int)resident_blocks(device_current(), function, (uint64_t)blockSize, dynamicSMemSize);
     return CUDA_SUCCESS;
 }
 
@@ -747,13 +757,13 @@ driver_cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSiz
     for (int size = most; size > 0; size -= size % 32 != 0 ? size % 32 : 32) {
         size_t shared =
             blockSizeToDynamicSMemSize != NULL ? blockSizeToDynamicSMemSize(size) : dynamicSMemSize;
-        int blocks = (int)resident_blocks(function, (uint64_t)size, shared);
+        int blocks = (int)resident_blocks(device_current(), function, (uint64_t)size, shared);
         if (blocks * size <= best_blocks * best_size) continue;
         best_size = size;
         best_blocks = blocks;
     }
     *blockSize = best_size;
-    *minGridSize = best_blocks * (int)timeline_model->multiprocessors;
+    *minGridSize = best_blocks * (int)device_model(device_current())->multiprocessors;
     return CUDA_SUCCESS;
 }
 
@@ -774,11 +784,12 @@ CUresult driver_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize,
     if (numBlocks <= 0 || blockSize <= 0 || blockSize > 1024) return CUDA_ERROR_INVALID_VALUE;
     TRY(function_find(func, &function));
     const struct exec_function_info *info = exec_function_info(function->code);
-    if (resident_blocks(function, (uint64_t)blockSize, 0) < (unsigned)numBlocks)
+    if (resident_blocks(device_current(), function, (uint64_t)blockSize, 0) < (unsigned)numBlocks)
         return CUDA_ERROR_INVALID_VALUE;
-    int64_t each = (int64_t)timeline_model->shared_bytes / numBlocks -
-                   (int64_t)timeline_model->shared_reserved - (int64_t)info->static_shared;
-    int64_t most = SHARED_MOST - (int64_t)info->static_shared;
+    int64_t each = (int64_t)device_model(device_current())->shared_bytes / numBlocks -
+                   (int64_t)device_model(device_current())->shared_reserved -
+                   (int64_t)info->static_shared;
+    int64_t most = shared_most() - (int64_t)info->static_shared;
     if (each > most) each = most;
     if (each > function->max_dynamic_shared) each = function->max_dynamic_shared;
     *dynamicSmemSize = each > 0 ? (size_t)each : 0;

@@ -1,0 +1,287 @@
+/* Several devices, and none: what OVERLAP_DEVICES and CUDA_VISIBLE_DEVICES make of them, what each
+ * says of itself, and that contexts work on all of them. Each test is a process of its own. */
+#include "emulator/timeline/model.h"
+#include "tests/driver/support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static CUresult start(const char *there, const char *visible)
+{
+    ck_assert_int_eq(setenv("OVERLAP_QUIET", "all", 1), 0);
+    if (there != NULL) ck_assert_int_eq(setenv("OVERLAP_DEVICES", there, 1), 0);
+    if (visible != NULL) ck_assert_int_eq(setenv("CUDA_VISIBLE_DEVICES", visible, 1), 0);
+    return cuInit(0);
+}
+
+static int says(CUdevice_attribute attribute, int device)
+{
+    int value = -1;
+    OK(cuDeviceGetAttribute(&value, attribute, device));
+    return value;
+}
+
+/* ---- which are there, and are seen ----------------------------------------------------------- */
+
+static const struct {
+    const char *there, *visible;
+    CUresult code;
+    const char *buses; /* of the visible devices, the number on the bus of each */
+} lists[] = {
+    {NULL, NULL, CUDA_SUCCESS, "1"},
+    {"", NULL, CUDA_SUCCESS, "1"},
+    {"3", NULL, CUDA_SUCCESS, "123"},
+    {"h100,a100,t4", NULL, CUDA_SUCCESS, "123"},
+    {"h100,h100", NULL, CUDA_SUCCESS, "12"},
+    {"0", NULL, CUDA_ERROR_NO_DEVICE, ""},
+    {"0", "0", CUDA_ERROR_NO_DEVICE, ""},
+    {"17", NULL, CUDA_SUCCESS, "1"}, /* none of these is a value: one device */
+    {"h100,", NULL, CUDA_SUCCESS, "1"},
+    {"h300", NULL, CUDA_SUCCESS, "1"},
+    {"h100:lots", NULL, CUDA_SUCCESS, "1"},
+    {"-1", NULL, CUDA_SUCCESS, "1"},
+    {"3", "2,0", CUDA_SUCCESS, "31"},
+    {"3", "1", CUDA_SUCCESS, "2"},
+    {"3", "", CUDA_ERROR_NO_DEVICE, ""},
+    {"3", "-1", CUDA_ERROR_NO_DEVICE, ""},
+    {"3", "3", CUDA_ERROR_NO_DEVICE, ""},
+    {"3", "2,-1,0", CUDA_SUCCESS, "3"},
+    {"3", "2,7,0", CUDA_SUCCESS, "3"},
+    {"3", "1,none", CUDA_SUCCESS, "2"},
+    {"3", "1,0,1", CUDA_ERROR_INVALID_DEVICE, ""},
+    {"3", "1,7,1", CUDA_SUCCESS, "2"},
+    {"3", "GPU-4f766572-6c61-7000-6465-766963652032,0", CUDA_SUCCESS, "31"},
+    {"3", "GPU-4f76", CUDA_ERROR_NO_DEVICE, ""}, /* all of them begin so */
+};
+
+START_TEST(the_devices_are_those_that_are_seen)
+{
+    int count = -1;
+    ck_assert_int_eq(start(lists[_i].there, lists[_i].visible), lists[_i].code);
+    if (lists[_i].code != CUDA_SUCCESS) {
+        FAILS(CUDA_ERROR_NOT_INITIALIZED, cuDeviceGetCount(&count));
+        return;
+    }
+    OK(cuDeviceGetCount(&count));
+    ck_assert_int_eq(count, (int)strlen(lists[_i].buses));
+    for (int i = 0; i < count; i++) {
+        char bus[16], wanted[16];
+        CUuuid uuid;
+        CUdevice device, again = -1;
+        OK(cuDeviceGet(&device, i));
+        ck_assert_int_eq(device, i);
+        const int number = lists[_i].buses[i] - '0';
+        ck_assert_int_eq(says(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, device), number);
+        OK(cuDeviceGetUuid(&uuid, device));
+        ck_assert_int_eq(uuid.bytes[15], '0' + number - 1);
+        OK(cuDeviceGetPCIBusId(bus, sizeof bus, device));
+        snprintf(wanted, sizeof wanted, "0000:%02d:00.0", number);
+        ck_assert_str_eq(bus, wanted);
+        OK(cuDeviceGetByPCIBusId(&again, bus));
+        ck_assert_int_eq(again, i);
+    }
+    CUdevice none;
+    CUcontext context;
+    FAILS(CUDA_ERROR_INVALID_DEVICE, cuDeviceGet(&none, count));
+    FAILS(CUDA_ERROR_INVALID_DEVICE, cuDeviceGet(&none, -1));
+    FAILS(CUDA_ERROR_INVALID_DEVICE, cuCtxCreate(&context, NULL, 0, count));
+}
+END_TEST
+
+/* ---- what they are like ---------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    int capability, multiprocessors;
+    size_t memory;
+} described[] = {
+    {"Overlap software device (t4)", 75, 40, 300u << 20},
+    {"Overlap software device (h100)", 90, 132, (size_t)4 << 30},
+    {"Overlap software device (rtx4060)", 89, 24, (size_t)4 << 30},
+    {"Overlap software device (a100)", 80, 108, (size_t)2 << 30},
+    {"Overlap software device (h200)", 90, 132, (size_t)4 << 30},
+};
+
+START_TEST(each_describes_itself_as_its_gpu)
+{
+    OK(start("t4:300M,h100,rtx4060,a100:2G,h200", NULL));
+    for (int i = 0; i < (int)(sizeof described / sizeof *described); i++) {
+        char name[100];
+        size_t memory = 0;
+        OK(cuDeviceGetName(name, sizeof name, i));
+        ck_assert_str_eq(name, described[i].name);
+        OK(cuDeviceTotalMem(&memory, i));
+        ck_assert_uint_eq(memory, described[i].memory);
+        ck_assert_int_eq(10 * says(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, i) +
+                             says(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, i),
+                         described[i].capability);
+        ck_assert_int_eq(says(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, i),
+                         described[i].multiprocessors);
+    }
+}
+END_TEST
+
+/* What devices say and what the virtual clock is made of are two tables: they agree. */
+START_TEST(the_clock_and_the_descriptions_agree)
+{
+    static const char *const gpus[] = {"h100", "h200", "a100", "rtx4060", "t4"};
+    OK(start("h100,h200,a100,rtx4060,t4", NULL));
+    for (int i = 0; i < 5; i++) {
+        const struct timeline_model *model = timeline_model_at((size_t)i);
+        ck_assert_str_eq(model->name, gpus[i]);
+        ck_assert_int_eq(says(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, i), model->multiprocessors);
+        ck_assert_int_eq(says(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, i),
+                         32 * model->resident_warps);
+        ck_assert_int_eq(says(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, i),
+                         model->resident_blocks);
+        ck_assert_int_eq(says(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, i),
+                         model->shared_bytes);
+        ck_assert_int_eq(says(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, i),
+                         model->shared_reserved);
+    }
+}
+END_TEST
+
+START_TEST(a_number_of_devices_takes_the_gpu_that_is_asked_for)
+{
+    char name[100];
+    setenv("OVERLAP_GPU", "a100", 1);
+    OK(start("2", NULL));
+    OK(cuDeviceGetName(name, sizeof name, 1));
+    ck_assert_str_eq(name, "Overlap software device");
+    ck_assert_int_eq(says(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 1), 108);
+    ck_assert_int_eq(says(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 1), 9);
+}
+END_TEST
+
+/* ---- contexts on each ------------------------------------------------------------------------ */
+
+START_TEST(work_is_done_on_every_device)
+{
+    setenv("OVERLAP_DEVICES", "h100:64M,h200:128M", 1);
+    test_begin(_i);
+    atexit(test_remove);
+    OK(cuInit(0));
+    for (int i = 0; i < 2; i++) {
+        CUcontext context, popped;
+        CUdevice device = -1;
+        CUstream stream;
+        CUdeviceptr p;
+        int ordinal = -1;
+        size_t before, free_bytes, total;
+        uint32_t values[64];
+        OK(cuCtxCreate(&context, NULL, 0, i));
+        OK(cuCtxGetDevice(&device));
+        ck_assert_int_eq(device, i);
+        test_load();
+        OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+        OK(cuStreamGetDevice(stream, &device));
+        ck_assert_int_eq(device, i);
+        OK(cuMemGetInfo(&before, &total));
+        p = test_device(sizeof values);
+        OK(cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, p));
+        ck_assert_int_eq(ordinal, i);
+        OK(test_launch("set", stream, p, 7 + (uint64_t)i, 64));
+        OK(cuStreamSynchronize(stream));
+        OK(cuMemcpyDtoH(values, p, sizeof values));
+        for (int k = 0; k < 64; k++) ck_assert_uint_eq(values[k], 7u + (unsigned)i);
+        OK(cuMemGetInfo(&free_bytes, &total));
+        ck_assert_uint_eq(total, (64u << 20) << i);
+        ck_assert_uint_eq(free_bytes, before - sizeof values);
+        ck_assert(before > total - 4096 && before <= total);
+        FAILS(CUDA_ERROR_OUT_OF_MEMORY, cuMemAlloc(&p, total));
+        OK(cuCtxPopCurrent(&popped));
+        OK(cuCtxDestroy(context));
+    }
+}
+END_TEST
+
+static int is_alive(int device)
+{
+    unsigned flags;
+    int active = -1;
+    OK(cuDevicePrimaryCtxGetState(device, &flags, &active));
+    return active;
+}
+
+START_TEST(every_device_has_a_primary_context)
+{
+    CUcontext first, second, again;
+    CUmemoryPool pools[2];
+    OK(start("2", NULL));
+    OK(cuDevicePrimaryCtxRetain(&second, 1));
+    ck_assert(!is_alive(0) && is_alive(1));
+    OK(cuDevicePrimaryCtxRetain(&first, 0));
+    ck_assert_ptr_ne(first, second);
+    OK(cuDevicePrimaryCtxRetain(&again, 1));
+    ck_assert_ptr_eq(again, second);
+    OK(cuDevicePrimaryCtxRelease(0));
+    ck_assert(!is_alive(0) && is_alive(1));
+    OK(cuDevicePrimaryCtxRelease(1));
+    ck_assert(is_alive(1));
+    OK(cuDevicePrimaryCtxRelease(1));
+    ck_assert(!is_alive(1));
+    FAILS(CUDA_ERROR_INVALID_CONTEXT, cuDevicePrimaryCtxRelease(1));
+    for (int i = 0; i < 2; i++) OK(cuDeviceGetDefaultMemPool(&pools[i], i));
+    ck_assert_ptr_ne(pools[0], pools[1]);
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuDeviceSetMemPool(0, pools[1]));
+}
+END_TEST
+
+START_TEST(none_is_a_peer_of_another)
+{
+    int value = -1;
+    OK(start("2", NULL));
+    OK(cuDeviceCanAccessPeer(&value, 0, 1));
+    ck_assert_int_eq(value, 0);
+    value = -1;
+    OK(cuDeviceGetP2PAttribute(&value, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 0, 1));
+    ck_assert_int_eq(value, 0);
+    FAILS(CUDA_ERROR_INVALID_DEVICE,
+          cuDeviceGetP2PAttribute(&value, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 1, 1));
+}
+END_TEST
+
+/* PTX for a newer GPU is not taken, nor more shared memory than the GPU has. */
+START_TEST(the_limits_are_the_gpus)
+{
+    static const char ptx[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
+                              ".visible .entry k() { ret; }";
+    OK(start("a100,t4", NULL));
+    for (int i = 0; i < 2; i++) {
+        const int most = i == 0 ? 163 << 10 : 64 << 10;
+        CUcontext context;
+        CUmodule module;
+        CUfunction function;
+        OK(cuCtxCreate(&context, NULL, 0, i));
+        if (i == 1) {
+            FAILS(CUDA_ERROR_INVALID_PTX, cuModuleLoadData(&module, ptx));
+            break;
+        }
+        OK(cuModuleLoadData(&module, ptx));
+        OK(cuModuleGetFunction(&function, module, "k"));
+        OK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most));
+        FAILS(CUDA_ERROR_INVALID_VALUE,
+              cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                 most + 1));
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("driver_devices");
+    TCase *tests = tcase_create("all");
+    tcase_add_loop_test(tests, the_devices_are_those_that_are_seen, 0,
+                        sizeof lists / sizeof *lists);
+    tcase_add_test(tests, each_describes_itself_as_its_gpu);
+    tcase_add_test(tests, the_clock_and_the_descriptions_agree);
+    tcase_add_test(tests, a_number_of_devices_takes_the_gpu_that_is_asked_for);
+    tcase_add_loop_test(tests, work_is_done_on_every_device, 0, ORDERS);
+    tcase_add_test(tests, every_device_has_a_primary_context);
+    tcase_add_test(tests, none_is_a_peer_of_another);
+    tcase_add_test(tests, the_limits_are_the_gpus);
+    suite_add_tcase(suite, tests);
+    return test_main(suite);
+}
