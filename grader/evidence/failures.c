@@ -25,8 +25,8 @@ bool failures_find(const struct evidence *evidence, const char *name,
 /* "cudaMalloc on line 12 was made to fail with cudaErrorMemoryAllocation (2), as if ...": the words
  * with which every failure begins. A call that one of ours made for the student is called from
  * there. */
-static void describe(const struct evidence *evidence, const struct failures_contract *contract,
-                     const struct trace_record *failed, char *text, size_t size)
+static void describe(const struct evidence *evidence, const struct trace_record *failed, char *text,
+                     size_t size)
 {
     char name[ANSWER_NAME_SIZE], line[48] = "", why[120];
     struct place place;
@@ -54,10 +54,13 @@ static void describe(const struct evidence *evidence, const struct failures_cont
                  failed->name, line, (int)sizeof why, _(why));
         return;
     }
+    /* In the words of the API that the call is of. */
+    const enum answer_api api =
+        strncmp(failed->name, "cuda", 4) == 0 ? ANSWER_RUNTIME : ANSWER_DRIVER;
     snprintf(text, size,
              failed->text[0] != '\0' ? _("%.*s%s was made to fail with %s, as if %.*s")
                                      : _("%.*s%s was made to fail with %s%.*s"),
-             TRACE_NAME_SIZE, failed->name, line, answer_name(contract->api, failed->code, name),
+             TRACE_NAME_SIZE, failed->name, line, answer_name(api, failed->code, name),
              (int)sizeof why, _(why));
 }
 
@@ -165,7 +168,7 @@ static bool judge_one(struct verdict *verdict, const struct evidence *plain,
 
     if (failed != NULL && !is_the_students(evidence, failed)) return false;
     if (failed != NULL)
-        describe(evidence, contract, failed, before, sizeof before);
+        describe(evidence, failed, before, sizeof before);
     else
         snprintf(before, sizeof before, _("A call was made to fail"));
     if (!evidence_usable(evidence)) {

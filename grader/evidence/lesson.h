@@ -12,6 +12,7 @@
 #include "grader/child/drive.h"
 #include "grader/evidence/thresholds.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,11 @@ struct run_input {
     void *data; /* set by run_input_allocate; freed by the grader */
     size_t size;
     size_t output_size; /* set by prepare: bytes of output that the drive may write */
+    /* Set by prepare where it matters which devices there are. On the software device: those
+     * (OVERLAP_DEVICES); empty: one. */
+    char devices[160];
+    bool chooses; /* the program sees those in `visible` (CUDA_VISIBLE_DEVICES) */
+    char visible[160];
 };
 
 /* Makes the input buffer: `size` bytes of zeros, 64-byte aligned. Call it once. NULL: no memory. */

@@ -114,8 +114,8 @@ static void set(struct environment *environment, const char *name, const char *v
 }
 
 /* What the submission does not get to see (control.h). Returns 0 or -1. */
-static int write_settings(int file, const struct run_request *request, const struct trace_key *key,
-                          uint64_t word)
+static int write_settings(int file, const struct run_request *request,
+                          const struct run_input *input, const struct trace_key *key, uint64_t word)
 {
     char key_text[40], word_text[20];
     const bool emulator = request->device == DRIVE_EMULATOR;
@@ -145,6 +145,7 @@ static int write_settings(int file, const struct run_request *request, const str
                                                      : ""},
         {"OVERLAP_RACES", emulator ? getenv("OVERLAP_RACES") : NULL},
         {GPUS_VARIABLE, emulator ? getenv(GPUS_VARIABLE) : NULL},
+        {DEVICES_VARIABLE, emulator && input->devices[0] != '\0' ? input->devices : NULL},
         {"OVERLAP_INSTRUCTION_LIMIT", emulator ? INSTRUCTION_LIMIT : NULL},
     };
     struct text text = {0};
@@ -164,7 +165,7 @@ static int write_settings(int file, const struct run_request *request, const str
 /* All that the submission gets to see: nothing of the grader's own, no seed, and not which run this
  * is. */
 static void make_environment(struct environment *environment, const struct run_request *request,
-                             const char *scratch)
+                             const struct run_input *input, const char *scratch)
 {
     const struct toolchain *toolchain = request->toolchain;
     char path[PATH_MAX];
@@ -186,8 +187,10 @@ static void make_environment(struct environment *environment, const struct run_r
         set(environment, "LD_LIBRARY_PATH", path);
         if (access(toolchain->recorder, R_OK) == 0)
             set(environment, "CUDA_INJECTION64_PATH", toolchain->recorder);
-        set(environment, "CUDA_VISIBLE_DEVICES", getenv("CUDA_VISIBLE_DEVICES"));
+        if (!input->chooses)
+            set(environment, "CUDA_VISIBLE_DEVICES", getenv("CUDA_VISIBLE_DEVICES"));
     }
+    if (input->chooses) set(environment, "CUDA_VISIBLE_DEVICES", input->visible);
 #ifdef __SANITIZE_ADDRESS__
     /* The runner is built with the sanitizer as well; crashes are its own handler's business, and
      * what a submission leaks on the host is not judged here. */
@@ -218,7 +221,7 @@ static int make_files(int files[CONTROL_FD_COUNT], const struct run_input *input
     if (write_all(files[0], &control, sizeof control) != 0 ||
         write_all(files[1], input->data, input->size) != 0 ||
         poison(files[2], input->output_size) != 0 ||
-        write_settings(files[3], request, key, word) != 0)
+        write_settings(files[3], request, input, key, word) != 0)
         return -1;
     if (fcntl(files[0], F_ADD_SEALS, fixed) != 0 || fcntl(files[2], F_ADD_SEALS, fixed) != 0)
         return -1;
@@ -466,7 +469,7 @@ static void list_read(const struct run_request *request, char *search,
     list[count] = NULL;
 }
 
-static struct process *start(const struct running *run)
+static struct process *start(const struct running *run, const struct run_input *input)
 {
     const char *given = getenv("LD_LIBRARY_PATH"), *read[MOST_READ + 1];
     char search[PATH_MAX];
@@ -475,7 +478,7 @@ static struct process *start(const struct running *run)
     struct environment *environment = calloc(1, sizeof *environment);
     if (environment == NULL) return NULL;
 
-    make_environment(environment, request, run->scratch);
+    make_environment(environment, request, input, run->scratch);
     /* NVIDIA's driver may start its own helper (nvidia-modprobe) for a moment. */
     const unsigned helpers = request->device == DRIVE_GPU ? 1 : 0;
     const char *arguments[] = {request->toolchain->runner, request->library, NULL};
@@ -561,7 +564,7 @@ static int begin(struct running *run, const struct run_request *request, struct 
         return finish(run, -1);
     }
     run->killed_before = oom_kills();
-    run->process = start(run);
+    run->process = start(run, &input);
     if (run->process == NULL) {
         trouble_set_error(trouble, errno, TROUBLE_PROCESS, "the run \"%s\"", plan->name);
         return finish(run, -1);
