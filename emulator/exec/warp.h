@@ -51,6 +51,20 @@ struct exec_fragment {
     uint32_t barrier; /* EXEC_WAIT_BARRIER: which */
 };
 
+/* What a warp has stored by volatile or ordered stores, of each lane its own word, side by side:
+ * check/order.c. Most such memory is of one thread alone: what is known of it is kept here, until
+ * somebody accesses it in any other way. */
+struct exec_own_row {
+    uint64_t address;            /* of the first lane of `mask` */
+    uint32_t mask;               /* lanes; 0: there is no row */
+    uint32_t bytes;              /* of a lane: 4 or 8 */
+    const unsigned char *memory; /* where the first lane's are; NULL: not looked up yet */
+    bool all;                    /* every lane's store has been looked at, else the first's alone */
+    uint32_t changers;           /* lanes that have changed theirs, EXEC_ORDER_MODIFIES ... */
+    int32_t changed;             /* ... when they did last ... */
+    uint32_t site;               /* ... and where */
+};
+
 struct exec_warp {
     /* The running fragment; mask is 0 when none runs. */
     unsigned char *slots;
@@ -76,6 +90,7 @@ struct exec_warp {
     uint64_t local_stride;
     uint64_t stack[EXEC_LANES]; /* alloca takes from the end of local memory: first byte taken */
     bool stack_moved;           /* by this block */
+    struct exec_own_row own;
     struct exec_poison *poison; /* check/poison.h; NULL: it has none */
     /* Reads whose last answer is known: a loop may look at several things. */
     const struct exec_inst *poll_inst[EXEC_POLLS];

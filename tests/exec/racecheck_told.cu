@@ -33,6 +33,16 @@ __device__ int look_acquiring(const int *flag)
 
 // ---- right ----------------------------------------------------------------------------------
 
+// Each thread changes its own word over and over, then, behind a barrier of the warp, another's.
+KERNEL right_told_volatile_turned(const int *in, int *out, int n)
+{
+    volatile int *words = out + blockIdx.x * blockDim.x;
+    const int mine = threadIdx.x, other = mine % 32 < 2 ? mine : mine ^ 1;
+    for (int k = 0; k < 3; k++) words[mine] = words[mine] + 1 + in[k] * in[k];
+    __syncwarp();
+    words[other] = words[other] + 1 + in[0] * in[0];
+}
+
 // From warp to warp, each through its first lane.
 KERNEL right_told_by_warps(const int *in, int *out, int n)
 {
@@ -374,4 +384,14 @@ KERNEL told_volatile_by_warps(const int *in, int *out, int n)
     volatile int *mine = out + 8 * blockIdx.x;
     for (int k = 0; k < 3; k++)
         if (threadIdx.x % 32 == 0) mine[1] = mine[1] + in[k]; // told_volatile_by_warps
+}
+
+// As right_told_volatile_turned, without the barrier. The first lane stays with its own word.
+KERNEL told_volatile_turned(const int *in, int *out, int n)
+{
+    volatile int *words = out + blockIdx.x * blockDim.x;
+    const int mine = threadIdx.x, other = mine % 32 < 2 ? mine : mine ^ 1;
+    for (int k = 0; k < 3; k++)
+        words[mine] = words[mine] + 1 + in[k] * in[k]; // told_volatile_turned
+    words[other] = words[other] + 1 + in[0] * in[0];   // told_volatile_turned
 }

@@ -48,6 +48,21 @@ struct exec_block_shadow {
     int32_t crowded_at; /* ... since this floor */
 };
 
+/* The block's shadows, of shared and of this memory, have their moments in common: one of them.
+ * NULL: it has none yet. */
+static inline const struct exec_shadow *exec_block_shadow_any(const struct exec_block *block)
+{
+    if (block->shadow != NULL) return block->shadow;
+    return block->near != NULL ? block->near->shadow : NULL;
+}
+
+/* The present moment: a cell of no thread. */
+static inline int32_t exec_block_shadow_moment(const struct exec_block *block)
+{
+    const struct exec_shadow *shadow = exec_block_shadow_any(block);
+    return (shadow != NULL ? shadow->time : 1) << EXEC_SHADOW_TIME;
+}
+
 /* The shadow's time begins anew: nothing is known. */
 void exec_block_shadow_forget(struct exec_block_shadow *near);
 /* The address of what stands at `offset` of the shadow. */

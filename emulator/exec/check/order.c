@@ -11,7 +11,6 @@ enum {
     ROOM_FIRST = 64,
     ROOM_MOST = 1 << 14,
     QUIET_MOST = 256, /* places that are remembered though nothing is passed on there */
-    OWN_ENOUGH = 1,   /* changes again of what nobody else has changed; the next are not noted */
 };
 
 /* Of every thread: its touches from before that moment are over. Never changed once shared. */
@@ -45,12 +44,10 @@ struct exec_order {
     bool blind;     /* there was no memory for it: everybody is taken to know everything */
     uint32_t apart; /* warps whose lanes know different things */
     uint32_t met[EXEC_MAX_WARPS]; /* of each warp: those whose values it has read, a bit each */
-    struct own {          /* of each warp: what its lanes change that nobody else has changed */
-        uint64_t address; /* of the first lane's */
-        uint32_t mask, changes;
-    } own[EXEC_MAX_WARPS];
+    uint32_t kept;                /* warps with a row of their own, a bit each */
     struct told *told;
     size_t told_count, room;
+    uint64_t told_first, told_end; /* units: those in `told` lie in between */
     struct thread threads[];
 };
 
@@ -123,27 +120,34 @@ static struct exec_order *order_of(const struct exec_warp *warp)
     return order;
 }
 
-static void forget(struct exec_order *order)
+/* Nobody has any before there was a fence. */
+static void release_clocks(struct exec_order *order)
 {
-    for (size_t k = 0; k < order->room; k++) release(&order->told[k].passes);
-    for (uint32_t t = 0; t < order->count; t++) {
+    for (size_t k = 0; order->fenced && k < order->room; k++) release(&order->told[k].passes);
+    for (uint32_t t = 0; order->fenced && t < order->count; t++) {
         release(&order->threads[t].known);
         release(&order->threads[t].pending);
         release(&order->threads[t].released);
+        order->threads[t] = (struct thread){.known = NULL};
     }
-    memset(order->told, 0, order->room * sizeof *order->told);
-    memset(order->threads, 0, order->count * sizeof *order->threads);
+}
+
+static void forget(struct exec_order *order, const struct exec_block *block)
+{
+    release_clocks(order);
+    if (order->told_count > 0) memset(order->told, 0, order->room * sizeof *order->told);
     order->told_count = 0;
     order->apart = 0;
     memset(order->met, 0, sizeof order->met);
-    memset(order->own, 0, sizeof order->own);
+    for (; order->kept; order->kept &= order->kept - 1)
+        block->warps[__builtin_ctz(order->kept)].own.mask = 0;
     order->any = order->fenced = order->blind = false;
 }
 
 void exec_order_destroy(struct exec_order *order)
 {
     if (order == NULL) return;
-    forget(order);
+    release_clocks(order);
     free(order->told);
     free(order);
 }
@@ -151,7 +155,7 @@ void exec_order_destroy(struct exec_order *order)
 void exec_order_forget(const struct exec_block *block)
 {
     if (block->order == NULL || !block->order->any) return;
-    forget(block->order);
+    forget(block->order, block);
     exec_shadow_converses(block, false);
 }
 
@@ -190,25 +194,65 @@ static struct told *told_at(struct exec_order *order, uint64_t unit, bool make, 
         told = slot_of(order, unit);
     }
     told->unit = unit;
+    if (order->told_count == 0 || unit < order->told_first) order->told_first = unit;
+    if (order->told_count == 0 || unit >= order->told_end) order->told_end = unit + 1;
     order->told_count++;
     return told;
+}
+
+/* ---- rows of a warp's own -------------------------------------------------------------------- */
+
+/* Bytes from the first lane of `mask` to `lane` of a row in which each lane has `bytes`. */
+static uint32_t distance_to(uint32_t mask, uint32_t lane, uint32_t bytes)
+{
+    return (lane - (uint32_t)__builtin_ctz(mask)) * bytes;
+}
+
+/* Bytes of the row of `mask`, lanes between that are not in it included. */
+static uint32_t span_of(uint32_t mask, uint32_t bytes)
+{
+    return distance_to(mask, EXEC_LANES - (uint32_t)__builtin_clz(mask), bytes);
+}
+
+/* What is known of the row goes to `told`, as if each access had been noted there. */
+static void open_row(struct exec_order *order, struct exec_warp *warp)
+{
+    struct exec_own_row *row = &warp->own;
+    for (uint32_t rest = row->all ? row->mask : row->mask & -row->mask; rest; rest &= rest - 1) {
+        const uint32_t l = (uint32_t)__builtin_ctz(rest), thread = warp->index * EXEC_LANES + l;
+        const uint64_t at = row->address + distance_to(row->mask, l, row->bytes);
+        struct told *told = NULL;
+        if (row->changers >> l & 1) told = told_at(order, at >> UNIT_BITS, true, false);
+        if (told != NULL) {
+            told->changer = thread + 1;
+            told->changed = row->changed;
+            told->known_from = row->changed + 1;
+            told->site = row->site;
+        }
+        for (uint64_t unit = at >> UNIT_BITS; unit < (at + row->bytes) >> UNIT_BITS; unit++) {
+            told = told_at(order, unit, true, true);
+            if (told != NULL) told->writer = thread + 1;
+        }
+    }
+    row->mask = 0;
+    order->kept &= ~(1u << warp->index);
 }
 
 /* ---- what a thread knows --------------------------------------------------------------------- */
 
 static int32_t warp_floor_of(const struct exec_block *block, uint32_t warp)
 {
-    const struct exec_shadow *shadow = block->shadow != NULL ? block->shadow
-                                       : block->near != NULL ? block->near->shadow
-                                                             : NULL;
+    const struct exec_shadow *shadow = exec_block_shadow_any(block);
     return shadow != NULL ? shadow->warp_floor[warp] : 0;
 }
 
 static void fence(const struct exec_warp *warp, struct exec_order *order, uint32_t thread)
 {
     struct thread *of = &order->threads[thread];
+    for (uint32_t kept = order->kept; kept; kept &= kept - 1)
+        open_row(order, &warp->block->warps[__builtin_ctz(kept)]);
     order->fenced = true;
-    of->fenced = exec_shadow_moment(warp->block);
+    of->fenced = exec_block_shadow_moment(warp->block);
     of->warp_floor = warp_floor_of(warp->block, warp->index);
     release(&of->released);
     if (of->pending == NULL) return;
@@ -319,8 +363,7 @@ static bool find_target(const struct exec_warp *warp, uint64_t address, uint32_t
     return true;
 }
 
-/* Returns whether the place is the thread's own: it alone has changed it, now and before. */
-static bool note_change(const struct exec_warp *warp, const struct exec_inst *inst,
+static void note_change(const struct exec_warp *warp, const struct exec_inst *inst,
                         struct exec_order *order, unsigned lane, uint64_t address)
 {
     const uint32_t thread = warp->index * EXEC_LANES + lane, bytes = inst->cache & EXEC_ORDER_BYTES;
@@ -328,10 +371,9 @@ static bool note_change(const struct exec_warp *warp, const struct exec_inst *in
     struct target target;
     if (bytes > 8 || !find_target(warp, address, bytes, &target) ||
         memcmp(target.bytes, value + lane * (bytes == 8 ? 8 : 4), bytes) == 0)
-        return false; /* it changes nothing */
+        return; /* it changes nothing */
     struct told *told = told_at(order, address >> UNIT_BITS, true, false);
-    if (told == NULL) return false;
-    const bool own = told->changer == thread + 1;
+    if (told == NULL) return;
     if (!follows_change(warp, order, thread, told)) {
         const struct exec_reported first = {told->changer - 1, told->site, EXEC_STORE, true};
         const struct exec_reported second = {thread, inst->position, EXEC_STORE, true};
@@ -339,52 +381,20 @@ static bool note_change(const struct exec_warp *warp, const struct exec_inst *in
                     target.offset, bytes);
     }
     exec_shadow_touched(warp);
-    const int32_t now = exec_shadow_moment(warp->block), fenced = order->threads[thread].fenced;
+    const int32_t now = exec_block_shadow_moment(warp->block),
+                  fenced = order->threads[thread].fenced;
     told->changer = thread + 1;
     told->changed = now;
     told->known_from = fenced != 0 ? fenced : now + 1;
     told->site = inst->position;
-    return own;
 }
 
-/* Whether the warp's lanes have changed these places often enough, and nobody else has, that one
- * change more says nothing new. It is noted again after the next barrier, and when the warp changes
- * others. */
-static bool is_own(const struct exec_warp *warp, const struct exec_order *order, uint32_t mask,
-                   uint64_t address)
-{
-    const struct own *own = &order->own[warp->index];
-    return own->changes >= OWN_ENOUGH && own->mask == mask && own->address == address;
-}
-
-static void note_own(const struct exec_warp *warp, struct exec_order *order, uint32_t mask,
-                     uint64_t address, bool all_own)
-{
-    struct own *own = &order->own[warp->index];
-    if (!all_own || own->mask != mask || own->address != address)
-        *own = (struct own){.address = address, .mask = mask};
-    own->changes += all_own;
-}
-
-/* ---- the instructions ------------------------------------------------------------------------ */
-
-/* The generic address; 0: it is of neither shared nor global memory. */
-static uint64_t address_of(const struct exec_warp *warp, const struct exec_inst *inst,
-                           unsigned lane)
-{
-    const uint64_t *wide = exec_slot(warp, inst->a);
-    const uint32_t *narrow = exec_slot(warp, inst->a);
-    if (inst->cache & EXEC_ORDER_NARROW)
-        return EXEC_WINDOW_SHARED + (uint32_t)(narrow[lane] + (uint32_t)inst->imm);
-    const uint64_t at = wide[lane] + inst->imm;
-    if (inst->cache & EXEC_ORDER_SHARED) return EXEC_WINDOW_SHARED + at;
-    return (at >> 56) == 1 && (at & EXEC_WINDOW_MASK) != EXEC_WINDOW_SHARED ? 0 : at;
-}
+/* ---- an access ------------------------------------------------------------------------------- */
 
 static void access_unit(struct exec_warp *warp, const struct exec_inst *inst,
                         struct exec_order *order, uint32_t thread, uint64_t unit)
 {
-    const enum exec_access access = (enum exec_access)(inst->cache >> EXEC_ORDER_ACCESS_SHIFT & 3);
+    const enum exec_access access = exec_order_access_of(inst);
     const bool partly = (inst->cache & EXEC_ORDER_BYTES) < 1u << UNIT_BITS;
     struct clock *passes = access == EXEC_LOAD ? NULL : released_of(warp, order, thread);
     struct told *told = told_at(order, unit, access != EXEC_LOAD, passes == NULL);
@@ -400,40 +410,139 @@ static void access_unit(struct exec_warp *warp, const struct exec_inst *inst,
     join(order, &told->passes, passes);
 }
 
-int exec_order_access(struct exec_warp *warp, const struct exec_inst *inst)
+/* ---- an access to a row ---------------------------------------------------------------------- */
+
+/* Whether each lane of `mask` accesses its own word of the row at `first`, where the first does. */
+static bool is_row(const struct exec_warp *warp, const struct exec_inst *inst, uint32_t mask,
+                   uint64_t first)
+{
+    const uint32_t bytes = inst->cache & EXEC_ORDER_BYTES;
+    if ((bytes != 4 && bytes != 8) || first == 0 || first % bytes != 0) return false;
+    if (mask == EXEC_ALL && !(inst->cache & EXEC_ORDER_NARROW)) { /* nearly always */
+        const uint64_t *wide = exec_slot(warp, inst->a);
+        uint64_t off = 0;
+        for (uint32_t l = 0; l < EXEC_LANES; l++) off |= wide[l] ^ (wide[0] + (uint64_t)l * bytes);
+        return off == 0;
+    }
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        if (exec_order_address(warp, inst, l) != first + distance_to(mask, l, bytes)) return false;
+    }
+    return true;
+}
+
+/* Opens the rows in which lanes of `mask` access anything. */
+static void open_met(const struct exec_warp *warp, const struct exec_inst *inst,
+                     struct exec_order *order, uint32_t mask)
+{
+    for (uint32_t kept = order->kept; kept; kept &= kept - 1) {
+        struct exec_warp *owner = &warp->block->warps[__builtin_ctz(kept)];
+        const struct exec_own_row *row = &owner->own;
+        const uint64_t first = row->address, end = first + span_of(row->mask, row->bytes);
+        for (uint32_t rest = mask; rest; rest &= rest - 1) {
+            const uint64_t at = exec_order_address(warp, inst, (unsigned)__builtin_ctz(rest));
+            if (at >= end || at + (inst->cache & EXEC_ORDER_BYTES) <= first) continue;
+            open_row(order, owner);
+            break;
+        }
+    }
+}
+
+/* Whether nobody is known to have accessed anything there. */
+static bool is_free(const struct exec_warp *warp, const struct exec_order *order, uint64_t first,
+                    uint64_t end)
+{
+    if (order->told_count > 0 && first >> UNIT_BITS < order->told_end &&
+        end >> UNIT_BITS > order->told_first)
+        return false;
+    for (uint32_t kept = order->kept; kept; kept &= kept - 1) {
+        const struct exec_own_row *row = &warp->block->warps[__builtin_ctz(kept)].own;
+        if (row->address < end && first < row->address + span_of(row->mask, row->bytes))
+            return false;
+    }
+    return true;
+}
+
+/* A lane each: whether the store changes what is there. */
+static uint32_t find_changers(const struct exec_own_row *row, const unsigned char *value)
+{
+    uint32_t changers = 0;
+    for (uint32_t rest = row->mask; rest; rest &= rest - 1) {
+        const uint32_t l = (uint32_t)__builtin_ctz(rest);
+        const unsigned char *memory = row->memory + distance_to(row->mask, l, row->bytes);
+        const bool same = row->bytes == 4 ? memcmp(memory, value + (size_t)l * 4, 4) == 0
+                                          : memcmp(memory, value + (size_t)l * 8, 8) == 0;
+        changers |= (uint32_t)!same << l;
+    }
+    return changers;
+}
+
+/* False: the row has to be opened. */
+static bool change_row(const struct exec_warp *warp, const struct exec_inst *inst,
+                       struct exec_own_row *row)
+{
+    struct target target;
+    if (row->memory == NULL) {
+        if (!find_target(warp, row->address, span_of(row->mask, row->bytes), &target)) return false;
+        row->memory = target.bytes;
+    }
+    const uint32_t changers = find_changers(row, exec_slot(warp, inst->b));
+    if (changers != 0 && row->changers != 0 && changers != row->changers) return false;
+    row->all = true;
+    if (changers == 0) return true;
+    exec_shadow_touched(warp);
+    row->changers = changers;
+    row->changed = exec_block_shadow_moment(warp->block);
+    row->site = inst->position;
+    return true;
+}
+
+/* Notes a store in the warp's row; false: it has to be noted word by word. */
+static bool keep_row(struct exec_warp *warp, const struct exec_inst *inst, struct exec_order *order,
+                     uint32_t mask)
+{
+    struct exec_own_row *row = &warp->own;
+    const uint32_t bytes = inst->cache & EXEC_ORDER_BYTES;
+    const uint64_t first = exec_order_address(warp, inst, (unsigned)__builtin_ctz(mask));
+    if (!is_row(warp, inst, mask, first)) return false;
+    if (row->mask != mask || row->bytes != bytes || row->address != first) {
+        if (!is_free(warp, order, first, first + span_of(mask, bytes))) return false;
+        if (row->mask != 0) open_row(order, warp);
+        *row = (struct exec_own_row){.address = first, .mask = mask, .bytes = bytes};
+        order->kept |= 1u << warp->index;
+    }
+    return !(inst->cache & EXEC_ORDER_MODIFIES) || change_row(warp, inst, row);
+}
+
+/* ---- the instructions ------------------------------------------------------------------------ */
+
+void exec_order_access(struct exec_warp *warp, const struct exec_inst *inst, uint32_t mask)
 {
     const uint32_t bytes = inst->cache & EXEC_ORDER_BYTES;
     const bool releases = inst->cache & EXEC_ORDER_RELEASES;
     const bool modifies = inst->cache & EXEC_ORDER_MODIFIES;
-    const enum exec_access access = (enum exec_access)(inst->cache >> EXEC_ORDER_ACCESS_SHIFT & 3);
-    const bool loads = access == EXEC_LOAD;
-    bool all_own = true;
-    uint32_t mask = exec_racecheck_lanes(warp, inst);
-    struct exec_order *order = mask && !loads ? order_of(warp) : warp->block->order;
-    warp->instructions--;
-    if (!mask || order == NULL || (loads && !order->any)) return EXEC_GO;
+    const bool loads = exec_order_access_of(inst) == EXEC_LOAD;
+    struct exec_order *order = loads ? warp->block->order : order_of(warp);
+    if (order == NULL || (loads && !order->any)) return;
     order->any = true;
     if (releases) exec_shadow_next_moment(warp->block);
-    const uint64_t first = address_of(warp, inst, (unsigned)__builtin_ctz(mask));
-    const uint32_t whole = mask;
-    if (!order->fenced && !releases && (loads || access == EXEC_STORE) &&
-        is_own(warp, order, mask, first))
-        return EXEC_GO;
+    if (exec_order_access_of(inst) == EXEC_STORE && !order->fenced && !releases &&
+        keep_row(warp, inst, order, mask))
+        return;
     /* Nothing to be passed on: for who has met whom a lane of the warp is enough. */
     if (!order->fenced && !releases && !modifies) mask &= -mask;
+    open_met(warp, inst, order, mask);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const unsigned l = (unsigned)__builtin_ctz(rest);
         const uint32_t thread = warp->index * EXEC_LANES + l;
-        const uint64_t at = address_of(warp, inst, l);
+        const uint64_t at = exec_order_address(warp, inst, l);
         if (at == 0) continue;
         if (releases) fence(warp, order, thread);
-        if (modifies) all_own &= note_change(warp, inst, order, l, at);
+        if (modifies) note_change(warp, inst, order, l, at);
         for (uint64_t unit = at >> UNIT_BITS; unit <= (at + bytes - 1) >> UNIT_BITS; unit++)
             access_unit(warp, inst, order, thread, unit);
     }
-    if (modifies) note_own(warp, order, whole, first, all_own);
     if (order->blind) exec_shadow_converses(warp->block, true);
-    return EXEC_GO;
 }
 
 int exec_order_fence(struct exec_warp *warp, const struct exec_inst *inst)

@@ -38,8 +38,9 @@ bool exec_order_knows(const struct exec_order *order, uint32_t thread, int32_t c
 /* Whether the warp of one of the two has read what that of the other told it. */
 bool exec_order_met(const struct exec_order *order, uint32_t thread, uint32_t other);
 
-/* The instruction before a strong access or an atomic. Slot a: address; imm: offset; cache:
- * EXEC_ORDER bits; slot b: a store's value; guard: as exec_racecheck_lanes. */
+/* Row "order" (ops/racecheck.c), the instruction before a strong access or an atomic. Slot a:
+ * address; imm: offset; cache: EXEC_ORDER bits; slot b: a store's value; guard: as
+ * exec_racecheck_lanes. */
 enum {
     EXEC_ORDER_BYTES = 31,       /* of an access */
     EXEC_ORDER_ACCESS_SHIFT = 5, /* enum exec_access, 2 bits */
@@ -49,8 +50,27 @@ enum {
     EXEC_ORDER_NARROW = 1 << 10,   /* ... and has 32 bits */
     EXEC_ORDER_MODIFIES = 1 << 11, /* a volatile store of what was loaded there before */
 };
-exec_handler exec_order_access;
+/* What the row leaves, of the lanes of `mask`. */
+void exec_order_access(struct exec_warp *warp, const struct exec_inst *inst, uint32_t mask);
 /* The instruction before a fence. */
 exec_handler exec_order_fence;
+
+static inline enum exec_access exec_order_access_of(const struct exec_inst *inst)
+{
+    return (enum exec_access)(inst->cache >> EXEC_ORDER_ACCESS_SHIFT & 3);
+}
+
+/* The generic address; 0: it is of neither shared nor global memory. */
+static inline uint64_t exec_order_address(const struct exec_warp *warp,
+                                          const struct exec_inst *inst, unsigned lane)
+{
+    const uint64_t *wide = exec_slot(warp, inst->a);
+    const uint32_t *narrow = exec_slot(warp, inst->a);
+    if (inst->cache & EXEC_ORDER_NARROW)
+        return EXEC_WINDOW_SHARED + (uint32_t)(narrow[lane] + (uint32_t)inst->imm);
+    const uint64_t at = wide[lane] + inst->imm;
+    if (inst->cache & EXEC_ORDER_SHARED) return EXEC_WINDOW_SHARED + at;
+    return (at >> 56) == 1 && (at & EXEC_WINDOW_MASK) != EXEC_WINDOW_SHARED ? 0 : at;
+}
 
 #endif

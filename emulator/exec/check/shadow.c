@@ -120,12 +120,6 @@ void exec_shadow_order_warp(const struct exec_warp *warp)
     if (warp->block->order != NULL) exec_order_join_warp(warp);
 }
 
-int32_t exec_shadow_moment(const struct exec_block *block)
-{
-    struct exec_shadow *shadows[2];
-    return (shadows_of(block, shadows) ? shadows[0]->time : 1) << EXEC_SHADOW_TIME;
-}
-
 void exec_shadow_next_moment(const struct exec_block *block)
 {
     struct exec_shadow *shadows[2];

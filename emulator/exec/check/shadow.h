@@ -80,8 +80,7 @@ struct exec_touch {
 
 /* ---- moments, for check/order.c -------------------------------------------------------------- */
 
-/* The present moment: a cell of no thread. And the next, if anything was touched in this one. */
-int32_t exec_shadow_moment(const struct exec_block *block);
+/* The next moment, if anything was touched in this one. */
 void exec_shadow_next_moment(const struct exec_block *block);
 /* The warp has touched something that has no cell. */
 void exec_shadow_touched(const struct exec_warp *warp);

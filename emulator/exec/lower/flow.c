@@ -47,6 +47,7 @@ static const struct other {
     {"poll.", EXEC_FLOW_NONE},
     {"nop", EXEC_FLOW_NONE},
     {"watch", EXEC_FLOW_NONE},
+    {"order", EXEC_FLOW_NONE},
     {"aligned", EXEC_FLOW_NONE},
     {"bra", EXEC_FLOW_NONE},
     {"exit", EXEC_FLOW_NONE},
@@ -95,8 +96,8 @@ static void build(void)
 static uint8_t flow_of(const struct exec_inst *inst)
 {
     static exec_handler *const asides[] = {
-        exec_branch_guarded, exec_barrier_sync,    exec_barrier_arrive, exec_order_access,
-        exec_order_fence,    exec_causality_fence, exec_async_commit,   exec_async_wait};
+        exec_branch_guarded,  exec_barrier_sync, exec_barrier_arrive, exec_order_fence,
+        exec_causality_fence, exec_async_commit, exec_async_wait};
     const bool wrapped = inst->run == exec_guarded || inst->run == exec_rounded;
     exec_handler *run = wrapped ? inst->inner : inst->run;
     for (size_t k = 0; k < sizeof asides / sizeof *asides; k++)

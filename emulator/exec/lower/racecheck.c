@@ -88,29 +88,6 @@ bool lower_converses(const struct ptx_module *module)
     return false;
 }
 
-void lower_order(struct lower *lower, const struct lower_place *place, uint32_t bytes,
-                 enum exec_access access, uint32_t value)
-{
-    const struct ptx_instruction *at = lower->at;
-    const uint8_t semantics = at->modifiers.semantics;
-    const bool acquires = semantics == PTX_SEM_ACQUIRE || semantics == PTX_SEM_ACQ_REL;
-    const bool releases = semantics == PTX_SEM_RELEASE || semantics == PTX_SEM_ACQ_REL;
-    const bool narrow = is_place(place, "shared");
-    if (!lower->program->watched || !lower->program->converses ||
-        (access != EXEC_ATOMIC && !is_strong(at)) || is_place(place, "local"))
-        return;
-    const bool modifies = access == EXEC_STORE && lower_modifies(lower, &at->operands[0]);
-    struct exec_inst *inst = lower_emit_aside(lower, exec_order_access);
-    inst->a = place->slot;
-    inst->b = value;
-    inst->imm = place->offset;
-    inst->cache = bytes | (uint32_t)access << EXEC_ORDER_ACCESS_SHIFT |
-                  (acquires ? EXEC_ORDER_ACQUIRES : 0u) | (releases ? EXEC_ORDER_RELEASES : 0u) |
-                  (narrow ? EXEC_ORDER_NARROW : 0u) |
-                  (narrow || is_place(place, "shared64") ? EXEC_ORDER_SHARED : 0u) |
-                  (modifies ? EXEC_ORDER_MODIFIES : 0u);
-}
-
 void lower_order_fence(struct lower *lower)
 {
     if (lower->program->watched) lower_emit_aside(lower, exec_order_fence);
@@ -158,6 +135,46 @@ static bool same_address(const struct lower *lower, const struct address *a,
     if (operand->kind != PTX_OPERAND_ADDRESS) return false;
     const struct address b = address_of(lower, operand);
     return a->reg == b.reg && a->variable == b.variable && a->offset == b.offset;
+}
+
+/* Whether the load at hand stands right behind the thread's own store to the same bytes: it reads
+ * that, and learns nothing. */
+static bool reads_own_store(struct lower *lower)
+{
+    const struct ptx_instruction *at = lower->at, *store = at - 1;
+    const size_t index = (size_t)(at - lower->source->instructions);
+    if (at->op != PTX_OP_LD || index == 0 || lower->labelled[index] || store->op != PTX_OP_ST ||
+        !is_strong(store) || store->guard != PTX_NO_REGISTER || store->type != at->type ||
+        ptx_type_bytes(at->type) < 4 || at->operands[0].kind != PTX_OPERAND_REGISTER ||
+        store->operands[1].kind == PTX_OPERAND_VECTOR)
+        return false;
+    if (lower->symbols == NULL && !find_symbols(lower)) return false;
+    const struct address address = address_of(lower, &store->operands[0]);
+    return same_address(lower, &address, &at->operands[1]);
+}
+
+void lower_order(struct lower *lower, const struct lower_place *place, uint32_t bytes,
+                 enum exec_access access, uint32_t value)
+{
+    const struct ptx_instruction *at = lower->at;
+    const uint8_t semantics = at->modifiers.semantics;
+    const bool acquires = semantics == PTX_SEM_ACQUIRE || semantics == PTX_SEM_ACQ_REL;
+    const bool releases = semantics == PTX_SEM_RELEASE || semantics == PTX_SEM_ACQ_REL;
+    const bool narrow = is_place(place, "shared");
+    if (!lower->program->watched || !lower->program->converses ||
+        (access != EXEC_ATOMIC && !is_strong(at)) || is_place(place, "local"))
+        return;
+    if (reads_own_store(lower)) return;
+    const bool modifies = access == EXEC_STORE && lower_modifies(lower, &at->operands[0]);
+    struct exec_inst *inst = lower_emit_aside(lower, exec_row_find("order")->run);
+    inst->a = place->slot;
+    inst->b = value;
+    inst->imm = place->offset;
+    inst->cache = bytes | (uint32_t)access << EXEC_ORDER_ACCESS_SHIFT |
+                  (acquires ? EXEC_ORDER_ACQUIRES : 0u) | (releases ? EXEC_ORDER_RELEASES : 0u) |
+                  (narrow ? EXEC_ORDER_NARROW : 0u) |
+                  (narrow || is_place(place, "shared64") ? EXEC_ORDER_SHARED : 0u) |
+                  (modifies ? EXEC_ORDER_MODIFIES : 0u);
 }
 
 static bool orders_block(enum ptx_opcode op)

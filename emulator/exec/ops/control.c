@@ -29,76 +29,6 @@ int exec_guarded(struct exec_warp *warp, const struct exec_inst *inst)
     return step;
 }
 
-/* A warp that waits by looking takes a slot that others leave free, and its reads are answered by
- * the cache: a launch is not charged for it. Called behind each look; inst->a is the slot of its
- * address, if imm. */
-static inline void look_again(struct exec_warp *warp, const struct exec_inst *inst)
-{
-    enum { TIGHT = 64 }; /* instructions between two looks; with more there is work in the loop */
-    struct exec_idle *idle = &warp->idle;
-    struct exec_counts *counts = &warp->worker->counts;
-    if (!inst->imm) return;
-    const uint64_t *address = exec_slot(warp, inst->a);
-    const uint64_t where = address[__builtin_ctz(warp->mask)];
-    if (idle->look == inst && idle->where == where &&
-        warp->instructions - idle->instructions <= TIGHT) {
-        idle->wasted += warp->instructions - idle->instructions;
-        warp->chain = idle->chain;
-        counts->bytes_loaded = idle->loaded;
-        counts->transactions = idle->transactions;
-    }
-    idle->look = inst;
-    idle->where = where;
-    idle->instructions = warp->instructions;
-    idle->chain = warp->chain;
-    idle->loaded = counts->bytes_loaded;
-    idle->transactions = counts->transactions;
-}
-
-/* Follows a read that another thread's write may be awaited with (volatile, acquire, atomic); d is
- * its destination. The same values at the same instruction over and over mean waiting: others, in
- * the warp and beyond, get a turn. */
-static inline int poll(struct exec_warp *warp, const struct exec_inst *inst, size_t words)
-{
-    enum { POLLS_BEFORE_YIELD = 8 };
-    /* A sum and a sum of sums, so that values that change places are seen. */
-    uint64_t plain = warp->mask;
-    uint64_t weighted = 0;
-    const uint64_t *slot = exec_slot(warp, inst->d);
-    for (size_t k = 0; k < words; k++) {
-        plain += slot[k];
-        weighted += plain;
-    }
-    const uint64_t sum = plain ^ (weighted << 32 | weighted >> 32);
-    uint32_t k = 0;
-    look_again(warp, inst);
-    warp->poll_latest = inst;
-    while (k < EXEC_POLLS && warp->poll_inst[k] != inst) k++;
-    if (k == EXEC_POLLS || warp->poll_sum[k] != sum) {
-        if (k == EXEC_POLLS) k = warp->poll_next++ % EXEC_POLLS;
-        warp->polls = 0;
-        warp->worker->news++;
-        warp->poll_inst[k] = inst;
-        warp->poll_sum[k] = sum;
-    } else if (++warp->polls >= POLLS_BEFORE_YIELD) {
-        warp->polls = 0;
-        warp->backward = 0;
-        warp->yield = true;
-        return EXEC_RESCHEDULE;
-    }
-    return EXEC_GO;
-}
-
-static int op_poll32(struct exec_warp *warp, const struct exec_inst *inst)
-{
-    return poll(warp, inst, EXEC_LANES / 2);
-}
-
-static int op_poll64(struct exec_warp *warp, const struct exec_inst *inst)
-{
-    return poll(warp, inst, EXEC_LANES);
-}
-
 /* ---- branches -------------------------------------------------------------------------------- */
 
 /* All active lanes continue at `target`. */
@@ -400,6 +330,4 @@ const struct exec_row exec_control_rows[] = {{"bra", op_bra, ""},
                                              {"alloca.u64", op_alloca, ""},
                                              {"stacksave.u64", op_stacksave, ""},
                                              {"stackrestore.u64", op_stackrestore, ""},
-                                             {"poll.b32", op_poll32, ""},
-                                             {"poll.b64", op_poll64, ""},
                                              {NULL, NULL, NULL}};

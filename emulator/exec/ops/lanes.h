@@ -62,6 +62,24 @@ static inline bool exec_half_any(const exec_half_warp *half)
 #endif
 }
 
+/* 8 lanes of 64 bits. */
+typedef u64 exec_quarter_warp __attribute__((vector_size(64)));
+
+/* Whether each lane's address is `bytes`, known when compiling, behind that of the lane before. */
+static inline __attribute__((always_inline)) bool exec_is_row(const u64 *address, u64 bytes)
+{
+    exec_quarter_warp expected = {0, 1, 2, 3, 4, 5, 6, 7}, here, off = {0};
+    expected = expected * bytes + address[0];
+    for (unsigned l = 0; l < EXEC_LANES; l += 8) {
+        memcpy(&here, address + l, sizeof here);
+        off |= here ^ expected;
+        expected += 8 * bytes;
+    }
+    exec_half_warp any;
+    memcpy(&any, &off, sizeof any);
+    return !exec_half_any(&any);
+}
+
 /* A bit for each lane whose value is not 0. */
 static inline u32 exec_bits(const u32 *values)
 {

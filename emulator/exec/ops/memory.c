@@ -60,14 +60,6 @@ static inline bool access_outside(const uint64_t *address, uint32_t mask,
     return bad != 0;
 }
 
-static inline bool access_is_row(const uint64_t *address, uint32_t bytes)
-{
-    const uint64_t first = address[0];
-    uint64_t off = 0;
-    EXEC_FOR_LANES off |= address[l] ^ (first + (uint64_t)l * bytes);
-    return off == 0;
-}
-
 enum { HALF_SECTOR = 16 };
 
 /* Accounts one warp access to global memory. */
@@ -249,7 +241,7 @@ access_global(struct exec_warp *warp, const struct exec_inst *inst, uint64_t *ad
     const uint32_t bytes = access_bytes(kind);
     struct exec_region_cache *cache = &warp->worker->caches[inst->cache];
     EXEC_FOR_LANES address[l] = base[l] + offset;
-    if (warp->mask != EXEC_ALL || !access_is_row(address, bytes))
+    if (warp->mask != EXEC_ALL || !exec_is_row(address, bytes))
         return access_apart(warp, inst, address, kind, false);
     const uint64_t first = address[0], whole = EXEC_LANES * (uint64_t)bytes;
     access_count(warp, inst, ((first + whole - 1) >> 5) - (first >> 5) + 1, whole, kind.store);
@@ -316,7 +308,7 @@ access_shared_apart(struct exec_warp *warp, const struct exec_inst *inst, uint64
         EXEC_FOR_LANES address[l] = (uint32_t)(base[l] + offset);
     }
     if (window.size >= bytes && !access_outside(address, warp->mask, window, bytes)) {
-        if (wide && warp->mask == EXEC_ALL && access_is_row(address, bytes)) {
+        if (wide && warp->mask == EXEC_ALL && exec_is_row(address, bytes)) {
             address[0] += window.delta;
             return MEMORY_ROW;
         }

@@ -1,10 +1,13 @@
-/* The instruction that lowering puts before accesses that are to be watched: check/shadow.h.
- * Compiled once per EXEC_LEVEL.
+/* The instructions that lowering puts before accesses that are to be watched: check/shadow.h,
+ * check/order.h. Compiled once per EXEC_LEVEL.
  *
- * Nearly all are accesses of 4 bytes to shared memory by whole warps that meet nobody: those are
- * settled here, 32 lanes at once. The rest goes to check/shadow.c, lane by lane.
+ * Nearly all are accesses of 4 bytes to shared memory by whole warps that meet nobody, or volatile
+ * ones of each thread to a word of its own: those are settled here, 32 lanes at once. The rest goes
+ * to check/shadow.c and check/order.c, lane by lane.
  */
 #include "emulator/exec/check/async.h"
+#include "emulator/exec/check/block_shadow.h"
+#include "emulator/exec/check/order.h"
 #include "emulator/exec/check/shadow.h"
 #include "emulator/exec/machine/machine.h"
 #include "emulator/exec/ops/lanes.h"
@@ -119,5 +122,46 @@ static int op_watch(struct exec_warp *warp, const struct exec_inst *inst)
     return EXEC_GO;
 }
 
-const struct exec_row EXEC_TABLE(exec_racecheck_rows)[] = {{"watch", op_watch, ""},
-                                                           {NULL, NULL, NULL}};
+/* Whether every lane's address is that of its own word, if lane 0's is. */
+static __attribute__((noinline)) bool is_row(const struct exec_warp *warp,
+                                             const struct exec_inst *inst)
+{
+    const u32 *narrow = exec_slot(warp, inst->a), bytes = warp->own.bytes;
+    const u64 *wide = exec_slot(warp, inst->a);
+    u32 off = 0;
+    if (!(inst->cache & EXEC_ORDER_NARROW))
+        return bytes == 4 ? exec_is_row(wide, 4) : exec_is_row(wide, 8);
+    EXEC_FOR_LANES off |= narrow[l] ^ (narrow[0] + l * bytes);
+    return !off;
+}
+
+/* Whether a warp does in its own row what says nothing new: it loads there, or stores without
+ * having loaded, or all of it changes every word again in the same moment. */
+static inline bool is_known(const struct exec_warp *warp, const struct exec_inst *inst, u32 mask)
+{
+    const struct exec_own_row *row = &warp->own;
+    const bool narrow = inst->cache & EXEC_ORDER_NARROW;
+    const u64 window =
+        inst->cache & (EXEC_ORDER_NARROW | EXEC_ORDER_SHARED) ? EXEC_WINDOW_SHARED : 0;
+    const unsigned first = (unsigned)__builtin_ctz(mask);
+    const u64 at = narrow ? ((const u32 *)exec_slot(warp, inst->a))[first] + (u32)inst->imm
+                          : ((const u64 *)exec_slot(warp, inst->a))[first] + inst->imm;
+    if (mask != row->mask || exec_order_access_of(inst) == EXEC_ATOMIC ||
+        (inst->cache & (EXEC_ORDER_BYTES | EXEC_ORDER_RELEASES)) != row->bytes ||
+        window + at != row->address)
+        return false;
+    if (!(inst->cache & EXEC_ORDER_MODIFIES)) return true; /* the first lane says enough */
+    return row->changers == EXEC_ALL && row->changed == exec_block_shadow_moment(warp->block) &&
+           is_row(warp, inst);
+}
+
+static int op_order(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const u32 mask = exec_racecheck_lanes(warp, inst);
+    warp->instructions--;
+    if (mask != 0 && !is_known(warp, inst, mask)) exec_order_access(warp, inst, mask);
+    return EXEC_GO;
+}
+
+const struct exec_row EXEC_TABLE(exec_racecheck_rows)[] = {
+    {"watch", op_watch, ""}, {"order", op_order, ""}, {NULL, NULL, NULL}};

@@ -14,6 +14,7 @@
     X(exec_memory_rows)                                                                            \
     X(exec_sync_rows)                                                                              \
     X(exec_tensor_rows)                                                                            \
+    X(exec_poll_rows)                                                                              \
     X(exec_racecheck_rows)
 
 /* X(table): files whose work does not lend itself to vectors, compiled once. */
