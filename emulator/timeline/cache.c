@@ -1,11 +1,12 @@
 /* The device's cache, as far as times depend on it: a kernel whose data has just been copied in
  * waits less for each access (measured: one kernel of lesson 02 takes 7.6 ms behind its copy,
  * and 9.6 ms when 200 arrays have been copied in since). It knows pieces of memory, not lines. */
+#include "emulator/base/hash.h"
 #include "emulator/timeline/parts.h"
 
 static struct clock_piece *place_of(struct clock_cache *cache, uint64_t object)
 {
-    return &cache->pieces[(object * 0x9e3779b97f4a7c15u >> 32) % CACHE_PIECES];
+    return &cache->pieces[(object * HASH_GOLDEN >> 32) % CACHE_PIECES];
 }
 
 /* Was so much of it brought in, and not so much else since that it is gone? */

@@ -1,9 +1,11 @@
 /* timeline_parts: what the parts of timeline share: the order (timeline.c), the virtual clock
- * (timeline/clock.c) and what happens before what (timeline/happens.c). Nobody else includes it. */
+ * (clock.h) and what happens before what (seen.h). Nobody else includes it. */
 #ifndef OVERLAP_TIMELINE_PARTS_H
 #define OVERLAP_TIMELINE_PARTS_H
 
+#include "emulator/timeline/clock.h"
 #include "emulator/timeline/model.h"
+#include "emulator/timeline/seen.h"
 #include "emulator/timeline/timeline.h"
 
 enum {
@@ -11,7 +13,6 @@ enum {
     EXPECTATIONS = 1024,
     MAX_RUNNING = 256, /* more than the resident grids and one operation of each engine */
     MAX_PAST = 1024,
-    CACHE_PIECES = 1024,
 };
 
 enum order_state {
@@ -19,31 +20,6 @@ enum order_state {
     ORDER_READY,   /* in timeline.ready */
     ORDER_RUNNING,
     ORDER_HAS_RUN
-};
-
-enum clock_phase {
-    CLOCK_HELD,    /* for operations that have not ended */
-    CLOCK_QUEUED,  /* its time to start depends on the device only */
-    CLOCK_STARTED, /* in timeline.running */
-    CLOCK_ENDED
-};
-
-/* For every track the latest operation on it that is known to happen before, in each sense. What is
- * promised is kept on GPUs as well. */
-struct happens_clock {
-    uint32_t (*seen)[TIMELINE_SENSES]; /* by track; 0: none */
-    uint32_t count;
-    bool everything[TIMELINE_SENSES]; /* whatever there is: for waits that end by what nobody can
-                                         see */
-};
-
-enum { HAPPENS_HOST = 0 }; /* the host's track */
-
-struct happens {
-    uint32_t *last; /* by track: the sequence number of the latest operation */
-    uint32_t tracks;
-    size_t room;
-    struct happens_clock host; /* what the host has waited for */
 };
 
 struct timeline_op {
@@ -97,25 +73,6 @@ struct timeline_stream {
     struct timeline_stream *next;
 };
 
-#define CACHE_NEVER UINT64_MAX
-
-/* The device's second-level cache, which forgets what was brought in longest ago. Small pieces that
- * share a place drive each other out. */
-struct clock_cache {
-    uint64_t brought; /* bytes, since the beginning */
-    struct clock_piece {
-        uint64_t object, bytes;
-        uint64_t stamp;     /* `brought` when it was */
-    } pieces[CACHE_PIECES]; /* by object */
-};
-
-/* First in, first started: an operation that cannot start holds up those behind it. */
-struct clock_queue {
-    struct timeline_op *first, *last;
-};
-
-enum { QUEUE_IN, QUEUE_OUT, QUEUE_INSIDE, QUEUE_COMPUTE, QUEUE_COUNT, QUEUE_NONE = QUEUE_COUNT };
-
 struct timeline_context {
     struct timeline *timeline;
     uint64_t number;
@@ -162,51 +119,6 @@ struct timeline {
         struct timeline_cost cost;
     } expectations[EXPECTATIONS]; /* by signature, the latest that ran */
 };
-
-/* ---- the clock, for the order ---------------------------------------------------------------- */
-
-/* Takes in an operation of `context` with all its dependencies. */
-void clock_enter(struct timeline_op *op, struct timeline_context *context);
-/* Ends, at the present, all that is left of a context whose operations have run or are abandoned.
- */
-void clock_context_end(struct timeline_context *context);
-/* It has run, so its cost is known. */
-void clock_has_run(struct timeline_op *op);
-/* Lets virtual time pass until `op`, which has run, has ended; then NULL. Otherwise a kernel that
- * has not run, so that nobody knows when it ends, and that holds up op's hardware queue: to be run
- * before the next call. */
-struct timeline_op *clock_until_ended(struct timeline_op *op);
-/* Lets virtual time pass, up to `limit_ns`. */
-void clock_until(struct timeline *timeline, uint64_t limit_ns);
-/* Ends, at the present, kernels that have not run and are past the time one would guess. Returns
- * whether there were any. */
-bool clock_end_overdue(struct timeline *timeline);
-bool clock_any_overdue(const struct timeline *timeline);
-/* Nothing will happen any more by itself. */
-bool clock_is_stuck(const struct timeline *timeline);
-
-/* ---- the cache, for the clock ---------------------------------------------------------------- */
-
-/* The operation starts: what it brings in, and whether what it touches is there. */
-void cache_start(struct timeline_op *op);
-/* Is it still there? */
-bool cache_holds(const struct timeline_op *op);
-/* The operation ends: a kernel has brought in what it touched. */
-void cache_end(const struct timeline_op *op);
-
-/* ---- what happens before what, for the order ------------------------------------------------- */
-
-bool happens_start(struct happens *happens);
-void happens_end(struct happens *happens);
-void happens_join(struct happens_clock *clock, const struct happens_clock *other);
-void happens_clear(struct happens_clock *clock);
-/* Gives an operation that has all its dependencies its place. false: no memory. */
-bool happens_enter(struct timeline_op *op);
-/* Passes on its clock, which is complete, to those that depend on it. */
-void happens_has_run(struct timeline_op *op);
-/* The host has waited for something, by a promise or because GPUs do. */
-void happens_host_saw(struct timeline *timeline, const struct happens_clock *clock,
-                      enum timeline_sense sense);
 
 /* ---- the order, for the clock ---------------------------------------------------------------- */
 

@@ -49,7 +49,7 @@ static uint64_t mix(uint64_t sum, const unsigned char *bytes, size_t size)
 /* False: some of them are not there. */
 static bool sum_of(const struct races_rows *rows, uint64_t *sum)
 {
-    *sum = 0xcbf29ce484222325u;
+    *sum = HASH_START;
     for (uint64_t z = 0; z < rows->depth; z++) {
         for (uint64_t y = 0; y < rows->height; y++) {
             const uint64_t row = rows->address + z * rows->slice + y * rows->pitch;

@@ -4,7 +4,7 @@
  * that one that faults has no effect. When lanes store to the same place, the highest lane's value
  * stays (PTX leaves it open).
  */
-#include "emulator/exec/check/block_shadow.h"
+#include "emulator/exec/check/block_shadow_row.h"
 #include "emulator/exec/check/grid_shadow.h"
 #include "emulator/exec/machine/machine.h"
 #include "emulator/exec/ops/lanes.h"

@@ -1,0 +1,74 @@
+/* timeline_clock: when each operation runs, in virtual time, by the model of model.h: hardware
+ * queues, engines, the second-level cache. It never decides in which order operations run; it is
+ * told. Private to emulator/timeline.
+ */
+#ifndef OVERLAP_TIMELINE_CLOCK_H
+#define OVERLAP_TIMELINE_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct timeline;
+struct timeline_context;
+struct timeline_op;
+
+enum { CACHE_PIECES = 1024 };
+
+enum clock_phase {
+    CLOCK_HELD,    /* for operations that have not ended */
+    CLOCK_QUEUED,  /* its time to start depends on the device only */
+    CLOCK_STARTED, /* in timeline.running */
+    CLOCK_ENDED
+};
+
+#define CACHE_NEVER UINT64_MAX
+
+/* The device's second-level cache, which forgets what was brought in longest ago. Small pieces that
+ * share a place drive each other out. */
+struct clock_cache {
+    uint64_t brought; /* bytes, since the beginning */
+    struct clock_piece {
+        uint64_t object, bytes;
+        uint64_t stamp;     /* `brought` when it was */
+    } pieces[CACHE_PIECES]; /* by object */
+};
+
+/* First in, first started: an operation that cannot start holds up those behind it. */
+struct clock_queue {
+    struct timeline_op *first, *last;
+};
+
+enum { QUEUE_IN, QUEUE_OUT, QUEUE_INSIDE, QUEUE_COMPUTE, QUEUE_COUNT, QUEUE_NONE = QUEUE_COUNT };
+
+/* ---- for the order --------------------------------------------------------------------------- */
+
+/* Takes in an operation of `context` with all its dependencies. */
+void clock_enter(struct timeline_op *op, struct timeline_context *context);
+/* Ends, at the present, all that is left of a context whose operations have run or are abandoned.
+ */
+void clock_context_end(struct timeline_context *context);
+/* It has run, so its cost is known. */
+void clock_has_run(struct timeline_op *op);
+/* Lets virtual time pass until `op`, which has run, has ended; then NULL. Otherwise a kernel that
+ * has not run, so that nobody knows when it ends, and that holds up op's hardware queue: to be run
+ * before the next call. */
+struct timeline_op *clock_until_ended(struct timeline_op *op);
+/* Lets virtual time pass, up to `limit_ns`. */
+void clock_until(struct timeline *timeline, uint64_t limit_ns);
+/* Ends, at the present, kernels that have not run and are past the time one would guess. Returns
+ * whether there were any. */
+bool clock_end_overdue(struct timeline *timeline);
+bool clock_any_overdue(const struct timeline *timeline);
+/* Nothing will happen any more by itself. */
+bool clock_is_stuck(const struct timeline *timeline);
+
+/* ---- the cache, for the clock ---------------------------------------------------------------- */
+
+/* The operation starts: what it brings in, and whether what it touches is there. */
+void cache_start(struct timeline_op *op);
+/* Is it still there? */
+bool cache_holds(const struct timeline_op *op);
+/* The operation ends: a kernel has brought in what it touched. */
+void cache_end(const struct timeline_op *op);
+
+#endif
