@@ -92,8 +92,7 @@ static cudaSurfaceObject_t surface_of(cudaArray_t array)
     return surface;
 }
 
-// ---- reading at many places
-// -----------------------------------------------------------------------
+// ---- reading at many places -----------------------------------------------------------------
 
 __global__ void sample(cudaTextureObject_t t, int dimensions, const float *places, uint4 *out,
                        int n)
@@ -238,8 +237,7 @@ static void addressing()
                     1, places);
 }
 
-// ---- channels and formats
-// -------------------------------------------------------------------------
+// ---- channels and formats -------------------------------------------------------------------
 
 static void channels()
 {
@@ -303,8 +301,7 @@ static void halves()
             along_x(0.5f, 1, 64));
 }
 
-// ---- layers, indexes, queries
-// ---------------------------------------------------------------------
+// ---- layers, indexes, queries ---------------------------------------------------------------
 
 __global__ void layer(cudaTextureObject_t t, const int *layers, float *out)
 {
@@ -416,8 +413,7 @@ static void attributes()
     }
 }
 
-// ---- errors of calls
-// ------------------------------------------------------------------------------
+// ---- errors of calls ------------------------------------------------------------------------
 
 static void array_errors()
 {
@@ -545,8 +541,7 @@ static void object_errors()
     ASK(cudaGetSurfaceObjectResourceDesc(&r, 123456789));
 }
 
-// ---- mistakes of kernels
-// --------------------------------------------------------------------------
+// ---- mistakes of kernels --------------------------------------------------------------------
 
 __global__ void read_2d(cudaSurfaceObject_t s, int x, int y, int *out)
 {

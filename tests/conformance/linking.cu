@@ -221,8 +221,7 @@ static void in_a_library()
     ASK(cuModuleUnload(module));
 }
 
-// ---- functions by name
-// ----------------------------------------------------------------------------
+// ---- functions by name ----------------------------------------------------------------------
 
 static void entry(const char *name, int version, cuuint64_t flags)
 {
@@ -253,8 +252,7 @@ static void entries()
     entry("cuMemAlloc", 14000, 0);
 }
 
-// ---- virtual memory
-// -------------------------------------------------------------------------------
+// ---- virtual memory -------------------------------------------------------------------------
 
 static CUmemAllocationProp prop;
 static size_t piece;
@@ -353,8 +351,7 @@ static void mapped_to_read()
     ASK(cuCtxSynchronize());
 }
 
-// ---- batches
-// --------------------------------------------------------------------------------------
+// ---- batches --------------------------------------------------------------------------------
 
 static void batches()
 {

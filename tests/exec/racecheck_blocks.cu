@@ -17,8 +17,7 @@ __device__ void pass_on(int *flag, int turn)
     if (threadIdx.x == 0) *(volatile int *)flag = turn;
 }
 
-// ---- right
-// ---------------------------------------------------------------------------------------
+// ---- right ----------------------------------------------------------------------------------
 
 KERNEL right_talk_rows(const int *in, int *out, int n)
 {
@@ -94,8 +93,7 @@ KERNEL right_talk_tickets(const int *in, int *out, int n)
     pass_on(&out[n], ticket + 1);
 }
 
-// ---- wrong
-// ---------------------------------------------------------------------------------------
+// ---- wrong ----------------------------------------------------------------------------------
 
 KERNEL talk_row_unfenced(const int *in, int *out, int n)
 {

@@ -8,8 +8,7 @@ __device__ int index()
     return threadIdx.x + blockIdx.x * blockDim.x;
 }
 
-// ---- right
-// ---------------------------------------------------------------------------------------
+// ---- right ----------------------------------------------------------------------------------
 
 // Lanes 4 to 7 add what is not there, and lane 0 does not see it.
 KERNEL right_shuffle_low_lanes(const int *in, int *out, int n)
@@ -61,8 +60,7 @@ KERNEL right_shuffle_written_over(const int *in, int *out, int n)
     }
 }
 
-// ---- wrong
-// ---------------------------------------------------------------------------------------
+// ---- wrong ----------------------------------------------------------------------------------
 
 KERNEL shuffle_tree_of_eight(const int *in, int *out, int n)
 {

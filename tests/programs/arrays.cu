@@ -92,8 +92,7 @@ static bool close(double got, double wanted, int dimensions, bool linear)
     return linear ? std::fabs(got - wanted) <= 2.5 * dimensions : got == wanted;
 }
 
-// ---- making textures
-// ------------------------------------------------------------------------------
+// ---- making textures ------------------------------------------------------------------------
 
 static cudaArray_t array_of(const Image &image, unsigned flags = 0)
 {
@@ -149,8 +148,7 @@ template <typename T> static std::vector<T> to_host(const T *device, size_t coun
     return values;
 }
 
-// ---- textures over arrays
-// -------------------------------------------------------------------------
+// ---- textures over arrays -------------------------------------------------------------------
 
 __global__ void sample(cudaTextureObject_t texture, int dimensions, const float3 *places,
                        float *out, int n)
@@ -305,8 +303,7 @@ static void gather_2d()
     CHECK(cudaFree(out));
 }
 
-// ---- linear memory
-// --------------------------------------------------------------------------------
+// ---- linear memory --------------------------------------------------------------------------
 
 template <typename T> __global__ void fetch(cudaTextureObject_t texture, T *out, int n)
 {
@@ -411,8 +408,7 @@ static void blur_pitched()
     CHECK(cudaFree(out));
 }
 
-// ---- formats
-// --------------------------------------------------------------------------------------
+// ---- formats --------------------------------------------------------------------------------
 
 __global__ void read_fractions(cudaTextureObject_t texture, float4 *out)
 {
@@ -467,8 +463,7 @@ static void fractions()
     check_fractions<short, short4>(32767, s16);
 }
 
-// ---- copies
-// ---------------------------------------------------------------------------------------
+// ---- copies ---------------------------------------------------------------------------------
 
 static void copies_2d()
 {
@@ -561,8 +556,7 @@ static void copies_3d()
     CHECK(cudaFreeArray(again));
 }
 
-// ---- surfaces
-// -------------------------------------------------------------------------------------
+// ---- surfaces -------------------------------------------------------------------------------
 
 static cudaSurfaceObject_t surface_of(cudaArray_t array)
 {
@@ -677,8 +671,7 @@ static void surface_then_texture()
     CHECK(cudaFree(device));
 }
 
-// ---- errors
-// ---------------------------------------------------------------------------------------
+// ---- errors ---------------------------------------------------------------------------------
 
 static void errors()
 {

@@ -113,8 +113,7 @@ static void refused_maps()
     CHECK_DRIVER(cuMemAddressFree(base, 2 * piece));
 }
 
-// ---- many copies in one call
-// ----------------------------------------------------------------------
+// ---- many copies in one call ----------------------------------------------------------------
 
 static void batch_of_copies()
 {
