@@ -89,9 +89,11 @@ struct waits waits_in(const struct evidence *evidence, const struct phase *phase
     return waits;
 }
 
-/* The record says when the device did the work: under `latest` that is when somebody waits for it.
- */
-const struct trace_record *waits_left(const struct evidence *evidence, const struct phase *phase)
+/* The first OPERATION that was asked for in the phase and that the software device did after its
+ * end, or NULL. The record says when that was: under `latest`, when somebody waits for it. On a GPU
+ * always NULL: its record does not say (ran_ns). */
+static const struct trace_record *find_left(const struct evidence *evidence,
+                                            const struct phase *phase)
 {
     static const uint32_t kinds[] = {TRACE_COPY, TRACE_KERNEL, TRACE_SET, TRACE_HOST_FUNCTION};
     const struct trace_record *left = NULL;
@@ -110,7 +112,7 @@ const struct trace_record *waits_left(const struct evidence *evidence, const str
 bool waits_say_left(struct verdict *verdict, const struct evidence *evidence,
                     const struct phase *phase, const char *function, const char *before)
 {
-    const struct trace_record *left = waits_left(evidence, phase);
+    const struct trace_record *left = find_left(evidence, phase);
     if (left == NULL) return false;
     verdict_fail(verdict, evidence, left,
                  "%s%s returned while %s that it asks for here was still to be done.", _(before),

@@ -27,10 +27,6 @@ struct waits {
 };
 struct waits waits_in(const struct evidence *evidence, const struct phase *phase);
 
-/* The first OPERATION that was asked for in the phase and that the software device did after its
- * end, or NULL. On a GPU always NULL: its record does not say (ran_ns). */
-const struct trace_record *waits_left(const struct evidence *evidence, const struct phase *phase);
-
 /* The first call in the phase by which a stream waits for an event and is then given a kernel, or
  * NULL. */
 const struct trace_record *waits_before_kernel(const struct evidence *evidence,

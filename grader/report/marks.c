@@ -26,7 +26,7 @@ struct rule {
 struct marks {
     struct rule *rules;
     size_t count;
-    char version[SHA256_TEXT_SIZE];
+    char version[SHA256_TEXT_SIZE]; /* a hash of all its lines */
 };
 
 static int wrong(struct text *why, const char *path, unsigned line, const char *word)
@@ -136,11 +136,6 @@ void marks_free(struct marks *marks)
     if (marks == NULL) return;
     free(marks->rules);
     free(marks);
-}
-
-const char *marks_version(const struct marks *marks)
-{
-    return marks->version;
 }
 
 /* What all rules together say of a check. */

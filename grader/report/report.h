@@ -30,9 +30,6 @@ struct marks;
 struct marks *marks_read(const char *path, struct text *why);
 void marks_free(struct marks *marks);
 
-/* A hash of all its lines, as text of 64 digits. */
-const char *marks_version(const struct marks *marks);
-
 /* Sets score, max_score, required, visibility and why in the record's checks, and the sums. */
 void marks_apply(const struct marks *marks, json_t *record);
 

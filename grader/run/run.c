@@ -594,15 +594,6 @@ static int end(struct running *run, struct trouble *trouble)
     return finish(run, 0);
 }
 
-int run_make(const struct run_request *request, struct evidence *evidence, struct trouble *trouble)
-{
-    struct running run;
-
-    if (begin(&run, request, evidence, trouble) != 0) return -1;
-    process_wait_any(&run.process, 1);
-    return end(&run, trouble);
-}
-
 static size_t at_one_time(void)
 {
     cpu_set_t allowed;

@@ -29,13 +29,11 @@ struct run_request {
     unsigned rounds;              /* 0: one run; otherwise for run_make_in_turn */
 };
 
-/* Fills in the evidence (release with evidence_release), however the run ends: whatever the program
- * does wrong is an ending. Returns 0, or -1: the machine had trouble, and there is no evidence. */
-int run_make(const struct run_request *request, struct evidence *evidence, struct trouble *trouble);
-
-/* The same for several, a few at a time (up to four, a processor each). They begin in their order,
- * and none more when one has not ended well: evidences[0 .. *made) are filled in. Returns 0, or -1:
- * then evidences[0 .. *made) are to be released all the same. */
+/* Fills in the evidences (release each with evidence_release), however the runs end: whatever the
+ * program does wrong is an ending. They are made a few at a time (up to four, a processor each) and
+ * begin in their order, and none more when one has not ended well: evidences[0 .. *made) are filled
+ * in. Returns 0, or -1: the machine had trouble, and evidences[0 .. *made) are to be released all
+ * the same. */
 int run_make_several(const struct run_request *requests, size_t count, struct evidence *evidences,
                      size_t *made, struct trouble *trouble);
 
