@@ -20,6 +20,9 @@ void exec_shadow_destroy(struct exec_shadow *shadow);
 
 /* All that was done before comes before all that will be done: by the block, by one warp. */
 void exec_shadow_order(const struct exec_block *block);
+/* The same by the block's barrier, but for what these lanes of each warp, which have exited and did
+ * not come to it, have stored to shared memory. */
+void exec_shadow_order_without(const struct exec_block *block, const uint32_t *absent);
 void exec_shadow_order_warp(const struct exec_warp *warp);
 
 /* Lane `lane` touches `bytes` bytes at `offset` of shared memory, at `inst`'s place in the source.

@@ -102,6 +102,22 @@ void exec_shadow_order(const struct exec_block *block)
     }
 }
 
+void exec_shadow_order_without(const struct exec_block *block, const uint32_t *absent)
+{
+    const struct exec_shadow *shadow = block->shadow;
+    const int32_t before = shadow != NULL ? shadow->floor : 0;
+
+    exec_shadow_order(block);
+    if (shadow == NULL || shadow->cells[EXEC_KEPT_WRITE] == NULL) return;
+    int32_t *cells = shadow->cells[EXEC_KEPT_WRITE];
+    for (size_t k = 0; k < cell_count(shadow); k++) {
+        const int32_t thread = cells[k] & EXEC_SHADOW_THREAD;
+        if (cells[k] < before || !(absent[thread / EXEC_LANES] >> thread % EXEC_LANES & 1))
+            continue;
+        cells[k] = shadow->floor | (cells[k] & (EXEC_SHADOW_THREAD | EXEC_SHADOW_MANY));
+    }
+}
+
 void exec_shadow_order_warp(const struct exec_warp *warp)
 {
     struct exec_shadow *shadows[2];

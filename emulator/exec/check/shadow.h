@@ -6,7 +6,8 @@
  *  - a barrier of the block (bar, barrier, cluster) that completes, one with a count or an arrival
  *    included, and a phase of a barrier object (mbarrier) that completes: all that the block did
  *    before comes before all that it does later. For barriers that only some threads take part in
- *    this is more than they promise: a race beside one may be missed, no order is;
+ *    this is more than they promise: a race beside one may be missed, no order is. Only what a
+ *    thread stored that went round the barrier in a loop and has exited stays unordered;
  *  - a .sync instruction (bar.warp.sync, shfl, vote, match, redux, elect): the same for the warp.
  *    CUDA promises it for __syncwarp() alone; programs rely on the others;
  *  - what threads tell each other by flags, tickets and locks, with fences or acquire and release:

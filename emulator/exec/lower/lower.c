@@ -378,6 +378,25 @@ static void resolve_branches(struct lower *lower, struct exec_inst *code)
     }
 }
 
+static bool has_barrier(const struct exec_inst *begin, const struct exec_inst *end)
+{
+    for (; begin < end; begin++)
+        if (begin->run == exec_barrier_sync || begin->inner == exec_barrier_sync) return true;
+    return false;
+}
+
+/* Who goes round a loop past the barrier in it has not been to that barrier: machine/barrier.c. */
+static void mark_rounds(const struct lower *lower, struct exec_inst *code)
+{
+    for (size_t k = 0; k < lower->code_count && lower->program->watched; k++) {
+        struct exec_inst *inst = &code[k];
+        const bool guarded = inst->run == exec_branch_guarded;
+        if (!guarded && inst->run != lower_branch_handler()) continue;
+        if (has_barrier(inst->extra, inst))
+            inst->run = guarded ? exec_branch_round_guarded : exec_branch_round;
+    }
+}
+
 static bool lower_begin(struct lower *lower)
 {
     const struct ptx_function *source = lower->source;
@@ -451,6 +470,7 @@ void lower_function(struct lower *lower)
     memcpy(code, lower->code, lower->code_count * sizeof *code);
     copy_constants(lower, constants);
     resolve_branches(lower, code);
+    mark_rounds(lower, code);
     function->code = code;
     function->code_count = lower->code_count;
     function->constants = constants;

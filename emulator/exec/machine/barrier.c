@@ -81,6 +81,21 @@ static void watch_places(const struct exec_block *block, uint32_t id)
         }
 }
 
+/* Lanes that have exited without this barrier although they went round a loop in which it stands:
+ * for them it was in a branch that they did not take. Who leaves a kernel early has done nothing
+ * wrong, and what it stored is there. Returns whether there are any. */
+static bool absent_lanes(const struct exec_block *block, const struct exec_barrier *barrier,
+                         uint32_t absent[EXEC_MAX_WARPS])
+{
+    uint32_t any = 0;
+    for (uint32_t k = 0; k < block->warp_count; k++) {
+        const struct exec_warp *warp = &block->warps[k];
+        absent[k] = warp->existing & ~warp->live & ~barrier->arrived[k] & warp->rounds;
+        any |= absent[k];
+    }
+    return any != 0 && !barrier->expected;
+}
+
 /* Lets everybody go who waits at barrier `id`, once it is complete. */
 static void barrier_check(struct exec_block *block, uint32_t id)
 {
@@ -89,7 +104,11 @@ static void barrier_check(struct exec_block *block, uint32_t id)
     if (barrier->expected ? arrivals(block, barrier) < barrier->expected
                           : !all_arrived(block, barrier))
         return;
-    exec_shadow_order(block);
+    uint32_t absent[EXEC_MAX_WARPS];
+    if (absent_lanes(block, barrier, absent))
+        exec_shadow_order_without(block, absent);
+    else
+        exec_shadow_order(block);
     if (block->worker->launch->watch != NULL && !block->named_barriers) watch_places(block, id);
     for (uint32_t k = 0; k < block->warp_count; k++) {
         struct exec_warp *warp = &block->warps[k];
@@ -141,6 +160,7 @@ int exec_barrier_meet(struct exec_warp *warp, const struct exec_inst *inst, uint
     block->barriers_used |= 1u << id;
     barrier->expected = expected;
     barrier->arrived[warp->index] |= warp->mask;
+    warp->rounds &= ~warp->mask;
     if (predicate != NULL) {
         barrier->positive += exec_lane_count(*predicate & warp->mask);
         barrier->asked += exec_lane_count(warp->mask);

@@ -102,6 +102,7 @@ bool exec_block_start(struct exec_block *block, uint64_t index)
         warp->stack_moved = false;
         if (warp->poison != NULL) exec_poison_forget(warp);
         warp->live = warp->existing;
+        warp->rounds = 0;
         warp->mask = 0;
         warp->fragments[0] =
             (struct exec_fragment){.pc = function->code, .frame = warp->root, .mask = warp->live};

@@ -57,6 +57,19 @@ int exec_branch_guarded(struct exec_warp *warp, const struct exec_inst *inst)
     return EXEC_RESCHEDULE;
 }
 
+/* The same two where a loop with a barrier in it begins anew, in a program that is watched. */
+int exec_branch_round(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    warp->rounds |= warp->mask;
+    return branch(warp, inst, inst->extra);
+}
+
+int exec_branch_round_guarded(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    warp->rounds |= guard_mask(warp, inst);
+    return exec_branch_guarded(warp, inst);
+}
+
 /* brx.idx: a label out of a table, by each lane's index. */
 static int op_brx(struct exec_warp *warp, const struct exec_inst *inst)
 {

@@ -31,6 +31,7 @@ enum exec_atomic_where {
 
 /* Handlers that lowering puts around others, or uses where no row fits. */
 exec_handler exec_guarded, exec_branch_guarded, exec_unsupported, exec_fell_off;
+exec_handler exec_branch_round, exec_branch_round_guarded;
 /* Runs a floating-point row (inner) in another rounding mode (imm, enum exec_round). */
 exec_handler exec_rounded;
 enum exec_round { EXEC_ROUND_ZERO, EXEC_ROUND_DOWN, EXEC_ROUND_UP };
