@@ -82,7 +82,7 @@ struct exec_warp {
     uint32_t index;    /* in the block */
     uint32_t existing; /* lanes that the block has in this warp */
     uint32_t live;     /* lanes that have not exited */
-    uint32_t rounds;   /* lanes that went round a loop with a barrier in it, and came to none since */
+    uint32_t rounds; /* lanes that went round a loop with a barrier in it, and came to none since */
     uint32_t tick;
     struct exec_fragment fragments[EXEC_LANES]; /* those that do not run */
     uint32_t fragment_count;

@@ -213,19 +213,6 @@ KERNEL right_early_exit(const int *in, int *out, int n)
     out[index()] = tile[127 - threadIdx.x];
 }
 
-KERNEL right_early_exit_from_a_loop(const int *in, int *out, int n)
-{
-    __shared__ int tile[128];
-    for (int round = 0; round < 4; round++) {
-        tile[threadIdx.x] = in[index()] + round;
-        __syncthreads();
-        out[index()] = tile[127 - threadIdx.x];
-        __syncthreads();
-        if (threadIdx.x % 3 == 0 && round == 1) break;
-        if (threadIdx.x % 3 == 1 && round == 2) return;
-    }
-}
-
 KERNEL right_bytes(const int *in, int *out, int n)
 {
     __shared__ unsigned char bytes[128];
@@ -356,21 +343,6 @@ KERNEL histogram_without_atomics(const int *in, int *out, int n)
     bins[in[index()] & 31]++; // histogram_without_atomics
     __syncthreads();
     if (threadIdx.x < 32) out[index()] = bins[threadIdx.x];
-}
-
-KERNEL barrier_for_some_in_a_loop(const int *in, int *out, int n)
-{
-    __shared__ int tile[128];
-    int sum = 0;
-    for (int round = 0; round < n % 7 + 3; round++) {
-        tile[threadIdx.x] = in[index()] + round; // barrier_for_some_in_a_loop
-        if (threadIdx.x < 40) {
-            __syncthreads();
-            sum += tile[127 - threadIdx.x]; // barrier_for_some_in_a_loop
-            __syncthreads();
-        }
-    }
-    out[index()] = sum;
 }
 
 KERNEL barrier_for_some(const int *in, int *out, int n)

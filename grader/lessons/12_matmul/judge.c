@@ -357,6 +357,7 @@ static bool floats_right(struct verdict *verdict, const struct call *one)
                  "wrong.",
                  describe(one, text), element_at(one, first, place), found[first], must, off, wrong,
                  product_size_c(&shape));
+    verdict_hint(verdict, "%s", _(values_hints[one->call->step]));
     if (say_left_over(verdict, &found[first], sizeof *found)) return false;
     const char *why = product_explain(&shape, a, b, found, TILE);
     if (why != NULL) verdict_why(verdict, "%s", why);
@@ -380,6 +381,7 @@ static bool integers_right(struct verdict *verdict, const struct call *one)
                  "For %s, %s is %" PRId64 " and must be %" PRId64 ". %zu of %zu are wrong.",
                  describe(one, text), element_at(one, first, place), found[first], must, wrong,
                  product_size_c(&shape));
+    verdict_hint(verdict, "%s", _(values_hints[one->call->step]));
     (void)say_left_over(verdict, &found[first], sizeof *found);
     return false;
 }
@@ -389,11 +391,9 @@ static bool all_right(struct verdict *verdict, const struct evidence *evidence)
     struct call one;
     for (uint32_t i = 0; call_at(verdict, evidence, i, &one); i++) {
         if (!went_well(verdict, &one)) return false;
-        if (one.call->step == MATMUL_BATCHED ? integers_right(verdict, &one)
-                                             : floats_right(verdict, &one))
-            continue;
-        verdict_hint(verdict, "%s", _(values_hints[one.call->step]));
-        return false;
+        if (!(one.call->step == MATMUL_BATCHED ? integers_right(verdict, &one)
+                                               : floats_right(verdict, &one)))
+            return false;
     }
     return !verdict_failed(verdict);
 }

@@ -1,6 +1,6 @@
 /* mistake: only threads with an element come to the barriers
- * fails: Matmul.TilesGiveTheSame
- * finds: as it comes, whether tiles are missed depends on the sizes
+ * fails: Matmul.BarriersKeepTilesApart
+ * finds: shared memory race at "sum += of_a[y][k] * of_b[k][x]"
  */
 #include "lesson.h"
 
