@@ -6,7 +6,7 @@
 
 enum { PAGE = 4096, SHIELDS = 1024 };
 
-struct shield {
+struct guard {
     uint64_t number; /* 0: free */
     uint64_t first, end;
     bool reads_allowed;
@@ -15,7 +15,7 @@ struct shield {
 static struct {
     const struct page_guard_owner *owner;
     uint64_t numbers, drops;
-    struct shield shields[SHIELDS];
+    struct guard guards[SHIELDS];
     size_t used; /* of the array: all beyond are free */
 } state;
 
@@ -28,9 +28,9 @@ static int protection_of(uint64_t page)
 {
     int protection = PROT_READ | PROT_WRITE;
     for (size_t i = 0; i < state.used; i++) {
-        const struct shield *shield = &state.shields[i];
-        if (shield->number == 0 || page < shield->first || page >= shield->end) continue;
-        protection &= shield->reads_allowed ? PROT_READ : PROT_NONE;
+        const struct guard *guard = &state.guards[i];
+        if (guard->number == 0 || page < guard->first || page >= guard->end) continue;
+        protection &= guard->reads_allowed ? PROT_READ : PROT_NONE;
     }
     return protection;
 }
@@ -40,20 +40,20 @@ static void protect(uint64_t first, uint64_t end, int protection)
     mprotect((void *)(uintptr_t)first, end - first, protection);
 }
 
-/* Gives every page between the two what the shields ask for, in as few calls as that takes. */
+/* Gives every page between the two what the guards ask for, in as few calls as that takes. */
 static void apply(uint64_t first, uint64_t end)
 {
     assert(first % PAGE == 0 && end % PAGE == 0);
     while (first < end) {
         const int protection = protection_of(first);
         uint64_t next = first + PAGE;
-        /* Where shields begin and end is where the answer may change. */
+        /* Where guards begin and end is where the answer may change. */
         uint64_t stop = end;
         for (size_t i = 0; i < state.used; i++) {
-            const struct shield *shield = &state.shields[i];
-            if (shield->number == 0) continue;
-            if (shield->first > first && shield->first < stop) stop = shield->first;
-            if (shield->end > first && shield->end < stop) stop = shield->end;
+            const struct guard *guard = &state.guards[i];
+            if (guard->number == 0) continue;
+            if (guard->first > first && guard->first < stop) stop = guard->first;
+            if (guard->end > first && guard->end < stop) stop = guard->end;
         }
         if (stop > next) next = stop;
         protect(first, next, protection);
@@ -61,18 +61,17 @@ static void apply(uint64_t first, uint64_t end)
     }
 }
 
-/* The shielded pages of these bytes: from the first shield's to the last one's. */
-static bool shielded_part(uint64_t address, uint64_t size, uint64_t *first, uint64_t *end)
+/* The guarded pages of these bytes: from the first guard's to the last one's. */
+static bool guarded_part(uint64_t address, uint64_t size, uint64_t *first, uint64_t *end)
 {
     *first = UINT64_MAX;
     *end = 0;
     for (size_t i = 0; i < state.used; i++) {
-        const struct shield *shield = &state.shields[i];
-        if (shield->number == 0 || shield->end <= address || address + size <= shield->first)
-            continue;
-        const uint64_t from = shield->first > address ? shield->first : address / PAGE * PAGE;
+        const struct guard *guard = &state.guards[i];
+        if (guard->number == 0 || guard->end <= address || address + size <= guard->first) continue;
+        const uint64_t from = guard->first > address ? guard->first : address / PAGE * PAGE;
         const uint64_t to =
-            shield->end < address + size ? shield->end : (address + size + PAGE - 1) / PAGE * PAGE;
+            guard->end < address + size ? guard->end : (address + size + PAGE - 1) / PAGE * PAGE;
         if (from < *first) *first = from;
         if (to > *end) *end = to;
     }
@@ -91,11 +90,11 @@ uint64_t page_guard_raise(const struct memory_region *region, uint64_t address, 
     if (!region->registered && end == region_end) end_page = (end + PAGE - 1) / PAGE * PAGE;
     if (state.owner == NULL || first_page >= end_page) return 0;
     size_t slot = 0;
-    while (slot < state.used && state.shields[slot].number != 0) slot++;
+    while (slot < state.used && state.guards[slot].number != 0) slot++;
     if (slot == SHIELDS) return 0;
     if (slot == state.used) state.used++;
     assert(state.used <= SHIELDS);
-    state.shields[slot] = (struct shield){++state.numbers, first_page, end_page, reads_allowed};
+    state.guards[slot] = (struct guard){++state.numbers, first_page, end_page, reads_allowed};
     apply(first_page, end_page);
     return state.numbers;
 }
@@ -103,12 +102,12 @@ uint64_t page_guard_raise(const struct memory_region *region, uint64_t address, 
 void page_guard_drop(uint64_t number)
 {
     for (size_t i = 0; number != 0 && i < state.used; i++) {
-        struct shield *shield = &state.shields[i];
-        if (shield->number != number) continue;
-        shield->number = 0;
+        struct guard *guard = &state.guards[i];
+        if (guard->number != number) continue;
+        guard->number = 0;
         state.drops++;
-        apply(shield->first, shield->end);
-        while (state.used > 0 && state.shields[state.used - 1].number == 0) state.used--;
+        apply(guard->first, guard->end);
+        while (state.used > 0 && state.guards[state.used - 1].number == 0) state.used--;
         return;
     }
 }
@@ -116,17 +115,17 @@ void page_guard_drop(uint64_t number)
 void page_guard_lift(uint64_t address, uint64_t size)
 {
     uint64_t first, end;
-    if (state.used > 0 && shielded_part(address, size, &first, &end))
+    if (state.used > 0 && guarded_part(address, size, &first, &end))
         protect(first, end, PROT_READ | PROT_WRITE);
 }
 
 void page_guard_restore(uint64_t address, uint64_t size)
 {
     uint64_t first, end;
-    if (state.used > 0 && shielded_part(address, size, &first, &end)) apply(first, end);
+    if (state.used > 0 && guarded_part(address, size, &first, &end)) apply(first, end);
 }
 
-/* Whether another thread may have dropped the shield that this thread trapped at: it has dropped
+/* Whether another thread may have dropped the guard that this thread trapped at: it has dropped
  * one since this thread's latest trap. What traps again without is wrong by itself. */
 static bool may_be_dropped(void)
 {
@@ -141,12 +140,12 @@ bool page_guard_handle(uint64_t address, bool is_store, uint64_t pc)
     const uint64_t page = address / PAGE * PAGE;
     if (state.numbers == 0) return false;
     const enum page_guard_lock lock = state.owner->lock();
-    const bool is_shielded = protection_of(page) != (PROT_READ | PROT_WRITE);
-    const bool goes_on = is_shielded || may_be_dropped();
-    if (is_shielded && lock == PAGE_GUARD_LOCKED) state.owner->touch(address, 1, is_store, pc);
-    /* Who has read may still be the first to write. Without the lock the shield may be dropped
+    const bool is_guarded = protection_of(page) != (PROT_READ | PROT_WRITE);
+    const bool goes_on = is_guarded || may_be_dropped();
+    if (is_guarded && lock == PAGE_GUARD_LOCKED) state.owner->touch(address, 1, is_store, pc);
+    /* Who has read may still be the first to write. Without the lock the guard may be dropped
      * meanwhile, and then the page must be open. */
-    if (is_shielded)
+    if (is_guarded)
         protect(page, page + PAGE,
                 is_store || lock == PAGE_GUARD_TAKEN ? PROT_READ | PROT_WRITE : PROT_READ);
     if (lock == PAGE_GUARD_LOCKED) state.owner->unlock();
@@ -156,7 +155,7 @@ bool page_guard_handle(uint64_t address, bool is_store, uint64_t pc)
 static void open_part(uint64_t address, uint64_t size, bool is_store, uint64_t pc, bool tells)
 {
     uint64_t first, end;
-    if (!shielded_part(address, size, &first, &end)) return;
+    if (!guarded_part(address, size, &first, &end)) return;
     bool is_closed = false;
     for (uint64_t page = first; page < end && !is_closed; page += PAGE)
         is_closed = !(protection_of(page) & (is_store ? PROT_WRITE : PROT_READ));
@@ -178,7 +177,7 @@ void page_guard_open(uint64_t address, uint64_t size, bool is_store, uint64_t pc
 void page_guard_forget(void)
 {
     for (size_t i = 0; i < state.used; i++)
-        if (state.shields[i].number != 0)
-            protect(state.shields[i].first, state.shields[i].end, PROT_READ | PROT_WRITE);
+        if (state.guards[i].number != 0)
+            protect(state.guards[i].first, state.guards[i].end, PROT_READ | PROT_WRITE);
     state.used = 0;
 }

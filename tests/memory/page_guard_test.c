@@ -1,5 +1,5 @@
-/* Promises of shields: the host's touch of what is shielded is told, once for its page, and goes
- * on; whatever is not wholly shielded is left alone. */
+/* Promises of guards: the host's touch of what is guarded is told, once for its page, and goes
+ * on; whatever is not wholly guarded is left alone. */
 #include "emulator/memory/page_guard.h"
 
 #include <check.h>
@@ -111,9 +111,9 @@ END_TEST
 
 START_TEST(what_is_dropped_is_open)
 {
-    const uint64_t shield = raise(0, PAGES * PAGE, false);
-    page_guard_drop(shield);
-    page_guard_drop(shield);
+    const uint64_t guard = raise(0, PAGES * PAGE, false);
+    page_guard_drop(guard);
+    page_guard_drop(guard);
     page_guard_drop(0);
     for (size_t page = 0; page < PAGES; page++) ck_assert_uint_eq(store(page * PAGE), 0);
 }
@@ -176,7 +176,7 @@ START_TEST(the_device_gets_through)
 }
 END_TEST
 
-START_TEST(a_child_has_no_shields)
+START_TEST(a_child_has_no_guards)
 {
     ck_assert_uint_ne(raise(0, PAGES * PAGE, false), 0);
     ck_assert_uint_ne(raise(PAGE, PAGE, true), 0);
@@ -186,20 +186,20 @@ START_TEST(a_child_has_no_shields)
 }
 END_TEST
 
-START_TEST(too_many_shields_are_none)
+START_TEST(too_many_guards_are_none)
 {
-    uint64_t shields[MOST];
-    for (size_t i = 0; i < MOST; i++) ck_assert_uint_ne(shields[i] = raise(0, PAGE, false), 0);
+    uint64_t guards[MOST];
+    for (size_t i = 0; i < MOST; i++) ck_assert_uint_ne(guards[i] = raise(0, PAGE, false), 0);
     ck_assert_uint_eq(raise(PAGE, PAGE, false), 0);
     ck_assert_uint_eq(store(PAGE), 0);
-    page_guard_drop(shields[5]);
+    page_guard_drop(guards[5]);
     ck_assert_uint_ne(raise(PAGE, PAGE, false), 0);
     ck_assert_uint_eq(store(PAGE), 1);
     ck_assert_uint_eq(store(0), 1);
 }
 END_TEST
 
-START_TEST(what_nobody_shielded_is_no_touch_of_ours)
+START_TEST(what_nobody_guarded_is_no_touch_of_ours)
 {
     ck_assert(!page_guard_handle(region->address, true, 1));
     ck_assert_uint_ne(raise(0, PAGE, false), 0);
@@ -211,8 +211,8 @@ END_TEST
 
 START_TEST(what_the_system_is_handed_is_opened_before)
 {
-    const uint64_t shield = raise(0, 2 * PAGE, false);
-    /* Beside the shield nothing is told. */
+    const uint64_t guard = raise(0, 2 * PAGE, false);
+    /* Beside the guard nothing is told. */
     page_guard_open(region->address + 2 * PAGE, 3 * PAGE, true, 5);
     ck_assert_uint_eq(told.count, 0);
     page_guard_open(region->address + PAGE, 3 * PAGE, true, 5);
@@ -223,11 +223,11 @@ START_TEST(what_the_system_is_handed_is_opened_before)
     const int zeros = open("/dev/zero", O_RDONLY);
     ck_assert_int_eq(read(zeros, region->bytes + PAGE, PAGE), PAGE);
     close(zeros);
-    page_guard_drop(shield);
+    page_guard_drop(guard);
 }
 END_TEST
 
-START_TEST(a_shield_that_is_dropped_before_the_touch_is_told_stops_nobody)
+START_TEST(a_guard_that_is_dropped_before_the_touch_is_told_stops_nobody)
 {
     for (int i = 0; i < 3; i++) {
         dropped_before = raise(0, PAGE, false);
@@ -237,7 +237,7 @@ START_TEST(a_shield_that_is_dropped_before_the_touch_is_told_stops_nobody)
 }
 END_TEST
 
-START_TEST(a_shield_that_is_dropped_once_the_touch_is_told_leaves_nothing_closed)
+START_TEST(a_guard_that_is_dropped_once_the_touch_is_told_leaves_nothing_closed)
 {
     dropped_behind = raise(0, PAGE, false);
     ck_assert_uint_eq(load(0), 1);
@@ -247,14 +247,14 @@ END_TEST
 
 START_TEST(a_touch_while_the_lock_is_taken_is_let_through)
 {
-    const uint64_t shield = raise(0, 2 * PAGE, false);
+    const uint64_t guard = raise(0, 2 * PAGE, false);
     answer = PAGE_GUARD_TAKEN;
     ck_assert_uint_eq(load(0), 0);
     page_guard_open(region->address + PAGE, PAGE, true, 5);
     ck_assert_uint_eq(told.count, 0);
     answer = PAGE_GUARD_LOCKED;
     ck_assert_uint_eq(store(0) + store(PAGE), 0); /* is wide open */
-    page_guard_drop(shield);
+    page_guard_drop(guard);
 }
 END_TEST
 
@@ -268,8 +268,8 @@ START_TEST(what_the_device_reads_is_told_once_the_host_writes)
 }
 END_TEST
 
-/* The program's own mistake stays one while shields come and go. */
-START_TEST(a_wrong_access_beside_shields_is_passed_on)
+/* The program's own mistake stays one while guards come and go. */
+START_TEST(a_wrong_access_beside_guards_is_passed_on)
 {
     page_guard_drop(raise(0, PAGE, false));
     ck_assert(page_guard_handle(1, true, 1));
@@ -289,17 +289,17 @@ int main(void)
         bytes_beside_are_left_alone,
         only_an_allocation_owns_its_last_page,
         the_device_gets_through,
-        a_child_has_no_shields,
-        too_many_shields_are_none,
-        what_nobody_shielded_is_no_touch_of_ours,
-        a_shield_that_is_dropped_before_the_touch_is_told_stops_nobody,
-        a_shield_that_is_dropped_once_the_touch_is_told_leaves_nothing_closed,
+        a_child_has_no_guards,
+        too_many_guards_are_none,
+        what_nobody_guarded_is_no_touch_of_ours,
+        a_guard_that_is_dropped_before_the_touch_is_told_stops_nobody,
+        a_guard_that_is_dropped_once_the_touch_is_told_leaves_nothing_closed,
         a_touch_while_the_lock_is_taken_is_let_through,
         what_the_device_reads_is_told_once_the_host_writes,
-        a_wrong_access_beside_shields_is_passed_on,
+        a_wrong_access_beside_guards_is_passed_on,
     };
-    Suite *suite = suite_create("memory_shield");
-    TCase *tcase = tcase_create("shields");
+    Suite *suite = suite_create("memory_guard");
+    TCase *tcase = tcase_create("guards");
     tcase_add_checked_fixture(tcase, set_up, NULL);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) tcase_add_test(tcase, tests[i]);
     suite_add_tcase(suite, tcase);

@@ -11,12 +11,12 @@ enum { PATIENCE_MS = 2000 };
 
 static struct {
     struct raised {
-        uint64_t shield, region;
+        uint64_t guard, region;
         struct timeline_when when;
         uint64_t guessed; /* the address that it begins at; 0: it is known */
     } * raised;
     size_t count, room;
-} shields;
+} guards;
 
 /* In the signal handler of whoever touched. Not for ever: a worker that runs a kernel for a thread
  * that holds the lock must get on. */
@@ -61,18 +61,17 @@ static void raise_for(const struct timeline_op *op, enum races_mode mode,
     if (op == NULL || region == NULL || !races_watching()) return;
     if (region->kind != MEMORY_PINNED && region->kind != MEMORY_MANAGED) return;
     if (rows->height > 1 || rows->depth > 1) return; /* what lies between rows is not in use */
-    if (shields.count == shields.room) {
-        const size_t room = shields.room ? shields.room * 2 : 64;
-        struct raised *raised = reallocarray(shields.raised, room, sizeof *raised);
+    if (guards.count == guards.room) {
+        const size_t room = guards.room ? guards.room * 2 : 64;
+        struct raised *raised = reallocarray(guards.raised, room, sizeof *raised);
         if (raised == NULL) return;
-        shields.raised = raised;
-        shields.room = room;
+        guards.raised = raised;
+        guards.room = room;
     }
-    const uint64_t shield =
-        page_guard_raise(region, rows->address, rows->width, mode == RACES_READ);
-    if (shield == 0) return;
-    shields.raised[shields.count++] = (struct raised){
-        .shield = shield, .region = region->id, .when = timeline_op_when(op), .guessed = guessed};
+    const uint64_t guard = page_guard_raise(region, rows->address, rows->width, mode == RACES_READ);
+    if (guard == 0) return;
+    guards.raised[guards.count++] = (struct raised){
+        .guard = guard, .region = region->id, .when = timeline_op_when(op), .guessed = guessed};
 }
 
 void page_guards_raise(const struct timeline_op *op, enum races_mode mode,
@@ -86,9 +85,9 @@ void page_guards_guess(const struct timeline_op *op, uint64_t address)
     const struct memory_region *region = memory_find(address);
     if (region == NULL) return;
     const uint64_t size = region->address + region->size - address;
-    for (size_t i = 0; i < shields.count; i++) {
-        if (shields.raised[i].guessed != address) continue;
-        shields.raised[i].when =
+    for (size_t i = 0; i < guards.count; i++) {
+        if (guards.raised[i].guessed != address) continue;
+        guards.raised[i].when =
             timeline_op_when(op); /* of a launch before this one: one is enough */
         return;
     }
@@ -99,52 +98,52 @@ void page_guards_know(const struct timeline_op *op)
 {
     const struct timeline_when when = timeline_op_when(op);
     size_t kept = 0;
-    for (size_t i = 0; i < shields.count; i++) {
-        const struct raised raised = shields.raised[i];
+    for (size_t i = 0; i < guards.count; i++) {
+        const struct raised raised = guards.raised[i];
         if (raised.guessed != 0 && raised.when.track == when.track &&
             raised.when.sequence == when.sequence)
-            page_guard_drop(raised.shield);
+            page_guard_drop(raised.guard);
         else
-            shields.raised[kept++] = raised;
+            guards.raised[kept++] = raised;
     }
-    shields.count = kept;
+    guards.count = kept;
 }
 
 void page_guards_sweep(void)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < shields.count; i++) {
-        const struct raised raised = shields.raised[i];
+    for (size_t i = 0; i < guards.count; i++) {
+        const struct raised raised = guards.raised[i];
         if (timeline_host_knows(driver.timeline, raised.when, TIMELINE_PROMISED))
-            page_guard_drop(raised.shield);
+            page_guard_drop(raised.guard);
         else
-            shields.raised[kept++] = raised;
+            guards.raised[kept++] = raised;
     }
-    shields.count = kept;
+    guards.count = kept;
 }
 
 void page_guards_conversed(const struct timeline_op *op)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < shields.count; i++) {
-        const struct raised raised = shields.raised[i];
+    for (size_t i = 0; i < guards.count; i++) {
+        const struct raised raised = guards.raised[i];
         if (timeline_happens_before(raised.when, op, TIMELINE_PROMISED))
-            page_guard_drop(raised.shield);
+            page_guard_drop(raised.guard);
         else
-            shields.raised[kept++] = raised;
+            guards.raised[kept++] = raised;
     }
-    shields.count = kept;
+    guards.count = kept;
 }
 
 void page_guards_forget(const struct memory_region *region)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < shields.count; i++) {
-        const struct raised raised = shields.raised[i];
+    for (size_t i = 0; i < guards.count; i++) {
+        const struct raised raised = guards.raised[i];
         if (raised.region == region->id)
-            page_guard_drop(raised.shield);
+            page_guard_drop(raised.guard);
         else
-            shields.raised[kept++] = raised;
+            guards.raised[kept++] = raised;
     }
-    shields.count = kept;
+    guards.count = kept;
 }

@@ -18,7 +18,7 @@ void page_guards_raise(const struct timeline_op *op, enum races_mode mode,
  * when it runs. What it did touch then takes the place of that. */
 void page_guards_guess(const struct timeline_op *op, uint64_t address);
 void page_guards_know(const struct timeline_op *op);
-/* The host has waited for something: what it now knows to be done needs no shield. */
+/* The host has waited for something: what it now knows to be done needs no guard. */
 void page_guards_sweep(void);
 /* `op` exchanges values with the host by memory, as it runs: the host may know from now on, by
  * those, of all that happens before it. Called before its first exchange, and when it has ended. */
