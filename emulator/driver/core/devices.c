@@ -150,10 +150,12 @@ CUresult devices_read(uint64_t memory, size_t gpu)
 
 /* ---- what a device says of itself ------------------------------------------------------------ */
 
+/* By their numbers: launches ask for some of them. */
 static const struct {
-    int attribute, value;
-} attributes[] = {
-#define ATTRIBUTE(name, value) {CU_DEVICE_ATTRIBUTE_##name, value},
+    bool known;
+    int value;
+} attributes[CU_DEVICE_ATTRIBUTE_MAX] = {
+#define ATTRIBUTE(name, value) [CU_DEVICE_ATTRIBUTE_##name] = {true, value},
 #include "emulator/driver/core/attributes.def"
 #undef ATTRIBUTE
 };
@@ -163,15 +165,16 @@ enum { GPUS(GPU) GPU_COUNT };
 #undef GPU
 
 static const struct {
-    int attribute, values[GPU_COUNT];
-} differences[] = {
+    bool known;
+    int values[GPU_COUNT];
+} differences[CU_DEVICE_ATTRIBUTE_MAX] = {
 #define GPU_ATTRIBUTE(name, h100, h200, a100, rtx4060, t4)                                         \
-    {CU_DEVICE_ATTRIBUTE_##name,                                                                   \
-     {[GPU_h100] = h100,                                                                           \
-      [GPU_h200] = h200,                                                                           \
-      [GPU_a100] = a100,                                                                           \
-      [GPU_rtx4060] = rtx4060,                                                                     \
-      [GPU_t4] = t4}},
+    [CU_DEVICE_ATTRIBUTE_##name] = {true,                                                          \
+                                    {[GPU_h100] = h100,                                            \
+                                     [GPU_h200] = h200,                                            \
+                                     [GPU_a100] = a100,                                            \
+                                     [GPU_rtx4060] = rtx4060,                                      \
+                                     [GPU_t4] = t4}},
 #include "trace/gpus.def"
 #undef GPU_ATTRIBUTE
 };
@@ -187,17 +190,13 @@ bool device_attribute(int ordinal, int attribute, int *value)
         *value = (int)device->number + 1;
         return true;
     }
-    for (size_t i = 0; device->named && i < sizeof differences / sizeof *differences; i++) {
-        if (differences[i].attribute != attribute) continue;
-        *value = differences[i].values[device->gpu];
+    if (attribute < 0 || attribute >= CU_DEVICE_ATTRIBUTE_MAX) return false;
+    if (device->named && differences[attribute].known) {
+        *value = differences[attribute].values[device->gpu];
         return true;
     }
-    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
-        if (attributes[i].attribute != attribute) continue;
-        *value = attributes[i].value;
-        return true;
-    }
-    return false;
+    *value = attributes[attribute].value;
+    return attributes[attribute].known;
 }
 
 int device_says(int ordinal, CUdevice_attribute attribute)

@@ -152,8 +152,8 @@ static uint32_t number_of(const struct stack *stack)
 
 uint32_t stack_note(uint64_t caller)
 {
-    struct walk walk = {.from = caller};
     if (!trace_wants(driver.trace, TRACE_STACK)) return 0;
+    struct walk walk = {.from = caller};
     if (caller != 0) walk.stack.addresses[walk.stack.count++] = caller;
     pthread_mutex_lock(&known.lock);
     _Unwind_Backtrace(take_frame, &walk);

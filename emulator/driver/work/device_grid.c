@@ -584,6 +584,6 @@ bool device_grid_finish(struct device_grid *grid, struct timeline_cost *cost)
     if (!grid->is_first) return ran;
     grid->family->end_ns = end_ns;
     operation->settled = settled;
-    findings_kernel_ran(operation, &(struct findings_kernel){NULL}, grid->request);
+    findings_kernel_ran(operation, &(struct findings_kernel){0}, grid->request);
     return ran;
 }
