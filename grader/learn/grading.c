@@ -151,11 +151,25 @@ static void forget(struct grading *grading)
     grading->fd = -1;
 }
 
+/* Reads until the process has closed its end: what is in its way to the end is a write to a full
+ * pipe. */
+static void drain(int fd)
+{
+    char bytes[1 << 12];
+
+    for (;;) {
+        const ssize_t n = read(fd, bytes, sizeof bytes);
+        if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) return;
+        if (n < 0) poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, -1);
+    }
+}
+
 void grading_end(struct grading *grading)
 {
     /* It ends what it has started before it ends itself; that takes milliseconds. */
     if (grading->pid > 0) {
         kill(grading->pid, SIGTERM);
+        drain(grading->fd);
         while (waitpid(grading->pid, NULL, 0) < 0 && errno == EINTR) continue;
     }
     forget(grading);

@@ -1,13 +1,17 @@
 /* The parts of ./learn that need no terminal: every check has its three hints; pages are cut and
- * wrapped by columns. */
+ * wrapped by columns; a grading can be ended whatever it is doing. */
 #include "grader/base/text.h"
+#include "grader/learn/grading.h"
 #include "grader/learn/page.h"
 #include "grader/lessons/table.h"
 
 #include <check.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 static const struct hint *hint_of(const struct lesson *lesson, const char *check)
 {
@@ -86,6 +90,29 @@ START_TEST(bars)
 }
 END_TEST
 
+/* A save ends a grading while its verdicts fill the pipe: nobody waits for the other. */
+START_TEST(a_grading_that_tells_more_than_fits_can_be_ended)
+{
+    const struct lesson *const only[] = {lesson_table[0], NULL};
+    struct grading grading = {.fd = -1};
+    int waiting = 0, before = -1;
+
+    ck_assert_int_eq(grading_start(&grading, toolchain_configured(), only, only[0]), 0);
+    const int room = fcntl(grading.fd, F_SETPIPE_SZ, (int)sysconf(_SC_PAGESIZE));
+    ck_assert_int_gt(room, 0);
+    ck_assert_uint_gt(sizeof(struct verdict), (size_t)room);
+    /* It has begun to tell of a verdict, and cannot go on. */
+    while (waiting != before || waiting < room / 2) {
+        before = waiting;
+        usleep(20000);
+        ck_assert_int_eq(ioctl(grading.fd, FIONREAD, &waiting), 0);
+    }
+    grading_end(&grading);
+    ck_assert_int_eq(grading.fd, -1);
+    ck_assert_int_eq(grading.pid, 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("learn parts");
@@ -94,6 +121,8 @@ int main(void)
     tcase_add_test(tcase, pages_are_cut_and_wrapped);
     tcase_add_test(tcase, wide_characters_take_two_columns);
     tcase_add_test(tcase, bars);
+    tcase_add_test(tcase, a_grading_that_tells_more_than_fits_can_be_ended);
+    tcase_set_timeout(tcase, 300); /* where the machine does much else */
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
