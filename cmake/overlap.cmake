@@ -1,5 +1,5 @@
 # What every room's CMakeLists.txt relies on: the languages' settings, the warnings, one way to
-# declare a test. The top CMakeLists.txt includes it once, after project(... LANGUAGES C CUDA).
+# declare a test. The top CMakeLists.txt includes it once, after the languages are known.
 
 set(OVERLAP_SANITIZE OFF CACHE STRING
     "Build our C code with sanitizers: ON, AddressSanitizer and UBSan (preset debug); thread")
@@ -40,12 +40,24 @@ find_package(PkgConfig REQUIRED)
 if(NOT TARGET CUDA::nvToolsExt)
     add_library(CUDA::nvToolsExt INTERFACE IMPORTED)
 endif()
-find_package(CUDAToolkit 13.0 REQUIRED)
-pkg_check_modules(CHECK REQUIRED IMPORTED_TARGET check)
-pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp)
-pkg_check_modules(NCURSES REQUIRED IMPORTED_TARGET ncursesw)
-pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
-pkg_check_modules(ARCHIVE REQUIRED IMPORTED_TARGET libarchive)
+# The device by itself takes NVIDIA's headers, which pip puts beside the Python that builds a wheel.
+if(OVERLAP_DEVICE_ONLY)
+    find_package(Python COMPONENTS Interpreter)
+    execute_process(COMMAND ${Python_EXECUTABLE} -c "import nvidia; print(*nvidia.__path__, sep=';')"
+        OUTPUT_VARIABLE wheels OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    list(TRANSFORM wheels APPEND /cu13/include)
+    find_path(CUDAToolkit_INCLUDE_DIRS cudaProfiler.h PATHS ${wheels} NO_DEFAULT_PATH)
+endif()
+if(NOT CUDAToolkit_INCLUDE_DIRS)
+    find_package(CUDAToolkit 13.0 REQUIRED)
+endif()
+if(NOT OVERLAP_DEVICE_ONLY)
+    pkg_check_modules(CHECK REQUIRED IMPORTED_TARGET check)
+    pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp)
+    pkg_check_modules(NCURSES REQUIRED IMPORTED_TARGET ncursesw)
+    pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+    pkg_check_modules(ARCHIVE REQUIRED IMPORTED_TARGET libarchive)
+endif()
 
 # Kernels: PTX that every GPU since Turing and the software device can take, and, where this
 # machine has a GPU, its own machine code too, so that nothing is compiled at the first launch.

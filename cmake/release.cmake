@@ -7,35 +7,21 @@
 # The tree is the repository's without our own sources and tests; what is compiled is in build/, as
 # in a clone. Included after every room has declared its targets.
 
-# DT_RPATH, not DT_RUNPATH: what our libraries need in turn is found by it too.
-set(programs grader learn emulate)
-foreach(program ${programs})
+foreach(program grader learn)
     target_link_options(${program} PRIVATE -Wl,--disable-new-dtags)
+    set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/../libraries")
 endforeach()
-set_target_properties(${programs} PROPERTIES INSTALL_RPATH "$ORIGIN/../libraries")
-# In the student's process: only what the device itself needs, where that process may read.
-set_target_properties(emulator_cuda PROPERTIES INSTALL_RPATH "$ORIGIN/needed")
-set_target_properties(emulator_cudart PROPERTIES INSTALL_RPATH "$ORIGIN")
-set_target_properties(front_nvjitlink PROPERTIES INSTALL_RPATH "$ORIGIN/../needed")
 
+overlap_install_device(build)
 install(TARGETS grader learn RUNTIME_DEPENDENCY_SET programs DESTINATION build/grader)
 install(TARGETS runner probe trace_dump DESTINATION build/grader)
-install(TARGETS emulate RUNTIME_DEPENDENCY_SET programs DESTINATION build/emulator)
-install(TARGETS emulator_cuda RUNTIME_DEPENDENCY_SET device DESTINATION build/emulator/lib)
-install(TARGETS emulator_cudart threads_preload front_audit DESTINATION build/emulator/lib)
-install(TARGETS front_nvrtc front_nvjitlink DESTINATION build/emulator/lib/front)
-install(PROGRAMS emulator/front/nvcc DESTINATION build/emulator/lib/front)
 if(TARGET recorder)
     # CUPTI is the toolkit's: the library path of a run on a GPU has it.
     set_target_properties(recorder PROPERTIES INSTALL_RPATH "")
     install(TARGETS recorder DESTINATION build/recorder)
 endif()
-# Everything but the C library itself, which has to be this old or newer.
-set(system "^ld-linux" "^lib(c|m|mvec|dl|rt|pthread|resolv)[.]so")
-install(RUNTIME_DEPENDENCY_SET programs PRE_EXCLUDE_REGEXES ${system} DESTINATION build/libraries)
-install(RUNTIME_DEPENDENCY_SET device PRE_EXCLUDE_REGEXES ${system}
-    DESTINATION build/emulator/lib/needed)
-install(FILES cmake/libraries.txt DESTINATION build/libraries RENAME README)
+install(RUNTIME_DEPENDENCY_SET programs PRE_EXCLUDE_REGEXES ${OVERLAP_SYSTEM_LIBRARIES}
+    DESTINATION build/libraries)
 
 get_property(parts GLOBAL PROPERTY OVERLAP_PARTS)
 get_property(gpu_parts GLOBAL PROPERTY OVERLAP_GPU_PARTS)
@@ -64,4 +50,4 @@ add_custom_target(release
     COMMAND ${CMAKE_COMMAND} --install . --strip --prefix ${CMAKE_BINARY_DIR}/${name}
     COMMAND ${CMAKE_COMMAND} -E tar czf ${name}.tar.gz ${name}
     WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
-    DEPENDS ${programs} trace_dump gpu_parts)
+    DEPENDS grader learn emulate trace_dump gpu_parts)

@@ -1,0 +1,3 @@
+from overlap_emulate import main
+
+main()
