@@ -5,6 +5,7 @@
 #include "grader/evidence/answer.h"
 #include "grader/evidence/failures.h"
 #include "grader/evidence/phases.h"
+#include "grader/evidence/queued.h"
 #include "grader/evidence/timing.h"
 #include "grader/evidence/waits.h"
 #include "grader/lessons/07_reductions/exchange.h"
@@ -272,7 +273,7 @@ static bool went_well(struct verdict *verdict, const struct evidence *evidence, 
                       const struct reduction_answer *answer)
 {
     struct phase where;
-    char text[120], name[ANSWER_NAME_SIZE];
+    char text[120];
     if (answer->lost == 1) {
         verdict_fail_in(verdict, evidence, FUNCTION,
                         "Not tried: a case before it ended with a fault of the device.");
@@ -292,16 +293,12 @@ static bool went_well(struct verdict *verdict, const struct evidence *evidence, 
     verdict_findings(verdict, evidence, NULL);
     verdict_advice(verdict, evidence);
     if (verdict_failed(verdict)) return false;
-    verdict_fail_in(verdict, evidence, FUNCTION,
-                    "For %s, the call returned success and its work failed later: %s.",
-                    describe(wanted, text), answer_name(ANSWER_RUNTIME, answer->later, name));
-    verdict_why(verdict,
-                "The launch was in order, so the call returned success; the fault came when "
-                "the kernel ran, and took the context with it.");
-    verdict_hint(verdict, "An index at or behind `size`? A load that wants more alignment than the "
-                          "array has? Partial results without room for them, or in memory that was "
-                          "freed while queued work still needed it (cudaFreeAsync frees in stream "
-                          "order)?");
+    queued_say_failed_later(
+        verdict, &given, answer->later, describe(wanted, text),
+        N_("An index at or behind `size`? A load that wants more alignment than the "
+           "array has? Partial results without room for them, or in memory that was "
+           "freed while queued work still needed it (cudaFreeAsync frees in stream "
+           "order)?"));
     return false;
 }
 
@@ -310,11 +307,8 @@ static const struct trace_record *last_kernel(const struct evidence *evidence, c
                                               uint32_t index)
 {
     struct phase phase;
-    const struct query kernels = {.phase = &phase, .kind = TRACE_OPERATION, .what = TRACE_KERNEL};
-    const struct trace_record *kernel = NULL, *last = NULL;
-    if (!evidence_phase(evidence, name, index, &phase)) return NULL;
-    while ((kernel = evidence_next(evidence, &kernels, kernel)) != NULL) last = kernel;
-    return last;
+    return evidence_phase(evidence, name, index, &phase) ? queued_last_kernel(evidence, &phase)
+                                                         : NULL;
 }
 
 /* `hint` is for a wrong result; a fault has its own. */

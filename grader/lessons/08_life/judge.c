@@ -6,6 +6,7 @@
 #include "grader/evidence/failures.h"
 #include "grader/evidence/given.h"
 #include "grader/evidence/phases.h"
+#include "grader/evidence/queued.h"
 #include "grader/evidence/timing.h"
 #include "grader/evidence/waits.h"
 #include "grader/lessons/08_life/exchange.h"
@@ -250,10 +251,7 @@ static bool call_at(struct verdict *verdict, const struct evidence *evidence, ui
                                     .api = ANSWER_RUNTIME,
                                     .code = out->answers[index].status}};
     if (one->given->lost == 1) {
-        verdict_fail_in(verdict, evidence, one->answer.function,
-                        "Not tried: a call before it ended with a fault of the device.");
-        verdict_why(verdict, "A fault takes the whole context, and all that was in it.");
-        verdict_hint(verdict, "The fault itself is reported with the call in which it happened.");
+        queued_say_lost(verdict, evidence, one->answer.function);
         return false;
     }
     if (!phases_get(verdict, evidence, one->call->timed ? LIFE_PHASE_TIME : LIFE_PHASE_CALL,
@@ -277,24 +275,12 @@ static const char *describe(const struct call *one, char text[160])
 /* The call was accepted, and its work ran to its end. */
 static bool went_well(struct verdict *verdict, struct call *one)
 {
-    char text[160], name[ANSWER_NAME_SIZE];
+    char text[160];
     one->answer.phase = &one->phase;
-    describe(one, text);
-    if (one->call->stale)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s",
-                 _(", while the runtime still remembered an error of its caller's"));
-    if (!answer_succeeded(verdict, &one->answer, text)) return false;
-    if (one->given->later == 0) return true;
-    verdict_findings(verdict, one->evidence, NULL);
-    if (verdict_failed(verdict)) return false;
-    verdict_fail_in(verdict, one->evidence, one->answer.function,
-                    "For %s, the call returned success and its work failed later: %s.",
-                    describe(one, text), answer_name(ANSWER_RUNTIME, one->given->later, name));
-    verdict_why(verdict, "The launch was in order, so the call returned success; the fault came "
-                         "when the kernel ran, and took the context with it.");
-    verdict_hint(verdict, "Does every thread know whether it has a cell, and are the neighbours' "
-                          "indices inside the lattice?");
-    return false;
+    return queued_went_well(
+        verdict, &one->answer, one->given->later, one->call->stale != 0, describe(one, text),
+        N_("Does every thread know whether it has a cell, and are the neighbours' "
+           "indices inside the lattice?"));
 }
 
 /* Every call of the run succeeded; for checks that are about something else, in one line. */
@@ -304,16 +290,6 @@ static bool all_judgeable(struct verdict *verdict, const struct evidence *eviden
     for (uint32_t i = 0; call_at(verdict, evidence, i, &one); i++)
         if (!answer_judgeable(verdict, &one.answer, values_checks[one.call->step])) return false;
     return !verdict_failed(verdict);
-}
-
-/* The last kernel of the phase: it wrote the lattice. NULL: there is none. */
-static const struct trace_record *last_kernel(const struct call *one)
-{
-    const struct query kernels = {
-        .phase = &one->phase, .kind = TRACE_OPERATION, .what = TRACE_KERNEL};
-    const struct trace_record *kernel = NULL, *last = NULL;
-    while ((kernel = evidence_next(one->evidence, &kernels, kernel)) != NULL) last = kernel;
-    return last;
 }
 
 static bool lattice_right(struct verdict *verdict, const struct call *one, uint32_t number)
@@ -338,7 +314,7 @@ static bool lattice_right(struct verdict *verdict, const struct call *one, uint3
     if (verdict_causes(verdict, one->evidence)) return false;
     if (one->call->step == LIFE_STREAMS)
         snprintf(of, sizeof of, _("Lattice %u of %u: "), number, one->call->count);
-    verdict_fail(verdict, one->evidence, last_kernel(one),
+    verdict_fail(verdict, one->evidence, queued_last_kernel(one->evidence, &one->phase),
                  "%sIn generation %u of a lattice of %u x %u, cell (%u, %u) is %" PRId32
                  " and must be %" PRId32 "; %zu of %zu cells are wrong.",
                  of, one->call->generations, lattice->width, lattice->height,
@@ -388,7 +364,7 @@ static bool is_cooperative(const struct trace_record *call)
 /* Of the last kernel of the call. Returns whether it did. */
 static bool say_not_cooperative(struct verdict *verdict, const struct call *one)
 {
-    const struct trace_record *kernel = last_kernel(one);
+    const struct trace_record *kernel = queued_last_kernel(one->evidence, &one->phase);
     if (kernel == NULL || is_cooperative(evidence_call_of(one->evidence, kernel))) return false;
     verdict_fail(verdict, one->evidence, kernel, "This launch is not a cooperative one.");
     verdict_why(verdict,
@@ -430,21 +406,15 @@ static bool queued(struct verdict *verdict, const struct call *one, size_t launc
     const size_t count = evidence_count(one->evidence, &kernels);
     char text[160];
 
-    if (given_say_elsewhere(verdict, one->evidence, &one->phase, given_stream(one->evidence, 0),
-                            "the stream that it was given")) {
-        verdict_why(verdict, "The lattice may still be on its way, in the given stream, and what "
-                             "comes behind in it does not wait for other streams.");
-        verdict_hint(verdict, "The stream is the fourth argument between <<< and >>>.");
+    if (!queued_in_given_stream(
+            verdict, one->evidence, &one->phase, one->answer.function,
+            N_("The lattice may still be on its way, in the given stream, and what "
+               "comes behind in it does not wait for other streams."),
+            N_("Who waits is the caller, for the stream, when the lattice is needed.")))
         return false;
-    }
-    if (waits_say_any(verdict, one->evidence, &one->phase, one->answer.function)) {
-        verdict_hint(verdict,
-                     "Who waits is the caller, for the stream, when the lattice is needed.");
-        return false;
-    }
     if (count == launches) return true;
-    verdict_fail(verdict, one->evidence, last_kernel(one), "For %s, %zu kernels were launched.",
-                 describe(one, text), count);
+    verdict_fail(verdict, one->evidence, queued_last_kernel(one->evidence, &one->phase),
+                 "For %s, %zu kernels were launched.", describe(one, text), count);
     if (one->call->step == LIFE_LAUNCHES) {
         verdict_why(verdict, "A launch for each generation is what it takes: the stream keeps them "
                              "apart.");
@@ -478,7 +448,7 @@ static bool spares_memory(struct verdict *verdict, const struct call *one, uint3
 
     if (one->evidence->device != DRIVE_EMULATOR || one->call->generations == 0) return true;
     if (each <= most) return true;
-    verdict_fail(verdict, one->evidence, last_kernel(one),
+    verdict_fail(verdict, one->evidence, queued_last_kernel(one->evidence, &one->phase),
                  "For %s, each cell was read or written %.1f times in global memory; %u are "
                  "enough.",
                  describe(one, text), each, most);
@@ -544,7 +514,7 @@ static bool kernels_apart(struct verdict *verdict, const struct call *one,
     size_t distinct = 0;
 
     if (count != wanted) {
-        verdict_fail(verdict, one->evidence, last_kernel(one),
+        verdict_fail(verdict, one->evidence, queued_last_kernel(one->evidence, &one->phase),
                      "%u lattices, but %zu kernels were launched.", wanted, count);
         verdict_why(verdict, "Each lattice goes through all its generations in one launch.");
         verdict_hint(verdict, "Step 3 has the kernel.");
@@ -609,7 +579,7 @@ static void judge_side_by_side(struct verdict *verdict, const struct evidence *e
                    "%.1f of %u lattices at once on average (at least %.0f)", at_once,
                    one.call->count, limit_life_kernels_at_once);
     if (at_once >= limit_life_kernels_at_once) return;
-    verdict_fail(verdict, evidence, last_kernel(&one),
+    verdict_fail(verdict, evidence, queued_last_kernel(one.evidence, &one.phase),
                  "The lattices run one after the other: %.2f at once on average.", at_once);
     verdict_why(verdict, "One lattice is one block, on one of the device's many multiprocessors; "
                          "the others are idle meanwhile.");
@@ -701,9 +671,9 @@ static double kernel_seconds(struct verdict *verdict, const struct evidence *evi
                              uint32_t index)
 {
     struct call one;
-    if (!call_at(verdict, evidence, index, &one)) return 0.0;
-    const struct trace_record *kernel = last_kernel(&one);
-    return kernel == NULL ? 0.0 : (double)(kernel->end_ns - kernel->start_ns) * 1e-9;
+    return call_at(verdict, evidence, index, &one)
+               ? queued_last_kernel_seconds(one.evidence, &one.phase)
+               : 0.0;
 }
 
 static void judge_shared_time(struct verdict *verdict, const struct evidence *evidence)

@@ -4,10 +4,9 @@
 #include "grader/base/messages.h"
 #include "grader/evidence/answer.h"
 #include "grader/evidence/failures.h"
-#include "grader/evidence/given.h"
 #include "grader/evidence/phases.h"
+#include "grader/evidence/queued.h"
 #include "grader/evidence/timing.h"
-#include "grader/evidence/waits.h"
 #include "grader/lessons/12_matmul/exchange.h"
 #include "grader/lessons/12_matmul/product.h"
 
@@ -236,10 +235,7 @@ static bool call_at(struct verdict *verdict, const struct evidence *evidence, ui
                                     .api = ANSWER_RUNTIME,
                                     .code = out->answers[index].status}};
     if (one->given->lost == 1) {
-        verdict_fail_in(verdict, evidence, one->answer.function,
-                        "Not tried: a call before it ended with a fault of the device.");
-        verdict_why(verdict, "A fault takes the whole context, and all that was in it.");
-        verdict_hint(verdict, "The fault itself is reported with the call in which it happened.");
+        queued_say_lost(verdict, evidence, one->answer.function);
         return false;
     }
     const bool timed = one->call->repeats > 0;
@@ -262,24 +258,12 @@ static const char *describe(const struct call *one, char text[160])
 /* The call was accepted, and its work ran to its end. */
 static bool went_well(struct verdict *verdict, struct call *one)
 {
-    char text[240], name[ANSWER_NAME_SIZE];
+    char text[160];
     one->answer.phase = &one->phase;
-    describe(one, text);
-    if (one->call->stale)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s",
-                 _(", while the runtime still remembered an error of its caller's"));
-    if (!answer_succeeded(verdict, &one->answer, text)) return false;
-    if (one->given->later == 0) return true;
-    verdict_findings(verdict, one->evidence, NULL);
-    if (verdict_failed(verdict)) return false;
-    verdict_fail_in(verdict, one->evidence, one->answer.function,
-                    "For %s, the call returned success and its work failed later: %s.",
-                    describe(one, text), answer_name(ANSWER_RUNTIME, one->given->later, name));
-    verdict_why(verdict, "The launch was in order, so the call returned success; the fault came "
-                         "when the kernel ran, and took the context with it.");
-    verdict_hint(verdict, "Does every thread know whether it has an element, and are the indices "
-                          "inside the matrices?");
-    return false;
+    return queued_went_well(verdict, &one->answer, one->given->later, one->call->stale != 0,
+                            describe(one, text),
+                            N_("Does every thread know whether it has an element, and are the "
+                               "indices inside the matrices?"));
 }
 
 /* Every call of the run succeeded; for checks that are about something else, in one line. */
@@ -289,16 +273,6 @@ static bool all_judgeable(struct verdict *verdict, const struct evidence *eviden
     for (uint32_t i = 0; call_at(verdict, evidence, i, &one); i++)
         if (!answer_judgeable(verdict, &one.answer, values_checks[one.call->step])) return false;
     return !verdict_failed(verdict);
-}
-
-/* The last kernel of the phase: it wrote the result. NULL: there is none. */
-static const struct trace_record *last_kernel(const struct call *one)
-{
-    const struct query kernels = {
-        .phase = &one->phase, .kind = TRACE_OPERATION, .what = TRACE_KERNEL};
-    const struct trace_record *kernel = NULL, *last = NULL;
-    while ((kernel = evidence_next(one->evidence, &kernels, kernel)) != NULL) last = kernel;
-    return last;
 }
 
 /* "Element (3, 4)", or of the product it is in. */
@@ -352,7 +326,7 @@ static bool floats_right(struct verdict *verdict, const struct call *one)
         return false;
     }
     if (verdict_causes(verdict, one->evidence)) return false;
-    verdict_fail(verdict, one->evidence, last_kernel(one),
+    verdict_fail(verdict, one->evidence, queued_last_kernel(one->evidence, &one->phase),
                  "For %s, %s is %.9g and must be %.9g; rounding explains %.2g. %zu of %zu are "
                  "wrong.",
                  describe(one, text), element_at(one, first, place), found[first], must, off, wrong,
@@ -377,7 +351,7 @@ static bool integers_right(struct verdict *verdict, const struct call *one)
 
     if (wrong == 0) return true;
     if (verdict_causes(verdict, one->evidence)) return false;
-    verdict_fail(verdict, one->evidence, last_kernel(one),
+    verdict_fail(verdict, one->evidence, queued_last_kernel(one->evidence, &one->phase),
                  "For %s, %s is %" PRId64 " and must be %" PRId64 ". %zu of %zu are wrong.",
                  describe(one, text), element_at(one, first, place), found[first], must, wrong,
                  product_size_c(&shape));
@@ -386,15 +360,18 @@ static bool integers_right(struct verdict *verdict, const struct call *one)
     return false;
 }
 
+static bool call_right(struct verdict *verdict, struct call *one)
+{
+    return went_well(verdict, one) &&
+           (one->call->step == MATMUL_BATCHED ? integers_right(verdict, one)
+                                              : floats_right(verdict, one));
+}
+
 static bool all_right(struct verdict *verdict, const struct evidence *evidence)
 {
     struct call one;
-    for (uint32_t i = 0; call_at(verdict, evidence, i, &one); i++) {
-        if (!went_well(verdict, &one)) return false;
-        if (!(one.call->step == MATMUL_BATCHED ? integers_right(verdict, &one)
-                                               : floats_right(verdict, &one)))
-            return false;
-    }
+    for (uint32_t i = 0; call_at(verdict, evidence, i, &one); i++)
+        if (!call_right(verdict, &one)) return false;
     return !verdict_failed(verdict);
 }
 
@@ -425,21 +402,14 @@ static bool queued(struct verdict *verdict, const struct call *one)
                  wanted = one->call->count > 0;
     char text[160];
 
-    if (given_say_elsewhere(verdict, one->evidence, &one->phase, given_stream(one->evidence, 0),
-                            "the stream that it was given")) {
-        verdict_why(verdict,
-                    "The matrices may still be on their way, in the given stream, and what "
-                    "comes behind in it does not wait for other streams.");
-        verdict_hint(verdict, "The stream is the fourth argument between <<< and >>>.");
+    if (!queued_in_given_stream(
+            verdict, one->evidence, &one->phase, one->answer.function,
+            N_("The matrices may still be on their way, in the given stream, and what "
+               "comes behind in it does not wait for other streams."),
+            N_("Who waits is the caller, for the stream, when the product is needed.")))
         return false;
-    }
-    if (waits_say_any(verdict, one->evidence, &one->phase, one->answer.function)) {
-        verdict_hint(verdict,
-                     "Who waits is the caller, for the stream, when the product is needed.");
-        return false;
-    }
     if (launches == wanted && others == 0) return true;
-    verdict_fail(verdict, one->evidence, last_kernel(one),
+    verdict_fail(verdict, one->evidence, queued_last_kernel(one->evidence, &one->phase),
                  "For %s, %zu kernels were launched, and %zu copies or fills were asked for.",
                  describe(one, text), launches, others);
     verdict_why(verdict, "One launch is to make all elements, and none where there are none.");
@@ -471,7 +441,7 @@ static uint64_t most_accesses(const struct matmul_call *call)
 /* The software device counts them. */
 static bool spares_memory(struct verdict *verdict, const struct call *one)
 {
-    const struct trace_record *kernel = last_kernel(one);
+    const struct trace_record *kernel = queued_last_kernel(one->evidence, &one->phase);
     const uint64_t most = most_accesses(one->call);
     char text[160];
 
@@ -569,17 +539,18 @@ static double kernel_seconds(struct verdict *verdict, const struct evidence *evi
                              uint32_t index)
 {
     struct call one;
-    if (!call_at(verdict, evidence, index, &one)) return 0.0;
-    const struct trace_record *kernel = last_kernel(&one);
-    return kernel == NULL ? 0.0 : (double)(kernel->end_ns - kernel->start_ns) * 1e-9;
+    return call_at(verdict, evidence, index, &one)
+               ? queued_last_kernel_seconds(one.evidence, &one.phase)
+               : 0.0;
 }
 
 static void judge_time(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct evidence *repeats = evidence->repeats != NULL ? evidence->repeats : evidence;
+    struct call one;
     char a[32], b[32];
     for (size_t r = 0; r < evidence->repeat_count; r++)
-        if (!all_right(verdict, &repeats[r])) return;
+        if (!call_at(verdict, &repeats[r], TIMED_CALL, &one) || !call_right(verdict, &one)) return;
     verdict_time_ratio(verdict, evidence);
     if (verdict_failed(verdict))
         verdict_hint(verdict, "Do the threads of a warp read neighbours in global memory, and one "
