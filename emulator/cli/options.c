@@ -59,6 +59,8 @@ static bool read_timeline(const char *value, struct options *options)
 
 enum { OPTION_HELP = 'h', OPTION_INFO = 256, OPTION_SUPPORT, OPTION_VERSION, OPTION_VALUED };
 
+#define GPU_WORD(name) " " #name
+
 /* The options that have a value; getopt's number is OPTION_VALUED and the row. */
 static const struct {
     bool (*read)(const char *value, struct options *options);
@@ -68,7 +70,7 @@ static const struct {
     {read_fail, "a number, or a function, a colon and a number"},
     {read_status, "a number from 1 to 255"},
     {read_timeline, "a file whose name ends in .json or .svg"},
-    {read_gpu, "h100, h200, a100, rtx4060 or t4"},
+    {read_gpu, "one of" GPUS(GPU_WORD)},
 };
 
 static const struct option long_options[] = {

@@ -94,7 +94,7 @@ struct driver {
     bool ending; /* what is left runs to be checked only: the program is over */
     struct trace_writer *trace;
     struct timeline *timeline;
-    uint64_t ids, requests, threads;
+    uint64_t ids, requests, threads, families; /* how many were given out */
     uint64_t main_clock_ns;  /* atomic: the first thread's clock, and of every thread that ended */
     uint64_t start_clock_ns; /* atomic: where others start, the first thread's after a call */
     uint64_t exclusive_ns;   /* until when thread_spend_exclusively is taken */

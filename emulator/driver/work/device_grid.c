@@ -103,8 +103,7 @@ no_memory:
 
 struct device_grid *device_grid_create(struct operation *operation)
 {
-    static uint64_t families;
-    operation->family = ++families;
+    operation->family = ++driver.families;
     return create_grid(operation, NULL);
 }
 

@@ -95,16 +95,22 @@ static bool get_last_error(struct device_grid *grid, struct exec_device_call *ca
 
 /* ---- streams and events ------------------------------------------------------------------ */
 
-static bool stream_create(struct device_grid *grid, struct exec_device_call *call)
+/* A handle into its first parameter. In a kernel there are only such as `flags`, its second. */
+static bool create(struct device_grid *grid, struct exec_device_call *call, uint64_t flags,
+                   uint64_t (*make)(struct device_grid *grid, uint64_t block))
 {
-    uint64_t stream;
     unsigned code = cudaErrorInvalidValue;
-    if (number(call, 1) == cudaStreamNonBlocking) { /* no other is possible in a kernel */
-        stream = device_stream_create(grid, call->block);
-        code = stream != 0 ? give(call, 0, &stream, sizeof stream) : cudaErrorMemoryAllocation;
+    if (number(call, 1) == flags) {
+        const uint64_t handle = make(grid, call->block);
+        code = handle != 0 ? give(call, 0, &handle, sizeof handle) : cudaErrorMemoryAllocation;
     }
     answer(grid, call, code);
     return true;
+}
+
+static bool stream_create(struct device_grid *grid, struct exec_device_call *call)
+{
+    return create(grid, call, cudaStreamNonBlocking, device_stream_create);
 }
 
 static bool stream_destroy(struct device_grid *grid, struct exec_device_call *call)
@@ -115,14 +121,7 @@ static bool stream_destroy(struct device_grid *grid, struct exec_device_call *ca
 
 static bool event_create(struct device_grid *grid, struct exec_device_call *call)
 {
-    uint64_t event;
-    unsigned code = cudaErrorInvalidValue;
-    if (number(call, 1) == cudaEventDisableTiming) { /* no other is possible in a kernel */
-        event = device_event_create(grid, call->block);
-        code = event != 0 ? give(call, 0, &event, sizeof event) : cudaErrorMemoryAllocation;
-    }
-    answer(grid, call, code);
-    return true;
+    return create(grid, call, cudaEventDisableTiming, device_event_create);
 }
 
 static bool event_destroy(struct device_grid *grid, struct exec_device_call *call)
