@@ -2,12 +2,12 @@
  * with a stream that is ordered against nothing, and takes what is in `output` in the moment in
  * which the function returns. */
 #include "grader/child/drive.h"
+#include "grader/child/drive_cuda.h"
 #include "grader/lessons/01_device_sync/exchange.h"
 #include "kernels/broken.h"
 #include "kernels/multiply_divide.h"
 #include "lesson.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Nobody who has asked for enough memory comes to launch it. */
@@ -33,12 +33,6 @@ static const device_sync_kernel kernels[] = {
     [DEVICE_SYNC_UNTOLD] = untold_launch,
     [DEVICE_SYNC_FAULTY] = broken_address_launch,
 };
-
-static int failed(const char *what, cudaError_t error)
-{
-    fprintf(stderr, "drive: %s: %s\n", what, cudaGetErrorString(error));
-    return 1;
-}
 
 /* A case's page-locked memory. */
 struct buffers {
@@ -85,14 +79,14 @@ int drive_main(struct drive *drive)
     struct buffers buffers[DEVICE_SYNC_CASES] = {{NULL, NULL}};
     cudaStream_t stream;
     cudaError_t error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
-    if (error != cudaSuccess) return failed("the stream could not be made", error);
+    if (error != cudaSuccess) return drive_failed("the stream could not be made", error);
 
     for (uint32_t i = 0; i < input->count; i++) {
         const size_t bytes = input->cases[i].length * sizeof(float);
         error = cudaMallocHost((void **)&buffers[i].in, bytes + sizeof(float));
         if (error == cudaSuccess)
             error = cudaMallocHost((void **)&buffers[i].out, bytes + sizeof(float));
-        if (error != cudaSuccess) return failed("no page-locked memory", error);
+        if (error != cudaSuccess) return drive_failed("no page-locked memory", error);
         memcpy(buffers[i].in, input->values + input->cases[i].offset, bytes);
         memset(buffers[i].out, DRIVE_POISON, bytes);
     }
@@ -103,7 +97,7 @@ int drive_main(struct drive *drive)
     if (error == cudaSuccess && input->cases[0].way == DEVICE_SYNC_SLOW)
         error = multiply_divide_slow_launch(NULL, 0, stream);
     if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
-    if (error != cudaSuccess) return failed("the kernel could not be launched", error);
+    if (error != cudaSuccess) return drive_failed("the kernel could not be launched", error);
 
     drive_begin(drive, DEVICE_SYNC_ALL_PHASE, 0);
     output->reached = 0;
@@ -117,8 +111,8 @@ int drive_main(struct drive *drive)
     for (uint32_t i = 0; i < input->count; i++) {
         error = cudaFreeHost(buffers[i].in);
         if (error == cudaSuccess) error = cudaFreeHost(buffers[i].out);
-        if (error != cudaSuccess) return failed("page-locked memory was not released", error);
+        if (error != cudaSuccess) return drive_failed("page-locked memory was not released", error);
     }
     error = cudaStreamDestroy(stream);
-    return error == cudaSuccess ? 0 : failed("the stream was not destroyed", error);
+    return error == cudaSuccess ? 0 : drive_failed("the stream was not destroyed", error);
 }

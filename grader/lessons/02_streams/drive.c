@@ -1,13 +1,13 @@
 /* The drive of lesson 02: opens the lanes, runs them, closes them; and does the same work in its
  * own ways (one array after the other, breadth-first) to compare with. */
 #include "grader/child/drive.h"
+#include "grader/child/drive_cuda.h"
 #include "grader/lessons/02_streams/exchange.h"
 #include "kernels/broken.h"
 #include "kernels/multiply_divide.h"
 #include "lesson.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -18,12 +18,6 @@ static double seconds_now(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static int failed(const char *what, cudaError_t error)
-{
-    fprintf(stderr, "drive: %s: %s\n", what, cudaGetErrorString(error));
-    return 1;
 }
 
 /* The kernels that the student is given. streams_kernel has no place for a context, so the count of
@@ -203,12 +197,12 @@ static int measure(struct drive *drive, int with_serial)
     const struct streams_input *input = drive->input;
     struct own own;
     cudaError_t error = own_open(input, &own);
-    if (error != cudaSuccess) return failed("no memory", error);
+    if (error != cudaSuccess) return drive_failed("no memory", error);
 
     drive_begin(drive, STREAMS_PHASE_CALIBRATE, 0);
     error = calibrate(input, &own);
     drive_end(drive, STREAMS_PHASE_CALIBRATE, 0);
-    if (error != cudaSuccess) return failed("calibration", error);
+    if (error != cudaSuccess) return drive_failed("calibration", error);
 
     if (with_serial) {
         drive_begin(drive, STREAMS_PHASE_SERIAL, 0);
@@ -218,7 +212,7 @@ static int measure(struct drive *drive, int with_serial)
         drive_end(drive, STREAMS_PHASE_SERIAL, 0);
     }
     if (error == cudaSuccess) error = own_close(&own);
-    return error == cudaSuccess ? 0 : failed("the serial baseline", error);
+    return error == cudaSuccess ? 0 : drive_failed("the serial baseline", error);
 }
 
 /* ---- the runs ------------------------------------------------------------------------------- */
@@ -301,7 +295,7 @@ static int run_slow_kernel(void)
 {
     cudaError_t error = multiply_divide_slow_launch(NULL, 0, NULL);
     if (error == cudaSuccess) error = cudaDeviceSynchronize();
-    return error == cudaSuccess ? 0 : failed("the slow kernel", error);
+    return error == cudaSuccess ? 0 : drive_failed("the slow kernel", error);
 }
 
 /* Every way of running lanes that are open and complete. */
@@ -361,7 +355,7 @@ int drive_main(struct drive *drive)
     output->rounds = 0;
     output->incomplete = 0;
     cudaError_t error = cudaFree(NULL); /* the start-up of the device is nobody's time */
-    if (error != cudaSuccess) return failed("the device did not start", error);
+    if (error != cudaSuccess) return drive_failed("the device did not start", error);
     if (strcmp(drive->run, "injections") == 0) {
         life_with_a_failure(drive, lanes);
         return 0;

@@ -1,19 +1,13 @@
 /* The drive of lesson 03: makes arrays and streams, lets the student's functions time kernels on
  * them, and looks at both ends of every array afterwards. */
 #include "grader/child/drive.h"
+#include "grader/child/drive_cuda.h"
 #include "grader/lessons/03_events/exchange.h"
 #include "kernels/broken.h"
 #include "kernels/multiply_divide.h"
 #include "lesson.h"
 
-#include <stdio.h>
 #include <string.h>
-
-static int failed(const char *what, cudaError_t error)
-{
-    fprintf(stderr, "drive: %s: %s\n", what, cudaGetErrorString(error));
-    return 1;
-}
 
 /* The kernel that the student is given. events_kernel has no place for a context, so the count of
  * launches lives here. */
@@ -191,7 +185,7 @@ int drive_main(struct drive *drive)
     for (uint32_t i = 0; i < count && error == cudaSuccess; i++)
         error = task_open(&input->tasks[i], &tasks[i]);
     if (error == cudaSuccess) error = cudaDeviceSynchronize();
-    if (error != cudaSuccess) return failed("the arrays could not be made", error);
+    if (error != cudaSuccess) return drive_failed("the arrays could not be made", error);
     few = tasks + 1;
     many = few + EVENTS_FEW;
 
@@ -222,5 +216,5 @@ int drive_main(struct drive *drive)
         error = task_close(&input->tasks[i], &tasks[i], output->windows[i]);
     /* Where a wait was made to fail the device is lost, and nothing can be read any more. */
     if (strcmp(drive->run, "injections") == 0) return 0;
-    return error == cudaSuccess ? 0 : failed("the arrays could not be read", error);
+    return error == cudaSuccess ? 0 : drive_failed("the arrays could not be read", error);
 }

@@ -2,6 +2,7 @@
 #include "grader/lessons/05_mandelbrot_sync/exchange.h"
 
 #include "grader/child/drive.h"
+#include "grader/child/drive_cuda.h"
 #include "lesson.h"
 
 #include <dirent.h>
@@ -63,12 +64,6 @@ static struct mandelbrot_view lesson_view(const struct mandelbrot_exchange_view 
                                     .bound = view->bound};
 }
 
-static int cannot(const char *what, cudaError_t error)
-{
-    fprintf(stderr, "drive: %s: %s\n", what, cudaGetErrorString(error));
-    return 1;
-}
-
 /* The caller's buffer: pinned, poisoned, with a guard behind it. */
 static float *members_make(size_t count)
 {
@@ -76,7 +71,7 @@ static float *members_make(size_t count)
     size_t bytes = (count + MANDELBROT_GUARD) * sizeof *members;
     cudaError_t error = cudaMallocHost((void **)&members, bytes);
     if (error) {
-        cannot("cudaMallocHost", error);
+        drive_failed("cudaMallocHost", error);
         return NULL;
     }
     memset(members, DRIVE_POISON, bytes);

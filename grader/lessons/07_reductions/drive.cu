@@ -3,6 +3,7 @@
 #include "grader/lessons/07_reductions/exchange.h"
 
 #include "grader/child/drive.h"
+#include "grader/child/drive_cuda.h"
 #include "grader/lessons/07_reductions/gate.h"
 #include "kernels/reduce_cub.h"
 #include "reductions.cuh"
@@ -118,17 +119,11 @@ template <> HeldSum operator_for<HeldSum>(const reduction_case &)
 
 /* ---- one case ------------------------------------------------------------------------------ */
 
-static bool succeeds(cudaError_t error, const char *what)
-{
-    if (error) fprintf(stderr, "drive: %s: %s\n", what, cudaGetErrorString(error));
-    return !error;
-}
-
 /* Our own copies and sets run in the default stream, which a non-blocking stream does not wait for;
  * and a copy from pageable memory may return when it is staged, not when it has arrived. */
 static bool settled()
 {
-    return succeeds(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    return drive_succeeds(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }
 
 /* What a case works with. On the device the array ends where its memory ends, so that the emulator
@@ -155,11 +150,12 @@ static bool place_make(struct place *place, const struct drive *drive, size_t el
     size_t behind = drive->device == DRIVE_GPU ? 64 : 0;
     size_t bytes = (shift + size + behind) * element;
     *place = {};
-    if (!succeeds(cudaMalloc((void **)&place->memory, bytes + !bytes), "cudaMalloc") ||
-        !succeeds(cudaMalloc((void **)&place->results, 3 * element), "cudaMalloc") ||
-        !succeeds(cudaMemset(place->memory, DRIVE_POISON, bytes), "cudaMemset") ||
-        !succeeds(cudaMemset(place->results, DRIVE_POISON, 3 * element), "cudaMemset") ||
-        !succeeds(cudaStreamCreateWithFlags(&place->stream, cudaStreamNonBlocking), "a stream") ||
+    if (!drive_succeeds(cudaMalloc((void **)&place->memory, bytes + !bytes), "cudaMalloc") ||
+        !drive_succeeds(cudaMalloc((void **)&place->results, 3 * element), "cudaMalloc") ||
+        !drive_succeeds(cudaMemset(place->memory, DRIVE_POISON, bytes), "cudaMemset") ||
+        !drive_succeeds(cudaMemset(place->results, DRIVE_POISON, 3 * element), "cudaMemset") ||
+        !drive_succeeds(cudaStreamCreateWithFlags(&place->stream, cudaStreamNonBlocking),
+                        "a stream") ||
         !settled())
         return false;
     place->array = place->memory + shift * element;
@@ -218,9 +214,9 @@ static bool run_case(struct drive *drive, uint32_t index)
     memset(answer, 0, sizeof *answer);
     memset(answer->result, DRIVE_POISON, sizeof answer->result);
     bool ok = place_make(&place, drive, kind->element, wanted->shift, wanted->size) &&
-              succeeds(cudaMemcpy(place.array, pool_of(input, wanted, kind->element),
-                                  wanted->size * kind->element, cudaMemcpyHostToDevice),
-                       "cudaMemcpy") &&
+              drive_succeeds(cudaMemcpy(place.array, pool_of(input, wanted, kind->element),
+                                        wanted->size * kind->element, cudaMemcpyHostToDevice),
+                             "cudaMemcpy") &&
               settled();
     if (ok) {
         drive_begin(drive, DRIVE_INJECTIONS, index);
@@ -241,6 +237,24 @@ static bool run_case(struct drive *drive, uint32_t index)
 
 /* ---- behind a gate ------------------------------------------------------------------------- */
 
+/* Once in peace: what is done only at the first call may wait for the device. What goes wrong from
+ * here on is the student's, and data. */
+static void call_in_peace(struct drive *drive, const struct reduction_case *wanted,
+                          struct reduction_answer *answer, const struct place *place, size_t bytes)
+{
+    memset(answer, 0, sizeof *answer);
+    cudaMemset(place->memory, 0, bytes);
+    cudaDeviceSynchronize();
+    drive_begin(drive, REDUCTION_PHASE_WARM_UP, 0);
+    answer->status = (int32_t)call<int64_t, Sum>(*wanted, place->array,
+                                                 (int64_t *)place->results + 1, place->stream);
+    drive_end(drive, REDUCTION_PHASE_WARM_UP, 0);
+    answer->later = (int32_t)cudaDeviceSynchronize();
+    cudaMemset(place->memory, DRIVE_POISON, bytes);
+    cudaMemset(place->results, DRIVE_POISON, 3 * sizeof(int64_t));
+    if (!answer->later) answer->later = (int32_t)cudaDeviceSynchronize();
+}
+
 /* The input is on its way in the same stream, behind a gate that opens when the call has returned:
  * a reduction that runs elsewhere meets poison, and one that waits meets a closed gate. */
 static bool run_gated(struct drive *drive)
@@ -254,37 +268,26 @@ static bool run_gated(struct drive *drive)
     struct gate gate = {}, other_gate = {};
     struct place place;
 
-    bool ok = place_make(&place, drive, sizeof(int64_t), 0, wanted->size) &&
-              succeeds(cudaMallocHost((void **)&pinned, bytes + 4 * sizeof(int64_t)), "pinned") &&
-              succeeds(cudaStreamCreate(&other), "a stream");
+    bool ok =
+        place_make(&place, drive, sizeof(int64_t), 0, wanted->size) &&
+        drive_succeeds(cudaMallocHost((void **)&pinned, bytes + 4 * sizeof(int64_t)), "pinned") &&
+        drive_succeeds(cudaStreamCreate(&other), "a stream");
     if (ok) {
-        /* Once in peace: what is done only at the first call may wait for the device. What goes
-         * wrong from here on is the student's, and data. */
-        int64_t *result = (int64_t *)place.results + 1;
-        memset(answer, 0, sizeof *answer);
-        cudaMemset(place.memory, 0, bytes);
-        cudaDeviceSynchronize();
-        drive_begin(drive, REDUCTION_PHASE_WARM_UP, 0);
-        answer->status = (int32_t)call<int64_t, Sum>(*wanted, place.array, result, place.stream);
-        drive_end(drive, REDUCTION_PHASE_WARM_UP, 0);
-        answer->later = (int32_t)cudaDeviceSynchronize();
-        cudaMemset(place.memory, DRIVE_POISON, bytes);
-        cudaMemset(place.results, DRIVE_POISON, 3 * sizeof(int64_t));
-        if (!answer->later) answer->later = (int32_t)cudaDeviceSynchronize();
-
+        call_in_peace(drive, wanted, answer, &place, bytes);
         memcpy(pinned, pool_of(input, wanted, sizeof(int64_t)), bytes);
         memset(pinned + bytes, DRIVE_POISON, 3 * sizeof(int64_t));
         if (!answer->later) {
-            ok = succeeds(cudaLaunchHostFunc(place.stream, gate_wait, &gate), "a gate") &&
-                 succeeds(cudaLaunchHostFunc(other, gate_wait, &other_gate), "a gate") &&
-                 succeeds(cudaMemcpyAsync(place.array, pinned, bytes, cudaMemcpyHostToDevice,
-                                          place.stream),
-                          "cudaMemcpyAsync");
+            ok = drive_succeeds(cudaLaunchHostFunc(place.stream, gate_wait, &gate), "a gate") &&
+                 drive_succeeds(cudaLaunchHostFunc(other, gate_wait, &other_gate), "a gate") &&
+                 drive_succeeds(cudaMemcpyAsync(place.array, pinned, bytes, cudaMemcpyHostToDevice,
+                                                place.stream),
+                                "cudaMemcpyAsync");
         }
         drive_begin(drive, REDUCTION_PHASE_GATED, 0);
         if (ok && !answer->later)
-            answer->status = (int32_t)call<int64_t, Sum>(*wanted, place.array, result, place.stream,
-                                                         pinned + bytes + 3 * sizeof(int64_t));
+            answer->status =
+                (int32_t)call<int64_t, Sum>(*wanted, place.array, (int64_t *)place.results + 1,
+                                            place.stream, pinned + bytes + 3 * sizeof(int64_t));
         drive_end(drive, REDUCTION_PHASE_GATED, 0);
         answer->held = !gate_gave_up(&gate) && !gate_gave_up(&other_gate);
         gate_open(&gate);
@@ -327,20 +330,20 @@ static bool two_calls(struct drive *drive, uint32_t first, bool hold)
     struct gate gates[2] = {};
     struct place places[2] = {};
     int *held = NULL;
-    bool ok = succeeds(cudaMallocHost((void **)&held, 2 * sizeof *held), "pinned memory");
+    bool ok = drive_succeeds(cudaMallocHost((void **)&held, 2 * sizeof *held), "pinned memory");
 
     if (ok) held[0] = held[1] = 0;
     for (uint32_t i = 0; i < 2 && ok; i++) {
         const struct reduction_case *wanted = &cases[i];
         memset(&answers[i], 0, sizeof answers[i]);
         ok = place_make(&places[i], drive, sizeof(int64_t), 0, wanted->size) &&
-             succeeds(cudaMemcpy(places[i].array, pool_of(input, wanted, sizeof(int64_t)),
-                                 wanted->size * sizeof(int64_t), cudaMemcpyHostToDevice),
-                      "cudaMemcpy") &&
+             drive_succeeds(cudaMemcpy(places[i].array, pool_of(input, wanted, sizeof(int64_t)),
+                                       wanted->size * sizeof(int64_t), cudaMemcpyHostToDevice),
+                            "cudaMemcpy") &&
              settled();
     }
     for (uint32_t i = 0; i < 2 && ok; i++)
-        ok = succeeds(cudaLaunchHostFunc(places[i].stream, gate_wait, &gates[i]), "a gate");
+        ok = drive_succeeds(cudaLaunchHostFunc(places[i].stream, gate_wait, &gates[i]), "a gate");
     for (uint32_t i = 0; i < 2 && ok; i++) {
         drive_begin(drive, REDUCTION_PHASE_TOGETHER, first + i);
         int64_t *result = (int64_t *)places[i].results + 1;
@@ -394,9 +397,9 @@ static bool run_long(struct drive *drive)
     struct place place;
 
     bool ok = place_make(&place, drive, sizeof(int64_t), 0, wanted.size) &&
-              succeeds(cudaMemcpy(place.array, pool_of(input, &wanted, sizeof(int64_t)),
-                                  wanted.size * sizeof(int64_t), cudaMemcpyHostToDevice),
-                       "cudaMemcpy") &&
+              drive_succeeds(cudaMemcpy(place.array, pool_of(input, &wanted, sizeof(int64_t)),
+                                        wanted.size * sizeof(int64_t), cudaMemcpyHostToDevice),
+                             "cudaMemcpy") &&
               settled();
     if (ok) {
         memset(answer, 0, sizeof *answer);
@@ -416,12 +419,14 @@ static bool run_long(struct drive *drive)
 /* Fills the array with copies of the first case's stretch, by doubling. */
 static bool fill(const struct place *place, const void *stretch, size_t bytes, size_t total)
 {
-    if (!succeeds(cudaMemcpy(place->array, stretch, bytes, cudaMemcpyHostToDevice), "cudaMemcpy"))
+    if (!drive_succeeds(cudaMemcpy(place->array, stretch, bytes, cudaMemcpyHostToDevice),
+                        "cudaMemcpy"))
         return false;
     for (size_t have = bytes; have < total; have *= 2) {
         size_t more = total - have < have ? total - have : have;
-        if (!succeeds(cudaMemcpy(place->array + have, place->array, more, cudaMemcpyDeviceToDevice),
-                      "cudaMemcpy"))
+        if (!drive_succeeds(
+                cudaMemcpy(place->array + have, place->array, more, cudaMemcpyDeviceToDevice),
+                "cudaMemcpy"))
             return false;
     }
     return settled();
@@ -485,9 +490,9 @@ static bool time_cub(const struct contest<T> *contest, const char *phase, uint32
     for (uint32_t i = 0; i < calls && !error; i++)
         error = contest->cub(contest->scratch, &bytes, (const T *)contest->place->array, result,
                              contest->size, contest->place->stream);
-    bool ended = succeeds(cudaDeviceSynchronize(), "CUB");
+    bool ended = drive_succeeds(cudaDeviceSynchronize(), "CUB");
     drive_end(contest->drive, phase, repetition);
-    return ended && succeeds(error, "CUB");
+    return ended && drive_succeeds(error, "CUB");
 }
 
 /* All repetitions, in turn. A student's call that fails ends it: there is nothing to time, and that
@@ -498,13 +503,13 @@ template <typename T> static bool time_in_turn(struct contest<T> *contest)
     const struct reduction_answer *answer = contest->answer;
 
     if (contest->drive->device == DRIVE_GPU && contest->cub != nullptr) {
-        if (!succeeds(contest->cub(NULL, &contest->scratch_bytes, NULL, NULL, contest->size,
-                                   contest->place->stream),
-                      "CUB"))
+        if (!drive_succeeds(contest->cub(NULL, &contest->scratch_bytes, NULL, NULL, contest->size,
+                                         contest->place->stream),
+                            "CUB"))
             return false;
         contest->scratch_bytes = (contest->scratch_bytes + 255) / 256 * 256;
-        if (!succeeds(cudaMalloc(&contest->scratch, contest->scratch_bytes + sizeof(T)),
-                      "cudaMalloc"))
+        if (!drive_succeeds(cudaMalloc(&contest->scratch, contest->scratch_bytes + sizeof(T)),
+                            "cudaMalloc"))
             return false;
     }
     bool ok = time_student(contest, REDUCTION_PHASE_WARM_UP, sizeof(T), 1);

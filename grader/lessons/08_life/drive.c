@@ -1,19 +1,13 @@
 /* The drive of lesson 08: puts lattices on the device, calls the five functions, and takes what
  * came of it. */
 #include "grader/child/drive.h"
+#include "grader/child/drive_cuda.h"
 #include "grader/lessons/08_life/exchange.h"
 #include "lesson.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bool succeeds(cudaError_t error, const char *what)
-{
-    if (error != cudaSuccess) fprintf(stderr, "drive: %s: %s\n", what, cudaGetErrorString(error));
-    return error == cudaSuccess;
-}
 
 static size_t size_of(const struct life_input_lattice *lattice)
 {
@@ -63,14 +57,15 @@ static void place_free(struct place *place)
 static bool place_make(struct place *place, const struct drive *drive, size_t bytes)
 {
     memset(place, 0, sizeof *place);
-    if (!succeeds(cudaMallocHost((void **)&place->host, bytes), "cudaMallocHost")) return false;
+    if (!drive_succeeds(cudaMallocHost((void **)&place->host, bytes), "cudaMallocHost"))
+        return false;
     for (size_t i = 0; i < 2; i++) {
-        if (!succeeds(cudaMalloc((void **)&place->lattice[i], bytes), "cudaMalloc") ||
+        if (!drive_succeeds(cudaMalloc((void **)&place->lattice[i], bytes), "cudaMalloc") ||
             (drive->device == DRIVE_GPU &&
-             !succeeds(cudaMemset(place->lattice[i], DRIVE_POISON, bytes), "cudaMemset")))
+             !drive_succeeds(cudaMemset(place->lattice[i], DRIVE_POISON, bytes), "cudaMemset")))
             return false;
     }
-    return succeeds(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    return drive_succeeds(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }
 
 static cudaError_t student(const struct life_call *call, const struct life_input_lattice *lattice,
@@ -105,11 +100,11 @@ static bool on_the_device(struct drive *drive, uint32_t index, cudaStream_t stre
     bool ok = place_make(&place, drive, bytes);
     if (ok) {
         memcpy(place.host, input->cells + lattice->offset, bytes);
-        ok = succeeds(
+        ok = drive_succeeds(
             cudaMemcpyAsync(place.lattice[0], place.host, bytes, cudaMemcpyHostToDevice, stream),
             "cudaMemcpyAsync");
     }
-    if (ok && call->timed) ok = succeeds(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    if (ok && call->timed) ok = drive_succeeds(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
     if (ok) {
         mark_begin(drive, call, index);
         answer->status = (int32_t)student(call, lattice, &place, stream);
@@ -142,8 +137,8 @@ static bool on_the_host(struct drive *drive, uint32_t index)
     bool ok = true;
 
     for (uint32_t i = 0; i < call->count && ok; i++) {
-        ok = succeeds(cudaMallocHost((void **)&lattices[i].cells, size_of(&given[i])),
-                      "cudaMallocHost");
+        ok = drive_succeeds(cudaMallocHost((void **)&lattices[i].cells, size_of(&given[i])),
+                            "cudaMallocHost");
         if (!ok) break;
         lattices[i].width = (int)given[i].width;
         lattices[i].height = (int)given[i].height;
@@ -170,7 +165,8 @@ int drive_main(struct drive *drive)
     cudaStream_t stream = NULL;
     bool broken = false;
 
-    if (!succeeds(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "a stream")) return 1;
+    if (!drive_succeeds(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "a stream"))
+        return 1;
     for (uint32_t i = 0; i < input->call_count; i++) {
         struct life_answer *answer = &output->answers[i];
         memset(answer, 0, sizeof *answer);

@@ -1,18 +1,12 @@
 /* The drive of lesson 12: puts matrices on the device, calls the three functions, and takes what
  * came of it. */
 #include "grader/child/drive.h"
+#include "grader/child/drive_cuda.h"
 #include "grader/lessons/12_matmul/exchange.h"
 #include "lesson.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
-
-static bool succeeds(cudaError_t error, const char *what)
-{
-    if (error != cudaSuccess) fprintf(stderr, "drive: %s: %s\n", what, cudaGetErrorString(error));
-    return error == cudaSuccess;
-}
 
 /* One matrix, or all of a kind: page-locked on its way, and on the device no larger than it is. */
 struct place {
@@ -23,8 +17,8 @@ struct place {
 static bool place_make(struct place *place, size_t bytes)
 {
     place->bytes = bytes;
-    return bytes == 0 || (succeeds(cudaMallocHost(&place->host, bytes), "cudaMallocHost") &&
-                          succeeds(cudaMalloc(&place->device, bytes), "cudaMalloc"));
+    return bytes == 0 || (drive_succeeds(cudaMallocHost(&place->host, bytes), "cudaMallocHost") &&
+                          drive_succeeds(cudaMalloc(&place->device, bytes), "cudaMalloc"));
 }
 
 static void place_free(struct place *place)
@@ -48,16 +42,16 @@ static bool places_make(struct places *places, const struct drive *drive,
         !place_make(&places->c, m * p * each))
         return false;
     if (drive->device == DRIVE_GPU && places->c.bytes > 0 &&
-        !succeeds(cudaMemset(places->c.device, DRIVE_POISON, places->c.bytes), "cudaMemset"))
+        !drive_succeeds(cudaMemset(places->c.device, DRIVE_POISON, places->c.bytes), "cudaMemset"))
         return false;
-    return succeeds(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    return drive_succeeds(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }
 
 static bool send(struct place *place, const void *from, cudaStream_t stream)
 {
     if (place->bytes == 0) return true;
     memcpy(place->host, from, place->bytes);
-    return succeeds(
+    return drive_succeeds(
         cudaMemcpyAsync(place->device, place->host, place->bytes, cudaMemcpyHostToDevice, stream),
         "cudaMemcpyAsync");
 }
@@ -102,8 +96,9 @@ static void call_it(struct drive *drive, const struct matmul_call *call, uint32_
      */
     if (call->stale) (void)cudaSetDevice(-1);
     mark(drive, call, index, true);
-    for (uint32_t r = 0; r <= (call->repeats > 0 ? call->repeats - 1 : 0); r++)
-        if (error == cudaSuccess) error = student(call, places, stream);
+    const uint32_t times = call->repeats > 0 ? call->repeats : 1;
+    for (uint32_t r = 0; r < times && error == cudaSuccess; r++)
+        error = student(call, places, stream);
     answer->status = (int32_t)error;
     if (call->repeats > 0) answer->later = (int32_t)cudaDeviceSynchronize();
     mark(drive, call, index, false);
@@ -121,7 +116,8 @@ static bool make_call(struct drive *drive, uint32_t index, cudaStream_t stream)
     bool ok = places_make(&places, drive, call) &&
               send(&places.a, input->bytes + call->a, stream) &&
               send(&places.b, input->bytes + call->b, stream);
-    if (ok && call->repeats > 0) ok = succeeds(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    if (ok && call->repeats > 0)
+        ok = drive_succeeds(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
     if (ok) {
         call_it(drive, call, index, &places, stream, answer);
         if (answer->status == 0 && answer->later == 0 && places.c.bytes > 0) {
@@ -149,7 +145,8 @@ int drive_main(struct drive *drive)
     cudaStream_t stream = NULL;
     bool broken = false;
 
-    if (!succeeds(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "a stream")) return 1;
+    if (!drive_succeeds(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "a stream"))
+        return 1;
     for (uint32_t i = 0; i < input->call_count; i++) {
         struct matmul_answer *answer = &output->answers[i];
         memset(answer, 0, sizeof *answer);
