@@ -118,10 +118,10 @@ function(overlap_test)
         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     add_test(NAME ${T_NAME} COMMAND ${T_NAME})
     if(NOT T_TIMEOUT)
-        set(T_TIMEOUT 120)
+        set(T_TIMEOUT 600)
     endif()
-    # Check gives a test 4 seconds, which a busy machine may not keep; sanitizers and qemu take their
-    # time.
+    # It ends what hangs, and is far from what a test takes. Check gives a test 4 seconds, which a
+    # busy machine may not keep; sanitizers and qemu take their time.
     set(times 1)
     if(OVERLAP_SANITIZE OR CMAKE_CROSSCOMPILING)
         set(times 4)

@@ -1,7 +1,8 @@
 /* Who goes first, a new thread or its starter. One of them is held while the other has its turn:
  * until it waits for another thread, ends, has computed for TURN, or has slept for SLEEP (in a wait
  * that is not known here: a pipe, a system call). Computing is measured by the thread's own clock,
- * so that on a busy machine nobody's turn is over before it began. */
+ * and time in which it wants a processor and has none does not count, nor does time in which nobody
+ * looked: on a busy machine nobody's turn is over before it began. */
 #include "threads/parts.h"
 
 #include <fcntl.h>
@@ -17,8 +18,9 @@
 
 #define TURN 20000000   /* ns of computing */
 #define SLEEP 5000000   /* ns */
-#define MOST 1000000000 /* ns that a hold lasts at most, on a machine that lets nobody compute */
+#define MOST 1000000000 /* ns that count, of who neither sleeps for long nor computes much */
 #define PAUSE 1000000   /* ns between two looks */
+#define MOST_ON_THE_WALL 30000000000 /* ns, on a machine that lets nobody compute */
 
 static struct {
     enum threads_hold hold; /* of each thread, unless */
@@ -31,8 +33,9 @@ static struct {
 void order_set(const char *text)
 {
     if (text == NULL) return;
-    if (strcmp(text, "latest") == 0) order.hold = HOLD_THREAD;
-    if (strcmp(text, "earliest") == 0) order.hold = HOLD_STARTER;
+    order.hold = strcmp(text, "latest") == 0     ? HOLD_THREAD
+                 : strcmp(text, "earliest") == 0 ? HOLD_STARTER
+                                                 : HOLD_NOBODY;
     order.random = strncmp(text, "random:", 7) == 0;
     if (order.random) order.seed = strtoull(text + 7, NULL, 10);
 }
@@ -73,7 +76,7 @@ static clockid_t clock_of(pid_t number)
     return (clockid_t)((~(unsigned)number << 3) | 6u);
 }
 
-static bool is_asleep(pid_t number)
+bool order_is_asleep(pid_t number)
 {
     char path[64], text[512];
     snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)number);
@@ -84,35 +87,49 @@ static bool is_asleep(pid_t number)
     syscall(SYS_close, file);
     text[size > 0 ? size : 0] = '\0';
     const char *state = strrchr(text, ')'); /* behind the name: " S ..." */
-    return state == NULL || state[1] == '\0' || state[2] != 'R';
+    return state == NULL || state[1] == '\0' || (state[2] != 'R' && state[2] != 'D');
+}
+
+int64_t order_look(int64_t *looked)
+{
+    const int64_t time = now(CLOCK_MONOTONIC), since = time - *looked;
+    *looked = time;
+    return since < 2 * PAUSE ? since : 2 * PAUSE;
 }
 
 struct turn {
-    int64_t begin;               /* of the hold */
-    int64_t computed_at_begin;   /* -1: the thread has not begun */
-    int64_t computed, unchanged; /* and since when it is that much */
+    int64_t begin, looked;     /* on the wall */
+    int64_t computed_at_begin; /* -1: the thread has not begun */
+    int64_t computed;
+    int64_t asleep; /* for how long it has been, and has not computed in between */
+    int64_t passed; /* that count */
 };
 
 static struct turn begin_turn(void)
 {
-    return (struct turn){.begin = now(CLOCK_MONOTONIC), .computed_at_begin = -1, .computed = -1};
+    const int64_t time = now(CLOCK_MONOTONIC);
+    return (struct turn){.begin = time, .looked = time, .computed_at_begin = -1, .computed = -1};
 }
 
 /* `number`: of the thread whose turn it is; 0: it has not begun. */
 static bool has_had(struct turn *turn, pid_t number)
 {
-    const int64_t time = now(CLOCK_MONOTONIC);
-    if (time - turn->begin >= MOST) return true;
+    const int64_t since = order_look(&turn->looked);
+    if (turn->looked - turn->begin >= MOST_ON_THE_WALL) return true;
     if (number == 0) return false;
     const int64_t computed = now(clock_of(number));
     if (computed < 0) return true; /* it is gone */
     if (turn->computed_at_begin < 0) turn->computed_at_begin = computed;
     if (computed != turn->computed) {
         turn->computed = computed;
-        turn->unchanged = time;
+        turn->asleep = 0;
+        turn->passed += since;
+    } else if (order_is_asleep(number)) {
+        turn->asleep += since;
+        turn->passed += since;
     }
-    return computed - turn->computed_at_begin >= TURN ||
-           (time - turn->unchanged >= SLEEP && is_asleep(number));
+    return computed - turn->computed_at_begin >= TURN || turn->asleep >= SLEEP ||
+           turn->passed >= MOST;
 }
 
 /* ---- holds --------------------------------------------------------------------------------------

@@ -262,20 +262,44 @@ static void give_back_ends(struct host_thread *thread, const char *name, bool do
     threads_unlock();
 }
 
-static bool any_at_work(void)
+/* How many threads are at work, and how many of them want a processor, whether they have one or
+ * not. */
+static size_t at_work(size_t *eager)
 {
-    for (const struct host_thread *thread = watch.threads; thread != NULL; thread = thread->next)
-        if (!thread->ended && thread->hold != HOLD_FOREVER) return true;
-    return false;
+    size_t count = 0;
+    *eager = 0;
+    for (const struct host_thread *thread = watch.threads; thread != NULL; thread = thread->next) {
+        if (thread->ended || thread->hold == HOLD_FOREVER) continue;
+        count++;
+        *eager += thread->number == 0 || !order_is_asleep(thread->number);
+    }
+    return count;
 }
 
+static int64_t computed(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* The time is the threads' own: it goes on while they sleep, and as far as they compute. */
 void threads_settle(void)
 {
-    enum { MOST_SECONDS = 2 };
-    const time_t begin = time(NULL);
+    const int64_t second = 1000000000, most = 2 * second, most_on_the_wall = 60 * second;
+    int64_t looked = 0, passed = 0, computed_before = computed();
+    size_t eager;
+    order_look(&looked);
+    const int64_t begin = looked;
     threads_lock();
     order_freeze();
-    while (any_at_work() && time(NULL) - begin <= MOST_SECONDS) order_pause();
+    while (at_work(&eager) > 0 && passed < most && looked - begin < most_on_the_wall) {
+        order_pause();
+        const int64_t since = order_look(&looked), computed_now = computed();
+        const int64_t used = computed_now - computed_before;
+        passed += eager == 0 || used > since ? since : used;
+        computed_before = computed_now;
+    }
     for (struct host_thread *thread = watch.threads; thread != NULL; thread = thread->next)
         if (!thread->ended && thread->told_left != NULL) *thread->told_left = 1;
     threads_unlock();

@@ -39,7 +39,8 @@ void threads_watch(const void *inside, const char *order, struct trace_writer *t
 extern void (*threads_on_want)(int error);
 
 /* The watched function has returned. What it has left behind may be at work on memory that is about
- * to end: threads that are still held back stay so for ever, for others it waits, for two seconds.
+ * to end: threads that are still held back stay so for ever, for others it waits, for two seconds
+ * in which they sleep or compute.
  * Detached ones that have not ended then are told: their TRACE_DESTROY has the count 1. */
 void threads_settle(void);
 

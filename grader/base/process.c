@@ -20,12 +20,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CHECK_EVERY_MS 20  /* how often limits are looked at */
-#define LOOK_CLOSER 5      /* every so many times also at what takes longer */
-#define CLOCK_SECONDS 0.1  /* how often its own clock is put on */
-#define GRACE_SECONDS 0.25 /* for children to end after the first process did */
-#define ASK_SECONDS 0.2    /* for the program to say where it is */
-#define KILL_SECONDS 10.0  /* after which the supervisor gives up on what will not die */
+#define CHECK_EVERY_MS 20 /* how often limits are looked at */
+#define LOOK_CLOSER 5     /* every so many times also at what takes longer */
+#define CLOCK_SECONDS 0.1 /* how often its own clock is put on */
+#define GRACE_SECONDS 0.5 /* by its own clock: for children to end after the first process did */
+#define ASK_SECONDS 0.5   /* by its own clock: for the program to say where it is */
+#define KILL_SECONDS 10.0 /* after which the supervisor gives up on what will not die */
 #define OPEN_FILES 4096
 #define SPARE_TASKS 1024 /* RLIMIT_NPROC above what there is now: stops a fork bomb */
 
@@ -342,31 +342,40 @@ static bool watch_program(struct supervision *s)
     }
 }
 
+/* Whether that much has passed by its own clock since it showed `since`, or PROCESS_PATIENCE times
+ * as much on the wall since `begin`. */
+static bool has_passed(struct supervision *s, double seconds, double since, double begin)
+{
+    put_clock_on(s);
+    return s->own - since > seconds || now() - begin > PROCESS_PATIENCE * seconds;
+}
+
 /* The program ended: are there others, and do they end soon? */
 static void wait_for_the_rest(struct supervision *s)
 {
-    double until = now() + GRACE_SECONDS;
-    unsigned left;
+    const double since = s->own, begin = now();
 
-    while ((left = descendants_usage(getpid(), 0).processes) > 0 && now() < until) {
+    while ((s->usage = descendants_usage(getpid(), 0)).processes > 0 &&
+           !has_passed(s, GRACE_SECONDS, since, begin)) {
         struct timespec pause = {0, 5000000};
         nanosleep(&pause, NULL);
         if (!read_output(s)) break;
         reap(s);
     }
-    s->shared->result.left_running = left;
+    s->shared->result.left_running = s->usage.processes;
 }
 
 static void ask_where(struct supervision *s)
 {
-    double until = now() + ASK_SECONDS;
+    const double since = s->own, begin = now();
 
     kill(s->program, SIGXCPU);
-    while (!s->ended && now() < until) {
+    while (!s->ended && !has_passed(s, ASK_SECONDS, since, begin)) {
         struct pollfd polled = {.fd = s->watch, .events = POLLIN};
         poll(&polled, 1, CHECK_EVERY_MS);
         read_output(s);
         if (polled.revents != 0) break;
+        s->usage = descendants_usage(getpid(), 0);
     }
 }
 
@@ -381,12 +390,12 @@ static enum process_ending see_to_its_end(struct supervision *s)
         by_itself = false;
     }
     const enum process_ending ending = result->ending;
+    result->own_seconds = s->own;
     if (by_itself)
         wait_for_the_rest(s);
     else if (ending == PROCESS_TIME && s->spec->ask_where)
         ask_where(s);
     result->seconds = now() - s->started;
-    result->own_seconds = s->own;
     kill_all(s);
     return by_itself && !read_output(s) ? PROCESS_OUTPUT : ending;
 }

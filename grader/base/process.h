@@ -66,7 +66,8 @@ struct process_result {
     enum process_ending ending;
     int code;
     int signal;
-    unsigned left_running; /* processes alive shortly after the first one had ended; all killed */
+    unsigned left_running; /* processes alive half a second (its own) after the first one ended;
+                              killed */
     int error;             /* errno of what was refused */
     double seconds;        /* on the wall */
     double own_seconds;

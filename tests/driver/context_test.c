@@ -421,7 +421,7 @@ int main(void)
 {
     Suite *suite = suite_create("DriverContext");
     TCase *tcase = tcase_create("contexts");
-    tcase_set_timeout(tcase, 60);
+    tcase_set_timeout(tcase, 300);
     const TTest *const all_orders[] = {
         nothing_works_before_cuInit,
         there_is_no_context_until_one_is_made,

@@ -411,7 +411,7 @@ int main(void)
 {
     Suite *suite = suite_create("DriverCopy");
     TCase *tcase = tcase_create("copies");
-    tcase_set_timeout(tcase, 60);
+    tcase_set_timeout(tcase, 300);
     const TTest *const all_orders[] = {
         a_round_trip_gives_the_same_bytes,
         fresh_memory_is_poisoned_not_zero,

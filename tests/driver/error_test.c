@@ -452,7 +452,7 @@ int main(void)
 {
     Suite *suite = suite_create("DriverError");
     TCase *tcase = tcase_create("errors");
-    tcase_set_timeout(tcase, 60);
+    tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, a_kernel_that_fails_is_a_sticky_error_of_its_process, 0,
                         FAILURES * ORDERS);
     const TTest *const all_orders[] = {

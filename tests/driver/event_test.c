@@ -199,7 +199,7 @@ int main(void)
 {
     Suite *suite = suite_create("DriverEvent");
     TCase *tcase = tcase_create("events");
-    tcase_set_timeout(tcase, 60);
+    tcase_set_timeout(tcase, 300);
     const TTest *const all_orders[] = {
         an_event_orders_two_streams,
         an_event_that_was_never_recorded_stands_for_no_work,

@@ -172,7 +172,7 @@ int main(void)
 {
     Suite *suite = suite_create("driver_exhaustion");
     TCase *tests = tcase_create("all");
-    tcase_set_timeout(tests, 60);
+    tcase_set_timeout(tests, 300);
     tcase_add_loop_test(tests, device_memory, 0, ORDERS);
     tcase_add_test(tests, addresses_come_back);
     tcase_add_loop_test(tests, a_stack_that_is_large_enough, 0, 2);

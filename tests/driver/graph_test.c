@@ -845,7 +845,7 @@ int main(void)
 {
     Suite *suite = suite_create("graphs");
     TCase *tcase = tcase_create("graphs");
-    tcase_set_timeout(tcase, 60);
+    tcase_set_timeout(tcase, 300);
     suite_add_tcase(suite, tcase);
     tcase_add_loop_test(tcase, nodes_run_in_the_order_of_their_edges, 0, ORDERS);
     tcase_add_test(tcase, nodes_without_an_edge_are_not_ordered);

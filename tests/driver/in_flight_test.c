@@ -322,7 +322,7 @@ int main(void)
     };
     Suite *suite = suite_create("driver_in_flight");
     TCase *tcase = tcase_create("flights");
-    tcase_set_timeout(tcase, 60);
+    tcase_set_timeout(tcase, 300);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
         tcase_add_loop_test(tcase, tests[i], 0, ORDERS);
     suite_add_tcase(suite, tcase);

@@ -355,7 +355,7 @@ int main(void)
 {
     Suite *suite = suite_create("DriverMemory");
     TCase *tcase = tcase_create("memory");
-    tcase_set_timeout(tcase, 60);
+    tcase_set_timeout(tcase, 300);
     const TTest *const all_orders[] = {
         device_memory_is_counted_and_runs_out,
         freeing_is_for_what_was_allocated_once,

@@ -333,7 +333,7 @@ int main(void)
 {
     Suite *suite = suite_create("DriverModule");
     TCase *tcase = tcase_create("modules");
-    tcase_set_timeout(tcase, 60);
+    tcase_set_timeout(tcase, 300);
     const TTest *const all_orders[] = {
         a_modules_functions_and_variables_are_found,
         a_modules_variables_are_its_contexts_own,

@@ -243,7 +243,7 @@ int main(void)
 {
     Suite *suite = suite_create("driver_races");
     TCase *tcase = tcase_create("races");
-    tcase_set_timeout(tcase, 60);
+    tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, two_kernels_in_two_streams_race, 0, ORDERS);
     tcase_add_loop_test(tcase, an_event_a_wait_or_other_bytes_order_them, 0, ORDERS);
     tcase_add_loop_test(tcase, an_event_that_is_recorded_too_early_does_not, 0, ORDERS);

@@ -534,7 +534,7 @@ int main(void)
 {
     Suite *suite = suite_create("DriverRest");
     TCase *tcase = tcase_create("rest");
-    tcase_set_timeout(tcase, 60);
+    tcase_set_timeout(tcase, 300);
     const TTest *const all_orders[] = {
         a_launch_of_before_cuda_4_is_as_its_function_was_told,
         a_launch_of_before_cuda_4_is_refused_where_it_is_told_too_little,

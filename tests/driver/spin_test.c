@@ -150,7 +150,7 @@ int main(void)
 {
     Suite *suite = suite_create("DriverSpin");
     TCase *tcase = tcase_create("spinning");
-    tcase_set_timeout(tcase, 60);
+    tcase_set_timeout(tcase, 300);
     const TTest *const all_orders[] = {
         values_go_from_stream_to_kernel_to_stream,
         one_that_waits_for_ever_is_named,

@@ -600,7 +600,7 @@ int main(void)
 {
     Suite *suite = suite_create("DriverStream");
     TCase *tcase = tcase_create("streams");
-    tcase_set_timeout(tcase, 60);
+    tcase_set_timeout(tcase, 300);
     const TTest *const all_orders[] = {
         work_in_one_stream_is_in_order,
         a_context_is_synchronised_with_all_its_streams,

@@ -313,7 +313,7 @@ int main(void)
 {
     Suite *suite = suite_create("exec_breadth");
     TCase *tests = tcase_create("breadth");
-    tcase_set_timeout(tests, 60);
+    tcase_set_timeout(tests, 300);
     tcase_add_test(tests, a_phase_ends_with_its_last_arrival);
     tcase_add_test(tests, threads_wait_for_each_other);
     tcase_add_test(tests, bytes_are_waited_for);

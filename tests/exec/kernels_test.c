@@ -545,7 +545,7 @@ int main(void)
     Suite *suite = suite_create("exec_kernels");
     TCase *tests = tcase_create("kernels");
     tcase_add_checked_fixture(tests, setup, teardown);
-    tcase_set_timeout(tests, 60);
+    tcase_set_timeout(tests, 300);
     tcase_add_test(tests, adds_vectors);
     tcase_add_test(tests, saxpy_strides_over_the_grid);
     tcase_add_test(tests, threads_of_a_warp_loop_differently);

@@ -704,7 +704,7 @@ int main(void)
 {
     Suite *suite = suite_create("exec_memory");
     TCase *tests = tcase_create("memory");
-    tcase_set_timeout(tests, 120);
+    tcase_set_timeout(tests, 300);
     tcase_add_loop_test(tests, loads_and_stores, 0, SHARDS);
     tcase_add_test(tests, wide_registers);
     tcase_add_test(tests, generic_addresses);

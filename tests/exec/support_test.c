@@ -150,7 +150,7 @@ int main(void)
 {
     Suite *suite = suite_create("exec_support");
     TCase *tests = tcase_create("support");
-    tcase_set_timeout(tests, 60);
+    tcase_set_timeout(tests, 300);
     tcase_add_test(tests, what_the_parser_accepts_executes);
     tcase_add_test(tests, the_table_agrees_with_the_rows);
     tcase_add_test(tests, tensor_cores_are_named);

@@ -709,7 +709,7 @@ int main(void)
 {
     Suite *suite = suite_create("exec_tensor");
     TCase *tests = tcase_create("tensor");
-    tcase_set_timeout(tests, 120);
+    tcase_set_timeout(tests, 300);
     tcase_add_test(tests, mma_is_the_product);
     tcase_add_test(tests, wmma_is_the_product);
     tcase_add_test(tests, a_matrix_without_a_stride_is_dense);

@@ -272,7 +272,7 @@ int main(void)
 {
     Suite *suite = suite_create("exec_video");
     TCase *tests = tcase_create("video");
-    tcase_set_timeout(tests, 60);
+    tcase_set_timeout(tests, 300);
     tcase_add_loop_test(tests, every_form_does_what_the_isa_says, 0, 10);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

@@ -622,7 +622,7 @@ int main(void)
 {
     Suite *suite = suite_create("exec_warp");
     TCase *tests = tcase_create("warp");
-    tcase_set_timeout(tests, 60);
+    tcase_set_timeout(tests, 300);
     tcase_add_test(tests, shuffles);
     tcase_add_test(tests, votes_and_matches);
     tcase_add_test(tests, partial_warps);

@@ -372,7 +372,7 @@ int main(void)
 {
     Suite *suite = suite_create("grader building");
     TCase *tcase = tcase_create("building");
-    tcase_set_timeout(tcase, 100);
+    tcase_set_timeout(tcase, 300);
     tcase_add_checked_fixture(tcase, set_up, NULL);
     tcase_add_test(tcase, what_is_unchanged_is_not_compiled_again);
     tcase_add_test(tcase, errors_have_their_line);

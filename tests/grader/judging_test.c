@@ -345,7 +345,7 @@ int main(void)
 {
     Suite *suite = suite_create("grader judging");
     TCase *tcase = tcase_create("judging");
-    tcase_set_timeout(tcase, 30);
+    tcase_set_timeout(tcase, 300);
     tcase_add_test(tcase, outcomes);
     tcase_add_test(tcase, what_the_record_lacks_is_nobodys_failure);
     tcase_add_test(tcase, a_judge_that_breaks_fails_its_own_check);

@@ -333,7 +333,7 @@ int main(void)
 {
     Suite *suite = suite_create("grader trouble");
     TCase *tcase = tcase_create("trouble");
-    tcase_set_timeout(tcase, 500);
+    tcase_set_timeout(tcase, 900);
     tcase_add_checked_fixture(tcase, set_up, NULL);
     tcase_add_loop_test(tcase, a_right_submission_is_not_failed, 0, sizeof rows / sizeof rows[0]);
     tcase_add_loop_test(tcase, this_changes_nothing, 0, sizeof harmless / sizeof harmless[0]);

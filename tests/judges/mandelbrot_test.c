@@ -95,7 +95,7 @@ int main(void)
 {
     Suite *suite = suite_create("mandelbrot");
     TCase *tests = tcase_create("mandelbrot");
-    tcase_set_timeout(tests, 60);
+    tcase_set_timeout(tests, 300);
     tcase_add_test(tests, the_whole_set);
     tcase_add_test(tests, both_ends_are_included);
     tcase_add_test(tests, slips_differ);

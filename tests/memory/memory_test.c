@@ -245,7 +245,7 @@ int main(void)
 {
     Suite *suite = suite_create("Memory");
     TCase *tcase = tcase_create("memory");
-    tcase_set_timeout(tcase, 60);
+    tcase_set_timeout(tcase, 300);
     tcase_add_loop_test(tcase, a_region_is_exact_to_the_byte, 0, MEMORY_KIND_COUNT);
     tcase_add_loop_test(tcase, a_region_is_poisoned_writable_and_aligned, 0, MEMORY_KIND_COUNT);
     tcase_add_test(tcase, device_regions_lie_apart_at_a_constant_distance);

@@ -142,7 +142,7 @@ int main(void)
     }
     Suite *suite = suite_create("ptx_assemble");
     TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 280);
+    tcase_set_timeout(all, 300);
     tcase_add_test(all, what_is_printed_assembles_to_the_same_code);
     suite_add_tcase(suite, all);
     return run_suite(suite);

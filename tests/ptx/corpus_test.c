@@ -153,7 +153,7 @@ int main(void)
 {
     Suite *suite = suite_create("ptx_corpus");
     TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 110);
+    tcase_set_timeout(all, 300);
     tcase_add_test(all, everything_that_nvcc_writes_is_understood);
     tcase_add_test(all, a_text_cut_short_is_refused_and_does_no_harm);
     tcase_add_test(all, a_damaged_text_does_no_harm);

@@ -176,7 +176,7 @@ int main(void)
 {
     Suite *suite = suite_create("ptx_initialiser");
     TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 60);
+    tcase_set_timeout(all, 300);
     tcase_add_test(all, spaces_types_and_attributes);
     tcase_add_test(all, numbers_become_bytes);
     tcase_add_test(all, addresses_become_relocations);

@@ -245,7 +245,7 @@ int main(void)
 {
     Suite *suite = suite_create("ptx_instruction");
     TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 60);
+    tcase_set_timeout(all, 300);
     tcase_add_test(all, what_ptxas_accepts_is_accepted);
     tcase_add_test(all, what_is_not_supported_is_carried_as_text);
     tcase_add_test(all, what_is_wrong_is_refused_with_a_sentence);

@@ -476,7 +476,7 @@ int main(void)
 {
     Suite *suite = suite_create("ptx_module");
     TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 60);
+    tcase_set_timeout(all, 300);
     tcase_add_test(all, directives_of_a_module);
     tcase_add_test(all, what_the_oldest_targets_need_not_say);
     tcase_add_test(all, functions_and_what_is_declared_of_them);

@@ -785,7 +785,7 @@ int main(void)
     };
     Suite *suite = suite_create("runtime");
     TCase *tcase = tcase_create("runtime");
-    tcase_set_timeout(tcase, 60);
+    tcase_set_timeout(tcase, 300);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) tcase_add_test(tcase, tests[i]);
     suite_add_tcase(suite, tcase);
 

@@ -376,7 +376,7 @@ int main(void)
 {
     Suite *suite = suite_create("stress");
     TCase *tests = tcase_create("all");
-    tcase_set_timeout(tests, 120);
+    tcase_set_timeout(tests, 300);
     tcase_add_loop_test(tests, everything_at_once, 0, sizeof orders / sizeof *orders);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

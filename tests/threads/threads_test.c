@@ -449,9 +449,8 @@ static void wait_once(pthread_t helper, pthread_t thread)
 }
 
 /* Who sleeps a moment again and again, and computes next to nothing, waits in no way that is known:
- * that would take about a second until it is given up, a thousand naps; or, where each costs much
- * time, as many as make up a turn. */
-enum { FEW_NAPS = 100 };
+ * that would take about a second until it is given up, a thousand naps. */
+enum { FEW_NAPS = 700 };
 static int naps_until(atomic_int *value)
 {
     const struct timespec nap = {.tv_nsec = 1000000};
@@ -482,6 +481,7 @@ START_TEST(latest_nothing_begins_before_its_starter_waits)
         pthread_mutex_unlock(&waits.mutex);
     else
         mtx_unlock(&waits.mutex11);
+    ck_assert(waits.how == JOINED_BY_ANOTHER || !order_holds_any());
     ck_assert_int_lt(naps_until(&began), FEW_NAPS);
 
     atomic_store(&waits.stop, 1);
@@ -525,18 +525,25 @@ static void *counts_naps(void *naps)
     return naps;
 }
 
+/* On a machine that is busy elsewhere the naps may be many before the new thread is given a
+ * processor; not ten times running. */
 START_TEST(a_wait_that_is_not_known_stops_nobody)
 {
-    atomic_int naps = 0;
+    enum { ATTEMPTS = 10 };
+    atomic_int naps = FEW_NAPS;
     char c;
     ck_assert_int_eq(pipe(pipes), 0);
     watch(NULL);
-    pthread_t watcher = start(counts_naps, &naps);
-    order_set("latest");
-    pthread_t thread = start(writes, NULL);
-    ck_assert_int_eq(read(pipes[0], &c, 1), 1);
-    pthread_join(watcher, NULL);
-    pthread_join(thread, NULL);
+    for (int i = 0; i < ATTEMPTS && atomic_load(&naps) >= FEW_NAPS; i++) {
+        atomic_store(&began, 0);
+        order_set("sideways");
+        pthread_t watcher = start(counts_naps, &naps);
+        order_set("latest");
+        pthread_t thread = start(writes, NULL);
+        ck_assert_int_eq(read(pipes[0], &c, 1), 1);
+        pthread_join(watcher, NULL);
+        pthread_join(thread, NULL);
+    }
     ck_assert_int_lt(atomic_load(&naps), FEW_NAPS);
 }
 END_TEST
@@ -600,12 +607,13 @@ START_TEST(earliest_the_starter_finds_it_done)
 }
 END_TEST
 
-static atomic_int starter_went_on, naps_it_took;
+static atomic_int starter_went_on, held_behind_the_wait;
 
 static void *waits_for_what_is_there(void *argument)
 {
     sem_wait(&ended);
-    atomic_store(&naps_it_took, naps_until(&starter_went_on));
+    atomic_store(&held_behind_the_wait, order_holds_any());
+    naps_until(&starter_went_on);
     return argument;
 }
 
@@ -616,7 +624,7 @@ START_TEST(earliest_a_thread_that_waits_lets_its_starter_go_on)
     pthread_t thread = start(waits_for_what_is_there, NULL);
     atomic_store(&starter_went_on, 1);
     pthread_join(thread, NULL);
-    ck_assert_int_lt(atomic_load(&naps_it_took), FEW_NAPS);
+    ck_assert(!atomic_load(&held_behind_the_wait));
 }
 END_TEST
 

@@ -539,7 +539,7 @@ int main(void)
 {
     Suite *suite = suite_create("TimelineClock");
     TCase *tcase = tcase_create("clock");
-    tcase_set_timeout(tcase, 60);
+    tcase_set_timeout(tcase, 300);
     tcase_add_test(tcase, the_200_arrays_take_what_was_measured);
     tcase_add_test(tcase, the_order_of_issue_alone_costs_nothing);
     tcase_add_test(tcase, untimed_events_cost_nothing);

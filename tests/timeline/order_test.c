@@ -579,7 +579,7 @@ int main(void)
 {
     Suite *suite = suite_create("TimelineOrder");
     TCase *tcase = tcase_create("order");
-    tcase_set_timeout(tcase, 60);
+    tcase_set_timeout(tcase, 300);
     tcase_add_test(tcase, latest_runs_nothing_until_it_is_waited_for);
     tcase_add_test(tcase, latest_leaves_what_nobody_waits_for);
     tcase_add_test(tcase, latest_runs_the_youngest_stream_first_when_all_are_waited_for);

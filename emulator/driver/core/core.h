@@ -112,7 +112,9 @@ struct driver {
 extern struct driver driver;
 
 /* Takes the lock from outside a call (a signal's handler, the process's end), where waiting for
- * ever might never end. Returns whether it did, within `ms`; never if this thread has it. */
+ * ever might never end. Returns whether it did; never if this thread has it. It gives up after `ms`
+ * in which nobody in the process computed, or 20 times as long: whoever has the lock and works for
+ * long gives it back. */
 bool driver_lock_within(unsigned ms);
 
 /* Shared memory that a launch may ask for without opting in: bytes per block. */

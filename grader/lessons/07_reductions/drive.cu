@@ -265,7 +265,7 @@ static bool run_gated(struct drive *drive)
     size_t bytes = wanted->size * sizeof(int64_t);
     unsigned char *pinned = NULL; /* the array, and behind it the results and init */
     cudaStream_t other = NULL;
-    struct gate gate = {}, other_gate = {};
+    struct gate gate = gate_make(), other_gate = gate_make();
     struct place place;
 
     bool ok =
@@ -310,7 +310,7 @@ static bool run_gated(struct drive *drive)
 /* ---- two at once --------------------------------------------------------------------------- */
 
 /* Asks until the stream is done or `*enough`; not for ever, as the one stream's work may have been
- * put behind the other's. */
+ * put behind the other's. Counted in questions, of which a machine that is busy has fewer. */
 static void ask(cudaStream_t stream, const volatile int *enough)
 {
     for (int i = 0; i < GATE_PATIENCE_MS && !(enough && *enough); i++) {
@@ -327,7 +327,7 @@ static bool two_calls(struct drive *drive, uint32_t first, bool hold)
     const struct reduction_input *input = (const struct reduction_input *)drive->input;
     const struct reduction_case *cases = &input->cases[first];
     struct reduction_answer *answers = &((struct reduction_output *)drive->output)->answers[first];
-    struct gate gates[2] = {};
+    struct gate gates[2] = {gate_make(), gate_make()};
     struct place places[2] = {};
     int *held = NULL;
     bool ok = drive_succeeds(cudaMallocHost((void **)&held, 2 * sizeof *held), "pinned memory");
