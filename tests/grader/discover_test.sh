@@ -72,14 +72,22 @@ TESTBRIDGE_TEST_RUNNER_FAIL_FAST=1 "$grader" --device=emulator >"$work/said" 2>&
 expect 'one fails' [ "$status" -eq 1 ]
 expect 'the rest is skipped' [ "$(grep -c '^\[  FAILED  \].*ms)' "$work/said")" -eq 1 ]
 
-# The fastest of many: a busy machine is no fault of the list's.
-fastest=1000000000
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-    begun=$(date +%s%N)
-    STAND_IN_GPU=1 "$grader" --gtest_list_tests >"$work/said"
-    took=$(($(date +%s%N) - begun))
-    [ "$took" -ge "$fastest" ] || fastest=$took
-done
-echo "a list in $((fastest / 1000000)) ms"
-expect 'a list in less than 50 ms' [ "$fastest" -lt 50000000 ]
+# fastest COMMAND...: the nanoseconds of the fastest of many: a busy machine is no fault of the
+# list's. A slow one has a shell that does nothing to be compared with.
+fastest()
+{
+    fastest=1000000000000
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        begun=$(date +%s%N)
+        STAND_IN_GPU=1 "$@" >"$work/said"
+        took=$(($(date +%s%N) - begun))
+        [ "$took" -ge "$fastest" ] || fastest=$took
+    done
+}
+fastest sh -c :
+nothing=$fastest
+fastest "$grader" --gtest_list_tests
+echo "a list in $((fastest / 1000)) us, nothing in $((nothing / 1000)) us"
+expect 'a list in less than 50 ms, or 20 shells' \
+    [ "$fastest" -lt 50000000 -o "$fastest" -lt $((nothing * 20)) ]
 [ "$failures" -eq 0 ]
