@@ -98,7 +98,7 @@ bool trace_finding_is_sound(struct trace_finding *finding)
         if (finding->things[i].kind >= THING_COUNT || finding->things[i].relation >= RELATION_COUNT)
             return false;
     for (int i = 0; i < TRACE_WAITERS; i++)
-        if (finding->waiters[i].is_in_warp > 1) return false;
+        if (finding->waiters[i].where >= WAITS_COUNT) return false;
     finding->words[sizeof finding->words - 1] = '\0';
     return true;
 }

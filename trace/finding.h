@@ -93,10 +93,13 @@ struct trace_thing {
 };
 
 /* Threads of a block that wait at one line of device code. */
+/* For whom threads wait. */
+enum trace_waits { WAITS_IN_BLOCK, WAITS_IN_WARP, WAITS_IN_CLUSTER, WAITS_COUNT };
+
 struct trace_waiters {
     uint32_t line;
-    uint16_t threads;   /* 0: nobody */
-    uint8_t is_in_warp; /* for others of their warp, not for the block; 0 or 1 */
+    uint16_t threads; /* 0: nobody */
+    uint8_t where;    /* enum trace_waits */
     uint8_t unused;
 };
 

@@ -373,11 +373,13 @@ static bool put_condition(struct sentence *s, int which)
  * exited": of n0 threads, n1 have exited. */
 static bool put_waiters(struct sentence *s, int unused)
 {
+    static const char *const barriers[WAITS_COUNT] = {N_("barrier"), N_("warp barrier"),
+                                                      N_("cluster barrier")};
     const struct trace_finding *finding = &s->record->finding;
     (void)unused;
     for (int i = 0; i < TRACE_WAITERS && finding->waiters[i].threads != 0; i++) {
         const struct trace_waiters *of = &finding->waiters[i];
-        const char *barrier = in_words(s, of->is_in_warp ? N_("warp barrier") : N_("barrier"));
+        const char *barrier = in_words(s, barriers[of->where]);
         if (i == 0)
             put(s, in_words(s, N_("%d of %" PRIu64 " threads wait at the %s on line %" PRIu32)),
                 of->threads, finding->numbers[0], barrier, of->line);
@@ -454,6 +456,7 @@ static const struct field {
     {"this.thread", put_thread, 0},      /* thread (1, 2, 3) */
     {"other.thread", put_thread, 1},     /* */
     {"this.block", put_block, 0},        /* block (1, 2, 3) */
+    {"other.block", put_block, 1},       /* */
     {"this.indices", put_indices, 0},    /* block: [1,0,0], thread: [2,0,0] */
     {"this.role", put_role, 0},          /* source */
     {"other.call", put_side_call, 1},    /* the call at FILE:LINE */

@@ -23,6 +23,7 @@ static const struct {
     {"copy engines", "", CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT, 1},
     {"kernels side by side", "", CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS, 0},
     {"cooperative launch", "", CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, 0},
+    {"clusters of blocks", "", CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH, 0},
     {"managed memory", "", CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 0},
     {"stream-ordered memory", "", CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 0},
 };
@@ -31,7 +32,6 @@ static const struct {
 static const struct {
     const char *what, *names;
 } missing[] = {
-    {"clusters of several blocks", "__cluster_dims__, distributed shared memory"},
     {"some of the tensor cores",
      "wgmma, tcgen05; mma of sparse matrices, of fp8, 4 bits and 1 bit"},
     {"tensor maps", "cp.async.bulk.tensor"},

@@ -23,6 +23,12 @@
 #define EXEC_GRID_WORKSPACE 256                                /* bytes */
 #define EXEC_WINDOW_MASK (~UINT64_C(0) << 52)
 
+/* An address of shared memory has an offset in its low bits, and above them the rank of the block
+ * in its cluster, plus one; none: of the block of whoever uses it. PTX ISA 9.0, "mapa". */
+enum { EXEC_CLUSTER_MOST = 16, EXEC_RANK_SHIFT = 24, EXEC_RANK_BITS = 0xff };
+#define EXEC_RANK_MASK ((uint64_t)EXEC_RANK_BITS << EXEC_RANK_SHIFT)
+
+struct exec_cluster;
 struct exec_shadow;
 struct exec_block_shadow;
 struct exec_async;
@@ -60,6 +66,12 @@ struct exec_block {
     struct exec_async *async;       /* copies into its shared memory; NULL: none yet */
     bool polling;                   /* in its last turn no warp did more than wait and look */
     uint64_t moment;                /* check/causality.h; 0: none yet */
+    struct exec_cluster *cluster;   /* cluster.h; NULL: it is alone */
+    uint32_t rank;                  /* in its cluster */
+    bool stuck;                     /* no thread can go on before those of other blocks do */
+    bool ended;
+    bool visits;                                 /* other blocks' shared memory: */
+    struct exec_shadow *away[EXEC_CLUSTER_MOST]; /* what it did there; check/cluster.h */
     struct exec_block *next;
 };
 

@@ -69,6 +69,8 @@ struct exec_function_info {
     uint32_t max_threads;         /* per block, from .maxntid; 1024 without */
     uint32_t required_threads[3]; /* .reqntid, or zeros */
     uint32_t cluster[3];          /* .reqnctapercluster, or zeros */
+    bool explicit_cluster;        /* .explicitcluster: it wants clusters */
+    bool blocks_are_clusters;     /* a launch says how many clusters, not blocks, the grid has */
     /* It may exchange values with whatever runs beside it: volatile or ordered accesses to global
      * memory, or atomics that locks are made of. */
     bool converses;

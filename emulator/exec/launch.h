@@ -42,6 +42,7 @@ struct exec_launch {
     const struct exec_function *function;
     uint32_t grid[3];
     uint32_t block[3];
+    uint32_t cluster[3];        /* blocks, of which the grid is a multiple; zeros: none is named */
     uint32_t dynamic_shared;    /* bytes */
     const void *parameters;     /* parameter_bytes long */
     uint64_t resident;          /* blocks that fit on the device at once; 0: go by their threads */

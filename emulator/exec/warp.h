@@ -40,6 +40,7 @@ enum exec_wait {
     EXEC_RUNNABLE,
     EXEC_WAIT_BARRIER, /* of the block */
     EXEC_WAIT_SYNC,    /* of named lanes of the warp */
+    EXEC_WAIT_CLUSTER, /* of the cluster */
 };
 
 struct exec_fragment {
@@ -102,7 +103,9 @@ struct exec_warp {
     uint64_t exchange[EXEC_LANES];
     uint32_t members[EXEC_LANES];
     exec_handler *exchange_kind[EXEC_LANES];
-    uint32_t exchanging;   /* lanes that wait at a .sync instruction */
+    uint32_t exchanging; /* lanes that wait at a .sync instruction */
+    uint32_t arrived;    /* lanes that have arrived in the present phase of the cluster's barrier */
+    uint32_t passed;     /* lanes that had in the one before, and have not waited for it */
     uint64_t instructions; /* executed by this warp, of this block */
     uint64_t lane_instructions;
     uint64_t chain;              /* global accesses that waited on memory */

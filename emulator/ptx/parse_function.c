@@ -81,7 +81,9 @@ static void parse_performance(struct ptx_parser *p, struct ptx_function *functio
             ptx_take_sign(p, ';');
         } else if (ptx_token_is(&at, "explicitcluster")) {
             function->explicit_cluster = true;
-        } else if (!ptx_token_is(&at, "blocksareclusters")) {
+        } else if (ptx_token_is(&at, "blocksareclusters")) {
+            function->blocks_are_clusters = true;
+        } else {
             ptx_fail(p, &at, "%s does not belong in a function's header.", ptx_show(&at, buffer));
         }
     }

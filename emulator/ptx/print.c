@@ -632,6 +632,7 @@ static void put_header(struct printer *printer, const struct ptx_function *funct
     if (max[0]) put(text, " .maxntid %u, %u, %u", max[0], max[1], max[2]);
     if (required[0]) put(text, " .reqntid %u, %u, %u", required[0], required[1], required[2]);
     if (function->explicit_cluster) put(text, " .explicitcluster");
+    if (function->blocks_are_clusters) put(text, " .blocksareclusters");
     if (function->cluster[0])
         put(text, " .reqnctapercluster %u, %u, %u", function->cluster[0], function->cluster[1],
             function->cluster[2]);

@@ -101,6 +101,7 @@ struct ptx_function {
     uint32_t max_registers;       /* .maxnreg, or 0 */
     uint32_t cluster[3];          /* .reqnctapercluster, or zeros */
     bool explicit_cluster;        /* .explicitcluster */
+    bool blocks_are_clusters;     /* .blocksareclusters */
     uint32_t index;               /* in the module's functions */
     uint32_t line;                /* of the PTX, of the body or else the declaration */
 };

@@ -83,15 +83,9 @@ cudaError_t runtime_cudaLaunchCooperativeKernel(const void *func, dim3 gridDim, 
 
 _Static_assert(sizeof(cudaLaunchAttribute) == sizeof(CUlaunchAttribute), "one layout");
 
-cudaError_t runtime_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func,
-                                        void **args)
+static CUlaunchConfig driver_config_of(const cudaLaunchConfig_t *config)
 {
-    CUfunction function;
-    if (config == NULL) return cudaErrorInvalidValue;
-    cudaError_t error = find_for_launch(func, &function);
-    if (error != cudaSuccess) return error;
-    if (config->dynamicSmemBytes > UINT32_MAX) return cudaErrorInvalidValue;
-    CUlaunchConfig driver_config = {
+    return (CUlaunchConfig){
         .gridDimX = config->gridDim.x,
         .gridDimY = config->gridDim.y,
         .gridDimZ = config->gridDim.z,
@@ -103,6 +97,17 @@ cudaError_t runtime_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const 
         .attrs = (CUlaunchAttribute *)config->attrs,
         .numAttrs = config->numAttrs,
     };
+}
+
+cudaError_t runtime_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func,
+                                        void **args)
+{
+    CUfunction function;
+    if (config == NULL) return cudaErrorInvalidValue;
+    cudaError_t error = find_for_launch(func, &function);
+    if (error != cudaSuccess) return error;
+    if (config->dynamicSmemBytes > UINT32_MAX) return cudaErrorInvalidValue;
+    const CUlaunchConfig driver_config = driver_config_of(config);
     return runtime_error(cuLaunchKernelEx(&driver_config, function, args, NULL));
 }
 
@@ -276,6 +281,29 @@ cudaError_t runtime_cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSme
     if (error != cudaSuccess) return error;
     return runtime_error(
         cuOccupancyAvailableDynamicSMemPerBlock(dynamicSmemSize, function, numBlocks, blockSize));
+}
+
+static cudaError_t ask_of_clusters(CUresult (*ask)(int *, CUfunction, const CUlaunchConfig *),
+                                   int *answer, const void *func, const cudaLaunchConfig_t *config)
+{
+    CUfunction function;
+    if (config == NULL || config->dynamicSmemBytes > UINT32_MAX) return cudaErrorInvalidValue;
+    cudaError_t error = runtime_function(func, &function);
+    if (error != cudaSuccess) return error;
+    const CUlaunchConfig driver_config = driver_config_of(config);
+    return runtime_error(ask(answer, function, &driver_config));
+}
+
+cudaError_t runtime_cudaOccupancyMaxPotentialClusterSize(int *clusterSize, const void *func,
+                                                         const cudaLaunchConfig_t *launchConfig)
+{
+    return ask_of_clusters(cuOccupancyMaxPotentialClusterSize, clusterSize, func, launchConfig);
+}
+
+cudaError_t runtime_cudaOccupancyMaxActiveClusters(int *numClusters, const void *func,
+                                                   const cudaLaunchConfig_t *launchConfig)
+{
+    return ask_of_clusters(cuOccupancyMaxActiveClusters, numClusters, func, launchConfig);
 }
 
 /* ---- libraries ------------------------------------------------------------------------------- */

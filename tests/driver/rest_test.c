@@ -105,13 +105,10 @@ START_TEST(an_extended_launch_takes_attributes)
                              .numAttrs = 3};
     OK(cuLaunchKernelEx(&config, test_kernel("set"), parameters, NULL));
     ck_assert_uint_eq(first_word(p), 6);
-    attributes[2].value.clusterDim.x = 2;
-    FAILS(CUDA_ERROR_NOT_SUPPORTED,
-          cuLaunchKernelEx(&config, test_kernel("set"), parameters, NULL));
     attributes[2].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT;
     FAILS(CUDA_ERROR_NOT_SUPPORTED,
           cuLaunchKernelEx(&config, test_kernel("set"), parameters, NULL));
-    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "not supported"), 2);
+    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "not supported"), 1);
     config.attrs = NULL;
     FAILS(CUDA_ERROR_INVALID_VALUE,
           cuLaunchKernelEx(&config, test_kernel("set"), parameters, NULL));
@@ -134,17 +131,136 @@ static CUresult run_alone(const char *ptx)
     return code != CUDA_SUCCESS ? code : cuCtxSynchronize();
 }
 
-START_TEST(a_kernel_made_for_clusters_is_refused)
+#define CLUSTERS(header, body)                                                                     \
+    SM_90 ".visible .entry k(.param .u64 p) " header "{ .reg .b32 r, i;"                           \
+          ".reg .b64 d, e; ld.param.u64 d, [p]; mov.u32 i, %ctaid.x; mul.wide.u32 e, i, 4;"        \
+          "add.u64 d, d, e;" body " ret; }"
+
+/* Loads it, and launches its kernel `k` over `blocks` blocks in clusters; 0: nothing is said. */
+static inline __attribute__((always_inline)) CUresult run_clusters(const char *ptx, unsigned blocks,
+                                                                   unsigned cluster, CUdeviceptr p)
+{
+    CUmodule module;
+    CUfunction function;
+    CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                                   .value.clusterDim = {cluster, 1, 1}};
+    const CUlaunchConfig config = {.gridDimX = blocks,
+                                   .gridDimY = 1,
+                                   .gridDimZ = 1,
+                                   .blockDimX = 32,
+                                   .blockDimY = 1,
+                                   .blockDimZ = 1,
+                                   .attrs = &attribute,
+                                   .numAttrs = cluster > 0};
+    OK(cuModuleLoadData(&module, ptx));
+    OK(cuModuleGetFunction(&function, module, "k"));
+    const CUresult code = cuLaunchKernelEx(&config, function, (void *[]){&p}, NULL);
+    return code != CUDA_SUCCESS ? code : cuCtxSynchronize();
+}
+
+static void check_words(CUdeviceptr p, unsigned first, unsigned second)
+{
+    unsigned words[2];
+    OK(cuMemcpyDtoH(words, p, sizeof words));
+    ck_assert_uint_eq(words[0], first);
+    ck_assert_uint_eq(words[1], second);
+}
+
+/* Each block stores its rank and the size of its cluster. */
+#define STORE                                                                                      \
+    "mov.u32 r, %cluster_nctarank; mov.u32 i, %cluster_ctarank; mad.lo.u32 r, r, 10, i;"           \
+    "st.global.u32 [d], r;"
+
+START_TEST(a_launch_has_the_clusters_it_asks_for)
 {
     test_context(_i);
-    OK(run_alone(SM_90 ".visible .entry k() .explicitcluster .reqnctapercluster 1, 1, 1 { ret; }"));
-    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, "not supported"), 0);
-    FAILS(CUDA_ERROR_NOT_SUPPORTED,
-          run_alone(SM_90 ".visible .entry k() .explicitcluster .reqnctapercluster 1, 2 { ret; }"));
-    const struct trace_record *found = test_find(TRACE_FINDING, 0, "not supported");
-    ck_assert_ptr_nonnull(strstr(test_sentence(found),
-                                 "k is not launched: it was compiled for clusters of "
-                                 "1 x 2 x 1 blocks"));
+    const CUdeviceptr p = test_device(BYTES);
+    OK(run_clusters(CLUSTERS("", STORE), 4, 0, p));
+    check_words(p, 10, 10);
+    OK(run_clusters(CLUSTERS("", STORE), 4, 2, p));
+    check_words(p, 20, 21);
+    OK(run_clusters(CLUSTERS(".explicitcluster .reqnctapercluster 4 ", STORE), 4, 0, p));
+    check_words(p, 40, 41);
+    OK(run_clusters(CLUSTERS(".explicitcluster ", STORE), 4, 2, p));
+    check_words(p, 20, 21);
+    OK(run_clusters(CLUSTERS(".blocksareclusters .reqntid 32 .reqnctapercluster 2 ",
+                             "mov.u32 r, %nctaid.x; st.global.u32 [d], r;"),
+                    3, 0, p));
+    check_words(p, 6, 6);
+    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, NULL), 0);
+}
+END_TEST
+
+static const struct trace_record *last_finding(void)
+{
+    const struct trace *trace = test_trace();
+    const struct trace_record *last = NULL;
+    for (size_t k = 0; k < trace->count; k++)
+        if (trace->records[k].kind == TRACE_FINDING) last = &trace->records[k];
+    return last;
+}
+
+/* Each is another call: a second finding of one would be counted with the first. */
+#define REFUSED_CLUSTERS(header, blocks, cluster, says)                                            \
+    do {                                                                                           \
+        FAILS(CUDA_ERROR_INVALID_CLUSTER_SIZE,                                                     \
+              run_clusters(SM_90 ".visible .entry k(.param .u64 p) " header "{ ret; }", blocks,    \
+                           cluster, p));                                                           \
+        ck_assert_ptr_nonnull(strstr(test_sentence(last_finding()), says));                        \
+    } while (0)
+
+START_TEST(clusters_that_do_not_fit_are_refused)
+{
+    test_context(_i);
+    const CUdeviceptr p = test_device(BYTES);
+    REFUSED_CLUSTERS("", 5, 2, "no multiple of its clusters' 2");
+    REFUSED_CLUSTERS("", 9, 9, "its clusters are to have 9 blocks; 8 are possible, and 16");
+    REFUSED_CLUSTERS(".explicitcluster .reqnctapercluster 4 ", 4, 2,
+                     "compiled for clusters with 4 blocks in x");
+    REFUSED_CLUSTERS(".explicitcluster ", 4, 0, "nothing says how large they are");
+}
+END_TEST
+
+START_TEST(functions_say_what_clusters_they_allow)
+{
+    CUmodule module;
+    CUfunction free_size, made;
+    CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                                   .value.clusterDim = {16, 1, 1}};
+    CUlaunchConfig config = {.gridDimX = 16,
+                             .gridDimY = 1,
+                             .gridDimZ = 1,
+                             .blockDimX = 1024,
+                             .blockDimY = 1,
+                             .blockDimZ = 1,
+                             .attrs = &attribute,
+                             .numAttrs = 1};
+    int value;
+    test_context(_i);
+    OK(cuModuleLoadData(&module, SM_90 ".visible .entry k() { ret; }\n.visible .entry m() "
+                                       ".explicitcluster .reqnctapercluster 2, 3 { ret; }"));
+    OK(cuModuleGetFunction(&free_size, module, "k"));
+    OK(cuModuleGetFunction(&made, module, "m"));
+    OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT, made));
+    ck_assert_int_eq(value, 3);
+    OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET, free_size));
+    ck_assert_int_eq(value, 0);
+    FAILS(CUDA_ERROR_INVALID_VALUE,
+          cuFuncSetAttribute(made, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, 2));
+    OK(cuOccupancyMaxPotentialClusterSize(&value, free_size, &config));
+    ck_assert_int_eq(value, 8);
+    FAILS(CUDA_ERROR_INVALID_CLUSTER_SIZE,
+          cuOccupancyMaxActiveClusters(&value, free_size, &config));
+    FAILS(CUDA_ERROR_INVALID_CLUSTER_SIZE, cuLaunchKernelEx(&config, free_size, NULL, NULL));
+    OK(cuFuncSetAttribute(free_size, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
+    OK(cuOccupancyMaxPotentialClusterSize(&value, free_size, &config));
+    ck_assert_int_eq(value, 16);
+    OK(cuOccupancyMaxActiveClusters(&value, free_size, &config));
+    ck_assert_int_gt(value, 0);
+    OK(cuLaunchKernelEx(&config, free_size, NULL, NULL));
+    OK(cuCtxSynchronize());
+    OK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH, 0));
+    ck_assert_int_eq(value, 1);
 }
 END_TEST
 
@@ -539,7 +655,9 @@ int main(void)
         a_launch_of_before_cuda_4_is_as_its_function_was_told,
         a_launch_of_before_cuda_4_is_refused_where_it_is_told_too_little,
         an_extended_launch_takes_attributes,
-        a_kernel_made_for_clusters_is_refused,
+        a_launch_has_the_clusters_it_asks_for,
+        clusters_that_do_not_fit_are_refused,
+        functions_say_what_clusters_they_allow,
         a_kernel_that_starts_kernels_is_named_as_that,
         memory_operations_come_in_batches,
         copies_between_contexts_of_one_device,

@@ -190,7 +190,7 @@ static void bound(struct trace_finding *finding)
         finding->things[i].kind %= THING_COUNT;
         finding->things[i].relation %= RELATION_COUNT;
     }
-    for (int i = 0; i < TRACE_WAITERS; i++) finding->waiters[i].is_in_warp %= 2;
+    for (int i = 0; i < TRACE_WAITERS; i++) finding->waiters[i].where %= WAITS_COUNT;
     ck_assert(trace_finding_is_sound(finding));
 }
 

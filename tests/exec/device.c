@@ -161,22 +161,27 @@ enum exec_end device_launch(struct device_run *run)
 {
     const struct exec_function *function = exec_function_find(run->program, run->name);
     require(function, "there is no kernel %s", run->name);
-    const struct exec_launch launch = {.function = function,
-                                       .grid = {run->blocks, 1, 1},
-                                       .block = {run->threads, 1, 1},
-                                       .dynamic_shared = run->shared,
-                                       .parameters = run->parameters,
-                                       .cooperative = run->cooperative,
-                                       .workers = run->workers ? run->workers : 1,
-                                       .instruction_limit = run->limit,
-                                       .heap_address = run->heap_address,
-                                       .heap_bytes = run->heap_bytes,
-                                       .footprint = run->footprint,
-                                       .watch = run->watch,
-                                       .paused = run->pauses ? &run->paused : NULL,
-                                       .impatient = run->impatient,
-                                       .print = print,
-                                       .user = run};
+    const uint32_t *made = exec_function_info(function)->cluster;
+    const uint32_t *grid = run->grid, *cluster = run->cluster[0] > 0 ? run->cluster : made;
+    const bool row = grid[0] == 0;
+    const struct exec_launch launch = {
+        .function = function,
+        .grid = {row ? run->blocks : grid[0], row ? 1 : grid[1], row ? 1 : grid[2]},
+        .cluster = {cluster[0], cluster[1], cluster[2]},
+        .block = {run->threads, 1, 1},
+        .dynamic_shared = run->shared,
+        .parameters = run->parameters,
+        .cooperative = run->cooperative,
+        .workers = run->workers ? run->workers : 1,
+        .instruction_limit = run->limit,
+        .heap_address = run->heap_address,
+        .heap_bytes = run->heap_bytes,
+        .footprint = run->footprint,
+        .watch = run->watch,
+        .paused = run->pauses ? &run->paused : NULL,
+        .impatient = run->impatient,
+        .print = print,
+        .user = run};
     return exec_run(&launch, &run->counts, &run->fault);
 }
 

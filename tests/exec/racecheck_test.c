@@ -18,6 +18,7 @@ static const unsigned workers[] = {1, 2, 5};
 static const struct source {
     const char *mark, *ptx, *cu;
 } sources[] = {
+    {"cluster", RACECHECK_CLUSTER_PTX, RACECHECK_CLUSTER_CU},
     {"async", RACECHECK_ASYNC_PTX, RACECHECK_ASYNC_CU},
     {"matrix", RACECHECK_TENSOR_PTX, RACECHECK_TENSOR_CU},
     {"shuffle_", RACECHECK_SHUFFLES_PTX, RACECHECK_SHUFFLES_CU},
@@ -189,6 +190,17 @@ static const char *const right[] = {
     "right_matrix_tile",
     "right_matrix_of_each_warp",
     "right_matrix_rows",
+    "right_cluster_gather",
+    "right_cluster_bins",
+    "right_cluster_arrival",
+    "right_cluster_fence",
+    "right_cluster_objects",
+    "right_cluster_bulk",
+    "right_cluster_stores",
+    "right_cluster_flag",
+    "right_cluster_global",
+    "right_cluster_left",
+    "right_cluster_own",
 };
 
 static const struct wrong_row {
@@ -277,6 +289,14 @@ static const struct wrong_row {
     {"shuffle_from_the_exited", EXEC_WRONG_ABSENT},
     {"shuffle_to_shared", EXEC_WRONG_ABSENT},
     {"shuffle_kept_by_all", EXEC_WRONG_ABSENT},
+    {"cluster_not_there_yet", EXEC_WRONG_CLUSTER},
+    {"cluster_not_read_yet", EXEC_WRONG_CLUSTER},
+    {"cluster_relaxed", EXEC_WRONG_CLUSTER},
+    {"cluster_threads_of_one", EXEC_WRONG_CLUSTER},
+    {"cluster_sum", EXEC_WRONG_CLUSTER},
+    {"cluster_object_forgotten", EXEC_WRONG_CLUSTER},
+    {"cluster_ends_too_early", EXEC_WRONG_ENDED},
+    {"cluster_global_early", EXEC_WRONG_BLOCKS},
 };
 
 enum {
@@ -322,7 +342,8 @@ START_TEST(one_block_is_enough)
 {
     const struct wrong_row *row = &wrong[_i];
     if (row->wrong == EXEC_WRONG_BLOCKS || row->wrong == EXEC_WRONG_UNFENCED ||
-        row->wrong == EXEC_WRONG_VOLATILE || row->wrong == EXEC_WRONG_LATER)
+        row->wrong == EXEC_WRONG_VOLATILE || row->wrong == EXEC_WRONG_LATER ||
+        row->wrong == EXEC_WRONG_CLUSTER || row->wrong == EXEC_WRONG_ENDED)
         return;
     run_blocks(row->kernel, 1, true, 1);
     ck_assert_msg(exec_racecheck_count(launch.watch) > 0, "%s: nothing is found", row->kernel);

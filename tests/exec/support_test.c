@@ -23,8 +23,6 @@ static const struct {
     {"txq.channel_order.*", "queries of formats"},
     {"txq.addr_mode_0.*", "queries of samplers"},
     {"sust.p.*", "formatted surface accesses"},
-    {"cp.async.bulk*multicast*", "copies to several blocks"},
-    {"@(mapa|getctarank).*", "clusters"},
 };
 
 static const char head[] = ".version 9.0\n.target sm_90a\n.address_size 64\n"

@@ -33,36 +33,37 @@ static struct trace_record example(enum trace_finding_id id)
                                  .caller = 0x100,
                                  .count = 1,
                                  .name = "scale"};
-    found.finding = (struct trace_finding){
-        .id = id,
-        .sides = {{.what = TRACE_KERNEL,
-                   .access = ACCESS_WRITE,
-                   .stream = STREAM_CREATED,
-                   .known = 1,
-                   .block = {1, 0, 0},
-                   .thread = {2, 0, 0},
-                   .line = 12,
-                   .stream_call = 21},
-                  {.what = TRACE_COPY,
-                   .from = TRACE_DEVICE,
-                   .to = TRACE_PINNED,
-                   .access = ACCESS_READ,
-                   .stream = STREAM_DEFAULT,
-                   .known = 1,
-                   .block = {1, 0, 0},
-                   .thread = {64, 0, 0},
-                   .line = 14,
-                   .call = 33}},
-        .things = {{.kind = THING_DEVICE_MEMORY,
-                    .id = 7,
-                    .address = 0x7f0000001000,
-                    .size = 4096,
-                    .made = 15,
-                    .ended = 44},
-                   {.kind = THING_EVENT, .id = 8, .made = 16},
-                   {.kind = THING_CONTEXT, .id = 9, .made = 17}},
-        .numbers = {16, 2, 13, 1, 5, 6, 7, 8, 9},
-        .waiters = {{.line = 12, .threads = 8}, {.line = 14, .threads = 6, .is_in_warp = 1}}};
+    found.finding =
+        (struct trace_finding){.id = id,
+                               .sides = {{.what = TRACE_KERNEL,
+                                          .access = ACCESS_WRITE,
+                                          .stream = STREAM_CREATED,
+                                          .known = 1,
+                                          .block = {1, 0, 0},
+                                          .thread = {2, 0, 0},
+                                          .line = 12,
+                                          .stream_call = 21},
+                                         {.what = TRACE_COPY,
+                                          .from = TRACE_DEVICE,
+                                          .to = TRACE_PINNED,
+                                          .access = ACCESS_READ,
+                                          .stream = STREAM_DEFAULT,
+                                          .known = 1,
+                                          .block = {1, 0, 0},
+                                          .thread = {64, 0, 0},
+                                          .line = 14,
+                                          .call = 33}},
+                               .things = {{.kind = THING_DEVICE_MEMORY,
+                                           .id = 7,
+                                           .address = 0x7f0000001000,
+                                           .size = 4096,
+                                           .made = 15,
+                                           .ended = 44},
+                                          {.kind = THING_EVENT, .id = 8, .made = 16},
+                                          {.kind = THING_CONTEXT, .id = 9, .made = 17}},
+                               .numbers = {16, 2, 13, 1, 5, 6, 7, 8, 9},
+                               .waiters = {{.line = 12, .threads = 8},
+                                           {.line = 14, .threads = 6, .where = WAITS_IN_WARP}}};
     trace_finding_word_set(&found.finding, WORD_FILE, "/home/me/scale.cu");
     trace_finding_word_set(&found.finding, WORD_OTHER_NAME, "cudaMemcpyAsync");
     trace_finding_word_set(&found.finding, WORD_OTHER_FILE, "/home/me/tile.cuh");
@@ -339,7 +340,7 @@ START_TEST(what_no_writer_writes_is_refused)
         REFUSED(things[i].kind, THING_COUNT);
         REFUSED(things[i].relation, RELATION_COUNT);
     }
-    REFUSED(waiters[0].is_in_warp, 2);
+    REFUSED(waiters[0].where, WAITS_COUNT);
 #undef REFUSED
 }
 END_TEST

@@ -57,6 +57,10 @@ static enum trace_finding_id id_of(const struct exec_racecheck_found *wrong)
     case EXEC_WRONG_VOLATILE_THREADS:
         return wrong->region != NULL ? FINDING_GLOBAL_RACE_OF_VOLATILE
                                      : FINDING_SHARED_RACE_OF_VOLATILE;
+    case EXEC_WRONG_CLUSTER:
+        return FINDING_CLUSTER_RACE;
+    case EXEC_WRONG_ENDED:
+        return FINDING_CLUSTER_BLOCK_MAY_END;
     case EXEC_WRONG_LATER:
         return FINDING_WAITS_FOR_LATER_BLOCK;
     case EXEC_WRONG_ABSENT:
@@ -70,7 +74,8 @@ static enum trace_finding_id id_of(const struct exec_racecheck_found *wrong)
 static void report(const struct operation *operation, const struct exec_racecheck_found *wrong)
 {
     const struct exec_racecheck_side *other = &wrong->first, *this = &wrong->second;
-    const bool of_threads = wrong->wrong == EXEC_WRONG_SHARED || wrong->wrong == EXEC_WRONG_GLOBAL;
+    const bool of_threads = wrong->wrong == EXEC_WRONG_SHARED ||
+                            wrong->wrong == EXEC_WRONG_GLOBAL || wrong->wrong == EXEC_WRONG_CLUSTER;
     const bool one_reads = exec_racecheck_one_reads(wrong);
     /* The one that reads is named first, or the one that ran later: which of the two did means
      * nothing. */
@@ -90,6 +95,7 @@ static void report(const struct operation *operation, const struct exec_racechec
         found.address = wrong->region->address + wrong->offset;
     }
     found.finding.numbers[0] = wrong->wrong == EXEC_WRONG_LATER ? wrong->waiting : wrong->offset;
+    found.finding.numbers[1] = wrong->home;
     found.bytes = wrong->bytes;
     found.count = wrong->count;
     finding_put(&found);

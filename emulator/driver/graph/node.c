@@ -116,7 +116,7 @@ static CUgraphExecUpdateResult replace_kernel(const struct graph_node *node,
 {
     if (node->operation->context != with->operation->context)
         return CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE;
-    if (launch_is_cooperative(node->operation) != launch_is_cooperative(with->operation))
+    if (!launch_is_like(node->operation, with->operation))
         return CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED;
     return CU_GRAPH_EXEC_UPDATE_SUCCESS;
 }
@@ -316,7 +316,7 @@ CUresult graph_node_set(struct graph_node *node, CUgraphNodeParams *params)
     if (kind->make == NULL) return CUDA_SUCCESS;
     TRY(kind->make(params, &operation, &work));
     if (params->type == CU_GRAPH_NODE_TYPE_KERNEL && node->operation != NULL)
-        launch_set_cooperative(operation, launch_is_cooperative(node->operation));
+        launch_set_like(operation, node->operation);
     CUresult code = node_fill(node, params, operation, &work);
     if (code != CUDA_SUCCESS) operation_drop(operation);
     return code;

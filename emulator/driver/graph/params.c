@@ -143,12 +143,19 @@ CUresult driver_cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAtt
                                               CUkernelNodeAttrValue *value_out)
 {
     struct graph_node *node;
+    unsigned cluster[3];
     NEED_POINTER(value_out);
     TRY(node_of_type(hNode, CU_GRAPH_NODE_TYPE_KERNEL, &node));
     memset(value_out, 0, sizeof *value_out);
     switch ((int)attr) {
     case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
         value_out->cooperative = launch_is_cooperative(node->operation);
+        return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+        launch_cluster(node->operation, cluster);
+        value_out->clusterDim.x = cluster[0];
+        value_out->clusterDim.y = cluster[1];
+        value_out->clusterDim.z = cluster[2];
         return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_PRIORITY:
         value_out->priority = node->priority;
@@ -169,6 +176,10 @@ CUresult driver_cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAtt
     case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
         launch_set_cooperative(node->operation, value->cooperative != 0);
         return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+        return launch_set_cluster(
+            node->operation,
+            (unsigned[]){value->clusterDim.x, value->clusterDim.y, value->clusterDim.z});
     case CU_LAUNCH_ATTRIBUTE_PRIORITY:
         node->priority = value->priority;
         return CUDA_SUCCESS;
@@ -184,7 +195,7 @@ CUresult driver_cuGraphKernelNodeCopyAttributes(CUgraphNode dst, CUgraphNode src
     struct graph_node *to, *from;
     TRY(node_of_type(dst, CU_GRAPH_NODE_TYPE_KERNEL, &to));
     TRY(node_of_type(src, CU_GRAPH_NODE_TYPE_KERNEL, &from));
-    launch_set_cooperative(to->operation, launch_is_cooperative(from->operation));
+    launch_set_like(to->operation, from->operation);
     to->priority = from->priority;
     return CUDA_SUCCESS;
 }

@@ -215,6 +215,7 @@ CUresult kernel_function(struct kernel *kernel, struct context *context, struct 
     if (kernel->max_dynamic_shared >= 0)
         (*function)->max_dynamic_shared = kernel->max_dynamic_shared;
     if (kernel->carveout >= 0) (*function)->carveout = kernel->carveout;
+    if (kernel->has_cluster) (*function)->cluster = kernel->cluster;
     return CUDA_SUCCESS;
 }
 
@@ -266,8 +267,7 @@ CUresult driver_cuKernelGetAttribute(int *pi, CUfunction_attribute attrib, CUker
     NEED_POINTER(pi);
     NEED_DEVICE(dev);
     TRY(function_of(kernel, &found, &function));
-    return function_attribute(exec_function_info(function->code), attrib,
-                              function->max_dynamic_shared, function->carveout, pi);
+    return function_attribute(function, attrib, pi);
 }
 
 CUresult driver_cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel kernel,
@@ -277,10 +277,11 @@ CUresult driver_cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUker
     struct function *function;
     NEED_DEVICE(dev);
     TRY(function_of(kernel, &found, &function));
-    TRY(function_attribute_set(exec_function_info(function->code), attrib, val,
-                               &function->max_dynamic_shared, &function->carveout));
+    TRY(function_attribute_set(function, attrib, val));
     found->max_dynamic_shared = function->max_dynamic_shared;
     found->carveout = function->carveout;
+    found->cluster = function->cluster;
+    found->has_cluster = true;
     return CUDA_SUCCESS;
 }
 

@@ -394,9 +394,17 @@ CUresult function_find(CUfunction handle, struct function **function)
     return function_find_in(handle, thread_context(), function);
 }
 
-CUresult function_attribute(const struct exec_function_info *info, CUfunction_attribute attribute,
-                            int max_dynamic_shared, int carveout, int *value)
+/* Blocks of a cluster along an axis: as compiled, else as set; 0: neither. */
+static int cluster_width(const struct function *function, int axis)
 {
+    const uint32_t made = exec_function_info(function->code)->cluster[axis];
+    return made > 0 ? (int)made : function->cluster.size[axis];
+}
+
+CUresult function_attribute(const struct function *function, CUfunction_attribute attribute,
+                            int *value)
+{
+    const struct exec_function_info *info = exec_function_info(function->code);
     switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
         *value = (int)info->max_threads;
@@ -423,18 +431,24 @@ CUresult function_attribute(const struct exec_function_info *info, CUfunction_at
         *value = 0;
         break;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-        *value = max_dynamic_shared;
+        *value = function->max_dynamic_shared;
         break;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-        *value = carveout;
+        *value = function->carveout;
         break;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
+        *value = info->explicit_cluster;
+        break;
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+        *value = cluster_width(function, (int)attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH);
+        break;
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+        *value = function->cluster.non_portable;
+        break;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-        *value = 0;
+        *value = function->cluster.policy;
         break;
     default:
         return CUDA_ERROR_INVALID_VALUE;
@@ -442,10 +456,10 @@ CUresult function_attribute(const struct exec_function_info *info, CUfunction_at
     return CUDA_SUCCESS;
 }
 
-CUresult function_attribute_set(const struct exec_function_info *info,
-                                CUfunction_attribute attribute, int value, int *max_dynamic_shared,
-                                int *carveout)
+CUresult function_attribute_set(struct function *function, CUfunction_attribute attribute,
+                                int value)
 {
+    const struct exec_function_info *info = exec_function_info(function->code);
     switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
         if (value < 0 ||
@@ -453,11 +467,26 @@ CUresult function_attribute_set(const struct exec_function_info *info,
                                 CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) -
                         (int)info->static_shared)
             return CUDA_ERROR_INVALID_VALUE;
-        *max_dynamic_shared = value;
+        function->max_dynamic_shared = value;
         return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
         if (value < -1 || value > 100) return CUDA_ERROR_INVALID_VALUE;
-        *carveout = value;
+        function->carveout = value;
+        return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+        if (value < 0 || info->cluster[0] > 0) return CUDA_ERROR_INVALID_VALUE;
+        function->cluster.size[(int)attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH] = value;
+        return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+        function->cluster.non_portable = value != 0;
+        return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+        if (value < CU_CLUSTER_SCHEDULING_POLICY_DEFAULT ||
+            value > CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING)
+            return CUDA_ERROR_INVALID_VALUE;
+        function->cluster.policy = value;
         return CUDA_SUCCESS;
     default:
         return CUDA_ERROR_INVALID_VALUE;
@@ -469,16 +498,14 @@ CUresult driver_cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunct
     struct function *function;
     NEED_POINTER(pi);
     TRY(function_find(hfunc, &function));
-    return function_attribute(exec_function_info(function->code), attrib,
-                              function->max_dynamic_shared, function->carveout, pi);
+    return function_attribute(function, attrib, pi);
 }
 
 CUresult driver_cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value)
 {
     struct function *function;
     TRY(function_find(hfunc, &function));
-    return function_attribute_set(exec_function_info(function->code), attrib, value,
-                                  &function->max_dynamic_shared, &function->carveout);
+    return function_attribute_set(function, attrib, value);
 }
 
 CUresult driver_cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config)

@@ -30,6 +30,13 @@ struct told_launch {
 };
 enum { FUNCTION_PARAMETERS_MOST = 32764 }; /* bytes, Technical Specifications */
 
+/* What cuFuncSetAttribute says of clusters. */
+struct function_cluster {
+    int size[3]; /* blocks; zeros: nothing is said */
+    int non_portable;
+    int policy; /* CUclusterSchedulingPolicy */
+};
+
 struct function {
     struct object object;
     struct module *module;
@@ -38,6 +45,7 @@ struct function {
     int max_dynamic_shared;
     int carveout;
     CUfunc_cache cache;
+    struct function_cluster cluster;
     struct told_launch told;
 };
 

@@ -49,6 +49,8 @@ struct kernel {
     struct kernel *next; /* of the library */
     int max_dynamic_shared;
     int carveout;
+    bool has_cluster; /* somebody has set: */
+    struct function_cluster cluster;
 };
 
 struct library {
@@ -68,13 +70,12 @@ struct kernel *kernel_find(CUkernel handle);
 CUresult kernel_function(struct kernel *kernel, struct context *context,
                          struct function **function);
 
-/* One attribute of a function; `set` is what cuFuncSetAttribute changed. */
-CUresult function_attribute(const struct exec_function_info *info, CUfunction_attribute attribute,
-                            int max_dynamic_shared, int carveout, int *value);
-/* Checks and changes one; the two that can be set. */
-CUresult function_attribute_set(const struct exec_function_info *info,
-                                CUfunction_attribute attribute, int value, int *max_dynamic_shared,
-                                int *carveout);
+/* One attribute of a function. */
+CUresult function_attribute(const struct function *function, CUfunction_attribute attribute,
+                            int *value);
+/* Checks and changes one. */
+CUresult function_attribute_set(struct function *function, CUfunction_attribute attribute,
+                                int value);
 
 /* ---- options and logs (jit.c) ------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-/* Launches: checking the configuration, running the kernel, what its faults become; occupancy. */
+/* Launches: checking the configuration, running the kernel, what its faults become. */
 #include "emulator/base/hash.h"
 #include "emulator/base/name.h"
 #include "emulator/driver/work/work.h"
@@ -9,6 +9,7 @@
 #include "emulator/driver/module/module.h"
 #include "emulator/driver/stream/stream.h"
 #include "emulator/driver/work/device_grid.h"
+#include "emulator/driver/work/occupancy.h"
 #include "emulator/driver/work/parts.h"
 
 #include <stdlib.h>
@@ -17,7 +18,7 @@
 struct launch {
     struct function *function; /* valid while `module` is retained */
     struct module *module;
-    unsigned grid[3], block[3];
+    unsigned grid[3], block[3], cluster[3]; /* cluster: zeros where there is none */
     unsigned dynamic_shared;
     bool cooperative;
     /* While it waits for the world outside, with the device going on around it: */
@@ -58,68 +59,48 @@ static uint64_t product(const unsigned extent[3])
     return (uint64_t)extent[0] * extent[1] * extent[2];
 }
 
-static unsigned registers_for_occupancy(const struct exec_function_info *info)
+/* ---- clusters */
+
+/* How large the launch's clusters are: as it says, or as its function was compiled. */
+static CUresult find_cluster(struct launch *launch, const struct exec_function_info *info)
 {
-    /* The executor's count is of virtual registers; a compiler would fit them to the block, in the
-     * units that they are given out in: 8 to each thread of a warp. */
-    unsigned warps = ((info->max_threads > 0 ? info->max_threads : 1024u) + 31) / 32;
-    unsigned most = 65536u / 32 / warps / 8 * 8;
-    return info->registers < most ? info->registers : most;
+    const struct function *function = launch->function;
+    for (unsigned i = 0; i < 3; i++) {
+        const unsigned asked = launch->cluster[i], made = info->cluster[i];
+        if (made > 0 && asked > 0 && made != asked)
+            return refuse(launch, CUDA_ERROR_INVALID_CLUSTER_SIZE,
+                          &(struct refusal){.finding = FINDING_LAUNCH_CLUSTER_OTHER,
+                                            .numbers = {made, i, asked}});
+        if (made > 0)
+            launch->cluster[i] = made;
+        else if (asked == 0)
+            launch->cluster[i] = (unsigned)function->cluster.size[i];
+    }
+    if (info->explicit_cluster && launch->cluster[0] == 0)
+        return refuse(launch, CUDA_ERROR_INVALID_CLUSTER_SIZE,
+                      &(struct refusal){.finding = FINDING_LAUNCH_CLUSTER_NONE});
+    if (info->blocks_are_clusters && info->cluster[0] > 0)
+        for (unsigned i = 0; i < 3; i++) launch->grid[i] *= launch->cluster[i];
+    return CUDA_SUCCESS;
 }
 
-/* How much of a multiprocessor's memory is shared memory while the function runs: its preference,
- * but at least what one block needs, in the sizes that there are (Programming Guide, "Compute
- * Capability 9.x", and what an H200 answers). */
-static uint64_t shared_carveout(int device, const struct function *function, uint64_t of_block)
+static CUresult check_cluster(const struct launch *launch)
 {
-    static const unsigned sizes[] = {0, 8, 16, 32, 64, 100, 132, 164, 196, 228}; /* KiB */
-    enum { SIZES = sizeof sizes / sizeof *sizes };
-    unsigned percent = 100, k = 0;
-    if (function->carveout >= 0)
-        percent = (unsigned)function->carveout;
-    else if (function->cache == CU_FUNC_CACHE_PREFER_L1)
-        percent = 0;
-    else if (function->cache == CU_FUNC_CACHE_PREFER_EQUAL)
-        percent = 50;
-    while (k < SIZES - 1 &&
-           (sizes[k] * 100 < percent * sizes[SIZES - 1] || (uint64_t)sizes[k] << 10 < of_block))
-        k++;
-    const int there = device_says(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
-    return sizes[k] << 10 < (unsigned)there ? (uint64_t)sizes[k] << 10 : (uint64_t)there;
-}
-
-/* Blocks that a multiprocessor holds at once; none where a launch would need more dynamic shared
- * memory than the function may have. */
-static unsigned resident_blocks(int device, const struct function *function, uint64_t threads,
-                                uint64_t dynamic_shared)
-{
-    const struct exec_function_info *info = exec_function_info(function->code);
-    const int64_t always = SHARED_DEFAULT - (int64_t)info->static_shared;
-    const int64_t allowed =
-        function->max_dynamic_shared > always ? function->max_dynamic_shared : always;
-    const uint64_t shared =
-        info->static_shared + dynamic_shared + (uint64_t)device_model(device)->shared_reserved;
-    if (threads == 0 || threads > 1024 || allowed < 0 || dynamic_shared > (uint64_t)allowed)
-        return 0;
-    const unsigned blocks = timeline_resident_blocks(device_model(device), (uint32_t)threads, 0,
-                                                     registers_for_occupancy(info));
-    const uint64_t by_shared = shared_carveout(device, function, shared) / shared;
-    return by_shared < blocks ? (unsigned)by_shared : blocks;
-}
-
-/* Of the device of the context that a launch is asked for in. */
-static int64_t shared_most(void)
-{
-    return device_says(device_current(), CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-}
-
-static CUresult refuse_cluster(const struct launch *launch, const struct exec_function_info *info)
-{
-    const uint32_t *cluster = info->cluster;
-    if (cluster[0] <= 1 && cluster[1] <= 1 && cluster[2] <= 1) return CUDA_SUCCESS;
-    return refuse(launch, CUDA_ERROR_NOT_SUPPORTED,
-                  &(struct refusal){.finding = FINDING_UNSUPPORTED_CLUSTER,
-                                    .numbers = {cluster[0], cluster[1], cluster[2]}});
+    const struct function *function = launch->function;
+    const uint64_t blocks = product(launch->cluster);
+    const bool more = function->cluster.non_portable != 0;
+    if (launch->cluster[0] == 0) return CUDA_SUCCESS;
+    if (blocks == 0 || blocks > (more ? CLUSTER_MOST : CLUSTER_PORTABLE))
+        return refuse(launch, CUDA_ERROR_INVALID_CLUSTER_SIZE,
+                      &(struct refusal){.finding = FINDING_LAUNCH_CLUSTER_SIZE,
+                                        .numbers = {blocks, more ? CLUSTER_MOST : CLUSTER_PORTABLE,
+                                                    more ? 0 : CLUSTER_MOST}});
+    for (unsigned i = 0; i < 3; i++)
+        if (launch->grid[i] % launch->cluster[i] != 0)
+            return refuse(launch, CUDA_ERROR_INVALID_CLUSTER_SIZE,
+                          &(struct refusal){.finding = FINDING_LAUNCH_CLUSTER_GRID,
+                                            .numbers = {launch->grid[i], i, launch->cluster[i]}});
+    return CUDA_SUCCESS;
 }
 
 /* Each axis of the grid and of a block. */
@@ -159,6 +140,21 @@ static CUresult check_threads(const struct launch *launch, const struct exec_fun
     return CUDA_SUCCESS;
 }
 
+static uint64_t clusters_of(int device, const struct launch *launch)
+{
+    return occupancy_clusters(device, launch->function, product(launch->cluster),
+                              product(launch->block), launch->dynamic_shared);
+}
+
+/* Blocks of the launch that are on the device at once. */
+static uint64_t room_of(int device, const struct launch *launch)
+{
+    if (launch->cluster[0] > 0) return clusters_of(device, launch) * product(launch->cluster);
+    return (uint64_t)occupancy_blocks(device, launch->function, product(launch->block),
+                                      launch->dynamic_shared) *
+           (uint64_t)device_model(device)->multiprocessors;
+}
+
 /* What a thread and a block need of memory, and a cooperative grid of multiprocessors. */
 static CUresult check_resources(const struct launch *launch, const struct exec_function_info *info)
 {
@@ -172,15 +168,16 @@ static CUresult check_resources(const struct launch *launch, const struct exec_f
                       &(struct refusal){.finding = FINDING_LAUNCH_STATIC_SHARED,
                                         .numbers = {info->static_shared, SHARED_DEFAULT}});
     const uint64_t blocks = product(launch->grid);
-    const uint64_t room =
-        (uint64_t)resident_blocks(device_current(), function, product(launch->block),
-                                  launch->dynamic_shared) *
-        (uint64_t)device_model(device_current())->multiprocessors;
+    const uint64_t room = room_of(device_current(), launch);
     if (launch->cooperative && blocks > room)
         return refuse(
             launch, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
             &(struct refusal){.finding = FINDING_LAUNCH_NOT_RESIDENT, .numbers = {blocks, room}});
-    const int64_t most = shared_most() - (int64_t)info->static_shared;
+    if (launch->cluster[0] > 0 && clusters_of(device_current(), launch) == 0)
+        return refuse(launch, CUDA_ERROR_INVALID_CLUSTER_SIZE,
+                      &(struct refusal){.finding = FINDING_LAUNCH_CLUSTER_NOT_RESIDENT,
+                                        .numbers = {product(launch->cluster)}});
+    const int64_t most = occupancy_shared_most() - (int64_t)info->static_shared;
     if ((int64_t)launch->dynamic_shared > function->max_dynamic_shared)
         return refuse(
             launch, CUDA_ERROR_INVALID_VALUE,
@@ -190,12 +187,13 @@ static CUresult check_resources(const struct launch *launch, const struct exec_f
     return CUDA_SUCCESS;
 }
 
-static CUresult check_configuration(const struct launch *launch)
+static CUresult check_configuration(struct launch *launch)
 {
     const struct exec_function_info *info = exec_function_info(launch->function->code);
+    TRY(find_cluster(launch, info));
     TRY(check_axes(launch));
     TRY(check_threads(launch, info));
-    TRY(refuse_cluster(launch, info));
+    TRY(check_cluster(launch));
     return check_resources(launch, info);
 }
 
@@ -318,9 +316,7 @@ static struct exec_launch request_of(const struct operation *operation, struct l
         .function = launch->function->code,
         .dynamic_shared = launch->dynamic_shared,
         .parameters = launch->parameters,
-        .resident = (uint64_t)resident_blocks(operation->context->device, launch->function,
-                                              product(launch->block), launch->dynamic_shared) *
-                    (uint64_t)device_model(operation->context->device)->multiprocessors,
+        .resident = room_of(operation->context->device, launch),
         .cooperative = launch->cooperative,
         .workers = (unsigned)environment()->workers,
         .instruction_limit = driver.ending ? UNSEEN_MOST : environment()->instruction_limit,
@@ -336,6 +332,7 @@ static struct exec_launch request_of(const struct operation *operation, struct l
     for (int i = 0; i < 3; i++) {
         request.grid[i] = launch->grid[i];
         request.block[i] = launch->block[i];
+        request.cluster[i] = launch->cluster[i];
     }
     return request;
 }
@@ -425,6 +422,7 @@ static uint64_t signature_of(const struct launch *launch)
     uint64_t hash = hash_add(HASH_START, launch->function->object.id);
     for (int i = 0; i < 3; i++) hash = hash_add(hash_add(hash, launch->grid[i]), launch->block[i]);
     hash = hash_add(hash, launch->dynamic_shared);
+    hash = hash_add(hash, product(launch->cluster));
     return hash != 0 ? hash : 1;
 }
 
@@ -612,11 +610,14 @@ CUresult launch_operation(const CUDA_KERNEL_NODE_PARAMS_v3 *params, struct opera
 void launch_describe(const struct operation *operation, CUDA_KERNEL_NODE_PARAMS_v3 *params)
 {
     const struct launch *launch = (const void *)operation->payload;
+    const bool by_cluster = exec_function_info(launch->function->code)->blocks_are_clusters;
+    unsigned each[3] = {1, 1, 1};
+    if (by_cluster && launch->cluster[0] > 0) memcpy(each, launch->cluster, sizeof each);
     *params = (CUDA_KERNEL_NODE_PARAMS_v3){
         .func = (CUfunction)launch->function,
-        .gridDimX = launch->grid[0],
-        .gridDimY = launch->grid[1],
-        .gridDimZ = launch->grid[2],
+        .gridDimX = launch->grid[0] / each[0],
+        .gridDimY = launch->grid[1] / each[1],
+        .gridDimZ = launch->grid[2] / each[2],
         .blockDimX = launch->block[0],
         .blockDimY = launch->block[1],
         .blockDimZ = launch->block[2],
@@ -636,6 +637,40 @@ size_t launch_arguments(const struct operation *operation, void **list)
 bool launch_is_cooperative(const struct operation *operation)
 {
     return ((const struct launch *)(const void *)operation->payload)->cooperative;
+}
+
+void launch_cluster(const struct operation *operation, unsigned cluster[3])
+{
+    const struct launch *launch = (const void *)operation->payload;
+    memcpy(cluster, launch->cluster, sizeof launch->cluster);
+}
+
+CUresult launch_set_cluster(struct operation *operation, const unsigned cluster[3])
+{
+    struct launch *launch = (void *)operation->payload;
+    struct launch with = *launch;
+    memcpy(with.cluster, cluster, sizeof with.cluster);
+    for (int i = 0; i < 3; i++)
+        if (exec_function_info(launch->function->code)->cluster[i] > 0)
+            return CUDA_ERROR_INVALID_VALUE;
+    TRY(check_cluster(&with));
+    memcpy(launch->cluster, cluster, sizeof launch->cluster);
+    return CUDA_SUCCESS;
+}
+
+bool launch_is_like(const struct operation *operation, const struct operation *other)
+{
+    const struct launch *launch = (const void *)operation->payload;
+    const struct launch *like = (const void *)other->payload;
+    return launch->cooperative == like->cooperative &&
+           memcmp(launch->cluster, like->cluster, sizeof launch->cluster) == 0;
+}
+
+void launch_set_like(struct operation *operation, const struct operation *other)
+{
+    const struct launch *like = (const void *)other->payload;
+    launch_set_cooperative(operation, like->cooperative);
+    if (like->cluster[0] > 0) launch_set_cluster(operation, like->cluster);
 }
 
 void launch_set_cooperative(struct operation *operation, bool cooperative)
@@ -690,11 +725,11 @@ CUresult driver_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, voi
             shape.cooperative = value->cooperative != 0;
             break;
         case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-            if (value->clusterDim.x == 1 && value->clusterDim.y == 1 && value->clusterDim.z == 1)
-                break;
-            return finding_unsupported(
-                "clusters of %u x %u x %u blocks, nor any of more than one block",
-                value->clusterDim.x, value->clusterDim.y, value->clusterDim.z);
+            shape.cluster[0] = value->clusterDim.x;
+            shape.cluster[1] = value->clusterDim.y;
+            shape.cluster[2] = value->clusterDim.z;
+            if (product(shape.cluster) == 0) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+            break;
         /* Hints and permissions: not using them is one of the behaviours that they allow. */
         case CU_LAUNCH_ATTRIBUTE_IGNORE:
         case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
@@ -711,87 +746,4 @@ CUresult driver_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, voi
         }
     }
     return submit_launch(f, config->hStream, &shape, kernelParams, extra);
-}
-
-/* ---- occupancy --------------------------------------------------------------------------- */
-
-CUresult driver_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks,
-                                                                     CUfunction func, int blockSize,
-                                                                     size_t dynamicSMemSize,
-                                                                     unsigned int flags)
-{
-    struct function *function;
-    NEED_POINTER(numBlocks);
-    if (blockSize <= 0 || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
-        return CUDA_ERROR_INVALID_VALUE;
-    TRY(function_find(func, &function));
-    *numBlocks =
-        (int)resident_blocks(device_current(), function, (uint64_t)blockSize, dynamicSMemSize);
-    return CUDA_SUCCESS;
-}
-
-CUresult driver_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func,
-                                                            int blockSize, size_t dynamicSMemSize)
-{
-    return driver_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(numBlocks, func, blockSize,
-                                                                       dynamicSMemSize, 0);
-}
-
-CUresult
-driver_cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSize, CUfunction func,
-                                                 CUoccupancyB2DSize blockSizeToDynamicSMemSize,
-                                                 size_t dynamicSMemSize, int blockSizeLimit,
-                                                 unsigned int flags)
-{
-    struct function *function;
-    NEED_POINTER(minGridSize);
-    NEED_POINTER(blockSize);
-    if (flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE || blockSizeLimit < 0)
-        return CUDA_ERROR_INVALID_VALUE;
-    TRY(function_find(func, &function));
-    const struct exec_function_info *info = exec_function_info(function->code);
-    int most = info->max_threads > 0 ? (int)info->max_threads : 1024;
-    if (blockSizeLimit > 0 && blockSizeLimit < most) most = blockSizeLimit;
-    int best_size = 0, best_blocks = 0;
-    /* The largest block among those that keep the most threads resident. */
-    for (int size = most; size > 0; size -= size % 32 != 0 ? size % 32 : 32) {
-        size_t shared =
-            blockSizeToDynamicSMemSize != NULL ? blockSizeToDynamicSMemSize(size) : dynamicSMemSize;
-        int blocks = (int)resident_blocks(device_current(), function, (uint64_t)size, shared);
-        if (blocks * size <= best_blocks * best_size) continue;
-        best_size = size;
-        best_blocks = blocks;
-    }
-    *blockSize = best_size;
-    *minGridSize = best_blocks * (int)device_model(device_current())->multiprocessors;
-    return CUDA_SUCCESS;
-}
-
-CUresult driver_cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, CUfunction func,
-                                                 CUoccupancyB2DSize blockSizeToDynamicSMemSize,
-                                                 size_t dynamicSMemSize, int blockSizeLimit)
-{
-    return driver_cuOccupancyMaxPotentialBlockSizeWithFlags(minGridSize, blockSize, func,
-                                                            blockSizeToDynamicSMemSize,
-                                                            dynamicSMemSize, blockSizeLimit, 0);
-}
-
-CUresult driver_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunction func,
-                                                        int numBlocks, int blockSize)
-{
-    struct function *function;
-    NEED_POINTER(dynamicSmemSize);
-    if (numBlocks <= 0 || blockSize <= 0 || blockSize > 1024) return CUDA_ERROR_INVALID_VALUE;
-    TRY(function_find(func, &function));
-    const struct exec_function_info *info = exec_function_info(function->code);
-    if (resident_blocks(device_current(), function, (uint64_t)blockSize, 0) < (unsigned)numBlocks)
-        return CUDA_ERROR_INVALID_VALUE;
-    int64_t each = (int64_t)device_model(device_current())->shared_bytes / numBlocks -
-                   (int64_t)device_model(device_current())->shared_reserved -
-                   (int64_t)info->static_shared;
-    int64_t most = shared_most() - (int64_t)info->static_shared;
-    if (each > most) each = most;
-    if (each > function->max_dynamic_shared) each = function->max_dynamic_shared;
-    *dynamicSmemSize = each > 0 ? (size_t)each : 0;
-    return CUDA_SUCCESS;
 }

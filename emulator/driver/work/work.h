@@ -27,6 +27,12 @@ void launch_describe(const struct operation *operation, CUDA_KERNEL_NODE_PARAMS_
 size_t launch_arguments(const struct operation *operation, void **list);
 bool launch_is_cooperative(const struct operation *operation);
 void launch_set_cooperative(struct operation *operation, bool cooperative);
+/* Blocks of a cluster; zeros: there are none. */
+void launch_cluster(const struct operation *operation, unsigned cluster[3]);
+CUresult launch_set_cluster(struct operation *operation, const unsigned cluster[3]);
+/* Both: whether they are the same, and making them so; what a kernel was compiled for stays. */
+bool launch_is_like(const struct operation *operation, const struct operation *other);
+void launch_set_like(struct operation *operation, const struct operation *other);
 
 /* A copy that the host does not wait for: what it has in flight from its submission on. */
 struct copy_flight {

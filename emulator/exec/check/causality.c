@@ -48,6 +48,7 @@ struct exec_causality {
     struct clock **taken;    /* by each block, the last that came with a value it read */
     struct exec_causal *regions;
     struct exec_causal grid; /* the workspace of its barrier */
+    struct cell *homes;      /* of each block: exec_causality_meet_cluster; NULL: not yet */
     size_t split;            /* lines */
 };
 
@@ -238,7 +239,10 @@ void exec_causality_destroy(struct exec_causality *causality)
         region_free(causal);
         free(causal);
     }
+    for (uint64_t i = 0; causality->homes != NULL && i < causality->blocks; i++)
+        clock_release(causality->homes[i].passes);
     region_free(&causality->grid);
+    free(causality->homes);
     free(causality->clocks);
     free(causality->released);
     free(causality->taken);
@@ -358,6 +362,41 @@ void exec_causality_meet_grid(const struct exec_warp *warp, const struct exec_in
         strong(causality, warp->block, &line->cells[(offset >> UNIT_BITS) % UNITS], access);
 }
 
+void exec_causality_meet(struct exec_block *const *blocks, uint32_t count, const bool *releases)
+{
+    struct exec_causality *causality = blocks[0]->worker->causality;
+    if (causality == NULL || causality->off) return;
+    struct clock *all = clock_copy(causality, NULL);
+    if (all == NULL) causality->off = true;
+    for (uint32_t k = 0; k < count && !causality->off; k++) {
+        if (releases[k] || blocks[k]->ended) fence(causality, blocks[k]);
+        const struct clock *released = causality->released[blocks[k]->index];
+        if (released != NULL) clock_join(causality, all, released);
+    }
+    for (uint32_t k = 0; k < count && !causality->off; k++) {
+        struct clock *clock = clock_of(causality, blocks[k]->index);
+        if (clock != NULL && clock_join(causality, clock, all)) moment_end(causality, blocks[k]);
+    }
+    clock_release(all);
+}
+
+void exec_causality_meet_cluster(const struct exec_warp *warp, const struct exec_block *home,
+                                 enum exec_access access, bool releases)
+{
+    struct exec_causality *causality = warp->worker->causality;
+    if (causality == NULL || causality->off) return;
+    if (causality->homes == NULL)
+        causality->homes = calloc(causality->blocks, sizeof *causality->homes);
+    if (causality->homes == NULL) {
+        causality->off = true;
+        return;
+    }
+    struct cell *cell = &causality->homes[home->index];
+    if (releases) fence(causality, warp->block);
+    if (access != EXEC_STORE) take_over(causality, warp->block, cell);
+    if (access != EXEC_LOAD) pass_on(causality, warp->block->index, cell, true);
+}
+
 /* ---- what nothing orders --------------------------------------------------------------------- */
 
 struct access {
@@ -460,6 +499,16 @@ static bool begin(struct access *access, struct exec_warp *warp, const struct ex
     return true;
 }
 
+/* Blocks that never tell each other anything, but at the barriers of their clusters, are as those
+ * of any other kernel. */
+static enum exec_wrong wrong_of(const struct access *access)
+{
+    const struct exec_worker *worker = access->warp->worker;
+    const bool talks =
+        worker->function->info.converses || worker->function->fences || worker->launch->cooperative;
+    return talks ? EXEC_WRONG_UNFENCED : EXEC_WRONG_BLOCKS;
+}
+
 /* The access to units of a line, of whose first `at` is the lane. */
 static void touch_units(const struct access *access, struct exec_causal *causal, uint64_t index,
                         unsigned first, unsigned end, struct at at)
@@ -482,7 +531,7 @@ static void touch_units(const struct access *access, struct exec_causal *causal,
         if (is_modify(access) && is_unordered(access, &cell->modify))
             tell(access, &here, &cell->modify, EXEC_WRONG_VOLATILE);
         if (is_plain(access, cell) && is_unordered(access, &cell->write))
-            tell(access, &here, &cell->write, EXEC_WRONG_UNFENCED);
+            tell(access, &here, &cell->write, wrong_of(access));
         leave(access, cell);
     }
 }

@@ -79,6 +79,14 @@ void exec_causality_row(struct exec_warp *warp, const struct exec_inst *inst,
 void exec_causality_meet_grid(const struct exec_warp *warp, const struct exec_inst *inst,
                               uint64_t address, enum exec_access access);
 
+/* The barrier of a cluster's blocks is complete; `releases`: of each, whether it passes on what it
+ * has done, or only what came before its last fence. */
+void exec_causality_meet(struct exec_block *const *blocks, uint32_t count, const bool *releases);
+/* The same for what they tell each other in shared memory: all that is told there to `home` counts
+ * as one place. */
+void exec_causality_meet_cluster(const struct exec_warp *warp, const struct exec_block *home,
+                                 enum exec_access access, bool releases);
+
 /* Whether an access through `cache`, which is judged, is worth looking at. */
 static inline bool exec_causality_wanted(const struct exec_region_cache *cache)
 {

@@ -22,6 +22,7 @@ bool exec_grid_shadow_judges(const struct exec_worker *worker, const struct memo
     const uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     return launch->watch != NULL && worker->function->program->watched &&
            launch->footprint != NULL && blocks > 1 && !launch->cooperative &&
+           launch->cluster[0] * launch->cluster[1] * launch->cluster[2] <= 1 &&
            !worker->function->info.converses && !worker->function->fences &&
            region->address != launch->heap_address;
 }

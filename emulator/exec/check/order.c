@@ -5,6 +5,7 @@
 
 #include "emulator/base/hash.h"
 #include "emulator/exec/check/block_shadow.h"
+#include "emulator/exec/check/cluster.h"
 
 enum {
     UNIT_BITS = 2, /* bytes that are told apart: 4 */
@@ -550,6 +551,7 @@ int exec_order_fence(struct exec_warp *warp, const struct exec_inst *inst)
     const uint32_t mask = exec_racecheck_lanes(warp, inst);
     struct exec_order *order = mask ? order_of(warp) : NULL;
     warp->instructions--;
+    if (mask) exec_cluster_order_fence(warp->block);
     if (order == NULL) return EXEC_GO;
     order->any = true;
     exec_shadow_next_moment(warp->block);

@@ -70,6 +70,10 @@ static inline uint64_t exec_order_address(const struct exec_warp *warp,
         return EXEC_WINDOW_SHARED + (uint32_t)(narrow[lane] + (uint32_t)inst->imm);
     const uint64_t at = wide[lane] + inst->imm;
     if (inst->cache & EXEC_ORDER_SHARED) return EXEC_WINDOW_SHARED + at;
+    /* By another name the block's own. */
+    if ((at & EXEC_WINDOW_MASK) == EXEC_WINDOW_SHARED &&
+        (at & EXEC_RANK_MASK) >> EXEC_RANK_SHIFT == warp->block->rank + UINT64_C(1))
+        return at & ~EXEC_RANK_MASK;
     return (at >> 56) == 1 && (at & EXEC_WINDOW_MASK) != EXEC_WINDOW_SHARED ? 0 : at;
 }
 

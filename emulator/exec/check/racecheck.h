@@ -31,8 +31,10 @@ enum exec_wrong {
      * if it happens to be the same barrier to it, and CUDA promises nothing. Not looked for in
      * blocks that use barriers with numbers, counts or arrivals: those are made for two places. */
     EXEC_WRONG_BARRIER,
-    EXEC_WRONG_LATER,  /* a block waits for one that starts after it; no cooperative launch */
-    EXEC_WRONG_ABSENT, /* a use of what a shuffle, the first, gave out of an absent lane */
+    EXEC_WRONG_LATER,   /* a block waits for one that starts after it; no cooperative launch */
+    EXEC_WRONG_CLUSTER, /* blocks of a cluster, or threads of one, another's shared memory */
+    EXEC_WRONG_ENDED,   /* a touch of another block's shared memory, which may be gone by then */
+    EXEC_WRONG_ABSENT,  /* a use of what a shuffle, the first, gave out of an absent lane */
 };
 
 struct exec_racecheck_side {
@@ -52,6 +54,7 @@ struct exec_racecheck_found {
     uint32_t block_size[3];                   /* threads */
     uint64_t block_index;                     /* linear, of the second side */
     uint64_t waiting;                         /* EXEC_WRONG_LATER: so many blocks */
+    uint32_t home;  /* EXEC_WRONG_CLUSTER, _ENDED: the rank of the block whose memory it is */
     bool met;       /* threads of one block: they tell each other something, but not this */
     uint64_t count; /* how often it was seen */
 };

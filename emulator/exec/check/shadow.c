@@ -5,9 +5,12 @@
 
 #include "emulator/exec/check/async.h"
 #include "emulator/exec/check/block_shadow.h"
+#include "emulator/exec/check/cluster.h"
 #include "emulator/exec/check/order.h"
 
 enum { LAST_TIME = (1 << (31 - EXEC_SHADOW_TIME)) - 1 };
+
+enum { SHADOWS_MOST = 2 + EXEC_CLUSTER_MOST }; /* of a block */
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
@@ -56,17 +59,21 @@ void exec_shadow_destroy(struct exec_shadow *shadow)
     free(shadow);
 }
 
-/* A block's shadows, of shared and of global memory, which have their moments in common. */
-static uint32_t shadows_of(const struct exec_block *block, struct exec_shadow *shadows[2])
+/* A block's shadows, of shared memory, its own and others', and of global memory, which have their
+ * moments in common. */
+static uint32_t shadows_of(const struct exec_block *block,
+                           struct exec_shadow *shadows[SHADOWS_MOST])
 {
     uint32_t count = 0;
     if (block->shadow != NULL) shadows[count++] = block->shadow;
     if (block->near != NULL) shadows[count++] = block->near->shadow;
+    for (uint32_t k = 0; block->visits && k < EXEC_CLUSTER_MOST; k++)
+        if (block->away[k] != NULL) shadows[count++] = block->away[k];
     return count;
 }
 
 /* The next moment. When moments are used up, all that was is forgotten. */
-static int32_t tick(const struct exec_block *block, struct exec_shadow *const shadows[2],
+static int32_t tick(const struct exec_block *block, struct exec_shadow *const *shadows,
                     uint32_t count)
 {
     const bool anew = shadows[0]->time == LAST_TIME;
@@ -87,7 +94,7 @@ static int32_t tick(const struct exec_block *block, struct exec_shadow *const sh
 
 void exec_shadow_order(const struct exec_block *block)
 {
-    struct exec_shadow *shadows[2];
+    struct exec_shadow *shadows[SHADOWS_MOST];
     const uint32_t count = shadows_of(block, shadows);
     bool any = false;
     exec_order_forget(block);
@@ -120,7 +127,7 @@ void exec_shadow_order_without(const struct exec_block *block, const uint32_t *a
 
 void exec_shadow_order_warp(const struct exec_warp *warp)
 {
-    struct exec_shadow *shadows[2];
+    struct exec_shadow *shadows[SHADOWS_MOST];
     const uint32_t count = shadows_of(warp->block, shadows), bit = 1u << warp->index;
     uint32_t touched = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -138,7 +145,7 @@ void exec_shadow_order_warp(const struct exec_warp *warp)
 
 void exec_shadow_next_moment(const struct exec_block *block)
 {
-    struct exec_shadow *shadows[2];
+    struct exec_shadow *shadows[SHADOWS_MOST];
     const uint32_t count = shadows_of(block, shadows);
     uint32_t touched = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -151,14 +158,14 @@ void exec_shadow_next_moment(const struct exec_block *block)
 
 void exec_shadow_touched(const struct exec_warp *warp)
 {
-    struct exec_shadow *shadows[2];
+    struct exec_shadow *shadows[SHADOWS_MOST];
     if (warp->block->shadow == NULL) exec_block_shadow_of(warp);
     if (shadows_of(warp->block, shadows)) shadows[0]->touched |= 1u << warp->index;
 }
 
 void exec_shadow_converses(const struct exec_block *block, bool converses)
 {
-    struct exec_shadow *shadows[2];
+    struct exec_shadow *shadows[SHADOWS_MOST];
     for (uint32_t i = shadows_of(block, shadows); i-- > 0;) shadows[i]->converses = converses;
 }
 
@@ -258,6 +265,10 @@ static __attribute__((noinline)) void report(const struct exec_touch *touch, siz
     const struct exec_reported first = {other, touch->shadow->sites[kept][index], accesses[kept],
                                         other != touch->thread};
     const struct exec_reported second = {touch->thread, touch->inst->position, touch->access, true};
+    if (touch->home != NULL && touch->home != touch->warp->block) {
+        exec_cluster_order_report(touch, &first, touch->warp->block, at);
+        return;
+    }
     exec_report(touch->warp, cache != NULL ? EXEC_WRONG_GLOBAL : EXEC_WRONG_SHARED, &first, &second,
                 cache != NULL ? cache->region : NULL,
                 cache != NULL ? exec_block_shadow_address(touch->warp->block->near, at) - cache->low
@@ -333,6 +344,8 @@ static inline void touch_cells(const struct exec_touch *touch, uint64_t offset, 
 {
     const unsigned shift = touch->shadow->shift;
     const size_t end = (size_t)((offset + bytes - 1) >> shift);
+    if (touch->home != NULL && (touch->shadow->visited || touch->home != touch->warp->block))
+        exec_cluster_order_touch(touch, offset, bytes);
     for (size_t index = (size_t)(offset >> shift); index <= end; index++) {
         if (touch->access == EXEC_LOAD)
             load_cell(touch, index);
@@ -362,10 +375,12 @@ void exec_touch_begin(struct exec_touch *touch, const struct exec_warp *warp,
                       const struct exec_region_cache *cache, enum exec_access access,
                       uint32_t bytes)
 {
+    const bool is_in_cluster = warp->block->cluster != NULL && warp->block->cluster->order != NULL;
     *touch = (struct exec_touch){.warp = warp,
                                  .inst = inst,
                                  .shadow = shadow,
                                  .cache = cache,
+                                 .home = is_in_cluster && cache == NULL ? warp->block : NULL,
                                  .bytes = bytes,
                                  .access = access};
     shadow->touched |= 1u << warp->index;
@@ -396,17 +411,37 @@ bool exec_shadow_tells(struct exec_shadow *shadow, uint64_t unit)
     return refine(shadow, shift);
 }
 
+/* Begins touches of the shared memory of `home`, which has not ended; NULL: nothing is kept there.
+ */
+static struct exec_shadow *begin_at(struct exec_touch *touch, const struct exec_warp *warp,
+                                    const struct exec_inst *inst, struct exec_block *home,
+                                    uint64_t unit, enum exec_access access, uint32_t bytes)
+{
+    struct exec_block *block = warp->block;
+    struct exec_shadow *shadow =
+        home == block ? block->shadow : exec_cluster_order_shadow(block, home);
+    if (shadow == NULL || !exec_shadow_tells(shadow, unit)) return NULL;
+    exec_touch_begin(touch, warp, inst, shadow, NULL, access, bytes);
+    if (touch->home != NULL) touch->home = home;
+    return shadow;
+}
+
 void exec_shadow_touch(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
                        uint64_t offset, uint64_t bytes, enum exec_access access)
 {
     struct exec_touch touch;
-    struct exec_shadow *shadow = warp->block->shadow;
-    if (shadow == NULL || offset + bytes > shadow->bytes || bytes == 0) return;
-    if (exec_async_any(warp->block)) exec_async_touch(warp, inst, lane, offset, bytes, access);
-    if (!exec_shadow_tells(shadow, (offset | bytes) & 3 ? 1 : 4)) return;
-    exec_touch_begin(&touch, warp, inst, shadow, NULL, access, (uint32_t)bytes);
+    struct exec_block *home = exec_cluster_home(warp->block, offset);
+    const uint64_t at = offset & ~EXEC_RANK_MASK;
+    if (warp->block->shadow == NULL || home == NULL || home->ended ||
+        at + bytes > warp->block->shadow->bytes || bytes == 0)
+        return;
+    if (home == warp->block && exec_async_any(warp->block))
+        exec_async_touch(warp, inst, lane, at, bytes, access);
+    if (begin_at(&touch, warp, inst, home, (at | bytes) & 3 ? 1 : 4, access, (uint32_t)bytes) ==
+        NULL)
+        return;
     exec_touch_by(&touch, lane);
-    touch_cells(&touch, offset, bytes);
+    touch_cells(&touch, at, bytes);
 }
 
 /* ---- a warp's access ------------------------------------------------------------------------- */
@@ -416,10 +451,12 @@ struct access {
     enum exec_access access;
     bool values;
     uint32_t mask; /* lanes that touch shared memory */
+    uint32_t away; /* lanes among them that touch another block's */
     uint32_t offset[EXEC_LANES];
+    struct exec_block *home[EXEC_LANES]; /* of those */
 };
 
-/* Where the lanes' addresses point to; false when one of them is none of the block's, which the
+/* Where the lanes' addresses point to; false when one of them is of no block's memory, which the
  * access itself will say. */
 static bool find_offsets(const struct exec_warp *warp, const struct exec_inst *inst, uint32_t mask,
                          struct access *access)
@@ -428,7 +465,7 @@ static bool find_offsets(const struct exec_warp *warp, const struct exec_inst *i
     const uint32_t *narrow = exec_slot(warp, inst->a);
     const uint32_t bytes = access->element * access->count;
     const uint32_t size = warp->worker->shared_bytes;
-    access->mask = 0;
+    access->mask = access->away = 0;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const unsigned l = (unsigned)__builtin_ctz(rest);
         uint64_t at = inst->cache & EXEC_WATCH_WIDE ? wide[l] + inst->imm
@@ -436,6 +473,12 @@ static bool find_offsets(const struct exec_warp *warp, const struct exec_inst *i
         if (inst->cache & EXEC_WATCH_GENERIC) {
             if ((at & EXEC_WINDOW_MASK) != EXEC_WINDOW_SHARED) continue;
             at &= ~EXEC_WINDOW_MASK;
+            if (at >> EXEC_RANK_SHIFT) {
+                access->home[l] = exec_cluster_home(warp->block, at);
+                if (access->home[l] == NULL || access->home[l]->ended) return false;
+                access->away |= (uint32_t)(access->home[l] != warp->block) << l;
+                at &= ~EXEC_RANK_MASK;
+            }
         }
         if (at > size || size - at < bytes || at & (bytes - 1)) return false;
         access->offset[l] = (uint32_t)at;
@@ -469,14 +512,14 @@ static void store_lanes(struct exec_touch *touch, const struct access *access)
     const struct exec_inst *inst = touch->inst;
     const uint32_t slots[4] = {inst->d, inst->b, inst->c, inst->e};
     const uint32_t width = access->element == 8 ? 8 : 4;
+    const unsigned char *memory = touch->home != NULL ? touch->home->shared : warp->block->shared;
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         const unsigned l = (unsigned)__builtin_ctz(rest);
         exec_touch_by(touch, l);
         for (uint32_t k = 0; k < access->count; k++) {
             const uint32_t offset = access->offset[l] + k * access->element;
             const unsigned char *value = exec_slot(warp, slots[k & 3]);
-            if (access->values &&
-                !memcmp(warp->block->shared + offset, value + l * width, access->element))
+            if (access->values && !memcmp(memory + offset, value + l * width, access->element))
                 exec_touch_same(touch, offset, access->element);
             else
                 touch_cells(touch, offset, access->element);
@@ -520,10 +563,30 @@ void exec_shadow_readers(struct exec_warp *warp, const struct exec_inst *inst, c
     }
 }
 
+/* The lanes of access->mask, all of which touch the shared memory of `home`. */
+static void judge(struct exec_warp *warp, const struct exec_inst *inst, struct exec_block *home,
+                  const struct access *access)
+{
+    struct exec_touch touch;
+    if (begin_at(&touch, warp, inst, home, access->element, access->access,
+                 access->element * access->count) == NULL)
+        return;
+    if (access->access == EXEC_STORE) {
+        store_lanes(&touch, access);
+    } else if (access->access == EXEC_LOAD) {
+        load_lanes(&touch, access);
+    } else {
+        for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+            const unsigned l = (unsigned)__builtin_ctz(rest);
+            exec_touch_by(&touch, l);
+            touch_cells(&touch, access->offset[l], touch.bytes);
+        }
+    }
+}
+
 void exec_shadow_racecheck(struct exec_warp *warp, const struct exec_inst *inst, uint32_t mask)
 {
     struct exec_shadow *shadow = warp->block->shadow;
-    struct exec_touch touch;
     struct access access = {
         .element = inst->cache & 0xff,
         .count = inst->cache >> EXEC_WATCH_COUNT_SHIFT & 0xf,
@@ -532,20 +595,19 @@ void exec_shadow_racecheck(struct exec_warp *warp, const struct exec_inst *inst,
     };
     if (!find_offsets(warp, inst, mask, &access) || !exec_shadow_tells(shadow, access.element))
         return;
+    const uint32_t own = access.mask & ~access.away;
+    for (uint32_t away = access.away; away;) {
+        struct exec_block *home = access.home[__builtin_ctz(away)];
+        access.mask = 0;
+        for (uint32_t rest = away; rest; rest &= rest - 1)
+            if (access.home[__builtin_ctz(rest)] == home) access.mask |= rest & -rest;
+        judge(warp, inst, home, &access);
+        away &= ~access.mask;
+    }
+    access.mask = own;
+    if (!own) return;
     if (exec_async_any(warp->block) && !(inst->cache & EXEC_WATCH_COPY))
         async_lanes(warp, inst, &access);
-    exec_touch_begin(&touch, warp, inst, shadow, NULL, access.access,
-                     access.element * access.count);
-    if (access.access == EXEC_STORE) {
-        store_lanes(&touch, &access);
-        if (inst->cache & EXEC_WATCH_COPY) begin_copies(warp, inst, &access);
-    } else if (access.access == EXEC_LOAD) {
-        load_lanes(&touch, &access);
-    } else {
-        for (uint32_t rest = access.mask; rest; rest &= rest - 1) {
-            const unsigned l = (unsigned)__builtin_ctz(rest);
-            exec_touch_by(&touch, l);
-            touch_cells(&touch, access.offset[l], touch.bytes);
-        }
-    }
+    judge(warp, inst, warp->block, &access);
+    if (inst->cache & EXEC_WATCH_COPY) begin_copies(warp, inst, &access);
 }

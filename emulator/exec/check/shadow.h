@@ -61,6 +61,7 @@ struct exec_shadow {
     bool atomics;            /* there was one */
     bool atomics_alone;      /* an atomic and a load are no race */
     bool converses;          /* some thread knows more than the floors: check/order.h */
+    bool visited;            /* another block has touched the memory: check/cluster.h */
     int32_t *cells[EXEC_KEPT_COUNT];  /* made by exec_shadow_tells */
     uint32_t *sites[EXEC_KEPT_COUNT]; /* the position of what made the cell what it is */
 };
@@ -73,6 +74,7 @@ struct exec_touch {
     const struct exec_inst *inst;
     struct exec_shadow *shadow;
     const struct exec_region_cache *cache; /* of global memory; NULL: shared */
+    struct exec_block *home; /* of shared memory, in a cluster: whose it is; else NULL */
     uint32_t thread;
     uint32_t bytes;
     int32_t now; /* the cell that it leaves */
@@ -88,7 +90,8 @@ void exec_shadow_touched(const struct exec_warp *warp);
 /* Whether threads know more of each other than the floors say. */
 void exec_shadow_converses(const struct exec_block *block, bool converses);
 
-/* Begins touches of `shadow` by `warp`; `cache` as above; `bytes`: of one lane's access. */
+/* Begins touches of `shadow` by `warp`, of its own block's memory; `cache` as above; `bytes`: of
+ * one lane's access. */
 void exec_touch_begin(struct exec_touch *touch, const struct exec_warp *warp,
                       const struct exec_inst *inst, struct exec_shadow *shadow,
                       const struct exec_region_cache *cache, enum exec_access access,

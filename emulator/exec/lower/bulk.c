@@ -15,10 +15,6 @@ static void lower_copy(struct lower *lower)
         return;
     }
     bulk->tells = at->modifiers.completion == PTX_COMPLETE_TX;
-    if (at->modifiers.multicast) {
-        lower_unsupported(lower, UNSUPPORTED_COPY_TO_CLUSTER);
-        return;
-    }
     if (bulk->tells && (at->operand_count < 4 || operands[3].kind != PTX_OPERAND_ADDRESS)) {
         lower_unsupported(lower, UNSUPPORTED_NO_BARRIER_OBJECT);
         return;
@@ -43,6 +39,11 @@ static void lower_copy(struct lower *lower)
         lower_generic(lower, &operands[1], from_global ? PTX_SPACE_GLOBAL : PTX_SPACE_SHARED);
     const uint32_t size = lower_source(lower, &operands[2], 4);
     uint32_t object = 0;
+    bulk->ranks = EXEC_NO_SLOT;
+    if (at->modifiers.multicast && at->operand_count > 4) {
+        bulk->ranks = lower_source(lower, &operands[4], 4);
+        if (bulk->ranks == EXEC_NO_SLOT) return;
+    }
     if (bulk->tells) object = lower_generic(lower, &operands[3], PTX_SPACE_SHARED);
     if (to == EXEC_NO_SLOT || from == EXEC_NO_SLOT || size == EXEC_NO_SLOT ||
         object == EXEC_NO_SLOT)

@@ -430,12 +430,33 @@ static void lower_isspacep(struct lower *lower)
     if (from == EXEC_NO_SLOT) return;
     const uint32_t d =
         lower_destination(lower, destination_register(&operands[0]), LOWER_MASK, false);
+    const bool of_block = space == PTX_SPACE_SHARED || space == PTX_SPACE_SHARED_CTA;
     struct exec_inst *inst = lower_row(lower, space == PTX_SPACE_CONST    ? "isspacep.const"
                                               : space == PTX_SPACE_GLOBAL ? "isspacep.global"
+                                              : of_block                  ? "isspacep.shared"
                                                                           : "isspacep.window");
     inst->a = from;
     inst->d = d;
     inst->imm = window;
+}
+
+/* mapa d, a, b; getctarank d, a. */
+static void lower_rank(struct lower *lower)
+{
+    const struct ptx_operand *operands = lower->at->operands;
+    const bool maps = lower->at->op == PTX_OP_MAPA;
+    const uint32_t width = lower_width(lower->at->type);
+    const uint32_t a = lower_source(lower, &operands[1], width);
+    const uint32_t b = maps ? lower_source(lower, &operands[2], 4) : 0;
+    char key[32];
+    if (a == EXEC_NO_SLOT || b == EXEC_NO_SLOT) return;
+    snprintf(key, sizeof key, "%s.u%u", ptx_opcode_name(lower->at->op), width * 8);
+    const uint32_t d =
+        lower_destination(lower, destination_register(&operands[0]), maps ? width : 4, false);
+    struct exec_inst *inst = lower_row(lower, key);
+    inst->a = a;
+    inst->b = b;
+    inst->d = d;
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
@@ -457,7 +478,7 @@ static bool lower_without_row(struct lower *lower)
         return true;
     case PTX_OP_MAPA:
     case PTX_OP_GETCTARANK:
-        lower_unsupported(lower, UNSUPPORTED_CLUSTER);
+        lower_rank(lower);
         return true;
     case PTX_OP_CREATEPOLICY: /* any value: nobody looks at policies */
         move(lower, lower_value(lower, 0, 8),

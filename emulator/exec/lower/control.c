@@ -258,16 +258,15 @@ static void lower_nanosleep(struct lower *lower)
     if (a != EXEC_NO_SLOT) emit_control(lower, "nanosleep.u32")->a = a;
 }
 
-/* A cluster here is one block. */
 static void lower_cluster_arrive(struct lower *lower)
 {
-    lower_row(lower, "nop");
+    const bool relaxed = lower->at->modifiers.semantics == PTX_SEM_RELAXED;
+    emit_control(lower, "barrier.cluster.arrive")->imm = relaxed;
 }
 
 static void lower_cluster_wait(struct lower *lower)
 {
-    lower_guard(lower);
-    lower_emit_plain(lower, exec_barrier_sync)->a = lower_value(lower, EXEC_BARRIERS - 1, 4);
+    emit_control(lower, "barrier.cluster.wait");
 }
 
 bool lower_control(struct lower *lower)

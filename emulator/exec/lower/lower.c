@@ -174,6 +174,16 @@ static uint32_t special_source(struct lower *lower, const struct ptx_operand *op
         return EXEC_NO_SLOT;
     }
     if (exec_special_reserved(special)) lower->program->sees_reserved = true;
+    if (own == LOWER_MASK) { /* a constant of the frame is a number */
+        const uint32_t number =
+            lower_constant(lower, EXEC_CONSTANT_SPECIAL, (int32_t)special, operand->component, 4);
+        const uint32_t none = lower_value(lower, 0, 4);
+        struct exec_inst *inst = lower_row(lower, "setp.ne.b32");
+        inst->a = number;
+        inst->b = none;
+        inst->e = lower_scratch(lower);
+        return inst->d = lower_scratch(lower);
+    }
     return lower_constant(lower, EXEC_CONSTANT_SPECIAL, (int32_t)special, operand->component,
                           width);
 }

@@ -24,6 +24,22 @@ static bool entry_parameter(const struct lower *lower, const struct ptx_operand 
     return address->variable == NULL || lower_parameter_index(lower, address->variable) >= 0;
 }
 
+/* Shared memory that may be another block's: by its generic address. */
+static bool find_place_in_cluster(struct lower *lower, const struct ptx_operand *address,
+                                  struct lower_place *place)
+{
+    if (!lower_find_place(lower, address, PTX_SPACE_SHARED, place)) return false;
+    if (!strcmp(place->where, "shared")) {
+        struct exec_inst *inst = lower_row(lower, "widen.u32");
+        inst->a = place->slot;
+        place->slot = inst->d = lower_scratch(lower);
+    }
+    place->where = "generic";
+    place->global = true;
+    place->offset += EXEC_WINDOW_SHARED;
+    return true;
+}
+
 bool lower_find_place(struct lower *lower, const struct ptx_operand *address, uint8_t space,
                       struct lower_place *place)
 {
@@ -37,6 +53,8 @@ bool lower_find_place(struct lower *lower, const struct ptx_operand *address, ui
     } else if (space == PTX_ABSENT) {
         place->where = "generic";
         place->global = true;
+    } else if (space == PTX_SPACE_SHARED_CLUSTER) {
+        return find_place_in_cluster(lower, address, place);
     } else if (is_shared(space)) {
         const bool wide = address->reg != PTX_NO_REGISTER &&
                           lower_width(lower->source->registers[address->reg].type) == 8;
@@ -525,6 +543,38 @@ static void lower_atomic(struct lower *lower)
     }
 }
 
+/* st.async, red.async: done when they are issued; then they tell their barrier object. */
+static void lower_asynchronous(struct lower *lower)
+{
+    const struct ptx_instruction *at = lower->at;
+    const struct ptx_operand *value = &at->operands[1];
+    const bool stores = at->op == PTX_OP_ST_ASYNC;
+    struct ptx_instruction plain = *at;
+    if (at->operand_count < 3 || at->modifiers.completion != PTX_COMPLETE_TX) {
+        lower_unsupported(lower, UNSUPPORTED_NO_BARRIER_OBJECT);
+        return;
+    }
+    lower_guard(lower);
+    plain.op = stores ? PTX_OP_ST : PTX_OP_RED;
+    plain.operand_count = 2;
+    plain.modifiers.semantics = plain.modifiers.scope = plain.modifiers.completion = PTX_ABSENT;
+    plain.modifiers.space = PTX_SPACE_SHARED_CLUSTER;
+    lower->at = &plain;
+    if (stores)
+        lower_store(lower);
+    else
+        lower_atomic(lower);
+    lower->at = at;
+    const uint32_t object = lower_generic(lower, &at->operands[2], PTX_SPACE_SHARED_CLUSTER);
+    const uint32_t count = value->kind == PTX_OPERAND_VECTOR ? value->count : 1;
+    const uint32_t bytes = lower_value(lower, count * ptx_type_bytes(at->type), 4);
+    if (object == EXEC_NO_SLOT) return;
+    struct exec_inst *inst = lower_row(lower, "mbarrier.complete_tx");
+    inst->a = object;
+    inst->b = bytes;
+    inst->cache = (uint32_t)lower->program->cache_count++;
+}
+
 /* ---- asynchronous copies, fences ------------------------------------------------------------- */
 
 /* cp.async copies when it is issued: the latest moment is at the wait, the earliest now, and both
@@ -602,6 +652,10 @@ bool lower_memory(struct lower *lower)
             lower_vector_atomic(lower);
         else
             lower_atomic(lower);
+        return true;
+    case PTX_OP_ST_ASYNC:
+    case PTX_OP_RED_ASYNC:
+        lower_asynchronous(lower);
         return true;
     case PTX_OP_CP_ASYNC:
         lower_copy(lower);

@@ -98,6 +98,8 @@ static bool declare_functions(struct exec_program *program, const struct ptx_mod
         memcpy(function->info.required_threads, source->required_threads,
                sizeof function->info.required_threads);
         memcpy(function->info.cluster, source->cluster, sizeof function->info.cluster);
+        function->info.explicit_cluster = source->explicit_cluster;
+        function->info.blocks_are_clusters = source->blocks_are_clusters;
         if (source->is_entry ? !lower_parameters_layout(program, function, source, most_parameters)
                              : !lower_formals_layout(program, function, source))
             return false;

@@ -2,6 +2,7 @@
  * ops/memory.c does not settle. */
 #include "emulator/exec/check/block_shadow.h"
 #include "emulator/exec/check/grid_shadow.h"
+#include "emulator/exec/cluster.h"
 #include "emulator/exec/machine/private.h"
 
 #include <stddef.h>
@@ -11,12 +12,16 @@
 static unsigned char *window_bytes(struct exec_warp *warp, unsigned lane, uint64_t address,
                                    bool store, uint64_t *left)
 {
-    const uint64_t offset = address & ~EXEC_WINDOW_MASK;
+    uint64_t offset = address & ~EXEC_WINDOW_MASK;
+    const struct exec_block *home;
     unsigned char *base;
     uint64_t size;
     switch (address & EXEC_WINDOW_MASK) {
     case EXEC_WINDOW_SHARED:
-        base = warp->block->shared;
+        home = exec_cluster_home(warp->block, offset);
+        if (home == NULL || home->ended) return NULL;
+        offset &= ~EXEC_RANK_MASK;
+        base = home->shared;
         size = warp->worker->shared_bytes;
         break;
     case EXEC_WINDOW_LOCAL:

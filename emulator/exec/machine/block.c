@@ -2,6 +2,7 @@
 #include "emulator/exec/check/order.h"
 #include "emulator/exec/check/poison.h"
 #include "emulator/exec/check/shadow.h"
+#include "emulator/exec/cluster.h"
 #include "emulator/exec/machine/private.h"
 
 #include <assert.h>
@@ -61,10 +62,19 @@ void exec_block_destroy(struct exec_block *block)
     free(block->warps);
     free(block->shared);
     exec_shadow_destroy(block->shadow);
+    for (uint32_t k = 0; k < EXEC_CLUSTER_MOST; k++) exec_shadow_destroy(block->away[k]);
     exec_block_shadow_destroy(block->near);
     exec_async_destroy(block->async);
     exec_order_destroy(block->order);
     free(block);
+}
+
+/* Of the block in its cluster. */
+static uint32_t rank_of(const struct exec_block *block)
+{
+    const uint32_t *size = block->worker->launch->cluster, *at = block->position;
+    if (size[0] == 0) return 0;
+    return at[0] % size[0] + size[0] * (at[1] % size[1] + size[1] * (at[2] % size[2]));
 }
 
 bool exec_block_start(struct exec_block *block, uint64_t index)
@@ -78,6 +88,9 @@ bool exec_block_start(struct exec_block *block, uint64_t index)
     block->position[0] = (uint32_t)(index % grid[0]);
     block->position[1] = (uint32_t)(index / grid[0] % grid[1]);
     block->position[2] = (uint32_t)(index / grid[0] / grid[1]);
+    block->rank = rank_of(block);
+    block->cluster = NULL;
+    block->stuck = block->ended = false;
     block->polling = false;
     block->moment = 0;
     block->named_barriers = false;
@@ -113,6 +126,7 @@ bool exec_block_start(struct exec_block *block, uint64_t index)
         warp->poll_latest = NULL;
         warp->poll_next = 0;
         warp->exchanging = 0;
+        warp->arrived = warp->passed = 0;
         warp->instructions = 0;
         warp->lane_instructions = 0;
         warp->chain = 0;
@@ -128,6 +142,14 @@ static bool can_run(const struct exec_warp *warp)
 {
     for (uint32_t k = 0; k < warp->fragment_count; k++)
         if (warp->fragments[k].wait == EXEC_RUNNABLE) return true;
+    return false;
+}
+
+static bool waits_for_cluster(const struct exec_block *block)
+{
+    for (uint32_t k = 0; k < block->warp_count && block->cluster != NULL; k++)
+        for (uint32_t f = 0; f < block->warps[k].fragment_count; f++)
+            if (block->warps[k].fragments[f].wait == EXEC_WAIT_CLUSTER) return true;
     return false;
 }
 
@@ -185,6 +207,10 @@ enum exec_turn exec_block_run(struct exec_block *block, uint64_t slice, uint64_t
         bool released = false;
         for (uint32_t k = 0; k < block->warp_count && !released; k++)
             released = block->warps[k].live && can_run(&block->warps[k]);
+        if (!any_ran && !released && waits_for_cluster(block)) {
+            block->stuck = block->polling = true;
+            goto out;
+        }
         if (!any_ran && !released) {
             exec_block_deadlock(block);
             result = EXEC_TURN_STOPPED;

@@ -1,4 +1,5 @@
 /* Kernels that do not end: who waits where, and who goes round in circles. */
+#include "emulator/exec/cluster.h"
 #include "emulator/exec/machine/private.h"
 
 /* Threads of a block at one instruction, waiting for the same thing. */
@@ -36,7 +37,7 @@ static void count_place(struct census *census, struct exec_warp *warp,
 
 static void count_threads(struct census *census, struct exec_block *block)
 {
-    static const enum exec_wait waits[] = {EXEC_WAIT_BARRIER, EXEC_WAIT_SYNC};
+    static const enum exec_wait waits[] = {EXEC_WAIT_BARRIER, EXEC_WAIT_SYNC, EXEC_WAIT_CLUSTER};
     *census = (struct census){.count = 0};
     for (uint32_t k = 0; k < block->warp_count; k++) {
         const struct exec_warp *warp = &block->warps[k];
@@ -63,7 +64,9 @@ static void tell_waiters(const struct census *census, const struct exec_block *b
         finding->waiters[k] =
             (struct trace_waiters){.line = line_of(block, place->inst),
                                    .threads = (uint16_t)place->threads,
-                                   .is_in_warp = place->wait != EXEC_WAIT_BARRIER};
+                                   .where = place->wait == EXEC_WAIT_BARRIER ? WAITS_IN_BLOCK
+                                            : place->wait == EXEC_WAIT_SYNC  ? WAITS_IN_WARP
+                                                                             : WAITS_IN_CLUSTER};
     }
 }
 
@@ -79,6 +82,21 @@ void exec_block_deadlock(struct exec_block *block)
               &(struct exec_reason){.finding = barrier ? FINDING_DEADLOCK : FINDING_ABSENT_LANES,
                                     .numbers = {census.all, census.exited}});
     tell_waiters(&census, block);
+}
+
+/* A thread that waits for the cluster has arrived: others, who wait for something else, have not.
+ */
+void exec_cluster_deadlock(const struct exec_cluster *cluster)
+{
+    struct census census;
+    for (uint32_t rank = 0; rank < cluster->count; rank++) {
+        struct exec_block *block = cluster->blocks[rank];
+        if (block->ended) continue;
+        count_threads(&census, block);
+        if (census.count == 0 || census.places[0].wait == EXEC_WAIT_CLUSTER) continue;
+        exec_block_deadlock(block);
+        return;
+    }
 }
 
 /* A fragment that could run, of a warp that polls if any does. */

@@ -1,4 +1,5 @@
 /* Why a launch stopped: what happened, where, and to which address. */
+#include "emulator/exec/cluster.h"
 #include "emulator/exec/machine/private.h"
 
 #include <string.h>
@@ -37,6 +38,23 @@ int exec_stop(struct exec_warp *warp, const struct exec_inst *inst, enum exec_en
     return EXEC_STOP;
 }
 
+/* The same in shared memory: of the block, or of another of its cluster. */
+static struct exec_reason reason_of_shared(const struct exec_warp *warp, uint64_t offset)
+{
+    const struct exec_block *block = warp->block, *home = exec_cluster_home(block, offset);
+    const uint64_t rank = (offset >> EXEC_RANK_SHIFT & EXEC_RANK_BITS) - 1;
+    const uint64_t at = offset & ~EXEC_RANK_MASK;
+    if (home == NULL && offset <= UINT32_MAX)
+        return (struct exec_reason){.finding = FINDING_CLUSTER_NO_BLOCK,
+                                    .numbers = {at, rank, exec_cluster_count(block)}};
+    if (home != NULL && home->ended)
+        return (struct exec_reason){.finding = FINDING_CLUSTER_BLOCK_ENDED, .numbers = {at, rank}};
+    return (struct exec_reason){.finding = FINDING_SHARED_OUT_OF_BOUNDS,
+                                .numbers = {home != NULL ? at : offset, warp->worker->user_shared,
+                                            warp->worker->function->info.static_shared,
+                                            warp->worker->launch->dynamic_shared}};
+}
+
 /* An address in a window that the access does not reach, or not so far. */
 static struct exec_reason reason_of_window(const struct exec_warp *warp, uint64_t address,
                                            bool store, bool generic)
@@ -47,11 +65,7 @@ static struct exec_reason reason_of_window(const struct exec_warp *warp, uint64_
                                         window == EXEC_WINDOW_SHARED  ? FINDING_SHARED_AS_GLOBAL
                                         : window == EXEC_WINDOW_LOCAL ? FINDING_LOCAL_AS_GLOBAL
                                                                       : FINDING_CODE_AS_GLOBAL};
-    if (window == EXEC_WINDOW_SHARED)
-        return (struct exec_reason){.finding = FINDING_SHARED_OUT_OF_BOUNDS,
-                                    .numbers = {offset, warp->worker->user_shared,
-                                                warp->worker->function->info.static_shared,
-                                                warp->worker->launch->dynamic_shared}};
+    if (window == EXEC_WINDOW_SHARED) return reason_of_shared(warp, offset);
     if (window == EXEC_WINDOW_LOCAL)
         return (struct exec_reason){.finding = FINDING_LOCAL_OUT_OF_BOUNDS,
                                     .numbers = {offset, warp->local_stride}};

@@ -8,6 +8,7 @@
  */
 #include "emulator/exec/check/causality.h"
 #include "emulator/exec/check/check.h"
+#include "emulator/exec/cluster.h"
 #include "emulator/exec/machine/pool.h"
 #include "emulator/exec/machine/private.h"
 
@@ -58,10 +59,12 @@ struct exec_grid {
     bool together;                /* blocks take turns on one worker */
     struct exec_block **resident; /* `room` of them, when they do; `count` are there */
     uint64_t count, room, started;
-    bool looks_again;     /* it has paused before */
-    uint64_t looks;       /* warp instructions that it looked in vain for lately */
-    uint64_t vain;        /* the same while others found no room */
-    uint64_t memory_ends; /* when it paused */
+    uint32_t cluster[3], cluster_blocks; /* of a cluster; 1 without */
+    struct exec_cluster *clusters;       /* those that have not ended */
+    bool looks_again;                    /* it has paused before */
+    uint64_t looks;                      /* warp instructions that it looked in vain for lately */
+    uint64_t vain;                       /* the same while others found no room */
+    uint64_t memory_ends;                /* when it paused */
     struct exec_later later;
     unsigned char workspace[EXEC_GRID_WORKSPACE];
 };
@@ -197,6 +200,8 @@ static bool turns_begin(struct exec_grid *grid)
     if (each > BLOCKS_EACH) each = BLOCKS_EACH;
     grid->room = (uint64_t)MULTIPROCESSORS * each;
     if (grid->launch->resident > 0) grid->room = grid->launch->resident;
+    grid->room -= grid->room % grid->cluster_blocks;
+    if (grid->room < grid->cluster_blocks) grid->room = grid->cluster_blocks;
     if (grid->room > grid->blocks) grid->room = grid->blocks;
     grid->resident = calloc(grid->room, sizeof *grid->resident);
     if (grid->resident != NULL) return true;
@@ -220,9 +225,8 @@ static bool later_begins(struct exec_grid *grid, bool news)
 {
     struct exec_later *later = &grid->later;
     const struct exec_worker *worker = &grid->workers[0];
-    const uint32_t *cluster = grid->launch->function->info.cluster;
     if (later->block != NULL || later->tries == LATER_TRIES || grid->count == 0 ||
-        grid->launch->cooperative || (uint64_t)cluster[0] * cluster[1] * cluster[2] > 1 ||
+        grid->launch->cooperative || grid->cluster_blocks > 1 ||
         !exec_causality_judges(worker->causality))
         return true;
     if (news) later->rounds = 0;
@@ -259,7 +263,59 @@ static void later_looks(struct exec_grid *grid)
     later->block = NULL;
 }
 
-/* One turn for each resident block, and a new one if there is room. False: the launch has stopped.
+/* The blocks that are started next: the index of the one of such a rank in their cluster. */
+static uint64_t index_of(const struct exec_grid *grid, uint64_t cluster, uint64_t rank)
+{
+    const uint32_t *size = grid->cluster, *all = grid->launch->grid;
+    const uint64_t wide = all[0] / size[0], high = all[1] / size[1];
+    const uint64_t at[3] = {cluster % wide * size[0] + rank % size[0],
+                            cluster / wide % high * size[1] + rank / size[0] % size[1],
+                            cluster / wide / high * size[2] + rank / size[0] / size[1]};
+    return at[0] + all[0] * (at[1] + all[1] * at[2]);
+}
+
+/* Starts a block, or all of a cluster, for which there is room; false: no memory. */
+static bool start_blocks(struct exec_grid *grid)
+{
+    const uint32_t count = grid->cluster_blocks;
+    struct exec_block **blocks = &grid->resident[grid->count];
+    for (uint32_t rank = 0; rank < count; rank++) {
+        const uint64_t index =
+            count > 1 ? index_of(grid, grid->started / count, rank) : grid->started;
+        blocks[rank] = block_begin(&grid->workers[0], index);
+        if (blocks[rank] == NULL) return false;
+        grid->count++;
+    }
+    grid->started += count;
+    if (count == 1) return true;
+    struct exec_cluster *cluster = exec_cluster_create(blocks, count);
+    if (cluster == NULL) {
+        fail_memory(&grid->workers[0], blocks[0]->index);
+        return false;
+    }
+    cluster->next = grid->clusters;
+    grid->clusters = cluster;
+    return true;
+}
+
+/* The blocks of a cluster are kept until the last of them is done. */
+static void block_ends(struct exec_grid *grid, struct exec_block *block)
+{
+    struct exec_cluster *cluster = block->cluster, **link = &grid->clusters;
+    if (cluster == NULL) {
+        block_retire(&grid->workers[0], block);
+        return;
+    }
+    exec_cluster_block_ends(block);
+    if (cluster->running > 0) return;
+    while (*link != cluster) link = &(*link)->next;
+    *link = cluster->next;
+    for (uint32_t rank = 0; rank < cluster->count; rank++)
+        block_retire(&grid->workers[0], cluster->blocks[rank]);
+    exec_cluster_destroy(cluster);
+}
+
+/* One turn for each resident block, and new ones if there is room. False: the launch has stopped.
  * `idle`: nobody did more than look. */
 static bool run_round(struct exec_grid *grid, bool *idle, uint64_t *looked)
 {
@@ -277,8 +333,12 @@ static bool run_round(struct exec_grid *grid, bool *idle, uint64_t *looked)
         if (!(free_looks && block->polling) && past_limit(grid, block, executed)) return false;
         *looked += executed;
         if (block == grid->later.block) later_looks(grid);
+        if (block->stuck && exec_cluster_is_stuck(block->cluster)) {
+            exec_cluster_deadlock(block->cluster);
+            return false;
+        }
         if (turn == EXEC_TURN_DONE) {
-            block_retire(worker, block);
+            block_ends(grid, block);
             memmove(&grid->resident[k], &grid->resident[k + 1],
                     (grid->count - k - 1) * sizeof *grid->resident);
             grid->count--;
@@ -289,13 +349,11 @@ static bool run_round(struct exec_grid *grid, bool *idle, uint64_t *looked)
         }
     }
     *idle = all_look && worker->news == news;
-    if (grid->count == grid->room || grid->started == grid->blocks) return true;
+    if (grid->room - grid->count < grid->cluster_blocks || grid->started == grid->blocks)
+        return true;
     *idle = false;
     if (all_look && !later_begins(grid, worker->news != news)) return true;
-    grid->resident[grid->count] = block_begin(worker, grid->started++);
-    if (grid->resident[grid->count] == NULL) return false;
-    grid->count++;
-    return true;
+    return start_blocks(grid);
 }
 
 /* How long blocks may look in vain before the grid pauses. */
@@ -393,6 +451,15 @@ static void worker_release(struct exec_worker *worker)
 
 static void grid_destroy(struct exec_grid *grid)
 {
+    while (grid->clusters != NULL) {
+        struct exec_cluster *cluster = grid->clusters;
+        struct exec_block *ended[EXEC_CLUSTER_MOST] = {NULL};
+        for (uint32_t rank = 0; rank < cluster->count; rank++)
+            if (cluster->blocks[rank]->ended) ended[rank] = cluster->blocks[rank];
+        grid->clusters = cluster->next;
+        exec_cluster_destroy(cluster);
+        for (uint32_t rank = 0; rank < EXEC_CLUSTER_MOST; rank++) exec_block_destroy(ended[rank]);
+    }
     for (uint64_t k = 0; k < grid->count; k++) exec_block_destroy(grid->resident[k]);
     for (unsigned k = 0; grid->workers && k < grid->worker_count; k++)
         worker_release(&grid->workers[k]);
@@ -407,10 +474,16 @@ static struct exec_grid *grid_create(const struct exec_launch *launch)
     if (grid == NULL) return NULL;
     grid->launch = launch;
     grid->blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
-    grid->together = launch->function->talks || launch->cooperative;
+    grid->cluster_blocks = 1;
+    for (int i = 0; i < 3; i++) {
+        grid->cluster[i] = launch->cluster[i] > 0 ? launch->cluster[i] : 1;
+        grid->cluster_blocks *= grid->cluster[i];
+        assert(launch->grid[i] % grid->cluster[i] == 0);
+    }
+    grid->together = launch->function->talks || launch->cooperative || grid->cluster_blocks > 1;
     grid->failed = UINT64_MAX;
-    const bool talks =
-        launch->function->info.converses || launch->function->fences || launch->cooperative;
+    const bool talks = launch->function->info.converses || launch->function->fences ||
+                       launch->cooperative || grid->cluster_blocks > 1;
     grid->worker_count = launch->workers ? launch->workers : exec_pool_processors();
     if (grid->together) grid->worker_count = 1;
     if (grid->worker_count > grid->blocks) grid->worker_count = (unsigned)grid->blocks;

@@ -47,6 +47,8 @@ void exec_cache_flush(const struct exec_worker *worker, const struct exec_region
 
 /* Stops the launch because every thread of the block waits, and says who waits where. */
 void exec_block_deadlock(struct exec_block *block);
+/* The same of all blocks of a cluster, of which each waits for another. */
+void exec_cluster_deadlock(const struct exec_cluster *cluster);
 /* The same because the launch has executed `limit` warp instructions; false when no thread of this
  * block could still run. */
 bool exec_block_endless(struct exec_block *block, uint64_t limit);

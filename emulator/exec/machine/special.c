@@ -26,10 +26,41 @@ bool exec_special_changes(unsigned special)
     switch (special) {
     case PTX_SPECIAL_CTAID:
     case PTX_SPECIAL_CLUSTERID:
+    case PTX_SPECIAL_CLUSTER_CTAID:
+    case PTX_SPECIAL_CLUSTER_CTARANK:
     case PTX_SPECIAL_SMID:
         return true;
     default:
         return false;
+    }
+}
+
+/* Blocks of a cluster along an axis. */
+static uint32_t cluster_size(const struct exec_launch *launch, unsigned axis)
+{
+    return launch->cluster[axis] > 0 ? launch->cluster[axis] : 1;
+}
+
+/* What the registers of clusters hold. */
+static uint64_t cluster_value(const struct exec_warp *warp, unsigned special, unsigned component)
+{
+    const struct exec_launch *launch = warp->worker->launch;
+    if (special == PTX_SPECIAL_IS_EXPLICIT_CLUSTER) return launch->cluster[0] > 0;
+    if (special == PTX_SPECIAL_CLUSTER_CTARANK) return warp->block->rank;
+    if (special == PTX_SPECIAL_CLUSTER_NCTARANK)
+        return (uint64_t)cluster_size(launch, 0) * cluster_size(launch, 1) *
+               cluster_size(launch, 2);
+    if (component >= 3) return 0;
+    const uint32_t size = cluster_size(launch, component);
+    switch (special) {
+    case PTX_SPECIAL_CLUSTERID:
+        return warp->block->position[component] / size;
+    case PTX_SPECIAL_NCLUSTERID:
+        return launch->grid[component] / size;
+    case PTX_SPECIAL_CLUSTER_CTAID:
+        return warp->block->position[component] % size;
+    default:
+        return size;
     }
 }
 
@@ -43,19 +74,17 @@ static uint64_t uniform_value(const struct exec_warp *warp, unsigned special, un
     case PTX_SPECIAL_NTID:
         return axis ? launch->block[component] : 0;
     case PTX_SPECIAL_CTAID:
-    case PTX_SPECIAL_CLUSTERID:
         return axis ? warp->block->position[component] : 0;
     case PTX_SPECIAL_NCTAID:
-    case PTX_SPECIAL_NCLUSTERID:
         return axis ? launch->grid[component] : 0;
+    case PTX_SPECIAL_CLUSTERID:
+    case PTX_SPECIAL_NCLUSTERID:
     case PTX_SPECIAL_CLUSTER_CTAID:
-        return 0;
     case PTX_SPECIAL_CLUSTER_NCTAID:
-        return axis ? 1 : 0;
     case PTX_SPECIAL_CLUSTER_CTARANK:
-        return 0;
     case PTX_SPECIAL_CLUSTER_NCTARANK:
-        return 1;
+    case PTX_SPECIAL_IS_EXPLICIT_CLUSTER:
+        return cluster_value(warp, special, component);
     case PTX_SPECIAL_WARPID:
         return warp->index;
     case PTX_SPECIAL_NWARPID:

@@ -5,6 +5,7 @@
  * their barrier object, or belong to a group that is complete.
  */
 #include "emulator/exec/check/check.h"
+#include "emulator/exec/cluster.h"
 #include "emulator/exec/ops/extra.h"
 #include "emulator/exec/ops/private.h"
 #include "emulator/exec/ops/tables.h"
@@ -32,19 +33,6 @@ static int check_shape(struct exec_warp *warp, const struct exec_inst *inst)
     return EXEC_GO;
 }
 
-static int tell(struct exec_warp *warp, const struct exec_inst *inst)
-{
-    const struct exec_bulk *bulk = inst->extra;
-    const uint32_t *size = exec_slot(warp, inst->c);
-    const uint64_t *object = exec_slot(warp, inst->e);
-    if (!bulk->tells) return EXEC_GO;
-    FOR_LANES
-    {
-        if (!exec_mbarrier_complete(warp, inst, l, object[l], size[l])) return EXEC_STOP;
-    }
-    return EXEC_GO;
-}
-
 /* The bytes behind an address, in pieces: a range may end anywhere. Sources have a region cache of
  * their own. */
 static unsigned char *bytes_at(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
@@ -57,34 +45,75 @@ static unsigned char *bytes_at(struct exec_warp *warp, const struct exec_inst *i
     return exec_resolve(warp, &own, lane, address, size, access, true);
 }
 
-/* Slots a: to, b: from, c: bytes. */
+/* Whether the generic address is of the block's own shared memory. */
+static bool is_own(const struct exec_warp *warp, uint64_t address)
+{
+    return (address & EXEC_WINDOW_MASK) == EXEC_WINDOW_SHARED &&
+           exec_cluster_home(warp->block, address & ~EXEC_WINDOW_MASK) == warp->block;
+}
+
+/* One lane's copy, and what it tells. */
+static bool copy_lane(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
+                      uint64_t to, uint64_t object)
+{
+    const uint64_t from = ((const uint64_t *)exec_slot(warp, inst->b))[lane];
+    const uint32_t size = ((const uint32_t *)exec_slot(warp, inst->c))[lane];
+    const struct exec_bulk *bulk = inst->extra;
+    for (uint32_t at = 0; at < size; at += BULK_UNIT) {
+        const unsigned char *source = bytes_at(warp, inst, lane, from + at, BULK_UNIT, EXEC_LOAD);
+        unsigned char *target =
+            source != NULL ? bytes_at(warp, inst, lane, to + at, BULK_UNIT, EXEC_STORE) : NULL;
+        if (target == NULL) return false;
+        memmove(target, source, BULK_UNIT);
+    }
+    if (bulk->tells && is_own(warp, to))
+        exec_async_begin(warp, inst, lane, to & ~(EXEC_WINDOW_MASK | EXEC_RANK_MASK), size,
+                         object & ~(EXEC_WINDOW_MASK | EXEC_RANK_MASK));
+    warp->worker->counts.bytes_loaded += from >> 56 != 1 ? size : 0;
+    warp->worker->counts.bytes_stored += to >> 56 != 1 ? size : 0;
+    warp->worker->counts.transactions += size / 32;
+    return !bulk->tells || exec_mbarrier_complete(warp, inst, lane, object, size);
+}
+
+/* The same place in the shared memory of the cluster's block `rank`. */
+static uint64_t in_block(uint64_t address, uint32_t rank)
+{
+    return (address & ~EXEC_RANK_MASK) | (rank + UINT64_C(1)) << EXEC_RANK_SHIFT;
+}
+
+/* Slots a: to, b: from, c: bytes, e: the object; or to the same places in some of the cluster's
+ * blocks. */
 static int op_copy(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const uint64_t *to = exec_slot(warp, inst->a);
-    const uint64_t *from = exec_slot(warp, inst->b);
-    const uint32_t *size = exec_slot(warp, inst->c);
-    const struct exec_bulk *bulk = inst->extra;
     const uint64_t *object = exec_slot(warp, inst->e);
+    const struct exec_bulk *bulk = inst->extra;
+    const bool many = bulk->ranks != EXEC_NO_SLOT;
+    const uint32_t *ranks = many ? exec_slot(warp, bulk->ranks) : NULL;
     if (check_shape(warp, inst) != EXEC_GO) return EXEC_STOP;
     FOR_LANES
     {
-        for (uint32_t at = 0; at < size[l]; at += BULK_UNIT) {
-            const unsigned char *source =
-                bytes_at(warp, inst, l, from[l] + at, BULK_UNIT, EXEC_LOAD);
-            unsigned char *target =
-                source != NULL ? bytes_at(warp, inst, l, to[l] + at, BULK_UNIT, EXEC_STORE) : NULL;
-            if (target == NULL) return EXEC_STOP;
-            memmove(target, source, BULK_UNIT);
+        if (!many && !copy_lane(warp, inst, l, to[l], object[l])) return EXEC_STOP;
+        for (uint32_t left = many ? ranks[l] & UINT16_MAX : 0; left; left &= left - 1) {
+            const uint32_t rank = (uint32_t)__builtin_ctz(left);
+            if (!copy_lane(warp, inst, l, in_block(to[l], rank), in_block(object[l], rank)))
+                return EXEC_STOP;
         }
-        if (bulk->tells && (to[l] & EXEC_WINDOW_MASK) == EXEC_WINDOW_SHARED)
-            exec_async_begin(warp, inst, l, to[l] & ~EXEC_WINDOW_MASK, size[l],
-                             object[l] & ~EXEC_WINDOW_MASK);
-        const bool loads = from[l] >> 56 != 1;
-        warp->worker->counts.bytes_loaded += loads ? size[l] : 0;
-        warp->worker->counts.bytes_stored += to[l] >> 56 != 1 ? size[l] : 0;
-        warp->worker->counts.transactions += size[l] / 32;
     }
-    return tell(warp, inst);
+    return EXEC_GO;
+}
+
+static int tell(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const struct exec_bulk *bulk = inst->extra;
+    const uint32_t *size = exec_slot(warp, inst->c);
+    const uint64_t *object = exec_slot(warp, inst->e);
+    if (!bulk->tells) return EXEC_GO;
+    FOR_LANES
+    {
+        if (!exec_mbarrier_complete(warp, inst, l, object[l], size[l])) return EXEC_STOP;
+    }
+    return EXEC_GO;
 }
 
 /* The same, element by element through the row of the atomic operation. */

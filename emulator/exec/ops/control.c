@@ -1,5 +1,6 @@
 /* Control flow: guards, branches, calls, returns, exits, traps. PTX ISA 9.7.12, 9.7.19; "Predicated
  * Execution". Lanes that part become fragments; machine/warp.c brings them together again. */
+#include "emulator/exec/cluster.h"
 #include "emulator/exec/ops/extra.h"
 #include "emulator/exec/ops/lanes.h"
 #include "emulator/exec/ops/private.h"
@@ -210,6 +211,7 @@ static int exit_lanes(struct exec_warp *warp)
     warp->mask = 0;
     warp->live &= ~mask;
     exec_threads_left(warp->block);
+    exec_cluster_left(warp->block);
     return warp->exchanging ? exec_sync_check(warp) : EXEC_RESCHEDULE;
 }
 

@@ -42,6 +42,7 @@ struct exec_image_access {
 
 struct exec_bulk {
     bool tells;          /* slot e has a barrier object's address */
+    uint32_t ranks;      /* slot of the blocks that it copies to, a bit each, or EXEC_NO_SLOT */
     exec_handler *apply; /* a reduction: the row of the atomic operation; NULL: a copy */
     uint32_t bytes;      /* of an element of a reduction */
     uint32_t address, value, before; /* slots for it */

@@ -6,7 +6,7 @@
  *
  * Nobody sleeps: a wait that is not over gives the others their turn.
  */
-#include "emulator/exec/check/check.h"
+#include "emulator/exec/check/cluster.h"
 #include "emulator/exec/ops/extra.h"
 #include "emulator/exec/ops/private.h"
 #include "emulator/exec/ops/tables.h"
@@ -50,11 +50,14 @@ static uint64_t pack(const struct object *object)
            (uint64_t)object->phase << PHASE_SHIFT | (uint64_t)MARK << MARK_SHIFT;
 }
 
-/* Whoever sees that a phase is complete comes behind all that arrived in it. */
-static bool complete(const struct exec_warp *warp, struct object *object)
+/* Whoever sees that a phase is complete comes behind all that arrived in it. The object is at a
+ * generic address. */
+static bool complete(const struct exec_warp *warp, uint64_t address, struct object *object)
 {
+    const struct exec_block *home = exec_cluster_home(warp->block, address & ~EXEC_WINDOW_MASK);
+    exec_cluster_order_tell(warp, home);
     if (object->missing || object->bytes) return false;
-    exec_shadow_order(warp->block);
+    exec_shadow_order(home);
     object->phase = !object->phase;
     object->missing = object->expected;
     return true;
@@ -107,7 +110,7 @@ bool exec_mbarrier_complete(struct exec_warp *warp, const struct exec_inst *inst
     if (!live_object(warp, inst, lane, address, &bits, &object) ||
         !give_bytes(warp, inst, lane, &object, -(int64_t)bytes))
         return false;
-    complete(warp, &object);
+    complete(warp, address, &object);
     *bits = pack(&object);
     return true;
 }
@@ -194,7 +197,7 @@ static int op_arrive(struct exec_warp *warp, const struct exec_inst *inst)
                                       .numbers = {count, object.missing, object.expected}});
         object.missing -= count;
         if (inst->imm & EXEC_ARRIVE_DROPS) object.expected -= count;
-        if (complete(warp, &object) && inst->imm & EXEC_ARRIVE_NOT_LAST)
+        if (complete(warp, address[l], &object) && inst->imm & EXEC_ARRIVE_NOT_LAST)
             return exec_stop(warp, inst, EXEC_TRAP, l,
                              &(struct exec_reason){.finding = FINDING_MBARRIER_COMPLETED});
         *bits = pack(&object);
@@ -219,7 +222,7 @@ static int op_copied(struct exec_warp *warp, const struct exec_inst *inst)
             return exec_stop(warp, inst, EXEC_TRAP, l,
                              &(struct exec_reason){.finding = FINDING_MBARRIER_COMPLETE});
         object.missing--;
-        complete(warp, &object);
+        complete(warp, address[l], &object);
         *bits = pack(&object);
     }
     return EXEC_GO;
@@ -245,7 +248,10 @@ static int op_wait(struct exec_warp *warp, const struct exec_inst *inst)
                 warp, inst, EXEC_TRAP, l,
                 &(struct exec_reason){.finding = FINDING_MBARRIER_STATE, .numbers = {state[l]}});
         over |= (uint32_t)(object.phase != then.phase) << l;
-        if (object.phase != then.phase) exec_async_seen(warp, address[l] & ~EXEC_WINDOW_MASK);
+        if (object.phase == then.phase) continue;
+        const uint64_t offset = address[l] & ~EXEC_WINDOW_MASK;
+        exec_async_seen(warp, offset & ~EXEC_RANK_MASK);
+        exec_cluster_order_hear(warp, exec_cluster_home(warp->block, offset));
     }
     *d = (*d & ~warp->mask) | over;
     if (over == warp->mask) return EXEC_GO;

@@ -7,6 +7,7 @@
  */
 #include "emulator/exec/check/async.h"
 #include "emulator/exec/check/block_shadow.h"
+#include "emulator/exec/check/cluster.h"
 #include "emulator/exec/check/order.h"
 #include "emulator/exec/check/shadow.h"
 #include "emulator/exec/machine/machine.h"
@@ -114,7 +115,7 @@ static int op_watch(struct exec_warp *warp, const struct exec_inst *inst)
     const u32 mask = exec_racecheck_lanes(warp, inst);
     if (!mask) return EXEC_GO;
     if (mask == EXEC_ALL && shadow->shift == 2 && !shadow->atomics && !shadow->converses &&
-        !exec_async_any(warp->block)) {
+        !shadow->visited && !exec_async_any(warp->block)) {
         if (inst->cache == ORDINARY_LOAD && load(warp, inst)) return EXEC_GO;
         if (inst->cache == ORDINARY_STORE && store(warp, inst)) return EXEC_GO;
     }
@@ -159,6 +160,9 @@ static int op_order(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const u32 mask = exec_racecheck_lanes(warp, inst);
     warp->instructions--;
+    if (mask != 0 && warp->block->cluster != NULL)
+        exec_cluster_order_access(warp, exec_order_access_of(inst),
+                                  inst->cache & EXEC_ORDER_RELEASES);
     if (mask != 0 && !is_known(warp, inst, mask)) exec_order_access(warp, inst, mask);
     return EXEC_GO;
 }

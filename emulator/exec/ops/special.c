@@ -5,6 +5,7 @@
  * are the same in every run; a loop that reads the clock until it has advanced is carried forward
  * in growing steps, which count as waiting (exec_counts).
  */
+#include "emulator/exec/cluster.h"
 #include "emulator/exec/machine/machine.h"
 #include "emulator/exec/ops/tables.h"
 
@@ -79,9 +80,12 @@ static bool is_constant(uint64_t address)
 DEFINE_SPACE(window, (a[l] & EXEC_WINDOW_MASK) == inst->imm)
 DEFINE_SPACE(global, (a[l] & EXEC_WINDOW_MASK) != EXEC_WINDOW_SHARED &&
                          (a[l] & EXEC_WINDOW_MASK) != EXEC_WINDOW_LOCAL)
+DEFINE_SPACE(shared, (a[l] & EXEC_WINDOW_MASK) == EXEC_WINDOW_SHARED &&
+                         exec_cluster_home(warp->block, a[l] & ~EXEC_WINDOW_MASK) == warp->block)
 DEFINE_SPACE(constant, is_constant(a[l]))
 
 const struct exec_row exec_special_rows[] = {{"isspacep.window", op_window, ""},
+                                             {"isspacep.shared", op_shared, ""},
                                              {"isspacep.global", op_global, ""},
                                              {"isspacep.const", op_constant, ""},
                                              {"%clock", op_clock, "u32"},

@@ -21,6 +21,7 @@
 #define EXEC_COMMON_TABLES(X)                                                                      \
     X(exec_atomic_rows)                                                                            \
     X(exec_barrier_rows)                                                                           \
+    X(exec_cluster_rows)                                                                           \
     X(exec_control_rows)                                                                           \
     X(exec_half_rows)                                                                              \
     X(exec_special_rows)                                                                           \
