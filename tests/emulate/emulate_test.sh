@@ -366,7 +366,7 @@ exits 0 --info
 stays_silent --info
 prints 'compute capability'
 prints 'functions of the runtime API'
-prints 'clusters of several blocks'
+prints 'clusters of blocks           yes'
 prints 'tensor cores'
 run --support
 exits 0 --support
