@@ -473,6 +473,17 @@ static void make_group(struct process *process, const struct process_spec *spec)
                       spec->limits.processes + SPARE_TASKS);
 }
 
+/* Those that process_handle_interrupts takes. */
+static void block_ends(sigset_t *before)
+{
+    sigset_t ends;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    sigaddset(&ends, SIGHUP);
+    sigprocmask(SIG_BLOCK, &ends, before);
+}
+
 struct process *process_start(const struct process_spec *spec)
 {
     struct process *process = calloc(1, sizeof *process);
@@ -485,12 +496,8 @@ struct process *process_start(const struct process_spec *spec)
     fflush(NULL);
     pid_t grader = getpid();
     /* A signal meant for the supervisor waits until it has its own handlers. */
-    sigset_t ends, before;
-    sigemptyset(&ends);
-    sigaddset(&ends, SIGINT);
-    sigaddset(&ends, SIGTERM);
-    sigaddset(&ends, SIGHUP);
-    sigprocmask(SIG_BLOCK, &ends, &before);
+    sigset_t before;
+    block_ends(&before);
     process->supervisor =
         spec->contain != NULL ? contain_fork(spec->contain, spec->arguments[0]) : fork();
     if (process->supervisor == 0) supervise(spec, &process->group, process->shared, grader);
@@ -543,19 +550,21 @@ size_t process_wait_any(struct process *const *processes, size_t count)
         index[n++] = i;
     }
     if (n == 0) return count;
-    for (;;) {
+    /* Only while it waits do the signals come: one that came just before would not end the wait. */
+    sigset_t before;
+    block_ends(&before);
+    size_t ended = n;
+    while (ended == n) {
         /* The terminal sends ^C to the supervisors too; a kill aimed at the grader alone is passed
          * on here. */
-        int ready = poll(polled, (nfds_t)n, -1);
-        if (ready < 0 && interrupt_signal != 0)
+        if (interrupt_signal != 0)
             for (size_t i = 0; i < n; i++) kill(processes[index[i]]->supervisor, SIGTERM);
-        if (ready <= 0) continue;
-        for (size_t i = 0; i < n; i++) {
-            if (polled[i].revents == 0) continue;
-            finish(processes[index[i]]);
-            return index[i];
-        }
+        if (ppoll(polled, (nfds_t)n, NULL, &before) <= 0) continue;
+        for (ended = 0; ended < n && polled[ended].revents == 0;) ended++;
     }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    finish(processes[index[ended]]);
+    return index[ended];
 }
 
 const struct process_result *process_result(const struct process *process)

@@ -33,6 +33,7 @@ struct header {
     size_t size;
 };
 
+#define LOOK_MS 200 /* between two looks whether it was interrupted */
 #define TIMELINE_COLUMNS 80
 #define TIMELINE_STREAMS 16 /* of each run */
 
@@ -315,7 +316,8 @@ void grading_wait(struct grading *grading)
 {
     while (!grading->done && process_interrupted() == 0) {
         struct pollfd news = {.fd = grading->fd, .events = POLLIN};
-        if (poll(&news, 1, -1) > 0) grading_take(grading);
+        /* An interrupt just before it would not end it. */
+        if (poll(&news, 1, LOOK_MS) > 0) grading_take(grading);
     }
 }
 

@@ -373,7 +373,7 @@ int main(int count, char **arguments)
                                             {"dump", required_argument, NULL, DUMP},
                                             {NULL, 0, NULL, 0}};
     struct settings settings = {
-        .match = "*", .shards = 1, .module = MODULE, .limit = 30, .deadline = 3600, .level = -1};
+        .match = "*", .shards = 1, .module = MODULE, .limit = 300, .deadline = 3600, .level = -1};
     struct diff_cases all = {.cases = NULL};
     int action = 0;
     const char *name = NULL;

@@ -69,7 +69,7 @@ static struct {
     const char *only;
     bool dump;
     FILE *logs;
-} run = {.jobs = 2, .timeout = 20};
+} run = {.jobs = 2, .timeout = 300};
 
 static double now(void)
 {

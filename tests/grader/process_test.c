@@ -479,6 +479,25 @@ START_TEST(an_interrupt_ends_all)
 }
 END_TEST
 
+/* One that comes before anybody waits is not lost. */
+START_TEST(an_interrupt_before_the_wait_ends_all)
+{
+    const char *arguments[] = {"/bin/sleep", "600", NULL}, *environment[] = {NULL};
+    struct process_spec spec = {.arguments = arguments,
+                                .environment = environment,
+                                .folder = "/",
+                                .limits = {.seconds = 600, .output = 100}};
+    process_handle_interrupts();
+    struct process *p = process_start(&spec);
+    raise(SIGTERM);
+    ck_assert_int_eq(process_interrupted(), SIGTERM);
+    ck_assert_uint_eq(process_wait_any(&p, 1), 0);
+    ck_assert_int_eq(process_result(p)->ending, PROCESS_ABANDONED);
+    process_free(p);
+    ck_assert_uint_eq(support_processes(), 0);
+}
+END_TEST
+
 /* ---- confined ---------------------------------------------------------------------------------
  *
  * Each is tried in a way that harms nobody should the filter be missing: signal 0, no resource to
@@ -757,6 +776,7 @@ int main(int count, char **arguments)
     tcase_add_test(tcase, several_run_at_one_time);
     tcase_add_test(tcase, freeing_ends_it);
     tcase_add_test(tcase, an_interrupt_ends_all);
+    tcase_add_test(tcase, an_interrupt_before_the_wait_ends_all);
     tcase_add_loop_test(tcase, what_is_above_cannot_be_reached, 0,
                         sizeof reaches / sizeof reaches[0]);
     tcase_add_loop_test(tcase, calls_that_nothing_needs_are_refused, 0,

@@ -68,7 +68,7 @@ try()
     lessons=$(cd "$folder/submission" && ls -d [0-9]*)
     filter=$(field "$folder/submission" filter)
     # shellcheck disable=SC2086 # a list of words
-    TMPDIR=$folder/tmp timeout -k 5 150 "$grader" --device=emulator --random-orders=0 \
+    TMPDIR=$folder/tmp timeout -k 5 1500 "$grader" --device=emulator --random-orders=0 \
         --gtest_filter="${filter:-*}" --submission="$folder/submission" $lessons \
         >"$folder/said" 2>&1 </dev/null
     status=$?

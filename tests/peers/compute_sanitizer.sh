@@ -39,7 +39,7 @@ if [ "${1-}" = take ]; then
     chmod +x "$at.taker"
     # In the runner's place, in a mount namespace of its own, so that the build folder stays as it is.
     # shellcheck disable=SC2016 # the inner shell's
-    timeout 120 unshare -r -m sh -c 'mount --bind "$1" "$2" && shift 2 && exec "$@"' - \
+    timeout 600 unshare -r -m sh -c 'mount --bind "$1" "$2" && shift 2 && exec "$@"' - \
         "$at.taker" "$build/grader/runner" "$build/grader/grader" --sandbox=off \
         --device="$device" --gtest_filter="$filter" --submission "$at.in" "$lesson" \
         >"$at.report" 2>&1 </dev/null
@@ -64,7 +64,7 @@ if [ "${1-}" = one ]; then
     # Its launcher closes what it inherits: the descriptors of control.h are opened behind it.
     # shellcheck disable=SC2016 # the inner shell's
     HOME=$at.tmp TMPDIR=$at.tmp LD_LIBRARY_PATH=$(cat "$kept/library_path") \
-        timeout -k 5 60 "$sanitizer" --tool "$tool" "$@" --log-file "$at.log" \
+        timeout -k 5 600 "$sanitizer" --tool "$tool" "$@" --log-file "$at.log" \
         --port $((50000 + ${SLOT:-0} * 20)) --require-cuda-init no --check-exit-code no \
         --preload-library "$out/reset_at_exit.so" sh -c \
         'exec 3<>control 4<"$1/input" 5<>output 6<"$1/settings"; exec "$2" "$3"' - "$kept" \
