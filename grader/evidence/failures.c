@@ -191,7 +191,8 @@ static bool judge_one(struct verdict *verdict, const struct evidence *plain,
     /* What is found without a failure too is told elsewhere. */
     if (!verdict_failed(verdict) && evidence_count(plain, &any_finding) == 0)
         verdict_findings_after(verdict, evidence, findings, sentence);
-    if (!verdict_failed(verdict) && contract->advice && evidence_count(plain, &any_advice) == 0)
+    if (!verdict_failed(verdict) && contract->advice && failed->code != LAUNCH_FAILED &&
+        evidence_count(plain, &any_advice) == 0)
         verdict_advice_after(verdict, evidence, sentence);
     snprintf(sentence, sizeof sentence, _("%s; then "), before);
     if (!verdict_failed(verdict) && contract->waits && answer.phase != NULL &&
