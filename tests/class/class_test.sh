@@ -408,7 +408,7 @@ reproduced()
 $command
 END
     first=$(record grace 'r["lessons"][0]["checks"][0]["failures"][0]["what"]')
-    sh -c "$command --report=json:$work/second.json" >/dev/null 2>&1
+    sh -c "$command '--report=json:$work/second.json'" >/dev/null 2>&1
     second=$(python3 -c 'import json, sys
 r = json.load(open(sys.argv[1]))["submissions"][0]
 print(r["lessons"][0]["checks"][0]["failures"][0]["what"])' "$work/second.json")

@@ -90,10 +90,10 @@ files()
     type_keys r
     sees 'It is not written yet'
     expect 'the stub is there again' cmp "$own" "$root/grader/lessons/01_device_sync/stub/device_sync.c"
-    expect 'the file is kept' sh -c "cat $own.20* | grep -q cudaMemcpyAsync"
+    expect 'the file is kept' sh -c "cat '$own'.20* | grep -q cudaMemcpyAsync"
     type_keys u
     sees 'Why:'
-    expect 'the file is back' sh -c "grep -q cudaMemcpyAsync $own"
+    expect 'the file is back' sh -c "grep -q cudaMemcpyAsync '$own'"
     type_keys s
     sees 'have not passed'
     type_keys s
@@ -155,14 +155,14 @@ is_gone() { within_reason 'processes are still there' nothing_left; }
 ending()
 {
     open_terminal 80 24
-    mux send-keys -t student "stty -g >$work/before" Enter
+    mux send-keys -t student "stty -g >'$work/before'" Enter
     start
     sees 'Next: 01_device_sync'
     endless
     type_keys C-c
     sees 'ready>'
     is_gone
-    mux send-keys -t student "stty -g >$work/after; echo as it' 'was" Enter
+    mux send-keys -t student "stty -g >'$work/after'; echo as it' 'was" Enter
     sees 'as it was'
     expect 'the terminal is as it was' cmp "$work/before" "$work/after"
     # Killed in the middle: nothing goes on, and the next call is as any other.
@@ -197,7 +197,7 @@ read_only()
     if [ "$(id -u)" -eq 0 ]; then
         command -v setpriv >/dev/null || return
         set -- setpriv --reuid=65534 --regid=65534 --clear-groups
-        "$@" test -x "$learn" || return
+        "$@" test -x "$learn" -a -r "$own" || return
     else
         set --
         chmod -R a-w "$clone"
@@ -218,10 +218,10 @@ pipe()
 {
     "$learn" --root="$clone" </dev/null >"$work/list"
     expect 'the course' grep -q "0 of $lessons lessons passed" "$work/list"
-    expect 'no line is wider than 80' sh -c "! LC_ALL=C.UTF-8 grep -qE '^.{81}' $work/list"
-    expect 'nothing for a terminal' sh -c "! grep -q $(printf '\033') $work/list"
+    expect 'no line is wider than 80' sh -c "! LC_ALL=C.UTF-8 grep -qE '^.{81}' '$work/list'"
+    expect 'nothing for a terminal' sh -c "! grep -q $(printf '\033') '$work/list'"
     LC_ALL=C "$learn" --root="$clone" list >"$work/list"
-    expect 'plain characters' sh -c "! LC_ALL=C grep -q '[^ -~]' $work/list"
+    expect 'plain characters' sh -c "! LC_ALL=C grep -q '[^ -~]' '$work/list'"
     no_wait >"$own"
     LC_ALL=C "$learn" --root="$clone" check 1 >"$work/list"
     expect 'exit status 1' [ $? -eq 1 ]
@@ -239,7 +239,7 @@ pipe()
     expect 'nothing remembered' cmp "$work/progress" "$clone/.overlap-progress"
     for step in 1 2 3 3; do
         LC_ALL=C "$learn" --root="$clone" hint 1 >"$work/list"
-        expect "hint $step" sh -c "! grep -q ' of 3' $work/list || grep -q '^$step of 3' $work/list"
+        expect "hint $step" sh -c "! grep -q ' of 3' '$work/list' || grep -q '^$step of 3' '$work/list'"
     done
     expect 'the last hint' grep -q 'Nearly written' "$work/list"
     "$learn" --root="$clone" answers 1 >"$work/list"
@@ -259,7 +259,7 @@ pipe()
     expect 'status 2' [ $? -eq 2 ]
     if [ -f "$(dirname "$learn")/../locale/zh_CN/LC_MESSAGES/overlap.mo" ]; then
         OVERLAP_LANG=zh "$learn" --root="$clone" list >"$work/list"
-        expect 'Chinese' sh -c "! grep -q 'lessons passed' $work/list"
+        expect 'Chinese' sh -c "! grep -q 'lessons passed' '$work/list'"
         expect 'a title in Chinese' grep -q '下一步：01_device_sync，该等的地方等，别处不等' "$work/list"
     fi
     # A terminal that can do nothing gets what a pipe gets.
@@ -279,7 +279,7 @@ terminals()
         command -v infocmp >/dev/null && ! infocmp "$terminal" >/dev/null 2>&1 && continue
         open_terminal 80 24 "$terminal"
         mux send-keys -t "$terminal" "export TERM_PROGRAM=vscode COLORTERM=truecolor" Enter
-        mux send-keys -t "$terminal" "stty -g >$work/before" Enter
+        mux send-keys -t "$terminal" "stty -g >'$work/before'" Enter
         start "$terminal"
         sees 'Next: 01_device_sync' "$terminal"
         sees 'q quit' "$terminal"
@@ -289,7 +289,7 @@ terminals()
         sees "0 of $lessons lessons passed" "$terminal"
         type_keys q "$terminal"
         sees 'ready>' "$terminal"
-        mux send-keys -t "$terminal" "stty -g >$work/after; echo as it' 'was" Enter
+        mux send-keys -t "$terminal" "stty -g >'$work/after'; echo as it' 'was" Enter
         sees 'as it was' "$terminal"
         expect "$terminal is as it was" cmp "$work/before" "$work/after"
     done

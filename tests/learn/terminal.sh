@@ -56,7 +56,7 @@ open_terminal()
 
 # type_keys KEYS [NAME]: tmux's names for keys are understood.
 type_keys() { mux send-keys -t "${2-student}" "$1"; }
-start() { mux send-keys -t "${1-student}" "$learn --root=$clone" Enter; }
+start() { mux send-keys -t "${1-student}" "'$learn' '--root=$clone'" Enter; }
 screen() { mux capture-pane -p -t "${1-student}"; }
 
 complain()
