@@ -380,8 +380,8 @@ static void judge_device_asked(struct verdict *verdict, const struct evidence *e
     for (uint32_t i = 0; call_at(verdict, evidence, i, &one); i++) {
         const struct trace_record *kernel = last_kernel(&one);
         if (!in_stream(verdict, &one)) return;
-        if (kernel != NULL && (evidence->device != DRIVE_EMULATOR ||
-                               kernel->bytes >= STRUCTS_LAYOUT_FIGURES * sizeof(uint64_t)))
+        if (kernel != NULL &&
+            (evidence->device != DRIVE_EMULATOR || kernel->bytes >= STRUCTS_LAYOUT_FIGURES))
             continue;
         if (kernel == NULL)
             verdict_fail_in(verdict, evidence, one.answer.function, "No kernel was launched.");
