@@ -37,7 +37,7 @@ static const struct {
     {"tensor maps", "cp.async.bulk.tensor"},
     {"kernels that start graphs", "device-side graph launch"},
     {"conditional graph nodes", "cudaGraphConditionalHandleCreate"},
-    {"sharing between processes", "cudaIpc*, external memory and semaphores"},
+    {"memory of other APIs", "external memory and semaphores"},
     {"graphics", "OpenGL, Vulkan, Direct3D, EGL"},
     {"some textures", "cube maps, mipmaps, samplers apart from images"},
     {"machine code",

@@ -26,6 +26,7 @@ struct entry {
     unsigned char *mapping; /* of pinned and managed memory: with its guards */
     size_t mapping_size;
     bool internal;
+    int file; /* with its contents, plus 1; 0: they are in none */
 };
 
 /* Addresses that memory_reserve gave away. */
@@ -293,6 +294,7 @@ static struct entry *entry_make(const struct memory_request *request)
 
 static void entry_unmap(struct entry *entry)
 {
+    if (entry->file > 0) close(entry->file - 1);
     if (entry->region.registered) return;
     if (entry->mapping != NULL)
         munmap(entry->mapping, entry->mapping_size);
@@ -372,11 +374,39 @@ void memory_release(const struct memory_region *region, uint64_t caller)
     entry_remove(index);
 }
 
+static bool write_all(int file, const unsigned char *bytes, uint64_t size)
+{
+    for (uint64_t at = 0; at < size;) {
+        const ssize_t part = pwrite(file, bytes + at, size - at, (off_t)at);
+        if (part <= 0) return false;
+        at += (uint64_t)part;
+    }
+    return true;
+}
+
+int memory_share(const struct memory_region *region, const char *name)
+{
+    struct entry *entry = memory.entries[entries_up_to(region->address) - 1];
+    const uint64_t size = round_up(region->size, PAGE);
+    if (entry->file > 0) return entry->file - 1;
+    const int file = memfd_create(name, MFD_CLOEXEC);
+    if (file < 0) return -1;
+    if (!write_all(file, region->bytes, size) ||
+        mmap(region->bytes, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) ==
+            MAP_FAILED) {
+        close(file);
+        return -1;
+    }
+    entry->file = file + 1;
+    return file;
+}
+
 /* ---- addresses and contents apart ------------------------------------------------------------ */
 
 struct memory_contents {
     int file;
     uint64_t size;
+    bool adopted; /* another process's */
 };
 
 uint64_t memory_reserve(uint64_t size, uint64_t alignment)
@@ -431,9 +461,20 @@ struct memory_contents *memory_contents_create(uint64_t size)
     return contents;
 }
 
+struct memory_contents *memory_contents_adopt(int file, uint64_t size)
+{
+    struct memory_contents *contents = calloc(1, sizeof *contents);
+    if (contents == NULL) {
+        close(file);
+        return NULL;
+    }
+    *contents = (struct memory_contents){.file = file, .size = size, .adopted = true};
+    return contents;
+}
+
 void memory_contents_destroy(struct memory_contents *contents)
 {
-    memory.used[0] -= contents->size;
+    if (!contents->adopted) memory.used[0] -= contents->size;
     close(contents->file);
     free(contents);
 }

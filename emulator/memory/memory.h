@@ -92,6 +92,12 @@ uint64_t memory_ends(void);
 /* Ends a region, by the call that returns to `caller`; both are remembered for memory_explain. */
 void memory_release(const struct memory_region *region, uint64_t caller);
 
+/* Moves the contents of a region of device memory that memory_allocate made into a file called
+ * `name`, which other processes may map as well; address and contents stay what they are. Once
+ * moved they stay there: the answer is the same again, whatever the name. The descriptor is the
+ * region's; -1: the host refuses. */
+int memory_share(const struct memory_region *region, const char *name);
+
 /* Live regions by address, and a device's memory in bytes. */
 size_t memory_count(void);
 const struct memory_region *memory_at(size_t index);
@@ -113,6 +119,10 @@ void memory_unreserve(uint64_t address, uint64_t size);
 struct memory_contents;
 struct memory_contents *memory_contents_create(uint64_t size);
 void memory_contents_destroy(struct memory_contents *contents);
+
+/* The contents of a file that another process has shared (memory_share); takes the descriptor over,
+ * and is counted nowhere. NULL: no memory, and the descriptor is closed. */
+struct memory_contents *memory_contents_adopt(int file, uint64_t size);
 
 /* Puts all of `contents` at a reserved address, where others may have it too; and takes what is
  * there away. */

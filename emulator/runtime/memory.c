@@ -1,6 +1,8 @@
 /* Memory: allocation, what a pointer is, hints, pools. */
 #include "emulator/runtime/runtime.h"
 
+#include <string.h>
+
 /* ---- device memory --------------------------------------------------------------------------- */
 
 /* Unlike the driver, the runtime grants an allocation of nothing: a null pointer. */
@@ -17,6 +19,48 @@ cudaError_t runtime_cudaFree(void *devPtr)
 {
     return runtime_error(cuMemFree((CUdeviceptr)devPtr));
 }
+
+/* ---- between processes: one layout of handles in both APIs ------------------------------------
+ */
+
+_Static_assert(sizeof(cudaIpcMemHandle_t) == sizeof(CUipcMemHandle), "one layout");
+_Static_assert(sizeof(cudaIpcEventHandle_t) == sizeof(CUipcEventHandle), "one layout");
+
+cudaError_t runtime_cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *devPtr)
+{
+    return runtime_error(cuIpcGetMemHandle((CUipcMemHandle *)handle, (CUdeviceptr)devPtr));
+}
+
+cudaError_t runtime_cudaIpcOpenMemHandle(void **devPtr, cudaIpcMemHandle_t handle,
+                                         unsigned int flags)
+{
+    CUdeviceptr address = 0;
+    CUipcMemHandle same;
+    memcpy(&same, &handle, sizeof same);
+    if (devPtr == NULL) return cudaErrorInvalidValue;
+    const cudaError_t error = runtime_error(cuIpcOpenMemHandle(&address, same, flags));
+    if (error == cudaSuccess) *devPtr = (void *)address;
+    return error;
+}
+
+cudaError_t runtime_cudaIpcCloseMemHandle(void *devPtr)
+{
+    return runtime_error(cuIpcCloseMemHandle((CUdeviceptr)devPtr));
+}
+
+cudaError_t runtime_cudaIpcGetEventHandle(cudaIpcEventHandle_t *handle, cudaEvent_t event)
+{
+    return runtime_error(cuIpcGetEventHandle((CUipcEventHandle *)handle, event));
+}
+
+cudaError_t runtime_cudaIpcOpenEventHandle(cudaEvent_t *event, cudaIpcEventHandle_t handle)
+{
+    CUipcEventHandle same;
+    memcpy(&same, &handle, sizeof same);
+    return runtime_error(cuIpcOpenEventHandle(event, same));
+}
+
+/* ---- pitched memory -------------------------------------------------------------------------- */
 
 static cudaError_t allocate_pitched(void **devPtr, size_t *pitch, size_t width, size_t rows)
 {

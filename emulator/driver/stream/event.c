@@ -79,6 +79,8 @@ CUresult driver_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigne
     if (event->captured != NULL) capturing->forget_event(event);
     timeline_op_release(event->record); /* earlier waits keep what they captured */
     event->record = op;
+    /* Another process may wait for it, and tell this one's host: memory/ipc.c. */
+    if (event->flags & CU_EVENT_INTERPROCESS) timeline_finish(op);
     return CUDA_SUCCESS;
 }
 

@@ -1,0 +1,168 @@
+/* Memory and events between processes: what may be shared, what another process finds at an address
+ * of its own, and that an event of several processes is over when it is recorded. */
+#include "tests/driver/support.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { WORDS = 3000, BYTES = WORDS * 4 };
+
+static CUcontext use_device(void)
+{
+    CUcontext context;
+    if (cuInit(0) != CUDA_SUCCESS || cuDevicePrimaryCtxRetain(&context, 0) != CUDA_SUCCESS ||
+        cuCtxSetCurrent(context) != CUDA_SUCCESS)
+        _exit(20);
+    return context;
+}
+
+#define CHILD(number, condition)                                                                   \
+    do {                                                                                           \
+        if (!(condition)) _exit(number);                                                           \
+    } while (0)
+
+/* What the other process does with the handle that comes from the pipe. */
+static void be_other(int from)
+{
+    static unsigned words[WORDS];
+    CUipcMemHandle handle;
+    CUdeviceptr p, base;
+    size_t size;
+    CHILD(1, read(from, &handle, sizeof handle) == (ssize_t)sizeof handle);
+    use_device();
+    CHILD(2, cuIpcOpenMemHandle(&p, handle, 0) == CUDA_ERROR_INVALID_VALUE);
+    CHILD(3, cuIpcOpenMemHandle(&p, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS) == CUDA_SUCCESS);
+    CHILD(4,
+          cuMemGetAddressRange(&base, &size, p + 8) == CUDA_SUCCESS && base == p && size == BYTES);
+    CHILD(5, cuMemcpyDtoH(words, p, BYTES) == CUDA_SUCCESS);
+    for (unsigned k = 0; k < WORDS; k++) CHILD(6, words[k] == 3 * k);
+    CHILD(7, cuMemsetD32(p + 4, 77, WORDS - 1) == CUDA_SUCCESS);
+    CHILD(8, cuMemFree(p) == CUDA_ERROR_INVALID_VALUE);
+    CHILD(9, cuIpcCloseMemHandle(p) == CUDA_SUCCESS);
+    CHILD(10, cuIpcCloseMemHandle(p) == CUDA_ERROR_INVALID_VALUE);
+    CHILD(11, cuMemsetD32(p, 1, 1) == CUDA_ERROR_INVALID_VALUE);
+    _exit(0);
+}
+
+START_TEST(another_process_finds_the_same_bytes)
+{
+    static unsigned words[WORDS];
+    int ends[2], status;
+    CUipcMemHandle handle, again;
+    ck_assert_int_eq(pipe(ends), 0);
+    const pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        close(STDERR_FILENO); /* what it is refused for says so there */
+        be_other(ends[0]);
+    }
+    test_context(_i);
+    const CUdeviceptr p = test_device(BYTES);
+    for (unsigned k = 0; k < WORDS; k++) words[k] = 3 * k;
+    OK(cuMemcpyHtoD(p, words, BYTES));
+    OK(cuIpcGetMemHandle(&handle, p + 4)); /* the whole allocation is meant */
+    OK(cuIpcGetMemHandle(&again, p));
+    ck_assert_mem_eq(&handle, &again, sizeof handle);
+    OK(cuMemcpyDtoH(words, p, BYTES));
+    for (unsigned k = 0; k < WORDS; k++) ck_assert_uint_eq(words[k], 3 * k);
+    ck_assert_int_eq(write(ends[1], &handle, sizeof handle), sizeof handle);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    OK(cuMemcpyDtoH(words, p, BYTES));
+    ck_assert_uint_eq(words[0], 0);
+    for (unsigned k = 1; k < WORDS; k++) ck_assert_uint_eq(words[k], 77);
+    OK(cuMemFree(p));
+    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, NULL), 0);
+}
+END_TEST
+
+START_TEST(what_cannot_be_shared_is_refused)
+{
+    CUipcMemHandle handle;
+    CUdeviceptr pooled, managed, p;
+    test_context(_i);
+    const CUdeviceptr own = test_device(BYTES);
+    OK(cuMemAllocAsync(&pooled, BYTES, NULL));
+    OK(cuMemAllocManaged(&managed, BYTES, CU_MEM_ATTACH_GLOBAL));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuIpcGetMemHandle(&handle, pooled));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuIpcGetMemHandle(&handle, managed));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuIpcGetMemHandle(&handle, (CUdeviceptr)(uintptr_t)&handle));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuIpcGetMemHandle(NULL, own));
+    memset(&handle, 7, sizeof handle);
+    FAILS(CUDA_ERROR_INVALID_VALUE,
+          cuIpcOpenMemHandle(&p, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
+    OK(cuIpcGetMemHandle(&handle, own));
+    FAILS(CUDA_ERROR_INVALID_CONTEXT,
+          cuIpcOpenMemHandle(&p, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuIpcCloseMemHandle(own));
+    OK(cuMemFree(managed));
+    OK(cuMemFreeAsync(pooled, NULL));
+}
+END_TEST
+
+/* The process that shared it has ended. */
+START_TEST(a_handle_of_what_is_gone_says_so)
+{
+    int ends[2], status;
+    CUipcMemHandle handle;
+    CUdeviceptr p;
+    ck_assert_int_eq(pipe(ends), 0);
+    const pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        use_device();
+        CHILD(1, cuMemAlloc(&p, BYTES) == CUDA_SUCCESS);
+        CHILD(2, cuIpcGetMemHandle(&handle, p) == CUDA_SUCCESS);
+        CHILD(3, write(ends[1], &handle, sizeof handle) == (ssize_t)sizeof handle);
+        _exit(0);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    ck_assert_int_eq(read(ends[0], &handle, sizeof handle), sizeof handle);
+    test_context(_i);
+    FAILS(CUDA_ERROR_INVALID_HANDLE,
+          cuIpcOpenMemHandle(&p, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
+    const struct trace_record *found = test_find(TRACE_FINDING, 0, NULL);
+    ck_assert_ptr_nonnull(found);
+    ck_assert_ptr_nonnull(strstr(test_sentence(found), "is not there"));
+}
+END_TEST
+
+START_TEST(an_event_of_processes_is_over_when_recorded)
+{
+    CUipcEventHandle handle;
+    CUevent opened;
+    test_context(_i);
+    const CUdeviceptr p = test_device(BYTES);
+    const CUevent event = test_event(CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING);
+    const CUevent plain = test_event(CU_EVENT_DISABLE_TIMING);
+    const CUstream stream = test_stream(CU_STREAM_NON_BLOCKING);
+    OK(cuIpcGetEventHandle(&handle, event));
+    FAILS(CUDA_ERROR_INVALID_CONTEXT, cuIpcOpenEventHandle(&opened, handle));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuIpcGetEventHandle(&handle, plain));
+    OK(test_launch("slow", stream, p, 5, WORDS));
+    OK(cuEventRecord(event, stream));
+    OK(cuMemsetD32(p, 1, 1)); /* the host may know that the kernel is over */
+    OK(cuCtxSynchronize());
+    ck_assert_uint_eq(test_count(TRACE_FINDING, 0, NULL), 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("DriverIpc");
+    TCase *tcase = tcase_create("ipc");
+    tcase_set_timeout(tcase, 300);
+    const TTest *const all_orders[] = {
+        another_process_finds_the_same_bytes,
+        what_cannot_be_shared_is_refused,
+        a_handle_of_what_is_gone_says_so,
+        an_event_of_processes_is_over_when_recorded,
+    };
+    for (size_t i = 0; i < sizeof all_orders / sizeof *all_orders; i++)
+        tcase_add_loop_test(tcase, all_orders[i], 0, ORDERS);
+    suite_add_tcase(suite, tcase);
+    return test_main(suite);
+}
