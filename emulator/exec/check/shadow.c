@@ -202,7 +202,7 @@ static inline bool is_known(const struct exec_touch *touch, int32_t cell)
            exec_order_knows(touch->warp->block->order, touch->thread, cell);
 }
 
-static bool unordered(const struct exec_touch *touch, int32_t cell)
+static inline bool unordered(const struct exec_touch *touch, int32_t cell)
 {
     const struct exec_shadow *shadow = touch->shadow;
     if (cell < shadow->floor) return false;
@@ -527,6 +527,43 @@ static void store_lanes(struct exec_touch *touch, const struct access *access)
     }
 }
 
+/* Atomics upon atomics, one cell each, nobody converses, and the block is in no cluster: what
+ * atomic_cell does of it. The rest is atomic_cell's own. Histograms do little else. */
+static void atomic_lanes(struct exec_touch *touch, const struct access *access)
+{
+    struct exec_shadow *shadow = touch->shadow;
+    int32_t *last = shadow->cells[EXEC_KEPT_ATOM], *other = shadow->cells[EXEC_KEPT_ATOM_OTHER];
+    uint32_t *sites = shadow->sites[EXEC_KEPT_ATOM];
+    const int32_t *writes = shadow->cells[EXEC_KEPT_WRITE], *reads = shadow->cells[EXEC_KEPT_READ];
+    const int32_t *other_reads = shadow->cells[EXEC_KEPT_READ_OTHER];
+    const uint32_t warp = touch->warp->index, site = touch->inst->position;
+    const int32_t floor = shadow->floor, warp_floor = shadow->warp_floor[warp];
+    const unsigned shift = shadow->shift;
+    const bool plain = !shadow->converses && touch->home == NULL && touch->bytes == 1u << shift;
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        const size_t index = access->offset[l] >> shift;
+        exec_touch_by(touch, l);
+        if (!plain || writes[index] >= floor || reads[index] >= floor ||
+            other_reads[index] >= floor) {
+            touch_cells(touch, access->offset[l], touch->bytes);
+            continue;
+        }
+        const int32_t before = last[index];
+        int32_t now = touch->now;
+        if (before >= floor && warp_of(before) != warp) {
+            other[index] = before;
+            shadow->sites[EXEC_KEPT_ATOM_OTHER][index] = sites[index];
+        } else if (before >= floor && before >= warp_floor) {
+            const bool self = (before & EXEC_SHADOW_THREAD) == (now & EXEC_SHADOW_THREAD);
+            now |= self ? before & EXEC_SHADOW_MANY : EXEC_SHADOW_MANY;
+        }
+        last[index] = now;
+        sites[index] = site;
+    }
+    shadow->atomics = true;
+}
+
 /* Touches of what a copy may still be filling, and copies that begin. */
 static void async_lanes(const struct exec_warp *warp, const struct exec_inst *inst,
                         const struct access *access)
@@ -576,11 +613,7 @@ static void judge(struct exec_warp *warp, const struct exec_inst *inst, struct e
     } else if (access->access == EXEC_LOAD) {
         load_lanes(&touch, access);
     } else {
-        for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
-            const unsigned l = (unsigned)__builtin_ctz(rest);
-            exec_touch_by(&touch, l);
-            touch_cells(&touch, access->offset[l], touch.bytes);
-        }
+        atomic_lanes(&touch, access);
     }
 }
 
