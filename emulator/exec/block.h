@@ -130,7 +130,8 @@ struct exec_worker {
     bool alone;                       /* no other worker runs blocks of this launch */
     uint64_t news;                    /* reads of exec_polled that gave something new */
     uint64_t commuted;                /* atomics, by lanes, that others may do at the same time */
-    struct exec_region_cache *caches; /* one per load and store of the program */
+    struct exec_region_cache *caches; /* exec_cache_of; the last is for the rest */
+    size_t first_cache, cache_count;  /* of the function, without the last */
     unsigned char *grid_workspace;    /* EXEC_GRID_WORKSPACE bytes */
     struct exec_counts counts;
     uint32_t shared_bytes;   /* static and dynamic, and behind them the reserved ones if seen */
@@ -148,5 +149,14 @@ struct exec_worker {
     struct exec_fault fault;
     uint64_t fault_block;
 };
+
+/* That of a load or store of the kernel or of what it calls; an instruction without one, which
+ * finds no region, gets the last. */
+static inline struct exec_region_cache *exec_cache_of(const struct exec_worker *worker,
+                                                      const struct exec_inst *inst)
+{
+    const size_t k = inst->cache - worker->first_cache;
+    return &worker->caches[k < worker->cache_count ? k : worker->cache_count];
+}
 
 #endif

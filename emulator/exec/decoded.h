@@ -83,6 +83,8 @@ struct exec_function {
     bool recursive;         /* the call graph has a cycle, or an indirect call */
     bool allocates;         /* alloca: local memory whose size is known at run time */
     bool settled;           /* while calls are followed: the stack is known */
+    size_t first_cache;     /* of the program's: it and what it calls have the cache_count ones */
+    size_t cache_count;     /* from here on */
     uint32_t stack_bytes;   /* local memory of the deepest chain of calls, when not recursive */
 };
 

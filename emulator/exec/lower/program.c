@@ -109,6 +109,13 @@ static bool declare_functions(struct exec_program *program, const struct ptx_mod
     return true;
 }
 
+static bool calls_any(const struct ptx_function *source)
+{
+    for (uint32_t k = 0; k < source->instruction_count; k++)
+        if (source->instructions[k].op == PTX_OP_CALL) return true;
+    return false;
+}
+
 static bool compile_function(struct exec_program *program, const struct ptx_module *module,
                              uint32_t index)
 {
@@ -125,8 +132,11 @@ static bool compile_function(struct exec_program *program, const struct ptx_modu
                           .source = source,
                           .function = function,
                           .offsets = offsets};
+    const size_t first = program->cache_count;
     lower_function(&lower);
     free(offsets);
+    function->first_cache = calls_any(source) ? 0 : first;
+    function->cache_count = program->cache_count - function->first_cache;
     return !lower.failed;
 }
 
@@ -147,7 +157,8 @@ static struct exec_program *create(const struct ptx_module *module, bool watched
     if (!copy_files(program, module) || !exec_variables_create(program, module) ||
         !declare_functions(program, module) || !lower_shared_layout(program, module))
         goto fail;
-    /* Device functions first: their .shared variables come before those of the entries. */
+    /* Device functions first: their .shared variables and their caches come before those of the
+     * entries. */
     for (int entries = 0; entries < 2; entries++)
         for (uint32_t k = 0; k < module->function_count; k++)
             if (module->functions[k]->is_defined &&

@@ -60,7 +60,7 @@ void exec_cache_flush(const struct exec_worker *worker, const struct exec_region
 
 void exec_touches_settle(struct exec_worker *worker)
 {
-    const size_t count = worker->function->program->cache_count + 1;
+    const size_t count = worker->cache_count + 1;
     exec_grid_shadow_settle(worker);
     if (worker->launch->footprint != NULL)
         for (size_t i = 0; i < count; i++) exec_cache_flush(worker, &worker->caches[i]);
@@ -72,7 +72,7 @@ static void cache_fill(struct exec_warp *warp, const struct exec_inst *inst,
                        const struct memory_region *region, enum exec_access access, uint32_t bytes)
 {
     struct exec_worker *worker = warp->worker;
-    struct exec_region_cache *cache = &worker->caches[inst->cache];
+    struct exec_region_cache *cache = exec_cache_of(worker, inst);
     struct exec_footprint *footprint = worker->launch->footprint;
     if (footprint != NULL) exec_cache_flush(worker, cache);
     *cache = (struct exec_region_cache){
@@ -119,7 +119,7 @@ unsigned char *exec_resolve(struct exec_warp *warp, const struct exec_inst *inst
             const struct memory_region *region = memory_find(address);
             if (region != NULL && region->size - (address - region->address) >= size &&
                 !(store && region->read_only)) {
-                struct exec_region_cache *cache = &warp->worker->caches[inst->cache];
+                struct exec_region_cache *cache = exec_cache_of(warp->worker, inst);
                 if (cache->region != region || cache->access != access)
                     cache_fill(warp, inst, region, access, size);
                 exec_mark(cache, address, size);

@@ -417,7 +417,6 @@ static bool worker_prepare(struct exec_worker *worker, struct exec_grid *grid)
 {
     const struct exec_function *function = grid->launch->function;
     const uint64_t stack = grid->launch->stack_bytes ? grid->launch->stack_bytes : 16384;
-    const size_t caches = function->program->cache_count + 1;
     worker->grid = grid;
     worker->launch = grid->launch;
     worker->function = function;
@@ -433,7 +432,9 @@ static bool worker_prepare(struct exec_worker *worker, struct exec_grid *grid)
     worker->local_stride = function->stack_bytes;
     if (function->recursive) worker->local_stride += stack;
     worker->local_stride = (worker->local_stride + 15) / 16 * 16;
-    worker->caches = calloc(caches, sizeof *worker->caches);
+    worker->first_cache = function->first_cache;
+    worker->cache_count = function->cache_count;
+    worker->caches = calloc(worker->cache_count + 1, sizeof *worker->caches);
     return worker->caches != NULL;
 }
 
@@ -505,12 +506,11 @@ static struct exec_grid *grid_create(const struct exec_launch *launch)
 static void grid_resume(struct exec_grid *grid, const struct exec_launch *launch)
 {
     struct exec_worker *worker = &grid->workers[0];
-    const size_t caches = worker->function->program->cache_count + 1;
     assert(launch->function == worker->function && grid->worker_count == 1);
     grid->launch = worker->launch = launch;
     exec_causality_give_up(worker->causality); /* whoever it waited for has a say */
     if (grid->memory_ends != memory_ends())
-        memset(worker->caches, 0, caches * sizeof *worker->caches);
+        memset(worker->caches, 0, (worker->cache_count + 1) * sizeof *worker->caches);
 }
 
 /* The whole grid's counts, and the fault of its first block that has one. */
@@ -525,7 +525,7 @@ static enum exec_end grid_end(struct exec_grid *grid, struct exec_counts *counts
         add_counts(counts, &worker->counts);
         exec_grid_shadow_settle(&grid->workers[k]);
         if (launch->footprint != NULL)
-            for (size_t i = 0; i <= launch->function->program->cache_count; i++)
+            for (size_t i = 0; i <= worker->cache_count; i++)
                 exec_cache_flush(worker, &worker->caches[i]);
         if (worker->end == EXEC_DONE || worker->fault_block >= first) continue;
         first = worker->fault_block;

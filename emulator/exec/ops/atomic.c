@@ -15,7 +15,7 @@
 static bool atomic_pointers(struct exec_warp *warp, const struct exec_inst *inst, uint32_t bytes,
                             unsigned char **pointers, uint32_t *shared)
 {
-    struct exec_region_cache *cache = &warp->worker->caches[inst->cache];
+    struct exec_region_cache *cache = exec_cache_of(warp->worker, inst);
     const uint64_t *wide = exec_slot(warp, inst->a);
     const uint32_t *narrow = exec_slot(warp, inst->a);
     const bool generic = inst->e != EXEC_ATOMIC_GLOBAL;

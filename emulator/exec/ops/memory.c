@@ -108,7 +108,7 @@ static __attribute__((noinline)) enum access_shape access_slowly(struct exec_war
                                                                  uint64_t *address,
                                                                  struct access_kind kind)
 {
-    struct exec_region_cache *cache = &warp->worker->caches[inst->cache];
+    struct exec_region_cache *cache = exec_cache_of(warp->worker, inst);
     const uint32_t element = kind.element, count = kind.count, bytes = access_bytes(kind);
     const bool store = kind.store;
     for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
@@ -211,7 +211,7 @@ static __attribute__((noinline)) enum access_shape
 access_apart(struct exec_warp *warp, const struct exec_inst *inst, uint64_t *address,
              struct access_kind kind, bool counted)
 {
-    struct exec_region_cache *cache = &warp->worker->caches[inst->cache];
+    struct exec_region_cache *cache = exec_cache_of(warp->worker, inst);
     const uint32_t bytes = access_bytes(kind);
     if (!counted) access_count_lanes(warp, inst, address, bytes, kind.store);
     const struct access_window window = {cache->low, cache->size, cache->delta};
@@ -239,7 +239,7 @@ access_global(struct exec_warp *warp, const struct exec_inst *inst, uint64_t *ad
     const uint64_t *base = exec_slot(warp, inst->a);
     const uint64_t offset = inst->imm;
     const uint32_t bytes = access_bytes(kind);
-    struct exec_region_cache *cache = &warp->worker->caches[inst->cache];
+    struct exec_region_cache *cache = exec_cache_of(warp->worker, inst);
     EXEC_FOR_LANES address[l] = base[l] + offset;
     if (warp->mask != EXEC_ALL || !exec_is_row(address, bytes))
         return access_apart(warp, inst, address, kind, false);

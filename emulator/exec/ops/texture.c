@@ -46,7 +46,7 @@ static float coordinate_real(const struct image_lane *at, unsigned index)
 static unsigned char *image_bytes(const struct image_lane *at, uint64_t address, uint32_t size,
                                   enum exec_access access)
 {
-    struct exec_region_cache *cache = &at->warp->worker->caches[at->inst->cache];
+    struct exec_region_cache *cache = exec_cache_of(at->warp->worker, at->inst);
     struct exec_counts *counts = &at->warp->worker->counts;
     *(access == EXEC_LOAD ? &counts->bytes_loaded : &counts->bytes_stored) += size;
     counts->transactions += address % 32 == 0 || address % 32 + size > 32;
