@@ -41,7 +41,8 @@ static struct {
     uint64_t next;          /* first address never used */
     uint64_t limit[MEMORY_DEVICES];
     uint64_t used[MEMORY_DEVICES];
-    int poison; /* a file of POISON_FILE bytes */
+    int poison;     /* a file of poison, as long as the largest mapping of it so far */
+    off_t poisoned; /* its bytes */
     struct entry **entries;
     size_t count, room;
     struct memory_region released[REMEMBERED]; /* a ring */
@@ -57,19 +58,25 @@ static uint64_t round_up(uint64_t value, uint64_t to)
 
 /* ---- poison ---------------------------------------------------------------------------------- */
 
-static bool poison_file_make(void)
+/* Fills the file with poison up to `size`, from `from` on; both in whole pages. */
+static bool poison_write(int file, off_t from, off_t size)
 {
     unsigned char poison[PAGE];
     memset(poison, MEMORY_POISON, sizeof poison);
-    int file = memfd_create("overlap poison", MFD_CLOEXEC);
-    if (file < 0) return false;
-    for (int at = 0; at < POISON_FILE; at += PAGE) {
-        if (pwrite(file, poison, PAGE, at) != PAGE) {
-            close(file);
-            return false;
-        }
-    }
-    memory.poison = file;
+    for (off_t at = from; at < size; at += PAGE)
+        if (pwrite(file, poison, PAGE, at) != PAGE) return false;
+    return true;
+}
+
+/* A process may have small allocations only, and lessons start many processes: the file is as long
+ * as it has to be, at least twice what it was. `size`: at most POISON_FILE. */
+static bool poison_file_reach(off_t size)
+{
+    if (size <= memory.poisoned) return true;
+    if (size < 2 * memory.poisoned) size = 2 * memory.poisoned;
+    if (size > POISON_FILE) size = POISON_FILE;
+    if (!poison_write(memory.poison, memory.poisoned, size)) return false;
+    memory.poisoned = size;
     return true;
 }
 
@@ -81,6 +88,7 @@ static bool contents_map(unsigned char *at, size_t size, bool zeroed)
                     0) != MAP_FAILED;
     while (size > 0) {
         size_t part = size < POISON_FILE ? size : POISON_FILE;
+        if (!poison_file_reach((off_t)part)) return false;
         if (mmap(at, part, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, memory.poison, 0) ==
             MAP_FAILED)
             return false;
@@ -167,7 +175,8 @@ bool memory_start(uint64_t limit)
 {
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     if (memory.range != 0) return true;
-    if (memory.poison < 0 && !poison_file_make()) return false;
+    if (memory.poison < 0) memory.poison = memfd_create("overlap poison", MFD_CLOEXEC);
+    if (memory.poison < 0) return false;
     void *range = mmap(RANGE_HINT, RANGE, PROT_NONE, flags, -1, 0);
     if (range == MAP_FAILED) return false;
     void *backing = mmap(NULL, RANGE, PROT_NONE, flags, -1, 0);
@@ -435,16 +444,6 @@ void memory_unreserve(uint64_t address, uint64_t size)
     }
 }
 
-static bool contents_poison(int file, uint64_t size)
-{
-    off_t at = 0;
-    unsigned char poison[PAGE];
-    memset(poison, MEMORY_POISON, sizeof poison);
-    for (; (uint64_t)at < size; at += PAGE)
-        if (pwrite(file, poison, PAGE, at) != PAGE) return false;
-    return true;
-}
-
 struct memory_contents *memory_contents_create(uint64_t size)
 {
     if (size == 0 || size > memory_left(0)) return NULL;
@@ -452,7 +451,7 @@ struct memory_contents *memory_contents_create(uint64_t size)
     if (contents == NULL) return NULL;
     contents->size = size;
     contents->file = memfd_create("overlap memory", MFD_CLOEXEC);
-    if (contents->file < 0 || !contents_poison(contents->file, size)) {
+    if (contents->file < 0 || !poison_write(contents->file, 0, (off_t)size)) {
         if (contents->file >= 0) close(contents->file);
         free(contents);
         return NULL;
