@@ -66,42 +66,49 @@ union fold_value fold_draw(struct random_source *random, uint32_t kind, uint32_t
     return value;
 }
 
-union fold_value fold_combine(uint32_t kind, uint32_t prime, union fold_value a, union fold_value b)
+/* In place: there are a million elements, and a value is larger than most of them. */
+static void combine_with(uint32_t kind, uint32_t prime, union fold_value *into, const void *element)
 {
-    union fold_value both = {.uint64 = 0};
+    union fold_value other; /* its first bytes are the element's */
+    memcpy(other.bytes, element, kinds[kind].size);
     switch (kind) {
     case REDUCTION_SUM_INT64:
-        both.uint64 = a.uint64 + b.uint64;
+        into->uint64 += other.uint64;
         break;
     case REDUCTION_SUM_INT32:
-        both.uint32 = a.uint32 + b.uint32;
+        into->uint32 += other.uint32;
         break;
     case REDUCTION_SUM_FLOAT:
-        both.real = a.real + b.real;
+        into->real += other.real;
         break;
     case REDUCTION_MAX_FLOAT:
-        both.real = a.real < b.real ? b.real : a.real;
+        into->real = into->real < other.real ? other.real : into->real;
         break;
     case REDUCTION_MIN_INT32:
-        both.int32 = b.int32 < a.int32 ? b.int32 : a.int32;
+        into->int32 = other.int32 < into->int32 ? other.int32 : into->int32;
         break;
     case REDUCTION_PRODUCT:
-        both.uint64 = a.uint64 * b.uint64;
+        into->uint64 *= other.uint64;
         break;
     case REDUCTION_MODULAR:
-        both.uint32 = (uint32_t)((uint64_t)a.uint32 * b.uint32 % prime);
+        into->uint32 = (uint32_t)((uint64_t)into->uint32 * other.uint32 % prime);
         break;
     case REDUCTION_RANGE:
-        both.range.low = b.range.low < a.range.low ? b.range.low : a.range.low;
-        both.range.high = a.range.high < b.range.high ? b.range.high : a.range.high;
-        both.range.mixed = a.range.mixed ^ b.range.mixed;
+        if (other.range.low < into->range.low) into->range.low = other.range.low;
+        if (into->range.high < other.range.high) into->range.high = other.range.high;
+        into->range.mixed ^= other.range.mixed;
         break;
     default:
-        for (size_t i = 0; i < fold_element_size(kind); i++)
-            both.bytes[i] = (unsigned char)(a.bytes[i] + b.bytes[i]);
+        for (size_t i = 0; i < kinds[kind].size; i++)
+            into->bytes[i] = (unsigned char)(into->bytes[i] + other.bytes[i]);
         break;
     }
-    return both;
+}
+
+union fold_value fold_combine(uint32_t kind, uint32_t prime, union fold_value a, union fold_value b)
+{
+    combine_with(kind, prime, &a, b.bytes);
+    return a;
 }
 
 union fold_value fold_element(uint32_t kind, const void *array, size_t index)
@@ -170,16 +177,21 @@ struct fold_expected fold_case(const struct reduction_case *wanted, const void *
         magnitudes = fabs(sum);
         begun = true;
     }
+    const size_t size = fold_element_size(wanted->kind);
+    const unsigned char *at = array;
     for (size_t i = 0; i < wanted->size; i++) {
-        union fold_value element = fold_element(wanted->kind, array, i);
-        expected.value =
-            begun ? fold_combine(wanted->kind, wanted->parameter, expected.value, element)
-                  : element;
+        if (begun)
+            combine_with(wanted->kind, wanted->parameter, &expected.value, at + i * size);
+        else
+            memcpy(expected.value.bytes, at, size);
         begun = true;
-        sum += (double)element.real;
-        magnitudes += fabs((double)element.real);
     }
     if (wanted->kind == REDUCTION_SUM_FLOAT) {
+        for (size_t i = 0; i < wanted->size; i++) {
+            const double element = (double)fold_element(wanted->kind, array, i).real;
+            sum += element;
+            magnitudes += fabs(element);
+        }
         expected.value.real = (float)sum;
         expected.tolerance = float_tolerance(magnitudes, (size_t)wanted->size + 1);
     }
