@@ -134,6 +134,12 @@ static void refuse_row(struct filter *filter, const struct refused_row *row)
     }
 }
 
+static void filter_free(struct confine_filter *filter)
+{
+    free(filter->rules);
+    *filter = (struct confine_filter){NULL, 0};
+}
+
 /* libseccomp writes a filter to a file. Returns 0 or -1 with errno. */
 static int take_out(scmp_filter_ctx context, struct confine_filter *filter)
 {
@@ -157,7 +163,7 @@ static int take_out(scmp_filter_ctx context, struct confine_filter *filter)
     return 0;
 failed:
     close(file);
-    confine_free(filter);
+    filter_free(filter);
     errno = error;
     return -1;
 }
@@ -199,12 +205,6 @@ int confine_make(struct confine_filter *made, const pid_t *above, size_t count,
     return result;
 }
 
-void confine_free(struct confine_filter *filter)
-{
-    free(filter->rules);
-    *filter = (struct confine_filter){NULL, 0};
-}
-
 int confine_hold(const struct confine_filter *filter)
 {
     const struct sock_fprog program = {.len = filter->count, .filter = filter->rules};
@@ -220,7 +220,7 @@ int confine_install(const pid_t *above, size_t count, const char *only_program, 
     if (confine_make(&filter, above, count, only_program, granted) != 0) return -1;
     const int result = confine_hold(&filter);
     const int error = errno;
-    confine_free(&filter);
+    filter_free(&filter);
     errno = error;
     return result;
 }

@@ -39,7 +39,6 @@ struct confine_filter {
  * forked. */
 int confine_make(struct confine_filter *filter, const pid_t *above, size_t count,
                  const char *only_program, unsigned granted);
-void confine_free(struct confine_filter *filter);
 
 /* Holds the calling process to it, for good. Returns 0, or -1 with errno. */
 int confine_hold(const struct confine_filter *filter);

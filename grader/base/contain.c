@@ -165,6 +165,68 @@ static bool namespaces_work(int flags)
     return machine.namespaces != 0;
 }
 
+/* ---- finding out ----------------------------------------------------------------------------- */
+
+/* Runs `try` in a child. */
+static bool works(bool (*try)(void))
+{
+    int status = -1;
+    const pid_t child = fork();
+
+    if (child < 0) note_error();
+    if (child == 0) _exit(try() ? 0 : 1);
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    return child > 0 && status == 0;
+}
+
+static bool filter_works(void)
+{
+    return confine_install(NULL, 0, NULL, 0) == 0;
+}
+
+static bool nobody_works(void)
+{
+    return setgroups(0, NULL) == 0 && setresgid(NOBODY, NOBODY, NOBODY) == 0 &&
+           setresuid(NOBODY, NOBODY, NOBODY) == 0;
+}
+
+static void add_missing(const char *what)
+{
+    const size_t size = strlen(machine.missing);
+    snprintf(machine.missing + size, sizeof machine.missing - size, "%s%s", size > 0 ? ", " : "",
+             what);
+}
+
+/* Once: what the machine offers; and makes the calling process one that no other can read or trace.
+ */
+static void find_machine(void)
+{
+    if (machine.found) return;
+    machine.found = true;
+    user_outside = geteuid();
+    group_outside = getegid();
+    if (!namespaces_work(NAMESPACES)) namespaces_work(NAMESPACES | CLONE_NEWUSER);
+    machine.landlock = landlock_version();
+    machine.filter = works(filter_works);
+    machine.nobody = geteuid() == 0 && works(nobody_works);
+    machine.group =
+        cgroup_find("/proc/self/mountinfo", "/proc/self/cgroup", "memory pids", machine.groups);
+    if (machine.namespaces == 0) add_missing(_("namespaces"));
+    if (machine.landlock == 0)
+        add_missing("Landlock");
+    else if (machine.landlock < LANDLOCK_WITH_SCOPES)
+        add_missing(_("Landlock's scopes of signals"));
+    if (!machine.filter) add_missing("seccomp");
+    if (!machine.group) add_missing("cgroup");
+    if (geteuid() == 0 && !machine.nobody) add_missing(_("an unprivileged user"));
+#ifndef __SANITIZE_ADDRESS__ /* whose search for leaks traces its own process */
+    prctl(PR_SET_DUMPABLE, 0);
+#endif
+}
+
+/* ---- a process ------------------------------------------------------------------------------- */
+
 static unsigned granted(const struct contain_rules *rules)
 {
     return (rules->devices ? CONFINE_DRIVER : 0u) |
@@ -201,7 +263,7 @@ static const struct confine_filter *find_filter(const struct contain_rules *rule
 
 pid_t contain_fork(const struct contain_rules *rules, const char *program)
 {
-    contain_find();
+    find_machine();
     user_outside = geteuid();
     group_outside = getegid();
     (void)find_filter(rules, program);
@@ -221,65 +283,6 @@ int contain_settle(const struct contain_rules *rules, const char *program)
     return 0;
 }
 
-/* ---- finding out ------------------------------------------------------------------------------
- */
-
-/* Runs `try` in a child. */
-static bool works(bool (*try)(void))
-{
-    int status = -1;
-    const pid_t child = fork();
-
-    if (child < 0) note_error();
-    if (child == 0) _exit(try() ? 0 : 1);
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    return child > 0 && status == 0;
-}
-
-static bool filter_works(void)
-{
-    return confine_install(NULL, 0, NULL, 0) == 0;
-}
-
-static bool nobody_works(void)
-{
-    return setgroups(0, NULL) == 0 && setresgid(NOBODY, NOBODY, NOBODY) == 0 &&
-           setresuid(NOBODY, NOBODY, NOBODY) == 0;
-}
-
-static void add_missing(const char *what)
-{
-    const size_t size = strlen(machine.missing);
-    snprintf(machine.missing + size, sizeof machine.missing - size, "%s%s", size > 0 ? ", " : "",
-             what);
-}
-
-void contain_find(void)
-{
-    if (machine.found) return;
-    machine.found = true;
-    user_outside = geteuid();
-    group_outside = getegid();
-    if (!namespaces_work(NAMESPACES)) namespaces_work(NAMESPACES | CLONE_NEWUSER);
-    machine.landlock = landlock_version();
-    machine.filter = works(filter_works);
-    machine.nobody = geteuid() == 0 && works(nobody_works);
-    machine.group =
-        cgroup_find("/proc/self/mountinfo", "/proc/self/cgroup", "memory pids", machine.groups);
-    if (machine.namespaces == 0) add_missing(_("namespaces"));
-    if (machine.landlock == 0)
-        add_missing("Landlock");
-    else if (machine.landlock < LANDLOCK_WITH_SCOPES)
-        add_missing(_("Landlock's scopes of signals"));
-    if (!machine.filter) add_missing("seccomp");
-    if (!machine.group) add_missing("cgroup");
-    if (geteuid() == 0 && !machine.nobody) add_missing(_("an unprivileged user"));
-#ifndef __SANITIZE_ADDRESS__ /* whose search for leaks traces its own process */
-    prctl(PR_SET_DUMPABLE, 0);
-#endif
-}
-
 bool contain_has_own_folder(const struct contain_rules *rules)
 {
     return machine.namespaces != 0 && rules->write_bytes > 0;
@@ -292,7 +295,7 @@ const char *contain_groups(void)
 
 int contain_error(void)
 {
-    contain_find();
+    find_machine();
     return machine.error;
 }
 
@@ -304,7 +307,7 @@ void contain_nothing(void)
 
 const char *contain_missing(void)
 {
-    contain_find();
+    find_machine();
     return machine.missing;
 }
 

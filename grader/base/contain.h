@@ -30,14 +30,12 @@ struct contain_rules {
     bool compiler;    /* it reads the system's programs and headers, and keeps its user */
 };
 
-/* Finds out once what the machine offers, and makes the calling process one that no other can read
- * or trace. Called by the grader before anything else. */
-void contain_find(void);
-
-/* Instead of contain_find: contains nothing from here on. */
+/* What the machine offers is found out once, by the first that asks; from then on no other process
+ * can read or trace the calling one. Instead of that: contains nothing from here on. */
 void contain_nothing(void);
 
-/* "namespaces, Landlock": what contain_find did not find; "": nothing. */
+/* "namespaces, Landlock": what the machine does not offer; "": nothing. Asked by the grader before
+ * anything else. */
 const char *contain_missing(void);
 /* errno, where the machine had no process to find that out with; else 0. */
 int contain_error(void);

@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 static const struct {
-    const char *name, *because, *remedy;
+    const char *because, *remedy;
 } rows[TROUBLE_COUNT] = {
-    [TROUBLE_NONE] = {"", "", ""},
-#define TROUBLE(kind, name, because, remedy) [TROUBLE_##kind] = {name, because, remedy},
+    [TROUBLE_NONE] = {"", ""},
+#define TROUBLE(kind, because, remedy) [TROUBLE_##kind] = {because, remedy},
 #include "grader/base/trouble.def"
 };
 
@@ -114,11 +114,6 @@ int trouble_find_words(struct trouble *trouble, const char *what, const char *sa
                 return trouble_set(trouble, signs[i].kind, "%s: %.200s", what, line);
     }
     return 0;
-}
-
-const char *trouble_name(enum trouble_kind kind)
-{
-    return rows[kind].name;
 }
 
 void trouble_sentence(const struct trouble *trouble, struct text *text)

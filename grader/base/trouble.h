@@ -18,7 +18,7 @@
 
 enum trouble_kind {
     TROUBLE_NONE,
-#define TROUBLE(kind, name, because, remedy) TROUBLE_##kind,
+#define TROUBLE(kind, because, remedy) TROUBLE_##kind,
 #include "grader/base/trouble.def"
     TROUBLE_COUNT
 };
@@ -45,9 +45,6 @@ enum trouble_kind trouble_of_error(int error);
 /* Looks in what a compiler or the loader printed for the words of one that ran out of something of
  * the machine's. Returns 0, or -1: it did, and the line is in the trouble, behind `what`. */
 int trouble_find_words(struct trouble *trouble, const char *what, const char *said);
-
-/* "no-process" */
-const char *trouble_name(enum trouble_kind kind);
 
 /* Appends "It could not be judged, because ...: DETAIL. REMEDY", in the user's language. */
 void trouble_sentence(const struct trouble *trouble, struct text *text);

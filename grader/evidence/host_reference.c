@@ -22,7 +22,8 @@ static float step_by_step(float input, size_t index, unsigned marks)
     return value + (float)(marks * (1u + (unsigned)(index % PERIOD)));
 }
 
-float host_reference_marked(float input, size_t index, unsigned marks)
+/* What a kernel leaves that adds `marks` times the element's mark (multiply_divide_twice: 2). */
+static float marked(float input, size_t index, unsigned marks)
 {
     /* Doubling and halving are exact between these bounds: what is left of them is the input. */
     if (!(fabsf(input) < 0x1p+126f && fabsf(input) > 0x1p-120f))
@@ -32,7 +33,7 @@ float host_reference_marked(float input, size_t index, unsigned marks)
 
 float host_reference_expected(float input, size_t index)
 {
-    return host_reference_marked(input, index, 1);
+    return marked(input, index, 1);
 }
 
 static bool same(float a, float b)
@@ -83,9 +84,7 @@ static enum wrong classify(float input, float output, size_t index, unsigned mar
     if (same(output, poison)) return WRONG_POISON;
     if (same(output, input)) return WRONG_UNCHANGED;
     if (marks != 1 && same(output, host_reference_expected(input, index))) return WRONG_KERNEL;
-    if (same(output,
-             host_reference_marked(host_reference_marked(input, index, marks), index, marks)))
-        return WRONG_TWICE;
+    if (same(output, marked(marked(input, index, marks), index, marks))) return WRONG_TWICE;
     return WRONG_VALUE;
 }
 
@@ -153,7 +152,7 @@ bool host_reference_compare(struct verdict *verdict, const struct evidence *evid
     enum wrong kind = WRONG_VALUE;
 
     for (size_t i = 0; i < array->length; i++) {
-        if (same(array->output[i], host_reference_marked(array->input[i], i, marks))) continue;
+        if (same(array->output[i], marked(array->input[i], i, marks))) continue;
         const enum wrong this = classify(array->input[i], array->output[i], i, marks);
         if (wrong == 0) {
             first = i;
@@ -178,8 +177,7 @@ bool host_reference_compare(struct verdict *verdict, const struct evidence *evid
           "was %.9g before)."),
         toupper((unsigned char)array->name[0]), array->name + 1, wrong, array->length, stretch,
         _(wrongs[kind].what), first, (double)array->output[first],
-        (double)host_reference_marked(array->input[first], first, marks),
-        (double)array->input[first]);
+        (double)marked(array->input[first], first, marks), (double)array->input[first]);
     if (at != NULL)
         verdict_fail(verdict, evidence, at, "%s", what);
     else

@@ -12,8 +12,6 @@
 
 /* What one launch leaves in element `index` that held `input`; bit for bit. */
 float host_reference_expected(float input, size_t index);
-/* The same of a kernel that adds `marks` times the element's mark (multiply_divide_twice: 2). */
-float host_reference_marked(float input, size_t index, unsigned marks);
 
 /* One array, for host_reference_compare. */
 struct host_reference_array {
