@@ -5,13 +5,20 @@
 #   pip install .            makes a wheel of it (pyproject.toml)
 #   cmake --install BUILD --component device --prefix DIR
 
+# overlap_search_path(TARGET PATH): where it looks for libraries, from the start: CMake would fill a
+# longer one up with colons until it is installed, and an empty name in it is the current folder, which
+# may be a submission's.
+function(overlap_search_path target path)
+    set_target_properties(${target} PROPERTIES INSTALL_RPATH "${path}" BUILD_WITH_INSTALL_RPATH ON)
+endfunction()
+
 # DT_RPATH, not DT_RUNPATH: what our libraries need in turn is found by it too.
 target_link_options(emulate PRIVATE -Wl,--disable-new-dtags)
-set_target_properties(emulate PROPERTIES INSTALL_RPATH "$ORIGIN/../libraries")
+overlap_search_path(emulate "$ORIGIN/../libraries")
 # In the program's process: only what the device itself needs, where that process may read.
-set_target_properties(emulator_cuda PROPERTIES INSTALL_RPATH "$ORIGIN/needed")
-set_target_properties(emulator_cudart PROPERTIES INSTALL_RPATH "$ORIGIN")
-set_target_properties(front_nvjitlink PROPERTIES INSTALL_RPATH "$ORIGIN/../needed")
+overlap_search_path(emulator_cuda "$ORIGIN/needed")
+overlap_search_path(emulator_cudart "$ORIGIN")
+overlap_search_path(front_nvjitlink "$ORIGIN/../needed")
 
 # Everything but the C library itself, which has to be this old or newer.
 set(OVERLAP_SYSTEM_LIBRARIES "^ld-linux" "^lib(c|m|mvec|dl|rt|pthread|resolv)[.]so")

@@ -9,7 +9,7 @@
 
 foreach(program grader learn)
     target_link_options(${program} PRIVATE -Wl,--disable-new-dtags)
-    set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/../libraries")
+    overlap_search_path(${program} "$ORIGIN/../libraries")
 endforeach()
 
 overlap_install_device(build)
