@@ -55,6 +55,8 @@ is_there()
     command) command -v "$2" >/dev/null 2>&1 ;;
     library) pkg-config --exists "$2" 2>/dev/null ;;
     header) echo "#include <$2>" | gcc -E - >/dev/null 2>&1 ;;
+    # Debian's modules are Debian's Python's, which need not be the first on PATH.
+    module) python3 -c "import $2" 2>/dev/null || /usr/bin/python3 -c "import $2" 2>/dev/null ;;
     esac
 }
 

@@ -379,7 +379,13 @@ END
 # part: every report of a class is what its format asks for
 reports()
 {
-    python3 -c 'import jsonschema' 2>/dev/null || exit 77
+    for python in python3 /usr/bin/python3 none; do
+        ! "$python" -c 'import jsonschema' 2>/dev/null || break
+    done
+    if [ "$python" = none ]; then
+        echo 'skipped: Python has no jsonschema (apt-get install python3-jsonschema)' >&2
+        exit 77
+    fi
     right "$work/in/ada"
     wrong "$work/in/grace"
     right "$work/in/bad" && echo 'int broken(' >"$work/in/bad/01_sum/sum.c"
@@ -389,7 +395,7 @@ reports()
         --report="github-classroom:$work/github/" --report="autolab:$work/autolab/" \
         --report="junit:$work/junit.xml" --report="canvas:$work/canvas.csv" \
         --report="moodle:$work/moodle.csv"
-    expect 'valid reports' python3 "$root/tests/class/check_reports.py" "$root" "$work"
+    expect 'valid reports' "$python" "$root/tests/class/check_reports.py" "$root" "$work"
     class 2 --report="gradescope:$work/one.json"
     said "a class needs a folder: --report=gradescope:$work/one.json/"
     class 2 --report=html:/dev/full
