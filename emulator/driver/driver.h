@@ -49,6 +49,11 @@ int overlap_call_fault(void);
  * machine, or NULL. */
 const char *overlap_begin(void);
 
+/* The calling thread's time, in nanoseconds, by the model of a host that the virtual clock has: its
+ * CUDA calls take some, its own computing none, and a look at the clock a little, so that who looks
+ * until some time has passed comes to an end. For a drive that hands a clock to what it drives. */
+uint64_t overlap_host_clock(void);
+
 /* True in a process that was forked after CUDA had been initialised in its parent: nothing works
  * here; cuInit and every other call return CUDA_ERROR_NOT_INITIALIZED. */
 bool overlap_forked(void);

@@ -36,6 +36,9 @@ struct drive {
     size_t input_size;
     void *output; /* fixed size, filled with DRIVE_POISON */
     size_t output_size;
+    /* The host's time in nanoseconds: on the software device that of its model of a host, which
+     * makes times that can be compared with the device's own; on a GPU CLOCK_MONOTONIC. */
+    uint64_t (*clock)(void);
     /* The runner's; use drive_begin and drive_end. */
     void (*mark)(const struct drive *drive, const char *phase, uint32_t index, uint32_t flags);
 };

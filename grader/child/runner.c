@@ -160,14 +160,19 @@ static void tell_turn(enum control_turn turn)
     syscall(SYS_futex, &runner.control->turn, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
+static uint64_t monotonic_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 static void put_mark(const char *phase, uint32_t index, uint32_t flags)
 {
     struct trace_record record = {.kind = TRACE_MARK, .object = index, .flags = flags};
-    struct timespec t;
 
     trace_copy_string(record.name, sizeof record.name, phase);
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    record.start_ns = record.end_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    record.start_ns = record.end_ns = monotonic_ns();
     trace_put(runner.trace, &record);
 }
 
@@ -323,7 +328,7 @@ static void *load(const char *folder, const char *name)
  * now, before the student's code is there. What is loaded here is what lesson.so, or NVIDIA's
  * driver, gets for the same name. Without CUPTI there is no recorder. Returns NULL,
  * or why the device is of no use. */
-static const char *begin_device(const struct drive *drive)
+static const char *begin_device(struct drive *drive)
 {
     const char *folder = getenv(CONTROL_LIBRARIES_SETTING);
     const char *recorder = getenv("CUDA_INJECTION64_PATH");
@@ -339,6 +344,8 @@ static const char *begin_device(const struct drive *drive)
     if (emulator && (writer == NULL || !runtime)) return dlerror();
     if (writer != NULL) symbol = dlsym(writer, "overlap_begin");
     memcpy(&begin, &symbol, sizeof begin);
+    symbol = emulator ? dlsym(writer, "overlap_host_clock") : NULL;
+    if (symbol != NULL) memcpy(&drive->clock, &symbol, sizeof drive->clock);
     const char *why = begin != NULL ? begin() : NULL;
     unsetenv(TRACE_PATH_VARIABLE);
     close(CONTROL_TRACE_FD);
@@ -360,7 +367,7 @@ static void note_module(void *library, const char *path)
 
 int main(int count, char **arguments)
 {
-    struct drive drive = {.mark = mark};
+    struct drive drive = {.mark = mark, .clock = monotonic_ns};
     struct settings settings = {0};
     void *control = NULL, *input = NULL;
     size_t size = 0;

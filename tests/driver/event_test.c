@@ -1,4 +1,5 @@
 /* Events: capture, waits, queries, elapsed time, and what is refused. */
+#include "emulator/driver/driver.h"
 #include "tests/driver/support.h"
 
 enum { N = 256, BYTES = N * 4 };
@@ -117,6 +118,27 @@ START_TEST(elapsed_time_is_the_kernels_time_on_the_virtual_clock)
 }
 END_TEST
 
+/* What a launch takes the host is the same for any kernel; what a wait takes it is not. */
+START_TEST(the_hosts_clock_goes_on_with_calls_and_waits_alone)
+{
+    test_context(_i);
+    CUdeviceptr p = ones();
+    CUstream stream = test_stream(CU_STREAM_NON_BLOCKING);
+    const uint64_t begin = overlap_host_clock();
+    OK(test_launch("slow", stream, p, 2, N));
+    const uint64_t launched = overlap_host_clock();
+    OK(cuStreamSynchronize(stream));
+    const uint64_t waited = overlap_host_clock();
+    const struct trace_record *kernel = test_find(TRACE_OPERATION, TRACE_KERNEL, NULL);
+    ck_assert_uint_gt(launched, begin);
+    ck_assert_uint_lt(launched, kernel->end_ns);
+    ck_assert_uint_ge(waited, kernel->end_ns);
+    ck_assert_uint_ge(waited - begin, kernel->end_ns - kernel->start_ns);
+    for (uint64_t last = waited, now = 0; last - waited < 10000; last = now)
+        ck_assert_uint_gt(now = overlap_host_clock(), last); /* who looks and looks sees it go on */
+}
+END_TEST
+
 START_TEST(elapsed_time_refuses_what_it_cannot_tell)
 {
     float ms;
@@ -205,6 +227,7 @@ int main(void)
         an_event_that_was_never_recorded_stands_for_no_work,
         right_after_the_launch_the_start_is_reached_and_the_end_is_not,
         elapsed_time_is_the_kernels_time_on_the_virtual_clock,
+        the_hosts_clock_goes_on_with_calls_and_waits_alone,
         elapsed_time_refuses_what_it_cannot_tell,
         an_event_and_a_stream_of_different_contexts_are_refused,
         waiting_for_an_event_may_cross_contexts,

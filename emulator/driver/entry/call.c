@@ -58,6 +58,14 @@ int overlap_call_leave(int code)
     return code;
 }
 
+uint64_t overlap_host_clock(void)
+{
+    if (!thread.known) thread_begin();
+    if (is_main()) thread_wait_until(__atomic_load_n(&driver.main_clock_ns, __ATOMIC_RELAXED));
+    thread_spend(timeline_model->look);
+    return thread.clock_ns;
+}
+
 bool overlap_call_permitted(void)
 {
     return !thread.in_host_function;
