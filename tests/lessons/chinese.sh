@@ -42,11 +42,11 @@ for mistakes in \
     '01_device_sync/kernel_error_swallowed 02_streams/no_final_wait 03_events/events_never_destroyed
      04_context_create/never_taken_down 05_mandelbrot_sync/synchronous_copies
      06_threaded_contexts/threads_not_joined 07_reductions/init_forgotten
-     08_life/grid_not_cooperative' \
+     08_life/grid_not_cooperative 09_honest_timing/two_hundred_times_faster' \
     '01_device_sync/freed_while_in_use 02_streams/one_stream_for_all 03_events/start_in_default_stream
      04_context_create/left_current_when_work_fails 05_mandelbrot_sync/pinned_memory_leaked
      06_threaded_contexts/children_not_waited_for 07_reductions/tail_dropped
-     08_life/no_first_barrier'; do
+     08_life/no_first_barrier 09_honest_timing/index_of_a_block'; do
     rm -rf "$work/in"
     for mistake in $mistakes; do
         for file in "$root/tests/mistakes/$mistake".*; do

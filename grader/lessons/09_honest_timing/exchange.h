@@ -1,0 +1,93 @@
+/* exchange: what the drive and the judge of lesson 09 say to each other: how many floats, the seeds
+ * that they are made of, the readings of the clock, the report, and a sample of the sums. C; no
+ * CUDA, no pointers.
+ */
+#ifndef OVERLAP_GRADER_LESSONS_09_HONEST_TIMING_EXCHANGE_H
+#define OVERLAP_GRADER_LESSONS_09_HONEST_TIMING_EXCHANGE_H
+
+#include "grader/lessons/values.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Every call of timing_add is in a phase TIMING_PHASE_ADD with its index, that of timing_measure in
+ * TIMING_PHASE_MEASURE, 0, and each in DRIVE_INJECTIONS. What is timed against the reference is in
+ * TIMING_PHASE_TIME, 0, instead: `repeats` calls of timing_add, and a wait. Each of the first
+ * TIMING_READINGS readings of the clock is a phase TIMING_PHASE_READING. */
+#define TIMING_PHASE_ADD "add"
+#define TIMING_PHASE_MEASURE "measure"
+#define TIMING_PHASE_TIME "time"
+#define TIMING_PHASE_READING "reading"
+#define TIMING_ADDS 6
+#define TIMING_READINGS 256
+#define TIMING_SAMPLES 8192
+
+/* In the order of struct timing_report. */
+enum timing_which {
+    TIMING_FIRST,
+    TIMING_LAUNCH,
+    TIMING_WAITED,
+    TIMING_TRANSFERS,
+    TIMING_EVENTS,
+    TIMING_COUNT
+};
+
+/* a[i] is values_at(values_seed(seed, 0), i), b[i] that of values_seed(seed, 1). */
+struct timing_call {
+    uint64_t n, seed;
+    uint32_t stale;   /* 1: the runtime remembers an error of the caller's */
+    uint32_t repeats; /* 0: it is not timed */
+};
+
+struct timing_input {
+    uint32_t adds, measures; /* how many calls of each: measures is 0 or 1 */
+    uint64_t zero;           /* of the clock: is added to what it says */
+    struct timing_call add[TIMING_ADDS], measure;
+};
+
+struct timing_added {
+    int32_t status; /* what the call returned */
+    int32_t later;  /* the error met when its work was waited for */
+    uint32_t lost;  /* 1: not called, because a call before it had broken the context */
+    uint32_t reserved;
+    float samples[TIMING_SAMPLES];
+};
+
+struct timing_measured {
+    int32_t status;
+    uint32_t readings; /* how often the clock was read */
+    struct {
+        uint64_t ns, caller; /* what it said, and to which address it returned */
+    } reading[TIMING_READINGS];
+    double microseconds[TIMING_COUNT];
+    uint32_t includes[TIMING_COUNT];
+    uint32_t reserved;
+    float samples[TIMING_SAMPLES];
+};
+
+struct timing_output {
+    struct timing_measured measured;
+    struct timing_added added[TIMING_ADDS];
+};
+
+/* How many of n sums are looked at, and which is the k-th: all, or the first and the last quarter
+ * of the sample as they are, and others, evenly spread, between them. */
+static inline size_t timing_samples(size_t n)
+{
+    return n < TIMING_SAMPLES ? n : TIMING_SAMPLES;
+}
+
+static inline size_t timing_sample(size_t n, size_t k)
+{
+    const size_t quarter = TIMING_SAMPLES / 4, half = TIMING_SAMPLES / 2;
+    if (n <= TIMING_SAMPLES || k < quarter) return k;
+    if (k >= TIMING_SAMPLES - quarter) return n - TIMING_SAMPLES + k;
+    return quarter + (size_t)((uint64_t)(n - half) * (k - quarter) / half);
+}
+
+static inline float timing_sum(uint64_t seed, size_t i)
+{
+    return values_at(values_seed(seed, 0), i) + values_at(values_seed(seed, 1), i);
+}
+
+#endif
