@@ -523,7 +523,7 @@ START_TEST(infinities_nan_and_subnormals)
         {"f32.f16.f16.f32", 0x3c003c00, 0x3c003c00, 0xffc12345, 0x7fffffff},
         {"f32.f16.f16.f32", 0x00010001, 0x3c003c00, 0, 0x35800000},          /* 16 * 2^-24 */
         {"f32.f16.f16.f32", 0x78007800, 0x78007800, 0, 0x50800000},          /* 16 * 2^30 */
-        {"f32.f16.f16.f32", 0x80008000, 0x3c003c00, 0x80000000, 0x80000000}, /* only -0 */
+        {"f32.f16.f16.f32", 0x80008000, 0x3c003c00, 0x80000000, 0x00000000}, /* only -0 */
         {"f16.f16.f16.f16", 0x7bff7bff, 0x3c003c00, 0, 0x7c007c00},          /* overflow */
         {"f16.f16.f16.f16", 0x6d006d00, 0x3c003c00, 0, 0x7c007c00},          /* 81920 */
         {"f16.f16.f16.f16", 0x6bff6bff, 0x3c003c00, 0x4c004c00, 0x7c007c00}, /* 65520 */
@@ -545,12 +545,17 @@ START_TEST(infinities_nan_and_subnormals)
 }
 END_TEST
 
-/* Products are exact, and each is added in f32: 1 + 2^-25 is 1 again, sixteen times. */
-START_TEST(sums_are_rounded_product_by_product)
+/* Products are exact; with 25 bits behind the point of the largest they are added, then cut. */
+START_TEST(sums_are_cut_at_two_bits_more_than_f32_has)
 {
-    ck_assert_uint_eq(uniform("f32.f16.f16.f32", 0x0c000c00, 0x0a000a00, 0x3f800000), 0x3f800000);
+    /* 16 * 2^-25 are four last places of 1, and of 2^-26 nothing is left. */
+    ck_assert_uint_eq(uniform("f32.f16.f16.f32", 0x0c000c00, 0x08000800, 0x3f800000), 0x3f800004);
+    ck_assert_uint_eq(uniform("f32.f16.f16.f32", 0x08000800, 0x08000800, 0x3f800000), 0x3f800000);
+    ck_assert_uint_eq(uniform("f32.f16.f16.f32", 0x88000800, 0x08000800, 0x3f800000), 0x3f800000);
     /* (1 + 2^-10)^2 needs 21 bits, and sixteen of them still fit. */
     ck_assert_uint_eq(uniform("f32.f16.f16.f32", 0x3c013c01, 0x3c013c01, 0), 0x41804008);
+    /* A negative sum below half the smallest number is +0. */
+    ck_assert_uint_eq(uniform("f16.f16.f16.f16", 0x80018001, 0x00010001, 0), 0);
 }
 END_TEST
 
@@ -714,7 +719,7 @@ int main(void)
     tcase_add_test(tests, wmma_is_the_product);
     tcase_add_test(tests, a_matrix_without_a_stride_is_dense);
     tcase_add_test(tests, infinities_nan_and_subnormals);
-    tcase_add_test(tests, sums_are_rounded_product_by_product);
+    tcase_add_test(tests, sums_are_cut_at_two_bits_more_than_f32_has);
     tcase_add_test(tests, matrices_by_rows_that_lanes_name);
     tcase_add_test(tests, movmatrix_transposes);
     tcase_add_test(tests, what_is_wrong_is_named);

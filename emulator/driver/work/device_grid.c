@@ -10,7 +10,6 @@
 #include <string.h>
 
 enum {
-    DEPTH_MOST = 24,         /* grids above a grid, the host's included; Programming Guide */
     BUFFERS_BYTES = 4 << 20, /* parameters of launches that are being made, of a context */
     HANDLE_FIRST = 64,       /* of streams and events: no number that means something else */
 };
@@ -60,9 +59,8 @@ struct family {
 struct device_grid {
     struct operation *operation;
     struct family *family;
-    bool is_first;     /* the host's: the family is its */
-    bool leaves_tails; /* what it launches as tails whoever runs it runs */
-    unsigned depth;
+    bool is_first;            /* the host's: the family is its */
+    bool leaves_tails;        /* what it launches as tails whoever runs it runs */
     struct timeline_op *told; /* what it has done up to its last launch; NULL: none so far */
     struct timeline_op *now;  /* what it does since */
     const struct exec_launch *request;
@@ -93,7 +91,6 @@ static struct device_grid *create_grid(struct operation *operation,
     grid->family = parent != NULL ? parent->family : calloc(1, sizeof *grid->family);
     if (grid->family == NULL) goto no_memory;
     if (parent == NULL) grid->family->whole = operation->op;
-    if (parent != NULL) grid->depth = parent->depth + 1;
     grid->now = timeline_part(grid->family->whole, &operation->op, 1);
     if (grid->now != NULL) return grid;
 no_memory:
@@ -373,19 +370,19 @@ static uint64_t own_address(const struct exec_function_info *info, const unsigne
     return 0;
 }
 
-/* Says why the kernel that `shape` names is not launched. */
+/* Says that the kernel that `shape` names is not launched: `limit` launches are pending. */
 static unsigned refuse(const struct device_grid *grid, const struct exec_device_call *call,
-                       const struct device_shape *shape, enum trace_finding_id why, uint64_t limit,
-                       unsigned code)
+                       const struct device_shape *shape, uint64_t limit)
 {
     const struct operation *parent = grid->operation;
-    struct trace_record found = finding_at_work(why, &parent->record, parent->stream_caller);
+    struct trace_record found =
+        finding_at_work(FINDING_LAUNCH_PENDING, &parent->record, parent->stream_caller);
     finding_line(&found, 0, call->file, call->line);
     finding_detail(&found, "%s", exec_function_info(shape->code)->name);
     found.finding.numbers[0] = limit;
-    found.code = (int32_t)code;
+    found.code = cudaErrorLaunchPendingCountExceeded;
     finding_put(&found);
-    return code;
+    return cudaErrorLaunchPendingCountExceeded;
 }
 
 /* What the driver's codes for a launch are to the runtime. */
@@ -416,12 +413,7 @@ unsigned device_launch(struct device_grid *grid, struct exec_device_call *call, 
         *stops = true;
         return cudaErrorInvalidValue;
     }
-    if (!is_tail && grid->depth >= DEPTH_MOST)
-        return refuse(grid, call, &shape, FINDING_LAUNCH_TOO_DEEP, DEPTH_MOST,
-                      cudaErrorLaunchMaxDepthExceeded);
-    if (family->pending >= limit)
-        return refuse(grid, call, &shape, FINDING_LAUNCH_PENDING, limit,
-                      cudaErrorLaunchPendingCountExceeded);
+    if (family->pending >= limit) return refuse(grid, call, &shape, limit);
     const CUresult code = launch_within(grid->operation, &shape, parameters, &operation);
     if (code != CUDA_SUCCESS) return runtime_code(code);
     struct node *node =

@@ -7,6 +7,7 @@
 #include "emulator/exec/ops/extra.h"
 #include "emulator/exec/ops/float.h"
 #include "emulator/exec/ops/tables.h"
+#include "emulator/exec/ops/tensor_sum.h"
 
 enum { ROWS = 8 }; /* of a matrix that a register of the warp has a part of */
 
@@ -27,7 +28,8 @@ static inline u32 narrow_f16(f32 value)
     const u32 sign = bits >> 16 & 0x8000u;
     if (size > 0x7f800000u) return 0x7fffu;
     if (size >= 0x47800000u) return sign | 0x7c00u; /* 2^16 and more */
-    /* Below 2^-14 the last place is 2^-24, which is that of 0.5 in f32. */
+    /* Below 2^-14 the last place is 2^-24, which is that of 0.5 in f32. Nothing has no sign. */
+    if (size <= 0x33000000u) return 0;
     if (size < 0x38800000u) return sign | (exec_bits32(exec_f32(size) + 0.5f) - 0x3f000000u);
     return sign | (size + 0xfffu + (size >> 13 & 1) - (112u << 23)) >> 13;
 }
@@ -113,13 +115,8 @@ DEFINE_SUM(s32)
     (narrow_f16((value)[sum_at(m, n, 2, r, l, 0)]) | narrow_f16((value)[sum_at(m, n, 2, r, l, 1)]) \
                                                          << 16)
 #define WORD_f32(value) exec_bits32(exec_canonical((value)[sum_at(m, n, 1, r, l, 0)]))
-#define WORD_f64(value) canonical64((value)[sum_at(m, n, 1, r, l, 0)])
+#define WORD_f64(value) ((value)[sum_at(m, n, 1, r, l, 0)])
 #define WORD_s32(value) ((u32)(value)[sum_at(m, n, 1, r, l, 0)])
-
-static inline f64 canonical64(f64 value)
-{
-    return value != value ? exec_f64(UINT64_C(0x7ff8000000000000)) : value;
-}
 
 #define DEFINE_RESULT(T)                                                                           \
     INLINE void write_##T(const struct exec_warp *warp, const u32 *slots, const work_##T *from,    \
@@ -137,8 +134,13 @@ DEFINE_RESULT(s32)
 
 /* ---- products -------------------------------------------------------------------------------- */
 
-#define ADD_f32(a, b, c) __builtin_fmaf(a, b, c)
-#define ADD_f64(a, b, c) __builtin_fma(a, b, c)
+/* As fma.rn.f64 does, NaN too. */
+static inline f64 add_f64(f64 a, f64 b, f64 c)
+{
+    return exec_nan64(b, c, exec_nan64(b, a, __builtin_fma(a, b, c)));
+}
+
+#define ADD_f64(a, b, c) add_f64(a, b, c)
 #define ADD_s32(a, b, c) ((c) + (a) * (b))
 #define DEFINE_MULTIPLY(W)                                                                         \
     INLINE void multiply_##W(const W *a, const W *b, W *c, unsigned m, unsigned n, unsigned k)     \
@@ -149,17 +151,23 @@ DEFINE_RESULT(s32)
                     c[row * n + column] =                                                          \
                         ADD_##W(a[row * k + i], b[i * n + column], c[row * n + column]);           \
     }
-DEFINE_MULTIPLY(f32)
 DEFINE_MULTIPLY(f64)
 DEFINE_MULTIPLY(s32)
 
-INLINE void multiply(const void *a, const void *b, void *c, unsigned bytes, unsigned m, unsigned n,
-                     unsigned k)
+/* The exponent of a type's subnormals. */
+enum { LEAST_f16 = -14, LEAST_bf16 = -126, LEAST_tf32 = -126, LEAST_f32 = -126, LEAST_f64 = 0 };
+
+/* Whether a sum is of doubles, and is to be rounded to f16. */
+enum { WIDE_f16, WIDE_bf16 = 0, WIDE_tf32 = 0, WIDE_f64 = 1 };
+enum { ROUNDED_f16 = 1, ROUNDED_f32 = 0, ROUNDED_f64 = 0 };
+
+INLINE void multiply(const void *a, const void *b, void *c, const unsigned shape[3], bool wide,
+                     s32 least, s32 least_c, bool rounded)
 {
-    if (bytes == sizeof(f64))
-        multiply_f64(a, b, c, m, n, k);
+    if (wide)
+        multiply_f64(a, b, c, shape[0], shape[1], shape[2]);
     else
-        multiply_f32(a, b, c, m, n, k);
+        tensor_sums(a, b, c, shape, least, least_c, rounded);
 }
 
 #define FLOAT(name, keys, M, N, K, A, B, C, D)                                                     \
@@ -170,7 +178,8 @@ INLINE void multiply(const void *a, const void *b, void *c, unsigned bytes, unsi
         first_##A(warp, tensor->a, a, M, K);                                                       \
         second_##B(warp, tensor->b, b, K, N);                                                      \
         read_##C(warp, tensor->c, c, M, N);                                                        \
-        multiply(a, b, c, sizeof *c, M, N, K);                                                     \
+        multiply(a, b, c, (const unsigned[]){M, N, K}, WIDE_##A, LEAST_##A, LEAST_##C,             \
+                 ROUNDED_##D);                                                                     \
         write_##D(warp, tensor->d, c, M, N);                                                       \
         return EXEC_GO;                                                                            \
     }

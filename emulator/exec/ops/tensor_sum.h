@@ -1,0 +1,144 @@
+/* tensor_sum: how a tensor core adds the products of one element of d = a * b + c, where the sum is
+ * a float. Never of integers, and of doubles, which are a chain of fma.
+ *
+ * NVIDIA documents none of it. An H200 was asked, by tests/gpu/tensor_sums.cu, and all that it
+ * answered was this: products are exact; those of one instruction and c are brought to one
+ * exponent, the largest of theirs, with 25 bits behind the point, and what does not fit is cut off,
+ * of each by itself; they are added exactly, and the sum is cut to f32 or rounded to f16. The
+ * exponent of a product is the sum of its factors', also where it is 2 and more. A sum of nothing,
+ * or that rounds to nothing, is +0. Other generations keep other bits.
+ */
+#ifndef OVERLAP_EXEC_OPS_TENSOR_SUM_H
+#define OVERLAP_EXEC_OPS_TENSOR_SUM_H
+
+#include "emulator/exec/ops/float.h"
+
+enum {
+    TENSOR_BITS = 25,      /* behind the point of the largest */
+    TENSOR_FACTOR = 10,    /* behind the point of a factor: of f16 and tf32; bf16 has fewer */
+    TENSOR_ADDEND = 23,    /* behind that of c, an f32 */
+    TENSOR_NOTHING = -999, /* the exponent of 0, below that of any product */
+    TENSOR_COLUMNS = 32,   /* at most */
+    TENSOR_MOST = 32 * 16, /* elements of a matrix of factors, at most */
+};
+
+/* A number is size * 2^(exponent - its bits behind the point). */
+struct tensor_parts {
+    s32 size, exponent;
+};
+
+/* `least`: the exponent of its type's subnormals. */
+static inline struct tensor_parts tensor_part(f32 value, s32 behind, s32 least)
+{
+    const u32 bits = exec_bits32(value), field = bits >> 23 & 255;
+    const u32 all = (bits & 0x7fffffu) | (field > 0 ? 1u << 23 : 0);
+    const s32 exponent = (field > 0 ? (s32)field : 1) - 127;
+    const s32 below = exponent < least ? least - exponent : 0;
+    const s32 size = (s32)(all >> (23 - behind + below));
+    return (struct tensor_parts){.size = bits >> 31 ? -size : size,
+                                 .exponent = all > 0 ? exponent + below : TENSOR_NOTHING};
+}
+
+/* In units of 2^-TENSOR_BITS of the largest, which is `lower` binary places above it. */
+static inline s64 tensor_align(s32 size, s32 behind, s32 lower)
+{
+    const u32 all = (u32)(size < 0 ? -size : size) << (TENSOR_BITS - behind);
+    const s32 kept = (s32)(lower < 31 ? all >> lower : 0);
+    return size < 0 ? -kept : kept;
+}
+
+/* sum * 2^exponent, exactly; sums have 34 bits at most, and exponents are those of two factors. */
+static inline f64 tensor_scale(s64 sum, s32 exponent)
+{
+    return (f64)sum * exec_f64((u64)(exponent + 1023) << 52);
+}
+
+/* Cut to f32, or with the last bit set for what was cut off: rounding that to f16 rounds once. */
+static inline f32 tensor_cut(f64 value, bool odd)
+{
+    const f32 near = (f32)value;
+    const f64 size = fabs(value);
+    u32 bits = exec_bits32(near);
+    if (size >= 0x1p128) return value < 0 ? -(f32)INFINITY : (f32)INFINITY;
+    if (fabs((f64)near) > size) bits--;
+    if ((bits & 0x7fffffffu) == 0) bits = 0;
+    return exec_f32(odd && (f64)exec_f32(bits) != value ? bits | 1 : bits);
+}
+
+static inline bool tensor_is_finite(f32 value)
+{
+    return (exec_bits32(value) & 0x7f800000u) != 0x7f800000u;
+}
+
+/* Whether there is an infinity or NaN among them. */
+static inline bool tensor_has_special(const f32 *values, unsigned count)
+{
+    bool any = false;
+    for (unsigned i = 0; i < count; i++) any |= !tensor_is_finite(values[i]);
+    return any;
+}
+
+/* Of those the order and the last place do not matter. Returns false: the element has none. */
+static inline bool tensor_special(const f32 *a, const f32 *b, f32 *c, unsigned n, unsigned k)
+{
+    bool any = !tensor_is_finite(*c);
+    f64 sum = *c; /* in which no product of finite numbers is infinite */
+    for (unsigned i = 0; i < k; i++) {
+        any |= !tensor_is_finite(a[i]) || !tensor_is_finite(b[i * n]);
+        sum += (f64)a[i] * b[i * n];
+    }
+    if (any) *c = (f32)sum;
+    return any;
+}
+
+/* One row of c, whose parts are those of a's row and of all of b. */
+static inline void tensor_row(const struct tensor_parts *a, const struct tensor_parts *b, f32 *c,
+                              unsigned n, unsigned k, s32 least_c, bool odd)
+{
+    s32 top[TENSOR_COLUMNS];
+    s64 sum[TENSOR_COLUMNS];
+    struct tensor_parts addend[TENSOR_COLUMNS];
+
+    for (unsigned j = 0; j < n; j++) {
+        addend[j] = tensor_part(c[j], TENSOR_ADDEND, least_c);
+        top[j] = addend[j].exponent;
+    }
+    for (unsigned i = 0; i < k; i++)
+        for (unsigned j = 0; j < n; j++) {
+            const s32 exponent = a[i].exponent + b[i * n + j].exponent;
+            top[j] = exponent > top[j] ? exponent : top[j];
+        }
+    for (unsigned j = 0; j < n; j++)
+        sum[j] = tensor_align(addend[j].size, TENSOR_ADDEND, top[j] - addend[j].exponent);
+    for (unsigned i = 0; i < k; i++)
+        for (unsigned j = 0; j < n; j++) {
+            const struct tensor_parts *other = &b[i * n + j];
+            sum[j] += tensor_align(a[i].size * other->size, 2 * TENSOR_FACTOR,
+                                   top[j] - a[i].exponent - other->exponent);
+        }
+    for (unsigned j = 0; j < n; j++)
+        c[j] = sum[j] == 0 ? 0.0f : tensor_cut(tensor_scale(sum[j], top[j] - TENSOR_BITS), odd);
+}
+
+/* c += a * b, where a is m x k and b is k x n. `odd`: the result will be rounded to f16. */
+static inline void tensor_sums(const f32 *a, const f32 *b, f32 *c, const unsigned shape[3],
+                               s32 least, s32 least_c, bool odd)
+{
+    const unsigned m = shape[0], n = shape[1], k = shape[2];
+    struct tensor_parts first[TENSOR_MOST], second[TENSOR_MOST];
+    const bool special = tensor_has_special(a, m * k) || tensor_has_special(b, k * n) ||
+                         tensor_has_special(c, m * n);
+
+    for (unsigned i = 0; i < m * k; i++) first[i] = tensor_part(a[i], TENSOR_FACTOR, least);
+    for (unsigned i = 0; i < k * n; i++) second[i] = tensor_part(b[i], TENSOR_FACTOR, least);
+    for (unsigned row = 0; row < m; row++) {
+        f32 *const to = c + row * n;
+        f32 before[TENSOR_COLUMNS];
+        memcpy(before, to, n * sizeof *to);
+        tensor_row(first + row * k, second, to, n, k, least_c, odd);
+        for (unsigned j = 0; special && j < n; j++)
+            if (tensor_special(a + row * k, b + j, &before[j], n, k)) to[j] = before[j];
+    }
+}
+
+#endif
