@@ -1,6 +1,7 @@
 // Tensor cores, asked of a GPU: which lane has which element, what sums of whole numbers are, what
 // becomes of infinities, NaN, subnormals, of bits that a type has not, and of sums past their
-// range. Each line is a case and its answer, a hash or the bits. tensor.txt has an H200's.
+// range. Each line is a case and its answer, a hash or the bits; of one that begins with ~ sums are
+// rounded. tensor.txt has an H200's.
 //
 //     nvcc -std=c++17 -arch=sm_90 -o tensor tests/gpu/tensor.cu && ./tensor > tests/gpu/tensor.txt
 #include <cmath>
