@@ -1,9 +1,10 @@
 #!/bin/sh
-# make_class.sh ROOT FOLDER COUNT: a class of mixed quality in FOLDER: COUNT submissions, each a copy
-# of the solutions in which one lesson is a mistake (two in three) or a variant from tests/. Lessons
-# take turns, so that any part of the class is as mixed as the whole.
+# make_class.sh ROOT FOLDER COUNT [one]: a class of mixed quality in FOLDER: COUNT submissions, each a
+# copy of the solutions in which one lesson is a mistake (two in three) or a variant from tests/; "one":
+# only that lesson is handed in. Lessons take turns, so that any part of the class is as mixed as the
+# whole.
 set -eu
-root=$1 folder=$2 count=$3
+root=$1 folder=$2 count=$3 lessons=${4:-all}
 . "$root/tests/lessons/hand_in.sh"
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT
@@ -25,7 +26,8 @@ while [ "$number" -lt "$count" ]; do
         [ "$number" -lt "$count" ] || break
         number=$((number + 1))
         student=$folder/$(printf 'student%03d' "$number")
-        cp -R "$root/solutions" "$student"
+        mkdir "$student"
+        [ "$lessons" = one ] || cp -R "$root/solutions/." "$student"
         rm -rf "${student:?}/$lesson"
         hand_in "$root" "$lesson" "$file" "$student"
     done <"$list"
