@@ -7,7 +7,6 @@
 #include "grader/evidence/given.h"
 #include "grader/evidence/phases.h"
 #include "grader/evidence/queued.h"
-#include "grader/evidence/waits.h"
 #include "grader/lessons/11_structs/exchange.h"
 #include "grader/lessons/11_structs/inputs.h"
 #include "grader/lessons/11_structs/model.h"
@@ -153,7 +152,6 @@ static void judge_findings(struct verdict *verdict, const struct evidence *evide
     if (!all_judgeable(verdict, evidence)) return;
     verdict_findings(verdict, evidence, NULL);
     verdict_advice(verdict, evidence);
-    waits_say_unpromised_in(verdict, evidence, STRUCTS_PHASE_CALL, functions[STRUCTS_STEP_CALL]);
 }
 
 static const char other_streams[] =
