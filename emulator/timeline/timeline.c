@@ -770,6 +770,12 @@ void timeline_run_rest(struct timeline *timeline)
     }
 }
 
+void timeline_hurry(struct timeline *timeline)
+{
+    timeline->settings.order = TIMELINE_EARLIEST;
+    run_round(timeline, 0);
+}
+
 bool timeline_has_begun(const struct timeline *timeline)
 {
     return timeline->begun_count > 0;

@@ -150,6 +150,10 @@ bool timeline_go_on(struct timeline *timeline);
 /* For `run`: the host is in a call that returns when what it waits for has run, not before. */
 bool timeline_is_awaited(const struct timeline *timeline);
 
+/* From now on work runs as in the order earliest, and what is pending does so now: somebody
+ * outside, of whom nothing is known, may look at its effects. Nobody learns of it. */
+void timeline_hurry(struct timeline *timeline);
+
 /* Nothing is left to run. */
 bool timeline_is_idle(const struct timeline *timeline);
 

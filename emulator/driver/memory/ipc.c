@@ -2,6 +2,10 @@
  * name (memfd), which the other process finds by the owner's number and descriptor and maps at a
  * device address of its own; contents that are written by either are there for both at once.
  *
+ * Work of a process that shares or has opened something runs when it is asked for, whatever the
+ * order: a GPU's work goes on while another process looks, and what that one misses nobody could
+ * name.
+ *
  * What one process does the other does not see: of shared memory initcheck knows nothing from then
  * on, in either, and racecheck what each process does by itself. An event of several processes is
  * over when cuEventRecord returns: the work in front of it runs there, and its host counts as
@@ -107,6 +111,7 @@ static struct ipc_memory *share(const struct memory_region *region)
     own->next = list;
     list = own;
     memory_initcheck_forget(region);
+    timeline_hurry(driver.timeline);
     return own;
 }
 
@@ -183,6 +188,7 @@ CUresult driver_cuIpcOpenMemHandle(CUdeviceptr *pdptr, CUipcMemHandle handle, un
         }
         memory->next = list;
         list = memory;
+        timeline_hurry(driver.timeline);
     }
     memory->opened++;
     *pdptr = memory->address;
