@@ -179,8 +179,9 @@ static void program_done(struct result *result)
 {
     result->done = true;
     if (run.logs == NULL) return;
-    fprintf(run.logs, "== %s\n%s", result->name, result->log != NULL ? result->log : "");
-    fflush(run.logs);
+    if (fprintf(run.logs, "== %s\n%s", result->name, result->log != NULL ? result->log : "") < 0 ||
+        fflush(run.logs) != 0)
+        need(NULL);
 }
 
 static void take_line(struct worker *worker)

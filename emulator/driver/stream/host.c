@@ -87,9 +87,23 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+/* The time without a call, as far as somebody looked: a process that was stopped has not waited. */
+struct quiet {
+    uint64_t calls, looked, ms;
+};
+
+static void look(struct quiet *quiet)
+{
+    const uint64_t now = now_ms(), passed = now - quiet->looked;
+    const uint64_t calls = __atomic_load_n(&driver.calls, __ATOMIC_RELAXED);
+    quiet->ms = calls != quiet->calls ? 0 : quiet->ms + (passed < 2 * PAUSE ? passed : 2 * PAUSE);
+    quiet->looked = now;
+    quiet->calls = calls;
+}
+
 static void *host_thread(void *unused)
 {
-    uint64_t calls = 0, since = now_ms();
+    struct quiet quiet = {.looked = now_ms()};
     (void)unused;
     pthread_mutex_lock(&driver.lock);
     for (;;) {
@@ -100,25 +114,21 @@ static void *host_thread(void *unused)
             job_run(job);
             continue;
         }
-        uint64_t now = now_ms();
-        uint64_t calls_now = __atomic_load_n(&driver.calls, __ATOMIC_RELAXED);
-        if (calls_now != calls) {
-            calls = calls_now;
-            since = now;
-        }
+        look(&quiet);
         if (timeline_is_idle(driver.timeline)) {
             host.idle = true;
             pthread_cond_wait(&driver.changed, &driver.lock);
             host.idle = false;
-            since = now_ms();
+            quiet.ms = 0;
+            quiet.looked = now_ms();
             continue;
         }
         bool ran = timeline_go_on(driver.timeline);
-        if (now - since >= PATIENCE)
+        if (quiet.ms >= PATIENCE)
             ran |= timeline_progress(driver.timeline, TIMELINE_ALL);
-        else if (now - since >= CONVERSATION_PATIENCE)
+        else if (quiet.ms >= CONVERSATION_PATIENCE)
             ran |= timeline_progress(driver.timeline, TIMELINE_CONVERSING);
-        if (now - since >= HOST_FUNCTION_PATIENCE)
+        if (quiet.ms >= HOST_FUNCTION_PATIENCE)
             ran |= timeline_progress(driver.timeline, TIMELINE_HOST_FUNCTIONS);
         if (ran)
             pthread_cond_broadcast(&driver.changed);
