@@ -27,8 +27,9 @@ typedef CUresult (*context_create_work)(CUdeviceptr array, size_t length);
  *   call (another context, or none) is current after it, and the stack is as deep as it was. On
  *   every path, also after an error.
  * - The context that you make is destroyed, on every path. So is all that was made in it.
- * - Waiting is yours, also after an error: a wait is not left to cuMemFree, cuCtxDestroy or their
- *   kin. GPUs of today wait there, and nothing promises it.
+ * - Waiting is yours: where you return CUDA_SUCCESS, no wait is left to cuMemFree, cuCtxDestroy or
+ *   their kin. GPUs of today wait there, and nothing promises it. After an error their wait is
+ *   enough, as nobody needs the data.
  * - length is at least 1; input and output are pageable host memory, the caller's. ordinal may be
  *   one that does not exist; length may be more than fits.
  *

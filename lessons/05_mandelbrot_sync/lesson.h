@@ -52,9 +52,9 @@ int mandelbrot_write_png(const char *path, size_t width, size_t height,
  *          the function returns: the caller reads them at once.
  * Returns cudaSuccess, or the first error that its own calls met; cudaErrorOperatingSystem if the
  * picture could not be written. What the runtime still holds of the caller's (cudaGetLastError) is
- * no error of its own. The view may have more pixels than any memory holds, and more bytes of
- * points than a size_t counts: that is an error too. On every path it releases all that it took:
- * device memory, pinned memory, streams, events. */
+ * no error of its own. The view may have more pixels than a stack has bytes. It may have more than
+ * any memory holds, and more bytes of points than a size_t counts: that is an error too. On every
+ * path it releases all that it took: device memory, pinned memory, streams, events. */
 cudaError_t mandelbrot_sync(const struct mandelbrot_view *view, float *members, const char *path);
 
 #endif

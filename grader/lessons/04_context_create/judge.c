@@ -268,6 +268,36 @@ static void judge_one_each(struct verdict *verdict, const struct evidence *evide
     }
 }
 
+/* Where work has failed behind a kernel that it had launched and the student releases what the
+ * kernel uses without a wait, GPUs wait in that release: right there, promised by nobody, and the
+ * data has no meaning any more. So it is advice. By the device's clock, as a wait is any call that
+ * lasts so long. */
+static void advise_on_wait(struct verdict *verdict, const struct item *item)
+{
+    static const char *const releases[] = {"cuMemFree", "cudaFree", "cuCtxDestroy"};
+    const struct evidence *evidence = item->evidence;
+    const struct query launches = {
+        .phase = &item->phase, .kind = TRACE_CALL, .name = "cuLaunchKernel*"};
+    const struct trace_record *launch = evidence_next(evidence, &launches, NULL), *early = NULL;
+    const struct trace_record *kernel =
+        launch != NULL ? evidence_operation_of(evidence, launch) : NULL;
+    if (kernel == NULL) return;
+    for (size_t k = 0; k < sizeof releases / sizeof *releases; k++) {
+        const struct query calls = {
+            .phase = &item->phase, .kind = TRACE_CALL, .name = releases[k], .student = true};
+        for (const struct trace_record *call = NULL;
+             (call = evidence_next(evidence, &calls, call)) != NULL;)
+            if (call->request > launch->request && call->start_ns < kernel->end_ns &&
+                (early == NULL || call->request < early->request))
+                early = call;
+    }
+    if (early == NULL) return;
+    verdict_figure(verdict, "advice",
+                   "advice: where work fails behind a kernel that it launched, %.*s is all that "
+                   "waits for that kernel; GPUs do, nothing promises it: cuCtxSynchronize",
+                   TRACE_NAME_SIZE, early->name);
+}
+
 /* In the runs "values" and "failures" alike: what the phase made is gone when it ends. */
 static void judge_destroyed(struct verdict *verdict, const struct evidence *evidence)
 {
@@ -277,7 +307,10 @@ static void judge_destroyed(struct verdict *verdict, const struct evidence *evid
         if (!answer_written(verdict, &item.answer)) return;
         if (item.answer.phase == NULL) continue;
         verdict_leaks(verdict, evidence, &item.phase);
-        if (!verdict_failed(verdict)) continue;
+        if (!verdict_failed(verdict)) {
+            if (item.c->way == CONTEXT_CREATE_HALFWAY) advise_on_wait(verdict, &item);
+            continue;
+        }
         if (item.c->way == CONTEXT_CREATE_GOOD)
             verdict_hint(verdict, "cuCtxDestroy. A pop takes the context off the stack and leaves "
                                   "it alive.");
@@ -383,47 +416,6 @@ static void judge_failures(struct verdict *verdict, const struct evidence *evide
                    !compare(verdict, &item)) {
             return;
         }
-    }
-}
-
-/* Where work has failed behind a kernel that it had launched, the host has waited for that kernel
- * before it releases anything: by the device's clock, as a wait is any call that lasts so long. */
-static void judge_wait_on_failure(struct verdict *verdict, const struct evidence *evidence)
-{
-    static const char *const releases[] = {"cuMemFree", "cudaFree", "cuCtxDestroy"};
-    for (uint32_t i = 0; i < count_of(evidence); i++) {
-        struct item item;
-        item_get(evidence, i, &item);
-        if (!answer_written(verdict, &item.answer)) return;
-        if (item.c->way != CONTEXT_CREATE_HALFWAY || item.answer.phase == NULL) continue;
-        const struct query launches = {
-            .phase = &item.phase, .kind = TRACE_CALL, .name = "cuLaunchKernel*"};
-        const struct trace_record *launch = evidence_next(evidence, &launches, NULL);
-        if (launch == NULL) continue;
-        /* A kernel that the end of its context cut off has no record. */
-        const struct trace_record *kernel = evidence_operation_of(evidence, launch);
-        const uint64_t ended = kernel != NULL ? kernel->end_ns : UINT64_MAX;
-        const struct trace_record *early = NULL;
-        for (size_t k = 0; k < sizeof releases / sizeof *releases; k++) {
-            const struct query calls = {
-                .phase = &item.phase, .kind = TRACE_CALL, .name = releases[k], .student = true};
-            for (const struct trace_record *call = NULL;
-                 (call = evidence_next(evidence, &calls, call)) != NULL;)
-                if (call->request > launch->request && call->start_ns < ended &&
-                    (early == NULL || call->request < early->request))
-                    early = call;
-        }
-        if (early == NULL) continue;
-        verdict_fail(verdict, evidence, early,
-                     "work launched a kernel and then returned an error; %.*s is called while that "
-                     "kernel still runs.",
-                     TRACE_NAME_SIZE, early->name);
-        verdict_why(verdict, "An error ends nothing that was launched before it. Whether the "
-                             "device's memory and context outlive the kernel is then up to a wait "
-                             "that nobody promises.");
-        verdict_hint(verdict, "Call cuCtxSynchronize on the way out of a failure too, before "
-                              "anything that the kernel uses is released.");
-        return;
     }
 }
 
@@ -542,9 +534,6 @@ static const struct check checks[] = {
     {"TheContextIsDestroyedOnFailure", "failures", 0, "nothing is left behind on any path",
      judge_destroyed},
     {"TheStackIsLeftAsFoundOnFailure", "failures", 0, "on any path", judge_stack},
-    {"TheHostWaitsOnFailure", "failures", CHECK_EMULATOR_ONLY,
-     "a kernel that work has launched is waited for, also when work then fails",
-     judge_wait_on_failure},
     {FAILURES_CHECK, FAILURES_RUN, CHECK_EMULATOR_ONLY,
      "each call that can fail does so once, and is returned", judge_each_failure},
     {"TheDeviceFindsNothingWrong", "values", CHECK_EMULATOR_ONLY,

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* The picture goes to a file in memory: nothing is left on the disk, however the run ends. */
@@ -140,6 +141,16 @@ static int draw_several(struct drive *drive, uint32_t count, const uint32_t *ord
     return failed;
 }
 
+/* A stack of the usual 8 MiB, or of whatever the machine gives, would need a picture that takes
+ * seconds to draw. */
+static int limit_stack(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_STACK, &limit) != 0) return -1;
+    limit.rlim_cur = MANDELBROT_STACK;
+    return setrlimit(RLIMIT_STACK, &limit);
+}
+
 /* The first view alone, with a call in between that is made to fail. */
 static int draw_with_a_failure(struct drive *drive)
 {
@@ -176,6 +187,13 @@ int drive_main(struct drive *drive)
     static const char *const timed[] = {MANDELBROT_PHASE_WARM_UP, MANDELBROT_PHASE_TIME};
     if (!strcmp(drive->run, "pictures"))
         return draw_several(drive, MANDELBROT_VIEWS, in_order, pictures, TO_SEE);
+    if (!strcmp(drive->run, "large")) {
+        if (limit_stack() != 0) {
+            perror("drive: setrlimit");
+            return 1;
+        }
+        return draw_several(drive, 1, in_order, pictures, TO_SEE);
+    }
     if (!strcmp(drive->run, "errors")) {
         return call_once(drive, 1, MANDELBROT_PHASE_TOO_LARGE, NULL) ||
                call_once(drive, 0, MANDELBROT_PHASE_UNWRITABLE, "/nowhere/at/all/picture.png") ||

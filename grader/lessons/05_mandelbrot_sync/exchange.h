@@ -10,6 +10,7 @@
 
 /* Runs. "pictures": each view is drawn, phase "picture" with the view's index, and written to a
  * file, but for MANDELBROT_NO_FILE; before MANDELBROT_OLD_ERROR a call of the caller's has failed.
+ * "large": the same with one view, whose pixels are more bytes than the stack may have then.
  * "errors": what cannot be done, one phase each, named below. "time": view 1 to warm up, then view
  * 0 in phase "time", both without a file. */
 #define MANDELBROT_VIEWS 3
@@ -21,6 +22,8 @@
 #define MANDELBROT_PHASE_UNWRITABLE "unwritable"   /* view 0, to a path that does not exist */
 #define MANDELBROT_PHASE_WARM_UP "warm up"
 #define MANDELBROT_PHASE_TIME "time"
+
+#define MANDELBROT_STACK (1u << 20) /* bytes that the stack may have in run "large" */
 
 #define MANDELBROT_GUARD 32 /* floats behind the picture that nobody may write */
 

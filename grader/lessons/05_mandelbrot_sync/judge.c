@@ -69,6 +69,18 @@ static int prepare_pictures(struct run_input *input)
     return 0;
 }
 
+/* More pixels than the stack may have bytes, and few steps for each. */
+static int prepare_large(struct run_input *input)
+{
+    struct mandelbrot_input *in = allocate(input);
+    if (!in) return -1;
+    in->view_count = 1;
+    in->views[0] = some_window(input->random, 1100 + random_below(input->random, 30), 1001);
+    in->views[0].iterations = 3;
+    input->output_size = mandelbrot_answer_offset(in, in->view_count);
+    return 0;
+}
+
 static int prepare_errors(struct run_input *input)
 {
     struct mandelbrot_input *in = allocate(input);
@@ -108,6 +120,12 @@ static int prepare_time(struct run_input *input)
 
 static const struct run_plan runs[] = {
     {.name = "pictures", .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER, .prepare = prepare_pictures},
+    {.name = "large",
+     .flags = RUN_ON_BOTH,
+     .prepare = prepare_large,
+     .crash_hint =
+         N_("This picture has more pixels than the stack has bytes. What is as large as a "
+            "picture comes from malloc, and its answer is looked at.")},
     {.name = "errors",
      .flags = RUN_ON_BOTH,
      .prepare = prepare_errors,
@@ -731,6 +749,7 @@ static const struct check checks[] = {
      "a wait between copy and kernel, kernel and copy, copy and host", judge_waits},
     {"EveryPixelIsRight", "pictures", CHECK_ORDER,
      "all pixels of the whole set and of a random window equal the reference", judge_pixels},
+    {"ALargePictureIsRight", "large", 0, "more pixels than a stack has bytes", judge_pixels},
     {"ThePictureIsWritten", "pictures", CHECK_ORDER, "the PNG file shows the finished picture",
      judge_file},
     {"TheKernelDrawsThePicture", "pictures", 0, "one launch, a thread for each pixel",

@@ -1,6 +1,5 @@
-/* mistake: an error of work goes past the wait, straight to cuMemFree, while its kernel still runs
- * fails: ContextCreate.TheHostWaitsOnFailure
- * finds: nothing, no call promises the wait that cuMemFree makes, and none denies it
+/* variant: memory in stream order; after an error the end of the context is what waits
+ * orders: 3
  */
 #include "lesson.h"
 
@@ -25,17 +24,13 @@ CUresult context_create_round_trip(int ordinal, const float *input, float *outpu
     result = cuCtxCreate(&context, NULL, 0, device);
     if (result != CUDA_SUCCESS) return result;
 
-    result = cuMemAlloc(&array, bytes);
+    result = cuMemAllocAsync(&array, bytes, CU_STREAM_LEGACY);
     if (result != CUDA_SUCCESS) goto destroy;
-    result = cuMemcpyHtoD(array, input, bytes);
-    if (result != CUDA_SUCCESS) goto release;
-    result = work(array, length);
-    if (result != CUDA_SUCCESS) goto release;
-    result = cuMemcpyDtoH(output, array, bytes);
-    if (result != CUDA_SUCCESS) (void)cuCtxSynchronize();
+    result = cuMemcpyHtoDAsync(array, input, bytes, CU_STREAM_LEGACY);
+    if (result == CUDA_SUCCESS) result = work(array, length);
+    if (result == CUDA_SUCCESS) result = cuMemcpyDtoHAsync(output, array, bytes, CU_STREAM_LEGACY);
+    keep(&result, cuMemFreeAsync(array, CU_STREAM_LEGACY));
 
-release:
-    keep(&result, cuMemFree(array));
 destroy:
     keep(&result, cuCtxDestroy(context));
     return result;

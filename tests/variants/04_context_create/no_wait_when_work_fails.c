@@ -1,6 +1,5 @@
-/* mistake: memory in stream order, and nobody waits: the end of the context is to do it
- * fails: ContextCreate.TheHostWaitsOnFailure
- * finds: nothing, no call promises the wait that cuCtxDestroy makes, and none denies it
+/* variant: an error of work goes straight to cuMemFree, which waits for its kernel on GPUs
+ * orders: 3
  */
 #include "lesson.h"
 
@@ -25,13 +24,17 @@ CUresult context_create_round_trip(int ordinal, const float *input, float *outpu
     result = cuCtxCreate(&context, NULL, 0, device);
     if (result != CUDA_SUCCESS) return result;
 
-    result = cuMemAllocAsync(&array, bytes, CU_STREAM_LEGACY);
+    result = cuMemAlloc(&array, bytes);
     if (result != CUDA_SUCCESS) goto destroy;
-    result = cuMemcpyHtoDAsync(array, input, bytes, CU_STREAM_LEGACY);
-    if (result == CUDA_SUCCESS) result = work(array, length);
-    if (result == CUDA_SUCCESS) result = cuMemcpyDtoHAsync(output, array, bytes, CU_STREAM_LEGACY);
-    keep(&result, cuMemFreeAsync(array, CU_STREAM_LEGACY));
+    result = cuMemcpyHtoD(array, input, bytes);
+    if (result != CUDA_SUCCESS) goto release;
+    result = work(array, length);
+    if (result != CUDA_SUCCESS) goto release;
+    result = cuMemcpyDtoH(output, array, bytes);
+    if (result != CUDA_SUCCESS) (void)cuCtxSynchronize();
 
+release:
+    keep(&result, cuMemFree(array));
 destroy:
     keep(&result, cuCtxDestroy(context));
     return result;
