@@ -233,6 +233,9 @@ static void unrun_list_remove(struct timeline_op *op)
 
 /* ---- running --------------------------------------------------------------------------------- */
 
+/* In place of a wait's number: nobody waits. */
+#define AHEAD UINT64_MAX
+
 static void has_run(struct timeline_op *op)
 {
     assert(op->state != ORDER_HAS_RUN && (op->unrun == 0 || op->abandoned));
@@ -287,15 +290,29 @@ static bool goes_first(struct timeline *timeline, const struct timeline_op *op,
     return false;
 }
 
-/* The ready operation to run next: of those that wait number `wanted` asks for (0: of all), and not
- * tried in this round. NULL when there is none. */
+/* A host function with no work behind it, which so far nobody waits for. However early the order,
+ * it is left until somebody does, or the host has been still for a while: where it has run it may
+ * have told the host of its end, by means that nobody sees, and what is named as never waited for
+ * would hang on the order. */
+static bool is_held_back(const struct timeline_op *op)
+{
+    if (op->work.kind != TIMELINE_HOST_FUNCTION) return false;
+    for (size_t i = 0; i < op->after_count; i++)
+        if (!op->after[i]->work.passive) return false;
+    return true;
+}
+
+/* The ready operation to run next: of those that wait number `wanted` asks for (0: of all, AHEAD:
+ * of all that may run though nobody waits), and not tried in this round. NULL when there is none.
+ */
 static struct timeline_op *choose(struct timeline *timeline, uint64_t wanted, uint64_t round)
 {
     struct timeline_op *best = NULL;
     uint64_t seen = 0;
     for (size_t i = 0; i < timeline->ready_count; i++) {
         struct timeline_op *op = timeline->ready[i];
-        if (op->tried == round || (wanted != 0 && op->wanted != wanted)) continue;
+        if (op->tried == round) continue;
+        if (wanted == AHEAD ? is_held_back(op) : wanted != 0 && op->wanted != wanted) continue;
         if (goes_first(timeline, op, best, ++seen)) best = op;
     }
     return best;
@@ -517,7 +534,7 @@ static struct timeline_op *submit(struct timeline_stream *stream, bool is_part, 
     op_enter(op, stream, !is_part, is_own);
     if (op->unrun == 0) ready_add(op);
     if (is_nothing) run(op);
-    if (timeline->settings.order == TIMELINE_EARLIEST) run_round(timeline, 0);
+    if (timeline->settings.order == TIMELINE_EARLIEST) run_round(timeline, AHEAD);
     return op;
 
 no_memory:
@@ -550,7 +567,7 @@ void timeline_op_ran(struct timeline_op *op)
 {
     struct timeline *timeline = op->timeline;
     has_run(op);
-    if (timeline->settings.order == TIMELINE_EARLIEST) run_round(timeline, 0);
+    if (timeline->settings.order == TIMELINE_EARLIEST) run_round(timeline, AHEAD);
 }
 
 uint64_t timeline_op_start(const struct timeline_op *op)
@@ -740,11 +757,11 @@ bool timeline_stream_query(struct timeline_stream *stream, uint64_t now_ns)
 void timeline_nudge(struct timeline *timeline)
 {
     if (timeline->begun_count > 0) timeline_go_on(timeline);
-    if (timeline->settings.order == TIMELINE_EARLIEST) run_round(timeline, 0);
+    if (timeline->settings.order == TIMELINE_EARLIEST) run_round(timeline, AHEAD);
     if (timeline->settings.order != TIMELINE_RANDOM) return;
     while (timeline->ready_count > 0 && random_below(timeline, 3) == 0) {
-        struct timeline_op *op = choose(timeline, 0, ++timeline->rounds);
-        if (!run(op)) return;
+        struct timeline_op *op = choose(timeline, AHEAD, ++timeline->rounds);
+        if (op == NULL || !run(op)) return;
     }
 }
 

@@ -1,7 +1,6 @@
 // Wrong: main returns while the stream still has kernels, a copy and the reporting host function in
 // it (no synchronisation before it).
 // Found: work left unfinished
-// Orders: latest
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
