@@ -6,13 +6,10 @@
 # Sourced with `root` set to the repository's folder. The entry point is setup_build. Everything it
 # says goes to standard error; when it cannot go on it says what to do and exits with 2, or with what
 # `setup_trouble` says. It never changes anything outside the repository, except Debian packages,
-# which it names first.
+# which it names first, and a link to it where it lies in a folder with an odd name.
 #
 # One lock serialises set-up and build, so that two calls at once leave one whole build. What an
 # interrupted call left half done is known by a missing stamp, and is done again.
-
-cache=${root:?set by the script that sources this file}/.cache
-toolkit=$root/.toolkit
 
 say() { printf 'overlap: %s\n' "$*" >&2; }
 
@@ -21,6 +18,47 @@ fail()
     say "$*"
     exit "${setup_trouble:-2}"
 }
+
+# CMake takes lists and patterns in a path apart, and nvcc hands what it is given to a shell. Blanks,
+# commas, parentheses, single quotes and '&' are no trouble.
+is_plain()
+{
+    case $1 in
+    *[][\;\"\$\`\\*?]*) return 1 ;;
+    esac
+}
+
+# is_private FOLDER: a folder of this user's, made if it is not there.
+is_private()
+{
+    (umask 077 && mkdir -p "$1" 2>/dev/null)
+    # shellcheck disable=SC3067 # each sh of today has -O
+    [ -d "$1" ] && [ ! -L "$1" ] && [ -w "$1" ] && [ -O "$1" ]
+}
+
+# A clone in a folder of any other name is built by way of a link that has a plain one, the same at
+# each call. A release is built already, and may lie anywhere.
+go_by_a_plain_name()
+{
+    if is_plain "$root" || [ -f "$root/build/release" ]; then return; fi
+    for base in "${XDG_CACHE_HOME:-${HOME:-/nowhere}/.cache}" "${TMPDIR:-/tmp}" /tmp; do
+        base=$base/overlap-$(id -u)
+        if ! is_plain "$base" || ! is_private "$base"; then continue; fi
+        link=$base/clone-$(printf %s "$root" | sha256sum | cut -c 1-32)
+        [ -L "$link" ] || ln -s "$root" "$link" 2>/dev/null
+        [ "$(readlink "$link")" = "$root" ] || continue
+        root=$link
+        return
+    done
+    fail "the name of the folder $root has one of ; [ ] \" \$ \` \\ * ? in it, with which CMake
+or nvcc builds nothing, and there is nowhere to make a link to it that has a plain name. Set TMPDIR
+to a folder of your own, or move the clone. A release may lie anywhere."
+}
+
+: "${root:?set by the script that sources this file}"
+go_by_a_plain_name
+cache=$root/.cache
+toolkit=$root/.toolkit
 
 # What the build needs: how to see that it is there, the Debian package that has it, what for.
 # Seen by command or by pkg-config, not by package, so that any system that has it all will do.
@@ -289,7 +327,8 @@ configure()
     install_all "$needs"
     say "configuring ${2##*/}/ with $nvcc"
     log=$cache/configure-$1.log
-    if ! (cd "$root" && cmake --fresh --preset "$1" -D CMAKE_CUDA_COMPILER="$nvcc" \
+    # Not from the clone's folder, as CMake would take that by its own name.
+    if ! (cd / && cmake -S "$root" --fresh --preset "$1" -D CMAKE_CUDA_COMPILER="$nvcc" \
         -D OVERLAP_WERROR="$werror") \
         >"$log" 2>&1 </dev/null; then
         grep -A 12 'CMake Error' "$log" | head -n 30 >&2
@@ -381,18 +420,6 @@ change the project's own code, delete ${folder##*/}/ and call this again."
     fi
 }
 
-# CMake takes lists and patterns in a path apart, and nvcc hands what it is given to a shell. Blanks,
-# commas, parentheses, single quotes and '&' are no trouble.
-check_name()
-{
-    case $root in
-    *[][\;\"\$\`\\*?]*)
-        fail "the name of the folder $root has one of ; [ ] \" \$ \` \\ * ? in it, with which CMake
-or nvcc builds nothing. Move the clone to another folder. A release may lie anywhere."
-        ;;
-    esac
-}
-
 # What grading takes besides the program: on a machine with a GPU also what only a GPU runs.
 grading_parts()
 {
@@ -418,7 +445,6 @@ setup_build()
         flock 9
     fi
     if [ ! -f "$released" ]; then
-        check_name
         configure "$preset" "$1"
         build "$@"
     elif ! is_settled "$released.settled"; then

@@ -97,7 +97,9 @@ static int run(const struct options *options, const char *libraries)
     int verdict = program_examine(options->program[0], &program, why, sizeof why);
     if (verdict != 0) return trouble(verdict, why);
 
-    if (temporary == NULL || *temporary == '\0') temporary = "/tmp";
+    if (temporary == NULL || *temporary == '\0' ||
+        (!environment_is_plain(libraries) && !environment_is_plain(temporary)))
+        temporary = "/tmp";
     snprintf(folder, sizeof folder, "%.*s/overlap-XXXXXX", PATH_MAX - 32, temporary);
     if (mkdtemp(folder) == NULL) {
         snprintf(why, sizeof why, "no folder can be made in %s: %s", temporary, strerror(errno));

@@ -37,6 +37,23 @@ static const char *loadable(const char *path)
     return strpbrk(path, " :") == NULL ? path : strrchr(path, '/') + 1;
 }
 
+/* The dynamic linker takes the library path apart at colons and semicolons, and PATH is taken apart
+ * at colons; what begins with '$' the linker may replace. */
+bool environment_is_plain(const char *path)
+{
+    return strpbrk(path, ":;$") == NULL;
+}
+
+/* The device's folder by a name that every list of folders can hold. False: there is none. */
+static bool name_plainly(const char *libraries, const char *temporary, char *name)
+{
+    const bool plain = environment_is_plain(libraries);
+    snprintf(name, PATH_ROOM, "%s%s", plain ? libraries : temporary, plain ? "" : "/device");
+    if (plain) return true;
+    errno = EINVAL;
+    return environment_is_plain(name) && symlink(libraries, name) == 0;
+}
+
 /* ---- the caches of Python's packages ------------------------------------------------------- */
 
 static const struct {
@@ -125,7 +142,7 @@ bool environment_find(const char *libraries)
  */
 static bool set_preloaded(const struct program *program, const char *libraries)
 {
-    char threads[PATH_ROOM], runtime[PATH_ROOM];
+    char threads[PATH_ROOM + 32], runtime[PATH_ROOM + 32];
     snprintf(threads, sizeof threads, "%s/liboverlap_threads.so", libraries);
     snprintf(runtime, sizeof runtime, "%s/libcudart.so.13", libraries);
     if (!program->loads_runtime && !put_in_front("LD_PRELOAD", loadable(runtime))) return false;
@@ -139,9 +156,10 @@ static bool set_preloaded(const struct program *program, const char *libraries)
 }
 
 bool environment_set(const struct options *options, const struct program *program,
-                     const char *libraries, const char *temporary, const char *trace)
+                     const char *folder, const char *temporary, const char *trace)
 {
-    char audit[PATH_ROOM];
+    char audit[PATH_ROOM + 32], libraries[PATH_ROOM];
+    if (!name_plainly(folder, temporary, libraries)) return false;
     snprintf(audit, sizeof audit, "%s/liboverlap_audit.so", libraries);
     return setenv(TRACE_PATH_VARIABLE, trace, 1) == 0 && setenv("OVERLAP_QUIET", "1", 1) == 0 &&
            (options->order == NULL || setenv("OVERLAP_ORDER", options->order, 1) == 0) &&

@@ -15,10 +15,14 @@ struct program;
  * looked for there. */
 bool environment_find(const char *libraries);
 
-/* Changes this process's environment. `libraries`: the device's folder. `temporary`: this run's own
- * folder, for a cache that has no place else. `trace`: the trace's path. False: no memory. */
+/* Can a variable with a list of folders hold this one? */
+bool environment_is_plain(const char *path);
+
+/* Changes this process's environment. `folder`: the device's. `temporary`: this run's own folder,
+ * plain, for a cache that has no place else and for a link to the device's if that is not plain.
+ * `trace`: the trace's path. False: no memory, or no link (errno). */
 bool environment_set(const struct options *options, const struct program *program,
-                     const char *libraries, const char *temporary, const char *trace);
+                     const char *folder, const char *temporary, const char *trace);
 
 /* Removes this run's folder with all that is in it. */
 void environment_remove(const char *temporary);

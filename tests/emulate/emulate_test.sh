@@ -378,4 +378,22 @@ done
 total=$(grep -c '^runtime ' out)
 grep -q "^# .* of $total functions of the runtime API" out || wrong 'the total is that of the table'
 
+# ---- a device, a program and a folder for temporary files with names that lists of folders cannot hold
+
+odd=$work/'a;b:c $d"e'
+mkdir -p "$odd/tmp"
+cp -R "$emulate" "$(dirname "$emulate")/lib" "$odd"
+cp "$subject" "$odd/sub;ject"
+plain=$emulate
+emulate=$odd/emulate
+for TMPDIR in "$work/tmp" "$odd/tmp"; do
+    run "$odd/sub;ject" exit 3
+    exits 3 'in a folder with an odd name'
+    stays_silent 'in a folder with an odd name'
+    run "$odd/sub;ject" out_of_bounds
+    says 'out of bounds'
+done
+TMPDIR=$work/tmp
+emulate=$plain
+
 [ "$failures" -eq 0 ]

@@ -42,8 +42,8 @@ new_machine()
     cp "$root/emulator/cli/help.txt" "$machine/clone/emulator/cli/"
     cp "$root/grader/lessons/02_streams/judge.c" "$machine/clone/grader/lessons/02_streams/"
     : >"$machine/calls"
-    for tool in sh cat chmod cksum cmp cp dirname env flock grep head ln mkdir mv readlink rm rmdir sed \
-        sleep tail touch tr uname xargs; do
+    for tool in sh cat chmod cksum cmp cp cut dirname env flock grep head ln mkdir mv readlink rm rmdir sed \
+        sha256sum sleep tail touch tr uname xargs; do
         ln -s "$(command -v "$tool")" "$machine/bin/$tool"
     done
     for library in check libzstd liblz4 libdw libseccomp libpng ncursesw jansson libarchive; do
@@ -59,8 +59,8 @@ for library; do [ -e "$MACHINE/libraries/$library" ] || exit 1; done
 END
     fake cmake <<'END'
 [ "$1" = --version ] && echo 'cmake version 3.25.1' && exit
-mkdir -p build
-: >build/build.ninja
+mkdir -p "$2/build"
+: >"$2/build/build.ninja"
 END
     fake ninja <<'END'
 [ -z "${BROKEN-}" ] || { echo 'FAILED: grader.o'; echo 'error: expected a semicolon'; exit 1; }
@@ -109,7 +109,7 @@ new_machine all_there
 grade
 expect_status 1
 expect 'the grader gets the arguments' grep -qx 'graded: streams --gtest_brief=1' "$machine/out"
-expect_call "cmake --fresh --preset default -D CMAKE_CUDA_COMPILER=$machine/bin/nvcc -D OVERLAP_WERROR=OFF"
+expect_call "cmake -S $machine/clone --fresh --preset default -D CMAKE_CUDA_COMPILER=$machine/bin/nvcc -D OVERLAP_WERROR=OFF"
 expect_no_call apt-get
 expect_said 'building: 1/30'
 expect_said 'building: 3/30'
@@ -124,10 +124,10 @@ mv "$machine/clone" "$machine/elsewhere"
 ln -s elsewhere "$machine/clone"
 grade
 expect_status 1
-expect_call "cmake --fresh --preset default -D CMAKE_CUDA_COMPILER=$machine/bin/nvcc -D OVERLAP_WERROR=OFF"
+expect_call "cmake -S $machine/elsewhere --fresh --preset default -D CMAKE_CUDA_COMPILER=$machine/bin/nvcc -D OVERLAP_WERROR=OFF"
 : >"$machine/clone/.cache/developer-build" # as ./selftest leaves it: warnings are errors from then on
 grade
-expect_call "cmake --fresh --preset default -D CMAKE_CUDA_COMPILER=$machine/bin/nvcc -D OVERLAP_WERROR=ON"
+expect_call "cmake -S $machine/elsewhere --fresh --preset default -D CMAKE_CUDA_COMPILER=$machine/bin/nvcc -D OVERLAP_WERROR=ON"
 grade OVERLAP_TOOLKIT=/nowhere
 expect_status 2
 expect_said '/nowhere has no bin/nvcc of release 13'
@@ -275,8 +275,8 @@ case $1 in
     esac
     ;;
 *)
-    mkdir -p build
-    : >build/build.ninja
+    mkdir -p "$2/build"
+    : >"$2/build/build.ninja"
     ;;
 esac
 END
@@ -296,7 +296,7 @@ expect_call 'apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=6
 grade OVERLAP_TOOLKIT=wheels
 expect_status 1
 expect 'one round of apt' [ "$(grep -c '^apt-get install' "$machine/calls")" -eq 1 ]
-expect_call "cmake --fresh --preset default -D CMAKE_CUDA_COMPILER=$toolkit/cuda/bin/nvcc -D OVERLAP_WERROR=OFF"
+expect_call "cmake -S $machine/clone --fresh --preset default -D CMAKE_CUDA_COMPILER=$toolkit/cuda/bin/nvcc -D OVERLAP_WERROR=OFF"
 expect 'libcudart.so' [ "$(readlink "$toolkit/cuda/lib/libcudart.so")" = libcudart.so.13 ]
 wheels_fetched() { grep '^cmake -P .*/wheel\.cmake ' "$machine/calls"; }
 expect 'a call for each of them' [ "$(wheels_fetched | grep -c "$(uname -m)")" -ge 7 ]
@@ -348,7 +348,7 @@ if [ ! -e /usr/local/cuda/bin/nvcc ]; then
     grade
     expect_status 1
     expect_said "$machine/bin/nvcc is not of release 13"
-    expect_call "cmake --fresh --preset default -D CMAKE_CUDA_COMPILER=$toolkit/cuda/bin/nvcc -D OVERLAP_WERROR=ON"
+    expect_call "cmake -S $machine/clone --fresh --preset default -D CMAKE_CUDA_COMPILER=$toolkit/cuda/bin/nvcc -D OVERLAP_WERROR=ON"
 fi
 
 # A release: what is compiled is there, and what the student's files take is found. No CMake.
@@ -395,17 +395,34 @@ grade OVERLAP_TOOLKIT="$machine/toolkit"
 expect_status 2
 expect_said 'has no cuda_runtime.h'
 
-# The name of the folder: what works, and what neither CMake nor nvcc can take.
+# The name of the folder: CMake and nvcc never see one that they would take apart, and nothing in it
+# is run.
 new_machine "a b,(c)'d&e"
-grade
+grade XDG_CACHE_HOME="$work/links"
 expect_status 1
+expect 'it goes by its own name' [ ! -e "$work/links" ]
 # shellcheck disable=SC2016 # they are names
-for odd in 'a;touch ran' 'a$(touch ran)' 'a"b' 'a[b]' 'a\b'; do
+for odd in 'a;touch ran' 'a$(touch ran)' 'a`touch ran`' 'a"b' 'a[b]' 'a\b' 'a*?'; do
     new_machine "$odd"
-    grade
-    expect_status 2
+    fake cmake <<'END'
+[ "$1" = --version ] && echo 'cmake version 3.25.1' && exit
+case $PWD$2 in *[][\;\"\$\`\\*?]*) exit 1 ;; esac
+mkdir -p "$2/build"
+: >"$2/build/build.ninja"
+echo "$2" >"$MACHINE/seen"
+END
+    grade XDG_CACHE_HOME="$work/links"
+    expect_status 1
+    read -r link <"$machine/seen"
+    expect 'the link is in the cache' [ "${link#"$work/links/"}" != "$link" ]
+    expect 'it leads to the clone' [ "$link" -ef "$machine/clone" ]
+    : >"$machine/calls"
+    grade XDG_CACHE_HOME="$work/links"
+    expect_status 1
     expect_no_call cmake
-    expect_said 'Move the clone to another folder.'
+    grade XDG_CACHE_HOME="$machine" TMPDIR="$work"
+    expect_status 1
+    expect 'a folder with an odd name has no link' [ ! -e "$machine/overlap-0" ]
 done
 expect 'nothing in a name is run' [ ! -e "$work/ran" ] && expect 'nor here' [ ! -e ran ]
 
