@@ -108,14 +108,16 @@ size_t trace_finding_calls(const struct trace_record *record, struct trace_call 
     const struct trace_finding *finding = &record->finding;
     size_t count = 0;
     if (!trace_has_finding(record)) return 0;
-    calls[count++] = (struct trace_call){finding->sides[1].call, finding->sides[1].stack, 0};
+    calls[count++] = (struct trace_call){finding->sides[1].call, finding->sides[1].stack, 0, false};
     for (int i = 0; i < TRACE_THINGS; i++) {
         const struct trace_thing *thing = &finding->things[i];
-        calls[count++] = (struct trace_call){thing->made, 0, thing->id};
-        calls[count++] = (struct trace_call){thing->ended, 0, 0};
+        calls[count++] = (struct trace_call){thing->made, 0, thing->id, false};
+        calls[count++] = (struct trace_call){thing->ended, 0, thing->id, true};
     }
     for (int i = 0; i < TRACE_SIDES; i++)
-        calls[count++] = (struct trace_call){finding->sides[i].stream_call, 0, 0};
+        calls[count++] =
+            (struct trace_call){finding->sides[i].stream_call, 0,
+                                i == 0 ? record->stream : finding->other_stream, false};
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
         if (calls[i].address != 0) calls[kept++] = calls[i];

@@ -110,8 +110,8 @@ enum { TRACE_SIDES = 2, TRACE_THINGS = 3, TRACE_WAITERS = 3, TRACE_NUMBERS = 9 }
 enum { TRACE_WORDS_SIZE = 408 };
 
 struct trace_finding {
-    uint32_t id; /* enum trace_finding_id */
-    uint32_t unused;
+    uint32_t id;           /* enum trace_finding_id */
+    uint32_t other_stream; /* of the other side, as in its TRACE_CREATE; 0: unknown */
     struct trace_side sides[TRACE_SIDES];
     struct trace_thing things[TRACE_THINGS];
     uint64_t numbers[TRACE_NUMBERS]; /* what they are, the sentence says */
@@ -133,6 +133,7 @@ struct trace_call {
     uint64_t address; /* of return */
     uint32_t stack;   /* its TRACE_STACK; 0: unknown */
     uint64_t object;  /* what the call made, as in TRACE_CREATE; 0: nothing that is known */
+    bool ended;       /* the object, rather than made it */
 };
 enum { TRACE_CALLS = 1 + 2 * TRACE_THINGS + TRACE_SIDES };
 /* The other side's first, then those that made and ended things, then those that made streams.

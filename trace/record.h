@@ -32,6 +32,8 @@ enum trace_kind {
     TRACE_HOST_CALL, /* a call of the C library's that can be made to fail: threads/refusals.h */
     TRACE_SEAL,      /* what a writer has put (trace/seal.h); no reader is shown one */
     TRACE_ADVICE,    /* as a finding: right on GPUs, promised by nobody */
+    TRACE_LINE,      /* of a program that an interpreter runs: object = its number, text = file,
+                        count = line */
     TRACE_KIND_COUNT
 };
 

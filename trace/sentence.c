@@ -53,13 +53,12 @@ static bool put_bytes(struct sentence *s, uint64_t bytes)
     return put(s, in_words(s, N_("%" PRIu64 " bytes")), bytes);
 }
 
-static bool put_call(struct sentence *s, uint64_t address, uint32_t stack, uint64_t object)
+static bool put_call(struct sentence *s, struct trace_call call)
 {
-    const struct trace_call call = {address, stack, object};
     char where[512];
     if (s->places == NULL || s->places->place == NULL)
-        return put(s, in_words(s, N_("the call before 0x%" PRIx64)), address);
-    if (address == 0 || !s->places->place(&call, where, sizeof where, s->places->user))
+        return put(s, in_words(s, N_("the call before 0x%" PRIx64)), call.address);
+    if (call.address == 0 || !s->places->place(&call, where, sizeof where, s->places->user))
         return put(s, "%s", in_words(s, N_("a call")));
     return put(s, in_words(s, N_("the call at %s")), where);
 }
@@ -113,8 +112,10 @@ static bool put_stream(struct sentence *s, int side)
     if (side_of(s, side)->stream == STREAM_NONE) return false;
     if (side_of(s, side)->stream == STREAM_DEFAULT)
         return put(s, "%s", in_words(s, N_("in a default stream")));
-    put_call(begin_part(s, &call), side_of(s, side)->stream_call, 0,
-             side == 0 ? s->record->stream : 0);
+    put_call(begin_part(s, &call),
+             (struct trace_call){.address = side_of(s, side)->stream_call,
+                                 .object = side == 0 ? s->record->stream
+                                                     : s->record->finding.other_stream});
     return put(s, in_words(s, N_("in the stream made by %s")), call.text);
 }
 
@@ -191,7 +192,8 @@ static bool put_role(struct sentence *s, int side)
 static bool put_side_call(struct sentence *s, int side)
 {
     const struct trace_side *of = side_of(s, side);
-    return of->call != 0 && put_call(s, of->call, of->stack, 0);
+    return of->call != 0 &&
+           put_call(s, (struct trace_call){.address = of->call, .stack = of->stack});
 }
 
 /* ---- objects and memory ------------------------------------------------------------------------
@@ -237,14 +239,15 @@ static void put_life(struct sentence *s, const struct trace_thing *thing, const 
                      const char *ending)
 {
     const struct {
-        uint64_t call, object;
+        struct trace_call call;
         const char *format;
-    } ends[] = {{thing->made, thing->id, making}, {thing->ended, 0, ending}};
+    } ends[] = {{{.address = thing->made, .object = thing->id}, making},
+                {{.address = thing->ended, .object = thing->id, .ended = true}, ending}};
 
     for (size_t i = 0; i < 2; i++) {
         struct part call;
-        if (ends[i].format == NULL || ends[i].call == 0) continue;
-        put_call(begin_part(s, &call), ends[i].call, 0, ends[i].object);
+        if (ends[i].format == NULL || ends[i].call.address == 0) continue;
+        put_call(begin_part(s, &call), ends[i].call);
         put(s, "%s%s", in_words(s, ends[i].format), call.text);
     }
 }
@@ -339,7 +342,7 @@ static bool put_wait(struct sentence *s, int which)
 {
     if (thing_of(s, which)->made == 0) return false;
     put(s, "%s, ", trace_finding_word(&s->record->finding, WORD_DETAIL));
-    return put_call(s, thing_of(s, which)->made, 0, 0);
+    return put_call(s, (struct trace_call){.address = thing_of(s, which)->made});
 }
 
 static bool put_number(struct sentence *s, int which)

@@ -102,8 +102,9 @@ int trace_read_descriptor(int file, const struct trace_key *key, struct trace *t
                           size_t why_size);
 void trace_free(struct trace *trace);
 
-/* A TRACE_STACK keeps up to TRACE_STACK_DEPTH return addresses, the innermost first. Both return
- * how many there are. */
+/* A TRACE_STACK keeps up to TRACE_STACK_DEPTH return addresses, the innermost first; in place of
+ * one, TRACE_LINE_ADDRESS and the number of a TRACE_LINE. Both return how many there are. */
+#define TRACE_LINE_ADDRESS (UINT64_C(1) << 63)
 #define TRACE_STACK_DEPTH (TRACE_TEXT_SIZE / sizeof(uint64_t))
 size_t trace_stack_set(struct trace_record *record, const uint64_t *addresses, size_t count);
 size_t trace_stack_addresses(const struct trace_record *record,

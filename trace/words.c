@@ -9,7 +9,7 @@
 
 static const char *const kind_names[TRACE_KIND_COUNT] = {
     "none",    "module",  "mark",  "call",      "create", "destroy", "operation",
-    "finding", "setting", "stack", "host call", "seal",   "advice"};
+    "finding", "setting", "stack", "host call", "seal",   "advice",  "line"};
 
 static const char *const what_names[TRACE_WHAT_COUNT] = {
     N_("nothing"),     N_("context"),       N_("stream"),        N_("event"),

@@ -23,7 +23,7 @@
 #define KINDS                                                                                      \
     (TRACE_KIND_BIT(TRACE_MODULE) | TRACE_KIND_BIT(TRACE_CREATE) | TRACE_KIND_BIT(TRACE_DESTROY) | \
      TRACE_KIND_BIT(TRACE_FINDING) | TRACE_KIND_BIT(TRACE_ADVICE) |                                \
-     TRACE_KIND_BIT(TRACE_SETTING) | TRACE_KIND_BIT(TRACE_STACK))
+     TRACE_KIND_BIT(TRACE_SETTING) | TRACE_KIND_BIT(TRACE_STACK) | TRACE_KIND_BIT(TRACE_LINE))
 #define TIMELINE_WIDTH 1200 /* pixels */
 #define CAPACITY (1u << 18) /* records; 230 MB of a sparse file if all of them are written */
 

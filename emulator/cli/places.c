@@ -16,9 +16,13 @@ static const char *const not_the_users[] = {
     "/usr/include/", "/usr/lib/", "/lib/x86_64-linux-gnu/", "/lib/aarch64-linux-gnu/", "/sysdeps/",
     "/csu/", "/include/c++/", "/usr/local/cuda", "/opt/cuda", "/cu13/include/", "/include/cub/",
     "/include/thrust/", "/include/cuda/", "/include/crt/", "/cuda_runtime.h", "/tmp/tmpxft_",
-    "/cudafe1.stub.c",
+    "/cudafe1.stub.c", "/libffi.", "<frozen ", NULL,
     // clang-format on
 };
+
+/* Packages of Python's, and its own modules. */
+static const char *const of_packages[] = {"/site-packages/", "/dist-packages/", "/lib/python3.",
+                                          NULL};
 
 struct process {
     uint32_t number;
@@ -31,15 +35,10 @@ struct places {
     size_t process_count;
     const struct trace_record **stacks; /* sorted by process and number */
     size_t stack_count;
+    const struct trace_record **lines; /* of Python's, sorted alike */
+    size_t line_count;
     bool lines_missed;
 };
-
-static const struct process *process_of(const struct places *places, uint32_t number)
-{
-    for (size_t i = 0; i < places->process_count; i++)
-        if (places->processes[i].number == number) return &places->processes[i];
-    return NULL;
-}
 
 static int by_process_and_number(const void *a, const void *b)
 {
@@ -47,6 +46,24 @@ static int by_process_and_number(const void *a, const void *b)
     const struct trace_record *y = *(const struct trace_record *const *)b;
     if (x->process != y->process) return x->process < y->process ? -1 : 1;
     return (x->object > y->object) - (x->object < y->object);
+}
+
+/* Of `count` records sorted so, the one of that process and number; NULL: there is none. */
+static const struct trace_record *find_numbered(const struct trace_record **records, size_t count,
+                                                uint32_t process, uint64_t number)
+{
+    const struct trace_record wanted = {.process = process, .object = number};
+    const struct trace_record *key = &wanted;
+    const struct trace_record **found =
+        bsearch(&key, records, count, sizeof *records, by_process_and_number);
+    return found != NULL ? *found : NULL;
+}
+
+static const struct process *process_of(const struct places *places, uint32_t number)
+{
+    for (size_t i = 0; i < places->process_count; i++)
+        if (places->processes[i].number == number) return &places->processes[i];
+    return NULL;
 }
 
 static bool add_module(struct places *places, const struct trace_record *module)
@@ -72,13 +89,16 @@ struct places *places_open(const struct trace *trace)
     if (places == NULL) return NULL;
     places->trace = trace;
     places->stacks = calloc(trace->count + 1, sizeof *places->stacks);
-    if (places->stacks == NULL) goto failed;
+    places->lines = calloc(trace->count + 1, sizeof *places->lines);
+    if (places->stacks == NULL || places->lines == NULL) goto failed;
     for (size_t i = 0; i < trace->count; i++) {
         const struct trace_record *r = &trace->records[i];
         if (r->kind == TRACE_MODULE && !add_module(places, r)) goto failed;
         if (r->kind == TRACE_STACK) places->stacks[places->stack_count++] = r;
+        if (r->kind == TRACE_LINE) places->lines[places->line_count++] = r;
     }
     qsort(places->stacks, places->stack_count, sizeof *places->stacks, by_process_and_number);
+    qsort(places->lines, places->line_count, sizeof *places->lines, by_process_and_number);
     return places;
 failed:
     places_close(places);
@@ -92,6 +112,7 @@ void places_close(struct places *places)
         trace_lines_close(places->processes[i].lines);
     free(places->processes);
     free(places->stacks);
+    free(places->lines);
     free(places);
 }
 
@@ -118,11 +139,15 @@ static bool is_toolkits(const char *symbol)
     return false;
 }
 
+static bool has_one_of(const char *file, const char *const *parts)
+{
+    while (*parts != NULL && strstr(file, *parts) == NULL) parts++;
+    return *parts != NULL;
+}
+
 static bool is_users(const char *file)
 {
-    for (size_t i = 0; i < sizeof not_the_users / sizeof *not_the_users; i++)
-        if (strstr(file, not_the_users[i]) != NULL) return false;
-    return true;
+    return !has_one_of(file, not_the_users) && !has_one_of(file, of_packages);
 }
 
 /* How well a place is known; more is better. */
@@ -135,29 +160,44 @@ static enum quality place_of(const struct process *process, uint64_t address, ch
     struct trace_line line[16];
     /* The return address may already belong to the next line: one byte back is inside the call. */
     size_t count = trace_lines_inlined(process->lines, address - 1, line, 16);
+    char symbol[2 * TRACE_TEXT_SIZE];
+    const char *file = trace_lines_symbol(process->lines, address - 1, symbol, sizeof symbol);
     if (count == 0) {
-        char symbol[2 * TRACE_TEXT_SIZE];
-        const char *file = trace_lines_symbol(process->lines, address - 1, symbol, sizeof symbol);
         if (file == NULL) return UNKNOWN;
         snprintf(text, size, "%s in %s", symbol, shortened(file));
         return is_users(file) && !is_toolkits(symbol) ? USERS_SYMBOL : SYMBOL;
     }
-    size_t users = 0;
+    /* What a package has compiled is no user's, whatever folder that was done in. */
+    size_t users = file != NULL && has_one_of(file, of_packages) ? count : 0;
     while (users < count && !is_users(line[users].file)) users++;
     const struct trace_line *shown = &line[users < count ? users : 0];
     snprintf(text, size, "%s:%u", shortened(shown->file), shown->line);
     return users < count ? USERS_LINE : SOMEBODYS_LINE;
 }
 
+/* The place of a TRACE_LINE. */
+static enum quality place_in_python(const struct places *places, const struct process *process,
+                                    uint64_t address, char *text, size_t size)
+{
+    const struct trace_record *line = find_numbered(places->lines, places->line_count,
+                                                    process->number, address & ~TRACE_LINE_ADDRESS);
+    if (line == NULL) return UNKNOWN;
+    snprintf(text, size, "%s:%" PRIu64, shortened(line->text), line->count);
+    return is_users(line->text) ? USERS_LINE : SOMEBODYS_LINE;
+}
+
 /* The best of several, the first of equals: the innermost. Code of the user's without lines that a
  * line of theirs called is named with it: what is wrong may be in either. */
-static enum quality best_place(const struct process *process, const uint64_t *addresses,
-                               size_t count, char *text, size_t size)
+static enum quality best_place(const struct places *places, const struct process *process,
+                               const uint64_t *addresses, size_t count, char *text, size_t size)
 {
     enum quality best = UNKNOWN;
     char candidate[2 * TRACE_TEXT_SIZE];
     for (size_t i = 0; i < count && best != USERS_LINE; i++) {
-        enum quality quality = place_of(process, addresses[i], candidate, sizeof candidate);
+        enum quality quality =
+            addresses[i] & TRACE_LINE_ADDRESS
+                ? place_in_python(places, process, addresses[i], candidate, sizeof candidate)
+                : place_of(process, addresses[i], candidate, sizeof candidate);
         if (quality <= best) continue;
         const size_t used = best == USERS_SYMBOL ? strlen(text) : 0;
         best = quality;
@@ -169,31 +209,27 @@ static enum quality best_place(const struct process *process, const uint64_t *ad
     return best;
 }
 
-static const struct trace_record *stack_of(const struct places *places, uint32_t process,
-                                           uint32_t number)
-{
-    const struct trace_record wanted = {.process = process, .object = number};
-    const struct trace_record *key = &wanted;
-    if (number == 0) return NULL;
-    const struct trace_record **found = bsearch(&key, places->stacks, places->stack_count,
-                                                sizeof *places->stacks, by_process_and_number);
-    return found != NULL ? *found : NULL;
-}
-
 /* ---- a record -------------------------------------------------------------------------------- */
 
-static bool place_call(struct places *places, uint32_t process_number, uint32_t stack_number,
-                       uint64_t caller, char *text, size_t size)
+static enum quality place_known(struct places *places, uint32_t process_number,
+                                uint32_t stack_number, uint64_t caller, char *text, size_t size)
 {
     uint64_t addresses[TRACE_STACK_DEPTH] = {caller};
     const struct process *process = process_of(places, process_number);
-    const struct trace_record *stack = stack_of(places, process_number, stack_number);
+    const struct trace_record *stack =
+        find_numbered(places->stacks, places->stack_count, process_number, stack_number);
     size_t count = caller != 0;
-    if (process == NULL) return false;
+    if (process == NULL) return UNKNOWN;
     if (stack != NULL) count = trace_stack_addresses(stack, addresses);
-    enum quality quality = best_place(process, addresses, count, text, size);
+    enum quality quality = best_place(places, process, addresses, count, text, size);
     if (quality == USERS_SYMBOL) places->lines_missed = true;
-    return quality != UNKNOWN;
+    return quality;
+}
+
+static bool place_call(struct places *places, uint32_t process, uint32_t stack, uint64_t caller,
+                       char *text, size_t size)
+{
+    return place_known(places, process, stack, caller, text, size) != UNKNOWN;
 }
 
 bool places_device(const struct trace_record *record, char *text, size_t size)
@@ -209,14 +245,14 @@ struct sentence_of {
     uint32_t process;
 };
 
-/* The stack of the call that made the object. */
-static uint32_t stack_of_creation(const struct sentence_of *of, const struct trace_call *call)
+/* The stack of the call that made the object, or ended it. */
+static uint32_t stack_of_life(const struct sentence_of *of, const struct trace_call *call)
 {
     const struct trace *trace = of->places->trace;
     for (size_t i = trace->count; i-- > 0 && call->object != 0;) {
         const struct trace_record *r = &trace->records[i];
-        if (r->kind == TRACE_CREATE && r->process == of->process && r->object == call->object &&
-            r->caller == call->address)
+        if (r->kind == (call->ended ? TRACE_DESTROY : TRACE_CREATE) && r->process == of->process &&
+            r->object == call->object && r->caller == call->address)
             return r->stack;
     }
     return 0;
@@ -227,12 +263,12 @@ bool places_call(struct places *places, const struct trace_record *record, char 
 {
     const struct sentence_of of = {places, record->process};
     const struct trace_call made = {.address = record->caller, .object = record->object};
-    const uint32_t stack = record->stack != 0 ? record->stack : stack_of_creation(&of, &made);
+    const uint32_t stack = record->stack != 0 ? record->stack : stack_of_life(&of, &made);
     return place_call(places, record->process, stack, record->caller, text, size);
 }
 
 /* Of a call that is known by its caller alone, which inside a template of the toolkit says little:
- * all stacks that begin there have to agree on the user's line. */
+ * all stacks that begin there have to agree on the user's line, or none is better than a symbol. */
 static bool place_by_caller(const struct sentence_of *of, uint64_t address, char *text, size_t size)
 {
     char other[2 * TRACE_TEXT_SIZE];
@@ -247,7 +283,7 @@ static bool place_by_caller(const struct sentence_of *of, uint64_t address, char
                         sizeof other))
             continue;
         if (known && strcmp(other, text) != 0)
-            return place_call(of->places, of->process, 0, address, text, size);
+            return place_known(of->places, of->process, 0, address, text, size) > SYMBOL;
         snprintf(text, size, "%s", other);
         known = true;
     }
@@ -257,7 +293,7 @@ static bool place_by_caller(const struct sentence_of *of, uint64_t address, char
 static bool place_in_sentence(const struct trace_call *call, char *text, size_t size, void *user)
 {
     const struct sentence_of *of = user;
-    const uint32_t stack = call->stack != 0 ? call->stack : stack_of_creation(of, call);
+    const uint32_t stack = call->stack != 0 ? call->stack : stack_of_life(of, call);
     return stack != 0 ? place_call(of->places, of->process, stack, call->address, text, size)
                       : place_by_caller(of, call->address, text, size);
 }

@@ -57,7 +57,8 @@ static void show(const char *what, const char *image)
         cuMemFree(p);
         cuModuleUnload(module);
     }
-    printf("%s: %s%s, %d: %d\n", what, strstr(image, ".version") != NULL ? "PTX" : "no PTX",
+    printf("%s: %s%s%s, %d: %d\n", what, strstr(image, ".version") != NULL ? "PTX" : "no PTX",
+           strstr(image, ".loc") != NULL ? " with lines" : "",
            strstr(image, ".maxnreg") != NULL ? " of limited registers" : "", (int)result, value);
     cuCtxDestroy(context);
 }

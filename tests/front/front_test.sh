@@ -41,7 +41,7 @@ need()
 }
 
 compiled='size: 0, image: 0
-sm_90: PTX, 0: 7
+sm_90: PTX with lines, 0: 7
 compute_90: 0, 0 bytes
 no program: 4'
 linked='create: 0, no architecture: 2

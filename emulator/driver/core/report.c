@@ -1,12 +1,15 @@
 /* Records of the trace. */
 #include "emulator/driver/core/core.h"
+#include "emulator/driver/core/python.h"
 
 void trace_at_call(struct trace_record *record)
 {
     record->request = thread.depth > 0 ? thread.call.request : 0;
     record->caller = call_place();
     record->start_ns = record->end_ns = thread.clock_ns;
-    if (record->kind != TRACE_DESTROY) record->stack = stack_note(record->caller);
+    /* In Python all calls of a function may come from one place of native code. */
+    if (record->kind != TRACE_DESTROY || python_code() != NULL)
+        record->stack = stack_note(record->caller);
 }
 
 void trace_object(const struct object *object, enum trace_kind kind, enum trace_what what,

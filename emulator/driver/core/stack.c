@@ -1,10 +1,12 @@
 /* The calls that led to a call: for whoever reads the trace, so that a line is found in the
- * submission's own source even where it calls CUDA through a template of a header or a library.
+ * submission's own source even where it calls CUDA through a template of a header or a library. In
+ * a Python program the calls of native code are followed by the lines of Python that led to them.
  *
  * Stacks are numbered by what they hold, so that a loop is one stack. Nothing is allocated and no
  * lock of the dynamic linker's is waited for under ours: a signal handler comes here as well. */
 #include "emulator/base/hash.h"
 #include "emulator/driver/core/core.h"
+#include "emulator/driver/core/python.h"
 
 #include <link.h>
 #include <stdio.h>
@@ -28,7 +30,7 @@ static struct {
     } stacks[STACKS];
     struct module {
         uint64_t begin, end;
-        bool ours;
+        bool ours, python; /* the device's; the interpreter's */
     } modules[MODULES];
 } known = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -37,6 +39,7 @@ void stack_after_fork(void)
     pthread_mutex_init(&known.lock, NULL);
     known.count = known.module_count = 0; /* records are by process: the child's begin again */
     memset(known.slots, 0, sizeof known.slots);
+    python_after_fork();
 }
 
 /* ---- modules ------------------------------------------------------------------------------ */
@@ -67,12 +70,17 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *data)
     return 1;
 }
 
-/* Whether the library is one of the two that make up the device. */
-static bool is_ours(uint64_t begin, uint64_t end, const char *path)
+static bool holds(const struct module *module, const void *code)
 {
-    const uint64_t here = (uint64_t)(uintptr_t)is_ours;
+    const uint64_t address = (uint64_t)(uintptr_t)code;
+    return module->begin <= address && address < module->end;
+}
+
+/* Whether the library is one of the two that make up the device. */
+static bool is_ours(const struct module *module, const char *path)
+{
     const char *name = strrchr(path, '/');
-    return (begin <= here && here < end) ||
+    return holds(module, (const void *)(uintptr_t)is_ours) ||
            (name != NULL && strncmp(name, "/libcudart.so.", 14) == 0);
 }
 
@@ -89,7 +97,8 @@ static const struct module *module_of(uint64_t address)
         ssize_t length = readlink("/proc/self/exe", search.path, sizeof search.path - 1);
         search.path[length > 0 ? length : 0] = '\0';
     }
-    search.found.ours = is_ours(search.found.begin, search.found.end, search.path);
+    search.found.ours = is_ours(&search.found, search.path);
+    search.found.python = python_code() != NULL && holds(&search.found, python_code());
     trace_copy_string(record.text, sizeof record.text, search.path);
     trace_put(driver.trace, &record);
     known.modules[known.module_count] = search.found;
@@ -109,11 +118,11 @@ static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *dat
     struct walk *walk = data;
     uint64_t address = (uint64_t)_Unwind_GetIP(context);
     if (address == 0 || walk->stack.count == TRACE_STACK_DEPTH) return _URC_END_OF_STACK;
-    if (!walk->submitted) {
-        const struct module *module = module_of(address - 1);
-        if (module != NULL && module->ours) return _URC_NO_REASON;
-        walk->submitted = true;
-    }
+    const struct module *module =
+        !walk->submitted || python_code() != NULL ? module_of(address - 1) : NULL;
+    if (!walk->submitted && module != NULL && module->ours) return _URC_NO_REASON;
+    walk->submitted = true;
+    if (module != NULL && module->python) return _URC_END_OF_STACK;
     if (address == walk->from && walk->stack.count == 1) return _URC_NO_REASON;
     walk->stack.addresses[walk->stack.count++] = address;
     return _URC_NO_REASON;
@@ -130,7 +139,8 @@ static void record_stack(const struct stack *stack, uint32_t number)
 {
     struct trace_record record = {.kind = TRACE_STACK, .object = number};
     trace_stack_set(&record, stack->addresses, stack->count);
-    for (uint32_t i = 0; i < stack->count; i++) module_of(stack->addresses[i] - 1);
+    for (uint32_t i = 0; i < stack->count; i++)
+        if (!(stack->addresses[i] & TRACE_LINE_ADDRESS)) module_of(stack->addresses[i] - 1);
     trace_put(driver.trace, &record);
 }
 
@@ -157,6 +167,8 @@ uint32_t stack_note(uint64_t caller)
     if (caller != 0) walk.stack.addresses[walk.stack.count++] = caller;
     pthread_mutex_lock(&known.lock);
     _Unwind_Backtrace(take_frame, &walk);
+    walk.stack.count += (uint32_t)python_lines(walk.stack.addresses + walk.stack.count,
+                                               TRACE_STACK_DEPTH - walk.stack.count);
     uint32_t number = walk.stack.count > 0 ? number_of(&walk.stack) : 0;
     pthread_mutex_unlock(&known.lock);
     return number;

@@ -73,6 +73,7 @@ void finding_other(struct trace_record *found, const struct trace_record *work,
 {
     char name[TRACE_NAME_SIZE];
     side_of_work(&found->finding.sides[1], work, stream_call);
+    found->finding.other_stream = (uint32_t)work->stream;
     name_of_work(work, name);
     trace_finding_word_set(&found->finding, WORD_OTHER_NAME, name);
 }

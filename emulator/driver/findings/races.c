@@ -95,10 +95,11 @@ void races_operation(struct operation *operation, enum races_mode mode,
 void races_host(enum races_mode mode, const struct races_rows *rows)
 {
     if (races == NULL) return;
-    struct actor *actor =
-        actor_make(&(struct trace_record){.caller = (uint64_t)(uintptr_t)thread.call.caller,
-                                          .request = thread.call.request,
-                                          .context = thread.call.context});
+    const uint64_t caller = (uint64_t)(uintptr_t)thread.call.caller;
+    struct actor *actor = actor_make(&(struct trace_record){.caller = caller,
+                                                            .stack = stack_note(caller),
+                                                            .request = thread.call.request,
+                                                            .context = thread.call.context});
     if (actor == NULL) return;
     call_plain_name(actor->record.name, sizeof actor->record.name, thread.call.name);
     touch(NULL, actor, mode, rows);
