@@ -33,7 +33,7 @@ enum trace_kind {
     TRACE_SEAL,      /* what a writer has put (trace/seal.h); no reader is shown one */
     TRACE_ADVICE,    /* as a finding: right on GPUs, promised by nobody */
     TRACE_LINE,      /* of a program that an interpreter runs: object = its number, text = file,
-                        count = line */
+                        count = line; or, object = 0, of device code: name = what stands there */
     TRACE_KIND_COUNT
 };
 

@@ -240,6 +240,18 @@ bool places_device(const struct trace_record *record, char *text, size_t size)
     return true;
 }
 
+const char *places_code(const struct places *places, const struct trace_record *record)
+{
+    const char *file = trace_finding_word(&record->finding, WORD_FILE);
+    for (size_t i = 0; i < places->line_count; i++) {
+        const struct trace_record *line = places->lines[i];
+        if (line->object == 0 && line->process == record->process &&
+            line->count == record->finding.sides[0].line && strcmp(line->text, file) == 0)
+            return line->name;
+    }
+    return "";
+}
+
 struct sentence_of {
     struct places *places;
     uint32_t process;

@@ -22,6 +22,10 @@ bool places_call(struct places *places, const struct trace_record *record, char 
 /* "FILE:LINE" in device code; false where the record has none. */
 bool places_device(const struct trace_record *record, char *text, size_t size);
 
+/* What stands in that line of device code, where the program compiled a string; "" where it is not
+ * known. It belongs to the trace. */
+const char *places_code(const struct places *places, const struct trace_record *record);
+
 /* What a finding says, with the lines of the calls that it names. */
 void places_sentence(struct places *places, const struct trace_record *record, char *text,
                      size_t size);

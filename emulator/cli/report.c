@@ -18,6 +18,7 @@ struct finding {
     const char *hint;       /* of a leak: none */
     char place[PLACE_SIZE]; /* what is wrong stands there; empty where unknown */
     char asked[PLACE_SIZE]; /* device code: the call that started it */
+    const char *code;       /* device code: what stands in the line; NULL or "": not known */
     char sentence[SENTENCE_SIZE];
     uint64_t count;
 };
@@ -75,9 +76,10 @@ static bool add_found(struct findings *findings, struct places *places,
     struct finding finding = {.kind = trace_finding_kind(record),
                               .hint = trace_finding_hint(record),
                               .count = folded->count};
-    if (places_device(record, finding.place, sizeof finding.place))
+    if (places_device(record, finding.place, sizeof finding.place)) {
         places_call(places, record, finding.asked, sizeof finding.asked);
-    else
+        finding.code = places_code(places, record);
+    } else
         places_call(places, record, finding.place, sizeof finding.place);
     places_sentence(places, record, finding.sentence, sizeof finding.sentence);
     return add(findings, &finding);
@@ -226,6 +228,8 @@ static void write_finding(FILE *out, const struct finding *finding, bool first, 
     int used = fprintf(out, "%s%s%s%s: ", finding->place, finding->place[0] != '\0' ? ": " : "",
                        class, finding->kind->name);
     wrap_write(out, finding->sentence, used > 0 ? (size_t)used : 0);
+    if (finding->code != NULL && finding->code[0] != '\0')
+        write_indented(out, "Line: ", finding->code);
     if (finding->asked[0] != '\0')
         snprintf(more, sizeof more, "Started by the call at %s.", finding->asked);
     if (finding->count > 1)

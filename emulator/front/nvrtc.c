@@ -1,12 +1,15 @@
 /* nvrtc: in front of NVIDIA's run-time compiler. Where the program asks for machine code it gets
- * the PTX of the same compilation, which is there as well, and the compiler is asked for the lines
- * of the source, as a finding names them; all else is the compiler's own.
+ * the PTX of the same compilation, which is there as well. The compiler is asked for the lines of
+ * the source, as a finding names them, and the PTX ends with the source, line by line in comments
+ * (driver/findings/quote.h): it is a string that nobody sees later. All else is the compiler's own.
  *
  * Source: nvrtc.h of CUDA 13.0; that the PTX is there when -arch names a real architecture is
  * NVRTC's behaviour, which tests/front holds to.
  */
 #include "emulator/front/behind.h"
 
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,14 +20,114 @@ typedef enum {
     NVRTC_ERROR_INTERNAL_ERROR = 11,
 } nvrtcResult;
 typedef struct _nvrtcProgram *nvrtcProgram;
+PUBLIC nvrtcResult nvrtcCreateProgram(nvrtcProgram *prog, const char *src, const char *name,
+                                      int numHeaders, const char *const *headers,
+                                      const char *const *includeNames);
+PUBLIC nvrtcResult nvrtcDestroyProgram(nvrtcProgram *prog);
 PUBLIC nvrtcResult nvrtcCompileProgram(nvrtcProgram prog, int numOptions,
                                        const char *const *options);
+PUBLIC nvrtcResult nvrtcGetPTXSize(nvrtcProgram prog, size_t *ptxSizeRet);
+PUBLIC nvrtcResult nvrtcGetPTX(nvrtcProgram prog, char *ptx);
 PUBLIC nvrtcResult nvrtcGetCUBINSize(nvrtcProgram prog, size_t *cubinSizeRet);
 PUBLIC nvrtcResult nvrtcGetCUBIN(nvrtcProgram prog, char *cubin);
 
+typedef nvrtcResult create_function(nvrtcProgram *, const char *, const char *, int,
+                                    const char *const *, const char *const *);
+typedef nvrtcResult destroy_function(nvrtcProgram *);
 typedef nvrtcResult compile_function(nvrtcProgram, int, const char *const *);
 typedef nvrtcResult size_function(nvrtcProgram, size_t *);
 typedef nvrtcResult text_function(nvrtcProgram, char *);
+
+/* The function of NVIDIA's; from the caller if there is none. */
+#define FIND_BEHIND(type, function, name)                                                          \
+    type *function;                                                                                \
+    *(void **)&function = behind_function(NVRTC_BEHIND, name);                                     \
+    if (function == NULL) return NVRTC_ERROR_INTERNAL_ERROR
+
+/* ---- the source, in comments ----------------------------------------------------------------- */
+
+static struct source {
+    nvrtcProgram program;
+    char *comments;
+    struct source *next;
+} * sources;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* What is not ASCII as '?': ptxas takes no other PTX. NULL: no memory. */
+static char *comments_of(const char *text, const char *name)
+{
+    if (name == NULL || name[0] == '\0') name = "default_program";
+    char *comments = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&comments, &size);
+    if (out == NULL) return NULL;
+    for (unsigned line = 1; *text != '\0'; line++) {
+        const size_t length = strcspn(text, "\n");
+        if (strspn(text, " \t\r") < length)
+            fprintf(out, "\n//%s:%u %.*s", name, line, (int)length, text);
+        text += length + (text[length] != '\0');
+    }
+    fputc('\n', out);
+    if (fclose(out) != 0) {
+        free(comments);
+        return NULL;
+    }
+    for (char *at = comments; *at != '\0'; at++)
+        if ((unsigned char)*at >= 0x80) *at = '?';
+    return comments;
+}
+
+static void remember(nvrtcProgram program, const char *text, const char *name)
+{
+    struct source *source = malloc(sizeof *source);
+    if (source == NULL) return;
+    *source = (struct source){.program = program, .comments = comments_of(text, name)};
+    pthread_mutex_lock(&lock);
+    source->next = sources;
+    sources = source;
+    pthread_mutex_unlock(&lock);
+}
+
+static void forget(nvrtcProgram program)
+{
+    pthread_mutex_lock(&lock);
+    struct source **at = &sources, *found;
+    while (*at != NULL && (*at)->program != program) at = &(*at)->next;
+    found = *at;
+    if (found != NULL) *at = found->next;
+    pthread_mutex_unlock(&lock);
+    if (found != NULL) free(found->comments);
+    free(found);
+}
+
+/* "" where it is not known. A program is one thread's while that asks about it. */
+static const char *comments_for(nvrtcProgram program)
+{
+    pthread_mutex_lock(&lock);
+    const struct source *source = sources;
+    while (source != NULL && source->program != program) source = source->next;
+    pthread_mutex_unlock(&lock);
+    return source != NULL && source->comments != NULL ? source->comments : "";
+}
+
+nvrtcResult nvrtcCreateProgram(nvrtcProgram *prog, const char *src, const char *name,
+                               int numHeaders, const char *const *headers,
+                               const char *const *includeNames)
+{
+    FIND_BEHIND(create_function, create, "nvrtcCreateProgram");
+    const nvrtcResult result = create(prog, src, name, numHeaders, headers, includeNames);
+    if (result == NVRTC_SUCCESS) remember(*prog, src, name);
+    return result;
+}
+
+nvrtcResult nvrtcDestroyProgram(nvrtcProgram *prog)
+{
+    FIND_BEHIND(destroy_function, destroy, "nvrtcDestroyProgram");
+    if (prog != NULL) forget(*prog);
+    return destroy(prog);
+}
+
+/* ---- compiling ------------------------------------------------------------------------------- */
 
 /* Asks for lines already, or for what has none. */
 static bool settles_lines(const char *option)
@@ -38,9 +141,7 @@ static bool settles_lines(const char *option)
 
 nvrtcResult nvrtcCompileProgram(nvrtcProgram prog, int numOptions, const char *const *options)
 {
-    compile_function *compile;
-    *(void **)&compile = behind_function(NVRTC_BEHIND, "nvrtcCompileProgram");
-    if (compile == NULL) return NVRTC_ERROR_INTERNAL_ERROR;
+    FIND_BEHIND(compile_function, compile, "nvrtcCompileProgram");
     bool settled = numOptions < 0 || (numOptions > 0 && options == NULL);
     for (int i = 0; i < numOptions && !settled; i++) settled = settles_lines(options[i]);
     if (settled) return compile(prog, numOptions, options);
@@ -54,28 +155,40 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram prog, int numOptions, const char *c
     return result;
 }
 
-/* How long the PTX is of a compilation that made machine code; 0: it made none. */
-static nvrtcResult ptx_size(nvrtcProgram program, size_t *size)
+/* ---- what it made ---------------------------------------------------------------------------- */
+
+/* Of no PTX there is the end alone. */
+nvrtcResult nvrtcGetPTXSize(nvrtcProgram prog, size_t *ptxSizeRet)
 {
-    size_function *of_cubin, *of_ptx;
-    *(void **)&of_cubin = behind_function(NVRTC_BEHIND, "nvrtcGetCUBINSize");
-    *(void **)&of_ptx = behind_function(NVRTC_BEHIND, "nvrtcGetPTXSize");
-    if (of_cubin == NULL || of_ptx == NULL) return NVRTC_ERROR_INTERNAL_ERROR;
-    const nvrtcResult result = of_cubin(program, size);
-    return result == NVRTC_SUCCESS && size != NULL && *size > 0 ? of_ptx(program, size) : result;
+    FIND_BEHIND(size_function, size, "nvrtcGetPTXSize");
+    const nvrtcResult result = size(prog, ptxSizeRet);
+    if (result == NVRTC_SUCCESS && *ptxSizeRet > 1) *ptxSizeRet += strlen(comments_for(prog));
+    return result;
+}
+
+nvrtcResult nvrtcGetPTX(nvrtcProgram prog, char *ptx)
+{
+    FIND_BEHIND(text_function, text, "nvrtcGetPTX");
+    FIND_BEHIND(size_function, size_of, "nvrtcGetPTXSize");
+    size_t size = 0;
+    const nvrtcResult result = text(prog, ptx);
+    if (result == NVRTC_SUCCESS && size_of(prog, &size) == NVRTC_SUCCESS && size > 1)
+        strcpy(ptx + size - 1, comments_for(prog));
+    return result;
 }
 
 nvrtcResult nvrtcGetCUBINSize(nvrtcProgram prog, size_t *cubinSizeRet)
 {
-    return ptx_size(prog, cubinSizeRet);
+    FIND_BEHIND(size_function, size, "nvrtcGetCUBINSize");
+    const nvrtcResult result = size(prog, cubinSizeRet);
+    const bool made = result == NVRTC_SUCCESS && cubinSizeRet != NULL && *cubinSizeRet > 0;
+    return made ? nvrtcGetPTXSize(prog, cubinSizeRet) : result;
 }
 
 nvrtcResult nvrtcGetCUBIN(nvrtcProgram prog, char *cubin)
 {
+    FIND_BEHIND(text_function, text, "nvrtcGetCUBIN");
     size_t size = 0;
-    const nvrtcResult result = ptx_size(prog, &size);
-    const char *name = result == NVRTC_SUCCESS && size > 0 ? "nvrtcGetPTX" : "nvrtcGetCUBIN";
-    text_function *text;
-    *(void **)&text = behind_function(NVRTC_BEHIND, name);
-    return text != NULL ? text(prog, cubin) : NVRTC_ERROR_INTERNAL_ERROR;
+    const nvrtcResult result = nvrtcGetCUBINSize(prog, &size);
+    return result == NVRTC_SUCCESS && size > 0 ? nvrtcGetPTX(prog, cubin) : text(prog, cubin);
 }

@@ -66,4 +66,10 @@ says 'asked for by the call at @one,'
 run freed
 says '@late: '
 says 'allocated by the call at @made, freed by the call at @end '
+# In a kernel, the line of the string that it was compiled from.
+run quoted
+says '/nowhere/string.cu:3: out of bounds'
+says 'of kernel store Line: to[64] = 1; Started by the call at @launch.'
+run uncertain
+says 'of kernel store Started by the call at @launch.'
 [ "$failures" -eq 0 ]

@@ -2,6 +2,7 @@
  * and launches it: prints what kind of image that was and what the kernel wrote.
  *
  *   front_compiler nvrtc LIBRARY                compiles for sm_90, and for compute_90
+ *   front_compiler beyond LIBRARY               a kernel that writes out of bounds
  *   front_compiler link NVJITLINK               two texts of PTX
  *   front_compiler optimise NVJITLINK NVRTC     LTO-IR, and PTX beside it
  *   front_compiler refuse NVJITLINK             PTX with a mistake, and a link that lacks a
@@ -115,6 +116,21 @@ static void ask_compiler(const char *path)
     free(image);
 }
 
+static void compile_a_mistake(const char *path)
+{
+    const struct compiler compiler = open_compiler(path);
+    size_t size = 0;
+    void *program =
+        compile(&compiler,
+                "extern \"C\" __global__ void k(int *p)\n{\n    p[99] = 7; // sieben, größer\n}\n",
+                "-arch=sm_90", NULL);
+    compiler.nvrtcGetCUBINSize(program, &size);
+    char *image = calloc(1, size + 1);
+    compiler.nvrtcGetCUBIN(program, image);
+    show("a mistake", image);
+    free(image);
+}
+
 /* ---- nvJitLink ----------------------------------------------------------------------------- */
 
 enum { INPUT_PTX = 2, INPUT_LTOIR = 3 };
@@ -208,6 +224,7 @@ static void ask_in_vain(const char *path)
 int main(int count, char **arguments)
 {
     if (count > 2 && strcmp(arguments[1], "nvrtc") == 0) ask_compiler(arguments[2]);
+    if (count > 2 && strcmp(arguments[1], "beyond") == 0) compile_a_mistake(arguments[2]);
     if (count > 2 && strcmp(arguments[1], "link") == 0) ask_linker(arguments[2]);
     if (count > 3 && strcmp(arguments[1], "optimise") == 0)
         ask_to_optimise(arguments[2], arguments[3]);

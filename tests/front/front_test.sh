@@ -60,6 +60,9 @@ nvrtc)
     gives 0 "$compiled"
     LD_LIBRARY_PATH=$(dirname "$nvrtc") run "$subjects/front_compiler" nvrtc libnvrtc.so.13
     gives 0 "$compiled"
+    run "$subjects/front_compiler" beyond "$nvrtc"
+    says 'k.cu:3: out of bounds'
+    says 'Line: p[99] = 7; // sieben, gr????er Started by' # ptxas takes ASCII alone
     ;;
 nvjitlink)
     need "$nvjitlink" nvJitLink
@@ -80,12 +83,13 @@ destroy: 0'
 nvcc)
     need "$nvcc" nvcc
     PATH=$(dirname "$nvcc"):$PATH
-    echo '__global__ void k(int *p) { *p = 7; }' >kernel.cu
+    echo '__global__ void k(int *p) { *p = 7; } // sieben, größer' >kernel.cu
     # is_ptx FILE TARGET
     is_ptx()
     {
         grep -q "^\.target $2" "$1" || wrong "$1 is PTX for $2"
         grep -q '\.loc' "$1" || wrong "$1 has the lines of the source"
+        grep -q '^//kernel.cu:1 __global__' "$1" || wrong "$1 has their text"
         rm -f "$1"
     }
     run nvcc --cubin -arch sm_90 -I. kernel.cu

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emulator/base/name.h"
+#include "emulator/driver/findings/quote.h"
 #include "trace/fold.h"
 #include "trace/sentence.h"
 
@@ -224,7 +225,9 @@ static bool put_once(const struct trace_record *found)
 void finding_put(const struct trace_record *found)
 {
     if (found->kind == TRACE_ADVICE && !environment()->advises) return;
-    if (put_once(found)) say(found);
+    if (!put_once(found)) return;
+    quote_put(found);
+    say(found);
 }
 
 CUresult finding_tell(enum trace_finding_id id, CUresult code, const char *format, ...)

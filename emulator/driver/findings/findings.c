@@ -5,6 +5,7 @@
 #include "emulator/driver/findings/initcheck.h"
 #include "emulator/driver/findings/kernel.h"
 #include "emulator/driver/findings/page_guard.h"
+#include "emulator/driver/findings/quote.h"
 #include "emulator/driver/findings/unchecked.h"
 #include "emulator/driver/findings/unfinished.h"
 
@@ -247,6 +248,11 @@ void findings_memory_passes(struct operation *operation, enum races_mode mode,
     if (mode != RACES_FREE) return;
     initcheck_ends(region);
     races_forget_region(region);
+}
+
+void findings_unit_parsed(const struct ptx_module *unit, const char *text)
+{
+    quote_keep(text, unit);
 }
 
 void findings_context_ends(const struct context *context)

@@ -113,6 +113,9 @@ void findings_memory_gone(const struct memory_region *region);
 void findings_memory_passes(struct operation *operation, enum races_mode mode,
                             const struct memory_region *region);
 /* The context is about to end, by the current call; nothing of it will run any more. */
+struct ptx_module;
+/* `unit` was parsed from the text, which may quote the lines of its source. */
+void findings_unit_parsed(const struct ptx_module *unit, const char *text);
 void findings_context_ends(const struct context *context);
 void findings_context_abandoned(const struct context *context);
 /* The host, or `stream`, is made to wait for an event; it ends. */

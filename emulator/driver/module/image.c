@@ -1,6 +1,7 @@
 /* Images: from what the API is given to parsed PTX. */
 #include "emulator/base/file.h"
 #include "emulator/driver/findings/finding.h"
+#include "emulator/driver/findings/findings.h"
 #include "emulator/driver/module/parts.h"
 
 #include "emulator/fatbin/link.h"
@@ -136,6 +137,7 @@ static CUresult image_parse(struct image *image, const struct fatbin *fatbin, co
             return CUDA_ERROR_INVALID_PTX;
         }
         image->count++;
+        findings_unit_parsed(image->units[i], fatbin->units[i].text);
         if (jit != NULL) jit_apply(jit, image->units[i]);
         TRY(image_suits(image->units[i], log, log_size));
         if (!image_has_functions(image->units[i], log, log_size)) return CUDA_ERROR_INVALID_PTX;

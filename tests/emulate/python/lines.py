@@ -1,4 +1,4 @@
-"""What is wrong in a Python program that calls the driver by ctypes: `lines.py beyond|thread|race|freed`."""
+"""What is wrong in a Python program that calls the driver by ctypes: `lines.py CASE`."""
 
 import ctypes
 import sys
@@ -10,6 +10,8 @@ PTX = b"""
 .version 7.5
 .target sm_75
 .address_size 64
+.file 1 "/nowhere/string.cu"
+//string.cu:3     to[64] = 1;
 .visible .entry store(.param .u64 to)
 {
     .reg .b64 %to;
@@ -25,12 +27,12 @@ PTX = b"""
 cuda = ctypes.CDLL("libcuda.so.1")
 
 
-def begin():
+def begin(ptx=PTX):
     device, context, module, store = (ctypes.c_void_p() for _ in range(4))
     helper.check(cuda.cuInit(0))
     helper.check(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), device.value or 0))
     helper.check(cuda.cuCtxSetCurrent(context))
-    helper.check(cuda.cuModuleLoadData(ctypes.byref(module), PTX))
+    helper.check(cuda.cuModuleLoadData(ctypes.byref(module), ptx))
     helper.check(cuda.cuModuleGetFunction(ctypes.byref(store), module, b"store"))
     return context, store
 
@@ -40,8 +42,8 @@ def launch(store, memory):
     cuda.cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0, None, parameters, None)  # here: launch
 
 
-def beyond():
-    _, store = begin()
+def beyond(ptx=PTX):
+    _, store = begin(ptx)
     memory = ctypes.c_uint64()
     helper.check(cuda.cuMemAlloc_v2(ctypes.byref(memory), 256))  # here: allocation
     launch(store, memory)
@@ -78,4 +80,13 @@ def freed():
     cuda.cuMemsetD8_v2(memory, 1, 256)  # here: late
 
 
-{"beyond": beyond, "thread": thread, "race": race, "freed": freed}[sys.argv[1]]()
+def quoted():
+    beyond(PTX.replace(b"    st.global", b"    .loc 1 3 0\n    st.global"))
+
+
+def uncertain():
+    begin(PTX.replace(b"to[64] = 1;", b"something else"))
+    quoted()
+
+
+globals()[sys.argv[1]]()
