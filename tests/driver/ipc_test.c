@@ -140,7 +140,7 @@ START_TEST(an_event_of_processes_is_over_when_recorded)
     const CUstream stream = test_stream(CU_STREAM_NON_BLOCKING);
     OK(cuIpcGetEventHandle(&handle, event));
     FAILS(CUDA_ERROR_INVALID_CONTEXT, cuIpcOpenEventHandle(&opened, handle));
-    FAILS(CUDA_ERROR_INVALID_VALUE, cuIpcGetEventHandle(&handle, plain));
+    FAILS(CUDA_ERROR_INVALID_HANDLE, cuIpcGetEventHandle(&handle, plain));
     OK(test_launch("slow", stream, p, 5, WORDS));
     OK(cuEventRecord(event, stream));
     OK(cuMemsetD32(p, 1, 1)); /* the host may know that the kernel is over */

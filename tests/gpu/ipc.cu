@@ -1,8 +1,8 @@
 // Memory and events between processes, asked of a GPU: what may be shared, what opening answers in
 // the same process and in another, and how often. Each line is a case and its answer.
+// ipc.txt has an H200's.
 //
-//     nvcc -std=c++17 -arch=sm_90 -o ipc tests/gpu/ipc.cu && ./ipc > gpu.txt
-//     ./emulate ./ipc | diff - gpu.txt           (built with -arch=compute_90 -cudart shared)
+//     nvcc -std=c++17 -arch=sm_90 -o ipc tests/gpu/ipc.cu && ./ipc > tests/gpu/ipc.txt
 #include <cstdio>
 #include <cstdlib>
 #include <cuda_runtime.h>

@@ -226,7 +226,7 @@ CUresult driver_cuIpcGetEventHandle(CUipcEventHandle *pHandle, CUevent event)
     NEED_POINTER(pHandle);
     const struct event *found = object_find(event, OBJECT_EVENT);
     if (found == NULL) return object_error(event);
-    if (!(found->flags & CU_EVENT_INTERPROCESS)) return CUDA_ERROR_INVALID_VALUE;
+    if (!(found->flags & CU_EVENT_INTERPROCESS)) return CUDA_ERROR_INVALID_HANDLE;
     memset(pHandle, 0, sizeof *pHandle);
     memcpy(pHandle, &shared, sizeof shared);
     return CUDA_SUCCESS;

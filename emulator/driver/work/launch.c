@@ -271,6 +271,15 @@ static enum trace_finding_id id_of_access(uint64_t address)
     }
 }
 
+/* A block of the cluster that is not there is no address (an H200 said so: tests/gpu/cluster.txt).
+ */
+static CUresult code_of(enum exec_end end, enum trace_finding_id id)
+{
+    return id == FINDING_CLUSTER_NO_BLOCK || id == FINDING_CLUSTER_BLOCK_ENDED
+               ? CUDA_ERROR_LAUNCH_FAILED
+               : codes[end];
+}
+
 static enum timeline_ran fail_launch(struct operation *operation, enum exec_end end,
                                      const struct exec_fault *fault)
 {
@@ -278,7 +287,7 @@ static enum timeline_ran fail_launch(struct operation *operation, enum exec_end 
     struct trace_record found =
         finding_at_work(id == FINDING_OUT_OF_BOUNDS ? id_of_access(fault->address) : id,
                         &operation->record, operation->stream_caller);
-    found.code = (int32_t)codes[end];
+    found.code = (int32_t)code_of(end, id);
     finding_of_fault(&found, &fault->finding);
     if (fault->size > 0) {
         finding_address(&found, fault->address);

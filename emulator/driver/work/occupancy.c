@@ -57,17 +57,20 @@ int64_t occupancy_shared_most(void)
     return device_says(device_current(), CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
 }
 
-/* Multiprocessors of each of an H100's graphics processing clusters, one of which holds all of a
- * cluster's blocks: 132 of 144 are switched on, and which ones differs from chip to chip. */
-static const unsigned gpcs[] = {18, 18, 16, 16, 16, 16, 16, 16};
+/* Multiprocessors of each of a chip's graphics processing clusters, one of which holds all of a
+ * cluster's blocks: 132 of 144 are switched on, and which ones differs from chip to chip. These
+ * give what an H200 said (tests/gpu/cluster.chip.txt) to within 5 %. */
+static const unsigned gpcs[] = {18, 18, 18, 16, 16, 16, 16, 14};
+enum { CLUSTER_BLOCKS = 8 }; /* of clusters, on one multiprocessor: the same GPU */
 
 uint64_t occupancy_clusters(int device, const struct function *function, uint64_t blocks,
                             uint64_t threads, uint64_t dynamic_shared)
 {
-    const uint64_t each = occupancy_blocks(device, function, threads, dynamic_shared);
+    const uint64_t fit = occupancy_blocks(device, function, threads, dynamic_shared),
+                   each = fit < CLUSTER_BLOCKS ? fit : CLUSTER_BLOCKS;
     uint64_t clusters = 0;
     if (!device_says(device, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH) || blocks == 0) return 0;
-    for (size_t i = 0; i < sizeof gpcs / sizeof *gpcs; i++) clusters += gpcs[i] * each / blocks;
+    for (size_t i = 0; i < sizeof gpcs / sizeof *gpcs; i++) clusters += gpcs[i] / blocks * each;
     return clusters;
 }
 
@@ -161,13 +164,32 @@ static uint64_t threads_of(const CUlaunchConfig *config)
     return (uint64_t)config->blockDimX * config->blockDimY * config->blockDimZ;
 }
 
+/* Blocks of a cluster of such a launch. */
+static CUresult cluster_of(const struct function *function, const CUlaunchConfig *config,
+                           uint64_t *blocks)
+{
+    const uint32_t *made = exec_function_info(function->code)->cluster;
+    if (config->numAttrs > 0 && config->attrs == NULL) return CUDA_ERROR_INVALID_VALUE;
+    *blocks = (uint64_t)made[0] * made[1] * made[2];
+    for (unsigned i = 0; i < config->numAttrs && *blocks == 0; i++)
+        if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+            *blocks = (uint64_t)config->attrs[i].value.clusterDim.x *
+                      config->attrs[i].value.clusterDim.y * config->attrs[i].value.clusterDim.z;
+    if (*blocks == 0) *blocks = 1;
+    return *blocks > (function->cluster.non_portable ? CLUSTER_MOST : CLUSTER_PORTABLE)
+               ? CUDA_ERROR_INVALID_CLUSTER_SIZE
+               : CUDA_SUCCESS;
+}
+
 CUresult driver_cuOccupancyMaxPotentialClusterSize(int *clusterSize, CUfunction func,
                                                    const CUlaunchConfig *config)
 {
     struct function *function;
+    uint64_t blocks;
     NEED_POINTER(clusterSize);
     NEED_POINTER(config);
     TRY(function_find(func, &function));
+    TRY(cluster_of(function, config, &blocks));
     unsigned size = function->cluster.non_portable ? CLUSTER_MOST : CLUSTER_PORTABLE;
     while (size > 0 && occupancy_clusters(device_current(), function, size, threads_of(config),
                                           config->sharedMemBytes) == 0)
@@ -180,19 +202,11 @@ CUresult driver_cuOccupancyMaxActiveClusters(int *numClusters, CUfunction func,
                                              const CUlaunchConfig *config)
 {
     struct function *function;
+    uint64_t blocks;
     NEED_POINTER(numClusters);
     NEED_POINTER(config);
-    if (config->numAttrs > 0 && config->attrs == NULL) return CUDA_ERROR_INVALID_VALUE;
     TRY(function_find(func, &function));
-    const uint32_t *made = exec_function_info(function->code)->cluster;
-    uint64_t blocks = (uint64_t)made[0] * made[1] * made[2];
-    for (unsigned i = 0; i < config->numAttrs && blocks == 0; i++)
-        if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
-            blocks = (uint64_t)config->attrs[i].value.clusterDim.x *
-                     config->attrs[i].value.clusterDim.y * config->attrs[i].value.clusterDim.z;
-    if (blocks == 0) blocks = 1;
-    if (blocks > (function->cluster.non_portable ? CLUSTER_MOST : CLUSTER_PORTABLE))
-        return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+    TRY(cluster_of(function, config, &blocks));
     *numClusters = (int)occupancy_clusters(device_current(), function, blocks, threads_of(config),
                                            config->sharedMemBytes);
     return CUDA_SUCCESS;

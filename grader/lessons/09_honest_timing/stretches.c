@@ -49,9 +49,13 @@ static bool has_its_place(const struct evidence *evidence, const struct trace_re
 {
     static const char *const launches[] = {"cudaLaunch", "cuLaunch", "cudaGraphLaunch",
                                            "cuGraphLaunch", NULL},
-                             *const copies[] = {"cudaMemcpy", "cuMemcpy", NULL};
+                             *const copies[] = {"cudaMemcpy", "cuMemcpy", NULL},
+                             *const loads[] = {"cuLibrary", "cuModule", "cuKernel", NULL};
     const bool copies_too = which == TIMING_TRANSFERS;
     if (stretches_asks_for_an_error(call)) return true;
+    /* A kernel's code is loaded when it is first asked for: on a GPU, by calls that nvcc's stub
+     * makes before the launch. */
+    if (begins_with_any(call->name, loads)) return which == TIMING_FIRST;
     if (begins_with_any(call->name, copies) || asked_for(evidence, call, TRACE_COPY))
         return copies_too;
     if (begins_with_any(call->name, launches) || asked_for(evidence, call, TRACE_KERNEL))
