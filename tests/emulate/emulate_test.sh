@@ -380,6 +380,7 @@ grep -q "^# .* of $total functions of the runtime API" out || wrong 'the total i
 
 # ---- a device, a program and a folder for temporary files with names that lists of folders cannot hold
 
+# shellcheck disable=SC2016 # a name, of nothing to expand
 odd=$work/'a;b:c $d"e'
 mkdir -p "$odd/tmp"
 cp -R "$emulate" "$(dirname "$emulate")/lib" "$odd"
