@@ -61,7 +61,9 @@ try()
     done
 }
 
-for name in $("$executable"); do
+names=$("$executable") || exit 1
+[ -n "$names" ] || { echo "$executable names no programs" && exit 1; }
+for name in $names; do
     orders=$(said "$name" Orders)
     for order in ${orders:-latest earliest random:11}; do try "$name" "$order"; done
 done
