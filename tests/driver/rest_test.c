@@ -247,8 +247,12 @@ START_TEST(functions_say_what_clusters_they_allow)
     ck_assert_int_eq(value, 0);
     FAILS(CUDA_ERROR_INVALID_VALUE,
           cuFuncSetAttribute(made, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, 2));
+    FAILS(CUDA_ERROR_INVALID_CLUSTER_SIZE,
+          cuOccupancyMaxPotentialClusterSize(&value, free_size, &config));
+    config.numAttrs = 0;
     OK(cuOccupancyMaxPotentialClusterSize(&value, free_size, &config));
     ck_assert_int_eq(value, 8);
+    config.numAttrs = 1;
     FAILS(CUDA_ERROR_INVALID_CLUSTER_SIZE,
           cuOccupancyMaxActiveClusters(&value, free_size, &config));
     FAILS(CUDA_ERROR_INVALID_CLUSTER_SIZE, cuLaunchKernelEx(&config, free_size, NULL, NULL));
