@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
-enum { PAGE = 4096, SHIELDS = 1024 };
+enum { PAGE = 4096, GUARDS = 1024 };
 
 struct guard {
     uint64_t number; /* 0: free */
@@ -15,7 +15,7 @@ struct guard {
 static struct {
     const struct page_guard_owner *owner;
     uint64_t numbers, drops;
-    struct guard guards[SHIELDS];
+    struct guard guards[GUARDS];
     size_t used; /* of the array: all beyond are free */
 } state;
 
@@ -91,9 +91,9 @@ uint64_t page_guard_raise(const struct memory_region *region, uint64_t address, 
     if (state.owner == NULL || first_page >= end_page) return 0;
     size_t slot = 0;
     while (slot < state.used && state.guards[slot].number != 0) slot++;
-    if (slot == SHIELDS) return 0;
+    if (slot == GUARDS) return 0;
     if (slot == state.used) state.used++;
-    assert(state.used <= SHIELDS);
+    assert(state.used <= GUARDS);
     state.guards[slot] = (struct guard){++state.numbers, first_page, end_page, reads_allowed};
     apply(first_page, end_page);
     return state.numbers;

@@ -94,56 +94,62 @@ void page_guards_guess(const struct timeline_op *op, uint64_t address)
     raise_for(op, RACES_WRITE, &(struct races_rows){address, size, size, 1, size, 1}, address);
 }
 
-void page_guards_know(const struct timeline_op *op)
+/* ---- and dropped --------------------------------------------------------------------------- */
+
+/* Those for which `is_over` is true. */
+static void drop_where(bool (*is_over)(const struct raised *raised, const void *why),
+                       const void *why)
 {
-    const struct timeline_when when = timeline_op_when(op);
     size_t kept = 0;
     for (size_t i = 0; i < guards.count; i++) {
         const struct raised raised = guards.raised[i];
-        if (raised.guessed != 0 && raised.when.track == when.track &&
-            raised.when.sequence == when.sequence)
+        if (is_over(&raised, why))
             page_guard_drop(raised.guard);
         else
             guards.raised[kept++] = raised;
     }
     guards.count = kept;
+}
+
+static bool was_guessed_for(const struct raised *raised, const void *op)
+{
+    const struct timeline_when when = timeline_op_when(op);
+    return raised->guessed != 0 && raised->when.track == when.track &&
+           raised->when.sequence == when.sequence;
+}
+
+void page_guards_know(const struct timeline_op *op)
+{
+    drop_where(was_guessed_for, op);
+}
+
+static bool is_known_to_the_host(const struct raised *raised, const void *nothing)
+{
+    (void)nothing;
+    return timeline_host_knows(driver.timeline, raised->when, TIMELINE_PROMISED);
 }
 
 void page_guards_sweep(void)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < guards.count; i++) {
-        const struct raised raised = guards.raised[i];
-        if (timeline_host_knows(driver.timeline, raised.when, TIMELINE_PROMISED))
-            page_guard_drop(raised.guard);
-        else
-            guards.raised[kept++] = raised;
-    }
-    guards.count = kept;
+    drop_where(is_known_to_the_host, NULL);
+}
+
+static bool is_before(const struct raised *raised, const void *op)
+{
+    return timeline_happens_before(raised->when, op, TIMELINE_PROMISED);
 }
 
 void page_guards_conversed(const struct timeline_op *op)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < guards.count; i++) {
-        const struct raised raised = guards.raised[i];
-        if (timeline_happens_before(raised.when, op, TIMELINE_PROMISED))
-            page_guard_drop(raised.guard);
-        else
-            guards.raised[kept++] = raised;
-    }
-    guards.count = kept;
+    drop_where(is_before, op);
+}
+
+static bool is_of(const struct raised *raised, const void *region)
+{
+    return raised->region == ((const struct memory_region *)region)->id;
 }
 
 void page_guards_forget(const struct memory_region *region)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < guards.count; i++) {
-        const struct raised raised = guards.raised[i];
-        if (raised.region == region->id)
-            page_guard_drop(raised.guard);
-        else
-            guards.raised[kept++] = raised;
-    }
-    guards.count = kept;
+    drop_where(is_of, region);
 }
