@@ -70,6 +70,7 @@ struct exec_block {
     uint32_t rank;                  /* in its cluster */
     bool stuck;                     /* no thread can go on before those of other blocks do */
     bool ended;
+    bool arrives;                                /* some thread has come to the cluster's barrier */
     bool visits;                                 /* other blocks' shared memory: */
     struct exec_shadow *away[EXEC_CLUSTER_MOST]; /* what it did there; check/cluster.h */
     struct exec_block *next;

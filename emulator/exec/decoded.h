@@ -52,6 +52,14 @@ struct exec_formal {
     uint32_t size;   /* bytes */
 };
 
+/* How much of a function has been executed, and who is told when it is enough. Several workers
+ * count: now and then one's count is lost. */
+struct exec_heat {
+    uint64_t executed; /* warp instructions */
+    uint64_t enough;   /* UINT64_MAX: nobody is told any more */
+    void (*hot)(const struct exec_function *function);
+};
+
 struct exec_function {
     struct exec_function_info info;
     struct exec_program *program;
@@ -62,6 +70,7 @@ struct exec_function {
     size_t code_count;
     const uint8_t *flow; /* enum exec_flow of each instruction; NULL: it is not needed */
     uint32_t index;
+    struct exec_heat *heat;       /* NULL: it is only interpreted */
     struct exec_formal *poisoned; /* slots that may be read before they are written */
     size_t poisoned_count;
     uint32_t frame_bytes;            /* registers, scratch slots, constants */
@@ -136,12 +145,13 @@ struct exec_program {
     size_t cache_count;
     uint8_t *looks; /* of each cache, malloc: enum exec_look bits */
     size_t looks_room;
-    bool sees_reserved; /* reads where the reserved shared memory is: see ops/special.c */
-    bool converses;     /* its threads may tell each other things: check/order.h */
-    bool watched;       /* made to be watched: see check/shadow.h */
-    bool failed;        /* out of memory while it was made */
-    char refusal[200];  /* why no device could hold it; empty: one can */
-    struct arena arena; /* owns everything but positions */
+    bool sees_reserved;         /* reads where the reserved shared memory is: see ops/special.c */
+    bool converses;             /* its threads may tell each other things: check/order.h */
+    bool watched;               /* made to be watched: see check/shadow.h */
+    bool failed;                /* out of memory while it was made */
+    char refusal[200];          /* why no device could hold it; empty: one can */
+    struct exec_native *native; /* machine code of hot functions: native/native.h */
+    struct arena arena;         /* owns everything but positions and machine code */
 };
 
 #endif

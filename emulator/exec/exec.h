@@ -33,6 +33,17 @@ struct exec_program *exec_program_create_checked(const struct ptx_module *module
                                                  size_t log_size);
 void exec_program_destroy(struct exec_program *program);
 
+/* Machine code of what is hot, where LLVM's library is found; the same is computed without. Holds
+ * for programs that are created from now on. */
+enum exec_native_use {
+    EXEC_NATIVE_OFF,   /* until somebody says otherwise */
+    EXEC_NATIVE_ON,    /* of functions that have run for long */
+    EXEC_NATIVE_ALWAYS /* of each function, before it runs */
+};
+void exec_native_use(enum exec_native_use use);
+/* How many stretches of the program's instructions have machine code by now. */
+size_t exec_native_stretches(const struct exec_program *program);
+
 /* Module variables (.global and .const), which the caller places in memory before any launch. */
 struct exec_variable {
     const char *name;
@@ -66,6 +77,7 @@ struct exec_function_info {
     uint32_t local_bytes;         /* per thread */
     uint32_t constant_bytes;      /* of the whole module's variables */
     uint32_t registers;           /* an estimate: virtual registers alive at once, 16 to 255 */
+    uint32_t ptx_version;         /* the architecture of .target: 75 */
     uint32_t max_threads;         /* per block, from .maxntid; 1024 without */
     uint32_t required_threads[3]; /* .reqntid, or zeros */
     uint32_t cluster[3];          /* .reqnctapercluster, or zeros */

@@ -10,11 +10,12 @@
  * Native code. The decoded form does not depend on who executes it: an instruction is a row (found
  * by its handler; rows with one handler mean the same), offsets of slots, an immediate, and for
  * control the target's address; a function is one array of them, and what a handler may know is in
- * the warp. A translator from here to machine code has one door, exec_inst.run: it compiles a
- * stretch of instructions and puts the result into `run` of the first, where the loop in
+ * the warp. The translator from here to machine code, native/, has one door, exec_inst.run: it
+ * compiles a stretch of instructions and puts the result into `run` of the first, where the loop in
  * machine/warp.c calls it like any other. Such a handler
- *  - begins where a branch can lead or a fragment can stop (a target, behind a branch, call,
- * barrier or .sync) and ends before the next such place, because fragments meet by comparing pc
+ *  - runs only where no other fragment of the warp could stop it inside (warp->limit), because
+ *    fragments meet by comparing pc; elsewhere it hands over to the first one's own handler;
+ *  - leaves before a branch at which lanes part, and whatever else changes fragments, with pc
  * there;
  *  - works on the lanes of warp->mask (all, if warp->full) and may keep slots in machine registers
  *    until its end, where it writes back those that live on (lower/registers.c knows);

@@ -13,6 +13,7 @@
 #include "emulator/exec/decoded.h"
 
 #define EXEC_POLLS 4
+#define EXEC_NO_LIMIT ((const struct exec_inst *)UINTPTR_MAX)
 
 struct exec_poison;
 
@@ -72,6 +73,8 @@ struct exec_warp {
     const struct exec_inst *pc;
     uint32_t mask;
     uint32_t full; /* every lane outside of mask is dead: results need not be blended */
+    const struct exec_inst *limit; /* it runs until its pc reaches this, of another fragment, or
+                                      EXEC_NO_LIMIT; NULL: somebody looks at each instruction */
     struct exec_frame *frame;
     uint32_t backward; /* taken backward branches left until the scheduler looks again */
     uint32_t polls;    /* reads in a row that brought no news, see exec_polled */

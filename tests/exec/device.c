@@ -107,6 +107,8 @@ static struct exec_program *program_of(const char *ptx, bool watched)
         ptx_diagnostics_print(&diagnostics, log, sizeof log);
         require(false, "the PTX does not parse: %s", log);
     }
+    const char *native = getenv("OVERLAP_NATIVE"); /* what the driver would do */
+    if (native != NULL && !strcmp(native, "always")) exec_native_use(EXEC_NATIVE_ALWAYS);
     struct exec_program *program = watched ? exec_program_create_checked(module, log, sizeof log)
                                            : exec_program_create(module, log, sizeof log);
     ptx_module_destroy(module);

@@ -15,7 +15,6 @@ static const struct {
     const char *pattern, *why;
 } named[] = {
     {"mov.* %pm*", "performance counters"},
-    {"tex.cube.*", "cube maps"},
     {"tex.1d.v4.f16.*", "results of 16 bits"},
     {"tex.1d.v2.f16x2.*", "results of 16 bits"},
     {"tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [%d1, %d2, *", "samplers apart from textures"},

@@ -294,11 +294,9 @@ static void read_told(const struct exec_warp *warp, struct exec_order *order, ui
     order->apart |= 1u << warp->index;
 }
 
-void exec_order_join_warp(const struct exec_warp *warp)
+static __attribute__((noinline)) void join_warp(struct exec_order *order, uint32_t warp)
 {
-    struct exec_order *order = warp->block->order;
-    if (order == NULL || !(order->apart >> warp->index & 1)) return;
-    struct thread *lanes = &order->threads[warp->index * EXEC_LANES];
+    struct thread *lanes = &order->threads[warp * EXEC_LANES];
     struct clock *all = NULL;
     for (unsigned l = 0; l < EXEC_LANES; l++) {
         join(order, &all, lanes[l].known);
@@ -311,7 +309,13 @@ void exec_order_join_warp(const struct exec_warp *warp)
         lanes[l].known = share(all);
     }
     release(&all);
-    order->apart &= ~(1u << warp->index);
+    order->apart &= ~(1u << warp);
+}
+
+void exec_order_join_warp(const struct exec_warp *warp)
+{
+    struct exec_order *order = warp->block->order;
+    if (order != NULL && (order->apart >> warp->index & 1)) join_warp(order, warp->index);
 }
 
 bool exec_order_knows(const struct exec_order *order, uint32_t thread, int32_t cell)

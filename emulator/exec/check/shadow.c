@@ -125,22 +125,36 @@ void exec_shadow_order_without(const struct exec_block *block, const uint32_t *a
     }
 }
 
-void exec_shadow_order_warp(const struct exec_warp *warp)
+/* Whether a warp has touched anything there since its last order; bit `bit` is its. */
+static bool is_touched(const struct exec_shadow *shadow, uint32_t bit)
+{
+    return shadow != NULL && ((shadow->touched | shadow->touched_before) & bit) != 0;
+}
+
+static __attribute__((noinline)) void order_warp(const struct exec_warp *warp, uint32_t bit)
 {
     struct exec_shadow *shadows[SHADOWS_MOST];
-    const uint32_t count = shadows_of(warp->block, shadows), bit = 1u << warp->index;
-    uint32_t touched = 0;
-    for (uint32_t i = 0; i < count; i++)
-        touched |= shadows[i]->touched | shadows[i]->touched_before;
-    if (touched & bit) {
-        const int32_t now = tick(warp->block, shadows, count);
-        for (uint32_t i = 0; i < count; i++) {
-            shadows[i]->touched &= ~bit;
-            shadows[i]->touched_before &= ~bit;
-            shadows[i]->warp_floor[warp->index] = now;
-        }
+    const uint32_t count = shadows_of(warp->block, shadows);
+    bool any = false;
+    for (uint32_t i = 0; i < count; i++) any |= is_touched(shadows[i], bit);
+    if (!any) return;
+    const int32_t now = tick(warp->block, shadows, count);
+    for (uint32_t i = 0; i < count; i++) {
+        shadows[i]->touched &= ~bit;
+        shadows[i]->touched_before &= ~bit;
+        shadows[i]->warp_floor[warp->index] = now;
     }
-    if (warp->block->order != NULL) exec_order_join_warp(warp);
+}
+
+void exec_shadow_order_warp(const struct exec_warp *warp)
+{
+    const struct exec_block *block = warp->block;
+    const uint32_t bit = 1u << warp->index;
+    /* Most shuffles stand behind one another, with nothing touched between. */
+    if (block->visits || is_touched(block->shadow, bit) ||
+        (block->near != NULL && is_touched(block->near->shadow, bit)))
+        order_warp(warp, bit);
+    if (block->order != NULL) exec_order_join_warp(warp);
 }
 
 void exec_shadow_next_moment(const struct exec_block *block)
@@ -619,15 +633,12 @@ static void judge(struct exec_warp *warp, const struct exec_inst *inst, struct e
 
 void exec_shadow_racecheck(struct exec_warp *warp, const struct exec_inst *inst, uint32_t mask)
 {
-    struct exec_shadow *shadow = warp->block->shadow;
-    struct access access = {
-        .element = inst->cache & 0xff,
-        .count = inst->cache >> EXEC_WATCH_COUNT_SHIFT & 0xf,
-        .access = (enum exec_access)(inst->cache >> EXEC_WATCH_ACCESS_SHIFT & 3),
-        .values = inst->cache & EXEC_WATCH_VALUES,
-    };
-    if (!find_offsets(warp, inst, mask, &access) || !exec_shadow_tells(shadow, access.element))
-        return;
+    struct access access; /* its arrays are large, and filled where they are read */
+    access.element = inst->cache & 0xff;
+    access.count = inst->cache >> EXEC_WATCH_COUNT_SHIFT & 0xf;
+    access.access = (enum exec_access)(inst->cache >> EXEC_WATCH_ACCESS_SHIFT & 3);
+    access.values = inst->cache & EXEC_WATCH_VALUES;
+    if (!find_offsets(warp, inst, mask, &access)) return;
     const uint32_t own = access.mask & ~access.away;
     for (uint32_t away = access.away; away;) {
         struct exec_block *home = access.home[__builtin_ctz(away)];

@@ -2,6 +2,7 @@
 #include "emulator/exec/lower/program.h"
 
 #include "emulator/exec/lower/access.h"
+#include "emulator/exec/native/native.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,6 +92,7 @@ static bool declare_functions(struct exec_program *program, const struct ptx_mod
         function->info.launches = function->builtin == EXEC_BUILTIN_DEVICE_RUNTIME;
         function->info.name = arena_text(&program->arena, source->name);
         function->info.constant_bytes = (uint32_t)program->constant_bytes;
+        if (module->target != NULL) sscanf(module->target, "sm_%u", &function->info.ptx_version);
         const uint32_t *most = source->max_threads;
         const uint64_t product =
             (uint64_t)most[0] * (most[1] ? most[1] : 1) * (most[2] ? most[2] : 1);
@@ -137,6 +139,7 @@ static bool compile_function(struct exec_program *program, const struct ptx_modu
     free(offsets);
     function->first_cache = calls_any(source) ? 0 : first;
     function->cache_count = program->cache_count - function->first_cache;
+    exec_native_watch(program, function);
     return !lower.failed;
 }
 
@@ -194,6 +197,7 @@ struct exec_program *exec_program_create_checked(const struct ptx_module *module
 void exec_program_destroy(struct exec_program *program)
 {
     if (program == NULL) return;
+    exec_native_end(program);
     free(program->looks);
     free(program->positions);
     arena_free(&program->arena);

@@ -11,15 +11,18 @@ static bool read_geometry(struct lower *lower, struct exec_image_access *access)
 {
     static const struct {
         uint8_t geometry, dimensions;
-        bool layered;
+        bool layered, cube;
     } geometries[] = {
-        {PTX_GEOMETRY_1D, 1, false}, {PTX_GEOMETRY_2D, 2, false}, {PTX_GEOMETRY_3D, 3, false},
-        {PTX_GEOMETRY_A1D, 1, true}, {PTX_GEOMETRY_A2D, 2, true},
+        {PTX_GEOMETRY_1D, 1, false, false},  {PTX_GEOMETRY_2D, 2, false, false},
+        {PTX_GEOMETRY_3D, 3, false, false},  {PTX_GEOMETRY_A1D, 1, true, false},
+        {PTX_GEOMETRY_A2D, 2, true, false},  {PTX_GEOMETRY_CUBE, 2, false, true},
+        {PTX_GEOMETRY_ACUBE, 2, true, true},
     };
     for (size_t k = 0; k < sizeof geometries / sizeof *geometries; k++) {
         if (geometries[k].geometry != lower->at->modifiers.geometry) continue;
         access->dimensions = geometries[k].dimensions;
         access->layered = geometries[k].layered;
+        access->cube = geometries[k].cube;
         return true;
     }
     lower_unsupported(lower, UNSUPPORTED_TEXTURE_SHAPE);
@@ -65,7 +68,7 @@ static bool read_coordinates(struct lower *lower, const struct ptx_operand *imag
         lower_unsupported(lower, UNSUPPORTED_SAMPLER);
         return false;
     }
-    const uint32_t wanted = access->dimensions + access->layered;
+    const uint32_t wanted = (uint32_t)access->dimensions + access->layered + access->cube;
     for (uint32_t k = 0; k < wanted; k++) {
         access->coordinates[k] = lower_source(lower, &image->elements[1 + k], 4);
         if (access->coordinates[k] == EXEC_NO_SLOT) return false;
@@ -115,6 +118,7 @@ static struct exec_image_access *new_access(struct lower *lower)
     snprintf(name, sizeof name, "%s.%s", ptx_opcode_name(lower->at->op),
              ptx_modifier_name((enum ptx_modifier)which));
     if (access != NULL) access->name = arena_text(&lower->program->arena, name);
+    if (access != NULL) access->level = EXEC_NO_SLOT;
     return access;
 }
 
@@ -133,15 +137,20 @@ static void lower_texture(struct lower *lower, struct exec_image_access *access)
                            : at->modifiers.lod == PTX_LOD_GRAD ? 4
                                                                : 2;
     access->real = at->type2 == PTX_F32;
+    access->by_gradient = at->modifiers.lod == PTX_LOD_GRAD;
     access->component = at->modifiers.gather ? (uint8_t)(at->modifiers.gather - PTX_GATHER_R) : 0;
     if (!read_geometry(lower, access)) return;
     if (at->operand_count != plain || at->type == PTX_F16 || at->type == PTX_F16X2 ||
-        (at->op == PTX_OP_TLD4 && access->dimensions != 2)) {
+        (at->op == PTX_OP_TLD4 && (access->dimensions != 2 || access->cube))) {
         lower_unsupported(lower, UNSUPPORTED_TEXTURE_MODIFIER);
         return;
     }
     const uint32_t handle = handle_slot(lower, &at->operands[1].elements[0]);
     if (handle == EXEC_NO_SLOT || !read_coordinates(lower, &at->operands[1], access)) return;
+    if (at->modifiers.lod == PTX_LOD_LEVEL) {
+        access->level = lower_source(lower, &at->operands[2], 4);
+        if (access->level == EXEC_NO_SLOT) return;
+    }
     read_destinations(lower, access);
     emit(lower, access, handle);
 }
@@ -156,6 +165,10 @@ static void lower_surface(struct lower *lower, struct exec_image_access *access)
                        : at->modifiers.boundary == PTX_BOUNDARY_CLAMP ? IMAGE_CLAMP
                                                                       : IMAGE_ZERO;
     if (!read_geometry(lower, access)) return;
+    if (access->cube) {
+        lower_unsupported(lower, UNSUPPORTED_TEXTURE_SHAPE);
+        return;
+    }
     if (at->modifiers.form != PTX_FORM_BYTES) {
         lower_unsupported(lower, UNSUPPORTED_FORMATTED_SURFACE);
         return;

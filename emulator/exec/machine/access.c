@@ -67,8 +67,21 @@ void exec_touches_settle(struct exec_worker *worker)
     memset(worker->caches, 0, count * sizeof *worker->caches);
 }
 
+/* Where the access stands in the source: one in a function without lines, at the call of that. */
+static const struct exec_position *place_of(const struct exec_warp *warp,
+                                            const struct exec_inst *inst, unsigned lane)
+{
+    const struct exec_position *positions = warp->worker->function->program->positions;
+    const struct exec_position *place = &positions[inst->position];
+    for (const struct exec_frame *frame = warp->frame;
+         place->file == NULL && frame->parent != NULL && frame->return_to[lane] != NULL;
+         frame = frame->parent)
+        place = &positions[frame->return_to[lane]->position];
+    return place;
+}
+
 /* What the instruction touches from now on. */
-static void cache_fill(struct exec_warp *warp, const struct exec_inst *inst,
+static void cache_fill(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,
                        const struct memory_region *region, enum exec_access access, uint32_t bytes)
 {
     struct exec_worker *worker = warp->worker;
@@ -87,7 +100,7 @@ static void cache_fill(struct exec_warp *warp, const struct exec_inst *inst,
         .touched = UINT64_MAX,
         .widest = bytes,
         .region = region,
-        .position = &worker->function->program->positions[inst->position],
+        .position = place_of(warp, inst, lane),
     };
     const struct exec_program *program = worker->function->program;
     const unsigned looks = inst->cache < program->looks_room ? program->looks[inst->cache] : 0;
@@ -121,7 +134,7 @@ unsigned char *exec_resolve(struct exec_warp *warp, const struct exec_inst *inst
                 !(store && region->read_only)) {
                 struct exec_region_cache *cache = exec_cache_of(warp->worker, inst);
                 if (cache->region != region || cache->access != access)
-                    cache_fill(warp, inst, region, access, size);
+                    cache_fill(warp, inst, lane, region, access, size);
                 exec_mark(cache, address, size);
                 if (exec_grid_shadow_wanted(cache))
                     exec_grid_shadow_touch(warp, inst, cache, lane, address, size);

@@ -90,7 +90,7 @@ bool exec_block_start(struct exec_block *block, uint64_t index)
     block->position[2] = (uint32_t)(index / grid[0] / grid[1]);
     block->rank = rank_of(block);
     block->cluster = NULL;
-    block->stuck = block->ended = false;
+    block->stuck = block->ended = block->arrives = false;
     block->polling = false;
     block->moment = 0;
     block->named_barriers = false;

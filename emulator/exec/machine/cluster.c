@@ -100,7 +100,7 @@ static void phase_check(struct exec_block *block)
 
 void exec_cluster_left(struct exec_block *block)
 {
-    phase_check(block);
+    if (block->cluster != NULL || block->arrives) phase_check(block);
 }
 
 int exec_cluster_arrive(struct exec_warp *warp, const struct exec_inst *inst, bool releases)
@@ -110,6 +110,7 @@ int exec_cluster_arrive(struct exec_warp *warp, const struct exec_inst *inst, bo
         return exec_stop(warp, inst, EXEC_TRAP, (unsigned)__builtin_ctz(twice),
                          &(struct exec_reason){.finding = FINDING_CLUSTER_ARRIVED_TWICE});
     warp->arrived |= warp->mask;
+    warp->block->arrives = true;
     exec_cluster_order_arrive(warp, releases);
     phase_check(warp->block);
     return EXEC_GO;

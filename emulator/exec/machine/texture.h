@@ -39,6 +39,7 @@ struct exec_texture {
     uint32_t width, height, depth; /* in texels; at least 1. Layers count as depth */
     uint8_t dimensions;            /* 1, 2 or 3; not counting layers */
     bool layered;
+    bool cube;   /* two dimensions, and six faces to a layer, or to the whole */
     bool linear; /* linear memory: one dimension, read by index only */
     enum exec_texel texel;
     uint8_t channels; /* 1, 2 or 4 */
@@ -48,7 +49,15 @@ struct exec_texture {
     bool filters;    /* linear, else the nearest texel */
     bool normalized; /* coordinates from 0 to 1 */
     bool promotes;   /* integers of 8 and 16 bits read as fractions */
+    bool seamless;   /* a cube's faces are read over their edges, whatever the addressing */
     float border[4];
+
+    /* Of a mipmapped array: as many levels, the first of which is the texture itself; and how a
+     * level is chosen. */
+    uint32_t level_count; /* 0: it is none */
+    const struct exec_texture *levels;
+    bool mixes; /* between two levels, else the nearest */
+    float bias, least, most;
 };
 
 /* Makes `texture` known; it must stay where it is until it is removed. Returns its handle, which is

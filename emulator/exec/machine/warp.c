@@ -101,6 +101,7 @@ static bool runs_before(const struct exec_fragment *a, const struct exec_fragmen
 static bool lanes_are_complete(const struct exec_warp *warp)
 {
     uint32_t seen = 0;
+    if (warp->fragment_count == 1) return warp->mask == 0 && warp->fragments[0].mask == warp->live;
     for (uint32_t k = 0; k < warp->fragment_count; k++) {
         if (seen & warp->fragments[k].mask) return false;
         seen |= warp->fragments[k].mask;
@@ -112,6 +113,7 @@ static bool lanes_are_complete(const struct exec_warp *warp)
  * longest. fragment_count when none can run. */
 static uint32_t fragment_choose(const struct exec_warp *warp, bool oldest)
 {
+    if (warp->fragment_count == 1) return warp->fragments[0].wait == EXEC_RUNNABLE ? 0 : 1;
     uint32_t best = warp->fragment_count;
     for (uint32_t k = 0; k < warp->fragment_count; k++) {
         const struct exec_fragment *fragment = &warp->fragments[k];
@@ -162,6 +164,16 @@ static int run_poisoned(struct exec_warp *warp, const struct exec_inst *limit)
     return step;
 }
 
+/* A function that is executed a lot may have machine code made of it. */
+static inline void warm(const struct exec_function *function, uint64_t executed)
+{
+    struct exec_heat *heat = function->heat;
+    if (heat == NULL) return;
+    const uint64_t sum = __atomic_load_n(&heat->executed, __ATOMIC_RELAXED) + executed;
+    __atomic_store_n(&heat->executed, sum, __ATOMIC_RELAXED);
+    if (sum >= __atomic_load_n(&heat->enough, __ATOMIC_RELAXED)) heat->hot(function);
+}
+
 enum exec_turn exec_warp_run(struct exec_warp *warp, uint64_t slice)
 {
     const uint64_t until = warp->instructions + slice;
@@ -190,6 +202,8 @@ enum exec_turn exec_warp_run(struct exec_warp *warp, uint64_t slice)
                          : warp->rotate ? BACKWARD_ROTATED
                                         : BACKWARD_DIVERGED;
         if (warp->rotate) limit = NULL;
+        warp->limit = warp->poison != NULL ? NULL : limit != NULL ? limit : EXEC_NO_LIMIT;
+        warm(warp->frame->function, 0);
         const uint32_t lanes = exec_lane_count(warp->mask);
         const uint64_t before = warp->instructions;
         int step;
@@ -209,6 +223,7 @@ enum exec_turn exec_warp_run(struct exec_warp *warp, uint64_t slice)
             } while (step == EXEC_GO && warp->pc < limit);
         }
         warp->lane_instructions += (warp->instructions - before) * lanes;
+        warm(warp->frame->function, warp->instructions - before);
         /* A fragment that used up its backward branches while others could run: it may be waiting
          * for one of them. */
         warp->rotate = !warp->rotate && others && warp->backward == 0;

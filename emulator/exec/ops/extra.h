@@ -23,9 +23,12 @@ enum image_question { IMAGE_WIDTH, IMAGE_HEIGHT, IMAGE_DEPTH, IMAGE_LAYERS, IMAG
 
 /* `extra` of such an instruction, whose slot a holds the handle. */
 struct exec_image_access {
-    const char *name;        /* of the instruction, for sentences: "tex.2d" */
-    uint8_t dimensions;      /* that the instruction reads in; not counting layers */
-    bool layered;            /* the first coordinate is a layer's index */
+    const char *name;   /* of the instruction, for sentences: "tex.2d" */
+    uint8_t dimensions; /* that the instruction reads in; not counting layers */
+    bool layered;       /* the first coordinate is a layer's index */
+    bool cube;          /* a direction of three coordinates, for one of six faces */
+    bool by_gradient;
+    uint32_t level;          /* slot of the level of detail, or EXEC_NO_SLOT: 0 */
     bool real;               /* the other coordinates are f32, else s32 */
     uint32_t coordinates[4]; /* slots; the layer's, if there is one, is the first */
     uint32_t count;          /* of elements moved */

@@ -30,8 +30,19 @@
 /* Into slot d of the lanes that run: the expression, of the values that `values` declares. Two
  * loops: where all lanes run, nothing is chosen. Of rows that are many and seldom hot
  * (EXEC_MANY_ROWS) one, so that the compiler has half as much to do: where not all lanes run, by
- * way of `some`. */
-#ifdef EXEC_MANY_ROWS
+ * way of `some`. As bitcode, too: there, a mask of all lanes is known to be one. */
+#if defined EXEC_AS_BITCODE
+#define EXEC_PUT_LANES(D, values, expression)                                                      \
+    slot_##D *dd = exec_slot(warp, inst->d);                                                       \
+    const uint32_t mask = warp->mask;                                                              \
+    EXEC_FOR_LANES                                                                                 \
+    {                                                                                              \
+        values;                                                                                    \
+        const slot_##D r = (slot_##D)(D)(expression), old = dd[l];                                 \
+        dd[l] = EXEC_IN(mask) ? r : old;                                                           \
+    }                                                                                              \
+    return EXEC_GO
+#elif defined EXEC_MANY_ROWS
 static __attribute__((noinline)) void exec_put_some32(u32 *dd, const u32 *some, u32 mask)
 {
     EXEC_FOR_LANES dd[l] = EXEC_IN(mask) ? some[l] : dd[l];

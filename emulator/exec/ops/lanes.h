@@ -31,7 +31,10 @@ typedef double slot_f64;
 
 /* A lane may be read and written in the same slot, never in two that overlap: every iteration is
  * independent of the others. */
-#ifdef __clang__
+#ifdef EXEC_AS_BITCODE /* all lanes in one step: native/ keeps whole slots in registers */
+#define EXEC_NO_DEPENDENCE                                                                         \
+    _Pragma("clang loop vectorize(assume_safety) vectorize_width(32) interleave_count(1)")
+#elif defined __clang__
 #define EXEC_NO_DEPENDENCE /* its pragma for this warns wherever it makes no vectors of a loop */
 #else
 #define EXEC_NO_DEPENDENCE _Pragma("GCC ivdep")
@@ -47,6 +50,7 @@ typedef double slot_f64;
 #endif
 
 /* 16 lanes of 32 bits: half a warp's. */
+enum { EXEC_HALF = EXEC_LANES / 2 };
 typedef u32 exec_half_warp __attribute__((vector_size(64)));
 
 /* Whether any bit is set. */
@@ -60,6 +64,35 @@ static inline bool exec_half_any(const exec_half_warp *half)
     for (unsigned k = 0; k < 8; k++) any |= words[k];
     return any != 0;
 #endif
+}
+
+/* Where the lanes' addresses of shared memory lead, each half of the warp for itself: blocks of
+ * 16 x 16 threads are popular. */
+enum exec_halves {
+    EXEC_HALVES_ROWS,  /* to elements one behind the other */
+    EXEC_HALVES_SAMES, /* all to the same */
+    EXEC_HALVES_APART, /* elsewhere, or some are off their alignment or out of bounds */
+};
+
+/* Of elements of `bytes`, known when compiling; `last`: the highest address that one may have. */
+static inline enum exec_halves exec_halves_of(const u32 *base, u32 offset, u32 last, u32 bytes)
+{
+    static const exec_half_warp lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    exec_half_warp low, high;
+    memcpy(&low, base, sizeof low);
+    memcpy(&high, base + EXEC_HALF, sizeof high);
+    low += offset;
+    high += offset;
+    const exec_half_warp from_low = low - low[0], from_high = high - high[0], row = lane * bytes;
+    const exec_half_warp moved = from_low | from_high;
+    const exec_half_warp off = (from_low ^ row) | (from_high ^ row);
+    const bool same = !exec_half_any(&moved);
+    if (!same && exec_half_any(&off)) return EXEC_HALVES_APART;
+    const u32 span = same ? 0 : (EXEC_HALF - 1) * bytes;
+    if (((low[0] | high[0]) & (bytes - 1)) || span > last || low[0] > last - span ||
+        high[0] > last - span)
+        return EXEC_HALVES_APART;
+    return same ? EXEC_HALVES_SAMES : EXEC_HALVES_ROWS;
 }
 
 /* 8 lanes of 64 bits. */

@@ -10,8 +10,6 @@
 #include "emulator/exec/ops/lanes.h"
 #include "emulator/exec/ops/tables.h"
 
-enum { HALF = EXEC_LANES / 2 };
-
 enum access_where { GLOBAL, GENERIC, SHARED, SHARED64, LOCAL };
 
 enum access_shape {
@@ -259,35 +257,14 @@ access_global(struct exec_warp *warp, const struct exec_inst *inst, uint64_t *ad
     return MEMORY_ROW;
 }
 
-/* Shared memory is nearly always touched in one of two shapes, by each half of a warp for itself:
- * blocks of 16 x 16 threads are popular. ROWS or SAMES; FAULT: neither, or out of bounds. `last`:
- * the highest address that an element may have. */
-static inline enum access_shape access_halves(const uint32_t *base, uint32_t offset, uint32_t last,
-                                              uint32_t bytes)
-{
-    static const exec_half_warp lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    exec_half_warp low, high;
-    memcpy(&low, base, sizeof low);
-    memcpy(&high, base + HALF, sizeof high);
-    low += offset;
-    high += offset;
-    const exec_half_warp from_low = low - low[0], from_high = high - high[0], row = lane * bytes;
-    const exec_half_warp moved = from_low | from_high;
-    const exec_half_warp off = (from_low ^ row) | (from_high ^ row);
-    const bool same = !exec_half_any(&moved);
-    if (!same && exec_half_any(&off)) return MEMORY_FAULT;
-    const uint32_t span = same ? 0 : (HALF - 1) * bytes;
-    if (((low[0] | high[0]) & (bytes - 1)) || span > last || low[0] > last - span ||
-        high[0] > last - span)
-        return MEMORY_FAULT;
-    return same ? MEMORY_SAMES : MEMORY_ROWS;
-}
-
 static inline struct access_window access_shared_window(const struct exec_warp *warp)
 {
     return (struct access_window){0, warp->worker->shared_bytes,
                                   (uint64_t)(uintptr_t)warp->block->shared};
 }
+
+/* Lanes for which 32 at once are no quicker than one by one. */
+enum { FEW = 4 };
 
 /* Neither of the two shapes, or not in bounds. A load of several elements may begin inside of the
  * block's memory and end behind it: a GPU rounds that memory up, and compilers load more than they
@@ -299,15 +276,19 @@ access_shared_apart(struct exec_warp *warp, const struct exec_inst *inst, uint64
     const uint32_t bytes = access_bytes(kind);
     const uint32_t inside = kind.store ? bytes : kind.element;
     const struct access_window window = access_shared_window(warp);
-    if (wide) {
-        const uint64_t *base = exec_slot(warp, inst->a);
-        EXEC_FOR_LANES address[l] = base[l] + inst->imm;
-    } else {
-        const uint32_t *base = exec_slot(warp, inst->a);
-        const uint32_t offset = (uint32_t)inst->imm;
+    const uint64_t *wide_base = exec_slot(warp, inst->a);
+    const uint32_t *base = exec_slot(warp, inst->a), offset = (uint32_t)inst->imm;
+    const bool few = exec_lane_count(warp->mask) <= FEW;
+    if (few)
+        for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+            const unsigned l = (unsigned)__builtin_ctz(rest);
+            address[l] = wide ? wide_base[l] + inst->imm : (uint32_t)(base[l] + offset);
+        }
+    else if (wide)
+        EXEC_FOR_LANES address[l] = wide_base[l] + inst->imm;
+    else
         EXEC_FOR_LANES address[l] = (uint32_t)(base[l] + offset);
-    }
-    if (window.size >= bytes && !access_outside(address, warp->mask, window, bytes)) {
+    if (!few && window.size >= bytes && !access_outside(address, warp->mask, window, bytes)) {
         if (wide && warp->mask == EXEC_ALL && exec_is_row(address, bytes)) {
             address[0] += window.delta;
             return MEMORY_ROW;
@@ -334,12 +315,12 @@ static inline enum access_shape access_shared(struct exec_warp *warp, const stru
     const struct access_window window = access_shared_window(warp);
     if (warp->mask == EXEC_ALL && window.size >= bytes) {
         const uint32_t *base = exec_slot(warp, inst->a);
-        const enum access_shape shape =
-            access_halves(base, (uint32_t)inst->imm, (uint32_t)window.size - bytes, bytes);
-        if (shape != MEMORY_FAULT) {
-            for (unsigned l = 0; l < EXEC_LANES; l += HALF)
+        const enum exec_halves halves =
+            exec_halves_of(base, (uint32_t)inst->imm, (uint32_t)window.size - bytes, bytes);
+        if (halves != EXEC_HALVES_APART) {
+            for (unsigned l = 0; l < EXEC_LANES; l += EXEC_HALF)
                 address[l] = window.delta + (uint32_t)(base[l] + (uint32_t)inst->imm);
-            return shape;
+            return halves == EXEC_HALVES_ROWS ? MEMORY_ROWS : MEMORY_SAMES;
         }
     }
     return access_shared_apart(warp, inst, address, kind, false);
@@ -460,15 +441,15 @@ VECTORS(EXEC_DEFINE_SCATTER, u64)
         }                                                                                          \
         if (HAS_HALVES(where) && (shape == MEMORY_ROWS || shape == MEMORY_SAMES)) {                \
             const unsigned step = shape == MEMORY_ROWS ? (vector) : 0;                             \
-            for (unsigned half = 0; half < EXEC_LANES; half += HALF) {                             \
+            for (unsigned half = 0; half < EXEC_LANES; half += EXEC_HALF) {                        \
                 const T *part = (const T *)(uintptr_t)address[half];                               \
                 for (unsigned k = 0; k < (vector); k++) {                                          \
                     slot_##T *dd = (slot_##T *)exec_slot(warp, slots[k]) + half;                   \
                     if (step)                                                                      \
-                        for (unsigned l = 0; l < HALF; l++)                                        \
+                        for (unsigned l = 0; l < EXEC_HALF; l++)                                   \
                             dd[l] = (slot_##T)part[l * (vector) + k];                              \
                     else                                                                           \
-                        for (unsigned l = 0; l < HALF; l++) dd[l] = (slot_##T)part[k];             \
+                        for (unsigned l = 0; l < EXEC_HALF; l++) dd[l] = (slot_##T)part[k];        \
                 }                                                                                  \
             }                                                                                      \
             return EXEC_GO;                                                                        \
@@ -491,14 +472,15 @@ VECTORS(EXEC_DEFINE_SCATTER, u64)
                 EXEC_FOR_LANES target[l * (vector) + k] = (T)ss[l];                                \
             }                                                                                      \
         } else if (HAS_HALVES(where) && (shape == MEMORY_ROWS || shape == MEMORY_SAMES)) {         \
-            for (unsigned half = 0; half < EXEC_LANES; half += HALF) {                             \
+            for (unsigned half = 0; half < EXEC_LANES; half += EXEC_HALF) {                        \
                 T *part = (T *)(uintptr_t)address[half];                                           \
                 for (unsigned k = 0; k < (vector); k++) {                                          \
                     const slot_##T *ss = (const slot_##T *)exec_slot(warp, slots[k]) + half;       \
                     if (shape == MEMORY_ROWS)                                                      \
-                        for (unsigned l = 0; l < HALF; l++) part[l * (vector) + k] = (T)ss[l];     \
+                        for (unsigned l = 0; l < EXEC_HALF; l++)                                   \
+                            part[l * (vector) + k] = (T)ss[l];                                     \
                     else                                                                           \
-                        part[k] = (T)ss[HALF - 1];                                                 \
+                        part[k] = (T)ss[EXEC_HALF - 1];                                            \
                 }                                                                                  \
             }                                                                                      \
         } else {                                                                                   \

@@ -20,6 +20,135 @@ enum {
     ORDINARY_STORE = ORDINARY | EXEC_STORE << EXEC_WATCH_ACCESS_SHIFT | EXEC_WATCH_VALUES,
 };
 
+/* ---- by halves of a warp: ops/lanes.h -------------------------------------------------------- */
+
+#define FOR_HALF EXEC_NO_DEPENDENCE for (s32 l = 0; l < EXEC_HALF; l++)
+
+/* Whether every cell of the two rows from `at` on is ordered before the warp's touch, or is its own
+ * thread's. */
+static inline bool are_clear(const struct exec_shadow *shadow, enum exec_kept kept, const u32 *at,
+                             s32 first)
+{
+    enum { WHO = EXEC_SHADOW_THREAD | EXEC_SHADOW_MANY };
+    const s32 *low = shadow->cells[kept] + at[0], *high = shadow->cells[kept] + at[1];
+    const s32 floor = shadow->floor, second = first + EXEC_HALF;
+    s32 strange = 0;
+    FOR_HALF
+    {
+        strange |= (low[l] >= floor) & ((low[l] & WHO) != first + l);
+        strange |= (high[l] >= floor) & ((high[l] & WHO) != second + l);
+    }
+    return !strange;
+}
+
+static inline void leave_rows(struct exec_shadow *shadow, enum exec_kept kept, const u32 *at,
+                              s32 first, u32 site)
+{
+    for (s32 k = 0; k < 2; k++) {
+        s32 *cells = shadow->cells[kept] + at[k];
+        u32 *sites = shadow->sites[kept] + at[k];
+        const s32 now = shadow->time << EXEC_SHADOW_TIME | (first + k * EXEC_HALF);
+        FOR_HALF cells[l] = now + l;
+        FOR_HALF sites[l] = site;
+    }
+}
+
+/* What check/shadow.c does of the loads of half a warp, where no write is in their way. */
+static inline void read_row(struct exec_shadow *shadow, u32 at, s32 thread, u32 site)
+{
+    const s32 warp = thread / EXEC_LANES, floor = shadow->floor;
+    const s32 warp_floor = shadow->warp_floor[warp], time = shadow->time << EXEC_SHADOW_TIME;
+    s32 *reads = shadow->cells[EXEC_KEPT_READ] + at;
+    s32 *others = shadow->cells[EXEC_KEPT_READ_OTHER] + at;
+    u32 *sites = shadow->sites[EXEC_KEPT_READ] + at;
+    u32 *other_sites = shadow->sites[EXEC_KEPT_READ_OTHER] + at;
+    FOR_HALF
+    {
+        const s32 before = reads[l], other = others[l], self = thread + l;
+        const u32 site_before = sites[l], other_site = other_sites[l];
+        const s32 alone = other < floor, fresh = before >= floor;
+        const s32 foreign = (before & EXEC_SHADOW_THREAD & ~(EXEC_LANES - 1)) != warp * EXEC_LANES;
+        const s32 again = fresh & !foreign & (before >= warp_floor);
+        const s32 many = (before & EXEC_SHADOW_THREAD) != self ? EXEC_SHADOW_MANY : before;
+        const s32 now = time | self | (again ? many & EXEC_SHADOW_MANY : 0);
+        others[l] = alone & fresh & foreign ? before : other;
+        other_sites[l] = alone & fresh & foreign ? site_before : other_site;
+        reads[l] = alone ? now : before;
+        sites[l] = alone ? site : site_before;
+    }
+}
+
+static inline bool load_rows(struct exec_warp *warp, const struct exec_inst *inst, const u32 *at)
+{
+    struct exec_shadow *shadow = warp->block->shadow;
+    const s32 first = (s32)(warp->index * EXEC_LANES), floor = shadow->floor;
+    const s32 *low = shadow->cells[EXEC_KEPT_READ_OTHER] + at[0];
+    const s32 *high = shadow->cells[EXEC_KEPT_READ_OTHER] + at[1];
+    s32 alone = 0;
+    if (!are_clear(shadow, EXEC_KEPT_WRITE, at, first)) return false;
+    FOR_HALF alone |= (low[l] < floor) | (high[l] < floor);
+    if (!alone) return true;
+    if (at[1] >= at[0] + EXEC_HALF && are_clear(shadow, EXEC_KEPT_READ, at, first)) {
+        leave_rows(shadow, EXEC_KEPT_READ, at, first, inst->position);
+        return true;
+    }
+    for (s32 k = 0; k < 2; k++) read_row(shadow, at[k], first + k * EXEC_HALF, inst->position);
+    return true;
+}
+
+/* The same of one cell, which the threads from `first` to `last` of the warp load: of those the
+ * first and the last are enough. */
+static inline void read_same(struct exec_shadow *shadow, u32 at, s32 first, s32 last, u32 site)
+{
+    s32 *cell = shadow->cells[EXEC_KEPT_READ] + at, *other = shadow->cells[EXEC_KEPT_READ_OTHER];
+    u32 *sites = shadow->sites[EXEC_KEPT_READ];
+    const s32 now = shadow->time << EXEC_SHADOW_TIME;
+    if (other[at] >= shadow->floor) return;
+    if (*cell >= shadow->floor && (*cell & EXEC_SHADOW_THREAD) / EXEC_LANES != first / EXEC_LANES) {
+        other[at] = *cell;
+        shadow->sites[EXEC_KEPT_READ_OTHER][at] = sites[at];
+        *cell = now | first;
+    } else {
+        *cell = now | last | EXEC_SHADOW_MANY;
+    }
+    sites[at] = site;
+}
+
+static inline bool load_sames(struct exec_warp *warp, const struct exec_inst *inst, const u32 *at)
+{
+    struct exec_shadow *shadow = warp->block->shadow;
+    const s32 *writes = shadow->cells[EXEC_KEPT_WRITE];
+    const s32 first = (s32)(warp->index * EXEC_LANES), last = first + EXEC_LANES - 1;
+    const u32 site = inst->position;
+    if (writes[at[0]] >= shadow->floor || writes[at[1]] >= shadow->floor) return false;
+    if (at[0] == at[1]) {
+        read_same(shadow, at[0], first, last, site);
+    } else {
+        read_same(shadow, at[0], first, first + EXEC_HALF - 1, site);
+        read_same(shadow, at[1], first + EXEC_HALF, last, site);
+    }
+    return true;
+}
+
+static inline bool store_rows(struct exec_warp *warp, const struct exec_inst *inst, const u32 *at)
+{
+    struct exec_shadow *shadow = warp->block->shadow;
+    const s32 first = (s32)(warp->index * EXEC_LANES);
+    const u32 *memory = (const u32 *)(const void *)warp->block->shared;
+    const u32 *values = exec_slot(warp, inst->d);
+    const u32 *low = memory + at[0], *high = memory + at[1];
+    s32 same = 0;
+    FOR_HALF same |= (low[l] == values[l]) | (high[l] == values[l + EXEC_HALF]);
+    if (at[1] < at[0] + EXEC_HALF || same || !are_clear(shadow, EXEC_KEPT_WRITE, at, first) ||
+        !are_clear(shadow, EXEC_KEPT_READ, at, first) ||
+        !are_clear(shadow, EXEC_KEPT_READ_OTHER, at, first))
+        return false;
+    leave_rows(shadow, EXEC_KEPT_WRITE, at, first, inst->position);
+    return true;
+}
+
+/* ---- by lanes -------------------------------------------------------------------------------- */
+
 /* The cells of a full warp's addresses; false: some are outside, or askew. */
 static inline bool find_cells(const struct exec_warp *warp, const struct exec_inst *inst,
                               s32 *index, bool *ascending)
@@ -83,7 +212,6 @@ static inline bool load(struct exec_warp *warp, const struct exec_inst *inst)
         else
             exec_shadow_readers(warp, inst, index);
     }
-    shadow->touched |= 1u << warp->index;
     return true;
 }
 
@@ -103,8 +231,26 @@ static inline bool store(struct exec_warp *warp, const struct exec_inst *inst)
         !is_clear(shadow, EXEC_KEPT_READ_OTHER, index, first))
         return false;
     leave(shadow, EXEC_KEPT_WRITE, index, first, inst->position);
-    shadow->touched |= 1u << warp->index;
     return true;
+}
+
+/* An ordinary access of a full warp; false: it is not settled. */
+static inline bool settle(struct exec_warp *warp, const struct exec_inst *inst, bool is_store)
+{
+    const u32 *base = exec_slot(warp, inst->a);
+    const u32 offset = (u32)inst->imm, size = warp->worker->shared_bytes;
+    const u32 at[2] = {(u32)(base[0] + offset) / 4, (u32)(base[EXEC_HALF] + offset) / 4};
+    const enum exec_halves halves =
+        size < 4 ? EXEC_HALVES_APART : exec_halves_of(base, offset, size - 4, 4);
+    bool settled;
+    if (halves == EXEC_HALVES_ROWS)
+        settled = is_store ? store_rows(warp, inst, at) : load_rows(warp, inst, at);
+    else if (halves == EXEC_HALVES_SAMES && !is_store)
+        settled = load_sames(warp, inst, at);
+    else
+        settled = is_store ? store(warp, inst) : load(warp, inst);
+    if (settled) warp->block->shadow->touched |= 1u << warp->index;
+    return settled;
 }
 
 static int op_watch(struct exec_warp *warp, const struct exec_inst *inst)
@@ -116,8 +262,8 @@ static int op_watch(struct exec_warp *warp, const struct exec_inst *inst)
     if (!mask) return EXEC_GO;
     if (mask == EXEC_ALL && shadow->shift == 2 && !shadow->atomics && !shadow->converses &&
         !shadow->visited && !exec_async_any(warp->block)) {
-        if (inst->cache == ORDINARY_LOAD && load(warp, inst)) return EXEC_GO;
-        if (inst->cache == ORDINARY_STORE && store(warp, inst)) return EXEC_GO;
+        if (inst->cache == ORDINARY_LOAD && settle(warp, inst, false)) return EXEC_GO;
+        if (inst->cache == ORDINARY_STORE && settle(warp, inst, true)) return EXEC_GO;
     }
     exec_shadow_racecheck(warp, inst, mask);
     return EXEC_GO;

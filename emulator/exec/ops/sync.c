@@ -44,7 +44,7 @@ static inline void put_predicates(struct exec_warp *warp, uint32_t slot, u32 val
         const u32 *cc = exec_slot(warp, inst->c);                                                  \
         const u32 live = warp->live;                                                               \
         u32 given[EXEC_LANES], from[EXEC_LANES], brought[EXEC_LANES];                              \
-        u32 inside[EXEC_LANES], missing[EXEC_LANES];                                               \
+        u32 inside[EXEC_LANES], missing[EXEC_LANES], all = live;                                   \
         EXEC_FOR_LANES                                                                             \
         {                                                                                          \
             const s32 lane = (s32)l;                                                               \
@@ -59,14 +59,19 @@ static inline void put_predicates(struct exec_warp *warp, uint32_t slot, u32 val
             given[l] = (u32)warp->exchange[l];                                                     \
             from[l] = p ? (u32)j & 31 : l;                                                         \
             inside[l] = p;                                                                         \
-            missing[l] = ~((warp->members[l] & live) >> from[l]) & 1;                              \
+            all &= warp->members[l];                                                               \
         }                                                                                          \
         exec_permute(brought, given, from);                                                        \
+        put_predicates(warp, inst->e, exec_bits(inside));                                          \
+        if (all == EXEC_ALL && warp->poison == NULL) {                                             \
+            PUT_LANES(brought[l]);                                                                 \
+            return EXEC_GO;                                                                        \
+        }                                                                                          \
+        EXEC_FOR_LANES missing[l] = ~((warp->members[l] & live) >> from[l]) & 1;                   \
         const u32 absent = exec_bits(missing) & warp->mask;                                        \
         const bool begins =                                                                        \
             (absent || warp->poison != NULL) && exec_poison_shuffle(warp, inst, from, absent);     \
         PUT_LANES(missing[l] ? NO_VALUE : brought[l]);                                             \
-        put_predicates(warp, inst->e, exec_bits(inside));                                          \
         return begins ? EXEC_RESCHEDULE : EXEC_GO;                                                 \
     }
 DEFINE_SHFL(up, lane - b, j >= last)
@@ -211,15 +216,24 @@ static int op_sync(struct exec_warp *warp, const struct exec_inst *inst)
     const u32 mask = warp->mask;
     const u32 named = members[__builtin_ctz(mask)];
     u32 other = 0;
-    EXEC_FOR_LANES
-    {
-        other |= EXEC_IN(mask) ? members[l] ^ named : 0;
-        warp->members[l] = EXEC_IN(mask) ? members[l] : warp->members[l];
+    if (mask == EXEC_ALL) {
+        EXEC_FOR_LANES other |= members[l] ^ named;
+        memcpy(warp->members, members, sizeof warp->members);
+        if (inst->cache)
+            memcpy(warp->exchange, wide, sizeof warp->exchange);
+        else
+            EXEC_FOR_LANES warp->exchange[l] = narrow[l];
+    } else {
+        EXEC_FOR_LANES
+        {
+            other |= EXEC_IN(mask) ? members[l] ^ named : 0;
+            warp->members[l] = EXEC_IN(mask) ? members[l] : warp->members[l];
+        }
+        if (inst->cache)
+            EXEC_FOR_LANES warp->exchange[l] = EXEC_IN(mask) ? wide[l] : warp->exchange[l];
+        else
+            EXEC_FOR_LANES warp->exchange[l] = EXEC_IN(mask) ? narrow[l] : warp->exchange[l];
     }
-    if (inst->cache)
-        EXEC_FOR_LANES warp->exchange[l] = EXEC_IN(mask) ? wide[l] : warp->exchange[l];
-    else
-        EXEC_FOR_LANES warp->exchange[l] = EXEC_IN(mask) ? narrow[l] : warp->exchange[l];
     if (!other && !(mask & ~named) && !(named & warp->live & ~mask)) {
         exec_shadow_order_warp(warp);
         return inst->inner(warp, inst);

@@ -3,7 +3,9 @@
  * Filtering is that of the Programming Guide, "Texture Fetching": between texels the weights are
  * fractions of 8 bits. What it leaves open is as an H200 does it (tests/conformance/arrays): how
  * the weights of several dimensions are rounded, that texels are added as fixed-point numbers, and
- * what fractions of integers become. Without mipmaps every level of detail is the only one.
+ * what fractions of integers become; and of cubes and mipmaps (tests/gpu/cube.cu, mipmap.cu) how
+ * the weights of a corner's missing texel and of two levels are divided. Where there are no mipmaps
+ * every level of detail is the only one.
  */
 #include "emulator/exec/machine/texture.h"
 #include "emulator/exec/machine/machine.h"
@@ -20,8 +22,10 @@ struct image_lane {
     struct exec_warp *warp;
     const struct exec_inst *inst;
     const struct exec_image_access *access;
-    const struct exec_texture *texture;
+    const struct exec_texture *texture; /* or one of its levels */
     unsigned lane;
+    double place[3]; /* of a sample; on a face, of a cube */
+    uint32_t layer;  /* the slice that is read, of what has layers or faces */
 };
 
 /* The four channels of a texel, as 32 bits each. */
@@ -74,7 +78,8 @@ static bool image_find(struct image_lane *at, bool surface)
         return false;
     }
     if (access->dimensions == 0 ||
-        (at->texture->dimensions == access->dimensions && at->texture->layered == access->layered))
+        (at->texture->dimensions == access->dimensions && at->texture->layered == access->layered &&
+         at->texture->cube == access->cube))
         return true;
     exec_stop(at->warp, at->inst, EXEC_UNSUPPORTED, at->lane,
               &(struct exec_reason){.finding = FINDING_TEXTURE_OF_OTHER_SHAPE,
@@ -163,14 +168,22 @@ static bool read_texel(const struct image_lane *at, uint32_t x, uint32_t y, uint
 
 /* ---- coordinates ----------------------------------------------------------------------------- */
 
-/* Where an index lies after the addressing mode; false: in the border. Wrapping and mirroring are
- * for normalised coordinates, others are clamped. */
+/* Wrapping and mirroring are for normalised coordinates, others are clamped; a seamless cube has no
+ * use for any. */
+static enum exec_addressing mode_of(const struct exec_texture *texture, unsigned dimension)
+{
+    const enum exec_addressing mode = texture->addressing[dimension];
+    if (texture->cube && texture->seamless) return EXEC_ADDRESS_CLAMP;
+    return texture->normalized || texture->cube || mode == EXEC_ADDRESS_BORDER ? mode
+                                                                               : EXEC_ADDRESS_CLAMP;
+}
+
+/* Where an index lies after the addressing mode; false: in the border. */
 static bool settle(const struct exec_texture *texture, unsigned dimension, int64_t index,
                    uint32_t size, uint32_t *settled)
 {
-    enum exec_addressing mode = texture->addressing[dimension];
+    const enum exec_addressing mode = mode_of(texture, dimension);
     const int64_t length = size;
-    if (!texture->normalized && mode != EXEC_ADDRESS_BORDER) mode = EXEC_ADDRESS_CLAMP;
     if (mode == EXEC_ADDRESS_WRAP) {
         index %= length;
         if (index < 0) index += length;
@@ -186,7 +199,7 @@ static bool settle(const struct exec_texture *texture, unsigned dimension, int64
 }
 
 /* The texel at indexes that may lie anywhere. */
-static bool read_anywhere(const struct image_lane *at, const int64_t index[3], uint32_t layer,
+static bool read_anywhere(const struct image_lane *at, const int64_t index[3],
                           union image_texel *texel)
 {
     const struct exec_texture *texture = at->texture;
@@ -195,7 +208,7 @@ static bool read_anywhere(const struct image_lane *at, const int64_t index[3], u
     bool inside = true;
     for (unsigned d = 0; d < 3; d++) /* layers are not settled, but given */
         inside &= settle(texture, d, index[d], sizes[d], &settled[d]);
-    if (texture->layered) settled[2] = layer;
+    if (texture->layered || texture->cube) settled[2] = at->layer;
     if (inside) return read_texel(at, settled[0], settled[1], settled[2], texel);
     *texel = (union image_texel){.bits = {0, 0, 0, 0}};
     for (unsigned k = 0; k < texture->channels; k++)
@@ -203,18 +216,20 @@ static bool read_anywhere(const struct image_lane *at, const int64_t index[3], u
     return true;
 }
 
-/* A coordinate in texels. Numbers that no texture reaches are brought near, so that they fit. Where
- * it repeats, its fraction has 21 bits. */
-static double in_texels(const struct exec_texture *texture, unsigned dimension, float coordinate,
+/* A coordinate in texels. Numbers that no texture reaches are brought near, so that they fit. Its
+ * fraction has 21 bits where it is normalised. */
+static double in_texels(const struct exec_texture *texture, unsigned dimension, double coordinate,
                         uint32_t size)
 {
     static const double far = 1 << 24, steps = 1 << 21;
-    const enum exec_addressing mode = texture->addressing[dimension];
+    const enum exec_addressing mode = mode_of(texture, dimension);
     double value = coordinate;
     if (isnan(value)) return 0;
-    if (texture->normalized) {
+    if (texture->normalized || texture->cube) {
         if (mode == EXEC_ADDRESS_WRAP || mode == EXEC_ADDRESS_MIRROR)
             value = isfinite(value) ? floor(fmod(value, 2.0) * steps) / steps : 0;
+        else if (mode == EXEC_ADDRESS_CLAMP && !texture->cube)
+            value = floor(value * steps) / steps;
         value *= size;
     }
     return value < -far ? -far : value > far ? far : value;
@@ -226,6 +241,66 @@ static uint32_t layer_of(const struct image_lane *at)
     const uint32_t index = (uint32_t)coordinate_int(at, 0);
     return index < layers ? index : layers - 1;
 }
+
+/* ---- cubes ----------------------------------------------------------------------------------- */
+
+/* The face that a direction meets, and where on it, from -1 to 1: Programming Guide, "Cubemap
+ * Textures". Of equal ones z goes first, then y, as on an H200. */
+static uint32_t face_of(const float v[3], float *s, float *t)
+{
+    const float x = fabsf(v[0]), y = fabsf(v[1]), z = fabsf(v[2]);
+    const unsigned axis = z >= x && z >= y ? 2 : y >= x ? 1 : 0;
+    const bool back = v[axis] < 0;
+    const float most = axis == 2 ? z : axis == 1 ? y : x, by = most > 0 ? 1.0f / most : 0.0f;
+    const float sign = back ? -1.0f : 1.0f;
+    *s = (axis == 0 ? -sign * v[2] : axis == 1 ? v[0] : sign * v[0]) * by;
+    *t = (axis == 1 ? sign * v[2] : -v[1]) * by;
+    return 2 * axis + back;
+}
+
+/* And back: a direction to a place on a face. */
+static void direction_of(uint32_t face, float s, float t, float v[3])
+{
+    const float sign = face & 1 ? -1.0f : 1.0f;
+    v[face / 2] = sign;
+    if (face / 2 == 0) {
+        v[1] = -t;
+        v[2] = -sign * s;
+    } else if (face / 2 == 1) {
+        v[0] = s;
+        v[2] = sign * t;
+    } else {
+        v[0] = sign * s;
+        v[1] = -t;
+    }
+}
+
+/* The texel behind an edge of its face is on the one beside it; false: behind a corner there is
+ * none.
+ */
+static bool step_over(const struct exec_texture *texture, int64_t index[3], uint32_t *layer)
+{
+    static const float inwards = 1.0f - 1.0f / 65536; /* by less than half a texel */
+    const int64_t size = texture->width;
+    float place[2], v[3];
+    bool inside[2];
+    for (int d = 0; d < 2; d++) {
+        inside[d] = index[d] >= 0 && index[d] < size;
+        place[d] = inside[d] ? (float)(2 * index[d] + 1) / (float)size - 1 : index[d] < 0 ? -1 : 1;
+    }
+    if (inside[0] && inside[1]) return true;
+    if (!inside[0] && !inside[1]) return false;
+    direction_of(*layer % 6, place[0], place[1], v);
+    v[*layer % 6 / 2] *= inwards;
+    *layer = *layer / 6 * 6 + face_of(v, &place[0], &place[1]);
+    for (int d = 0; d < 2; d++) {
+        const int64_t at = (int64_t)floorf((place[d] + 1) / 2 * (float)size);
+        index[d] = at < 0 ? 0 : at >= size ? size - 1 : at;
+    }
+    return true;
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
 
 /* The texels around a place and how much each counts: in each dimension two, `near` and the next,
  * of which the next counts for `weight`. */
@@ -239,11 +314,13 @@ static struct footprint footprint_of(const struct image_lane *at, bool filters)
 {
     const struct exec_texture *texture = at->texture;
     const uint32_t sizes[3] = {texture->width, texture->height, texture->depth};
+    /* Outside there is one texel only, but on a cube whose faces go on in others. */
+    const bool clamps = filters && !(texture->cube && texture->seamless);
     struct footprint footprint = {{0, 0, 0}, {0, 0, 0}};
     for (unsigned d = 0; d < at->access->dimensions; d++) {
-        const double place =
-            in_texels(texture, d, coordinate_real(at, d + at->access->layered), sizes[d]) -
-            (filters ? 0.5 : 0.0);
+        double place = in_texels(texture, d, at->place[d], sizes[d]) - (filters ? 0.5 : 0.0);
+        if (clamps && mode_of(texture, d) == EXEC_ADDRESS_CLAMP)
+            place = fmin(fmax(place, 0), sizes[d] - 1);
         const double low = floor(place);
         footprint.near[d] = (int64_t)low;
         footprint.weight[d] = filters ? (int32_t)floor((place - low) * WHOLE + 0.5) : 0;
@@ -273,7 +350,8 @@ static void weigh(const struct footprint *footprint, unsigned dimensions, int32_
     } else {
         for (unsigned zx = 0; zx < 4; zx++) {
             const int32_t slice = zx & 2 ? z : WHOLE - z, high = part(slice, x);
-            const int32_t column = zx & 1 ? high : slice - high, top = part(column, y);
+            const int32_t column = zx & 1 ? high : slice - high;
+            const int32_t top = zx & 1 ? part(column, y) : column - part(column, WHOLE - y);
             const unsigned corner = (zx & 2) * 2 + (zx & 1);
             weights[corner] = column - top;
             weights[corner + 2] = top;
@@ -343,26 +421,82 @@ static unsigned filtered_dimensions(const struct image_lane *at, struct footprin
     return 2;
 }
 
-static bool filter(const struct image_lane *at, union image_texel *result)
+/* Texels that are to be added, each by its weight; those of all together are WHOLE. */
+struct texels {
+    unsigned count;
+    int32_t weights[8];
+    float values[4][8];
+};
+
+/* What a corner of a cube lacks is shared by the three texels that are there. */
+static void share(int32_t weights[4], unsigned missing)
+{
+    const int32_t weight = weights[missing], third = part(weight, 85);
+    weights[missing] = 0;
+    weights[missing ^ 1] += third;
+    weights[missing ^ 2] += third;
+    weights[missing ^ 3] += weight - 2 * third;
+}
+
+/* Of a square of one level of two: what the level counts for is divided by x, then by y, where a
+ * half stays on the side of the corner that is near in both. */
+static void weigh_level(const struct footprint *footprint, unsigned dimensions, int32_t level,
+                        int32_t weights[4])
+{
+    const int32_t high = part(level, footprint->weight[0]), low = level - high;
+    const int32_t y = footprint->weight[1];
+    weights[0] = low;
+    weights[1] = high;
+    if (dimensions == 1) return;
+    weights[0] = part(low, WHOLE - y);
+    weights[2] = low - weights[0];
+    weights[3] = part(high, y);
+    weights[1] = high - weights[3];
+}
+
+/* The texels around the place, in this level, which counts for `level` of WHOLE. */
+static bool surround(struct image_lane *at, int32_t level, struct texels *texels)
 {
     struct footprint footprint = footprint_of(at, true);
     const unsigned dimensions = filtered_dimensions(at, &footprint), corners = 1u << dimensions;
-    const uint32_t layer = at->access->layered ? layer_of(at) : 0;
-    const enum exec_texel kind = at->texture->texel;
-    float values[4][8];
-    int32_t weights[8];
-    weigh(&footprint, dimensions, weights);
+    const bool seamless = at->texture->cube && at->texture->seamless;
+    const uint32_t layer = at->layer;
+    int32_t *weights = texels->weights + texels->count;
+    if (level == WHOLE)
+        weigh(&footprint, dimensions, weights);
+    else
+        weigh_level(&footprint, dimensions, level, weights);
     for (unsigned corner = 0; corner < corners; corner++) {
         int64_t index[3];
-        union image_texel texel;
+        union image_texel texel = {.bits = {0, 0, 0, 0}};
         for (unsigned d = 0; d < 3; d++)
             index[d] = footprint.near[d] + (d < dimensions && (corner >> d & 1));
-        if (!read_anywhere(at, index, layer, &texel)) return false;
-        for (unsigned k = 0; k < 4; k++) values[k][corner] = texel.real[k];
+        if (seamless && !step_over(at->texture, index, &at->layer))
+            share(weights, corner);
+        else if (!read_anywhere(at, index, &texel))
+            return false;
+        at->layer = layer;
+        for (unsigned k = 0; k < 4; k++) texels->values[k][texels->count + corner] = texel.real[k];
     }
+    texels->count += corners;
+    return true;
+}
+
+static void add_up(const struct exec_texture *texture, const struct texels *texels,
+                   union image_texel *result)
+{
     for (unsigned k = 0; k < 4; k++)
-        result->real[k] = kind >= EXEC_TEXEL_F16 ? sum_floats(values[k], weights, corners)
-                                                 : sum_fractions(kind, values[k], weights, corners);
+        result->real[k] =
+            texture->texel >= EXEC_TEXEL_F16
+                ? sum_floats(texels->values[k], texels->weights, texels->count)
+                : sum_fractions(texture->texel, texels->values[k], texels->weights, texels->count);
+}
+
+static bool filter(struct image_lane *at, union image_texel *result)
+{
+    struct texels texels = {.count = 0};
+    if (!surround(at, WHOLE, &texels)) return false;
+    add_up(at->texture, &texels, result);
     return true;
 }
 
@@ -376,7 +510,7 @@ static void end_fractions(const struct exec_texture *texture, union image_texel 
 }
 
 /* By index: no filter; outside of linear memory is 0. */
-static bool fetch(const struct image_lane *at, union image_texel *result)
+static bool fetch(struct image_lane *at, union image_texel *result)
 {
     const struct exec_image_access *access = at->access;
     int64_t index[3] = {0, 0, 0};
@@ -386,26 +520,102 @@ static bool fetch(const struct image_lane *at, union image_texel *result)
         *result = (union image_texel){.bits = {0, 0, 0, 0}};
         return true;
     }
-    if (!read_anywhere(at, index, access->layered ? layer_of(at) : 0, result)) return false;
+    at->layer = access->layered ? layer_of(at) : 0;
+    if (!read_anywhere(at, index, result)) return false;
     end_fractions(at->texture, result);
     return true;
 }
 
-static bool sample(const struct image_lane *at, union image_texel *result)
+/* Where the lane samples: on a face, where it gives a direction. A face is read like a square whose
+ * coordinates are normalised, whatever the texture says. */
+static void take_place(struct image_lane *at)
 {
-    if (!at->access->real) return fetch(at, result);
+    const struct exec_image_access *access = at->access;
+    const unsigned first = access->layered;
+    at->layer = 0;
+    for (unsigned d = 0; d < 3u && d < (unsigned)access->dimensions + access->cube; d++)
+        at->place[d] = coordinate_real(at, d + first);
+    if (!access->cube) {
+        if (access->layered) at->layer = layer_of(at);
+        return;
+    }
+    float s, t, v[3] = {(float)at->place[0], (float)at->place[1], (float)at->place[2]};
+    const uint32_t face = face_of(v, &s, &t), cubes = at->texture->depth / 6;
+    uint32_t index = access->layered ? (uint32_t)coordinate_int(at, 0) : 0;
+    if (index >= cubes) index = cubes - 1;
+    at->layer = 6 * index + face;
+    at->place[0] = ((double)s + 1) / 2;
+    at->place[1] = ((double)t + 1) / 2;
+}
+
+/* One level, or all there is. */
+static bool sample_level(struct image_lane *at, union image_texel *result)
+{
+    if (at->texture->filters && reads_real(at->texture)) return filter(at, result);
+    const struct footprint footprint = footprint_of(at, false);
+    if (!read_anywhere(at, footprint.near, result)) return false;
+    end_fractions(at->texture, result);
+    return true;
+}
+
+/* What of mipmaps the device does not have. */
+static bool refuse_levels(const struct image_lane *at)
+{
+    exec_stop(
+        at->warp, at->inst, EXEC_UNSUPPORTED, at->lane,
+        &(struct exec_reason){.finding = FINDING_TEXTURE_OF_LEVELS, .name = at->access->name});
+    return false;
+}
+
+/* The level of detail, in 256ths, from 0 to that of the last level. */
+static int32_t level_of(const struct image_lane *at)
+{
+    const struct exec_texture *texture = at->texture;
+    const float given = at->access->level != EXEC_NO_SLOT
+                            ? ((const float *)exec_slot(at->warp, at->access->level))[at->lane]
+                            : 0.0f;
+    double level = isnan(given) ? 0 : floor((double)given * WHOLE) + trunc(texture->bias * WHOLE);
+    level = fmin(fmax(level, floor(texture->least * WHOLE)), floor(texture->most * WHOLE));
+    return (int32_t)fmin(fmax(level, 0), (texture->level_count - 1) * WHOLE);
+}
+
+static bool sample_levels(struct image_lane *at, union image_texel *result)
+{
+    const struct exec_texture *texture = at->texture;
+    const bool filters = texture->filters && reads_real(texture);
+    if (at->access->by_gradient || !at->access->real) return refuse_levels(at);
+    const int32_t level = level_of(at), part_of_next = texture->mixes ? level % WHOLE : 0;
+    const int32_t lower = texture->mixes ? level / WHOLE : (level + WHOLE / 2) / WHOLE;
+    at->texture = &texture->levels[lower];
+    if (part_of_next == 0) return sample_level(at, result);
+    if ((texture->dimensions > 2 && filters) || !reads_real(texture)) return refuse_levels(at);
+    struct texels texels = {.count = 0};
+    for (unsigned i = 0; i < 2; i++) {
+        const int32_t weight = i == 0 ? WHOLE - part_of_next : part_of_next;
+        union image_texel texel;
+        at->texture = &texture->levels[lower + (int32_t)i];
+        if (filters && !surround(at, weight, &texels)) return false;
+        if (filters) continue;
+        const struct footprint footprint = footprint_of(at, false);
+        if (!read_anywhere(at, footprint.near, &texel)) return false;
+        for (unsigned k = 0; k < 4; k++) texels.values[k][i] = texel.real[k];
+        texels.weights[texels.count++] = weight;
+    }
+    add_up(texture, &texels, result);
+    return true;
+}
+
+static bool sample(struct image_lane *at, union image_texel *result)
+{
+    if (!at->access->real && at->texture->level_count == 0) return fetch(at, result);
     if (at->texture->linear) {
         exec_stop(at->warp, at->inst, EXEC_UNSUPPORTED, at->lane,
                   &(struct exec_reason){.finding = FINDING_TEXTURE_OF_LINEAR_MEMORY,
                                         .name = at->access->name});
         return false;
     }
-    if (at->texture->filters && reads_real(at->texture)) return filter(at, result);
-    const struct footprint footprint = footprint_of(at, false);
-    if (!read_anywhere(at, footprint.near, at->access->layered ? layer_of(at) : 0, result))
-        return false;
-    end_fractions(at->texture, result);
-    return true;
+    take_place(at);
+    return at->texture->level_count > 0 ? sample_levels(at, result) : sample_level(at, result);
 }
 
 /* ---- tex, tld4 ------------------------------------------------------------------------------- */
@@ -460,12 +670,14 @@ static bool gather_lane(struct image_lane *at, uint64_t values[4])
 {
     static const uint8_t order[4][2] = {{0, 1}, {1, 1}, {1, 0}, {0, 0}};
     if (!image_find(at, false)) return false;
+    if (at->texture->level_count > 0) return refuse_levels(at);
+    take_place(at);
     const struct footprint footprint = footprint_of(at, true);
     for (unsigned k = 0; k < 4; k++) {
         const int64_t index[3] = {footprint.near[0] + order[k][0], footprint.near[1] + order[k][1],
                                   0};
         union image_texel texel;
-        if (!read_anywhere(at, index, at->access->layered ? layer_of(at) : 0, &texel)) return false;
+        if (!read_anywhere(at, index, &texel)) return false;
         end_fractions(at->texture, &texel);
         values[k] = texel.bits[at->access->component];
     }

@@ -1,0 +1,111 @@
+/* What an instruction is to a translator: told by its handler, which is its row's. */
+#include "emulator/base/hash.h"
+#include "emulator/exec/native/private.h"
+#include "emulator/exec/ops/ops.h"
+
+#include <pthread.h>
+#include <string.h>
+
+enum { BUCKETS = 8192, SOURCES = 5 };
+
+static struct {
+    pthread_once_t once;
+    exec_handler *branch;
+    struct entry {
+        const struct exec_row *row;
+        enum native_kind kind;
+    } entries[BUCKETS];
+} known = {.once = PTHREAD_ONCE_INIT};
+
+static struct entry *entry_of(exec_handler *run)
+{
+    size_t k = (size_t)(hash_spread((uint64_t)(uintptr_t)run) >> 32) % BUCKETS;
+    while (known.entries[k].row != NULL && known.entries[k].row->run != run) k = (k + 1) % BUCKETS;
+    return &known.entries[k];
+}
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+static uint32_t words_of(const char *shape)
+{
+    uint32_t words = 0;
+    for (; *shape != '\0'; words++) {
+        shape += strcspn(shape, " ");
+        shape += strspn(shape, " ");
+    }
+    return words;
+}
+
+/* What lowering puts beside accesses: they look at slots, and write none. */
+static const char *const asides[] = {"watch", "order", "poll.b32", "poll.b64"};
+
+static enum native_kind kind_of_row(const struct exec_row *row)
+{
+    const uint32_t words = words_of(row->shape);
+    for (size_t k = 0; k < sizeof asides / sizeof *asides; k++)
+        if (!strcmp(row->keys, asides[k])) return NATIVE_CALL;
+    if (begins(row->keys, "ld.") || begins(row->keys, "st."))
+        return words == 1 ? NATIVE_CALL : NATIVE_END;
+    return words >= 2 && words <= SOURCES ? NATIVE_LANES : NATIVE_END;
+}
+
+static void add_row(void *user, const struct exec_row *row)
+{
+    (void)user;
+    *entry_of(row->run) = (struct entry){.row = row, .kind = kind_of_row(row)};
+}
+
+static void build(void)
+{
+    exec_row_each(add_row, NULL);
+    known.branch = exec_row_find("bra")->run;
+}
+
+exec_handler *native_row_handler(const struct exec_inst *inst)
+{
+    return inst->run == exec_guarded ? inst->inner : inst->run;
+}
+
+bool native_is_round(const struct exec_inst *inst)
+{
+    return inst->run == exec_branch_round || inst->run == exec_branch_round_guarded;
+}
+
+enum native_kind native_kind(const struct exec_inst *inst)
+{
+    pthread_once(&known.once, build);
+    if (inst->run == known.branch || inst->run == exec_branch_guarded || native_is_round(inst))
+        return NATIVE_BRANCH;
+    const struct entry *entry = entry_of(native_row_handler(inst));
+    return entry->row != NULL ? entry->kind : NATIVE_END;
+}
+
+static uint32_t width_of(const char *type)
+{
+    if (begins(type, "p") || begins(type, "cc")) return NATIVE_MASK;
+    return begins(type + 1, "64") ? NATIVE_WIDE : NATIVE_NARROW;
+}
+
+unsigned native_uses(const struct exec_inst *inst, struct native_use uses[NATIVE_USES])
+{
+    const struct exec_row *row = entry_of(native_row_handler(inst))->row;
+    const uint32_t slots[SOURCES] = {inst->d, inst->a, inst->b, inst->c, inst->e};
+    unsigned count = 0;
+    for (const char *at = row->shape; *at != '\0'; count++) {
+        uses[count] = (struct native_use){.offset = slots[count],
+                                          .width = width_of(at),
+                                          .writes = count == 0 || begins(at, "cc")};
+        at += strcspn(at, " ");
+        at += strspn(at, " ");
+    }
+    /* A comparison's complement. */
+    if (row->shape[0] == 'p' && row->shape[2] != 'p')
+        uses[count++] =
+            (struct native_use){.offset = inst->e, .width = NATIVE_MASK, .writes = true};
+    if (inst->run == exec_guarded)
+        uses[count++] = (struct native_use){.offset = inst->guard >> 1, .width = NATIVE_MASK};
+    return count;
+}

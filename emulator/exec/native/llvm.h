@@ -1,0 +1,122 @@
+/* exec_llvm: LLVM's C API, loaded when it is first needed. Private to emulator/exec/native/.
+ */
+#ifndef OVERLAP_EXEC_NATIVE_LLVM_H
+#define OVERLAP_EXEC_NATIVE_LLVM_H
+
+/* LLVM's headers are C89 with extensions. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+#pragma GCC diagnostic ignored "-Wstrict-prototypes"
+#include <llvm-c/Analysis.h>
+#include <llvm-c/BitReader.h>
+#include <llvm-c/Core.h>
+#include <llvm-c/Error.h>
+#include <llvm-c/ExecutionEngine.h>
+#include <llvm-c/Linker.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/TargetMachine.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#pragma GCC diagnostic pop
+
+/* X(name): what is called as llvm->name. */
+#define LLVM_FUNCTIONS(X)                                                                          \
+    X(AddAttributeAtIndex)                                                                         \
+    X(AddFunction)                                                                                 \
+    X(AddGlobal)                                                                                   \
+    X(AppendBasicBlockInContext)                                                                   \
+    X(ArrayType)                                                                                   \
+    X(BuildAdd)                                                                                    \
+    X(BuildAlloca)                                                                                 \
+    X(BuildAnd)                                                                                    \
+    X(BuildBitCast)                                                                                \
+    X(BuildBr)                                                                                     \
+    X(BuildCall2)                                                                                  \
+    X(BuildCondBr)                                                                                 \
+    X(BuildGEP2)                                                                                   \
+    X(BuildICmp)                                                                                   \
+    X(BuildLoad2)                                                                                  \
+    X(BuildNot)                                                                                    \
+    X(BuildOr)                                                                                     \
+    X(BuildRet)                                                                                    \
+    X(BuildStore)                                                                                  \
+    X(ConstArray)                                                                                  \
+    X(ConstInt)                                                                                    \
+    X(ConstIntGetZExtValue)                                                                        \
+    X(ConstIntToPtr)                                                                               \
+    X(ConstVector)                                                                                 \
+    X(ContextCreate)                                                                               \
+    X(ContextDispose)                                                                              \
+    X(CountBasicBlocks)                                                                            \
+    X(CreateBuilderInContext)                                                                      \
+    X(CreateEnumAttribute)                                                                         \
+    X(CreateMCJITCompilerForModule)                                                                \
+    X(CreateMemoryBufferWithMemoryRange)                                                           \
+    X(CreatePassBuilderOptions)                                                                    \
+    X(CreateStringAttribute)                                                                       \
+    X(DeleteGlobal)                                                                                \
+    X(DisposeBuilder)                                                                              \
+    X(DisposeErrorMessage)                                                                         \
+    X(DisposeExecutionEngine)                                                                      \
+    X(DisposeMemoryBuffer)                                                                         \
+    X(DisposeMessage)                                                                              \
+    X(DisposeModule)                                                                               \
+    X(DisposePassBuilderOptions)                                                                   \
+    X(FunctionType)                                                                                \
+    X(GetAsString)                                                                                 \
+    X(GetCalledValue)                                                                              \
+    X(GetElementAsConstant)                                                                        \
+    X(GetEnumAttributeKindForName)                                                                 \
+    X(GetErrorMessage)                                                                             \
+    X(GetFirstBasicBlock)                                                                          \
+    X(GetFirstInstruction)                                                                         \
+    X(GetFunctionAddress)                                                                          \
+    X(GetHostCPUFeatures)                                                                          \
+    X(GetHostCPUName)                                                                              \
+    X(GetInitializer)                                                                              \
+    X(GetInstructionOpcode)                                                                        \
+    X(GetNamedFunction)                                                                            \
+    X(GetNamedGlobal)                                                                              \
+    X(GetNextBasicBlock)                                                                           \
+    X(GetNextInstruction)                                                                          \
+    X(GetNumOperands)                                                                              \
+    X(GetOperand)                                                                                  \
+    X(GetParam)                                                                                    \
+    X(GetValueName2)                                                                               \
+    X(GlobalGetValueType)                                                                          \
+    X(InitializeMCJITCompilerOptions)                                                              \
+    X(InstructionEraseFromParent)                                                                  \
+    X(Int32TypeInContext)                                                                          \
+    X(Int64TypeInContext)                                                                          \
+    X(Int8TypeInContext)                                                                           \
+    X(IsAConstantDataVector)                                                                       \
+    X(IsAGlobalVariable)                                                                           \
+    X(IsASelectInst)                                                                               \
+    X(IsNull)                                                                                      \
+    X(LinkInMCJIT)                                                                                 \
+    X(LinkModules2)                                                                                \
+    X(ParseBitcodeInContext2)                                                                      \
+    X(PointerType)                                                                                 \
+    X(PositionBuilderAtEnd)                                                                        \
+    X(PositionBuilderBefore)                                                                       \
+    X(PrintModuleToFile)                                                                           \
+    X(RemoveStringAttributeAtIndex)                                                                \
+    X(ReplaceAllUsesWith)                                                                          \
+    X(RunPasses)                                                                                   \
+    X(SetAlignment)                                                                                \
+    X(SetGlobalConstant)                                                                           \
+    X(SetInitializer)                                                                              \
+    X(SetLinkage)                                                                                  \
+    X(TypeOf)                                                                                      \
+    X(VectorType)                                                                                  \
+    X(VerifyModule)
+
+struct llvm {
+#define LLVM_FIELD(name) __typeof__(LLVM##name) *name;
+    LLVM_FUNCTIONS(LLVM_FIELD)
+#undef LLVM_FIELD
+};
+
+/* The library, ready for this machine's code; NULL: it is not there, or not the one we know. */
+const struct llvm *exec_llvm(void);
+
+#endif

@@ -1,0 +1,91 @@
+/* What the files of emulator/exec/native/ tell each other.
+ */
+#ifndef OVERLAP_EXEC_NATIVE_PRIVATE_H
+#define OVERLAP_EXEC_NATIVE_PRIVATE_H
+
+#include "emulator/exec/decoded.h"
+#include "emulator/exec/native/llvm.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* ---- native/decode.c: what an instruction is to a translator --------------------------------- */
+
+enum native_kind {
+    NATIVE_END,    /* lanes may part or wait, or nothing is known of it: left to the interpreter */
+    NATIVE_LANES,  /* each lane's arithmetic: inlined, if the row's handler can be */
+    NATIVE_CALL,   /* its handler is called: it touches its slots and memory, and comes back */
+    NATIVE_BRANCH, /* bra, with or without a guard */
+};
+
+/* Bytes of slots. */
+enum { NATIVE_MASK = 4, NATIVE_NARROW = 4 * EXEC_LANES, NATIVE_WIDE = 8 * EXEC_LANES };
+
+struct native_use {
+    uint32_t offset; /* bytes in the frame */
+    uint32_t width;  /* NATIVE_MASK, ... */
+    bool writes;
+};
+enum { NATIVE_USES = 7 };
+
+enum native_kind native_kind(const struct exec_inst *inst);
+/* The row's own handler, without what is put around it. */
+exec_handler *native_row_handler(const struct exec_inst *inst);
+bool native_is_round(const struct exec_inst *inst);
+/* The slots of an instruction of NATIVE_LANES; answers how many. */
+unsigned native_uses(const struct exec_inst *inst, struct native_use uses[NATIVE_USES]);
+
+/* ---- native/rows.c: the handlers of rows as LLVM's functions --------------------------------- */
+
+struct native_rows {
+    LLVMContextRef context;
+    struct native_row {
+        exec_handler *run;
+        LLVMValueRef function; /* NULL: it is better called */
+        bool seen;             /* it is known which */
+    } * entries;               /* a hash table, by run */
+    size_t room;
+};
+
+/* A module with all rows' functions in it; NULL: it could not be read. */
+LLVMModuleRef native_rows_read(const struct llvm *llvm, LLVMContextRef context,
+                               struct native_rows *rows);
+void native_rows_end(struct native_rows *rows);
+/* The function that may be inlined for a row's handler, or NULL. */
+LLVMValueRef native_row_function(const struct llvm *llvm, const struct native_rows *rows,
+                                 exec_handler *run);
+
+/* ---- native/region.c: which stretches are compiled ------------------------------------------- */
+
+struct native_region {
+    uint32_t first, end; /* indexes of instructions [first, end); it is entered at the first */
+    uint64_t address;    /* of its code, when it is compiled */
+};
+
+/* The regions of a function that are worth it, or all, malloc; false: no memory. `leads`: whether
+ * something can lead to an instruction other than from the one before, malloc. */
+bool native_regions(const struct exec_function *function, bool all, struct native_region **regions,
+                    size_t *count, bool **leads);
+
+/* ---- native/translate.c: a region as one function -------------------------------------------- */
+
+struct native_unit {
+    const struct llvm *llvm;
+    LLVMContextRef context;
+    LLVMModuleRef module;
+    LLVMBuilderRef builder;
+    struct native_rows rows;
+    const struct exec_function *function;
+    const bool *leads;
+};
+
+/* Adds the region's function, under `name`, to the unit's module; false: no memory. */
+bool native_translate(struct native_unit *unit, const struct native_region *region,
+                      const char *name);
+
+/* ---- native/polish.c ------------------------------------------------------------------------- */
+
+/* After the handlers were inlined: what LLVM does not find by itself. */
+void native_polish(struct native_unit *unit, LLVMValueRef function);
+
+#endif

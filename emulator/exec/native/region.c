@@ -1,0 +1,75 @@
+/* Which stretches of a function are compiled.
+ *
+ * A region is entered at its first instruction alone. Of a loop without gaps, from where a branch
+ * leads back to the last that does so, it is all of that; elsewhere it is what runs in one piece,
+ * from where lanes may begin to the next branch or instruction that is not ours. */
+#include "emulator/exec/native/private.h"
+
+#include <stdlib.h>
+
+enum {
+    LEAST = 3,      /* instructions of lanes' arithmetic that a stretch must have */
+    MOST_LOOP = 800 /* that a loop may have: outer ones are compiled again around inner ones */
+};
+
+static bool is_ours(enum native_kind kind)
+{
+    return kind == NATIVE_LANES || kind == NATIVE_CALL;
+}
+
+/* Marks where lanes may begin, and in `back` for each the last branch that leads back to it. */
+static void find_leads(const struct exec_function *function, bool *leads, uint32_t *back)
+{
+    leads[0] = true;
+    for (uint32_t k = 0; k < function->code_count; k++) {
+        const struct exec_inst *inst = &function->code[k];
+        const enum native_kind kind = native_kind(inst);
+        if (kind == NATIVE_END || kind == NATIVE_BRANCH) leads[k + 1] = true;
+        if (kind != NATIVE_BRANCH) continue;
+        const uint32_t target = (uint32_t)((const struct exec_inst *)inst->extra - function->code);
+        leads[target] = true;
+        if (target <= k) back[target] = k + 1;
+    }
+}
+
+static uint32_t stretch_end(const struct exec_function *function, const bool *leads, uint32_t first)
+{
+    uint32_t end = first;
+    while (end < function->code_count) {
+        const enum native_kind kind = native_kind(&function->code[end]);
+        if (kind == NATIVE_END) break;
+        end++;
+        if (kind == NATIVE_BRANCH || leads[end]) break;
+    }
+    return end;
+}
+
+/* Entering and leaving costs as much as a few instructions do. */
+static bool is_worth(const struct exec_function *function, uint32_t first, uint32_t end,
+                     unsigned least)
+{
+    unsigned count = 0;
+    for (uint32_t k = first; k < end; k++) count += native_kind(&function->code[k]) == NATIVE_LANES;
+    return count >= least;
+}
+
+bool native_regions(const struct exec_function *function, bool all, struct native_region **regions,
+                    size_t *count, bool **leads)
+{
+    const size_t size = function->code_count + 1;
+    uint32_t *back = calloc(size, sizeof *back);
+    *leads = calloc(size, sizeof **leads);
+    *regions = calloc(size, sizeof **regions);
+    *count = 0;
+    const bool fine = back != NULL && *leads != NULL && *regions != NULL;
+    if (fine) find_leads(function, *leads, back);
+    for (uint32_t k = 0; fine && k < function->code_count; k++) {
+        if (!(*leads)[k] || !is_ours(native_kind(&function->code[k]))) continue;
+        const bool is_loop = back[k] > k && back[k] - k <= MOST_LOOP;
+        const uint32_t end = is_loop ? back[k] : stretch_end(function, *leads, k);
+        if (is_worth(function, k, end, all ? 1 : LEAST))
+            (*regions)[(*count)++] = (struct native_region){.first = k, .end = end};
+    }
+    free(back);
+    return fine;
+}

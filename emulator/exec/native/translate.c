@@ -1,0 +1,438 @@
+/* A region as one function of LLVM's.
+ *
+ * What the handlers see of the warp is a copy with the two fields that lanes' arithmetic needs, and
+ * the slots are a copy of the frame's: LLVM keeps both in registers, because nobody else sees them.
+ * Slots are copied in where the region is entered, out where it is left, and those of an
+ * instruction that is called around the call. All is compiled twice: for warps of which every lane
+ * takes part or is dead, where nothing is blended, and for the others. */
+#include "emulator/exec/native/private.h"
+#include "emulator/exec/warp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct translation {
+    const struct native_unit *unit;
+    const struct llvm *llvm;
+    LLVMBuilderRef builder;
+    const struct native_region *region;
+    struct native_use *slots; /* of the region, each offset once */
+    size_t slot_count;
+    LLVMValueRef function;
+    LLVMTypeRef byte, word, wide, bytes; /* i8, i32, i64, i8* */
+    /* Of the version that is being made: */
+    LLVMBasicBlockRef *blocks; /* of instructions that lead; NULL: none */
+    LLVMBasicBlockRef leave;
+    LLVMValueRef step;            /* where what is answered stands, until `leave` */
+    LLVMValueRef warp, copy;      /* the warp, and what handlers see */
+    LLVMValueRef frame, lanes;    /* the frame's slots, and what handlers see */
+    LLVMValueRef mask, computing; /* the lanes that run, those whose results are written */
+    uint32_t pending;             /* instructions that are not counted yet */
+};
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+static LLVMValueRef number(const struct translation *t, uint64_t value)
+{
+    return t->llvm->ConstInt(t->word, value, false);
+}
+
+static LLVMValueRef pointer(const struct translation *t, const void *address)
+{
+    return t->llvm->ConstIntToPtr(t->llvm->ConstInt(t->wide, (uint64_t)(uintptr_t)address, false),
+                                  t->bytes);
+}
+
+/* A pointer to `type`, `offset` bytes behind `base`. */
+static LLVMValueRef place(const struct translation *t, LLVMValueRef base, size_t offset,
+                          LLVMTypeRef type)
+{
+    LLVMValueRef index = t->llvm->ConstInt(t->wide, offset, false);
+    LLVMValueRef at = t->llvm->BuildGEP2(t->builder, t->byte, base, &index, 1, "");
+    return t->llvm->BuildBitCast(t->builder, at, t->llvm->PointerType(type, 0), "");
+}
+
+static LLVMValueRef load(const struct translation *t, LLVMValueRef base, size_t offset,
+                         LLVMTypeRef type)
+{
+    LLVMValueRef value = t->llvm->BuildLoad2(t->builder, type, place(t, base, offset, type), "");
+    t->llvm->SetAlignment(value, 4);
+    return value;
+}
+
+static void store(const struct translation *t, LLVMValueRef base, size_t offset, LLVMValueRef value)
+{
+    LLVMTypeRef type = t->llvm->TypeOf(value);
+    t->llvm->SetAlignment(t->llvm->BuildStore(t->builder, value, place(t, base, offset, type)), 4);
+}
+
+static LLVMTypeRef slot_type(const struct translation *t, uint32_t width)
+{
+    if (width == NATIVE_MASK) return t->word;
+    return t->llvm->VectorType(width == NATIVE_WIDE ? t->wide : t->word, EXEC_LANES);
+}
+
+static void copy_slot(const struct translation *t, const struct native_use *slot, bool out)
+{
+    LLVMTypeRef type = slot_type(t, slot->width);
+    LLVMValueRef value = load(t, out ? t->lanes : t->frame, slot->offset, type);
+    store(t, out ? t->frame : t->lanes, slot->offset, value);
+}
+
+/* Warp field += by, answers the sum. */
+static LLVMValueRef count(const struct translation *t, size_t field, LLVMTypeRef type, int64_t by)
+{
+    LLVMValueRef sum = t->llvm->BuildAdd(t->builder, load(t, t->warp, field, type),
+                                         t->llvm->ConstInt(type, (uint64_t)by, true), "");
+    store(t, t->warp, field, sum);
+    return sum;
+}
+
+static void count_pending(struct translation *t)
+{
+    if (t->pending)
+        count(t, offsetof(struct exec_warp, instructions), t->wide, (int64_t)t->pending);
+    t->pending = 0;
+}
+
+static LLVMBasicBlockRef new_block(const struct translation *t)
+{
+    return t->llvm->AppendBasicBlockInContext(t->unit->context, t->function, "");
+}
+
+/* ---- leaving --------------------------------------------------------------------------------- */
+
+static void leave(const struct translation *t, const struct exec_inst *pc, int step)
+{
+    store(t, t->warp, offsetof(struct exec_warp, pc), pointer(t, pc));
+    t->llvm->BuildStore(t->builder, number(t, (uint64_t)step), t->step);
+    t->llvm->BuildBr(t->builder, t->leave);
+}
+
+/* Goes on at instruction `index`, in the region or not. */
+static void go_on(const struct translation *t, uint32_t index)
+{
+    const struct native_region *region = t->region;
+    if (index >= region->first && index < region->end)
+        t->llvm->BuildBr(t->builder, t->blocks[index - region->first]);
+    else
+        leave(t, &t->unit->function->code[index], EXEC_GO);
+}
+
+static void build_leave(const struct translation *t)
+{
+    t->llvm->PositionBuilderAtEnd(t->builder, t->leave);
+    for (size_t k = 0; k < t->slot_count; k++)
+        if (t->slots[k].writes) copy_slot(t, &t->slots[k], true);
+    t->llvm->BuildRet(t->builder, t->llvm->BuildLoad2(t->builder, t->word, t->step, ""));
+}
+
+/* ---- instructions ---------------------------------------------------------------------------- */
+
+static LLVMValueRef guard_of(const struct translation *t, const struct exec_inst *inst)
+{
+    LLVMValueRef predicate = load(t, t->lanes, inst->guard >> 1, t->word);
+    return inst->guard & 1 ? t->llvm->BuildNot(t->builder, predicate, "") : predicate;
+}
+
+/* The instruction as a constant, so that its operands are known. */
+static LLVMValueRef constant_of(const struct translation *t, const struct exec_inst *inst)
+{
+    enum { WORDS = sizeof *inst / sizeof(uint64_t) };
+    uint64_t words[WORDS];
+    LLVMValueRef values[WORDS];
+    memcpy(words, inst, sizeof words);
+    for (size_t k = 0; k < WORDS; k++) values[k] = t->llvm->ConstInt(t->wide, words[k], false);
+    LLVMValueRef list = t->llvm->ConstArray(t->wide, values, WORDS);
+    LLVMValueRef global = t->llvm->AddGlobal(t->unit->module, t->llvm->TypeOf(list), "inst");
+    t->llvm->SetInitializer(global, list);
+    t->llvm->SetGlobalConstant(global, true);
+    t->llvm->SetLinkage(global, LLVMInternalLinkage);
+    return global;
+}
+
+static void inline_row(struct translation *t, const struct exec_inst *inst, LLVMValueRef row)
+{
+    const bool guarded = inst->guard != EXEC_NO_GUARD;
+    const size_t mask = offsetof(struct exec_warp, mask);
+    LLVMTypeRef type = t->llvm->GlobalGetValueType(row);
+    LLVMValueRef arguments[] = {t->copy, constant_of(t, inst)};
+    for (unsigned k = 0; k < 2; k++)
+        arguments[k] = t->llvm->BuildBitCast(t->builder, arguments[k],
+                                             t->llvm->TypeOf(t->llvm->GetParam(row, k)), "");
+    if (guarded)
+        store(t, t->copy, mask, t->llvm->BuildAnd(t->builder, t->computing, guard_of(t, inst), ""));
+    t->llvm->BuildCall2(t->builder, type, row, arguments, 2, "");
+    if (guarded) store(t, t->copy, mask, t->computing);
+    t->pending++;
+}
+
+/* Which of the region's slots an instruction names. */
+static bool names(const struct exec_inst *inst, const struct native_use *slot)
+{
+    const uint32_t offsets[] = {inst->d, inst->a, inst->b, inst->c, inst->e, inst->guard >> 1};
+    for (size_t k = 0; k < sizeof offsets / sizeof *offsets; k++)
+        if (offsets[k] == slot->offset) return true;
+    return false;
+}
+
+static LLVMValueRef call(const struct translation *t, const struct exec_inst *inst)
+{
+    LLVMTypeRef parameters[] = {t->bytes, t->bytes};
+    LLVMTypeRef type = t->llvm->FunctionType(t->word, parameters, 2, false);
+    LLVMValueRef arguments[] = {t->warp, pointer(t, inst)};
+    void *address;
+    memcpy(&address, &inst->run, sizeof address);
+    LLVMValueRef handler =
+        t->llvm->BuildBitCast(t->builder, pointer(t, address), t->llvm->PointerType(type, 0), "");
+    return t->llvm->BuildCall2(t->builder, type, handler, arguments, 2, "");
+}
+
+static void call_handler(struct translation *t, const struct exec_inst *inst)
+{
+    t->pending++;
+    count_pending(t);
+    store(t, t->warp, offsetof(struct exec_warp, pc), pointer(t, inst + 1));
+    for (size_t k = 0; k < t->slot_count; k++)
+        if (names(inst, &t->slots[k])) copy_slot(t, &t->slots[k], true);
+    LLVMValueRef step = call(t, inst);
+    for (size_t k = 0; k < t->slot_count; k++)
+        if (names(inst, &t->slots[k])) copy_slot(t, &t->slots[k], false);
+    LLVMBasicBlockRef gone = new_block(t), next = new_block(t);
+    LLVMValueRef goes = t->llvm->BuildICmp(t->builder, LLVMIntEQ, step, number(t, EXEC_GO), "");
+    t->llvm->BuildCondBr(t->builder, goes, next, gone);
+    t->llvm->PositionBuilderAtEnd(t->builder, gone);
+    t->llvm->BuildStore(t->builder, step, t->step);
+    t->llvm->BuildBr(t->builder, t->leave);
+    t->llvm->PositionBuilderAtEnd(t->builder, next);
+}
+
+/* ops/control.c's branch(), for all lanes that run. */
+static void take_branch(struct translation *t, const struct exec_inst *inst)
+{
+    const struct exec_inst *target = inst->extra;
+    t->pending++;
+    count_pending(t);
+    if (native_is_round(inst))
+        store(t, t->warp, offsetof(struct exec_warp, rounds),
+              t->llvm->BuildOr(t->builder,
+                               load(t, t->warp, offsetof(struct exec_warp, rounds), t->word),
+                               t->mask, ""));
+    if (target <= inst) {
+        LLVMValueRef left = count(t, offsetof(struct exec_warp, backward), t->word, -1);
+        LLVMBasicBlockRef spent = new_block(t), next = new_block(t);
+        t->llvm->BuildCondBr(t->builder,
+                             t->llvm->BuildICmp(t->builder, LLVMIntEQ, left, number(t, 0), ""),
+                             spent, next);
+        t->llvm->PositionBuilderAtEnd(t->builder, spent);
+        leave(t, target, EXEC_RESCHEDULE);
+        t->llvm->PositionBuilderAtEnd(t->builder, next);
+    }
+    go_on(t, (uint32_t)(target - t->unit->function->code));
+}
+
+/* Where lanes part, the interpreter executes the branch. */
+static void build_branch(struct translation *t, const struct exec_inst *inst)
+{
+    if (inst->guard == EXEC_NO_GUARD) {
+        take_branch(t, inst);
+        return;
+    }
+    count_pending(t);
+    LLVMValueRef taken = t->llvm->BuildAnd(t->builder, t->mask, guard_of(t, inst), "");
+    LLVMBasicBlockRef all = new_block(t), rest = new_block(t);
+    LLVMBasicBlockRef none = new_block(t), some = new_block(t);
+    t->llvm->BuildCondBr(t->builder, t->llvm->BuildICmp(t->builder, LLVMIntEQ, taken, t->mask, ""),
+                         all, rest);
+    t->llvm->PositionBuilderAtEnd(t->builder, all);
+    take_branch(t, inst);
+    t->llvm->PositionBuilderAtEnd(t->builder, rest);
+    t->llvm->BuildCondBr(
+        t->builder, t->llvm->BuildICmp(t->builder, LLVMIntEQ, taken, number(t, 0), ""), none, some);
+    t->llvm->PositionBuilderAtEnd(t->builder, some);
+    leave(t, inst, EXEC_GO);
+    t->llvm->PositionBuilderAtEnd(t->builder, none);
+    t->pending = 1;
+    count_pending(t);
+    go_on(t, (uint32_t)(inst + 1 - t->unit->function->code));
+}
+
+/* Instruction `index`; false: the block has ended. */
+static bool build_instruction(struct translation *t, uint32_t index)
+{
+    const struct exec_inst *inst = &t->unit->function->code[index];
+    const enum native_kind kind = native_kind(inst);
+    if (kind == NATIVE_BRANCH) {
+        build_branch(t, inst);
+        return false;
+    }
+    if (kind == NATIVE_END) {
+        count_pending(t);
+        leave(t, inst, EXEC_GO);
+        return false;
+    }
+    LLVMValueRef row = kind == NATIVE_LANES
+                           ? native_row_function(t->llvm, &t->unit->rows, native_row_handler(inst))
+                           : NULL;
+    if (row != NULL)
+        inline_row(t, inst, row);
+    else
+        call_handler(t, inst);
+    return true;
+}
+
+/* ---- a version of the region ----------------------------------------------------------------- */
+
+static LLVMValueRef splat(const struct translation *t, const struct exec_constant *constant)
+{
+    LLVMValueRef lanes[EXEC_LANES];
+    LLVMTypeRef type = constant->width == 8 ? t->wide : t->word;
+    for (unsigned l = 0; l < EXEC_LANES; l++)
+        lanes[l] = t->llvm->ConstInt(type, constant->value, false);
+    return t->llvm->ConstVector(lanes, EXEC_LANES);
+}
+
+static void copy_in(const struct translation *t)
+{
+    const struct exec_function *function = t->unit->function;
+    for (size_t k = 0; k < t->slot_count; k++) copy_slot(t, &t->slots[k], false);
+    for (size_t c = 0; c < function->constant_count; c++) {
+        const struct exec_constant *constant = &function->constants[c];
+        if (constant->kind != EXEC_CONSTANT_VALUE) continue;
+        for (size_t k = 0; k < t->slot_count; k++)
+            if (t->slots[k].offset == constant->slot && !t->slots[k].writes &&
+                t->slots[k].width == constant->width * EXEC_LANES)
+                store(t, t->lanes, constant->slot, splat(t, constant));
+    }
+}
+
+static LLVMValueRef room_for(const struct translation *t, uint64_t bytes)
+{
+    LLVMValueRef room =
+        t->llvm->BuildAlloca(t->builder, t->llvm->ArrayType(t->byte, (unsigned)bytes), "");
+    t->llvm->SetAlignment(room, 64);
+    return t->llvm->BuildBitCast(t->builder, room, t->bytes, "");
+}
+
+/* From here on, with the builder at the entry block's end; `start`: where the version begins. */
+static void build_version(struct translation *t, LLVMBasicBlockRef start, bool full)
+{
+    const struct native_region *region = t->region;
+    t->step = t->llvm->BuildAlloca(t->builder, t->word, "");
+    t->copy = room_for(t, sizeof(struct exec_warp));
+    t->lanes = room_for(t, t->unit->function->frame_bytes);
+    t->leave = new_block(t);
+    for (uint32_t k = region->first; k < region->end; k++)
+        t->blocks[k - region->first] =
+            k == region->first || t->unit->leads[k] ? new_block(t) : NULL;
+
+    t->llvm->PositionBuilderAtEnd(t->builder, start);
+    t->frame = load(t, t->warp, offsetof(struct exec_warp, slots), t->bytes);
+    t->mask = load(t, t->warp, offsetof(struct exec_warp, mask), t->word);
+    t->computing = full ? number(t, EXEC_ALL) : t->mask;
+    store(t, t->copy, offsetof(struct exec_warp, slots), t->lanes);
+    store(t, t->copy, offsetof(struct exec_warp, mask), t->computing);
+    copy_in(t);
+    t->pending = 0;
+    bool open = true;
+    for (uint32_t k = region->first; k < region->end; k++) {
+        LLVMBasicBlockRef block = t->blocks[k - region->first];
+        if (block != NULL) {
+            count_pending(t);
+            if (open) t->llvm->BuildBr(t->builder, block);
+            t->llvm->PositionBuilderAtEnd(t->builder, block);
+            open = true;
+        }
+        if (open) open = build_instruction(t, k);
+    }
+    if (open) {
+        count_pending(t);
+        go_on(t, region->end);
+    }
+    build_leave(t);
+}
+
+/* ---- a region -------------------------------------------------------------------------------- */
+
+static void note_slot(struct translation *t, const struct native_use *use)
+{
+    struct native_use *slot = t->slots;
+    while (slot < t->slots + t->slot_count && slot->offset != use->offset) slot++;
+    if (slot == t->slots + t->slot_count) {
+        t->slot_count++;
+        *slot = *use;
+    }
+    if (use->width > slot->width) slot->width = use->width;
+    slot->writes |= use->writes;
+}
+
+static void find_slots(struct translation *t)
+{
+    for (uint32_t k = t->region->first; k < t->region->end; k++) {
+        const struct exec_inst *inst = &t->unit->function->code[k];
+        struct native_use uses[NATIVE_USES];
+        unsigned used = 0;
+        const enum native_kind kind = native_kind(inst);
+        if (kind == NATIVE_LANES)
+            used = native_uses(inst, uses);
+        else if (kind == NATIVE_BRANCH && inst->guard != EXEC_NO_GUARD)
+            uses[used++] = (struct native_use){.offset = inst->guard >> 1, .width = NATIVE_MASK};
+        for (unsigned u = 0; u < used; u++) note_slot(t, &uses[u]);
+    }
+}
+
+static void build_function(struct translation *t, const char *name)
+{
+    const struct llvm *llvm = t->llvm;
+    const struct exec_inst *first = &t->unit->function->code[t->region->first];
+    LLVMTypeRef parameters[] = {t->bytes, t->bytes};
+    t->function =
+        llvm->AddFunction(t->unit->module, name, llvm->FunctionType(t->word, parameters, 2, false));
+    t->warp = llvm->GetParam(t->function, 0);
+    LLVMBasicBlockRef entry = new_block(t), aside = new_block(t), start = new_block(t);
+    LLVMBasicBlockRef versions[] = {new_block(t), new_block(t)};
+    for (int full = 0; full < 2; full++) {
+        llvm->PositionBuilderAtEnd(t->builder, entry);
+        build_version(t, versions[full], full == 1);
+    }
+    llvm->PositionBuilderAtEnd(t->builder, entry);
+    /* Another fragment stands inside, or somebody looks at each instruction. */
+    LLVMValueRef clear = llvm->BuildICmp(
+        t->builder, LLVMIntUGE, load(t, t->warp, offsetof(struct exec_warp, limit), t->bytes),
+        pointer(t, &t->unit->function->code[t->region->end]), "");
+    llvm->BuildCondBr(t->builder, clear, start, aside);
+    llvm->PositionBuilderAtEnd(t->builder, aside);
+    llvm->BuildRet(t->builder, call(t, first));
+    llvm->PositionBuilderAtEnd(t->builder, start);
+    /* The loop that calls us has counted the first. */
+    count(t, offsetof(struct exec_warp, instructions), t->wide, -1);
+    LLVMValueRef full = llvm->BuildICmp(t->builder, LLVMIntNE,
+                                        load(t, t->warp, offsetof(struct exec_warp, full), t->word),
+                                        number(t, 0), "");
+    llvm->BuildCondBr(t->builder, full, versions[1], versions[0]);
+}
+
+bool native_translate(struct native_unit *unit, const struct native_region *region,
+                      const char *name)
+{
+    const struct llvm *llvm = unit->llvm;
+    const uint32_t length = region->end - region->first;
+    struct translation t = {.unit = unit,
+                            .llvm = llvm,
+                            .builder = unit->builder,
+                            .region = region,
+                            .byte = llvm->Int8TypeInContext(unit->context),
+                            .word = llvm->Int32TypeInContext(unit->context),
+                            .wide = llvm->Int64TypeInContext(unit->context)};
+    t.bytes = llvm->PointerType(t.byte, 0);
+    t.slots = calloc((size_t)length * NATIVE_USES, sizeof *t.slots);
+    t.blocks = calloc(length, sizeof(LLVMBasicBlockRef));
+    const bool fine = t.slots != NULL && t.blocks != NULL;
+    if (fine) {
+        find_slots(&t);
+        build_function(&t, name);
+    }
+    free(t.slots);
+    free(t.blocks);
+    return fine;
+}

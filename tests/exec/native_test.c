@@ -1,0 +1,154 @@
+/* What is compiled to machine code does what its rows do: the same answers, the same number of
+ * instructions, the same fault at the same line; and it was compiled, or nothing would be tested.
+ * Each kernel runs interpreted and compiled, in one process. */
+#include "emulator/exec/exec.h"
+#include "tests/exec/device.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { THREADS = 96, WORDS = 4 * THREADS };
+
+#define HEAD                                                                                       \
+    ".version 8.0\n.target sm_75\n.address_size 64\n"                                              \
+    ".visible .entry k(.param .u64 out) {\n"                                                       \
+    ".reg .u64 %a, %o; .reg .u32 %t, %n, %s, %x, %b; .reg .pred %p, %q; .reg .f32 %f, %g;\n"       \
+    ".reg .f64 %d;\n.shared .u32 m[96];\n"                                                         \
+    "ld.param.u64 %o, [out]; mov.u32 %t, %tid.x; mul.wide.u32 %a, %t, 4; add.u64 %o, %o, %a;\n"
+#define TAIL "st.global.u32 [%o], %s; ret; }\n"
+
+static const struct {
+    const char *what, *ptx;
+} kernels[] = {
+    {"a loop that lanes leave at different times",
+     HEAD "mov.u32 %n, %t; mov.u32 %s, 1;\n"
+          "more: mul.lo.u32 %s, %s, 1664525; add.u32 %s, %s, %n; xor.b32 %s, %s, %t;\n"
+          "sub.u32 %n, %n, 1; setp.lt.s32 %p, %n, 0; @!%p bra more;\n" TAIL},
+    {"a loop that all leave together, in more rounds than the scheduler lets pass",
+     HEAD "mov.u32 %n, 5000; mov.u32 %s, %t;\n"
+          "more: mad.lo.u32 %s, %s, 3, %n; sub.u32 %n, %n, 1; setp.ne.u32 %p, %n, 0;\n"
+          "@%p bra more;\n" TAIL},
+    {"guards", HEAD "mov.u32 %s, 7; and.b32 %x, %t, 5; setp.gt.u32 %p|%q, %x, 1;\n"
+                    "@%p add.u32 %s, %s, %t; @!%p mul.lo.u32 %s, %s, 9; @%q sub.u32 %s, %s, %t;\n"
+                    "selp.u32 %x, %s, %t, %q; add.u32 %s, %s, %x;\n" TAIL},
+    {"lanes that part and meet inside a loop",
+     HEAD "mov.u32 %n, 40; mov.u32 %s, %t;\n"
+          "more: and.b32 %x, %s, 1; setp.eq.u32 %p, %x, 0; @%p bra even;\n"
+          "mad.lo.u32 %s, %s, 3, 1; add.u32 %s, %s, %t; bra.uni next;\n"
+          "even: shr.u32 %s, %s, 1; add.u32 %s, %s, 3;\n"
+          "next: sub.u32 %n, %n, 1; setp.ne.u32 %q, %n, 0; @%q bra more;\n" TAIL},
+    {"lanes that go round early, and catch up with the others inside the loop",
+     HEAD "add.u32 %n, %t, 60; mov.u32 %s, %t;\n"
+          "more: mad.lo.u32 %s, %s, 5, %n; sub.u32 %n, %n, 1; and.b32 %x, %n, 3;\n"
+          "setp.eq.u32 %p, %x, 1; @%p bra more;\n"
+          "xor.b32 %s, %s, %n; add.u32 %s, %s, 7; setp.gt.s32 %q, %n, 0; @%q bra more;\n" TAIL},
+    {"floating point, and a library's function",
+     HEAD "cvt.rn.f32.u32 %f, %t; mov.f32 %g, 0f3F000000; mov.u32 %n, 9;\n"
+          "more: fma.rn.f32 %g, %g, %f, %g; div.rn.f32 %g, %g, 0f40400000; sin.approx.f32 %g, %g;\n"
+          "cvt.f64.f32 %d, %g; mul.f64 %d, %d, 0d3FF8000000000000; cvt.rn.f32.f64 %g, %d;\n"
+          "sub.u32 %n, %n, 1; setp.ne.u32 %p, %n, 0; @%p bra more;\n"
+          "mov.b32 %s, %g;\n" TAIL},
+    {"lanes that have exited",
+     HEAD "mov.u32 %s, 1; setp.gt.u32 %p, %t, 77; @%p exit; mov.u32 %n, %t;\n"
+          "more: add.u32 %s, %s, %n; mul.lo.u32 %s, %s, 5; sub.u32 %n, %n, 1;\n"
+          "setp.gt.s32 %q, %n, 3; @%q bra more;\n" TAIL},
+    {"shared memory and barriers in a loop",
+     HEAD "shl.b32 %x, %t, 2; mov.u32 %n, 6; mov.u32 %s, %t;\n"
+          "more: mov.u32 %b, m; add.u32 %b, %b, %x; st.shared.u32 [%b], %s; bar.sync 0;\n"
+          "xor.b32 %s, %b, 64; ld.shared.u32 %s, [%s]; mad.lo.u32 %s, %s, 17, %t; bar.sync 0;\n"
+          "sub.u32 %n, %n, 1; setp.ne.u32 %p, %n, 0; @%p bra more;\n" TAIL},
+    {"an access out of bounds in the fifth round",
+     HEAD "mov.u32 %n, 5; mov.u32 %s, %t; mov.u64 %a, 4096;\n"
+          "more: add.u32 %s, %s, 3; mul.lo.u32 %s, %s, 5; st.global.u32 [%o], %s;\n"
+          "sub.u32 %n, %n, 1; setp.eq.u32 %p, %n, 1; @%p add.u64 %o, %o, %a;\n"
+          "setp.ne.u32 %q, %n, 0; @%q bra more;\n" TAIL},
+};
+enum { KERNELS = sizeof kernels / sizeof *kernels };
+
+struct answer {
+    uint32_t words[WORDS];
+    struct exec_counts counts;
+    enum exec_end end;
+    struct exec_fault fault;
+    size_t stretches;
+};
+
+static struct answer run(const char *ptx, enum exec_native_use use, uint32_t threads)
+{
+    struct answer answer;
+    void *bytes;
+    device_reset();
+    const uint64_t out = device_buffer(sizeof answer.words, &bytes);
+    exec_native_use(use);
+    struct exec_program *program = device_program(ptx);
+    struct device_run one = {
+        .program = program, .name = "k", .blocks = 1, .threads = threads, .parameters = &out};
+    answer.end = device_launch(&one);
+    answer.counts = one.counts;
+    memcpy(answer.words, bytes, sizeof answer.words);
+    answer.fault = one.fault;
+    answer.stretches = exec_native_stretches(program);
+    exec_program_destroy(program);
+    return answer;
+}
+
+START_TEST(compiled_is_what_the_rows_are)
+{
+    static const uint32_t sizes[] = {THREADS, 32, 19};
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        const char *what = kernels[_i].what;
+        const struct answer rows = run(kernels[_i].ptx, EXEC_NATIVE_OFF, sizes[k]);
+        const struct answer code = run(kernels[_i].ptx, EXEC_NATIVE_ALWAYS, sizes[k]);
+        ck_assert_uint_eq(rows.stretches, 0);
+        ck_assert_msg(code.stretches > 0, "%s: nothing was compiled", what);
+        ck_assert_msg(!memcmp(rows.words, code.words, sizeof rows.words), "%s: other answers",
+                      what);
+        ck_assert_msg(!memcmp(&rows.counts, &code.counts, sizeof rows.counts), "%s: other counts",
+                      what);
+        ck_assert_int_eq(rows.end, code.end);
+        if (rows.end == EXEC_DONE) continue;
+        ck_assert_uint_eq(rows.fault.line, code.fault.line);
+        ck_assert_mem_eq(rows.fault.thread, code.fault.thread, sizeof rows.fault.thread);
+    }
+}
+END_TEST
+
+/* Machine code comes when a function has run for long, in the middle of it. */
+START_TEST(hot_is_compiled_while_it_runs)
+{
+    static const char ptx[] =
+        HEAD "mov.u32 %n, 6000000; mov.u32 %s, %t;\n"
+             "more: mad.lo.u32 %s, %s, 3, %n; sub.u32 %n, %n, 1; setp.ne.u32 %p, %n, 0;\n"
+             "@%p bra more;\n" TAIL;
+    const struct answer code = run(ptx, EXEC_NATIVE_ON, 32);
+    ck_assert_uint_gt(code.stretches, 0);
+    for (uint32_t t = 0; t < 32; t++) {
+        uint32_t s = t;
+        for (uint32_t n = 6000000; n != 0; n--) s = s * 3 + n;
+        ck_assert_uint_eq(code.words[t], s);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("exec native");
+    TCase *tests = tcase_create("native");
+    tcase_add_loop_test(tests, compiled_is_what_the_rows_are, 0, KERNELS);
+    tcase_add_test(tests, hot_is_compiled_while_it_runs);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    const struct answer try = run(kernels[0].ptx, EXEC_NATIVE_ALWAYS, 32);
+    if (try.stretches ==
+        0) { /* LLVM was not there when this was built, or its library is not now */
+        puts("skipped: no machine code without LLVM");
+        srunner_free(runner);
+        return 77;
+    }
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}

@@ -1,0 +1,84 @@
+// Kernels for racecheck_test.c as in racecheck_kernels.cu, in which each half of a warp has a row
+// of shared memory, or an element, for itself: blocks of 16 x 16 threads do that.
+
+#define KERNEL extern "C" __global__ void
+
+__device__ int index()
+{
+    return threadIdx.x + blockIdx.x * blockDim.x;
+}
+
+// Longer than a warp's turn.
+__device__ int wait_a_while(int seed)
+{
+    for (int k = 0; k < 100000; k++) asm volatile("mad.lo.s32 %0, %0, 3, 1;" : "+r"(seed));
+    return seed;
+}
+
+KERNEL half_rows_written_before_they_are_read(const int *in, int *out, int n)
+{
+    __shared__ int tile[8][16];
+    int x = threadIdx.x % 16, y = threadIdx.x / 16;
+    tile[y][x] = in[index()];      // half_rows_written_before_they_are_read
+    out[index()] = tile[y ^ 2][x]; // half_rows_written_before_they_are_read
+}
+
+KERNEL half_rows_read_before_they_are_written(const int *in, int *out, int n)
+{
+    __shared__ int tile[8][16];
+    int x = threadIdx.x % 16, y = threadIdx.x / 16;
+    tile[y][x] = in[index()];
+    __syncthreads();
+    int mine = tile[y ^ 2][x]; // half_rows_read_before_they_are_written
+    tile[y][x] = mine + n;     // half_rows_read_before_they_are_written
+    __syncthreads();
+    out[index()] = tile[y][x];
+}
+
+KERNEL half_elements_written_before_they_are_read(const int *in, int *out, int n)
+{
+    __shared__ int tile[8][16];
+    int x = threadIdx.x % 16, y = threadIdx.x / 16;
+    tile[y][x] = in[index()];      // half_elements_written_before_they_are_read
+    out[index()] = tile[y ^ 2][3]; // half_elements_written_before_they_are_read
+}
+
+KERNEL half_elements_read_before_they_are_written(const int *in, int *out, int n)
+{
+    __shared__ int tile[8][16];
+    int x = threadIdx.x % 16, y = threadIdx.x / 16;
+    tile[y][x] = in[index()];
+    __syncthreads();
+    int mine = tile[y ^ 2][3]; // half_elements_read_before_they_are_written
+    tile[y][x] = mine + n;     // half_elements_read_before_they_are_written
+    __syncthreads();
+    out[index()] = tile[y][x];
+}
+
+// Both halves read the row, and one of them writes it.
+KERNEL half_rows_read_by_the_other(const int *in, int *out, int n)
+{
+    __shared__ int tile[4][16];
+    int x = threadIdx.x % 16, warp = threadIdx.x / 32;
+    if (threadIdx.x % 32 < 16) tile[warp][x] = in[index()];
+    __syncwarp();
+    int mine = tile[warp][x];                                  // half_rows_read_by_the_other
+    if (threadIdx.x % 32 < 16) tile[warp][x] = mine + index(); // half_rows_read_by_the_other
+    out[index()] = mine;
+}
+
+KERNEL half_rows_read_by_two_warps(const int *in, int *out, int n)
+{
+    __shared__ int row[16];
+    int x = threadIdx.x % 16, mine = 0;
+    if (threadIdx.x < 16) row[x] = in[index()];
+    __syncthreads();
+    if (threadIdx.x < 32) mine = row[x]; // half_rows_read_by_two_warps
+    if (threadIdx.x / 32 == 1) {
+        mine = wait_a_while(n) & 1;
+        mine += row[x];
+        __syncwarp();
+        row[x] = mine + index(); // half_rows_read_by_two_warps
+    }
+    out[index()] = mine;
+}
