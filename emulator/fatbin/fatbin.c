@@ -62,6 +62,7 @@ struct reader {
     unsigned capability;
     char *why;
     size_t why_size;
+    bool later; /* PTX for later devices will do, where machine code would run */
 };
 
 __attribute__((format(printf, 3, 4))) static enum fatbin_result
@@ -149,19 +150,53 @@ static bool suits(const struct reader *reader, const struct entry_header *header
                                       : header->arch <= reader->capability;
 }
 
+/* Whether a device of that capability would run this machine code. */
+static bool runs(const struct reader *reader, const struct entry_header *header)
+{
+    if (header->flags & FLAG_EXACT) return header->arch == reader->capability;
+    return header->arch / 10 == reader->capability / 10 && header->arch <= reader->capability;
+}
+
 /* What a container holds besides the entry that was chosen, for the sentence when none was. */
 struct inventory {
     bool machine_code;
     unsigned lowest_ptx; /* 0: no PTX at all */
 };
 
-/* Finds the best PTX entry of a container of at most `size` bytes; `best->payload` is NULL when
- * there is none. */
+/* The entries of a container that matter; without a payload: there is none such. */
+struct choice {
+    struct entry best;  /* the PTX that suits */
+    struct entry later; /* the lowest PTX that is for a later device */
+    bool would_run;     /* there is machine code that such a device runs */
+};
+
+static void consider(const struct reader *reader, const struct entry *entry, struct choice *choice,
+                     struct inventory *inventory)
+{
+    const struct entry_header *header = &entry->header;
+    if (header->kind == ENTRY_ELF) {
+        inventory->machine_code = true;
+        if (runs(reader, header)) choice->would_run = true;
+        return;
+    }
+    if (header->kind != ENTRY_PTX) return;
+    if (inventory->lowest_ptx == 0 || header->arch < inventory->lowest_ptx)
+        inventory->lowest_ptx = header->arch;
+    if (suits(reader, header)) {
+        if (choice->best.payload == NULL || header->arch >= choice->best.header.arch)
+            choice->best = *entry;
+    } else if (!(header->flags & FLAG_EXACT) && header->arch > reader->capability) {
+        if (choice->later.payload == NULL || header->arch < choice->later.header.arch)
+            choice->later = *entry;
+    }
+}
+
+/* Looks at all entries of a container of at most `size` bytes. */
 static enum fatbin_result choose(const struct reader *reader, const unsigned char *bytes,
-                                 size_t size, struct entry *best, struct inventory *inventory)
+                                 size_t size, struct choice *choice, struct inventory *inventory)
 {
     struct container_header container;
-    best->payload = NULL;
+    *choice = (struct choice){0};
     if (size < sizeof container)
         return refuse(reader, FATBIN_DAMAGED, "the fat binary is damaged: it ends in its header");
     memcpy(&container, bytes, sizeof container);
@@ -191,14 +226,7 @@ static enum fatbin_result choose(const struct reader *reader, const unsigned cha
             return refuse(reader, FATBIN_DAMAGED,
                           "the fat binary is damaged: an entry is longer than the fat binary");
         entry.payload = at + entry.header.header_size;
-        if (entry.header.kind == ENTRY_ELF) inventory->machine_code = true;
-        if (entry.header.kind == ENTRY_PTX) {
-            if (inventory->lowest_ptx == 0 || entry.header.arch < inventory->lowest_ptx)
-                inventory->lowest_ptx = entry.header.arch;
-            if (suits(reader, &entry.header) &&
-                (best->payload == NULL || entry.header.arch >= best->header.arch))
-                *best = entry;
-        }
+        consider(reader, &entry, choice, inventory);
         at = entry.payload + entry.header.size;
         left -= entry.header.header_size + entry.header.size;
     }
@@ -209,9 +237,11 @@ static enum fatbin_result append_container(const struct reader *reader, struct f
                                            const void *container, size_t size,
                                            struct inventory *inventory)
 {
-    struct entry best;
-    enum fatbin_result result = choose(reader, container, size, &best, inventory);
-    if (result == FATBIN_OK && best.payload != NULL) result = append_entry(reader, fatbin, &best);
+    struct choice choice;
+    enum fatbin_result result = choose(reader, container, size, &choice, inventory);
+    const struct entry *entry = &choice.best;
+    if (entry->payload == NULL && reader->later && choice.would_run) entry = &choice.later;
+    if (result == FATBIN_OK && entry->payload != NULL) result = append_entry(reader, fatbin, entry);
     return result;
 }
 
@@ -343,6 +373,10 @@ enum fatbin_result fatbin_open(const void *image, size_t size, unsigned capabili
     if (why_size > 0) *why = '\0';
     if (image == NULL) return refuse(&reader, FATBIN_NOT_AN_IMAGE, "the image is NULL");
     enum fatbin_result result = append_image(&reader, fatbin, image, size, &inventory);
+    /* Not beside PTX that suits: of a library's parts, made for several devices, one does. */
+    reader.later = true;
+    if (result == FATBIN_OK && fatbin->count == 0)
+        result = append_image(&reader, fatbin, image, size, &inventory);
     if (result == FATBIN_OK && fatbin->count == 0) result = nothing_found(&reader, &inventory);
     if (result != FATBIN_OK) fatbin_close(fatbin);
     return result;

@@ -24,7 +24,7 @@ enum fatbin_result {
     FATBIN_NOT_AN_IMAGE, /* neither a fat binary nor PTX: CUDA_ERROR_INVALID_IMAGE */
     FATBIN_DAMAGED,      /* a header or payload contradicts itself: CUDA_ERROR_INVALID_IMAGE */
     FATBIN_NO_PTX,       /* machine code only: CUDA_ERROR_NO_BINARY_FOR_GPU */
-    FATBIN_TOO_NEW,      /* PTX, but for later devices only: CUDA_ERROR_NO_BINARY_FOR_GPU */
+    FATBIN_TOO_NEW,      /* it is for later devices only: CUDA_ERROR_NO_BINARY_FOR_GPU */
     FATBIN_NO_MEMORY,    /* CUDA_ERROR_OUT_OF_MEMORY */
 };
 
@@ -43,8 +43,9 @@ struct fatbin {
 
 /* Reads `image`, of which `size` bytes may be read, and takes out the PTX that suits a device of
  * `capability` (75 for compute capability 7.5): of several entries the one for the highest
- * architecture that is not above it. A wrapper holds addresses, so it is only followed when `size`
- * is FATBIN_UNKNOWN_SIZE: bytes from a file cannot be one.
+ * architecture that is not above it. Where there is none, but machine code that such a device runs,
+ * the lowest above it: the program does run there, and this is its text. A wrapper holds addresses,
+ * so it is only followed when `size` is FATBIN_UNKNOWN_SIZE: bytes from a file cannot be one.
  *
  * On FATBIN_OK fills `fatbin` (released with fatbin_close). Otherwise zeroes it and writes one
  * sentence to `why`, which says what is wrong and what to do. Keeps no reference to `image`. */

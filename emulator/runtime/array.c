@@ -89,6 +89,35 @@ cudaError_t runtime_cudaFreeArray(cudaArray_t array)
     return array != NULL ? runtime_error(cuArrayDestroy((CUarray)array)) : cudaSuccess;
 }
 
+cudaError_t runtime_cudaMallocMipmappedArray(cudaMipmappedArray_t *mipmappedArray,
+                                             const struct cudaChannelFormatDesc *desc,
+                                             struct cudaExtent extent, unsigned int numLevels,
+                                             unsigned int flags)
+{
+    CUDA_ARRAY3D_DESCRIPTOR wanted = {
+        .Width = extent.width, .Height = extent.height, .Depth = extent.depth, .Flags = flags};
+    if (mipmappedArray == NULL || desc == NULL) return cudaErrorInvalidValue;
+    cudaError_t error = format_of(desc, &wanted.Format, &wanted.NumChannels);
+    if (error != cudaSuccess) return error;
+    return runtime_error(
+        cuMipmappedArrayCreate((CUmipmappedArray *)mipmappedArray, &wanted, numLevels));
+}
+
+cudaError_t runtime_cudaFreeMipmappedArray(cudaMipmappedArray_t mipmappedArray)
+{
+    return mipmappedArray != NULL
+               ? runtime_error(cuMipmappedArrayDestroy((CUmipmappedArray)mipmappedArray))
+               : cudaSuccess;
+}
+
+cudaError_t runtime_cudaGetMipmappedArrayLevel(cudaArray_t *levelArray,
+                                               cudaMipmappedArray_const_t mipmappedArray,
+                                               unsigned int level)
+{
+    return runtime_error(cuMipmappedArrayGetLevel(
+        (CUarray *)levelArray, (CUmipmappedArray)(uintptr_t)mipmappedArray, level));
+}
+
 static cudaError_t describe(cudaArray_const_t array, CUDA_ARRAY3D_DESCRIPTOR *descriptor)
 {
     CUresult result = cuArray3DGetDescriptor(descriptor, (CUarray)(uintptr_t)array);
@@ -326,6 +355,10 @@ static void resource_from(const CUDA_RESOURCE_DESC *from, struct cudaResourceDes
         to->resType = cudaResourceTypeArray;
         to->res.array.array = (cudaArray_t)from->res.array.hArray;
         break;
+    case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
+        to->resType = cudaResourceTypeMipmappedArray;
+        to->res.mipmap.mipmap = (cudaMipmappedArray_t)from->res.mipmap.hMipmappedArray;
+        break;
     case CU_RESOURCE_TYPE_LINEAR:
         to->resType = cudaResourceTypeLinear;
         to->res.linear.devPtr = (void *)from->res.linear.devPtr;
@@ -353,6 +386,10 @@ static CUarray_format resource_format(const CUDA_RESOURCE_DESC *resource)
     if (resource->resType == CU_RESOURCE_TYPE_PITCH2D) return resource->res.pitch2D.format;
     if (resource->resType == CU_RESOURCE_TYPE_ARRAY)
         (void)cuArray3DGetDescriptor(&d, resource->res.array.hArray); /* the driver will say */
+    CUarray level;
+    if (resource->resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY &&
+        cuMipmappedArrayGetLevel(&level, resource->res.mipmap.hMipmappedArray, 0) == CUDA_SUCCESS)
+        (void)cuArray3DGetDescriptor(&d, level);
     return d.Format;
 }
 

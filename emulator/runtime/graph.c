@@ -83,6 +83,11 @@ SAME(cudaGraphRemoveDependencies, cuGraphRemoveDependencies,
       const cudaGraphEdgeData *edgeData, size_t numDependencies),
      (graph, from, to, (const edge_data *)edgeData, numDependencies))
 
+SAME(cudaGraphConditionalHandleCreate, cuGraphConditionalHandleCreate,
+     (cudaGraphConditionalHandle * pHandle_out, cudaGraph_t graph, unsigned int defaultLaunchValue,
+      unsigned int flags),
+     ((CUgraphConditionalHandle *)pHandle_out, graph, NULL, defaultLaunchValue, flags))
+
 /* ---- executable graphs ----------------------------------------------------------------------- */
 
 _Static_assert(sizeof(cudaGraphInstantiateParams) == sizeof(CUDA_GRAPH_INSTANTIATE_PARAMS) &&

@@ -362,28 +362,31 @@ SAME(cudaDeviceGraphMemTrim, cuDeviceGraphMemTrim, (int device), (device))
 
 /* ---- any kind -------------------------------------------------------------------------------- */
 
+static cudaError_t kernel_of_any(const struct cudaKernelNodeParamsV2 *from, CUgraphNodeParams *to)
+{
+    const struct cudaKernelNodeParams kernel = {
+        .func = from->func,
+        .gridDim = from->gridDim,
+        .blockDim = from->blockDim,
+        .sharedMemBytes = from->sharedMemBytes,
+        .kernelParams = from->kernelParams,
+        .extra = from->extra,
+    };
+    CUDA_KERNEL_NODE_PARAMS params;
+    const cudaError_t error = kernel_of(&kernel, &params);
+    if (error == cudaSuccess) memcpy(&to->kernel, &params, sizeof params);
+    return error;
+}
+
 /* The runtime's union as the driver's. What is laid out alike is copied as it is. */
 static cudaError_t node_of(const struct cudaGraphNodeParams *from, CUgraphNodeParams *to)
 {
-    cudaError_t error = cudaSuccess;
     if (from == NULL) return cudaErrorInvalidValue;
     memset(to, 0, sizeof *to);
     to->type = (CUgraphNodeType)from->type;
     switch (from->type) {
-    case cudaGraphNodeTypeKernel: {
-        const struct cudaKernelNodeParams kernel = {
-            .func = from->kernel.func,
-            .gridDim = from->kernel.gridDim,
-            .blockDim = from->kernel.blockDim,
-            .sharedMemBytes = from->kernel.sharedMemBytes,
-            .kernelParams = from->kernel.kernelParams,
-            .extra = from->kernel.extra,
-        };
-        CUDA_KERNEL_NODE_PARAMS params;
-        error = kernel_of(&kernel, &params);
-        if (error == cudaSuccess) memcpy(&to->kernel, &params, sizeof params);
-        return error;
-    }
+    case cudaGraphNodeTypeKernel:
+        return kernel_of_any(&from->kernel, to);
     case cudaGraphNodeTypeMemcpy:
         to->memcpy.copyCtx = current();
         return runtime_describe_copy(&to->memcpy.copyParams, &from->memcpy.copyParams);
@@ -416,6 +419,11 @@ static cudaError_t node_of(const struct cudaGraphNodeParams *from, CUgraphNodePa
     case cudaGraphNodeTypeMemFree:
         to->free.dptr = (CUdeviceptr)from->free.dptr;
         return cudaSuccess;
+    case cudaGraphNodeTypeConditional:
+        to->conditional.handle = from->conditional.handle;
+        to->conditional.type = (CUgraphConditionalNodeType)from->conditional.type;
+        to->conditional.size = from->conditional.size;
+        return cudaSuccess;
     default: /* without parameters, or refused by the driver, by name */
         return cudaSuccess;
     }
@@ -436,6 +444,8 @@ cudaError_t runtime_cudaGraphAddNode(cudaGraphNode_t *pGraphNode, cudaGraph_t gr
         nodeParams->graph.graph = params.graph.graph;
     if (result == CUDA_SUCCESS && nodeParams->type == cudaGraphNodeTypeMemAlloc)
         nodeParams->alloc.dptr = (void *)params.alloc.dptr;
+    if (result == CUDA_SUCCESS && nodeParams->type == cudaGraphNodeTypeConditional)
+        nodeParams->conditional.phGraph_out = (cudaGraph_t *)params.conditional.phGraph_out;
     return runtime_error(result);
 }
 

@@ -68,6 +68,18 @@ static CUresult retain_primary(int device, CUcontext *context)
     return result;
 }
 
+static CUresult release_primary(int device)
+{
+    CUresult result = CUDA_SUCCESS;
+    pthread_mutex_lock(&runtime.lock);
+    if (runtime.primary[device].retained) {
+        runtime.primary[device].retained = false;
+        result = cuDevicePrimaryCtxRelease(device);
+    }
+    pthread_mutex_unlock(&runtime.lock);
+    return result;
+}
+
 static CUresult adopt_primary(int device, CUcontext current)
 {
     CUcontext primary;
@@ -77,14 +89,39 @@ static CUresult adopt_primary(int device, CUcontext current)
     return result;
 }
 
+static bool is_retained(int device)
+{
+    pthread_mutex_lock(&runtime.lock);
+    const bool retained = device >= MAX_DEVICES || runtime.primary[device].retained;
+    pthread_mutex_unlock(&runtime.lock);
+    return retained;
+}
+
+/* A primary context that somebody else retained and made current is retained for the runtime too,
+ * as on a GPU (tests/gpu/primary.cu); one that was made stays its maker's alone. What is wrong with
+ * the context, the call itself returns. */
+static void keep_primary(CUcontext current)
+{
+    CUcontext primary;
+    CUdevice device;
+    unsigned flags;
+    int active = 0;
+    if (cuCtxGetDevice(&device) != CUDA_SUCCESS || is_retained(device)) return;
+    if (cuDevicePrimaryCtxGetState(device, &flags, &active) != CUDA_SUCCESS || !active) return;
+    if (retain_primary(device, &primary) == CUDA_SUCCESS && primary != current)
+        release_primary(device);
+}
+
 /* A context that the submission made current stays; one that the runtime made current may have
  * been reset in between, by any thread. */
 static CUresult make_current(void)
 {
     CUcontext current;
     CUresult result = cuCtxGetCurrent(&current);
-    if (result != CUDA_SUCCESS || (current != NULL && current != thread.adopted)) return result;
-    return adopt_primary(thread.device, current);
+    if (result != CUDA_SUCCESS) return result;
+    if (current == NULL || current == thread.adopted) return adopt_primary(thread.device, current);
+    keep_primary(current);
+    return CUDA_SUCCESS;
 }
 
 cudaError_t runtime_use_device(int device)
@@ -114,12 +151,7 @@ cudaError_t runtime_reset_device(int device)
     CUcontext current;
     CUresult result = cuDevicePrimaryCtxReset(device);
     if (result != CUDA_SUCCESS || device >= MAX_DEVICES) return runtime_error(result);
-    pthread_mutex_lock(&runtime.lock);
-    if (runtime.primary[device].retained) {
-        runtime.primary[device].retained = false;
-        result = cuDevicePrimaryCtxRelease(device);
-    }
-    pthread_mutex_unlock(&runtime.lock);
+    result = release_primary(device);
     if (result == CUDA_SUCCESS) result = cuCtxGetCurrent(&current);
     if (result == CUDA_SUCCESS && current != NULL && current == thread.adopted)
         result = cuCtxSetCurrent(NULL);

@@ -28,7 +28,12 @@ static const char kernels[] =
          ".visible .entry cube(.param .u64 t, .param .u64 out, .param .u32 x) {\n"
          ".reg .f32 %f<8>; .reg .b64 %rd<4>;\n"
          "ld.param.u64 %rd1, [t]; mov.f32 %f1, 0f00000000;\n"
-         "tex.cube.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%rd1, {%f1, %f1, %f1, %f1}]; ret; }\n";
+         "tex.cube.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%rd1, {%f1, %f1, %f1, %f1}]; ret; }\n"
+         ".visible .entry slope(.param .u64 t, .param .u64 out, .param .u32 x) {\n"
+         ".reg .f32 %f<8>; .reg .b64 %rd<4>;\n"
+         "ld.param.u64 %rd1, [t]; mov.f32 %f1, 0f00000000;\n"
+         "tex.grad.2d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%rd1, {%f1, %f1}], {%f1, %f1},\n"
+         "    {%f1, %f1}; ret; }\n";
 
 static CUresult run(const char *name, uint64_t object, CUdeviceptr out, int x)
 {
@@ -109,7 +114,8 @@ START_TEST(arrays_that_cannot_be_are_refused)
         {{131073, 0, 0, CU_AD_FORMAT_FLOAT, 1, 0}, CUDA_ERROR_INVALID_VALUE},
         {{4, 4, 16385, CU_AD_FORMAT_FLOAT, 1, 0}, CUDA_ERROR_INVALID_VALUE},
         {{4, 4, 0, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_LAYERED}, CUDA_ERROR_INVALID_VALUE},
-        {{4, 4, 6, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_CUBEMAP}, CUDA_ERROR_NOT_SUPPORTED},
+        {{4, 4, 5, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_CUBEMAP}, CUDA_ERROR_INVALID_VALUE},
+        {{4, 2, 6, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_CUBEMAP}, CUDA_ERROR_INVALID_VALUE},
         {{4, 4, 0, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_SPARSE}, CUDA_ERROR_NOT_SUPPORTED},
         {{4, 4, 0, CU_AD_FORMAT_FLOAT, 1, 0x8000}, CUDA_ERROR_INVALID_VALUE},
     };
@@ -198,7 +204,7 @@ static const struct {
     {"read", false, false, true, 64, CUDA_ERROR_ILLEGAL_ADDRESS, "at byte 64"},
     {"read", false, false, true, -4, CUDA_ERROR_ILLEGAL_ADDRESS, "at byte -4"},
     {"read", false, false, true, 2, CUDA_ERROR_MISALIGNED_ADDRESS, "at byte 2"},
-    {"cube", false, false, false, 0, CUDA_ERROR_NOT_SUPPORTED, "cube"},
+    {"cube", false, false, false, 0, CUDA_ERROR_NOT_SUPPORTED, "must agree"},
 };
 
 START_TEST(a_kernels_mistake_is_named)
@@ -224,6 +230,55 @@ START_TEST(a_kernels_mistake_is_named)
 }
 END_TEST
 
+/* What is read of levels, and of cubes, is an H200's: tests/gpu/mipmap.cu, tests/gpu/cube.cu. */
+START_TEST(levels_come_and_go_with_their_array)
+{
+    const CUDA_ARRAY3D_DESCRIPTOR d = {8, 4, 0, CU_AD_FORMAT_FLOAT, 1, 0};
+    CUDA_ARRAY3D_DESCRIPTOR level;
+    CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY};
+    const CUDA_TEXTURE_DESC sampling = {.flags = CU_TRSF_NORMALIZED_COORDINATES};
+    CUmipmappedArray whole;
+    CUarray first, last;
+    CUtexObject object;
+    test_context(LATEST);
+    OK(cuMipmappedArrayCreate(&whole, &d, 9));
+    OK(cuMipmappedArrayGetLevel(&first, whole, 0));
+    OK(cuMipmappedArrayGetLevel(&last, whole, 3));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuMipmappedArrayGetLevel(&last, whole, 4));
+    OK(cuArray3DGetDescriptor(&level, last));
+    ck_assert_uint_eq(level.Width, 1);
+    ck_assert_uint_eq(level.Height, 1);
+    FAILS(CUDA_ERROR_INVALID_HANDLE, cuArrayDestroy((CUarray)whole));
+    OK(cuArrayDestroy(first));
+    OK(cuArray3DGetDescriptor(&level, first));
+    resource.res.mipmap.hMipmappedArray = whole;
+    OK(cuTexObjectCreate(&object, &resource, &sampling, NULL));
+    OK(cuTexObjectDestroy(object));
+    OK(cuMipmappedArrayDestroy(whole));
+    FAILS(CUDA_ERROR_INVALID_HANDLE, cuMipmappedArrayDestroy(whole));
+    FAILS(CUDA_ERROR_INVALID_HANDLE, cuArray3DGetDescriptor(&level, first));
+    ck_assert_uint_eq(test_count(TRACE_DESTROY, TRACE_DEVICE_MEMORY, NULL), 4);
+    OK(cuMipmappedArrayCreate(&whole, &d, 2)); /* and with their context */
+    FAILS(CUDA_ERROR_INVALID_HANDLE, cuTexObjectCreate(&object, &resource, &sampling, NULL));
+    OK(cuCtxDestroy(test_context_handle));
+}
+END_TEST
+
+START_TEST(gradients_of_levels_are_refused)
+{
+    const CUDA_ARRAY3D_DESCRIPTOR d = {8, 8, 0, CU_AD_FORMAT_FLOAT, 1, 0};
+    CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY};
+    const CUDA_TEXTURE_DESC sampling = {.flags = CU_TRSF_NORMALIZED_COORDINATES};
+    CUtexObject object;
+    test_context(LATEST);
+    OK(cuMipmappedArrayCreate(&resource.res.mipmap.hMipmappedArray, &d, 4));
+    OK(cuTexObjectCreate(&object, &resource, &sampling, NULL));
+    FAILS(CUDA_ERROR_NOT_SUPPORTED, run("slope", object, test_device(16), 0));
+    const struct trace_record *finding = test_find(TRACE_FINDING, 0, NULL);
+    ck_assert_ptr_nonnull(strstr(test_sentence(finding), "gradients"));
+}
+END_TEST
+
 START_TEST(objects_that_cannot_be_are_refused)
 {
     CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY};
@@ -240,8 +295,8 @@ START_TEST(objects_that_cannot_be_are_refused)
     sampling.flags |= CU_TRSF_SRGB;
     FAILS(CUDA_ERROR_NOT_SUPPORTED, cuTexObjectCreate(&object, &resource, &sampling, NULL));
     sampling.flags = 0;
-    resource.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
-    FAILS(CUDA_ERROR_NOT_SUPPORTED, cuTexObjectCreate(&object, &resource, &sampling, NULL));
+    resource.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY; /* but it is a plain one */
+    FAILS(CUDA_ERROR_INVALID_HANDLE, cuTexObjectCreate(&object, &resource, &sampling, NULL));
     CUdeviceptr p = test_device(4096);
     resource = (CUDA_RESOURCE_DESC){.resType = CU_RESOURCE_TYPE_LINEAR};
     resource.res.linear.devPtr = p;
@@ -284,6 +339,8 @@ int main(void)
     tcase_add_loop_test(tcase, a_kernels_mistake_is_named, 0,
                         (int)(sizeof mistakes / sizeof *mistakes));
     tcase_add_test(tcase, objects_that_cannot_be_are_refused);
+    tcase_add_test(tcase, levels_come_and_go_with_their_array);
+    tcase_add_test(tcase, gradients_of_levels_are_refused);
     tcase_add_test(tcase, arrays_end_with_their_context);
     suite_add_tcase(suite, tcase);
     return test_main(suite);

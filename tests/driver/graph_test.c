@@ -404,10 +404,10 @@ START_TEST(generic_nodes_are_the_same_nodes)
     OK(cuGraphExecNodeSetParams(exec, add, &params));
     OK(cuGraphLaunch(exec, stream));
     ck_assert_uint_eq(seen(p), 106);
-    CUgraphNodeParams conditional = {.type = CU_GRAPH_NODE_TYPE_CONDITIONAL};
-    FAILS(CUDA_ERROR_NOT_SUPPORTED, cuGraphAddNode(&empty, graph, NULL, NULL, 0, &conditional));
+    CUgraphNodeParams signal = {.type = CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL};
+    FAILS(CUDA_ERROR_NOT_SUPPORTED, cuGraphAddNode(&empty, graph, NULL, NULL, 0, &signal));
     ck_assert_ptr_nonnull(
-        strstr(test_sentence(test_find(TRACE_FINDING, 0, "not supported")), "conditional"));
+        strstr(test_sentence(test_find(TRACE_FINDING, 0, "not supported")), "semaphore"));
 }
 END_TEST
 

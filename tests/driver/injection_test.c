@@ -127,7 +127,7 @@ static const struct {
     const char *which;
     CUresult code;
 } at_the_start[] = {
-    {"1", CUDA_ERROR_NO_DEVICE},
+    {"1", CUDA_ERROR_NOT_INITIALIZED},
     {"2", CUDA_ERROR_INVALID_DEVICE},
     {"3", CUDA_ERROR_OUT_OF_MEMORY},
 };

@@ -55,6 +55,58 @@ START_TEST(a_modules_functions_and_variables_are_found)
 }
 END_TEST
 
+/* A fat binary of machine code for `machine`, and of PTX for compute capability 12.0. */
+static const void *wheel(uint32_t machine)
+{
+    struct entry {
+        uint16_t kind, unknown;
+        uint32_t header_size;
+        uint64_t size;
+        uint32_t compressed, options;
+        uint16_t minor, major;
+        uint32_t arch, name[2];
+        uint64_t flags, zero, text_size;
+    };
+    static struct {
+        uint32_t magic;
+        uint16_t version, header_size;
+        uint64_t size;
+        struct entry machine;
+        char code[64];
+        struct entry ptx;
+        char text[1024];
+    } all;
+    _Static_assert(sizeof(struct entry) == 64, "as nvcc writes it");
+    all.magic = 0xba55ed50, all.version = 1, all.header_size = 16, all.size = sizeof all - 16;
+    all.machine = (struct entry){.kind = 2, .header_size = 64, .size = 64, .arch = machine};
+    all.ptx = (struct entry){.kind = 1, .header_size = 64, .size = sizeof all.text, .arch = 120};
+    snprintf(all.text, sizeof all.text, ".version 9.0\n.target sm_120\n%s", strstr(small, ".addr"));
+    return &all;
+}
+
+/* As CuPy's wheel has its sorts: a GPU runs the machine code, the device the PTX beside it. */
+START_TEST(ptx_of_a_later_device_stands_for_its_own_machine_code)
+{
+    CUmodule module;
+    CUfunction function;
+    int version, value;
+    test_context(_i);
+    OK(cuModuleLoadData(&module, wheel(90)));
+    OK(cuModuleGetFunction(&function, module, "bounded"));
+    OK(cuFuncGetAttribute(&version, CU_FUNC_ATTRIBUTE_PTX_VERSION, function));
+    ck_assert_int_eq(version, 120);
+    OK(cuFuncGetAttribute(&version, CU_FUNC_ATTRIBUTE_BINARY_VERSION, function));
+    ck_assert_int_eq(version, 90);
+    CUdeviceptr p = test_device(4);
+    OK(launch_bounded(function, p, 32));
+    OK(cuMemcpyDtoH(&value, p, 4));
+    ck_assert_int_eq(value, 7);
+    FAILS(CUDA_ERROR_NO_BINARY_FOR_GPU, cuModuleLoadData(&module, wheel(100)));
+    const char *text = (const char *)wheel(90) + 16 + 64 + 64 + 64;
+    FAILS(CUDA_ERROR_INVALID_PTX, cuModuleLoadData(&module, text));
+}
+END_TEST
+
 START_TEST(a_modules_variables_are_its_contexts_own)
 {
     CUcontext other;
@@ -221,6 +273,8 @@ START_TEST(what_is_known_of_a_function)
     ck_assert_int_eq(value, 256);
     OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, function));
     ck_assert_int_eq(value, 49152 - 256);
+    OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_PTX_VERSION, function));
+    ck_assert_int_eq(value, 75);
     FAILS(CUDA_ERROR_INVALID_VALUE, cuFuncGetAttribute(&value, (CUfunction_attribute)99, function));
     OK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 65536));
     OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, function));
@@ -336,6 +390,7 @@ int main(void)
     tcase_set_timeout(tcase, 300);
     const TTest *const all_orders[] = {
         a_modules_functions_and_variables_are_found,
+        ptx_of_a_later_device_stands_for_its_own_machine_code,
         a_modules_variables_are_its_contexts_own,
         a_function_of_another_context_is_refused_and_named,
         what_is_no_module_is_refused_with_a_sentence,

@@ -83,9 +83,19 @@ static const struct choice {
     unsigned capability;
     unsigned taken;
 } choices[] = {
-    {"several.fatbin", 75, 75}, {"several.fatbin", 79, 75}, {"several.fatbin", 80, 80},
-    {"several.fatbin", 89, 80}, {"several.fatbin", 90, 90}, {"several.fatbin", 120, 90},
-    {"exact.fatbin", 90, 90},   {"exact.fatbin", 100, 75},  {"exact.fatbin", 75, 75},
+    {"several.fatbin", 75, 75},
+    {"several.fatbin", 79, 75},
+    {"several.fatbin", 80, 80},
+    {"several.fatbin", 89, 80},
+    {"several.fatbin", 90, 90},
+    {"several.fatbin", 120, 90},
+    {"exact.fatbin", 90, 90},
+    {"exact.fatbin", 100, 75},
+    {"exact.fatbin", 75, 75},
+    /* In place of machine code that the device would run, as CuPy's wheel has it. */
+    {"wheel.fatbin", 90, 100},
+    {"wheel.fatbin", 86, 100},
+    {"wheel.fatbin", 120, 120},
 };
 
 START_TEST(the_highest_architecture_that_suits_is_taken)
@@ -118,6 +128,9 @@ START_TEST(ptx_for_later_devices_is_named)
     ck_assert_ptr_nonnull(strstr(why, "9.0"));
     ck_assert_int_eq(open_image("several.fatbin", 70), FATBIN_TOO_NEW);
     ck_assert_ptr_nonnull(strstr(why, "compute_75"));
+    /* Machine code of another family, or of a later member, is none for this device. */
+    ck_assert_int_eq(open_image("wheel.fatbin", 75), FATBIN_TOO_NEW);
+    ck_assert_ptr_nonnull(strstr(why, "compute_100"));
 }
 END_TEST
 

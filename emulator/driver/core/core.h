@@ -81,6 +81,8 @@ uint64_t monotonic_ns(void); /* CLOCK_MONOTONIC */
 /* Lets the calling thread's host clock run on. */
 void thread_spend(double ns);
 void thread_wait_until(uint64_t ns);
+/* The same for work of the device: the host notices its end a little later. */
+void thread_wait_for_device(uint64_t end_ns);
 /* For what only one thread at a time can do in a process (creating a context). */
 void thread_spend_exclusively(double ns);
 

@@ -7,6 +7,7 @@
  *   OVERLAP_WORKERS            host threads that run blocks, 1 to 64; one per processor
  *   OVERLAP_GPU                whose times the virtual clock takes: h100, ... (trace/gpus.h)
  *   OVERLAP_INSTRUCTION_LIMIT  warp instructions before a kernel is stopped as endless
+ *   OVERLAP_NATIVE             off (default), on, always: machine code of hot kernels
  *   CUDA_DEVICE_MAX_CONNECTIONS  hardware queues, 1 to 32; 8
  *   CUDA_LAUNCH_BLOCKING       not 0: a launch returns when its kernel has ended
  *   OVERLAP_DEVICES, CUDA_VISIBLE_DEVICES   which devices there are, and are seen: core/devices.h
@@ -20,6 +21,7 @@
  * Source: CUDA Programming Guide, "CUDA Environment Variables".
  */
 #include "emulator/driver/core/core.h"
+#include "emulator/exec/exec.h"
 #include "emulator/timeline/model.h"
 #include "trace/gpus.h"
 
@@ -202,6 +204,21 @@ static void blocking_read(void)
         device_say("CUDA_LAUNCH_BLOCKING=%.40s is not 0 or 1; using 0", text);
 }
 
+static void native_read(void)
+{
+    static const char *const names[] = {
+        [EXEC_NATIVE_OFF] = "off", [EXEC_NATIVE_ON] = "on", [EXEC_NATIVE_ALWAYS] = "always"};
+    const char *text = getenv("OVERLAP_NATIVE");
+    exec_native_use(EXEC_NATIVE_OFF);
+    if (text == NULL || *text == '\0') return;
+    for (unsigned use = 0; use < sizeof names / sizeof *names; use++) {
+        if (strcmp(text, names[use]) != 0) continue;
+        exec_native_use((enum exec_native_use)use);
+        return;
+    }
+    device_say("OVERLAP_NATIVE=%.40s is not off, on or always; using off", text);
+}
+
 void environment_keep(void)
 {
     environment_read();
@@ -219,5 +236,6 @@ void environment_read(void)
     current.advises = advice == NULL || strcmp(advice, "off") != 0;
     order_read();
     blocking_read();
+    native_read();
     current.refusal = devices_read(current.memory, gpu_read());
 }

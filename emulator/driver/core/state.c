@@ -33,6 +33,13 @@ void thread_wait_until(uint64_t ns)
     if (ns > thread.clock_ns) thread.clock_ns = ns;
 }
 
+void thread_wait_for_device(uint64_t end_ns)
+{
+    if (end_ns <= thread.clock_ns) return;
+    thread.clock_ns = end_ns;
+    thread_spend(timeline_model->wake);
+}
+
 void thread_spend_exclusively(double ns)
 {
     thread_wait_until(driver.exclusive_ns);

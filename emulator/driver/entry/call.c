@@ -5,7 +5,6 @@
 
 #include "emulator/driver/stream/stream.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -126,43 +125,4 @@ CUresult driver_leave(CUresult code)
         pthread_mutex_unlock(&driver.lock);
     }
     return (CUresult)overlap_call_leave((int)code);
-}
-
-/* NVIDIA's run-time compiler and linker ask the driver for a table of the driver's own and do
- * without it: nothing that the program needs is missing. */
-static bool does_without(const char *name, const void *caller)
-{
-    Dl_info library;
-    return strcmp(name, "cuGetExportTable") == 0 && dladdr(caller, &library) != 0 &&
-           library.dli_fname != NULL &&
-           (strstr(library.dli_fname, "/libnvrtc") != NULL ||
-            strstr(library.dli_fname, "/libnvJitLink") != NULL);
-}
-
-int overlap_unsupported(const char *name, const void *caller, unsigned flags, int code)
-{
-    enum { KNOWN = 1024 }; /* more than the names of both libraries that are not supported */
-    static const char *known[KNOWN];
-    static size_t count;
-    bool first = !does_without(name, caller);
-
-    overlap_call_enter(name, caller, flags);
-    pthread_mutex_lock(&driver.lock);
-    for (size_t i = 0; i < count && first; i++) first = strcmp(known[i], name) != 0;
-    if (first && count < KNOWN) known[count++] = name;
-    pthread_mutex_unlock(&driver.lock);
-    if (first) {
-        const bool is_table = strcmp(name, "cuGetExportTable") == 0;
-        struct trace_record found = finding_at_call(is_table ? FINDING_UNSUPPORTED_EXPORT_TABLE
-                                                             : FINDING_UNSUPPORTED_FUNCTION,
-                                                    (CUresult)code);
-        trace_copy_string(found.name, sizeof found.name, name);
-        finding_put(&found);
-    }
-    return overlap_call_leave(code);
-}
-
-void overlap_finding_unsupported(const char *what, int code)
-{
-    finding_tell(FINDING_UNSUPPORTED, (CUresult)code, "%s", what);
 }

@@ -114,6 +114,7 @@ void graph_end(struct graph *graph)
 {
     while (graph->first != NULL) graph_node_end(graph->first);
     for (size_t i = 0; i < graph->user_count; i++) user_object_release(graph->users[i]);
+    graph_conditions_release(graph);
     object_remove(&graph->object);
     free(graph->users);
     free(graph->order);
@@ -125,9 +126,10 @@ struct graph_node *graph_node_of_source(const struct graph *graph, uint64_t sour
 {
     for (struct graph_node *node = graph->first; node != NULL; node = node->next) {
         if (node->source == source) return node;
-        struct graph_node *inner =
-            node->child != NULL ? graph_node_of_source(node->child, source) : NULL;
-        if (inner != NULL) return inner;
+        for (size_t i = 0; i < graph_inside_count(node); i++) {
+            struct graph_node *inner = graph_node_of_source(node->inside->graphs[i], source);
+            if (inner != NULL) return inner;
+        }
     }
     return NULL;
 }
@@ -155,7 +157,7 @@ CUresult graph_copy(const struct graph *graph, struct graph **copy)
         for (size_t i = 0; i < node->after.count; i++)
             if (!graph_nodes_add(&node->pair->after, node->after.list[i]->pair)) goto failed;
     }
-    if (!user_objects_share(graph, made)) goto failed;
+    if (!user_objects_share(graph, made) || !graph_conditions_share(graph, made)) goto failed;
     *copy = made;
     return CUDA_SUCCESS;
 
@@ -203,7 +205,7 @@ CUresult driver_cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph)
     struct graph *graph, *copy = NULL;
     NEED_POINTER(phGraphClone);
     TRY(graph_find(originalGraph, &graph));
-    if (graph_has_memory(graph)) return CUDA_ERROR_NOT_SUPPORTED;
+    if (graph_has_memory(graph) || graph_has_conditional(graph)) return CUDA_ERROR_NOT_SUPPORTED;
     TRY(graph_copy(graph, &copy));
     *phGraphClone = (CUgraph)copy;
     return CUDA_SUCCESS;

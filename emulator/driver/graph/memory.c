@@ -25,10 +25,11 @@ void graph_node_release_memory(const struct graph_node *node)
 
 bool graph_has_memory(const struct graph *graph)
 {
-    for (const struct graph_node *node = graph->first; node != NULL; node = node->next)
-        if (is_allocation(node) || is_free(node) ||
-            (node->child != NULL && graph_has_memory(node->child)))
-            return true;
+    for (const struct graph_node *node = graph->first; node != NULL; node = node->next) {
+        if (is_allocation(node) || is_free(node)) return true;
+        for (size_t i = 0; i < graph_inside_count(node); i++)
+            if (graph_has_memory(node->inside->graphs[i])) return true;
+    }
     return false;
 }
 
@@ -36,7 +37,8 @@ static bool graph_frees(const struct graph *graph, CUdeviceptr address)
 {
     for (const struct graph_node *node = graph->first; node != NULL; node = node->next) {
         if (is_free(node) && node->params.free.dptr == address) return true;
-        if (node->child != NULL && graph_frees(node->child, address)) return true;
+        for (size_t i = 0; i < graph_inside_count(node); i++)
+            if (graph_frees(node->inside->graphs[i], address)) return true;
     }
     return false;
 }
@@ -58,7 +60,8 @@ static bool graph_allocates(const struct graph *graph, CUdeviceptr address)
 {
     for (const struct graph_node *node = graph->first; node != NULL; node = node->next) {
         if (is_allocation(node) && node->params.alloc.dptr == address) return true;
-        if (node->child != NULL && graph_allocates(node->child, address)) return true;
+        for (size_t i = 0; i < graph_inside_count(node); i++)
+            if (graph_allocates(node->inside->graphs[i], address)) return true;
     }
     return false;
 }
@@ -77,7 +80,8 @@ static CUresult launch(const struct graph *graph, const struct graph *whole, boo
                        bool happens)
 {
     for (const struct graph_node *node = graph->first; node != NULL; node = node->next) {
-        if (node->child != NULL) TRY(launch(node->child, whole, auto_free, happens));
+        for (size_t i = 0; i < graph_inside_count(node); i++)
+            TRY(launch(node->inside->graphs[i], whole, auto_free, happens));
         struct graph_memory *memory = is_allocation(node)
                                           ? graph_memory_find(node->params.alloc.dptr)
                                       : is_free(node) ? graph_memory_find(node->params.free.dptr)
@@ -116,7 +120,8 @@ static uint64_t bytes_inside(const struct graph *graph, const struct graph *whol
 {
     uint64_t bytes = 0;
     for (const struct graph_node *node = graph->first; node != NULL; node = node->next) {
-        if (node->child != NULL) bytes += bytes_inside(node->child, whole);
+        for (size_t i = 0; i < graph_inside_count(node); i++)
+            bytes += bytes_inside(node->inside->graphs[i], whole);
         if (!is_allocation(node) || !graph_frees(whole, node->params.alloc.dptr)) continue;
         const struct graph_memory *memory = graph_memory_find(node->params.alloc.dptr);
         bytes += memory != NULL ? memory->size : 0;

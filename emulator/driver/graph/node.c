@@ -152,6 +152,15 @@ static CUgraphExecUpdateResult replace_memory(const struct graph_node *node,
     return same ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 }
 
+/* Only what is inside of it may change, and the default. */
+static CUgraphExecUpdateResult replace_conditional(const struct graph_node *node,
+                                                   const struct graph_node *with)
+{
+    const bool same = node->params.conditional.type == with->params.conditional.type &&
+                      node->inside->count == with->inside->count;
+    return same ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED;
+}
+
 static const struct node_kind {
     const char *name;
     /* NULL: there is no operation behind it. */
@@ -184,7 +193,8 @@ static const struct node_kind {
     [CU_GRAPH_NODE_TYPE_MEM_FREE] = {"memory free", make_free, NULL, TRACE_WHAT_NONE, true,
                                      replace_memory},
     [CU_GRAPH_NODE_TYPE_BATCH_MEM_OP] = {.name = "batch of memory operations"},
-    [CU_GRAPH_NODE_TYPE_CONDITIONAL] = {.name = "conditional"},
+    [CU_GRAPH_NODE_TYPE_CONDITIONAL] = {"conditional", NULL, NULL, TRACE_WHAT_NONE, true,
+                                        replace_conditional},
 };
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
@@ -239,11 +249,12 @@ struct graph_node *graph_node_make(struct graph *graph, CUgraphNodeType type)
 static void node_empty(struct graph_node *node)
 {
     if (node->operation != NULL) graph_node_release_memory(node);
-    operation_drop(node->operation);
+    graph_conditional_forget(node);
+    if (!graph_is_conditional(node)) graph_inside_release(node->inside);
+    operation_drop(node->operation); /* that of a conditional node has the graphs inside of it */
     node->operation = NULL;
+    node->inside = NULL;
     if (node->params.type == CU_GRAPH_NODE_TYPE_KERNEL) free(node->params.kernel.kernelParams);
-    if (node->child != NULL) graph_end(node->child);
-    node->child = NULL;
 }
 
 void graph_node_end(struct graph_node *node)
@@ -284,10 +295,26 @@ static CUresult node_fill(struct graph_node *node, const CUgraphNodeParams *para
     return CUDA_SUCCESS;
 }
 
+/* `child`, which is a copy or not, is inside of the node from now on. */
+static CUresult child_take(struct graph_node *node, struct graph *child, bool is_copy)
+{
+    struct graph_inside *inside = calloc(1, sizeof *inside + sizeof child);
+    if (inside == NULL) {
+        if (is_copy) graph_end(child);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    node_empty(node);
+    *inside = (struct graph_inside){.references = 1, .count = 1};
+    inside->graphs[0] = child;
+    child->holder = node;
+    node->inside = inside;
+    return CUDA_SUCCESS;
+}
+
 /* An embedded graph is a copy, or with MOVE the graph itself. */
 static CUresult child_set(struct graph_node *node, CUDA_CHILD_GRAPH_NODE_PARAMS *params)
 {
-    struct graph *graph, *child;
+    struct graph *graph, *child = NULL;
     TRY(graph_find(params->graph, &graph));
     const bool move = params->ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
     if (!move && params->ownership != CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE)
@@ -295,14 +322,10 @@ static CUresult child_set(struct graph_node *node, CUDA_CHILD_GRAPH_NODE_PARAMS 
     if (graph == node->graph || graph->capturing) return CUDA_ERROR_INVALID_VALUE;
     if (move && (graph->holder != NULL || graph->executables > 0)) return CUDA_ERROR_INVALID_VALUE;
     if (!move && graph_has_memory(graph)) return CUDA_ERROR_NOT_SUPPORTED;
-    if (move)
-        child = graph;
-    else
-        TRY(graph_copy(graph, &child));
-    node_empty(node);
-    child->holder = node;
-    node->child = child;
-    params->graph = (CUgraph)child;
+    if (graph_has_conditional(graph)) return CUDA_ERROR_NOT_SUPPORTED;
+    if (!move) TRY(graph_copy(graph, &child));
+    TRY(child_take(node, move ? graph : child, !move));
+    params->graph = (CUgraph)node->inside->graphs[0];
     node->params.graph = *params;
     return CUDA_SUCCESS;
 }
@@ -313,6 +336,8 @@ CUresult graph_node_set(struct graph_node *node, CUgraphNodeParams *params)
     struct operation *operation = NULL;
     struct timeline_work work = {.kind = TIMELINE_MARK};
     if (params->type == CU_GRAPH_NODE_TYPE_GRAPH) return child_set(node, &params->graph);
+    if (params->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+        return graph_conditional_set(node, &params->conditional);
     if (kind->make == NULL) return CUDA_SUCCESS;
     TRY(kind->make(params, &operation, &work));
     if (params->type == CU_GRAPH_NODE_TYPE_KERNEL && node->operation != NULL)
@@ -332,12 +357,11 @@ CUresult graph_node_take(struct graph_node *node, struct operation *operation,
 
 CUresult graph_node_copy(struct graph_node *to, const struct graph_node *from)
 {
-    if (from->child != NULL) {
+    if (graph_is_conditional(from)) return graph_conditional_copy(to, from);
+    if (from->inside != NULL) {
         struct graph *child;
-        TRY(graph_copy(from->child, &child));
-        node_empty(to);
-        child->holder = to;
-        to->child = child;
+        TRY(graph_copy(from->inside->graphs[0], &child));
+        TRY(child_take(to, child, true));
         to->params.graph = from->params.graph;
         to->params.graph.graph = (CUgraph)child;
         return CUDA_SUCCESS;

@@ -60,8 +60,8 @@ CUresult driver_cuGraphChildGraphNodeGetGraph(CUgraphNode hNode, CUgraph *phGrap
     struct graph_node *node;
     NEED_POINTER(phGraph);
     TRY(graph_node_find(hNode, &node));
-    if (node->child == NULL) return CUDA_ERROR_INVALID_VALUE;
-    *phGraph = (CUgraph)node->child;
+    if (node->params.type != CU_GRAPH_NODE_TYPE_GRAPH) return CUDA_ERROR_INVALID_VALUE;
+    *phGraph = (CUgraph)node->inside->graphs[0];
     return CUDA_SUCCESS;
 }
 

@@ -3,6 +3,9 @@
 
 #include <stdio.h>
 
+static void print_inside(FILE *file, const struct graph_node *node, const struct graph *graph,
+                         unsigned flags);
+
 static void print_graph(FILE *file, const struct graph *graph, unsigned flags)
 {
     for (const struct graph_node *node = graph->first; node != NULL; node = node->next) {
@@ -23,15 +26,20 @@ static void print_graph(FILE *file, const struct graph *graph, unsigned flags)
         for (size_t i = 0; i < node->after.count; i++)
             fprintf(file, "  node_%llu -> node_%llu;\n", (unsigned long long)node->object.id,
                     (unsigned long long)node->after.list[i]->object.id);
-        if (node->child == NULL) continue;
-        fprintf(file, "  subgraph cluster_%llu {\n", (unsigned long long)node->child->object.id);
-        print_graph(file, node->child, flags);
-        fprintf(file, "  }\n");
-        if (node->child->first != NULL)
-            fprintf(file, "  node_%llu -> node_%llu [style=dashed];\n",
-                    (unsigned long long)node->object.id,
-                    (unsigned long long)node->child->first->object.id);
+        for (size_t i = 0; i < graph_inside_count(node); i++)
+            print_inside(file, node, node->inside->graphs[i], flags);
     }
+}
+
+static void print_inside(FILE *file, const struct graph_node *node, const struct graph *graph,
+                         unsigned flags)
+{
+    fprintf(file, "  subgraph cluster_%llu {\n", (unsigned long long)graph->object.id);
+    print_graph(file, graph, flags);
+    fprintf(file, "  }\n");
+    if (graph->first != NULL)
+        fprintf(file, "  node_%llu -> node_%llu [style=dashed];\n",
+                (unsigned long long)node->object.id, (unsigned long long)graph->first->object.id);
 }
 
 CUresult driver_cuGraphDebugDotPrint(CUgraph hGraph, const char *path, unsigned int flags)

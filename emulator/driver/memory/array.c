@@ -42,6 +42,19 @@ static size_t attribute(CUdevice_attribute attribute)
     return (size_t)value;
 }
 
+/* Six faces that are squares, or as many for each layer. */
+static CUresult check_cube(const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+    const bool layered = d->Flags & CUDA_ARRAY3D_LAYERED;
+    const bool fits =
+        d->Width <= attribute(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_WIDTH) &&
+        d->Depth <= attribute(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_LAYERED_LAYERS);
+    if (!fits || d->Height != d->Width || d->Depth == 0 || d->Depth % 6 != 0 ||
+        (!layered && d->Depth != 6) || (d->Flags & CUDA_ARRAY3D_TEXTURE_GATHER))
+        return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS;
+}
+
 /* Not larger than the largest array of its shape. */
 static CUresult check_extent(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
@@ -63,6 +76,7 @@ static CUresult check_extent(const CUDA_ARRAY3D_DESCRIPTOR *d)
     };
     const bool layered = d->Flags & CUDA_ARRAY3D_LAYERED;
     if (d->Width == 0) return CUDA_ERROR_INVALID_VALUE;
+    if (d->Flags & CUDA_ARRAY3D_CUBEMAP) return check_cube(d);
     if (layered ? d->Depth == 0 : d->Height == 0 && d->Depth != 0) return CUDA_ERROR_INVALID_VALUE;
     const unsigned dimensions = d->Height == 0 ? 1 : layered || d->Depth == 0 ? 2 : 3;
     for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
@@ -85,15 +99,14 @@ static CUresult check_flags(unsigned flags)
         unsigned flag;
         const char *what;
     } unsupported[] = {
-        {CUDA_ARRAY3D_CUBEMAP, "cube maps (CUDA_ARRAY3D_CUBEMAP)"},
         {CUDA_ARRAY3D_DEPTH_TEXTURE, "depth textures (CUDA_ARRAY3D_DEPTH_TEXTURE)"},
         {CUDA_ARRAY3D_COLOR_ATTACHMENT, "colour attachments (CUDA_ARRAY3D_COLOR_ATTACHMENT)"},
         {CUDA_ARRAY3D_SPARSE, "sparse arrays (CUDA_ARRAY3D_SPARSE)"},
         {CUDA_ARRAY3D_DEFERRED_MAPPING, "arrays without memory (CUDA_ARRAY3D_DEFERRED_MAPPING)"},
         {CUDA_ARRAY3D_VIDEO_ENCODE_DECODE, "video arrays (CUDA_ARRAY3D_VIDEO_ENCODE_DECODE)"},
     };
-    const unsigned known =
-        CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_TEXTURE_GATHER;
+    const unsigned known = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST |
+                           CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_CUBEMAP;
     for (size_t i = 0; i < sizeof unsupported / sizeof *unsupported; i++)
         if (flags & unsupported[i].flag) return refuse(unsupported[i].what);
     return flags & ~known ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
@@ -103,7 +116,14 @@ static CUresult check_flags(unsigned flags)
 
 struct array *array_find(CUarray handle)
 {
-    return object_find(handle, OBJECT_ARRAY);
+    struct array *array = object_find(handle, OBJECT_ARRAY);
+    return array != NULL && array->level_count == 0 ? array : NULL;
+}
+
+struct array *mipmapped_find(CUmipmappedArray handle)
+{
+    struct array *array = object_find(handle, OBJECT_ARRAY);
+    return array != NULL && array->level_count > 0 ? array : NULL;
 }
 
 static CUresult array_allocate(struct array *array)
@@ -126,18 +146,44 @@ static CUresult array_allocate(struct array *array)
 static void array_end(struct object *object, bool implicit)
 {
     struct array *array = (struct array *)object;
-    trace_memory(array->region, TRACE_DESTROY, implicit ? TRACE_IMPLICIT : 0);
-    memory_release(array->region, (uint64_t)(uintptr_t)thread.call.caller);
+    if (array->region != NULL) {
+        trace_memory(array->region, TRACE_DESTROY, implicit ? TRACE_IMPLICIT : 0);
+        memory_release(array->region, (uint64_t)(uintptr_t)thread.call.caller);
+    }
+    /* A context that ends has each level among its own objects. */
+    for (unsigned i = 0; i < array->level_count && !implicit; i++)
+        array_end(&array->levels[i]->object, false);
+    free(array->levels);
     object_remove(object);
     object_free(object);
 }
 
-CUresult driver_cuArray3DCreate(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pAllocateArray)
+/* An array as it is described, whose shape may be what no array of its own has. */
+static CUresult array_make(const CUDA_ARRAY3D_DESCRIPTOR *d, struct array **made)
 {
     enum exec_texel texel;
     uint32_t bytes;
-    NEED_POINTER(pHandle);
-    NEED_POINTER(pAllocateArray);
+    struct array *array = calloc(1, sizeof *array);
+    if (array == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    array_format(d->Format, &texel, &bytes);
+    array->descriptor = *d;
+    array->texel = texel;
+    array->texel_bytes = bytes * d->NumChannels;
+    CUresult code = array_allocate(array);
+    if (code != CUDA_SUCCESS) {
+        free(array);
+        return code;
+    }
+    object_add_to(thread_context(), &array->object, OBJECT_ARRAY, array_end);
+    trace_memory(array->region, TRACE_CREATE, 0);
+    *made = array;
+    return CUDA_SUCCESS;
+}
+
+static CUresult check_descriptor(const CUDA_ARRAY3D_DESCRIPTOR *pAllocateArray)
+{
+    enum exec_texel texel;
+    uint32_t bytes;
     const unsigned channels = pAllocateArray->NumChannels;
     if (!array_format(pAllocateArray->Format, &texel, &bytes)) {
         const bool known = pAllocateArray->Format > 0 && pAllocateArray->Format < 0x100;
@@ -146,22 +192,18 @@ CUresult driver_cuArray3DCreate(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR 
     }
     if (channels != 1 && channels != 2 && channels != 4) return CUDA_ERROR_INVALID_VALUE;
     TRY(check_flags(pAllocateArray->Flags));
-    TRY(check_extent(pAllocateArray));
+    return check_extent(pAllocateArray);
+}
 
-    struct array *array = calloc(1, sizeof *array);
-    if (array == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
-    array->descriptor = *pAllocateArray;
-    array->texel = texel;
-    array->texel_bytes = bytes * channels;
-    CUresult code = array_allocate(array);
-    if (code != CUDA_SUCCESS) {
-        free(array);
-        return code;
-    }
+CUresult driver_cuArray3DCreate(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pAllocateArray)
+{
+    struct array *array;
+    NEED_POINTER(pHandle);
+    NEED_POINTER(pAllocateArray);
+    TRY(check_descriptor(pAllocateArray));
+    TRY(array_make(pAllocateArray, &array));
     thread_spend(timeline_model->allocate);
-    object_add_to(thread_context(), &array->object, OBJECT_ARRAY, array_end);
     thread.call.object = array->region->id;
-    trace_memory(array->region, TRACE_CREATE, 0);
     *pHandle = (CUarray)array;
     return CUDA_SUCCESS;
 }
@@ -181,6 +223,7 @@ CUresult driver_cuArrayDestroy(CUarray hArray)
 {
     struct array *array = array_find(hArray);
     if (array == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    if (array->is_level) return CUDA_SUCCESS; /* as on an H200: it ends with the others */
     thread.owed = wait_for_context_on_gpus(array->object.context);
     array = array_find(hArray); /* another thread may have destroyed it meanwhile */
     if (array == NULL) return CUDA_ERROR_INVALID_HANDLE;
@@ -206,6 +249,91 @@ CUresult driver_cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR *pArrayDescriptor, CU
     const CUDA_ARRAY3D_DESCRIPTOR *d = &array->descriptor;
     *pArrayDescriptor = (CUDA_ARRAY_DESCRIPTOR){
         .Width = d->Width, .Height = d->Height, .Format = d->Format, .NumChannels = d->NumChannels};
+    return CUDA_SUCCESS;
+}
+
+/* ---- mipmaps ----------------------------------------------------------------------------- */
+
+/* Halves, rounded down, but for layers and for dimensions that are not there. */
+static CUDA_ARRAY3D_DESCRIPTOR level_of(const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned level)
+{
+    CUDA_ARRAY3D_DESCRIPTOR of = *d;
+    const bool has_layers = d->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
+    size_t *const sizes[] = {&of.Width, &of.Height, has_layers ? NULL : &of.Depth};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (sizes[i] != NULL && *sizes[i] > 0)
+            *sizes[i] = *sizes[i] >> level > 0 ? *sizes[i] >> level : 1;
+    return of;
+}
+
+static unsigned levels_most(const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+    unsigned most = 1;
+    for (CUDA_ARRAY3D_DESCRIPTOR at = *d;
+         at.Width > 1 || at.Height > 1 ||
+         (!(at.Flags & CUDA_ARRAY3D_LAYERED) && !(at.Flags & CUDA_ARRAY3D_CUBEMAP) && at.Depth > 1);
+         most++)
+        at = level_of(&at, 1);
+    return most;
+}
+
+/* As many levels as there can be, at least one. */
+CUresult driver_cuMipmappedArrayCreate(CUmipmappedArray *pHandle,
+                                       const CUDA_ARRAY3D_DESCRIPTOR *pMipmappedArrayDesc,
+                                       unsigned int numMipmapLevels)
+{
+    NEED_POINTER(pHandle);
+    NEED_POINTER(pMipmappedArrayDesc);
+    TRY(check_descriptor(pMipmappedArrayDesc));
+    if (pMipmappedArrayDesc->Width >
+        attribute(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_MIPMAPPED_WIDTH))
+        return CUDA_ERROR_INVALID_VALUE;
+    const unsigned most = levels_most(pMipmappedArrayDesc);
+    const unsigned count = numMipmapLevels == 0     ? 1
+                           : numMipmapLevels > most ? most
+                                                    : numMipmapLevels;
+    struct array *whole = calloc(1, sizeof *whole);
+    if (whole == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    whole->descriptor = *pMipmappedArrayDesc;
+    whole->levels = calloc(count, sizeof *whole->levels);
+    CUresult code = whole->levels != NULL ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    object_add_to(thread_context(), &whole->object, OBJECT_ARRAY, array_end);
+    for (unsigned i = 0; i < count && code == CUDA_SUCCESS; i++) {
+        const CUDA_ARRAY3D_DESCRIPTOR level = level_of(pMipmappedArrayDesc, i);
+        code = array_make(&level, &whole->levels[i]);
+        if (code != CUDA_SUCCESS) break;
+        whole->levels[i]->is_level = true;
+        whole->level_count = i + 1;
+    }
+    if (code != CUDA_SUCCESS) {
+        array_end(&whole->object, false);
+        return code;
+    }
+    thread_spend(timeline_model->allocate);
+    thread.call.object = whole->levels[0]->region->id;
+    *pHandle = (CUmipmappedArray)whole;
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMipmappedArrayGetLevel(CUarray *pLevelArray, CUmipmappedArray hMipmappedArray,
+                                         unsigned int level)
+{
+    const struct array *whole = mipmapped_find(hMipmappedArray);
+    NEED_POINTER(pLevelArray);
+    if (whole == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    if (level >= whole->level_count) return CUDA_ERROR_INVALID_VALUE;
+    *pLevelArray = (CUarray)whole->levels[level];
+    return CUDA_SUCCESS;
+}
+
+CUresult driver_cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray)
+{
+    struct array *whole = mipmapped_find(hMipmappedArray);
+    if (whole == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    thread.owed = wait_for_context_on_gpus(whole->object.context);
+    whole = mipmapped_find(hMipmappedArray); /* another thread may have destroyed it meanwhile */
+    if (whole == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    array_end(&whole->object, false);
     return CUDA_SUCCESS;
 }
 

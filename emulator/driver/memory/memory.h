@@ -5,8 +5,8 @@
  *
  * An array's texels lie in device memory row behind row without gaps; the order cannot
  * be seen, since an array has no address. A texture or surface object is a number that the executor
- * knows (machine/texture.h). Not supported, and named: mipmaps, cube maps, sparse and planar
- * arrays, texture references.
+ * knows (machine/texture.h). Not supported, and named: sparse and planar arrays, texture
+ * references, views of a resource.
  *
  * Source: CUDA Driver API 13.0, "Memory Management", "Stream Ordered Memory Allocator", "Virtual
  * Memory Management", "Texture Object Management", "Surface Object Management".
@@ -29,10 +29,15 @@ struct array {
     enum exec_texel texel;
     uint32_t texel_bytes;
     size_t row_bytes, rows, slices; /* rows and slices are at least 1; layers are slices */
+    /* A mipmapped array has levels and no texels of its own. */
+    struct array **levels;
+    unsigned level_count; /* 0: it is none */
+    bool is_level;        /* and ends with the mipmapped array */
 };
 
-/* The array behind a handle, or NULL. */
+/* The array, or the mipmapped array, behind a handle, or NULL. */
 struct array *array_find(CUarray handle);
+struct array *mipmapped_find(CUmipmappedArray handle);
 
 /* A part of an array as memory: the address of its first byte. x and width in bytes.
  * CUDA_ERROR_INVALID_HANDLE; CUDA_ERROR_INVALID_VALUE when it is not inside of the array. */

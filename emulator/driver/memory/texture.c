@@ -15,7 +15,8 @@ enum {
 struct texture {
     struct object object;
     uint64_t handle;
-    struct exec_texture bound; /* known to the executor by the handle */
+    struct exec_texture bound;   /* known to the executor by the handle */
+    struct exec_texture *levels; /* of a mipmapped array; else NULL */
     CUDA_RESOURCE_DESC resource;
     CUDA_TEXTURE_DESC sampling;
 };
@@ -34,10 +35,8 @@ static CUresult refuse(const char *what)
     return finding_unsupported("%s", what);
 }
 
-static CUresult bind_array(struct exec_texture *bound, CUarray handle)
+static void bind_texels_of(struct exec_texture *bound, const struct array *array)
 {
-    const struct array *array = array_find(handle);
-    if (array == NULL) return CUDA_ERROR_INVALID_HANDLE;
     const CUDA_ARRAY3D_DESCRIPTOR *d = &array->descriptor;
     bound->address = array->region->address;
     bound->pitch = array->row_bytes;
@@ -46,9 +45,31 @@ static CUresult bind_array(struct exec_texture *bound, CUarray handle)
     bound->height = (uint32_t)array->rows;
     bound->depth = (uint32_t)array->slices;
     bound->layered = d->Flags & CUDA_ARRAY3D_LAYERED;
-    bound->dimensions = d->Height == 0 ? 1 : d->Depth == 0 || bound->layered ? 2 : 3;
+    bound->cube = d->Flags & CUDA_ARRAY3D_CUBEMAP;
+    bound->dimensions = d->Height == 0 ? 1 : d->Depth == 0 || bound->layered || bound->cube ? 2 : 3;
     bound->texel = array->texel;
     bound->channels = (uint8_t)d->NumChannels;
+}
+
+static CUresult bind_array(struct exec_texture *bound, CUarray handle)
+{
+    const struct array *array = array_find(handle);
+    if (array == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    bind_texels_of(bound, array);
+    return CUDA_SUCCESS;
+}
+
+static CUresult bind_levels(struct texture *texture, CUmipmappedArray handle)
+{
+    const struct array *whole = mipmapped_find(handle);
+    if (whole == NULL) return CUDA_ERROR_INVALID_HANDLE;
+    texture->levels = calloc(whole->level_count, sizeof *texture->levels);
+    if (texture->levels == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    for (unsigned i = 0; i < whole->level_count; i++)
+        bind_texels_of(&texture->levels[i], whole->levels[i]);
+    texture->bound = texture->levels[0];
+    texture->bound.level_count = whole->level_count;
+    texture->bound.levels = texture->levels;
     return CUDA_SUCCESS;
 }
 
@@ -122,14 +143,15 @@ static CUresult bind_rows(struct exec_texture *bound, const CUDA_RESOURCE_DESC *
     return CUDA_SUCCESS;
 }
 
-static CUresult bind(struct exec_texture *bound, const CUDA_RESOURCE_DESC *resource)
+static CUresult bind(struct texture *texture, const CUDA_RESOURCE_DESC *resource)
 {
+    struct exec_texture *bound = &texture->bound;
     if (resource->flags != 0) return CUDA_ERROR_INVALID_VALUE;
     switch (resource->resType) {
     case CU_RESOURCE_TYPE_ARRAY:
         return bind_array(bound, resource->res.array.hArray);
     case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
-        return refuse("mipmapped arrays");
+        return bind_levels(texture, resource->res.mipmap.hMipmappedArray);
     case CU_RESOURCE_TYPE_LINEAR:
         return bind_linear(bound, resource);
     case CU_RESOURCE_TYPE_PITCH2D:
@@ -169,6 +191,13 @@ static CUresult set_sampling(struct exec_texture *bound, const CUDA_TEXTURE_DESC
     bound->promotes = !(sampling->flags & CU_TRSF_READ_AS_INTEGER) && !is_wide_integer(bound) &&
                       bound->texel < EXEC_TEXEL_F16;
     memcpy(bound->border, sampling->borderColor, sizeof bound->border);
+    bound->seamless = sampling->flags & CU_TRSF_SEAMLESS_CUBEMAP;
+    if ((unsigned)sampling->mipmapFilterMode > CU_TR_FILTER_MODE_LINEAR)
+        return CUDA_ERROR_INVALID_VALUE;
+    bound->mixes = sampling->mipmapFilterMode == CU_TR_FILTER_MODE_LINEAR;
+    bound->bias = sampling->mipmapLevelBias;
+    bound->least = sampling->minMipmapLevelClamp;
+    bound->most = sampling->maxMipmapLevelClamp;
     /* Integers cannot be filtered. */
     if (bound->filters && bound->texel < EXEC_TEXEL_F16 && !bound->promotes)
         return CUDA_ERROR_INVALID_VALUE;
@@ -183,6 +212,7 @@ static void texture_end(struct object *object, bool implicit)
     struct texture *texture = (struct texture *)object;
     (void)implicit;
     exec_texture_remove(texture->handle);
+    free(texture->levels);
     object_remove(object);
     object_free(object);
 }
@@ -191,6 +221,7 @@ static CUresult texture_publish(struct texture *texture, uint64_t *handle)
 {
     texture->handle = exec_texture_add(&texture->bound);
     if (texture->handle == 0) {
+        free(texture->levels);
         free(texture);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -213,9 +244,12 @@ CUresult driver_cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_D
     if (texture == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     texture->resource = *pResDesc;
     texture->sampling = *pTexDesc;
-    CUresult code = bind(&texture->bound, pResDesc);
+    CUresult code = bind(texture, pResDesc);
     if (code == CUDA_SUCCESS) code = set_sampling(&texture->bound, pTexDesc);
+    for (unsigned i = 0; i < texture->bound.level_count && code == CUDA_SUCCESS; i++)
+        code = set_sampling(&texture->levels[i], pTexDesc);
     if (code != CUDA_SUCCESS) {
+        free(texture->levels);
         free(texture);
         return code;
     }
@@ -267,6 +301,8 @@ CUresult driver_cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOURC
     texture->resource = *pResDesc;
     bind_array(&texture->bound, pResDesc->res.array.hArray);
     texture->bound.surface = true;
+    texture->bound.layered |= texture->bound.cube; /* whose faces are read as layers */
+    texture->bound.cube = false;
     TRY(texture_publish(texture, &handle));
     *pSurfObject = handle;
     return CUDA_SUCCESS;

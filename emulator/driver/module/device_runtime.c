@@ -1,6 +1,7 @@
 /* What programs link from the toolkit's device runtime (libcudadevrt), which comes as machine code
- * only, as PTX: the waits of a cooperative grid. The rest of it, kernels that start kernels, is
- * named where it is called.
+ * only, as PTX: the waits of a cooperative grid, and the conditions of graphs, whose handles are
+ * addresses (graph/conditional.c). The rest of it, kernels that start kernels, is named where it is
+ * called.
  *
  * Source: cuda_device_runtime_api.h; cooperative_groups/details/sync.h, whose barrier it is: the
  * grid's workspace, which %envreg1 and %envreg2 point to, has it at byte 4. Without a cooperative
@@ -39,7 +40,18 @@ static const char grid_text[] =
     "call.uni (e), cudaCGSynchronizeGrid, (h, f); ld.param.b32 %e, [e]; }\n"
     "st.param.b32 [error], %e; ret; }\n";
 
-const char *device_runtime_for(const char *text)
+static const char condition_text[] =
+    ".version 6.4\n.target sm_70\n.address_size 64\n"
+    ".visible .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value) {\n"
+    ".reg .b32 %v; .reg .b64 %h; ld.param.u64 %h, [handle]; ld.param.u32 %v, [value];\n"
+    "st.global.u32 [%h], %v; ret; }\n";
+
+const char *device_runtime_for(const char *text, size_t index)
 {
-    return strstr(text, "cudaCGGetIntrinsicHandle") != NULL ? grid_text : NULL;
+    static const struct {
+        const char *name, *text;
+    } rows[] = {{"cudaCGGetIntrinsicHandle", grid_text},
+                {"cudaGraphSetConditional", condition_text}};
+    if (index >= sizeof rows / sizeof *rows) return NULL;
+    return strstr(text, rows[index].name) != NULL ? rows[index].text : "";
 }

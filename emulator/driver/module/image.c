@@ -34,9 +34,10 @@ CUresult image_code(enum fatbin_result result)
  * well: an instruction that is not known is named where it stands. */
 enum { PTX_MAJOR = 9 };
 
-CUresult image_suits(const struct ptx_module *unit, char *log, size_t log_size)
+CUresult image_suits(const struct ptx_module *unit, unsigned chosen, char *log, size_t log_size)
 {
     const unsigned here = device_capability();
+    const unsigned most = chosen > here ? chosen : here;
     unsigned capability = 0;
     if (unit->version_major > PTX_MAJOR) {
         snprintf(log, log_size,
@@ -45,7 +46,7 @@ CUresult image_suits(const struct ptx_module *unit, char *log, size_t log_size)
         return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
     }
     if (unit->target != NULL && sscanf(unit->target, "sm_%u", &capability) == 1 &&
-        capability > here) {
+        capability > most) {
         snprintf(log, log_size,
                  "error   : PTX for .target %s; this device has compute capability "
                  "%u.%u",
@@ -139,24 +140,32 @@ static CUresult image_parse(struct image *image, const struct fatbin *fatbin, co
         image->count++;
         findings_unit_parsed(image->units[i], fatbin->units[i].text);
         if (jit != NULL) jit_apply(jit, image->units[i]);
-        TRY(image_suits(image->units[i], log, log_size));
+        TRY(image_suits(image->units[i], fatbin->units[i].arch, log, log_size));
         if (!image_has_functions(image->units[i], log, log_size)) return CUDA_ERROR_INVALID_PTX;
     }
     return CUDA_SUCCESS;
 }
 
-/* One more unit where one calls the toolkit's device runtime. */
-static bool add_device_runtime(struct fatbin *fatbin)
+static bool add_unit(struct fatbin *fatbin, const char *text)
 {
-    const char *text = NULL;
-    for (size_t i = 0; i < fatbin->count && text == NULL; i++)
-        text = device_runtime_for(fatbin->units[i].text);
-    if (text == NULL) return true;
     struct fatbin_unit *units = realloc(fatbin->units, (fatbin->count + 1) * sizeof *units);
     if (units == NULL) return false;
     fatbin->units = units;
     units[fatbin->count] = (struct fatbin_unit){.text = strdup(text), .length = strlen(text)};
     return units[fatbin->count].text != NULL && ++fatbin->count > 0;
+}
+
+/* One more unit for each part of the toolkit's device runtime that one calls. */
+static bool add_device_runtime(struct fatbin *fatbin)
+{
+    const size_t count = fatbin->count;
+    for (size_t part = 0; device_runtime_for("", part) != NULL; part++) {
+        const char *text = "";
+        for (size_t i = 0; i < count && *text == '\0'; i++)
+            text = device_runtime_for(fatbin->units[i].text, part);
+        if (*text != '\0' && !add_unit(fatbin, text)) return false;
+    }
+    return true;
 }
 
 /* Several translation units (-rdc=true) become one module. */

@@ -57,7 +57,7 @@ static CUresult check_text(const struct fatbin_unit *unit, const char *name, cha
     struct ptx_diagnostics diagnostics = {0};
     struct ptx_module *module = ptx_parse(unit->text, unit->length, &diagnostics);
     if (module != NULL) {
-        CUresult code = image_suits(module, log, size);
+        CUresult code = image_suits(module, 0, log, size);
         ptx_module_destroy(module);
         return code;
     }

@@ -422,7 +422,7 @@ CUresult function_attribute(const struct function *function, CUfunction_attribut
         *value = (int)info->registers;
         break;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:
-        *value = 75;
+        *value = (int)info->ptx_version;
         break;
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
         *value = (int)device_capability();

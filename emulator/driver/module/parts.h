@@ -30,15 +30,17 @@ CUresult image_read_file(const char *path, char **data, size_t *size);
 /* CUDA's code for what the reader of fat binaries answers. */
 CUresult image_code(enum fatbin_result result);
 /* CUDA_SUCCESS if the unit is of a PTX version and for a device that this one understands;
- * otherwise `log` says what it asks for. */
-CUresult image_suits(const struct ptx_module *unit, char *log, size_t log_size);
+ * otherwise `log` says what it asks for. `chosen`: the architecture that a fat binary has it for,
+ * where it stands for machine code of this device; 0: none. */
+CUresult image_suits(const struct ptx_module *unit, unsigned chosen, char *log, size_t log_size);
 /* Whether the functions that a unit uses, and the variables that it declares, are defined;
  * otherwise `log` names one that is not. Only the linker asks for variables: loading makes them. */
 bool image_has_functions(const struct ptx_module *unit, char *log, size_t log_size);
 bool image_has_variables(const struct ptx_module *unit, char *log, size_t log_size);
 
-/* The PTX of what a text calls of the toolkit's device runtime; NULL: of none. */
-const char *device_runtime_for(const char *text);
+/* The PTX of part `index` of the toolkit's device runtime if the text calls it, else ""; NULL: no
+ * part has that number. */
+const char *device_runtime_for(const char *text, size_t index);
 
 /* ---- modules, libraries ------------------------------------------------------------------- */
 

@@ -378,7 +378,7 @@ CUresult driver_cuCtxSynchronize_v2(CUcontext ctx)
     uint64_t end = timeline_context_finish(context->time);
     findings_host_waited();
     if (!context->alive) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
-    thread_wait_until(end);
+    thread_wait_for_device(end);
     return context->sticky;
 }
 

@@ -177,7 +177,7 @@ enum timeline_ran operation_fail(struct operation *operation, const struct trace
 
 static CUresult waited_until(const struct context *context, uint64_t end_ns)
 {
-    thread_wait_until(end_ns);
+    thread_wait_for_device(end_ns);
     thread.polls = 0;
     findings_host_waited();
     return context->alive ? context->sticky : CUDA_ERROR_CONTEXT_IS_DESTROYED;

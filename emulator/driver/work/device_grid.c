@@ -569,6 +569,7 @@ bool device_grid_finish(struct device_grid *grid, struct timeline_cost *cost)
     timeline_join(operation->op, grid->now);
     const double more_ns = end_ns - began_ns - cost->duration_ns;
     if (cost->cached_ns > 0) cost->cached_ns += more_ns;
+    if (cost->used_ns > 0) cost->used_ns += more_ns;
     cost->duration_ns += more_ns;
     list_free(&grid->children);
     if (!grid->leaves_tails) list_free(&grid->tails);

@@ -475,7 +475,8 @@ static void copied_launch(struct operation *operation)
     module_retain(launch->module);
 }
 
-/* The memory that it was given addresses of: of what a kernel touches of a region, the whole. */
+/* The memory that it was given addresses of: of a region the whole, or, where that is more than any
+ * cache holds, what it touches behind that address. */
 static void note_touches(const struct launch *launch, struct timeline_work *work)
 {
     const struct exec_function_info *info = exec_function_info(launch->function->code);
@@ -487,7 +488,9 @@ static void note_touches(const struct launch *launch, struct timeline_work *work
         memcpy(&value, launch->parameters + at, sizeof value);
         const struct memory_region *region = memory_find(value);
         if (region == NULL || region->kind != MEMORY_DEVICE) continue;
-        work->touches[count++] = (struct timeline_touch){region->id, region->size};
+        work->touches[count++] = (double)region->size <= timeline_model->cache_bytes
+                                     ? (struct timeline_touch){region->id, region->size}
+                                     : (struct timeline_touch){.object = value};
     }
 }
 
@@ -548,6 +551,7 @@ static CUresult submit_launch(CUfunction handle, CUstream stream_handle, const s
     function->told = (struct told_launch){.parameters = NULL};
     if (code != CUDA_SUCCESS) return capture_refuse(stream, code);
     struct timeline_op *op = NULL;
+    if (stream->captured == NULL) thread_spend(timeline_model->launch);
     TRY(operation_submit(operation, stream, &work, NULL, &op));
     if (environment()->launch_blocking) code = wait_for_op(stream->object.context, op);
     timeline_op_release(op);

@@ -1,0 +1,83 @@
+/* What the device does not have, when it is called: named once, with what to do instead. */
+#include "emulator/base/hash.h"
+#include "emulator/driver/entry/entry.h"
+#include "emulator/driver/findings/finding.h"
+#include "emulator/driver/findings/findings.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+/* Who asks the driver for tables of the driver's own (cuGetExportTable), by the beginning of the
+ * library's name: what its user can do differs. The compilers do without, and nothing is missing.
+ */
+static const struct asker {
+    const char *begin;
+    enum trace_finding_id finding;
+} askers[] = {
+    {"libnvrtc", FINDING_NONE},
+    {"libnvJitLink", FINDING_NONE},
+    {"warp.so", FINDING_UNSUPPORTED_WARP},
+    {"libcublas", FINDING_UNSUPPORTED_MACHINE_CODE},
+    {"libcudnn", FINDING_UNSUPPORTED_MACHINE_CODE},
+    {"libcufft", FINDING_UNSUPPORTED_MACHINE_CODE},
+    {"libcurand", FINDING_UNSUPPORTED_MACHINE_CODE},
+    {"libcusolver", FINDING_UNSUPPORTED_MACHINE_CODE},
+    {"libcusparse", FINDING_UNSUPPORTED_MACHINE_CODE},
+    {"libcutensor", FINDING_UNSUPPORTED_MACHINE_CODE},
+    {"libnccl", FINDING_UNSUPPORTED_MACHINE_CODE},
+    {"libnpp", FINDING_UNSUPPORTED_MACHINE_CODE},
+    {"libnvjpeg", FINDING_UNSUPPORTED_MACHINE_CODE},
+};
+
+static enum trace_finding_id finding_for(const char *library)
+{
+    for (size_t i = 0; i < sizeof askers / sizeof *askers; i++)
+        if (strncmp(library, askers[i].begin, strlen(askers[i].begin)) == 0)
+            return askers[i].finding;
+    return FINDING_UNSUPPORTED_EXPORT_TABLE;
+}
+
+/* The file that the caller is in, without its folders. It stays where it is: to ask so is the end
+ * of an attempt. */
+static const char *library_of(const void *caller)
+{
+    Dl_info library;
+    if (dladdr(caller, &library) == 0 || library.dli_fname == NULL) return "?";
+    const char *slash = strrchr(library.dli_fname, '/');
+    return slash != NULL ? slash + 1 : library.dli_fname;
+}
+
+/* Whether `what` has not been named before. */
+static bool is_first(const char *what)
+{
+    enum { KNOWN = 1024 }; /* more than the names of both libraries that are not supported */
+    static uint64_t known[KNOWN];
+    static size_t count;
+    const uint64_t hash = hash_text(what);
+    bool first = true;
+    pthread_mutex_lock(&driver.lock);
+    for (size_t i = 0; i < count && first; i++) first = known[i] != hash;
+    if (first && count < KNOWN) known[count++] = hash;
+    pthread_mutex_unlock(&driver.lock);
+    return first;
+}
+
+int overlap_unsupported(const char *name, const void *caller, unsigned flags, int code)
+{
+    const bool is_table = strcmp(name, "cuGetExportTable") == 0;
+    const char *library = is_table ? library_of(caller) : NULL;
+    const enum trace_finding_id id = is_table ? finding_for(library) : FINDING_UNSUPPORTED_FUNCTION;
+    overlap_call_enter(name, caller, flags);
+    if (id != FINDING_NONE && is_first(is_table ? library : name)) {
+        struct trace_record found = finding_at_call(id, (CUresult)code);
+        trace_copy_string(found.name, sizeof found.name, name);
+        if (is_table) trace_finding_word_set(&found.finding, WORD_FILE, library);
+        finding_put(&found);
+    }
+    return overlap_call_leave(code);
+}
+
+void overlap_finding_unsupported(const char *what, int code)
+{
+    finding_tell(FINDING_UNSUPPORTED, (CUresult)code, "%s", what);
+}
