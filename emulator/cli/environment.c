@@ -111,13 +111,6 @@ static bool set_caches(const char *temporary)
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
-/* CuPy's own sums and sorts by CUB come as machine code, whose failure it does not notice: without
- * them it compiles its own. */
-static bool set_accelerators(void)
-{
-    return setenv("CUPY_ACCELERATORS", "", 0) == 0;
-}
-
 /* PyCUDA looks for the toolkit's libraries beside nvcc, and finds the one in front. */
 static bool set_toolkit(void)
 {
@@ -164,10 +157,11 @@ bool environment_set(const struct options *options, const struct program *progra
     return setenv(TRACE_PATH_VARIABLE, trace, 1) == 0 && setenv("OVERLAP_QUIET", "1", 1) == 0 &&
            (options->order == NULL || setenv("OVERLAP_ORDER", options->order, 1) == 0) &&
            (options->gpu == NULL || setenv(GPUS_VARIABLE, options->gpu, 1) == 0) &&
+           setenv("OVERLAP_NATIVE", "on", 0) == 0 &&
            (options->fail == NULL || setenv("OVERLAP_FAIL", options->fail, 1) == 0) &&
            put_in_front("LD_LIBRARY_PATH", libraries) &&
            put_in_front("LD_AUDIT", loadable(audit)) && set_preloaded(program, libraries) &&
-           set_caches(temporary) && set_accelerators();
+           set_caches(temporary);
 }
 
 static int remove_one(const char *path, const struct stat *status, int type, struct FTW *level)

@@ -36,10 +36,9 @@ static const struct {
      "wgmma, tcgen05; mma of sparse matrices, of fp8, 4 bits and 1 bit"},
     {"tensor maps", "cp.async.bulk.tensor"},
     {"kernels that start graphs", "device-side graph launch"},
-    {"conditional graph nodes", "cudaGraphConditionalHandleCreate"},
     {"memory of other APIs", "external memory and semaphores"},
     {"graphics", "OpenGL, Vulkan, Direct3D, EGL"},
-    {"some textures", "cube maps, mipmaps, samplers apart from images"},
+    {"some textures", "gradients of mipmaps, views in other formats, samplers apart from images"},
     {"machine code",
      "a binary without PTX: build with nvcc's default or -gencode ...,code=compute_XX"},
 };

@@ -20,6 +20,10 @@ static const char *const not_the_users[] = {
     // clang-format on
 };
 
+/* Libraries of the system: their lines are known where their debug information is installed. */
+static const char *const of_systems[] = {"/usr/lib/", "/lib/x86_64-linux-gnu/",
+                                         "/lib/aarch64-linux-gnu/", NULL};
+
 /* Packages of Python's, and its own modules. */
 static const char *const of_packages[] = {"/site-packages/", "/dist-packages/", "/lib/python3.",
                                           NULL};
@@ -167,8 +171,10 @@ static enum quality place_of(const struct process *process, uint64_t address, ch
         snprintf(text, size, "%s in %s", symbol, shortened(file));
         return is_users(file) && !is_toolkits(symbol) ? USERS_SYMBOL : SYMBOL;
     }
-    /* What a package has compiled is no user's, whatever folder that was done in. */
-    size_t users = file != NULL && has_one_of(file, of_packages) ? count : 0;
+    /* What a package or the system has compiled is no user's, whatever folder that was done in. */
+    const bool is_others =
+        file != NULL && (has_one_of(file, of_packages) || has_one_of(file, of_systems));
+    size_t users = is_others ? count : 0;
     while (users < count && !is_users(line[users].file)) users++;
     const struct trace_line *shown = &line[users < count ? users : 0];
     snprintf(text, size, "%s:%u", shortened(shown->file), shown->line);

@@ -3,7 +3,7 @@
  * program asks for. The library path alone is not enough: a package from PyPI opens NVIDIA's
  * libraries by their full path, and a DT_RPATH is looked at before the library path.
  *
- * A runtime that is linked statically is not loaded at all: patch.h.
+ * A runtime that is linked statically is not loaded at all: patch.h, and for Python bindings.h.
  *
  * A library that stands in front needs the one behind it by the name that begins with BEHIND. That
  * one is the file that was asked for in the first place.
@@ -14,6 +14,7 @@
  * Source: rtld-audit(7).
  */
 #include "emulator/front/behind.h"
+#include "emulator/front/bindings.h"
 #include "emulator/front/patch.h"
 
 #include <dlfcn.h>
@@ -99,7 +100,17 @@ PUBLIC unsigned la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *cookie)
         runtime = map;
     else if (new_count < NEW_MOST)
         new_objects[new_count++] = map;
-    return 0;
+    return (bindings_publish(map) ? LA_FLG_BINDFROM : 0u) |
+           (bindings_may_be_python(map) ? LA_FLG_BINDTO : 0u);
+}
+
+/* Cookies are the objects: nobody has set them. */
+PUBLIC uintptr_t la_symbind64(ElfW(Sym) * symbol, unsigned number, uintptr_t *from, uintptr_t *to,
+                              unsigned *flags, const char *name)
+{
+    (void)number, (void)flags;
+    return bindings_symbol((const struct link_map *)*from, (const struct link_map *)*to, runtime,
+                           name, symbol->st_value);
 }
 
 /* All that was asked for is mapped, and none of its code has run. */

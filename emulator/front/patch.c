@@ -74,21 +74,29 @@ static bool find_symbols(const struct file *file, unsigned type, struct symbols 
     return false;
 }
 
-/* A function of the runtime's kind that is defined there: its name, or NULL. */
-static const char *function_name(const struct symbols *symbols, size_t i)
+/* A function that is defined there: its name, or NULL. */
+static const char *any_function_name(const struct symbols *symbols, size_t i)
 {
     const ElfW(Sym) *symbol = &symbols->rows[i];
-    if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || symbol->st_shndx == SHN_UNDEF ||
-        symbol->st_name >= symbols->names_size)
-        return NULL;
-    const char *name = symbols->names + symbol->st_name;
-    return strncmp(name, "cuda", 4) == 0 || strncmp(name, "__cuda", 6) == 0 ? name : NULL;
+    return ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_shndx != SHN_UNDEF &&
+                   symbol->st_name < symbols->names_size
+               ? symbols->names + symbol->st_name
+               : NULL;
+}
+
+/* One of the runtime's kind. */
+static const char *function_name(const struct symbols *symbols, size_t i)
+{
+    const char *name = any_function_name(symbols, i);
+    return name != NULL && (strncmp(name, "cuda", 4) == 0 || strncmp(name, "__cuda", 6) == 0)
+               ? name
+               : NULL;
 }
 
 static const ElfW(Sym) * find_function(const struct symbols *symbols, const char *wanted)
 {
     for (size_t i = 0; i < symbols->count; i++) {
-        const char *name = function_name(symbols, i);
+        const char *name = any_function_name(symbols, i);
         if (name != NULL && strcmp(name, wanted) == 0) return &symbols->rows[i];
     }
     return NULL;
@@ -167,4 +175,18 @@ void patch_runtime(const struct link_map *object, const struct link_map *runtime
         unmap_file(&our_file);
     }
     unmap_file(&file);
+}
+
+uintptr_t patch_function(const struct link_map *object, const char *name)
+{
+    struct file file;
+    struct symbols symbols;
+    uintptr_t address = 0;
+    if (!map_file(object, &file)) return 0;
+    if (find_symbols(&file, SHT_DYNSYM, &symbols)) {
+        const ElfW(Sym) *symbol = find_function(&symbols, name);
+        if (symbol != NULL) address = object->l_addr + symbol->st_value;
+    }
+    unmap_file(&file);
+    return address;
 }

@@ -12,8 +12,11 @@
 #define OVERLAP_FRONT_PATCH_H
 
 #include <link.h>
+#include <stdint.h>
 
 /* `runtime`: our libcudart.so.13, of the same namespace. The object is mapped, and does not run. */
 void patch_runtime(const struct link_map *object, const struct link_map *runtime);
+/* Where the object, which is loaded, has the public function of that name; 0: nowhere. */
+uintptr_t patch_function(const struct link_map *object, const char *name);
 
 #endif

@@ -132,6 +132,34 @@ static)
     [ "$status" -eq 126 ] || wrong 'without symbols it is refused'
     says 'linked in statically, as nvcc does by default, and no symbols'
     ;;
+bindings)
+    run "$subjects/front_bindings" "$subjects/cuda/bindings/_internal/runtime.test.so"
+    gives 0 '_cudaGetDeviceCount: 0, 1
+_cudaOfNobody: 999, -1
+cudaGetDeviceCount: 999, -1
+_cudaDeviceSynchronize: -1, 0
+_cudaMemcpy: plain
+errors: 0'
+    mkdir -p cuda/bindings/_internal # as it is for streams of each thread
+    cp "$subjects/cuda/bindings/_internal/runtime.test.so" cuda/bindings/_internal/runtime_ptds.so
+    run "$subjects/front_bindings" "$work/cuda/bindings/_internal/runtime_ptds.so"
+    grep -qx '_cudaMemcpy: per thread' out || wrong 'a stream for each thread'
+    grep -q '^_cudaGetDeviceCount: 0' out || wrong 'and what has no stream'
+    run "$subjects/front_bindings" "$subjects/cuda/bindings/other/runtime.test.so"
+    grep -q '^_cudaGetDeviceCount: 999' out || wrong 'a module of another folder keeps its own'
+    ;;
+tables)
+    askers=$subjects/usr/lib
+    run "$subjects/front_tables" "$askers/libcublas.so" "$askers/libnvrtc.so" "$askers/warp.so" "$askers/other.so"
+    [ "$(tr '\n' ' ' <out)" = '801 801 801 801 801 801 801 801 ' ] || wrong 'each is refused'
+    ask=$(grep -n 'here: ask' "$(dirname "$0")/tables.c" | cut -d: -f1)
+    says "tables.c:$ask: not supported: libcublas.so does not run"
+    says 'in Python NumPy or SciPy'
+    says "tables.c:$ask: not supported: warp.so of Warp's package does not run"
+    says 'warp.config.cuda_output = "ptx"'
+    says "tables.c:$ask: not supported: cuGetExportTable, which other.so calls"
+    says '3 findings' # and none of the compiler, which does without
+    ;;
 environment)
     run sh -c 'for c in "$PYCUDA_CACHE_DIR" "$NUMBA_CACHE_DIR" "$CUPY_CACHE_DIR"; do ls -d "$c"; done; command -v nvcc'
     [ "$(head -n 3 out)" = "$XDG_CACHE_HOME/overlap/pycuda
@@ -150,8 +178,6 @@ $XDG_CACHE_HOME/overlap/cupy" ] || wrong 'caches of their own'
     chmod +x toolkit/bin/nvcc
     PATH=$work/toolkit/bin:$PATH run sh -c 'echo "$CUDA_ROOT"'
     [ "$(cat out)" = "$(readlink -f toolkit)" ] || wrong 'the toolkit is that of nvcc'
-    run sh -c 'echo "[$CUPY_ACCELERATORS]"'
-    [ "$(cat out)" = '[]' ] || wrong "CuPy compiles its own"
     ;;
 esac
 

@@ -1,4 +1,5 @@
-"""CuPy: raw, elementwise and reduction kernels, its own functions of arrays, streams and events."""
+"""CuPy: raw, elementwise and reduction kernels, its own functions of arrays and those of Thrust and
+CUB inside it, random numbers, streams and events."""
 import cupy as cp
 import numpy as np
 
@@ -22,6 +23,15 @@ assert int(cp.arange(1, 10001, dtype=cp.int64).sum()) == 50005000
 assert float(a.max()) == 999 and int(a.argmax()) == 999
 assert np.array_equal(cp.asnumpy(cp.where(a > 500, a, 0)), np.where(np.arange(1000) > 500,
                                                                     np.arange(1000), 0))
+
+numbers = np.random.default_rng(1).integers(-1000, 1000, 20000).astype(np.int32)
+there = cp.asarray(numbers)
+assert np.array_equal(cp.asnumpy(cp.sort(there)), np.sort(numbers))
+assert np.array_equal(cp.asnumpy(cp.argsort(there)), np.argsort(numbers, kind="stable"))
+assert np.array_equal(cp.asnumpy(cp.unique(there)), np.unique(numbers))
+assert np.array_equal(cp.asnumpy(cp.cumsum(there)), np.cumsum(numbers))
+assert np.array_equal(cp.asnumpy(cp.histogram(there, 16)[0]), np.histogram(numbers, 16)[0])
+assert abs(float(cp.random.default_rng(1).standard_normal(10000).mean())) < 0.05
 
 stream, start, end = cp.cuda.Stream(non_blocking=True), cp.cuda.Event(), cp.cuda.Event()
 cp.cuda.Stream.null.synchronize()

@@ -2,6 +2,7 @@
 # python_test.sh install VENV NVCC              installs requirements.txt into VENV
 # python_test.sh run VENV NVCC EMULATE PROGRAM  runs PROGRAM by EMULATE in two orders: it prints PASSED
 #                                               in both, and nothing is found in it
+# python_test.sh own VENV NVCC EMULATE PART     numba-cuda's own tests of PART, see numba_own.py
 # Exit status 0, 1, or 77 where the packages are not installed and are not to be (OVERLAP_PYTHON), or
 # there is no network.
 set -eu
@@ -34,6 +35,10 @@ trap 'rm -rf "$work"' EXIT
 unset PYCUDA_CACHE_DIR NUMBA_CACHE_DIR CUPY_CACHE_DIR OVERLAP_FAIL OVERLAP_QUIET
 XDG_CACHE_HOME=$work
 export XDG_CACHE_HOME
+if [ "$1" = own ]; then
+    "$venv/bin/python" "$here/numba_own.py" "$5" "$4"
+    exit
+fi
 for order in latest earliest; do
     "$4" --order=$order --error-exitcode=99 "$venv/bin/python" "$5" >"$work/out"
     grep -qx PASSED "$work/out" || {
