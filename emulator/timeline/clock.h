@@ -11,6 +11,7 @@
 struct timeline;
 struct timeline_context;
 struct timeline_op;
+struct timeline_work;
 
 enum { CACHE_PIECES = 1024 };
 
@@ -23,25 +24,41 @@ enum clock_phase {
 
 #define CACHE_NEVER UINT64_MAX
 
+/* How a piece came into the cache: copied in from the host where nothing of it was; copied in or
+ * written over what was there; used by a kernel. */
+enum clock_how { CACHE_FRESH, CACHE_COPIED, CACHE_USED };
+
 /* The device's second-level cache, which forgets what was brought in longest ago. Small pieces that
  * share a place drive each other out. */
 struct clock_cache {
-    uint64_t brought; /* bytes, since the beginning */
+    uint64_t brought, fresh; /* bytes, since the beginning; and those that came as CACHE_FRESH */
     struct clock_piece {
         uint64_t object, bytes;
-        uint64_t stamp;     /* `brought` when it was */
+        uint64_t stamp, fresh; /* `brought` and `fresh` when it was */
+        enum clock_how how;
     } pieces[CACHE_PIECES]; /* by object */
+};
+
+/* What of a kernel's data was there when it started. */
+struct clock_cached {
+    uint64_t stamp;              /* of the oldest; CACHE_NEVER: it was not all there */
+    uint64_t fresh, fresh_bytes; /* of the oldest that is CACHE_FRESH; 0 bytes: there is none */
+    uint64_t guessed;            /* bytes, of that which nobody has said the size of; 0: none */
+    bool used;                   /* all of it is CACHE_USED */
 };
 
 /* First in, first started: an operation that cannot start holds up those behind it. */
 struct clock_queue {
     struct timeline_op *first, *last;
+    struct clock_queue *next, **link; /* of queues that are one operation's: a context's list */
 };
 
 enum { QUEUE_IN, QUEUE_OUT, QUEUE_INSIDE, QUEUE_COMPUTE, QUEUE_COUNT, QUEUE_NONE = QUEUE_COUNT };
 
 /* ---- for the order --------------------------------------------------------------------------- */
 
+/* The queue that work of this kind waits in, where the stream's latest was in `latest`. */
+int clock_queue_of(const struct timeline_work *work, int latest);
 /* Takes in an operation of `context` with all its dependencies. */
 void clock_enter(struct timeline_op *op, struct timeline_context *context);
 /* Ends, at the present, all that is left of a context whose operations have run or are abandoned.
@@ -66,8 +83,8 @@ bool clock_is_stuck(const struct timeline *timeline);
 
 /* The operation starts: what it brings in, and whether what it touches is there. */
 void cache_start(struct timeline_op *op);
-/* Is it still there? */
-bool cache_holds(const struct timeline_op *op);
+/* How many times as fast a kernel is for what of its data is there now. */
+double cache_rate(const struct timeline_op *op);
 /* The operation ends: a kernel has brought in what it touched. */
 void cache_end(const struct timeline_op *op);
 

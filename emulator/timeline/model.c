@@ -98,9 +98,12 @@ struct timeline_cost timeline_kernel_cost(const struct timeline_kernel *kernel)
     cost.duration_ns =
         m->kernel_fixed +
         larger(larger(chain_ns(kernel, waves, share, m->memory_latency), bound), memory);
+    bound = larger(bound, bytes / m->cache_bandwidth);
     cost.cached_ns =
-        m->kernel_fixed + larger(larger(chain_ns(kernel, waves, share, m->cache_latency), bound),
-                                 bytes / m->cache_bandwidth);
+        m->kernel_fixed + larger(chain_ns(kernel, waves, share, m->cache_latency), bound);
+    cost.used_ns =
+        m->kernel_fixed + larger(chain_ns(kernel, waves, share, m->cache_used_latency), bound);
+    cost.touched = bytes;
     cost.issue =
         (double)kernel->warp_instructions / (slots * m->multiprocessors) / cost.duration_ns;
     cost.traffic = memory / cost.duration_ns;
@@ -122,7 +125,7 @@ struct timeline_cost timeline_transfer_cost(enum timeline_kind kind, uint64_t by
         double fixed, rate, traffic;
     } rows[TIMELINE_KIND_COUNT] = {
         [TIMELINE_COPY_IN] = {m->copy_fixed, pageable ? m->copy_pageable : m->copy_in, 0},
-        [TIMELINE_COPY_OUT] = {m->copy_fixed, pageable ? m->copy_pageable : m->copy_out, 0},
+        [TIMELINE_COPY_OUT] = {m->copy_fixed, pageable ? m->copy_pageable_out : m->copy_out, 0},
         [TIMELINE_COPY_INSIDE] = {m->copy_fixed, m->copy_inside, 1},
         [TIMELINE_COPY_HOST] = {0, m->copy_host, 0},
         [TIMELINE_SET] = {m->kernel_fixed, m->set, 1},

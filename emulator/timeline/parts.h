@@ -29,6 +29,7 @@ struct timeline_op {
     uint64_t number;  /* by submission: dependencies always have smaller ones */
     uint64_t context; /* number */
     unsigned connection;
+    int queue; /* of its connection; QUEUE_NONE: it takes none */
     int priority;
     bool abandoned;
     bool settled;
@@ -56,10 +57,11 @@ struct timeline_op {
     bool late;        /* it became ready for a time that had passed already */
     bool expected;    /* its cost is that of an equal kernel that has run */
     struct timeline_cost cost;
-    double done_ns;       /* of cost.duration_ns, while started */
-    uint64_t cache_stamp; /* of what it touches; CACHE_NEVER: it was not all in the cache */
+    double done_ns; /* of cost.duration_ns, while started */
+    struct clock_cached cached;
     uint64_t ready_ns, start_ns, end_ns;
     struct timeline_op *behind; /* next in its hardware queue */
+    struct clock_queue own;     /* of one that waits in none */
 };
 
 struct timeline_stream {
@@ -67,6 +69,7 @@ struct timeline_stream {
     enum timeline_stream_kind kind;
     int priority;
     unsigned connection;
+    int queue;                /* of its latest work: a timed event behind it takes its turn there */
     bool destroyed;           /* freed when its last operation is settled */
     struct timeline_op *last; /* a reference; NULL before the first */
     struct timeline_op *own;  /* a reference: the last that a wait for the stream waits for */
@@ -79,6 +82,7 @@ struct timeline_context {
     uint64_t streams_made;
     struct timeline_stream *streams;
     struct clock_queue queues[MAX_CONNECTIONS][QUEUE_COUNT];
+    struct clock_queue *beside; /* a queue for each operation that waits in none of those */
     /* Of destroyed streams that are gone: all of them, and the blocking ones. */
     struct happens_clock gone, gone_blocking;
     struct timeline_context *next;
@@ -95,6 +99,7 @@ struct timeline {
     size_t unrun_count;
     size_t begun_count;                    /* of them, those that have begun */
     unsigned run_untils;                   /* waits that are running something */
+    bool holds;                            /* see timeline_hold */
     struct timeline_op *earliest, *latest; /* what is not settled, by number */
     size_t unsettled_count;
     struct timeline_op **ready;

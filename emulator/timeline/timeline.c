@@ -45,7 +45,6 @@ static bool is_settled(const struct timeline_op *op)
 static bool depend(struct timeline_op *op, struct timeline_op *before)
 {
     const uint64_t after_end = before->end_ns + (uint64_t)timeline_model->chain;
-    assert(before->number < op->number); /* so nothing waits for itself */
     if (before->state == ORDER_HAS_RUN) happens_join(&op->clock, &before->clock);
     if (before->phase == CLOCK_ENDED && after_end > op->ready_ns) op->ready_ns = after_end;
     if (is_settled(before)) return true;
@@ -163,6 +162,7 @@ struct timeline_stream *timeline_stream_create(struct timeline_context *context,
     stream->priority = priority;
     stream->connection =
         (unsigned)(context->streams_made++ % context->timeline->settings.connections);
+    stream->queue = QUEUE_COMPUTE;
     stream->next = context->streams;
     context->streams = stream;
     return stream;
@@ -331,17 +331,24 @@ static bool run_round(struct timeline *timeline, uint64_t wanted)
     return any;
 }
 
-/* From operations marked with a wait's number, marks everything that must run before them: one pass
- * from the youngest back, since dependencies are always older. Returns whether another thread is
- * running one of them. */
+/* From operations marked with a wait's number, marks everything that must run before them: a pass
+ * from the youngest back, since dependencies are older, and another one for those few that are not.
+ * Returns whether another thread is running one of them. */
 static bool want_dependencies(struct timeline *timeline, uint64_t wait)
 {
-    bool running = false;
-    for (struct timeline_op *op = timeline->youngest; op != NULL; op = op->older) {
-        if (op->wanted != wait) continue;
-        if (op->state == ORDER_RUNNING) running = true;
-        for (size_t i = 0; i < op->before_count; i++) op->before[i]->wanted = wait;
-    }
+    bool running = false, again;
+    do {
+        again = false;
+        for (struct timeline_op *op = timeline->youngest; op != NULL; op = op->older) {
+            if (op->wanted != wait) continue;
+            if (op->state == ORDER_RUNNING) running = true;
+            for (size_t i = 0; i < op->before_count; i++) {
+                struct timeline_op *before = op->before[i];
+                again |= before->number > op->number && before->wanted != wait;
+                before->wanted = wait;
+            }
+        }
+    } while (again);
     return running;
 }
 
@@ -474,9 +481,41 @@ static bool all_ended(struct timeline_op *const *ops, size_t count, uint64_t now
 
 static bool depend_on_all(struct timeline_op *op, struct timeline_op *const *before, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        if (before[i] != NULL && !depend(op, before[i])) return false;
+    for (size_t i = 0; i < count; i++) {
+        if (before[i] == NULL) continue;
+        assert(before[i]->number < op->number); /* so nothing waits for itself */
+        if (!depend(op, before[i])) return false;
+    }
     return true;
+}
+
+bool timeline_op_also_after(struct timeline_op *op, struct timeline_op *before)
+{
+    struct timeline_op **grown =
+        reallocarray(op->before, op->before_count + 1, sizeof(struct timeline_op *));
+    if (grown == NULL) return false;
+    op->before = grown;
+    size_t kept = 0;
+    for (size_t i = 0; i < op->before_count; i++) {
+        if (is_settled(op->before[i]))
+            timeline_op_release(op->before[i]);
+        else
+            op->before[kept++] = op->before[i];
+    }
+    op->before_count = kept;
+    assert(op->abandoned || op->state == ORDER_WAITING);
+    return op->abandoned || depend(op, before);
+}
+
+void timeline_catch_up(struct timeline_op *op)
+{
+    for (size_t i = 0; i < op->before_count; i++)
+        if (op->before[i]->state == ORDER_HAS_RUN) clock_until_ended(op->before[i]);
+}
+
+void timeline_hold(struct timeline *timeline, bool hold)
+{
+    timeline->holds = hold;
 }
 
 /* The timeline's lists, and unless it is part of another operation the stream, know of `op` from
@@ -524,17 +563,21 @@ static struct timeline_op *submit(struct timeline_stream *stream, bool is_part, 
     op->work = *work;
     const bool is_own =
         !is_part && !(work->passive && only_others_are_before(stream, order, count));
+    const bool is_idle = all_ended(order, count, issue_ns);
     /* With nothing before it, it is over at once. */
-    const bool is_nothing = work->passive && op->unrun == 0 && all_ended(order, count, issue_ns) &&
-                            all_ended(extra, extra_count, issue_ns);
+    const bool is_nothing =
+        work->passive && op->unrun == 0 && is_idle && all_ended(extra, extra_count, issue_ns);
     if (is_nothing) op->ready_ns = issue_ns;
     free(order);
+    op->queue = clock_queue_of(work, is_part || is_idle ? QUEUE_COMPUTE : stream->queue);
+    if (!is_part && op->queue != QUEUE_NONE) stream->queue = op->queue;
     clock_enter(op, stream->context);
 
     op_enter(op, stream, !is_part, is_own);
     if (op->unrun == 0) ready_add(op);
     if (is_nothing) run(op);
-    if (timeline->settings.order == TIMELINE_EARLIEST) run_round(timeline, AHEAD);
+    if (timeline->settings.order == TIMELINE_EARLIEST && !timeline->holds)
+        run_round(timeline, AHEAD);
     return op;
 
 no_memory:

@@ -92,6 +92,16 @@ struct timeline_op *timeline_submit_part(struct timeline_stream *stream, unsigne
                                          const struct timeline_work *work, uint64_t issue_ns,
                                          struct timeline_op *const *after, size_t after_count);
 
+/* For `run` of an operation before `op`, which decides only now what else comes before it: `op`
+ * comes after `before`, too, which may be younger. false: no memory. */
+bool timeline_op_also_after(struct timeline_op *op, struct timeline_op *before);
+/* For `run`, of one of a long row that nobody looks at: the clock catches up with what `op` comes
+ * after, so that this can be forgotten. */
+void timeline_catch_up(struct timeline_op *op);
+/* For `run` that submits, and keeps the lock: while held, nothing runs at its submission, however
+ * early the order. Whoever called `run` goes on with it. */
+void timeline_hold(struct timeline *timeline, bool hold);
+
 struct timeline_op *timeline_op_retain(struct timeline_op *op); /* NULL is passed through */
 void timeline_op_release(struct timeline_op *op);               /* NULL is fine */
 

@@ -32,7 +32,9 @@ enum timeline_ran {
  * operations that together ask for more than all of it slow each other down. */
 struct timeline_cost {
     double duration_ns;
-    double cached_ns; /* when what it touches is in the device's cache; 0: the same */
+    double cached_ns; /* when what it touches was copied into the device's cache; 0: the same */
+    double used_ns;   /* when a kernel has used it there; 0: the same */
+    double touched;   /* bytes of device memory; 0: not known */
     double issue;     /* of the issue slots, 0 to 1 */
     double traffic;   /* of device memory's bandwidth, 0 to 1 */
     double room;      /* of the places for resident blocks, 0 to 1 */
@@ -41,7 +43,7 @@ struct timeline_cost {
 /* A piece of device memory. */
 struct timeline_touch {
     uint64_t object; /* any number that is its own; 0: none */
-    uint64_t bytes;
+    uint64_t bytes;  /* of a kernel: 0: what it turns out to touch, and has touched before */
 };
 enum { TIMELINE_TOUCHES = 4 };
 
@@ -58,6 +60,7 @@ struct timeline_work {
      * stream that has nothing else to do, or asks it, does not wait for what this stands behind in
      * other streams, as a GPU does not: only who waits for the event, or for later work. */
     bool passive;
+    bool beside; /* the device itself asks for it: it waits in no hardware queue */
     enum timeline_ran (*run)(struct timeline_op *op, void *user); /* NULL: nothing to do */
     /* Called once, when the operation has run and its times are known; not when abandoned. */
     void (*settled)(const struct timeline_op *op, void *user); /* may be NULL */

@@ -208,6 +208,56 @@ static void put_parts(struct timeline_stream *in)
     timeline_op_release(parts[1]);
 }
 
+/* An operation that decides as it runs what comes next: two more letters, behind itself and in
+ * front of `decided_end`, which was there before. */
+static struct timeline_stream *decides_in;
+static struct timeline_op *decided_end;
+
+static enum timeline_ran run_deciding(struct timeline_op *op, void *user)
+{
+    struct timeline_op *before = op, *made[2];
+    run(op, user);
+    timeline_hold(timeline, true);
+    for (int i = 0; i < 2; i++) {
+        const struct timeline_work work = {
+            .kind = TIMELINE_KERNEL, .run = run, .beside = true, .user = (void *)(i ? "2" : "1")};
+        made[i] = timeline_submit_part(decides_in, 0, &work, 0, &before, 1);
+        before = made[i];
+    }
+    ck_assert(timeline_op_also_after(decided_end, before));
+    timeline_hold(timeline, false);
+    for (int i = 0; i < 2; i++) timeline_op_release(made[i]);
+    return TIMELINE_RAN;
+}
+
+START_TEST(what_an_operation_decides_to_run_comes_before_its_end)
+{
+    static const struct timeline_work decides = {
+        .kind = TIMELINE_KERNEL, .run = run_deciding, .user = (void *)"d"};
+    static const struct timeline_work mark = {
+        .kind = TIMELINE_MARK, .run = run, .user = (void *)"e"};
+    static const struct timeline_work behind = {
+        .kind = TIMELINE_KERNEL, .run = run, .user = (void *)"k"};
+    begin(_i == 0 ? TIMELINE_LATEST : _i == 1 ? TIMELINE_EARLIEST : TIMELINE_RANDOM, 7);
+    decides_in = stream(TIMELINE_BLOCKING);
+    timeline_hold(timeline, true);
+    struct timeline_op *first = timeline_submit_part(decides_in, 0, &decides, 0, NULL, 0);
+    decided_end = timeline_submit_part(decides_in, 0, &mark, 0, &first, 1);
+    timeline_hold(timeline, false);
+    struct timeline_op *last = timeline_submit(decides_in, &behind, 0, &decided_end, 1);
+    ck_assert_str_eq(log_text, _i == 1 ? "d12ek" : "");
+    if (_i != 1) timeline_finish(last);
+    ck_assert_str_eq(log_text, "d12ek");
+    /* On the clock as well: the kernel behind it holds nobody up. */
+    while (!timeline_query(last, now += 1000)) ck_assert_uint_lt(now, 1000000000);
+    ck_assert_uint_le(timeline_op_end(decided_end), timeline_op_start(last));
+    timeline_op_release(first);
+    timeline_op_release(decided_end);
+    timeline_op_release(last);
+    timeline_destroy(timeline);
+}
+END_TEST
+
 START_TEST(parts_are_ordered_by_what_they_name_and_by_nothing_else)
 {
     bool a_first = false, b_first = false;
@@ -603,6 +653,7 @@ int main(void)
     tcase_add_test(tcase, a_kernel_that_has_begun_is_abandoned);
     tcase_add_test(tcase, more_than_the_queues_hold_makes_the_oldest_run);
     tcase_add_test(tcase, long_chains_need_no_stack);
+    tcase_add_loop_test(tcase, what_an_operation_decides_to_run_comes_before_its_end, 0, 3);
     tcase_add_test(tcase, parts_are_ordered_by_what_they_name_and_by_nothing_else);
     tcase_add_test(tcase, the_stream_does_not_wait_for_a_part_that_nothing_in_it_depends_on);
     suite_add_tcase(suite, tcase);
