@@ -1,0 +1,219 @@
+/* Contexts, queues and buffers: those functions of OpenCL that the layer does more for than
+ * forward.
+ *
+ * A buffer is made a little longer than it was asked for, and filled with what is no zero: what a
+ * kernel writes behind its end is seen there.
+ */
+#include "opencl/inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define GUARD ((size_t)4096)
+#define POISON 0xa5
+
+typedef void (*notify_function)(const char *, const void *, size_t, void *);
+typedef cl_handle (*queue_function)(cl_handle, cl_handle, cl_bitfield, cl_int *);
+typedef cl_int (*copy_function)(cl_handle, cl_handle, cl_bool, size_t, size_t, void *, cl_uint,
+                                const cl_handle *, cl_handle *);
+typedef cl_int (*release_function)(cl_handle);
+
+/* ---- contexts ---------------------------------------------------------------------------------
+ */
+
+static cl_handle end_context(struct call *call, cl_handle made, cl_int code, cl_int *error)
+{
+    struct object *object = made != NULL ? object_add(made, KIND_CONTEXT, NULL, call, 0) : NULL;
+    cl_handle devices[64] = {NULL};
+    cl_int (*ask)(cl_handle, cl_uint, size_t, void *, size_t *);
+
+    layer_take(ROW_clGetContextInfo, &ask);
+    if (object != NULL && ask(made, CL_CONTEXT_DEVICES, sizeof devices, devices, NULL) == 0)
+        object->device = devices[0];
+    call_end_made(call, code, error);
+    return made;
+}
+
+EXPORT cl_handle clCreateContext(const intptr_t *properties, cl_uint count,
+                                 const cl_handle *devices, notify_function notify, void *user,
+                                 cl_int *error)
+{
+    struct call call;
+    cl_int code;
+    if (!call_begin(&call, ROW_clCreateContext, CALLER, NULL))
+        return call_end_made(&call, call.code, error), NULL;
+    cl_handle made = REAL(clCreateContext)(properties, count, devices, notify, user, &code);
+    return end_context(&call, made, code, error);
+}
+
+EXPORT cl_handle clCreateContextFromType(const intptr_t *properties, cl_bitfield type,
+                                         notify_function notify, void *user, cl_int *error)
+{
+    struct call call;
+    cl_int code;
+    if (!call_begin(&call, ROW_clCreateContextFromType, CALLER, NULL))
+        return call_end_made(&call, call.code, error), NULL;
+    cl_handle made = REAL(clCreateContextFromType)(properties, type, notify, user, &code);
+    return end_context(&call, made, code, error);
+}
+
+/* ---- queues -----------------------------------------------------------------------------------
+ */
+
+static cl_handle end_queue(struct call *call, cl_handle context, cl_bitfield properties,
+                           cl_handle made, cl_int code, cl_int *error)
+{
+    struct object *object =
+        made != NULL ? object_add(made, KIND_QUEUE, object_find(context, KIND_CONTEXT), call, 0)
+                     : NULL;
+    if (object != NULL) {
+        object->in_order = (properties & CL_QUEUE_OUT_OF_ORDER) == 0;
+        object->profiled = (properties & CL_QUEUE_PROFILING) != 0;
+    }
+    call_end_made(call, code, error);
+    return made;
+}
+
+/* Every queue keeps times; whether the student asked for them is remembered. */
+EXPORT cl_handle clCreateCommandQueue(cl_handle context, cl_handle device, cl_bitfield properties,
+                                      cl_int *error)
+{
+    struct call call;
+    cl_int code;
+    if (!call_begin(&call, ROW_clCreateCommandQueue, CALLER, context))
+        return call_end_made(&call, call.code, error), NULL;
+    cl_handle made =
+        REAL(clCreateCommandQueue)(context, device, properties | CL_QUEUE_PROFILING, &code);
+    return end_queue(&call, context, properties, made, code, error);
+}
+
+EXPORT cl_handle clCreateCommandQueueWithProperties(cl_handle context, cl_handle device,
+                                                    const cl_ulong *properties, cl_int *error)
+{
+    struct call call;
+    cl_ulong with[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING, 0};
+    cl_int code;
+    if (!call_begin(&call, ROW_clCreateCommandQueueWithProperties, CALLER, context))
+        return call_end_made(&call, call.code, error), NULL;
+    cl_ulong given = 0;
+    for (const cl_ulong *p = properties; p != NULL && p[0] != 0; p += 2)
+        if (p[0] == CL_QUEUE_PROPERTIES) given = p[1];
+    with[1] |= given;
+    cl_handle made = REAL(clCreateCommandQueueWithProperties)(context, device, with, &code);
+    return end_queue(&call, context, given, made, code, error);
+}
+
+/* ---- buffers ----------------------------------------------------------------------------------
+ */
+
+/* A queue of ours in the context; NULL: there is none to be had. */
+static cl_handle own_queue(struct object *context)
+{
+    queue_function make;
+    if (context == NULL) return NULL;
+    layer_take(ROW_clCreateCommandQueue, &make);
+    if (context->own_queue == NULL)
+        context->own_queue = make(context->handle, context->device, 0, NULL);
+    return context->own_queue;
+}
+
+/* What the buffer holds to begin with, and what is behind it. False: it could not be written. */
+static bool fill(struct object *context, cl_handle buffer, const void *host, size_t size)
+{
+    copy_function write;
+    cl_handle queue = own_queue(context);
+    unsigned char *bytes = malloc(size + GUARD);
+    bool done = false;
+
+    layer_take(ROW_clEnqueueWriteBuffer, &write);
+    if (bytes != NULL && queue != NULL) {
+        memset(bytes, POISON, size + GUARD);
+        if (host != NULL) memcpy(bytes, host, size);
+        done = write(queue, buffer, 1, 0, size + GUARD, bytes, 0, NULL, NULL) == CL_SUCCESS;
+    }
+    free(bytes);
+    return done;
+}
+
+static void put_copy(const struct call *call, size_t size)
+{
+    struct trace_record record = {.kind = TRACE_OPERATION,
+                                  .what = TRACE_COPY,
+                                  .from = TRACE_PAGEABLE,
+                                  .to = TRACE_DEVICE,
+                                  .caller = call->caller,
+                                  .request = call->request,
+                                  .bytes = size};
+    trace_copy_string(record.name, sizeof record.name, "CL_MEM_COPY_HOST_PTR");
+    layer_put(&record);
+}
+
+EXPORT cl_handle clCreateBuffer(cl_handle context, cl_bitfield flags, size_t size, void *host,
+                                cl_int *error)
+{
+    const cl_bitfield of_host = CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR;
+    struct call call;
+    release_function release;
+    cl_int code;
+
+    if (!call_begin(&call, ROW_clCreateBuffer, CALLER, context))
+        return call_end_made(&call, call.code, error), NULL;
+    struct object *in = object_find(context, KIND_CONTEXT);
+    /* What OpenCL would refuse it is to refuse itself. */
+    const bool ours = (flags & CL_MEM_USE_HOST_PTR) == 0 && size > 0 &&
+                      (host != NULL) == ((flags & of_host) != 0);
+    const bool copies = ours && (flags & CL_MEM_COPY_HOST_PTR) != 0;
+    cl_handle made = REAL(clCreateBuffer)(context, copies ? flags & ~CL_MEM_COPY_HOST_PTR : flags,
+                                          ours ? size + GUARD : size, copies ? NULL : host, &code);
+    if (made != NULL && ours && !fill(in, made, copies ? host : NULL, size)) {
+        layer_take(ROW_clReleaseMemObject, &release);
+        release(made);
+        made = NULL;
+        code = CL_OUT_OF_RESOURCES;
+    }
+    struct object *object = made != NULL ? object_add(made, KIND_BUFFER, in, &call, size) : NULL;
+    if (object != NULL) object->guarded = ours;
+    if (object != NULL && (copies || (flags & CL_MEM_USE_HOST_PTR) != 0)) put_copy(&call, size);
+    call_end_made(&call, code, error);
+    return made;
+}
+
+EXPORT cl_int clGetMemObjectInfo(cl_handle handle, cl_uint what, size_t size, void *value,
+                                 size_t *needed)
+{
+    struct call call;
+    if (!call_begin(&call, ROW_clGetMemObjectInfo, CALLER, handle))
+        return call_end(&call, call.code);
+    const cl_int code = REAL(clGetMemObjectInfo)(handle, what, size, value, needed);
+    const struct object *object = object_find(handle, KIND_BUFFER);
+    if (code == CL_SUCCESS && what == CL_MEM_SIZE && value != NULL && object != NULL)
+        memcpy(value, &object->size, sizeof object->size);
+    return call_end(&call, code);
+}
+
+void buffer_check(struct object *buffer)
+{
+    copy_function read;
+    unsigned char guard[GUARD];
+    size_t changed = 0;
+
+    cl_handle queue = buffer->guarded ? own_queue(buffer->context) : NULL;
+    if (queue == NULL) return;
+    commands_drain();
+    layer_take(ROW_clEnqueueReadBuffer, &read);
+    if (read(queue, buffer->handle, 1, buffer->size, GUARD, guard, 0, NULL, NULL) != CL_SUCCESS)
+        return;
+    for (size_t i = 0; i < GUARD; i++)
+        if (guard[i] != POISON) changed = i + 1;
+    if (changed == 0) return;
+    buffer->guarded = false; /* told once */
+    struct trace_record record = {.kind = TRACE_FINDING,
+                                  .caller = buffer->made,
+                                  .bytes = buffer->size,
+                                  .object = buffer->id,
+                                  .count = 1};
+    trace_copy_string(record.name, sizeof record.name, "clCreateBuffer");
+    record.finding.id = FINDING_CL_OVERRUN;
+    record.finding.numbers[0] = changed;
+    layer_put(&record);
+}

@@ -1,0 +1,153 @@
+/* inside: what the parts of the layer share. Every function takes the layer's lock itself, unless
+ * it says that the caller holds it.
+ */
+#ifndef OVERLAP_OPENCL_INSIDE_H
+#define OVERLAP_OPENCL_INSIDE_H
+
+#include "opencl/types.h"
+#include "trace/trace.h"
+
+#include <stdbool.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define CALLER ((uint64_t)(uintptr_t)__builtin_return_address(0))
+
+enum kind {
+    KIND_NONE,
+    KIND_CONTEXT,
+    KIND_QUEUE,
+    KIND_BUFFER,
+    KIND_PROGRAM,
+    KIND_KERNEL,
+    KIND_EVENT,
+    KIND_COUNT
+};
+
+enum row {
+#define CALL(name, error, as_if, parameters, arguments) ROW_##name,
+#define OF(name, kind, error, as_if, parameters, arguments) ROW_##name,
+#define MAKE(name, made, kind, error, as_if, parameters, arguments) ROW_##name,
+#define RETAIN(name, kind) ROW_##name,
+#define RELEASE(name, kind) ROW_##name,
+#define OWN(name, kind, error, as_if) ROW_##name,
+#include "opencl/functions.def"
+#undef CALL
+#undef OF
+#undef MAKE
+#undef RETAIN
+#undef RELEASE
+#undef OWN
+    ROW_COUNT
+};
+
+/* ---- calls (layer.c) ------------------------------------------------------------------------- */
+
+/* The function in libOpenCL; NULL: this one has none. */
+void *layer_real(enum row row);
+/* The same into a pointer to a function. */
+void layer_take(enum row row, void *function);
+/* Calls it by the type of our own function of that name. */
+#define REAL(name) (*(__typeof__(&name) *)layer_real_place(ROW_##name))
+void *layer_real_place(enum row row);
+
+/* One call of the student's, from its begin to its end. */
+struct call {
+    enum row row;
+    uint64_t caller, request, began_ns;
+    cl_int code; /* where it is not to be forwarded */
+    bool made_to_fail;
+};
+
+/* Begins it. `handle`: the object that it is of, for rows of a kind. False: it has failed already,
+ * with call->code. */
+bool call_begin(struct call *call, enum row row, uint64_t caller, cl_handle handle);
+/* Records it. Returns `code`. */
+cl_int call_end(const struct call *call, cl_int code);
+/* The same of one that returns an object: puts the code where the caller wants it. */
+void call_end_made(const struct call *call, cl_int code, cl_int *error);
+
+/* OpenCL's name of it. */
+const char *call_name(const struct call *call);
+
+uint64_t layer_now(void);
+void layer_put(const struct trace_record *record);
+void layer_lock(void);
+void layer_unlock(void);
+
+/* ---- objects (objects.c) ----------------------------------------------------------------------
+ */
+
+#define ARGUMENTS 32
+
+struct object {
+    cl_handle handle;
+    enum kind kind;
+    uint64_t id;
+    unsigned references;  /* the student's; 0: it is gone */
+    uint64_t made, ended; /* the calls */
+    struct object *context;
+    size_t size;                /* of a buffer, as the student knows it */
+    bool guarded;               /* of a buffer: there are bytes of ours behind it */
+    bool in_order, profiled;    /* of a queue, as the student asked */
+    cl_handle device;           /* of a context: its first */
+    cl_handle own_queue;        /* of a context: ours, made when it is needed */
+    char name[TRACE_NAME_SIZE]; /* of a kernel */
+    struct object *arguments[ARGUMENTS];
+};
+
+/* A new one, which the call has made. NULL: no memory. */
+struct object *object_add(cl_handle handle, enum kind kind, struct object *context,
+                          const struct call *call, size_t size);
+/* The newest at that handle, gone or not; NULL: there never was one. */
+struct object *object_find(cl_handle handle, enum kind kind);
+/* The same for one that the call is given, and that has to be there: a finding otherwise, and NULL.
+ */
+struct object *object_use(const struct call *call, cl_handle handle, enum kind kind);
+/* What a call returns that was given a wrong one. */
+cl_int object_invalid(enum kind kind);
+/* One reference less. True: that was the last. */
+bool object_release(struct object *object, uint64_t caller);
+void object_retain(struct object *object);
+/* Calls `visit` for each that is there. */
+void objects_visit(enum kind kind, void (*visit)(struct object *object));
+
+/* ---- buffers (buffers.c) ----------------------------------------------------------------------
+ */
+
+/* Looks behind the buffer's end, when all commands of its context have ended. */
+void buffer_check(struct object *buffer);
+
+/* ---- commands (commands.c) --------------------------------------------------------------------
+ */
+
+struct command {
+    struct object *queue;
+    cl_handle event; /* ours; the student's is the same one */
+    uint64_t event_id;
+    struct call call;
+    uint32_t what, from, to;
+    uint64_t bytes, count;
+    char name[TRACE_NAME_SIZE];
+    void *destination;  /* what it is to bring arrives here, */
+    void *shadow;       /* and waits here until then; NULL: it does not wait */
+    const void *source; /* what is not to change while it is under way */
+    uint64_t sum;       /* of what was there */
+    bool settled;
+};
+
+/* It was queued. `wanted`: where the student wants its event; NULL: nowhere. */
+void command_add(const struct command *command, cl_handle *wanted);
+/* All that this one comes behind has ended, and it has: what it brings is there. */
+void command_settle_event(cl_handle event);
+/* All commands of the queue so far have ended. */
+void commands_settle_queue(const struct object *queue);
+/* The student has waited for the command of that event. */
+bool command_is_settled(cl_handle event, const struct object **queue);
+/* Waits for all that is under way, which is not a wait of the student's. */
+void commands_drain(void);
+/* The same, and forgets them; `findings`: reports what nobody waited for. */
+void commands_end(bool findings);
+/* 0: some of it is not there. */
+uint64_t command_sum(const void *bytes, size_t size);
+
+#endif
