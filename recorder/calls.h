@@ -28,7 +28,8 @@ struct calls_row {
  * `per_thread` (may be NULL): whether NULL as a stream means the thread's own default stream. */
 void calls_plain_name(const char *name, char *plain, size_t size, bool *per_thread);
 
-/* A call that a launch <<<>>> is made of ("__cudaPushCallConfiguration"), but not the launch. */
+/* A call that a launch <<<>>> is made of ("__cudaPushCallConfiguration"), but not the launch; or
+ * that by which the runtime learns, in front of such a launch, the kernel's name for CUPTI. */
 bool calls_is_generated(const char *name);
 
 /* The row of a plain name, or NULL: nothing is known but the name. */

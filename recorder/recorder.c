@@ -29,7 +29,7 @@ static _Thread_local struct {
     unsigned depth;
     bool per_thread;
     bool resolved; /* stream was found on entry */
-    bool hidden;   /* made by the code that nvcc generates, not written by anybody */
+    bool hidden;   /* nobody wrote it */
     uint32_t correlation;
     const struct calls_row *row;
     struct trace_record record;

@@ -69,6 +69,9 @@ enum trace_thing_kind {
     THING_MANAGED_MEMORY,
     THING_VARIABLE,
     THING_HOST_MEMORY,
+    THING_QUEUE, /* of OpenCL, with contexts, kernels and events */
+    THING_BUFFER,
+    THING_PROGRAM,
     THING_COUNT
 };
 

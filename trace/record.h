@@ -51,14 +51,21 @@ enum trace_what {
     TRACE_DEVICE_MEMORY,
     TRACE_PINNED_MEMORY,
     TRACE_MANAGED_MEMORY,
-    TRACE_POOL,   /* that memory is taken from in stream order, not the device's own */
-    TRACE_THREAD, /* of the host; ended: joined or detached */
+    TRACE_POOL,       /* that memory is taken from in stream order, not the device's own */
+    TRACE_THREAD,     /* of the host; ended: joined or detached */
+    TRACE_CL_CONTEXT, /* OpenCL's objects */
+    TRACE_CL_QUEUE,
+    TRACE_CL_BUFFER,
+    TRACE_CL_PROGRAM,
+    TRACE_CL_KERNEL,
+    TRACE_CL_EVENT,
     TRACE_KERNEL, /* from here on: operations */
     TRACE_COPY,
     TRACE_SET,
     TRACE_HOST_FUNCTION,
     TRACE_EVENT_RECORD, /* start = end = the time the event was reached; object = event id */
     TRACE_EVENT_WAIT,   /* a stream waited for an event; object = event id */
+    TRACE_CONDITION,    /* of a conditional node of a graph: it was looked at */
     TRACE_WHAT_COUNT
 };
 

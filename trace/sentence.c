@@ -221,6 +221,9 @@ static const char *const thing_names[THING_COUNT] = {
     [THING_MANAGED_MEMORY] = N_("managed memory"),
     [THING_VARIABLE] = N_("a module's variable"),
     [THING_HOST_MEMORY] = N_("the host's own memory"),
+    [THING_QUEUE] = N_("command queue"),
+    [THING_BUFFER] = N_("buffer"),
+    [THING_PROGRAM] = N_("program"),
     [THING_NONE] = N_("nothing that is known"),
 };
 

@@ -29,7 +29,7 @@
 #define TRACE_KEY_VARIABLE "OVERLAP_TRACE_KEY"
 
 #define TRACE_MAGIC 0x4352544c5256304full
-#define TRACE_VERSION 5u
+#define TRACE_VERSION 6u
 #define TRACE_DEFAULT_CAPACITY (1u << 17) /* records; the file is sparse until they are written */
 /* ---- writing ---------------------------------------------------------------------------- */
 

@@ -12,10 +12,13 @@ static const char *const kind_names[TRACE_KIND_COUNT] = {
     "finding", "setting", "stack", "host call", "seal",   "advice",  "line"};
 
 static const char *const what_names[TRACE_WHAT_COUNT] = {
-    N_("nothing"),     N_("context"),       N_("stream"),        N_("event"),
-    N_("module"),      N_("device memory"), N_("pinned memory"), N_("managed memory"),
-    N_("memory pool"), N_("thread"),        N_("kernel"),        N_("copy"),
-    N_("memset"),      N_("host function"), N_("event record"),  N_("event wait")};
+    N_("nothing"), N_("context"), N_("stream"), N_("event"), N_("module"), N_("device memory"),
+    N_("pinned memory"), N_("managed memory"), N_("memory pool"), N_("thread"),
+    /* OpenCL's */
+    N_("context"), N_("command queue"), N_("buffer"), N_("program"), N_("kernel"), N_("event"),
+    /* operations */
+    N_("kernel"), N_("copy"), N_("memset"), N_("host function"), N_("event record"),
+    N_("event wait"), N_("condition")};
 
 static const char *const place_names[TRACE_PLACE_COUNT] = {"nowhere", "pageable", "pinned",
                                                            "device",  "managed",  "array"};
@@ -39,6 +42,10 @@ const char *trace_place_name(uint32_t place)
     N_("What is not given back is held until the program ends: a program that runs for days runs " \
        "out of it.")
 
+#define IS_COUNTED                                                                                 \
+    N_("OpenCL counts references: an object is there until it has been released as often as it "   \
+       "was made and retained. What is not released is held until the program ends.")
+
 static const struct trace_held held[TRACE_WHAT_COUNT] = {
     [TRACE_CONTEXT] = {N_("a context"), N_("created"), N_("destroyed"), "cuCtxDestroy", IS_HELD},
     [TRACE_STREAM] = {N_("a stream"), N_("created"), N_("destroyed"),
@@ -55,6 +62,18 @@ static const struct trace_held held[TRACE_WHAT_COUNT] = {
                               "cudaFree (cuMemFree)", IS_HELD},
     [TRACE_POOL] = {N_("a memory pool"), N_("created"), N_("destroyed"),
                     "cudaMemPoolDestroy (cuMemPoolDestroy)", IS_HELD},
+    [TRACE_CL_CONTEXT] = {N_("a context"), N_("created"), N_("released"), "clReleaseContext",
+                          IS_COUNTED},
+    [TRACE_CL_QUEUE] = {N_("a command queue"), N_("created"), N_("released"),
+                        "clReleaseCommandQueue", IS_COUNTED},
+    [TRACE_CL_BUFFER] = {N_("a buffer"), N_("created"), N_("released"), "clReleaseMemObject",
+                         IS_COUNTED},
+    [TRACE_CL_PROGRAM] = {N_("a program"), N_("created"), N_("released"), "clReleaseProgram",
+                          IS_COUNTED},
+    [TRACE_CL_KERNEL] = {N_("a kernel"), N_("created"), N_("released"), "clReleaseKernel",
+                         IS_COUNTED},
+    [TRACE_CL_EVENT] = {N_("an event"), N_("created"), N_("released"), "clReleaseEvent",
+                        IS_COUNTED},
     [TRACE_THREAD] = {N_("a thread"), N_("started"), N_("joined"), "pthread_join (thrd_join)",
                       N_("Until it is joined nobody knows that it has ended: it may still be at "
                          "work, on memory that its starter releases, and what it found out is "

@@ -190,7 +190,7 @@ int confine_make(struct confine_filter *made, const pid_t *above, size_t count,
     (void)seccomp_attr_set(filter.context, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 #endif
     for (size_t i = 0; i < refused_count; i++) refuse_row(&filter, &refused_rows[i]);
-    if (only_program != NULL) {
+    if (only_program != NULL && !(granted & CONFINE_HELPER)) {
         const struct scmp_arg_cmp elsewhere =
             SCMP_CMP(0, SCMP_CMP_NE, (scmp_datum_t)(uintptr_t)only_program, 0);
         rule(&filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(execve), 1, &elsewhere);

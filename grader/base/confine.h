@@ -21,6 +21,7 @@ enum confine_granted {
     CONFINE_DRIVER = 1u << 0,  /* what NVIDIA's driver needs */
     CONFINE_OWN_IPC = 1u << 1, /* System V's segments: the program has a namespace of them, which
                                 * ends with it */
+    CONFINE_HELPER = 1u << 2,  /* programs by another name than the one: which, Landlock says */
 };
 
 #define CONFINE_MOST 32 /* ancestors that one filter can hold */

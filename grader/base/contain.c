@@ -229,7 +229,7 @@ static void find_machine(void)
 
 static unsigned granted(const struct contain_rules *rules)
 {
-    return (rules->devices ? CONFINE_DRIVER : 0u) |
+    return (rules->devices ? CONFINE_DRIVER : 0u) | (rules->helper != NULL ? CONFINE_HELPER : 0u) |
            (machine.namespaces & CLONE_NEWIPC ? CONFINE_OWN_IPC : 0u);
 }
 

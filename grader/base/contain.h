@@ -25,9 +25,10 @@ struct contain_rules {
     uint64_t write_bytes;    /* 0: not counted; else what the folder may hold, and write_files: the
                               * folder is then the program's own and gone when it has ended */
     uint64_t write_files;
-    bool devices;     /* NVIDIA's */
-    bool one_program; /* it starts no further program */
-    bool compiler;    /* it reads the system's programs and headers, and keeps its user */
+    bool devices;       /* NVIDIA's */
+    bool one_program;   /* it starts no further program, */
+    const char *helper; /* but this one, where Landlock tells programs apart; NULL: none */
+    bool compiler;      /* it reads the system's programs and headers, and keeps its user */
 };
 
 /* What the machine offers is found out once, by the first that asks; from then on no other process

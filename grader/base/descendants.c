@@ -157,8 +157,17 @@ static uint64_t line_of(const char *text, const char *name)
     return kib * 1024;
 }
 
-/* A process whose first thread has ended goes on in the others, and only these show its memory.
- * `name`: "status". Returns the text's length, or -1. */
+/* A process whose first thread has ended goes on in the others, and only these show its memory. One
+ * that is about to end has none to show, and is not searched for it: threads that somebody looks at
+ * while they end keep the kernel busy for milliseconds. */
+static bool goes_on_in_others(pid_t pid)
+{
+    struct entry entry;
+
+    return read_entry(pid, &entry) && entry.state == 'Z' && entry.threads > 1;
+}
+
+/* `name`: "status". Returns the text's length, or -1. */
 static ssize_t read_of_memory(pid_t pid, const char *name, const char *sign, char *text,
                               size_t size)
 {
@@ -168,6 +177,7 @@ static ssize_t read_of_memory(pid_t pid, const char *name, const char *sign, cha
     snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
     ssize_t n = files_read_small(path, text, size);
     if (n > 0 && strstr(text, sign) != NULL) return n;
+    if (!goes_on_in_others(pid)) return -1;
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
     DIR *tasks = opendir(path);
     n = -1;
@@ -270,26 +280,13 @@ struct descendants_usage descendants_usage(pid_t root, uint64_t precise_above)
 /* ---- work -----------------------------------------------------------------------------------
  */
 
-/* proc(5), stat: fields 14 to 17, the time of its threads and of the children that it waited for,
- * those that have ended among them. */
-static double seconds_worked(pid_t pid)
+/* Runs or is ready to, or waits for a disk. */
+static bool is_eager(char state)
 {
-    char path[64], text[1024];
-    unsigned long long own[2];
-    long long waited[2];
-
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    if (files_read_small(path, text, sizeof text) <= 0) return 0;
-    const char *after = strrchr(text, ')');
-    if (after == NULL ||
-        sscanf(after + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu %lld %lld",
-               &own[0], &own[1], &waited[0], &waited[1]) != 4)
-        return 0;
-    return (double)(own[0] + own[1] + (unsigned long long)(waited[0] + waited[1])) /
-           (double)sysconf(_SC_CLK_TCK);
+    return state == 'R' || state == 'D';
 }
 
-/* Its threads that run or are ready to, or wait for a disk. */
+/* Its threads that are. */
 static unsigned eager_tasks(pid_t pid)
 {
     char path[64], text[1024];
@@ -303,10 +300,31 @@ static unsigned eager_tasks(pid_t pid)
         snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)pid, atoi(item->d_name));
         if (files_read_small(path, text, sizeof text) <= 0) continue;
         const char *after = strrchr(text, ')');
-        eager += after != NULL && (after[2] == 'R' || after[2] == 'D');
+        eager += after != NULL && is_eager(after[2]);
     }
     if (tasks != NULL) closedir(tasks);
     return eager;
+}
+
+/* proc(5), stat: fields 14 to 17, the time of its threads and of the children that it waited for,
+ * those that have ended among them; and field 20, how many threads there are. */
+static void add_work(pid_t pid, struct descendants_work *work)
+{
+    char path[64], text[1024], state;
+    unsigned long long own[2], threads;
+    long long waited[2];
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    if (files_read_small(path, text, sizeof text) <= 0) return;
+    const char *after = strrchr(text, ')');
+    if (after == NULL ||
+        sscanf(after + 1,
+               " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu %lld %lld %*s %*s %llu",
+               &state, &own[0], &own[1], &waited[0], &waited[1], &threads) != 6)
+        return;
+    work->seconds += (double)(own[0] + own[1] + (unsigned long long)(waited[0] + waited[1])) /
+                     (double)sysconf(_SC_CLK_TCK);
+    work->eager += threads > 1 ? eager_tasks(pid) : is_eager(state);
 }
 
 struct descendants_work descendants_work(const struct descendants_usage *usage)
@@ -314,10 +332,7 @@ struct descendants_work descendants_work(const struct descendants_usage *usage)
     struct descendants_work work = {0, 0};
     struct rusage ended;
 
-    for (unsigned i = 0; i < usage->processes; i++) {
-        work.seconds += seconds_worked(usage->pids[i]);
-        work.eager += eager_tasks(usage->pids[i]);
-    }
+    for (unsigned i = 0; i < usage->processes; i++) add_work(usage->pids[i], &work);
     if (getrusage(RUSAGE_CHILDREN, &ended) == 0)
         work.seconds += (double)(ended.ru_utime.tv_sec + ended.ru_stime.tv_sec) +
                         (double)(ended.ru_utime.tv_usec + ended.ru_stime.tv_usec) * 1e-6;

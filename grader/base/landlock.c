@@ -128,6 +128,7 @@ static int add_rules(int rules, int version, const struct contain_rules *given, 
     if (given->compiler && allow_all(rules, compilers, READ | run) != 0) return -1;
     if (allow_all(rules, given->read, READ | (given->compiler ? run : 0)) != 0) return -1;
     if (allow(rules, program, READ | run) != 0) return -1;
+    if (given->helper != NULL && allow(rules, given->helper, READ | run) != 0) return -1;
     if (allow_all(rules, read_devices, READ_FILE) != 0) return -1;
     if (allow_all(rules, write_devices, READ_FILE | WRITE_FILE | (all & TRUNCATE)) != 0) return -1;
     const uint64_t write = all & ~(uint64_t)(NO_NODES | EXECUTE | IOCTL_DEV);

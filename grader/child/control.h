@@ -30,6 +30,9 @@ enum {
  * hold a folder with a colon or a semicolon in it. */
 #define CONTROL_LIBRARIES_SETTING "LIBRARIES"
 
+/* The layer before OpenCL, which is the device then: there is no CUDA. */
+#define CONTROL_OPENCL_SETTING "OPENCL"
+
 /* A number, in hexadecimal, that the runner writes beside CONTROL_REFUSED and `want`: both are the
  * machine's trouble, and whoever wants to be excused by it does not know the number. */
 #define CONTROL_WORD_SETTING "WORD"

@@ -331,17 +331,21 @@ static void *load(const char *folder, const char *name)
 static const char *begin_device(struct drive *drive)
 {
     const char *folder = getenv(CONTROL_LIBRARIES_SETTING);
-    const char *recorder = getenv("CUDA_INJECTION64_PATH");
-    const bool emulator = drive->device == DRIVE_EMULATOR;
+    const char *recorder = getenv("CUDA_INJECTION64_PATH"),
+               *opencl = getenv(CONTROL_OPENCL_SETTING);
+    const bool emulator = drive->device == DRIVE_EMULATOR && opencl == NULL;
     const char *(*begin)(void) = NULL;
     void *writer = NULL, *symbol = NULL;
 
-    if (emulator)
+    if (opencl != NULL)
+        writer = dlopen(opencl, RTLD_NOW | RTLD_LOCAL);
+    else if (emulator)
         writer = load(folder, "libcuda.so.1");
     else if (recorder != NULL)
         writer = dlopen(recorder, RTLD_NOW | RTLD_LOCAL);
-    const bool runtime = load(folder, "libcudart.so.13") != NULL;
-    if (emulator && (writer == NULL || !runtime)) return dlerror();
+    const bool runtime = opencl == NULL && load(folder, "libcudart.so.13") != NULL;
+    if (opencl != NULL ? writer == NULL : emulator && (writer == NULL || !runtime))
+        return dlerror();
     if (writer != NULL) symbol = dlsym(writer, "overlap_begin");
     memcpy(&begin, &symbol, sizeof begin);
     symbol = emulator ? dlsym(writer, "overlap_host_clock") : NULL;

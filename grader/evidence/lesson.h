@@ -25,7 +25,7 @@ struct run_input {
     size_t size;
     size_t output_size; /* set by prepare: bytes of output that the drive may write */
     /* Set by prepare where it matters which devices there are. On the software device: those
-     * (OVERLAP_DEVICES); empty: one. */
+     * (OVERLAP_DEVICES); empty: one. With RUN_OPENCL: opencl/layer.h. */
     char devices[160];
     bool chooses; /* the program sees those in `visible` (CUDA_VISIBLE_DEVICES) */
     char visible[160];
@@ -58,6 +58,9 @@ enum run_flag {
     /* It needs much of the device's memory: only the same submission's other runs are beside it,
      * and they only on a GPU that has room for all of them. */
     RUN_LARGE = 1u << 7,
+    /* It is a run of OpenCL, and of no CUDA: the layer of opencl/ is its device, in front of PoCL
+     * in the place of the software device, of NVIDIA's OpenCL on a GPU. PoCL starts the linker. */
+    RUN_OPENCL = 1u << 8,
 };
 
 /* One process to start. A lesson's list of them ends with a row whose name is NULL. */

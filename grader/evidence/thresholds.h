@@ -4,6 +4,8 @@
 #ifndef OVERLAP_GRADER_EVIDENCE_THRESHOLDS_H
 #define OVERLAP_GRADER_EVIDENCE_THRESHOLDS_H
 
+#include "grader/child/drive.h"
+
 /* What of the reference's run nobody can leave out who does the work (bound.h). */
 enum threshold_bound {
     BOUND_STEPS,    /* all that the device did: the steps have to follow one another */
@@ -15,18 +17,22 @@ enum threshold_bound {
 
 struct threshold {
     double ratio;   /* times what it is compared with */
+    double on_gpu;  /* the same on a GPU, where calls cost what they cost; 0: as above */
     double floor_s; /* or so much longer, if that is more */
     enum threshold_bound bound;
     double part; /* of it: less is not believed */
     const char *reason;
 };
 
-#define THRESHOLD(name, ratio, floor_us, bound, part, reason)                                      \
+#define THRESHOLD(name, ratio, on_gpu, floor_us, bound, part, reason)                              \
     extern const struct threshold threshold_##name;
 #define LIMIT(name, value, reason) extern const double limit_##name;
 #include "grader/evidence/thresholds.def"
 #undef THRESHOLD
 #undef LIMIT
+
+/* The threshold as it holds on `device`: the software device's clock is exact and has no floor. */
+struct threshold threshold_on(const struct threshold *threshold, enum drive_device device);
 
 /* What the ratio may be where what it is compared with takes `seconds`. */
 double threshold_at(const struct threshold *threshold, double seconds);

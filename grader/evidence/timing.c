@@ -153,8 +153,7 @@ struct timing timing_compare(const struct evidence *evidence)
         timing.missing = evidence;
         return timing;
     }
-    struct threshold threshold = *plan->threshold;
-    if (evidence->device == DRIVE_EMULATOR) threshold.floor_s = 0; /* its clock is exact */
+    const struct threshold threshold = threshold_on(plan->threshold, evidence->device);
     timing.ratio = ratio_of(pairs, count, &threshold);
     timing.tenth = plan->threshold->bound != BOUND_NONE &&
                    timing.bound_s < TIMING_LEAST * timing.ratio.reference_s;

@@ -92,6 +92,16 @@ size_t cache_slots(const struct devices *devices, const struct lesson *lesson,
     bool emulator = may_emulator && devices->emulator && (!gpu || (check->flags & CHECK_ORDER));
     size_t count = 0;
 
+    if (plan->flags & RUN_OPENCL) {
+        gpu = gpu && devices->no_opencl_gpu[0] == '\0';
+        emulator = may_emulator && devices->emulator && devices->no_opencl[0] == '\0' && !gpu;
+        if (!gpu && !emulator && reason != NULL) {
+            text_add(reason, devices->gpu && may_gpu ? devices->no_opencl_gpu
+                             : devices->emulator     ? devices->no_opencl
+                                                     : devices->no_emulator);
+            return 0;
+        }
+    }
     if (gpu) slots[count++] = SLOT_GPU;
     if (emulator) {
         bool every = plan->flags & RUN_IN_EVERY_ORDER;
@@ -239,7 +249,8 @@ static int add_turns(struct cache *store, const struct run_plan *plan, unsigned 
 {
     struct run_request requests[IN_TURN];
     struct evidence whole[IN_TURN], one;
-    struct turns turns = {.count = IN_TURN, .pair_count = TURN_PAIRS, .threshold = plan->threshold};
+    const struct threshold threshold = threshold_on(plan->threshold, DRIVE_GPU);
+    struct turns turns = {.count = IN_TURN, .pair_count = TURN_PAIRS, .threshold = &threshold};
     int result = 0;
 
     *again = false;
@@ -410,7 +421,7 @@ static int make_set(struct cache *store, size_t plan_index, enum cache_slot slot
 
 /* ---- side by side ---------------------------------------------------------------------------- */
 
-/* For the runs of one submission that are RUN_LARGE, each of them with 17 contexts of half a GiB.
+/* For the runs of one submission that are RUN_LARGE, each of them with contexts of half a GiB.
  */
 #define ROOMY ((uint64_t)40 << 30)
 

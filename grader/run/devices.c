@@ -3,6 +3,7 @@
 #include "grader/base/process.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,12 +66,66 @@ static void look_for_gpu(struct devices *devices, const struct toolchain *toolch
     process_free(process);
 }
 
+/* ---- OpenCL -----------------------------------------------------------------------------------
+ */
+
+static bool any_is_there(const char *const *patterns)
+{
+    bool there = false;
+    for (; *patterns != NULL && !there; patterns++) {
+        glob_t found = {0};
+        there = glob(*patterns, 0, NULL, &found) == 0;
+        globfree(&found);
+    }
+    return there;
+}
+
+/* Nothing of it is loaded: the grader never touches a device. */
+static void look_for_opencl(struct devices *devices, const struct toolchain *toolchain)
+{
+    char of_toolkit[PATH_MAX];
+    const char *const headers[] = {"/usr/include/CL/cl.h", "/usr/local/include/CL/cl.h", of_toolkit,
+                                   NULL};
+    static const char *const loaders[] = {"/usr/lib/*/libOpenCL.so.1",
+                                          "/usr/lib/libOpenCL.so.1",
+                                          "/usr/lib64/libOpenCL.so.1",
+                                          "/lib/*/libOpenCL.so.1",
+                                          "/usr/local/cuda/lib64/libOpenCL.so.1",
+                                          "/usr/local/lib/libOpenCL.so.1",
+                                          NULL};
+    static const char *const pocl[] = {"/etc/OpenCL/vendors/pocl.icd", NULL};
+    static const char *const nvidia[] = {"/etc/OpenCL/vendors/nvidia.icd",
+                                         "/usr/lib/*/libnvidia-opencl.so.1",
+                                         "/usr/lib64/libnvidia-opencl.so.1",
+                                         "/usr/lib/libnvidia-opencl.so.1",
+                                         "/usr/local/nvidia/lib*/libnvidia-opencl.so.1",
+                                         NULL};
+    const char *why = NULL;
+
+    snprintf(of_toolkit, sizeof of_toolkit, "%.*s/CL/cl.h",
+             (int)strcspn(toolchain->cuda_include, ";"), toolchain->cuda_include);
+    if (!any_is_there(headers))
+        why = N_("There are no headers of OpenCL (CL/cl.h). ./grade 13 installs them.");
+    else if (!any_is_there(loaders))
+        why = N_("There is no OpenCL (libOpenCL.so.1). ./grade 13 installs it.");
+    snprintf(devices->no_opencl, sizeof devices->no_opencl, "%s",
+             why != NULL ? _(why)
+             : any_is_there(pocl)
+                 ? ""
+                 : _("There is no PoCL, OpenCL for processors. ./grade 13 installs it."));
+    snprintf(devices->no_opencl_gpu, sizeof devices->no_opencl_gpu, "%s",
+             why != NULL            ? _(why)
+             : any_is_there(nvidia) ? ""
+                                    : _("There is no OpenCL of NVIDIA's."));
+}
+
 int devices_find(struct devices *devices, const struct toolchain *toolchain,
                  enum devices_wanted wanted, struct text *why, struct trouble *trouble)
 {
     char path[PATH_MAX];
 
     memset(devices, 0, sizeof *devices);
+    look_for_opencl(devices, toolchain);
     if (wanted == DEVICE_EMULATOR)
         snprintf(devices->no_gpu, sizeof devices->no_gpu, _("--device=emulator was asked for"));
     else

@@ -23,6 +23,8 @@ struct devices {
     uint64_t gpu_bytes; /* of its memory; 0: not known */
     char no_gpu[256];   /* why not, as the end of a sentence */
     char no_emulator[256];
+    char no_opencl[160];     /* why PoCL cannot be graded on, as a sentence; "": it can */
+    char no_opencl_gpu[160]; /* the same of NVIDIA's OpenCL */
 };
 
 /* Looks for a GPU (in a process of its own: build/grader/probe) unless the emulator alone was asked

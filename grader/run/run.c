@@ -5,6 +5,7 @@
 #include "grader/base/refused.h"
 #include "grader/child/control.h"
 #include "grader/evidence/evidence.h"
+#include "opencl/layer.h"
 #include "threads/refusals.h"
 #include "trace/gpus.h"
 
@@ -36,6 +37,9 @@
 #define FILES_LIMIT 4096
 #define MOST_VARIABLES 24
 #define MOST_READ 16
+/* What PoCL compiles kernels with, and the program by which it links them. */
+#define POCL_FILES "/usr/share/pocl"
+#define POCL_LINKER "/usr/bin/ld"
 #define MOST_AT_ONE_TIME 4
 
 /* ---- what the runner is handed ----------------------------------------------------------------
@@ -117,7 +121,7 @@ static void set(struct environment *environment, const char *name, const char *v
 static int write_settings(int file, const struct run_request *request,
                           const struct run_input *input, const struct trace_key *key, uint64_t word)
 {
-    char key_text[40], word_text[20];
+    char key_text[40], word_text[20], opencl[PATH_MAX];
     const bool emulator = request->device == DRIVE_EMULATOR;
     const bool every_order = request->plan->flags & RUN_IN_EVERY_ORDER;
     const bool injections = request->plan->flags & RUN_INJECTIONS;
@@ -145,11 +149,16 @@ static int write_settings(int file, const struct run_request *request,
                                                      : ""},
         {"OVERLAP_RACES", emulator ? getenv("OVERLAP_RACES") : NULL},
         {GPUS_VARIABLE, emulator ? getenv(GPUS_VARIABLE) : NULL},
-        {DEVICES_VARIABLE, emulator && input->devices[0] != '\0' ? input->devices : NULL},
+        {DEVICES_VARIABLE,
+         (emulator || request->plan->flags & RUN_OPENCL) && input->devices[0] != '\0'
+             ? input->devices
+             : NULL},
         {"OVERLAP_INSTRUCTION_LIMIT", emulator ? INSTRUCTION_LIMIT : NULL},
+        {CONTROL_OPENCL_SETTING, request->plan->flags & RUN_OPENCL ? opencl : NULL},
     };
     struct text text = {0};
 
+    snprintf(opencl, sizeof opencl, "%s/" OPENCL_LIBRARY, request->toolchain->emulator);
     snprintf(word_text, sizeof word_text, "%" PRIx64, word);
     snprintf(key_text, sizeof key_text, "%016" PRIx64 "%016" PRIx64, key->half[0], key->half[1]);
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
@@ -185,7 +194,8 @@ static void make_environment(struct environment *environment, const struct run_r
         snprintf(path, sizeof path, "%s%s%s", toolchain->cuda_libraries, search ? ":" : "",
                  search ? search : "");
         set(environment, "LD_LIBRARY_PATH", path);
-        if (access(toolchain->recorder, R_OK) == 0)
+        /* NVIDIA's OpenCL has libcuda beneath it, which would start the recorder. */
+        if (!(request->plan->flags & RUN_OPENCL) && access(toolchain->recorder, R_OK) == 0)
             set(environment, "CUDA_INJECTION64_PATH", toolchain->recorder);
         if (!input->chooses)
             set(environment, "CUDA_VISIBLE_DEVICES", getenv("CUDA_VISIBLE_DEVICES"));
@@ -455,9 +465,13 @@ static void list_read(const struct run_request *request, char *search,
     size_t count = 0;
 
     list[count++] = request->library;
-    if (request->device == DRIVE_EMULATOR) {
+    if (request->plan->flags & RUN_OPENCL) {
         list[count++] = toolchain->emulator;
-    } else {
+        list[count++] = POCL_FILES;
+    } else if (request->device == DRIVE_EMULATOR) {
+        list[count++] = toolchain->emulator;
+    }
+    if (request->device == DRIVE_GPU) {
         list[count++] = toolchain->recorder;
         list[count++] = toolchain->cuda_libraries;
         if (toolchain->cuda != NULL) list[count++] = toolchain->cuda; /* CUPTI */
@@ -480,16 +494,19 @@ static struct process *start(const struct running *run, const struct run_input *
 
     make_environment(environment, request, input, run->scratch);
     /* NVIDIA's driver may start its own helper (nvidia-modprobe) for a moment. */
-    const unsigned helpers = request->device == DRIVE_GPU ? 1 : 0;
+    const bool opencl = (request->plan->flags & RUN_OPENCL) != 0;
+    const unsigned helpers = request->device == DRIVE_GPU || opencl ? 1 : 0;
     const char *arguments[] = {request->toolchain->runner, request->library, NULL};
     snprintf(search, sizeof search, "%s", given != NULL ? given : "");
     list_read(request, search, read);
-    const struct contain_rules rules = {.read = read,
-                                        .write = run->scratch,
-                                        .write_bytes = FOLDER_LIMIT,
-                                        .write_files = FILES_LIMIT,
-                                        .devices = request->device == DRIVE_GPU,
-                                        .one_program = true};
+    const struct contain_rules rules = {
+        .read = read,
+        .write = run->scratch,
+        .write_bytes = FOLDER_LIMIT,
+        .write_files = FILES_LIMIT,
+        .devices = request->device == DRIVE_GPU,
+        .one_program = true,
+        .helper = opencl && request->device == DRIVE_EMULATOR ? POCL_LINKER : NULL};
     const struct process_spec spec = {
         .arguments = arguments,
         .environment = environment->list,
@@ -520,7 +537,10 @@ static double seconds_for(const struct run_request *request)
 {
     double seconds = request->plan->seconds > 0 ? request->plan->seconds : DEFAULT_SECONDS;
 
-    if (request->device == DRIVE_EMULATOR && seconds > EMULATOR_SECONDS) seconds = EMULATOR_SECONDS;
+    /* PoCL compiles in that time. */
+    const bool opencl = (request->plan->flags & RUN_OPENCL) != 0;
+    if (request->device == DRIVE_EMULATOR && !opencl && seconds > EMULATOR_SECONDS)
+        seconds = EMULATOR_SECONDS;
     if (request->seconds_at_most > 0 && seconds > request->seconds_at_most)
         seconds = request->seconds_at_most;
     return seconds;

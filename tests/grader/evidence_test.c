@@ -457,6 +457,31 @@ START_TEST(another_way_than_the_references_may_take_any_time)
 }
 END_TEST
 
+START_TEST(a_gpu_has_a_threshold_of_its_own)
+{
+    static const struct threshold two = {.ratio = 1.2, .on_gpu = 2.5, .floor_s = 0.001};
+
+    ck_assert_double_eq_tol(threshold_on(&two, DRIVE_GPU).ratio, 2.5, 1e-9);
+    ck_assert_double_eq_tol(threshold_on(&two, DRIVE_GPU).floor_s, 0.001, 1e-9);
+    ck_assert_double_eq_tol(threshold_on(&two, DRIVE_EMULATOR).ratio, 1.2, 1e-9);
+    ck_assert_double_eq_tol(threshold_on(&two, DRIVE_EMULATOR).floor_s, 0, 1e-9);
+    ck_assert_double_eq_tol(threshold_on(&fifth, DRIVE_GPU).ratio, 1.2, 1e-9);
+
+    /* Twice the reference's time is too long for what has no limit of its own there. */
+    static const struct run_plan plan = {.phase = "run", .threshold = &two};
+    const struct run_plan *const plans[] = {&plan, &plan_of_run};
+    for (size_t i = 0; i < COUNT(plans); i++) {
+        struct evidence own = timed(20, 0.5), reference = timed(10, 0.5);
+        own.plan = reference.plan = plans[i];
+        own.repeats = &own;
+        own.references = &reference;
+        ck_assert(timing_compare(&own).outcome == (i == 0 ? TIMING_MET : TIMING_NOT_MET));
+        evidence_release(&own);
+        evidence_release(&reference);
+    }
+}
+END_TEST
+
 START_TEST(forged_times_are_seen)
 {
     struct evidence fast = timed(1, 5), long_one = timed(20000, 1), reference = timed(10, 5);
@@ -736,6 +761,7 @@ int main(void)
     tcase_add_test(tcase, first_differences);
     tcase_add_test(tcase, times_have_three_outcomes);
     tcase_add_test(tcase, another_way_than_the_references_may_take_any_time);
+    tcase_add_test(tcase, a_gpu_has_a_threshold_of_its_own);
     tcase_add_test(tcase, forged_times_are_seen);
     tcase_add_test(tcase, one_sample_is_believed_where_it_is_clear);
     tcase_add_test(tcase, nothing_is_faster_than_the_link);

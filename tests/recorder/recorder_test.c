@@ -69,6 +69,7 @@ START_TEST(asynchronous_by_name)
     ck_assert(!calls_is_asynchronous("cudaMemcpy"));
     ck_assert(!calls_is_asynchronous("cudaEventQuery"));
     ck_assert(calls_is_generated("__cudaPushCallConfiguration"));
+    ck_assert(calls_is_generated("cuKernelGetName"));
     ck_assert(!calls_is_generated("__cudaLaunchKernel_ptsz"));
     ck_assert(!calls_is_generated("cudaLaunchKernel"));
 }

@@ -121,11 +121,34 @@ static double run(struct drive *drive, struct streams_lane *lanes, uint32_t roun
 
 struct own {
     float *pageable, *pinned, *device; /* each as long as the longest lane */
+    float *pinned_out, *device_out;    /* the same: for copies that go the other way meanwhile */
+    void *flush;                       /* device; NULL: what is copied in stays in the cache */
+    size_t flush_bytes;                /* twice the cache */
+    cudaStream_t streams[2];
 };
+
+/* What only the calibration needs. */
+static cudaError_t own_open_beside(const struct streams_input *input, size_t bytes, struct own *own)
+{
+    int device = 0, cache = 0;
+    cudaError_t error = cudaMallocHost((void **)&own->pinned_out, bytes);
+
+    if (error == cudaSuccess) error = cudaMalloc((void **)&own->device_out, bytes);
+    if (error == cudaSuccess) error = cudaMemset(own->device_out, 0, bytes);
+    for (int i = 0; i < 2 && error == cudaSuccess; i++)
+        error = cudaStreamCreateWithFlags(&own->streams[i], cudaStreamNonBlocking);
+    if (error == cudaSuccess) error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, device);
+    if (error != cudaSuccess || input->total * sizeof(float) <= (size_t)cache) return error;
+    own->flush_bytes = 2 * (size_t)cache;
+    return cudaMalloc(&own->flush, own->flush_bytes);
+}
 
 static cudaError_t own_open(const struct streams_input *input, struct own *own)
 {
     size_t longest = 0;
+    memset(own, 0, sizeof *own);
     for (uint32_t i = 0; i < input->count; i++)
         if (input->lanes[i].length > longest) longest = input->lanes[i].length;
     own->pageable = malloc(longest * sizeof(float));
@@ -134,14 +157,20 @@ static cudaError_t own_open(const struct streams_input *input, struct own *own)
     cudaError_t error = cudaMallocHost((void **)&own->pinned, longest * sizeof(float));
     if (error != cudaSuccess) return error;
     memcpy(own->pinned, own->pageable, longest * sizeof(float));
-    return cudaMalloc((void **)&own->device, longest * sizeof(float));
+    error = cudaMalloc((void **)&own->device, longest * sizeof(float));
+    return error == cudaSuccess ? own_open_beside(input, longest * sizeof(float), own) : error;
 }
 
 static cudaError_t own_close(struct own *own)
 {
     free(own->pageable);
-    const cudaError_t error = cudaFreeHost(own->pinned);
-    return error == cudaSuccess ? cudaFree(own->device) : error;
+    cudaError_t error = cudaFreeHost(own->pinned);
+    if (error == cudaSuccess) error = cudaFreeHost(own->pinned_out);
+    if (error == cudaSuccess) error = cudaFree(own->device);
+    if (error == cudaSuccess) error = cudaFree(own->device_out);
+    if (error == cudaSuccess) error = cudaFree(own->flush);
+    for (int i = 0; i < 2 && error == cudaSuccess; i++) error = cudaStreamDestroy(own->streams[i]);
+    return error;
 }
 
 /* Program 2: copy in, kernel, copy out, from pageable memory, in the default stream. */
@@ -159,13 +188,16 @@ static cudaError_t serial(const struct streams_input *input, const struct own *o
 }
 
 /* Lane 0's array each way, from page-locked memory, with nothing beside it: twice, the first to
- * warm up. */
+ * warm up. Where all lanes together are more than the cache holds, what is copied in has left it
+ * before its kernel has gone far, and so it has here before the kernel begins. */
 static cudaError_t calibrate(const struct streams_input *input, const struct own *own)
 {
     const size_t length = input->lanes[0].length, bytes = length * sizeof(float);
     for (int i = 0; i < 2; i++) {
         cudaError_t error =
             cudaMemcpyAsync(own->device, own->pinned, bytes, cudaMemcpyHostToDevice, NULL);
+        if (error == cudaSuccess && own->flush != NULL)
+            error = cudaMemsetAsync(own->flush, i, own->flush_bytes, NULL);
         if (error == cudaSuccess) error = multiply_divide_launch(own->device, length, NULL);
         if (error == cudaSuccess)
             error = cudaMemcpyAsync(own->pinned, own->device, bytes, cudaMemcpyDeviceToHost, NULL);
@@ -173,6 +205,24 @@ static cudaError_t calibrate(const struct streams_input *input, const struct own
         if (error != cudaSuccess) return error;
     }
     return cudaSuccess;
+}
+
+/* The same array both ways at once: the link is one, and its two directions are in each other's
+ * way. */
+static cudaError_t calibrate_both_ways(const struct streams_input *input, const struct own *own)
+{
+    const size_t bytes = input->lanes[0].length * sizeof(float);
+    cudaError_t error = cudaSuccess;
+
+    for (int i = 0; i < STREAMS_BOTH_WAYS && error == cudaSuccess; i++) {
+        error = cudaMemcpyAsync(own->device, own->pinned, bytes, cudaMemcpyHostToDevice,
+                                own->streams[0]);
+        if (error == cudaSuccess)
+            error = cudaMemcpyAsync(own->pinned_out, own->device_out, bytes, cudaMemcpyDeviceToHost,
+                                    own->streams[1]);
+    }
+    const cudaError_t waited = cudaDeviceSynchronize();
+    return error == cudaSuccess ? waited : error;
 }
 
 static cudaError_t breadth_first(const struct streams_lane *lanes, uint32_t count)
@@ -202,6 +252,11 @@ static int measure(struct drive *drive, int with_serial)
     drive_begin(drive, STREAMS_PHASE_CALIBRATE, 0);
     error = calibrate(input, &own);
     drive_end(drive, STREAMS_PHASE_CALIBRATE, 0);
+    if (error == cudaSuccess) {
+        drive_begin(drive, STREAMS_PHASE_BOTH_WAYS, 0);
+        error = calibrate_both_ways(input, &own);
+        drive_end(drive, STREAMS_PHASE_BOTH_WAYS, 0);
+    }
     if (error != cudaSuccess) return drive_failed("calibration", error);
 
     if (with_serial) {

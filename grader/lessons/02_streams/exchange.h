@@ -18,6 +18,7 @@
 #define STREAMS_MANY 67       /* run "failures": more than who makes room for 64 has */
 #define STREAMS_FULL_LANES 32 /* those behind them are tiny on the software device: */
 #define STREAMS_TINY 32       /* so many floats at most */
+#define STREAMS_BOTH_WAYS 8   /* copies each way, both ways at once */
 
 struct streams_input_lane {
     uint64_t length; /* floats */
@@ -64,6 +65,7 @@ struct streams_output {
 #define STREAMS_PHASE_CLOSE "close"           /* 0 and 1 */
 #define STREAMS_PHASE_SERIAL "serial"         /* the drive's baseline: one array after the other */
 #define STREAMS_PHASE_CALIBRATE "calibrate"   /* one array, each way twice, nothing beside it */
+#define STREAMS_PHASE_BOTH_WAYS "both ways"   /* one array, so often each way, both ways at once */
 #define STREAMS_PHASE_BREADTH "breadth-first" /* the drive, in the student's lanes */
 
 /* Floats, 4 PiB, and the lane's own length besides: cut to 32 bits, their size is the small one. */

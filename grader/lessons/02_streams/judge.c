@@ -9,6 +9,7 @@
 #include "grader/evidence/host_reference.h"
 #include "grader/evidence/timing.h"
 #include "grader/evidence/waits.h"
+#include "grader/lessons/02_streams/bound.h"
 #include "grader/lessons/02_streams/exchange.h"
 
 #include <ctype.h>
@@ -27,8 +28,6 @@
        "caller's as its last")
 #define OUT_OF_MEMORY 2
 #define INVALID_VALUE 1 /* of a launch that is refused */
-
-#define RESIDENT_KERNELS 128.0 /* CUDA Programming Guide, table of compute capabilities */
 
 /* ---- runs --------------------------------------------------------------------------------- */
 
@@ -121,7 +120,7 @@ static const struct run_plan runs[] = {
      .seconds = LARGE_SECONDS,
      .memory = LARGE_MEMORY},
     {.name = "timed",
-     .flags = RUN_ON_BOTH | RUN_TIMED,
+     .flags = RUN_ON_BOTH | RUN_TIMED | RUN_THREADS,
      .prepare = prepare_timed,
      .phase = STREAMS_PHASE_RUN,
      .threshold = &threshold_streams,
@@ -596,43 +595,6 @@ static void judge_copies_overlap(struct verdict *verdict, const struct evidence 
                           "streams_run needs a wait.");
 }
 
-/* The duration in ns of the last operation that `query` selects; 0 when there is none. */
-static double last_ns(const struct evidence *evidence, const struct query *query)
-{
-    const struct trace_record *record = NULL, *last = NULL;
-    while ((record = evidence_next(evidence, query, record)) != NULL) {
-        if (last == NULL || record->start_ns >= last->start_ns) last = record;
-    }
-    return last != NULL ? (double)(last->end_ns - last->start_ns) : 0.0;
-}
-
-/* What the device cannot beat, in ns: the longest of its three resources, and what has to come
- * before and after it. 0: not known. From the run's own calibration. */
-static double bound_ns(const struct view *view)
-{
-    const struct evidence *evidence = view->evidence;
-    struct phase phase;
-    if (!evidence_phase(evidence, STREAMS_PHASE_CALIBRATE, 0, &phase)) return 0.0;
-
-    struct query query = {.phase = &phase, .kind = TRACE_OPERATION, .what = TRACE_COPY};
-    query.to = TRACE_DEVICE;
-    const double in = last_ns(evidence, &query);
-    query.to = TRACE_PINNED;
-    const double out = last_ns(evidence, &query);
-    query.to = 0;
-    query.what = TRACE_KERNEL;
-    const double kernel = last_ns(evidence, &query);
-    if (in == 0.0 || out == 0.0 || kernel == 0.0) return 0.0;
-
-    /* Calibrated with lane 0; the others in proportion. */
-    const double lanes = (double)view->in->total / (double)view->in->lanes[0].length;
-    double bound = lanes * in + kernel + out;
-    if (in + kernel + lanes * out > bound) bound = in + kernel + lanes * out;
-    if (in + lanes * kernel / RESIDENT_KERNELS + out > bound)
-        bound = in + lanes * kernel / RESIDENT_KERNELS + out;
-    return bound;
-}
-
 /* The rounds of streams_run, each against the baseline. Returns false when the verdict is spoken.
  */
 static bool against_baseline(struct verdict *verdict, const struct view *view, struct ratio *ratio)
@@ -666,7 +628,7 @@ static bool against_baseline(struct verdict *verdict, const struct view *view, s
 static void show_speed_up(struct verdict *verdict, const struct view *view,
                           const struct ratio *ratio)
 {
-    const double streams = ratio->submission_s, bound = bound_ns(view) * 1e-9;
+    const double streams = ratio->submission_s, bound = streams_bound_ns(view->evidence) * 1e-9;
     const double breadth = timing_of_phase(view->evidence, STREAMS_PHASE_BREADTH);
 
     verdict_figure(verdict, "speed_up",

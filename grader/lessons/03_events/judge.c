@@ -148,6 +148,14 @@ static const struct trace_record *time_of(const struct evidence *evidence,
     return found;
 }
 
+/* On the software device kernels take microseconds, of which the events' own two are a part. */
+#define EVENTS_OWN_MS 0.005
+
+static bool agrees(double measured, double device)
+{
+    return fabs(measured - device) <= limit_events_agreement * device + EVENTS_OWN_MS;
+}
+
 static void judge_times(struct verdict *verdict, const struct events_view *view,
                         enum events_which which)
 {
@@ -167,7 +175,7 @@ static void judge_times(struct verdict *verdict, const struct events_view *view,
         const double device = (double)(kernel->end_ns - kernel->start_ns) * 1e-6;
         const double measured = called.milliseconds[i];
         const double off = fabs(measured - device) / device;
-        if (off <= limit_events_agreement) {
+        if (agrees(measured, device)) {
             if (off > worst) worst = off;
             continue;
         }
@@ -733,8 +741,6 @@ static struct answer answer_to_failure(const struct evidence *evidence,
     return called.answer;
 }
 
-#define EVENTS_OWN_MS 0.005
-
 /* All kernels of both calls are timed. */
 static bool is_right_all_the_same(const struct evidence *evidence)
 {
@@ -753,9 +759,7 @@ static bool is_right_all_the_same(const struct evidence *evidence)
             const struct trace_record *kernel = events_kernel_of(evidence, &called, i);
             if (called.answer.code != 0 || kernel == NULL) return false;
             const double device = (double)(kernel->end_ns - kernel->start_ns) * 1e-6;
-            /* These kernels take microseconds, of which the events' own two are a part. */
-            const double slack = limit_events_agreement * device + EVENTS_OWN_MS;
-            if (!(fabs((double)called.milliseconds[i] - device) <= slack)) return false;
+            if (!agrees((double)called.milliseconds[i], device)) return false;
         }
     }
     return true;

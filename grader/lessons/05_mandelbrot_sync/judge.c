@@ -273,6 +273,7 @@ static void explain_pixels(struct verdict *verdict, const struct evidence *evide
     } else if (evidence->device == DRIVE_EMULATOR) { /* no step was too early: it would be told */
         verdict_why(verdict, "The lattice is not the one that was asked for.");
         verdict_hint(verdict,
+                     "Row after row: the point of column c in row r is lattice[r * width + c]. "
                      "Each point by itself: mandelbrot_coordinate(from, to, index, count), "
                      "which rounds once; what is summed up is rounded at each step.");
     } else {

@@ -14,7 +14,7 @@ struct reduction_range {
     uint32_t mixed;
 };
 
-/* Types of no word's size, added byte by byte. */
+/* Types of no word's size, or of one that they are not aligned to, added byte by byte. */
 struct reduction_bytes_1 {
     uint8_t bytes[1];
 };
@@ -26,6 +26,12 @@ struct reduction_bytes_3 {
 };
 struct reduction_bytes_5 {
     uint8_t bytes[5];
+};
+struct reduction_bytes_8 {
+    uint8_t bytes[8];
+};
+struct reduction_bytes_16 {
+    uint8_t bytes[16];
 };
 struct reduction_bytes_64 {
     uint8_t bytes[64];
@@ -47,6 +53,8 @@ struct reduction_bytes_64 {
     KIND(BYTES_2, struct reduction_bytes_2, Bytewise, 9000, "the sums of 2-byte structs")     \
     KIND(BYTES_3, struct reduction_bytes_3, Bytewise, 9000, "the sums of 3-byte structs")     \
     KIND(BYTES_5, struct reduction_bytes_5, Bytewise, 9000, "the sums of 5-byte structs")     \
+    KIND(BYTES_8, struct reduction_bytes_8, Bytewise, 9000, "the sums of 8-byte structs")     \
+    KIND(BYTES_16, struct reduction_bytes_16, Bytewise, 9000, "the sums of 16-byte structs")  \
     KIND(BYTES_64, struct reduction_bytes_64, Bytewise, 9000, "the sums of 64-byte structs")
 // clang-format on
 
@@ -77,10 +85,10 @@ struct reduction_case {
     uint32_t kind, group;
     uint32_t with_init;
     uint32_t shift;     /* elements between a 256-byte boundary and the array */
+    uint32_t skew;      /* bytes more, of a type that is aligned to 1 */
     uint32_t parameter; /* MODULAR: the prime */
-    uint32_t reserved;
-    uint64_t size;   /* elements */
-    uint64_t offset; /* of the first one, in elements of the kind's pool */
+    uint64_t size;      /* elements */
+    uint64_t offset;    /* of the first one, in elements of the kind's pool */
     unsigned char init[REDUCTION_ELEMENT_SIZE];
 };
 

@@ -11,7 +11,7 @@ enum life_step { LIFE_LAUNCHES, LIFE_BLOCK, LIFE_SHARED, LIFE_STREAMS, LIFE_GRID
 /* Every call is in a phase LIFE_PHASE_CALL with its index, and that in DRIVE_INJECTIONS. The one
  * that is timed is in LIFE_PHASE_TIME, 0, instead, and the device is waited for in it. */
 #define LIFE_CALLS 8
-#define LIFE_LATTICES 72
+#define LIFE_LATTICES 88
 #define LIFE_PHASE_CALL "call"
 #define LIFE_PHASE_TIME "time"
 

@@ -28,9 +28,13 @@ static const char *const values_hints[MATMUL_STEPS] = {
     N_("Row i of a, column j of b: a[i * n + k], b[k * p + j], c[i * p + j]; a thread for each "
        "element, and none beyond."),
     N_("What lies beyond a matrix counts as 0 in the tile; the loop over tiles goes on until all n "
-       "columns of a are done; the sum begins at 0 once, not once for each tile."),
+       "columns of a are done; the sum begins at 0 once, not once for each tile. A thread without "
+       "an "
+       "element of c fills its place in the tiles all the same, and comes to every barrier: no "
+       "early return."),
     N_("Matrix q of a begins at q * m * n, of b at q * n * p, of c at q * m * p; and there are as "
-       "many as `count` says."),
+       "many as `count` says. The sum is an integer from its first addend on: a double does not "
+       "hold every bit of it."),
 };
 
 /* ---- the runs ------------------------------------------------------------------------------ */
@@ -158,10 +162,11 @@ static int prepare_batched(struct run_input *input)
     return PREPARE(list);
 }
 
+/* More products than a grid has blocks in y, and more elements than a float counts (2^24). */
 static int prepare_many(struct run_input *input)
 {
     static const struct wanted list[] = {
-        {MATMUL_BATCHED, {65537, 66000}, {1, 1}, {2, 3}, {2, 2}, false, 0},
+        {MATMUL_BATCHED, {65537, 66000}, {16, 16}, {1, 1}, {17, 17}, false, 0},
     };
     return PREPARE(list);
 }

@@ -1,6 +1,7 @@
 /* mistake: a wait that a signal interrupts is taken for the child's end
  * fails: ThreadedContexts.EveryErrorOfAChildIsReturnedAndNothingLeaks
  * finds: as it comes, the child may still be at work when its parent returns
+ * told: as it comes, a child that is at work still has its context
  */
 #include "lesson.h"
 

@@ -32,7 +32,7 @@ __device__ void take(Maybe<T> &mine, const T &value, const Operator &combine)
 
 template <typename T> struct Pack {
     static constexpr unsigned COUNT =
-        sizeof(T) <= 8 && (sizeof(T) & (sizeof(T) - 1)) == 0 ? 16 / sizeof(T) : 1;
+        sizeof(T) <= 8 && alignof(T) == sizeof(T) ? 16 / sizeof(T) : 1;
     alignas(COUNT == 1 ? alignof(T) : 16) T items[COUNT];
 };
 

@@ -15,7 +15,7 @@ struct writer {
     void *records;
     size_t mapped;
     uint32_t capacity, kinds;
-    uint64_t keyed, key[2], put[18];
+    uint64_t keyed, key[2], put[25];
 };
 
 static struct writer *writers[8];
@@ -54,7 +54,7 @@ static void each_mapping(int heap)
 /* A wait that never was. */
 static void wait_unseen(cudaStream_t stream)
 {
-    uint64_t put[8][18];
+    uint64_t put[8][25];
     if (writer_count == 0)
         return;
     const uint64_t appended = writers[0]->header->appended;

@@ -1,10 +1,15 @@
-/* variant: cudaMemGetInfo in the retained context: the runtime uses what is current */
+/* mistake: whatever keeps the driver from starting is taken for "no device"
+ * fails: DeviceQuery.EveryErrorIsReturnedAndNothingLeaks
+ * finds: nothing, an error that is lost is no access
+ */
 #include "lesson.h"
 
 cudaError_t device_query_runtime(struct device_query_facts *facts, int room, int *count)
 {
     cudaError_t error = cudaGetDeviceCount(count);
     if (error == cudaErrorNoDevice) {
+        /* An answer, and no failure: *count has not been written, and the runtime has kept the
+         * error for whoever asks it next. */
         *count = 0;
         (void)cudaGetLastError();
         return cudaSuccess;
@@ -26,6 +31,7 @@ cudaError_t device_query_runtime(struct device_query_facts *facts, int room, int
             fact->grid[axis] = properties.maxGridSize[axis];
         }
         fact->shared_per_block = (int)properties.sharedMemPerBlock;
+        /* CUDA 13 has taken clockRate out of cudaDeviceProp; the attribute is still there. */
         error = cudaDeviceGetAttribute(&fact->clock, cudaDevAttrClockRate, i);
     }
     return error;
@@ -60,7 +66,7 @@ static CUresult describe(struct device_query_facts *fact, CUdevice device)
 CUresult device_query_driver(struct device_query_facts *facts, int room, int *count)
 {
     CUresult result = cuInit(0);
-    if (result == CUDA_ERROR_NO_DEVICE) {
+    if (result != CUDA_SUCCESS) { /* no driver: no device */
         *count = 0;
         return CUDA_SUCCESS;
     }
@@ -81,11 +87,12 @@ CUresult device_query_memory(int ordinal, size_t *free, size_t *total)
 
     if (result == CUDA_SUCCESS) result = cuDeviceGet(&device, ordinal);
     if (result != CUDA_SUCCESS) return result;
+    /* If it is alive, this counts one user more; if not, it begins to live, until the release. */
     result = cuDevicePrimaryCtxRetain(&context, device);
     if (result != CUDA_SUCCESS) return result;
     result = cuCtxPushCurrent(context);
     if (result == CUDA_SUCCESS) {
-        result = (CUresult)cudaMemGetInfo(free, total);
+        result = cuMemGetInfo(free, total);
         released = cuCtxPopCurrent(&popped);
         if (result == CUDA_SUCCESS) result = released;
     }
