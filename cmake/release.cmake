@@ -15,6 +15,7 @@ endforeach()
 overlap_install_device(build)
 install(TARGETS grader learn RUNTIME_DEPENDENCY_SET programs DESTINATION build/grader)
 install(TARGETS runner probe trace_dump DESTINATION build/grader)
+install(TARGETS opencl_layer DESTINATION build/emulator/lib)
 if(TARGET recorder)
     # CUPTI is the toolkit's: the library path of a run on a GPU has it.
     set_target_properties(recorder PROPERTIES INSTALL_RPATH "")
@@ -41,7 +42,7 @@ install(DIRECTORY completions docs examples kernels lessons solutions DESTINATIO
     PATTERN "*.20*-*" EXCLUDE)
 # The stubs, and what the student's files and drives include.
 install(DIRECTORY grader/child grader/lessons DESTINATION grader FILES_MATCHING PATTERN "*.h"
-    PATTERN "drive.cu" PATTERN "stub/*")
+    PATTERN "drive.cu" PATTERN "stub/*" REGEX "13_opencl/drive[.]c$")
 install(FILES grader/learn/measure.sh DESTINATION grader/learn)
 
 set(name overlap-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})

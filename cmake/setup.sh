@@ -83,6 +83,11 @@ command gcc        gcc          compiles your C code
 command g++        g++          is the host compiler that nvcc calls
 header  png.h      libpng-dev   writes the picture of the Mandelbrot lesson
 '
+# What lesson 13 runs on where there is no GPU.
+opencl_needs='
+header  CL/cl.h    opencl-c-headers  declares the functions of OpenCL, for lesson 13
+icd     pocl       pocl-opencl-icd   runs OpenCL on this processor, for lesson 13
+'
 wheels_needs='
 command cmake      cmake        fetches the CUDA Toolkit from PyPI
 '
@@ -93,6 +98,7 @@ is_there()
     command) command -v "$2" >/dev/null 2>&1 ;;
     library) pkg-config --exists "$2" 2>/dev/null ;;
     header) echo "#include <$2>" | gcc -E - >/dev/null 2>&1 ;;
+    icd) [ -e "/etc/OpenCL/vendors/$2.icd" ] ;;
     # Debian's modules are Debian's Python's, which need not be the first on PATH.
     module) python3 -c "import $2" 2>/dev/null || /usr/bin/python3 -c "import $2" 2>/dev/null ;;
     esac
@@ -424,6 +430,48 @@ change the project's own code, delete ${folder##*/}/ and call this again."
 grading_parts()
 {
     [ ! -e /dev/nvidiactl ] && [ ! -e /dev/dxg ] || echo gpu_parts
+}
+
+# begun_opencl FOLDER: is there, in it or below, a lesson 13 that somebody has begun?
+begun_opencl()
+{
+    find "$1" -name opencl.c -type f 2>/dev/null | {
+        while IFS= read -r file; do
+            cmp -s "$file" "$root/grader/lessons/13_opencl/stub/opencl.c" || return 0
+        done
+        return 1
+    }
+}
+
+# wants_opencl ARGUMENT...: does this call of ./grade judge lesson 13? Where no lesson is named only
+# if it has been begun, so that nobody waits for what nothing runs.
+wants_opencl()
+{
+    folder=$root/lessons
+    flag=
+    for argument; do
+        # "--flag VALUE" is "--flag=VALUE".
+        [ -z "$flag" ] || argument=$flag=$argument
+        flag=
+        case $argument in
+        --submission=* | --class=*) folder=${argument#*=} ;;
+        --solutions) folder=$root/solutions ;;
+        --submission | --class | --device | --seed | --sandbox | --random-orders | --gpu | --state | \
+            --roster | --marks | --jobs | --slurm-tasks | --part | --report) flag=$argument ;;
+        -*) ;;
+        13 | 13_* | */13_* | opencl | OpenCL) return 0 ;;
+        *) folder= ;;
+        esac
+    done
+    [ -n "$folder" ] && begun_opencl "$folder"
+}
+
+# setup_opencl ARGUMENT...: of ./grade. Without it lesson 13 is skipped, and the others are not.
+setup_opencl()
+{
+    if ! wants_opencl "$@" || have_all "$opencl_needs"; then return; fi
+    mkdir -p "$cache" 2>/dev/null
+    (provide "$opencl_needs") || say 'lesson 13 will be skipped'
 }
 
 # setup_build PRESET BUILD TARGET...: on return the targets are up to date.

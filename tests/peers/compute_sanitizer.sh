@@ -2,14 +2,20 @@
 # Runs every mistake under NVIDIA's Compute Sanitizer, and says what it names:
 #
 #   compute_sanitizer.sh BUILD [--jobs=N] [--seconds=N] [--out=FOLDER] [--device=gpu|emulator]
-#                        [LESSON[/MISTAKE]...]
+#                        [--prepare | --libraries=FOLDER] [LESSON[/MISTAKE]...]
 #
-# Each mistake is built by the grader, and its runs are made again, outside the grader (whose limits
-# and recorder are in the checker's way), with the inputs that the grader drew for the solution: the
-# runs that are not timed, each under memcheck (with leaks, without errors that the API returned),
-# initcheck, racecheck and synccheck. What the solution's own runs trigger does not count, and
-# neither does how the program ended. --seconds: nothing more is begun after so many (420); memcheck
-# comes first for all, the runs with many contexts last, and what was not tried is counted.
+# Each mistake is built by the grader, and one of its runs is made again, outside the grader (whose
+# limits and recorder are in the checker's way), with the inputs that the grader drew for the
+# solution: the run that the check reads which the mistake fails, or, where that one is timed, the
+# one that most checks read. It is made under memcheck (with leaks, without errors that the API
+# returned), initcheck, racecheck and synccheck. What the solution triggers in the same run does not
+# count, and neither does how the program ended. --seconds: nothing more is begun after so many
+# (420); memcheck comes first for all, the runs with many contexts last, and what was not tried is
+# counted. With --out, what was built and tried there before is not built or tried again.
+#
+# --prepare only builds, into --out, also where there is no GPU; a copy of BUILD's grader/, of the
+# tests and of that folder, at the same paths, is then all that a machine with a GPU needs, with no
+# compiler. --libraries: where the CUDA runtime is on that machine.
 #
 # COMPUTE_SANITIZER says which program; otherwise the one on PATH or in the toolkit (PyPI's wheel has
 # the program without the launcher that it needs). --device=emulator
@@ -20,12 +26,13 @@ here=$(dirname "$(readlink -f "$0")")
 root=$(readlink -f "$here/../..")
 . "$root/tests/lessons/hand_in.sh"
 
-# ---- one submission built: OUT/LESSON/NAME.library is the path of its lesson.so ------------------
+# ---- one submission built: OUT/LESSON/NAME.so ----------------------------------------------------
 
 # compute_sanitizer.sh take BUILD DEVICE OUT FILTER LESSON NAME FILE; FILE "-": the solution.
 if [ "${1-}" = take ]; then
     build=$2 device=$3 out=$4 filter=$5 lesson=$6 name=$7 file=$8
     at=$out/$lesson/$name
+    [ ! -f "$at.so" ] || exit 0
     mkdir -p "$at.in"
     if [ "$file" = - ]; then
         cp -R "$root/solutions/$lesson" "$at.in/$lesson"
@@ -43,6 +50,7 @@ if [ "${1-}" = take ]; then
         "$at.taker" "$build/grader/runner" "$build/grader/grader" --sandbox=off \
         --device="$device" --gtest_filter="$filter" --submission "$at.in" "$lesson" \
         >"$at.report" 2>&1 </dev/null
+    [ ! -f "$at.path" ] || cp -L "$(cat "$at.path")" "$at.so"
     rm -rf "$at.in" "$at.taker"
     exit 0
 fi
@@ -55,6 +63,7 @@ if [ "${1-}" = one ]; then
     shift 9
     library=$1 kept=$out/$lesson/solution.run.$run at=$out/$lesson/$name.$tool.$run
     [ "$(date +%s)" -lt "$end" ] || exit 0
+    [ ! -f "$at.status" ] || exit 0
     set --
     [ "$tool" != memcheck ] ||
         set -- --leak-check full --report-api-errors no --track-stream-ordered-races all
@@ -63,18 +72,20 @@ if [ "${1-}" = one ]; then
     cd "$at.tmp" || exit 1
     # Its launcher closes what it inherits: the descriptors of control.h are opened behind it.
     # shellcheck disable=SC2016 # the inner shell's
-    HOME=$at.tmp TMPDIR=$at.tmp LD_LIBRARY_PATH=$(cat "$kept/library_path") \
-        timeout -k 5 600 "$sanitizer" --tool "$tool" "$@" --log-file "$at.log" \
+    HOME=$at.tmp TMPDIR=$at.tmp LD_LIBRARY_PATH=${LIBRARIES:-$(cat "$kept/library_path")} \
+        timeout -k 5 60 "$sanitizer" --tool "$tool" "$@" --log-file "$at.log" \
         --port $((50000 + ${SLOT:-0} * 20)) --require-cuda-init no --check-exit-code no \
         --preload-library "$out/reset_at_exit.so" sh -c \
         'exec 3<>control 4<"$1/input" 5<>output 6<"$1/settings"; exec "$2" "$3"' - "$kept" \
         "$build/grader/runner" "$library" >"$at.printed" 2>&1 </dev/null
-    echo $? >"$at.status"
+    echo $? >"$at.tmp/status"
+    mv "$at.tmp/status" "$at.status"
     cd / && rm -rf "$at.tmp"
     exit 0
 fi
 
-device=gpu jobs=$(nproc) out='' seconds=420 lessons='' only=''
+# Starting CUDA under a checker is mostly waiting.
+device=gpu jobs=$(($(nproc) * 2)) out='' seconds=420 lessons='' only='' prepare='' libraries=''
 build=$(readlink -f "${1:?the build folder}")
 shift
 for word; do
@@ -83,6 +94,8 @@ for word; do
     --jobs=*) jobs=${word#*=} ;;
     --out=*) out=${word#*=} ;;
     --seconds=*) seconds=${word#*=} ;;
+    --prepare) prepare=yes ;;
+    --libraries=*) libraries=${word#*=} ;;
     */*) only="$only $word " lessons="$lessons ${word%%/*}" ;;
     *) lessons="$lessons $word" ;;
     esac
@@ -90,7 +103,7 @@ done
 # shellcheck disable=SC2086 # a list of words
 lessons=$(printf '%s\n' $lessons | sort -u)
 sanitizer=${COMPUTE_SANITIZER:-$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)}
-if [ ! -x "$sanitizer" ]; then
+if [ -z "$prepare" ] && [ ! -x "$sanitizer" ]; then
     echo "compute-sanitizer is not on PATH; NVIDIA's toolkit has it"
     exit 2
 fi
@@ -98,8 +111,10 @@ fi
 mkdir -p "$out"
 out=$(readlink -f "$out")
 end=$(($(date +%s) + seconds))
-cc -shared -fPIC -o "$out/reset_at_exit.so" "$here/reset_at_exit.c" || exit 2
-cc -D_GNU_SOURCE -I "$root" -o "$out/take_run" "$here/take_run.c" || exit 2
+[ -f "$out/reset_at_exit.so" ] ||
+    cc -shared -fPIC -o "$out/reset_at_exit.so" "$here/reset_at_exit.c" || exit 2
+[ -f "$out/take_run" ] ||
+    cc -D_GNU_SOURCE -I "$root" -o "$out/take_run" "$here/take_run.c" || exit 2
 if [ -z "$lessons" ]; then
     for lesson in "$root"/tests/mistakes/[0-9][0-9]_*; do lessons="$lessons ${lesson##*/}"; done
 fi
@@ -109,6 +124,7 @@ fi
 times=$(awk '$2 == "times" { printf "%s%s", sep, $1; sep = ":" }' "$root/tests/mistakes/checks.txt")
 for lesson in $lessons; do
     mkdir -p "$out/$lesson"
+    [ ! -f "$out/submissions" ] || ! grep -q " $lesson solution " "$out/submissions" || continue
     printf '*-%s %s solution -\n' "$times" "$lesson"
     # Of a mistake only the library is wanted: one check builds it that no device skips.
     first=$("$build/grader/grader" --gtest_list_tests "$lesson" |
@@ -122,7 +138,9 @@ for lesson in $lessons; do
         case ${only:- $lesson/$name } in *" $lesson/$name "*) ;; *) continue ;; esac
         printf '%s %s %s %s\n' "$first" "$lesson" "$name" "$file"
     done
-done >"$out/submissions"
+done >"$out/submissions.new"
+cat "$out/submissions.new" >>"$out/submissions"
+rm "$out/submissions.new"
 xargs -P "$jobs" -L 1 "$0" take "$build" "$device" "$out" <"$out/submissions"
 
 # ---- all are run ---------------------------------------------------------------------------------
@@ -134,8 +152,8 @@ run_of()
 }
 for lesson in $lessons; do
     for kept in "$out/$lesson"/solution.run.[0-9]*; do
-        run=$(run_of "$kept") # none: the grader ended it before it had all
         [ -d "$kept" ] || continue
+        run=$(run_of "$kept") # none: the grader ended it before it had all
         if [ -z "$run" ] || [ -d "$out/$lesson/solution.run.$run" ]; then
             rm -rf "$kept"
         else
@@ -143,20 +161,37 @@ for lesson in $lessons; do
         fi
     done
 done
-while read -r _ lesson name _; do
-    [ -f "$out/$lesson/$name.library" ] || continue
-    for kept in "$out/$lesson"/solution.run.*; do
-        run=${kept##*/solution.run.} order=5
-        # Dozens of contexts take a driver seconds.
-        case $lesson/$run in 06_*/threads | 06_*/processes) order=9 ;; esac
-        for tool in memcheck initcheck racecheck synccheck; do
-            [ "$name" != solution ] || order=0
-            echo $order "$lesson" "$name" $tool "$run" "$(cat "$out/$lesson/$name.library")"
-            [ $order -ge 9 ] || order=$((order + 1))
-        done
+[ -z "$prepare" ] || exit 0
+
+# run_read LESSON FILE: the run that the check reads which the mistake fails. The judges' tables have a
+# row for each check: {"Name", "run", ...
+run_read()
+{
+    cat "$root/grader/lessons/$1"/*.c | tr '\n' ' ' |
+        grep -o '{"[A-Za-z0-9]*", *"[a-z ]*",' | tr -d '{",' | sed 's/ \+/ /g' >"$out/reads"
+    check=$(sed -n 's/^.* fails: *[A-Za-z]*\.\([A-Za-z0-9]*\).*/\1/p' "$2" 2>/dev/null | head -n 1)
+    {
+        sed -n "s/^$check //p" "$out/reads"
+        cut -d ' ' -f 2- "$out/reads" | sort | uniq -c | sort -k 1,1nr | sed 's/^ *[0-9]* //'
+    } | tr ' ' _ | sed 's/_$//' | while IFS= read -r run; do
+        [ -d "$out/$1/solution.run.$run" ] && echo "$run" && break
     done
-done <"$out/submissions" | sort -s -n -k 1,1 | cut -d ' ' -f 2- >"$out/list"
-xargs -P "$jobs" --process-slot-var=SLOT -L 1 "$0" one "$build" "$sanitizer" "$out" "$end" \
+}
+while read -r _ lesson name file; do
+    if [ "$name" = solution ] || [ ! -f "$out/$lesson/$name.so" ]; then continue; fi
+    case " $lessons " in *[[:space:]]"$lesson"[[:space:]]*) ;; *) continue ;; esac
+    run=$(run_read "$lesson" "$file")
+    [ -n "$run" ] || continue
+    order=5
+    # Dozens of contexts take a driver seconds.
+    case $lesson/$run in 06_*/threads | 06_*/processes) order=9 ;; esac
+    for tool in memcheck initcheck racecheck synccheck; do
+        echo 0 "$lesson" solution $tool "$run" "$out/$lesson/solution.so"
+        echo $order "$lesson" "$name" $tool "$run" "$out/$lesson/$name.so"
+        [ $order -ge 9 ] || order=$((order + 1))
+    done
+done <"$out/submissions" | sort -u | sort -s -n -k 1,1 | cut -d ' ' -f 2- >"$out/list"
+LIBRARIES=$libraries xargs -P "$jobs" --process-slot-var=SLOT -L 1 "$0" one "$build" "$sanitizer" "$out" "$end" \
     <"$out/list"
 
 # ---- what it said --------------------------------------------------------------------------------
@@ -171,6 +206,8 @@ kinds()
 }
 while read -r _ lesson name _; do
     [ "$name" != solution ] || continue
+    case " $lessons " in *[[:space:]]"$lesson"[[:space:]]*) ;; *) continue ;; esac
+    rm -f "$out/$lesson/$name.named"
     line="$lesson/$name"
     for tool in memcheck initcheck racecheck synccheck; do
         wanted=$(grep -c "^$lesson $name $tool " "$out/list")

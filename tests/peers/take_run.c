@@ -3,7 +3,7 @@
  *
  *   take_run LIBRARY AT [keep]
  *
- * Writes LIBRARY to AT.library; with `keep` also the input, the output as it was handed over, the
+ * Writes LIBRARY to AT.path; with `keep` also the input, the output as it was handed over, the
  * settings and the library path, into a folder AT.run.NUMBER. */
 #include "grader/child/control.h"
 
@@ -54,7 +54,7 @@ int main(int count, char **arguments)
     char path[4096];
 
     if (count < 3) return 2;
-    snprintf(path, sizeof path, "%s.library", arguments[2]);
+    snprintf(path, sizeof path, "%s.path", arguments[2]);
     FILE *file = fopen(path, "we");
     if (file == NULL) return 2;
     fprintf(file, "%s\n", arguments[1]);
