@@ -46,6 +46,13 @@ ended()
     sed -n "s/^\[ *$2 *\] \([A-Za-z0-9]*\.[A-Za-z0-9]*\).* ([0-9]* ms)\$/\1/p" "$1"
 }
 
+# has_opencl GRADER: it can grade lesson 13 here.
+has_opencl()
+{
+    ! "$1" --device=emulator --solutions --gtest_filter=OpenCL.NoDeviceIsNoError 13_opencl 2>&1 \
+        </dev/null | grep -q '\./grade 13 installs it'
+}
+
 # each_submission FOLDER: the submissions in it, a path a line.
 each_submission()
 {
