@@ -120,12 +120,12 @@ static void look_for_opencl(struct devices *devices, const struct toolchain *too
 }
 
 int devices_find(struct devices *devices, const struct toolchain *toolchain,
-                 enum devices_wanted wanted, struct text *why, struct trouble *trouble)
+                 enum devices_wanted wanted, bool opencl, struct text *why, struct trouble *trouble)
 {
     char path[PATH_MAX];
 
     memset(devices, 0, sizeof *devices);
-    look_for_opencl(devices, toolchain);
+    if (opencl) look_for_opencl(devices, toolchain);
     if (wanted == DEVICE_EMULATOR)
         snprintf(devices->no_gpu, sizeof devices->no_gpu, _("--device=emulator was asked for"));
     else

@@ -28,9 +28,11 @@ struct devices {
 };
 
 /* Looks for a GPU (in a process of its own: build/grader/probe) unless the emulator alone was asked
- * for, and for the emulator's libraries. Returns 0, or 2 with a sentence when what was asked for is
+ * for, for the emulator's libraries, and, where `opencl` says that a lesson needs it, for OpenCL.
+ * Returns 0, or 2 with a sentence when what was asked for is
  * not there, or with trouble when it could not be looked for. */
 int devices_find(struct devices *devices, const struct toolchain *toolchain,
-                 enum devices_wanted wanted, struct text *why, struct trouble *trouble);
+                 enum devices_wanted wanted, bool opencl, struct text *why,
+                 struct trouble *trouble);
 
 #endif

@@ -148,13 +148,14 @@ static double milliseconds_now(void)
 /* ---- compiling --------------------------------------------------------------------------------
  */
 
-static bool suite_is_timed(const struct suite *suite)
+/* One of its tests that run needs a run with that flag (enum run_flag). */
+static bool suite_needs(const struct suite *suite, unsigned flag)
 {
     const struct lesson *lesson = suite->handed_in->lesson;
     for (size_t i = 0; i < suite->count; i++) {
         if (!suite->tests[i].runs) continue;
         size_t plan = cache_plan(lesson, suite->tests[i].check);
-        if (plan != SIZE_MAX && (lesson->runs[plan].flags & RUN_TIMED)) return true;
+        if (plan != SIZE_MAX && (lesson->runs[plan].flags & flag)) return true;
     }
     return false;
 }
@@ -181,7 +182,7 @@ static int compile(struct session *session)
         tell_step(session, suite->handed_in->lesson, "compile");
         requests[wanted].handed_in = suite->handed_in;
         requests[wanted++].result = &session->compiled[i];
-        session->is_timed[i] = suite_is_timed(suite);
+        session->is_timed[i] = suite_needs(suite, RUN_TIMED);
         if (!session->is_timed[i] || session->options.solutions) continue;
         requests[wanted].handed_in = &session->solutions.lessons[i];
         requests[wanted++].result = &session->reference[i];
@@ -569,6 +570,7 @@ static int set_up(struct session *session)
 {
     const struct options *options = &session->options;
     size_t count = session->results.count;
+    bool opencl = false;
 
     session->seed = options->seed;
     if (!options->seed_given && random_secret(&session->seed) != 0) {
@@ -583,7 +585,9 @@ static int set_up(struct session *session)
         text_add(&session->why, _("no memory"));
         return 2;
     }
-    const int status = devices_find(&session->devices, session->toolchain, options->device,
+    for (size_t i = 0; i < count; i++)
+        opencl = opencl || suite_needs(&session->results.suites[i], RUN_OPENCL);
+    const int status = devices_find(&session->devices, session->toolchain, options->device, opencl,
                                     &session->why, &session->trouble);
     session->blocked = session->blocked || session->trouble.kind != TROUBLE_NONE;
     return session->trouble.kind != TROUBLE_NONE ? 0 : status;
