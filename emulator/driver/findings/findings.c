@@ -137,9 +137,10 @@ void findings_writes(struct operation *operation, const struct races_rows *rows)
     initcheck_written(operation, rows);
 }
 
-void findings_operation_faults(const struct operation *operation, uint64_t address)
+void findings_operation_faults(struct operation *operation, const struct findings_access *access)
 {
-    unchecked_operation_faults(operation, address);
+    unchecked_operation_faults(operation, access->address);
+    races_fault(operation, access);
 }
 
 void findings_communicates(const struct timeline_op *op)
@@ -246,6 +247,7 @@ void findings_memory_passes(struct operation *operation, enum races_mode mode,
         region->address, region->size, region->size, 1, region->size, 1};
     races_operation(operation, mode, &whole);
     if (mode != RACES_FREE) return;
+    races_freed(operation, region);
     initcheck_ends(region);
     races_forget_region(region);
 }

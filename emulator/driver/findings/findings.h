@@ -68,8 +68,8 @@ void findings_ran(const struct operation *operation, const struct races_rows *pa
 /* In between: what a copy or a memset touches. */
 void findings_reads(struct operation *operation, const struct races_rows *rows);
 void findings_writes(struct operation *operation, const struct races_rows *rows);
-/* It fails for an access at `address`. */
-void findings_operation_faults(const struct operation *operation, uint64_t address);
+/* It fails for this access. */
+void findings_operation_faults(struct operation *operation, const struct findings_access *access);
 /* It may have told the host by memory, or been told, what happens before it. */
 void findings_communicates(const struct timeline_op *op);
 /* It is released. */

@@ -17,9 +17,21 @@ struct actor {
     uint64_t family;        /* of the operation; 0: it is alone */
 };
 
+/* What freed memory in stream order, when the memory is gone and its touches with it. */
+struct gone {
+    uint64_t memory;     /* the region's number; 0: no entry */
+    struct actor *actor; /* a reference */
+    struct timeline_when when;
+};
+
+enum { GONE = 64 }; /* the latest: before that a fault is told without who had not waited */
+
 static struct races *races; /* NULL: off */
+static struct gone gone[GONE];
+static unsigned next_gone;
 
 static void report(void *user, const struct races_found *found);
+static void tell(const struct races_found *race, const struct memory_region *region);
 
 bool races_begin(void)
 {
@@ -90,6 +102,45 @@ void races_operation(struct operation *operation, enum races_mode mode,
     if (races == NULL) return;
     struct actor *actor = actor_of(operation);
     if (actor != NULL) touch(operation->op, actor, mode, rows);
+}
+
+void races_freed(struct operation *operation, const struct memory_region *region)
+{
+    if (races == NULL) return;
+    struct actor *actor = actor_of(operation);
+    if (actor == NULL) return;
+    struct gone *entry = &gone[next_gone++ % GONE];
+    if (entry->memory != 0) races_actor_release(&entry->actor->base);
+    actor->base.references++;
+    *entry = (struct gone){region->id, actor, timeline_op_when(operation->op)};
+}
+
+static const struct gone *gone_find(uint64_t memory)
+{
+    for (size_t i = 0; i < GONE; i++)
+        if (gone[i].memory == memory) return &gone[i];
+    return NULL;
+}
+
+void races_fault(struct operation *operation, const struct findings_access *access)
+{
+    if (races == NULL) return;
+    const struct memory_miss_report miss = memory_explain(access->address);
+    if (miss.kind != MEMORY_MISS_FREED) return;
+    const struct gone *freed = gone_find(miss.near.id);
+    if (freed == NULL || timeline_happens_before(freed->when, operation->op, TIMELINE_PROMISED))
+        return;
+    struct actor *actor = actor_of(operation);
+    if (actor == NULL) return;
+    const uint64_t offset = access->address - miss.near.address;
+    const struct races_site site = {
+        access->mode, {offset, offset + access->bytes}, access->file, access->line};
+    tell(&(struct races_found){.first = {&freed->actor->base, RACES_FREE, NULL},
+                               .second = {&actor->base, access->mode, &site},
+                               .memory = miss.near.id,
+                               .offset = offset,
+                               .bytes = access->bytes},
+         &miss.near);
 }
 
 void races_host(enum races_mode mode, const struct races_rows *rows)
@@ -299,12 +350,10 @@ static const struct memory_region *region_by_id(uint64_t id)
     return NULL;
 }
 
-static void report(void *user, const struct races_found *race)
+static void tell(const struct races_found *race, const struct memory_region *region)
 {
     const struct races_side *later = &race->second, *earlier = &race->first;
-    const struct memory_region *region = region_by_id(race->memory);
     const bool freed = later->mode == RACES_FREE || earlier->mode == RACES_FREE;
-    (void)user;
     /* The order in which they ran here means nothing: the one that was asked for later is named
      * first, since there the wait is missing. */
     if (actor_behind(earlier)->record.request > actor_behind(later)->record.request) {
@@ -328,4 +377,10 @@ static void report(void *user, const struct races_found *race)
     found.object = race->memory;
     if (race->is_advice) finding_wait(&found, gpu_wait_for(&other->record));
     finding_put(&found);
+}
+
+static void report(void *user, const struct races_found *race)
+{
+    (void)user;
+    tell(race, region_by_id(race->memory));
 }

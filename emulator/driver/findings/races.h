@@ -19,6 +19,12 @@ bool races_begin(void);
 /* The operation, which is running, touches them. */
 void races_operation(struct operation *operation, enum races_mode mode,
                      const struct races_rows *rows);
+/* The operation, which is running, frees the region in its stream's order. */
+void races_freed(struct operation *operation, const struct memory_region *region);
+/* The operation fails for this access. Where it is to memory that another operation freed before,
+ * and nothing orders the two, that is told: as it would have been, had they run the other way
+ * round. */
+void races_fault(struct operation *operation, const struct findings_access *access);
 /* The host touches them inside the call that it is in. */
 void races_host(enum races_mode mode, const struct races_rows *rows);
 

@@ -171,7 +171,11 @@ static enum timeline_ran fail_gone(struct operation *operation, uint64_t address
 {
     enum trace_place place;
     const bool pageable = bytes_at(address, 1, &place) != NULL;
-    findings_operation_faults(operation, address);
+    findings_operation_faults(operation, &(struct findings_access){
+                                             .address = address,
+                                             .bytes = 1,
+                                             .mode = role == ROLE_SOURCE ? RACES_READ : RACES_WRITE,
+                                         });
     struct trace_record found =
         finding_at_work(pageable ? FINDING_COPY_OF_GONE_HOST_MEMORY : FINDING_COPY_AFTER_FREE,
                         &operation->record, operation->stream_caller);

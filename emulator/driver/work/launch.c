@@ -393,7 +393,13 @@ static enum exec_end run_kernel(struct operation *operation, struct timeline_cos
     *cost = cost_of(launch, &counts);
     if (driver.ending && end == EXEC_ENDLESS) end = EXEC_DONE;
     if (end != EXEC_DONE) {
-        findings_operation_faults(operation, fault.address);
+        findings_operation_faults(operation, &(struct findings_access){
+                                                 .address = fault.address,
+                                                 .bytes = fault.size,
+                                                 .mode = fault.is_store ? RACES_WRITE : RACES_READ,
+                                                 .file = fault.file,
+                                                 .line = fault.line,
+                                             });
         fail_launch(operation, end, &fault);
     } else if (launch->device != NULL && !device_grid_finish(launch->device, cost)) {
         end = EXEC_TRAP; /* which of them failed, and why, has been told */
