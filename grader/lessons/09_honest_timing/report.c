@@ -354,7 +354,7 @@ static struct around best_around(const struct stretches *all)
     const struct query kernels = {
         .phase = &all->measure, .kind = TRACE_OPERATION, .what = TRACE_KERNEL};
     const struct trace_record *kernel = NULL;
-    struct around best = {NULL};
+    struct around best = {.launch = NULL};
     int most = -1;
     while ((kernel = evidence_next(all->evidence, &kernels, kernel)) != NULL) {
         const struct around around = around_kernel(all, kernel);
