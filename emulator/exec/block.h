@@ -140,6 +140,8 @@ struct exec_worker {
     uint32_t dynamic_offset; /* of the dynamic part */
     uint64_t local_stride;   /* bytes of local memory per lane */
     uint64_t block_serial;
+    uint64_t launches;                /* that its blocks' memory has served */
+    uint64_t bytes;                   /* of that memory */
     struct exec_block *spare;         /* finished blocks, for reuse */
     struct exec_doubt *doubts;        /* check/grid_shadow.c */
     struct exec_causality *causality; /* of the grid, whose only worker it is; NULL: none */

@@ -97,6 +97,9 @@ bool exec_is_own_address(uint64_t address);
 size_t exec_function_count(const struct exec_program *program);
 const struct exec_function *exec_function_at(const struct exec_program *program, size_t index);
 const struct exec_function_info *exec_function_info(const struct exec_function *function);
+/* Whether its blocks can observe each other, so that it matters how many are there at once
+ * (exec_launch.resident). */
+bool exec_function_talks(const struct exec_function *function);
 /* The entry point that a kernel of the same program means by `token`, a function's address in PTX;
  * NULL: none. */
 const struct exec_function *exec_function_meant(const struct exec_function *kernel, uint64_t token);

@@ -30,6 +30,7 @@ struct exec_frame {
     struct exec_frame *children;
     struct exec_frame *sibling;
     uint64_t block_serial; /* block whose special registers the frame holds */
+    uint64_t launches;     /* of the worker, when its other constants were written */
     uint32_t depth;
     uint32_t local_base;                           /* bytes, in each lane's local memory */
     const struct exec_inst *return_to[EXEC_LANES]; /* per lane: the call to return behind */

@@ -197,6 +197,7 @@ struct exec_program *exec_program_create_checked(const struct ptx_module *module
 void exec_program_destroy(struct exec_program *program)
 {
     if (program == NULL) return;
+    exec_grids_forget(program);
     exec_native_end(program);
     free(program->looks);
     free(program->positions);
@@ -226,4 +227,9 @@ const struct exec_function *exec_function_at(const struct exec_program *program,
 const struct exec_function_info *exec_function_info(const struct exec_function *function)
 {
     return &function->info;
+}
+
+bool exec_function_talks(const struct exec_function *function)
+{
+    return function->talks;
 }

@@ -27,6 +27,8 @@ struct exec_block *exec_block_create(struct exec_worker *worker)
     block->warps = calloc(warps, sizeof *block->warps);
     block->shared = aligned_alloc(64, (worker->shared_bytes + 127) / 64 * (size_t)64);
     if (block->warps == NULL || block->shared == NULL) goto fail;
+    worker->bytes += sizeof *block + worker->shared_bytes +
+                     warps * (sizeof *block->warps + EXEC_LANES * worker->local_stride);
     if (worker->launch->watch != NULL && worker->function->program->watched &&
         worker->shared_bytes) {
         block->shadow = exec_shadow_create(worker->shared_bytes);

@@ -6,6 +6,7 @@
  * have used up their turn, so a kernel whose blocks wait for each other makes progress, and one
  * whose blocks merely count atomically keeps one block in the cache at a time.
  */
+#include "emulator/base/hash.h"
 #include "emulator/exec/check/causality.h"
 #include "emulator/exec/check/check.h"
 #include "emulator/exec/cluster.h"
@@ -46,8 +47,17 @@ struct exec_later {
     uint64_t waiting; /* blocks */
 };
 
+/* What a launch needs of its workers' memory. */
+struct exec_needs {
+    const struct exec_function *function;
+    uint32_t block[3], dynamic_shared;
+    uint64_t stack_bytes;
+    unsigned workers;
+};
+
 struct exec_grid {
     const struct exec_launch *launch;
+    struct exec_needs needs;
     uint64_t blocks;
     uint64_t until; /* blocks to run now: all, or the first few */
     struct exec_worker *workers;
@@ -435,7 +445,13 @@ static bool worker_prepare(struct exec_worker *worker, struct exec_grid *grid)
     worker->first_cache = function->first_cache;
     worker->cache_count = function->cache_count;
     worker->caches = calloc(worker->cache_count + 1, sizeof *worker->caches);
+    worker->bytes = (worker->cache_count + 1) * sizeof *worker->caches;
     return worker->caches != NULL;
+}
+
+static void caches_empty(struct exec_worker *worker)
+{
+    memset(worker->caches, 0, (worker->cache_count + 1) * sizeof *worker->caches);
 }
 
 static void worker_release(struct exec_worker *worker)
@@ -469,11 +485,33 @@ static void grid_destroy(struct exec_grid *grid)
     free(grid);
 }
 
-static struct exec_grid *grid_create(const struct exec_launch *launch)
+static bool runs_together(const struct exec_launch *launch)
+{
+    return launch->function->talks || launch->cooperative ||
+           (uint64_t)launch->cluster[0] * launch->cluster[1] * launch->cluster[2] > 1;
+}
+
+static struct exec_needs needs_of(const struct exec_launch *launch)
+{
+    const uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    struct exec_needs needs = {launch->function,
+                               {launch->block[0], launch->block[1], launch->block[2]},
+                               launch->dynamic_shared,
+                               launch->stack_bytes,
+                               1};
+    if (runs_together(launch) || blocks == 1) return needs;
+    needs.workers = launch->workers ? launch->workers : exec_pool_processors();
+    if (needs.workers > blocks) needs.workers = (unsigned)blocks;
+    return needs;
+}
+
+static struct exec_grid *grid_create(const struct exec_launch *launch,
+                                     const struct exec_needs *needs)
 {
     struct exec_grid *grid = calloc(1, sizeof *grid);
     if (grid == NULL) return NULL;
     grid->launch = launch;
+    grid->needs = *needs;
     grid->blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     grid->cluster_blocks = 1;
     for (int i = 0; i < 3; i++) {
@@ -481,13 +519,11 @@ static struct exec_grid *grid_create(const struct exec_launch *launch)
         grid->cluster_blocks *= grid->cluster[i];
         assert(launch->grid[i] % grid->cluster[i] == 0);
     }
-    grid->together = launch->function->talks || launch->cooperative || grid->cluster_blocks > 1;
+    grid->together = runs_together(launch);
     grid->failed = UINT64_MAX;
     const bool talks = launch->function->info.converses || launch->function->fences ||
                        launch->cooperative || grid->cluster_blocks > 1;
-    grid->worker_count = launch->workers ? launch->workers : exec_pool_processors();
-    if (grid->together) grid->worker_count = 1;
-    if (grid->worker_count > grid->blocks) grid->worker_count = (unsigned)grid->blocks;
+    grid->worker_count = needs->workers;
     assert(grid->worker_count > 0); /* a grid has a block, a machine a processor */
     grid->workers = calloc(grid->worker_count, sizeof *grid->workers);
     bool made = grid->workers;
@@ -501,6 +537,85 @@ static struct exec_grid *grid_create(const struct exec_launch *launch)
     return NULL;
 }
 
+/* ---- what a launch leaves to the next one -------------------------------------------------- */
+
+/* A small kernel costs more to make than to run. The grid of one whose blocks have ended, and that
+ * nobody watched, is kept for the next launch of the same function with the same blocks: one for
+ * each function, as long as no other function takes its place. */
+enum { KEPT_BITS = 4, KEPT_BYTES = 512 << 10 /* of each worker */ };
+static struct exec_grid *kept[1 << KEPT_BITS]; /* atomic: whoever takes one out has it alone */
+
+static struct exec_grid **place_of(const struct exec_function *function)
+{
+    return &kept[hash_spread((uintptr_t)function) >> (64 - KEPT_BITS)];
+}
+
+static bool is_watched(const struct exec_launch *launch)
+{
+    return launch->watch != NULL || launch->footprint != NULL;
+}
+
+static bool suits(const struct exec_needs *a, const struct exec_needs *b)
+{
+    return a->function == b->function && a->block[0] == b->block[0] && a->block[1] == b->block[1] &&
+           a->block[2] == b->block[2] && a->dynamic_shared == b->dynamic_shared &&
+           a->stack_bytes == b->stack_bytes && a->workers == b->workers;
+}
+
+static void kept_put(struct exec_grid *grid)
+{
+    struct exec_grid *before =
+        __atomic_exchange_n(place_of(grid->needs.function), grid, __ATOMIC_ACQ_REL);
+    if (before != NULL) grid_destroy(before);
+}
+
+/* For the launch, which is not watched, as if it had just been made. NULL: there is none. */
+static struct exec_grid *kept_take(const struct exec_launch *launch, const struct exec_needs *needs)
+{
+    struct exec_grid *grid = __atomic_exchange_n(place_of(needs->function), NULL, __ATOMIC_ACQ_REL);
+    if (grid == NULL || !suits(&grid->needs, needs)) {
+        if (grid != NULL) grid_destroy(grid);
+        return NULL;
+    }
+    grid->launch = launch;
+    grid->blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    grid->next = grid->executed = 0;
+    assert(grid->failed == UINT64_MAX && grid->count == 0 && !grid->together);
+    for (unsigned k = 0; k < grid->worker_count; k++) {
+        struct exec_worker *worker = &grid->workers[k];
+        worker->launch = launch;
+        worker->launches++;
+        worker->alone = grid->worker_count == 1;
+        worker->news = worker->commuted = 0;
+        worker->counts = (struct exec_counts){0};
+        caches_empty(worker);
+    }
+    return grid;
+}
+
+/* Whether the next launch may have it, as it is after this one. */
+static bool is_to_be_kept(const struct exec_grid *grid, enum exec_end end)
+{
+    if (end != EXEC_DONE || grid->together || is_watched(grid->launch)) return false;
+    for (unsigned k = 0; k < grid->worker_count; k++)
+        if (grid->workers[k].bytes > KEPT_BYTES) return false;
+    return true;
+}
+
+void exec_grids_forget(const struct exec_program *program)
+{
+    for (size_t k = 0; k < sizeof kept / sizeof *kept; k++) {
+        struct exec_grid *grid = __atomic_exchange_n(&kept[k], NULL, __ATOMIC_ACQ_REL);
+        if (grid == NULL) continue;
+        if (grid->needs.function->program == program)
+            grid_destroy(grid);
+        else
+            kept_put(grid);
+    }
+}
+
+/* ---- to the end ---------------------------------------------------------------------------- */
+
 /* The caller's launch is another object than when the grid paused, and regions that were known then
  * may be gone. */
 static void grid_resume(struct exec_grid *grid, const struct exec_launch *launch)
@@ -509,8 +624,7 @@ static void grid_resume(struct exec_grid *grid, const struct exec_launch *launch
     assert(launch->function == worker->function && grid->worker_count == 1);
     grid->launch = worker->launch = launch;
     exec_causality_give_up(worker->causality); /* whoever it waited for has a say */
-    if (grid->memory_ends != memory_ends())
-        memset(worker->caches, 0, (worker->cache_count + 1) * sizeof *worker->caches);
+    if (grid->memory_ends != memory_ends()) caches_empty(worker);
 }
 
 /* The whole grid's counts, and the fault of its first block that has one. */
@@ -541,14 +655,16 @@ enum exec_end exec_run(const struct exec_launch *launch, struct exec_counts *cou
 {
     struct exec_grid *grid = launch->paused != NULL ? *launch->paused : NULL;
     memset(counts, 0, sizeof *counts);
-    memset(fault, 0, sizeof *fault);
-    if (grid != NULL)
+    if (grid != NULL) {
         grid_resume(grid, launch);
-    else
-        grid = grid_create(launch);
+    } else {
+        const struct exec_needs needs = needs_of(launch);
+        if (!is_watched(launch) && !runs_together(launch)) grid = kept_take(launch, &needs);
+        if (grid == NULL) grid = grid_create(launch, &needs);
+    }
     if (launch->paused != NULL) *launch->paused = NULL;
     if (grid == NULL) {
-        fault->finding.id = FINDING_NO_MEMORY_FOR_LAUNCH;
+        *fault = (struct exec_fault){.finding = {.id = FINDING_NO_MEMORY_FOR_LAUNCH}};
         return EXEC_NO_MEMORY;
     }
     if (!grid->together) {
@@ -559,7 +675,10 @@ enum exec_end exec_run(const struct exec_launch *launch, struct exec_counts *cou
         return EXEC_PAUSED;
     }
     const enum exec_end end = grid_end(grid, counts, fault);
-    grid_destroy(grid);
+    if (is_to_be_kept(grid, end))
+        kept_put(grid);
+    else
+        grid_destroy(grid);
     return end;
 }
 

@@ -7,6 +7,11 @@
 
 #include "emulator/exec/block.h"
 
+/* ---- launches: machine/grid.c ---------------------------------------------------------------- */
+
+/* The program ends: nothing is kept any more for the next launch of one of its functions. */
+void exec_grids_forget(const struct exec_program *program);
+
 /* ---- faults: machine/fault.c ----------------------------------------------------------------- */
 
 /* Why a launch stops: a row of trace/findings.def, and what its sentence needs beside the place. */

@@ -238,7 +238,8 @@ static void frame_fill(struct exec_warp *warp, struct exec_frame *frame, bool al
 
 void exec_frame_renew(struct exec_warp *warp, struct exec_frame *frame)
 {
-    if (frame->block_serial != warp->block->serial) frame_fill(warp, frame, false);
+    if (frame->block_serial != warp->block->serial)
+        frame_fill(warp, frame, frame->launches != warp->worker->launches);
 }
 
 struct exec_frame *exec_frame_enter(struct exec_warp *warp, struct exec_frame *parent,
@@ -268,6 +269,7 @@ struct exec_frame *exec_frame_enter(struct exec_warp *warp, struct exec_frame *p
         return NULL;
     }
     memset(frame->slots, 0, function->frame_bytes);
+    warp->worker->bytes += sizeof *frame + function->frame_bytes;
     frame->function = function;
     frame->parent = parent;
     frame->local_base = (uint32_t)base;
@@ -318,6 +320,7 @@ static void frame_fill(struct exec_warp *warp, struct exec_frame *frame, bool al
     const struct exec_function *function = frame->function;
     const struct exec_worker *worker = warp->worker;
     frame->block_serial = warp->block->serial;
+    frame->launches = worker->launches;
     const size_t count = all ? function->constant_count : function->changing_count;
     for (size_t k = 0; k < count; k++) {
         const struct exec_constant *constant = &function->constants[k];
