@@ -94,8 +94,8 @@ static void end(struct timeline_op *op)
         list = ended->behind;
         ended->behind = NULL;
         timeline_op_retain(ended);
-        for (size_t i = 0; i < ended->after_count; i++) {
-            struct timeline_op *after = ended->after[i];
+        for (size_t i = 0; i < ended->after.count; i++) {
+            struct timeline_op *after = ended->after.ops[i];
             const struct kind_row *row = &kinds[after->work.kind];
             bool mark = row->queue == QUEUE_NONE;
             uint64_t gap = mark || row->instant ? 0 : (uint64_t)timeline_model->chain;
@@ -133,6 +133,11 @@ int clock_queue_of(const struct timeline_work *work, int latest)
     return work->kind == TIMELINE_STAMP ? latest : kinds[work->kind].queue;
 }
 
+static unsigned queue_index(unsigned connection, int queue)
+{
+    return connection * QUEUE_COUNT + (unsigned)queue;
+}
+
 void clock_enter(struct timeline_op *op, struct timeline_context *context)
 {
     if (op->work.kind != TIMELINE_KERNEL) {
@@ -145,8 +150,11 @@ void clock_enter(struct timeline_op *op, struct timeline_context *context)
         end_if_free(op);
         return;
     }
-    struct clock_queue *queue = &context->queues[op->connection][op->queue];
-    if (op->work.beside) {
+    const unsigned index = queue_index(op->connection, op->queue);
+    struct clock_queue *queue = &context->queues[index];
+    if (!op->work.beside) {
+        context->waiting[index / 64] |= UINT64_C(1) << index % 64;
+    } else {
         queue = &op->own;
         queue->next = context->beside;
         queue->link = &context->beside;
@@ -322,20 +330,37 @@ static bool is_before(const struct timeline_op *a, const struct timeline_op *b)
     return a->number < b->number;
 }
 
+/* The next of the context's queues, from `*index` on, that holds something; NULL: there is none,
+ * and
+ * `*index` is QUEUES or more. */
+static struct clock_queue *next_waiting(struct timeline_context *context, unsigned *index)
+{
+    while (*index < QUEUES) {
+        const uint64_t ahead = context->waiting[*index / 64] >> *index % 64;
+        if (ahead == 0) {
+            *index = (*index / 64 + 1) * 64;
+            continue;
+        }
+        *index += (unsigned)__builtin_ctzll(ahead);
+        struct clock_queue *queue = &context->queues[*index];
+        if (queue->first != NULL) {
+            ++*index;
+            return queue;
+        }
+        context->waiting[*index / 64] &= ~(UINT64_C(1) << *index % 64);
+    }
+    return NULL;
+}
+
 /* The operations that are first in their queues, one after another: `*context` and `*index` say
  * which comes next. NULL at the end. */
 static struct clock_queue *next_queue(struct timeline_context **context, unsigned *index)
 {
     while (*context != NULL) {
-        unsigned count = (*context)->timeline->settings.connections * QUEUE_COUNT;
-        while (*index < count) {
-            struct clock_queue *queue =
-                &(*context)->queues[*index / QUEUE_COUNT][*index % QUEUE_COUNT];
-            ++*index;
-            if (queue->first != NULL) return queue;
-        }
+        struct clock_queue *queue = next_waiting(*context, index);
+        if (queue != NULL) return queue;
         struct clock_queue *beside = (*context)->beside;
-        for (unsigned i = count; i < *index && beside != NULL; i++) beside = beside->next;
+        for (unsigned i = QUEUES; i < *index && beside != NULL; i++) beside = beside->next;
         ++*index;
         if (beside != NULL) return beside;
         *context = (*context)->next;
@@ -493,7 +518,7 @@ static const struct clock_queue *compute_queue(const struct timeline_op *op)
 {
     const struct timeline_context *context = op->timeline->contexts;
     while (context->number != op->context) context = context->next;
-    return &context->queues[op->connection][QUEUE_COMPUTE];
+    return &context->queues[queue_index(op->connection, QUEUE_COMPUTE)];
 }
 
 /* An overdue kernel that holds up a queue: a timed event behind it is first there, and is not the
@@ -505,8 +530,8 @@ static struct timeline_op *overdue_in_front(const struct timeline *timeline)
         if (!is_overdue(front) || front->state == ORDER_RUNNING) continue;
         const struct timeline_op *first = compute_queue(front)->first;
         if (first == NULL || first->behind == NULL) continue;
-        for (size_t k = 0; k < front->after_count; k++)
-            if (front->after[k] == first) return front;
+        for (size_t k = 0; k < front->after.count; k++)
+            if (front->after.ops[k] == first) return front;
     }
     return NULL;
 }

@@ -17,13 +17,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* By track; 0: none. */
+static uint32_t (*rows_of(struct happens_clock *clock))[TIMELINE_SENSES]
+{
+    return clock->more != NULL ? clock->more : clock->few;
+}
+
+static const uint32_t *row_of(const struct happens_clock *clock, uint32_t track)
+{
+    return clock->more != NULL ? clock->more[track] : clock->few[track];
+}
+
 static bool clock_reserve(struct happens_clock *clock, uint32_t count)
 {
     if (count <= clock->count) return true;
-    uint32_t(*grown)[TIMELINE_SENSES] = reallocarray(clock->seen, count, sizeof *grown);
-    if (grown == NULL) return false;
-    memset(grown + clock->count, 0, (count - clock->count) * sizeof *grown);
-    clock->seen = grown;
+    if (count > HAPPENS_FEW) {
+        uint32_t(*grown)[TIMELINE_SENSES] = reallocarray(clock->more, count, sizeof *grown);
+        if (grown == NULL) return false;
+        if (clock->more == NULL) memcpy(grown, clock->few, sizeof clock->few);
+        const uint32_t known = clock->more != NULL ? clock->count : HAPPENS_FEW;
+        memset(grown + known, 0, (count - known) * sizeof *grown);
+        clock->more = grown;
+    }
     clock->count = count;
     return true;
 }
@@ -37,9 +52,11 @@ static void join_from(struct happens_clock *clock, const struct happens_clock *o
         /* No memory: nothing is accused for want of it. */
         if (other->everything[sense] || !whole) clock->everything[sense] = true;
         if (clock->everything[sense]) continue;
-        for (uint32_t i = 0; i < other->count; i++)
-            if (other->seen[i][sense] > clock->seen[i][sense])
-                clock->seen[i][sense] = other->seen[i][sense];
+        uint32_t(*rows)[TIMELINE_SENSES] = rows_of(clock);
+        for (uint32_t i = 0; i < other->count; i++) {
+            const uint32_t seen = row_of(other, i)[sense];
+            if (seen > rows[i][sense]) rows[i][sense] = seen;
+        }
     }
 }
 
@@ -54,14 +71,14 @@ static void clock_mark(struct happens_clock *clock, struct timeline_when when)
     for (int sense = 0; sense < TIMELINE_SENSES; sense++) {
         if (!whole)
             clock->everything[sense] = true;
-        else if (when.sequence > clock->seen[when.track][sense])
-            clock->seen[when.track][sense] = when.sequence;
+        else if (when.sequence > rows_of(clock)[when.track][sense])
+            rows_of(clock)[when.track][sense] = when.sequence;
     }
 }
 
 void happens_clear(struct happens_clock *clock)
 {
-    free(clock->seen);
+    free(clock->more);
     *clock = (struct happens_clock){0};
 }
 
@@ -69,15 +86,15 @@ static uint32_t clock_seen(const struct happens_clock *clock, uint32_t track,
                            enum timeline_sense sense)
 {
     if (clock->everything[sense]) return UINT32_MAX;
-    return track < clock->count ? clock->seen[track][sense] : 0;
+    return track < clock->count ? row_of(clock, track)[sense] : 0;
 }
 
 /* A track whose last operation happens before `op`: one of its dependencies', so that streams keep
  * theirs, else any that the host has seen the end of, else a new one. */
 static bool track_choose(struct happens *happens, const struct timeline_op *op, uint32_t *track)
 {
-    for (size_t i = 0; i < op->before_count; i++) {
-        const struct timeline_when *when = &op->before[i]->when;
+    for (size_t i = 0; i < op->before.count; i++) {
+        const struct timeline_when *when = &op->before.ops[i]->when;
         if (happens->last[when->track] != when->sequence) continue;
         *track = when->track;
         return true;
@@ -120,7 +137,7 @@ bool happens_enter(struct timeline_op *op)
 
 void happens_has_run(struct timeline_op *op)
 {
-    for (size_t i = 0; i < op->after_count; i++) happens_join(&op->after[i]->clock, &op->clock);
+    for (size_t i = 0; i < op->after.count; i++) happens_join(&op->after.ops[i]->clock, &op->clock);
 }
 
 void happens_host_saw(struct timeline *timeline, const struct happens_clock *clock,

@@ -10,6 +10,7 @@
 
 enum {
     MAX_CONNECTIONS = 32,
+    QUEUES = MAX_CONNECTIONS * QUEUE_COUNT,
     EXPECTATIONS = 1024,
     MAX_RUNNING = 256, /* more than the resident grids and one operation of each engine */
     MAX_PAST = 1024,
@@ -20,6 +21,14 @@ enum order_state {
     ORDER_READY,   /* in timeline.ready */
     ORDER_RUNNING,
     ORDER_HAS_RUN
+};
+
+/* Operations that one depends on, or that depend on it: a stream's have one or two. `ops` is NULL
+ * before the first. */
+enum { EDGES_FEW = 2 };
+struct timeline_edges {
+    struct timeline_op **ops, *few[EDGES_FEW]; /* ops: few, or from malloc */
+    size_t count, room;
 };
 
 struct timeline_op {
@@ -35,10 +44,7 @@ struct timeline_op {
     bool settled;
     bool begun; /* a kernel that has answered TIMELINE_NOT_YET */
 
-    struct timeline_op **before; /* what it depends on */
-    size_t before_count;
-    struct timeline_op **after; /* what depends on it */
-    size_t after_count, after_room;
+    struct timeline_edges before, after; /* what it depends on, what depends on it */
 
     enum order_state state;
     unsigned unrun;     /* dependencies that have not run */
@@ -81,7 +87,8 @@ struct timeline_context {
     uint64_t number;
     uint64_t streams_made;
     struct timeline_stream *streams;
-    struct clock_queue queues[MAX_CONNECTIONS][QUEUE_COUNT];
+    struct clock_queue queues[QUEUES];    /* of each connection QUEUE_COUNT */
+    uint64_t waiting[(QUEUES + 63) / 64]; /* a bit each: those that may hold something */
     struct clock_queue *beside; /* a queue for each operation that waits in none of those */
     /* Of destroyed streams that are gone: all of them, and the blocking ones. */
     struct happens_clock gone, gone_blocking;

@@ -12,9 +12,11 @@
 
 /* For every track the latest operation on it that is known to happen before, in each sense. What is
  * promised is kept on GPUs as well. */
+enum { HAPPENS_FEW = 4 };
 struct happens_clock {
-    uint32_t (*seen)[TIMELINE_SENSES]; /* by track; 0: none */
-    uint32_t count;
+    uint32_t (*more)[TIMELINE_SENSES]; /* by track, from malloc; NULL: they are few */
+    uint32_t few[HAPPENS_FEW][TIMELINE_SENSES];
+    uint32_t count;                   /* of tracks that are known of */
     bool everything[TIMELINE_SENSES]; /* whatever there is: for waits that end by what nobody can
                                          see */
 };

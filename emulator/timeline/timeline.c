@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- references and edges -------------------------------------------------------------------- */
 
@@ -14,14 +15,32 @@ struct timeline_op *timeline_op_retain(struct timeline_op *op)
     return op;
 }
 
-static void edges_release(struct timeline_op ***edges, size_t *count)
+static bool edges_reserve(struct timeline_edges *edges, size_t count)
 {
-    struct timeline_op **list = *edges;
-    size_t n = *count;
-    *edges = NULL;
-    *count = 0;
-    for (size_t i = 0; i < n; i++) timeline_op_release(list[i]);
-    free(list);
+    if (edges->ops == NULL) {
+        edges->ops = edges->few;
+        edges->room = EDGES_FEW;
+    }
+    if (count <= edges->room) return true;
+    const bool are_few = edges->ops == edges->few;
+    const size_t room = count > 2 * edges->room ? count : 2 * edges->room;
+    struct timeline_op **grown = reallocarray(are_few ? NULL : edges->ops, room, sizeof *grown);
+    if (grown == NULL) return false;
+    if (are_few) memcpy(grown, edges->few, sizeof edges->few);
+    edges->ops = grown;
+    edges->room = room;
+    return true;
+}
+
+static void edges_release(struct timeline_edges *edges)
+{
+    const struct timeline_edges were = *edges;
+    const bool are_few = were.ops == edges->few;
+    edges->ops = NULL;
+    edges->count = 0;
+    for (size_t i = 0; i < were.count; i++)
+        timeline_op_release(are_few ? were.few[i] : were.ops[i]);
+    if (!are_few) free(were.ops);
 }
 
 void timeline_op_release(struct timeline_op *op)
@@ -29,8 +48,8 @@ void timeline_op_release(struct timeline_op *op)
     if (op == NULL) return;
     assert(op->references > 0);
     if (--op->references > 0) return;
-    edges_release(&op->before, &op->before_count);
-    edges_release(&op->after, &op->after_count);
+    edges_release(&op->before);
+    edges_release(&op->after);
     happens_clear(&op->clock);
     if (op->work.release != NULL) op->work.release(op->work.user);
     free(op);
@@ -48,11 +67,9 @@ static bool depend(struct timeline_op *op, struct timeline_op *before)
     if (before->state == ORDER_HAS_RUN) happens_join(&op->clock, &before->clock);
     if (before->phase == CLOCK_ENDED && after_end > op->ready_ns) op->ready_ns = after_end;
     if (is_settled(before)) return true;
-    if (!array_grow(&before->after, before->after_count, &before->after_room,
-                    sizeof(struct timeline_op *)))
-        return false;
-    before->after[before->after_count++] = timeline_op_retain(op);
-    op->before[op->before_count++] = timeline_op_retain(before);
+    if (!edges_reserve(&before->after, before->after.count + 1)) return false;
+    before->after.ops[before->after.count++] = timeline_op_retain(op);
+    op->before.ops[op->before.count++] = timeline_op_retain(before);
     if (before->state != ORDER_HAS_RUN) op->unrun++;
     if (before->phase != CLOCK_ENDED) op->unended++;
     return true;
@@ -67,8 +84,8 @@ void order_settle(struct timeline_op *op)
     *(op->earlier != NULL ? &op->earlier->later : &timeline->earliest) = op->later;
     *(op->later != NULL ? &op->later->earlier : &timeline->latest) = op->earlier;
     timeline->unsettled_count--;
-    edges_release(&op->before, &op->before_count);
-    edges_release(&op->after, &op->after_count);
+    edges_release(&op->before);
+    edges_release(&op->after);
     if (op->work.settled != NULL && !op->abandoned) op->work.settled(op, op->work.user);
     timeline_op_release(op); /* the timeline's own reference */
 }
@@ -243,8 +260,8 @@ static void has_run(struct timeline_op *op)
     op->state = ORDER_HAS_RUN;
     unrun_list_remove(op);
     happens_has_run(op);
-    for (size_t i = 0; i < op->after_count; i++) {
-        struct timeline_op *after = op->after[i];
+    for (size_t i = 0; i < op->after.count; i++) {
+        struct timeline_op *after = op->after.ops[i];
         if (after->state == ORDER_HAS_RUN) continue; /* abandoned, and so waits for nothing */
         assert(after->unrun > 0);
         if (--after->unrun == 0 && after->state == ORDER_WAITING) ready_add(after);
@@ -297,8 +314,8 @@ static bool goes_first(struct timeline *timeline, const struct timeline_op *op,
 static bool is_held_back(const struct timeline_op *op)
 {
     if (op->work.kind != TIMELINE_HOST_FUNCTION) return false;
-    for (size_t i = 0; i < op->after_count; i++)
-        if (!op->after[i]->work.passive) return false;
+    for (size_t i = 0; i < op->after.count; i++)
+        if (!op->after.ops[i]->work.passive) return false;
     return true;
 }
 
@@ -342,8 +359,8 @@ static bool want_dependencies(struct timeline *timeline, uint64_t wait)
         for (struct timeline_op *op = timeline->youngest; op != NULL; op = op->older) {
             if (op->wanted != wait) continue;
             if (op->state == ORDER_RUNNING) running = true;
-            for (size_t i = 0; i < op->before_count; i++) {
-                struct timeline_op *before = op->before[i];
+            for (size_t i = 0; i < op->before.count; i++) {
+                struct timeline_op *before = op->before.ops[i];
                 again |= before->number > op->number && before->wanted != wait;
                 before->wanted = wait;
             }
@@ -449,8 +466,7 @@ static struct timeline_op *op_create(const struct timeline_stream *stream, unsig
     op->connection = (stream->connection + lane) % timeline->settings.connections;
     op->priority = stream->priority;
     op->ready_ns = issue_ns + (uint64_t)timeline_model->dispatch;
-    op->before = calloc(before_count + 1, sizeof *op->before);
-    if (op->before == NULL) {
+    if (!edges_reserve(&op->before, before_count)) {
         free(op);
         return NULL;
     }
@@ -461,11 +477,11 @@ static struct timeline_op *op_create(const struct timeline_stream *stream, unsig
 static void op_withdraw(struct timeline_op *op)
 {
     op->work.release = NULL;
-    for (size_t i = 0; i < op->before_count; i++) {
+    for (size_t i = 0; i < op->before.count; i++) {
         /* The edge just made is the last one of each. */
-        struct timeline_op *before = op->before[i];
-        if (before->after_count > 0 && before->after[before->after_count - 1] == op) {
-            before->after_count--;
+        struct timeline_op *before = op->before.ops[i];
+        if (before->after.count > 0 && before->after.ops[before->after.count - 1] == op) {
+            before->after.count--;
             op->references--;
         }
     }
@@ -491,26 +507,23 @@ static bool depend_on_all(struct timeline_op *op, struct timeline_op *const *bef
 
 bool timeline_op_also_after(struct timeline_op *op, struct timeline_op *before)
 {
-    struct timeline_op **grown =
-        reallocarray(op->before, op->before_count + 1, sizeof(struct timeline_op *));
-    if (grown == NULL) return false;
-    op->before = grown;
+    if (!edges_reserve(&op->before, op->before.count + 1)) return false;
     size_t kept = 0;
-    for (size_t i = 0; i < op->before_count; i++) {
-        if (is_settled(op->before[i]))
-            timeline_op_release(op->before[i]);
+    for (size_t i = 0; i < op->before.count; i++) {
+        if (is_settled(op->before.ops[i]))
+            timeline_op_release(op->before.ops[i]);
         else
-            op->before[kept++] = op->before[i];
+            op->before.ops[kept++] = op->before.ops[i];
     }
-    op->before_count = kept;
+    op->before.count = kept;
     assert(op->abandoned || op->state == ORDER_WAITING);
     return op->abandoned || depend(op, before);
 }
 
 void timeline_catch_up(struct timeline_op *op)
 {
-    for (size_t i = 0; i < op->before_count; i++)
-        if (op->before[i]->state == ORDER_HAS_RUN) clock_until_ended(op->before[i]);
+    for (size_t i = 0; i < op->before.count; i++)
+        if (op->before.ops[i]->state == ORDER_HAS_RUN) clock_until_ended(op->before.ops[i]);
 }
 
 void timeline_hold(struct timeline *timeline, bool hold)
@@ -553,7 +566,8 @@ static struct timeline_op *submit(struct timeline_stream *stream, bool is_part, 
     const size_t count = is_part ? 0 : stream_order(stream, NULL, 0);
     struct timeline_op *op = op_create(stream, lane, work, issue_ns, count + extra_count);
     if (op == NULL) return NULL;
-    struct timeline_op **order = calloc(count + 1, sizeof *order);
+    struct timeline_op *few[EDGES_FEW], **order = few;
+    if (count > EDGES_FEW) order = calloc(count, sizeof *order);
     if (order == NULL || !ready_make_room(timeline)) goto no_memory;
     if (!is_part) stream_order(stream, order, count);
     if (!depend_on_all(op, order, count) || !depend_on_all(op, extra, extra_count)) goto no_memory;
@@ -568,7 +582,7 @@ static struct timeline_op *submit(struct timeline_stream *stream, bool is_part, 
     const bool is_nothing =
         work->passive && op->unrun == 0 && is_idle && all_ended(extra, extra_count, issue_ns);
     if (is_nothing) op->ready_ns = issue_ns;
-    free(order);
+    if (order != few) free(order);
     op->queue = clock_queue_of(work, is_part || is_idle ? QUEUE_COMPUTE : stream->queue);
     if (!is_part && op->queue != QUEUE_NONE) stream->queue = op->queue;
     clock_enter(op, stream->context);
@@ -581,7 +595,7 @@ static struct timeline_op *submit(struct timeline_stream *stream, bool is_part, 
     return op;
 
 no_memory:
-    free(order);
+    if (order != few) free(order);
     op_withdraw(op);
     return NULL;
 }

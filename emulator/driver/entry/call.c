@@ -34,6 +34,7 @@ int overlap_call_leave(int code)
         __atomic_store_n(&driver.start_clock_ns, thread.clock_ns, __ATOMIC_RELAXED);
     }
     findings_call_ended(code);
+    if (driver.trace == NULL) return code;
     const struct call *call = &thread.call;
     struct trace_record record = {
         .kind = TRACE_CALL,
@@ -50,7 +51,6 @@ int overlap_call_leave(int code)
         .ran_ns = call->began_ns,
         .caller = (uint64_t)(uintptr_t)call->caller,
     };
-    if (driver.trace == NULL) return code;
     trace_copy_string(record.text, sizeof record.text, call->as_if);
     call_plain_name(record.name, sizeof record.name, call->name);
     trace_put(driver.trace, &record);

@@ -284,20 +284,33 @@ CUresult driver_cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 
 CUresult library_module(struct library *library, struct context *context, struct module **module)
 {
-    char log[LOG_SIZE] = "";
     TRY(library->failed);
     for (*module = library->modules; *module != NULL; *module = (*module)->next)
         if ((*module)->object.context == context) return CUDA_SUCCESS;
+    char log[LOG_SIZE] = "";
     library->image->references++;
     return module_make(library->image, library, context, log, sizeof log, module);
 }
 
 /* ---- what is in a module ----------------------------------------------------------------- */
 
+/* One that has a handle comes to the front of the list: whoever asks once asks at every launch. */
+static struct function *function_again(struct module *module, const char *name)
+{
+    struct function **link = &module->functions, *function;
+    while (*link != NULL && strcmp(exec_function_info((*link)->code)->name, name) != 0)
+        link = &(*link)->next;
+    if ((function = *link) == NULL) return NULL;
+    *link = function->next;
+    function->next = module->functions;
+    module->functions = function;
+    return function;
+}
+
 struct function *module_function(struct module *module, const char *name)
 {
-    for (struct function *f = module->functions; f != NULL; f = f->next)
-        if (strcmp(exec_function_info(f->code)->name, name) == 0) return f;
+    struct function *known = function_again(module, name);
+    if (known != NULL) return known;
     const struct exec_function *code = NULL;
     for (size_t u = 0; u < module->image->count && code == NULL; u++)
         code = exec_function_find(module->programs[u], name);

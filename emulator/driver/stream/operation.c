@@ -62,7 +62,8 @@ static enum timeline_ran operation_run(struct timeline_op *op, void *user)
     struct operation *operation = user;
     assert(operation->op == NULL || operation->op == op); /* it may take several times */
     operation->op = op;
-    operation->record.ran_ns = monotonic_ns(); /* before: what was started may end, and be freed */
+    /* Before: what was started may end, and be freed. */
+    if (driver.trace != NULL) operation->record.ran_ns = monotonic_ns();
     return operation->run != NULL ? operation->run(operation) : TIMELINE_RAN;
 }
 

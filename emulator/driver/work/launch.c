@@ -168,8 +168,8 @@ static CUresult check_resources(const struct launch *launch, const struct exec_f
                       &(struct refusal){.finding = FINDING_LAUNCH_STATIC_SHARED,
                                         .numbers = {info->static_shared, SHARED_DEFAULT}});
     const uint64_t blocks = product(launch->grid);
-    const uint64_t room = room_of(device_current(), launch);
-    if (launch->cooperative && blocks > room)
+    const uint64_t room = launch->cooperative ? room_of(device_current(), launch) : UINT64_MAX;
+    if (blocks > room)
         return refuse(
             launch, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
             &(struct refusal){.finding = FINDING_LAUNCH_NOT_RESIDENT, .numbers = {blocks, room}});
@@ -177,14 +177,13 @@ static CUresult check_resources(const struct launch *launch, const struct exec_f
         return refuse(launch, CUDA_ERROR_INVALID_CLUSTER_SIZE,
                       &(struct refusal){.finding = FINDING_LAUNCH_CLUSTER_NOT_RESIDENT,
                                         .numbers = {product(launch->cluster)}});
+    if ((int64_t)launch->dynamic_shared <= function->max_dynamic_shared) return CUDA_SUCCESS;
     const int64_t most = occupancy_shared_most() - (int64_t)info->static_shared;
-    if ((int64_t)launch->dynamic_shared > function->max_dynamic_shared)
-        return refuse(
-            launch, CUDA_ERROR_INVALID_VALUE,
-            &(struct refusal){.finding = FINDING_LAUNCH_DYNAMIC_SHARED,
-                              .numbers = {launch->dynamic_shared,
-                                          (uint64_t)function->max_dynamic_shared, (uint64_t)most}});
-    return CUDA_SUCCESS;
+    return refuse(
+        launch, CUDA_ERROR_INVALID_VALUE,
+        &(struct refusal){.finding = FINDING_LAUNCH_DYNAMIC_SHARED,
+                          .numbers = {launch->dynamic_shared,
+                                      (uint64_t)function->max_dynamic_shared, (uint64_t)most}});
 }
 
 static CUresult check_configuration(struct launch *launch)
@@ -321,11 +320,13 @@ static struct exec_launch request_of(const struct operation *operation, struct l
                                      struct print *print)
 {
     const struct memory_region *heap = heap_of(operation->context);
+    const bool meets = launch->cooperative || launch->cluster[0] > 0 ||
+                       exec_function_talks(launch->function->code);
     struct exec_launch request = {
         .function = launch->function->code,
         .dynamic_shared = launch->dynamic_shared,
         .parameters = launch->parameters,
-        .resident = room_of(operation->context->device, launch),
+        .resident = meets ? room_of(operation->context->device, launch) : 0,
         .cooperative = launch->cooperative,
         .workers = (unsigned)environment()->workers,
         .instruction_limit = driver.ending ? UNSEEN_MOST : environment()->instruction_limit,
@@ -367,8 +368,8 @@ static enum exec_end run_kernel(struct operation *operation, struct timeline_cos
 {
     struct launch *launch = (void *)operation->payload;
     struct timeline_op *op = operation->op;
-    struct exec_counts counts = {0};
-    struct exec_fault fault = {0};
+    struct exec_counts counts;
+    struct exec_fault fault; /* large, and filled when it is one */
     struct print print = {.limit = operation->context->limits[CU_LIMIT_PRINTF_FIFO_SIZE]};
     struct exec_launch request = request_of(operation, launch, &print);
 
