@@ -129,6 +129,11 @@ struct exec_program *device_program(const char *ptx)
     return program_of(ptx, false);
 }
 
+struct exec_program *device_program_watched(const char *ptx)
+{
+    return program_of(ptx, true);
+}
+
 struct exec_program *device_program_file(const char *path)
 {
     return device_program_checked(path, false);

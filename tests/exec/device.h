@@ -17,6 +17,8 @@ void device_reset(void);
 
 /* Parses and compiles PTX and places its variables; fails the test with the log otherwise. */
 struct exec_program *device_program(const char *ptx);
+/* The same, made to be watched. */
+struct exec_program *device_program_watched(const char *ptx);
 /* The same from a file. */
 struct exec_program *device_program_file(const char *path);
 /* The same, made to be watched or not. */

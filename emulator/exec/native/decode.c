@@ -42,13 +42,17 @@ static uint32_t words_of(const char *shape)
 /* What lowering puts beside accesses: they look at slots, and write none. */
 static const char *const asides[] = {"watch", "order", "poll.b32", "poll.b64"};
 
+static bool is_access(const struct exec_row *row)
+{
+    return begins(row->keys, "ld.") || begins(row->keys, "st.");
+}
+
 static enum native_kind kind_of_row(const struct exec_row *row)
 {
     const uint32_t words = words_of(row->shape);
     for (size_t k = 0; k < sizeof asides / sizeof *asides; k++)
         if (!strcmp(row->keys, asides[k])) return NATIVE_CALL;
-    if (begins(row->keys, "ld.") || begins(row->keys, "st."))
-        return words == 1 ? NATIVE_CALL : NATIVE_END;
+    if (is_access(row)) return words == 1 ? NATIVE_CALL : NATIVE_END;
     return words >= 2 && words <= SOURCES ? NATIVE_LANES : NATIVE_END;
 }
 
@@ -89,11 +93,34 @@ static uint32_t width_of(const char *type)
     return begins(type + 1, "64") ? NATIVE_WIDE : NATIVE_NARROW;
 }
 
+/* Elements are in d, b, c, e. */
+static unsigned access_uses(const struct exec_row *row, const struct exec_inst *inst,
+                            struct native_use uses[NATIVE_USES])
+{
+    const uint32_t slots[] = {inst->d, inst->b, inst->c, inst->e};
+    const char *v2 = strstr(row->keys, ".v2."), *v4 = strstr(row->keys, ".v4.");
+    const unsigned count = v4 != NULL ? 4 : v2 != NULL ? 2 : 1;
+    const bool narrow = begins(row->keys + 3, "shared.");
+    for (unsigned k = 0; k < count; k++)
+        uses[k] = (struct native_use){
+            .offset = slots[k], .width = width_of(row->shape), .writes = begins(row->keys, "ld.")};
+    uses[count] =
+        (struct native_use){.offset = inst->a, .width = narrow ? NATIVE_NARROW : NATIVE_WIDE};
+    return count + 1;
+}
+
 unsigned native_uses(const struct exec_inst *inst, struct native_use uses[NATIVE_USES])
 {
     const struct exec_row *row = entry_of(native_row_handler(inst))->row;
     const uint32_t slots[SOURCES] = {inst->d, inst->a, inst->b, inst->c, inst->e};
     unsigned count = 0;
+    if (is_access(row)) {
+        count = access_uses(row, inst, uses);
+        if (inst->run == exec_guarded)
+            uses[count++] = (struct native_use){.offset = inst->guard >> 1, .width = NATIVE_MASK};
+        return count;
+    }
+    if (native_kind(inst) == NATIVE_CALL) return 0;
     for (const char *at = row->shape; *at != '\0'; count++) {
         uses[count] = (struct native_use){.offset = slots[count],
                                           .width = width_of(at),

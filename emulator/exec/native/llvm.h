@@ -21,6 +21,7 @@
 /* X(name): what is called as llvm->name. */
 #define LLVM_FUNCTIONS(X)                                                                          \
     X(AddAttributeAtIndex)                                                                         \
+    X(AddCallSiteAttribute)                                                                        \
     X(AddFunction)                                                                                 \
     X(AddGlobal)                                                                                   \
     X(AppendBasicBlockInContext)                                                                   \

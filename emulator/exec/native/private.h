@@ -32,7 +32,8 @@ enum native_kind native_kind(const struct exec_inst *inst);
 /* The row's own handler, without what is put around it. */
 exec_handler *native_row_handler(const struct exec_inst *inst);
 bool native_is_round(const struct exec_inst *inst);
-/* The slots of an instruction of NATIVE_LANES; answers how many. */
+/* The slots of an instruction of NATIVE_LANES, or of a load or store; answers how many. Those of
+ * another NATIVE_CALL are only read, and none is answered. */
 unsigned native_uses(const struct exec_inst *inst, struct native_use uses[NATIVE_USES]);
 
 /* ---- native/rows.c: the handlers of rows as LLVM's functions --------------------------------- */
@@ -42,6 +43,7 @@ struct native_rows {
     struct native_row {
         exec_handler *run;
         LLVMValueRef function; /* NULL: it is better called */
+        LLVMValueRef quick;    /* of ops/quick.h; NULL: there is none */
         bool seen;             /* it is known which */
     } * entries;               /* a hash table, by run */
     size_t room;
@@ -51,6 +53,9 @@ struct native_rows {
 LLVMModuleRef native_rows_read(const struct llvm *llvm, LLVMContextRef context,
                                struct native_rows *rows);
 void native_rows_end(struct native_rows *rows);
+/* The function that may do a load's or store's work, see ops/quick.h; NULL: there is none. */
+LLVMValueRef native_row_quick(const struct llvm *llvm, const struct native_rows *rows,
+                              exec_handler *run);
 /* The function that may be inlined for a row's handler, or NULL. */
 LLVMValueRef native_row_function(const struct llvm *llvm, const struct native_rows *rows,
                                  exec_handler *run);

@@ -15,15 +15,19 @@
 EMBED(native_rows_int, NATIVE_ROWS "int.bc")
 EMBED(native_rows_float, NATIVE_ROWS "float.bc")
 EMBED(native_rows_convert, NATIVE_ROWS "convert.bc")
+EMBED(native_rows_quick, NATIVE_ROWS "quick.bc")
 
 enum { ROOM = 4096 };
 
 static const struct {
     const char *table;
     const char *begin, *end;
-} files[] = {{"exec_int_rows_native", native_rows_int_begin, native_rows_int_end},
-             {"exec_float_rows_native", native_rows_float_begin, native_rows_float_end},
-             {"exec_convert_rows_native", native_rows_convert_begin, native_rows_convert_end}};
+    bool quick; /* the handlers are ops/quick.h's */
+} files[] = {
+    {"exec_int_rows_native", native_rows_int_begin, native_rows_int_end, false},
+    {"exec_float_rows_native", native_rows_float_begin, native_rows_float_end, false},
+    {"exec_convert_rows_native", native_rows_convert_begin, native_rows_convert_end, false},
+    {"exec_quick_rows_native", native_rows_quick_begin, native_rows_quick_end, true}};
 
 static struct native_row *row_of(const struct native_rows *rows, exec_handler *run)
 {
@@ -33,7 +37,7 @@ static struct native_row *row_of(const struct native_rows *rows, exec_handler *r
 }
 
 /* A table's row names the keys and the handler: the same keys name this host's handler. */
-static void add_row(const struct llvm *llvm, struct native_rows *rows, LLVMValueRef row)
+static void add_row(const struct llvm *llvm, struct native_rows *rows, LLVMValueRef row, bool quick)
 {
     if (llvm->IsNull(row)) return; /* the end */
     LLVMValueRef text = llvm->GetOperand(row, 0);
@@ -47,18 +51,19 @@ static void add_row(const struct llvm *llvm, struct native_rows *rows, LLVMValue
     key[first] = '\0';
     const struct exec_row *here = exec_row_find(key);
     if (here == NULL) return;
-    *row_of(rows, here->run) =
-        (struct native_row){.run = here->run, .function = llvm->GetOperand(row, 1)};
+    struct native_row *entry = row_of(rows, here->run);
+    entry->run = here->run;
+    *(quick ? &entry->quick : &entry->function) = llvm->GetOperand(row, 1);
 }
 
 static void add_table(const struct llvm *llvm, struct native_rows *rows, LLVMModuleRef module,
-                      const char *name)
+                      const char *name, bool quick)
 {
     LLVMValueRef table = llvm->GetNamedGlobal(module, name);
     if (table == NULL) return;
     LLVMValueRef list = llvm->GetInitializer(table);
     for (int k = 0; k < llvm->GetNumOperands(list); k++)
-        add_row(llvm, rows, llvm->GetOperand(list, (unsigned)k));
+        add_row(llvm, rows, llvm->GetOperand(list, (unsigned)k), quick);
     llvm->DeleteGlobal(table);
 }
 
@@ -83,7 +88,7 @@ LLVMModuleRef native_rows_read(const struct llvm *llvm, LLVMContextRef context,
         if (all == NULL) all = module;
     }
     for (size_t k = 0; k < sizeof files / sizeof *files; k++)
-        add_table(llvm, rows, all, files[k].table);
+        add_table(llvm, rows, all, files[k].table, files[k].quick);
     return all;
 }
 
@@ -120,6 +125,23 @@ static bool is_inlinable(const struct llvm *llvm, LLVMValueRef function)
     return count <= MOST;
 }
 
+static void always_inline(const struct llvm *llvm, const struct native_rows *rows,
+                          LLVMValueRef function)
+{
+    static const char name[] = "alwaysinline";
+    const unsigned kind = llvm->GetEnumAttributeKindForName(name, sizeof name - 1);
+    llvm->AddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
+                              llvm->CreateEnumAttribute(rows->context, kind, 0));
+}
+
+LLVMValueRef native_row_quick(const struct llvm *llvm, const struct native_rows *rows,
+                              exec_handler *run)
+{
+    LLVMValueRef function = row_of(rows, run)->quick;
+    if (function != NULL) always_inline(llvm, rows, function);
+    return function;
+}
+
 LLVMValueRef native_row_function(const struct llvm *llvm, const struct native_rows *rows,
                                  exec_handler *run)
 {
@@ -127,11 +149,6 @@ LLVMValueRef native_row_function(const struct llvm *llvm, const struct native_ro
     if (row->function == NULL || row->seen) return row->function;
     row->seen = true;
     if (!is_inlinable(llvm, row->function)) row->function = NULL;
-    if (row->function != NULL) {
-        static const char name[] = "alwaysinline";
-        const unsigned kind = llvm->GetEnumAttributeKindForName(name, sizeof name - 1);
-        llvm->AddAttributeAtIndex(row->function, LLVMAttributeFunctionIndex,
-                                  llvm->CreateEnumAttribute(rows->context, kind, 0));
-    }
+    if (row->function != NULL) always_inline(llvm, rows, row->function);
     return row->function;
 }

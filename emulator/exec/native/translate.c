@@ -3,13 +3,18 @@
  * What the handlers see of the warp is a copy with the two fields that lanes' arithmetic needs, and
  * the slots are a copy of the frame's: LLVM keeps both in registers, because nobody else sees them.
  * Slots are copied in where the region is entered, out where it is left, and those of an
- * instruction that is called around the call. All is compiled twice: for warps of which every lane
- * takes part or is dead, where nothing is blended, and for the others. */
+ * instruction that is called around the call. A load or store is first tried in line. All is
+ * compiled twice: for warps of which every lane takes part or is dead, where nothing is blended,
+ * and for the others. */
 #include "emulator/exec/native/private.h"
-#include "emulator/exec/warp.h"
+#include "emulator/exec/ops/quick.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Loads and stores of a region that are put in line: each has several ways out, and LLVM's passes
+ * take more than twice as long for twice as many. */
+enum { MOST_QUICK = 128 };
 
 struct translation {
     const struct native_unit *unit;
@@ -20,14 +25,18 @@ struct translation {
     size_t slot_count;
     LLVMValueRef function;
     LLVMTypeRef byte, word, wide, bytes; /* i8, i32, i64, i8* */
+    LLVMAttributeRef cold;
     /* Of the version that is being made: */
     LLVMBasicBlockRef *blocks; /* of instructions that lead; NULL: none */
     LLVMBasicBlockRef leave;
     LLVMValueRef step;            /* where what is answered stands, until `leave` */
     LLVMValueRef warp, copy;      /* the warp, and what handlers see */
+    LLVMValueRef quick;           /* what those of ops/quick.h see */
     LLVMValueRef frame, lanes;    /* the frame's slots, and what handlers see */
     LLVMValueRef mask, computing; /* the lanes that run, those whose results are written */
     uint32_t pending;             /* instructions that are not counted yet */
+    bool full;                    /* every lane that does not run is dead */
+    unsigned quick_count;         /* loads and stores that are put in line so far */
 };
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -151,18 +160,24 @@ static LLVMValueRef constant_of(const struct translation *t, const struct exec_i
     return global;
 }
 
+/* Calls what is to be inlined: it sees `state`, and the instruction. */
+static LLVMValueRef call_row(const struct translation *t, LLVMValueRef row, LLVMValueRef state,
+                             const struct exec_inst *inst)
+{
+    LLVMValueRef arguments[] = {state, constant_of(t, inst)};
+    for (unsigned k = 0; k < 2; k++)
+        arguments[k] = t->llvm->BuildBitCast(t->builder, arguments[k],
+                                             t->llvm->TypeOf(t->llvm->GetParam(row, k)), "");
+    return t->llvm->BuildCall2(t->builder, t->llvm->GlobalGetValueType(row), row, arguments, 2, "");
+}
+
 static void inline_row(struct translation *t, const struct exec_inst *inst, LLVMValueRef row)
 {
     const bool guarded = inst->guard != EXEC_NO_GUARD;
     const size_t mask = offsetof(struct exec_warp, mask);
-    LLVMTypeRef type = t->llvm->GlobalGetValueType(row);
-    LLVMValueRef arguments[] = {t->copy, constant_of(t, inst)};
-    for (unsigned k = 0; k < 2; k++)
-        arguments[k] = t->llvm->BuildBitCast(t->builder, arguments[k],
-                                             t->llvm->TypeOf(t->llvm->GetParam(row, k)), "");
     if (guarded)
         store(t, t->copy, mask, t->llvm->BuildAnd(t->builder, t->computing, guard_of(t, inst), ""));
-    t->llvm->BuildCall2(t->builder, type, row, arguments, 2, "");
+    call_row(t, row, t->copy, inst);
     if (guarded) store(t, t->copy, mask, t->computing);
     t->pending++;
 }
@@ -188,16 +203,27 @@ static LLVMValueRef call(const struct translation *t, const struct exec_inst *in
     return t->llvm->BuildCall2(t->builder, type, handler, arguments, 2, "");
 }
 
-static void call_handler(struct translation *t, const struct exec_inst *inst)
+/* Whether a called instruction may write the slot. */
+static bool changes(const struct exec_inst *inst, const struct native_use *slot)
+{
+    struct native_use uses[NATIVE_USES];
+    const unsigned count = native_uses(inst, uses);
+    for (unsigned k = 0; k < count; k++)
+        if (uses[k].writes && uses[k].offset == slot->offset) return true;
+    return false;
+}
+
+static void call_handler(struct translation *t, const struct exec_inst *inst, bool seldom)
 {
     t->pending++;
     count_pending(t);
     store(t, t->warp, offsetof(struct exec_warp, pc), pointer(t, inst + 1));
     for (size_t k = 0; k < t->slot_count; k++)
-        if (names(inst, &t->slots[k])) copy_slot(t, &t->slots[k], true);
+        if (t->slots[k].writes && names(inst, &t->slots[k])) copy_slot(t, &t->slots[k], true);
     LLVMValueRef step = call(t, inst);
+    if (seldom) t->llvm->AddCallSiteAttribute(step, LLVMAttributeFunctionIndex, t->cold);
     for (size_t k = 0; k < t->slot_count; k++)
-        if (names(inst, &t->slots[k])) copy_slot(t, &t->slots[k], false);
+        if (changes(inst, &t->slots[k])) copy_slot(t, &t->slots[k], false);
     LLVMBasicBlockRef gone = new_block(t), next = new_block(t);
     LLVMValueRef goes = t->llvm->BuildICmp(t->builder, LLVMIntEQ, step, number(t, EXEC_GO), "");
     t->llvm->BuildCondBr(t->builder, goes, next, gone);
@@ -205,6 +231,26 @@ static void call_handler(struct translation *t, const struct exec_inst *inst)
     t->llvm->BuildStore(t->builder, step, t->step);
     t->llvm->BuildBr(t->builder, t->leave);
     t->llvm->PositionBuilderAtEnd(t->builder, next);
+}
+
+/* A load or store that may be settled in line; if not, its handler is called. */
+static void inline_quick(struct translation *t, const struct exec_inst *inst, LLVMValueRef row)
+{
+    const uint32_t pending = t->pending;
+    LLVMValueRef lanes = inst->guard == EXEC_NO_GUARD
+                             ? t->mask
+                             : t->llvm->BuildAnd(t->builder, t->mask, guard_of(t, inst), "");
+    store(t, t->quick, offsetof(struct exec_quick, mask), lanes);
+    LLVMValueRef done = call_row(t, row, t->quick, inst);
+    LLVMBasicBlockRef rest = new_block(t), next = new_block(t);
+    t->llvm->BuildCondBr(t->builder, done, next, rest);
+    t->llvm->PositionBuilderAtEnd(t->builder, rest);
+    call_handler(t, inst, true);
+    /* Both ways meet with the same left to count. */
+    count(t, offsetof(struct exec_warp, instructions), t->wide, -(int64_t)(pending + 1));
+    t->llvm->BuildBr(t->builder, next);
+    t->llvm->PositionBuilderAtEnd(t->builder, next);
+    t->pending = pending + 1;
 }
 
 /* ops/control.c's branch(), for all lanes that run. */
@@ -257,6 +303,15 @@ static void build_branch(struct translation *t, const struct exec_inst *inst)
     go_on(t, (uint32_t)(inst + 1 - t->unit->function->code));
 }
 
+/* The function that is put in line for the instruction; NULL: its handler is called. */
+static LLVMValueRef row_of(const struct translation *t, const struct exec_inst *inst)
+{
+    const struct native_rows *rows = &t->unit->rows;
+    if (native_kind(inst) == NATIVE_LANES)
+        return native_row_function(t->llvm, rows, native_row_handler(inst));
+    return t->full ? native_row_quick(t->llvm, rows, native_row_handler(inst)) : NULL;
+}
+
 /* Instruction `index`; false: the block has ended. */
 static bool build_instruction(struct translation *t, uint32_t index)
 {
@@ -271,13 +326,13 @@ static bool build_instruction(struct translation *t, uint32_t index)
         leave(t, inst, EXEC_GO);
         return false;
     }
-    LLVMValueRef row = kind == NATIVE_LANES
-                           ? native_row_function(t->llvm, &t->unit->rows, native_row_handler(inst))
-                           : NULL;
-    if (row != NULL)
+    LLVMValueRef row = row_of(t, inst);
+    if (row != NULL && kind == NATIVE_LANES)
         inline_row(t, inst, row);
+    else if (row != NULL && t->quick_count++ < MOST_QUICK)
+        inline_quick(t, inst, row);
     else
-        call_handler(t, inst);
+        call_handler(t, inst, false);
     return true;
 }
 
@@ -314,12 +369,28 @@ static LLVMValueRef room_for(const struct translation *t, uint64_t bytes)
     return t->llvm->BuildBitCast(t->builder, room, t->bytes, "");
 }
 
+static void fill_quick(const struct translation *t)
+{
+    LLVMValueRef block = load(t, t->warp, offsetof(struct exec_warp, block), t->bytes);
+    LLVMValueRef worker = load(t, t->warp, offsetof(struct exec_warp, worker), t->bytes);
+    store(t, t->quick, offsetof(struct exec_quick, slots), t->lanes);
+    store(t, t->quick, offsetof(struct exec_quick, warp), t->warp);
+    store(t, t->quick, offsetof(struct exec_quick, worker), worker);
+    store(t, t->quick, offsetof(struct exec_quick, shared),
+          load(t, block, offsetof(struct exec_block, shared), t->bytes));
+    store(t, t->quick, offsetof(struct exec_quick, shared_bytes),
+          load(t, worker, offsetof(struct exec_worker, shared_bytes), t->word));
+}
+
 /* From here on, with the builder at the entry block's end; `start`: where the version begins. */
 static void build_version(struct translation *t, LLVMBasicBlockRef start, bool full)
 {
     const struct native_region *region = t->region;
+    t->full = full;
+    t->quick_count = 0;
     t->step = t->llvm->BuildAlloca(t->builder, t->word, "");
     t->copy = room_for(t, sizeof(struct exec_warp));
+    t->quick = room_for(t, sizeof(struct exec_quick));
     t->lanes = room_for(t, t->unit->function->frame_bytes);
     t->leave = new_block(t);
     for (uint32_t k = region->first; k < region->end; k++)
@@ -332,6 +403,7 @@ static void build_version(struct translation *t, LLVMBasicBlockRef start, bool f
     t->computing = full ? number(t, EXEC_ALL) : t->mask;
     store(t, t->copy, offsetof(struct exec_warp, slots), t->lanes);
     store(t, t->copy, offsetof(struct exec_warp, mask), t->computing);
+    fill_quick(t);
     copy_in(t);
     t->pending = 0;
     bool open = true;
@@ -373,7 +445,7 @@ static void find_slots(struct translation *t)
         struct native_use uses[NATIVE_USES];
         unsigned used = 0;
         const enum native_kind kind = native_kind(inst);
-        if (kind == NATIVE_LANES)
+        if (kind == NATIVE_LANES || (kind == NATIVE_CALL && row_of(t, inst) != NULL))
             used = native_uses(inst, uses);
         else if (kind == NATIVE_BRANCH && inst->guard != EXEC_NO_GUARD)
             uses[used++] = (struct native_use){.offset = inst->guard >> 1, .width = NATIVE_MASK};
@@ -418,6 +490,7 @@ bool native_translate(struct native_unit *unit, const struct native_region *regi
     const struct llvm *llvm = unit->llvm;
     const uint32_t length = region->end - region->first;
     struct translation t = {.unit = unit,
+                            .full = true, /* find_slots: what any version needs */
                             .llvm = llvm,
                             .builder = unit->builder,
                             .region = region,
@@ -425,6 +498,8 @@ bool native_translate(struct native_unit *unit, const struct native_region *regi
                             .word = llvm->Int32TypeInContext(unit->context),
                             .wide = llvm->Int64TypeInContext(unit->context)};
     t.bytes = llvm->PointerType(t.byte, 0);
+    t.cold =
+        llvm->CreateEnumAttribute(unit->context, llvm->GetEnumAttributeKindForName("cold", 4), 0);
     t.slots = calloc((size_t)length * NATIVE_USES, sizeof *t.slots);
     t.blocks = calloc(length, sizeof(LLVMBasicBlockRef));
     const bool fine = t.slots != NULL && t.blocks != NULL;

@@ -1,0 +1,29 @@
+/* exec_quick: loads and stores as machine code has them: what is settled in line, by a few vector
+ * instructions, for a whole warp. One function per row of ops/memory.def that is worth it; each
+ * answers whether it has done all that the row does. If not it has done nothing, and the row is
+ * asked: for whatever is rare, is judged by check/, or is a fault. ops/quick.c is only ever
+ * compiled as bitcode, for native/; nothing calls it otherwise.
+ */
+#ifndef OVERLAP_EXEC_OPS_QUICK_H
+#define OVERLAP_EXEC_OPS_QUICK_H
+
+#include "emulator/exec/block.h"
+
+/* What stays as it is while a warp runs a stretch of machine code, but for the mask. */
+struct exec_quick {
+    unsigned char *slots;
+    struct exec_warp *warp;
+    struct exec_worker *worker;
+    unsigned char *shared;
+    uint32_t shared_bytes;
+    uint32_t mask; /* the lanes that the instruction is for */
+};
+
+typedef bool exec_quick_handler(const struct exec_quick *quick, const struct exec_inst *inst);
+
+struct exec_quick_row {
+    const char *key;
+    exec_quick_handler *run;
+};
+
+#endif

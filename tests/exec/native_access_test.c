@@ -1,0 +1,273 @@
+/* Loads and stores in machine code do what their rows do: of every type and place, over rows,
+ * broadcasts and anything else that a warp's addresses may be, for all of its lanes or some, with a
+ * fault in the middle: the same bytes, counts, footprint, races and fault. Each kernel runs
+ * interpreted and compiled, in one process, watched and not. */
+#include "emulator/exec/check/racecheck.h"
+#include "emulator/exec/exec.h"
+#include "emulator/memory/memory.h"
+#include "tests/exec/device.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BYTES = 4096, THREADS = 96, ROOM = 1 << 15 };
+
+static const struct {
+    const char *name, *registers, *width; /* of an address */
+} places[] = {{"global", "a", "u64"}, {"generic", "a", "u64"}, {"shared", "b", "u32"}};
+enum { PLACES = sizeof places / sizeof *places };
+
+/* Which element lane %l of a warp is for, in %i; %u may be used. */
+static const struct {
+    const char *what, *ptx;
+} shapes[] = {
+    {"a row", "mov.u32 %i, %l;"},
+    {"a row for every warp", "mov.u32 %i, %t;"},
+    {"two rows", "shr.u32 %u, %l, 4; and.b32 %i, %l, 15; mad.lo.u32 %i, %u, 50, %i;"},
+    {"two rows that overlap", "shr.u32 %u, %l, 4; and.b32 %i, %l, 15; mad.lo.u32 %i, %u, 9, %i;"},
+    {"the same row twice", "and.b32 %i, %l, 15;"},
+    {"one element", "mov.u32 %i, 7;"},
+    {"one element for each half", "shr.u32 %u, %l, 4; mad.lo.u32 %i, %u, 33, 2;"},
+    {"every other element", "shl.b32 %i, %l, 1;"},
+    {"a row but for its last lane", "setp.eq.u32 %q, %l, 31; selp.u32 %i, 40, %l, %q;"},
+    {"a row but for lane 16", "setp.eq.u32 %q, %l, 16; selp.u32 %i, 3, %l, %q;"},
+    {"backwards", "sub.u32 %i, 31, %l;"},
+    {"any", "mad.lo.u32 %i, %l, 1103515245, 12345; shr.u32 %i, %i, 16; and.b32 %i, %i, 127;"},
+};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+/* Which lanes take part, and what is wrong with an address in the third round: %n counts down. */
+static const struct {
+    const char *what, *before, *guard, *address;
+} moods[] = {
+    {"all lanes", "", "", ""},
+    {"a guard that holds", "setp.lt.u32 %g, %l, 32;", "@%g ", ""},
+    {"a guard that holds for some", "and.b32 %u, %l, 5; setp.ne.u32 %g, %u, 1;", "@%g ", ""},
+    {"a guard that holds for none", "setp.gt.u32 %g, %l, 32;", "@%g ", ""},
+    {"some have exited", "setp.gt.u32 %g, %t, 80; @%g exit;", "", ""},
+    {"one is far away", "", "",
+     "setp.eq.u32 %q, %n, 2; @%q mov.u32 %u, 4096; @%q add.u32 %i, %i, %u;"},
+    {"the last is just outside", "", "", "setp.eq.u32 %q, %n, 2; @%q add.u32 %i, %i, 485;"},
+    {"all are askew", "", "", "setp.eq.u32 %q, %n, 2; @%q add.u32 %k, %k, 1;"},
+    {"all are below", "", "", "setp.eq.u32 %q, %n, 2; @%q sub.u32 %k, 0, 64;"},
+};
+enum { MOODS = sizeof moods / sizeof *moods };
+
+static const struct {
+    const char *name;
+    unsigned bytes;
+    bool stored;
+} types[] = {{"u8", 1, true},   {"s8", 1, false}, {"u16", 2, true},
+             {"s16", 2, false}, {"u32", 4, true}, {"u64", 8, true}};
+enum { TYPES = sizeof types / sizeof *types };
+
+/* ---- the kernel ------------------------------------------------------------------------------ */
+
+static size_t add_address(char *at, size_t room, unsigned place, unsigned type)
+{
+    if (places[place].registers[0] == 'b')
+        return (size_t)snprintf(at, room, "mad.lo.u32 %%b, %%i, %u, %%k; add.u32 %%b, %%b, %%m;\n",
+                                types[type].bytes);
+    return (size_t)snprintf(at, room,
+                            "mul.wide.u32 %%a, %%i, %u; cvt.s64.s32 %%c, %%k; add.u64 %%a, %%a, "
+                            "%%c; add.u64 %%a, %%a, %%o;\n",
+                            types[type].bytes);
+}
+
+static size_t add_type(char *at, size_t room, unsigned place, unsigned type, const char *guard)
+{
+    const bool wide = types[type].bytes == 8;
+    const char *name = types[type].name, *where = places[place].name;
+    const char *address = places[place].registers, *value = wide ? "w" : "v";
+    char dot[16] = "";
+    if (strcmp(where, "generic") != 0) snprintf(dot, sizeof dot, ".%s", where);
+    size_t used = add_address(at, room, place, type);
+    used += (size_t)snprintf(at + used, room - used, "%sld%s.%s %%%s, [%%%s+16];\n", guard, dot,
+                             name, value, address);
+    used += (size_t)snprintf(at + used, room - used, "%smad.lo.u32 %%s, %%s, 31, %%v;\n",
+                             wide ? "cvt.u32.u64 %v, %w; " : "");
+    if (!types[type].stored) return used;
+    return used + (size_t)snprintf(at + used, room - used,
+                                   "xor.b32 %%v, %%s, %%t; cvt.u64.u32 %%w, %%v;\n"
+                                   "%sst%s.%s [%%%s+%u], %%%s;\n",
+                                   guard, dot, name, address, 8 * type, value);
+}
+
+static void write_kernel(char text[ROOM], unsigned place, unsigned shape, unsigned mood)
+{
+    size_t used = (size_t)snprintf(
+        text, ROOM,
+        ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 out) {\n"
+        ".reg .u64 %%a, %%c, %%o, %%p, %%w; .reg .u32 %%b, %%i, %%k, %%l, %%m, %%n, %%s, %%t, %%u, "
+        "%%v;\n.reg .pred %%g, %%q; .shared .align 8 .b8 m[%u];\n"
+        "ld.param.u64 %%o, [out]; mov.u32 %%t, %%tid.x; and.b32 %%l, %%t, 31; mov.u32 %%m, m;\n"
+        "mov.u32 %%s, %%t; mov.u64 %%w, 1; mov.u32 %%v, 1;\n"
+        "mov.u32 %%i, %%t;\n"
+        "fill: shl.b32 %%u, %%i, 2; add.u32 %%b, %%m, %%u; mul.lo.u32 %%u, %%u, 2654435761;\n"
+        "st.shared.u32 [%%b], %%u; add.u32 %%i, %%i, %u; setp.lt.u32 %%q, %%i, %u; @%%q bra fill;\n"
+        "bar.sync 0;\n%s\nmov.u32 %%n, 4;\n"
+        "more: %s\nadd.u32 %%i, %%i, %%n; mov.u32 %%k, 0; %s\n",
+        BYTES, THREADS, BYTES / 4, moods[mood].before, shapes[shape].ptx, moods[mood].address);
+    for (unsigned k = (shape + mood / 2) % 2; k < TYPES; k += 2)
+        used += add_type(text + used, ROOM - used, place, k, moods[mood].guard);
+    snprintf(text + used, ROOM - used,
+             "sub.u32 %%n, %%n, 1; setp.ne.u32 %%q, %%n, 0; @%%q bra more;\n"
+             "mul.wide.u32 %%a, %%t, 4; add.u64 %%a, %%a, %%o; st.global.u32 [%%a+%u], %%s;\n"
+             "bar.sync 0; mov.u32 %%i, %%t;\n"
+             "drain: shl.b32 %%u, %%i, 2; add.u32 %%b, %%m, %%u; ld.shared.u32 %%v, [%%b];\n"
+             "cvt.u64.u32 %%a, %%u; add.u64 %%a, %%a, %%o; st.global.u32 [%%a+%u], %%v;\n"
+             "add.u32 %%i, %%i, %u; setp.lt.u32 %%q, %%i, %u; @%%q bra drain; ret; }\n",
+             BYTES, BYTES + 4 * THREADS, THREADS, BYTES / 4);
+}
+
+/* ---- a run ----------------------------------------------------------------------------------- */
+
+enum { ALL = BYTES + 4 * THREADS + BYTES, MOST = 64 };
+
+struct answer {
+    unsigned char bytes[ALL];
+    unsigned char touched[EXEC_ACCESS_COUNT][ALL / 8];
+    struct exec_counts counts;
+    enum exec_end end;
+    struct exec_fault fault;
+    size_t stretches, sites, races;
+    struct exec_footprint_site site[MOST];
+    struct exec_racecheck_found race[MOST];
+};
+
+static void keep_footprint(struct answer *answer, const struct exec_footprint *footprint)
+{
+    for (size_t k = 0; k < exec_footprint_region_count(footprint); k++) {
+        const struct exec_footprint_region *at = exec_footprint_region_at(footprint, k);
+        for (unsigned a = 0; a < EXEC_ACCESS_COUNT; a++)
+            if (at->bits[a] != NULL) memcpy(answer->touched[a], at->bits[a], ALL / 8);
+    }
+    answer->sites = exec_footprint_site_count(footprint);
+    ck_assert_uint_le(answer->sites, MOST);
+    for (size_t k = 0; k < answer->sites; k++) {
+        answer->site[k] = *exec_footprint_site_at(footprint, k);
+        answer->site[k].region = NULL;
+        answer->site[k].file = NULL;
+    }
+}
+
+static void keep_races(struct answer *answer, const struct exec_racecheck *watch)
+{
+    answer->races = exec_racecheck_count(watch);
+    ck_assert_uint_le(answer->races, MOST);
+    for (size_t k = 0; k < answer->races; k++) {
+        answer->race[k] = *exec_racecheck_at(watch, k);
+        answer->race[k].region = NULL;
+        answer->race[k].first.file = answer->race[k].second.file = NULL;
+    }
+}
+
+static struct answer *run(const char *ptx, enum exec_native_use use, uint32_t threads, bool watched)
+{
+    struct answer *answer = calloc(1, sizeof *answer);
+    if (answer == NULL) abort();
+    unsigned char *bytes;
+    device_reset();
+    const uint64_t out = device_buffer(ALL, (void **)&bytes);
+    for (unsigned k = 0; k < BYTES; k++) bytes[k] = (unsigned char)(k * 167 >> 3);
+    exec_native_use(use);
+    struct exec_program *program = watched ? device_program_watched(ptx) : device_program(ptx);
+    struct device_run one = {
+        .program = program, .name = "k", .blocks = 2, .threads = threads, .parameters = &out};
+    if (watched) {
+        one.footprint = exec_footprint_create(NULL, NULL);
+        one.watch = exec_racecheck_create();
+    }
+    answer->end = device_launch(&one);
+    answer->counts = one.counts;
+    memcpy(answer->bytes, bytes, ALL);
+    answer->fault = one.fault;
+    answer->stretches = exec_native_stretches(program);
+    if (watched) {
+        keep_footprint(answer, one.footprint);
+        keep_races(answer, one.watch);
+        exec_racecheck_destroy(one.watch);
+        exec_footprint_destroy(one.footprint);
+    }
+    exec_program_destroy(program);
+    return answer;
+}
+
+static void compare(const char *what, const struct answer *rows, const struct answer *code)
+{
+    ck_assert_msg(code->stretches > 0, "%s: nothing was compiled", what);
+    ck_assert_msg(!memcmp(rows->bytes, code->bytes, ALL), "%s: other bytes", what);
+    ck_assert_msg(!memcmp(&rows->counts, &code->counts, sizeof rows->counts), "%s: other counts",
+                  what);
+    ck_assert_msg(rows->end == code->end, "%s: another end", what);
+    ck_assert_msg(!memcmp(rows->touched, code->touched, sizeof rows->touched),
+                  "%s: another footprint", what);
+    ck_assert_msg(rows->sites == code->sites && !memcmp(rows->site, code->site, sizeof rows->site),
+                  "%s: other sites", what);
+    ck_assert_msg(rows->races == code->races && !memcmp(rows->race, code->race, sizeof rows->race),
+                  "%s: other races", what);
+    if (rows->end == EXEC_DONE) return;
+    ck_assert_msg(rows->fault.line == code->fault.line && rows->fault.size == code->fault.size &&
+                      rows->fault.is_store == code->fault.is_store &&
+                      !memcmp(rows->fault.thread, code->fault.thread, sizeof rows->fault.thread) &&
+                      !memcmp(rows->fault.block, code->fault.block, sizeof rows->fault.block),
+                  "%s: another fault", what);
+}
+
+static void check(unsigned place, unsigned shape, unsigned mood, uint32_t threads, bool watched)
+{
+    static char ptx[ROOM];
+    char what[200];
+    write_kernel(ptx, place, shape, mood);
+    snprintf(what, sizeof what, "%s memory, %s, %s, %u threads%s", places[place].name,
+             shapes[shape].what, moods[mood].what, (unsigned)threads, watched ? ", watched" : "");
+    struct answer *rows = run(ptx, EXEC_NATIVE_OFF, threads, watched);
+    struct answer *code = run(ptx, EXEC_NATIVE_ALWAYS, threads, watched);
+    compare(what, rows, code);
+    free(rows);
+    free(code);
+}
+
+/* ---- the tests ------------------------------------------------------------------------------- */
+
+START_TEST(every_shape)
+{
+    const unsigned place = (unsigned)_i % PLACES, shape = (unsigned)_i / PLACES;
+    for (unsigned mood = (place + shape / 2) % 2; mood < MOODS; mood += 2)
+        check(place, shape, mood, shape % 2 ? THREADS : 32, (place + shape + mood / 4) % 2 == 1);
+}
+END_TEST
+
+/* A warp that is not full. */
+START_TEST(some_threads)
+{
+    for (unsigned shape = 0; shape < 3; shape++)
+        for (unsigned mood = 0; mood < 3; mood++) check((unsigned)_i, shape, mood, 51, mood == 1);
+}
+END_TEST
+
+int main(void)
+{
+    static char ptx[ROOM];
+    write_kernel(ptx, 0, 0, 0);
+    struct answer *first = run(ptx, EXEC_NATIVE_ALWAYS, 32, false);
+    const bool compiled = first->stretches > 0;
+    free(first);
+    if (!compiled) {
+        puts("skipped: no machine code without LLVM");
+        return 77;
+    }
+    Suite *suite = suite_create("exec native access");
+    TCase *tests = tcase_create("access");
+    tcase_set_timeout(tests, 600);
+    tcase_add_loop_test(tests, every_shape, 0, PLACES * SHAPES);
+    tcase_add_loop_test(tests, some_threads, 0, PLACES);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
