@@ -18,6 +18,7 @@ enum access_shape {
     MEMORY_SAMES,   /* lanes 0 to 15 all at pointers[0], lanes 16 to 31 all at pointers[16] */
     MEMORY_SCATTER, /* pointers[lane] for each active lane */
     MEMORY_FAULT,
+    MEMORY_DONE, /* the lanes have loaded */
 };
 
 /* What a handler knows when it is compiled. It fits into a register: what is seldom run, and what
@@ -76,8 +77,10 @@ static inline void access_count(struct exec_warp *warp, const struct exec_inst *
 
 /* The same where the lanes do not make one row. Sectors are counted as runs of neighbouring lanes
  * that share one: exact when addresses ascend with the lanes. */
-static inline void access_count_lanes(struct exec_warp *warp, const struct exec_inst *inst,
-                                      const uint64_t *address, uint32_t bytes, bool store)
+static inline __attribute__((always_inline)) void access_count_lanes(struct exec_warp *warp,
+                                                                     const struct exec_inst *inst,
+                                                                     const uint64_t *address,
+                                                                     uint32_t bytes, bool store)
 {
     uint64_t sectors = 0;
     uint64_t before = UINT64_MAX;
@@ -205,8 +208,8 @@ static __attribute__((noinline)) void own_row(struct exec_warp *warp, const stru
 }
 
 /* What is no row, or not where the instruction was last time. */
-static __attribute__((noinline)) enum access_shape
-access_apart(struct exec_warp *warp, const struct exec_inst *inst, uint64_t *address,
+static inline __attribute__((always_inline)) enum access_shape
+access_lanes(struct exec_warp *warp, const struct exec_inst *inst, uint64_t *address,
              struct access_kind kind, bool counted)
 {
     struct exec_region_cache *cache = exec_cache_of(warp->worker, inst);
@@ -230,6 +233,31 @@ access_apart(struct exec_warp *warp, const struct exec_inst *inst, uint64_t *add
     return MEMORY_SCATTER;
 }
 
+static __attribute__((noinline)) enum access_shape
+access_apart(struct exec_warp *warp, const struct exec_inst *inst, uint64_t *address,
+             struct access_kind kind, bool counted)
+{
+    return access_lanes(warp, inst, address, kind, counted);
+}
+
+/* The same for a word to each lane from global memory, which is nearly all of it: to the end. */
+static inline __attribute__((always_inline)) enum access_shape
+load_words(struct exec_warp *warp, const struct exec_inst *inst, uint64_t *address)
+{
+    const struct access_kind word = {.element = sizeof(u32), .count = 1};
+    if (access_lanes(warp, inst, address, word, false) == MEMORY_FAULT) return MEMORY_FAULT;
+    u32 *dd = exec_slot(warp, inst->d);
+    if (warp->mask == EXEC_ALL) {
+        EXEC_FOR_LANES dd[l] = *(const u32 *)(uintptr_t)address[l];
+        return MEMORY_DONE;
+    }
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        dd[l] = *(const u32 *)(uintptr_t)address[l];
+    }
+    return MEMORY_DONE;
+}
+
 static inline __attribute__((always_inline)) enum access_shape
 access_global(struct exec_warp *warp, const struct exec_inst *inst, uint64_t *address,
               struct access_kind kind)
@@ -239,8 +267,11 @@ access_global(struct exec_warp *warp, const struct exec_inst *inst, uint64_t *ad
     const uint32_t bytes = access_bytes(kind);
     struct exec_region_cache *cache = exec_cache_of(warp->worker, inst);
     EXEC_FOR_LANES address[l] = base[l] + offset;
-    if (warp->mask != EXEC_ALL || !exec_is_row(address, bytes))
+    if (warp->mask != EXEC_ALL || !exec_is_row(address, bytes)) {
+        if (kind.element == sizeof(u32) && kind.count == 1 && !kind.store && !kind.generic)
+            return load_words(warp, inst, address);
         return access_apart(warp, inst, address, kind, false);
+    }
     const uint64_t first = address[0], whole = EXEC_LANES * (uint64_t)bytes;
     access_count(warp, inst, ((first + whole - 1) >> 5) - (first >> 5) + 1, whole, kind.store);
     if (cache->size < whole || (kind.store && cache->read_only) || (first & (bytes - 1)) ||
@@ -439,6 +470,7 @@ VECTORS(EXEC_DEFINE_SCATTER, u64)
             }                                                                                      \
             return EXEC_GO;                                                                        \
         }                                                                                          \
+        if (shape == MEMORY_DONE) return EXEC_GO;                                                  \
         if (HAS_HALVES(where) && (shape == MEMORY_ROWS || shape == MEMORY_SAMES)) {                \
             const unsigned step = shape == MEMORY_ROWS ? (vector) : 0;                             \
             for (unsigned half = 0; half < EXEC_LANES; half += EXEC_HALF) {                        \
