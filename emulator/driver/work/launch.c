@@ -270,6 +270,21 @@ static enum trace_finding_id id_of_access(uint64_t address)
     }
 }
 
+/* Whatever was added to it, no machine has such an address. */
+static bool is_poison(uint64_t address)
+{
+    return address >> 48 == MEMORY_POISON * 0x0101u;
+}
+
+/* What was wrong with a fault's access more exactly. */
+static enum trace_finding_id id_of_fault(const struct exec_fault *fault)
+{
+    const enum trace_finding_id id = fault->finding.id;
+    if (id != FINDING_OUT_OF_BOUNDS && id != FINDING_MISALIGNED) return id;
+    if (is_poison(fault->address)) return FINDING_POINTER_UNWRITTEN;
+    return id == FINDING_OUT_OF_BOUNDS ? id_of_access(fault->address) : id;
+}
+
 /* A block of the cluster that is not there is no address (an H200 said so: tests/gpu/cluster.txt).
  */
 static CUresult code_of(enum exec_end end, enum trace_finding_id id)
@@ -282,11 +297,9 @@ static CUresult code_of(enum exec_end end, enum trace_finding_id id)
 static enum timeline_ran fail_launch(struct operation *operation, enum exec_end end,
                                      const struct exec_fault *fault)
 {
-    const enum trace_finding_id id = fault->finding.id;
     struct trace_record found =
-        finding_at_work(id == FINDING_OUT_OF_BOUNDS ? id_of_access(fault->address) : id,
-                        &operation->record, operation->stream_caller);
-    found.code = (int32_t)code_of(end, id);
+        finding_at_work(id_of_fault(fault), &operation->record, operation->stream_caller);
+    found.code = (int32_t)code_of(end, fault->finding.id);
     finding_of_fault(&found, &fault->finding);
     if (fault->size > 0) {
         finding_address(&found, fault->address);

@@ -61,6 +61,49 @@ static bool came_in_part(const struct host_reference_array *array)
     return array->length > 1 && host_reference_same(array->input, array->output, 1);
 }
 
+/* Copies to the device of as many bytes as the array has. */
+static size_t copies_in(const struct evidence *evidence, const struct threaded_view *view,
+                        uint32_t index)
+{
+    const struct query copies = {
+        .phase = &view->phase, .kind = TRACE_OPERATION, .what = TRACE_COPY};
+    const uint64_t bytes = view->call->lengths[index] * sizeof(float);
+    size_t count = 0;
+    for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &copies, r)) != NULL;)
+        count += r->to == TRACE_DEVICE && r->from != TRACE_DEVICE && r->bytes == bytes;
+    return count;
+}
+
+/* The threads took this array for another one, which more copies went in from than there are arrays
+ * of its length. */
+static bool say_shared_argument(struct verdict *verdict, const struct evidence *evidence,
+                                const struct threaded_view *view, uint32_t index)
+{
+    const struct query threads = {
+        .phase = &view->phase, .kind = TRACE_CREATE, .what = TRACE_THREAD, .student = true};
+    if (view->call->way != THREADED_BY_THREADS || copies_in(evidence, view, index) > 0)
+        return false;
+    for (uint32_t other = 0; other < view->call->count; other++) {
+        const size_t copies = copies_in(evidence, view, other);
+        size_t alike = 0;
+        for (uint32_t i = 0; i < view->call->count; i++)
+            alike += view->call->lengths[i] == view->call->lengths[other];
+        if (copies <= alike) continue;
+        verdict_fail(verdict, evidence, evidence_next(evidence, &threads, NULL),
+                     "No thread copied array %u to the device, and %zu copied array %u.", index,
+                     copies, other);
+        verdict_why(verdict,
+                    "A thread begins when it may, not when it is started, and reads its "
+                    "argument then. By that time these found array %u in it.",
+                    other);
+        verdict_hint(verdict, "What a thread is given is its own: one struct for each thread, "
+                              "filled in before pthread_create, and left as it is until the thread "
+                              "has been joined.");
+        return true;
+    }
+    return false;
+}
+
 bool threaded_array_is_right(struct verdict *verdict, const struct evidence *evidence,
                              const struct threaded_view *view, uint32_t index)
 {
@@ -74,6 +117,9 @@ bool threaded_array_is_right(struct verdict *verdict, const struct evidence *evi
     if (!host_reference_same(array.input, array.output, array.length) &&
         (verdict_causes(verdict, evidence) ||
          verdict_threads_left(verdict, evidence, &view->phase)))
+        return false;
+    if (!host_reference_same(array.input, array.output, array.length) &&
+        say_shared_argument(verdict, evidence, view, index))
         return false;
     if (!host_reference_compare(verdict, evidence, &array)) {
         if (view->call->way == THREADED_BY_PROCESSES && came_in_part(&array))
@@ -112,11 +158,25 @@ bool threaded_sum_is_right(const struct threaded_view *view, uint32_t index, dou
     return fabs(view->answer->results[index].sum - *sum) <= SUM_TOLERANCE * scale;
 }
 
+/* Another array's sum stands in its result: that array, or `count`. */
+static uint32_t whose_sum(const struct threaded_view *view, uint32_t index)
+{
+    const double given = view->answer->results[index].sum;
+    for (uint32_t i = 0; i < view->call->count; i++) {
+        double scale = 0.0;
+        const double sum =
+            host_reference_sum(threaded_before(view, i), (size_t)view->call->lengths[i], &scale);
+        if (i != index && fabs(given - sum) <= SUM_TOLERANCE * scale) return i;
+    }
+    return view->call->count;
+}
+
 bool threaded_result_is_right(struct verdict *verdict, const struct evidence *evidence,
                               const struct threaded_view *view, uint32_t index)
 {
     double sum, given = view->answer->results[index].sum;
     int32_t error = view->answer->results[index].error;
+    uint32_t other;
     if (threaded_sum_is_right(view, index, &sum) && error == 0) return true;
     if (verdict_threads_left(verdict, evidence, &view->phase)) return false;
 
@@ -136,6 +196,14 @@ bool threaded_result_is_right(struct verdict *verdict, const struct evidence *ev
                              "status has eight bits.");
         verdict_hint(verdict, "Is the result written to shared memory in the child, and read in "
                               "the parent after waitpid?");
+    } else if (error == 0 && (other = whose_sum(view, index)) < view->call->count) {
+        verdict_why(verdict,
+                    "That is the sum of array %u: its thread wrote to the place from which "
+                    "this result was read.",
+                    other);
+        verdict_hint(verdict, "Each thread returns a place of its own: memory from malloc, or an "
+                              "element of an array of its starter's. A static variable is one for "
+                              "all threads.");
     } else {
         verdict_why(verdict, "What a thread has found out reaches its starter as the value that "
                              "pthread_join delivers. A pointer to a variable of the thread's own "
@@ -162,6 +230,36 @@ static bool ended_with_their_thread(struct verdict *verdict, const struct eviden
                     "pthread_join delivers has to outlive the thread.");
         verdict_hint(verdict, "Return memory from malloc, or a place that the starter owns.");
         return true;
+    }
+    return false;
+}
+
+/* The kernel is the lesson's own and stays below its length: where it went past memory that is as
+ * large as an array, it was given another length. */
+static bool say_wrong_length(struct verdict *verdict, const struct evidence *evidence,
+                             const struct threaded_view *view)
+{
+    const struct query findings = {.kind = TRACE_FINDING};
+    for (const struct trace_record *f = NULL;
+         (f = evidence_next(evidence, &findings, f)) != NULL;) {
+        const struct trace_thing *memory = &f->finding.things[0];
+        if (f->finding.id != FINDING_OUT_OF_BOUNDS || memory->relation != RELATION_OUTSIDE ||
+            f->address < memory->address)
+            continue;
+        for (uint32_t i = 0; i < view->call->count; i++) {
+            if (view->call->lengths[i] * sizeof(float) != memory->size) continue;
+            verdict_fail(
+                verdict, evidence, f,
+                "The kernel went past the end of memory that has room for array %u, all of "
+                "it: it was given a greater length.",
+                i);
+            verdict_why(verdict, "The kernel's length is a size_t, of 8 bytes. cuLaunchKernel "
+                                 "takes as many as the parameter has from the address that it is "
+                                 "given: of an unsigned, its 4 and the 4 that lie behind it.");
+            verdict_hint(verdict, "The variable whose address is given has the parameter's own "
+                                  "type, and counts floats: size_t length = array->length;");
+            return true;
+        }
     }
     return false;
 }
@@ -200,6 +298,7 @@ void threaded_judge_finishes(struct verdict *verdict, const struct evidence *evi
         if (view.call->way == THREADED_BY_THREADS &&
             ended_with_their_thread(verdict, evidence, &view))
             return;
+        if (answer.code != 0 && say_wrong_length(verdict, evidence, &view)) return;
         snprintf(doing, sizeof doing, "%u arrays", view.call->count);
         if (!answer_succeeded(verdict, &answer, doing)) {
             explain_error(verdict, evidence, &view);

@@ -109,15 +109,45 @@ static const char *describe(const struct call *one, char text[160])
     return text;
 }
 
+/* The kernel met an address whose lower half is the upper half of memory that the call has
+ * allocated: the pointer lies half its size in front of where the kernel looks for it. */
+static bool met_half_a_pointer(const struct call *one)
+{
+    const struct query findings = {.kind = TRACE_FINDING}, memory = {.phase = &one->phase,
+                                                                     .kind = TRACE_CREATE,
+                                                                     .what = TRACE_DEVICE_MEMORY};
+    for (const struct trace_record *f = NULL, *m = NULL;
+         (f = evidence_next(one->evidence, &findings, f)) != NULL;)
+        while ((m = evidence_next(one->evidence, &memory, m)) != NULL)
+            if (f->address != 0 && (uint32_t)f->address - (uint32_t)(m->address >> 32) < m->bytes)
+                return true;
+    return false;
+}
+
+static void say_half_a_pointer(struct verdict *verdict, const struct call *one)
+{
+    char text[160];
+    verdict_fail(verdict, one->evidence, queued_last_kernel(one->evidence, &one->phase),
+                 "For %s, a pointer is not where the kernel looks for it: the kernel met the "
+                 "second half of one as its first.",
+                 describe(one, text));
+    verdict_why(verdict, "A pointer lies in the parameters as a value of 8 bytes, at a multiple of "
+                         "8, whatever the alignment of what it points to.");
+    verdict_hint(verdict, "`alignment` is that of what lies at `data`. Where a pointer goes to the "
+                          "buffer, round the offset up to alignof(CUdeviceptr).");
+}
+
 /* The call was accepted, and its work ran to its end. */
 static bool went_well(struct verdict *verdict, struct call *one)
 {
     static const enum trace_finding_kind_id faults[] = {
-        FINDING_KIND_OUT_OF_BOUNDS, FINDING_KIND_WRONG_SIDE, FINDING_KIND_MISALIGNED,
-        FINDING_KIND_USE_AFTER_FREE, FINDING_KIND_COUNT};
+        FINDING_KIND_OUT_OF_BOUNDS,  FINDING_KIND_WRONG_SIDE,    FINDING_KIND_MISALIGNED,
+        FINDING_KIND_USE_AFTER_FREE, FINDING_KIND_NEVER_WRITTEN, FINDING_KIND_COUNT};
     const int status = one->given->status;
     char text[160];
     one->answer.phase = &one->phase;
+    if (status != 0 && one->c->step == STRUCTS_STEP_CALL && met_half_a_pointer(one))
+        say_half_a_pointer(verdict, one);
     /* A kernel that met a wrong address says more than the error that came of it. */
     if (status != 0 && status != ANSWER_NOT_WRITTEN)
         verdict_findings(verdict, one->evidence, faults);
