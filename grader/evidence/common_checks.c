@@ -64,10 +64,25 @@ static bool place_in_device_code(const struct evidence *evidence,
     return true;
 }
 
+/* One side is in a default stream, the other in one that was made: it was left out, most likely. */
+static bool left_out_the_stream(const struct trace_record *finding)
+{
+    const enum trace_finding_kind_id kind = trace_finding_kind_of(finding->finding.id);
+    const struct trace_side *sides = finding->finding.sides;
+    return (kind == FINDING_KIND_RACE || kind == FINDING_KIND_FREED_IN_USE) &&
+           ((sides[0].stream == STREAM_DEFAULT && sides[1].stream == STREAM_CREATED) ||
+            (sides[0].stream == STREAM_CREATED && sides[1].stream == STREAM_DEFAULT));
+}
+
 /* What is out of bounds in a kernel of ours is what it was given. */
 static const char *hint_of(const struct evidence *evidence, const struct trace_record *finding)
 {
     struct place place;
+    if (left_out_the_stream(finding))
+        return N_("One of the two is in a default stream, the other is not, and nothing else "
+                  "orders them: put both into the same stream. Each call that ends in Async has an "
+                  "argument for it, which cudaMemcpy has not, cudaLaunchKernel too; it is the "
+                  "fourth between <<< and >>>.");
     if (trace_finding_kind_of(finding->finding.id) == FINDING_KIND_OUT_OF_BOUNDS &&
         place_in_device_code(evidence, finding, &place) && !place.submission)
         return N_("The kernel is the lesson's own: look at what it was given, the pointer and the "
