@@ -434,9 +434,18 @@ change the project's own code, delete ${folder##*/}/ and call this again."
     fi
 }
 
-# What grading takes besides the program: on a machine with a GPU also what only a GPU runs.
+# grading_parts [LESSON...]: what grading takes besides the program: what is linked with the student's
+# files, for these lessons alone or for all; on a machine with a GPU also what only a GPU runs.
 grading_parts()
 {
+    targets=
+    for lesson; do
+        parts=$(sed -n 's/^ *[.]parts = .*{"\(.*\)", NULL}.*/\1/p' \
+            "$root/grader/lessons/$lesson/judge.c" 2>/dev/null | sed 's/", "/ part_/g')
+        [ -n "$parts" ] || { targets= && break; }
+        targets="$targets part_$parts"
+    done
+    echo "${targets:-parts}"
     [ ! -e /dev/nvidiactl ] && [ ! -e /dev/dxg ] || echo gpu_parts
 }
 

@@ -67,24 +67,30 @@ answer_help()
     esac
 }
 
-# is_lesson WORD: as grader/build/submission.c's is_called has it.
+# is_lesson WORD: as grader/build/submission.c's is_called has it. Sets `lesson`, its folder's name.
 is_lesson()
 {
     word=$1
     while case $word in ?*/) true ;; *) false ;; esac do word=${word%/}; done
-    for folder in "$root"/lessons/[0-9]*_*/; do
-        folder=${folder%/}
-        folder=${folder##*/}
-        number=${folder%%_*}
+    for lesson in "$root"/lessons/[0-9]*_*/; do
+        lesson=${lesson%/}
+        lesson=${lesson##*/}
+        number=${lesson%%_*}
         case $word in
-        "$folder" | lessons/"$folder" | ./"$folder" | */lessons/"$folder") return 0 ;;
-        "${folder#*_}" | "$number" | "${number#0}") return 0 ;;
+        "$lesson" | lessons/"$lesson" | ./"$lesson" | */lessons/"$lesson") return 0 ;;
+        "${lesson#*_}" | "$number" | "${number#0}") return 0 ;;
         esac
     done
     case $word in
     '' | *[!A-Za-z0-9_]*) return 1 ;;
     esac
-    grep -q -e "\.suite = \"$word\"" "$root"/grader/lessons/[0-9]*/judge.c 2>/dev/null
+    for lesson in "$root"/grader/lessons/[0-9]*/judge.c; do
+        grep -q -s -e "\.suite = \"$word\"" "$lesson" || continue
+        lesson=${lesson%/judge.c}
+        lesson=${lesson##*/}
+        return 0
+    done
+    return 1
 }
 
 # takes_value FLAG: does the help have "--flag=", or only "--flag" (1), or neither (2)?
@@ -101,9 +107,11 @@ refuse()
     exit 2
 }
 
-# answer_first ARGUMENT...: of ./grade; returns when there is something to build for.
+# answer_first ARGUMENT...: of ./grade; returns when there is something to build for. Sets `lessons`,
+# the folders' names of those that are named.
 answer_first()
 {
+    lessons=
     help_text=$root/grader/session/help.txt
     [ -f "$help_text" ] && [ -f "$flag_table" ] || return 0
     skip=
@@ -155,6 +163,7 @@ answer_first()
                 leave_to_grader "$@"
                 refuse "there is no lesson \"$argument\"; --help lists them."
             fi
+            lessons="$lessons $lesson"
             ;;
         esac
     done

@@ -111,6 +111,8 @@ expect_status 1
 expect 'the grader gets the arguments' grep -qx 'graded: streams --gtest_brief=1' "$machine/out"
 expect_call "cmake -S $machine/clone --fresh --preset default -D CMAKE_CUDA_COMPILER=$machine/bin/nvcc -D OVERLAP_WERROR=OFF"
 expect_no_call apt-get
+linked='part_02_streams_drive part_multiply_divide part_broken'
+expect 'only that lesson is built' grep -q "^ninja .* grader $linked\( gpu_parts\)*\$" "$machine/calls"
 expect_said 'building: 1/30'
 expect_said 'building: 3/30'
 expect 'a line a tenth' [ "$(grep -c building: "$machine/said")" -eq 2 ]
@@ -131,6 +133,24 @@ expect_call "cmake -S $machine/elsewhere --fresh --preset default -D CMAKE_CUDA_
 grade OVERLAP_TOOLKIT=/nowhere
 expect_status 2
 expect_said '/nowhere has no bin/nvcc of release 13'
+
+# Which lessons are built: those that are named, in any of their names; all where one names none.
+: >"$machine/calls"
+env -i PATH="$machine/bin" MACHINE="$machine" "$machine/clone/grade" --seed 1 2 lessons/02_streams/ \
+    >"$machine/out" 2>"$machine/said" </dev/null || :
+expect 'both are built' grep -q "^ninja .* grader $linked $linked\( gpu_parts\)*\$" "$machine/calls"
+: >"$machine/calls"
+env -i PATH="$machine/bin" MACHINE="$machine" "$machine/clone/grade" --seed 2 \
+    >"$machine/out" 2>"$machine/said" </dev/null || :
+expect 'all are built' grep -q '^ninja .* grader parts\( gpu_parts\)*$' "$machine/calls"
+# What a lesson links is read in its judge: in all that have a drive.
+for judge in "$root"/grader/lessons/[0-9]*/judge.c; do
+    if grep -q '\.parts = ' "$judge"; then
+        lesson=$(basename "$(dirname "$judge")")
+        expect "parts of $lesson" env root="$root" sh -c '. "$root/cmake/setup.sh" && grading_parts "$1" | grep -q " part_"' \
+            sh "$lesson"
+    fi
+done
 
 # --help, --version and what means nothing install and build nothing.
 new_machine nothing_built
