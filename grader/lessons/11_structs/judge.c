@@ -119,7 +119,8 @@ static bool met_half_a_pointer(const struct call *one)
     for (const struct trace_record *f = NULL, *m = NULL;
          (f = evidence_next(one->evidence, &findings, f)) != NULL;)
         while ((m = evidence_next(one->evidence, &memory, m)) != NULL)
-            if (f->address != 0 && (uint32_t)f->address - (uint32_t)(m->address >> 32) < m->bytes)
+            if (f->address >> 32 != m->address >> 32 &&
+                (uint32_t)f->address - (uint32_t)(m->address >> 32) < m->bytes)
                 return true;
     return false;
 }
