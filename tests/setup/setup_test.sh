@@ -147,6 +147,7 @@ expect 'all are built' grep -q '^ninja .* grader parts\( gpu_parts\)*$' "$machin
 for judge in "$root"/grader/lessons/[0-9]*/judge.c; do
     if grep -q '\.parts = ' "$judge"; then
         lesson=$(basename "$(dirname "$judge")")
+        # shellcheck disable=SC2016 # for that shell to expand
         expect "parts of $lesson" env root="$root" sh -c '. "$root/cmake/setup.sh" && grading_parts "$1" | grep -q " part_"' \
             sh "$lesson"
     fi
