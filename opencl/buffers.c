@@ -5,12 +5,16 @@
  * kernel writes behind its end is seen there.
  */
 #include "opencl/inside.h"
+#include "opencl/layer.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define GUARD ((size_t)4096)
+#define PROPERTIES 33
 #define POISON 0xa5
+/* In a new buffer: no number, which no addition hides. */
+#define UNWRITTEN 0xff
 
 typedef void (*notify_function)(const char *, const void *, size_t, void *);
 typedef cl_handle (*queue_function)(cl_handle, cl_handle, cl_bitfield, cl_int *);
@@ -34,15 +38,32 @@ static cl_handle end_context(struct call *call, cl_handle made, cl_int code, cl_
     return made;
 }
 
+/* With OpenCL's own platform in the place of one that is shown. */
+static const intptr_t *real_properties(const intptr_t *given, intptr_t copy[PROPERTIES])
+{
+    size_t i = 0;
+    if (given == NULL) return NULL;
+    for (; i + 2 < PROPERTIES && given[i] != 0; i += 2) {
+        copy[i] = given[i];
+        copy[i + 1] = given[i] == CL_CONTEXT_PLATFORM
+                          ? (intptr_t)platforms_real((cl_handle)given[i + 1])
+                          : given[i + 1];
+    }
+    copy[i] = 0;
+    return given[i] == 0 ? copy : given;
+}
+
 EXPORT cl_handle clCreateContext(const intptr_t *properties, cl_uint count,
                                  const cl_handle *devices, notify_function notify, void *user,
                                  cl_int *error)
 {
     struct call call;
+    intptr_t copy[PROPERTIES];
     cl_int code;
     if (!call_begin(&call, ROW_clCreateContext, CALLER, NULL))
         return call_end_made(&call, call.code, error), NULL;
-    cl_handle made = REAL(clCreateContext)(properties, count, devices, notify, user, &code);
+    cl_handle made = REAL(clCreateContext)(real_properties(properties, copy), count, devices,
+                                           notify, user, &code);
     return end_context(&call, made, code, error);
 }
 
@@ -50,23 +71,26 @@ EXPORT cl_handle clCreateContextFromType(const intptr_t *properties, cl_bitfield
                                          notify_function notify, void *user, cl_int *error)
 {
     struct call call;
+    intptr_t copy[PROPERTIES];
     cl_int code;
     if (!call_begin(&call, ROW_clCreateContextFromType, CALLER, NULL))
         return call_end_made(&call, call.code, error), NULL;
-    cl_handle made = REAL(clCreateContextFromType)(properties, type, notify, user, &code);
+    cl_handle made =
+        REAL(clCreateContextFromType)(real_properties(properties, copy), type, notify, user, &code);
     return end_context(&call, made, code, error);
 }
 
 /* ---- queues -----------------------------------------------------------------------------------
  */
 
-static cl_handle end_queue(struct call *call, cl_handle context, cl_bitfield properties,
-                           cl_handle made, cl_int code, cl_int *error)
+static cl_handle end_queue(struct call *call, cl_handle context, cl_handle device,
+                           cl_bitfield properties, cl_handle made, cl_int code, cl_int *error)
 {
     struct object *object =
         made != NULL ? object_add(made, KIND_QUEUE, object_find(context, KIND_CONTEXT), call, 0)
                      : NULL;
     if (object != NULL) {
+        object->device = device;
         object->in_order = (properties & CL_QUEUE_OUT_OF_ORDER) == 0;
         object->profiled = (properties & CL_QUEUE_PROFILING) != 0;
     }
@@ -84,7 +108,7 @@ EXPORT cl_handle clCreateCommandQueue(cl_handle context, cl_handle device, cl_bi
         return call_end_made(&call, call.code, error), NULL;
     cl_handle made =
         REAL(clCreateCommandQueue)(context, device, properties | CL_QUEUE_PROFILING, &code);
-    return end_queue(&call, context, properties, made, code, error);
+    return end_queue(&call, context, device, properties, made, code, error);
 }
 
 EXPORT cl_handle clCreateCommandQueueWithProperties(cl_handle context, cl_handle device,
@@ -100,7 +124,7 @@ EXPORT cl_handle clCreateCommandQueueWithProperties(cl_handle context, cl_handle
         if (p[0] == CL_QUEUE_PROPERTIES) given = p[1];
     with[1] |= given;
     cl_handle made = REAL(clCreateCommandQueueWithProperties)(context, device, with, &code);
-    return end_queue(&call, context, given, made, code, error);
+    return end_queue(&call, context, device, given, made, code, error);
 }
 
 /* ---- buffers ----------------------------------------------------------------------------------
@@ -127,7 +151,8 @@ static bool fill(struct object *context, cl_handle buffer, const void *host, siz
 
     layer_take(ROW_clEnqueueWriteBuffer, &write);
     if (bytes != NULL && queue != NULL) {
-        memset(bytes, POISON, size + GUARD);
+        memset(bytes, UNWRITTEN, size);
+        memset(bytes + size, POISON, GUARD);
         if (host != NULL) memcpy(bytes, host, size);
         done = write(queue, buffer, 1, 0, size + GUARD, bytes, 0, NULL, NULL) == CL_SUCCESS;
     }
@@ -135,7 +160,13 @@ static bool fill(struct object *context, cl_handle buffer, const void *host, siz
     return done;
 }
 
-static void put_copy(const struct call *call, size_t size)
+/* At most one bit: OpenCL refuses two of these flags, and is to do so itself. */
+static bool is_one(cl_bitfield flags)
+{
+    return (flags & (flags - 1)) == 0;
+}
+
+static void put_copy(const struct call *call, const char *name, const void *host, size_t size)
 {
     struct trace_record record = {.kind = TRACE_OPERATION,
                                   .what = TRACE_COPY,
@@ -144,7 +175,8 @@ static void put_copy(const struct call *call, size_t size)
                                   .caller = call->caller,
                                   .request = call->request,
                                   .bytes = size};
-    trace_copy_string(record.name, sizeof record.name, "CL_MEM_COPY_HOST_PTR");
+    trace_copy_string(record.name, sizeof record.name, name);
+    command_sum(host, size, &record.count);
     layer_put(&record);
 }
 
@@ -163,8 +195,13 @@ EXPORT cl_handle clCreateBuffer(cl_handle context, cl_bitfield flags, size_t siz
     const bool ours = (flags & CL_MEM_USE_HOST_PTR) == 0 && size > 0 &&
                       (host != NULL) == ((flags & of_host) != 0);
     const bool copies = ours && (flags & CL_MEM_COPY_HOST_PTR) != 0;
-    cl_handle made = REAL(clCreateBuffer)(context, copies ? flags & ~CL_MEM_COPY_HOST_PTR : flags,
-                                          ours ? size + GUARD : size, copies ? NULL : host, &code);
+    /* The host is kept out by us, as we have to get in. */
+    const cl_bitfield kept = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY |
+                             CL_MEM_HOST_NO_ACCESS | (copies ? CL_MEM_COPY_HOST_PTR : 0);
+    const cl_bitfield given =
+        ours && is_one(flags & ~CL_MEM_COPY_HOST_PTR & kept) ? flags & ~kept : flags;
+    cl_handle made = REAL(clCreateBuffer)(context, given, ours ? size + GUARD : size,
+                                          copies ? NULL : host, &code);
     if (made != NULL && ours && !fill(in, made, copies ? host : NULL, size)) {
         layer_take(ROW_clReleaseMemObject, &release);
         release(made);
@@ -173,7 +210,33 @@ EXPORT cl_handle clCreateBuffer(cl_handle context, cl_bitfield flags, size_t siz
     }
     struct object *object = made != NULL ? object_add(made, KIND_BUFFER, in, &call, size) : NULL;
     if (object != NULL) object->guarded = ours;
-    if (object != NULL && (copies || (flags & CL_MEM_USE_HOST_PTR) != 0)) put_copy(&call, size);
+    if (object != NULL) object->flags = flags;
+    const bool uses = (flags & CL_MEM_USE_HOST_PTR) != 0;
+    if (object != NULL && (copies || uses))
+        put_copy(&call, uses ? OPENCL_USED : OPENCL_COPIED, host, size);
+    call_end_made(&call, code, error);
+    return made;
+}
+
+struct region {
+    size_t offset, size;
+};
+
+/* Within another, so that nothing of ours is behind it. */
+EXPORT cl_handle clCreateSubBuffer(cl_handle buffer, cl_bitfield flags, cl_uint type,
+                                   const struct region *region, cl_int *error)
+{
+    struct call call;
+    cl_int code;
+    if (!call_begin(&call, ROW_clCreateSubBuffer, CALLER, buffer))
+        return call_end_made(&call, call.code, error), NULL;
+    const struct object *whole = object_find(buffer, KIND_BUFFER);
+    if (region != NULL &&
+        (region->offset > whole->size || region->size > whole->size - region->offset))
+        return call_end_made(&call, CL_INVALID_VALUE, error), NULL;
+    cl_handle made = REAL(clCreateSubBuffer)(buffer, flags, type, region, &code);
+    if (made != NULL && region != NULL)
+        object_add(made, KIND_BUFFER, whole->context, &call, region->size);
     call_end_made(&call, code, error);
     return made;
 }
@@ -188,6 +251,9 @@ EXPORT cl_int clGetMemObjectInfo(cl_handle handle, cl_uint what, size_t size, vo
     const struct object *object = object_find(handle, KIND_BUFFER);
     if (code == CL_SUCCESS && what == CL_MEM_SIZE && value != NULL && object != NULL)
         memcpy(value, &object->size, sizeof object->size);
+    if (code == CL_SUCCESS && what == CL_MEM_FLAGS && value != NULL && object != NULL &&
+        object->flags != 0)
+        memcpy(value, &object->flags, sizeof object->flags);
     return call_end(&call, code);
 }
 

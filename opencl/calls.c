@@ -3,16 +3,6 @@
 
 #include <string.h>
 
-/* The handle of an event that was waited for, by whoever made it. */
-static void note_kernel(struct object *object, const char *name)
-{
-    if (object != NULL && name != NULL) trace_copy_string(object->name, sizeof object->name, name);
-}
-
-/* Which of two parameters names the new object: only a kernel has a name. */
-#define NAME_clCreateProgramWithSource NULL
-#define NAME_clCreateKernel name
-
 #define CALL(name, error_code, as_if, parameters, arguments)                                       \
     EXPORT cl_int name parameters;                                                                 \
     EXPORT cl_int name parameters                                                                  \
@@ -46,7 +36,7 @@ static void note_kernel(struct object *object, const char *name)
                                                               ? from->context                      \
                                                               : object_find(handle, KIND_CONTEXT), \
                                                           &call, 0);                               \
-        note_kernel(object, NAME_##function);                                                      \
+        object_ask_name(object);                                                                   \
         call_end_made(&call, code, wanted);                                                        \
         return made;                                                                               \
     }
@@ -68,7 +58,8 @@ static void note_kernel(struct object *object, const char *name)
         struct object *object = object_find(handle, KIND_##kind);                                  \
         if (KIND_##kind == KIND_BUFFER && object->references == 1) buffer_check(object);           \
         object_release(object, call.caller);                                                       \
-        return call_end(&call, REAL(name)(handle));                                                \
+        const cl_int code = REAL(name)(handle);                                                    \
+        return call_end(&call, call_released(&call, code));                                        \
     }
 #define OWN(name, kind, error_code, as_if)
 #include "opencl/functions.def"

@@ -2,7 +2,10 @@
  * asked for when it has ended.
  */
 #include "opencl/inside.h"
+#include "opencl/layer.h"
 
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -15,21 +18,40 @@ typedef cl_int (*times_function)(cl_handle, cl_uint, size_t, void *, size_t *);
 static struct {
     struct command *list;
     size_t count, room;
-} commands;
+    pthread_mutex_t
+        lock; /* a callback of OpenCL's may come at any time, from a thread of its own */
+} commands = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void lock(void)
+{
+    pthread_mutex_lock(&commands.lock);
+}
+
+static void unlock(void)
+{
+    pthread_mutex_unlock(&commands.lock);
+}
 
 #define BLOCK ((size_t)4096)
 
 /* Reads as the kernel does, to which memory that is gone is an error and no crash. */
-uint64_t command_sum(const void *bytes, size_t size)
+uint64_t command_sum(const void *bytes, size_t size, uint64_t *content)
 {
     unsigned char block[BLOCK];
     uint64_t sum = 0xcbf29ce484222325;
+    uint32_t word;
+
+    *content = 0;
     for (size_t done = 0; done < size; done += BLOCK) {
         const size_t length = size - done < BLOCK ? size - done : BLOCK;
         const struct iovec to = {block, length};
         const struct iovec from = {(char *)(uintptr_t)bytes + done, length};
-        if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)length) return 0;
+        if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)length) return *content = 0;
         for (size_t i = 0; i < length; i++) sum = (sum ^ block[i]) * 0x100000001b3;
+        for (size_t i = 0; i + sizeof word <= length; i += sizeof word) {
+            memcpy(&word, &block[i], sizeof word);
+            *content += opencl_content(word);
+        }
     }
     return sum;
 }
@@ -47,7 +69,7 @@ void command_add(const struct command *command, cl_handle *wanted)
         retain(command->event);
         *wanted = command->event;
     }
-    layer_lock();
+    lock();
     if (commands.count == commands.room) {
         const size_t room = commands.room > 0 ? 2 * commands.room : 64;
         struct command *list = realloc(commands.list, room * sizeof *list);
@@ -57,7 +79,7 @@ void command_add(const struct command *command, cl_handle *wanted)
         }
     }
     if (commands.count < commands.room) commands.list[commands.count++] = added;
-    layer_unlock();
+    unlock();
 }
 
 static void put_finding(const struct command *command, enum trace_finding_id id)
@@ -91,57 +113,104 @@ static void put_operation(const struct command *command)
              NULL);
     get_time(command->event, CL_PROFILING_COMMAND_END, sizeof record.end_ns, &record.end_ns, NULL);
     trace_copy_string(record.name, sizeof record.name, command->name);
+    snprintf(record.text, sizeof record.text, "%u", layer_device_number(command->queue->device));
     layer_put(&record);
 }
 
 /* Its end is known: what it brings is there, and what it read need no longer stay. */
 static void settle(struct command *command)
 {
+    uint64_t content = 0;
     if (command->settled) return;
     command->settled = true;
     if (command->shadow != NULL) memcpy(command->destination, command->shadow, command->bytes);
-    if (command->source != NULL && command_sum(command->source, command->bytes) != command->sum)
+    if (command->source != NULL &&
+        command_sum(command->source, command->bytes, &content) != command->sum)
         put_finding(command, FINDING_CL_CHANGED);
+    if (command->brings != NULL && !command->scattered)
+        command_sum(command->brings, command->bytes, &command->count);
     free(command->shadow);
     command->shadow = NULL;
     if (command->what != TRACE_WHAT_NONE) put_operation(command);
 }
 
+/* The newest command of that event; `count`: there is none. */
+static size_t find(cl_handle event, size_t count)
+{
+    for (size_t i = count; i-- > 0;)
+        if (commands.list[i].event == event) return i;
+    return count;
+}
+
+/* The command has ended, and so has all that it comes behind. */
+static void settle_with(size_t number)
+{
+    struct command *command = &commands.list[number];
+    if (command->settled) return;
+    for (size_t k = 0; k < number; k++)
+        if (commands.list[k].queue == command->queue &&
+            (command->queue->in_order || command->behind_all || commands.list[k].barrier))
+            settle_with(k);
+    for (cl_uint e = 0; e < command->after_count; e++) {
+        const size_t k = find(command->after[e], number);
+        if (k < number) settle_with(k);
+    }
+    settle(command);
+}
+
 void commands_settle_queue(const struct object *queue)
 {
+    lock();
     for (size_t i = 0; i < commands.count; i++)
-        if (commands.list[i].queue == queue) settle(&commands.list[i]);
+        if (commands.list[i].queue == queue) settle_with(i);
+    unlock();
 }
 
 void command_settle_event(cl_handle event)
 {
-    for (size_t i = commands.count; i-- > 0;) {
-        if (commands.list[i].event != event) continue;
-        const struct object *queue = commands.list[i].queue;
-        for (size_t k = 0; k < i && queue->in_order; k++)
-            if (commands.list[k].queue == queue) settle(&commands.list[k]);
-        settle(&commands.list[i]);
-        return;
-    }
+    lock();
+    const size_t i = find(event, commands.count);
+    if (i < commands.count) settle_with(i);
+    unlock();
 }
 
 bool command_is_settled(cl_handle event, const struct object **queue)
 {
-    for (size_t i = commands.count; i-- > 0;) {
-        if (commands.list[i].event != event) continue;
-        *queue = commands.list[i].queue;
-        return commands.list[i].settled;
-    }
-    *queue = NULL;
-    return true;
+    lock();
+    const size_t i = find(event, commands.count);
+    const bool there = i < commands.count, settled = !there || commands.list[i].settled;
+    *queue = there ? commands.list[i].queue : NULL;
+    unlock();
+    return settled;
 }
 
+void command_unmap(const void *mapped)
+{
+    lock();
+    for (size_t i = commands.count; i-- > 0;) {
+        struct command *command = &commands.list[i];
+        if (command->mapped != mapped) continue;
+        if (!command->settled) put_finding(command, FINDING_CL_NOT_AWAITED);
+        command->mapped = NULL;
+        break;
+    }
+    unlock();
+}
+
+/* Without the lock while it waits: what it waits for may be what a callback does. */
 void commands_drain(void)
 {
     wait_function wait;
+    cl_handle event;
     layer_take(ROW_clWaitForEvents, &wait);
-    for (size_t i = 0; i < commands.count; i++)
-        if (!commands.list[i].settled) wait(1, &commands.list[i].event);
+    for (size_t i = 0;; i++) {
+        lock();
+        const bool there = i < commands.count, settled = there && commands.list[i].settled;
+        event = there ? commands.list[i].event : NULL;
+        unlock();
+        if (!there) return;
+        if (!settled) wait(1, &event);
+    }
 }
 
 void commands_end(bool findings)
@@ -149,20 +218,27 @@ void commands_end(bool findings)
     event_function release;
     layer_take(ROW_clReleaseEvent, &release);
     commands_drain();
+    lock();
     for (size_t i = 0; i < commands.count; i++) {
         struct command *command = &commands.list[i];
+        if (!command->settled && command->what == TRACE_KERNEL && findings)
+            put_finding(command, FINDING_CL_KERNEL_NOT_AWAITED);
+        /* What it was to bring has not come. */
+        if (!command->settled && command->brings != NULL && findings)
+            put_finding(command, FINDING_CL_NOT_AWAITED);
         if (!command->settled && command->shadow != NULL) {
-            /* What it was to bring has not come. */
-            if (findings) put_finding(command, FINDING_CL_NOT_AWAITED);
             free(command->shadow);
             command->shadow = NULL;
         }
+        if (!command->settled) command->brings = NULL;
         /* Nor is its source looked at: the function has returned, and its variables are gone. */
         if (!command->settled && command->source != NULL && findings)
             put_finding(command, FINDING_CL_SOURCE_NOT_AWAITED);
         command->source = NULL;
         settle(command);
         release(command->event);
+        free(command->after);
     }
     commands.count = 0;
+    unlock();
 }

@@ -61,6 +61,8 @@ struct call {
 /* Begins it. `handle`: the object that it is of, for rows of a kind. False: it has failed already,
  * with call->code. */
 bool call_begin(struct call *call, enum row row, uint64_t caller, cl_handle handle);
+/* What a release that has succeeded is to return: it may be made to fail. */
+cl_int call_released(struct call *call, cl_int code);
 /* Records it. Returns `code`. */
 cl_int call_end(const struct call *call, cl_int code);
 /* The same of one that returns an object: puts the code where the caller wants it. */
@@ -87,9 +89,10 @@ struct object {
     uint64_t made, ended; /* the calls */
     struct object *context;
     size_t size;                /* of a buffer, as the student knows it */
+    cl_bitfield flags;          /* the same */
     bool guarded;               /* of a buffer: there are bytes of ours behind it */
     bool in_order, profiled;    /* of a queue, as the student asked */
-    cl_handle device;           /* of a context: its first */
+    cl_handle device;           /* of a queue: its own; of a context: its first */
     cl_handle own_queue;        /* of a context: ours, made when it is needed */
     char name[TRACE_NAME_SIZE]; /* of a kernel */
     struct object *arguments[ARGUMENTS];
@@ -108,8 +111,29 @@ cl_int object_invalid(enum kind kind);
 /* One reference less. True: that was the last. */
 bool object_release(struct object *object, uint64_t caller);
 void object_retain(struct object *object);
+/* A kernel's name is asked for; what is no kernel has none. `object` may be NULL. */
+void object_ask_name(struct object *object);
 /* Calls `visit` for each that is there. */
 void objects_visit(enum kind kind, void (*visit)(struct object *object));
+
+/* ---- platforms (platforms.c) ------------------------------------------------------------------
+ */
+
+/* The devices of the first platform are shown as those of several: `shape` has "|" between two of
+ * them, and the names of none, one or more devices of PoCL's for each. Puts what PoCL is to make
+ * (POCL_DEVICES) into `names`. */
+void platforms_shape(const char *shape, char *names, size_t size);
+/* As OpenCL's functions of these names, of what is shown, without a record. */
+cl_int platforms_list(cl_uint room, cl_handle *platforms, cl_uint *count);
+cl_int platforms_ask(cl_handle platform, cl_uint what, size_t size, void *value, size_t *needed);
+cl_int platforms_devices(cl_handle platform, cl_bitfield type, cl_uint room, cl_handle *devices,
+                         cl_uint *count);
+cl_int platforms_ask_device(cl_handle device, cl_uint what, size_t size, void *value,
+                            size_t *needed);
+/* OpenCL's own of one that is shown. */
+cl_handle platforms_real(cl_handle platform);
+/* The number of a device, in the order in which they are shown, from 0. */
+unsigned layer_device_number(cl_handle device);
 
 /* ---- buffers (buffers.c) ----------------------------------------------------------------------
  */
@@ -132,6 +156,13 @@ struct command {
     void *shadow;       /* and waits here until then; NULL: it does not wait */
     const void *source; /* what is not to change while it is under way */
     uint64_t sum;       /* of what was there */
+    const void *brings; /* what it has brought is here when it has ended; NULL: nothing */
+    bool scattered;     /* in several pieces */
+    cl_handle *after;   /* the events that it waits for; owned */
+    cl_uint after_count;
+    bool behind_all; /* it waits for all before it in its queue, */
+    bool barrier;    /* and all behind it wait for it */
+    void *mapped;    /* where it maps a buffer; NULL: it maps none */
     bool settled;
 };
 
@@ -139,6 +170,8 @@ struct command {
 void command_add(const struct command *command, cl_handle *wanted);
 /* All that this one comes behind has ended, and it has: what it brings is there. */
 void command_settle_event(cl_handle event);
+/* The buffer that is mapped there is given back: its command was to be waited for. */
+void command_unmap(const void *mapped);
 /* All commands of the queue so far have ended. */
 void commands_settle_queue(const struct object *queue);
 /* The student has waited for the command of that event. */
@@ -147,7 +180,8 @@ bool command_is_settled(cl_handle event, const struct object **queue);
 void commands_drain(void);
 /* The same, and forgets them; `findings`: reports what nobody waited for. */
 void commands_end(bool findings);
-/* 0: some of it is not there. */
-uint64_t command_sum(const void *bytes, size_t size);
+/* A sum by which a change is seen, and in *content that of opencl_content. Both 0: some of it is
+ * not there. */
+uint64_t command_sum(const void *bytes, size_t size, uint64_t *content);
 
 #endif

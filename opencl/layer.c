@@ -33,7 +33,7 @@ static const struct {
 #define MAKE(name, made, kind, error, as_if, parameters, arguments)                                \
     [ROW_##name] = {#name, KIND_##kind, error, as_if},
 #define RETAIN(name, kind) [ROW_##name] = {#name, KIND_##kind, 0, ""},
-#define RELEASE(name, kind) [ROW_##name] = {#name, KIND_##kind, 0, ""},
+#define RELEASE(name, kind) [ROW_##name] = {#name, KIND_##kind, 0, LOST},
 #define OWN(name, kind, error, as_if) [ROW_##name] = {#name, KIND_##kind, error, as_if},
 #include "opencl/functions.def"
 #undef CALL
@@ -51,6 +51,10 @@ static struct {
     unsigned fail; /* calls that can fail until one does; 0: none */
     unsigned left; /* of those, when it settled */
     void *real[ROW_COUNT];
+    bool releases_fail;
+    bool begun;
+    cl_handle devices[MOST_DEVICES];
+    unsigned device_count;
 } layer = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- calls ------------------------------------------------------------------------------------
@@ -123,6 +127,12 @@ bool call_begin(struct call *call, enum row row, uint64_t caller, cl_handle hand
     return !call->made_to_fail;
 }
 
+cl_int call_released(struct call *call, cl_int code)
+{
+    call->made_to_fail = layer.releases_fail && code == CL_SUCCESS;
+    return call->made_to_fail ? CL_OUT_OF_RESOURCES : code;
+}
+
 cl_int call_end(const struct call *call, cl_int code)
 {
     struct trace_record record = {.kind = TRACE_CALL,
@@ -152,14 +162,22 @@ void call_end_made(const struct call *call, cl_int code, cl_int *error)
     if (error != NULL) *error = code;
 }
 
-EXPORT void overlap_opencl_fail(unsigned number)
+/* ---- the drive's --------------------------------------------------------------------------------
+ */
+
+static void fail(unsigned number)
 {
     layer_lock();
     layer.fail = number;
     layer_unlock();
 }
 
-EXPORT unsigned overlap_opencl_left(void)
+static void fail_releases(void)
+{
+    layer.releases_fail = true;
+}
+
+static unsigned left(void)
 {
     return layer.left;
 }
@@ -169,15 +187,43 @@ static void check_buffer(struct object *buffer)
     buffer_check(buffer);
 }
 
-EXPORT void overlap_opencl_settle(int failed)
+static void settle(int failed)
 {
     layer_lock();
     layer.left = layer.fail;
     layer.fail = 0;
+    layer.releases_fail = false;
     layer_unlock();
     commands_drain();
     objects_visit(KIND_BUFFER, check_buffer);
     commands_end(failed == 0);
+}
+
+unsigned layer_device_number(cl_handle device)
+{
+    unsigned i = 0;
+    while (i < layer.device_count && layer.devices[i] != device) i++;
+    return i;
+}
+
+static unsigned devices(void **to, unsigned room)
+{
+    unsigned i = 0;
+    for (; i < room && i < layer.device_count; i++) to[i] = layer.devices[i];
+    return i;
+}
+
+EXPORT const struct drive_opencl *overlap_drive(void)
+{
+    static const struct drive_opencl functions = {.fail = fail,
+                                                  .fail_releases = fail_releases,
+                                                  .settle = settle,
+                                                  .left = left,
+                                                  .devices = devices};
+    static bool taken;
+    if (taken) return NULL;
+    taken = true;
+    return &functions;
 }
 
 /* ---- the begin ---------------------------------------------------------------------------------
@@ -191,9 +237,6 @@ static void put_setting(const char *key, const char *text, uint64_t number)
     layer_put(&record);
 }
 
-typedef cl_int (*info_function)(cl_handle, cl_uint, size_t, void *, size_t *);
-typedef cl_int (*platforms_function)(cl_uint, cl_handle *, cl_uint *);
-typedef cl_int (*devices_function)(cl_handle, cl_bitfield, cl_uint, cl_handle *, cl_uint *);
 typedef cl_handle (*context_function)(const intptr_t *, cl_uint, const cl_handle *, void *, void *,
                                       cl_int *);
 typedef cl_int (*release_function)(cl_handle);
@@ -206,18 +249,15 @@ static void put_device(unsigned number, cl_handle platform, cl_handle device)
     cl_ulong type = 0, memory = 0, local = 0;
     cl_uint units = 0;
     size_t group = 0;
-    info_function of_platform, of_device;
 
-    layer_take(ROW_clGetPlatformInfo, &of_platform);
-    layer_take(ROW_clGetDeviceInfo, &of_device);
-    of_platform(platform, CL_PLATFORM_NAME, sizeof platform_name, platform_name, NULL);
-    of_device(device, CL_DEVICE_NAME, sizeof name, name, NULL);
-    of_device(device, CL_DEVICE_VERSION, sizeof version, version, NULL);
-    of_device(device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
-    of_device(device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
-    of_device(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof group, &group, NULL);
-    of_device(device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, NULL);
-    of_device(device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
+    platforms_ask(platform, CL_PLATFORM_NAME, sizeof platform_name, platform_name, NULL);
+    platforms_ask_device(device, CL_DEVICE_NAME, sizeof name, name, NULL);
+    platforms_ask_device(device, CL_DEVICE_VERSION, sizeof version, version, NULL);
+    platforms_ask_device(device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+    platforms_ask_device(device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
+    platforms_ask_device(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof group, &group, NULL);
+    platforms_ask_device(device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, NULL);
+    platforms_ask_device(device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
     snprintf(key, sizeof key, OPENCL_DEVICE_SETTING, number);
     snprintf(text, sizeof text, "%s\t%s\t%s\t%llu\t%u\t%zu\t%llu\t%llu", platform_name, name,
              version, (unsigned long long)type, units, group, (unsigned long long)memory,
@@ -240,22 +280,22 @@ static void put_devices(void)
 {
     cl_handle platforms[MOST_DEVICES], devices[MOST_DEVICES];
     cl_uint platform_count = 0, count = 0, all = 0;
-    platforms_function get_platforms;
-    devices_function get_devices;
     char text[16];
 
-    layer_take(ROW_clGetPlatformIDs, &get_platforms);
-    layer_take(ROW_clGetDeviceIDs, &get_devices);
-    if (get_platforms(MOST_DEVICES, platforms, &platform_count) != CL_SUCCESS) platform_count = 0;
+    if (platforms_list(MOST_DEVICES, platforms, &platform_count) != CL_SUCCESS) platform_count = 0;
     for (cl_uint p = 0; p < platform_count && p < MOST_DEVICES; p++) {
-        if (get_devices(platforms[p], CL_DEVICE_TYPE_ALL, MOST_DEVICES, devices, &count) !=
+        if (platforms_devices(platforms[p], CL_DEVICE_TYPE_ALL, MOST_DEVICES, devices, &count) !=
             CL_SUCCESS)
             continue;
         for (cl_uint d = 0; d < count && d < MOST_DEVICES; d++) {
+            if (all < MOST_DEVICES) layer.devices[all] = devices[d];
+            layer.device_count = all < MOST_DEVICES ? all + 1 : MOST_DEVICES;
             put_device(all++, platforms[p], devices[d]);
             start(devices[d]);
         }
     }
+    snprintf(text, sizeof text, "%u", platform_count);
+    put_setting(OPENCL_PLATFORMS_SETTING, text, platform_count);
     snprintf(text, sizeof text, "%u", all);
     put_setting(OPENCL_COUNT_SETTING, text, all);
 }
@@ -284,7 +324,7 @@ static const char *choose_implementation(void)
     const char *device = getenv(DEVICE_VARIABLE), *devices = getenv(DEVICES_VARIABLE);
     const char *home = getenv("HOME");
     const bool none = devices != NULL && strcmp(devices, OPENCL_NO_PLATFORM) == 0;
-    char folder[PATH_MAX - 16];
+    char folder[PATH_MAX - 16], names[256];
 
     snprintf(folder, sizeof folder, "%s/vendors", home != NULL ? home : "/nowhere");
     (void)mkdir(folder, 0700);
@@ -296,7 +336,10 @@ static const char *choose_implementation(void)
     } else if (!none) {
         choose(folder, "pocl.icd", "libpocl.so");
     }
-    if (devices != NULL && devices[0] != '\0' && !none) setenv("POCL_DEVICES", devices, 1);
+    if (devices != NULL && devices[0] != '\0' && !none) {
+        platforms_shape(devices, names, sizeof names);
+        setenv("POCL_DEVICES", names, 1);
+    }
     if (home != NULL) setenv("POCL_CACHE_DIR", home, 1);
     return NULL;
 }
@@ -306,8 +349,18 @@ static void end(void)
     trace_end(layer.trace);
 }
 
+/* What was chosen is read by now, and would say which run it is. */
+static void forget(void)
+{
+    static const char *const chosen[] = {"OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "POCL_DEVICES",
+                                         "POCL_CACHE_DIR"};
+    for (size_t i = 0; i < sizeof chosen / sizeof chosen[0]; i++) unsetenv(chosen[i]);
+}
+
 EXPORT const char *overlap_begin(void)
 {
+    if (layer.begun) return "it has begun already";
+    layer.begun = true;
     const char *why = choose_implementation();
     if (why != NULL) return why;
     void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -320,5 +373,6 @@ EXPORT const char *overlap_begin(void)
     layer.trace = trace_open_from_environment();
     atexit(end);
     put_devices();
+    forget();
     return NULL;
 }

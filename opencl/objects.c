@@ -96,6 +96,16 @@ struct object *object_use(const struct call *call, cl_handle handle, enum kind k
     return NULL;
 }
 
+void object_ask_name(struct object *object)
+{
+    cl_int (*ask)(cl_handle, cl_uint, size_t, void *, size_t *);
+    char name[4 * TRACE_NAME_SIZE] = "";
+    layer_take(ROW_clGetKernelInfo, &ask);
+    if (object == NULL || object->kind != KIND_KERNEL || ask == NULL) return;
+    ask(object->handle, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL);
+    trace_copy_string(object->name, sizeof object->name, name);
+}
+
 void object_retain(struct object *object)
 {
     layer_lock();

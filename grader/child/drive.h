@@ -41,6 +41,7 @@ struct drive {
     uint64_t (*clock)(void);
     /* The runner's; use drive_begin and drive_end. */
     void (*mark)(const struct drive *drive, const char *phase, uint32_t index, uint32_t flags);
+    const struct drive_opencl *opencl; /* of a run of OpenCL (drive_opencl.h) */
 };
 
 /* Written by each lesson. Returns 0 when it came to its end, also when the student's function

@@ -335,6 +335,7 @@ static const char *begin_device(struct drive *drive)
                *opencl = getenv(CONTROL_OPENCL_SETTING);
     const bool emulator = drive->device == DRIVE_EMULATOR && opencl == NULL;
     const char *(*begin)(void) = NULL;
+    const struct drive_opencl *(*begin_drive)(void) = NULL;
     void *writer = NULL, *symbol = NULL;
 
     if (opencl != NULL)
@@ -350,6 +351,9 @@ static const char *begin_device(struct drive *drive)
     memcpy(&begin, &symbol, sizeof begin);
     symbol = emulator ? dlsym(writer, "overlap_host_clock") : NULL;
     if (symbol != NULL) memcpy(&drive->clock, &symbol, sizeof drive->clock);
+    symbol = opencl != NULL ? dlsym(writer, "overlap_drive") : NULL;
+    memcpy(&begin_drive, &symbol, sizeof begin_drive);
+    if (begin_drive != NULL) drive->opencl = begin_drive();
     const char *why = begin != NULL ? begin() : NULL;
     unsetenv(TRACE_PATH_VARIABLE);
     close(CONTROL_TRACE_FD);

@@ -87,12 +87,18 @@ void clock_copies(struct verdict *verdict, const struct evidence *evidence,
 
 static bool time_agrees(struct verdict *verdict, const struct evidence *evidence,
                         const struct trace_record *at, const char *field, uint64_t found,
-                        uint64_t wanted)
+                        uint64_t wanted, size_t number)
 {
     if (found == wanted) return true;
-    verdict_fail(verdict, evidence, at,
-                 "times->%s is %llu ns, and the device's own record says %llu ns.", field,
-                 (wide)found, (wide)wanted);
+    if (number > 1)
+        verdict_fail(verdict, evidence, at,
+                     "times->%s is %llu ns, and the device's own record says %llu ns, of %zu "
+                     "kernels together.",
+                     field, (wide)found, (wide)wanted, number);
+    else
+        verdict_fail(verdict, evidence, at,
+                     "times->%s is %llu ns, and the device's own record says %llu ns.", field,
+                     (wide)found, (wide)wanted);
     verdict_why(verdict, "An event knows when its command was queued, submitted, started and "
                          "ended, by the device's clock. Only from start to end did the device work "
                          "on it.");
@@ -108,9 +114,10 @@ void clock_events(struct verdict *verdict, const struct evidence *evidence,
     const struct commands found = look(evidence, phase);
 
     if (!time_agrees(verdict, evidence, found.kernel, "kernel", out->compared.kernel,
-                     found.kernel_ns) ||
-        !time_agrees(verdict, evidence, found.in, "written", out->compared.written, found.in_ns) ||
-        !time_agrees(verdict, evidence, found.out, "read", out->compared.read, found.out_ns))
+                     found.kernel_ns, found.kernels) ||
+        !time_agrees(verdict, evidence, found.in, "written", out->compared.written, found.in_ns,
+                     1) ||
+        !time_agrees(verdict, evidence, found.out, "read", out->compared.read, found.out_ns, 1))
         return;
     verdict_figure(verdict, "device", "copies in %.1f us, kernel %.1f us, copy out %.1f us",
                    (double)found.in_ns / 1e3, (double)found.kernel_ns / 1e3,
@@ -125,6 +132,14 @@ struct reading {
     size_t at; /* in the record */
 };
 
+/* The output may have been written by anybody, the record not: a reading was taken between its
+ * phase's begin and its end. */
+static bool was_read(const struct evidence *evidence, const struct phase *phase, uint64_t ns)
+{
+    const struct opencl_input *in = evidence->input;
+    return ns - in->zero >= phase->begin_ns && ns - in->zero <= phase->end_ns;
+}
+
 /* Those that are known. Returns how many. */
 static size_t readings_of(const struct evidence *evidence, struct reading readings[OPENCL_READINGS])
 {
@@ -133,6 +148,7 @@ static size_t readings_of(const struct evidence *evidence, struct reading readin
     for (uint32_t i = 0; i < OPENCL_READINGS && i < out->compared.reading_count; i++) {
         struct phase phase;
         if (!evidence_phase(evidence, OPENCL_PHASE_READING, i, &phase)) break;
+        if (!was_read(evidence, &phase, out->compared.readings[i])) break;
         readings[count++] = (struct reading){out->compared.readings[i], phase.first};
     }
     return count;
@@ -224,6 +240,51 @@ static const struct trace_record *not_in(const struct evidence *evidence, const 
     return NULL;
 }
 
+/* The host's loop is timed within the total, or reaches into it. */
+static bool host_is_in(struct verdict *verdict, const struct evidence *evidence,
+                       const struct stretch *total)
+{
+    const struct opencl_output *out = evidence->output;
+    const struct stretch host = stretch_of(evidence, out->compared.host);
+    if (!host.found || host.from.at >= total->to.at || host.to.at <= total->from.at) return false;
+    verdict_fail_in(verdict, evidence, OPENCL_FUNCTION_COMPARE,
+                    "The host's loop is in the time of times->total.");
+    verdict_why(verdict, "The total is what the device costs: its copies, its kernel, and the wait "
+                         "for them. What the host computes meanwhile makes it longer.");
+    verdict_hint(verdict, "Let the host's loop come before the first command, or behind the last.");
+    return true;
+}
+
+/* What is done when the last command has ended, and no part of waiting for it. */
+static bool is_late(struct verdict *verdict, const struct evidence *evidence,
+                    const struct phase *phase, const struct stretch *stretch)
+{
+    static const char *const later[] = {"clGetEventProfilingInfo", "clReleaseMemObject",
+                                        "clReleaseKernel",         "clReleaseProgram",
+                                        "clReleaseCommandQueue",   "clReleaseContext"};
+    const struct trace_record *records = evidence->trace.records;
+    const struct query all = {.phase = phase, .kind = TRACE_OPERATION, .student = true};
+    size_t last = stretch->to.at;
+
+    for (const struct trace_record *r = NULL; (r = evidence_next(evidence, &all, r)) != NULL;)
+        last = (size_t)(r - records);
+    for (size_t i = last; i < stretch->to.at; i++) {
+        const struct trace_record *r = &records[i];
+        for (size_t k = 0; r->kind == TRACE_CALL && k < sizeof later / sizeof later[0]; k++) {
+            if (strncmp(r->name, later[k], sizeof r->name) != 0) continue;
+            verdict_fail(verdict, evidence, r,
+                         "%.*s is called in the time of times->total, when the last command had "
+                         "ended.",
+                         TRACE_NAME_SIZE, r->name);
+            verdict_why(verdict, "The total is of the commands: asking for their times, and "
+                                 "releasing what they used, is no part of them.");
+            verdict_hint(verdict, "Read now() when clFinish, or a read that blocks, has returned.");
+            return true;
+        }
+    }
+    return false;
+}
+
 void clock_total(struct verdict *verdict, const struct evidence *evidence,
                  const struct phase *phase)
 {
@@ -257,6 +318,8 @@ void clock_total(struct verdict *verdict, const struct evidence *evidence,
                               "read that blocks, has returned.");
         return;
     }
+    if (host_is_in(verdict, evidence, &stretch) || is_late(verdict, evidence, phase, &stretch))
+        return;
     verdict_figure(verdict, "total", "all commands %.1f us by the host's clock",
                    (double)out->compared.total / 1e3);
 }

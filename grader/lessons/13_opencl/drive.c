@@ -6,6 +6,7 @@
 #include "grader/lessons/13_opencl/exchange.h"
 #include "lesson.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,18 +36,13 @@ static uint64_t now(void)
 /* ---- step 1 -----------------------------------------------------------------------------------
  */
 
-/* The devices as OpenCL lists them, for their handles alone. */
-static cl_uint find_devices(cl_device_id ids[OPENCL_MOST])
+/* For their handles alone. By the layer, as the student's code may define any function. */
+static unsigned find_devices(const struct drive *drive, cl_device_id ids[OPENCL_MOST])
 {
-    cl_platform_id platforms[OPENCL_MOST];
-    cl_uint platform_count = 0, found = 0, all = 0;
-
-    if (clGetPlatformIDs(OPENCL_MOST, platforms, &platform_count) != CL_SUCCESS) return 0;
-    for (cl_uint p = 0; p < platform_count && p < OPENCL_MOST && all < OPENCL_MOST; p++)
-        if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, OPENCL_MOST - all, &ids[all],
-                           &found) == CL_SUCCESS)
-            all += found < OPENCL_MOST - all ? found : OPENCL_MOST - all;
-    return all;
+    void *handles[OPENCL_MOST] = {NULL};
+    const unsigned count = drive->opencl->devices(handles, OPENCL_MOST);
+    for (int i = 0; i < OPENCL_MOST; i++) ids[i] = handles[i];
+    return count;
 }
 
 static void take(struct opencl_told *to, const struct opencl_device *from, cl_device_id id)
@@ -69,7 +65,7 @@ static void drive_devices(struct drive *drive)
     struct opencl_device devices[OPENCL_MOST];
     cl_device_id ids[OPENCL_MOST] = {NULL};
 
-    find_devices(ids);
+    find_devices(drive, ids);
     for (uint32_t i = 0; i < OPENCL_CALLS; i++) {
         struct opencl_listed *listed = &out->listed[i];
         const cl_uint room = in->rooms[i];
@@ -77,7 +73,7 @@ static void drive_devices(struct drive *drive)
         memset(devices, DRIVE_POISON, sizeof devices);
         drive_begin(drive, OPENCL_PHASE_DEVICES, i);
         listed->code = opencl_devices(room > 0 ? devices : NULL, room, &count);
-        overlap_opencl_settle(listed->code);
+        drive->opencl->settle(listed->code);
         drive_end(drive, OPENCL_PHASE_DEVICES, i);
         listed->count = count;
         listed->beyond = 0;
@@ -98,146 +94,210 @@ static void fill(float *a, float *b, const float *values, size_t count)
     memcpy(b, values + count, count * sizeof(float));
 }
 
-static void drive_sums(struct drive *drive, cl_device_id device, float *a, float *b)
+/* The arrays a, b, and what comes back, each of `room` floats: no student is given the output, in
+ * which other results lie. */
+struct buffers {
+    size_t room;
+    float *a, *b, *c, *d;
+};
+
+static void drive_sums(struct drive *drive, cl_device_id device, const struct buffers *buffers)
 {
     const struct opencl_input *in = drive->input;
     struct opencl_output *out = drive->output;
     const float *values = in->values;
-    float *c = out->values;
+    float *kept = out->values, *const a = buffers->a, *const b = buffers->b, *const c = buffers->c;
 
     for (uint32_t i = 0; i < OPENCL_SUMS; i++) {
         const size_t count = in->counts[i];
         fill(a, b, values, count);
+        POISON_FLOATS(c, buffers->room);
         drive_begin(drive, OPENCL_PHASE_SUM, i);
         out->sum_codes[i] = opencl_sum(device, a, b, c, count);
-        overlap_opencl_settle(out->sum_codes[i]);
+        drive->opencl->settle(out->sum_codes[i]);
         drive_end(drive, OPENCL_PHASE_SUM, i);
+        memcpy(kept, c, count * sizeof *c);
+        const unsigned char *bytes = (const unsigned char *)c;
+        out->sum_beyond[i] = 0;
+        for (size_t at = count * sizeof *c; at < buffers->room * sizeof *c; at++)
+            out->sum_beyond[i] += bytes[at] != DRIVE_POISON;
         values += 2 * count;
-        c += count;
+        kept += count;
     }
 }
 
-static int compare(struct drive *drive, cl_device_id device, const float *a, const float *b,
-                   float *host, float *sums)
+static int compare(struct drive *drive, cl_device_id device, const struct buffers *buffers,
+                   size_t count, cl_uint rounds)
 {
+    static struct opencl_compared compared; /* where nobody looks for the output */
     const struct opencl_input *in = drive->input;
     struct opencl_output *out = drive->output;
     struct opencl_times times;
 
     memset(&times, DRIVE_POISON, sizeof times);
+    memset(&compared, 0, sizeof compared);
     given.drive = drive;
-    given.compared = &out->compared;
+    given.compared = &compared;
     given.zero = in->zero;
-    out->compared.reading_count = 0;
-    const cl_int code =
-        opencl_compare(device, a, b, in->count, in->rounds, host, sums, &times, now);
-    out->compared.host = times.host;
-    out->compared.written = times.written;
-    out->compared.kernel = times.kernel;
-    out->compared.read = times.read;
-    out->compared.total = times.total;
+    compared.code = opencl_compare(device, buffers->a, buffers->b, count, rounds, buffers->c,
+                                   buffers->d, &times, now);
+    drive->opencl->settle(compared.code);
+    compared.host = times.host;
+    compared.written = times.written;
+    compared.kernel = times.kernel;
+    compared.read = times.read;
+    compared.total = times.total;
+    if (count > 1) out->compared = compared;
+    return compared.code;
+}
+
+/* One call; the results go to *kept. */
+static int keep_comparison(struct drive *drive, cl_device_id device, const struct buffers *buffers,
+                           const float *values, size_t count, cl_uint rounds, float *kept)
+{
+    const char *phase = count > 1 ? OPENCL_PHASE_COMPARE : OPENCL_PHASE_LEAST;
+    fill(buffers->a, buffers->b, values, count);
+    POISON_FLOATS(buffers->c, buffers->room);
+    POISON_FLOATS(buffers->d, buffers->room);
+    drive_begin(drive, phase, 0);
+    const int code = compare(drive, device, buffers, count, rounds);
+    drive_end(drive, phase, 0);
+    memcpy(kept, buffers->c, count * sizeof *kept);
+    memcpy(kept + count, buffers->d, count * sizeof *kept);
     return code;
 }
 
-static void drive_comparison(struct drive *drive, cl_device_id device, float *a, float *b)
+static void drive_comparison(struct drive *drive, cl_device_id device,
+                             const struct buffers *buffers)
 {
     const struct opencl_input *in = drive->input;
     struct opencl_output *out = drive->output;
     size_t before = 0;
 
     for (uint32_t i = 0; i < OPENCL_SUMS; i++) before += in->counts[i];
-    float *const host = out->values + before;
-    fill(a, b, in->values + 2 * before, in->count);
-    drive_begin(drive, OPENCL_PHASE_COMPARE, 0);
-    out->compared.code = compare(drive, device, a, b, host, host + in->count);
-    overlap_opencl_settle(out->compared.code);
-    drive_end(drive, OPENCL_PHASE_COMPARE, 0);
+    const float *values = in->values + 2 * before;
+    float *kept = out->values + before;
+    keep_comparison(drive, device, buffers, values, in->count, in->rounds, kept);
+    out->least_code = keep_comparison(drive, device, buffers, values + 2 * (size_t)in->count, 1, 0,
+                                      kept + 2 * (size_t)in->count);
 }
 
 /* ---- failures ---------------------------------------------------------------------------------
  */
 
-/* One call of a function, in which the `number`-th call that can fail does. */
+#define RELEASES UINT_MAX
+
+/* One call of a function, in which the `number`-th call that can fail does, or every release. */
 static int call_failing(struct drive *drive, enum opencl_function function, unsigned number,
-                        cl_device_id device, float *buffers[4])
+                        cl_device_id device, const struct buffers *buffers)
 {
     const struct opencl_input *in = drive->input;
     struct opencl_device devices[OPENCL_MOST];
     cl_uint count = 0;
     int code = 0;
 
-    for (int i = 2; i < 4; i++) POISON_FLOATS(buffers[i], in->count);
-    overlap_opencl_fail(number);
+    POISON_FLOATS(buffers->c, buffers->room);
+    POISON_FLOATS(buffers->d, buffers->room);
+    if (number == RELEASES)
+        drive->opencl->fail_releases();
+    else
+        drive->opencl->fail(number);
     switch (function) {
     case OPENCL_DEVICES:
         code = opencl_devices(devices, OPENCL_MOST, &count);
         break;
     case OPENCL_SUM:
-        code = opencl_sum(device, buffers[0], buffers[1], buffers[2], in->count);
+        code = opencl_sum(device, buffers->a, buffers->b, buffers->c, in->count);
         break;
     default:
-        code = compare(drive, device, buffers[0], buffers[1], buffers[2], buffers[3]);
-        break;
+        return compare(drive, device, buffers, in->count, in->rounds);
     }
-    overlap_opencl_settle(code);
+    drive->opencl->settle(code);
+    return code;
+}
+
+/* Returns what the function did; `left`: how many calls were still to come until one failed. */
+static int keep_failure(struct drive *drive, int function, unsigned number, cl_device_id device,
+                        const struct buffers *buffers, unsigned *left)
+{
+    struct opencl_output *out = drive->output;
+    const uint32_t index = out->failure_count++;
+
+    out->failures[index].function = (uint32_t)function;
+    drive_begin(drive, DRIVE_INJECTIONS, index);
+    const int code = call_failing(drive, (enum opencl_function)function, number, device, buffers);
+    *left = drive->opencl->left();
+    drive_end(drive, DRIVE_INJECTIONS, index);
+    out->failures[index].code = code;
     return code;
 }
 
 /* Each call once, each in a call of the function of its own: as many as the function made when none
- * did. Which did fail is in the record. */
-static void drive_failures(struct drive *drive, cl_device_id device, float *buffers[4])
+ * did. Then all releases, where there are any. Which did fail is in the record. */
+static void drive_failures(struct drive *drive, cl_device_id device, const struct buffers *buffers)
 {
     const struct opencl_input *in = drive->input;
     struct opencl_output *out = drive->output;
+    unsigned left;
 
     out->failure_count = 0;
-    fill(buffers[0], buffers[1], in->values, in->count);
+    fill(buffers->a, buffers->b, in->values, in->count);
     for (int function = 0; function < OPENCL_FUNCTIONS; function++) {
         for (unsigned number = 0; out->failure_count < OPENCL_FAILURES; number++) {
-            const uint32_t index = out->failure_count++;
-            out->failures[index].function = (uint32_t)function;
-            drive_begin(drive, DRIVE_INJECTIONS, index);
-            const int code =
-                call_failing(drive, (enum opencl_function)function, number, device, buffers);
-            const unsigned left = overlap_opencl_left();
-            drive_end(drive, DRIVE_INJECTIONS, index);
-            out->failures[index].code = code;
+            const int code = keep_failure(drive, function, number, device, buffers, &left);
             if (number > 0 && left > 0) break; /* the function made fewer calls than that */
             if (number == 0 && code != 0) break;
         }
+        if (function != OPENCL_DEVICES && out->failure_count < OPENCL_FAILURES)
+            keep_failure(drive, function, RELEASES, device, buffers, &left);
     }
+}
+
+static bool make_buffers(struct buffers *buffers, const struct opencl_input *in)
+{
+    size_t most = in->count;
+    for (int i = 0; i < OPENCL_SUMS; i++)
+        if (in->counts[i] > most) most = in->counts[i];
+    /* What goes over an end is seen behind it. */
+    *buffers = (struct buffers){.room = 2 * most + 64};
+    float **const all[] = {&buffers->a, &buffers->b, &buffers->c, &buffers->d};
+    for (int i = 0; i < 4; i++) {
+        *all[i] = malloc(buffers->room * sizeof(float));
+        if (*all[i] == NULL) return false;
+    }
+    return true;
 }
 
 int drive_main(struct drive *drive)
 {
-    const struct opencl_input *in = drive->input;
+    struct opencl_output *out = drive->output;
     cl_device_id ids[OPENCL_MOST] = {NULL};
-    float *buffers[4];
-    uint32_t most = in->count;
+    struct buffers buffers;
 
     if (strcmp(drive->run, OPENCL_RUN_DEVICES) == 0 || strcmp(drive->run, OPENCL_RUN_NONE) == 0) {
         drive_devices(drive);
         return 0;
     }
-    for (int i = 0; i < OPENCL_SUMS; i++)
-        if (in->counts[i] > most) most = in->counts[i];
-    for (int i = 0; i < 4; i++) {
-        buffers[i] = malloc((most + 1) * sizeof(float));
-        if (buffers[i] == NULL) {
-            fprintf(stderr, "drive: no memory\n");
-            return 1;
-        }
+    if (!make_buffers(&buffers, drive->input)) {
+        fprintf(stderr, "drive: no memory\n");
+        return 1;
     }
-    if (find_devices(ids) == 0) {
+    const unsigned count = find_devices(drive, ids);
+    if (count == 0) {
         fprintf(stderr, "drive: OpenCL has no device\n");
         return 1;
     }
+    /* The last, which nobody finds who looks for one himself. */
+    out->device = count - 1;
     if (strcmp(drive->run, OPENCL_RUN_VALUES) == 0) {
-        drive_sums(drive, ids[0], buffers[0], buffers[1]);
-        drive_comparison(drive, ids[0], buffers[0], buffers[1]);
+        drive_sums(drive, ids[out->device], &buffers);
+        drive_comparison(drive, ids[out->device], &buffers);
     } else {
-        drive_failures(drive, ids[0], buffers);
+        drive_failures(drive, ids[out->device], &buffers);
     }
-    for (int i = 0; i < 4; i++) free(buffers[i]);
+    free(buffers.a);
+    free(buffers.b);
+    free(buffers.c);
+    free(buffers.d);
     return 0;
 }

@@ -13,6 +13,8 @@
 #define OPENCL_PHASE_DEVICES "devices"
 #define OPENCL_PHASE_SUM "sum"
 #define OPENCL_PHASE_COMPARE "compare"
+/* Of one element, and no round. */
+#define OPENCL_PHASE_LEAST "least"
 /* In step 3 each reading of the clock, with its number. */
 #define OPENCL_PHASE_READING "reading"
 
@@ -32,7 +34,8 @@ struct opencl_input {
     uint32_t counts[OPENCL_SUMS];
     uint32_t count; /* of opencl_compare */
     uint32_t reserved;
-    float values[]; /* a and b of each sum, then of opencl_compare */
+    /* a and b of each sum, then of opencl_compare, then of the least */
+    float values[];
 };
 
 struct opencl_told {
@@ -67,11 +70,15 @@ enum opencl_function { OPENCL_DEVICES, OPENCL_SUM, OPENCL_COMPARE, OPENCL_FUNCTI
 struct opencl_output {
     struct opencl_listed listed[OPENCL_CALLS];
     int32_t sum_codes[OPENCL_SUMS];
+    uint32_t sum_beyond[OPENCL_SUMS]; /* bytes that changed behind c */
     struct opencl_compared compared;
+    int32_t least_code;
+    uint32_t device; /* the number of the one that was given */
     uint32_t failure_count;
     uint32_t reserved;
     struct opencl_failed failures[OPENCL_FAILURES];
-    /* Of the sums, one behind the other, then what the host and the device made in step 3. */
+    /* Of the sums, one behind the other, then what the host and the device made in step 3,
+     * and of the least. */
     float values[];
 };
 

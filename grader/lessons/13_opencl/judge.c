@@ -6,6 +6,7 @@
 #include "grader/evidence/failures.h"
 #include "grader/evidence/phases.h"
 #include "grader/lessons/13_opencl/clock.h"
+#include "grader/lessons/13_opencl/content.h"
 #include "grader/lessons/13_opencl/exchange.h"
 #include "grader/lessons/13_opencl/listed.h"
 #include "grader/lessons/13_opencl/refused.h"
@@ -29,7 +30,7 @@ static struct opencl_input *make(struct run_input *input, const struct opencl_in
     size_t sums = 0;
 
     for (int i = 0; i < OPENCL_SUMS; i++) sums += wanted->counts[i];
-    const size_t values = 2 * (sums + wanted->count);
+    const size_t values = 2 * (sums + wanted->count + 1);
     struct opencl_input *in = run_input_allocate(input, sizeof *in + values * sizeof(float));
     if (in == NULL) return NULL;
     *in = *wanted;
@@ -37,16 +38,17 @@ static struct opencl_input *make(struct run_input *input, const struct opencl_in
     const uint64_t seed = random_between(input->random, 1, UINT32_MAX);
     /* Small ones, so that a sum of thousands keeps digits of each. */
     for (size_t i = 0; i < values; i++) in->values[i] = values_at(seed, i) / 64;
-    input->output_size = sizeof(struct opencl_output) + (sums + 2 * wanted->count) * sizeof(float);
+    input->output_size =
+        sizeof(struct opencl_output) + (sums + 2 * (wanted->count + 1)) * sizeof(float);
     return in;
 }
 
-/* Two devices where the device is PoCL. */
+/* Three devices where the device is PoCL, on two of seven platforms. */
 static int prepare_devices(struct run_input *input)
 {
     const struct opencl_input in = {.rooms = {OPENCL_MOST, 1, 0}};
     if (input->device == DRIVE_EMULATOR)
-        snprintf(input->devices, sizeof input->devices, "pthread basic");
+        snprintf(input->devices, sizeof input->devices, "|pthread||||basic basic|");
     return make(input, &in) != NULL ? 0 : -1;
 }
 
@@ -71,6 +73,8 @@ static int prepare_values(struct run_input *input)
                                                1024 * between(random, 2, 6)},
                                     .count = 2 * between(random, 1000, 2000) + 1,
                                     .rounds = between(random, 1500, 2500)};
+    if (input->device == DRIVE_EMULATOR)
+        snprintf(input->devices, sizeof input->devices, "basic pthread");
     return make(input, &in) != NULL ? 0 : -1;
 }
 
@@ -82,12 +86,18 @@ static int prepare_failures(struct run_input *input)
 }
 
 #define OF_OPENCL RUN_ON_BOTH | RUN_OPENCL
+/* PoCL compiles in that time: ten times what the solution takes. Nothing stops a kernel of it. */
+#define SECONDS 10
 static const struct run_plan runs[] = {
-    {.name = OPENCL_RUN_DEVICES, .flags = OF_OPENCL, .prepare = prepare_devices},
-    {.name = OPENCL_RUN_NONE, .flags = OF_OPENCL, .prepare = prepare_none},
-    {.name = OPENCL_RUN_VALUES, .flags = OF_OPENCL, .prepare = prepare_values},
+    {.name = OPENCL_RUN_DEVICES,
+     .flags = OF_OPENCL,
+     .seconds = SECONDS,
+     .prepare = prepare_devices},
+    {.name = OPENCL_RUN_NONE, .flags = OF_OPENCL, .seconds = SECONDS, .prepare = prepare_none},
+    {.name = OPENCL_RUN_VALUES, .flags = OF_OPENCL, .seconds = SECONDS, .prepare = prepare_values},
     {.name = FAILURES_RUN,
      .flags = OF_OPENCL,
+     .seconds = SECONDS,
      .prepare = prepare_failures,
      .crash_hint =
          "In this run calls are made to fail, one after another. What a call that failed was to "
@@ -142,30 +152,17 @@ static bool has_cause(struct verdict *verdict, const struct evidence *evidence,
     return verdict_failed(verdict);
 }
 
-static void judge_sums(struct verdict *verdict, const struct evidence *evidence)
+/* The first element of the sum that is wrong; as many as there are: none. */
+static uint32_t first_wrong(const struct evidence *evidence, uint32_t sum)
 {
     const struct opencl_input *in = evidence->input;
-    struct phase phase;
-    char text[80];
-
-    for (uint32_t i = 0; i < OPENCL_SUMS; i++) {
-        const struct answer answer = sum_answer(evidence, i, &phase);
-        const float *found = values_of(evidence, i), *a = arrays_of(in, i);
-        snprintf(text, sizeof text, _("%u sums"), in->counts[i]);
-        if (!answer_succeeded(verdict, &answer, text)) return;
-        for (uint32_t k = 0; k < in->counts[i]; k++) {
-            const float wanted = a[k] + a[in->counts[i] + k];
-            if (memcmp(&found[k], &wanted, sizeof wanted) == 0) continue;
-            if (has_cause(verdict, evidence, answer.phase)) return;
-            verdict_fail_in(verdict, evidence, OPENCL_FUNCTION_SUM,
-                            "Element %u of %u is %.9g, and not %.9g.", k, in->counts[i],
-                            (double)found[k], (double)wanted);
-            verdict_why(verdict, "Each is one addition of two floats, the same on every device.");
-            verdict_hint(verdict, "Look at the global size, at the kernel's index and its limit, "
-                                  "at sizes in bytes, and at which argument is which.");
-            return;
-        }
+    const uint32_t count = in->counts[sum];
+    const float *found = values_of(evidence, sum), *a = arrays_of(in, sum);
+    for (uint32_t k = 0; k < count; k++) {
+        const float wanted = a[k] + a[count + k];
+        if (memcmp(&found[k], &wanted, sizeof wanted) != 0) return k;
     }
+    return count;
 }
 
 /* ---- whose work it is -------------------------------------------------------------------------
@@ -181,6 +178,20 @@ static uint64_t items_of(const struct evidence *evidence, const struct phase *ph
     return items;
 }
 
+/* The kernel ran on another device than the one that the function was given. */
+static bool is_elsewhere(struct verdict *verdict, const struct answer *answer,
+                         const struct trace_record *kernel)
+{
+    const unsigned given = output_of(answer->evidence)->device;
+    if (kernel == NULL || strtoul(kernel->text, NULL, 10) == given) return false;
+    verdict_fail(verdict, answer->evidence, kernel,
+                 "The kernel ran on another device than the one that %s was given.",
+                 answer->function);
+    verdict_why(verdict, "Which device is to work is the caller's choice: there may be several.");
+    verdict_hint(verdict, "Make the context and the queue for `device`, and ask for no other.");
+    return true;
+}
+
 /* A work-item for each element, and at most a group more. */
 static bool worked(struct verdict *verdict, const struct answer *answer, uint32_t count)
 {
@@ -190,6 +201,7 @@ static bool worked(struct verdict *verdict, const struct answer *answer, uint32_
     const struct trace_record *first = evidence_next(answer->evidence, &kernels, NULL);
 
     if (count == 0 && first == NULL) return true;
+    if (is_elsewhere(verdict, answer, first)) return false;
     if (count == 0)
         verdict_fail(verdict, answer->evidence, first,
                      "A kernel is queued for 0 elements: there is nothing to compute.");
@@ -209,6 +221,67 @@ static bool worked(struct verdict *verdict, const struct answer *answer, uint32_
     return false;
 }
 
+/* The sums are not in c, but what the device had sent was right. */
+static bool came_back(struct verdict *verdict, const struct evidence *evidence,
+                      const struct phase *phase, uint32_t sum)
+{
+    const struct opencl_input *in = evidence->input;
+    const float *a = arrays_of(in, sum);
+    const uint32_t count = in->counts[sum];
+    float *wanted = calloc((size_t)count + 1, sizeof *wanted);
+    if (wanted == NULL) return false;
+    for (uint32_t i = 0; i < count; i++) wanted[i] = a[i] + a[count + i];
+    const bool came = content_came(evidence, phase, wanted, count);
+    free(wanted);
+    if (!came) return false;
+    const uint32_t k = first_wrong(evidence, sum);
+    verdict_fail_in(verdict, evidence, OPENCL_FUNCTION_SUM,
+                    "The right sums came back from the device, and c has something else: element "
+                    "%u of %u is %.9g.",
+                    k, count, (double)values_of(evidence, sum)[k]);
+    verdict_why(verdict,
+                "What a read with CL_FALSE brings is there when it has been waited for, and "
+                "not before.");
+    verdict_hint(verdict, "Wait, and only then use what was read, or copy it to c.");
+    return true;
+}
+
+static void judge_sums(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct opencl_input *in = evidence->input;
+    struct phase phase;
+    char text[80];
+
+    for (uint32_t i = 0; i < OPENCL_SUMS; i++) {
+        const struct answer answer = sum_answer(evidence, i, &phase);
+        const float *found = values_of(evidence, i), *a = arrays_of(in, i);
+        snprintf(text, sizeof text, _("%u sums"), in->counts[i]);
+        if (answer.code != 0 && has_cause(verdict, evidence, answer.phase)) return;
+        if (!answer_succeeded(verdict, &answer, text)) return;
+        if (output_of(evidence)->sum_beyond[i] > 0) {
+            verdict_fail_in(verdict, evidence, OPENCL_FUNCTION_SUM,
+                            "%u bytes behind the %u elements of c were written.",
+                            output_of(evidence)->sum_beyond[i], in->counts[i]);
+            verdict_why(verdict, "The memory behind the array is somebody else's.");
+            verdict_hint(verdict, "A read brings as many bytes as it is told: count * "
+                                  "sizeof(float).");
+            return;
+        }
+        const uint32_t k = first_wrong(evidence, i);
+        if (k == in->counts[i]) continue;
+        if (has_cause(verdict, evidence, answer.phase)) return;
+        if (answer.phase != NULL && !worked(verdict, &answer, in->counts[i])) return;
+        if (answer.phase != NULL && came_back(verdict, evidence, answer.phase, i)) return;
+        verdict_fail_in(verdict, evidence, OPENCL_FUNCTION_SUM,
+                        "Element %u of %u is %.9g, and not %.9g.", k, in->counts[i],
+                        (double)found[k], (double)(a[k] + a[in->counts[i] + k]));
+        verdict_why(verdict, "Each is one addition of two floats, the same on every device.");
+        verdict_hint(verdict, "Look at the global size, at the kernel's index and its limit, at "
+                              "sizes in bytes, and at which argument is which.");
+        return;
+    }
+}
+
 static void judge_work(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct opencl_input *in = evidence->input;
@@ -218,6 +291,11 @@ static void judge_work(struct verdict *verdict, const struct evidence *evidence)
         const struct answer answer = sum_answer(evidence, i, &phase);
         if (!answer_judgeable(verdict, &answer, VALUES_CHECK) || answer.phase == NULL) return;
         if (!worked(verdict, &answer, in->counts[i])) return;
+        /* What is wrong, the check of the values says. */
+        const float *found = values_of(evidence, i);
+        if (in->counts[i] > 0 && first_wrong(evidence, i) == in->counts[i] &&
+            !content_is_the_devices(verdict, evidence, &phase, found, in->counts[i]))
+            return;
     }
 }
 
@@ -252,6 +330,44 @@ static bool agrees(struct verdict *verdict, const struct answer *answer, const f
     return true;
 }
 
+/* Of how many work-items step 3 says nothing. */
+static void judge_the_device(struct verdict *verdict, const struct answer *answer,
+                             const float *wanted)
+{
+    const struct opencl_input *in = answer->evidence->input;
+    const struct query kernels = {
+        .phase = answer->phase, .kind = TRACE_OPERATION, .what = TRACE_KERNEL, .student = true};
+    if (answer->phase == NULL) return;
+    const struct trace_record *first = evidence_next(answer->evidence, &kernels, NULL);
+    if (first == NULL)
+        worked(verdict, answer, in->count);
+    else if (!is_elsewhere(verdict, answer, first))
+        content_is_the_devices(verdict, answer->evidence, answer->phase, wanted, in->count);
+}
+
+/* One element, and no round: what it is, it stays. */
+static void judge_least(struct verdict *verdict, const struct evidence *evidence)
+{
+    const struct opencl_input *in = evidence->input;
+    const float *found = values_of(evidence, OPENCL_SUMS) + 2 * (size_t)in->count;
+    const float *a = arrays_of(in, OPENCL_SUMS) + 2 * (size_t)in->count;
+    struct phase phase;
+    const struct answer answer = answer_in(evidence, OPENCL_PHASE_LEAST, 0, OPENCL_FUNCTION_COMPARE,
+                                           ANSWER_RUNTIME, output_of(evidence)->least_code, &phase);
+
+    if (!answer_succeeded(verdict, &answer, _("1 element and no round"))) return;
+    for (int i = 0; i < 2; i++) {
+        if (memcmp(&found[i], a, sizeof *a) == 0) continue;
+        verdict_fail_in(verdict, evidence, OPENCL_FUNCTION_COMPARE,
+                        "With 1 element and no round %s[0] is %.9g, and not a[0], %.9g.",
+                        i == 0 ? "host" : "sums", (double)found[i], (double)*a);
+        verdict_why(verdict, "Nothing is added in no round, and a[0] stays what it is.");
+        verdict_hint(verdict, "count is at least 1, and rounds may be 0: leave out neither the "
+                              "loops nor the copies.");
+        return;
+    }
+}
+
 static void judge_compared(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct opencl_input *in = evidence->input;
@@ -261,6 +377,7 @@ static void judge_compared(struct verdict *verdict, const struct evidence *evide
     const struct answer answer = compare_answer(evidence, &phase);
 
     snprintf(text, sizeof text, _("%u elements"), in->count);
+    if (answer.code != 0 && has_cause(verdict, evidence, answer.phase)) return;
     if (!answer_succeeded(verdict, &answer, text)) return;
     float *wanted = calloc(in->count, sizeof *wanted);
     if (wanted == NULL) {
@@ -274,8 +391,9 @@ static void judge_compared(struct verdict *verdict, const struct evidence *evide
     }
     if (agrees(verdict, &answer, host, true, wanted) &&
         agrees(verdict, &answer, host + in->count, false, wanted))
-        (void)(answer.phase == NULL || worked(verdict, &answer, in->count));
+        judge_the_device(verdict, &answer, wanted);
     free(wanted);
+    if (!verdict_failed(verdict)) judge_least(verdict, evidence);
 }
 
 /* The phase of step 3, where it succeeded. */
@@ -290,7 +408,10 @@ static void judge_copies(struct verdict *verdict, const struct evidence *evidenc
 {
     const struct opencl_input *in = evidence->input;
     struct phase phase;
-    if (compared(verdict, evidence, &phase)) clock_copies(verdict, evidence, &phase, in->count);
+    if (!compared(verdict, evidence, &phase)) return;
+    clock_copies(verdict, evidence, &phase, in->count);
+    if (!verdict_failed(verdict))
+        content_is_given(verdict, evidence, &phase, arrays_of(in, OPENCL_SUMS), in->count);
 }
 
 static void judge_events(struct verdict *verdict, const struct evidence *evidence)

@@ -33,9 +33,9 @@ static bool describe(const struct evidence *evidence, uint32_t number, struct de
     return true;
 }
 
-static uint32_t devices_there(const struct evidence *evidence)
+static uint32_t number_of(const struct evidence *evidence, const char *setting)
 {
-    const char *text = evidence_setting(evidence, OPENCL_COUNT_SETTING);
+    const char *text = evidence_setting(evidence, setting);
     return text != NULL ? (uint32_t)strtoul(text, NULL, 10) : 0;
 }
 
@@ -117,8 +117,9 @@ static bool call_agrees(struct verdict *verdict, const struct evidence *evidence
     if (!answer_succeeded(verdict, &answer, text)) return false;
     if (listed->count != there) {
         verdict_fail_in(verdict, evidence, OPENCL_FUNCTION_DEVICES,
-                        "*count is %u, and there are %u devices; there was room for %u.",
-                        listed->count, there, room);
+                        "*count is %u, and there are %u devices on %u platforms; there was room "
+                        "for %u.",
+                        listed->count, there, number_of(evidence, OPENCL_PLATFORMS_SETTING), room);
         verdict_why(verdict, "*count says how many there are: who had too little room learns how "
                              "much to bring.");
         verdict_hint(verdict, "clGetDeviceIDs tells each platform's number; add them up, whatever "
@@ -140,7 +141,7 @@ static bool call_agrees(struct verdict *verdict, const struct evidence *evidence
 
 void listed_judge_devices(struct verdict *verdict, const struct evidence *evidence)
 {
-    const uint32_t there = devices_there(evidence);
+    const uint32_t there = number_of(evidence, OPENCL_COUNT_SETTING);
     for (uint32_t i = 0; i < OPENCL_CALLS; i++)
         if (!call_agrees(verdict, evidence, i, there)) return;
     verdict_figure(verdict, "devices", "%u devices of OpenCL", there);

@@ -42,12 +42,15 @@ static bool returned(struct verdict *verdict, const struct answer *answer,
 {
     char name[ANSWER_NAME_SIZE];
     if (answer->code == failed->code) return true;
+    answer_name(answer->api, answer->code, name);
+    /* OpenCL has none above 0. */
+    if (answer->code > 0) snprintf(name, sizeof name, "%d", answer->code);
     if (answer->code == 0)
         verdict_fail(verdict, answer->evidence, failed, "%s; %s returned success.", before,
                      answer->function);
     else
         verdict_fail(verdict, answer->evidence, failed, "%s; %s returned %s instead.", before,
-                     answer->function, answer_name(answer->api, answer->code, name));
+                     answer->function, name);
     verdict_why(verdict,
                 "An error that is not returned shows up later, where its cause cannot be found.");
     verdict_hint(verdict, "Keep what every call returns, or writes to its last argument, go to the "

@@ -1,0 +1,437 @@
+/* Promises of opencl/: objects are counted, and what leads to none does not reach OpenCL; what a
+ * command brings is there when it was waited for, and its times as well; a call that is made to
+ * fail does nothing; nothing is lost to who calls when the record is full.
+ */
+#include "grader/child/drive_opencl.h"
+#include "opencl/layer.h"
+#include "opencl/types.h"
+#include "tests/opencl/stand_in.h"
+#include "trace/gpus.h"
+#include "trace/trace.h"
+
+#include <check.h>
+#include <dlfcn.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#undef fail /* Check's old one; the drive has one */
+
+/* As OpenCL's header has them, of which none is needed here. */
+#define DECLARE_RELEASE(name)                                                                      \
+    cl_int clRelease##name(cl_handle handle);                                                      \
+    cl_int clRetain##name(cl_handle handle)
+DECLARE_RELEASE(Context);
+DECLARE_RELEASE(CommandQueue);
+DECLARE_RELEASE(MemObject);
+DECLARE_RELEASE(Kernel);
+DECLARE_RELEASE(Event);
+cl_int clGetPlatformIDs(cl_uint room, cl_handle *platforms, cl_uint *count);
+cl_int clGetPlatformInfo(cl_handle platform, cl_uint what, size_t size, void *value, size_t *need);
+cl_int clGetDeviceIDs(cl_handle platform, cl_bitfield type, cl_uint room, cl_handle *devices,
+                      cl_uint *count);
+cl_int clGetDeviceInfo(cl_handle device, cl_uint what, size_t size, void *value, size_t *needed);
+cl_handle clCreateContext(const intptr_t *properties, cl_uint count, const cl_handle *devices,
+                          void *notify, void *user, cl_int *error);
+cl_handle clCreateCommandQueue(cl_handle context, cl_handle device, cl_bitfield properties,
+                               cl_int *error);
+cl_handle clCreateBuffer(cl_handle context, cl_bitfield flags, size_t size, void *host,
+                         cl_int *error);
+cl_handle clCreateProgramWithSource(cl_handle context, cl_uint count, const char **strings,
+                                    const size_t *lengths, cl_int *error);
+cl_handle clCreateKernel(cl_handle program, const char *name, cl_int *error);
+cl_int clSetKernelArg(cl_handle kernel, cl_uint index, size_t size, const void *value);
+cl_int clEnqueueWriteBuffer(cl_handle queue, cl_handle buffer, cl_bool blocking, size_t offset,
+                            size_t size, const void *from, cl_uint count, const cl_handle *list,
+                            cl_handle *event);
+cl_int clEnqueueReadBuffer(cl_handle queue, cl_handle buffer, cl_bool blocking, size_t offset,
+                           size_t size, void *to, cl_uint count, const cl_handle *list,
+                           cl_handle *event);
+cl_int clEnqueueNDRangeKernel(cl_handle queue, cl_handle kernel, cl_uint dimensions,
+                              const size_t *offset, const size_t *global, const size_t *local,
+                              cl_uint count, const cl_handle *list, cl_handle *event);
+cl_int clFinish(cl_handle queue);
+cl_int clWaitForEvents(cl_uint count, const cl_handle *list);
+cl_int clGetEventProfilingInfo(cl_handle event, cl_uint what, size_t size, void *value,
+                               size_t *needed);
+cl_int clUnloadCompiler(void);
+
+static char folder[64], path[96];
+static struct stand_in *stand_in;
+static const struct drive_opencl *drive;
+static cl_handle device, context, queue;
+
+/* With room for so many records (0: enough). */
+static void begin(uint32_t capacity, const char *shown)
+{
+    char pattern[] = "/tmp/opencl_test.XXXXXX";
+    ck_assert_ptr_nonnull(mkdtemp(pattern));
+    snprintf(folder, sizeof folder, "%s", pattern);
+    snprintf(path, sizeof path, "%s/trace", folder);
+    ck_assert_int_eq(trace_create(path, capacity), 0);
+    setenv(TRACE_PATH_VARIABLE, path, 1);
+    setenv("HOME", folder, 1);
+    if (shown != NULL) setenv(DEVICES_VARIABLE, shown, 1);
+    /* The layer gets the same by its name. */
+    void *library = dlopen(STAND_IN, RTLD_NOW | RTLD_LOCAL);
+    ck_assert_msg(library != NULL, "%s", dlerror());
+    stand_in = dlsym(library, "stand_in");
+    drive = overlap_drive();
+    ck_assert_ptr_nonnull(drive);
+    const char *why = overlap_begin();
+    ck_assert_msg(why == NULL, "%s", why);
+    ck_assert_uint_eq(drive->devices(&device, 1), 1);
+}
+
+static void set_up(void)
+{
+    cl_int error = 1;
+    begin(0, NULL);
+    context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
+    ck_assert_int_eq(error, CL_SUCCESS);
+    queue = clCreateCommandQueue(context, device, CL_QUEUE_PROFILING, &error);
+    ck_assert_int_eq(error, CL_SUCCESS);
+    stand_in->releases = 0;
+}
+
+static int remove_one(const char *name, const struct stat *status, int kind, struct FTW *where)
+{
+    (void)status, (void)kind, (void)where;
+    return remove(name);
+}
+
+static void tear_down(void)
+{
+    nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static struct trace read_back(void)
+{
+    struct trace trace;
+    char why[256] = "";
+    ck_assert_msg(trace_read(path, &trace, why, sizeof why) == 0, "%s", why);
+    return trace;
+}
+
+static size_t count_kind(enum trace_kind kind)
+{
+    struct trace trace = read_back();
+    size_t count = 0;
+    for (size_t i = 0; i < trace.count; i++) count += trace.records[i].kind == kind;
+    trace_free(&trace);
+    return count;
+}
+
+static size_t count_findings(enum trace_finding_id id)
+{
+    struct trace trace = read_back();
+    size_t count = 0;
+    for (size_t i = 0; i < trace.count; i++)
+        count += trace.records[i].kind == TRACE_FINDING && trace.records[i].finding.id == id;
+    trace_free(&trace);
+    return count;
+}
+
+static cl_handle make_buffer(size_t size)
+{
+    cl_int error = 1;
+    cl_handle buffer = clCreateBuffer(context, 0, size, NULL, &error);
+    ck_assert_int_eq(error, CL_SUCCESS);
+    return buffer;
+}
+
+/* ---- objects ----------------------------------------------------------------------------------
+ */
+
+START_TEST(an_object_goes_with_its_last_reference)
+{
+    cl_handle buffer = make_buffer(16);
+    ck_assert_int_eq(clRetainMemObject(buffer), CL_SUCCESS);
+    ck_assert_int_eq(clReleaseMemObject(buffer), CL_SUCCESS);
+    ck_assert_uint_eq(count_kind(TRACE_DESTROY), 0);
+    ck_assert_int_eq(clReleaseMemObject(buffer), CL_SUCCESS);
+    ck_assert_uint_eq(count_kind(TRACE_DESTROY), 1);
+    ck_assert_int_eq(stand_in->releases, 2);
+    /* OpenCL would have touched memory that is gone. */
+    ck_assert_int_eq(clReleaseMemObject(buffer), CL_INVALID_MEM_OBJECT);
+    ck_assert_int_eq(clRetainMemObject(buffer), CL_INVALID_MEM_OBJECT);
+    ck_assert_int_eq(stand_in->releases, 2);
+    ck_assert_uint_eq(count_findings(FINDING_CL_RELEASED), 2);
+}
+END_TEST
+
+START_TEST(what_leads_to_no_object_does_not_reach_opencl)
+{
+    int other;
+    ck_assert_int_eq(clReleaseKernel(NULL), CL_INVALID_KERNEL);
+    ck_assert_int_eq(clReleaseEvent(&other), CL_INVALID_EVENT);
+    ck_assert_int_eq(clReleaseMemObject(queue), CL_INVALID_MEM_OBJECT); /* of another kind */
+    ck_assert_int_eq(clFinish(NULL), CL_INVALID_COMMAND_QUEUE);
+    ck_assert_int_eq(stand_in->releases, 0);
+    ck_assert_uint_eq(count_findings(FINDING_CL_NO_OBJECT), 4);
+}
+END_TEST
+
+START_TEST(arguments_may_be_null)
+{
+    cl_handle buffer = make_buffer(16), none = NULL;
+    ck_assert_int_eq(clGetPlatformIDs(0, NULL, NULL), CL_SUCCESS);
+    ck_assert_ptr_null(clCreateBuffer(context, 0, 0, NULL, NULL)); /* no place for the error */
+    ck_assert_ptr_null(clCreateCommandQueue(NULL, NULL, 0, NULL));
+    ck_assert_int_eq(clEnqueueReadBuffer(queue, buffer, 1, 0, 16, NULL, 0, NULL, NULL),
+                     CL_INVALID_VALUE);
+    ck_assert_int_eq(clEnqueueWriteBuffer(queue, buffer, 0, 0, 16, NULL, 0, NULL, NULL),
+                     CL_INVALID_VALUE);
+    ck_assert_int_eq(clWaitForEvents(0, NULL), CL_INVALID_VALUE);
+    ck_assert_int_eq(clWaitForEvents(1, &none), CL_INVALID_EVENT);
+    /* More than the buffer has, as its student knows it. */
+    ck_assert_int_eq(clEnqueueReadBuffer(queue, buffer, 1, 8, 9, &none, 0, NULL, NULL),
+                     CL_INVALID_VALUE);
+    ck_assert_int_eq(clUnloadCompiler(), CL_INVALID_OPERATION); /* the stand-in has none */
+}
+END_TEST
+
+/* ---- commands ---------------------------------------------------------------------------------
+ */
+
+START_TEST(what_a_read_brings_is_there_when_it_was_waited_for)
+{
+    const char sent[8] = "sevench";
+    char got[8] = "nothing";
+    cl_handle buffer = make_buffer(sizeof sent);
+    ck_assert_int_eq(clEnqueueWriteBuffer(queue, buffer, 1, 0, sizeof sent, sent, 0, NULL, NULL),
+                     CL_SUCCESS);
+    ck_assert_int_eq(clEnqueueReadBuffer(queue, buffer, 0, 0, sizeof got, got, 0, NULL, NULL),
+                     CL_SUCCESS);
+    ck_assert_str_eq(got, "nothing");
+    ck_assert_int_eq(clFinish(queue), CL_SUCCESS);
+    ck_assert_str_eq(got, "sevench");
+    ck_assert_int_eq(clEnqueueReadBuffer(queue, buffer, 0, 0, 1, got, 0, NULL, NULL), CL_SUCCESS);
+    drive->settle(0);
+    ck_assert_uint_eq(count_findings(FINDING_CL_NOT_AWAITED), 1);
+    ck_assert_uint_eq(count_kind(TRACE_OPERATION), 3);
+}
+END_TEST
+
+START_TEST(what_is_read_of_a_failed_function_is_nobodys)
+{
+    char got[8];
+    cl_handle buffer = make_buffer(sizeof got);
+    clEnqueueReadBuffer(queue, buffer, 0, 0, sizeof got, got, 0, NULL, NULL);
+    drive->settle(-5);
+    ck_assert_uint_eq(count_kind(TRACE_FINDING), 0);
+}
+END_TEST
+
+START_TEST(the_source_of_a_write_stays_until_it_was_waited_for)
+{
+    char sent[8] = "sevench";
+    cl_handle buffer = make_buffer(sizeof sent);
+    clEnqueueWriteBuffer(queue, buffer, 0, 0, sizeof sent, sent, 0, NULL, NULL);
+    sent[0] = 'e';
+    clFinish(queue);
+    ck_assert_uint_eq(count_findings(FINDING_CL_CHANGED), 1);
+}
+END_TEST
+
+START_TEST(a_wait_is_for_what_a_command_waited_for_too)
+{
+    char got[4];
+    cl_handle buffer = make_buffer(sizeof got), first = NULL, second = NULL;
+    cl_handle other = clCreateCommandQueue(context, device, 0, NULL);
+    clEnqueueReadBuffer(queue, buffer, 0, 0, sizeof got, got, 0, NULL, &first);
+    clEnqueueReadBuffer(other, buffer, 0, 0, sizeof got, got, 1, &first, &second);
+    ck_assert_int_eq(clWaitForEvents(1, &second), CL_SUCCESS);
+    drive->settle(0);
+    ck_assert_uint_eq(count_kind(TRACE_FINDING), 0);
+}
+END_TEST
+
+START_TEST(times_are_there_when_they_were_waited_for)
+{
+    char got[4];
+    cl_ulong time = 0;
+    cl_handle buffer = make_buffer(sizeof got), event = NULL, unprofiled = NULL;
+    cl_handle plain = clCreateCommandQueue(context, device, 0, NULL);
+    clEnqueueReadBuffer(queue, buffer, 0, 0, sizeof got, got, 0, NULL, &event);
+    ck_assert_int_eq(
+        clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof time, &time, NULL),
+        CL_PROFILING_INFO_NOT_AVAILABLE);
+    clFinish(queue);
+    ck_assert_int_eq(
+        clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof time, &time, NULL),
+        CL_SUCCESS);
+    ck_assert_uint_eq(time, 300);
+    /* A queue of whose times nobody asked. */
+    clEnqueueReadBuffer(plain, buffer, 1, 0, sizeof got, got, 0, NULL, &unprofiled);
+    ck_assert_int_eq(
+        clGetEventProfilingInfo(unprofiled, CL_PROFILING_COMMAND_END, sizeof time, &time, NULL),
+        CL_PROFILING_INFO_NOT_AVAILABLE);
+    ck_assert_int_eq(clReleaseEvent(event), CL_SUCCESS);
+    ck_assert_int_eq(
+        clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof time, &time, NULL),
+        CL_INVALID_EVENT);
+}
+END_TEST
+
+/* ---- buffers ----------------------------------------------------------------------------------
+ */
+
+START_TEST(a_new_buffer_holds_no_zeros)
+{
+    unsigned char got[64];
+    cl_handle buffer = make_buffer(sizeof got);
+    clEnqueueReadBuffer(queue, buffer, 1, 0, sizeof got, got, 0, NULL, NULL);
+    for (size_t i = 0; i < sizeof got; i++) ck_assert_uint_ne(got[i], 0);
+}
+END_TEST
+
+START_TEST(what_is_written_behind_a_buffer_is_seen)
+{
+    const size_t items = 4;
+    cl_handle buffer = make_buffer(24);
+    cl_handle program = clCreateProgramWithSource(context, 0, NULL, NULL, NULL);
+    cl_handle kernel = clCreateKernel(program, "work", NULL);
+    clSetKernelArg(kernel, 0, sizeof buffer, &buffer);
+    ck_assert_int_eq(clSetKernelArg(kernel, 0, sizeof buffer, NULL), -50);
+    clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, NULL, 0, NULL, NULL);
+    clFinish(queue);
+    drive->settle(0);
+    ck_assert_uint_eq(count_findings(FINDING_CL_OVERRUN), 0);
+    stand_in->known = 24;
+    stand_in->overrun = 1;
+    clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, NULL, 0, NULL, NULL);
+    clFinish(queue);
+    drive->settle(0);
+    drive->settle(0);
+    ck_assert_uint_eq(count_findings(FINDING_CL_OVERRUN), 1);
+}
+END_TEST
+
+/* ---- failures ---------------------------------------------------------------------------------
+ */
+
+START_TEST(a_call_that_is_made_to_fail_does_nothing)
+{
+    cl_int error = 1;
+    const size_t made = count_kind(TRACE_CREATE);
+    drive->fail(2);
+    cl_handle buffer = clCreateBuffer(context, 0, 4, NULL, &error);
+    ck_assert_int_eq(error, CL_SUCCESS);
+    ck_assert_int_eq(clReleaseMemObject(buffer), CL_SUCCESS); /* is never made to fail so */
+    ck_assert_ptr_null(clCreateBuffer(context, 0, 4, NULL, &error));
+    ck_assert_int_eq(error, -4);
+    ck_assert_uint_eq(count_kind(TRACE_CREATE), made + 1);
+    ck_assert_ptr_nonnull(clCreateBuffer(context, 0, 4, NULL, &error)); /* one, and no more */
+    drive->settle(error);
+    ck_assert_uint_eq(drive->left(), 0);
+    drive->fail(100);
+    clFinish(queue);
+    drive->settle(0);
+    ck_assert_uint_eq(drive->left(), 99);
+}
+END_TEST
+
+START_TEST(a_release_that_fails_has_released)
+{
+    cl_handle buffer = make_buffer(4);
+    drive->fail_releases();
+    ck_assert_int_eq(clReleaseMemObject(buffer), CL_OUT_OF_RESOURCES);
+    ck_assert_uint_eq(count_kind(TRACE_DESTROY), 1);
+    drive->settle(-5);
+    ck_assert_int_eq(clReleaseCommandQueue(queue), CL_SUCCESS);
+}
+END_TEST
+
+START_TEST(a_full_record_keeps_nothing_from_who_calls)
+{
+    const char sent[8] = "sevench";
+    char got[8] = "nothing";
+    begin(4, NULL);
+    context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
+    queue = clCreateCommandQueue(context, device, 0, NULL);
+    cl_handle buffer = make_buffer(sizeof sent);
+    clEnqueueWriteBuffer(queue, buffer, 0, 0, sizeof sent, sent, 0, NULL, NULL);
+    clEnqueueReadBuffer(queue, buffer, 0, 0, sizeof got, got, 0, NULL, NULL);
+    ck_assert_int_eq(clFinish(queue), CL_SUCCESS);
+    ck_assert_str_eq(got, "sevench");
+    ck_assert_int_eq(clReleaseMemObject(buffer), CL_SUCCESS);
+    ck_assert_int_eq(clReleaseMemObject(buffer), CL_INVALID_MEM_OBJECT);
+    struct trace trace = read_back();
+    ck_assert_uint_gt(trace.dropped, 0);
+    trace_free(&trace);
+}
+END_TEST
+
+/* ---- the begin --------------------------------------------------------------------------------
+ */
+
+START_TEST(it_begins_once)
+{
+    ck_assert_ptr_nonnull(overlap_begin());
+    ck_assert_ptr_null(overlap_drive());
+    ck_assert_ptr_null(getenv("POCL_DEVICES"));
+    ck_assert_ptr_null(getenv("OCL_ICD_VENDORS"));
+}
+END_TEST
+
+START_TEST(platforms_are_shown_as_the_setting_says)
+{
+    cl_handle platforms[8], found[4], own = NULL;
+    cl_uint count = 0;
+    char name[64] = "";
+    begin(0, "|a||b c|");
+    ck_assert_int_eq(clGetPlatformIDs(8, platforms, &count), CL_SUCCESS);
+    ck_assert_uint_eq(count, 5);
+    ck_assert_int_eq(clGetPlatformIDs(0, platforms, &count), CL_INVALID_VALUE);
+    static const cl_uint wanted[] = {0, 1, 0, 2, 0};
+    for (int i = 0; i < 5; i++) {
+        count = 0;
+        const cl_int code = clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 4, found, &count);
+        ck_assert_int_eq(code, wanted[i] > 0 ? CL_SUCCESS : CL_DEVICE_NOT_FOUND);
+        ck_assert_uint_eq(count, wanted[i]);
+    }
+    clGetDeviceIDs(platforms[3], CL_DEVICE_TYPE_DEFAULT, 1, found, &count);
+    ck_assert_uint_eq(count, 1);
+    ck_assert_int_eq(clGetDeviceInfo(found[0], CL_DEVICE_PLATFORM, sizeof own, &own, NULL),
+                     CL_SUCCESS);
+    ck_assert_ptr_eq(own, platforms[3]);
+    ck_assert_int_eq(clGetPlatformInfo(own, CL_PLATFORM_NAME, sizeof name, name, NULL), CL_SUCCESS);
+    ck_assert_str_eq(name, "Stand-in 4");
+    ck_assert_int_eq(clGetPlatformInfo(own, CL_PLATFORM_NAME, 3, name, NULL), CL_INVALID_VALUE);
+    ck_assert_int_eq(clGetDeviceIDs(NULL, CL_DEVICE_TYPE_ALL, 0, NULL, &count),
+                     CL_INVALID_PLATFORM);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("opencl");
+    TCase *with = tcase_create("a queue"), *alone = tcase_create("its own begin");
+    tcase_add_checked_fixture(with, set_up, tear_down);
+    tcase_add_checked_fixture(alone, NULL, tear_down);
+    tcase_add_test(with, an_object_goes_with_its_last_reference);
+    tcase_add_test(with, what_leads_to_no_object_does_not_reach_opencl);
+    tcase_add_test(with, arguments_may_be_null);
+    tcase_add_test(with, what_a_read_brings_is_there_when_it_was_waited_for);
+    tcase_add_test(with, what_is_read_of_a_failed_function_is_nobodys);
+    tcase_add_test(with, the_source_of_a_write_stays_until_it_was_waited_for);
+    tcase_add_test(with, a_wait_is_for_what_a_command_waited_for_too);
+    tcase_add_test(with, times_are_there_when_they_were_waited_for);
+    tcase_add_test(with, a_new_buffer_holds_no_zeros);
+    tcase_add_test(with, what_is_written_behind_a_buffer_is_seen);
+    tcase_add_test(with, a_call_that_is_made_to_fail_does_nothing);
+    tcase_add_test(with, a_release_that_fails_has_released);
+    tcase_add_test(with, it_begins_once);
+    tcase_add_test(alone, a_full_record_keeps_nothing_from_who_calls);
+    tcase_add_test(alone, platforms_are_shown_as_the_setting_says);
+    suite_add_tcase(suite, with);
+    suite_add_tcase(suite, alone);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? 0 : 1;
+}
