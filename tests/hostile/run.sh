@@ -13,11 +13,12 @@
 #   filter:          the checks that are enough to see it
 #   observe:         succeeds if the attack did
 # @MARKS@ in a submission becomes a folder that it must not be able to write to, @TOKEN@ a word that
-# nobody else uses, @SOLUTIONS@ the folder of the reference solutions, and a line with @HONEST@ the
-# task of lesson 01 done right (honest.c). make.sh makes in a copy what a repository cannot hold
-# (links, pipes, long files).
+# nobody else uses, @SOLUTIONS@ the folder of the reference solutions, a line with @HONEST@ the task
+# of lesson 01 done right (honest.c), and one with @HONEST_OPENCL@ the solution of lesson 13. make.sh
+# makes in a copy what a repository cannot hold (links, pipes, long files).
 set -u
 here=$(dirname "$(readlink -f "$0")")
+. "$here/../lessons/hand_in.sh"
 
 # What the grader printed: no control bytes but line feeds and tabs, no overriding of direction.
 is_plain()
@@ -61,7 +62,8 @@ try()
     cp -R "$here/$name/." "$folder/submission"
     find "$folder/submission" -type f -exec env LC_ALL=C sed -i \
         -e "s#@MARKS@#$folder/marks#g" -e "s#@TOKEN@#$token#g" \
-        -e "s#@SOLUTIONS@#$here/../../solutions#g" -e "/@HONEST@/{r $here/honest.c" -e 'd}' {} +
+        -e "s#@SOLUTIONS@#$here/../../solutions#g" -e "/@HONEST@/{r $here/honest.c" -e 'd}' \
+        -e "/@HONEST_OPENCL@/{r $here/../../solutions/13_opencl/opencl.c" -e 'd}' {} +
     if [ -x "$folder/submission/make.sh" ]; then
         (cd "$folder/submission" && ./make.sh .) >/dev/null 2>&1
     fi
@@ -106,7 +108,10 @@ fi
 grader=$1
 shift
 if [ $# -eq 0 ]; then
-    for folder in "$here"/*-*/; do set -- "$@" "$(basename "$folder")"; done
+    for folder in "$here"/*-*/; do
+        case $folder in *-13-*) has_opencl "$grader" || continue ;; esac
+        set -- "$@" "$(basename "$folder")"
+    done
 fi
 [ -w /dev/shm ] || { echo 'there is no /dev/shm' && exit 77; }
 # Not below /tmp, of which a contained program has its own.
