@@ -213,6 +213,17 @@ void commands_drain(void)
     }
 }
 
+/* A copy to the host is behind it in its queue, and nobody has waited for that one either. */
+static bool copy_behind(size_t number)
+{
+    const struct command *command = &commands.list[number];
+    for (size_t i = number + 1; i < commands.count; i++)
+        if (commands.list[i].queue == command->queue && commands.list[i].brings != NULL &&
+            !commands.list[i].settled)
+            return true;
+    return false;
+}
+
 void commands_end(bool findings)
 {
     event_function release;
@@ -221,11 +232,12 @@ void commands_end(bool findings)
     lock();
     for (size_t i = 0; i < commands.count; i++) {
         struct command *command = &commands.list[i];
-        if (!command->settled && command->what == TRACE_KERNEL && findings)
-            put_finding(command, FINDING_CL_KERNEL_NOT_AWAITED);
         /* What it was to bring has not come. */
         if (!command->settled && command->brings != NULL && findings)
             put_finding(command, FINDING_CL_NOT_AWAITED);
+        /* Where a copy comes behind it, that is what was to be waited for. */
+        if (!command->settled && command->what == TRACE_KERNEL && findings && !copy_behind(i))
+            put_finding(command, FINDING_CL_KERNEL_NOT_AWAITED);
         if (!command->settled && command->shadow != NULL) {
             free(command->shadow);
             command->shadow = NULL;

@@ -168,6 +168,12 @@ struct answer answer_in(const struct evidence *evidence, const char *phase_name,
     return (struct answer){evidence, known ? phase : NULL, function, api, code};
 }
 
+/* That there is no platform, or no device on one, is an answer to who asks. */
+static bool is_answer_of_opencl(int code)
+{
+    return code == -1 || code == -1001;
+}
+
 const struct trace_record *answer_first_failed(const struct answer *answer)
 {
     const struct query calls = {.phase = answer->phase, .kind = TRACE_CALL, .student = true};
@@ -175,7 +181,9 @@ const struct trace_record *answer_first_failed(const struct answer *answer)
 
     if (answer->phase == NULL) return NULL;
     while ((call = evidence_next(answer->evidence, &calls, call)) != NULL) {
-        if (call->code != 0 && call->code != NOT_READY) return call;
+        if (call->code == 0 || call->code == NOT_READY) continue;
+        if (call->code != answer->code && is_answer_of_opencl(call->code)) continue;
+        return call;
     }
     return NULL;
 }

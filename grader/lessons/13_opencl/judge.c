@@ -322,6 +322,11 @@ static bool agrees(struct verdict *verdict, const struct answer *answer, const f
                     "%u additions of floats, one behind the other, give the same result "
                     "on host and device: each is rounded in the same way.",
                     in->rounds);
+        if (!host && found[i] != found[i]) {
+            verdict_hint(verdict, "It is no number, as what a new buffer holds is none: what the "
+                                  "kernel reads is to be written first, and each element stored.");
+            return false;
+        }
         verdict_hint(verdict, "A product instead of the additions is rounded once, and has another "
                               "result; so may what -cl-fast-relaxed-math makes of them. Is the "
                               "number of rounds right, and is every element there?");
