@@ -18,7 +18,8 @@
 # makes in a copy what a repository cannot hold (links, pipes, long files).
 set -u
 here=$(dirname "$(readlink -f "$0")")
-. "$here/../lessons/hand_in.sh"
+root=$(readlink -f "$here/../..")
+. "$root/tests/lessons/hand_in.sh"
 
 # What the grader printed: no control bytes but line feeds and tabs, no overriding of direction.
 is_plain()
