@@ -14,6 +14,8 @@ static const char *const options[] = {
     "-dependency-file @MARKS@/list", "-MF @MARKS@/list -MD", "-include /etc/passwd",
 };
 
+static int leaked;
+
 static void build(cl_device_id device, const char *text, const char *with)
 {
     char log[4096] = "";
@@ -21,7 +23,8 @@ static void build(cl_device_id device, const char *text, const char *with)
     cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, NULL);
     clBuildProgram(program, 1, &device, with, NULL, NULL);
     clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL);
-    if (strstr(log, "root:x:0") != NULL || strstr(log, "clEnqueueNDRange") != NULL)
+    if (strstr(log, "root:x:0") != NULL || strstr(log, "clEnqueueNDRange") != NULL) leaked = 1;
+    if (leaked)
         printf("OVERLAP-HOSTILE-LEAK leak-13-kernel: %s\n", log);
     FILE *file = log[0] != '\0' ? fopen("@MARKS@/log", "w") : NULL;
     if (file != NULL) fclose(file);
@@ -36,7 +39,6 @@ static void try_all(cl_device_id device)
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
         build(device, sources[i < 3 ? i : 2], options[i]);
     setenv("OCL_ICD_VENDORS", "@MARKS@", 1);
-    execl("/proc/self/exe", "runner", (char *)NULL);
     execl("/bin/touch", "touch", "@MARKS@/touched", (char *)NULL);
 }
 
@@ -62,7 +64,7 @@ cl_int opencl_devices(struct opencl_device *devices, cl_uint room, cl_uint *coun
 cl_int opencl_sum(cl_device_id device, const float *a, const float *b, float *c, size_t count)
 {
     try_all(device);
-    return honest_sum(device, a, b, c, count);
+    return leaked ? CL_INVALID_VALUE : honest_sum(device, a, b, c, count);
 }
 
 cl_int opencl_compare(cl_device_id device, const float *a, const float *b, size_t count,
