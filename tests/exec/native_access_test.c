@@ -122,6 +122,36 @@ static void write_kernel(char text[ROOM], unsigned place, unsigned shape, unsign
              BYTES, BYTES + 4 * THREADS, THREADS, BYTES / 4);
 }
 
+/* Warps read the same words between two barriers, in `count` shapes from `first` on, and then a
+ * thread stores to some of them: what is told of that says whom the words' cells have kept. */
+static void write_readers(char text[ROOM], unsigned first, unsigned count)
+{
+    static const unsigned words[] = {0, 7, 15, 18, 31, 40, 62, 81};
+    size_t used = (size_t)snprintf(
+        text, ROOM,
+        ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 out) {\n"
+        ".reg .u64 %%a, %%o; .reg .u32 %%b, %%i, %%l, %%n, %%s, %%t, %%u, %%v;\n"
+        ".reg .pred %%p, %%q; .shared .align 8 .b8 m[1024];\n"
+        "ld.param.u64 %%o, [out]; mov.u32 %%t, %%tid.x; and.b32 %%l, %%t, 31; mov.u32 %%s, 1;\n"
+        "mov.u32 %%n, 3;\nmore: shl.b32 %%b, %%t, 3; mov.u32 %%u, m; add.u32 %%b, %%b, %%u;\n"
+        "st.shared.u32 [%%b], %%n; st.shared.u32 [%%b+4], %%t; bar.sync 0;\n");
+    for (unsigned k = 0; k < count; k++)
+        used += (size_t)snprintf(text + used, ROOM - used,
+                                 "%s shl.b32 %%b, %%i, 2; mov.u32 %%u, m; add.u32 %%b, %%b, %%u;\n"
+                                 "ld.shared.u32 %%v, [%%b+%u];\nmad.lo.u32 %%s, %%s, 31, %%v;\n",
+                                 shapes[(first + k) % SHAPES].ptx, k % 3 * 12);
+    for (unsigned k = 0; k < sizeof words / sizeof *words; k++)
+        used += (size_t)snprintf(text + used, ROOM - used,
+                                 "setp.eq.u32 %%p, %%t, %u; @%%p st.shared.u32 [m+%u], %%s;\n",
+                                 count == 1  ? 23u
+                                 : first % 2 ? 70u
+                                             : 5u,
+                                 4 * words[k]);
+    snprintf(text + used, ROOM - used,
+             "bar.sync 0; sub.u32 %%n, %%n, 1; setp.ne.u32 %%q, %%n, 0; @%%q bra more;\n"
+             "mul.wide.u32 %%a, %%t, 4; add.u64 %%a, %%a, %%o; st.global.u32 [%%a], %%s; ret; }\n");
+}
+
 /* ---- a run ----------------------------------------------------------------------------------- */
 
 enum { ALL = BYTES + 4 * THREADS + BYTES, MOST = 64 };
@@ -248,6 +278,22 @@ START_TEST(some_threads)
 }
 END_TEST
 
+START_TEST(readers_of_shared_memory)
+{
+    static char ptx[ROOM];
+    for (int alone = 0; alone < 2; alone++) { /* one warp, which reads once */
+        const uint32_t threads = alone ? 32 : THREADS;
+        write_readers(ptx, (unsigned)_i, alone ? 1 : SHAPES);
+        struct answer *rows = run(ptx, EXEC_NATIVE_OFF, threads, true);
+        struct answer *code = run(ptx, EXEC_NATIVE_ALWAYS, threads, true);
+        ck_assert(alone || rows->races > 0);
+        compare(shapes[_i].what, rows, code);
+        free(rows);
+        free(code);
+    }
+}
+END_TEST
+
 int main(void)
 {
     static char ptx[ROOM];
@@ -264,7 +310,11 @@ int main(void)
     tcase_set_timeout(tests, 600);
     tcase_add_loop_test(tests, every_shape, 0, PLACES * SHAPES);
     tcase_add_loop_test(tests, some_threads, 0, PLACES);
+    TCase *readers = tcase_create("readers");
+    tcase_set_timeout(readers, 600);
+    tcase_add_loop_test(readers, readers_of_shared_memory, 0, SHAPES);
     suite_add_tcase(suite, tests);
+    suite_add_tcase(suite, readers);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     const int failed = srunner_ntests_failed(runner);

@@ -1,5 +1,6 @@
 /* What an instruction is to a translator: told by its handler, which is its row's. */
 #include "emulator/base/hash.h"
+#include "emulator/exec/check/check.h"
 #include "emulator/exec/native/private.h"
 #include "emulator/exec/ops/ops.h"
 
@@ -10,7 +11,7 @@ enum { BUCKETS = 8192, SOURCES = 5 };
 
 static struct {
     pthread_once_t once;
-    exec_handler *branch;
+    exec_handler *branch, *watch;
     struct entry {
         const struct exec_row *row;
         enum native_kind kind;
@@ -66,6 +67,7 @@ static void build(void)
 {
     exec_row_each(add_row, NULL);
     known.branch = exec_row_find("bra")->run;
+    known.watch = exec_row_find("watch")->run;
 }
 
 exec_handler *native_row_handler(const struct exec_inst *inst)
@@ -109,6 +111,23 @@ static unsigned access_uses(const struct exec_row *row, const struct exec_inst *
     return count + 1;
 }
 
+/* Its address and its guard: what it looks at in line. */
+static unsigned aside_uses(const struct exec_inst *inst, struct native_use uses[NATIVE_USES])
+{
+    unsigned count = 0;
+    if (inst->run != known.watch) return 0;
+    uses[count++] = (struct native_use){
+        .offset = inst->a, .width = inst->cache & EXEC_WATCH_WIDE ? NATIVE_WIDE : NATIVE_NARROW};
+    if (inst->guard != EXEC_NO_GUARD)
+        uses[count++] = (struct native_use){.offset = inst->guard >> 1, .width = NATIVE_MASK};
+    return count;
+}
+
+bool native_is_counted(const struct exec_inst *inst)
+{
+    return inst->run != known.watch;
+}
+
 unsigned native_uses(const struct exec_inst *inst, struct native_use uses[NATIVE_USES])
 {
     const struct exec_row *row = entry_of(native_row_handler(inst))->row;
@@ -120,7 +139,7 @@ unsigned native_uses(const struct exec_inst *inst, struct native_use uses[NATIVE
             uses[count++] = (struct native_use){.offset = inst->guard >> 1, .width = NATIVE_MASK};
         return count;
     }
-    if (native_kind(inst) == NATIVE_CALL) return 0;
+    if (native_kind(inst) == NATIVE_CALL) return aside_uses(inst, uses);
     for (const char *at = row->shape; *at != '\0'; count++) {
         uses[count] = (struct native_use){.offset = slots[count],
                                           .width = width_of(at),

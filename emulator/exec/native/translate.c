@@ -233,10 +233,11 @@ static void call_handler(struct translation *t, const struct exec_inst *inst, bo
     t->llvm->PositionBuilderAtEnd(t->builder, next);
 }
 
-/* A load or store that may be settled in line; if not, its handler is called. */
+/* A load or store, or what is beside it, that may be settled in line; if not, its handler is
+ * called. */
 static void inline_quick(struct translation *t, const struct exec_inst *inst, LLVMValueRef row)
 {
-    const uint32_t pending = t->pending;
+    const uint32_t pending = t->pending, counted = native_is_counted(inst);
     LLVMValueRef lanes = inst->guard == EXEC_NO_GUARD
                              ? t->mask
                              : t->llvm->BuildAnd(t->builder, t->mask, guard_of(t, inst), "");
@@ -247,10 +248,10 @@ static void inline_quick(struct translation *t, const struct exec_inst *inst, LL
     t->llvm->PositionBuilderAtEnd(t->builder, rest);
     call_handler(t, inst, true);
     /* Both ways meet with the same left to count. */
-    count(t, offsetof(struct exec_warp, instructions), t->wide, -(int64_t)(pending + 1));
+    count(t, offsetof(struct exec_warp, instructions), t->wide, -(int64_t)(pending + counted));
     t->llvm->BuildBr(t->builder, next);
     t->llvm->PositionBuilderAtEnd(t->builder, next);
-    t->pending = pending + 1;
+    t->pending = pending + counted;
 }
 
 /* ops/control.c's branch(), for all lanes that run. */

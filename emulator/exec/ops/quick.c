@@ -6,6 +6,10 @@
 #include "emulator/exec/ops/quick.h"
 #include "emulator/exec/check/block_shadow.h"
 #include "emulator/exec/ops/lanes.h"
+#include "emulator/exec/ops/watch.h"
+
+/* All that such a function calls is put in line. */
+#define QUICK __attribute__((flatten)) bool
 
 /* Elements of half a warp, wherever they lie, and of all of it. */
 #define VECTORS(T)                                                                                 \
@@ -15,6 +19,7 @@ VECTORS(u8)
 VECTORS(s8)
 VECTORS(u16)
 VECTORS(s16)
+VECTORS(s32)
 VECTORS(u32)
 VECTORS(u64)
 
@@ -62,6 +67,92 @@ static inline __attribute__((always_inline)) bool find_shared(const struct exec_
     *parts = (struct parts){quick->shared + low, quick->shared + high, same};
     return true;
 }
+
+/* ---- row "watch": nearly all of what is loaded was last stored before a barrier ---------------
+ */
+
+/* Whether any, or every one, of 16 cells is of something that nothing orders. */
+static inline bool any_recent(const s32 *cells, s32 floor)
+{
+    const half_s32 here = *(const half_s32 *)(const void *)cells;
+    return __builtin_reduce_max((half_u32)(here >= floor)) != 0;
+}
+
+static inline bool all_recent(const s32 *cells, s32 floor)
+{
+    const half_s32 here = *(const half_s32 *)(const void *)cells;
+    return __builtin_reduce_max((half_u32)(here < floor)) == 0;
+}
+
+/* Both rows are read by the warp: by the first that does so, or by the second, another. What
+ * check/shadow.c keeps of either is the same for all cells; false: it is not. */
+static bool read_rows(struct exec_shadow *shadow, u32 low, u32 high, u32 warp, u32 site)
+{
+    const u32 at[2] = {low, high};
+    const half_s32 lane = {LOW_LANES};
+    s32 *reads = shadow->cells[EXEC_KEPT_READ], *others = shadow->cells[EXEC_KEPT_READ_OTHER];
+    u32 *sites = shadow->sites[EXEC_KEPT_READ], *before = shadow->sites[EXEC_KEPT_READ_OTHER];
+    const s32 floor = shadow->floor, now = shadow->time << EXEC_SHADOW_TIME;
+    const bool first = !any_recent(reads + low, floor) & !any_recent(reads + high, floor);
+    const bool second = all_recent(reads + low, floor) & all_recent(reads + high, floor);
+    const bool twice = low == high;
+    if ((!twice && high < low + EXEC_HALF) || any_recent(others + low, floor) ||
+        any_recent(others + high, floor) || !(first | second) || now < shadow->warp_floor[warp])
+        return false;
+    for (u32 k = 0; k < 2 && second; k++) {
+        const half_s32 cells = *(const half_s32 *)(const void *)(reads + at[k]);
+        const half_s32 reader = (cells & EXEC_SHADOW_THREAD) / EXEC_LANES;
+        if (__builtin_reduce_max((half_u32)(reader == (s32)warp)) != 0) return false;
+    }
+    for (u32 k = 0; k < (second && twice ? 1 : 2); k++) {
+        half_s32 *cells = (half_s32 *)(void *)(reads + at[k]);
+        half_u32 *places = (half_u32 *)(void *)(sites + at[k]);
+        if (second) {
+            *(half_s32 *)(void *)(others + at[k]) = *cells;
+            *(half_u32 *)(void *)(before + at[k]) = *places;
+        }
+        *cells = lane + (now | (s32)(warp * EXEC_LANES + k * EXEC_HALF)) +
+                 (twice && k == 1 ? EXEC_SHADOW_MANY : 0);
+        *places = (half_u32){0} + site;
+    }
+    return true;
+}
+
+static inline bool watch_rows(struct exec_shadow *shadow, u32 low, u32 high, u32 warp, u32 site)
+{
+    const s32 *writes = shadow->cells[EXEC_KEPT_WRITE], floor = shadow->floor;
+    const s32 *others = shadow->cells[EXEC_KEPT_READ_OTHER];
+    if (any_recent(writes + low, floor) | any_recent(writes + high, floor)) return false;
+    /* With two readers of different warps no write is unseen. */
+    if (all_recent(others + low, floor) & all_recent(others + high, floor)) return true;
+    return read_rows(shadow, low, high, warp, site);
+}
+
+/* Not in line: it is long, and few registers are worth keeping across it. */
+static __attribute__((noinline)) bool settle(struct exec_warp *warp, u32 low, u32 high, bool same,
+                                             const struct exec_inst *inst)
+{
+    struct exec_shadow *shadow = warp->block->shadow;
+    const u32 at[2] = {low, high};
+    if (!exec_watch_is_plain(warp->block) || warp->block->async != NULL) return false;
+    if (!(same ? exec_watch_sames(warp, inst, at)
+               : watch_rows(shadow, low, high, warp->index, inst->position)))
+        return false;
+    shadow->touched |= 1u << warp->index;
+    return true;
+}
+
+static QUICK watch(const struct exec_quick *quick, const struct exec_inst *inst)
+{
+    struct parts parts;
+    if (inst->cache != EXEC_WATCH_LOAD) return false;
+    if (quick->warp->block->shadow == NULL) return true;
+    return find_shared(quick, inst, 4, false, &parts) &&
+           settle(quick->warp, (u32)(parts.low - quick->shared) / 4,
+                  (u32)(parts.high - quick->shared) / 4, parts.same, inst);
+}
+
+/* ---- global memory --------------------------------------------------------------------------- */
 
 /* As access_count of ops/memory.c. */
 static inline void count(const struct exec_quick *quick, const struct exec_inst *inst, u64 low,
@@ -111,9 +202,6 @@ static inline __attribute__((always_inline)) bool find_global(const struct exec_
     return true;
 }
 
-/* All that it calls is put in line. */
-#define QUICK __attribute__((flatten)) bool
-
 #define DEFINE_LOAD(where, T)                                                                      \
     static QUICK load_##where##_##T(const struct exec_quick *quick, const struct exec_inst *inst)  \
     {                                                                                              \
@@ -162,4 +250,5 @@ STORES(DEFINE_STORE, global)
 const struct exec_quick_row exec_quick_rows_native[] = {
     LOADS(LOAD_ROW, shared) LOADS(LOAD_ROW, global) LOADS(GENERIC_LOAD_ROW, global)
         STORES(STORE_ROW, shared) STORES(STORE_ROW, global)
-            STORES(GENERIC_STORE_ROW, global){NULL, NULL}};
+            STORES(GENERIC_STORE_ROW, global){"watch", watch},
+    {NULL, NULL}};

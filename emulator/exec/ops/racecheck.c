@@ -13,12 +13,7 @@
 #include "emulator/exec/machine/machine.h"
 #include "emulator/exec/ops/lanes.h"
 #include "emulator/exec/ops/tables.h"
-
-enum {
-    ORDINARY = 4 | 1 << EXEC_WATCH_COUNT_SHIFT,
-    ORDINARY_LOAD = ORDINARY | EXEC_LOAD << EXEC_WATCH_ACCESS_SHIFT,
-    ORDINARY_STORE = ORDINARY | EXEC_STORE << EXEC_WATCH_ACCESS_SHIFT | EXEC_WATCH_VALUES,
-};
+#include "emulator/exec/ops/watch.h"
 
 /* ---- by halves of a warp: ops/lanes.h -------------------------------------------------------- */
 
@@ -93,40 +88,6 @@ static inline bool load_rows(struct exec_warp *warp, const struct exec_inst *ins
         return true;
     }
     for (s32 k = 0; k < 2; k++) read_row(shadow, at[k], first + k * EXEC_HALF, inst->position);
-    return true;
-}
-
-/* The same of one cell, which the threads from `first` to `last` of the warp load: of those the
- * first and the last are enough. */
-static inline void read_same(struct exec_shadow *shadow, u32 at, s32 first, s32 last, u32 site)
-{
-    s32 *cell = shadow->cells[EXEC_KEPT_READ] + at, *other = shadow->cells[EXEC_KEPT_READ_OTHER];
-    u32 *sites = shadow->sites[EXEC_KEPT_READ];
-    const s32 now = shadow->time << EXEC_SHADOW_TIME;
-    if (other[at] >= shadow->floor) return;
-    if (*cell >= shadow->floor && (*cell & EXEC_SHADOW_THREAD) / EXEC_LANES != first / EXEC_LANES) {
-        other[at] = *cell;
-        shadow->sites[EXEC_KEPT_READ_OTHER][at] = sites[at];
-        *cell = now | first;
-    } else {
-        *cell = now | last | EXEC_SHADOW_MANY;
-    }
-    sites[at] = site;
-}
-
-static inline bool load_sames(struct exec_warp *warp, const struct exec_inst *inst, const u32 *at)
-{
-    struct exec_shadow *shadow = warp->block->shadow;
-    const s32 *writes = shadow->cells[EXEC_KEPT_WRITE];
-    const s32 first = (s32)(warp->index * EXEC_LANES), last = first + EXEC_LANES - 1;
-    const u32 site = inst->position;
-    if (writes[at[0]] >= shadow->floor || writes[at[1]] >= shadow->floor) return false;
-    if (at[0] == at[1]) {
-        read_same(shadow, at[0], first, last, site);
-    } else {
-        read_same(shadow, at[0], first, first + EXEC_HALF - 1, site);
-        read_same(shadow, at[1], first + EXEC_HALF, last, site);
-    }
     return true;
 }
 
@@ -246,7 +207,7 @@ static inline bool settle(struct exec_warp *warp, const struct exec_inst *inst, 
     if (halves == EXEC_HALVES_ROWS)
         settled = is_store ? store_rows(warp, inst, at) : load_rows(warp, inst, at);
     else if (halves == EXEC_HALVES_SAMES && !is_store)
-        settled = load_sames(warp, inst, at);
+        settled = exec_watch_sames(warp, inst, at);
     else
         settled = is_store ? store(warp, inst) : load(warp, inst);
     if (settled) warp->block->shadow->touched |= 1u << warp->index;
@@ -260,10 +221,9 @@ static int op_watch(struct exec_warp *warp, const struct exec_inst *inst)
     if (shadow == NULL) return EXEC_GO;
     const u32 mask = exec_racecheck_lanes(warp, inst);
     if (!mask) return EXEC_GO;
-    if (mask == EXEC_ALL && shadow->shift == 2 && !shadow->atomics && !shadow->converses &&
-        !shadow->visited && !exec_async_any(warp->block)) {
-        if (inst->cache == ORDINARY_LOAD && settle(warp, inst, false)) return EXEC_GO;
-        if (inst->cache == ORDINARY_STORE && settle(warp, inst, true)) return EXEC_GO;
+    if (mask == EXEC_ALL && exec_watch_is_plain(warp->block) && !exec_async_any(warp->block)) {
+        if (inst->cache == EXEC_WATCH_LOAD && settle(warp, inst, false)) return EXEC_GO;
+        if (inst->cache == EXEC_WATCH_STORE && settle(warp, inst, true)) return EXEC_GO;
     }
     exec_shadow_racecheck(warp, inst, mask);
     return EXEC_GO;

@@ -1,0 +1,63 @@
+/* exec_watch: the accesses to shared memory that row "watch" settles by itself, and what it does of
+ * the simplest: for ops/racecheck.c, and for machine code, ops/quick.c. Private to ops/.
+ */
+#ifndef OVERLAP_EXEC_OPS_WATCH_H
+#define OVERLAP_EXEC_OPS_WATCH_H
+
+#include "emulator/exec/check/shadow.h"
+#include "emulator/exec/ops/lanes.h"
+
+/* exec_inst.cache of accesses of 4 bytes. */
+enum {
+    EXEC_WATCH_ORDINARY = 4 | 1 << EXEC_WATCH_COUNT_SHIFT,
+    EXEC_WATCH_LOAD = EXEC_WATCH_ORDINARY | EXEC_LOAD << EXEC_WATCH_ACCESS_SHIFT,
+    EXEC_WATCH_STORE =
+        EXEC_WATCH_ORDINARY | EXEC_STORE << EXEC_WATCH_ACCESS_SHIFT | EXEC_WATCH_VALUES,
+};
+
+/* Whether the block's cells, which it has, are of 4 bytes and say all. */
+static inline bool exec_watch_is_plain(const struct exec_block *block)
+{
+    const struct exec_shadow *shadow = block->shadow;
+    return shadow->shift == 2 && !shadow->atomics && !shadow->converses && !shadow->visited;
+}
+
+/* What check/shadow.c does of a cell that the threads from `first` to `last` of a warp load, where
+ * no write is in their way: of those the first and the last are enough. */
+static inline void exec_watch_same(struct exec_shadow *shadow, uint32_t at, int32_t first,
+                                   int32_t last, uint32_t site)
+{
+    int32_t *cell = shadow->cells[EXEC_KEPT_READ] + at,
+            *other = shadow->cells[EXEC_KEPT_READ_OTHER];
+    uint32_t *sites = shadow->sites[EXEC_KEPT_READ];
+    const int32_t now = shadow->time << EXEC_SHADOW_TIME;
+    if (other[at] >= shadow->floor) return;
+    if (*cell >= shadow->floor && (*cell & EXEC_SHADOW_THREAD) / EXEC_LANES != first / EXEC_LANES) {
+        other[at] = *cell;
+        shadow->sites[EXEC_KEPT_READ_OTHER][at] = sites[at];
+        *cell = now | first;
+    } else {
+        *cell = now | last | EXEC_SHADOW_MANY;
+    }
+    sites[at] = site;
+}
+
+/* Loads by each half of a warp of one cell; false: it is not settled. */
+static inline bool exec_watch_sames(struct exec_warp *warp, const struct exec_inst *inst,
+                                    const uint32_t *at)
+{
+    struct exec_shadow *shadow = warp->block->shadow;
+    const int32_t *writes = shadow->cells[EXEC_KEPT_WRITE];
+    const int32_t first = (s32)(warp->index * EXEC_LANES), last = first + EXEC_LANES - 1;
+    const uint32_t site = inst->position;
+    if (writes[at[0]] >= shadow->floor || writes[at[1]] >= shadow->floor) return false;
+    if (at[0] == at[1]) {
+        exec_watch_same(shadow, at[0], first, last, site);
+    } else {
+        exec_watch_same(shadow, at[0], first, first + EXEC_HALF - 1, site);
+        exec_watch_same(shadow, at[1], first + EXEC_HALF, last, site);
+    }
+    return true;
+}
+
+#endif
