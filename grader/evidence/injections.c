@@ -7,6 +7,7 @@
 
 struct candidate {
     const struct trace_record *call;
+    uint32_t phase;
     size_t number; /* of its function's calls that can fail, from 1 */
     bool wanted;
     bool first; /* of its line */
@@ -14,7 +15,8 @@ struct candidate {
 
 static bool same_line(const struct candidate *a, const struct candidate *b)
 {
-    return a->call->caller == b->call->caller && strcmp(a->call->name, b->call->name) == 0;
+    return a->phase == b->phase && a->call->caller == b->call->caller &&
+           strcmp(a->call->name, b->call->name) == 0;
 }
 
 /* A call that can be made to fail; of the C library's only those on the student's own lines. */
@@ -27,14 +29,14 @@ static bool can_fail(const struct evidence *evidence, const struct trace_record 
 
 /* All calls in the phase that can fail, behind those that there are. Returns how many there are
  * then. */
-static size_t collect(const struct evidence *evidence, const struct phase *phase,
+static size_t collect(const struct evidence *evidence, const struct phase *phase, uint32_t number,
                       struct candidate *all, size_t count)
 {
     const struct trace_record *records = evidence->trace.records;
     for (size_t i = phase->first; i <= phase->last; i++) {
         if (!can_fail(evidence, &records[i])) continue;
         struct candidate *candidate = &all[count++];
-        *candidate = (struct candidate){.call = &records[i]};
+        *candidate = (struct candidate){.call = &records[i], .phase = number};
         for (size_t k = 0; k <= i; k++)
             candidate->number += records[k].kind == records[i].kind &&
                                  (records[k].flags & TRACE_CAN_FAIL) != 0 &&
@@ -87,14 +89,14 @@ size_t injections_choose(const struct evidence *evidence, struct injection *chos
     *calls = 0;
     struct candidate *all = calloc(evidence->trace.count + 1, sizeof *all);
     if (all == NULL) return 0;
+    const bool ends_only = evidence->plan != NULL && (evidence->plan->flags & RUN_ENDS) != 0;
+    /* Otherwise a line is one line, in whatever phase. */
     for (uint32_t i = 0; evidence_phase(evidence, DRIVE_INJECTIONS, i, &phase); i++)
-        count = collect(evidence, &phase, all, count);
+        count = collect(evidence, &phase, ends_only ? i : 0, all, count);
     *calls = count;
     const size_t ends = want_ends(all, count);
-    if (count <= most)
-        want_evenly(all, count, count - ends, count - ends);
-    else if (ends < most)
-        want_evenly(all, count, count - ends, most - ends);
+    const size_t others = count - ends, room = ends < most && !ends_only ? most - ends : 0;
+    if (others > 0) want_evenly(all, count, others, others < room ? others : room);
     for (size_t i = 0; i < count && written < most; i++) {
         if (!all[i].wanted) continue;
         chosen[written].of_host = all[i].call->kind == TRACE_HOST_CALL;

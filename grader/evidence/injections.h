@@ -24,7 +24,8 @@ struct injection {
 
 /* Chooses among the calls in the phases DRIVE_INJECTIONS that can fail, in their order: all, or
  * where there are more than `most`, the first and the last that each line of source made, and of
- * the others as many as there is room for, evenly. *calls: how many there are. */
+ * the others as many as there is room for, evenly; of a plan with RUN_ENDS the first and the last
+ * that each line made in each phase. *calls: how many there are. */
 size_t injections_choose(const struct evidence *evidence, struct injection *chosen, size_t most,
                          size_t *calls);
 

@@ -61,6 +61,9 @@ enum run_flag {
     /* It is a run of OpenCL, and of no CUDA: the layer of opencl/ is its device, in front of PoCL
      * in the place of the software device, of NVIDIA's OpenCL on a GPU. PoCL starts the linker. */
     RUN_OPENCL = 1u << 8,
+    /* Of RUN_INJECTIONS: of the calls that a line makes in a phase only the first and the last
+     * fail. For a check that asks which of several fails, and not what becomes of each. */
+    RUN_ENDS = 1u << 9,
 };
 
 /* One process to start. A lesson's list of them ends with a row whose name is NULL. */

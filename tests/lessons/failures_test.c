@@ -124,6 +124,27 @@ START_TEST(none_without_a_phase)
 }
 END_TEST
 
+/* Where the check asks which one fails: of a line that is executed in two phases both ends of both.
+ */
+START_TEST(the_ends_of_each_line_and_phase)
+{
+    static const struct run_plan plan = {.flags = RUN_INJECTIONS | RUN_ENDS};
+    struct evidence evidence = make();
+    size_t calls;
+    evidence.plan = &plan;
+    for (uint32_t i = 0; i < 2; i++) {
+        mark(&evidence, i, TRACE_BEGIN);
+        for (int k = 0; k < 4; k++) can_fail(&evidence, "cuCtxCreate")->caller = 1;
+        can_fail(&evidence, "cuCtxCreate")->caller = 2;
+        mark(&evidence, i, TRACE_END);
+    }
+    ck_assert_str_eq(chosen(&evidence, INJECTIONS_MOST, &calls),
+                     "cuCtxCreate:1 cuCtxCreate:4 cuCtxCreate:5 cuCtxCreate:6 cuCtxCreate:9 "
+                     "cuCtxCreate:10");
+    ck_assert_uint_eq(calls, 10);
+}
+END_TEST
+
 /* Of many: every line's first and last, however often the others come. */
 START_TEST(of_many_every_line_is_there)
 {
@@ -408,6 +429,7 @@ int main(void)
     TCase *tcase = tcase_create("failures");
     tcase_add_test(tcase, all_that_can_fail_in_the_phases);
     tcase_add_test(tcase, none_without_a_phase);
+    tcase_add_test(tcase, the_ends_of_each_line_and_phase);
     tcase_add_test(tcase, of_many_every_line_is_there);
     tcase_add_test(tcase, a_query_of_each_line_fails_alone_where_there_is_room);
     tcase_add_test(tcase, never_more_than_asked_for);
