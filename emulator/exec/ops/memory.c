@@ -268,8 +268,9 @@ access_global(struct exec_warp *warp, const struct exec_inst *inst, uint64_t *ad
     struct exec_region_cache *cache = exec_cache_of(warp->worker, inst);
     EXEC_FOR_LANES address[l] = base[l] + offset;
     if (warp->mask != EXEC_ALL || !exec_is_row(address, bytes)) {
-        if (kind.element == sizeof(u32) && kind.count == 1 && !kind.store && !kind.generic)
-            return load_words(warp, inst, address);
+        if (kind.element == sizeof(u32) && kind.count == 1 && !kind.generic)
+            return kind.store ? access_lanes(warp, inst, address, kind, false)
+                              : load_words(warp, inst, address);
         return access_apart(warp, inst, address, kind, false);
     }
     const uint64_t first = address[0], whole = EXEC_LANES * (uint64_t)bytes;
