@@ -89,6 +89,12 @@ enum native_kind native_kind(const struct exec_inst *inst)
     return entry->row != NULL ? entry->kind : NATIVE_END;
 }
 
+bool native_is_judge(const struct exec_inst *inst)
+{
+    return native_kind(inst) == NATIVE_CALL && inst->run != known.watch &&
+           !is_access(entry_of(native_row_handler(inst))->row);
+}
+
 static uint32_t width_of(const char *type)
 {
     if (begins(type, "p") || begins(type, "cc")) return NATIVE_MASK;

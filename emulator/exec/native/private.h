@@ -34,6 +34,8 @@ exec_handler *native_row_handler(const struct exec_inst *inst);
 /* Whether an instruction that may be put in line is one of the program's. */
 bool native_is_counted(const struct exec_inst *inst);
 bool native_is_round(const struct exec_inst *inst);
+/* Whether it judges an access, and is never put in line. */
+bool native_is_judge(const struct exec_inst *inst);
 /* The slots of an instruction of NATIVE_LANES, or of a load or store; answers how many. Of another
  * NATIVE_CALL, which writes none, those that it looks at in line. */
 unsigned native_uses(const struct exec_inst *inst, struct native_use uses[NATIVE_USES]);

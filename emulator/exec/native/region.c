@@ -9,6 +9,7 @@
 
 enum {
     LEAST = 3,      /* instructions of lanes' arithmetic that a stretch must have */
+    A_JUDGE = 2,    /* of these for each access that is judged: the judge is called, and looks */
     MOST_LOOP = 800 /* that a loop may have: outer ones are compiled again around inner ones */
 };
 
@@ -44,13 +45,15 @@ static uint32_t stretch_end(const struct exec_function *function, const bool *le
     return end;
 }
 
-/* Entering and leaving costs as much as a few instructions do. */
-static bool is_worth(const struct exec_function *function, uint32_t first, uint32_t end,
-                     unsigned least)
+/* Entering and leaving costs as much as a few instructions do, and so does a call on the way. */
+static bool is_worth(const struct exec_function *function, uint32_t first, uint32_t end, bool all)
 {
-    unsigned count = 0;
-    for (uint32_t k = first; k < end; k++) count += native_kind(&function->code[k]) == NATIVE_LANES;
-    return count >= least;
+    unsigned count = 0, judges = 0;
+    for (uint32_t k = first; k < end; k++) {
+        count += native_kind(&function->code[k]) == NATIVE_LANES;
+        judges += native_is_judge(&function->code[k]);
+    }
+    return all ? count > 0 : count >= LEAST && count >= A_JUDGE * judges;
 }
 
 bool native_regions(const struct exec_function *function, bool all, struct native_region **regions,
@@ -67,7 +70,7 @@ bool native_regions(const struct exec_function *function, bool all, struct nativ
         if (!(*leads)[k] || !is_ours(native_kind(&function->code[k]))) continue;
         const bool is_loop = back[k] > k && back[k] - k <= MOST_LOOP;
         const uint32_t end = is_loop ? back[k] : stretch_end(function, *leads, k);
-        if (is_worth(function, k, end, all ? 1 : LEAST))
+        if (is_worth(function, k, end, all))
             (*regions)[(*count)++] = (struct native_region){.first = k, .end = end};
     }
     free(back);

@@ -1,6 +1,7 @@
 /* mistake: the block with the highest number combines what the others left, as if it ran last
  * fails: Reductions.TheDeviceFindsNothingWrong
  * finds: race between blocks at "take(mine, partial[block], combine);"
+ * told: as it comes, of two blocks that meet it names the one that was later
  */
 #ifndef REDUCTIONS_CUH
 #define REDUCTIONS_CUH
