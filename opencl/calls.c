@@ -3,22 +3,18 @@
 
 #include <string.h>
 
+#define FORWARD(name, of, parameters, arguments)                                                   \
+    EXPORT cl_int name parameters;                                                                 \
+    EXPORT cl_int name parameters                                                                  \
+    {                                                                                              \
+        struct call call;                                                                          \
+        if (!call_begin(&call, ROW_##name, CALLER, of)) return call_end(&call, call.code);         \
+        return call_end(&call, REAL(name) arguments);                                              \
+    }
 #define CALL(name, error_code, as_if, parameters, arguments)                                       \
-    EXPORT cl_int name parameters;                                                                 \
-    EXPORT cl_int name parameters                                                                  \
-    {                                                                                              \
-        struct call call;                                                                          \
-        if (!call_begin(&call, ROW_##name, CALLER, NULL)) return call_end(&call, call.code);       \
-        return call_end(&call, REAL(name) arguments);                                              \
-    }
+    FORWARD(name, NULL, parameters, arguments)
 #define OF(name, kind, error_code, as_if, parameters, arguments)                                   \
-    EXPORT cl_int name parameters;                                                                 \
-    EXPORT cl_int name parameters                                                                  \
-    {                                                                                              \
-        struct call call;                                                                          \
-        if (!call_begin(&call, ROW_##name, CALLER, handle)) return call_end(&call, call.code);     \
-        return call_end(&call, REAL(name) arguments);                                              \
-    }
+    FORWARD(name, handle, parameters, arguments)
 #define MAKE(function, made_kind, kind, error_code, as_if, parameters, arguments)                  \
     EXPORT cl_handle function parameters;                                                          \
     EXPORT cl_handle function parameters                                                           \

@@ -31,12 +31,6 @@ enum row {
 #define RELEASE(name, kind) ROW_##name,
 #define OWN(name, kind, error, as_if) ROW_##name,
 #include "opencl/functions.def"
-#undef CALL
-#undef OF
-#undef MAKE
-#undef RETAIN
-#undef RELEASE
-#undef OWN
     ROW_COUNT
 };
 

@@ -26,22 +26,15 @@ static const struct {
     cl_int error;
     const char *as_if;
 } rows[ROW_COUNT] = {
-#define CALL(name, error, as_if, parameters, arguments)                                            \
-    [ROW_##name] = {#name, KIND_NONE, error, as_if},
-#define OF(name, kind, error, as_if, parameters, arguments)                                        \
-    [ROW_##name] = {#name, KIND_##kind, error, as_if},
-#define MAKE(name, made, kind, error, as_if, parameters, arguments)                                \
-    [ROW_##name] = {#name, KIND_##kind, error, as_if},
-#define RETAIN(name, kind) [ROW_##name] = {#name, KIND_##kind, 0, ""},
-#define RELEASE(name, kind) [ROW_##name] = {#name, KIND_##kind, 0, LOST},
-#define OWN(name, kind, error, as_if) [ROW_##name] = {#name, KIND_##kind, error, as_if},
+#define ROW(name, kind, error, as_if) [ROW_##name] = {#name, KIND_##kind, error, as_if},
+#define CALL(name, error, as_if, parameters, arguments) ROW(name, NONE, error, as_if)
+#define OF(name, kind, error, as_if, parameters, arguments) ROW(name, kind, error, as_if)
+#define MAKE(name, made, kind, error, as_if, parameters, arguments) ROW(name, kind, error, as_if)
+#define RETAIN(name, kind) ROW(name, kind, 0, "")
+#define RELEASE(name, kind) ROW(name, kind, 0, LOST)
+#define OWN(name, kind, error, as_if) ROW(name, kind, error, as_if)
 #include "opencl/functions.def"
-#undef CALL
-#undef OF
-#undef MAKE
-#undef RETAIN
-#undef RELEASE
-#undef OWN
+#undef ROW
 };
 
 static struct {
