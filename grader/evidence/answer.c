@@ -9,9 +9,10 @@
 #define NOT_READY 600 /* an answer, not an error */
 
 /* The errors that students meet: number, name in the runtime API, name in the driver API, and what
- * to look at when a call that should have succeeded gave it (NULL: nothing in particular). */
+ * to look at when a call that should have succeeded gave it (NULL: nothing in particular). OpenCL's
+ * have one name. */
 // clang-format off
-#define ERRORS(ROW)                                                                                \
+#define ERRORS(ROW, CL)                                                                            \
     ROW(0, "cudaSuccess", "CUDA_SUCCESS", NULL)                                                    \
     ROW(1, "cudaErrorInvalidValue", "CUDA_ERROR_INVALID_VALUE",                                    \
         N_("An argument of that call is wrong: sizes in bytes, the direction of a copy, a pointer "   \
@@ -67,51 +68,50 @@
         N_("The software device does not have what was asked of it; what was printed says what."))     \
     ROW(999, "cudaErrorUnknown", "CUDA_ERROR_UNKNOWN", NULL)                                      \
     /* OpenCL's are below 0. */                                                                   \
-    ROW(-1, "CL_DEVICE_NOT_FOUND", "CL_DEVICE_NOT_FOUND",                                         \
-        N_("A platform without a device of that type answers so: it is an answer, and no failure."))  \
-    ROW(-4, "CL_MEM_OBJECT_ALLOCATION_FAILURE", "CL_MEM_OBJECT_ALLOCATION_FAILURE", NULL)         \
-    ROW(-5, "CL_OUT_OF_RESOURCES", "CL_OUT_OF_RESOURCES",                                         \
-        N_("A command failed on the device: look at the kernel's index, and at the sizes of its "    \
-        "buffers."))                                                                              \
-    ROW(-6, "CL_OUT_OF_HOST_MEMORY", "CL_OUT_OF_HOST_MEMORY", NULL)                               \
-    ROW(-7, "CL_PROFILING_INFO_NOT_AVAILABLE", "CL_PROFILING_INFO_NOT_AVAILABLE",                 \
-        N_("An event has times when its command has ended and was waited for, in a queue that was "  \
-        "made with CL_QUEUE_PROFILING_ENABLE."))                                                  \
-    ROW(-11, "CL_BUILD_PROGRAM_FAILURE", "CL_BUILD_PROGRAM_FAILURE",                              \
-        N_("The kernel's source does not compile: clGetProgramBuildInfo with CL_PROGRAM_BUILD_LOG "  \
-        "has what the compiler says."))                                                           \
-    ROW(-12, "CL_MAP_FAILURE", "CL_MAP_FAILURE", NULL)                                            \
-    ROW(-14, "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST",                                      \
-        "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST", NULL)                                     \
-    ROW(-30, "CL_INVALID_VALUE", "CL_INVALID_VALUE",                                              \
-        N_("An argument of that call is wrong: a size of 0 or one that is more than there is, a "    \
-        "pointer that is NULL, room for fewer bytes than the answer has."))                       \
-    ROW(-33, "CL_INVALID_DEVICE", "CL_INVALID_DEVICE", NULL)                                      \
-    ROW(-34, "CL_INVALID_CONTEXT", "CL_INVALID_CONTEXT", NULL)                                    \
-    ROW(-36, "CL_INVALID_COMMAND_QUEUE", "CL_INVALID_COMMAND_QUEUE", NULL)                        \
-    ROW(-38, "CL_INVALID_MEM_OBJECT", "CL_INVALID_MEM_OBJECT", NULL)                              \
-    ROW(-44, "CL_INVALID_PROGRAM", "CL_INVALID_PROGRAM", NULL)                                    \
-    ROW(-45, "CL_INVALID_PROGRAM_EXECUTABLE", "CL_INVALID_PROGRAM_EXECUTABLE",                    \
-        N_("A program has kernels only when clBuildProgram has built it."))                           \
-    ROW(-46, "CL_INVALID_KERNEL_NAME", "CL_INVALID_KERNEL_NAME",                                  \
-        N_("The name is that of a function in the source that begins with __kernel."))                \
-    ROW(-48, "CL_INVALID_KERNEL", "CL_INVALID_KERNEL", NULL)                                      \
-    ROW(-50, "CL_INVALID_ARG_VALUE", "CL_INVALID_ARG_VALUE", NULL)                                \
-    ROW(-51, "CL_INVALID_ARG_SIZE", "CL_INVALID_ARG_SIZE",                                        \
+    CL(-1, "CL_DEVICE_NOT_FOUND",                                                                  \
+        N_("A platform without a device of that type answers so: it is an answer, and no failure."))\
+    CL(-4, "CL_MEM_OBJECT_ALLOCATION_FAILURE", NULL)                                               \
+    CL(-5, "CL_OUT_OF_RESOURCES",                                                                  \
+        N_("A command failed on the device: look at the kernel's index, and at the sizes of its "  \
+        "buffers."))                                                                               \
+    CL(-6, "CL_OUT_OF_HOST_MEMORY", NULL)                                                          \
+    CL(-7, "CL_PROFILING_INFO_NOT_AVAILABLE",                                                      \
+        N_("An event has times when its command has ended and was waited for, in a queue that was "\
+        "made with CL_QUEUE_PROFILING_ENABLE."))                                                   \
+    CL(-11, "CL_BUILD_PROGRAM_FAILURE",                                                            \
+        N_("The kernel's source does not compile: clGetProgramBuildInfo with CL_PROGRAM_BUILD_LOG "\
+        "has what the compiler says."))                                                            \
+    CL(-12, "CL_MAP_FAILURE", NULL)                                                                \
+    CL(-14, "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST", NULL)                                  \
+    CL(-30, "CL_INVALID_VALUE",                                                                    \
+        N_("An argument of that call is wrong: a size of 0 or one that is more than there is, a "  \
+        "pointer that is NULL, room for fewer bytes than the answer has."))                        \
+    CL(-33, "CL_INVALID_DEVICE", NULL)                                                             \
+    CL(-34, "CL_INVALID_CONTEXT", NULL)                                                            \
+    CL(-36, "CL_INVALID_COMMAND_QUEUE", NULL)                                                      \
+    CL(-38, "CL_INVALID_MEM_OBJECT", NULL)                                                         \
+    CL(-44, "CL_INVALID_PROGRAM", NULL)                                                            \
+    CL(-45, "CL_INVALID_PROGRAM_EXECUTABLE",                                                       \
+        N_("A program has kernels only when clBuildProgram has built it."))                        \
+    CL(-46, "CL_INVALID_KERNEL_NAME",                                                              \
+        N_("The name is that of a function in the source that begins with __kernel."))             \
+    CL(-48, "CL_INVALID_KERNEL", NULL)                                                             \
+    CL(-50, "CL_INVALID_ARG_VALUE", NULL)                                                          \
+    CL(-51, "CL_INVALID_ARG_SIZE",                                                                 \
         N_("The size is that of the kernel's own parameter: of a buffer that of a cl_mem, of a ulong "\
-        "8."))                                                                                    \
-    ROW(-52, "CL_INVALID_KERNEL_ARGS", "CL_INVALID_KERNEL_ARGS",                                  \
-        N_("Each argument is set by clSetKernelArg, and its buffer is there when the kernel is "     \
-        "queued."))                                                                               \
-    ROW(-54, "CL_INVALID_WORK_GROUP_SIZE", "CL_INVALID_WORK_GROUP_SIZE",                          \
-        N_("In OpenCL 1.2 the global size is a multiple of the group's: round it up, and let the "   \
-        "items that are too many do nothing."))                                                   \
-    ROW(-57, "CL_INVALID_EVENT_WAIT_LIST", "CL_INVALID_EVENT_WAIT_LIST", NULL)                    \
-    ROW(-58, "CL_INVALID_EVENT", "CL_INVALID_EVENT", NULL)                                        \
-    ROW(-59, "CL_INVALID_OPERATION", "CL_INVALID_OPERATION", NULL)                                \
-    ROW(-61, "CL_INVALID_BUFFER_SIZE", "CL_INVALID_BUFFER_SIZE",                                  \
-        N_("A buffer has at least one byte: where there is nothing to compute, make none."))          \
-    ROW(-1001, "CL_PLATFORM_NOT_FOUND_KHR", "CL_PLATFORM_NOT_FOUND_KHR",                          \
+        "8."))                                                                                     \
+    CL(-52, "CL_INVALID_KERNEL_ARGS",                                                              \
+        N_("Each argument is set by clSetKernelArg, and its buffer is there when the kernel is "   \
+        "queued."))                                                                                \
+    CL(-54, "CL_INVALID_WORK_GROUP_SIZE",                                                          \
+        N_("In OpenCL 1.2 the global size is a multiple of the group's: round it up, and let the " \
+        "items that are too many do nothing."))                                                    \
+    CL(-57, "CL_INVALID_EVENT_WAIT_LIST", NULL)                                                    \
+    CL(-58, "CL_INVALID_EVENT", NULL)                                                              \
+    CL(-59, "CL_INVALID_OPERATION", NULL)                                                          \
+    CL(-61, "CL_INVALID_BUFFER_SIZE",                                                              \
+        N_("A buffer has at least one byte: where there is nothing to compute, make none."))       \
+    CL(-1001, "CL_PLATFORM_NOT_FOUND_KHR",                                                         \
         N_("The ICD loader says so where no OpenCL is installed: it is an answer, and no failure."))
 // clang-format on
 
@@ -121,7 +121,9 @@ static const struct error {
     const char *hint;
 } errors[] = {
 #define ROW(code, runtime, driver, hint) {code, {runtime, driver}, hint},
-    ERRORS(ROW)
+#define CL(code, name, hint) ROW(code, name, name, hint)
+    ERRORS(ROW, CL)
+#undef CL
 #undef ROW
 };
 
