@@ -17,18 +17,19 @@ struct actor {
     uint64_t family;        /* of the operation; 0: it is alone */
 };
 
-/* What freed memory in stream order, when the memory is gone and its touches with it. */
-struct gone {
-    uint64_t memory;     /* the region's number; 0: no entry */
-    struct actor *actor; /* a reference */
-    struct timeline_when when;
-};
-
 enum { GONE = 64 }; /* the latest: before that a fault is told without who had not waited */
 
 static struct races *races; /* NULL: off */
-static struct gone gone[GONE];
-static unsigned next_gone;
+
+/* What freed memory in stream order, when the memory is gone and its touches with it. */
+static struct {
+    struct gone {
+        uint64_t memory;     /* the region's number; 0: no entry */
+        struct actor *actor; /* a reference */
+        struct timeline_when when;
+    } list[GONE];
+    unsigned next;
+} gone;
 
 static void report(void *user, const struct races_found *found);
 static void tell(const struct races_found *race, const struct memory_region *region);
@@ -109,7 +110,7 @@ void races_freed(struct operation *operation, const struct memory_region *region
     if (races == NULL) return;
     struct actor *actor = actor_of(operation);
     if (actor == NULL) return;
-    struct gone *entry = &gone[next_gone++ % GONE];
+    struct gone *entry = &gone.list[gone.next++ % GONE];
     if (entry->memory != 0) races_actor_release(&entry->actor->base);
     actor->base.references++;
     *entry = (struct gone){region->id, actor, timeline_op_when(operation->op)};
@@ -118,7 +119,7 @@ void races_freed(struct operation *operation, const struct memory_region *region
 static const struct gone *gone_find(uint64_t memory)
 {
     for (size_t i = 0; i < GONE; i++)
-        if (gone[i].memory == memory) return &gone[i];
+        if (gone.list[i].memory == memory) return &gone.list[i];
     return NULL;
 }
 
