@@ -100,7 +100,9 @@ struct exec_warp {
     struct exec_poison *poison; /* check/poison.h; NULL: it has none */
     /* Reads whose last answer is known: a loop may look at several things. */
     const struct exec_inst *poll_inst[EXEC_POLLS];
-    uint64_t poll_sum[EXEC_POLLS];
+    uint32_t poll_mask[EXEC_POLLS];               /* lanes that read ... */
+    uint32_t poll_bytes[EXEC_POLLS];              /* ... and of what all lanes' destinations held */
+    uint64_t poll_values[EXEC_POLLS][EXEC_LANES]; /* ... so many, from the first on */
     const struct exec_inst *poll_latest;
     uint32_t poll_next; /* place to be taken next */
     /* What lanes gave to the .sync instruction at which they wait. */

@@ -116,6 +116,34 @@ START_TEST(a_spin_beside_a_barrier_names_both)
 }
 END_TEST
 
+/* A loop that reads what one lane alone changes, the first or the last one, does not wait. */
+static const struct {
+    const char *type;
+    unsigned lane;
+} changing[] = {{"u32", 0}, {"u32", 31}, {"u64", 0}, {"u64", 31}};
+
+START_TEST(a_lane_that_reads_its_own_changes_does_not_wait)
+{
+    char body[1024];
+    snprintf(body, sizeof body,
+             ".visible .entry k(.param .u64 p) { .reg .b64 %%d, %%d1; .reg .%s %%r, %%s; "
+             ".reg .b32 %%t; .reg .pred %%q;\n"
+             "ld.param.u64 %%d, [p]; mov.u32 %%t, %%tid.x; mul.wide.u32 %%d1, %%t, 8;\n"
+             "add.u64 %%d, %%d, %%d1; setp.eq.u32 %%q, %%t, %u; selp.%s %%s, 1, 0, %%q;\n"
+             "SPIN: ld.volatile.global.%s %%r, [%%d]; add.%s %%r, %%r, %%s;\n"
+             "st.volatile.global.%s [%%d], %%r; bra SPIN; }", /* line 7 */
+             changing[_i].type, changing[_i].lane, changing[_i].type, changing[_i].type,
+             changing[_i].type, changing[_i].type);
+    const uint64_t parameters[] = {device_buffer(32 * 8, NULL)};
+    struct device_run run = run_one(body, parameters, 32);
+    ck_assert_int_eq(device_launch(&run), EXEC_ENDLESS);
+    ck_assert_str_eq(device_sentence(&run),
+                     "kernel k has executed 20000 warp instructions, the limit, and does not "
+                     "end: it is in a loop around line 7");
+    end_one(&run);
+}
+END_TEST
+
 static const char taking[] =
     ".extern .func (.param .b64 r) malloc (.param .b64 n);\n"
     ".visible .entry k(.param .u64 p, .param .u32 past) { .reg .b64 %d<4>; .reg .b32 %r; "
@@ -166,6 +194,8 @@ int main(void)
     TCase *tests = tcase_create("all");
     tcase_add_loop_test(tests, what_is_too_large_is_refused, 0, sizeof rows / sizeof *rows);
     tcase_add_test(tests, a_spin_beside_a_barrier_names_both);
+    tcase_add_loop_test(tests, a_lane_that_reads_its_own_changes_does_not_wait, 0,
+                        sizeof changing / sizeof *changing);
     tcase_add_test(tests, a_heap_that_is_used_up_gives_null);
     tcase_add_test(tests, a_heap_that_was_written_over_is_named);
     suite_add_tcase(suite, tests);

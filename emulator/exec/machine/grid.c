@@ -219,11 +219,12 @@ static bool turns_begin(struct exec_grid *grid)
     return false;
 }
 
+/* Whether it has looked there, and a sum of what it saw. */
 static bool sees(const struct exec_warp *warp, const struct exec_inst *look, uint64_t *sum)
 {
     for (uint32_t k = 0; k < EXEC_POLLS; k++) {
         if (warp->poll_inst[k] != look) continue;
-        *sum = warp->poll_sum[k];
+        *sum = hash_add(hash_bytes(warp->poll_values[k], warp->poll_bytes[k]), warp->poll_mask[k]);
         return true;
     }
     return false;

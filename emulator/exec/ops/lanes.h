@@ -113,6 +113,19 @@ static inline __attribute__((always_inline)) bool exec_is_row(const u64 *address
     return !exec_half_any(&any);
 }
 
+/* Whether two arrays of `bytes`, a multiple of 64 and known when compiling, differ. */
+static inline __attribute__((always_inline)) bool exec_differ(const void *one, const void *other,
+                                                              size_t bytes)
+{
+    exec_half_warp a, b, off = {0};
+    for (size_t k = 0; k < bytes; k += sizeof off) {
+        memcpy(&a, (const char *)one + k, sizeof a);
+        memcpy(&b, (const char *)other + k, sizeof b);
+        off |= a ^ b;
+    }
+    return exec_half_any(&off);
+}
+
 /* A bit for each lane whose value is not 0. */
 static inline u32 exec_bits(const u32 *values)
 {

@@ -30,42 +30,28 @@ static inline void look_again(struct exec_warp *warp, const struct exec_inst *in
     idle->transactions = counts->transactions;
 }
 
-/* Of values, each by its place, so that values that change places are seen. */
-static inline u64 sum_of(const void *values, size_t words, u64 start)
-{
-    const exec_quarter_warp turns = {1, 6, 11, 16, 21, 26, 31, 36};
-    exec_quarter_warp plain = {start}, rows = {0}, here;
-    for (size_t k = 0; k < words; k += 8) {
-        memcpy(&here, (const u64 *)values + k, sizeof here);
-        plain += here;
-        rows += plain;
-    }
-    const exec_quarter_warp sum =
-        (plain << turns | plain >> (64 - turns)) ^ (rows << 32 | rows >> 32);
-#ifdef __AVX512F__
-    return (u64)_mm512_reduce_add_epi64((__m512i)sum);
-#else
-    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
-#endif
-}
-
 /* Follows a read that another thread's write may be awaited with (volatile, acquire, atomic); d is
- * its destination. The same values at the same instruction over and over mean waiting: others, in
- * the warp and beyond, get a turn. */
-static inline int poll(struct exec_warp *warp, const struct exec_inst *inst, size_t words)
+ * its destination, of elements of `bytes`, known when compiling. The same values at the same
+ * instruction over and over mean waiting: others, in the warp and beyond, get a turn. They are
+ * compared and kept as they are: a checksum of 32 lanes takes longer than its loads and stores. */
+static inline int poll(struct exec_warp *warp, const struct exec_inst *inst, size_t bytes)
 {
     enum { POLLS_BEFORE_YIELD = 8 };
-    const uint64_t sum = sum_of(exec_slot(warp, inst->d), words, warp->mask);
+    const unsigned char *seen = exec_slot(warp, inst->d);
     uint32_t k = 0;
     look_again(warp, inst);
     warp->poll_latest = inst;
     while (k < EXEC_POLLS && warp->poll_inst[k] != inst) k++;
-    if (k == EXEC_POLLS || warp->poll_sum[k] != sum) {
-        if (k == EXEC_POLLS) k = warp->poll_next++ % EXEC_POLLS;
+    const bool known = k < EXEC_POLLS;
+    if (!known) k = warp->poll_next++ % EXEC_POLLS;
+    unsigned char *kept = (unsigned char *)warp->poll_values[k];
+    if (!known || warp->poll_mask[k] != warp->mask || exec_differ(kept, seen, EXEC_LANES * bytes)) {
         warp->polls = 0;
         warp->worker->news++;
         warp->poll_inst[k] = inst;
-        warp->poll_sum[k] = sum;
+        warp->poll_mask[k] = warp->mask;
+        warp->poll_bytes[k] = (uint32_t)(EXEC_LANES * bytes);
+        memcpy(kept, seen, EXEC_LANES * bytes);
     } else if (++warp->polls >= POLLS_BEFORE_YIELD) {
         warp->polls = 0;
         warp->backward = 0;
@@ -77,12 +63,12 @@ static inline int poll(struct exec_warp *warp, const struct exec_inst *inst, siz
 
 static int op_poll32(struct exec_warp *warp, const struct exec_inst *inst)
 {
-    return poll(warp, inst, EXEC_LANES / 2);
+    return poll(warp, inst, sizeof(u32));
 }
 
 static int op_poll64(struct exec_warp *warp, const struct exec_inst *inst)
 {
-    return poll(warp, inst, EXEC_LANES);
+    return poll(warp, inst, sizeof(u64));
 }
 
 const struct exec_row EXEC_TABLE(exec_poll_rows)[] = {
