@@ -11,50 +11,86 @@
 #include "emulator/exec/ops/half.h"
 #include "emulator/exec/ops/tables.h"
 
+/* Pointers for the active lanes where all use shared memory of their own block, as nearly all do
+ * that say "shared"; else false, and nothing is done. */
+static bool own_pointers(const struct exec_warp *warp, const struct exec_inst *inst, uint32_t bytes,
+                         unsigned char **pointers)
+{
+    const uint64_t *wide = exec_slot(warp, inst->a);
+    const uint32_t *narrow = exec_slot(warp, inst->a), from = (uint32_t)inst->imm;
+    const uint64_t size = warp->worker->shared_bytes, odd = bytes - 1;
+    if (inst->e == EXEC_ATOMIC_GLOBAL || inst->e == EXEC_ATOMIC_GENERIC || size < bytes)
+        return false;
+    for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        const uint64_t at =
+            inst->e == EXEC_ATOMIC_SHARED ? (uint32_t)(narrow[l] + from) : wide[l] + inst->imm;
+        if (at > size - bytes || (at & odd)) return false;
+        pointers[l] = warp->block->shared + at;
+    }
+    return true;
+}
+
+/* Whether `bytes` that lie within the cache's region can be touched through it, and nobody has to
+ * be told of each touch. */
+static bool is_quiet(const struct exec_region_cache *cache, uint32_t bytes)
+{
+    return cache->size >= bytes && !cache->read_only && !exec_grid_shadow_wanted(cache) &&
+           !exec_block_shadow_wanted(cache);
+}
+
+/* The pointer of one lane, or NULL. */
+static unsigned char *lane_pointer(struct exec_warp *warp, const struct exec_inst *inst,
+                                   unsigned lane, uint64_t at, uint32_t bytes)
+{
+    struct exec_region_cache *cache = exec_cache_of(warp->worker, inst);
+    if (cache->size < bytes || at - cache->low > cache->size - bytes || (at & (bytes - 1)) ||
+        cache->read_only)
+        return exec_resolve(warp, inst, lane, at, bytes, EXEC_ATOMIC,
+                            inst->e != EXEC_ATOMIC_GLOBAL);
+    exec_mark(cache, at, bytes);
+    if (exec_grid_shadow_wanted(cache)) exec_grid_shadow_touch(warp, inst, cache, lane, at, bytes);
+    if (exec_block_shadow_wanted(cache)) exec_block_shadow_lane(warp, inst, cache, lane, at, bytes);
+    return (unsigned char *)(uintptr_t)(at + cache->delta);
+}
+
 /* Slot e: where; slot a: address; imm: offset. Pointers for the active lanes, or false. */
 static bool atomic_pointers(struct exec_warp *warp, const struct exec_inst *inst, uint32_t bytes,
                             unsigned char **pointers, uint32_t *shared)
 {
     struct exec_region_cache *cache = exec_cache_of(warp->worker, inst);
+    struct exec_counts *counts = &warp->worker->counts;
     const uint64_t *wide = exec_slot(warp, inst->a);
     const uint32_t *narrow = exec_slot(warp, inst->a);
-    const bool generic = inst->e != EXEC_ATOMIC_GLOBAL;
-    uint64_t sector = UINT64_MAX;
+    uint64_t sector = UINT64_MAX, base = inst->imm;
+    if (own_pointers(warp, inst, bytes, pointers)) {
+        *shared = warp->mask;
+        return true;
+    }
+    if (inst->e == EXEC_ATOMIC_SHARED64) base += EXEC_WINDOW_SHARED;
+    bool quiet = is_quiet(cache, bytes);
     *shared = 0;
     for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
         const unsigned l = (unsigned)__builtin_ctz(rest);
-        uint64_t at;
-        switch (inst->e) {
-        case EXEC_ATOMIC_SHARED:
-            at = EXEC_WINDOW_SHARED + (uint32_t)(narrow[l] + (uint32_t)inst->imm);
-            break;
-        case EXEC_ATOMIC_SHARED64:
-            at = EXEC_WINDOW_SHARED + wide[l] + inst->imm;
-            break;
-        default:
-            at = wide[l] + inst->imm;
-            break;
-        }
+        const uint64_t at = inst->e == EXEC_ATOMIC_SHARED
+                                ? EXEC_WINDOW_SHARED + (uint32_t)(narrow[l] + (uint32_t)inst->imm)
+                                : wide[l] + base;
         if ((at >> 56) == 1) {
             *shared |= 1u << l;
         } else {
-            warp->worker->counts.transactions += at >> 5 != sector;
-            warp->worker->counts.bytes_loaded += bytes;
-            warp->worker->counts.bytes_stored += bytes;
+            counts->transactions += at >> 5 != sector;
+            counts->bytes_loaded += bytes;
+            counts->bytes_stored += bytes;
             sector = at >> 5;
         }
-        if (cache->size >= bytes && at - cache->low <= cache->size - bytes && !(at & (bytes - 1)) &&
-            !cache->read_only) {
+        if (quiet && at - cache->low <= cache->size - bytes && !(at & (bytes - 1))) {
             exec_mark(cache, at, bytes);
-            if (exec_grid_shadow_wanted(cache))
-                exec_grid_shadow_touch(warp, inst, cache, l, at, bytes);
-            if (exec_block_shadow_wanted(cache))
-                exec_block_shadow_lane(warp, inst, cache, l, at, bytes);
             pointers[l] = (unsigned char *)(uintptr_t)(at + cache->delta);
-        } else {
-            pointers[l] = exec_resolve(warp, inst, l, at, bytes, EXEC_ATOMIC, generic);
+            continue;
         }
+        pointers[l] = lane_pointer(warp, inst, l, at, bytes);
         if (pointers[l] == NULL) return false;
+        quiet = is_quiet(cache, bytes);
     }
     return true;
 }
@@ -145,7 +181,8 @@ static u16 half_most(u16 a, u16 b, unsigned fraction_bits, unsigned exponent_bit
         unsigned char *pointers[EXEC_LANES];                                                       \
         uint32_t shared_lanes;                                                                     \
         if (!atomic_pointers(warp, inst, sizeof(T), pointers, &shared_lanes)) return EXEC_STOP;    \
-        warp->worker->commuted += exec_lane_count(warp->mask & ~shared_lanes);                     \
+        if (shared_lanes != warp->mask)                                                            \
+            warp->worker->commuted += exec_lane_count(warp->mask & ~shared_lanes);                 \
         if (warp->worker->alone || shared_lanes == warp->mask)                                     \
             alone_##name(warp, inst, pointers, shared_lanes);                                      \
         else                                                                                       \
