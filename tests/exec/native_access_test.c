@@ -1,6 +1,6 @@
-/* Loads and stores in machine code do what their rows do: of every type and place, over rows,
- * broadcasts and anything else that a warp's addresses may be, for all of its lanes or some, with a
- * fault in the middle: the same bytes, counts, footprint, races and fault. Each kernel runs
+/* Loads, stores and atomics in machine code do what their rows do: of every type and place, over
+ * rows, broadcasts and anything else that a warp's addresses may be, for all of its lanes or some,
+ * with a fault in the middle: the same bytes, counts, footprint, races and fault. Each kernel runs
  * interpreted and compiled, in one process, watched and not. */
 #include "emulator/exec/check/racecheck.h"
 #include "emulator/exec/exec.h"
@@ -59,9 +59,22 @@ static const struct {
     const char *name;
     unsigned bytes;
     bool stored;
-} types[] = {{"u8", 1, true},   {"s8", 1, false}, {"u16", 2, true},
-             {"s16", 2, false}, {"u32", 4, true}, {"u64", 8, true}};
-enum { TYPES = sizeof types / sizeof *types };
+    const char *value;  /* registers */
+    const char *atomic; /* after the store; NULL: none */
+} types[] = {{"u8", 1, true, "%v", NULL},
+             {"v4.u32", 16, true, "{%v, %x, %y, %z}", NULL},
+             {"u64", 8, true, "%w", "atom%s.add.u64 %%w, [%%%s], %%w; cvt.u32.u64 %%v, %%w"},
+             {"s8", 1, false, "%v", NULL},
+             {"v2.u64", 16, true, "{%w, %p}", NULL},
+             {"u32", 4, true, "%v", "atom%s.add.u32 %%v, [%%%s], %%s"},
+             {"u16", 2, true, "%v", NULL},
+             {"f32", 4, true, "%f", "atom%s.add.f32 %%f, [%%%s], 0f40490FDB; mov.b32 %%v, %%f"},
+             {"u32", 4, true, "%v", "atom%s.cas.b32 %%v, [%%%s], %%y, %%t"},
+             {"s16", 2, false, "%v", NULL},
+             {"v2.u32", 8, true, "{%v, %x}", NULL},
+             {"s32", 4, true, "%v", "atom%s.min.s32 %%v, [%%%s], %%s"},
+             {"u32", 4, true, "%v", "atom%s.exch.b32 %%v, [%%%s], %%s"}};
+enum { TYPES = sizeof types / sizeof *types, TYPES_APART = 4 };
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
 
@@ -78,21 +91,28 @@ static size_t add_address(char *at, size_t room, unsigned place, unsigned type)
 
 static size_t add_type(char *at, size_t room, unsigned place, unsigned type, const char *guard)
 {
-    const bool wide = types[type].bytes == 8;
+    const bool wide = types[type].value[strcspn(types[type].value, "w")] == 'w';
     const char *name = types[type].name, *where = places[place].name;
-    const char *address = places[place].registers, *value = wide ? "w" : "v";
+    const char *address = places[place].registers, *value = types[type].value;
     char dot[16] = "";
     if (strcmp(where, "generic") != 0) snprintf(dot, sizeof dot, ".%s", where);
     size_t used = add_address(at, room, place, type);
-    used += (size_t)snprintf(at + used, room - used, "%sld%s.%s %%%s, [%%%s+16];\n", guard, dot,
-                             name, value, address);
-    used += (size_t)snprintf(at + used, room - used, "%smad.lo.u32 %%s, %%s, 31, %%v;\n",
-                             wide ? "cvt.u32.u64 %v, %w; " : "");
+    used += (size_t)snprintf(at + used, room - used, "%sld%s.%s %s, [%%%s+16];\n", guard, dot, name,
+                             value, address);
+    used += (size_t)snprintf(at + used, room - used, "%s%smad.lo.u32 %%s, %%s, 31, %%v;\n",
+                             wide ? "xor.b64 %w, %w, %p; cvt.u32.u64 %v, %w; " : "",
+                             value[1] == 'f' ? "mov.b32 %v, %f; " : "");
     if (!types[type].stored) return used;
-    return used + (size_t)snprintf(at + used, room - used,
-                                   "xor.b32 %%v, %%s, %%t; cvt.u64.u32 %%w, %%v;\n"
-                                   "%sst%s.%s [%%%s+%u], %%%s;\n",
-                                   guard, dot, name, address, 8 * type, value);
+    used +=
+        (size_t)snprintf(at + used, room - used,
+                         "xor.b32 %%v, %%s, %%t; add.u32 %%v, %%v, %%z; sub.u32 %%v, %%v, %%y;\n"
+                         "cvt.u64.u32 %%w, %%v; cvt.rn.f32.u32 %%f, %%v;\n"
+                         "%sst%s.%s [%%%s+%u], %s;\n",
+                         guard, dot, name, address, 16 * type, value);
+    if (types[type].atomic == NULL) return used;
+    used += (size_t)snprintf(at + used, room - used, "%s", guard);
+    used += (size_t)snprintf(at + used, room - used, types[type].atomic, dot, address);
+    return used + (size_t)snprintf(at + used, room - used, "; mad.lo.u32 %%s, %%s, 31, %%v;\n");
 }
 
 static void write_kernel(char text[ROOM], unsigned place, unsigned shape, unsigned mood)
@@ -101,16 +121,17 @@ static void write_kernel(char text[ROOM], unsigned place, unsigned shape, unsign
         text, ROOM,
         ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 out) {\n"
         ".reg .u64 %%a, %%c, %%o, %%p, %%w; .reg .u32 %%b, %%i, %%k, %%l, %%m, %%n, %%s, %%t, %%u, "
-        "%%v;\n.reg .pred %%g, %%q; .shared .align 8 .b8 m[%u];\n"
+        "%%v, %%x, %%y, %%z; .reg .f32 %%f;\n.reg .pred %%g, %%q; .shared .align 8 .b8 m[%u];\n"
         "ld.param.u64 %%o, [out]; mov.u32 %%t, %%tid.x; and.b32 %%l, %%t, 31; mov.u32 %%m, m;\n"
-        "mov.u32 %%s, %%t; mov.u64 %%w, 1; mov.u32 %%v, 1;\n"
+        "mov.u32 %%s, %%t; mov.u64 %%w, 1; mov.u32 %%v, 1; mov.u64 %%p, 9; mov.u32 %%x, 2;\n"
+        "mov.u32 %%y, 3; mov.u32 %%z, 4; mov.f32 %%f, 0f3F800000;\n"
         "mov.u32 %%i, %%t;\n"
         "fill: shl.b32 %%u, %%i, 2; add.u32 %%b, %%m, %%u; mul.lo.u32 %%u, %%u, 2654435761;\n"
         "st.shared.u32 [%%b], %%u; add.u32 %%i, %%i, %u; setp.lt.u32 %%q, %%i, %u; @%%q bra fill;\n"
         "bar.sync 0;\n%s\nmov.u32 %%n, 4;\n"
         "more: %s\nadd.u32 %%i, %%i, %%n; mov.u32 %%k, 0; %s\n",
         BYTES, THREADS, BYTES / 4, moods[mood].before, shapes[shape].ptx, moods[mood].address);
-    for (unsigned k = (shape + mood / 2) % 2; k < TYPES; k += 2)
+    for (unsigned k = (shape + mood / 2) % TYPES_APART; k < TYPES; k += TYPES_APART)
         used += add_type(text + used, ROOM - used, place, k, moods[mood].guard);
     snprintf(text + used, ROOM - used,
              "sub.u32 %%n, %%n, 1; setp.ne.u32 %%q, %%n, 0; @%%q bra more;\n"

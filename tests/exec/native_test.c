@@ -59,6 +59,55 @@ static const struct {
           "more: mov.u32 %b, m; add.u32 %b, %b, %x; st.shared.u32 [%b], %s; bar.sync 0;\n"
           "xor.b32 %s, %b, 64; ld.shared.u32 %s, [%s]; mad.lo.u32 %s, %s, 17, %t; bar.sync 0;\n"
           "sub.u32 %n, %n, 1; setp.ne.u32 %p, %n, 0; @%p bra more;\n" TAIL},
+    {"shuffles of every kind, by constants", HEAD
+     "mov.u32 %s, %t; mov.u32 %n, 3;\n"
+     "more: shfl.sync.bfly.b32 %x|%p, %s, 16, 31, -1; mad.lo.u32 %s, %s, 3, %x;\n"
+     "@!%p add.u32 %s, %s, 5; shfl.sync.up.b32 %x|%q, %s, 3, 0, -1; mad.lo.u32 %s, %s, 5, %x;\n"
+     "@%q add.u32 %s, %s, 1; shfl.sync.down.b32 %x|%p, %s, 7, 31, -1; mad.lo.u32 %s, %s, 7, "
+     "%x;\n@%p add.u32 %s, %s, 9; shfl.sync.idx.b32 %x|%q, %s, 21, 31, -1; xor.b32 %s, %s, %x;\n"
+     "@!%q add.u32 %s, %s, %t; sub.u32 %n, %n, 1; setp.ne.u32 %p, %n, 0; @%p bra more;\n" TAIL},
+    {"shuffles in segments, and past a clamp", HEAD
+     "mad.lo.u32 %s, %t, 17, 4;\n"
+     "shfl.sync.bfly.b32 %x|%p, %s, 9, 0x1807, -1; mad.lo.u32 %s, %s, 3, %x;\n"
+     "@%p add.u32 %s, %s, 5; shfl.sync.up.b32 %x|%q, %s, 2, 0x1800, -1; mad.lo.u32 %s, %s, 5, %x;\n"
+     "@%q add.u32 %s, %s, 1; shfl.sync.down.b32 %x|%p, %s, 3, 0x1c03, -1; mad.lo.u32 %s, %s, 7, "
+     "%x;\n@%p add.u32 %s, %s, 9; shfl.sync.idx.b32 %x|%q, %s, 3, 0x181f, -1; xor.b32 %s, %s, %x;\n"
+     "@%q add.u32 %s, %s, %t; shfl.sync.idx.b32 %x|%q, %s, 20, 18, -1; mad.lo.u32 %s, %s, 3, %x;\n"
+     "@%q add.u32 %s, %s, 2;\n" TAIL},
+    {"shuffles whose distances are registers, the same for all or not",
+     HEAD "mov.u32 %s, %t; mov.u32 %n, 33;\n"
+          "more: shfl.sync.up.b32 %x, %s, %n, 0, -1; mad.lo.u32 %s, %s, 3, %x;\n"
+          "shfl.sync.down.b32 %x, %s, %n, 31, -1; mad.lo.u32 %s, %s, 5, %x;\n"
+          "shfl.sync.bfly.b32 %x, %s, %n, 31, -1; mad.lo.u32 %s, %s, 7, %x;\n"
+          "shfl.sync.idx.b32 %x, %s, %n, 31, -1; mad.lo.u32 %s, %s, 9, %x;\n"
+          "add.u32 %b, %t, %n; shfl.sync.idx.b32 %x, %s, %b, 31, -1; mad.lo.u32 %s, %s, 11, %x;\n"
+          "shfl.sync.down.b32 %x, %s, %b, 31, -1; xor.b32 %s, %s, %x;\n"
+          "sub.u32 %n, %n, 1; setp.ne.u32 %p, %n, 0; @%p bra more;\n" TAIL},
+    {"votes",
+     HEAD "mov.u32 %s, %t; mov.u32 %n, 9;\n"
+          "more: shr.u32 %x, %s, %n; and.b32 %x, %x, 1; setp.eq.u32 %p, %x, 1;\n"
+          "vote.sync.ballot.b32 %b, %p, -1; mad.lo.u32 %s, %s, 3, %b;\n"
+          "vote.sync.all.pred %q, %p, -1; @%q add.u32 %s, %s, 1;\n"
+          "vote.sync.any.pred %q, %p, -1; @%q mul.lo.u32 %s, %s, 5; setp.ge.u32 %p, %n, 5;\n"
+          "vote.sync.uni.pred %q, %p, -1; @%q add.u32 %s, %s, %t; bar.warp.sync -1;\n"
+          "vote.sync.all.pred %q, %p, -1; @%q xor.b32 %s, %s, 77;\n"
+          "vote.sync.any.pred %q, !%p, -1; @!%q add.u32 %s, %s, 1000;\n"
+          "sub.u32 %n, %n, 1; setp.ne.u32 %q, %n, 0; @%q bra more;\n" TAIL},
+    {"halves of a warp that shuffle, each for itself",
+     HEAD "and.b32 %x, %t, 16; setp.eq.u32 %p, %x, 0; selp.u32 %b, 0xffff, 0xffff0000, %p;\n"
+          "mov.u32 %s, %t; mov.u32 %n, 4;\n"
+          "more: shfl.sync.down.b32 %x, %s, 1, 31, %b; mad.lo.u32 %s, %s, 3, %x;\n"
+          "@%p bra low; shfl.sync.bfly.b32 %x, %s, 2, 31, 0xffff0000; add.u32 %s, %s, %x;\n"
+          "low: vote.sync.ballot.b32 %x, %q, %b; add.u32 %s, %s, %x; xor.b32 %s, %s, 3;\n"
+          "sub.u32 %n, %n, 1; setp.ne.u32 %q, %n, 0; @%q bra more;\n" TAIL},
+    {"shuffles of lanes some of which have exited",
+     HEAD "setp.gt.u32 %p, %t, 70; @%p exit; mov.u32 %s, %t;\n"
+          "shfl.sync.up.b32 %x, %s, 1, 0, -1; mad.lo.u32 %s, %s, 3, %x;\n"
+          "vote.sync.all.pred %q, !%p, -1; @%q add.u32 %s, %s, 9; add.u32 %s, %s, 1;\n" TAIL},
+    {"a shuffle in a lane that the mask does not name",
+     HEAD "mov.u32 %s, %t; add.u32 %s, %s, 3; mul.lo.u32 %s, %s, 5;\n"
+          "setp.lt.u32 %p, %t, 40; selp.u32 %b, -1, 0x7fffffff, %p;\n"
+          "shfl.sync.up.b32 %x, %s, 1, 0, %b; mad.lo.u32 %s, %s, 3, %x;\n" TAIL},
     {"an access out of bounds in the fifth round",
      HEAD "mov.u32 %n, 5; mov.u32 %s, %t; mov.u64 %a, 4096;\n"
           "more: add.u32 %s, %s, 3; mul.lo.u32 %s, %s, 5; st.global.u32 [%o], %s;\n"

@@ -105,6 +105,16 @@ static inline size_t exec_block_shadow_offset(const struct exec_block_shadow *ne
     return (size_t)(line - near->lines) << EXEC_NEAR_LINE_BITS;
 }
 
+/* Whether the warp has touched anything, of either memory, since its last order. Most shuffles
+ * stand behind one another, with nothing touched between. */
+static inline bool exec_block_shadow_warp_touched(const struct exec_warp *warp)
+{
+    const struct exec_block *block = warp->block;
+    const uint32_t bit = 1u << warp->index;
+    return block->visits || exec_shadow_is_touched(block->shadow, bit) ||
+           (block->near != NULL && exec_shadow_is_touched(block->near->shadow, bit));
+}
+
 /* Whether a touch through `cache` is worth looking at: what nobody has stored to, anybody reads and
  * changes atomically. */
 static inline bool exec_block_shadow_wanted(const struct exec_region_cache *cache)

@@ -125,18 +125,12 @@ void exec_shadow_order_without(const struct exec_block *block, const uint32_t *a
     }
 }
 
-/* Whether a warp has touched anything there since its last order; bit `bit` is its. */
-static bool is_touched(const struct exec_shadow *shadow, uint32_t bit)
-{
-    return shadow != NULL && ((shadow->touched | shadow->touched_before) & bit) != 0;
-}
-
 static __attribute__((noinline)) void order_warp(const struct exec_warp *warp, uint32_t bit)
 {
     struct exec_shadow *shadows[SHADOWS_MOST];
     const uint32_t count = shadows_of(warp->block, shadows);
     bool any = false;
-    for (uint32_t i = 0; i < count; i++) any |= is_touched(shadows[i], bit);
+    for (uint32_t i = 0; i < count; i++) any |= exec_shadow_is_touched(shadows[i], bit);
     if (!any) return;
     const int32_t now = tick(warp->block, shadows, count);
     for (uint32_t i = 0; i < count; i++) {
@@ -148,13 +142,8 @@ static __attribute__((noinline)) void order_warp(const struct exec_warp *warp, u
 
 void exec_shadow_order_warp(const struct exec_warp *warp)
 {
-    const struct exec_block *block = warp->block;
-    const uint32_t bit = 1u << warp->index;
-    /* Most shuffles stand behind one another, with nothing touched between. */
-    if (block->visits || is_touched(block->shadow, bit) ||
-        (block->near != NULL && is_touched(block->near->shadow, bit)))
-        order_warp(warp, bit);
-    if (block->order != NULL) exec_order_join_warp(warp);
+    if (exec_block_shadow_warp_touched(warp)) order_warp(warp, 1u << warp->index);
+    if (warp->block->order != NULL) exec_order_join_warp(warp);
 }
 
 void exec_shadow_next_moment(const struct exec_block *block)

@@ -66,6 +66,12 @@ struct exec_shadow {
     uint32_t *sites[EXEC_KEPT_COUNT]; /* the position of what made the cell what it is */
 };
 
+/* Whether a warp has touched anything there since its last order; bit `bit` is its. */
+static inline bool exec_shadow_is_touched(const struct exec_shadow *shadow, uint32_t bit)
+{
+    return shadow != NULL && ((shadow->touched | shadow->touched_before) & bit) != 0;
+}
+
 /* ---- touches, for check/block_shadow.c ------------------------------------------------------- */
 
 /* A touch of some cells, by one thread. */

@@ -168,7 +168,7 @@ static int run_poisoned(struct exec_warp *warp, const struct exec_inst *limit)
 static inline void warm(const struct exec_function *function, uint64_t executed)
 {
     struct exec_heat *heat = function->heat;
-    if (heat == NULL) return;
+    if (heat == NULL || __atomic_load_n(&heat->enough, __ATOMIC_RELAXED) == UINT64_MAX) return;
     const uint64_t sum = __atomic_load_n(&heat->executed, __ATOMIC_RELAXED) + executed;
     __atomic_store_n(&heat->executed, sum, __ATOMIC_RELAXED);
     if (sum >= __atomic_load_n(&heat->enough, __ATOMIC_RELAXED)) heat->hot(function);

@@ -11,7 +11,7 @@ enum { BUCKETS = 8192, SOURCES = 5 };
 
 static struct {
     pthread_once_t once;
-    exec_handler *branch, *watch;
+    exec_handler *branch, *watch, *sync;
     struct entry {
         const struct exec_row *row;
         enum native_kind kind;
@@ -48,12 +48,25 @@ static bool is_access(const struct exec_row *row)
     return begins(row->keys, "ld.") || begins(row->keys, "st.");
 }
 
+static bool is_atomic(const struct exec_row *row)
+{
+    return begins(row->keys, "atom.");
+}
+
+/* Of what lanes do together, what ops/quick.c has. */
+static bool is_together(const struct exec_row *row)
+{
+    return begins(row->keys, "shfl.sync.") || begins(row->keys, "vote.sync.") ||
+           begins(row->keys, "bar.warp.sync");
+}
+
 static enum native_kind kind_of_row(const struct exec_row *row)
 {
     const uint32_t words = words_of(row->shape);
     for (size_t k = 0; k < sizeof asides / sizeof *asides; k++)
         if (!strcmp(row->keys, asides[k])) return NATIVE_CALL;
-    if (is_access(row)) return words == 1 ? NATIVE_CALL : NATIVE_END;
+    if (is_access(row) || is_atomic(row)) return words == 1 ? NATIVE_CALL : NATIVE_END;
+    if (is_together(row)) return NATIVE_TOGETHER;
     return words >= 2 && words <= SOURCES ? NATIVE_LANES : NATIVE_END;
 }
 
@@ -68,11 +81,12 @@ static void build(void)
     exec_row_each(add_row, NULL);
     known.branch = exec_row_find("bra")->run;
     known.watch = exec_row_find("watch")->run;
+    known.sync = exec_row_find("sync")->run;
 }
 
 exec_handler *native_row_handler(const struct exec_inst *inst)
 {
-    return inst->run == exec_guarded ? inst->inner : inst->run;
+    return inst->run == exec_guarded || inst->run == known.sync ? inst->inner : inst->run;
 }
 
 bool native_is_round(const struct exec_inst *inst)
@@ -86,13 +100,16 @@ enum native_kind native_kind(const struct exec_inst *inst)
     if (inst->run == known.branch || inst->run == exec_branch_guarded || native_is_round(inst))
         return NATIVE_BRANCH;
     const struct entry *entry = entry_of(native_row_handler(inst));
-    return entry->row != NULL ? entry->kind : NATIVE_END;
+    if (entry->row == NULL || (inst->run == known.sync && entry->kind != NATIVE_TOGETHER))
+        return NATIVE_END;
+    return entry->kind;
 }
 
 bool native_is_judge(const struct exec_inst *inst)
 {
     return native_kind(inst) == NATIVE_CALL && inst->run != known.watch &&
-           !is_access(entry_of(native_row_handler(inst))->row);
+           !is_access(entry_of(native_row_handler(inst))->row) &&
+           !is_atomic(entry_of(native_row_handler(inst))->row);
 }
 
 static uint32_t width_of(const char *type)
@@ -117,6 +134,37 @@ static unsigned access_uses(const struct exec_row *row, const struct exec_inst *
     return count + 1;
 }
 
+static unsigned atomic_uses(const struct exec_row *row, const struct exec_inst *inst,
+                            struct native_use uses[NATIVE_USES])
+{
+    const uint32_t width = width_of(row->shape);
+    unsigned count = 0;
+    uses[count++] = (struct native_use){.offset = inst->d, .width = width, .writes = true};
+    uses[count++] = (struct native_use){
+        .offset = inst->a, .width = inst->e == EXEC_ATOMIC_SHARED ? NATIVE_NARROW : NATIVE_WIDE};
+    uses[count++] = (struct native_use){.offset = inst->b, .width = width};
+    if (begins(row->keys, "atom.cas"))
+        uses[count++] = (struct native_use){.offset = inst->c, .width = width};
+    return count;
+}
+
+/* A shuffle's predicate is in e, the lanes that each names at imm. */
+static unsigned together_uses(const struct exec_row *row, const struct exec_inst *inst,
+                              struct native_use uses[NATIVE_USES])
+{
+    unsigned count = 0;
+    uses[count++] = (struct native_use){.offset = (uint32_t)inst->imm, .width = NATIVE_NARROW};
+    if (row->shape[0] == '\0') return count;
+    uses[count++] =
+        (struct native_use){.offset = inst->d, .width = width_of(row->shape), .writes = true};
+    uses[count++] = (struct native_use){.offset = inst->a, .width = NATIVE_NARROW};
+    if (!begins(row->keys, "shfl.")) return count;
+    uses[count++] = (struct native_use){.offset = inst->b, .width = NATIVE_NARROW};
+    uses[count++] = (struct native_use){.offset = inst->c, .width = NATIVE_NARROW};
+    uses[count++] = (struct native_use){.offset = inst->e, .width = NATIVE_MASK, .writes = true};
+    return count;
+}
+
 /* Its address and its guard: what it looks at in line. */
 static unsigned aside_uses(const struct exec_inst *inst, struct native_use uses[NATIVE_USES])
 {
@@ -139,8 +187,9 @@ unsigned native_uses(const struct exec_inst *inst, struct native_use uses[NATIVE
     const struct exec_row *row = entry_of(native_row_handler(inst))->row;
     const uint32_t slots[SOURCES] = {inst->d, inst->a, inst->b, inst->c, inst->e};
     unsigned count = 0;
-    if (is_access(row)) {
-        count = access_uses(row, inst, uses);
+    if (native_kind(inst) == NATIVE_TOGETHER) return together_uses(row, inst, uses);
+    if (is_access(row) || is_atomic(row)) {
+        count = is_atomic(row) ? atomic_uses(row, inst, uses) : access_uses(row, inst, uses);
         if (inst->run == exec_guarded)
             uses[count++] = (struct native_use){.offset = inst->guard >> 1, .width = NATIVE_MASK};
         return count;

@@ -69,6 +69,7 @@
     X(GetEnumAttributeKindForName)                                                                 \
     X(GetErrorMessage)                                                                             \
     X(GetFirstBasicBlock)                                                                          \
+    X(GetFirstFunction)                                                                            \
     X(GetFirstInstruction)                                                                         \
     X(GetFunctionAddress)                                                                          \
     X(GetHostCPUFeatures)                                                                          \
@@ -78,6 +79,7 @@
     X(GetNamedFunction)                                                                            \
     X(GetNamedGlobal)                                                                              \
     X(GetNextBasicBlock)                                                                           \
+    X(GetNextFunction)                                                                             \
     X(GetNextInstruction)                                                                          \
     X(GetNumOperands)                                                                              \
     X(GetOperand)                                                                                  \

@@ -71,8 +71,10 @@ static bool optimise(struct native_unit *unit, const struct native_region *regio
         name_region(name, &regions[k]);
         LLVMValueRef function = unit->llvm->GetNamedFunction(unit->module, name);
         native_polish(unit, function);
-        attribute(unit, function);
     }
+    LLVMValueRef function = unit->llvm->GetFirstFunction(unit->module);
+    for (; function != NULL; function = unit->llvm->GetNextFunction(function))
+        if (unit->llvm->CountBasicBlocks(function) > 0) attribute(unit, function);
     return pass(unit, "function(instcombine,simplifycfg,early-cse<memssa>,loop-simplify,lcssa,"
                       "loop-mssa(licm),gvn,dse,instcombine,simplifycfg,adce)");
 }

@@ -12,10 +12,11 @@
 /* ---- native/decode.c: what an instruction is to a translator --------------------------------- */
 
 enum native_kind {
-    NATIVE_END,    /* lanes may part or wait, or nothing is known of it: left to the interpreter */
-    NATIVE_LANES,  /* each lane's arithmetic: inlined, if the row's handler can be */
-    NATIVE_CALL,   /* its handler is called: it touches its slots and memory, and comes back */
-    NATIVE_BRANCH, /* bra, with or without a guard */
+    NATIVE_END, /* lanes may part or wait, or nothing is known of it: its handler ends the region */
+    NATIVE_LANES,    /* each lane's arithmetic: inlined, if the row's handler can be */
+    NATIVE_CALL,     /* its handler is called: it touches its slots and memory, and comes back */
+    NATIVE_BRANCH,   /* bra, with or without a guard */
+    NATIVE_TOGETHER, /* a whole warp's shuffle or vote: in line, or its handler ends the region */
 };
 
 /* Bytes of slots. */
@@ -36,8 +37,8 @@ bool native_is_counted(const struct exec_inst *inst);
 bool native_is_round(const struct exec_inst *inst);
 /* Whether it judges an access, and is never put in line. */
 bool native_is_judge(const struct exec_inst *inst);
-/* The slots of an instruction of NATIVE_LANES, or of a load or store; answers how many. Of another
- * NATIVE_CALL, which writes none, those that it looks at in line. */
+/* The slots of an instruction of NATIVE_LANES or NATIVE_TOGETHER, or of a load, store or atomic;
+ * answers how many. Of another NATIVE_CALL, which writes none, those that it looks at in line. */
 unsigned native_uses(const struct exec_inst *inst, struct native_use uses[NATIVE_USES]);
 
 /* ---- native/rows.c: the handlers of rows as LLVM's functions --------------------------------- */

@@ -2,7 +2,7 @@
  *
  * A region is entered at its first instruction alone. Of a loop without gaps, from where a branch
  * leads back to the last that does so, it is all of that; elsewhere it is what runs in one piece,
- * from where lanes may begin to the next branch or instruction that is not ours. */
+ * from where lanes may begin to the next branch or instruction that is not ours, which ends it. */
 #include "emulator/exec/native/private.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ enum {
 
 static bool is_ours(enum native_kind kind)
 {
-    return kind == NATIVE_LANES || kind == NATIVE_CALL;
+    return kind == NATIVE_LANES || kind == NATIVE_CALL || kind == NATIVE_TOGETHER;
 }
 
 /* Marks where lanes may begin, and in `back` for each the last branch that leads back to it. */
@@ -38,9 +38,8 @@ static uint32_t stretch_end(const struct exec_function *function, const bool *le
     uint32_t end = first;
     while (end < function->code_count) {
         const enum native_kind kind = native_kind(&function->code[end]);
-        if (kind == NATIVE_END) break;
         end++;
-        if (kind == NATIVE_BRANCH || leads[end]) break;
+        if (kind == NATIVE_END || kind == NATIVE_BRANCH || leads[end]) break;
     }
     return end;
 }

@@ -6,6 +6,7 @@
  * instruction that is called around the call. A load or store is first tried in line. All is
  * compiled twice: for warps of which every lane takes part or is dead, where nothing is blended,
  * and for the others. */
+#include "emulator/exec/check/check.h"
 #include "emulator/exec/native/private.h"
 #include "emulator/exec/ops/quick.h"
 
@@ -30,6 +31,8 @@ struct translation {
     LLVMBasicBlockRef *blocks; /* of instructions that lead; NULL: none */
     LLVMBasicBlockRef leave;
     LLVMValueRef step;            /* where what is answered stands, until `leave` */
+    LLVMValueRef last, run;       /* the same of an instruction to be executed then, and of what
+                                     executes it, or NULL */
     LLVMValueRef warp, copy;      /* the warp, and what handlers see */
     LLVMValueRef quick;           /* what those of ops/quick.h see */
     LLVMValueRef frame, lanes;    /* the frame's slots, and what handlers see */
@@ -118,6 +121,18 @@ static void leave(const struct translation *t, const struct exec_inst *pc, int s
     t->llvm->BuildBr(t->builder, t->leave);
 }
 
+/* Leaves, and executes `inst` as the interpreter would: all slots are in the frame then. */
+static void leave_by(struct translation *t, const struct exec_inst *inst)
+{
+    void *run;
+    t->pending++;
+    count_pending(t);
+    memcpy(&run, &inst->run, sizeof run);
+    t->llvm->BuildStore(t->builder, pointer(t, inst), t->last);
+    t->llvm->BuildStore(t->builder, pointer(t, run), t->run);
+    leave(t, inst + 1, EXEC_GO);
+}
+
 /* Goes on at instruction `index`, in the region or not. */
 static void go_on(const struct translation *t, uint32_t index)
 {
@@ -128,11 +143,37 @@ static void go_on(const struct translation *t, uint32_t index)
         leave(t, &t->unit->function->code[index], EXEC_GO);
 }
 
+/* Calls a handler for `inst`. */
+static LLVMValueRef call(const struct translation *t, LLVMValueRef run, LLVMValueRef inst)
+{
+    LLVMTypeRef parameters[] = {t->bytes, t->bytes};
+    LLVMTypeRef type = t->llvm->FunctionType(t->word, parameters, 2, false);
+    LLVMValueRef arguments[] = {t->warp, inst};
+    LLVMValueRef handler =
+        t->llvm->BuildBitCast(t->builder, run, t->llvm->PointerType(type, 0), "");
+    return t->llvm->BuildCall2(t->builder, type, handler, arguments, 2, "");
+}
+
+static LLVMValueRef call_inst(const struct translation *t, const struct exec_inst *inst)
+{
+    void *run;
+    memcpy(&run, &inst->run, sizeof run);
+    return call(t, pointer(t, run), pointer(t, inst));
+}
+
 static void build_leave(const struct translation *t)
 {
+    LLVMBasicBlockRef executes = new_block(t), gone = new_block(t);
     t->llvm->PositionBuilderAtEnd(t->builder, t->leave);
     for (size_t k = 0; k < t->slot_count; k++)
         if (t->slots[k].writes) copy_slot(t, &t->slots[k], true);
+    LLVMValueRef run = t->llvm->BuildLoad2(t->builder, t->bytes, t->run, "");
+    LLVMValueRef none = t->llvm->BuildICmp(t->builder, LLVMIntEQ, run, pointer(t, NULL), "");
+    t->llvm->BuildCondBr(t->builder, none, gone, executes);
+    t->llvm->PositionBuilderAtEnd(t->builder, executes);
+    t->llvm->BuildRet(t->builder,
+                      call(t, run, t->llvm->BuildLoad2(t->builder, t->bytes, t->last, "")));
+    t->llvm->PositionBuilderAtEnd(t->builder, gone);
     t->llvm->BuildRet(t->builder, t->llvm->BuildLoad2(t->builder, t->word, t->step, ""));
 }
 
@@ -191,18 +232,6 @@ static bool names(const struct exec_inst *inst, const struct native_use *slot)
     return false;
 }
 
-static LLVMValueRef call(const struct translation *t, const struct exec_inst *inst)
-{
-    LLVMTypeRef parameters[] = {t->bytes, t->bytes};
-    LLVMTypeRef type = t->llvm->FunctionType(t->word, parameters, 2, false);
-    LLVMValueRef arguments[] = {t->warp, pointer(t, inst)};
-    void *address;
-    memcpy(&address, &inst->run, sizeof address);
-    LLVMValueRef handler =
-        t->llvm->BuildBitCast(t->builder, pointer(t, address), t->llvm->PointerType(type, 0), "");
-    return t->llvm->BuildCall2(t->builder, type, handler, arguments, 2, "");
-}
-
 /* Whether a called instruction may write the slot. */
 static bool changes(const struct exec_inst *inst, const struct native_use *slot)
 {
@@ -220,7 +249,7 @@ static void call_handler(struct translation *t, const struct exec_inst *inst, bo
     store(t, t->warp, offsetof(struct exec_warp, pc), pointer(t, inst + 1));
     for (size_t k = 0; k < t->slot_count; k++)
         if (t->slots[k].writes && names(inst, &t->slots[k])) copy_slot(t, &t->slots[k], true);
-    LLVMValueRef step = call(t, inst);
+    LLVMValueRef step = call_inst(t, inst);
     if (seldom) t->llvm->AddCallSiteAttribute(step, LLVMAttributeFunctionIndex, t->cold);
     for (size_t k = 0; k < t->slot_count; k++)
         if (changes(inst, &t->slots[k])) copy_slot(t, &t->slots[k], false);
@@ -234,7 +263,8 @@ static void call_handler(struct translation *t, const struct exec_inst *inst, bo
 }
 
 /* A load or store, or what is beside it, that may be settled in line; if not, its handler is
- * called. */
+ * called. What lanes do together ends the region then: its handler may end the turn of these lanes
+ * and write slots of others. */
 static void inline_quick(struct translation *t, const struct exec_inst *inst, LLVMValueRef row)
 {
     const uint32_t pending = t->pending, counted = native_is_counted(inst);
@@ -246,10 +276,14 @@ static void inline_quick(struct translation *t, const struct exec_inst *inst, LL
     LLVMBasicBlockRef rest = new_block(t), next = new_block(t);
     t->llvm->BuildCondBr(t->builder, done, next, rest);
     t->llvm->PositionBuilderAtEnd(t->builder, rest);
-    call_handler(t, inst, true);
-    /* Both ways meet with the same left to count. */
-    count(t, offsetof(struct exec_warp, instructions), t->wide, -(int64_t)(pending + counted));
-    t->llvm->BuildBr(t->builder, next);
+    if (native_kind(inst) == NATIVE_TOGETHER) {
+        leave_by(t, inst);
+    } else {
+        call_handler(t, inst, true);
+        /* Both ways meet with the same left to count. */
+        count(t, offsetof(struct exec_warp, instructions), t->wide, -(int64_t)(pending + counted));
+        t->llvm->BuildBr(t->builder, next);
+    }
     t->llvm->PositionBuilderAtEnd(t->builder, next);
     t->pending = pending + counted;
 }
@@ -297,7 +331,7 @@ static void build_branch(struct translation *t, const struct exec_inst *inst)
     t->llvm->BuildCondBr(
         t->builder, t->llvm->BuildICmp(t->builder, LLVMIntEQ, taken, number(t, 0), ""), none, some);
     t->llvm->PositionBuilderAtEnd(t->builder, some);
-    leave(t, inst, EXEC_GO);
+    leave_by(t, inst);
     t->llvm->PositionBuilderAtEnd(t->builder, none);
     t->pending = 1;
     count_pending(t);
@@ -322,15 +356,14 @@ static bool build_instruction(struct translation *t, uint32_t index)
         build_branch(t, inst);
         return false;
     }
-    if (kind == NATIVE_END) {
-        count_pending(t);
-        leave(t, inst, EXEC_GO);
+    LLVMValueRef row = kind != NATIVE_END ? row_of(t, inst) : NULL;
+    if (kind == NATIVE_END || (kind == NATIVE_TOGETHER && row == NULL)) {
+        leave_by(t, inst);
         return false;
     }
-    LLVMValueRef row = row_of(t, inst);
     if (row != NULL && kind == NATIVE_LANES)
         inline_row(t, inst, row);
-    else if (row != NULL && t->quick_count++ < MOST_QUICK)
+    else if (row != NULL && (t->quick_count++ < MOST_QUICK || kind == NATIVE_TOGETHER))
         inline_quick(t, inst, row);
     else
         call_handler(t, inst, false);
@@ -381,6 +414,9 @@ static void fill_quick(const struct translation *t)
           load(t, block, offsetof(struct exec_block, shared), t->bytes));
     store(t, t->quick, offsetof(struct exec_quick, shared_bytes),
           load(t, worker, offsetof(struct exec_worker, shared_bytes), t->word));
+    void *order;
+    memcpy(&order, &(void (*)(const struct exec_warp *)){exec_shadow_order_warp}, sizeof order);
+    store(t, t->quick, offsetof(struct exec_quick, order), pointer(t, order));
 }
 
 /* From here on, with the builder at the entry block's end; `start`: where the version begins. */
@@ -390,6 +426,8 @@ static void build_version(struct translation *t, LLVMBasicBlockRef start, bool f
     t->full = full;
     t->quick_count = 0;
     t->step = t->llvm->BuildAlloca(t->builder, t->word, "");
+    t->last = t->llvm->BuildAlloca(t->builder, t->bytes, "");
+    t->run = t->llvm->BuildAlloca(t->builder, t->bytes, "");
     t->copy = room_for(t, sizeof(struct exec_warp));
     t->quick = room_for(t, sizeof(struct exec_quick));
     t->lanes = room_for(t, t->unit->function->frame_bytes);
@@ -404,6 +442,7 @@ static void build_version(struct translation *t, LLVMBasicBlockRef start, bool f
     t->computing = full ? number(t, EXEC_ALL) : t->mask;
     store(t, t->copy, offsetof(struct exec_warp, slots), t->lanes);
     store(t, t->copy, offsetof(struct exec_warp, mask), t->computing);
+    t->llvm->BuildStore(t->builder, pointer(t, NULL), t->run);
     fill_quick(t);
     copy_in(t);
     t->pending = 0;
@@ -446,7 +485,8 @@ static void find_slots(struct translation *t)
         struct native_use uses[NATIVE_USES];
         unsigned used = 0;
         const enum native_kind kind = native_kind(inst);
-        if (kind == NATIVE_LANES || (kind == NATIVE_CALL && row_of(t, inst) != NULL))
+        const bool may = kind == NATIVE_CALL || kind == NATIVE_TOGETHER;
+        if (kind == NATIVE_LANES || (may && row_of(t, inst) != NULL))
             used = native_uses(inst, uses);
         else if (kind == NATIVE_BRANCH && inst->guard != EXEC_NO_GUARD)
             uses[used++] = (struct native_use){.offset = inst->guard >> 1, .width = NATIVE_MASK};
@@ -475,7 +515,7 @@ static void build_function(struct translation *t, const char *name)
         pointer(t, &t->unit->function->code[t->region->end]), "");
     llvm->BuildCondBr(t->builder, clear, start, aside);
     llvm->PositionBuilderAtEnd(t->builder, aside);
-    llvm->BuildRet(t->builder, call(t, first));
+    llvm->BuildRet(t->builder, call_inst(t, first));
     llvm->PositionBuilderAtEnd(t->builder, start);
     /* The loop that calls us has counted the first. */
     count(t, offsetof(struct exec_warp, instructions), t->wide, -1);

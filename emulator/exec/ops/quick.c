@@ -1,10 +1,11 @@
-/* Loads and stores of whole warps, for machine code: ops/quick.h.
+/* Loads, stores, atomics and exchanges of whole warps, for machine code: ops/quick.h.
  *
  * Where a base register's lanes lead is asked apart from the offset behind it, so that LLVM asks it
  * once for all accesses by that register.
  */
 #include "emulator/exec/ops/quick.h"
 #include "emulator/exec/check/block_shadow.h"
+#include "emulator/exec/ops/float.h"
 #include "emulator/exec/ops/lanes.h"
 #include "emulator/exec/ops/watch.h"
 
@@ -52,10 +53,11 @@ struct parts {
     bool same;
 };
 
-static inline __attribute__((always_inline)) bool find_shared(const struct exec_quick *quick,
-                                                              const struct exec_inst *inst,
-                                                              u32 bytes, bool store,
-                                                              struct parts *parts)
+/* In line where it is called with constants, or what depends on them stays. */
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE bool find_shared(const struct exec_quick *quick, const struct exec_inst *inst, u32 bytes,
+                        bool store, struct parts *parts)
 {
     const u32 *base = (const u32 *)(const void *)(quick->slots + inst->a);
     const u32 low = base[0] + (u32)inst->imm, high = base[EXEC_HALF] + (u32)inst->imm;
@@ -181,10 +183,12 @@ static __attribute__((noinline)) bool mark(struct exec_region_cache *cache, u64 
     return true;
 }
 
-static inline __attribute__((always_inline)) bool find_global(const struct exec_quick *quick,
-                                                              const struct exec_inst *inst,
-                                                              u32 bytes, bool store,
-                                                              struct parts *parts)
+/* Bytes of a lane of which check and count know more than this here: HALF_SECTOR of ops/memory.c.
+ */
+enum { HALF_SECTOR = 16 };
+
+INLINE bool find_global(const struct exec_quick *quick, const struct exec_inst *inst, u32 bytes,
+                        bool store, struct parts *parts)
 {
     struct exec_region_cache *cache = exec_cache_of(quick->worker, inst);
     const u64 *base = (const u64 *)(const void *)(quick->slots + inst->a);
@@ -195,6 +199,7 @@ static inline __attribute__((always_inline)) bool find_global(const struct exec_
         (store & cache->read_only) | (cache->size < span) | (low - cache->low > last) |
         (high - cache->low > last))
         return false;
+    if (bytes == HALF_SECTOR && (same || high != low + span)) return false;
     if (cache->marks != NULL && !mark(cache, low, high, span)) return false;
     count(quick, inst, low, high, span, bytes, store);
     *parts = (struct parts){(unsigned char *)(uintptr_t)(low + cache->delta),
@@ -202,53 +207,339 @@ static inline __attribute__((always_inline)) bool find_global(const struct exec_
     return true;
 }
 
-#define DEFINE_LOAD(where, T)                                                                      \
-    static QUICK load_##where##_##T(const struct exec_quick *quick, const struct exec_inst *inst)  \
+/* The even elements of two halves, one behind the other, and the odd ones. */
+#define EVEN(x, y)                                                                                 \
+    __builtin_shufflevector(x, y, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30)
+#define ODD(x, y)                                                                                  \
+    __builtin_shufflevector(x, y, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31)
+
+/* What each lane has of half a warp's N elements a lane, in `to`. */
+#define DEFINE_DEAL(T)                                                                             \
+    INLINE void deal_##T##_1(const half_##T *from, half_##T *to)                                   \
     {                                                                                              \
-        lanes_##T *d = (lanes_##T *)(void *)(quick->slots + inst->d);                              \
+        to[0] = from[0];                                                                           \
+    }                                                                                              \
+    INLINE void deal_##T##_2(const half_##T *from, half_##T *to)                                   \
+    {                                                                                              \
+        to[0] = EVEN(from[0], from[1]);                                                            \
+        to[1] = ODD(from[0], from[1]);                                                             \
+    }                                                                                              \
+    INLINE void deal_##T##_4(const half_##T *from, half_##T *to)                                   \
+    {                                                                                              \
+        const half_##T even[2] = {EVEN(from[0], from[1]), EVEN(from[2], from[3])};                 \
+        const half_##T odd[2] = {ODD(from[0], from[1]), ODD(from[2], from[3])};                    \
+        to[0] = EVEN(even[0], even[1]);                                                            \
+        to[1] = EVEN(odd[0], odd[1]);                                                              \
+        to[2] = ODD(even[0], even[1]);                                                             \
+        to[3] = ODD(odd[0], odd[1]);                                                               \
+    }
+DEFINE_DEAL(u8)
+DEFINE_DEAL(s8)
+DEFINE_DEAL(u16)
+DEFINE_DEAL(s16)
+DEFINE_DEAL(u32)
+DEFINE_DEAL(u64)
+
+/* Into the slot of element k of each lane. */
+#define LOAD_ELEMENT(T, k, slot)                                                                   \
+    *(lanes_##T *)(void *)(quick->slots + inst->slot) = __builtin_convertvector(                   \
+        __builtin_shufflevector(low[k], high[k], LOW_LANES, HIGH_LANES), lanes_##T)
+#define LOAD_1(T) LOAD_ELEMENT(T, 0, d)
+#define LOAD_2(T)                                                                                  \
+    LOAD_1(T);                                                                                     \
+    LOAD_ELEMENT(T, 1, b)
+#define LOAD_4(T)                                                                                  \
+    LOAD_2(T);                                                                                     \
+    LOAD_ELEMENT(T, 2, c);                                                                         \
+    LOAD_ELEMENT(T, 3, e)
+
+#define DEFINE_LOAD(where, T, N)                                                                   \
+    static QUICK load_##where##_##T##_##N(const struct exec_quick *quick,                          \
+                                          const struct exec_inst *inst)                            \
+    {                                                                                              \
         struct parts parts;                                                                        \
-        if (!find_##where(quick, inst, sizeof(T), false, &parts)) return false;                    \
+        half_##T low[N], high[N];                                                                  \
+        if (!find_##where(quick, inst, N * sizeof(T), false, &parts)) return false;                \
         if (parts.same) {                                                                          \
-            const half_##T none = {0};                                                             \
-            const half_##T low = none + *(const T *)(const void *)parts.low;                       \
-            const half_##T high = none + *(const T *)(const void *)parts.high;                     \
-            *d = __builtin_convertvector(                                                          \
-                __builtin_shufflevector(low, high, LOW_LANES, HIGH_LANES), lanes_##T);             \
+            for (unsigned k = 0; k < N; k++) {                                                     \
+                low[k] = (half_##T){0} + ((const T *)(const void *)parts.low)[k];                  \
+                high[k] = (half_##T){0} + ((const T *)(const void *)parts.high)[k];                \
+            }                                                                                      \
         } else {                                                                                   \
-            const half_##T low = *(const half_##T *)(const void *)parts.low;                       \
-            const half_##T high = *(const half_##T *)(const void *)parts.high;                     \
-            *d = __builtin_convertvector(                                                          \
-                __builtin_shufflevector(low, high, LOW_LANES, HIGH_LANES), lanes_##T);             \
+            deal_##T##_##N((const half_##T *)(const void *)parts.low, low);                        \
+            deal_##T##_##N((const half_##T *)(const void *)parts.high, high);                      \
         }                                                                                          \
+        LOAD_##N(T);                                                                               \
         return true;                                                                               \
     }
 
-#define DEFINE_STORE(where, T)                                                                     \
-    static QUICK store_##where##_##T(const struct exec_quick *quick, const struct exec_inst *inst) \
+#define LANES_OF(T, slot)                                                                          \
+    __builtin_convertvector(*(const lanes_##T *)(const void *)(quick->slots + inst->slot), warp_##T)
+
+#define STORE_1(T)                                                                                 \
+    const warp_##T all = LANES_OF(T, d);                                                           \
+    *(half_##T *)(void *)parts.low = __builtin_shufflevector(all, all, LOW_LANES);                 \
+    *(half_##T *)(void *)parts.high = __builtin_shufflevector(all, all, HIGH_LANES)
+#define STORE_2(T)                                                                                 \
+    typedef T half __attribute__((vector_size(EXEC_LANES * sizeof(T)), aligned(sizeof(T))));       \
+    const warp_##T first = LANES_OF(T, d), second = LANES_OF(T, b);                                \
+    *(half *)(void *)parts.low = PAIR_LOW(first, second);                                          \
+    *(half *)(void *)parts.high = PAIR_HIGH(first, second)
+#define PAIR_LOW(x, y)                                                                             \
+    __builtin_shufflevector(x, y, 0, 32, 1, 33, 2, 34, 3, 35, 4, 36, 5, 37, 6, 38, 7, 39, 8, 40,   \
+                            9, 41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47)
+#define PAIR_HIGH(x, y)                                                                            \
+    __builtin_shufflevector(x, y, 16, 48, 17, 49, 18, 50, 19, 51, 20, 52, 21, 53, 22, 54, 23, 55,  \
+                            24, 56, 25, 57, 26, 58, 27, 59, 28, 60, 29, 61, 30, 62, 31, 63)
+/* Elements 0 and 2, and 1 and 3, and then those. */
+#define STORE_4(T)                                                                                 \
+    const warp_##T x = LANES_OF(T, d), y = LANES_OF(T, b), z = LANES_OF(T, c), w = LANES_OF(T, e); \
+    warp_##T *low = (warp_##T *)(void *)parts.low, *high = (warp_##T *)(void *)parts.high;         \
+    const warp_##T even_low = PAIR_LOW(x, z), odd_low = PAIR_LOW(y, w);                            \
+    const warp_##T even_high = PAIR_HIGH(x, z), odd_high = PAIR_HIGH(y, w);                        \
+    low[0] = PAIR_LOW(even_low, odd_low);                                                          \
+    low[1] = PAIR_HIGH(even_low, odd_low);                                                         \
+    high[0] = PAIR_LOW(even_high, odd_high);                                                       \
+    high[1] = PAIR_HIGH(even_high, odd_high)
+
+#define DEFINE_STORE(where, T, N)                                                                  \
+    static QUICK store_##where##_##T##_##N(const struct exec_quick *quick,                         \
+                                           const struct exec_inst *inst)                           \
     {                                                                                              \
-        const lanes_##T *d = (const lanes_##T *)(const void *)(quick->slots + inst->d);            \
         struct parts parts;                                                                        \
-        if (!find_##where(quick, inst, sizeof(T), true, &parts)) return false;                     \
-        const warp_##T all = __builtin_convertvector(*d, warp_##T);                                \
-        *(half_##T *)(void *)parts.low = __builtin_shufflevector(all, all, LOW_LANES);             \
-        *(half_##T *)(void *)parts.high = __builtin_shufflevector(all, all, HIGH_LANES);           \
+        if (!find_##where(quick, inst, N * sizeof(T), true, &parts)) return false;                 \
+        STORE_##N(T);                                                                              \
         return true;                                                                               \
     }
 
 #define LOADS(X, where)                                                                            \
-    X(where, u8) X(where, s8) X(where, u16) X(where, s16) X(where, u32) X(where, u64)
-#define STORES(X, where) X(where, u8) X(where, u16) X(where, u32) X(where, u64)
+    X(where, u8, 1)                                                                                \
+    X(where, s8, 1)                                                                                \
+    X(where, u16, 1)                                                                               \
+    X(where, s16, 1)                                                                               \
+    X(where, u32, 1) X(where, u64, 1) X(where, u32, 2) X(where, u32, 4) X(where, u64, 2)
+#define STORES(X, where)                                                                           \
+    X(where, u8, 1)                                                                                \
+    X(where, u16, 1)                                                                               \
+    X(where, u32, 1) X(where, u64, 1) X(where, u32, 2) X(where, u32, 4) X(where, u64, 2)
 LOADS(DEFINE_LOAD, shared)
 LOADS(DEFINE_LOAD, global)
 STORES(DEFINE_STORE, shared)
 STORES(DEFINE_STORE, global)
 
-#define LOAD_ROW(where, T) {"ld." #where "." #T, load_##where##_##T},
-#define STORE_ROW(where, T) {"st." #where "." #T, store_##where##_##T},
-#define GENERIC_LOAD_ROW(where, T) {"ld.generic." #T, load_##where##_##T},
-#define GENERIC_STORE_ROW(where, T) {"st.generic." #T, store_##where##_##T},
+/* ---- atomics: the lanes' turns, once all their addresses are known to be fine -----------------
+ */
+
+#define BITS                                                                                       \
+    1u << 0, 1u << 1, 1u << 2, 1u << 3, 1u << 4, 1u << 5, 1u << 6, 1u << 7, 1u << 8, 1u << 9,      \
+        1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15, 1u << 16, 1u << 17, 1u << 18,  \
+        1u << 19, 1u << 20, 1u << 21, 1u << 22, 1u << 23, 1u << 24, 1u << 25, 1u << 26, 1u << 27,  \
+        1u << 28, 1u << 29, 1u << 30, 1u << 31
+#define THE_LANE_BEFORE                                                                            \
+    0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24,   \
+        25, 26, 27, 28, 29, 30
+
+/* A bit for each lane whose `lanes` are all ones, of lanes that are that or 0. */
+INLINE u32 bits_of(warp_u32 lanes)
+{
+    const warp_u32 bits = {BITS};
+    return __builtin_reduce_or(lanes & bits);
+}
+
+INLINE bool places_shared(const struct exec_quick *quick, const struct exec_inst *inst, u32 bytes,
+                          warp_u64 *places)
+{
+    const warp_u32 at = *(const warp_u32 *)(const void *)(quick->slots + inst->a) + (u32)inst->imm;
+    const warp_u32 bad = (warp_u32)(at > quick->shared_bytes - bytes) | (at & (bytes - 1));
+    if ((quick->mask != EXEC_ALL) | (quick->shared_bytes < bytes) |
+        (__builtin_reduce_max(bad) != 0))
+        return false;
+    *places = __builtin_convertvector(at, warp_u64) + (u64)(uintptr_t)quick->shared;
+    return true;
+}
+
+/* Nobody else is at work there. */
+INLINE bool places_global(const struct exec_quick *quick, const struct exec_inst *inst, u32 bytes,
+                          bool commutes, warp_u64 *places)
+{
+    struct exec_region_cache *cache = exec_cache_of(quick->worker, inst);
+    struct exec_counts *counts = &quick->worker->counts;
+    const warp_u64 at = *(const warp_u64 *)(const void *)(quick->slots + inst->a) + inst->imm;
+    const warp_u64 bad =
+        (warp_u64)(at - cache->low > cache->size - bytes) | (at & (u64)(bytes - 1));
+    const warp_u64 sector = at >> 5;
+    const warp_u64 before = __builtin_shufflevector(sector, sector, THE_LANE_BEFORE);
+    if ((quick->mask != EXEC_ALL) | (cache->size < bytes) | cache->read_only |
+        (cache->marks != NULL) | (commutes & !quick->worker->alone) |
+        (__builtin_reduce_max(bad) != 0))
+        return false;
+    counts->transactions +=
+        1 + (u32)__builtin_popcount(
+                bits_of(__builtin_convertvector((warp_u64)(sector != before), warp_u32)));
+    counts->bytes_loaded += EXEC_LANES * bytes;
+    counts->bytes_stored += EXEC_LANES * bytes;
+    if (commutes) quick->worker->commuted += EXEC_LANES;
+    *places = at + cache->delta;
+    return true;
+}
+
+#define DEFINE_ATOMIC(name, keys, T, expression, commutes)                                         \
+    static QUICK atomic_##name(const struct exec_quick *quick, const struct exec_inst *inst)       \
+    {                                                                                              \
+        const bool shared = inst->e == EXEC_ATOMIC_SHARED;                                         \
+        slot_##T before[EXEC_LANES], bb[EXEC_LANES], cc[EXEC_LANES];                               \
+        u64 pointers[EXEC_LANES];                                                                  \
+        warp_u64 places;                                                                           \
+        if (inst->e == EXEC_ATOMIC_SHARED64 ||                                                     \
+            (shared ? !places_shared(quick, inst, sizeof(T), &places)                              \
+                    : !places_global(quick, inst, sizeof(T), commutes, &places)))                  \
+            return false;                                                                          \
+        memcpy(pointers, &places, sizeof pointers);                                                \
+        memcpy(bb, quick->slots + inst->b, sizeof bb);                                             \
+        memcpy(cc, quick->slots + inst->c, sizeof cc);                                             \
+        for (unsigned l = 0; l < EXEC_LANES; l++) {                                                \
+            T *memory = (T *)(uintptr_t)pointers[l];                                               \
+            const T a = *memory, b = (T)bb[l], c = (T)cc[l];                                       \
+            (void)b, (void)c;                                                                      \
+            *memory = (T)(expression);                                                             \
+            before[l] = (slot_##T)a;                                                               \
+        }                                                                                          \
+        memcpy(quick->slots + inst->d, before, sizeof before);                                     \
+        return true;                                                                               \
+    }
+
+#define ATOMIC(name, keys, T, expression)
+#define PLAIN(name, keys, T, expression) DEFINE_ATOMIC(name, keys, T, expression, false)
+#define COMMUTES(name, keys, T, expression) DEFINE_ATOMIC(name, keys, T, expression, true)
+#include "emulator/exec/ops/atomic.def"
+
+/* ---- what all lanes do together: where all are here, and name all -----------------------------
+ */
+
+INLINE bool is_together(const struct exec_quick *quick, const struct exec_inst *inst)
+{
+    const warp_u32 members = *(const warp_u32 *)(const void *)(quick->slots + inst->imm);
+    if ((quick->mask != EXEC_ALL) | (__builtin_reduce_max((warp_u32)(members != EXEC_ALL)) != 0))
+        return false;
+    if (quick->warp->block->order != NULL || exec_block_shadow_warp_touched(quick->warp))
+        quick->order(quick->warp);
+    return true;
+}
+
+#define LANES                                                                                      \
+    {                                                                                              \
+        LOW_LANES, HIGH_LANES                                                                      \
+    }
+
+/* The lanes' values moved by `by`, 0 to 31: a step for each of its bits. */
+#define STEP(x, by, bit, ...) ((by)&bit ? __builtin_shufflevector(x, x, __VA_ARGS__) : (x))
+#define UP(n)                                                                                      \
+    (0 - n) & 31, (1 - n) & 31, (2 - n) & 31, (3 - n) & 31, (4 - n) & 31, (5 - n) & 31,            \
+        (6 - n) & 31, (7 - n) & 31, (8 - n) & 31, (9 - n) & 31, (10 - n) & 31, (11 - n) & 31,      \
+        (12 - n) & 31, (13 - n) & 31, (14 - n) & 31, (15 - n) & 31, (16 - n) & 31, (17 - n) & 31,  \
+        (18 - n) & 31, (19 - n) & 31, (20 - n) & 31, (21 - n) & 31, (22 - n) & 31, (23 - n) & 31,  \
+        (24 - n) & 31, (25 - n) & 31, (26 - n) & 31, (27 - n) & 31, (28 - n) & 31, (29 - n) & 31,  \
+        (30 - n) & 31, (31 - n) & 31
+#define ACROSS(n)                                                                                  \
+    0 ^ n, 1 ^ n, 2 ^ n, 3 ^ n, 4 ^ n, 5 ^ n, 6 ^ n, 7 ^ n, 8 ^ n, 9 ^ n, 10 ^ n, 11 ^ n, 12 ^ n,  \
+        13 ^ n, 14 ^ n, 15 ^ n, 16 ^ n, 17 ^ n, 18 ^ n, 19 ^ n, 20 ^ n, 21 ^ n, 22 ^ n, 23 ^ n,    \
+        24 ^ n, 25 ^ n, 26 ^ n, 27 ^ n, 28 ^ n, 29 ^ n, 30 ^ n, 31 ^ n
+INLINE warp_u32 rotate(warp_u32 x, u32 by)
+{
+    x = STEP(x, by, 1, UP(1));
+    x = STEP(x, by, 2, UP(2));
+    x = STEP(x, by, 4, UP(4));
+    x = STEP(x, by, 8, UP(8));
+    return STEP(x, by, 16, UP(16));
+}
+
+INLINE warp_u32 cross(warp_u32 x, u32 by)
+{
+    x = STEP(x, by, 1, ACROSS(1));
+    x = STEP(x, by, 2, ACROSS(2));
+    x = STEP(x, by, 4, ACROSS(4));
+    x = STEP(x, by, 8, ACROSS(8));
+    return STEP(x, by, 16, ACROSS(16));
+}
+
+/* As ops/sync.c's, where b and c are the same for all lanes. */
+#define DEFINE_SHUFFLE(name, moved, source, in_range)                                              \
+    static QUICK shuffle_##name(const struct exec_quick *quick, const struct exec_inst *inst)      \
+    {                                                                                              \
+        const warp_s32 lane = LANES;                                                               \
+        const warp_u32 bs = *(const warp_u32 *)(const void *)(quick->slots + inst->b);             \
+        const warp_u32 cs = *(const warp_u32 *)(const void *)(quick->slots + inst->c);             \
+        const warp_u32 given = *(const warp_u32 *)(const void *)(quick->slots + inst->a);          \
+        const warp_u32 differ = (bs ^ bs[0]) | (cs ^ cs[0]);                                       \
+        const s32 b = (s32)(bs[0] & 31), clamp = (s32)(cs[0] & 31);                                \
+        const s32 segment = (s32)(cs[0] >> 8 & 31);                                                \
+        const warp_s32 first = lane & segment, last = first | (clamp & ~segment);                  \
+        const warp_s32 j = (source);                                                               \
+        const warp_u32 p = (warp_u32)(in_range);                                                   \
+        (void)first;                                                                               \
+        if (__builtin_reduce_max(differ) != 0 || (moved##_whole && segment != 0) ||                \
+            !is_together(quick, inst))                                                             \
+            return false;                                                                          \
+        const warp_u32 brought = moved(given, (u32)b);                                             \
+        *(warp_u32 *)(void *)(quick->slots + inst->d) = (brought & p) | (given & ~p);              \
+        *(u32 *)(void *)(quick->slots + inst->e) = bits_of(p);                                     \
+        return true;                                                                               \
+    }
+#define UP_BY(x, b) rotate(x, b)
+#define DOWN_BY(x, b) rotate(x, (32 - (b)) & 31)
+#define OF_LANE(x, b) ((warp_u32){0} + (x)[b])
+enum { UP_BY_whole = 0, DOWN_BY_whole = 0, cross_whole = 0, OF_LANE_whole = 1 };
+DEFINE_SHUFFLE(up, UP_BY, lane - b, j >= last)
+DEFINE_SHUFFLE(down, DOWN_BY, lane + b, j <= last)
+DEFINE_SHUFFLE(bfly, cross, lane ^ b, j <= last)
+DEFINE_SHUFFLE(idx, OF_LANE, first | (b & ~segment), j <= last)
+
+#define DEFINE_VOTE(name, slot, T, expression)                                                     \
+    static QUICK vote_##name(const struct exec_quick *quick, const struct exec_inst *inst)         \
+    {                                                                                              \
+        const warp_u32 given = *(const warp_u32 *)(const void *)(quick->slots + inst->a);          \
+        const u32 votes = bits_of((warp_u32)(given != 0));                                         \
+        if (!is_together(quick, inst)) return false;                                               \
+        *(T *)(void *)(quick->slots + inst->d) = (expression);                                     \
+        return true;                                                                               \
+    }
+DEFINE_VOTE(all, d, u32, votes == EXEC_ALL ? EXEC_ALL : 0)
+DEFINE_VOTE(any, d, u32, votes != 0 ? EXEC_ALL : 0)
+DEFINE_VOTE(uni, d, u32, votes == EXEC_ALL || votes == 0 ? EXEC_ALL : 0)
+DEFINE_VOTE(ballot, d, warp_u32, (warp_u32){0} + votes)
+
+static QUICK meet(const struct exec_quick *quick, const struct exec_inst *inst)
+{
+    return is_together(quick, inst);
+}
+
+/* ---- the table --------------------------------------------------------------------------------
+ */
+
+#define COUNT_1(where) where "."
+#define COUNT_2(where) where ".v2."
+#define COUNT_4(where) where ".v4."
+#define LOAD_ROW(where, T, N) {"ld." COUNT_##N(#where) #T, load_##where##_##T##_##N},
+#define STORE_ROW(where, T, N) {"st." COUNT_##N(#where) #T, store_##where##_##T##_##N},
+#define GENERIC_LOAD_ROW(where, T, N) {"ld." COUNT_##N("generic") #T, load_##where##_##T##_##N},
+#define GENERIC_STORE_ROW(where, T, N) {"st." COUNT_##N("generic") #T, store_##where##_##T##_##N},
 const struct exec_quick_row exec_quick_rows_native[] = {
     LOADS(LOAD_ROW, shared) LOADS(LOAD_ROW, global) LOADS(GENERIC_LOAD_ROW, global)
-        STORES(STORE_ROW, shared) STORES(STORE_ROW, global)
-            STORES(GENERIC_STORE_ROW, global){"watch", watch},
+        STORES(STORE_ROW, shared) STORES(STORE_ROW, global) STORES(GENERIC_STORE_ROW, global)
+#undef PLAIN
+#undef ATOMIC
+#define ATOMIC(name, keys, T, expression)
+#define PLAIN(name, keys, T, expression) {keys, atomic_##name},
+#define COMMUTES PLAIN
+#include "emulator/exec/ops/atomic.def"
+            {"watch", watch},
+    {"shfl.sync.up.b32", shuffle_up},
+    {"shfl.sync.down.b32", shuffle_down},
+    {"shfl.sync.bfly.b32", shuffle_bfly},
+    {"shfl.sync.idx.b32", shuffle_idx},
+    {"vote.sync.all.pred", vote_all},
+    {"vote.sync.any.pred", vote_any},
+    {"vote.sync.uni.pred", vote_uni},
+    {"vote.sync.ballot.b32", vote_ballot},
+    {"bar.warp.sync", meet},
     {NULL, NULL}};

@@ -1,7 +1,7 @@
-/* exec_quick: loads and stores as machine code has them: what is settled in line, by a few vector
- * instructions, for a whole warp. One function per row of ops/memory.def that is worth it; each
- * answers whether it has done all that the row does. If not it has done nothing, and the row is
- * asked: for whatever is rare, is judged by check/, or is a fault. ops/quick.c is only ever
+/* exec_quick: loads, stores, atomics, shuffles and votes as machine code has them: what is settled
+ * in line, by a few vector instructions, for a whole warp. One function per row that is worth it;
+ * each answers whether it has done all that the row does. If not it has done nothing, and the row
+ * is asked: for whatever is rare, is judged by check/, or is a fault. ops/quick.c is only ever
  * compiled as bitcode, for native/; nothing calls it otherwise.
  */
 #ifndef OVERLAP_EXEC_OPS_QUICK_H
@@ -16,7 +16,8 @@ struct exec_quick {
     struct exec_worker *worker;
     unsigned char *shared;
     uint32_t shared_bytes;
-    uint32_t mask; /* the lanes that the instruction is for */
+    uint32_t mask;                               /* the lanes that the instruction is for */
+    void (*order)(const struct exec_warp *warp); /* exec_shadow_order_warp */
 };
 
 typedef bool exec_quick_handler(const struct exec_quick *quick, const struct exec_inst *inst);
