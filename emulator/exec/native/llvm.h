@@ -64,6 +64,7 @@
     X(DisposePassBuilderOptions)                                                                   \
     X(FunctionType)                                                                                \
     X(GetAsString)                                                                                 \
+    X(GetBitcodeModuleInContext2)                                                                  \
     X(GetCalledValue)                                                                              \
     X(GetElementAsConstant)                                                                        \
     X(GetEnumAttributeKindForName)                                                                 \
@@ -97,7 +98,7 @@
     X(IsNull)                                                                                      \
     X(LinkInMCJIT)                                                                                 \
     X(LinkModules2)                                                                                \
-    X(ParseBitcodeInContext2)                                                                      \
+    X(ModuleCreateWithNameInContext)                                                               \
     X(PointerType)                                                                                 \
     X(PositionBuilderAtEnd)                                                                        \
     X(PositionBuilderBefore)                                                                       \
@@ -109,6 +110,7 @@
     X(SetGlobalConstant)                                                                           \
     X(SetInitializer)                                                                              \
     X(SetLinkage)                                                                                  \
+    X(SetValueName2)                                                                               \
     X(TypeOf)                                                                                      \
     X(VectorType)                                                                                  \
     X(VerifyModule)

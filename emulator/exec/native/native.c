@@ -106,7 +106,7 @@ static LLVMExecutionEngineRef translate(struct native_unit *unit, struct native_
                                         size_t count)
 {
     char name[NAME_ROOM];
-    unit->module = native_rows_read(unit->llvm, unit->context, &unit->rows);
+    unit->module = native_rows_read(unit->llvm, unit->context, unit->function, &unit->rows);
     if (unit->module == NULL) return NULL;
     unit->builder = unit->llvm->CreateBuilderInContext(unit->context);
     bool fine = true;

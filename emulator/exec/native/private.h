@@ -54,9 +54,9 @@ struct native_rows {
     size_t room;
 };
 
-/* A module with all rows' functions in it; NULL: it could not be read. */
+/* A module with the functions in it of all rows that `function` uses; NULL: it could not be read. */
 LLVMModuleRef native_rows_read(const struct llvm *llvm, LLVMContextRef context,
-                               struct native_rows *rows);
+                               const struct exec_function *function, struct native_rows *rows);
 void native_rows_end(struct native_rows *rows);
 /* The function that may do a load's or store's work, see ops/quick.h; NULL: there is none. */
 LLVMValueRef native_row_quick(const struct llvm *llvm, const struct native_rows *rows,

@@ -17,7 +17,7 @@ EMBED(native_rows_float, NATIVE_ROWS "float.bc")
 EMBED(native_rows_convert, NATIVE_ROWS "convert.bc")
 EMBED(native_rows_quick, NATIVE_ROWS "quick.bc")
 
-enum { ROOM = 4096 };
+enum { ROOM = 4096, NAME_ROOM = 32 };
 
 static const struct {
     const char *table;
@@ -36,12 +36,21 @@ static struct native_row *row_of(const struct native_rows *rows, exec_handler *r
     return &rows->entries[k];
 }
 
-/* A table's row names the keys and the handler: the same keys name this host's handler. */
-static void add_row(const struct llvm *llvm, struct native_rows *rows, LLVMValueRef row, bool quick)
+/* What a row's function is called in the module that is made. */
+static void name_row(char name[NAME_ROOM], const struct native_rows *rows,
+                     const struct native_row *row, bool quick)
+{
+    snprintf(name, NAME_ROOM, "%s_%zu", quick ? "quick" : "row", (size_t)(row - rows->entries));
+}
+
+/* A table's row names the keys and the handler: the same keys name this host's handler. What others
+ * can call is taken along when modules are linked: those that are wanted. */
+static void add_row(const struct llvm *llvm, const struct native_rows *rows, LLVMValueRef row,
+                    bool quick)
 {
     if (llvm->IsNull(row)) return; /* the end */
     LLVMValueRef text = llvm->GetOperand(row, 0);
-    char key[128];
+    char key[128], name[NAME_ROOM];
     size_t length = 0;
     while (llvm->IsAGlobalVariable(text) == NULL) text = llvm->GetOperand(text, 0);
     const char *keys = llvm->GetAsString(llvm->GetInitializer(text), &length);
@@ -51,12 +60,15 @@ static void add_row(const struct llvm *llvm, struct native_rows *rows, LLVMValue
     key[first] = '\0';
     const struct exec_row *here = exec_row_find(key);
     if (here == NULL) return;
-    struct native_row *entry = row_of(rows, here->run);
-    entry->run = here->run;
-    *(quick ? &entry->quick : &entry->function) = llvm->GetOperand(row, 1);
+    const struct native_row *entry = row_of(rows, here->run);
+    if (entry->run == NULL) return;
+    LLVMValueRef function = llvm->GetOperand(row, 1);
+    name_row(name, rows, entry, quick);
+    llvm->SetValueName2(function, name, strlen(name));
+    llvm->SetLinkage(function, LLVMExternalLinkage);
 }
 
-static void add_table(const struct llvm *llvm, struct native_rows *rows, LLVMModuleRef module,
+static void add_table(const struct llvm *llvm, const struct native_rows *rows, LLVMModuleRef module,
                       const char *name, bool quick)
 {
     LLVMValueRef table = llvm->GetNamedGlobal(module, name);
@@ -67,29 +79,57 @@ static void add_table(const struct llvm *llvm, struct native_rows *rows, LLVMMod
     llvm->DeleteGlobal(table);
 }
 
-LLVMModuleRef native_rows_read(const struct llvm *llvm, LLVMContextRef context,
-                               struct native_rows *rows)
+/* Adds what is wanted of a file, and what that calls. The bodies of the others are not even read:
+ * all of them take longer than compiling a small function does. */
+static bool add_file(const struct llvm *llvm, const struct native_rows *rows, LLVMModuleRef to,
+                     size_t k)
 {
-    LLVMModuleRef all = NULL;
+    LLVMMemoryBufferRef buffer = llvm->CreateMemoryBufferWithMemoryRange(
+        files[k].begin, (size_t)(files[k].end - files[k].begin), files[k].table, false);
+    LLVMModuleRef module = NULL;
+    if (llvm->GetBitcodeModuleInContext2(rows->context, buffer, &module)) {
+        llvm->DisposeMemoryBuffer(buffer);
+        return false;
+    }
+    add_table(llvm, rows, module, files[k].table, files[k].quick);
+    return !llvm->LinkModules2(to, module);
+}
+
+static LLVMValueRef find_row(const struct llvm *llvm, const struct native_rows *rows,
+                             LLVMModuleRef module, const struct native_row *row, bool quick)
+{
+    char name[NAME_ROOM];
+    name_row(name, rows, row, quick);
+    LLVMValueRef function = llvm->GetNamedFunction(module, name);
+    if (function != NULL) llvm->SetLinkage(function, LLVMInternalLinkage);
+    return function;
+}
+
+LLVMModuleRef native_rows_read(const struct llvm *llvm, LLVMContextRef context,
+                               const struct exec_function *function, struct native_rows *rows)
+{
+    LLVMModuleRef module = llvm->ModuleCreateWithNameInContext("rows", context);
+    bool fine = true;
     *rows = (struct native_rows){
         .context = context, .entries = calloc(ROOM, sizeof *rows->entries), .room = ROOM};
-    if (rows->entries == NULL) return NULL;
-    for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
-        LLVMMemoryBufferRef buffer = llvm->CreateMemoryBufferWithMemoryRange(
-            files[k].begin, (size_t)(files[k].end - files[k].begin), files[k].table, false);
-        LLVMModuleRef module = NULL;
-        const bool failed = llvm->ParseBitcodeInContext2(context, buffer, &module);
-        llvm->DisposeMemoryBuffer(buffer);
-        if (failed || (all != NULL && llvm->LinkModules2(all, module))) {
-            if (all != NULL) llvm->DisposeModule(all);
-            native_rows_end(rows);
-            return NULL;
-        }
-        if (all == NULL) all = module;
+    if (rows->entries == NULL) goto fail;
+    for (size_t k = 0; k < function->code_count; k++) {
+        exec_handler *run = native_row_handler(&function->code[k]);
+        row_of(rows, run)->run = run;
     }
-    for (size_t k = 0; k < sizeof files / sizeof *files; k++)
-        add_table(llvm, rows, all, files[k].table, files[k].quick);
-    return all;
+    for (size_t k = 0; k < sizeof files / sizeof *files && fine; k++)
+        fine = add_file(llvm, rows, module, k);
+    if (!fine) goto fail;
+    for (struct native_row *row = rows->entries; row < rows->entries + rows->room; row++) {
+        if (row->run == NULL) continue;
+        row->function = find_row(llvm, rows, module, row, false);
+        row->quick = find_row(llvm, rows, module, row, true);
+    }
+    return module;
+fail:
+    llvm->DisposeModule(module);
+    native_rows_end(rows);
+    return NULL;
 }
 
 void native_rows_end(struct native_rows *rows)
