@@ -54,7 +54,7 @@ struct native_rows {
     size_t room;
 };
 
-/* A module with the functions in it of all rows that `function` uses; NULL: it could not be read. */
+/* A module with the functions of all rows that `function` uses; NULL: it could not be read. */
 LLVMModuleRef native_rows_read(const struct llvm *llvm, LLVMContextRef context,
                                const struct exec_function *function, struct native_rows *rows);
 void native_rows_end(struct native_rows *rows);
