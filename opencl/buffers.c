@@ -141,6 +141,15 @@ static cl_handle own_queue(struct object *context)
     return context->own_queue;
 }
 
+void context_leave(struct object *context)
+{
+    release_function release;
+    if (context->references > 0 || context->own_queue == NULL) return;
+    layer_take(ROW_clReleaseCommandQueue, &release);
+    release(context->own_queue);
+    context->own_queue = NULL;
+}
+
 /* What the buffer holds to begin with, and what is behind it. False: it could not be written. */
 static bool fill(struct object *context, cl_handle buffer, const void *host, size_t size)
 {

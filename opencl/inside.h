@@ -107,7 +107,7 @@ bool object_release(struct object *object, uint64_t caller);
 void object_retain(struct object *object);
 /* A kernel's name is asked for; what is no kernel has none. `object` may be NULL. */
 void object_ask_name(struct object *object);
-/* Calls `visit` for each that is there. */
+/* Calls `visit` for each of the kind, gone or not. */
 void objects_visit(enum kind kind, void (*visit)(struct object *object));
 
 /* ---- platforms (platforms.c) ------------------------------------------------------------------
@@ -134,6 +134,8 @@ unsigned layer_device_number(cl_handle device);
 
 /* Looks behind the buffer's end, when all commands of its context have ended. */
 void buffer_check(struct object *buffer);
+/* Gives back what is ours in a context that is gone: it would keep the context alive. */
+void context_leave(struct object *context);
 
 /* ---- commands (commands.c) --------------------------------------------------------------------
  */

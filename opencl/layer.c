@@ -177,7 +177,7 @@ static unsigned left(void)
 
 static void check_buffer(struct object *buffer)
 {
-    buffer_check(buffer);
+    if (buffer->references > 0) buffer_check(buffer);
 }
 
 static void settle(int failed)
@@ -190,6 +190,7 @@ static void settle(int failed)
     commands_drain();
     objects_visit(KIND_BUFFER, check_buffer);
     commands_end(failed == 0);
+    objects_visit(KIND_CONTEXT, context_leave);
 }
 
 unsigned layer_device_number(cl_handle device)

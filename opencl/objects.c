@@ -134,6 +134,6 @@ void objects_visit(enum kind kind, void (*visit)(struct object *object))
         struct object *object = i < all.count ? all.list[i] : NULL;
         layer_unlock();
         if (object == NULL) return;
-        if (object->kind == kind && object->references > 0) visit(object);
+        if (object->kind == kind) visit(object);
     }
 }

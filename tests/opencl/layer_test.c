@@ -62,6 +62,7 @@ static char folder[64], path[96];
 static struct stand_in *stand_in;
 static const struct drive_opencl *drive;
 static cl_handle device, context, queue;
+static int things; /* of OpenCL's, before the test made any */
 
 /* With room for so many records (0: enough). */
 static void begin(uint32_t capacity, const char *shown)
@@ -89,6 +90,7 @@ static void set_up(void)
 {
     cl_int error = 1;
     begin(0, NULL);
+    things = stand_in->things;
     context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
     ck_assert_int_eq(error, CL_SUCCESS);
     queue = clCreateCommandQueue(context, device, CL_QUEUE_PROFILING, &error);
@@ -345,6 +347,20 @@ START_TEST(a_release_that_fails_has_released)
 }
 END_TEST
 
+START_TEST(nothing_of_ours_outlives_a_context)
+{
+    char got[4];
+    cl_handle buffer = make_buffer(sizeof got);
+    clEnqueueReadBuffer(queue, buffer, 1, 0, sizeof got, got, 0, NULL, NULL);
+    clReleaseCommandQueue(queue);
+    clReleaseContext(context);
+    drive->settle(0);
+    clReleaseMemObject(buffer); /* which may outlive it, and is checked then */
+    drive->settle(0);
+    ck_assert_int_eq(stand_in->things, things);
+}
+END_TEST
+
 START_TEST(a_full_record_keeps_nothing_from_who_calls)
 {
     const char sent[8] = "sevench";
@@ -424,6 +440,7 @@ int main(void)
     tcase_add_test(with, what_is_written_behind_a_buffer_is_seen);
     tcase_add_test(with, a_call_that_is_made_to_fail_does_nothing);
     tcase_add_test(with, a_release_that_fails_has_released);
+    tcase_add_test(with, nothing_of_ours_outlives_a_context);
     tcase_add_test(with, it_begins_once);
     tcase_add_test(alone, a_full_record_keeps_nothing_from_who_calls);
     tcase_add_test(alone, platforms_are_shown_as_the_setting_says);

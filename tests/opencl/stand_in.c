@@ -26,6 +26,7 @@ static cl_handle make(cl_int *error)
     struct thing *thing = calloc(1, sizeof *thing);
     if (thing == NULL) abort();
     thing->references = 1;
+    stand_in.things++;
     if (error != NULL) *error = CL_SUCCESS;
     return thing;
 }
@@ -35,6 +36,7 @@ static cl_int give_back(cl_handle handle)
     struct thing *thing = handle;
     stand_in.releases++;
     if (--thing->references > 0) return CL_SUCCESS;
+    stand_in.things--;
     free(thing->bytes);
     free(thing);
     return CL_SUCCESS;
