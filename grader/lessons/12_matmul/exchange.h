@@ -14,6 +14,7 @@ enum matmul_step { MATMUL_NAIVE, MATMUL_TILED, MATMUL_BATCHED, MATMUL_STEPS };
 #define MATMUL_CALLS 8
 #define MATMUL_PHASE_CALL "call"
 #define MATMUL_PHASE_TIME "time"
+#define MATMUL_PHASE_CUBLAS "cublas" /* 0, on a GPU: the same product by cuBLAS, as often */
 
 struct matmul_call {
     uint32_t step;  /* enum matmul_step */

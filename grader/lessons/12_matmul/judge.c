@@ -196,6 +196,8 @@ static int prepare_timed(struct run_input *input)
     return PREPARE(list);
 }
 
+#define LARGE_MEMORY (4ull << 30) /* cuBLAS is large */
+
 static const struct run_plan runs[] = {
     {.name = "naive", .flags = RUN_ON_BOTH | RUN_IN_EVERY_ORDER, .prepare = prepare_naive},
     {.name = "tiled", .flags = RUN_ON_BOTH, .prepare = prepare_tiled},
@@ -205,6 +207,7 @@ static const struct run_plan runs[] = {
      .flags = RUN_ON_BOTH | RUN_TIMED,
      .prepare = prepare_timed,
      .phase = MATMUL_PHASE_TIME,
+     .memory = LARGE_MEMORY,
      .threshold = &threshold_matmul},
     FAILURES_PLAN(prepare_each_failure),
     {0},
@@ -549,6 +552,24 @@ static double kernel_seconds(struct verdict *verdict, const struct evidence *evi
                : 0.0;
 }
 
+/* Seconds that one product by cuBLAS took, in as many kernels as it needs; 0: it is not installed.
+ */
+static double cublas_seconds(const struct evidence *evidence)
+{
+    const struct matmul_input *in = evidence->input;
+    const struct trace_record *kernel = NULL;
+    struct phase phase;
+    uint64_t ns = 0;
+
+    if (in->call_count <= TIMED_CALL || in->calls[TIMED_CALL].repeats == 0 ||
+        !evidence_phase(evidence, MATMUL_PHASE_CUBLAS, 0, &phase))
+        return 0.0;
+    const struct query kernels = {.phase = &phase, .kind = TRACE_OPERATION, .what = TRACE_KERNEL};
+    while ((kernel = evidence_next(evidence, &kernels, kernel)) != NULL)
+        ns += kernel->end_ns - kernel->start_ns;
+    return (double)ns * 1e-9 / in->calls[TIMED_CALL].repeats;
+}
+
 static void judge_time(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct evidence *repeats = evidence->repeats != NULL ? evidence->repeats : evidence;
@@ -567,6 +588,11 @@ static void judge_time(struct verdict *verdict, const struct evidence *evidence)
                        "the kernel of step 1 takes %s for the same, %.1f times the %s of step 2",
                        timing_in_words(naive, a, sizeof a), naive / tiled,
                        timing_in_words(tiled, b, sizeof b));
+    const double cublas = cublas_seconds(evidence);
+    if (tiled > 0 && cublas > 0)
+        verdict_figure(verdict, "against_cublas",
+                       "cuBLAS takes %s for the same, the kernel of step 2 %.1f times as long",
+                       timing_in_words(cublas, a, sizeof a), tiled / cublas);
 }
 
 static const struct check checks[] = {
