@@ -48,11 +48,11 @@ uint64_t random_bits(struct random_source *source)
 
 uint64_t random_below(struct random_source *source, uint64_t bound)
 {
-    /* Reject the incomplete last interval, so that every value is equally likely. */
-    uint64_t first = (0 - bound) % bound;
+    /* Reject the incomplete last interval, so that every value is equally likely. It is shorter
+     * than the bound, and where it ends takes a division to say. */
     uint64_t bits;
     do bits = random_bits(source);
-    while (bits < first);
+    while (bits < bound && bits < (0 - bound) % bound);
     return bits % bound;
 }
 

@@ -1,5 +1,6 @@
 #include "grader/class/class.h"
 #include "grader/base/files.h"
+#include "grader/base/parallel.h"
 #include "grader/base/process.h"
 #include "grader/class/changes.h"
 #include "grader/class/intake.h"
@@ -389,7 +390,7 @@ static void tell_progress(const struct class *class, const struct pupil *pupil)
 static int grade_all(struct class *class)
 {
     const size_t jobs =
-        class->options.jobs > 0 ? (size_t) class->options.jobs : workers_processors();
+        class->options.jobs > 0 ? (size_t) class->options.jobs : parallel_processors();
     struct workers *workers = workers_open(jobs);
     size_t next = 0, number;
     int result = 0, status;

@@ -1,9 +1,9 @@
 #include "grader/class/workers.h"
+#include "grader/base/parallel.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,31 +68,6 @@ size_t workers_running(const struct workers *workers)
     return workers->running;
 }
 
-size_t workers_processors(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-    return (size_t)CPU_COUNT(&set);
-}
-
-/* The processors of the n-th of `count` workers: every count-th. So a grader that starts as many
- * threads as it has processors does not take its neighbours'. */
-static void take_share(size_t n, size_t count)
-{
-    cpu_set_t all, share;
-    size_t seen = 0, processors;
-
-    if (sched_getaffinity(0, sizeof all, &all) != 0) return;
-    processors = (size_t)CPU_COUNT(&all);
-    CPU_ZERO(&share);
-    for (int i = 0; i < CPU_SETSIZE; i++) {
-        if (!CPU_ISSET(i, &all)) continue;
-        if (count <= processors ? seen % count == n : seen == n % processors) CPU_SET(i, &share);
-        seen++;
-    }
-    if (CPU_COUNT(&share) > 0) sched_setaffinity(0, sizeof share, &share);
-}
-
 static void become(const struct worker_job *job, size_t n, size_t count, pid_t parent)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -102,7 +77,7 @@ static void become(const struct worker_job *job, size_t n, size_t count, pid_t p
     /* What comes from the terminal is for the caller, who ends them in order. */
     setpgid(0, 0);
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) signal(signals[i], SIG_DFL);
-    take_share(n, count);
+    parallel_take_share(n, count);
     int log = open(job->log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (log < 0 || null < 0 || dup2(null, 0) < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0 ||

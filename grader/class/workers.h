@@ -34,7 +34,4 @@ bool workers_wait(struct workers *workers, int milliseconds, size_t *number, int
 
 size_t workers_running(const struct workers *workers);
 
-/* How many processors this process may use. */
-size_t workers_processors(void);
-
 #endif

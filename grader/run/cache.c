@@ -405,12 +405,17 @@ static int make_nothing(struct cache *store, const struct run_plan *plan, enum c
     return 0;
 }
 
+/* Timed, and there is something to compare it with. */
+static bool is_compared(const struct cache *store, const struct run_plan *plan)
+{
+    return (plan->flags & RUN_TIMED) && store->reference != NULL && store->reference->ok;
+}
+
 static int make_set(struct cache *store, size_t plan_index, enum cache_slot slot,
                     struct run_set *set, struct trouble *trouble)
 {
     const struct run_plan *plan = &store->handed_in->lesson->runs[plan_index];
-    const bool timed =
-        (plan->flags & RUN_TIMED) && store->reference != NULL && store->reference->ok;
+    const bool timed = is_compared(store, plan);
 
     const int result = timed && slot == SLOT_GPU
                            ? make_in_turn(store, plan, set, trouble)
@@ -534,6 +539,9 @@ static int make_locked(struct cache *store, size_t plan, struct trouble *trouble
 {
     const struct run_plan *asked = &store->handed_in->lesson->runs[plan];
     const bool alone = is_alone(asked);
+    /* Runs by turns take the lock themselves: inputs are drawn and results read without it. */
+    if (is_compared(store, asked))
+        return make_set(store, plan, SLOT_GPU, &store->sets[plan][SLOT_GPU], trouble);
     const int lock = gpu_lock_take(store->toolchain, alone || (asked->flags & RUN_LARGE), trouble);
     if (lock < 0) return -1;
     const int result = alone

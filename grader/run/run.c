@@ -1,10 +1,12 @@
 #include "grader/run/run.h"
 #include "grader/base/files.h"
+#include "grader/base/parallel.h"
 #include "grader/base/process.h"
 #include "grader/base/random.h"
 #include "grader/base/refused.h"
 #include "grader/child/control.h"
 #include "grader/evidence/evidence.h"
+#include "grader/run/gpu_lock.h"
 #include "opencl/layer.h"
 #include "threads/refusals.h"
 #include "trace/gpus.h"
@@ -13,7 +15,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -375,18 +376,33 @@ static size_t aligned(size_t size)
     return (size + ROUND_ALIGNMENT - 1) / ROUND_ALIGNMENT * ROUND_ALIGNMENT;
 }
 
+/* All rounds' inputs. */
+struct drawing {
+    const struct run_request *request;
+    struct run_input each[CONTROL_ROUNDS];
+    int results[CONTROL_ROUNDS];
+};
+
+static void draw_round(void *user, size_t round)
+{
+    struct drawing *drawing = user;
+    drawing->results[round] =
+        prepare_round(drawing->request, (unsigned)round, &drawing->each[round]);
+}
+
 /* Those of all rounds, one behind the other, into one; and where each is. Returns 0 or -1. */
 static int prepare_rounds(const struct run_request *request, struct run_input *input,
                           struct evidence_rounds *rounds)
 {
-    struct run_input each[CONTROL_ROUNDS];
+    struct drawing drawing = {.request = request};
+    struct run_input *each = drawing.each;
     size_t at = 0;
     int result = 0;
 
     *input = (struct run_input){.device = request->device, .run = request->plan->name};
-    memset(each, 0, sizeof each);
-    for (unsigned i = 0; i < request->rounds && result == 0; i++) {
-        result = prepare_round(request, i, &each[i]);
+    parallel_each(request->rounds, draw_round, &drawing);
+    for (unsigned i = 0; i < request->rounds; i++) {
+        if (drawing.results[i] != 0) result = -1;
         rounds->round[i] = (struct control_round){input->size, each[i].size, input->output_size,
                                                   each[i].output_size};
         input->size += aligned(each[i].size);
@@ -423,6 +439,7 @@ struct running {
     struct trace_key key; /* of its record */
     uint64_t word;        /* CONTROL_WORD_SETTING */
     char scratch[PATH_MAX - 64];
+    struct run_input input; /* the evidence's, once it is drawn */
     struct evidence_rounds rounds;
     uint64_t killed_before; /* oom_kills() */
 };
@@ -432,15 +449,18 @@ static int finish(struct running *run, int result)
 {
     process_free(run->process);
     run->process = NULL;
-    for (int i = 0; i < CONTROL_FD_COUNT; i++)
+    for (int i = 0; i < CONTROL_FD_COUNT; i++) {
         if (run->files[i] >= 0) close(run->files[i]);
+        run->files[i] = -1;
+    }
     if (run->scratch[0] != '\0') files_remove(run->scratch);
+    run->scratch[0] = '\0';
     if (result != 0) evidence_release(run->evidence);
     return result;
 }
 
 /* The files and folders that the runner is handed. Returns 0, or -1 with errno. */
-static int make_room(struct running *run, const struct run_input *input)
+static int make_room(struct running *run)
 {
     const char *temporary = getenv("TMPDIR");
 
@@ -453,7 +473,7 @@ static int make_room(struct running *run, const struct run_input *input)
     if (random_secret(&run->key.half[0]) != 0 || random_secret(&run->key.half[1]) != 0 ||
         random_secret(&run->word) != 0)
         return -1;
-    return make_files(run->files, input, run->request, &run->rounds, &run->key, run->word);
+    return make_files(run->files, &run->input, run->request, &run->rounds, &run->key, run->word);
 }
 
 /* What the runner reads beside the system's libraries; the lists' strings are the toolchain's and
@@ -483,7 +503,7 @@ static void list_read(const struct run_request *request, char *search,
     list[count] = NULL;
 }
 
-static struct process *start(const struct running *run, const struct run_input *input)
+static struct process *start(const struct running *run)
 {
     const char *given = getenv("LD_LIBRARY_PATH"), *read[MOST_READ + 1];
     char search[PATH_MAX];
@@ -492,7 +512,7 @@ static struct process *start(const struct running *run, const struct run_input *
     struct environment *environment = calloc(1, sizeof *environment);
     if (environment == NULL) return NULL;
 
-    make_environment(environment, request, input, run->scratch);
+    make_environment(environment, request, &run->input, run->scratch);
     /* NVIDIA's driver may start its own helper (nvidia-modprobe) for a moment. */
     const bool opencl = (request->plan->flags & RUN_OPENCL) != 0;
     const unsigned helpers = request->device == DRIVE_GPU || opencl ? 1 : 0;
@@ -546,13 +566,12 @@ static double seconds_for(const struct run_request *request)
     return seconds;
 }
 
-/* Returns 0: run->process runs, and end() is to follow. Or -1: there is nothing left of it.
- */
-static int begin(struct running *run, const struct run_request *request, struct evidence *evidence,
-                 struct trouble *trouble)
+/* Draws the inputs and makes the files. Returns 0: go() is to follow. Or -1: there is nothing left
+ * of it. */
+static int set_up(struct running *run, const struct run_request *request, struct evidence *evidence,
+                  struct trouble *trouble)
 {
     const struct run_plan *plan = request->plan;
-    struct run_input input = {0};
     *run =
         (struct running){.request = request, .evidence = evidence, .files = {-1, -1, -1, -1, -1}};
     *evidence = (struct evidence){
@@ -571,25 +590,30 @@ static int begin(struct running *run, const struct run_request *request, struct 
     };
     /* The others' turns are waited for, too. */
     if (request->rounds > 0) evidence->allowed_seconds += rounds_seconds(evidence);
-    const int prepared = prepare(request, &input, &run->rounds);
-    evidence->input = input.data;
-    evidence->input_size = input.size;
-    evidence->output_size = input.output_size;
+    const int prepared = prepare(request, &run->input, &run->rounds);
+    evidence->input = run->input.data;
+    evidence->input_size = run->input.size;
+    evidence->output_size = run->input.output_size;
     if (prepared != 0) {
         trouble_set(trouble, TROUBLE_MEMORY, "the inputs of the run \"%s\"", plan->name);
         return finish(run, -1);
     }
-    if (make_room(run, &input) != 0) {
+    if (make_room(run) != 0) {
         trouble_set_error(trouble, errno, TROUBLE_FOLDER, "the run \"%s\"", plan->name);
         return finish(run, -1);
     }
-    run->killed_before = oom_kills();
-    run->process = start(run, &input);
-    if (run->process == NULL) {
-        trouble_set_error(trouble, errno, TROUBLE_PROCESS, "the run \"%s\"", plan->name);
-        return finish(run, -1);
-    }
     return 0;
+}
+
+/* Returns 0: run->process runs, and end() is to follow. Or -1: there is nothing left of it.
+ */
+static int go(struct running *run, struct trouble *trouble)
+{
+    run->killed_before = oom_kills();
+    run->process = start(run);
+    if (run->process != NULL) return 0;
+    trouble_set_error(trouble, errno, TROUBLE_PROCESS, "the run \"%s\"", run->request->plan->name);
+    return finish(run, -1);
 }
 
 /* After its process has ended. Returns 0 or -1. */
@@ -616,10 +640,7 @@ static int end(struct running *run, struct trouble *trouble)
 
 static size_t at_one_time(void)
 {
-    cpu_set_t allowed;
-    /* Those that it may use: of a class each grader has its share. */
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 1) return 1;
-    const size_t processors = (size_t)CPU_COUNT(&allowed);
+    const size_t processors = parallel_processors();
     return processors < MOST_AT_ONE_TIME ? processors : MOST_AT_ONE_TIME;
 }
 
@@ -636,7 +657,8 @@ int run_make_several(const struct run_request *requests, size_t count, struct ev
     for (;;) {
         for (size_t i = 0; i < most && go_on && *made < count; i++) {
             if (processes[i] != NULL) continue;
-            if (begin(&runs[i], &requests[*made], &evidences[*made], trouble) != 0) {
+            if (set_up(&runs[i], &requests[*made], &evidences[*made], trouble) != 0 ||
+                go(&runs[i], trouble) != 0) {
                 go_on = false;
                 result = -1;
                 break;
@@ -660,45 +682,63 @@ static struct control *share_control(const struct running *run)
     return page == MAP_FAILED ? NULL : page;
 }
 
+/* All of them. Returns how many can go on; fewer: the trouble is told. */
+static size_t set_up_all(struct running *runs, const struct run_request *requests, size_t count,
+                         struct evidence *evidences, struct trouble *trouble)
+{
+    size_t made = 0;
+    while (made < count && set_up(&runs[made], &requests[made], &evidences[made], trouble) == 0)
+        made++;
+    return made;
+}
+
+/* Starts them and sees them through their rounds. Returns 0 or -1; *begun: so many were started. */
+static int take_turns(struct running *runs, struct turns *turns, size_t *begun,
+                      struct trouble *trouble)
+{
+    struct process *processes[TURNS_PROCESSES] = {NULL};
+    size_t which;
+
+    for (*begun = 0; *begun < turns->count; ++*begun) {
+        turns->processes[*begun].control = share_control(&runs[*begun]);
+        if (turns->processes[*begun].control == NULL || go(&runs[*begun], trouble) != 0) return -1;
+        processes[*begun] = runs[*begun].process;
+    }
+    if (turns_begin(turns) != 0) return -1;
+    while ((which = process_wait_any(processes, turns->count)) != turns->count) {
+        processes[which] = NULL;
+        turns_gone(turns, which);
+    }
+    turns_end(turns);
+    return 0;
+}
+
 int run_make_in_turn(const struct run_request *requests, struct turns *turns,
                      struct evidence *evidences, struct trouble *trouble)
 {
     struct running runs[TURNS_PROCESSES];
-    struct process *processes[TURNS_PROCESSES] = {NULL};
-    size_t begun = 0, which;
-    int result = 0;
+    size_t begun = 0;
+    const size_t made = set_up_all(runs, requests, turns->count, evidences, trouble);
+    int result = made == turns->count ? 0 : -1;
 
     for (size_t i = 0; i < turns->count; i++) turns->processes[i].control = NULL;
-    for (; begun < turns->count && result == 0; begun++) {
-        result = begin(&runs[begun], &requests[begun], &evidences[begun], trouble);
-        if (result != 0) break;
-        processes[begun] = runs[begun].process;
-        turns->processes[begun].control = share_control(&runs[begun]);
-        if (turns->processes[begun].control == NULL) result = -1;
-    }
-    turns->most_s = begun > 0 ? rounds_seconds(&evidences[0]) : 0;
-    if (result == 0) result = turns_begin(turns);
-    if (result == 0) {
-        while ((which = process_wait_any(processes, turns->count)) != turns->count) {
-            processes[which] = NULL;
-            turns_gone(turns, which);
-        }
-        turns_end(turns);
-    } else {
-        trouble_set(trouble, TROUBLE_MEMORY, "a run by turns");
-    }
-    const bool complete = result == 0;
-    for (size_t i = 0; i < begun; i++) {
+    turns->lock = -1;
+    turns->most_s = made > 0 ? rounds_seconds(&evidences[0]) : 0;
+    if (result == 0) turns->lock = gpu_lock_take(requests[0].toolchain, true, trouble);
+    if (result == 0 && turns->lock < 0) result = -1;
+    if (result == 0) result = take_turns(runs, turns, &begun, trouble);
+    if (result != 0) trouble_set(trouble, TROUBLE_MEMORY, "a run by turns");
+    gpu_lock_release(turns->lock);
+    for (size_t i = 0; i < made; i++) {
         if (turns->processes[i].control != NULL)
             munmap(turns->processes[i].control, sizeof(struct control));
-        if (!complete || result != 0) {
-            finish(&runs[i], -1);
-            continue;
-        }
         evidences[i].rounds = runs[i].rounds;
-        if (end(&runs[i], trouble) != 0) result = -1;
+        if (result != 0)
+            finish(&runs[i], -1);
+        else if (end(&runs[i], trouble) != 0)
+            result = -1;
     }
     if (result != 0)
-        for (size_t i = 0; i < begun; i++) evidence_release(&evidences[i]);
+        for (size_t i = 0; i < made; i++) evidence_release(&evidences[i]);
     return result;
 }

@@ -38,8 +38,9 @@ int run_make_several(const struct run_request *requests, size_t count, struct ev
                      size_t *made, struct trouble *trouble);
 
 /* The same for the processes of `turns` (count, pairs and threshold filled in), side by side, in
- * rounds, by turns. On success each evidence is of a whole process; rounds_take
- * (grader/evidence/rounds.h) takes it apart. */
+ * rounds, by turns. They have the GPU alone (gpu_lock.h) from their start to their last round. On
+ * success each evidence is of a whole process; rounds_take (grader/evidence/rounds.h) takes it
+ * apart. */
 int run_make_in_turn(const struct run_request *requests, struct turns *turns,
                      struct evidence *evidences, struct trouble *trouble);
 

@@ -1,5 +1,6 @@
 #include "grader/run/turns.h"
 #include "grader/evidence/ratio.h"
+#include "grader/run/gpu_lock.h"
 
 #include <linux/futex.h>
 #include <pthread.h>
@@ -117,6 +118,8 @@ static void *keep(void *user)
         turns->rounds = round;
         if (is_enough(turns, now() - begin)) break;
     }
+    gpu_lock_release(turns->lock);
+    turns->lock = -1;
     for (size_t i = 0; i < turns->count; i++)
         if (reaches_its_turn(turns, i)) say(turns, i, CONTROL_NO_MORE);
     return NULL;

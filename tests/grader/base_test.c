@@ -1,9 +1,11 @@
 /* What the grader's other rooms stand on: strings that grow, files written whole or not at all,
- * JSON, the language that people are spoken to in, what is the machine's trouble.
+ * JSON, the language that people are spoken to in, what is the machine's trouble, work side by
+ * side.
  */
 #include "grader/base/files.h"
 #include "grader/base/json.h"
 #include "grader/base/messages.h"
+#include "grader/base/parallel.h"
 #include "grader/base/text.h"
 #include "grader/base/trouble.h"
 #include "support.h"
@@ -213,6 +215,42 @@ START_TEST(words_of_the_source_are_no_trouble)
 }
 END_TEST
 
+/* ---- side by side ------------------------------------------------------------------------------
+ */
+
+static unsigned char counts[1000];
+
+static void count_one(void *user, size_t index)
+{
+    ck_assert_ptr_eq(user, counts);
+    counts[index]++;
+}
+
+START_TEST(each_is_done_once)
+{
+    static const size_t several[] = {0, 1, 2, 17, 1000};
+    for (size_t i = 0; i < sizeof several / sizeof *several; i++) {
+        memset(counts, 0, sizeof counts);
+        parallel_each(several[i], count_one, counts);
+        for (size_t k = 0; k < sizeof counts; k++) ck_assert_uint_eq(counts[k], k < several[i]);
+    }
+}
+END_TEST
+
+/* No processor is in two shares, unless there are more shares than processors. */
+START_TEST(shares_of_the_processors_are_apart)
+{
+    const size_t all = parallel_processors();
+    parallel_take_share(1, 2);
+    ck_assert_uint_eq(parallel_processors(), all > 1 ? all / 2 : 1);
+    parallel_take_share(5, 1000);
+    ck_assert_uint_eq(parallel_processors(), 1);
+    memset(counts, 0, sizeof counts);
+    parallel_each(3, count_one, counts);
+    ck_assert_uint_eq(counts[2], 1);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("grader base");
@@ -229,6 +267,8 @@ int main(void)
     tcase_add_test(tcase, the_first_trouble_is_the_cause);
     tcase_add_test(tcase, an_error_that_a_submission_can_make_is_none);
     tcase_add_test(tcase, words_of_the_source_are_no_trouble);
+    tcase_add_test(tcase, each_is_done_once);
+    tcase_add_test(tcase, shares_of_the_processors_are_apart);
     suite_add_tcase(suite, tcase);
     return support_finish(srunner_create(suite));
 }

@@ -3,6 +3,7 @@
  * clean; as fast as the reference. */
 #include "grader/evidence/judge.h"
 #include "grader/base/messages.h"
+#include "grader/base/parallel.h"
 #include "grader/evidence/answer.h"
 #include "grader/evidence/failures.h"
 #include "grader/evidence/given.h"
@@ -255,15 +256,29 @@ static bool compare_arrived(struct verdict *verdict, const struct view *view)
 }
 
 /* Digests, where the results are too large to come back. Every repetition has inputs of its own. */
+struct digests {
+    const struct streams_input_lane *lanes;
+    uint64_t of[STREAMS_LANES];
+};
+
+static void add_digest(void *user, size_t lane)
+{
+    struct digests *digests = user;
+    const struct streams_input_lane *l = &digests->lanes[lane];
+    uint64_t digest = STREAMS_DIGEST_START;
+    for (size_t k = 0; k < l->length; k++)
+        digest = streams_digest(digest, host_reference_expected(values_at(l->seed, k), k));
+    digests->of[lane] = digest;
+}
+
 static bool compare_digests(struct verdict *verdict, const struct evidence *evidence)
 {
     const struct view view = look(evidence);
+    struct digests digests = {.lanes = view.in->lanes};
+    parallel_each(view.in->count, add_digest, &digests);
     for (uint32_t lane = 0; lane < view.in->count; lane++) {
         const struct streams_input_lane *l = &view.in->lanes[lane];
-        uint64_t digest = STREAMS_DIGEST_START;
-        for (size_t k = 0; k < l->length; k++)
-            digest = streams_digest(digest, host_reference_expected(values_at(l->seed, k), k));
-        if (view.out->digests[0][lane] == digest) continue;
+        if (view.out->digests[0][lane] == digests.of[lane]) continue;
         verdict_fail_in(verdict, evidence, RUN,
                         "Array %u of %u (%llu floats) is wrong in the run that was timed.", lane,
                         view.in->count, (unsigned long long)l->length);

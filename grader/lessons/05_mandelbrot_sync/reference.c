@@ -1,7 +1,9 @@
 #include "grader/lessons/05_mandelbrot_sync/reference.h"
 #include "grader/base/messages.h"
+#include "grader/base/parallel.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 static float coordinate(double from, double to, uint64_t index, uint64_t steps)
 {
@@ -25,6 +27,29 @@ static unsigned char is_member(float real, float imaginary, uint32_t iterations,
     return 1;
 }
 
+/* One picture, of which a row is drawn at a time. */
+struct drawing {
+    const struct mandelbrot_exchange_view *view;
+    enum reference_slip slip;
+    double left, right, top, bottom;
+    uint64_t column_steps, row_steps;
+    unsigned char *members;
+};
+
+static void draw_row(void *user, size_t row)
+{
+    const struct drawing *drawing = user;
+    const struct mandelbrot_exchange_view *view = drawing->view;
+    const float imaginary = coordinate(drawing->top, drawing->bottom, row, drawing->row_steps);
+    const bool exchanged = drawing->slip == REFERENCE_AXES_EXCHANGED;
+    for (uint64_t column = 0; column < view->width; column++) {
+        const float real = coordinate(drawing->left, drawing->right, column, drawing->column_steps);
+        drawing->members[row * view->width + column] =
+            is_member(exchanged ? imaginary : real, exchanged ? real : imaginary, view->iterations,
+                      view->bound);
+    }
+}
+
 void reference_draw(const struct mandelbrot_exchange_view *view, enum reference_slip slip,
                     unsigned char *members)
 {
@@ -43,16 +68,9 @@ void reference_draw(const struct mandelbrot_exchange_view *view, enum reference_
         column_steps++;
     if (slip == REFERENCE_ROW_END_EXCLUDED || slip == REFERENCE_BOTH_ENDS_EXCLUDED) row_steps++;
 
-    for (uint64_t row = 0; row < view->height; row++) {
-        float imaginary = coordinate(top, bottom, row, row_steps);
-        for (uint64_t column = 0; column < view->width; column++) {
-            float real = coordinate(left, right, column, column_steps);
-            int exchanged = slip == REFERENCE_AXES_EXCHANGED;
-            members[row * view->width + column] =
-                is_member(exchanged ? imaginary : real, exchanged ? real : imaginary,
-                          view->iterations, view->bound);
-        }
-    }
+    struct drawing drawing = {view,   slip,         left,      right,  top,
+                              bottom, column_steps, row_steps, members};
+    parallel_each((size_t)view->height, draw_row, &drawing);
 }
 
 const char *reference_slip_sentence(enum reference_slip slip)

@@ -1,5 +1,6 @@
 #include "grader/lessons/12_matmul/product.h"
 #include "grader/base/messages.h"
+#include "grader/base/parallel.h"
 
 #include <float.h>
 #include <math.h>
@@ -63,31 +64,61 @@ static bool is_near(float found, double must, double off)
     return fabs((double)found - must) <= off; /* not of a NaN */
 }
 
-/* Compares with the products' sums over [from, to) alone. */
+struct row {
+    size_t wrong, first; /* SIZE_MAX wrong ones: no memory */
+    double must, off;    /* of the first */
+};
+
+/* With the products' sums over [from, to) alone. */
+struct comparison {
+    const struct product *shape;
+    const float *a, *b, *found;
+    const uint32_t *range;
+    struct row *rows; /* of all products */
+};
+
+static void compare_row(void *user, size_t number)
+{
+    const struct comparison *all = user;
+    const struct product *shape = all->shape;
+    const size_t q = number / shape->m, begin = number * shape->p;
+    struct row *row = &all->rows[number];
+    double *sums = malloc(2 * sizeof *sums * shape->p), *sizes = sums + shape->p;
+
+    *row = (struct row){.wrong = sums != NULL ? 0 : SIZE_MAX};
+    if (sums == NULL) return;
+    sum_row(shape, all->a + q * shape->m * shape->n, all->b + q * shape->n * shape->p,
+            (uint32_t)(number % shape->m), all->range, sums, sizes);
+    for (uint32_t j = 0; j < shape->p; j++) {
+        const double off = allowed(shape, sizes[j]);
+        if (is_near(all->found[begin + j], sums[j], off)) continue;
+        if (row->wrong++ > 0) continue;
+        row->first = begin + j;
+        row->must = sums[j];
+        row->off = off;
+    }
+    free(sums);
+}
+
 static size_t compare(const struct product *shape, const float *a, const float *b,
                       const float *found, const uint32_t range[2], size_t *first, double *must,
                       double *off)
 {
-    double *sums = malloc(2 * sizeof *sums * shape->p);
-    size_t wrong = 0;
-    if (sums == NULL) return SIZE_MAX;
-    for (uint32_t q = 0; q < shape->count; q++) {
-        const float *one_a = a + (size_t)q * shape->m * shape->n;
-        const float *one_b = b + (size_t)q * shape->n * shape->p;
-        for (uint32_t i = 0; i < shape->m; i++) {
-            const size_t begin = ((size_t)q * shape->m + i) * shape->p;
-            double *const sizes = sums + shape->p;
-            sum_row(shape, one_a, one_b, i, range, sums, sizes);
-            for (uint32_t j = 0; j < shape->p; j++) {
-                if (is_near(found[begin + j], sums[j], allowed(shape, sizes[j]))) continue;
-                if (wrong++ > 0) continue;
-                *first = begin + j;
-                *must = sums[j];
-                *off = allowed(shape, sizes[j]);
-            }
+    const size_t count = (size_t)shape->count * shape->m;
+    struct comparison all = {shape, a, b, found, range, calloc(count + 1, sizeof *all.rows)};
+    size_t wrong = all.rows != NULL ? 0 : SIZE_MAX;
+
+    if (all.rows != NULL) parallel_each(count, compare_row, &all);
+    for (size_t i = 0; i < count && wrong != SIZE_MAX; i++) {
+        const struct row *row = &all.rows[i];
+        if (wrong == 0 && row->wrong > 0) {
+            *first = row->first;
+            *must = row->must;
+            *off = row->off;
         }
+        wrong = row->wrong == SIZE_MAX ? SIZE_MAX : wrong + row->wrong;
     }
-    free(sums);
+    free(all.rows);
     return wrong;
 }
 
