@@ -43,7 +43,7 @@ struct options {
 
     /* A class (grader/class); without `class` none of them means anything. */
     const char *class; /* the folder with what was handed in; NULL: no class */
-    int jobs;          /* graded side by side; 0: as many as there are processors */
+    int jobs;          /* submissions of a class, or lessons of one, side by side; 0: not given */
     const char *roster;
     const char *state; /* where results are kept; NULL: beside the class's folder */
     bool again;        /* grade what has not changed as well */

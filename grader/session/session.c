@@ -2,12 +2,14 @@
 #include "grader/base/contain.h"
 #include "grader/base/filter.h"
 #include "grader/base/messages.h"
+#include "grader/base/parallel.h"
 #include "grader/base/process.h"
 #include "grader/build/stub.h"
 #include "grader/evidence/evidence.h"
 #include "grader/evidence/picture.h"
 #include "grader/report/report.h"
 #include "grader/run/cache.h"
+#include "grader/session/ahead.h"
 #include "grader/session/check_run.h"
 #include "grader/session/gtest_report.h"
 #include "grader/session/options.h"
@@ -166,16 +168,18 @@ static void tell_step(const struct session *session, const struct lesson *lesson
         session->observer->step(session->observer->data, lesson, step);
 }
 
-/* Compiles what the tests that run need; of a stub that nobody touched, nothing. Returns 0, or -1:
- * interrupted, or no memory. */
-static int compile(struct session *session)
+/* Compiles what the tests of these suites that run need; of a stub that nobody touched, nothing.
+ * Returns 0, or -1: interrupted, or no memory. */
+static int compile(struct session *session, size_t from, size_t to)
 {
-    size_t count = session->results.count, wanted = 0;
-    struct compile_request *requests = calloc(2 * count + 1, sizeof *requests);
+    struct compile_request *requests = calloc(2 * (to - from) + 1, sizeof *requests);
+    size_t wanted = 0;
 
     if (requests == NULL) return -1;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = from; i < to; i++) {
         const struct suite *suite = &session->results.suites[i];
+        compiled_free(&session->compiled[i]);
+        compiled_free(&session->reference[i]);
         if (suite_count(suite, test_runs) == 0 ||
             stub_untouched(session->toolchain, suite->handed_in))
             continue;
@@ -530,6 +534,95 @@ done:
     return result;
 }
 
+/* Where lessons are graded side by side, each is compiled by who grades it. Returns 0 or -1. */
+static int compile_and_run(struct session *session, size_t index)
+{
+    const bool runs = suite_count(&session->results.suites[index], test_runs) > 0;
+    if (runs && compile(session, index, index + 1) != 0) return -1;
+    return run_suite(session, index);
+}
+
+/* In a process of its own. */
+static void grade_ahead(void *user, size_t index, struct ahead_end *end)
+{
+    struct session *session = user;
+    FILE *nowhere = fopen("/dev/null", "we");
+
+    end->result = -1;
+    if (nowhere == NULL) return;
+    session->printer.out = nowhere;
+    end->result = compile_and_run(session, index);
+    end->trouble = session->trouble;
+    end->why = session->why;
+}
+
+/* What another process found, as if it had been found here. Returns 0, or -1: it could not go on.
+ */
+static int tell_suite(struct session *session, size_t index, struct ahead_end *end)
+{
+    struct suite *suite = &session->results.suites[index];
+
+    if (session->trouble.kind == TROUBLE_NONE) session->trouble = end->trouble;
+    text_add(&session->why, text_string(&end->why));
+    text_free(&end->why);
+    if (end->result != 0) return -1;
+    printer_suite_start(&session->printer, suite);
+    for (size_t i = 0; i < suite->count; i++) {
+        struct test *test = &suite->tests[suite->order[i]];
+        if (test->runs) {
+            printer_test_start(&session->printer, suite, test);
+            printer_test_end(&session->printer, suite, test);
+            session->failed = session->failed || test->outcome == TEST_FAILED;
+        } else if (test_reportable_disabled(test)) {
+            printer_test_disabled(&session->printer, suite, test);
+        }
+    }
+    printer_suite_end(&session->printer, suite);
+    return 0;
+}
+
+/* How many lessons are graded side by side: each has two processors, so that what is timed need not
+ * wait for one. */
+static size_t lessons_at_one_time(const struct session *session)
+{
+    const struct options *options = &session->options;
+
+    if (session->observer != NULL || options->timeline != NULL || options->fail_fast ||
+        session->blocked || results_suites_that_run(&session->results) < 2)
+        return 1;
+    return options->jobs > 0 ? (size_t)options->jobs : parallel_processors() / 2;
+}
+
+/* Returns 0, or -1 when the grader cannot go on. */
+static int run_side_by_side(struct session *session, size_t most)
+{
+    const struct results *results = &session->results;
+    struct ahead *ahead = ahead_begin(&session->results, most, grade_ahead, session);
+    struct ahead_end end;
+    int result = ahead != NULL ? 0 : -1;
+
+    for (size_t i = 0; i < results->count && result == 0; i++) {
+        const size_t suite = results->order[i];
+        if (ahead_take(ahead, suite, &end))
+            result = tell_suite(session, suite, &end);
+        else
+            result = process_interrupted() != 0 ? -1 : compile_and_run(session, suite);
+    }
+    ahead_end(ahead);
+    return result;
+}
+
+/* The same, one after the other. What was compiled stays for the next iteration. */
+static int run_in_turn(struct session *session, int iteration)
+{
+    const struct results *results = &session->results;
+
+    if (iteration == 0 && !session->blocked && compile(session, 0, results->count) != 0) return -1;
+    for (size_t i = 0; i < results->count; i++)
+        if (run_suite(session, results->order[i]) != 0) return -1;
+    return 0;
+}
+
 /* Returns 0, or -1 when the grader cannot go on. */
 static int run_iteration(struct session *session, int iteration)
 {
@@ -542,12 +635,11 @@ static int run_iteration(struct session *session, int iteration)
     clock_gettime(CLOCK_REALTIME, &results->started);
     double started = milliseconds_now();
     printer_iteration_start(&session->printer, results, options, iteration, session->random_seed);
-    if (anything && iteration == 0) {
-        printer_set_up(&session->printer);
-        if (!session->blocked && compile(session) != 0) return -1;
-    }
-    for (size_t i = 0; anything && i < results->count; i++)
-        if (run_suite(session, results->order[i]) != 0) return -1;
+    const size_t most = lessons_at_one_time(session);
+    if (anything && iteration == 0) printer_set_up(&session->printer);
+    if (anything &&
+        (most > 1 ? run_side_by_side(session, most) : run_in_turn(session, iteration)) != 0)
+        return -1;
     if (anything && iteration == options->repeat - 1) printer_tear_down(&session->printer);
     results->milliseconds = milliseconds_now() - started;
     printer_iteration_end(&session->printer, results, options);

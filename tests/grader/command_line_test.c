@@ -297,6 +297,24 @@ START_TEST(what_does_not_compile_fails_alone)
 }
 END_TEST
 
+/* Each by a process of its own, and told in its turn. */
+START_TEST(lessons_side_by_side_say_the_same)
+{
+    ck_assert_int_eq(grade(NULL, "--solutions", "--device=emulator", "--seed=1", "--jobs=2"), 0);
+    support_hide_times(&out);
+    support_compare_golden("solutions.txt", text_string(&out));
+    ck_assert_int_eq(grade(NULL, "--device=emulator", "--seed=1", "--jobs=3", NULL), 1);
+    support_hide_times(&out);
+    support_compare_golden("stubs.txt", text_string(&out));
+    ck_assert_int_eq(grade(NULL, "--solutions", "--gtest_repeat=2", "--jobs=2", NULL), 0);
+    ck_assert_int_eq(times("[       OK ] Twice.IsRight"), 2);
+    const char *folder = copy_of_lessons("int sum_array(\n");
+    ck_assert_int_eq(grade(NULL, "--submission", folder, "--device=emulator", "--jobs=2"), 1);
+    ASSERT_SAYS("It does not compile: expected");
+    ASSERT_SAYS("[       OK ] Twice.IsRight");
+}
+END_TEST
+
 /* Wrong in one order only. */
 static const struct {
     const char *body, *says;
@@ -452,24 +470,61 @@ static bool runs_below(pid_t root)
     return false;
 }
 
-START_TEST(an_interrupt_leaves_nothing_behind)
+/* A grading that does not end by itself, under way. */
+static pid_t grade_without_end(const char *jobs, const char *output)
 {
-    const char *folder = HOSTILE "/endless_loop";
-    const char *arguments[] = {GRADER, "--submission", folder, "--device=emulator", NULL};
-    int status;
+    struct text endless = {0};
+    ck_assert_int_eq(files_read(HOSTILE "/endless_loop/sum.c", 1 << 20, &endless), 0);
+    const char *folder = copy_of_lessons(text_string(&endless));
+    const char *arguments[] = {GRADER, "--submission", folder, "--device=emulator", jobs, NULL};
+    text_free(&endless);
 
     pid_t child = fork();
     if (child == 0) {
-        freopen("/dev/null", "w", stdout);
+        freopen(output, "w", stdout);
         putenv((char *)(size_t)cache);
         execv(arguments[0], (char *const *)(size_t)arguments);
         _exit(127);
     }
     while (!runs_below(child)) usleep(10000);
+    return child;
+}
+
+/* One lesson after the other, and side by side. */
+START_TEST(an_interrupt_leaves_nothing_behind)
+{
+    int status;
+    const pid_t child = grade_without_end(_i == 0 ? "--jobs=1" : "--jobs=2", "/dev/null");
     kill(child, SIGINT);
     waitpid(child, &status, 0);
     ck_assert(WIFEXITED(status));
     ck_assert_int_eq(WEXITSTATUS(status), 128 + SIGINT);
+    ck_assert_uint_eq(support_processes(), 0);
+}
+END_TEST
+
+/* The system may kill the process that grades it. */
+START_TEST(no_lesson_is_lost_with_its_process)
+{
+    char output[300], stat[64], line[512];
+    int status, parent = 0;
+    snprintf(output, sizeof output, "%s/told", support_folder());
+    const pid_t child = grade_without_end("--jobs=2", output);
+    const struct descendants_usage usage = descendants_usage(child, 0);
+    for (unsigned i = 0; i < usage.processes; i++) {
+        snprintf(stat, sizeof stat, "/proc/%d/stat", (int)usage.pids[i]);
+        if (files_read_small(stat, line, sizeof line) <= 0) continue;
+        const char *behind = strrchr(line, ')');
+        if (behind != NULL && sscanf(behind, ") %*c %d", &parent) == 1 && parent == child)
+            kill(usage.pids[i], SIGKILL);
+    }
+    waitpid(child, &status, 0);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_eq(WEXITSTATUS(status), 1);
+    text_free(&out);
+    ck_assert_int_eq(files_read(output, 1 << 20, &out), 0);
+    ASSERT_SAYS("[  FAILED  ] Sum.IsRight");
+    ASSERT_SAYS("[       OK ] Twice.IsRight");
     ck_assert_uint_eq(support_processes(), 0);
 }
 END_TEST
@@ -488,6 +543,7 @@ int main(void)
     tcase_set_timeout(tcase, 300);
     tcase_add_test(tcase, solutions_pass);
     tcase_add_test(tcase, stubs_fail);
+    tcase_add_test(tcase, lessons_side_by_side_say_the_same);
     tcase_add_test(tcase, with_a_gpu);
     tcase_add_test(tcase, each_round_is_judged);
     tcase_add_test(tcase, listing_starts_nothing);
@@ -507,7 +563,8 @@ int main(void)
                         hostile_count > 0 ? hostile_count : 1);
     tcase_add_test(tcase, the_record_of_a_gpu_is_closed_too);
     tcase_add_test(tcase, what_never_ends_is_not_run_again);
-    tcase_add_test(tcase, an_interrupt_leaves_nothing_behind);
+    tcase_add_loop_test(tcase, an_interrupt_leaves_nothing_behind, 0, 2);
+    tcase_add_test(tcase, no_lesson_is_lost_with_its_process);
     suite_add_tcase(suite, tcase);
     return support_finish(srunner_create(suite));
 }
