@@ -15,7 +15,7 @@
 #
 # --prepare only builds, into --out, also where there is no GPU; a copy of BUILD's grader/, of the
 # tests and of that folder, at the same paths, is then all that a machine with a GPU needs, with no
-# compiler. --libraries: where the CUDA runtime is on that machine.
+# compiler. --libraries: where the CUDA runtime is on that machine; no blank or comma in it.
 #
 # COMPUTE_SANITIZER says which program; otherwise the one on PATH or in the toolkit (PyPI's wheel has
 # the program without the launcher that it needs). --device=emulator
@@ -69,6 +69,11 @@ if [ "${1-}" = one ]; then
         set -- --leak-check full --report-api-errors no --track-stream-ordered-races all
     mkdir -p "$at.tmp"
     cp "$kept/control" "$kept/output" "$at.tmp"
+    # The recorder would be in the checker's way; what was drawn for the software device runs on a GPU
+    # with the runtime that is there.
+    tr '\0' '\n' <"$kept/settings" | sed -e '/^CUDA_INJECTION64_PATH=/d' \
+        ${LIBRARIES:+-e "s,^LIBRARIES=.*,LIBRARIES=$LIBRARIES," -e 's/^DEVICE=.*/DEVICE=gpu/'} |
+        tr '\n' '\0' >"$at.tmp/settings"
     cd "$at.tmp" || exit 1
     # Its launcher closes what it inherits: the descriptors of control.h are opened behind it.
     # shellcheck disable=SC2016 # the inner shell's
@@ -76,7 +81,7 @@ if [ "${1-}" = one ]; then
         timeout -k 5 60 "$sanitizer" --tool "$tool" "$@" --log-file "$at.log" \
         --port $((50000 + ${SLOT:-0} * 20)) --require-cuda-init no --check-exit-code no \
         --preload-library "$out/reset_at_exit.so" sh -c \
-        'exec 3<>control 4<"$1/input" 5<>output 6<"$1/settings"; exec "$2" "$3"' - "$kept" \
+        'exec 3<>control 4<"$1/input" 5<>output 6<settings; exec "$2" "$3"' - "$kept" \
         "$build/grader/runner" "$library" >"$at.printed" 2>&1 </dev/null
     echo $? >"$at.tmp/status"
     mv "$at.tmp/status" "$at.status"

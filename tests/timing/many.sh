@@ -4,7 +4,8 @@
 #   many.sh BUILD [--count=N] [--device=emulator|gpu] [--busy] [--seconds=N] [LESSON...]
 #
 # Of each lesson's checks on time: N gradings (10) of its solution, each of which has to pass, and N of
-# each submission in slow.txt, which has to fail. A check that says "too noisy" is counted by itself:
+# each submission in slow.txt (its lesson, its name, and the device that its time shows on, where that is
+# one of them), which has to fail. A check that says "too noisy" is counted by itself:
 # it is no verdict. On the software device all gradings of a submission with one seed have to say the
 # same to the last figure, so there --seed is fixed, and a digest of all that was said is printed.
 # --busy: another process keeps the GPU at work meanwhile. --seconds: nothing more is begun after so
@@ -83,8 +84,9 @@ for lesson in $lessons; do
     mkdir -p "$work/in"
     cp -R "$root/solutions/$lesson" "$work/in/$lesson"
     grade_often solution "$work/in" "$lesson" OK
-    while read -r of name; do
+    while read -r of name only; do
         [ "$of" = "$lesson" ] || continue
+        [ -z "$only" ] || [ "$only" = "$device" ] || continue
         rm -rf "$work/in"
         for file in "$root/tests/mistakes/$lesson/$name".c*; do
             hand_in "$root" "$lesson" "$file" "$work/in" || exit 2
