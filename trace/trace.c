@@ -1,3 +1,4 @@
+#include "trace/large.h"
 #include "trace/seal.h"
 
 #include <errno.h>
@@ -287,7 +288,7 @@ int trace_read_descriptor(int file, const struct trace_key *key, struct trace *t
     wanted = appended < header.capacity ? (size_t)appended : header.capacity;
     trace->dropped = appended - wanted;
     if (wanted > 0) {
-        records = malloc(wanted * sizeof *records);
+        records = large_take(wanted * sizeof *records);
         if (records == NULL ||
             read_all(file, records, wanted * sizeof *records, sizeof header) != 0) {
             snprintf(why, why_size, "its %zu records cannot be read", wanted);
@@ -306,7 +307,7 @@ int trace_read_descriptor(int file, const struct trace_key *key, struct trace *t
     records = NULL;
     result = 0;
 done:
-    free(records);
+    large_give_back(records);
     return result;
 }
 
@@ -326,7 +327,7 @@ int trace_read(const char *path, struct trace *trace, char *why, size_t why_size
 
 void trace_free(struct trace *trace)
 {
-    free((void *)trace->records);
+    large_give_back((void *)trace->records);
     memset(trace, 0, sizeof *trace);
 }
 

@@ -1,6 +1,7 @@
 #include "grader/evidence/evidence.h"
 #include "grader/base/messages.h"
 #include "grader/evidence/sources.h"
+#include "trace/large.h"
 #include "trace/sentence.h"
 
 #include <signal.h>
@@ -191,8 +192,8 @@ void evidence_release(struct evidence *evidence)
         free(evidence->index->position);
         free(evidence->index);
     }
-    free((void *)(uintptr_t)evidence->input);
-    free((void *)(uintptr_t)evidence->output);
+    large_give_back((void *)(uintptr_t)evidence->input);
+    large_give_back((void *)(uintptr_t)evidence->output);
     free((void *)(uintptr_t)evidence->printed);
     trace_free(&evidence->trace);
     memset(evidence, 0, sizeof *evidence);

@@ -1,5 +1,6 @@
 #include "grader/evidence/rounds.h"
 #include "grader/child/control.h"
+#include "trace/large.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 
 static void *copy_of(const void *bytes, size_t size)
 {
-    void *copy = malloc(size > 0 ? size : 1);
+    void *copy = large_take(size);
     if (copy != NULL && size > 0) memcpy(copy, bytes, size);
     return copy;
 }
@@ -48,7 +49,7 @@ static int take_records(const struct evidence *whole, unsigned round, struct evi
             (TRACE_KIND_BIT(whole->trace.records[i].kind) & EVERYWHERE))
             chosen[count++] = i;
     }
-    struct trace_record *records = calloc(count + 1, sizeof *records);
+    struct trace_record *records = large_take(count * sizeof *records);
     for (size_t i = 0; records != NULL && i < count; i++)
         records[i] = whole->trace.records[chosen[i]];
     free(chosen);

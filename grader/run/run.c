@@ -10,6 +10,7 @@
 #include "opencl/layer.h"
 #include "threads/refusals.h"
 #include "trace/gpus.h"
+#include "trace/large.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -337,7 +338,7 @@ static int collect(struct evidence *evidence, struct process *process, int outpu
 {
     const struct process_result *result = process_result(process);
     char *printed = malloc(result->printed_size + 1);
-    void *copy = malloc(evidence->output_size > 0 ? evidence->output_size : 1);
+    void *copy = large_take(evidence->output_size);
 
     evidence->printed = printed;
     evidence->output = copy;
@@ -413,7 +414,7 @@ static int prepare_rounds(const struct run_request *request, struct run_input *i
         if (result == 0 && each[i].size > 0)
             memcpy((char *)input->data + at, each[i].data, each[i].size);
         at += aligned(each[i].size);
-        free(each[i].data);
+        large_give_back(each[i].data);
     }
     rounds->count = request->rounds;
     return result;

@@ -1,6 +1,7 @@
 #include "support.h"
 #include "grader/base/descendants.h"
 #include "grader/base/files.h"
+#include "trace/large.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,7 +126,7 @@ struct evidence support_evidence(struct trace_record *records, size_t count)
         .shown_folder = "lessons/01_sum",
         .trace_sound = true,
         .repeat_count = 1,
-        .trace = {.records = malloc(count * sizeof *records + 1), .count = count},
+        .trace = {.records = large_take(count * sizeof *records), .count = count},
     };
     if (count > 0) memcpy((void *)(size_t)evidence.trace.records, records, count * sizeof *records);
     ck_assert_int_eq(evidence_index_build(&evidence), 0);

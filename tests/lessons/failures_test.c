@@ -4,6 +4,7 @@
 #include "grader/evidence/failures.h"
 #include "grader/evidence/injections.h"
 #include "grader/evidence/verdict.h"
+#include "trace/large.h"
 
 #include <check.h>
 #include <signal.h>
@@ -30,8 +31,8 @@ struct left {
 
 static struct evidence make(void)
 {
-    struct trace_record *records = calloc(MOST, sizeof *records);
-    struct left *left = calloc(1, sizeof *left);
+    struct trace_record *records = large_take(MOST * sizeof *records);
+    struct left *left = large_take(sizeof *left);
     ck_assert(records != NULL && left != NULL);
     return (struct evidence){.lesson = &lesson,
                              .shown_folder = "lessons/09_by_hand",

@@ -8,6 +8,7 @@
 #include "grader/evidence/verdict.h"
 #include "grader/evidence/waits.h"
 #include "grader/lessons/values.h"
+#include "trace/large.h"
 
 #include <check.h>
 #include <math.h>
@@ -67,7 +68,7 @@ static void begin(void)
 {
     release();
     memset(&verdict, 0, sizeof verdict);
-    records = calloc(MOST_RECORDS, sizeof *records);
+    records = large_take(MOST_RECORDS * sizeof *records);
     ck_assert_ptr_nonnull(records);
     evidence.lesson = &lesson;
     evidence.trace.records = records;
