@@ -4,8 +4,11 @@
 #include "tests/driver/support.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { N = 256, BYTES = N * 4 };
@@ -447,6 +450,52 @@ static void raise_flag(void *unused)
     pthread_mutex_unlock(&flag_lock);
 }
 
+#define HOG_MS 300
+
+static uint64_t thread_ms(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* Keeps the processor on which the caller stays from it. */
+static pid_t hog(void)
+{
+    const int here = sched_getcpu();
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(here < 0 ? 0 : here, &one);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof one, &one), 0);
+    const pid_t child = fork();
+    const uint64_t begin = thread_ms(CLOCK_MONOTONIC);
+    while (child == 0)
+        if (thread_ms(CLOCK_MONOTONIC) - begin > HOG_MS) _exit(0);
+    return child;
+}
+
+/* A program that wants a processor and has none has not waited: what it left behind stays away. */
+START_TEST(a_starved_program_has_not_waited)
+{
+    const struct sched_param none = {0};
+    test_context(LATEST);
+    OK(cuLaunchHostFunc(NULL, raise_flag, NULL));
+    /* This thread alone: the device's own runs where there is room. */
+    const pid_t child = hog();
+    ck_assert_int_eq(sched_setscheduler(0, SCHED_IDLE, &none), 0);
+    for (uint64_t begin = thread_ms(CLOCK_THREAD_CPUTIME_ID);
+         thread_ms(CLOCK_THREAD_CPUTIME_ID) - begin < 5;)
+        continue;
+    pthread_mutex_lock(&flag_lock);
+    const bool early = flag;
+    pthread_mutex_unlock(&flag_lock);
+    ck_assert(!early);
+    waitpid(child, NULL, 0);
+    OK(cuCtxSynchronize());
+    ck_assert(flag);
+}
+END_TEST
+
 /* Legal: the device works by itself, so the function is called though no CUDA call is made. */
 START_TEST(a_host_that_sleeps_until_its_host_function_has_run_is_woken)
 {
@@ -629,6 +678,7 @@ int main(void)
     };
     for (size_t i = 0; i < sizeof all_orders / sizeof *all_orders; i++)
         tcase_add_loop_test(tcase, all_orders[i], 0, ORDERS);
+    tcase_add_test(tcase, a_starved_program_has_not_waited);
     tcase_add_test(tcase, latest_two_streams_are_not_ordered);
     tcase_add_test(tcase, a_stream_is_synchronised_alone);
     tcase_add_test(tcase, the_legacy_stream_is_synchronised_with_the_blocking_ones);

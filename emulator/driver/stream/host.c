@@ -5,14 +5,19 @@
 #include "emulator/driver/findings/findings.h"
 #include "emulator/driver/stream/parts.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-/* Real time without a call after which pending work goes on, in ms: host functions soon, since
- * somebody may sleep until one has run; all else late, so that results that nobody waited for stay
- * away as long as is fair. */
+/* Time without a call, by the program's own clock, after which pending work goes on, in ms: host
+ * functions soon, since somebody may sleep until one has run; all else late, so that results that
+ * nobody waited for stay away as long as is fair. */
 enum {
     HOST_FUNCTION_PATIENCE = 20,
     CONVERSATION_PATIENCE = 200,
@@ -87,23 +92,70 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* The time without a call, as far as somebody looked: a process that was stopped has not waited. */
+static uint64_t computed_ns(void)
+{
+    struct timespec used;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+}
+
+static bool is_runnable(const char *thread)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/self/task/%.16s/stat", thread);
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    const ssize_t size = read(file, text, sizeof text - 1);
+    close(file);
+    text[size > 0 ? size : 0] = '\0';
+    const char *state = strrchr(text, ')'); /* behind the name: " S ..." */
+    return state != NULL && state[1] == ' ' && (state[2] == 'R' || state[2] == 'D');
+}
+
+/* Another thread has a processor or a disk, or wants one. */
+static bool others_are_runnable(void)
+{
+    DIR *threads = opendir("/proc/self/task");
+    const struct dirent *entry;
+    bool runnable = false;
+    if (threads == NULL) return false;
+    while (!runnable && (entry = readdir(threads)) != NULL)
+        runnable = entry->d_name[0] != '.' && (pid_t)strtol(entry->d_name, NULL, 10) != gettid() &&
+                   is_runnable(entry->d_name);
+    closedir(threads);
+    return runnable;
+}
+
+/* The time without a call by the program's own clock, which stands still while it wants a processor
+ * and has none, or is stopped: on a busy machine nobody has waited who has only not gone on. */
 struct quiet {
-    uint64_t calls, looked, ms;
+    uint64_t calls, looked, computed, ms;
 };
+
+static struct quiet quiet_begin(void)
+{
+    return (struct quiet){.looked = now_ms(), .computed = computed_ns()};
+}
 
 static void look(struct quiet *quiet)
 {
-    const uint64_t now = now_ms(), passed = now - quiet->looked;
+    const uint64_t now = now_ms(), passed = now - quiet->looked, all = computed_ns();
     const uint64_t calls = __atomic_load_n(&driver.calls, __ATOMIC_RELAXED);
-    quiet->ms = calls != quiet->calls ? 0 : quiet->ms + (passed < 2 * PAUSE ? passed : 2 * PAUSE);
+    const uint64_t computed = (all - quiet->computed) / 1000000;
+    const uint64_t seen = passed < 2 * PAUSE ? passed : 2 * PAUSE;
+    if (calls == quiet->calls && passed < PAUSE / 2) return;
+    if (calls != quiet->calls)
+        quiet->ms = 0;
+    else
+        quiet->ms += computed < seen && others_are_runnable() ? computed : seen;
     quiet->looked = now;
+    quiet->computed = all;
     quiet->calls = calls;
 }
 
 static void *host_thread(void *unused)
 {
-    struct quiet quiet = {.looked = now_ms()};
+    struct quiet quiet = quiet_begin();
     (void)unused;
     pthread_mutex_lock(&driver.lock);
     for (;;) {
@@ -119,8 +171,7 @@ static void *host_thread(void *unused)
             host.idle = true;
             pthread_cond_wait(&driver.changed, &driver.lock);
             host.idle = false;
-            quiet.ms = 0;
-            quiet.looked = now_ms();
+            quiet = quiet_begin();
             continue;
         }
         bool ran = timeline_go_on(driver.timeline);
