@@ -21,22 +21,22 @@ static size_t cell_count(const struct exec_shadow *shadow)
 
 static void cells_free(struct exec_shadow *shadow)
 {
+    free(shadow->cells[0]);
     for (int k = 0; k < EXEC_KEPT_COUNT; k++) {
-        free(shadow->cells[k]);
-        free(shadow->sites[k]);
         shadow->cells[k] = NULL;
         shadow->sites[k] = NULL;
     }
 }
 
+/* All in one piece, so large that it comes as pages of zeros: most of them are never touched. */
 static bool cells_make(struct exec_shadow *shadow)
 {
-    for (int k = 0; k < EXEC_KEPT_COUNT; k++) {
-        shadow->cells[k] = calloc(cell_count(shadow), sizeof *shadow->cells[k]);
-        shadow->sites[k] = calloc(cell_count(shadow), sizeof *shadow->sites[k]);
-        if (shadow->cells[k] != NULL && shadow->sites[k] != NULL) continue;
-        cells_free(shadow);
-        return false;
+    const size_t count = cell_count(shadow);
+    int32_t *all = calloc(2 * EXEC_KEPT_COUNT * count, sizeof *all);
+    if (all == NULL) return false;
+    for (int k = 0; k < EXEC_KEPT_COUNT; k++, all += 2 * count) {
+        shadow->cells[k] = all;
+        shadow->sites[k] = (uint32_t *)all + count;
     }
     return true;
 }

@@ -497,6 +497,7 @@ out:
     free(lower->written);
     free(lower->read);
     free(lower->symbols);
+    free(lower->next_act);
     free(lower->starts);
     free(lower->batch_of);
     free(lower->labelled);

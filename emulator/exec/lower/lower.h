@@ -38,6 +38,7 @@ struct lower {
     uint8_t *written;                   /* of each: LOWER_ONCE, ... */
     bool *read;                         /* of each: by some instruction */
     const struct ptx_operand **symbols; /* of each: what it stands for; lower/racecheck.c */
+    uint32_t *next_act;                 /* of each instruction; made with the symbols */
     const uint32_t *offsets;            /* of each body variable, in local or shared memory */
     uint32_t scratch_begin;             /* LOWER_SCRATCH slots of 8 bytes per lane */
     uint32_t scratch_used;

@@ -95,12 +95,30 @@ void lower_order_fence(struct lower *lower)
 
 /* ---- a look before the act ------------------------------------------------------------------- */
 
-/* Registers that are written once, with the address of a variable. */
+static bool orders_block(enum ptx_opcode op)
+{
+    return op == PTX_OP_BAR_SYNC || op == PTX_OP_BARRIER_SYNC || op == PTX_OP_BAR_RED ||
+           op == PTX_OP_BARRIER_RED;
+}
+
+static bool is_act(enum ptx_opcode op)
+{
+    return op == PTX_OP_ST || op == PTX_OP_RED || op == PTX_OP_ATOM || orders_block(op);
+}
+
+/* Registers that are written once, with the address of a variable; and for each instruction the
+ * next one that stores, is atomic or orders the block: most are none of these. */
 static bool find_symbols(struct lower *lower)
 {
     const struct ptx_function *source = lower->source;
+    uint32_t next = source->instruction_count;
     lower->symbols = calloc(source->register_count + 1u, sizeof *lower->symbols);
-    if (lower->symbols == NULL) {
+    lower->next_act = calloc(source->instruction_count + (size_t)1, sizeof *lower->next_act);
+    if (lower->symbols == NULL || lower->next_act == NULL) {
+        free(lower->symbols);
+        free(lower->next_act);
+        lower->symbols = NULL;
+        lower->next_act = NULL;
         lower->failed = true;
         return false;
     }
@@ -111,6 +129,10 @@ static bool find_symbols(struct lower *lower)
             operands[1].kind == PTX_OPERAND_SYMBOL && operands[1].variable != NULL &&
             lower->written[operands[0].reg] == LOWER_ONCE)
             lower->symbols[operands[0].reg] = &operands[1];
+    }
+    for (uint32_t k = source->instruction_count; k-- > 0;) {
+        lower->next_act[k] = next;
+        if (is_act(source->instructions[k].op)) next = k;
     }
     return true;
 }
@@ -177,12 +199,6 @@ void lower_order(struct lower *lower, const struct lower_place *place, uint32_t 
                   (modifies ? EXEC_ORDER_MODIFIES : 0u);
 }
 
-static bool orders_block(enum ptx_opcode op)
-{
-    return op == PTX_OP_BAR_SYNC || op == PTX_OP_BARRIER_SYNC || op == PTX_OP_BAR_RED ||
-           op == PTX_OP_BARRIER_RED;
-}
-
 bool lower_looks(struct lower *lower, const struct ptx_operand *operand, enum lower_acts acts)
 {
     const struct ptx_function *source = lower->source;
@@ -191,8 +207,8 @@ bool lower_looks(struct lower *lower, const struct ptx_operand *operand, enum lo
         return false;
     if (lower->symbols == NULL && !find_symbols(lower)) return false;
     const struct address address = address_of(lower, operand);
-    for (uint32_t k = (uint32_t)(lower->at - source->instructions) + 1;
-         k < source->instruction_count; k++) {
+    for (uint32_t k = lower->next_act[lower->at - source->instructions];
+         k < source->instruction_count; k = lower->next_act[k]) {
         const struct ptx_instruction *later = &source->instructions[k];
         if (acts & LOWER_ACTS_AT_ONCE && orders_block(later->op)) return false;
         if (later->op == PTX_OP_ST && acts & LOWER_ACTS_STORES &&
