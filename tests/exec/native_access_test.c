@@ -173,6 +173,29 @@ static void write_readers(char text[ROOM], unsigned first, unsigned count)
              "mul.wide.u32 %%a, %%t, 4; add.u64 %%a, %%a, %%o; st.global.u32 [%%a], %%s; ret; }\n");
 }
 
+/* What the second block does where the first has done atomics. */
+static const char *const seconds[] = {"atom.global.add.u32 %v, [%a], 3;", "st.global.u32 [%a], %t;",
+                                      "ld.global.u32 %v, [%a];", "st.global.u32 [%a+1024], %t;"};
+enum { SECONDS = sizeof seconds / sizeof *seconds };
+
+static void write_judged(char text[ROOM], unsigned second)
+{
+    snprintf(
+        text, ROOM,
+        ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 out) {\n"
+        ".reg .u64 %%a, %%o; .reg .u32 %%b, %%i, %%s, %%t, %%v; .reg .pred %%q;\n"
+        "ld.param.u64 %%o, [out]; mov.u32 %%t, %%tid.x; mov.u32 %%b, %%ctaid.x; mov.u32 %%v, 1;\n"
+        "mul.lo.u32 %%i, %%t, 7; and.b32 %%i, %%i, 63; mul.wide.u32 %%a, %%i, 4;\n"
+        "add.u64 %%a, %%a, %%o; setp.ne.u32 %%q, %%b, 0; @%%q bra second;\n"
+        "atom.global.add.u32 %%v, [%%a], %%t; mad.lo.u32 %%s, %%v, 31, %%t;\n"
+        "atom.global.max.u32 %%v, [%%a+512], %%s; xor.b32 %%v, %%v, %%s; bra.uni done;\n"
+        "second: add.u32 %%s, %%t, 5; %s add.u32 %%v, %%v, %%s;\n"
+        "done: bar.sync 0; mad.lo.u32 %%i, %%b, %u, %%t; mul.wide.u32 %%a, %%i, 4; add.u64 %%a, "
+        "%%a, %%o;\n"
+        "st.global.u32 [%%a+%u], %%v; ret; }\n",
+        seconds[second], THREADS, BYTES);
+}
+
 /* ---- a run ----------------------------------------------------------------------------------- */
 
 enum { ALL = BYTES + 4 * THREADS + BYTES, MOST = 64 };
@@ -315,6 +338,19 @@ START_TEST(readers_of_shared_memory)
 }
 END_TEST
 
+START_TEST(atomics_that_are_judged)
+{
+    static char ptx[ROOM];
+    write_judged(ptx, (unsigned)_i);
+    struct answer *rows = run(ptx, EXEC_NATIVE_OFF, THREADS, true);
+    struct answer *code = run(ptx, EXEC_NATIVE_ALWAYS, THREADS, true);
+    ck_assert_int_eq(rows->races > 0, _i % 2 == 1);
+    compare(seconds[_i], rows, code);
+    free(rows);
+    free(code);
+}
+END_TEST
+
 int main(void)
 {
     static char ptx[ROOM];
@@ -331,6 +367,7 @@ int main(void)
     tcase_set_timeout(tests, 600);
     tcase_add_loop_test(tests, every_shape, 0, PLACES * SHAPES);
     tcase_add_loop_test(tests, some_threads, 0, PLACES);
+    tcase_add_loop_test(tests, atomics_that_are_judged, 0, SECONDS);
     TCase *readers = tcase_create("readers");
     tcase_set_timeout(readers, 600);
     tcase_add_loop_test(readers, readers_of_shared_memory, 0, SHAPES);

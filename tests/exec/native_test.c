@@ -70,7 +70,7 @@ static const struct {
      "mad.lo.u32 %s, %t, 17, 4;\n"
      "shfl.sync.bfly.b32 %x|%p, %s, 9, 0x1807, -1; mad.lo.u32 %s, %s, 3, %x;\n"
      "@%p add.u32 %s, %s, 5; shfl.sync.up.b32 %x|%q, %s, 2, 0x1800, -1; mad.lo.u32 %s, %s, 5, %x;\n"
-     "@%q add.u32 %s, %s, 1; shfl.sync.down.b32 %x|%p, %s, 3, 0x1c03, -1; mad.lo.u32 %s, %s, 7, "
+     "@%q add.u32 %s, %s, 1; shfl.sync.down.b32 %x|%p, %s, 3, 0x181f, -1; mad.lo.u32 %s, %s, 7, "
      "%x;\n@%p add.u32 %s, %s, 9; shfl.sync.idx.b32 %x|%q, %s, 3, 0x181f, -1; xor.b32 %s, %s, %x;\n"
      "@%q add.u32 %s, %s, %t; shfl.sync.idx.b32 %x|%q, %s, 20, 18, -1; mad.lo.u32 %s, %s, 3, %x;\n"
      "@%q add.u32 %s, %s, 2;\n" TAIL},

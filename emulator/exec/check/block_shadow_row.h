@@ -73,23 +73,32 @@ static inline bool exec_block_shadow_alone(struct exec_block_shadow_line *line, 
     return true;
 }
 
-/* A row of `units` units of `unit` bytes at `address`, of which `wanted` says 1 for those that
- * matter: a store's, if it changes them; `all`: they all do. False: lane by lane it has to be. */
+/* Lanes of a warp, neighbours, whose elements are. */
+struct exec_block_shadow_run {
+    uint64_t address;
+    uint32_t lane, lanes; /* from this one on, so many */
+    uint32_t unit;        /* bytes of a unit, of which ... */
+    uint32_t each;        /* ... so many make an element: a power of two */
+};
+
+/* `wanted` says 1 for the units that matter: a store's, if it changes them; `all`: they all do.
+ * False: lane by lane it has to be. */
 static inline bool exec_block_shadow_row(struct exec_warp *warp, const struct exec_inst *inst,
-                                         uint64_t address, uint32_t units, uint32_t unit,
-                                         bool store, const uint32_t *wanted, bool all)
+                                         const struct exec_block_shadow_run *run, bool store,
+                                         const uint32_t *wanted, bool all)
 {
     struct exec_block_shadow *near = exec_block_shadow_of(warp);
     const enum exec_kept kept = store ? EXEC_KEPT_WRITE : EXEC_KEPT_READ;
-    struct exec_block_shadow_part part = {.shift = (uint32_t)__builtin_ctz(units / EXEC_LANES),
-                                          .thread = warp->index * EXEC_LANES};
+    const uint32_t unit = run->unit, units = run->lanes * run->each;
+    struct exec_block_shadow_part part = {.shift = (uint32_t)__builtin_ctz(run->each),
+                                          .thread = warp->index * EXEC_LANES + run->lane};
     if (near == NULL) return true;
     struct exec_shadow *shadow = near->shadow;
     const int32_t now = shadow->time << EXEC_SHADOW_TIME;
     const uint8_t lane_bits = (uint8_t)(part.shift + (uint32_t)__builtin_ctz(unit));
     shadow->touched |= 1u << warp->index;
     for (; part.first < units; part.first += part.count) {
-        const uint64_t at = address + unit * (uint64_t)part.first;
+        const uint64_t at = run->address + unit * (uint64_t)part.first;
         const uint32_t inside = (uint32_t)(at % EXEC_NEAR_LINE);
         bool fresh;
         part.count = (EXEC_NEAR_LINE - inside) / unit;
@@ -118,8 +127,8 @@ static inline bool exec_block_shadow_row(struct exec_warp *warp, const struct ex
         uint32_t alone = 0;
         for (uint32_t k = 0; k < part.count; k++) alone |= (uint32_t)(others[k] < shadow->floor);
         if (!alone) continue;
-        if (exec_block_shadow_strange(shadow, EXEC_KEPT_READ, &part, here)) return false;
-        exec_block_shadow_leave(shadow, EXEC_KEPT_READ, &part, here, inst->position);
+        exec_shadow_read_row(shadow, part.index, part.count, exec_block_shadow_thread(&part, 0),
+                             part.shift, inst->position);
     }
     return true;
 }

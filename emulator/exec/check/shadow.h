@@ -87,6 +87,33 @@ struct exec_touch {
     enum exec_access access;
 };
 
+/* What load_cell of check/shadow.c leaves of `count` cells from `index` on, where no write and no
+ * atomic is in the way and nothing converses: cell k is read by thread first + (k >> shift). */
+static inline void exec_shadow_read_row(struct exec_shadow *shadow, size_t index, uint32_t count,
+                                        int32_t first, uint32_t shift, uint32_t site)
+{
+    const int32_t warp = first / EXEC_LANES, floor = shadow->floor;
+    const int32_t warp_floor = shadow->warp_floor[warp], time = shadow->time << EXEC_SHADOW_TIME;
+    int32_t *restrict reads = shadow->cells[EXEC_KEPT_READ] + index;
+    int32_t *restrict others = shadow->cells[EXEC_KEPT_READ_OTHER] + index;
+    uint32_t *restrict sites = shadow->sites[EXEC_KEPT_READ] + index;
+    uint32_t *restrict other_sites = shadow->sites[EXEC_KEPT_READ_OTHER] + index;
+    for (uint32_t k = 0; k < count; k++) {
+        const int32_t before = reads[k], other = others[k], self = first + (int32_t)(k >> shift);
+        const uint32_t site_before = sites[k], other_site = other_sites[k];
+        const int32_t alone = other < floor, fresh = before >= floor;
+        const int32_t foreign =
+            (before & EXEC_SHADOW_THREAD & ~(EXEC_LANES - 1)) != warp * EXEC_LANES;
+        const int32_t again = fresh & !foreign & (before >= warp_floor);
+        const int32_t many = (before & EXEC_SHADOW_THREAD) != self ? EXEC_SHADOW_MANY : before;
+        const int32_t now = time | self | (again ? many & EXEC_SHADOW_MANY : 0);
+        others[k] = alone & fresh & foreign ? before : other;
+        other_sites[k] = alone & fresh & foreign ? site_before : other_site;
+        reads[k] = alone ? now : before;
+        sites[k] = alone ? site : site_before;
+    }
+}
+
 /* ---- moments, for check/order.c -------------------------------------------------------------- */
 
 /* The next moment, if anything was touched in this one. */
@@ -128,6 +155,9 @@ void exec_report(const struct exec_warp *warp, enum exec_wrong wrong,
 
 /* All lanes read, each its cell of `index`, and no write is in their way. */
 void exec_shadow_readers(struct exec_warp *warp, const struct exec_inst *inst,
+                         const int32_t *index);
+/* All lanes change theirs atomically, and no read or write is in their way. */
+void exec_shadow_atomics(struct exec_warp *warp, const struct exec_inst *inst,
                          const int32_t *index);
 
 #endif

@@ -8,13 +8,13 @@
 #include <assert.h>
 #include <string.h>
 
-/* Whether every thread that has not exited has arrived. */
+/* Whether every thread that has not exited has arrived. Warps take their turns from the first to
+ * the last: mostly the last is missing. */
 static bool all_arrived(const struct exec_block *block, const struct exec_barrier *barrier)
 {
-    uint32_t missing = 0;
-    for (uint32_t k = 0; k < block->warp_count; k++)
-        missing |= block->warps[k].live & ~barrier->arrived[k];
-    return !missing;
+    for (uint32_t k = block->warp_count; k-- > 0;)
+        if (block->warps[k].live & ~barrier->arrived[k]) return false;
+    return true;
 }
 
 /* Threads that have arrived at a barrier with a count. A warp whose live lanes are all there counts

@@ -174,15 +174,19 @@ void exec_special_fill(const struct exec_warp *warp, unsigned special, unsigned 
 {
     const bool differs = differs_by_lane(special);
     const uint64_t same = differs ? 0 : uniform_value(warp, special, component);
-    uint64_t values[EXEC_LANES];
-    for (unsigned l = 0; l < EXEC_LANES; l++) values[l] = same;
-    for (unsigned l = 0; differs && l < EXEC_LANES; l++)
-        values[l] = lane_value(warp, special, component, l);
+    uint64_t *wide = (uint64_t *)(void *)slot;
+    uint32_t *narrow = (uint32_t *)(void *)slot;
     if (width == 8)
-        memcpy(slot, values, sizeof values);
+        for (unsigned l = 0; l < EXEC_LANES; l++) wide[l] = same;
     else
-        for (unsigned l = 0; l < EXEC_LANES; l++)
-            ((uint32_t *)(void *)slot)[l] = (uint32_t)values[l];
+        for (unsigned l = 0; l < EXEC_LANES; l++) narrow[l] = (uint32_t)same;
+    for (unsigned l = 0; differs && l < EXEC_LANES; l++) {
+        const uint64_t value = lane_value(warp, special, component, l);
+        if (width == 8)
+            wide[l] = value;
+        else
+            narrow[l] = (uint32_t)value;
+    }
 }
 
 uint64_t exec_parameter_value(const struct exec_launch *launch,

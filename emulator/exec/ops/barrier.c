@@ -4,11 +4,14 @@
 #include "emulator/exec/machine/machine.h"
 #include "emulator/exec/ops/tables.h"
 
+#include <string.h>
+
 /* The value that all active lanes have in `slot`; they must agree. */
 static bool uniform(const struct exec_warp *warp, uint32_t slot, uint32_t *value)
 {
     const uint32_t *lanes = exec_slot(warp, slot);
     *value = lanes[__builtin_ctz(warp->mask)];
+    if (memcmp(lanes, lanes + 1, (EXEC_LANES - 1) * sizeof *lanes) == 0) return true;
     for (uint32_t rest = warp->mask; rest; rest &= rest - 1)
         if (lanes[__builtin_ctz(rest)] != *value) return false;
     return true;

@@ -84,6 +84,11 @@ static inline __attribute__((always_inline)) void access_count_lanes(struct exec
 {
     uint64_t sectors = 0;
     uint64_t before = UINT64_MAX;
+    if (bytes != HALF_SECTOR && warp->mask == EXEC_ALL) {
+        for (unsigned l = 1; l < EXEC_LANES; l++) sectors += address[l] >> 5 != address[l - 1] >> 5;
+        access_count(warp, inst, sectors + 1, EXEC_LANES * bytes, store);
+        return;
+    }
     /* Half a sector a lane, and then the other half: that one is in the first-level cache. */
     bool other_half = bytes == HALF_SECTOR && !store;
     if (bytes == HALF_SECTOR && !warp->halves_begun) {
@@ -187,9 +192,34 @@ static __attribute__((noinline)) void near_row(struct exec_warp *warp, const str
     else
         all = CHANGED(u64);
     if (store) exec_owners_see(cache->owners, EXEC_STORE);
-    if (!exec_block_shadow_row(warp, inst, address[0], EXEC_LANES * bytes / unit, unit, store,
-                               wanted, all))
+    const struct exec_block_shadow_run run = {
+        .address = address[0], .lanes = EXEC_LANES, .unit = unit, .each = bytes / unit};
+    if (!exec_block_shadow_row(warp, inst, &run, store, wanted, all))
         exec_block_shadow_lanes(warp, inst, cache, address, EXEC_ALL, element, count);
+}
+
+/* Loads of a full warp, of an element to each lane, that are no row are often made of two: one that
+ * goes round a torus. */
+static __attribute__((noinline)) void near_runs(struct exec_warp *warp,
+                                                const struct exec_inst *inst,
+                                                const struct exec_region_cache *cache,
+                                                const uint64_t *address, uint32_t element)
+{
+    enum { LEAST = 4, MOST = EXEC_LANES * sizeof(u64) / 4 };
+    uint32_t wanted[MOST];
+    struct exec_block_shadow_run run = {.unit = element < 4 ? element : 4};
+    run.each = element / run.unit;
+    for (unsigned k = 0; k < MOST; k++) wanted[k] = 1;
+    for (; run.lane < EXEC_LANES; run.lane += run.lanes) {
+        uint32_t end = run.lane + 1;
+        while (end < EXEC_LANES && address[end] == address[end - 1] + element) end++;
+        run.lanes = end - run.lane;
+        run.address = address[run.lane];
+        if (run.lanes < LEAST || !exec_block_shadow_row(warp, inst, &run, false, wanted, true))
+            exec_block_shadow_lanes(warp, inst, cache, address,
+                                    (u32)((UINT64_C(1) << end) - (UINT64_C(1) << run.lane)),
+                                    element, 1);
+    }
 }
 
 static __attribute__((noinline)) void own_row(struct exec_warp *warp, const struct exec_inst *inst,
@@ -227,8 +257,13 @@ access_lanes(struct exec_warp *warp, const struct exec_inst *inst, uint64_t *add
             const unsigned l = (unsigned)__builtin_ctz(rest);
             exec_grid_shadow_touch(warp, inst, cache, l, address[l], bytes);
         }
-    if (exec_block_shadow_wanted(cache))
-        exec_block_shadow_lanes(warp, inst, cache, address, warp->mask, kind.element, kind.count);
+    if (exec_block_shadow_wanted(cache)) {
+        if (warp->mask == EXEC_ALL && !kind.store && kind.count == 1)
+            near_runs(warp, inst, cache, address, kind.element);
+        else
+            exec_block_shadow_lanes(warp, inst, cache, address, warp->mask, kind.element,
+                                    kind.count);
+    }
     EXEC_FOR_LANES address[l] += window.delta;
     return MEMORY_SCATTER;
 }

@@ -358,6 +358,40 @@ INLINE bool places_shared(const struct exec_quick *quick, const struct exec_inst
     return true;
 }
 
+/* Atomics of words, judged between blocks, that meet no other block's loads and stores: what
+ * exec_mark and exec_grid_shadow_touch do of each lane. False: nothing is done. Not in line: it is
+ * long. */
+static __attribute__((noinline)) bool judge(struct exec_region_cache *cache, const u64 *address,
+                                            u32 bytes, u64 block)
+{
+    const u32 mine = exec_owner_of(block) * 0x01010101u, many = UINT32_MAX;
+    u64 least = UINT64_MAX, most = 0;
+    u32 strange = 0;
+    if (cache->causal != NULL || exec_block_shadow_wanted(cache) || bytes != sizeof(u32) ||
+        (cache->between_blocks && exec_owners_seen(cache->owners, EXEC_STORE)))
+        return false;
+    u8 *owners = cache->between_blocks ? exec_owners_of(cache, EXEC_ATOMIC, 0) : NULL;
+    for (unsigned l = 0; l < EXEC_LANES; l++) {
+        const u64 at = address[l] - cache->low;
+        least = at < least ? at : least;
+        most = at > most ? at : most;
+        if (owners == NULL) continue;
+        const u32 owner = *(const u32 *)(const void *)(owners + at);
+        strange |= (u32)(owner != 0) & (owner != mine) & (owner != many);
+    }
+    if (strange) return false;
+    if (owners != NULL) exec_owners_see(cache->owners, EXEC_ATOMIC);
+    exec_mark_again(cache, cache->low + least, most - least + bytes);
+    for (unsigned l = 0; l < EXEC_LANES; l++) {
+        const u64 at = address[l] - cache->low, bits = (u64)0xf << at % 64;
+        u32 *owner = (u32 *)(void *)(owners + at);
+        if (owners != NULL && *owner == 0) *owner = mine;
+        if ((__atomic_load_n(&cache->marks[at / 64], __ATOMIC_RELAXED) & bits) != bits)
+            exec_footprint_mark(cache->marks, at, bytes);
+    }
+    return true;
+}
+
 /* Nobody else is at work there. */
 INLINE bool places_global(const struct exec_quick *quick, const struct exec_inst *inst, u32 bytes,
                           bool commutes, warp_u64 *places)
@@ -370,9 +404,13 @@ INLINE bool places_global(const struct exec_quick *quick, const struct exec_inst
     const warp_u64 sector = at >> 5;
     const warp_u64 before = __builtin_shufflevector(sector, sector, THE_LANE_BEFORE);
     if ((quick->mask != EXEC_ALL) | (cache->size < bytes) | cache->read_only |
-        (cache->marks != NULL) | (commutes & !quick->worker->alone) |
-        (__builtin_reduce_max(bad) != 0))
+        (commutes & !quick->worker->alone) | (__builtin_reduce_max(bad) != 0))
         return false;
+    if (cache->marks != NULL) {
+        u64 address[EXEC_LANES];
+        memcpy(address, &at, sizeof address);
+        if (!judge(cache, address, bytes, quick->warp->block->index)) return false;
+    }
     counts->transactions +=
         1 + (u32)__builtin_popcount(
                 bits_of(__builtin_convertvector((warp_u64)(sector != before), warp_u32)));

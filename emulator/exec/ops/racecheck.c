@@ -19,10 +19,14 @@
 
 #define FOR_HALF EXEC_NO_DEPENDENCE for (s32 l = 0; l < EXEC_HALF; l++)
 
-/* Whether every cell of the two rows from `at` on is ordered before the warp's touch, or is its own
- * thread's. */
+/* Which lanes matter: 1 for each. */
+static const u32 all_lanes[EXEC_LANES] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                          1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+
+/* Whether every cell that matters of the two rows from `at` on is ordered before the warp's touch,
+ * or is its own thread's. */
 static inline bool are_clear(const struct exec_shadow *shadow, enum exec_kept kept, const u32 *at,
-                             s32 first)
+                             s32 first, const u32 *matters)
 {
     enum { WHO = EXEC_SHADOW_THREAD | EXEC_SHADOW_MANY };
     const s32 *low = shadow->cells[kept] + at[0], *high = shadow->cells[kept] + at[1];
@@ -30,46 +34,22 @@ static inline bool are_clear(const struct exec_shadow *shadow, enum exec_kept ke
     s32 strange = 0;
     FOR_HALF
     {
-        strange |= (low[l] >= floor) & ((low[l] & WHO) != first + l);
-        strange |= (high[l] >= floor) & ((high[l] & WHO) != second + l);
+        strange |= (low[l] >= floor) & ((low[l] & WHO) != first + l) & (s32)matters[l];
+        strange |=
+            (high[l] >= floor) & ((high[l] & WHO) != second + l) & (s32)matters[l + EXEC_HALF];
     }
     return !strange;
 }
 
 static inline void leave_rows(struct exec_shadow *shadow, enum exec_kept kept, const u32 *at,
-                              s32 first, u32 site)
+                              s32 first, u32 site, const u32 *changed)
 {
-    for (s32 k = 0; k < 2; k++) {
+    for (s32 k = 0; k < 2; k++, changed += EXEC_HALF) {
         s32 *cells = shadow->cells[kept] + at[k];
         u32 *sites = shadow->sites[kept] + at[k];
         const s32 now = shadow->time << EXEC_SHADOW_TIME | (first + k * EXEC_HALF);
-        FOR_HALF cells[l] = now + l;
-        FOR_HALF sites[l] = site;
-    }
-}
-
-/* What check/shadow.c does of the loads of half a warp, where no write is in their way. */
-static inline void read_row(struct exec_shadow *shadow, u32 at, s32 thread, u32 site)
-{
-    const s32 warp = thread / EXEC_LANES, floor = shadow->floor;
-    const s32 warp_floor = shadow->warp_floor[warp], time = shadow->time << EXEC_SHADOW_TIME;
-    s32 *reads = shadow->cells[EXEC_KEPT_READ] + at;
-    s32 *others = shadow->cells[EXEC_KEPT_READ_OTHER] + at;
-    u32 *sites = shadow->sites[EXEC_KEPT_READ] + at;
-    u32 *other_sites = shadow->sites[EXEC_KEPT_READ_OTHER] + at;
-    FOR_HALF
-    {
-        const s32 before = reads[l], other = others[l], self = thread + l;
-        const u32 site_before = sites[l], other_site = other_sites[l];
-        const s32 alone = other < floor, fresh = before >= floor;
-        const s32 foreign = (before & EXEC_SHADOW_THREAD & ~(EXEC_LANES - 1)) != warp * EXEC_LANES;
-        const s32 again = fresh & !foreign & (before >= warp_floor);
-        const s32 many = (before & EXEC_SHADOW_THREAD) != self ? EXEC_SHADOW_MANY : before;
-        const s32 now = time | self | (again ? many & EXEC_SHADOW_MANY : 0);
-        others[l] = alone & fresh & foreign ? before : other;
-        other_sites[l] = alone & fresh & foreign ? site_before : other_site;
-        reads[l] = alone ? now : before;
-        sites[l] = alone ? site : site_before;
+        FOR_HALF cells[l] = changed[l] ? now + l : cells[l];
+        FOR_HALF sites[l] = changed[l] ? site : sites[l];
     }
 }
 
@@ -80,17 +60,20 @@ static inline bool load_rows(struct exec_warp *warp, const struct exec_inst *ins
     const s32 *low = shadow->cells[EXEC_KEPT_READ_OTHER] + at[0];
     const s32 *high = shadow->cells[EXEC_KEPT_READ_OTHER] + at[1];
     s32 alone = 0;
-    if (!are_clear(shadow, EXEC_KEPT_WRITE, at, first)) return false;
+    if (!are_clear(shadow, EXEC_KEPT_WRITE, at, first, all_lanes)) return false;
     FOR_HALF alone |= (low[l] < floor) | (high[l] < floor);
     if (!alone) return true;
-    if (at[1] >= at[0] + EXEC_HALF && are_clear(shadow, EXEC_KEPT_READ, at, first)) {
-        leave_rows(shadow, EXEC_KEPT_READ, at, first, inst->position);
+    if (at[1] >= at[0] + EXEC_HALF && are_clear(shadow, EXEC_KEPT_READ, at, first, all_lanes)) {
+        leave_rows(shadow, EXEC_KEPT_READ, at, first, inst->position, all_lanes);
         return true;
     }
-    for (s32 k = 0; k < 2; k++) read_row(shadow, at[k], first + k * EXEC_HALF, inst->position);
+    for (s32 k = 0; k < 2; k++)
+        exec_shadow_read_row(shadow, at[k], EXEC_HALF, first + k * EXEC_HALF, 0, inst->position);
     return true;
 }
 
+/* What stores the value that is there already is no store, but that of what another has stored and
+ * nothing orders it makes nobody's. */
 static inline bool store_rows(struct exec_warp *warp, const struct exec_inst *inst, const u32 *at)
 {
     struct exec_shadow *shadow = warp->block->shadow;
@@ -98,13 +81,14 @@ static inline bool store_rows(struct exec_warp *warp, const struct exec_inst *in
     const u32 *memory = (const u32 *)(const void *)warp->block->shared;
     const u32 *values = exec_slot(warp, inst->d);
     const u32 *low = memory + at[0], *high = memory + at[1];
-    s32 same = 0;
-    FOR_HALF same |= (low[l] == values[l]) | (high[l] == values[l + EXEC_HALF]);
-    if (at[1] < at[0] + EXEC_HALF || same || !are_clear(shadow, EXEC_KEPT_WRITE, at, first) ||
-        !are_clear(shadow, EXEC_KEPT_READ, at, first) ||
-        !are_clear(shadow, EXEC_KEPT_READ_OTHER, at, first))
+    u32 changed[EXEC_LANES];
+    FOR_HALF changed[l] = low[l] != values[l];
+    FOR_HALF changed[l + EXEC_HALF] = high[l] != values[l + EXEC_HALF];
+    if (at[1] < at[0] + EXEC_HALF || !are_clear(shadow, EXEC_KEPT_WRITE, at, first, all_lanes) ||
+        !are_clear(shadow, EXEC_KEPT_READ, at, first, changed) ||
+        !are_clear(shadow, EXEC_KEPT_READ_OTHER, at, first, changed))
         return false;
-    leave_rows(shadow, EXEC_KEPT_WRITE, at, first, inst->position);
+    leave_rows(shadow, EXEC_KEPT_WRITE, at, first, inst->position, changed);
     return true;
 }
 
@@ -155,6 +139,25 @@ static inline void leave(struct exec_shadow *shadow, enum exec_kept kept, const 
     }
 }
 
+/* Loads of neighbouring cells but for a few gaps: a row that goes round a torus has one. False:
+ * there are more. */
+static bool load_runs(struct exec_warp *warp, const struct exec_inst *inst, const s32 *index)
+{
+    enum { MOST_GAPS = 3 };
+    const s32 first = (s32)(warp->index * EXEC_LANES);
+    u32 gap[EXEC_LANES] = {0};
+    for (unsigned l = 1; l < EXEC_LANES; l++) gap[l] = index[l] != index[l - 1] + 1;
+    u32 gaps = exec_bits(gap), begin = 0;
+    if (exec_lane_count(gaps) > MOST_GAPS) return false;
+    for (; begin < EXEC_LANES; gaps &= gaps - 1) {
+        const u32 end = gaps != 0 ? (u32)__builtin_ctz(gaps) : EXEC_LANES;
+        exec_shadow_read_row(warp->block->shadow, (size_t)index[begin], end - begin,
+                             first + (s32)begin, 0, inst->position);
+        begin = end;
+    }
+    return true;
+}
+
 static inline bool load(struct exec_warp *warp, const struct exec_inst *inst)
 {
     struct exec_shadow *shadow = warp->block->shadow;
@@ -170,7 +173,7 @@ static inline bool load(struct exec_warp *warp, const struct exec_inst *inst)
     if (wanted) {
         if (ascending && is_clear(shadow, EXEC_KEPT_READ, index, first))
             leave(shadow, EXEC_KEPT_READ, index, first, inst->position);
-        else
+        else if (!load_runs(warp, inst, index))
             exec_shadow_readers(warp, inst, index);
     }
     return true;
@@ -192,6 +195,21 @@ static inline bool store(struct exec_warp *warp, const struct exec_inst *inst)
         !is_clear(shadow, EXEC_KEPT_READ_OTHER, index, first))
         return false;
     leave(shadow, EXEC_KEPT_WRITE, index, first, inst->position);
+    return true;
+}
+
+static bool atomic(struct exec_warp *warp, const struct exec_inst *inst)
+{
+    const struct exec_shadow *shadow = warp->block->shadow;
+    const s32 first = (s32)(warp->index * EXEC_LANES);
+    s32 index[EXEC_LANES];
+    bool ascending;
+    if (!find_cells(warp, inst, index, &ascending) ||
+        !is_clear(shadow, EXEC_KEPT_WRITE, index, first) ||
+        !is_clear(shadow, EXEC_KEPT_READ, index, first) ||
+        !is_clear(shadow, EXEC_KEPT_READ_OTHER, index, first))
+        return false;
+    exec_shadow_atomics(warp, inst, index);
     return true;
 }
 
@@ -221,6 +239,9 @@ static int op_watch(struct exec_warp *warp, const struct exec_inst *inst)
     if (shadow == NULL) return EXEC_GO;
     const u32 mask = exec_racecheck_lanes(warp, inst);
     if (!mask) return EXEC_GO;
+    if (mask == EXEC_ALL && inst->cache == EXEC_WATCH_ATOMIC && exec_watch_tells(warp->block) &&
+        !exec_async_any(warp->block) && atomic(warp, inst))
+        return EXEC_GO;
     if (mask == EXEC_ALL && exec_watch_is_plain(warp->block) && !exec_async_any(warp->block)) {
         if (inst->cache == EXEC_WATCH_LOAD && settle(warp, inst, false)) return EXEC_GO;
         if (inst->cache == EXEC_WATCH_STORE && settle(warp, inst, true)) return EXEC_GO;

@@ -13,13 +13,19 @@ enum {
     EXEC_WATCH_LOAD = EXEC_WATCH_ORDINARY | EXEC_LOAD << EXEC_WATCH_ACCESS_SHIFT,
     EXEC_WATCH_STORE =
         EXEC_WATCH_ORDINARY | EXEC_STORE << EXEC_WATCH_ACCESS_SHIFT | EXEC_WATCH_VALUES,
+    EXEC_WATCH_ATOMIC = EXEC_WATCH_ORDINARY | EXEC_ATOMIC << EXEC_WATCH_ACCESS_SHIFT,
 };
 
-/* Whether the block's cells, which it has, are of 4 bytes and say all. */
-static inline bool exec_watch_is_plain(const struct exec_block *block)
+/* Whether the block's cells, which it has, are of 4 bytes and say all; and there was no atomic. */
+static inline bool exec_watch_tells(const struct exec_block *block)
 {
     const struct exec_shadow *shadow = block->shadow;
-    return shadow->shift == 2 && !shadow->atomics && !shadow->converses && !shadow->visited;
+    return shadow->shift == 2 && !shadow->converses && !shadow->visited;
+}
+
+static inline bool exec_watch_is_plain(const struct exec_block *block)
+{
+    return exec_watch_tells(block) && !block->shadow->atomics;
 }
 
 /* What check/shadow.c does of a cell that the threads from `first` to `last` of a warp load, where
