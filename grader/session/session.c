@@ -581,16 +581,23 @@ static int tell_suite(struct session *session, size_t index, struct ahead_end *e
     return 0;
 }
 
+/* Of a GPU's memory, so that none of the processes that a lesson has there at one time meets a lack
+ * of it. */
+#define GPU_BYTES_OF_A_LESSON ((uint64_t)4 << 30)
+
 /* How many lessons are graded side by side: each has two processors, so that what is timed need not
  * wait for one. */
 static size_t lessons_at_one_time(const struct session *session)
 {
     const struct options *options = &session->options;
+    const size_t processors = parallel_processors() / 2;
+    const size_t room = (size_t)(session->devices.gpu_bytes / GPU_BYTES_OF_A_LESSON);
 
     if (session->observer != NULL || options->timeline != NULL || options->fail_fast ||
         session->blocked || results_suites_that_run(&session->results) < 2)
         return 1;
-    return options->jobs > 0 ? (size_t)options->jobs : parallel_processors() / 2;
+    if (options->jobs > 0) return (size_t)options->jobs;
+    return session->devices.gpu && room < processors ? room : processors;
 }
 
 /* Returns 0, or -1 when the grader cannot go on. */
