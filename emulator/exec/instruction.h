@@ -15,8 +15,8 @@
  * machine/warp.c calls it like any other. Such a handler
  *  - runs only where no other fragment of the warp could stop it inside (warp->limit), because
  *    fragments meet by comparing pc; elsewhere it hands over to the first one's own handler;
- *  - leaves before a branch at which lanes part, and whatever else changes fragments, with pc
- * there;
+ *  - ends with a branch at which lanes part, and whatever else changes fragments: that one's own
+ *    handler executes it, behind all the rest, with every slot in the frame;
  *  - works on the lanes of warp->mask (all, if warp->full) and may keep slots in machine registers
  *    until its end, where it writes back those that live on (lower/registers.c knows);
  *  - adds the instructions behind the first to warp->instructions and leaves warp->pc behind the

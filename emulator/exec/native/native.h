@@ -4,8 +4,8 @@
  * known. The library is loaded when the first function is hot; where it is missing, or was not
  * there when the device was built, all is interpreted as ever. It never decides what an instruction
  * means, where lanes part or meet, or whether an access is allowed: such instructions it leaves to
- * their own handlers, but for the loads and stores that ops/quick.c knows to be fine. Private to
- * emulator/exec.
+ * their own handlers, but for the loads, stores, atomics, shuffles and votes that ops/quick.c knows
+ * to be fine. Private to emulator/exec.
  */
 #ifndef OVERLAP_EXEC_NATIVE_NATIVE_H
 #define OVERLAP_EXEC_NATIVE_NATIVE_H
