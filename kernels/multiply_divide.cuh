@@ -1,5 +1,5 @@
 /* multiply_divide.cuh: what the kernels of multiply_divide.cu and multiply_divide_others.cu do to
- * their array, and how they are launched. For these two files alone. */
+ * their array, and how they are launched. For these two files, and for what measures them. */
 #ifndef OVERLAP_KERNELS_MULTIPLY_DIVIDE_CUH
 #define OVERLAP_KERNELS_MULTIPLY_DIVIDE_CUH
 

@@ -23,7 +23,7 @@ rows()
 {
     nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
     "$nvcc" -cudart shared -O2 -std=c++17 -gencode=arch=compute_75,code=compute_75 -I "$root" \
-        -o "$work/rows" "$here/rows.cu" "$root/kernels/multiply_divide.cu" -lcuda \
+        -o "$work/rows" "$here/rows.cu" "$here/questions.cu" "$root/kernels/multiply_divide.cu" -lcuda \
         -L "$(dirname "$nvcc")/../lib64/stubs" >&2
     libraries=$(dirname "$nvcc")/../lib64
     if [ "${1-}" != gpu ]; then

@@ -1,62 +1,29 @@
 /* What docs/predicted.md compares: the same program says what the software device predicts and what
  * a GPU measures. A line for each row: its name, a tab, the value, a tab, the unit.
  *
- *   rows lanes     arrays over streams, with the hardware queues that CUDA_DEVICE_MAX_CONNECTIONS
- * says rows device    copies, contexts, single kernels, reductions
+ *     rows device       copies, contexts, single kernels, reductions
+ *     rows lanes        arrays over streams, as many hardware queues as CUDA_DEVICE_MAX_CONNECTIONS
+ *                       says
+ *     rows lanes quick  those that take less than a second, each more often, with all samples
+ *     rows questions    all of these but the slow ones, and what questions.cu asks; it starts
+ *                       itself again for each number of queues
  *
  * All times are the device's, between two events, also those of what the host does in between.
  */
 #include "kernels/multiply_divide.h"
+#include "tests/timing/stopwatch.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <cub/device/device_reduce.cuh>
 #include <cuda.h>
+#include <string>
 #include <vector>
 
-#define CHECK(call)                                                                                \
-    do {                                                                                           \
-        const int error_ = (int)(call);                                                            \
-        if (error_ != 0) {                                                                         \
-            std::fprintf(stderr, "%s:%d: %s: error %d\n", __FILE__, __LINE__, #call, error_);      \
-            std::exit(1);                                                                          \
-        }                                                                                          \
-    } while (0)
-
 static int repeats = 3; /* the best of them */
-
-static void say(const char *name, double value, const char *unit)
-{
-    std::printf("%s\t%.6g\t%s\n", name, value, unit);
-    std::fflush(stdout);
-}
-
-/* Between two stamps in a stream of its own. */
-struct stopwatch {
-    cudaStream_t stream;
-    cudaEvent_t first, last;
-    stopwatch()
-    {
-        CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-        CHECK(cudaEventCreate(&first));
-        CHECK(cudaEventCreate(&last));
-    }
-    void start()
-    {
-        CHECK(cudaDeviceSynchronize());
-        CHECK(cudaEventRecord(first, stream));
-        CHECK(cudaEventSynchronize(first));
-    }
-    double stop() /* ms; the host has waited for what is timed, or the stream does */
-    {
-        float milliseconds = 0;
-        CHECK(cudaEventRecord(last, stream));
-        CHECK(cudaEventSynchronize(last));
-        CHECK(cudaEventElapsedTime(&milliseconds, first, last));
-        return milliseconds;
-    }
-};
+static bool quick;
 
 /* ---- lanes ------------------------------------------------------------------------------------
  */
@@ -133,7 +100,8 @@ static std::vector<lane> make_lanes(const form &how)
             CHECK(cudaMallocHost(&l.host, bytes));
         else
             l.host = (float *)std::malloc(bytes);
-        for (size_t k = 0; k < floats; k++) l.host[k] = (float)(k % 1000);
+        for (size_t k = 0; i == 0 && k < floats; k++) l.host[k] = (float)(k % 1000);
+        if (i > 0) std::memcpy(l.host, lanes[0].host, bytes);
         CHECK(cudaMalloc(&l.device, bytes));
         l.stream = streams[i % how.streams];
         CHECK(cudaEventCreateWithFlags(&l.begin, flag));
@@ -159,15 +127,23 @@ static void free_lanes(const std::vector<lane> &lanes, const form &how)
     }
 }
 
+/* Nothing of it overlaps, or nearly. */
+static bool is_slow(const form &how, const char *queues)
+{
+    if (floats < 1 << 20) return false;
+    return how.streams <= 2 || (how.events == TIMED && std::strcmp(queues, "1") == 0);
+}
+
 static void measure(const form &how, const char *queues)
 {
+    if (quick && is_slow(how, queues)) return;
     static const char *const orders[] = {"one after the other", "all in, all kernels, all out",
                                          "breadth-first", "depth-first"};
     static const char *const events[] = {"", ", timed events", ", untimed events"};
     const std::vector<lane> lanes = make_lanes(how);
     stopwatch watch;
+    std::vector<double> samples;
     char name[200];
-    double best = 0;
 
     /* Arrays that the cache holds are there from the time before, on a GPU and in its model. */
     const int times = repeats > 1 || how.arrays * bytes > (size_t)32 << 20 ? repeats : 2;
@@ -178,14 +154,17 @@ static void measure(const form &how, const char *queues)
             CHECK(cudaEventRecord(l.done, l.stream));
             CHECK(cudaStreamWaitEvent(watch.stream, l.done, 0));
         }
-        const double time = watch.stop();
-        if (repeat == 0 || time < best) best = time;
+        samples.push_back(watch.stop());
     }
     free_lanes(lanes, how);
     std::snprintf(name, sizeof name, "%zu %sarrays, %zu streams, %s, %s%s, %s queues", how.arrays,
                   bytes < 1 << 20 ? "small " : "", how.streams, how.pinned ? "pinned" : "pageable",
                   orders[how.order], events[how.events], queues);
-    say(name, best, "ms");
+    say(name, *std::min_element(samples.begin(), samples.end()), "ms");
+    if (!quick) return;
+    std::printf("# each time:");
+    for (const double time : samples) std::printf(" %.4g", time);
+    std::printf("\n");
 }
 
 static void measure_lanes()
@@ -399,12 +378,17 @@ template <typename T> static void measure_sum(const char *name, size_t count)
 
 int main(int count, char **arguments)
 {
+    const std::string what = count > 1 ? arguments[1] : "", more = count > 2 ? arguments[2] : "";
+
     if (std::getenv("OVERLAP_MEASURE") != nullptr) repeats = 1; /* a clock that is exact */
-    if (count == 2 && std::strcmp(arguments[1], "lanes") == 0) {
+    if (what == "questions") return questions(more.c_str());
+    quick = more == "quick";
+    if (quick) repeats = 6;
+    if (what == "lanes") {
         measure_lanes();
         return 0;
     }
-    if (count != 2 || std::strcmp(arguments[1], "device") != 0) return 2;
+    if (what != "device") return 2;
     measure_contexts();
     measure_copies();
     measure_kernels();
