@@ -1,10 +1,15 @@
 /* The device's cache, as far as times depend on it. It knows pieces of memory, not lines. What a
- * kernel has to wait for an access depends on how its data came there (measured on an H200, one
- * kernel of lesson 02, and by chasing pointers, in cycles an access): 5.8 ms and 289 where a kernel
- * has used it; 6.5 ms and 452 where it was copied in over what was there; 9.4 ms and 691 where it
- * is in memory alone. What is copied in and was not
- * there has only a small share of the cache, out of which what follows drives it: of 1 MiB all is
- * found again, of 4 MiB half to two thirds, of the first 4 of 16 MiB nothing. */
+ * kernel has to wait for an access depends on how its data came there (measured on an H100 and an
+ * H200, one kernel of lesson 02 with stamps, tests/timing/questions.cu; and by chasing pointers, in
+ * cycles an access): 5.9 ms and 289 where a kernel has used it; 6.6 ms and 452 where it was copied
+ * in over what was there; 9.5 ms and 691 where it is in memory alone.
+ *
+ * What is used again is found whole if not much else was used since, and part of it if a little
+ * more was. What is copied in drives out nothing that is used: it has the small share of the cache
+ * that nobody uses, out of which kernels and further copies drive it, and that share is larger
+ * where what was used has been copied out since, or copied over. So the same kernel takes 8.3 ms
+ * behind its copy when 400 MiB were set or read before, 7.65 in a row of arrays that are copied in,
+ * worked on and copied out, and 9.5 where another array was copied in between. */
 #include "emulator/base/hash.h"
 #include "emulator/timeline/parts.h"
 
@@ -13,14 +18,81 @@ static struct clock_piece *place_of(struct clock_cache *cache, uint64_t object)
     return &cache->pieces[(object * HASH_GOLDEN >> 32) % CACHE_PIECES];
 }
 
-/* Was so much of it brought in, and not so much else since that it is gone? */
-static bool is_there(const struct clock_cache *cache, const struct timeline_touch *touch)
+/* ---- how long ago ---------------------------------------------------------------------------- */
+
+/* Takes the piece out of the row of pieces, the latest first, or puts it in front. */
+static void unlink_piece(struct clock_cache *cache, struct clock_piece *piece)
+{
+    if (piece->newer != NULL)
+        piece->newer->older = piece->older;
+    else if (cache->newest == piece)
+        cache->newest = piece->older;
+    if (piece->older != NULL) piece->older->newer = piece->newer;
+    piece->newer = piece->older = NULL;
+}
+
+static void link_piece(struct clock_cache *cache, struct clock_piece *piece)
+{
+    piece->older = cache->newest;
+    if (piece->older != NULL) piece->older->newer = piece;
+    cache->newest = piece;
+}
+
+/* Bytes that were used since it was, its own included; more than the cache has: too many to count.
+ */
+static double used_since(const struct clock_cache *cache, const struct clock_piece *piece)
+{
+    double bytes = (double)piece->bytes;
+
+    for (const struct clock_piece *at = cache->newest; at != piece; at = at->older) {
+        if (at == NULL) return 2 * timeline_model->cache_bytes;
+        if (at->how != CACHE_FRESH) bytes += (double)at->bytes;
+        if (bytes > timeline_model->cache_bytes) break;
+    }
+    return bytes;
+}
+
+/* The part, 0 to 1, that is found again after so many bytes. */
+static double found_after(double bytes)
+{
+    const double sure = timeline_model->cache_sure * timeline_model->cache_bytes;
+
+    if (bytes <= sure) return 1;
+    if (bytes >= timeline_model->cache_bytes) return 0;
+    return (timeline_model->cache_bytes - bytes) / (timeline_model->cache_bytes - sure);
+}
+
+/* Of what is in the cache, what was copied out or over since it was used, 0 to 1. */
+static double part_given_up(const struct clock_cache *cache)
+{
+    double all = 0, given_up = 0;
+
+    for (const struct clock_piece *at = cache->newest; at != NULL; at = at->older) {
+        if (at->how == CACHE_FRESH) continue;
+        all += (double)at->bytes;
+        if (all > timeline_model->cache_bytes) break;
+        if (at->given_up) given_up += (double)at->bytes;
+    }
+    const double most = timeline_model->cache_sure * timeline_model->cache_bytes;
+    return given_up < most ? given_up / most : 1;
+}
+
+/* ---- what is there --------------------------------------------------------------------------- */
+
+/* Was so much of it brought in, and not so much else since that it is gone? The part of it that is
+ * left; of what is CACHE_FRESH, 1 or 0. */
+static double left_of(const struct clock_cache *cache, const struct timeline_touch *touch)
 {
     const struct clock_piece *piece = place_of((struct clock_cache *)cache, touch->object);
 
-    return piece->bytes > 0 && piece->object == touch->object &&
-           piece->bytes + piece->bytes / 8 >= touch->bytes &&
-           (double)(cache->brought - piece->stamp + touch->bytes) <= timeline_model->cache_bytes;
+    if (piece->bytes == 0 || piece->object != touch->object ||
+        piece->bytes + piece->bytes / 8 < touch->bytes)
+        return 0;
+    const uint64_t since = cache->brought - piece->brought + cache->fresh - piece->fresh;
+    if (piece->how == CACHE_FRESH)
+        return (double)(since + piece->bytes) <= timeline_model->cache_bytes;
+    const double left = found_after(used_since(cache, piece));
+    return left < piece->left ? left : piece->left;
 }
 
 /* What a kernel is about to touch of it: where that is not known, what one has touched there. */
@@ -37,54 +109,90 @@ static void bring(struct clock_cache *cache, const struct timeline_touch *touch,
 {
     struct clock_piece *piece = place_of(cache, touch->object);
     const struct timeline_touch whole = {touch->object, piece->bytes};
+    const double left = left_of(cache, &whole);
     /* The next part of what is there. */
-    const bool known = piece->object == touch->object && is_there(cache, &whole);
-    const uint64_t before = known ? piece->bytes : 0;
+    const uint64_t before = left > 0 ? piece->bytes : 0;
+    const bool is_in = kind == TIMELINE_COPY_IN, was_fresh = piece->how == CACHE_FRESH;
     enum clock_how how = CACHE_USED;
 
-    if (kind == TIMELINE_COPY_IN)
-        how = known && piece->how != CACHE_FRESH ? CACHE_COPIED : CACHE_FRESH;
+    if (is_in)
+        how = left > 0 && !was_fresh ? CACHE_COPIED : CACHE_FRESH;
     else if (kind != TIMELINE_KERNEL)
         how = CACHE_COPIED;
-    if (before < touch->bytes || !is_there(cache, touch)) cache->brought += touch->bytes;
-    if (how == CACHE_FRESH) cache->fresh += touch->bytes;
-    *piece = (struct clock_piece){touch->object, before + touch->bytes, cache->brought,
-                                  cache->fresh, how};
-    if (before >= touch->bytes) piece->bytes = before;
+    if (how == CACHE_FRESH)
+        cache->fresh += touch->bytes;
+    else if (!is_in && (before < touch->bytes || was_fresh))
+        cache->brought += touch->bytes;
+    unlink_piece(cache, piece);
+    *piece = (struct clock_piece){.object = touch->object,
+                                  .bytes = before < touch->bytes ? before + touch->bytes : before,
+                                  .brought = cache->brought,
+                                  .fresh = cache->fresh,
+                                  .left = is_in && left > 0 ? left : 1,
+                                  .given_up = is_in,
+                                  .how = how};
+    link_piece(cache, piece);
+}
+
+/* ---- for the clock --------------------------------------------------------------------------- */
+
+static void copy_starts(struct clock_cache *cache, const struct timeline_touch *touch,
+                        enum timeline_kind kind)
+{
+    struct clock_piece *piece = place_of(cache, touch->object);
+
+    if (kind != TIMELINE_COPY_OUT)
+        bring(cache, touch, kind);
+    else if (piece->object == touch->object)
+        piece->given_up = true;
 }
 
 void cache_start(struct timeline_op *op)
 {
     struct clock_cache *cache = &op->timeline->cache;
-    bool any = false;
+    struct clock_cached *cached = &op->cached;
 
-    op->cached = (struct clock_cached){.stamp = CACHE_NEVER, .used = true};
-    for (size_t i = 0; i < TIMELINE_TOUCHES; i++) {
+    *cached = (struct clock_cached){.left = 1, .used = true, .brought = cache->brought};
+    for (size_t i = 0; i < TIMELINE_TOUCHES && cached->left > 0; i++) {
         const struct timeline_touch *touch = &op->work.touches[i];
         if (touch->object == 0) continue;
         if (op->work.kind != TIMELINE_KERNEL) {
-            /* What goes out to the host leaves the cache as it is. */
-            if (op->work.kind != TIMELINE_COPY_OUT) bring(cache, touch, op->work.kind);
+            copy_starts(cache, touch, op->work.kind);
             continue;
         }
         const struct timeline_touch whole = sized(cache, touch);
-        if (!is_there(cache, &whole)) {
-            op->cached.stamp = CACHE_NEVER;
-            return;
-        }
-        /* The oldest of them is gone first. */
         const struct clock_piece *piece = place_of(cache, touch->object);
-        const uint64_t stamp = piece->stamp - whole.bytes;
-        if (!any || stamp < op->cached.stamp) op->cached.stamp = stamp;
-        op->cached.used = op->cached.used && piece->how == CACHE_USED;
-        if (touch->bytes == 0) op->cached.guessed += whole.bytes;
-        if (piece->how == CACHE_FRESH &&
-            (op->cached.fresh_bytes == 0 || piece->fresh < op->cached.fresh)) {
-            op->cached.fresh = piece->fresh;
-            op->cached.fresh_bytes = whole.bytes;
+        const double left = left_of(cache, &whole);
+        /* The oldest of them is gone first. */
+        const double since = left > 0 ? used_since(cache, piece) : 0;
+        cached->any = true;
+        if (left < cached->left) cached->left = left;
+        if (since > cached->since) cached->since = since;
+        cached->used = cached->used && piece->how == CACHE_USED;
+        if (touch->bytes == 0) cached->guessed += whole.bytes;
+        if (left > 0 && piece->how == CACHE_FRESH &&
+            (cached->fresh_bytes == 0 || piece->fresh < cached->fresh)) {
+            cached->fresh = piece->fresh;
+            cached->fresh_brought = piece->brought;
+            cached->fresh_bytes = whole.bytes;
         }
-        any = true;
     }
+    if (cached->fresh_bytes > 0) cached->room = part_given_up(cache);
+}
+
+/* How much of what was copied in is still there, 0 to 1. On average half of it came after a byte of
+ * it, and all that was brought in since. Each piece of that takes the same part of what is left,
+ * e^-x of it; the same on every machine. */
+static double fresh_there(const struct clock_cache *cache, const struct clock_cached *cached)
+{
+    const struct timeline_model *m = timeline_model;
+    const double share = m->cache_fresh + cached->room * (m->cache_given_up - m->cache_fresh);
+    const double since = (double)(cache->fresh - cached->fresh) +
+                         (double)(cache->brought - cached->fresh_brought) +
+                         (double)cached->fresh_bytes / 2;
+    const double x = since / share;
+
+    return m->cache_found / (1 + x * (1 + x / 2 * (1 + x / 3 * (1 + x / 4))));
 }
 
 /* How much of it is still there, 0 to 1. */
@@ -93,16 +201,11 @@ static double part_there(const struct timeline_op *op)
     const struct clock_cache *cache = &op->timeline->cache;
     const struct clock_cached *cached = &op->cached;
 
-    if (cached->stamp == CACHE_NEVER ||
-        (double)(cache->brought - cached->stamp) > timeline_model->cache_bytes)
-        return 0;
+    if (!cached->any || cached->left <= 0) return 0;
     if (cached->guessed > 0 && op->cost.touched > 1.125 * (double)cached->guessed) return 0;
-    if (cached->fresh_bytes == 0) return 1;
-    /* On average half of it came after a byte of it, and all that was copied in since. Each piece
-     * of that takes the same part of what is left, e^-x of it; the same on every machine. */
-    const double x = ((double)(cache->fresh - cached->fresh) + (double)cached->fresh_bytes / 2) /
-                     timeline_model->cache_fresh;
-    return 1 / (1 + x * (1 + x / 2 * (1 + x / 3 * (1 + x / 4))));
+    if (cached->fresh_bytes > 0) return fresh_there(cache, cached);
+    const double left = found_after(cached->since + (double)(cache->brought - cached->brought));
+    return left < cached->left ? left : cached->left;
 }
 
 double cache_rate(const struct timeline_op *op)

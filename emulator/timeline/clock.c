@@ -82,6 +82,20 @@ static double left_ns(const struct timeline_op *op)
     return timeline_model->kernel_guess - op->done_ns;
 }
 
+uint64_t clock_gap(const struct timeline_op *before, const struct timeline_op *after)
+{
+    const struct kind_row *row = &kinds[after->work.kind];
+    const bool copies =
+        before->work.kind == TIMELINE_COPY_IN || before->work.kind == TIMELINE_COPY_OUT;
+    double gap = row->queue == QUEUE_NONE || row->instant ? 0 : timeline_model->chain;
+
+    if (copies && after->queue == before->queue && after->context == before->context &&
+        after->connection == before->connection)
+        return 0;
+    if (copies) gap += timeline_model->copy_answer;
+    return (uint64_t)gap;
+}
+
 /* Ends `op` at op->end_ns, and whatever takes no device and only waited for it; a list through
  * `behind` instead of recursion, since chains can be long. */
 static void end(struct timeline_op *op)
@@ -96,10 +110,8 @@ static void end(struct timeline_op *op)
         timeline_op_retain(ended);
         for (size_t i = 0; i < ended->after.count; i++) {
             struct timeline_op *after = ended->after.ops[i];
-            const struct kind_row *row = &kinds[after->work.kind];
-            bool mark = row->queue == QUEUE_NONE;
-            uint64_t gap = mark || row->instant ? 0 : (uint64_t)timeline_model->chain;
-            uint64_t ready = ended->end_ns + gap;
+            bool mark = kinds[after->work.kind].queue == QUEUE_NONE;
+            uint64_t ready = ended->end_ns + clock_gap(ended, after);
             if (after->phase != CLOCK_HELD) continue;
             if (ready > after->ready_ns) after->ready_ns = ready;
             assert(after->unended > 0);
@@ -161,8 +173,11 @@ void clock_enter(struct timeline_op *op, struct timeline_context *context)
         if (queue->next != NULL) queue->next->link = &queue->next;
         context->beside = queue;
     }
+    op->is_left = op->work.kind == TIMELINE_STAMP && op->queue != QUEUE_COMPUTE &&
+                  op->follows != queue->latest;
     *(queue->last != NULL ? &queue->last->behind : &queue->first) = op;
     queue->last = op;
+    queue->latest = op->number;
 }
 
 void clock_has_run(struct timeline_op *op)
@@ -176,6 +191,25 @@ void clock_has_run(struct timeline_op *op)
 
 /* ---- the device ------------------------------------------------------------------------------ */
 
+void timeline_clear(struct timeline *timeline, uint64_t bytes, uint64_t now_ns)
+{
+    if (now_ns >= timeline->clear_until_ns)
+        timeline->clear_from_ns = timeline->clear_until_ns = now_ns;
+    timeline->clear_until_ns += (uint64_t)((double)bytes / timeline_model->clear);
+}
+
+static bool is_clearing(const struct timeline *timeline, uint64_t now_ns)
+{
+    return now_ns >= timeline->clear_from_ns && now_ns < timeline->clear_until_ns;
+}
+
+/* The next time at which that begins or ends. */
+static uint64_t next_clearing(const struct timeline *timeline)
+{
+    if (timeline->now_ns < timeline->clear_from_ns) return timeline->clear_from_ns;
+    return is_clearing(timeline, timeline->now_ns) ? timeline->clear_until_ns : NEVER;
+}
+
 /* How many operations share the multiprocessors, and how much more than all of them they want. */
 static double overload(const struct timeline *timeline)
 {
@@ -185,9 +219,155 @@ static double overload(const struct timeline *timeline)
         traffic += timeline->running[i]->cost.traffic;
         room += timeline->running[i]->cost.room;
     }
+    if (is_clearing(timeline, timeline->now_ns))
+        traffic += timeline_model->clear / timeline_model->memory_bandwidth;
     double most = issue > traffic ? issue : traffic;
     if (room > most) most = room;
     return most > 1 ? most : 1;
+}
+
+/* ---- turns ----------------------------------------------------------------------------------- */
+
+/* Each engine serves a hardware queue to its end before it turns to the next (measured on an H100
+ * with stamps, tests/timing/questions.cu: 200 copies in through 8 queues come in the order 0, 8,
+ * 16, ..., 192, 1, 9, ...). A copy engine passes over a queue whose first copy waits. What hands
+ * kernels over does not: at a queue whose first kernel waits for its copy it waits, too, and
+ * kernels of other queues that are ready wait with it (the same 200 arrays, breadth-first: those
+ * of queue 0, left when two of them had been submitted, begin 15 ms later, when queue 7 has had its
+ * turn). A timed event in a copy engine's queue is stamped in its turn, unless copies of other
+ * streams stand between it and its own: then when there is nothing to copy (100 arrays,
+ * breadth-first, 32 queues: most of them at 8.5 ms, when all has been copied in). */
+
+static const struct timeline_context *context_of(const struct timeline *timeline, uint64_t number)
+{
+    const struct timeline_context *context = timeline->contexts;
+    while (context != NULL && context->number != number) context = context->next;
+    return context;
+}
+
+/* The first in a connection's queue of kernels, once it is there; or NULL. */
+static const struct timeline_op *first_kernel(const struct timeline_context *context,
+                                              unsigned connection)
+{
+    const struct timeline_op *op = context->queues[queue_index(connection, QUEUE_COMPUTE)].first;
+
+    if (op == NULL || !kinds[op->work.kind].computes) return NULL;
+    return op->known_ns <= context->timeline->now_ns ? op : NULL;
+}
+
+/* Is `op` held up by copies to the device alone, which will come, or by marks that are? `stamps`:
+ * or by stamps behind such. */
+static bool waits_for_copy(const struct timeline_op *op, bool stamps, int marks)
+{
+    if (op->phase != CLOCK_HELD) return false;
+    for (size_t i = 0; i < op->before.count; i++) {
+        const struct timeline_op *before = op->before.ops[i];
+        if (before->phase == CLOCK_ENDED) continue;
+        if (stamps && before->work.kind == TIMELINE_STAMP && before->queue == QUEUE_IN) continue;
+        if (before->work.kind == TIMELINE_MARK && marks > 0) {
+            if (!waits_for_copy(before, stamps, marks - 1)) return false;
+            continue;
+        }
+        if (before->work.kind != TIMELINE_COPY_IN || before->phase == CLOCK_HELD) return false;
+    }
+    return true;
+}
+
+enum { MOST_MARKS = 4 }; /* so many behind each other */
+
+/* The other queues whose kernels look again and again whether their copies have come. */
+enum { MOST_WATCHERS = 3 };
+
+static unsigned watchers(const struct timeline_op *copy)
+{
+    const struct timeline_context *context = context_of(copy->timeline, copy->context);
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < copy->timeline->settings.connections && count < MOST_WATCHERS; i++) {
+        const struct timeline_op *first = first_kernel(context, i);
+        count += i != copy->connection && first != NULL && waits_for_copy(first, true, MOST_MARKS);
+    }
+    return count;
+}
+
+/* Which of the turns it takes: that of a copy engine, also a stamp in one of its queues; or that of
+ * kernels. */
+static enum timeline_kind server_of(const struct timeline_op *op)
+{
+    static const enum timeline_kind engines[QUEUE_COUNT] = {
+        [QUEUE_IN] = TIMELINE_COPY_IN,
+        [QUEUE_OUT] = TIMELINE_COPY_OUT,
+        [QUEUE_INSIDE] = TIMELINE_COPY_INSIDE,
+        [QUEUE_COMPUTE] = TIMELINE_KERNEL,
+    };
+    return engines[op->queue];
+}
+
+/* Will it start now or once its copy has come? */
+static bool will_start(const struct timeline_op *first)
+{
+    return first != NULL &&
+           (first->phase == CLOCK_QUEUED || waits_for_copy(first, false, MOST_MARKS));
+}
+
+/* When what hands kernels over goes on though the copy that it waits for has not come. */
+static uint64_t impatient_at(const struct timeline *timeline)
+{
+    return timeline->turns[TIMELINE_KERNEL].since_ns + (uint64_t)timeline_model->patience;
+}
+
+/* The kernel that has the turn, so that those of other queues wait; NULL: none. */
+static const struct timeline_op *kernel_in_turn(const struct timeline *timeline)
+{
+    const struct clock_turn *turn = &timeline->turns[TIMELINE_KERNEL];
+    const struct timeline_context *context = context_of(timeline, turn->context);
+    const struct timeline_op *first =
+        context != NULL ? first_kernel(context, turn->connection) : NULL;
+
+    if (!will_start(first)) return NULL;
+    return first->phase == CLOCK_QUEUED || timeline->now_ns < impatient_at(timeline) ? first : NULL;
+}
+
+/* To the next queue, if there is one, whose first kernel will start; `now`: is ready. */
+static bool turn_on(struct timeline *timeline, const struct timeline_context *context, bool now)
+{
+    struct clock_turn *turn = &timeline->turns[TIMELINE_KERNEL];
+    const unsigned connections = timeline->settings.connections;
+
+    for (unsigned i = 1; i < connections; i++) {
+        const unsigned next = (turn->connection + i) % connections;
+        const struct timeline_op *first = first_kernel(context, next);
+        if (!will_start(first)) continue;
+        if (now && (first->phase != CLOCK_QUEUED || first->ready_ns > timeline->now_ns)) continue;
+        *turn = (struct clock_turn){context->number, next, timeline->now_ns};
+        return true;
+    }
+    return false;
+}
+
+/* Turns to the next queue when the present one is at its end, or has been waited at for long; then
+ * rather to one that is ready. */
+static void turn_kernels(struct timeline *timeline)
+{
+    struct clock_turn *turn = &timeline->turns[TIMELINE_KERNEL];
+    const struct timeline_context *context = context_of(timeline, turn->context);
+
+    if (context == NULL || kernel_in_turn(timeline) != NULL) return;
+    if (!will_start(first_kernel(context, turn->connection)))
+        turn->since_ns = timeline->now_ns;
+    else if (turn_on(timeline, context, true))
+        return;
+    turn_on(timeline, context, false);
+}
+
+/* How many queues an engine turns on to come to that of `op`. */
+static unsigned turns_to(const struct timeline_op *op)
+{
+    const struct clock_turn *turn = &op->timeline->turns[server_of(op)];
+    const unsigned connections = op->timeline->settings.connections;
+
+    if (turn->context != op->context || op->work.beside) return connections;
+    return (op->connection + connections - turn->connection) % connections;
 }
 
 static double rate(const struct timeline_op *op, double load)
@@ -195,9 +375,10 @@ static double rate(const struct timeline_op *op, double load)
     const struct timeline *timeline = op->timeline;
     switch (op->work.kind) {
     case TIMELINE_COPY_IN:
-        return timeline->engines[TIMELINE_COPY_OUT] ? timeline_model->copy_duplex : 1;
+        return (timeline->engines[TIMELINE_COPY_OUT] ? timeline_model->copy_duplex_in : 1) /
+               (1 + timeline_model->copy_watched * watchers(op) / MOST_WATCHERS);
     case TIMELINE_COPY_OUT:
-        return timeline->engines[TIMELINE_COPY_IN] ? timeline_model->copy_duplex : 1;
+        return timeline->engines[TIMELINE_COPY_IN] ? timeline_model->copy_duplex_out : 1;
     default:
         return cache_rate(op) / load;
     }
@@ -259,8 +440,9 @@ static bool can_start(const struct timeline_op *op)
     const struct timeline *timeline = op->timeline;
     const struct kind_row *row = &kinds[op->work.kind];
     if (op->phase != CLOCK_QUEUED || op->ready_ns > timeline->now_ns) return false;
+    const enum timeline_kind server = server_of(op);
+    if (server != TIMELINE_KERNEL) return timeline->engines[server] == 0;
     if (row->instant) return true;
-    if (row->alone) return timeline->engines[op->work.kind] == 0;
     if (timeline->engines[TIMELINE_KERNEL] + timeline->engines[TIMELINE_SET] >=
         (unsigned)timeline_model->resident_grids)
         return false;
@@ -271,16 +453,16 @@ static bool can_start(const struct timeline_op *op)
     return true;
 }
 
-/* What the copy engine takes to turn to another queue than the one that it served last. */
-static uint64_t turning_time(const struct timeline_op *op, const struct clock_queue *queue)
+/* It is the turn of op's queue. Returns the time that its engine takes to come there. */
+static uint64_t take_turn(const struct timeline_op *op)
 {
-    const enum timeline_kind kind = op->work.kind;
-    const struct clock_queue *last = op->timeline->served[kind];
+    struct clock_turn *turn = &op->timeline->turns[server_of(op)];
+    const bool copies = op->work.kind == TIMELINE_COPY_IN || op->work.kind == TIMELINE_COPY_OUT;
+    const bool turns = copies && turn->context != 0 && turns_to(op) > 0;
 
-    op->timeline->served[kind] = queue;
-    if (kind != TIMELINE_COPY_IN && kind != TIMELINE_COPY_OUT) return 0;
-    if (last == NULL || last == queue) return 0;
-    return (uint64_t)(op->cost.duration_ns * timeline_model->copy_switch);
+    if (!op->work.beside && (server_of(op) != TIMELINE_KERNEL || kinds[op->work.kind].computes))
+        *turn = (struct clock_turn){op->context, op->connection, op->timeline->now_ns};
+    return turns ? (uint64_t)timeline_model->copy_turn : 0;
 }
 
 /* Takes the first operation out of its queue. */
@@ -301,8 +483,10 @@ static void start(struct clock_queue *queue)
 {
     struct timeline_op *op = queue_take(queue);
     struct timeline *timeline = op->timeline;
+    const uint64_t turning = take_turn(op);
     if (kinds[op->work.kind].instant) {
         op->start_ns = op->end_ns = op->late ? op->ready_ns : timeline->now_ns;
+        if (server_of(op) != TIMELINE_KERNEL) op->end_ns += (uint64_t)timeline_model->copy_answer;
         end(op);
         return;
     }
@@ -310,12 +494,8 @@ static void start(struct clock_queue *queue)
     expectation_apply(op);
     cache_start(op);
     op->start_ns = op->late ? past_start(timeline, op) : timeline->now_ns;
-    op->done_ns = (double)(timeline->now_ns - op->start_ns);
-    if (!op->late) {
-        const uint64_t turning = turning_time(op, queue);
-        op->start_ns += turning;
-        op->done_ns -= (double)turning;
-    }
+    if (!op->late) op->start_ns += turning;
+    op->done_ns = (double)timeline->now_ns - (double)op->start_ns;
     timeline->engines[op->work.kind]++;
     assert(timeline->running_count < MAX_RUNNING && op->unended == 0);
     timeline->running[timeline->running_count++] = op;
@@ -325,7 +505,11 @@ static void start(struct clock_queue *queue)
 static bool is_before(const struct timeline_op *a, const struct timeline_op *b)
 {
     if (b == NULL) return true;
+    const enum timeline_kind server = server_of(a);
+    if (server != server_of(b)) return server < server_of(b);
     if (a->priority != b->priority) return a->priority < b->priority;
+    if (a->is_left != b->is_left) return b->is_left;
+    if (server != TIMELINE_KERNEL && turns_to(a) != turns_to(b)) return turns_to(a) < turns_to(b);
     if (a->ready_ns != b->ready_ns) return a->ready_ns < b->ready_ns;
     return a->number < b->number;
 }
@@ -389,18 +573,27 @@ static uint64_t next_to_compute(const struct timeline *timeline)
     return first != NULL ? first->context : 0;
 }
 
+static bool is_kept_waiting(const struct timeline_op *op, const struct timeline_op *in_turn)
+{
+    return kinds[op->work.kind].computes && !op->work.beside && op->context == in_turn->context &&
+           op->connection != in_turn->connection && op->priority >= in_turn->priority;
+}
+
 /* Starts everything that can start now. */
 static void start_all(struct timeline *timeline)
 {
     for (;;) {
         struct clock_queue *best = NULL, *queue;
         uint64_t computing = next_to_compute(timeline);
+        turn_kernels(timeline);
+        const struct timeline_op *in_turn = kernel_in_turn(timeline);
         struct timeline_context *context = timeline->contexts;
         unsigned index = 0;
         while ((queue = next_queue(&context, &index)) != NULL) {
             const struct timeline_op *op = queue->first;
             if (!can_start(op)) continue;
             if (kinds[op->work.kind].computes && op->context != computing) continue;
+            if (in_turn != NULL && is_kept_waiting(op, in_turn)) continue;
             if (is_before(op, best != NULL ? best->first : NULL)) best = queue;
         }
         if (best == NULL) return;
@@ -421,13 +614,18 @@ static uint64_t next_event(const struct timeline *timeline)
         if (wait > 0) at += (uint64_t)wait + ((double)(uint64_t)wait < wait);
         if (at < next) next = at;
     }
+    if (next != NEVER && next_clearing(timeline) < next) next = next_clearing(timeline);
+    const struct timeline_op *in_turn = kernel_in_turn(timeline);
+    if (in_turn != NULL && in_turn->phase != CLOCK_QUEUED && impatient_at(timeline) < next)
+        next = impatient_at(timeline);
     const struct clock_queue *queue;
     struct timeline_context *context = timeline->contexts;
     unsigned index = 0;
     while ((queue = next_queue(&context, &index)) != NULL) {
         const struct timeline_op *op = queue->first;
-        if (op->phase != CLOCK_QUEUED || op->ready_ns <= timeline->now_ns) continue;
-        if (op->ready_ns < next) next = op->ready_ns;
+        /* What cannot start may have its turn. */
+        const uint64_t at = op->phase == CLOCK_QUEUED ? op->ready_ns : op->known_ns;
+        if (at > timeline->now_ns && at < next) next = at;
     }
     return next;
 }

@@ -116,6 +116,18 @@ uint64_t timeline_staging_time(uint64_t bytes)
     return (uint64_t)((double)bytes / timeline_model->copy_pageable);
 }
 
+double timeline_host_time(enum timeline_kind kind)
+{
+    const struct timeline_model *m = timeline_model;
+    const double times[TIMELINE_KIND_COUNT] = {
+        [TIMELINE_KERNEL] = m->launch,        [TIMELINE_STAMP] = m->record,
+        [TIMELINE_SET] = m->submit,           [TIMELINE_COPY_IN] = m->submit,
+        [TIMELINE_COPY_OUT] = m->submit,      [TIMELINE_COPY_INSIDE] = m->submit,
+        [TIMELINE_HOST_FUNCTION] = m->submit,
+    };
+    return times[kind];
+}
+
 struct timeline_cost timeline_transfer_cost(enum timeline_kind kind, uint64_t bytes, bool pageable)
 {
     const struct timeline_model *m = timeline_model;
@@ -124,9 +136,9 @@ struct timeline_cost timeline_transfer_cost(enum timeline_kind kind, uint64_t by
     const struct {
         double fixed, rate, traffic;
     } rows[TIMELINE_KIND_COUNT] = {
-        [TIMELINE_COPY_IN] = {m->copy_fixed, pageable ? m->copy_pageable : m->copy_in, 0},
-        [TIMELINE_COPY_OUT] = {m->copy_fixed, pageable ? m->copy_pageable_out : m->copy_out, 0},
-        [TIMELINE_COPY_INSIDE] = {m->copy_fixed, m->copy_inside, 1},
+        [TIMELINE_COPY_IN] = {m->copy_fixed_in, pageable ? m->copy_pageable : m->copy_in, 0},
+        [TIMELINE_COPY_OUT] = {m->copy_fixed_out, pageable ? m->copy_pageable_out : m->copy_out, 0},
+        [TIMELINE_COPY_INSIDE] = {m->copy_fixed_out, m->copy_inside, 1},
         [TIMELINE_COPY_HOST] = {0, m->copy_host, 0},
         [TIMELINE_SET] = {m->kernel_fixed, m->set, 1},
         [TIMELINE_HOST_FUNCTION] = {m->host_function, 0, 0},

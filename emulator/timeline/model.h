@@ -45,6 +45,9 @@ unsigned timeline_resident_blocks(const struct timeline_model *model, uint32_t t
 /* Host time that a copy of pageable memory keeps its caller (staging), in ns. */
 uint64_t timeline_staging_time(uint64_t bytes);
 
+/* Host time to submit one of that kind, in ns. */
+double timeline_host_time(enum timeline_kind kind);
+
 /* The cost of everything that is no kernel. */
 struct timeline_cost timeline_transfer_cost(enum timeline_kind kind, uint64_t bytes, bool pageable);
 

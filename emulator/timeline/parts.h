@@ -38,7 +38,9 @@ struct timeline_op {
     uint64_t number;  /* by submission: dependencies always have smaller ones */
     uint64_t context; /* number */
     unsigned connection;
-    int queue; /* of its connection; QUEUE_NONE: it takes none */
+    int queue;        /* of its connection; QUEUE_NONE: it takes none */
+    uint64_t follows; /* number of what its stream put into a queue before; 0: none */
+    bool is_left;     /* a stamp that the copy engine leaves until it has nothing to copy */
     int priority;
     bool abandoned;
     bool settled;
@@ -65,6 +67,7 @@ struct timeline_op {
     struct timeline_cost cost;
     double done_ns; /* of cost.duration_ns, while started */
     struct clock_cached cached;
+    uint64_t known_ns; /* the device has it */
     uint64_t ready_ns, start_ns, end_ns;
     struct timeline_op *behind; /* next in its hardware queue */
     struct clock_queue own;     /* of one that waits in none */
@@ -76,6 +79,7 @@ struct timeline_stream {
     int priority;
     unsigned connection;
     int queue;                /* of its latest work: a timed event behind it takes its turn there */
+    uint64_t queued;          /* number of the latest that took a queue */
     bool destroyed;           /* freed when its last operation is settled */
     struct timeline_op *last; /* a reference; NULL before the first */
     struct timeline_op *own;  /* a reference: the last that a wait for the stream waits for */
@@ -87,8 +91,9 @@ struct timeline_context {
     uint64_t number;
     uint64_t streams_made;
     struct timeline_stream *streams;
-    struct clock_queue queues[QUEUES];    /* of each connection QUEUE_COUNT */
-    uint64_t waiting[(QUEUES + 63) / 64]; /* a bit each: those that may hold something */
+    struct clock_queue queues[QUEUES];       /* of each connection QUEUE_COUNT */
+    uint64_t waiting[(QUEUES + 63) / 64];    /* a bit each: those that may hold something */
+    unsigned submitted[TIMELINE_KIND_COUNT]; /* the connection of the latest of each kind */
     struct clock_queue *beside; /* a queue for each operation that waits in none of those */
     /* Of destroyed streams that are gone: all of them, and the blocking ones. */
     struct happens_clock gone, gone_blocking;
@@ -116,9 +121,10 @@ struct timeline {
     struct clock_cache cache;
     struct timeline_op *running[MAX_RUNNING];
     size_t running_count;
-    unsigned engines[TIMELINE_KIND_COUNT]; /* operations of each kind that are running */
-    const struct clock_queue
-        *served[TIMELINE_KIND_COUNT]; /* the queue of the latest of each kind */
+    unsigned engines[TIMELINE_KIND_COUNT];  /* operations of each kind that are running */
+    uint64_t clear_from_ns, clear_until_ns; /* freed memory is cleared */
+    struct clock_turn
+        turns[TIMELINE_KIND_COUNT]; /* of each copy engine; TIMELINE_KERNEL: of kernels */
     /* What has ended lately, a ring: for operations of a host thread whose clock is behind. */
     struct clock_past {
         enum timeline_kind kind;

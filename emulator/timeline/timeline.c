@@ -63,7 +63,7 @@ static bool is_settled(const struct timeline_op *op)
 /* Makes `op` depend on `before`. `op->before` has room. */
 static bool depend(struct timeline_op *op, struct timeline_op *before)
 {
-    const uint64_t after_end = before->end_ns + (uint64_t)timeline_model->chain;
+    const uint64_t after_end = before->end_ns + clock_gap(before, op);
     if (before->state == ORDER_HAS_RUN) happens_join(&op->clock, &before->clock);
     if (before->phase == CLOCK_ENDED && after_end > op->ready_ns) op->ready_ns = after_end;
     if (is_settled(before)) return true;
@@ -465,7 +465,7 @@ static struct timeline_op *op_create(const struct timeline_stream *stream, unsig
     op->context = stream->context->number;
     op->connection = (stream->connection + lane) % timeline->settings.connections;
     op->priority = stream->priority;
-    op->ready_ns = issue_ns + (uint64_t)timeline_model->dispatch;
+    op->known_ns = op->ready_ns = issue_ns + (uint64_t)timeline_model->dispatch;
     if (!edges_reserve(&op->before, before_count)) {
         free(op);
         return NULL;
@@ -570,6 +570,9 @@ static struct timeline_op *submit(struct timeline_stream *stream, bool is_part, 
     if (count > EDGES_FEW) order = calloc(count, sizeof *order);
     if (order == NULL || !ready_make_room(timeline)) goto no_memory;
     if (!is_part) stream_order(stream, order, count);
+    const bool is_idle = all_ended(order, count, issue_ns);
+    op->queue = clock_queue_of(work, is_part || is_idle ? QUEUE_COMPUTE : stream->queue);
+    op->follows = is_part ? 0 : stream->queued;
     if (!depend_on_all(op, order, count) || !depend_on_all(op, extra, extra_count)) goto no_memory;
     if (stream->kind == TIMELINE_LEGACY && !is_part)
         happens_join(&op->clock, &stream->context->gone_blocking);
@@ -577,14 +580,15 @@ static struct timeline_op *submit(struct timeline_stream *stream, bool is_part, 
     op->work = *work;
     const bool is_own =
         !is_part && !(work->passive && only_others_are_before(stream, order, count));
-    const bool is_idle = all_ended(order, count, issue_ns);
     /* With nothing before it, it is over at once. */
     const bool is_nothing =
         work->passive && op->unrun == 0 && is_idle && all_ended(extra, extra_count, issue_ns);
     if (is_nothing) op->ready_ns = issue_ns;
     if (order != few) free(order);
-    op->queue = clock_queue_of(work, is_part || is_idle ? QUEUE_COMPUTE : stream->queue);
-    if (!is_part && op->queue != QUEUE_NONE) stream->queue = op->queue;
+    if (!is_part && op->queue != QUEUE_NONE) {
+        stream->queue = op->queue;
+        stream->queued = op->number;
+    }
     clock_enter(op, stream->context);
 
     op_enter(op, stream, !is_part, is_own);
@@ -605,6 +609,16 @@ struct timeline_op *timeline_submit(struct timeline_stream *stream,
                                     struct timeline_op *const *extra, size_t extra_count)
 {
     return submit(stream, false, 0, work, issue_ns, extra, extra_count);
+}
+
+double timeline_submission_time(struct timeline_stream *stream, enum timeline_kind kind)
+{
+    struct timeline_context *context = stream->context;
+    const double time = timeline_host_time(kind);
+    const bool turns = time > 0 && context->submitted[kind] != stream->connection;
+
+    if (time > 0) context->submitted[kind] = stream->connection;
+    return time + (turns ? timeline_model->turn : 0);
 }
 
 struct timeline_op *timeline_submit_part(struct timeline_stream *stream, unsigned lane,

@@ -84,6 +84,9 @@ struct timeline_op *timeline_submit(struct timeline_stream *stream,
                                     const struct timeline_work *work, uint64_t issue_ns,
                                     struct timeline_op *const *extra, size_t extra_count);
 
+/* Host time, in ns, that it takes the thread which does so. */
+double timeline_submission_time(struct timeline_stream *stream, enum timeline_kind kind);
+
 /* The same for a part of something larger that `stream` has accepted, a graph's node: it comes
  * after the operations `after` and nothing else, and what the stream gets later does not come after
  * it, unless through an operation of the stream that does. Parts of different lanes take different
@@ -121,6 +124,9 @@ struct timeline_op *timeline_stream_last(const struct timeline_stream *stream);
 /* The queues to the device are not endless: when more is pending than they hold, the oldest runs
  * and ends. Returns the time at which there was room, for the host that had to wait; 0: at once. */
 uint64_t timeline_make_room(struct timeline *timeline);
+
+/* Freed memory is cleared, from `now_ns` on, while the device does other work. */
+void timeline_clear(struct timeline *timeline, uint64_t bytes, uint64_t now_ns);
 
 /* ---- waiting and asking ---------------------------------------------------------------------- */
 

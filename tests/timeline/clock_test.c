@@ -263,17 +263,17 @@ START_TEST(copies_of_one_direction_serialise_and_both_directions_overlap)
     make_streams(4);
     for (int i = 0; i < 2; i++)
         timeline_op_release(copy(streams[i], TIMELINE_COPY_IN, 55100000, false));
-    /* From the second on, through another queue. */
-    WITHIN(0.001 * (2 + timeline_model->copy_switch), 1.02, wait_for_all());
+    WITHIN(0.002, 1.02, wait_for_all()); /* through another queue it costs nothing more */
     start_with(TIMELINE_LATEST, 8);
     make_streams(4);
     struct timeline_op *in = copy(streams[0], TIMELINE_COPY_IN, 55100000, false);
     struct timeline_op *out = copy(streams[1], TIMELINE_COPY_OUT, 55000000, false);
     timeline_context_finish(context);
     WITHIN(0.002, 1.02, one_way);
-    /* 93 to 97 GB/s in total when both directions are busy. */
-    WITHIN(0.0011 / 0.095 * 0.1, 1.05, (double)timeline_op_end(in) / 1e9);
+    /* 93 to 98 GB/s in total when both directions are busy, more of it to the device. */
+    WITHIN(0.0011 / 0.098 * 0.1, 1.05, (double)timeline_op_end(in) / 1e9);
     WITHIN(0.0011 / 0.095 * 0.1, 1.05, (double)timeline_op_end(out) / 1e9);
+    ck_assert_uint_lt(timeline_op_end(in), timeline_op_end(out));
     timeline_op_release(in);
     timeline_op_release(out);
     stop();
@@ -306,6 +306,108 @@ START_TEST(a_timed_event_behind_a_copy_waits_for_the_copies_of_its_connection)
     WITHIN(15.6, 1.05, stamp_behind_the_first(true, 1, ARRAYS));
     WITHIN(0.088, 1.1, stamp_behind_the_first(false, 1, ARRAYS));
     WITHIN(0.088, 1.1, stamp_behind_the_first(true, 8, 8));
+}
+END_TEST
+
+START_TEST(a_timed_event_behind_others_copies_waits_until_there_is_nothing_to_copy)
+{
+    /* An H100, breadth-first with 8 and 32 connections: the first kernels begin when all is there.
+     */
+    WITHIN(16 * 0.078, 1.1, stamp_behind_the_first(true, 8, 16));
+    WITHIN(0.088, 1.1, stamp_behind_the_first(false, 8, 16));
+}
+END_TEST
+
+START_TEST(a_copy_engine_serves_a_queue_to_its_end)
+{
+    struct timeline_op *ops[24];
+    start_with(TIMELINE_LATEST, 8);
+    make_streams(24);
+    for (int i = 0; i < 24; i++) ops[i] = copy(streams[i], TIMELINE_COPY_IN, BYTES, false);
+    timeline_context_finish(context);
+    for (int i = 0; i < 23; i++) { /* 0, 8, 16, 1, 9, 17, ... as on an H100 */
+        const int at = i % 3 * 8 + i / 3, next = (i + 1) % 3 * 8 + (i + 1) / 3;
+        ck_assert_uint_lt(timeline_op_start(ops[at]), timeline_op_start(ops[next]));
+    }
+    for (int i = 0; i < 24; i++) timeline_op_release(ops[i]);
+    stop();
+}
+END_TEST
+
+START_TEST(kernels_wait_for_the_turn_of_their_queue)
+{
+    struct timeline_op *ops[64];
+    start_with(TIMELINE_LATEST, 8);
+    make_streams(64);
+    for (int i = 0; i < 64; i++)
+        timeline_op_release(copy(streams[i], TIMELINE_COPY_IN, BYTES, false));
+    host_ns = 300000;
+    for (int i = 0; i < 64; i++) ops[i] = kernel(streams[i], &kernel_cost);
+    timeline_context_finish(context);
+    /* The first begins at once, and is the only one of its queue yet: the others of that queue,
+     * whose copies have ended, wait until the last queue's kernels have begun. */
+    ck_assert_uint_lt(timeline_op_start(ops[0]), 310000);
+    ck_assert_uint_ge(timeline_op_start(ops[8]), timeline_op_start(ops[63]));
+    ck_assert_uint_lt(timeline_op_start(ops[57]), timeline_op_start(ops[2]));
+    for (int i = 0; i < 64; i++) timeline_op_release(ops[i]);
+    stop();
+}
+END_TEST
+
+START_TEST(a_queue_whose_copy_is_long_in_coming_keeps_no_others_waiting)
+{
+    start_with(TIMELINE_LATEST, 8);
+    make_streams(3);
+    timeline_op_release(kernel(streams[0], &kernel_cost));
+    timeline_op_release(copy(streams[1], TIMELINE_COPY_IN, 551000000, false)); /* 10 ms */
+    struct timeline_op *behind = kernel(streams[1], &kernel_cost);
+    host_ns += 100000;
+    struct timeline_op *free = kernel(streams[2], &kernel_cost);
+    timeline_context_finish(context);
+    ck_assert_uint_gt(timeline_op_start(behind), 10000000);
+    ck_assert_uint_lt(timeline_op_start(free), 2200000);
+    timeline_op_release(behind);
+    timeline_op_release(free);
+    stop();
+}
+END_TEST
+
+START_TEST(freed_memory_is_cleared_beside_the_work)
+{
+    const struct timeline_cost reads = {.duration_ns = 1e6, .traffic = 1, .room = 1};
+    const struct timeline_cost computes = {.duration_ns = 1e6, .issue = 0.8, .traffic = 0.1};
+    const struct timeline_cost *costs[] = {&reads, &computes};
+    const double expected[] = {0.00115, 0.001};
+    for (int i = 0; i < 2; i++) {
+        start_with(TIMELINE_LATEST, 8);
+        make_streams(1);
+        timeline_clear(timeline, 1ull << 30, 0);
+        timeline_op_release(kernel(streams[0], costs[i]));
+        WITHIN(expected[i], 1.02, wait_for_all());
+    }
+    start_with(TIMELINE_LATEST, 8);
+    make_streams(1);
+    timeline_clear(timeline, 1ull << 30, 0);
+    host_ns = 3000000; /* then it is over */
+    struct timeline_op *op = kernel(streams[0], &reads);
+    timeline_context_finish(context);
+    WITHIN(1e6, 1.001, (double)(timeline_op_end(op) - timeline_op_start(op)));
+    timeline_op_release(op);
+    stop();
+}
+END_TEST
+
+START_TEST(submitting_costs_more_where_the_queue_changes)
+{
+    start_with(TIMELINE_LATEST, 2);
+    make_streams(3);
+    const double first = timeline_submission_time(streams[0], TIMELINE_KERNEL);
+    ck_assert_double_eq(timeline_submission_time(streams[2], TIMELINE_KERNEL), first);
+    ck_assert_double_eq(timeline_submission_time(streams[1], TIMELINE_KERNEL),
+                        first + timeline_model->turn);
+    ck_assert(timeline_submission_time(streams[0], TIMELINE_COPY_IN) < first);
+    ck_assert_double_eq(timeline_submission_time(streams[1], TIMELINE_MARK), 0);
+    stop();
 }
 END_TEST
 
@@ -394,6 +496,26 @@ START_TEST(kernels_of_two_contexts_never_overlap)
 }
 END_TEST
 
+START_TEST(a_kernel_that_nobody_waits_for_ends_for_another_context)
+{
+    start_with(TIMELINE_LATEST, 8);
+    struct timeline_context *other = timeline_context_create(timeline);
+    make_streams(1);
+    struct timeline_op *unknown = kernel(streams[0], &kernel_cost), *ops[3];
+    host_ns += 100000;
+    for (int i = 0; i < 3; i++)
+        ops[i] = kernel(timeline_stream_create(other, TIMELINE_NON_BLOCKING, 0), &kernel_cost);
+    timeline_context_finish(other);
+    for (int i = 0; i < 3; i++) {
+        /* They are expected to take equally long. */
+        ck_assert_double_eq_tol((double)timeline_op_start(ops[i]) / 1e6, 9.57, 0.1);
+        timeline_op_release(ops[i]);
+    }
+    timeline_op_release(unknown);
+    stop();
+}
+END_TEST
+
 /* ---- the cache ------------------------------------------------------------------------------- */
 
 static const struct timeline_cost cached_cost = {
@@ -437,19 +559,21 @@ START_TEST(what_was_copied_in_over_what_was_there_is_in_the_cache)
 {
     const enum timeline_order order = (enum timeline_order)_i;
     ck_assert_double_eq_tol(first_of(order, 1, false, true), 7.6, 0.001);
-    ck_assert_double_eq_tol(first_of(order, 8, false, true), 7.6, 0.001);
+    ck_assert_double_eq_tol(first_of(order, 6, false, true), 7.6, 0.001);
+    /* Eight fill it: of 32 MiB about nine tenths are found again. */
+    ck_assert_double_eq_tol(first_of(order, 8, false, true), 7.8, 0.05);
     ck_assert_double_eq_tol(first_of(order, 32, false, true), 9.5, 0.001);
-    ck_assert_double_eq_tol(first_of(order, 8, true, true), 7.6, 0.001);
+    ck_assert_double_eq_tol(first_of(order, 6, true, true), 7.6, 0.001);
 }
 END_TEST
 
 START_TEST(what_was_copied_in_and_was_not_there_has_a_small_share_of_the_cache)
 {
     const enum timeline_order order = (enum timeline_order)_i;
-    /* 7.6 and 9.5 ms with 4 MiB in the cache and in memory: 8.2 to 8.6 where half to two thirds are
-     * found again, and with others behind it less. */
+    /* 7.6 and 9.5 ms with 4 MiB in the cache and in memory: 8.7 where four tenths are found again,
+     * and with others behind it less. */
     const double alone = first_of(order, 1, false, false), second = first_of(order, 2, true, false);
-    ck_assert(alone > 8.2 && alone < 8.6);
+    ck_assert(alone > 8.6 && alone < 8.8);
     ck_assert(second > alone + 0.3 && second < 9.5);
     ck_assert_double_eq_tol(first_of(order, 8, false, false), 9.5, 0.02);
     ck_assert_double_eq(second, first_of(TIMELINE_LATEST, 2, true, false));
@@ -481,6 +605,44 @@ START_TEST(a_kernel_leaves_what_it_used_in_the_cache)
         timeline_op_release(ops[i]);
     }
     stop();
+}
+END_TEST
+
+START_TEST(what_is_copied_in_drives_out_nothing_that_is_used)
+{
+    start_with(TIMELINE_LATEST, 8);
+    make_streams(1);
+    timeline_op_release(touching(streams[0], TIMELINE_KERNEL, 1, BYTES));
+    for (unsigned i = 0; i < 100; i++)
+        timeline_op_release(touching(streams[0], TIMELINE_COPY_IN, 2 + i, BYTES));
+    struct timeline_op *again = touching(streams[0], TIMELINE_KERNEL, 1, BYTES);
+    timeline_context_finish(context);
+    ck_assert_double_eq_tol((double)(timeline_op_end(again) - timeline_op_start(again)) / 1e6, 5.8,
+                            0.001);
+    timeline_op_release(again);
+    stop();
+}
+END_TEST
+
+START_TEST(what_was_copied_out_makes_room_for_what_is_copied_in)
+{
+    double first = 0, last = 0;
+    start_with(TIMELINE_LATEST, 8);
+    make_streams(1);
+    for (unsigned i = 0; i < 12; i++) {
+        timeline_op_release(touching(streams[0], TIMELINE_COPY_IN, 1 + i, BYTES));
+        struct timeline_op *op = touching(streams[0], TIMELINE_KERNEL, 1 + i, BYTES);
+        timeline_op_release(touching(streams[0], TIMELINE_COPY_OUT, 1 + i, BYTES));
+        timeline_context_finish(context);
+        last = (double)(timeline_op_end(op) - timeline_op_start(op)) / 1e6;
+        if (i == 0) first = last;
+        timeline_op_release(op);
+    }
+    stop();
+    /* An H100: 8.28 and 7.65 where the kernel takes 6.62 and 9.5 with all in the cache and in
+     * memory. */
+    ck_assert_double_eq_tol((9.5 - first) / (9.5 - 7.6), 0.42, 0.02);
+    ck_assert_double_eq_tol((9.5 - last) / (9.5 - 7.6), 0.64, 0.02);
 }
 END_TEST
 
@@ -599,15 +761,24 @@ int main(void)
     tcase_add_test(tcase, parts_on_two_lanes_do_not_hold_each_other_up);
     tcase_add_test(tcase, copies_of_one_direction_serialise_and_both_directions_overlap);
     tcase_add_test(tcase, a_timed_event_behind_a_copy_waits_for_the_copies_of_its_connection);
+    tcase_add_test(tcase, a_timed_event_behind_others_copies_waits_until_there_is_nothing_to_copy);
+    tcase_add_test(tcase, a_copy_engine_serves_a_queue_to_its_end);
+    tcase_add_test(tcase, kernels_wait_for_the_turn_of_their_queue);
+    tcase_add_test(tcase, a_queue_whose_copy_is_long_in_coming_keeps_no_others_waiting);
+    tcase_add_test(tcase, freed_memory_is_cleared_beside_the_work);
+    tcase_add_test(tcase, submitting_costs_more_where_the_queue_changes);
     tcase_add_test(tcase, kernels_that_fill_the_device_share_it);
     tcase_add_test(tcase, a_thread_whose_clock_is_behind_finds_the_device_as_it_was);
     tcase_add_test(tcase, kernels_of_two_contexts_never_overlap_whoever_is_behind);
     tcase_add_test(tcase, kernels_of_two_contexts_never_overlap);
+    tcase_add_test(tcase, a_kernel_that_nobody_waits_for_ends_for_another_context);
     tcase_add_loop_test(tcase, what_was_copied_in_over_what_was_there_is_in_the_cache,
                         TIMELINE_LATEST, TIMELINE_RANDOM + 1);
     tcase_add_loop_test(tcase, what_was_copied_in_and_was_not_there_has_a_small_share_of_the_cache,
                         TIMELINE_LATEST, TIMELINE_RANDOM + 1);
     tcase_add_test(tcase, a_kernel_leaves_what_it_used_in_the_cache);
+    tcase_add_test(tcase, what_is_copied_in_drives_out_nothing_that_is_used);
+    tcase_add_test(tcase, what_was_copied_out_makes_room_for_what_is_copied_in);
     tcase_add_test(tcase, every_gpu_has_its_own_times);
     tcase_add_test(tcase, at_most_128_grids_are_resident);
     tcase_add_test(tcase, a_higher_priority_is_served_first);

@@ -87,11 +87,13 @@ cat <<'END'
 
 The software device's virtual clock is a model of a GPU: `emulator/timeline/model.def` has its
 parameters, one row each, with what it is and its value on each GPU that `--gpu` names. Here is what it
-says of an H100 (80 GB HBM3) and of an H200, beside what one of each measured (driver 580, CUDA 13.0);
-`ninja -C build predicted` writes this page. The arrays have 1024 x 1024 floats, the kernel is
-`kernels/multiply_divide.cu`, the times are between two events; where measurements differ, both ends are
-given, and what lies between them is not off. Rows of one copy, one kernel or one context are where the
-table's rates and latencies come from, as far as they were measured; none of the others set any.
+says of an H100 (80 GB HBM3) and of an H200, beside what two of the former and one of the latter measured
+(driver 580, CUDA 13.0); `ninja -C build predicted` writes this page. The arrays have 1024 x 1024 floats,
+the kernel is `kernels/multiply_divide.cu`, the times are between two events; where measurements differ,
+both ends are given, and what lies between them is not off. Rows of one copy, one kernel or one context,
+and an H100's answers to `tests/timing/questions.cu`, are where the table's rates and latencies come from;
+of the rows of many arrays the H200's 2 and 8 streams set the cache's share for arrays that follow each
+other, and those of 32 small arrays the host's prices within what a series of calls measured.
 
 ## H100
 
@@ -103,42 +105,55 @@ cat <<'END'
 
 ## Which rows are off, and why
 
-- A copy of 4 KiB takes a microsecond longer than the model says: alone it also waits for the link's
-  answer, which in a row of copies nobody sees.
-- Short work is the host's: 128 launches into 128 streams took 0.9 ms one day and 1.07 another, and
-  small arrays or a sum of 4 MiB are as long as their calls take. The model has one price for a launch.
-- 8 streams, depth-first, with timed events: whether a kernel still finds what was copied in depends
-  on how the eight streams are shifted against each other. The model drives it out with the next copy,
-  and one GPU has kernels of 8.4 ms on average, between 7.5 and 9.4.
-- Breadth-first over 8 queues is slower than the model says, by up to a tenth: the copy engine serves
-  two queues to their end before it turns to the next, so that the last queues' kernels begin late. The
-  model serves copies in the order of submission.
-- 8 arrays at a time, and one kernel behind its copy: how much of a copied array a kernel finds again
-  depends on what else is in the cache. On an H200 the kernel took 6.5 ms where the array was there
-  before, 7.5 in a row of new arrays, and 8.3 behind 400 MB that were just written.
-- 32 queues with timed events: the two orders took 40.7 and 42.4 ms on the H100, 41 to 46 and 37 on the
-  H200; the model says what the latter does.
-- CUB's 2^28 32-bit integers took 3.8 TB/s between two events here and 4.3 in a run of their own, cold.
-- 34 ms for untimed events over 8 queues stand alone: the same without events took 29 to 34 on that
-  H100, and 28 on the H200.
+- Pageable arrays, breadth-first, on the H100: the 209 to 225 ms leave 8.5 GB/s for 200 copies out of
+  4 MiB, where one of 256 MiB goes out at 11.4; on the H200 both have 14 to 15. The model has one rate.
+- 128 launches into 128 streams: a launch took 4.4 us in one process with 8 queues on the H100, and 3.0
+  to 3.5 in those with 1 and 32, which is the host's; the model says 4.
+- 32 small arrays, breadth-first over 8 queues, on the H200: in the model the first queue's kernels wait
+  for the last queue's copies, as those of large arrays do. With 32 queues it says less than with 8, and
+  the H100, depth-first, took less with 8 than with 1: here the host's share varies by as much.
+
+Where measurements of the same thing contradict each other, both ends stand in the table:
+
+- 32 queues with timed events, 100 arrays breadth-first: 40.7 ms on one H100, 45.1 to 47.2 on the other,
+  41 to 46 on the H200. There a queue's events are stamped when the copy engine comes to it a second
+  time, and in some runs it does so early; the model lets them wait to the last, as most runs do.
+- Depth-first with timed events over 8 queues the H200 took 239 ms and the H100s 243.5 to 250, from run
+  to run: in the order 0, 1, ..., 7 in which queues are copied in, the last one's kernels begin 13 ms late.
+- CUB's 2^28 32-bit integers: 3065 GB/s in a run of their own, 2512 where 1 GiB had been freed just
+  before, which is cleared meanwhile. The row's program does the latter, and so does the model.
+- Contexts: 0.10 s on one H100, 0.15 on the other.
 
 ## What the model knows
 
-- One copy engine for each direction; both at once share the link. Pageable memory goes through a
-  staging buffer: in, the host's memcpy and then the link; out, both at once.
+- One copy engine for each direction; both at once share the link, a little more of it to the device.
+  A lone copy also waits for the link's answer, which in a row of copies nobody sees. Pageable memory
+  goes through a staging buffer: in, the host's memcpy and then the link; out, both at once.
+- A copy engine serves a hardware queue to its end before it turns to the next: 200 copies over 8 queues
+  come in the order 0, 8, 16, ..., 192, 1, 9, ... What hands kernels over does the same, and at a queue
+  whose first kernel waits for its copy it waits, too (for 2 ms at most), even if kernels of other queues
+  are ready. Breadth-first over 8 queues the first queue is left when two of its kernels have been
+  submitted, and the others of it begin last: a tenth more than over one queue. While kernels of other
+  queues wait for their copies, a copy takes up to 12 % longer.
 - Kernels share the multiprocessors' issue slots, the places for blocks, and the bandwidth of device
   memory; a kernel takes as long as the longest of its chain of dependent instructions and accesses,
-  its instructions through the schedulers, and its bytes through the memory.
-- The second-level cache, and how data came into it. The kernel takes 5.8 ms on an H200 where one has
-  used its array before, 6.5 where the array was copied in over what was there, and 9.4 where it is in
-  memory; what is copied in and was not there (7.5 ms) has a share of a few MiB, out of which the next
-  copies drive it. So one array after another is fast, and 200 beside each other are slow.
+  its instructions through the schedulers, and its bytes through the memory. Freed memory, by all that
+  shows, is cleared in the background, at 490 GB/s of that bandwidth.
+- The second-level cache, and how data came into it. The kernel takes 5.9 ms where one has used its array
+  before, 6.6 where the array was copied in over what was there, and 9.5 where it is in memory. Of 32 MiB
+  used before nine tenths are found again, of 36 a third. What is copied in and was not there drives out
+  nothing that is used, and is itself driven out by what comes next: 8.3 ms where all of the cache is in
+  use, 7.65 where what was used has been copied out since, as in a row of arrays. So one array after
+  another is fast, and 200 beside each other are slow.
 - Hardware queues, with their false dependencies: a timed event stands in the queue of what its stream
   did last, and takes its stamp when that has ended. Behind a kernel it holds up the other kernels of
-  its queue; behind a copy it waits for all copies that the queue was given before.
-- What calls and waits cost the host, contexts (one at a time in a process), and from where kernels of
-  different contexts take turns.
+  its queue; behind a copy it waits for all copies that the queue was given before, and, unless it
+  stands directly behind its own, until there is nothing to copy.
+- What calls and waits cost the host, by what they submit and whether it goes into another queue than
+  the latest, contexts (one at a time in a process), and from where kernels of different contexts take
+  turns.
 
 It does not know of clock rates that change with the load, of other programs on the GPU, or of the
-first-level cache but for the other half of a sector.
+first-level cache but for the other half of a sector. tests/timing/questions.cu is the program that
+asked an H100 for all this; its stamps show the order, the cache and the calls one by one.
 END

@@ -233,6 +233,51 @@ static void say_row(const char *name, const std::vector<double> &values)
     std::printf("\n");
 }
 
+/* The arrays as before the copies, and nothing seen yet. */
+static void forget(size_t arrays)
+{
+    const float absent = ABSENT;
+    for (size_t i = 0; i < arrays; i++) {
+        host[(i + 1) * FLOATS - 1] = THERE;
+        CHECK(cudaMemcpy(device + (i + 1) * FLOATS - 1, &absent, sizeof absent,
+                         cudaMemcpyHostToDevice));
+    }
+    std::memset(stamps, 0, 3 * ARRAYS * sizeof *stamps);
+}
+
+/* Since the first call: when each array was there, when and how long its kernel ran, and when it
+ * was back. */
+static void say_stamps(const form &how, double since, double ahead,
+                       const std::vector<nanoseconds> &seen)
+{
+    std::vector<double> rows[4];
+    for (size_t i = 0; i < how.arrays; i++) {
+        rows[0].push_back(((double)(long long)stamps[2 * ARRAYS + i] - ahead - since) / 1e3);
+        rows[1].push_back(((double)(long long)stamps[2 * i] - ahead - since) / 1e3);
+        rows[2].push_back((double)(stamps[2 * i + 1] - stamps[2 * i]) / 1e3);
+        rows[3].push_back(((double)(long long)seen[i] - since) / 1e3);
+    }
+    if (how.watched) say_row("in", rows[0]);
+    say_row("kernel", rows[1]);
+    say_row("lasts", rows[2]);
+    say_row("out", rows[3]);
+}
+
+/* Since the first array's first. */
+static void say_events(const std::vector<cudaEvent_t> &events)
+{
+    static const char *const names[] = {"first event", "second event"};
+    for (size_t k = 0; k < 2; k++) {
+        std::vector<double> row;
+        for (size_t i = k; i < events.size(); i += 2) {
+            float milliseconds = 0;
+            CHECK(cudaEventElapsedTime(&milliseconds, events[0], events[i]));
+            row.push_back(1e3 * (double)milliseconds);
+        }
+        say_row(names[k], row);
+    }
+}
+
 static void trace(const form &how)
 {
     static const char *const events_names[] = {"no events", "timed events", "untimed events"};
@@ -240,19 +285,12 @@ static void trace(const form &how)
     std::vector<cudaEvent_t> events(2 * how.arrays);
     cudaStream_t aside;
     int least, greatest;
-    stopwatch clock;
 
     CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
     CHECK(cudaStreamCreateWithPriority(&aside, cudaStreamNonBlocking, greatest));
     for (cudaEvent_t &e : events)
         CHECK(cudaEventCreateWithFlags(&e, how.events == 2 ? cudaEventDisableTiming : 0));
-    for (size_t i = 0; i < how.arrays; i++) {
-        host[(i + 1) * FLOATS - 1] = THERE;
-        const float absent = ABSENT;
-        CHECK(cudaMemcpy(device + (i + 1) * FLOATS - 1, &absent, sizeof absent,
-                         cudaMemcpyHostToDevice));
-    }
-    std::memset(stamps, 0, 3 * ARRAYS * sizeof *stamps);
+    forget(how.arrays);
     const double ahead = device_ahead();
     poller outs(how.arrays);
     if (how.watched)
@@ -272,29 +310,8 @@ static void trace(const form &how)
         events_names[how.events], how.watched ? ", watched" : "", total,
         ((double)at.copied_in - since) / 1e3, ((double)at.worked - since) / 1e3,
         ((double)at.ended - since) / 1e3);
-    std::vector<double> rows[4];
-    for (size_t i = 0; i < how.arrays; i++) {
-        rows[0].push_back(((double)(long long)stamps[2 * ARRAYS + i] - ahead - since) / 1e3);
-        rows[1].push_back(((double)(long long)stamps[2 * i] - ahead - since) / 1e3);
-        rows[2].push_back((double)(stamps[2 * i + 1] - stamps[2 * i]) / 1e3);
-        rows[3].push_back(((double)(long long)outs.seen[i] - since) / 1e3);
-    }
-    if (how.watched) say_row("in", rows[0]);
-    say_row("kernel", rows[1]);
-    say_row("lasts", rows[2]);
-    say_row("out", rows[3]);
-    if (how.events == 1) {
-        std::vector<double> between[2];
-        for (size_t i = 0; i < how.arrays; i++) {
-            float first = 0, last = 0;
-            CHECK(cudaEventElapsedTime(&first, events[0], events[2 * i]));
-            CHECK(cudaEventElapsedTime(&last, events[0], events[2 * i + 1]));
-            between[0].push_back(1e3 * (double)first);
-            between[1].push_back(1e3 * (double)last);
-        }
-        say_row("first event", between[0]);
-        say_row("second event", between[1]);
-    }
+    say_stamps(how, since, ahead, outs.seen);
+    if (how.events == 1) say_events(events);
     std::fflush(stdout);
     for (cudaEvent_t e : events) CHECK(cudaEventDestroy(e));
     CHECK(cudaStreamDestroy(aside));

@@ -23,7 +23,7 @@ void overlap_call_enter(const char *name, const void *caller, unsigned flags)
     __atomic_add_fetch(&driver.calls, 1, __ATOMIC_RELAXED);
     thread.call.start_ns = thread.clock_ns;
     thread.call.began_ns = monotonic_ns();
-    thread_spend(flags & OVERLAP_CALL_ASYNC ? timeline_model->submit : timeline_model->call);
+    thread_spend(timeline_model->call);
 }
 
 int overlap_call_leave(int code)

@@ -177,6 +177,7 @@ CUresult driver_cuGraphLaunch(CUgraphExec hGraph, CUstream hStream)
     for (struct graph_node *node = exec->graph->first; node != NULL; node = node->next)
         TRY(check_node(node));
     TRY(graph_check_memory(exec));
+    thread_spend(timeline_model->launch);
     struct launching launching = {.time = stream->time,
                                   .context = stream->object.context,
                                   .stream = stream,

@@ -244,7 +244,10 @@ CUresult driver_cuMemFree(CUdeviceptr dptr)
     if (region == NULL || region->address != dptr || region->mapped || region->ended != 0 ||
         (region->kind != MEMORY_DEVICE && region->kind != MEMORY_MANAGED))
         return refuse_free(dptr);
-    return release_after_work(region) ? CUDA_SUCCESS : refuse_free(dptr);
+    const size_t size = region->kind == MEMORY_DEVICE ? region->size : 0;
+    if (!release_after_work(region)) return refuse_free(dptr);
+    timeline_clear(driver.timeline, size, thread.clock_ns);
+    return CUDA_SUCCESS;
 }
 
 CUresult driver_cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)

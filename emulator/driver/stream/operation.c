@@ -120,6 +120,7 @@ CUresult operation_submit(struct operation *operation, struct stream *stream,
     assert(operation->op == NULL && operation->context == stream->object.context);
     if (stream->captured != NULL) return capturing->take(operation, stream, work);
     const struct timeline_work full = complete(work, operation);
+    thread_spend(timeline_submission_time(stream->time, work->kind));
     TRY(submitted(
         timeline_submit(stream->time, &full, thread.clock_ns, &op_before, op_before != NULL),
         operation, op));

@@ -230,6 +230,7 @@ CUresult driver_cuStreamSynchronize(CUstream hStream)
     struct stream *stream;
     TRY(stream_resolve(hStream, &stream));
     TRY(capture_check_wait(stream));
+    thread_spend(timeline_model->wait);
     return wait_for_stream(stream);
 }
 

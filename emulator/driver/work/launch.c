@@ -571,7 +571,6 @@ static CUresult submit_launch(CUfunction handle, CUstream stream_handle, const s
     function->told = (struct told_launch){.parameters = NULL};
     if (code != CUDA_SUCCESS) return capture_refuse(stream, code);
     struct timeline_op *op = NULL;
-    if (stream->captured == NULL) thread_spend(timeline_model->launch);
     TRY(operation_submit(operation, stream, &work, NULL, &op));
     if (environment()->launch_blocking) code = wait_for_op(stream->object.context, op);
     timeline_op_release(op);

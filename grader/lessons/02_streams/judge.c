@@ -99,12 +99,13 @@ static int prepare_large(struct run_input *input)
 }
 
 /* As many, shorter ones: what has to overlap is the same, and there is a sample every few tenths of
- * a second. */
+ * a second. On the software device long enough for kernels, not their launches, to take the time.
+ */
 static int prepare_timed(struct run_input *input)
 {
     const struct streams_input *in =
         input->device == DRIVE_GPU ? allocate(input, STREAMS_LANES, 1, 1 << 17, (1 << 17) + 999)
-                                   : allocate(input, 32, 1, 15000, 17000);
+                                   : allocate(input, 32, 1, 24000, 26000);
     return in != NULL ? 0 : -1;
 }
 

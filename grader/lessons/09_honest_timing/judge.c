@@ -92,7 +92,7 @@ static int prepare_timed(struct run_input *input)
 {
     struct timing_input *in = make(input);
     const bool gpu = input->device == DRIVE_GPU;
-    const int64_t n = gpu ? 10000000 : 400000;
+    const int64_t n = gpu ? 10000000 : 800000;
     if (in == NULL) return -1;
     add_call(input, in, 300, 900);
     add_call(input, in, n, n + 999);
