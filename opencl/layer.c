@@ -259,7 +259,15 @@ static void put_device(unsigned number, cl_handle platform, cl_handle device)
     put_setting(key, text, 0);
 }
 
-/* Starts each device, so that its threads are there before anything of the student's is. */
+static bool is_on_gpu(void)
+{
+    const char *device = getenv(DEVICE_VARIABLE);
+    return device != NULL && strcmp(device, "gpu") == 0;
+}
+
+/* Starts each device, so that its threads are there before anything of the student's is. PoCL
+ * forgets its compiler with its last context, and would load it anew for each of the student's: on
+ * it this one stays. */
 static void start(cl_handle device)
 {
     context_function make;
@@ -267,7 +275,7 @@ static void start(cl_handle device)
     layer_take(ROW_clCreateContext, &make);
     layer_take(ROW_clReleaseContext, &release);
     cl_handle context = make(NULL, 1, &device, NULL, NULL, NULL);
-    if (context != NULL) release(context);
+    if (context != NULL && is_on_gpu()) release(context);
 }
 
 static void put_devices(void)
@@ -315,7 +323,7 @@ static void choose(const char *folder, const char *name, const char *library)
  * run's own folder. Returns NULL, or why there is none: a loader does not say. */
 static const char *choose_implementation(void)
 {
-    const char *device = getenv(DEVICE_VARIABLE), *devices = getenv(DEVICES_VARIABLE);
+    const char *devices = getenv(DEVICES_VARIABLE);
     const char *home = getenv("HOME");
     const bool none = devices != NULL && strcmp(devices, OPENCL_NO_PLATFORM) == 0;
     char folder[PATH_MAX - 16], names[256];
@@ -323,7 +331,7 @@ static const char *choose_implementation(void)
     snprintf(folder, sizeof folder, "%s/vendors", home != NULL ? home : "/nowhere");
     (void)mkdir(folder, 0700);
     setenv("OCL_ICD_VENDORS", folder, 1);
-    if (!none && device != NULL && strcmp(device, "gpu") == 0) {
+    if (!none && is_on_gpu()) {
         if (dlopen(NVIDIA, RTLD_NOW | RTLD_LOCAL) == NULL) return dlerror();
         choose(folder, "nvidia.icd", NVIDIA);
         setenv("OCL_ICD_FILENAMES", NVIDIA, 1); /* some loaders heed this one alone */
