@@ -28,6 +28,15 @@ void *large_take(size_t size)
     return head + HEAD;
 }
 
+void large_seal(const void *bytes)
+{
+    size_t mapped;
+    if (bytes == NULL) return;
+    char *head = (char *)(uintptr_t)bytes - HEAD;
+    memcpy(&mapped, head, sizeof mapped);
+    if (mapped != 0) mprotect(head, mapped, PROT_READ);
+}
+
 void large_give_back(void *bytes)
 {
     size_t mapped;

@@ -183,6 +183,13 @@ int evidence_index_build(struct evidence *evidence)
     return 0;
 }
 
+void evidence_seal(const struct evidence *evidence)
+{
+    large_seal(evidence->input);
+    large_seal(evidence->output);
+    large_seal(evidence->trace.records);
+}
+
 void evidence_release(struct evidence *evidence)
 {
     if (evidence->index != NULL) {

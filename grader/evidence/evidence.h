@@ -16,7 +16,12 @@ const struct trace_record *evidence_object(const struct evidence *evidence, uint
                                            const struct trace_record *named,
                                            const struct trace_record *after);
 
-/* Frees input, output, printed, trace and index, which must come from malloc; not the sources. */
+/* Input, output and records stay as they are from now on: a judge that writes there is ended by it,
+ * and no other sees what it wrote. All three come from trace/large.h. */
+void evidence_seal(const struct evidence *evidence);
+
+/* Frees input, output and trace, which come from trace/large.h, and printed and index, which come
+ * from malloc; not the sources. */
 void evidence_release(struct evidence *evidence);
 
 /* It ended well, and its record is whole: a judge may see it. */

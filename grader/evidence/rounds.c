@@ -73,8 +73,10 @@ int rounds_take(const struct evidence *whole, unsigned round, struct evidence *o
     one->printed = calloc(1, 1);
     one->printed_size = 0;
     if (one->input != NULL && one->output != NULL && one->printed != NULL &&
-        take_records(whole, round, one) == 0 && evidence_index_build(one) == 0)
+        take_records(whole, round, one) == 0 && evidence_index_build(one) == 0) {
+        evidence_seal(one);
         return 0;
+    }
     evidence_release(one);
     return -1;
 }

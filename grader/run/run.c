@@ -349,7 +349,9 @@ static int collect(struct evidence *evidence, struct process *process, int outpu
     if (read_all(output, copy, evidence->output_size) != 0) return -1;
     evidence->trace_sound = trace_read_descriptor(trace, key, &evidence->trace, evidence->trace_why,
                                                   sizeof evidence->trace_why) == 0;
-    return evidence_index_build(evidence);
+    if (evidence_index_build(evidence) != 0) return -1;
+    evidence_seal(evidence);
+    return 0;
 }
 
 /* Draws the inputs of one round. Returns 0 or -1. */

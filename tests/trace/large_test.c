@@ -1,9 +1,10 @@
 /* Memory that a fork does not get: it is zeroed and aligned, of any size, and a fork of this
- * process has none of what is large.
+ * process shares what is large until it is sealed.
  */
 #include "trace/large.h"
 
 #include <check.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -58,6 +59,26 @@ START_TEST(a_fork_shares_it)
 }
 END_TEST
 
+/* Large or small: what a fork writes there reaches nobody. */
+START_TEST(what_is_sealed_stays)
+{
+    char *bytes = large_take(sizes[_i]);
+    int status = 0;
+    ck_assert_ptr_nonnull(bytes);
+    if (sizes[_i] > 0) bytes[0] = 1;
+    large_seal(bytes);
+    const pid_t child = fork();
+    if (child == 0) {
+        signal(SIGSEGV, SIG_DFL);
+        if (sizes[_i] > 0) *(volatile char *)bytes = 2;
+        _exit(0);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    if (sizes[_i] > 0) ck_assert_int_eq(bytes[0], 1);
+    large_give_back(bytes);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("trace_large");
@@ -65,6 +86,7 @@ int main(void)
     tcase_add_loop_test(tests, memory_is_zeroed_and_aligned, 0, sizeof sizes / sizeof *sizes);
     tcase_add_test(tests, more_than_there_is_is_refused);
     tcase_add_test(tests, a_fork_shares_it);
+    tcase_add_loop_test(tests, what_is_sealed_stays, 0, sizeof sizes / sizeof *sizes);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
