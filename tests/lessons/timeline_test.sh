@@ -43,7 +43,7 @@ graded C "$fast" --submission="$work/in" 02_streams --timeline
 shows '^  stream [0-9]* *|[> #<]*|' 'a row a stream'
 ! LC_ALL=C grep -q '[^ -~]' "$work/said" || wrong 'ASCII alone'
 graded C.UTF-8 "$fast" --submission="$work/in" 02_streams --timeline
-shows '^  stream [0-9]* *|↓█*↑|' 'in UTF-8'
+shows '^  stream [0-9]* *|↓█*[█↑]|' 'in UTF-8'
 grep -e '^  ' "$work/said" | grep '|$\|| ' | while IFS= read -r line; do
     [ "$(printf %s "$line" | LC_ALL=C.UTF-8 wc -m)" -le 80 ] || echo wide
 done | grep -q wide && wrong 'it fits the width'
