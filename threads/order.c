@@ -4,12 +4,11 @@
  * and time in which it wants a processor and has none does not count, nor does time in which nobody
  * looked: on a busy machine nobody's turn is over before it began. */
 #include "threads/parts.h"
+#include "trace/runnable.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -76,20 +75,6 @@ static clockid_t clock_of(pid_t number)
     return (clockid_t)((~(unsigned)number << 3) | 6u);
 }
 
-bool order_is_asleep(pid_t number)
-{
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)number);
-    /* Not by open and read: a thread may be cancelled there, and we have the lock. */
-    const int file = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return true;
-    const long size = syscall(SYS_read, file, text, sizeof text - 1);
-    syscall(SYS_close, file);
-    text[size > 0 ? size : 0] = '\0';
-    const char *state = strrchr(text, ')'); /* behind the name: " S ..." */
-    return state == NULL || state[1] == '\0' || (state[2] != 'R' && state[2] != 'D');
-}
-
 int64_t order_look(int64_t *looked)
 {
     const int64_t time = now(CLOCK_MONOTONIC), since = time - *looked;
@@ -124,7 +109,7 @@ static bool has_had(struct turn *turn, pid_t number)
         turn->computed = computed;
         turn->asleep = 0;
         turn->passed += since;
-    } else if (order_is_asleep(number)) {
+    } else if (!runnable_thread(number)) {
         turn->asleep += since;
         turn->passed += since;
     }

@@ -77,8 +77,6 @@ void order_is_wanted(struct host_thread *thread);
 void order_freeze(void);
 /* Pauses for about a millisecond, or until somebody goes on. */
 void order_pause(void);
-/* Neither runs nor wants to. True of a thread that is gone. */
-bool order_is_asleep(pid_t number);
 /* The nanoseconds since *looked that count, now that somebody looks again: no more than lie between
  * two looks on a machine that is not busy. Sets *looked (of the monotonic clock). */
 int64_t order_look(int64_t *looked);

@@ -1,5 +1,6 @@
 #include "threads/parts.h"
 #include "threads/refusals.h"
+#include "trace/runnable.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -271,7 +272,7 @@ static size_t at_work(size_t *eager)
     for (const struct host_thread *thread = watch.threads; thread != NULL; thread = thread->next) {
         if (thread->ended || thread->hold == HOLD_FOREVER) continue;
         count++;
-        *eager += thread->number == 0 || !order_is_asleep(thread->number);
+        *eager += thread->number == 0 || runnable_thread(thread->number);
     }
     return count;
 }

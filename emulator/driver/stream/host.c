@@ -4,14 +4,12 @@
 #include "emulator/driver/findings/finding.h"
 #include "emulator/driver/findings/findings.h"
 #include "emulator/driver/stream/parts.h"
+#include "trace/runnable.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -99,19 +97,6 @@ static uint64_t computed_ns(void)
     return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
 }
 
-static bool is_runnable(const char *thread)
-{
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/self/task/%.16s/stat", thread);
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return false;
-    const ssize_t size = read(file, text, sizeof text - 1);
-    close(file);
-    text[size > 0 ? size : 0] = '\0';
-    const char *state = strrchr(text, ')'); /* behind the name: " S ..." */
-    return state != NULL && state[1] == ' ' && (state[2] == 'R' || state[2] == 'D');
-}
-
 /* Another thread has a processor or a disk, or wants one. */
 static bool others_are_runnable(void)
 {
@@ -119,9 +104,10 @@ static bool others_are_runnable(void)
     const struct dirent *entry;
     bool runnable = false;
     if (threads == NULL) return false;
-    while (!runnable && (entry = readdir(threads)) != NULL)
-        runnable = entry->d_name[0] != '.' && (pid_t)strtol(entry->d_name, NULL, 10) != gettid() &&
-                   is_runnable(entry->d_name);
+    while (!runnable && (entry = readdir(threads)) != NULL) {
+        const pid_t number = (pid_t)strtol(entry->d_name, NULL, 10); /* 0: "." */
+        runnable = number != 0 && number != gettid() && runnable_thread(number);
+    }
     closedir(threads);
     return runnable;
 }

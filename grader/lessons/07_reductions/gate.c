@@ -1,8 +1,6 @@
 #include "grader/lessons/07_reductions/gate.h"
+#include "trace/runnable.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,20 +21,6 @@ static clockid_t clock_of(pid_t thread)
     return (clockid_t)((~(unsigned)thread << 3) | 6u);
 }
 
-/* Runs, or would if there were a processor or a disk for it. */
-static int is_eager(pid_t thread)
-{
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)thread);
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return 0;
-    const ssize_t size = read(file, text, sizeof text - 1);
-    close(file);
-    text[size > 0 ? size : 0] = '\0';
-    const char *state = strrchr(text, ')'); /* behind the name: " S ..." */
-    return state != NULL && state[1] != '\0' && (state[2] == 'R' || state[2] == 'D');
-}
-
 struct gate gate_make(void)
 {
     return (struct gate){.caller = gettid()};
@@ -55,7 +39,7 @@ void gate_wait(void *argument)
         looked = now;
         computed = ms(callers);
         const double passed = now - then < LOOK_MS ? now - then : LOOK_MS;
-        if (computed - before > passed || is_eager(gate->caller))
+        if (computed - before > passed || runnable_thread(gate->caller))
             waited += computed - before;
         else
             waited += passed;
