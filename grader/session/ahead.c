@@ -117,19 +117,6 @@ static bool get_test(FILE *file, struct test *test)
            get_text(file, &test->picture, found.picture);
 }
 
-static void forget(struct suite *suite)
-{
-    for (size_t i = 0; i < suite->count; i++) {
-        struct test *test = &suite->tests[i];
-        free(test->verdict);
-        text_free(&test->printed);
-        text_free(&test->picture);
-        test->verdict = NULL;
-        test->outcome = TEST_NOT_RUN;
-        test->cannot_be_judged = false;
-    }
-}
-
 /* Takes over the descriptor. */
 static bool take_back(int descriptor, struct suite *suite, struct ahead_end *end)
 {
@@ -144,7 +131,7 @@ static bool take_back(int descriptor, struct suite *suite, struct ahead_end *end
     for (size_t i = 0; i < suite->count && all; i++) all = get_test(file, &suite->tests[i]);
     fclose(file);
     if (!all) {
-        forget(suite);
+        for (size_t i = 0; i < suite->count; i++) test_forget(&suite->tests[i]);
         text_free(&end->why);
         return false;
     }

@@ -1,6 +1,7 @@
 #include "grader/session/results.h"
 #include "grader/base/messages.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define WIDTH 100
@@ -26,6 +27,17 @@ size_t results_suites_that_run(const struct results *results)
     for (size_t i = 0; i < results->count; i++)
         count += suite_count(&results->suites[i], test_runs) > 0;
     return count;
+}
+
+void test_forget(struct test *test)
+{
+    free(test->verdict);
+    test->verdict = NULL;
+    text_free(&test->printed);
+    text_free(&test->picture);
+    test->outcome = TEST_NOT_RUN;
+    test->cannot_be_judged = false;
+    test->milliseconds = 0;
 }
 
 bool test_runs(const struct test *test)

@@ -52,6 +52,9 @@ struct results {
     struct timespec started;
 };
 
+/* As before it ran; frees what came of it. */
+void test_forget(struct test *test);
+
 /* How many tests answer yes. */
 typedef bool (*test_predicate)(const struct test *test);
 size_t results_count(const struct results *results, test_predicate predicate);

@@ -101,16 +101,7 @@ static void forget_results(struct session *session)
 {
     for (size_t i = 0; i < session->results.count; i++) {
         struct suite *suite = &session->results.suites[i];
-        for (size_t j = 0; j < suite->count; j++) {
-            struct test *test = &suite->tests[j];
-            free(test->verdict);
-            test->verdict = NULL;
-            text_free(&test->printed);
-            text_free(&test->picture);
-            test->outcome = TEST_NOT_RUN;
-            test->cannot_be_judged = false;
-            test->milliseconds = 0;
-        }
+        for (size_t j = 0; j < suite->count; j++) test_forget(&suite->tests[j]);
         suite->milliseconds = 0;
     }
     session->failed = false;
@@ -457,23 +448,32 @@ static int take_test(struct session *session, struct suite_run *run, struct test
     return run->untouched ? tell_untouched(run, test) : judge_test(session, run, test);
 }
 
+/* Returns false for one that does not run. */
+static bool begin_test(struct session *session, const struct suite *suite, const struct test *test)
+{
+    if (test->runs)
+        printer_test_start(&session->printer, suite, test);
+    else if (test_reportable_disabled(test))
+        printer_test_disabled(&session->printer, suite, test);
+    return test->runs;
+}
+
+static void end_test(struct session *session, const struct suite *suite, const struct test *test)
+{
+    printer_test_end(&session->printer, suite, test);
+    if (session->observer != NULL && session->observer->judged != NULL)
+        session->observer->judged(session->observer->data, suite, (size_t)(test - suite->tests));
+    session->failed = session->failed || test->outcome == TEST_FAILED;
+}
+
 static int run_test(struct session *session, struct suite_run *run, struct test *test)
 {
-    if (!test->runs) {
-        if (test_reportable_disabled(test))
-            printer_test_disabled(&session->printer, run->suite, test);
-        return 0;
-    }
-    printer_test_start(&session->printer, run->suite, test);
+    if (!begin_test(session, run->suite, test)) return 0;
     clock_gettime(CLOCK_REALTIME, &test->started);
     double started = milliseconds_now();
     if (take_test(session, run, test) != 0) return -1;
     test->milliseconds = milliseconds_now() - started;
-    printer_test_end(&session->printer, run->suite, test);
-    if (session->observer != NULL && session->observer->judged != NULL)
-        session->observer->judged(session->observer->data, run->suite,
-                                  (size_t)(test - run->suite->tests));
-    session->failed = session->failed || test->outcome == TEST_FAILED;
+    end_test(session, run->suite, test);
     return 0;
 }
 
@@ -568,14 +568,8 @@ static int tell_suite(struct session *session, size_t index, struct ahead_end *e
     if (end->result != 0) return -1;
     printer_suite_start(&session->printer, suite);
     for (size_t i = 0; i < suite->count; i++) {
-        struct test *test = &suite->tests[suite->order[i]];
-        if (test->runs) {
-            printer_test_start(&session->printer, suite, test);
-            printer_test_end(&session->printer, suite, test);
-            session->failed = session->failed || test->outcome == TEST_FAILED;
-        } else if (test_reportable_disabled(test)) {
-            printer_test_disabled(&session->printer, suite, test);
-        }
+        const struct test *test = &suite->tests[suite->order[i]];
+        if (begin_test(session, suite, test)) end_test(session, suite, test);
     }
     printer_suite_end(&session->printer, suite);
     return 0;
