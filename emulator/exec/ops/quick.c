@@ -482,23 +482,17 @@ INLINE bool is_together(const struct exec_quick *quick, const struct exec_inst *
     0 ^ n, 1 ^ n, 2 ^ n, 3 ^ n, 4 ^ n, 5 ^ n, 6 ^ n, 7 ^ n, 8 ^ n, 9 ^ n, 10 ^ n, 11 ^ n, 12 ^ n,  \
         13 ^ n, 14 ^ n, 15 ^ n, 16 ^ n, 17 ^ n, 18 ^ n, 19 ^ n, 20 ^ n, 21 ^ n, 22 ^ n, 23 ^ n,    \
         24 ^ n, 25 ^ n, 26 ^ n, 27 ^ n, 28 ^ n, 29 ^ n, 30 ^ n, 31 ^ n
-INLINE warp_u32 rotate(warp_u32 x, u32 by)
-{
-    x = STEP(x, by, 1, UP(1));
-    x = STEP(x, by, 2, UP(2));
-    x = STEP(x, by, 4, UP(4));
-    x = STEP(x, by, 8, UP(8));
-    return STEP(x, by, 16, UP(16));
-}
-
-INLINE warp_u32 cross(warp_u32 x, u32 by)
-{
-    x = STEP(x, by, 1, ACROSS(1));
-    x = STEP(x, by, 2, ACROSS(2));
-    x = STEP(x, by, 4, ACROSS(4));
-    x = STEP(x, by, 8, ACROSS(8));
-    return STEP(x, by, 16, ACROSS(16));
-}
+#define DEFINE_MOVE(name, LANES)                                                                   \
+    INLINE warp_u32 name(warp_u32 x, u32 by)                                                       \
+    {                                                                                              \
+        x = STEP(x, by, 1, LANES(1));                                                              \
+        x = STEP(x, by, 2, LANES(2));                                                              \
+        x = STEP(x, by, 4, LANES(4));                                                              \
+        x = STEP(x, by, 8, LANES(8));                                                              \
+        return STEP(x, by, 16, LANES(16));                                                         \
+    }
+DEFINE_MOVE(rotate, UP)
+DEFINE_MOVE(cross, ACROSS)
 
 /* As ops/sync.c's, where b and c are the same for all lanes. */
 #define DEFINE_SHUFFLE(name, moved, source, in_range)                                              \
