@@ -66,6 +66,16 @@ int process_interrupted(void)
     return interrupt_signal;
 }
 
+void process_hold_interrupts(sigset_t *before)
+{
+    sigset_t interrupts;
+    sigemptyset(&interrupts);
+    sigaddset(&interrupts, SIGINT);
+    sigaddset(&interrupts, SIGTERM);
+    sigaddset(&interrupts, SIGHUP);
+    sigprocmask(SIG_BLOCK, &interrupts, before);
+}
+
 static double now(void)
 {
     struct timespec t;
@@ -487,17 +497,6 @@ static void make_group(struct process *process, const struct process_spec *spec)
                       spec->limits.processes + SPARE_TASKS);
 }
 
-/* Those that process_handle_interrupts takes. */
-static void block_ends(sigset_t *before)
-{
-    sigset_t ends;
-    sigemptyset(&ends);
-    sigaddset(&ends, SIGINT);
-    sigaddset(&ends, SIGTERM);
-    sigaddset(&ends, SIGHUP);
-    sigprocmask(SIG_BLOCK, &ends, before);
-}
-
 struct process *process_start(const struct process_spec *spec)
 {
     struct process *process = calloc(1, sizeof *process);
@@ -511,7 +510,7 @@ struct process *process_start(const struct process_spec *spec)
     pid_t grader = getpid();
     /* A signal meant for the supervisor waits until it has its own handlers. */
     sigset_t before;
-    block_ends(&before);
+    process_hold_interrupts(&before);
     process->supervisor =
         spec->contain != NULL ? contain_fork(spec->contain, spec->arguments[0]) : fork();
     if (process->supervisor == 0) supervise(spec, &process->group, process->shared, grader);
@@ -566,7 +565,7 @@ size_t process_wait_any(struct process *const *processes, size_t count)
     if (n == 0) return count;
     /* Only while it waits do the signals come: one that came just before would not end the wait. */
     sigset_t before;
-    block_ends(&before);
+    process_hold_interrupts(&before);
     size_t ended = n;
     while (ended == n) {
         /* The terminal sends ^C to the supervisors too; a kill aimed at the grader alone is passed

@@ -19,6 +19,7 @@
 
 #include "grader/base/contain.h"
 
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -96,5 +97,8 @@ void process_free(struct process *process);
 void process_handle_interrupts(void);
 /* The signal that came, or 0. */
 int process_interrupted(void);
+
+/* Keeps these signals waiting until the mask that was there before, `before`, is put back. */
+void process_hold_interrupts(sigset_t *before);
 
 #endif

@@ -1,5 +1,6 @@
 #include "grader/session/check_run.h"
 #include "grader/base/messages.h"
+#include "grader/base/process.h"
 #include "grader/session/results.h"
 
 #include <check.h>
@@ -179,7 +180,12 @@ enum check_outcome check_run(const struct check_job *job, struct verdict *verdic
     SRunner *runner = srunner_create(suite);
     srunner_set_fork_status(runner, CK_FORK);
     fflush(NULL);
+    /* Check's own handlers pass a signal on to the whole process group: to the script that grades,
+     * or to ./learn. */
+    sigset_t before;
+    process_hold_interrupts(&before);
     srunner_run(runner, NULL, NULL, CK_SILENT);
+    sigprocmask(SIG_SETMASK, &before, NULL);
 
     TestResult **results = srunner_results(runner);
     *verdict = *shared;

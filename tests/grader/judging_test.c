@@ -1,5 +1,6 @@
 /* One check under Check: what passes, fails, is skipped, and judges that crash or leave; and on
  * which devices and in which orders a check is judged. */
+#include "grader/base/process.h"
 #include "grader/run/cache.h"
 #include "grader/session/check_run.h"
 #include "support.h"
@@ -7,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int judged; /* in the forked child: how often */
@@ -50,6 +52,13 @@ static void leave(struct verdict *verdict, const struct evidence *evidence)
     (void)verdict;
     (void)evidence;
     _exit(77); /* as a skip would, but without saying so */
+}
+
+static void interrupt(struct verdict *verdict, const struct evidence *evidence)
+{
+    (void)verdict;
+    (void)evidence;
+    kill(getppid(), SIGTERM);
 }
 
 static const char *const files[] = {"sum.c", NULL};
@@ -162,6 +171,28 @@ START_TEST(a_judge_that_breaks_fails_its_own_check)
     ck_assert_ptr_nonnull(strstr(v->failures[0].why, "defect of the grader"));
     ck_assert_int_eq(run(leave, v), CHECK_FAILED);
     ck_assert_int_eq(run(pass, v), CHECK_PASSED);
+    free(v);
+}
+END_TEST
+
+/* Who asks one grading to end has not asked whoever called it: ./learn, or a script. */
+START_TEST(an_interrupt_is_for_this_process_alone)
+{
+    struct verdict *v = malloc(sizeof *v);
+    int status = 0;
+
+    setpgid(0, 0);
+    const pid_t beside = fork();
+    if (beside == 0) {
+        pause();
+        _exit(1);
+    }
+    process_handle_interrupts();
+    ck_assert_int_eq(run(interrupt, v), CHECK_PASSED);
+    ck_assert_int_eq(process_interrupted(), SIGTERM);
+    kill(beside, SIGKILL);
+    ck_assert_int_eq(waitpid(beside, &status, 0), beside);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     free(v);
 }
 END_TEST
@@ -349,6 +380,7 @@ int main(void)
     tcase_add_test(tcase, outcomes);
     tcase_add_test(tcase, what_the_record_lacks_is_nobodys_failure);
     tcase_add_test(tcase, a_judge_that_breaks_fails_its_own_check);
+    tcase_add_test(tcase, an_interrupt_is_for_this_process_alone);
     tcase_add_test(tcase, what_does_not_compile_fails);
     tcase_add_loop_test(tcase, bad_endings_are_told, 0, sizeof endings / sizeof endings[0]);
     tcase_add_test(tcase, a_lost_record_is_told);
