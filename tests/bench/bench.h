@@ -55,6 +55,8 @@ void scalar_histogram(const uint32_t *in, uint32_t *bins, size_t n);
 void scalar_bfs(const uint32_t *first, const uint32_t *edges, uint32_t *level, size_t n);
 void scalar_doubles(const double *in, double *out, size_t n);
 void scalar_integers(const uint64_t *in, uint64_t *out, size_t n);
+void scalar_sample(const float *in, float *out, size_t width);
+void scalar_filter(const float *in, float *out, size_t width);
 void scalar_nothing(size_t n);
 void scalar_burn(size_t n); /* keeps a processor's arithmetic units busy for about n cycles */
 void scalar_copy(const void *from, void *to, size_t size);
@@ -74,6 +76,7 @@ void device_histogram_global(const uint32_t *in, uint32_t *bins, size_t n);
 void device_bfs(const uint32_t *first, const uint32_t *edges, uint32_t *level, size_t n);
 void device_doubles(const double *in, double *out, size_t n);
 void device_integers(const uint64_t *in, uint64_t *out, size_t n);
+void device_sample(const float *in, float *out, size_t width, int filters);
 void device_nothing(size_t n);
 void device_copy_in(const void *from, void *to, size_t size);
 void device_copy_out(const void *from, void *to, size_t size);

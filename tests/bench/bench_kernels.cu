@@ -306,6 +306,38 @@ void device_integers(const uint64_t *in, uint64_t *out, size_t n)
     wait();
 }
 
+// ---- textures
+// ------------------------------------------------------------------------------------
+
+__global__ void sample(cudaTextureObject_t image, float *out, unsigned width)
+{
+    const unsigned x = threadIdx.x + blockIdx.x * blockDim.x;
+    const unsigned y = threadIdx.y + blockIdx.y * blockDim.y;
+    if (x >= width || y >= width) return;
+    const float u = 0.75f * (float)x - 0.25f * (float)y + 5.3125f;
+    const float v = 0.75f * (float)y + 0.25f * (float)x - 3.6875f;
+    out[(size_t)y * width + x] = tex2D<float>(image, u, v);
+}
+
+void device_sample(const float *in, float *out, size_t width, int filters)
+{
+    const dim3 block(32, 8), grid((unsigned)(width + 31) / 32, (unsigned)(width + 7) / 8);
+    cudaResourceDesc resource = {};
+    cudaTextureDesc how = {};
+    cudaTextureObject_t image;
+    resource.resType = cudaResourceTypePitch2D;
+    resource.res.pitch2D.devPtr = const_cast<float *>(in);
+    resource.res.pitch2D.desc = cudaCreateChannelDesc<float>();
+    resource.res.pitch2D.width = resource.res.pitch2D.height = width;
+    resource.res.pitch2D.pitchInBytes = width * sizeof(float);
+    how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;
+    how.filterMode = filters ? cudaFilterModeLinear : cudaFilterModePoint;
+    CHECK(cudaCreateTextureObject(&image, &resource, &how, NULL));
+    sample<<<grid, block>>>(image, out, (unsigned)width);
+    wait();
+    CHECK(cudaDestroyTextureObject(image));
+}
+
 // ---- calls --------------------------------------------------------------------------------------
 
 __global__ void nothing() {}

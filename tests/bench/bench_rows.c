@@ -19,6 +19,13 @@ static void fill_floats(struct bench_case *c)
             ((float *)c->in[k])[i] = (float)(scramble(i + (size_t)k * 7919) >> 8) * 0x1p-20f;
 }
 
+/* Like a picture's: whole numbers of 8 bits. */
+static void fill_bytes(struct bench_case *c)
+{
+    for (size_t i = 0; i < c->in_size / sizeof(float); i++)
+        ((float *)c->in[0])[i] = (float)(scramble(i) >> 24);
+}
+
 static void fill_words(struct bench_case *c)
 {
     for (size_t i = 0; i < c->in_size / sizeof(uint32_t); i++)
@@ -132,6 +139,10 @@ SIDES(doubles, scalar_doubles(c->in[0], c->expected, c->n),
       device_doubles(c->device_in[0], c->device_out, c->n))
 SIDES(integers, scalar_integers(c->in[0], c->expected, c->n),
       device_integers(c->device_in[0], c->device_out, c->n))
+SIDES(nearest, scalar_sample(c->in[0], c->expected, c->n),
+      device_sample(c->device_in[0], c->device_out, c->n, 0))
+SIDES(filtered, scalar_filter(c->in[0], c->expected, c->n),
+      device_sample(c->device_in[0], c->device_out, c->n, 1))
 SIDES(nothing, scalar_nothing(c->n), device_nothing(c->n))
 SIDES(copy_in, scalar_copy(c->in[0], c->expected, c->in_size),
       device_copy_in(c->in[0], c->device_out, c->in_size))
@@ -169,6 +180,10 @@ const struct bench_row bench_rows[] = {
      wide_to_wide, fill_doubles, BOTH(doubles)},
     {"64-bit integers", "2^19, 32 steps of shift, xor, multiply", 512 * K, 5 * K + 3, 0, 0, 0, 0,
      wide_to_wide, fill_wide, BOTH(integers)},
+    {"texture, nearest", "1024 x 1024 samples of floats, turned", K, 64, 0, 0, 0, 0, square_words,
+     fill_bytes, BOTH(nearest)},
+    {"texture, filtered", "1024 x 1024 samples between four floats each", K, 64, 0, 0, 0, 0,
+     square_words, fill_bytes, BOTH(filtered)},
     {"launches", "2^12 empty kernels (no answer) against as many calls", 4 * K, 10, 0, 0, 0, 1,
      nowhere, NULL, BOTH(nothing)},
     {"copy to the device", "16 MiB from pageable memory, against memcpy", 4 * M, 5 * K, 0, 0, 0, 0,

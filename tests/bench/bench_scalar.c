@@ -1,6 +1,7 @@
 /* The scalar side of the rows: what a C programmer writes first. */
 #include "tests/bench/bench.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Each step loads and stores, as in the lessons' own programs. */
@@ -102,6 +103,55 @@ void scalar_integers(const uint64_t *in, uint64_t *out, size_t n)
         }
         out[i] = x;
     }
+}
+
+/* A picture, turned and shrunk: where pixel (x, y) of the new one lies in the old one. All of it is
+ * exact in floats. */
+static float across(size_t x, size_t y)
+{
+    return 0.75f * (float)x - 0.25f * (float)y + 5.3125f;
+}
+
+static float down(size_t x, size_t y)
+{
+    return 0.75f * (float)y + 0.25f * (float)x - 3.6875f;
+}
+
+static long clamp(long i, size_t width)
+{
+    return i < 0 ? 0 : i >= (long)width ? (long)width - 1 : i;
+}
+
+void scalar_sample(const float *in, float *out, size_t width)
+{
+    for (size_t y = 0; y < width; y++)
+        for (size_t x = 0; x < width; x++) {
+            const long u = clamp((long)floorf(across(x, y)), width);
+            const long v = clamp((long)floorf(down(x, y)), width);
+            out[y * width + x] = in[(size_t)v * width + (size_t)u];
+        }
+}
+
+/* Between four texels, with weights of 8 bits as a texture has them. */
+void scalar_filter(const float *in, float *out, size_t width)
+{
+    const float most = (float)(width - 1);
+    for (size_t y = 0; y < width; y++)
+        for (size_t x = 0; x < width; x++) {
+            const float u = fminf(fmaxf(across(x, y) - 0.5f, 0), most);
+            const float v = fminf(fmaxf(down(x, y) - 0.5f, 0), most);
+            const long left = (long)u, top = (long)v;
+            const long right = clamp(left + 1, width), below = clamp(top + 1, width);
+            const int wx = (int)((u - (float)left) * 256 + 0.5f);
+            const int wy = (int)((v - (float)top) * 256 + 0.5f);
+            const int far = (wx * wy + 128) / 256;
+            const float *const upper = in + (size_t)top * width;
+            const float *const lower = in + (size_t)below * width;
+            out[y * width + x] =
+                (upper[left] * (float)(256 - wx - wy + far) + upper[right] * (float)(wx - far) +
+                 lower[left] * (float)(wy - far) + lower[right] * (float)far) /
+                256;
+        }
 }
 
 static __attribute__((noinline)) void nothing(void)

@@ -673,6 +673,155 @@ static void surface_then_texture()
 
 // ---- errors ---------------------------------------------------------------------------------
 
+// ---- a texture for all lanes, or several
+
+// One sample of `Texel` by each thread: of the first texture for all, or of the two in turn.
+template <typename Texel>
+__global__ void sample_either(cudaTextureObject_t first, cudaTextureObject_t second, bool both,
+                              int dimensions, const float3 *places, Texel *out, int count)
+{
+    const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i >= count) return;
+    const cudaTextureObject_t texture = both && i % 2 == 1 ? second : first;
+    const float3 at = places[i];
+    out[i] = dimensions == 1   ? tex1D<Texel>(texture, at.x)
+             : dimensions == 2 ? tex2D<Texel>(texture, at.x, at.y)
+                               : tex3D<Texel>(texture, at.x, at.y, at.z);
+}
+
+// Coordinates about the texture, and some that no texture reaches or that are no numbers.
+static std::vector<float3> places_about(const cudaExtent &size, bool normalized, int count)
+{
+    static const float odd[] = {0,     -0.0f,  1e-30f, -1e-30f,  1e9f,      -1e9f,
+                                3e38f, -3e38f, NAN,    INFINITY, -INFINITY, 0.99999994f};
+    const float sizes[] = {static_cast<float>(size.width), static_cast<float>(size.height),
+                           static_cast<float>(size.depth)};
+    std::vector<float3> places(count);
+    unsigned random = 12345;
+    for (int i = 0; i < count; i++) {
+        float c[3];
+        for (int d = 0; d < 3; d++) {
+            random = random * 1664525u + 1013904223u;
+            c[d] = static_cast<float>(random >> 8) / (1 << 24) * 5 - 2;
+            if (!normalized) c[d] *= sizes[d];
+            if (i % 41 == d) c[d] = odd[i / 41 % 12];
+        }
+        places[i] = make_float3(c[0], c[1], c[2]);
+    }
+    return places;
+}
+
+template <typename Texel>
+static void check_either(cudaChannelFormatKind kind, int dimensions, bool fractions,
+                         const std::vector<Texel> &texels)
+{
+    const cudaExtent size = {7, dimensions > 1 ? 5u : 1u, dimensions > 2 ? 3u : 1u};
+    const int count = 1000;
+    const cudaChannelFormatDesc channels = cudaCreateChannelDesc<Texel>();
+    EXPECT(channels.f == kind);
+    cudaArray_t array;
+    const cudaExtent shape = {7, dimensions > 1 ? 5u : 0u, dimensions > 2 ? 3u : 0u};
+    CHECK(cudaMalloc3DArray(&array, &channels, shape, 0));
+    cudaMemcpy3DParms copy = {};
+    copy.srcPtr = make_cudaPitchedPtr(const_cast<Texel *>(texels.data()),
+                                      size.width * sizeof(Texel), size.width, size.height);
+    copy.dstArray = array;
+    copy.extent = size;
+    copy.kind = cudaMemcpyHostToDevice;
+    CHECK(cudaMemcpy3D(&copy));
+    for (int which = 0; which < 16; which++) {
+        cudaResourceDesc resource = {};
+        cudaTextureDesc how = {};
+        cudaTextureObject_t first, second;
+        how.normalizedCoords = (which & 4) != 0;
+        how.filterMode = which & 8 && (kind == cudaChannelFormatKindFloat || fractions)
+                             ? cudaFilterModeLinear
+                             : cudaFilterModePoint;
+        how.readMode = fractions ? cudaReadModeNormalizedFloat : cudaReadModeElementType;
+        for (auto &mode : how.addressMode) mode = static_cast<cudaTextureAddressMode>(which & 3);
+        resource.resType = cudaResourceTypeArray;
+        resource.res.array.array = array;
+        CHECK(cudaCreateTextureObject(&first, &resource, &how, nullptr));
+        CHECK(cudaCreateTextureObject(&second, &resource, &how, nullptr));
+        const std::vector<float3> places = places_about(size, how.normalizedCoords, count);
+        float3 *device = on_device(places);
+        using Read = float4;
+        void *out;
+        CHECK(cudaMalloc(&out, 2 * count * sizeof(Read)));
+        CHECK(cudaMemset(out, 0, 2 * count * sizeof(Read)));
+        for (int both = 0; both < 2; both++) {
+            void *to = static_cast<Read *>(out) + both * count;
+            if (fractions || kind == cudaChannelFormatKindFloat)
+                sample_either<<<8, 128>>>(first, second, both, dimensions, device,
+                                          static_cast<float4 *>(to), count);
+            else if (kind == cudaChannelFormatKindUnsigned)
+                sample_either<<<8, 128>>>(first, second, both, dimensions, device,
+                                          static_cast<uint4 *>(to), count);
+            else
+                sample_either<<<8, 128>>>(first, second, both, dimensions, device,
+                                          static_cast<int4 *>(to), count);
+            CHECK(cudaGetLastError());
+        }
+        CHECK(cudaDeviceSynchronize());
+        const std::vector<Read> read = to_host(static_cast<Read *>(out), 2 * count);
+        EXPECT(std::memcmp(&read[0], &read[count], count * sizeof(Read)) == 0);
+        CHECK(cudaFree(out));
+        CHECK(cudaFree(device));
+        CHECK(cudaDestroyTextureObject(first));
+        CHECK(cudaDestroyTextureObject(second));
+    }
+    CHECK(cudaFreeArray(array));
+}
+
+// `of` makes the texel of a number.
+template <typename Texel>
+static void check_all(cudaChannelFormatKind kind, bool fractions, Texel (*of)(int))
+{
+    std::vector<Texel> texels;
+    for (int i = 0; i < 7 * 5 * 3; i++) texels.push_back(of(value_at(i) * 37 + i));
+    for (int dimensions = 1; dimensions <= 3; dimensions++)
+        check_either(kind, dimensions, fractions, texels);
+}
+
+// What is wide in its exponents, with both zeros and numbers that are too small for others.
+static float any_float(int i)
+{
+    return i % 11 == 0 ? (i % 2 ? -0.0f : 0.0f)
+                       : std::ldexp(static_cast<float>(i % 1000 - 500) / 7, i % 60 - 30);
+}
+
+static float tiny_float(int i)
+{
+    return i % 5 == 0 ? INFINITY : std::ldexp(static_cast<float>(i % 64 - 32), -149 + i % 24);
+}
+
+static void one_or_several()
+{
+    const cudaChannelFormatKind real = cudaChannelFormatKindFloat;
+    const cudaChannelFormatKind plain = cudaChannelFormatKindUnsigned;
+    const cudaChannelFormatKind sign = cudaChannelFormatKindSigned;
+    check_all<float>(real, false, any_float);
+    check_all<float>(real, false, tiny_float);
+    check_all<float4>(real, false, [](int i) {
+        return make_float4(any_float(i), any_float(i + 1), any_float(i * 3), any_float(-i));
+    });
+    check_all<float2>(real, false,
+                      [](int i) { return make_float2(any_float(i), any_float(7 * i)); });
+    for (int fractions = 0; fractions < 2; fractions++) {
+        check_all<unsigned char>(plain, fractions,
+                                 [](int i) { return static_cast<unsigned char>(i); });
+        check_all<uchar4>(plain, fractions, [](int i) {
+            return make_uchar4(static_cast<unsigned char>(i), static_cast<unsigned char>(i * 3),
+                               static_cast<unsigned char>(i * 5), 255);
+        });
+        check_all<signed char>(sign, fractions, [](int i) { return static_cast<signed char>(i); });
+        check_all<unsigned short>(plain, fractions,
+                                  [](int i) { return static_cast<unsigned short>(i * 977); });
+        check_all<short>(sign, fractions, [](int i) { return static_cast<short>(i * 977); });
+    }
+    check_all<int>(sign, false, [](int i) { return i * 1000003; });
+}
+
 static void errors()
 {
     cudaArray_t array;
@@ -719,6 +868,7 @@ int main(int argc, char **argv)
         {"surfaces_2d", surfaces_2d},
         {"surface_boundaries", surface_boundaries},
         {"surface_then_texture", surface_then_texture},
+        {"one_or_several", one_or_several},
         {"errors", errors},
     };
     return run_programs(argc, argv, programs);

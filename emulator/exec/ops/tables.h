@@ -15,7 +15,8 @@
     X(exec_sync_rows)                                                                              \
     X(exec_tensor_rows)                                                                            \
     X(exec_poll_rows)                                                                              \
-    X(exec_racecheck_rows)
+    X(exec_racecheck_rows)                                                                         \
+    X(exec_sample_rows)
 
 /* X(table): files whose work does not lend itself to vectors, compiled once. */
 #define EXEC_COMMON_TABLES(X)                                                                      \

@@ -7,12 +7,11 @@
  * the weights of a corner's missing texel and of two levels are divided. Where there are no mipmaps
  * every level of detail is the only one.
  */
-#include "emulator/exec/machine/texture.h"
 #include "emulator/exec/machine/machine.h"
 #include "emulator/exec/ops/extra.h"
-#include "emulator/exec/ops/half.h"
 #include "emulator/exec/ops/lanes.h"
 #include "emulator/exec/ops/tables.h"
+#include "emulator/exec/ops/texel.h"
 
 #include <math.h>
 #include <string.h>
@@ -55,7 +54,7 @@ static unsigned char *image_bytes(const struct image_lane *at, uint64_t address,
     *(access == EXEC_LOAD ? &counts->bytes_loaded : &counts->bytes_stored) += size;
     counts->transactions += address % 32 == 0 || address % 32 + size > 32;
     if (cache->size >= size && cache->access == access &&
-        address - cache->low <= cache->size - size) {
+        address - cache->low <= cache->size - size && !texel_judged(cache)) {
         exec_mark(cache, address, size);
         return (unsigned char *)(uintptr_t)(address + cache->delta);
     }
@@ -91,52 +90,14 @@ static bool image_find(struct image_lane *at, bool surface)
 
 /* ---- texels ---------------------------------------------------------------------------------- */
 
-static bool reads_real(const struct exec_texture *texture)
-{
-    return texture->texel >= EXEC_TEXEL_F16 ||
-           (texture->promotes && texture->texel != EXEC_TEXEL_U32 &&
-            texture->texel != EXEC_TEXEL_S32);
-}
-
-/* One channel as a texture read returns it: a float's bits, or an integer. The lowest of the signed
- * fractions is still below -1. */
-static uint32_t channel_value(const struct exec_texture *texture, const unsigned char *bytes)
-{
-    uint16_t half;
-    uint32_t word;
-    memcpy(&half, bytes,
-           sizeof half * (texture->texel != EXEC_TEXEL_U8 && texture->texel != EXEC_TEXEL_S8));
-    switch (texture->texel) {
-    case EXEC_TEXEL_U8:
-        return texture->promotes ? exec_bits32((float)bytes[0] / 255.0f) : bytes[0];
-    case EXEC_TEXEL_S8:
-        return texture->promotes ? exec_bits32((float)(int8_t)bytes[0] / 127.0f)
-                                 : (uint32_t)(int32_t)(int8_t)bytes[0];
-    case EXEC_TEXEL_U16:
-        return texture->promotes ? exec_bits32((float)half / 65535.0f) : half;
-    case EXEC_TEXEL_S16:
-        return texture->promotes ? exec_bits32((float)(int16_t)half / 32767.0f)
-                                 : (uint32_t)(int32_t)(int16_t)half;
-    case EXEC_TEXEL_F16:
-        if ((half & 0x7c00) == 0x7c00) /* a NaN stays what it is, quiet or not */
-            return (uint32_t)(half & 0x8000) << 16 | 0x7f800000u | (uint32_t)(half & 0x3ff) << 13;
-        return exec_bits32((float)half_widen(half, HALF_F16));
-    case EXEC_TEXEL_U32:
-    case EXEC_TEXEL_S32:
-    case EXEC_TEXEL_F32:
-        memcpy(&word, bytes, sizeof word);
-        return word;
-    }
-    return 0;
-}
-
 /* A channel of the border. Integers are given by a float's bits; fractions stay within theirs. */
 static uint32_t border_value(const struct exec_texture *texture, float border)
 {
     const uint32_t bits = exec_bits32(border);
     const bool of_sign = texture->texel == EXEC_TEXEL_S8 || texture->texel == EXEC_TEXEL_S16;
     if (texture->texel >= EXEC_TEXEL_F16) return bits;
-    if (reads_real(texture)) return exec_bits32(fminf(fmaxf(border, of_sign ? -1.0f : 0.0f), 1.0f));
+    if (texel_is_real(texture))
+        return exec_bits32(fminf(fmaxf(border, of_sign ? -1.0f : 0.0f), 1.0f));
     switch (texture->texel) {
     case EXEC_TEXEL_U8:
         return (uint8_t)bits;
@@ -162,27 +123,17 @@ static bool read_texel(const struct image_lane *at, uint32_t x, uint32_t y, uint
     if (bytes == NULL) return false;
     *texel = (union image_texel){.bits = {0, 0, 0, 0}}; /* of channels that are not there */
     for (unsigned k = 0; k < texture->channels; k++)
-        texel->bits[k] = channel_value(texture, bytes + k * (size / texture->channels));
+        texel->bits[k] = texel_channel(texture, bytes + k * (size / texture->channels));
     return true;
 }
 
 /* ---- coordinates ----------------------------------------------------------------------------- */
 
-/* Wrapping and mirroring are for normalised coordinates, others are clamped; a seamless cube has no
- * use for any. */
-static enum exec_addressing mode_of(const struct exec_texture *texture, unsigned dimension)
-{
-    const enum exec_addressing mode = texture->addressing[dimension];
-    if (texture->cube && texture->seamless) return EXEC_ADDRESS_CLAMP;
-    return texture->normalized || texture->cube || mode == EXEC_ADDRESS_BORDER ? mode
-                                                                               : EXEC_ADDRESS_CLAMP;
-}
-
 /* Where an index lies after the addressing mode; false: in the border. */
 static bool settle(const struct exec_texture *texture, unsigned dimension, int64_t index,
                    uint32_t size, uint32_t *settled)
 {
-    const enum exec_addressing mode = mode_of(texture, dimension);
+    const enum exec_addressing mode = texel_mode(texture, dimension);
     const int64_t length = size;
     if (mode == EXEC_ADDRESS_WRAP) {
         index %= length;
@@ -221,18 +172,17 @@ static bool read_anywhere(const struct image_lane *at, const int64_t index[3],
 static double in_texels(const struct exec_texture *texture, unsigned dimension, double coordinate,
                         uint32_t size)
 {
-    static const double far = 1 << 24, steps = 1 << 21;
-    const enum exec_addressing mode = mode_of(texture, dimension);
+    const enum exec_addressing mode = texel_mode(texture, dimension);
     double value = coordinate;
     if (isnan(value)) return 0;
     if (texture->normalized || texture->cube) {
         if (mode == EXEC_ADDRESS_WRAP || mode == EXEC_ADDRESS_MIRROR)
-            value = isfinite(value) ? floor(fmod(value, 2.0) * steps) / steps : 0;
+            value = isfinite(value) ? floor(fmod(value, 2.0) * TEXEL_STEPS) / TEXEL_STEPS : 0;
         else if (mode == EXEC_ADDRESS_CLAMP && !texture->cube)
-            value = floor(value * steps) / steps;
+            value = floor(value * TEXEL_STEPS) / TEXEL_STEPS;
         value *= size;
     }
-    return value < -far ? -far : value > far ? far : value;
+    return fmin(fmax(value, -TEXEL_FAR), TEXEL_FAR);
 }
 
 static uint32_t layer_of(const struct image_lane *at)
@@ -304,10 +254,9 @@ static bool step_over(const struct exec_texture *texture, int64_t index[3], uint
 
 /* The texels around a place and how much each counts: in each dimension two, `near` and the next,
  * of which the next counts for `weight`. */
-enum { WHOLE = 256 };
 struct footprint {
     int64_t near[3];
-    int32_t weight[3]; /* of WHOLE */
+    int32_t weight[3]; /* of TEXEL_WHOLE */
 };
 
 static struct footprint footprint_of(const struct image_lane *at, bool filters)
@@ -319,39 +268,36 @@ static struct footprint footprint_of(const struct image_lane *at, bool filters)
     struct footprint footprint = {{0, 0, 0}, {0, 0, 0}};
     for (unsigned d = 0; d < at->access->dimensions; d++) {
         double place = in_texels(texture, d, at->place[d], sizes[d]) - (filters ? 0.5 : 0.0);
-        if (clamps && mode_of(texture, d) == EXEC_ADDRESS_CLAMP)
+        if (clamps && texel_mode(texture, d) == EXEC_ADDRESS_CLAMP)
             place = fmin(fmax(place, 0), sizes[d] - 1);
         const double low = floor(place);
         footprint.near[d] = (int64_t)low;
-        footprint.weight[d] = filters ? (int32_t)floor((place - low) * WHOLE + 0.5) : 0;
+        footprint.weight[d] = filters ? (int32_t)floor((place - low) * TEXEL_WHOLE + 0.5) : 0;
     }
     return footprint;
 }
 
-static int32_t part(int32_t of, int32_t weight)
-{
-    return (of * weight + WHOLE / 2) / WHOLE;
-}
-
-/* What each corner counts for, x first; together WHOLE. Of a square, the far corner is rounded, and
- * the others keep the sums of rows and columns; a cube is divided by z, x and y in turn. */
+/* What each corner counts for, x first; together TEXEL_WHOLE. Of a square, the far corner is
+ * rounded, and the others keep the sums of rows and columns; a cube is divided by z, x and y in
+ * turn. */
 static void weigh(const struct footprint *footprint, unsigned dimensions, int32_t weights[8])
 {
     const int32_t x = footprint->weight[0], y = footprint->weight[1], z = footprint->weight[2];
-    const int32_t far = part(x, y);
+    const int32_t far = texel_part(x, y);
     if (dimensions == 1) {
-        weights[0] = WHOLE - x;
+        weights[0] = TEXEL_WHOLE - x;
         weights[1] = x;
     } else if (dimensions == 2) {
-        weights[0] = WHOLE - x - y + far;
+        weights[0] = TEXEL_WHOLE - x - y + far;
         weights[1] = x - far;
         weights[2] = y - far;
         weights[3] = far;
     } else {
         for (unsigned zx = 0; zx < 4; zx++) {
-            const int32_t slice = zx & 2 ? z : WHOLE - z, high = part(slice, x);
+            const int32_t slice = zx & 2 ? z : TEXEL_WHOLE - z, high = texel_part(slice, x);
             const int32_t column = zx & 1 ? high : slice - high;
-            const int32_t top = zx & 1 ? part(column, y) : column - part(column, WHOLE - y);
+            const int32_t top =
+                zx & 1 ? texel_part(column, y) : column - texel_part(column, TEXEL_WHOLE - y);
             const unsigned corner = (zx & 2) * 2 + (zx & 1);
             weights[corner] = column - top;
             weights[corner + 2] = top;
@@ -367,7 +313,7 @@ static float sum_floats(const float values[8], const int32_t weights[8], unsigne
     double plain = 0;
     int64_t sum = 0;
     for (unsigned i = 0; i < count; i++) {
-        if (weights[i] != 0) plain += (double)values[i] * weights[i] / WHOLE;
+        if (weights[i] != 0) plain += (double)values[i] * weights[i] / TEXEL_WHOLE;
         if (values[i] == 0 || !isfinite(values[i])) continue;
         frexpf(values[i], &least);
         if (least > exponent) exponent = least;
@@ -405,7 +351,7 @@ static float sum_fractions(enum exec_texel texel, const float values[8], const i
     const double most = texel == EXEC_TEXEL_S8 || texel == EXEC_TEXEL_S16 ? 32767 : 65535;
     int64_t sum = 0;
     for (unsigned i = 0; i < count; i++) sum += wide_fraction(texel, values[i]) * weights[i];
-    const double whole = floor((double)sum / (8 * WHOLE) + 0.5);
+    const double whole = floor((double)sum / (8 * TEXEL_WHOLE) + 0.5);
     return (float)(fmax(whole, -most) / most);
 }
 
@@ -417,11 +363,11 @@ static unsigned filtered_dimensions(const struct image_lane *at, struct footprin
         at->texture->addressing[1] != EXEC_ADDRESS_BORDER)
         return at->access->dimensions;
     footprint->near[1] = -1;
-    footprint->weight[1] = WHOLE / 2;
+    footprint->weight[1] = TEXEL_WHOLE / 2;
     return 2;
 }
 
-/* Texels that are to be added, each by its weight; those of all together are WHOLE. */
+/* Texels that are to be added, each by its weight; those of all together are TEXEL_WHOLE. */
 struct texels {
     unsigned count;
     int32_t weights[8];
@@ -431,7 +377,7 @@ struct texels {
 /* What a corner of a cube lacks is shared by the three texels that are there. */
 static void share(int32_t weights[4], unsigned missing)
 {
-    const int32_t weight = weights[missing], third = part(weight, 85);
+    const int32_t weight = weights[missing], third = texel_part(weight, 85);
     weights[missing] = 0;
     weights[missing ^ 1] += third;
     weights[missing ^ 2] += third;
@@ -443,18 +389,18 @@ static void share(int32_t weights[4], unsigned missing)
 static void weigh_level(const struct footprint *footprint, unsigned dimensions, int32_t level,
                         int32_t weights[4])
 {
-    const int32_t high = part(level, footprint->weight[0]), low = level - high;
+    const int32_t high = texel_part(level, footprint->weight[0]), low = level - high;
     const int32_t y = footprint->weight[1];
     weights[0] = low;
     weights[1] = high;
     if (dimensions == 1) return;
-    weights[0] = part(low, WHOLE - y);
+    weights[0] = texel_part(low, TEXEL_WHOLE - y);
     weights[2] = low - weights[0];
-    weights[3] = part(high, y);
+    weights[3] = texel_part(high, y);
     weights[1] = high - weights[3];
 }
 
-/* The texels around the place, in this level, which counts for `level` of WHOLE. */
+/* The texels around the place, in this level, which counts for `level` of TEXEL_WHOLE. */
 static bool surround(struct image_lane *at, int32_t level, struct texels *texels)
 {
     struct footprint footprint = footprint_of(at, true);
@@ -462,7 +408,7 @@ static bool surround(struct image_lane *at, int32_t level, struct texels *texels
     const bool seamless = at->texture->cube && at->texture->seamless;
     const uint32_t layer = at->layer;
     int32_t *weights = texels->weights + texels->count;
-    if (level == WHOLE)
+    if (level == TEXEL_WHOLE)
         weigh(&footprint, dimensions, weights);
     else
         weigh_level(&footprint, dimensions, level, weights);
@@ -495,7 +441,7 @@ static void add_up(const struct exec_texture *texture, const struct texels *texe
 static bool filter(struct image_lane *at, union image_texel *result)
 {
     struct texels texels = {.count = 0};
-    if (!surround(at, WHOLE, &texels)) return false;
+    if (!surround(at, TEXEL_WHOLE, &texels)) return false;
     add_up(at->texture, &texels, result);
     return true;
 }
@@ -551,7 +497,7 @@ static void take_place(struct image_lane *at)
 /* One level, or all there is. */
 static bool sample_level(struct image_lane *at, union image_texel *result)
 {
-    if (at->texture->filters && reads_real(at->texture)) return filter(at, result);
+    if (at->texture->filters && texel_is_real(at->texture)) return filter(at, result);
     const struct footprint footprint = footprint_of(at, false);
     if (!read_anywhere(at, footprint.near, result)) return false;
     end_fractions(at->texture, result);
@@ -574,24 +520,27 @@ static int32_t level_of(const struct image_lane *at)
     const float given = at->access->level != EXEC_NO_SLOT
                             ? ((const float *)exec_slot(at->warp, at->access->level))[at->lane]
                             : 0.0f;
-    double level = isnan(given) ? 0 : floor((double)given * WHOLE) + trunc(texture->bias * WHOLE);
-    level = fmin(fmax(level, floor(texture->least * WHOLE)), floor(texture->most * WHOLE));
-    return (int32_t)fmin(fmax(level, 0), (texture->level_count - 1) * WHOLE);
+    double level =
+        isnan(given) ? 0 : floor((double)given * TEXEL_WHOLE) + trunc(texture->bias * TEXEL_WHOLE);
+    level =
+        fmin(fmax(level, floor(texture->least * TEXEL_WHOLE)), floor(texture->most * TEXEL_WHOLE));
+    return (int32_t)fmin(fmax(level, 0), (texture->level_count - 1) * TEXEL_WHOLE);
 }
 
 static bool sample_levels(struct image_lane *at, union image_texel *result)
 {
     const struct exec_texture *texture = at->texture;
-    const bool filters = texture->filters && reads_real(texture);
+    const bool filters = texture->filters && texel_is_real(texture);
     if (at->access->by_gradient || !at->access->real) return refuse_levels(at);
-    const int32_t level = level_of(at), part_of_next = texture->mixes ? level % WHOLE : 0;
-    const int32_t lower = texture->mixes ? level / WHOLE : (level + WHOLE / 2) / WHOLE;
+    const int32_t level = level_of(at), part_of_next = texture->mixes ? level % TEXEL_WHOLE : 0;
+    const int32_t lower =
+        texture->mixes ? level / TEXEL_WHOLE : (level + TEXEL_WHOLE / 2) / TEXEL_WHOLE;
     at->texture = &texture->levels[lower];
     if (part_of_next == 0) return sample_level(at, result);
-    if ((texture->dimensions > 2 && filters) || !reads_real(texture)) return refuse_levels(at);
+    if ((texture->dimensions > 2 && filters) || !texel_is_real(texture)) return refuse_levels(at);
     struct texels texels = {.count = 0};
     for (unsigned i = 0; i < 2; i++) {
-        const int32_t weight = i == 0 ? WHOLE - part_of_next : part_of_next;
+        const int32_t weight = i == 0 ? TEXEL_WHOLE - part_of_next : part_of_next;
         union image_texel texel;
         at->texture = &texture->levels[lower + (int32_t)i];
         if (filters && !surround(at, weight, &texels)) return false;
@@ -660,7 +609,7 @@ static bool tex_lane(struct image_lane *at, uint64_t values[4])
     return true;
 }
 
-static int op_tex(struct exec_warp *warp, const struct exec_inst *inst)
+int exec_sample_lanes(struct exec_warp *warp, const struct exec_inst *inst)
 {
     return each_lane(warp, inst, tex_lane, true);
 }
@@ -832,6 +781,6 @@ static int op_suq(struct exec_warp *warp, const struct exec_inst *inst)
 }
 
 const struct exec_row exec_texture_rows[] = {
-    {"tex", op_tex, ""}, {"tld4", op_tld4, ""}, {"suld", op_suld, ""}, {"sust", op_sust, ""},
-    {"txq", op_txq, ""}, {"suq", op_suq, ""},   {NULL, NULL, NULL},
+    {"tld4", op_tld4, ""}, {"suld", op_suld, ""}, {"sust", op_sust, ""},
+    {"txq", op_txq, ""},   {"suq", op_suq, ""},   {NULL, NULL, NULL},
 };
