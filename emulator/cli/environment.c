@@ -157,6 +157,7 @@ bool environment_set(const struct options *options, const struct program *progra
     return setenv(TRACE_PATH_VARIABLE, trace, 1) == 0 && setenv("OVERLAP_QUIET", "1", 1) == 0 &&
            (options->order == NULL || setenv("OVERLAP_ORDER", options->order, 1) == 0) &&
            (options->gpu == NULL || setenv(GPUS_VARIABLE, options->gpu, 1) == 0) &&
+           (options->timeline == NULL || setenv("OVERLAP_TURNS", "on", 0) == 0) &&
            setenv("OVERLAP_NATIVE", "on", 0) == 0 &&
            (options->fail == NULL || setenv("OVERLAP_FAIL", options->fail, 1) == 0) &&
            put_in_front("LD_LIBRARY_PATH", libraries) &&

@@ -107,6 +107,8 @@ const struct exec_function *exec_function_meant(const struct exec_function *kern
 /* Whether a function that PTX declares .extern is one that the device itself has (vprintf, malloc,
  * ...). */
 bool exec_provides(const char *name);
+/* Host threads that were made to run blocks, besides those that launch. */
+unsigned exec_threads(void);
 /* Why no kernel can be executed on this machine's processor; NULL: one can. */
 const char *exec_rows_missing(void);
 

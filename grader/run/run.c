@@ -144,6 +144,8 @@ static int write_settings(int file, const struct run_request *request,
         /* Elsewhere times are taken, or calls counted, and a thread that is held back is in them.
          */
         {CONTROL_THREADS_VARIABLE, emulator && every_order ? request->order : NULL},
+        /* A time hangs on nothing but the submission. */
+        {"OVERLAP_TURNS", emulator && request->plan->flags & RUN_TIMED ? "on" : NULL},
         {"OVERLAP_QUIET", emulator ? "all" : NULL}, /* what it finds is in the trace */
         {"OVERLAP_FAIL", emulator && !host ? request->injection : NULL},
         {REFUSALS_VARIABLE, !emulator || !injections ? NULL

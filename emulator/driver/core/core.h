@@ -57,6 +57,7 @@ struct thread {
     uint64_t clock_ns; /* its virtual host clock */
     unsigned depth;    /* of public functions */
     bool locked;
+    bool in_turn;    /* of those that enter the device in turns */
     bool per_thread; /* stream 0 in the current driver call */
     bool in_host_function;
     struct timeline_op *host_op;      /* of the host function; NULL: in none */
@@ -99,6 +100,7 @@ struct driver {
     uint64_t ids, requests, threads, families; /* how many were given out */
     uint64_t main_clock_ns;  /* atomic: the first thread's clock, and of every thread that ended */
     uint64_t start_clock_ns; /* atomic: where others start, the first thread's after a call */
+    uint64_t initialised_ns; /* when it was */
     uint64_t exclusive_ns;   /* until when thread_spend_exclusively is taken */
     uint64_t calls;          /* public functions entered, for whoever watches for a pause */
 

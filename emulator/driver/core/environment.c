@@ -8,6 +8,7 @@
  *   OVERLAP_GPU                whose times the virtual clock takes: h100, ... (trace/gpus.h)
  *   OVERLAP_INSTRUCTION_LIMIT  warp instructions before a kernel is stopped as endless
  *   OVERLAP_NATIVE             off (default), on, always: machine code of hot kernels
+ *   OVERLAP_TURNS              on: host threads enter the device in turns (entry/turns.c)
  *   CUDA_DEVICE_MAX_CONNECTIONS  hardware queues, 1 to 32; 8
  *   CUDA_LAUNCH_BLOCKING       not 0: a launch returns when its kernel has ended
  *   OVERLAP_DEVICES, CUDA_VISIBLE_DEVICES   which devices there are, and are seen: core/devices.h

@@ -15,6 +15,8 @@ static bool is_main(void)
 
 void overlap_call_enter(const char *name, const void *caller, unsigned flags)
 {
+    if (!thread.known) process_begin();
+    if (thread.depth == 0) turns_take();
     if (!thread.known) thread_begin();
     if (thread.depth++ > 0) return;
     if (is_main()) thread_wait_until(__atomic_load_n(&driver.main_clock_ns, __ATOMIC_RELAXED));
@@ -26,15 +28,14 @@ void overlap_call_enter(const char *name, const void *caller, unsigned flags)
     thread_spend(timeline_model->call);
 }
 
-int overlap_call_leave(int code)
+static void call_ends(int code)
 {
-    if (--thread.depth > 0) return code;
     if (is_main()) {
         main_clock_reaches(thread.clock_ns);
         __atomic_store_n(&driver.start_clock_ns, thread.clock_ns, __ATOMIC_RELAXED);
     }
     findings_call_ended(code);
-    if (driver.trace == NULL) return code;
+    if (driver.trace == NULL) return;
     const struct call *call = &thread.call;
     struct trace_record record = {
         .kind = TRACE_CALL,
@@ -54,6 +55,13 @@ int overlap_call_leave(int code)
     trace_copy_string(record.text, sizeof record.text, call->as_if);
     call_plain_name(record.name, sizeof record.name, call->name);
     trace_put(driver.trace, &record);
+}
+
+int overlap_call_leave(int code)
+{
+    if (--thread.depth > 0) return code;
+    call_ends(code);
+    turns_give();
     return code;
 }
 

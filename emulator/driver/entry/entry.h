@@ -48,6 +48,21 @@ void thread_begin(void);
 /* The process's clock, which is the first thread's, is at least `ns`. */
 void main_clock_reaches(uint64_t ns);
 
+/* The process makes its first call, or is told to begin. */
+void process_begin(void);
+
+/* ---- turns (turns.c) ------------------------------------------------------------------------ */
+
+/* Reads OVERLAP_TURNS: on. Otherwise threads enter the device when they like. */
+void turns_begin(void);
+/* Around a call, outside of all locks; under the lock, around a wait in it for somebody else. */
+void turns_take(void);
+void turns_give(void);
+void turns_pause(void);
+void turns_go_on(void);
+/* In a forked child: nobody else is there. */
+void turns_after_fork(void);
+
 /* ---- injected errors ---------------------------------------------------------------------- */
 
 /* Reads OVERLAP_FAIL, if that has not been done. A value that is none is named on standard error.

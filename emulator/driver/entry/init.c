@@ -49,6 +49,7 @@ static void after_fork_in_child(void)
     page_guard_forget();
     thread.depth = 0;
     thread.locked = false;
+    turns_after_fork();
     if (driver.initialised) driver.forked = true;
 }
 
@@ -57,22 +58,28 @@ static void process_start(void)
     pthread_key_create(&thread_end_key, thread_end);
     pthread_atfork(NULL, NULL, after_fork_in_child);
     driver.trace = trace_open_from_environment();
+    turns_begin();
     memory_room_begin();
     capture_begin();
     injection_begin();
     findings_process_begins();
 }
 
-const char *overlap_begin(void)
+void process_begin(void)
 {
     pthread_once(&process_once, process_start);
+}
+
+const char *overlap_begin(void)
+{
+    process_begin();
     environment_keep();
     return exec_rows_missing();
 }
 
 void thread_begin(void)
 {
-    pthread_once(&process_once, process_start);
+    process_begin();
     /* The device's own thread may be inside a host function already. */
     thread = (struct thread){.known = true, .in_host_function = thread.in_host_function};
     thread.number = __atomic_add_fetch(&driver.threads, 1, __ATOMIC_RELAXED);
@@ -105,18 +112,29 @@ static void host_touched(uint64_t address, bool is_store, uint64_t pc,
     finding_put(&found);
 }
 
+/* The timeline's pause: whose turn it is waits for somebody else. */
+static void pause_in_turn(void *user, bool stuck)
+{
+    turns_pause();
+    host_pause(user, stuck);
+    turns_go_on();
+}
+
 CUresult driver_cuInit(unsigned int Flags)
 {
     if (Flags != 0) return CUDA_ERROR_INVALID_VALUE;
     if (driver.forked) return CUDA_ERROR_NOT_INITIALIZED;
-    if (driver.initialised) return CUDA_SUCCESS;
+    if (driver.initialised) {
+        thread_wait_until(driver.initialised_ns); /* by another thread, perhaps */
+        return CUDA_SUCCESS;
+    }
 
     environment_read();
     TRY(environment()->refusal);
     const struct timeline_settings settings = {.order = environment()->order,
                                                .seed = environment()->seed,
                                                .connections = (unsigned)environment()->connections,
-                                               .pause = host_pause};
+                                               .pause = pause_in_turn};
     if (!memory_start(device_at(0)->memory)) {
         device_say("cannot reserve the range of device addresses (128 GiB of address "
                    "space, none of it used yet); is a limit on address space set?");
@@ -132,6 +150,7 @@ CUresult driver_cuInit(unsigned int Flags)
     trace_setting("connections", "", settings.connections);
     driver.initialised = true;
     thread_spend(timeline_model->initialise);
+    driver.initialised_ns = thread.clock_ns;
     return CUDA_SUCCESS;
 }
 

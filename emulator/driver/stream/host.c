@@ -192,6 +192,11 @@ void host_thread_wake(void)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
+unsigned host_threads(void)
+{
+    return host.started;
+}
+
 void host_pause(void *user, bool stuck)
 {
     (void)user;

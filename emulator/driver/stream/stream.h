@@ -82,6 +82,8 @@ void host_pause(void *user, bool stuck);
 /* Starts the thread that runs host functions and, for a host that waits without calling CUDA,
  * whatever is pending; wakes it if it is there. */
 void host_thread_wake(void);
+/* How many such threads there are. */
+unsigned host_threads(void);
 
 /* ---- capture: what it permits (capture.c) ------------------------------------------------- */
 

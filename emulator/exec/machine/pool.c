@@ -1,5 +1,7 @@
 #include "emulator/exec/machine/pool.h"
 
+#include "emulator/exec/exec.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -90,6 +92,14 @@ unsigned exec_pool_processors(void)
     if (sched_getaffinity(0, sizeof set, &set)) return 1;
     const int count = CPU_COUNT(&set);
     return count < 1 ? 1 : (unsigned)count;
+}
+
+unsigned exec_threads(void)
+{
+    pthread_mutex_lock(&pool.lock);
+    const unsigned threads = pool.owner == getpid() ? pool.threads : 0;
+    pthread_mutex_unlock(&pool.lock);
+    return threads;
 }
 
 void exec_pool_run(unsigned workers, void (*job)(void *argument, unsigned worker), void *argument)

@@ -1,0 +1,313 @@
+/* Whose turn it is to enter the device, where several host threads call it and OVERLAP_TURNS is on:
+ * that one's whose virtual clock is furthest behind, and of equal ones that one's which was started
+ * first. Times, numbers and the trace then do not depend on when the system runs which.
+ *
+ * Nobody has a turn while somebody may still come who would be before him. So one of those at the
+ * door looks at all threads of the process, until each is at the door too or waits for somebody
+ * else: it has slept from one look to the next, without computing in between. A thread that is in
+ * nanosleep will come by itself and is waited for, so that its sleep does not matter either. What
+ * computes or sleeps for a second of its own and does not come (it may be looking for a flag that
+ * one at the door would set) is waited for no longer, and from then on nobody for long. */
+#include "emulator/driver/entry/entry.h"
+
+#include "emulator/driver/stream/stream.h"
+#include "emulator/exec/exec.h"
+#include "trace/runnable.h"
+
+#include <dirent.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define PATIENCE 1000000000          /* ns of computing, or in nanosleep, in which nobody comes */
+#define IMPATIENCE 1000000           /* the same, once that was in vain */
+#define MOST_ON_THE_WALL 30000000000 /* ns, on a machine that lets nobody compute */
+#define SHORTEST_PAUSE 50000         /* ns between two looks */
+#define LONGEST_PAUSE 1000000
+
+enum { MOST_THREADS = 4096 };
+
+/* A thread at the door. */
+struct waiting {
+    pid_t number;
+    uint64_t clock_ns;
+    bool is_main, has_turn;
+    pthread_cond_t called;
+    struct waiting *next;
+};
+
+static struct {
+    bool on;
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* somebody came, or left the device: for the one that looks */
+    atomic_uint coming;     /* are about to take the lock: not asleep, whatever it looks like */
+    unsigned inside;        /* the device, and not in a pause */
+    bool looking;           /* one of those at the door does, for all */
+    bool in_vain;           /* somebody was waited for who did not come */
+    struct waiting *first;
+    struct look {
+        pid_t number;
+        int64_t computed;
+    } looks[MOST_THREADS]; /* in the order in which they were started */
+    size_t looked;
+} turns = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+void turns_begin(void)
+{
+    const char *text = getenv("OVERLAP_TURNS");
+    turns.on = text != NULL && strcmp(text, "on") == 0;
+}
+
+void turns_after_fork(void)
+{
+    pthread_mutex_init(&turns.lock, NULL);
+    pthread_cond_init(&turns.changed, NULL);
+    atomic_store(&turns.coming, 0);
+    turns.inside = 0;
+    turns.looking = false;
+    turns.first = NULL;
+    thread.in_turn = false;
+}
+
+/* ---- the other threads ----------------------------------------------------------------------- */
+
+static int64_t now(clockid_t clock)
+{
+    struct timespec t;
+    if (clock_gettime(clock, &t) != 0) return -1;
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* MAKE_THREAD_CPUCLOCK(number, CPUCLOCK_SCHED), linux/posix-timers.h. -1: the thread is gone. */
+static int64_t computed_by(pid_t number)
+{
+    return now((clockid_t)((~(unsigned)number << 3) | 6u));
+}
+
+/* It sleeps for a time that it has chosen itself. */
+static bool sleeps_by_itself(pid_t number)
+{
+    char path[64], text[32] = "";
+    snprintf(path, sizeof path, "/proc/self/task/%d/syscall", (int)number);
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    const ssize_t size = read(file, text, sizeof text - 1);
+    close(file);
+    const long call = size > 0 ? strtol(text, NULL, 10) : -1;
+    return call == SYS_clock_nanosleep
+#ifdef SYS_nanosleep
+           || call == SYS_nanosleep
+#endif
+        ;
+}
+
+/* Nobody but the caller and the device's own threads. */
+static bool is_alone(void)
+{
+    struct stat folder;
+    if (stat("/proc/self/task", &folder) != 0) return true;
+    return folder.st_nlink <= 2 + 1 + exec_threads() + host_threads();
+}
+
+static bool is_at_the_door(pid_t number)
+{
+    const struct waiting *waiting = turns.first;
+    while (waiting != NULL && waiting->number != number) waiting = waiting->next;
+    return waiting != NULL;
+}
+
+/* Takes down all threads; the folder has them in the order in which they were started. */
+static void list_threads(void)
+{
+    DIR *folder = opendir("/proc/self/task");
+    const struct dirent *entry;
+    turns.looked = 0;
+    if (folder == NULL) return;
+    while (turns.looked < MOST_THREADS && (entry = readdir(folder)) != NULL) {
+        const pid_t number = (pid_t)strtol(entry->d_name, NULL, 10); /* 0: "." */
+        if (number != 0) turns.looks[turns.looked++] = (struct look){number, 0};
+    }
+    closedir(folder);
+}
+
+enum others { OTHERS_WAIT, OTHERS_SLEEP, OTHERS_RUN };
+
+/* Two looks: who slept at both and has not computed in between slept at the moment between them. */
+static enum others look_at_others(void)
+{
+    enum others others = OTHERS_WAIT;
+    list_threads();
+    for (unsigned pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < turns.looked; i++) {
+            struct look *look = &turns.looks[i];
+            if (is_at_the_door(look->number)) continue;
+            if (pass == 0) look->computed = computed_by(look->number);
+            if (runnable_thread(look->number)) return OTHERS_RUN;
+            if (pass == 0) continue;
+            if (look->computed != computed_by(look->number)) return OTHERS_RUN;
+            if (sleeps_by_itself(look->number)) others = OTHERS_SLEEP;
+        }
+    return atomic_load(&turns.coming) > 0 ? OTHERS_RUN : others;
+}
+
+/* ---- turns ----------------------------------------------------------------------------------- */
+
+static uint64_t clock_of(const struct waiting *waiting)
+{
+    const uint64_t all = __atomic_load_n(&driver.main_clock_ns, __ATOMIC_RELAXED);
+    return waiting->is_main && all > waiting->clock_ns ? all : waiting->clock_ns;
+}
+
+static size_t start_of(const struct waiting *waiting)
+{
+    size_t i = 0;
+    while (i < turns.looked && turns.looks[i].number != waiting->number) i++;
+    return i;
+}
+
+static bool is_before(const struct waiting *a, const struct waiting *b)
+{
+    if (clock_of(a) != clock_of(b)) return clock_of(a) < clock_of(b);
+    return start_of(a) < start_of(b);
+}
+
+static void give_turn(void)
+{
+    struct waiting **link = &turns.first;
+    for (struct waiting **at = &turns.first; *at != NULL; at = &(*at)->next)
+        if (is_before(*at, *link)) link = at;
+    struct waiting *next = *link;
+    *link = next->next;
+    next->has_turn = true;
+    turns.inside++;
+    pthread_cond_signal(&next->called);
+}
+
+/* How long nobody has come. */
+struct patience {
+    int64_t began, looked, computed, slept, pause;
+};
+
+static struct patience patience_begin(void)
+{
+    const int64_t time = now(CLOCK_MONOTONIC);
+    return (struct patience){.began = time,
+                             .looked = time,
+                             .computed = now(CLOCK_PROCESS_CPUTIME_ID),
+                             .pause = SHORTEST_PAUSE};
+}
+
+static bool patience_ends(struct patience *patience, enum others others)
+{
+    const int64_t time = now(CLOCK_MONOTONIC), since = time - patience->looked;
+    const int64_t most = turns.in_vain ? IMPATIENCE : PATIENCE;
+    patience->looked = time;
+    if (others == OTHERS_SLEEP)
+        patience->slept += since < 2 * LONGEST_PAUSE ? since : 2 * LONGEST_PAUSE;
+    return patience->slept >= most || now(CLOCK_PROCESS_CPUTIME_ID) - patience->computed >= most ||
+           time - patience->began >= MOST_ON_THE_WALL;
+}
+
+static void pause_for(struct patience *patience)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += patience->pause;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    if (patience->pause < LONGEST_PAUSE) patience->pause *= 2;
+    pthread_cond_clockwait(&turns.changed, &turns.lock, CLOCK_MONOTONIC, &until);
+}
+
+/* Looks for all at the door, until it is the caller's own turn. */
+static void look_for_all(const struct waiting *self)
+{
+    struct patience patience = patience_begin();
+    turns.looking = true;
+    while (!self->has_turn) {
+        const enum others others = turns.inside > 0 ? OTHERS_RUN : look_at_others();
+        if (turns.inside > 0) {
+            pthread_cond_wait(&turns.changed, &turns.lock);
+            patience = patience_begin();
+            continue;
+        }
+        const bool is_over = others != OTHERS_WAIT && patience_ends(&patience, others);
+        turns.in_vain |= is_over;
+        if (others == OTHERS_WAIT || is_over)
+            give_turn();
+        else
+            pause_for(&patience);
+    }
+    turns.looking = false;
+    if (turns.first != NULL) pthread_cond_signal(&turns.first->called);
+}
+
+static void turn_take(void)
+{
+    struct waiting self = {.number = gettid(),
+                           .clock_ns = thread.clock_ns,
+                           .is_main = thread.number == 1,
+                           .called = PTHREAD_COND_INITIALIZER,
+                           .next = turns.first};
+    if (!thread.known) self.clock_ns = __atomic_load_n(&driver.start_clock_ns, __ATOMIC_RELAXED);
+    if (turns.first == NULL && turns.inside == 0 && is_alone()) {
+        turns.inside++;
+    } else {
+        turns.first = &self;
+        pthread_cond_signal(&turns.changed);
+        while (!self.has_turn)
+            if (turns.looking)
+                pthread_cond_wait(&self.called, &turns.lock);
+            else
+                look_for_all(&self);
+    }
+    if (thread.known) return;
+    thread_begin();
+    thread.clock_ns = self.clock_ns; /* where the first thread was when this one came */
+}
+
+/* ---- for calls ------------------------------------------------------------------------------- */
+
+static void lock(void)
+{
+    atomic_fetch_add(&turns.coming, 1);
+    pthread_mutex_lock(&turns.lock);
+    atomic_fetch_sub(&turns.coming, 1);
+}
+
+void turns_take(void)
+{
+    int cancel;
+    if (!turns.on || thread.in_host_function) return;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    lock();
+    turn_take();
+    pthread_mutex_unlock(&turns.lock);
+    thread.in_turn = true;
+    pthread_setcancelstate(cancel, NULL);
+}
+
+void turns_pause(void)
+{
+    if (!thread.in_turn) return;
+    lock();
+    turns.inside--;
+    pthread_cond_signal(&turns.changed);
+    pthread_mutex_unlock(&turns.lock);
+}
+
+void turns_go_on(void)
+{
+    if (!thread.in_turn) return;
+    lock();
+    turns.inside++;
+    pthread_mutex_unlock(&turns.lock);
+}
+
+void turns_give(void)
+{
+    turns_pause();
+    thread.in_turn = false;
+}
