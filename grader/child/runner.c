@@ -317,11 +317,11 @@ static void settings_forget(struct settings *settings)
     free(settings->text);
 }
 
-static void *load(const char *folder, const char *name)
+static void *load(const char *folder, const char *name, int binding)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", folder != NULL ? folder : "", name);
-    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    return dlopen(path, binding | RTLD_LOCAL);
 }
 
 /* Whoever writes the record, the software device or the recorder, opens it and reads its settings
@@ -341,10 +341,11 @@ static const char *begin_device(struct drive *drive)
     if (opencl != NULL)
         writer = dlopen(opencl, RTLD_NOW | RTLD_LOCAL);
     else if (emulator)
-        writer = load(folder, "libcuda.so.1");
+        writer = load(folder, "libcuda.so.1", RTLD_NOW);
     else if (recorder != NULL)
         writer = dlopen(recorder, RTLD_NOW | RTLD_LOCAL);
-    const bool runtime = opencl == NULL && load(folder, "libcudart.so.13") != NULL;
+    /* Of the runtime's many functions a lesson calls few, or none. */
+    const bool runtime = opencl == NULL && load(folder, "libcudart.so.13", RTLD_LAZY) != NULL;
     if (opencl != NULL ? writer == NULL : emulator && (writer == NULL || !runtime))
         return dlerror();
     if (writer != NULL) symbol = dlsym(writer, "overlap_begin");

@@ -1,9 +1,9 @@
 #include "grader/class/unpack.h"
 #include "grader/base/files.h"
+#include "grader/class/archive.h"
 #include "grader/class/tool.h"
 
-#include <archive.h>
-#include <archive_entry.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdint.h>
@@ -54,6 +54,8 @@ bool unpack_is_repository(const char *folder)
 
 /* ---- archives --------------------------------------------------------------------------- */
 
+static const struct archive_functions *library; /* before the others: unpack_archive */
+
 /* A path that stays below: relative, without "..". */
 static bool stays_below(const char *path)
 {
@@ -68,7 +70,7 @@ static bool stays_below(const char *path)
 
 static enum unpacked bad(struct archive *in, const char *what, struct text *why)
 {
-    const char *said = archive_error_string(in);
+    const char *said = library->archive_error_string(in);
     text_format(why, "the archive %s", what);
     if (said != NULL) {
         text_add(why, ": ");
@@ -86,7 +88,7 @@ static enum unpacked take_file(struct archive *in, const char *path, int64_t *to
     la_ssize_t n;
     enum unpacked result = UNPACK_TROUBLE;
 
-    while ((n = archive_read_data(in, block, sizeof block)) > 0) {
+    while ((n = library->archive_read_data(in, block, sizeof block)) > 0) {
         *total += n;
         if (*total > TOTAL_LIMIT) {
             text_free(&content);
@@ -120,13 +122,13 @@ static enum unpacked take_all(struct archive *in, const char *to, struct text *w
 
     for (size_t count = 0; result == UNPACKED; count++) {
         char path[PATH_MAX];
-        status = archive_read_next_header(in, &entry);
+        status = library->archive_read_next_header(in, &entry);
         if (status == ARCHIVE_EOF) return UNPACKED;
         if (status < ARCHIVE_WARN) return bad(in, "cannot be read", why);
         if (count >= MOST_ENTRIES) return bad(in, "has too many files", why);
-        const char *name = archive_entry_pathname(entry);
-        if (name == NULL || archive_entry_filetype(entry) != AE_IFREG ||
-            archive_entry_hardlink(entry) != NULL || !stays_below(name) ||
+        const char *name = library->archive_entry_pathname(entry);
+        if (name == NULL || library->archive_entry_filetype(entry) != AE_IFREG ||
+            library->archive_entry_hardlink(entry) != NULL || !stays_below(name) ||
             snprintf(path, sizeof path, "%s/%s", to, name) >= (int)sizeof path - 8)
             continue;
         result = take_file(in, path, &total, why);
@@ -136,20 +138,25 @@ static enum unpacked take_all(struct archive *in, const char *to, struct text *w
 
 enum unpacked unpack_archive(const char *archive, const char *to, struct text *why)
 {
-    struct archive *in = archive_read_new();
     enum unpacked result = UNPACK_TROUBLE;
 
+    library = archive_functions();
+    if (library == NULL) {
+        text_format(why, "%s", dlerror());
+        return UNPACK_TROUBLE;
+    }
+    struct archive *in = library->archive_read_new();
     if (in == NULL || files_make_folders(to) != 0) {
         text_format(why, "%s cannot be made: %s", to, strerror(errno));
     } else {
-        archive_read_support_filter_all(in);
-        archive_read_support_format_all(in);
-        if (archive_read_open_filename(in, archive, BLOCK) < ARCHIVE_WARN)
+        library->archive_read_support_filter_all(in);
+        library->archive_read_support_format_all(in);
+        if (library->archive_read_open_filename(in, archive, BLOCK) < ARCHIVE_WARN)
             result = bad(in, "cannot be read", why);
         else
             result = take_all(in, to, why);
     }
-    archive_read_free(in);
+    library->archive_read_free(in);
     return result;
 }
 

@@ -514,7 +514,7 @@ static struct process *start(const struct running *run)
     char search[PATH_MAX];
     const struct run_request *request = run->request;
     const struct evidence *evidence = run->evidence;
-    struct environment *environment = calloc(1, sizeof *environment);
+    struct environment *environment = malloc(sizeof *environment);
     if (environment == NULL) return NULL;
 
     make_environment(environment, request, &run->input, run->scratch);
