@@ -15,11 +15,11 @@ enum { CHUNK = 64 * 1024, ALIGNMENT = _Alignof(max_align_t) };
 
 static struct arena_chunk *chunk_create(struct arena *arena, size_t room)
 {
-    struct arena_chunk *chunk = calloc(1, sizeof *chunk + room);
+    struct arena_chunk *chunk = malloc(sizeof *chunk + room);
     if (chunk == NULL)
         arena->failed = true;
     else
-        chunk->size = room;
+        *chunk = (struct arena_chunk){.size = room};
     return chunk;
 }
 
@@ -40,12 +40,13 @@ void *arena_take(struct arena *arena, size_t count, size_t size)
             chunk->used = bytes;
             chunk->next = open->next;
             open->next = chunk;
-            return chunk->bytes;
+            return memset(chunk->bytes, 0, bytes);
         }
         chunk->next = open;
         arena->chunks = open = chunk;
     }
-    void *piece = open->bytes + open->used;
+    /* Piece by piece, so that what is never taken of a chunk costs no page. */
+    void *piece = memset(open->bytes + open->used, 0, bytes);
     open->used += bytes;
     assert(open->used <= open->size && (uintptr_t)piece % ALIGNMENT == 0);
     return piece;

@@ -176,6 +176,7 @@ void page_guard_open(uint64_t address, uint64_t size, bool is_store, uint64_t pc
 
 void page_guard_forget(void)
 {
+    if (state.used == 0) return; /* most forks: and a page less to copy */
     for (size_t i = 0; i < state.used; i++)
         if (state.guards[i].number != 0)
             protect(state.guards[i].first, state.guards[i].end, PROT_READ | PROT_WRITE);

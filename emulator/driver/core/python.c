@@ -33,8 +33,8 @@ static struct {
 
 void python_after_fork(void)
 {
+    if (known.count > 0) memset(known.slots, 0, sizeof known.slots);
     known.count = 0;
-    memset(known.slots, 0, sizeof known.slots);
 }
 
 const void *python_code(void)

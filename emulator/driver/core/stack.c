@@ -37,8 +37,9 @@ static struct {
 void stack_after_fork(void)
 {
     pthread_mutex_init(&known.lock, NULL);
-    known.count = known.module_count = 0; /* records are by process: the child's begin again */
-    memset(known.slots, 0, sizeof known.slots);
+    /* Records are by process: the child's begin again. */
+    if (known.count > 0) memset(known.slots, 0, sizeof known.slots);
+    known.count = known.module_count = 0;
     python_after_fork();
 }
 

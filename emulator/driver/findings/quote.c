@@ -23,6 +23,7 @@ static struct {
     pthread_mutex_t lock;
     struct quote *quotes;
     size_t count, room;
+    uint32_t *slots;       /* 2 * room: a quote's index + 1 at its hash; 0: free */
     uint64_t texts[TEXTS]; /* hashes of the texts that were gone through */
     size_t text_count;
 } kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -72,20 +73,44 @@ static bool parse(const char *at, size_t length, const struct ptx_module *unit, 
     return true;
 }
 
+/* Where the quote is, or would be. There is room. */
+static uint32_t *slot_of(const struct quote *quote)
+{
+    size_t k = hash_add(hash_add(hash_text(quote->text), quote->file), quote->line);
+    for (;; k++) {
+        uint32_t *slot = &kept.slots[k % (2 * kept.room)];
+        const struct quote *there = &kept.quotes[*slot - (*slot > 0)];
+        if (*slot == 0 || (there->file == quote->file && there->line == quote->line &&
+                           strcmp(there->text, quote->text) == 0))
+            return slot;
+    }
+}
+
+/* False: there are too many, or no memory. */
+static bool grow(void)
+{
+    const size_t room = kept.room > 0 ? 2 * kept.room : 64;
+    uint32_t *slots = room <= LINES ? calloc(2 * room, sizeof *slots) : NULL;
+    struct quote *more = slots != NULL ? realloc(kept.quotes, room * sizeof *more) : NULL;
+    if (more == NULL) {
+        free(slots);
+        return false;
+    }
+    free(kept.slots);
+    kept.quotes = more;
+    kept.slots = slots;
+    kept.room = room;
+    for (size_t i = 0; i < kept.count; i++) *slot_of(&kept.quotes[i]) = (uint32_t)i + 1;
+    return true;
+}
+
 static void add(const struct quote *quote)
 {
-    for (size_t i = 0; i < kept.count; i++) /* one that says something else is kept beside it */
-        if (kept.quotes[i].file == quote->file && kept.quotes[i].line == quote->line &&
-            strcmp(kept.quotes[i].text, quote->text) == 0)
-            return;
-    if (kept.count == kept.room) {
-        const size_t room = kept.room > 0 ? 2 * kept.room : 64;
-        struct quote *more = room <= LINES ? realloc(kept.quotes, room * sizeof *more) : NULL;
-        if (more == NULL) return;
-        kept.quotes = more;
-        kept.room = room;
-    }
+    if (kept.count == kept.room && !grow()) return;
+    uint32_t *slot = slot_of(quote);
+    if (*slot != 0) return; /* one that says something else is kept beside it */
     kept.quotes[kept.count++] = *quote;
+    *slot = (uint32_t)kept.count;
 }
 
 static bool is_new(const char *text)

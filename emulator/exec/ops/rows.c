@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS = 8192 };
+enum { BUCKETS = 4096 }; /* a power of two, above twice the keys */
 
 #define TOO_NEW                                                                                    \
     "the software device was built for a newer processor than this machine's. Build it here, or "  \
@@ -18,31 +18,34 @@ static struct row_index {
     pthread_once_t once;
     bool fits; /* the processor */
     struct row_entry {
-        const char *key; /* not terminated */
-        size_t length;
+        const char *key; /* up to a blank or the end */
         const struct exec_row *row;
     } entries[BUCKETS];
 } rows = {.once = PTHREAD_ONCE_INIT};
 
-static struct row_entry *place(const char *key, size_t length)
+static bool is_key(const char *there, const char *key, size_t length)
 {
-    for (size_t k = hash_bytes(key, length) >> 32;; k++) {
+    return strncmp(there, key, length) == 0 && (there[length] == ' ' || there[length] == '\0');
+}
+
+static struct row_entry *place(const char *key, size_t length, uint64_t hash)
+{
+    for (size_t k = hash >> 32;; k++) {
         struct row_entry *entry = &rows.entries[k % BUCKETS];
-        if (entry->row == NULL || (entry->length == length && !memcmp(entry->key, key, length)))
-            return entry;
+        if (entry->row == NULL || is_key(entry->key, key, length)) return entry;
     }
 }
 
 static void add_table(const struct exec_row *row)
 {
     for (; row->keys != NULL; row++) {
-        for (const char *key = row->keys; *key;) {
-            const size_t length = strcspn(key, " ");
-            struct row_entry *entry = place(key, length);
-            if (length && entry->row == NULL)
-                *entry = (struct row_entry){.key = key, .length = length, .row = row};
-            key += length;
-            key += strspn(key, " ");
+        for (const char *key = row->keys, *end = key; *key != '\0'; key = end) {
+            uint64_t hash = HASH_START;
+            while (*end != ' ' && *end != '\0') hash = hash_add(hash, (unsigned char)*end++);
+            const size_t length = (size_t)(end - key);
+            struct row_entry *entry = place(key, length, hash);
+            if (length && entry->row == NULL) *entry = (struct row_entry){.key = key, .row = row};
+            while (*end == ' ') end++;
         }
     }
 }
@@ -98,7 +101,8 @@ const struct exec_row *exec_row_find(const char *key)
         fputs("overlap: " TOO_NEW "\n", stderr);
         abort();
     }
-    return place(key, strlen(key))->row;
+    const size_t length = strlen(key);
+    return place(key, length, hash_bytes(key, length))->row;
 }
 
 void exec_row_each(void (*see)(void *user, const struct exec_row *row), void *user)
