@@ -59,18 +59,47 @@ union fold_value fold_draw(struct random_source *random, uint32_t kind, uint32_t
         value.range.mixed = (uint32_t)random_bits(random);
         break;
     default:
-        for (size_t i = 0; i < fold_element_size(kind); i++)
-            value.bytes[i] = (unsigned char)random_bits(random);
+        for (size_t i = 0; i < fold_element_size(kind); i += sizeof(uint64_t)) {
+            const uint64_t bits = random_bits(random);
+            memcpy(value.bytes + i, &bits, sizeof bits); /* there is room for the largest */
+        }
         break;
     }
     return value;
+}
+
+/* The sizes that are quick to copy are those of most elements. */
+static void copy_element(void *to, const void *from, size_t size)
+{
+    switch (size) {
+    case sizeof(uint32_t):
+        memcpy(to, from, sizeof(uint32_t));
+        break;
+    case sizeof(uint64_t):
+        memcpy(to, from, sizeof(uint64_t));
+        break;
+    default:
+        memcpy(to, from, size);
+        break;
+    }
+}
+
+void fold_fill(struct random_source *random, uint32_t kind, uint32_t prime, void *array,
+               size_t count)
+{
+    const size_t size = fold_element_size(kind);
+    unsigned char *at = array;
+    for (size_t i = 0; i < count; i++) {
+        const union fold_value value = fold_draw(random, kind, prime);
+        copy_element(at + i * size, value.bytes, size);
+    }
 }
 
 /* In place: there are a million elements, and a value is larger than most of them. */
 static void combine_with(uint32_t kind, uint32_t prime, union fold_value *into, const void *element)
 {
     union fold_value other; /* its first bytes are the element's */
-    memcpy(other.bytes, element, kinds[kind].size);
+    copy_element(other.bytes, element, kinds[kind].size);
     switch (kind) {
     case REDUCTION_SUM_INT64:
         into->uint64 += other.uint64;

@@ -31,6 +31,9 @@ static inline bool fold_is_bytes(uint32_t kind)
 
 /* A random element of the kind; `prime` for MODULAR. */
 union fold_value fold_draw(struct random_source *random, uint32_t kind, uint32_t prime);
+/* An array of `count` of them. */
+void fold_fill(struct random_source *random, uint32_t kind, uint32_t prime, void *array,
+               size_t count);
 
 union fold_value fold_combine(uint32_t kind, uint32_t prime, union fold_value a,
                               union fold_value b);

@@ -35,14 +35,9 @@ static struct reduction_input *make(struct run_input *input, const uint64_t pool
     struct reduction_input *in = run_input_allocate(input, size);
     if (!in) return NULL;
     for (uint32_t kind = 0; kind < REDUCTION_KINDS; kind++) {
-        size_t element = fold_element_size(kind);
-        unsigned char *pool = (unsigned char *)in + offsets[kind];
         in->pool_offset[kind] = offsets[kind];
         in->pool_count[kind] = pools[kind];
-        for (uint64_t i = 0; i < pools[kind]; i++) {
-            union fold_value value = fold_draw(input->random, kind, prime);
-            memcpy(pool + i * element, value.bytes, element);
-        }
+        fold_fill(input->random, kind, prime, (unsigned char *)in + offsets[kind], pools[kind]);
     }
     input->output_size = sizeof(struct reduction_output);
     return in;
