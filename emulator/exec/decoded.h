@@ -127,6 +127,7 @@ enum exec_look {
 };
 
 struct exec_program {
+    const struct ptx_module *module;  /* only while there are entries to add */
     struct exec_function **functions; /* by the module's index */
     size_t function_count;
     struct exec_function **entries;

@@ -17,20 +17,27 @@
 #include <stdint.h>
 
 struct ptx_module;
+struct ptx_function;
 struct exec_program;
 struct exec_function; /* an entry point of a program */
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
-/* Builds a program from `module`, which may be freed afterwards. Returns NULL on failure with one
- * sentence per problem in `log` ("line 12: texture instructions (tex.2d) are not supported"). An
- * instruction that is not supported inside a function is not an error here: executing it is
- * (EXEC_UNSUPPORTED), so that a module with one exotic kernel still serves its other kernels. */
+/* Builds a program from `module`, which may be freed afterwards if all its functions are read
+ * (ptx_function_read); entries that are not are left out until exec_program_add. Returns NULL on
+ * failure with one sentence per problem in `log` ("line 12: texture instructions (tex.2d) are not
+ * supported"). An instruction that is not supported inside a function is not an error here:
+ * executing it is (EXEC_UNSUPPORTED), so that a module with one exotic kernel still serves its
+ * other kernels. */
 struct exec_program *exec_program_create(const struct ptx_module *module, char *log,
                                          size_t log_size);
 /* The same, ready for launches that are to be watched (check/racecheck.h). */
 struct exec_program *exec_program_create_checked(const struct ptx_module *module, char *log,
                                                  size_t log_size);
+/* Adds an entry of the program's module that has been read since; again: nothing happens. None of
+ * the program's kernels may be running. False: it cannot be, and `log` says why. */
+bool exec_program_add(struct exec_program *program, const struct ptx_function *source, char *log,
+                      size_t log_size);
 void exec_program_destroy(struct exec_program *program);
 
 /* Machine code of what is hot, where LLVM's library is found; the same is computed without. Holds

@@ -9,6 +9,7 @@
 /* ptx/symbols.c */
 void ptx_scope_open(struct ptx_parser *p, const struct ptx_token *at);
 void ptx_scope_close(struct ptx_parser *p);
+void ptx_scopes_abandon(struct ptx_parser *p); /* back to the module's, after a failure */
 struct ptx_symbol *ptx_symbol_find(const struct ptx_parser *p, const char *name, size_t length);
 /* Complains when the name is taken in the same scope, and hides it then. */
 struct ptx_symbol *ptx_symbol_add(struct ptx_parser *p, const struct ptx_token *name,
@@ -61,6 +62,8 @@ void ptx_prototype_parse(struct ptx_parser *p, struct ptx_prototype *prototype,
 
 /* ptx/parse_body.c */
 void ptx_body_parse(struct ptx_parser *p, struct ptx_function *function);
+void ptx_body_skip(struct ptx_parser *p, struct ptx_function *function); /* for ptx_body_read */
+void ptx_body_read(struct ptx_parser *p, struct ptx_function *function);
 void ptx_location_parse(struct ptx_parser *p); /* from after .loc */
 
 /* ptx/parse_instruction.c */

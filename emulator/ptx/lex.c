@@ -1,6 +1,7 @@
 /* Text to tokens (PTX ISA 4.2 to 4.5). One token at a time, no token is kept. */
 #include "emulator/ptx/internal.h"
 
+#include <limits.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,6 +188,29 @@ static void lex_string(struct ptx_parser *p, struct ptx_token *token)
     if (peek(lexer, 0) != '"') ptx_fail(p, token, "The string is never closed.");
     token->length = (uint32_t)(lexer->next - token->text);
     lexer->next++;
+}
+
+/* Only what may hide a brace is looked at. */
+bool ptx_lex_past_block(struct ptx_parser *p)
+{
+    static const bool matters[UCHAR_MAX + 1] = {
+        ['\n'] = true, ['{'] = true, ['}'] = true, ['"'] = true, ['/'] = true, ['#'] = true};
+    struct ptx_lexer *lexer = &p->lexer;
+    struct ptx_token token = p->token;
+    for (uint32_t depth = 1; depth > 0;) {
+        while (lexer->next < lexer->end && !matters[(unsigned char)*lexer->next]) lexer->next++;
+        skip_blank(p, &token);
+        const char c = peek(lexer, 0);
+        if (lexer->next >= lexer->end) return false;
+        if (c == '"') {
+            lex_string(p, &token);
+            continue;
+        }
+        if (c == '{') depth++;
+        if (c == '}') depth--;
+        lexer->next++;
+    }
+    return true;
 }
 
 static void lex_sign(struct ptx_parser *p, struct ptx_token *token)

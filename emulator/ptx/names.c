@@ -1,6 +1,7 @@
 /* The tables, by name and by number. */
 #include "emulator/ptx/internal.h"
 
+#include <pthread.h>
 #include <string.h>
 
 struct type_row {
@@ -77,7 +78,7 @@ static bool put(struct ptx_map *map, struct arena *arena, const char *text, cons
     return ptx_map_put(map, arena, text, strlen(text), row);
 }
 
-bool ptx_names_fill(struct ptx_names *names, struct arena *arena)
+static bool fill(struct ptx_names *names, struct arena *arena)
 {
     bool done = true;
     for (unsigned i = 1; i < PTX_TYPE_COUNT; i++)
@@ -91,6 +92,24 @@ bool ptx_names_fill(struct ptx_names *names, struct arena *arena)
     for (unsigned i = PTX_MODIFIER_COUNT - 1; i > 0; i--) /* the first row of a text stays */
         done = done && put(&names->modifiers, arena, modifiers[i].text, &modifiers[i]);
     return done;
+}
+
+const struct ptx_names *ptx_names_all(void)
+{
+    static struct {
+        pthread_mutex_t lock;
+        struct ptx_names names;
+        struct arena arena;
+        bool filled;
+    } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+    pthread_mutex_lock(&all.lock);
+    if (!all.filled && !(all.filled = fill(&all.names, &all.arena))) {
+        arena_free(&all.arena);
+        all.names = (struct ptx_names){.types = {.count = 0}};
+    }
+    pthread_mutex_unlock(&all.lock);
+    return all.filled ? &all.names : NULL;
 }
 
 enum ptx_opcode ptx_opcode_find(const struct ptx_names *names, const char *text, size_t length)

@@ -16,14 +16,15 @@ struct ptx_opcode_row {
 };
 const struct ptx_opcode_row *ptx_opcode_row(enum ptx_opcode op);
 
-/* Filled once per parse; values are pointers to rows of ptx/names.c's tables. */
+/* Values are pointers to rows of ptx/names.c's tables. */
 struct ptx_names {
     struct ptx_map opcodes;
     struct ptx_map types;
     struct ptx_map specials;
     struct ptx_map modifiers; /* to the first row of that text; others follow by search */
 };
-bool ptx_names_fill(struct ptx_names *names, struct arena *arena);
+/* Those of all parsers: filled by the first that asks, and never freed. NULL: no memory. */
+const struct ptx_names *ptx_names_all(void);
 enum ptx_opcode ptx_opcode_find(const struct ptx_names *names, const char *text, size_t length);
 enum ptx_type ptx_type_find(const struct ptx_names *names, const char *text, size_t length);
 /* The modifier of that text whose field is in `fields`; PTX_ABSENT: none has it. */

@@ -323,8 +323,8 @@ static void finish(struct ptx_parser *p)
 
 static void parse_module(struct ptx_parser *p)
 {
-    if (!ptx_names_fill(&p->names, &p->owner->arena))
-        ptx_fail(p, &p->token, "There is not enough memory for this module.");
+    p->names = ptx_names_all();
+    if (p->names == NULL) ptx_fail(p, &p->token, "There is not enough memory for this module.");
     ptx_next(p);
     struct ptx_token first = p->token;
     if (!ptx_at_suffix(p, "version")) ptx_fail(p, &first, "PTX begins with .version.");
@@ -334,7 +334,8 @@ static void parse_module(struct ptx_parser *p)
     finish(p);
 }
 
-struct ptx_module *ptx_parse(const char *text, size_t length, struct ptx_diagnostics *diagnostics)
+static struct ptx_module *parse(const char *text, size_t length, bool heads,
+                                struct ptx_diagnostics *diagnostics)
 {
     static const struct ptx_token start = {.line = 1, .column = 1};
     *diagnostics = (struct ptx_diagnostics){.count = 0};
@@ -349,6 +350,7 @@ struct ptx_module *ptx_parse(const char *text, size_t length, struct ptx_diagnos
     p->owner = owner;
     p->diagnostics = diagnostics;
     p->token = start;
+    p->heads = heads;
     if (setjmp(p->failure)) goto failed;
     if (length > UINT32_MAX / 2) ptx_fail(p, &start, "The text is longer than 2 GiB.");
 
@@ -356,7 +358,10 @@ struct ptx_module *ptx_parse(const char *text, size_t length, struct ptx_diagnos
     p->lexer = (struct ptx_lexer){text, end != NULL ? end : text + length, text, 1};
     parse_module(p);
     if (diagnostics->total > 0) goto failed;
-    free(p);
+    if (heads)
+        owner->parser = p;
+    else
+        free(p);
     return &owner->module;
 
 failed:
@@ -364,6 +369,45 @@ failed:
     if (owner != NULL) arena_free(&owner->arena);
     free(owner);
     return NULL;
+}
+
+void ptx_begin(void)
+{
+    (void)ptx_names_all(); /* without memory now, perhaps later */
+}
+
+struct ptx_module *ptx_parse(const char *text, size_t length, struct ptx_diagnostics *diagnostics)
+{
+    return parse(text, length, false, diagnostics);
+}
+
+struct ptx_module *ptx_parse_heads(const char *text, size_t length,
+                                   struct ptx_diagnostics *diagnostics)
+{
+    return parse(text, length, true, diagnostics);
+}
+
+/* The module is the first member of its owner. */
+static struct ptx_owner *own(struct ptx_module *module)
+{
+    return (struct ptx_owner *)(void *)module;
+}
+
+bool ptx_function_read(struct ptx_module *module, const struct ptx_function *function,
+                       struct ptx_diagnostics *diagnostics)
+{
+    struct ptx_parser *p = own(module)->parser;
+    struct ptx_function *mine = (struct ptx_function *)(uintptr_t)function;
+    *diagnostics = (struct ptx_diagnostics){.count = 0};
+    if (function->unread == NULL) return true;
+    p->diagnostics = diagnostics;
+    if (setjmp(p->failure))
+        ptx_scopes_abandon(p);
+    else
+        ptx_body_read(p, mine);
+    if (diagnostics->total > 0) return false;
+    mine->unread = NULL;
+    return true;
 }
 
 /* ---- what a module answers ------------------------------------------------------------------- */
@@ -386,7 +430,8 @@ void ptx_module_limit_registers(struct ptx_module *module, uint32_t most)
 void ptx_module_destroy(struct ptx_module *module)
 {
     if (module == NULL) return;
-    struct ptx_owner *owner = (struct ptx_owner *)(void *)module;
+    struct ptx_owner *owner = own(module);
+    free(owner->parser);
     arena_free(&owner->arena);
     free(owner);
 }

@@ -293,3 +293,27 @@ void ptx_body_parse(struct ptx_parser *p, struct ptx_function *function)
     finish_body(p, function);
     memset(body, 0, sizeof *body);
 }
+
+/* ---- later ----------------------------------------------------------------------------------- */
+
+void ptx_body_skip(struct ptx_parser *p, struct ptx_function *function)
+{
+    const struct ptx_token start = p->token;
+    struct ptx_unread *unread = ptx_new(p, 1, sizeof *unread);
+    *unread = (struct ptx_unread){p->lexer, start, p->body.location};
+    if (!ptx_lex_past_block(p)) ptx_fail(p, &start, "The function's body is never closed by `}`.");
+    ptx_next(p);
+    memset(&p->body, 0, sizeof p->body);
+    function->unread = unread;
+}
+
+void ptx_body_read(struct ptx_parser *p, struct ptx_function *function)
+{
+    const struct ptx_unread *unread = function->unread;
+    p->lexer = unread->lexer;
+    p->token = unread->token;
+    memset(&p->body, 0, sizeof p->body);
+    p->body.location = unread->location;
+    p->expression_depth = 0; /* an earlier failure may have left it */
+    ptx_body_parse(p, function);
+}

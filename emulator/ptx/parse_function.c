@@ -152,5 +152,8 @@ void ptx_function_parse(struct ptx_parser *p, enum ptx_linkage linkage, bool is_
     function->index = index;
     function->line = name.line;
     function->is_defined = true;
-    ptx_body_parse(p, function);
+    if (p->heads && is_entry)
+        ptx_body_skip(p, function);
+    else
+        ptx_body_parse(p, function);
 }

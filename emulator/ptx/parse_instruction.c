@@ -35,7 +35,7 @@ static void find_opcode(const struct ptx_parser *p, struct mnemonic *mnemonic)
         if (i) name[length++] = '.';
         memcpy(name + length, word->text, word->length);
         length += word->length;
-        enum ptx_opcode op = ptx_opcode_find(&p->names, name, length);
+        enum ptx_opcode op = ptx_opcode_find(p->names, name, length);
         if (op != PTX_OP_UNKNOWN) {
             mnemonic->op = op;
             mnemonic->used = i + 1;
@@ -71,8 +71,7 @@ static void read_modifier(struct ptx_parser *p, struct ptx_instruction *instruct
                           const struct ptx_token *word, const struct ptx_opcode_row *row)
 {
     char buffer[64];
-    enum ptx_modifier modifier =
-        ptx_modifier_find(&p->names, word->text, word->length, row->fields);
+    enum ptx_modifier modifier = ptx_modifier_find(p->names, word->text, word->length, row->fields);
     if (modifier == PTX_ABSENT) {
         ptx_complain(p, word->line, word->column, "%s has no modifier %s.", row->text,
                      ptx_show(word, buffer));
@@ -131,7 +130,7 @@ static bool read_suffixes(struct ptx_parser *p, const struct mnemonic *mnemonic,
     if (!row->supported) return false;
     for (uint32_t i = mnemonic->used; i < mnemonic->count; i++) {
         const struct ptx_token *word = &mnemonic->words[i];
-        enum ptx_type type = ptx_type_find(&p->names, word->text, word->length);
+        enum ptx_type type = ptx_type_find(p->names, word->text, word->length);
         bool is_third =
             instruction->type2 != PTX_NO_TYPE &&
             (row->fields & (UINT64_C(1) << PTX_FIELD_third | UINT64_C(1) << PTX_FIELD_factor)) != 0;

@@ -244,7 +244,7 @@ static struct ptx_operand word_operand(struct ptx_parser *p, char kind, struct p
         symbol.offset = parse_offset(p);
         return symbol;
     }
-    enum ptx_special special = ptx_special_find(&p->names, name->text, name->length, &number);
+    enum ptx_special special = ptx_special_find(p->names, name->text, name->length, &number);
     if (special != PTX_SPECIAL_COUNT) return special_operand(p, name, special, number);
     if (name->text[0] == '%')
         ptx_fail(p, name, "%s is neither a declared register nor a special one.",

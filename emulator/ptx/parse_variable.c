@@ -72,7 +72,7 @@ static struct specification parse_specification(struct ptx_parser *p)
     while (p->token.kind == PTX_TOKEN_SUFFIX) {
         struct ptx_token token = p->token;
         ptx_next(p);
-        enum ptx_type type = ptx_type_find(&p->names, token.text, token.length);
+        enum ptx_type type = ptx_type_find(p->names, token.text, token.length);
         if (type != PTX_NO_TYPE) {
             if (spec.type != PTX_NO_TYPE) ptx_fail(p, &token, "A declaration has one type.");
             spec.type = type;

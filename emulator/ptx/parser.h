@@ -34,7 +34,8 @@ enum {
 struct ptx_owner {
     struct ptx_module module;
     struct arena arena;
-    struct ptx_map functions; /* name to struct ptx_function */
+    struct ptx_map functions;  /* name to struct ptx_function */
+    struct ptx_parser *parser; /* while bodies are unread; or NULL */
 };
 
 /* ---- the parser ------------------------------------------------------------------------------ */
@@ -67,13 +68,20 @@ struct ptx_body {
     uint32_t recent_count;
 };
 
+/* Where a body that was skipped stands. */
+struct ptx_unread {
+    struct ptx_lexer lexer;
+    struct ptx_token token;
+    struct ptx_location location; /* a .loc before it */
+};
+
 struct ptx_parser {
     jmp_buf failure;
     struct ptx_owner *owner;
     struct ptx_diagnostics *diagnostics;
     struct ptx_lexer lexer;
     struct ptx_token token; /* the next one, not yet taken */
-    struct ptx_names names;
+    const struct ptx_names *names;
     struct ptx_symbols symbols;
     struct ptx_body body;
     struct ptx_list variables;                     /* struct ptx_variable *, module scope */
@@ -81,6 +89,7 @@ struct ptx_parser {
     struct ptx_list files;                         /* const char * by number */
     struct ptx_token operand_at[PTX_MAX_OPERANDS]; /* where each began, for sentences */
     uint32_t expression_depth;
+    bool heads; /* the bodies of entries are skipped */
 };
 
 /* ptx/parse.c: failure, memory, tokens */
@@ -93,6 +102,8 @@ const char *ptx_copy_text(struct ptx_parser *p, const char *text, size_t length)
 void *ptx_push(struct ptx_parser *p, struct ptx_list *list, size_t item_size);
 
 void ptx_lex(struct ptx_parser *p, struct ptx_token *token);
+/* From behind a `{` to behind the `}` that closes it; false: there is none. */
+bool ptx_lex_past_block(struct ptx_parser *p);
 void ptx_next(struct ptx_parser *p);                         /* drops the token */
 bool ptx_at_sign(const struct ptx_parser *p, uint32_t sign); /* is it this punctuation? */
 bool ptx_take_sign(struct ptx_parser *p, uint32_t sign);     /* and takes it */

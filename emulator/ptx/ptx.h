@@ -9,7 +9,8 @@
  * What a module is made of is tree.h's, what the words of PTX are called tables.h's.
  *
  * Ownership: everything is owned by the module and lives until ptx_module_destroy; strings end
- * with NUL. A module is read-only after ptx_parse and may be read by several threads.
+ * with NUL. A module is read-only after ptx_parse and may be read by several threads; after
+ * ptx_parse_heads it is once all bodies are read.
  *
  * Source: PTX ISA 9.0.
  */
@@ -41,10 +42,20 @@ size_t ptx_diagnostics_print(const struct ptx_diagnostics *diagnostics, char *te
 
 /* ---- the interface --------------------------------------------------------------------------- */
 
+/* Makes now what all parsers share, so that a forked child has it too; otherwise the first does. */
+void ptx_begin(void);
 /* Parses and validates. `text` need not end with NUL; a NUL inside ends it. Returns NULL on an
  * error, with `diagnostics` (never NULL) filled; or when memory runs out, which is said there too.
  */
 struct ptx_module *ptx_parse(const char *text, size_t length, struct ptx_diagnostics *diagnostics);
+/* The same, but the bodies of entries are left unread: for text that a compiler has seen, of which
+ * a program may use little. The text has to stay until the module is destroyed. */
+struct ptx_module *ptx_parse_heads(const char *text, size_t length,
+                                   struct ptx_diagnostics *diagnostics);
+/* Reads the body of a function of that module if that has not been done. False: an error, as
+ * ptx_parse has it, and the body stays unread. Nobody else may read the module meanwhile. */
+bool ptx_function_read(struct ptx_module *module, const struct ptx_function *function,
+                       struct ptx_diagnostics *diagnostics);
 /* As if each entry had .maxnreg `most`, unless it has a smaller one. Before anybody else reads. */
 void ptx_module_limit_registers(struct ptx_module *module, uint32_t most);
 void ptx_module_destroy(struct ptx_module *module); /* NULL is fine */

@@ -55,9 +55,9 @@ static const struct {
 static bool row_has(const struct ptx_parser *p, enum ptx_opcode op, const struct ptx_token *word)
 {
     const struct ptx_opcode_row *row = ptx_opcode_row(op);
-    const enum ptx_type type = ptx_type_find(&p->names, word->text, word->length);
+    const enum ptx_type type = ptx_type_find(p->names, word->text, word->length);
     return (type != PTX_NO_TYPE && ((row->types | row->types2) >> type & 1)) ||
-           ptx_modifier_find(&p->names, word->text, word->length, row->fields) != PTX_ABSENT;
+           ptx_modifier_find(p->names, word->text, word->length, row->fields) != PTX_ABSENT;
 }
 
 bool ptx_is_beyond(const struct ptx_parser *p, enum ptx_opcode op, const struct ptx_token *word)

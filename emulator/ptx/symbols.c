@@ -92,10 +92,8 @@ static void resolve(struct ptx_parser *p)
     list->count = kept;
 }
 
-void ptx_scope_close(struct ptx_parser *p)
+static void drop_scope(struct ptx_symbols *symbols)
 {
-    struct ptx_symbols *symbols = &p->symbols;
-    resolve(p);
     struct ptx_symbol **stack = symbols->stack.items;
     uint32_t start = symbols->scope_start[symbols->scope];
     while (symbols->stack.count > start) {
@@ -103,6 +101,17 @@ void ptx_scope_close(struct ptx_parser *p)
         symbols->buckets[symbol->hash & (symbols->bucket_count - 1)] = symbol->next;
     }
     symbols->scope--;
+}
+
+void ptx_scope_close(struct ptx_parser *p)
+{
+    resolve(p);
+    drop_scope(&p->symbols);
+}
+
+void ptx_scopes_abandon(struct ptx_parser *p)
+{
+    while (p->symbols.scope > 0) drop_scope(&p->symbols);
 }
 
 void ptx_reference_add(struct ptx_parser *p, const struct ptx_token *name, uint32_t *target)

@@ -79,6 +79,7 @@ struct ptx_function {
     enum ptx_linkage linkage;
     bool is_entry;
     bool is_defined;                     /* has a body */
+    struct ptx_unread *unread;           /* its body, until ptx_function_read; else NULL */
     const struct ptx_function *alias_of; /* .alias, or NULL */
     struct ptx_prototype prototype;
 

@@ -23,31 +23,6 @@ static CUresult add(CUlinkState state, CUjitInputType type, char *text, size_t s
     return cuLinkAddData(state, type, text, size, "input", 0, NULL, NULL);
 }
 
-/* A fat binary of one entry: a container with PTX as it is. */
-static size_t make_fat_binary(unsigned char *bytes, const char *text)
-{
-    struct {
-        uint32_t magic;
-        uint16_t version, header_size;
-        uint64_t size;
-    } file = {.magic = 0xBA55ED50, .version = 1, .header_size = 16};
-    struct __attribute__((packed)) {
-        uint16_t kind, unknown;
-        uint32_t header_size;
-        uint64_t size;
-        uint32_t compressed_size, unknown_2;
-        uint16_t minor, major;
-        uint32_t arch, name_offset, name_length;
-        uint64_t flags, zero, decompressed_size;
-    } entry = {.kind = 1, .unknown = 0x101, .header_size = sizeof entry, .arch = 75, .flags = 0x11};
-    entry.size = strlen(text) + 1;
-    file.size = sizeof entry + entry.size;
-    memcpy(bytes, &file, sizeof file);
-    memcpy(bytes + sizeof file, &entry, sizeof entry);
-    memcpy(bytes + sizeof file + sizeof entry, text, entry.size);
-    return sizeof file + sizeof entry + entry.size;
-}
-
 START_TEST(ptx_and_a_fat_binary_are_linked)
 {
     static unsigned char fat[2048];
@@ -60,7 +35,7 @@ START_TEST(ptx_and_a_fat_binary_are_linked)
     test_context(_i);
     OK(cuLinkCreate(0, NULL, NULL, &state));
     OK(add(state, CU_JIT_INPUT_PTX, user, sizeof user));
-    size_t length = make_fat_binary(fat, owner);
+    size_t length = test_fat_binary(fat, owner);
     OK(cuLinkAddData(state, CU_JIT_INPUT_FATBINARY, fat, length, NULL, 0, NULL, NULL));
     OK(cuLinkComplete(state, &image, &size));
     ck_assert_uint_gt(size, sizeof user);

@@ -383,6 +383,66 @@ START_TEST(calls_are_recorded)
 }
 END_TEST
 
+/* Of a library that a compiler made an entry is read at its first use, and what is wrong with it is
+ * told then, each time; its neighbours are what they were. */
+START_TEST(an_entry_of_a_library_is_read_when_it_is_used)
+{
+    static unsigned char fat[4096];
+    char text[2048];
+    CUlibrary library;
+    CUkernel good, wrong;
+    CUfunction function;
+    unsigned value;
+    snprintf(text, sizeof text, "%s.visible .entry wrong() { mov.b32 %%r1, 1; ret; }\n", small);
+    test_fat_binary(fat, text);
+    if (_i % 2 == 1) setenv("CUDA_MODULE_LOADING", "EAGER", 1);
+    test_context(_i);
+    OK(cuLibraryLoadData(&library, fat, NULL, NULL, 0, NULL, NULL, 0));
+    if (_i % 2 == 1) {
+        FAILS(CUDA_ERROR_INVALID_PTX, cuLibraryGetKernel(&good, library, "bounded"));
+        return;
+    }
+    OK(cuLibraryGetKernel(&good, library, "bounded"));
+    OK(cuLibraryGetKernel(&wrong, library, "wrong"));
+    FAILS(CUDA_ERROR_INVALID_PTX, cuKernelGetFunction(&function, wrong));
+    FAILS(CUDA_ERROR_INVALID_PTX, cuKernelGetFunction(&function, wrong));
+    OK(cuKernelGetFunction(&function, good));
+    CUdeviceptr p = test_device(4);
+    OK(launch_bounded(function, p, 32));
+    OK(cuMemcpyDtoH(&value, p, 4));
+    ck_assert_uint_eq(value, 7);
+    const struct trace_record *found = test_find(TRACE_FINDING, 0, NULL);
+    ck_assert_ptr_nonnull(strstr(test_sentence(found), "neither a declared register"));
+}
+END_TEST
+
+/* The same text is parsed once, but an option that changes the code keeps to its own call. */
+START_TEST(a_text_that_is_loaded_again_is_the_same_code)
+{
+    CUmodule module, limited;
+    CUfunction function, other;
+    CUjit_option options[] = {CU_JIT_MAX_REGISTERS};
+    void *values[] = {(void *)16};
+    char text[1024];
+    test_context(_i);
+    for (int again = 0; again < 3; again++) {
+        OK(cuModuleLoadData(&module, small));
+        OK(cuModuleLoadDataEx(&limited, small, 1, options, values));
+        OK(cuModuleGetFunction(&function, module, "bounded"));
+        OK(cuModuleGetFunction(&other, limited, "bounded"));
+        ck_assert_ptr_ne(function, other);
+        OK(cuModuleUnload(module));
+        OK(launch_bounded(other, test_device(4), 32));
+        OK(cuModuleUnload(limited));
+    }
+    snprintf(text, sizeof text, "%s", small);
+    *strstr(text, "bounded") = 'B';
+    OK(cuModuleLoadData(&module, text));
+    FAILS(CUDA_ERROR_NOT_FOUND, cuModuleGetFunction(&function, module, "bounded"));
+    OK(cuModuleGetFunction(&function, module, "Bounded"));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("DriverModule");
@@ -398,6 +458,8 @@ int main(void)
         an_instruction_that_does_not_exist_refuses_the_module,
         a_librarys_kernels_run_in_any_context,
         what_is_known_of_a_function,
+        an_entry_of_a_library_is_read_when_it_is_used,
+        a_text_that_is_loaded_again_is_the_same_code,
         the_device_describes_itself,
         calls_are_recorded,
     };

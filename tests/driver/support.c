@@ -197,3 +197,27 @@ int test_main(Suite *suite)
     srunner_free(runner);
     return failed != 0;
 }
+
+size_t test_fat_binary(unsigned char *bytes, const char *text)
+{
+    struct {
+        uint32_t magic;
+        uint16_t version, header_size;
+        uint64_t size;
+    } file = {.magic = 0xBA55ED50, .version = 1, .header_size = 16};
+    struct __attribute__((packed)) {
+        uint16_t kind, unknown;
+        uint32_t header_size;
+        uint64_t size;
+        uint32_t compressed_size, unknown_2;
+        uint16_t minor, major;
+        uint32_t arch, name_offset, name_length;
+        uint64_t flags, zero, decompressed_size;
+    } entry = {.kind = 1, .unknown = 0x101, .header_size = sizeof entry, .arch = 75, .flags = 0x11};
+    entry.size = strlen(text) + 1;
+    file.size = sizeof entry + entry.size;
+    memcpy(bytes, &file, sizeof file);
+    memcpy(bytes + sizeof file, &entry, sizeof entry);
+    memcpy(bytes + sizeof file + sizeof entry, text, entry.size);
+    return sizeof file + sizeof entry + entry.size;
+}

@@ -56,6 +56,9 @@ CUfunction test_kernel(const char *name);
 /* Launches a kernel over n elements; arguments are a device pointer and one or two numbers. */
 CUresult test_launch(const char *name, CUstream stream, CUdeviceptr p, uint64_t second, int n);
 
+/* A fat binary of one entry: a container with PTX as it is. Returns its size. */
+size_t test_fat_binary(unsigned char *bytes, const char *text);
+
 /* Allocations that end the test when they fail. */
 CUdeviceptr test_device(size_t bytes);
 void *test_pinned(size_t bytes);

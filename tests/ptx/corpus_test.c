@@ -25,6 +25,28 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+/* The same text, each body read by itself. NULL: one of them is refused. */
+static struct ptx_module *read_later(const char *text, size_t length)
+{
+    static struct ptx_diagnostics diagnostics;
+    struct ptx_module *module = ptx_parse_heads(text, length, &diagnostics);
+    bool fine = module != NULL;
+    for (uint32_t i = module != NULL ? module->function_count : 0; i-- > 0;)
+        fine = ptx_function_read(module, module->functions[i], &diagnostics) && fine;
+    if (fine) return module;
+    ptx_module_destroy(module);
+    return NULL;
+}
+
+static void check_same(const char *path, const struct ptx_module *one,
+                       const struct ptx_module *other)
+{
+    char *first = ptx_print(one), *second = ptx_print(other);
+    ck_assert_msg(strcmp(first, second) == 0, "%s: bodies that are read later differ", path);
+    free(first);
+    free(second);
+}
+
 static void check_whole(const char *path, const char *text, size_t length)
 {
     double start = seconds();
@@ -53,6 +75,10 @@ static void check_whole(const char *path, const char *text, size_t length)
     ck_assert_uint_gt(bodies, 0);
     ck_assert_uint_le(without_line, instructions / 5);
     check_round_trip(module);
+    struct ptx_module *later = read_later(text, length);
+    ck_assert_msg(later != NULL, "%s: a body that is read later is refused", path);
+    check_same(path, module, later);
+    ptx_module_destroy(later);
     ptx_module_destroy(module);
 }
 
@@ -93,6 +119,12 @@ static bool survive(const char *text, size_t length)
         ck_assert_ptr_nonnull(printed);
         free(printed);
     }
+    struct ptx_module *later = read_later(exact, length);
+    if (accepted) {
+        ck_assert_ptr_nonnull(later);
+        check_same("damaged", module, later);
+    }
+    ptx_module_destroy(later);
     ptx_module_destroy(module);
     free(exact);
     return accepted;

@@ -472,6 +472,42 @@ START_TEST(more_mistakes_than_are_kept_are_counted)
 }
 END_TEST
 
+/* Of a body that is skipped only braces count, and not those in comments and strings. */
+START_TEST(bodies_can_be_read_later)
+{
+    static const char text[] = HEAD ".entry first() {\n.reg .b32 %r<2>; // }\n/* } */\n"
+                                    ".pragma \"}\"; { mov.b32 %r1, 1; }\n#}\nret;\n}\n"
+                                    ".entry wrong() {\n{ mov.b32 %r9, 1;\n} ret; }\n"
+                                    ".func beside() { ret; }\n"
+                                    ".entry last() { .reg .b32 %r<2>; mov.b32 %r1, 2; ret; }\n";
+    struct ptx_diagnostics diagnostics;
+    struct ptx_module *module = ptx_parse_heads(text, strlen(text), &diagnostics);
+    ck_assert_ptr_nonnull(module);
+    ck_assert_uint_eq(module->function_count, 4);
+    const struct ptx_function *const *functions = module->functions;
+    for (uint32_t i = 0; i < 4; i++) {
+        ck_assert(functions[i]->is_defined);
+        ck_assert_int_eq(functions[i]->unread == NULL, !functions[i]->is_entry);
+    }
+    for (int again = 0; again < 2; again++) {
+        ck_assert(!ptx_function_read(module, functions[1], &diagnostics));
+        ck_assert_uint_eq(diagnostics.entries[0].line, 12);
+        ck_assert_str_eq(refusal(text) + strlen("line 12, column 11: "),
+                         strcat(diagnostics.entries[0].text, "\n"));
+    }
+    ck_assert(ptx_function_read(module, functions[3], &diagnostics));
+    ck_assert(ptx_function_read(module, functions[0], &diagnostics));
+    ck_assert(ptx_function_read(module, functions[0], &diagnostics));
+    ck_assert_uint_eq(functions[0]->instruction_count, 2);
+    ck_assert_uint_eq(functions[3]->instruction_count, 2);
+    ck_assert_ptr_null(functions[3]->unread);
+    ptx_module_destroy(module);
+    static const char open[] = HEAD ".entry k() { { ret; }\n";
+    ck_assert_ptr_null(ptx_parse_heads(open, strlen(open), &diagnostics));
+    ck_assert_uint_eq(diagnostics.entries[0].line, 4);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("ptx_module");
@@ -493,6 +529,7 @@ int main(void)
     tcase_add_test(all, hostile_text_is_refused);
     tcase_add_test(all, a_text_need_not_end_with_nul);
     tcase_add_test(all, more_mistakes_than_are_kept_are_counted);
+    tcase_add_test(all, bodies_can_be_read_later);
     suite_add_tcase(suite, all);
     return run_suite(suite);
 }

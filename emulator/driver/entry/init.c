@@ -8,6 +8,7 @@
 #include "emulator/driver/stream/stream.h"
 #include "emulator/exec/exec.h"
 #include "emulator/memory/page_guard.h"
+#include "emulator/ptx/ptx.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,6 +75,7 @@ const char *overlap_begin(void)
 {
     process_begin();
     environment_keep();
+    ptx_begin();
     return exec_rows_missing();
 }
 

@@ -125,26 +125,125 @@ bool image_has_functions(const struct ptx_module *unit, char *log, size_t log_si
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-static CUresult image_parse(struct image *image, const struct fatbin *fatbin, const struct jit *jit,
-                            char *log, size_t log_size)
+/* An entry by itself can be left for later: nothing in such a unit calls or launches it, and what
+ * it calls is the device's own. */
+static bool has_entries_alone(const struct ptx_module *unit)
+{
+    for (uint32_t i = 0; i < unit->function_count; i++) {
+        const struct ptx_function *function = unit->functions[i];
+        if (!function->is_entry && strcmp(function->name, "vprintf") != 0 &&
+            strcmp(function->name, "__assertfail") != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool read_all(struct ptx_module *unit, struct ptx_diagnostics *diagnostics)
+{
+    for (uint32_t i = 0; i < unit->function_count; i++)
+        if (!ptx_function_read(unit, unit->functions[i], diagnostics)) return false;
+    return true;
+}
+
+static struct ptx_module *unit_parse(const struct fatbin_unit *unit, bool later,
+                                     struct ptx_diagnostics *diagnostics)
+{
+    if (!later) return ptx_parse(unit->text, unit->length, diagnostics);
+    struct ptx_module *parsed = ptx_parse_heads(unit->text, unit->length, diagnostics);
+    if (parsed == NULL || has_entries_alone(parsed) || read_all(parsed, diagnostics)) return parsed;
+    ptx_module_destroy(parsed);
+    return NULL;
+}
+
+bool image_entry(struct image *image, size_t unit, const char *name, char *log, size_t log_size,
+                 const struct ptx_function **entry)
+{
+    struct ptx_diagnostics diagnostics;
+    *entry = ptx_function_find(image->units[unit], name);
+    if (ptx_function_read(image->units[unit], *entry, &diagnostics)) return true;
+    ptx_diagnostics_print(&diagnostics, log, log_size);
+    return false;
+}
+
+static CUresult image_parse(struct image *image, const struct fatbin *fatbin,
+                            const struct image_source *source, bool later, char *log,
+                            size_t log_size)
 {
     image->units = calloc(fatbin->count, sizeof *image->units);
     if (image->units == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     for (size_t i = 0; i < fatbin->count; i++) {
         struct ptx_diagnostics diagnostics = {0};
-        image->units[i] = ptx_parse(fatbin->units[i].text, fatbin->units[i].length, &diagnostics);
+        image->units[i] = unit_parse(&fatbin->units[i], later, &diagnostics);
         if (image->units[i] == NULL) {
             ptx_diagnostics_print(&diagnostics, log, log_size);
             return CUDA_ERROR_INVALID_PTX;
         }
         image->count++;
         findings_unit_parsed(image->units[i], fatbin->units[i].text);
-        if (jit != NULL) jit_apply(jit, image->units[i]);
+        if (source->jit != NULL) jit_apply(source->jit, image->units[i]);
         TRY(image_suits(image->units[i], fatbin->units[i].arch, log, log_size));
         if (!image_has_functions(image->units[i], log, log_size)) return CUDA_ERROR_INVALID_PTX;
     }
     return CUDA_SUCCESS;
 }
+
+/* ---- the same text again ------------------------------------------------------------------ */
+
+/* A program that makes contexts loads the same code into each. The latest small one is kept, so
+ * that it is parsed once; nothing changes an image once it is parsed. */
+enum { SHARED_TEXT = 64 << 10 };
+static struct image *latest;
+
+static bool may_be_shared(const struct fatbin *fatbin, const struct image_source *source)
+{
+    return fatbin->count == 1 && fatbin->units[0].length <= SHARED_TEXT &&
+           (source->jit == NULL || source->jit->max_registers == 0);
+}
+
+/* NULL: it has to be parsed. */
+static struct image *image_again(const struct fatbin *fatbin)
+{
+    if (latest == NULL || strcmp(latest->text, fatbin->units[0].text) != 0) return NULL;
+    latest->references++;
+    return latest;
+}
+
+static void image_share(struct image *image)
+{
+    image_release(latest);
+    latest = image;
+    image->references++;
+}
+
+static void take_text(struct image *image, struct fatbin *fatbin)
+{
+    image->text = fatbin->units[0].text;
+    fatbin->units[0].text = NULL;
+}
+
+static CUresult image_make(struct fatbin *fatbin, const struct image_source *source, char *log,
+                           size_t log_size, struct image **image)
+{
+    const bool later = source->later && fatbin->count == 1 && fatbin->units[0].arch != 0;
+    const bool shared = !later && may_be_shared(fatbin, source);
+    struct image *made = shared ? image_again(fatbin) : NULL;
+    CUresult code = CUDA_ERROR_OUT_OF_MEMORY;
+    if (made != NULL) {
+        code = image_suits(made->units[0], fatbin->units[0].arch, log, log_size);
+    } else if ((made = calloc(1, sizeof *made)) != NULL) {
+        made->references = 1;
+        code = image_parse(made, fatbin, source, later, log, log_size);
+        if (code == CUDA_SUCCESS && (shared || later)) take_text(made, fatbin);
+        if (code == CUDA_SUCCESS && shared) image_share(made);
+    }
+    if (code == CUDA_SUCCESS)
+        *image = made;
+    else
+        image_release(made);
+    return code;
+}
+
+/* ---- opening ------------------------------------------------------------------------------ */
 
 static bool add_unit(struct fatbin *fatbin, const char *text)
 {
@@ -186,26 +285,17 @@ failed:
     return result;
 }
 
-CUresult image_open(const void *data, size_t size, const struct jit *jit, char *log,
-                    size_t log_size, struct image **image)
+CUresult image_open(const struct image_source *source, char *log, size_t log_size,
+                    struct image **image)
 {
     struct fatbin fatbin;
     log[0] = '\0';
     enum fatbin_result result =
-        fatbin_open(data, size, device_capability(), &fatbin, log, log_size);
+        fatbin_open(source->data, source->size, device_capability(), &fatbin, log, log_size);
     if (result == FATBIN_OK) result = image_link(&fatbin, log, log_size);
     CUresult code = image_code(result);
     if (code == CUDA_SUCCESS) {
-        struct image *made = calloc(1, sizeof *made);
-        code = CUDA_ERROR_OUT_OF_MEMORY;
-        if (made != NULL) {
-            made->references = 1;
-            code = image_parse(made, &fatbin, jit, log, log_size);
-            if (code == CUDA_SUCCESS)
-                *image = made;
-            else
-                image_release(made);
-        }
+        code = image_make(&fatbin, source, log, log_size, image);
         fatbin_close(&fatbin);
     }
     if (code != CUDA_SUCCESS) finding_tell(FINDING_MODULE_DOES_NOT_LOAD, code, "%s", log);
@@ -230,7 +320,8 @@ CUresult image_open_file(const char *path, char *log, size_t log_size, struct im
     char *data;
     size_t size;
     TRY(image_read_file(path, &data, &size));
-    CUresult code = image_open(data, size, NULL, log, log_size, image);
+    const struct image_source source = {.data = data, .size = size};
+    CUresult code = image_open(&source, log, log_size, image);
     free(data);
     return code;
 }
@@ -240,5 +331,6 @@ void image_release(struct image *image)
     if (image == NULL || --image->references > 0) return;
     for (size_t i = 0; i < image->count; i++) ptx_module_destroy(image->units[i]);
     free(image->units);
+    free(image->text);
     free(image);
 }

@@ -55,7 +55,9 @@ CUresult driver_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_op
     NEED_POINTER(code);
     TRY(jit_read(&jit, numJitOptions, jitOptions, jitOptionsValues));
     if (numLibraryOptions > 0 && libraryOptions == NULL) return CUDA_ERROR_INVALID_VALUE;
-    CUresult outcome = image_open(code, FATBIN_UNKNOWN_SIZE, &jit, log, sizeof log, &image);
+    const struct image_source source = {
+        .data = code, .size = FATBIN_UNKNOWN_SIZE, .jit = &jit, .later = modules_load_lazily()};
+    CUresult outcome = image_open(&source, log, sizeof log, &image);
     jit_finish(&jit, outcome, log);
     return library_make(image, outcome, library);
 }
@@ -77,7 +79,9 @@ CUresult driver_cuLibraryLoadFromFile(CUlibrary *library, const char *fileName,
     NEED_POINTER(fileName);
     TRY(jit_read(&jit, numJitOptions, jitOptions, jitOptionsValues));
     TRY(image_read_file(fileName, &data, &size));
-    CUresult outcome = image_open(data, size, &jit, log, sizeof log, &image);
+    const struct image_source source = {
+        .data = data, .size = size, .jit = &jit, .later = modules_load_lazily()};
+    CUresult outcome = image_open(&source, log, sizeof log, &image);
     free(data);
     jit_finish(&jit, outcome, log);
     return library_make(image, outcome, library);
@@ -210,8 +214,7 @@ CUresult kernel_function(struct kernel *kernel, struct context *context, struct 
     if (context == NULL) return CUDA_ERROR_INVALID_CONTEXT;
     TRY(context_check(context));
     TRY(library_module(kernel->library, context, &module));
-    *function = module_function(module, kernel->name);
-    if (*function == NULL) return CUDA_ERROR_NOT_FOUND;
+    TRY(module_function(module, kernel->name, function));
     if (kernel->max_dynamic_shared >= 0)
         (*function)->max_dynamic_shared = kernel->max_dynamic_shared;
     if (kernel->carveout >= 0) (*function)->carveout = kernel->carveout;

@@ -223,7 +223,8 @@ CUresult driver_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned
     NEED_POINTER(image);
     TRY(wait_for_context_on_gpus(thread_context()));
     TRY(jit_read(&jit, numOptions, options, optionValues));
-    CUresult code = image_open(image, FATBIN_UNKNOWN_SIZE, &jit, log, sizeof log, &opened);
+    const struct image_source source = {.data = image, .size = FATBIN_UNKNOWN_SIZE, .jit = &jit};
+    CUresult code = image_open(&source, log, sizeof log, &opened);
     if (code == CUDA_SUCCESS)
         code = module_make(opened, NULL, thread_context(), log, sizeof log, &made);
     jit_finish(&jit, code, log);
@@ -273,12 +274,16 @@ CUresult driver_cuModuleUnload(CUmodule hmod)
     return CUDA_SUCCESS;
 }
 
+bool modules_load_lazily(void)
+{
+    const char *chosen = getenv("CUDA_MODULE_LOADING");
+    return chosen == NULL || strcmp(chosen, "EAGER") != 0;
+}
+
 CUresult driver_cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 {
     NEED_POINTER(mode);
-    const char *chosen = getenv("CUDA_MODULE_LOADING");
-    *mode = chosen != NULL && strcmp(chosen, "EAGER") == 0 ? CU_MODULE_EAGER_LOADING
-                                                           : CU_MODULE_LAZY_LOADING;
+    *mode = modules_load_lazily() ? CU_MODULE_LAZY_LOADING : CU_MODULE_EAGER_LOADING;
     return CUDA_SUCCESS;
 }
 
@@ -307,34 +312,62 @@ static struct function *function_again(struct module *module, const char *name)
     return function;
 }
 
-struct function *module_function(struct module *module, const char *name)
+/* The entry of that name, and the unit that it is in; NULL: there is none. */
+static const struct exec_function *entry_find(const struct module *module, const char *name,
+                                              size_t *unit)
 {
-    struct function *known = function_again(module, name);
-    if (known != NULL) return known;
     const struct exec_function *code = NULL;
-    for (size_t u = 0; u < module->image->count && code == NULL; u++)
-        code = exec_function_find(module->programs[u], name);
-    struct function *function = code != NULL ? calloc(1, sizeof *function) : NULL;
-    if (function == NULL) return NULL;
-    function->module = module;
-    function->code = code;
-    function->max_dynamic_shared = SHARED_DEFAULT - (int)exec_function_info(code)->static_shared;
-    function->carveout = -1;
-    function->next = module->functions;
-    module->functions = function;
-    object_add(&function->object, OBJECT_FUNCTION);
-    return function;
+    for (*unit = 0; *unit < module->image->count; ++*unit) {
+        code = exec_function_find(module->programs[*unit], name);
+        if (code != NULL) break;
+    }
+    return code;
+}
+
+/* Its code may have been left for its first use. */
+static CUresult entry_ready(const struct module *module, size_t unit, const char *name)
+{
+    char log[LOG_SIZE] = "";
+    const struct ptx_function *source;
+    if (image_entry(module->image, unit, name, log, sizeof log, &source) &&
+        exec_program_add(module->programs[unit], source, log, sizeof log))
+        return CUDA_SUCCESS;
+    finding_tell(FINDING_MODULE_DOES_NOT_LOAD, CUDA_ERROR_INVALID_PTX, "%s", log);
+    return CUDA_ERROR_INVALID_PTX;
+}
+
+CUresult module_function(struct module *module, const char *name, struct function **function)
+{
+    size_t unit;
+    *function = function_again(module, name);
+    if (*function != NULL) return CUDA_SUCCESS;
+    const struct exec_function *code = entry_find(module, name, &unit);
+    if (code == NULL) return CUDA_ERROR_NOT_FOUND;
+    TRY(entry_ready(module, unit, name));
+    struct function *made = calloc(1, sizeof *made);
+    if (made == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    made->module = module;
+    made->code = code;
+    made->max_dynamic_shared = SHARED_DEFAULT - (int)exec_function_info(code)->static_shared;
+    made->carveout = -1;
+    made->next = module->functions;
+    module->functions = made;
+    object_add(&made->object, OBJECT_FUNCTION);
+    *function = made;
+    return CUDA_SUCCESS;
 }
 
 CUresult driver_cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name)
 {
     struct module *module = object_find(hmod, OBJECT_MODULE);
+    struct function *function = NULL;
     NEED_POINTER(hfunc);
     NEED_POINTER(name);
     if (module == NULL) return CUDA_ERROR_INVALID_HANDLE;
     if (*name == '\0') return CUDA_ERROR_INVALID_VALUE;
-    *hfunc = (CUfunction)module_function(module, name);
-    return *hfunc != NULL ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+    const CUresult code = module_function(module, name, &function);
+    *hfunc = (CUfunction)function;
+    return code;
 }
 
 static size_t function_count(const struct module *module)
@@ -365,8 +398,9 @@ CUresult driver_cuModuleEnumerateFunctions(CUfunction *functions, unsigned int n
         for (size_t i = 0; i < exec_function_count(module->programs[u]); i++) {
             const struct exec_function *code = exec_function_at(module->programs[u], i);
             if (written == numFunctions) return CUDA_SUCCESS;
-            functions[written++] =
-                (CUfunction)module_function(module, exec_function_info(code)->name);
+            struct function *function;
+            TRY(module_function(module, exec_function_info(code)->name, &function));
+            functions[written++] = (CUfunction)function;
         }
     }
     return CUDA_SUCCESS;
@@ -379,8 +413,8 @@ CUresult driver_cuModuleGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUmodule hmo
     if (dptr == NULL && bytes == NULL) return CUDA_ERROR_INVALID_VALUE;
     if (module == NULL) return CUDA_ERROR_INVALID_HANDLE;
     if (bytes != NULL) *bytes = 0;
-    if (*name == '\0' || module_function((struct module *)module, name) != NULL)
-        return CUDA_ERROR_INVALID_VALUE;
+    size_t unit;
+    if (*name == '\0' || entry_find(module, name, &unit) != NULL) return CUDA_ERROR_INVALID_VALUE;
     const struct exec_variable *variable = definition_find(module, name);
     if (variable == NULL) variable = variable_find(module, name, true);
     if (variable == NULL) return CUDA_ERROR_NOT_FOUND;

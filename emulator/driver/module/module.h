@@ -54,8 +54,9 @@ void module_release(struct module *module);
 /* A CUfunction, or a CUkernel's function in the current context, or in another. */
 CUresult function_find(CUfunction handle, struct function **function);
 CUresult function_find_in(CUfunction handle, struct context *context, struct function **function);
-/* The module's function of that name, or NULL: its handle is made when first asked for. */
-struct function *module_function(struct module *module, const char *name);
+/* The module's function of that name, made ready when it is first asked for. What is wrong with its
+ * code then has been told. */
+CUresult module_function(struct module *module, const char *name, struct function **function);
 
 /* Calls `found` for each managed variable of the module. */
 void module_managed_variables(const struct module *module,

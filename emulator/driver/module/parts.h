@@ -8,6 +8,7 @@
 #include "emulator/fatbin/fatbin.h"
 
 struct jit;
+struct ptx_function;
 struct ptx_module;
 
 /* ---- images ------------------------------------------------------------------------------- */
@@ -16,13 +17,22 @@ struct image {
     unsigned references;
     struct ptx_module **units; /* one, or with -rdc one per translation unit */
     size_t count;
+    char *text; /* of the one unit, if that is shared or has entries to read; or NULL */
 };
 
-/* Reads and parses what cuModuleLoadData and cuLibraryLoadData are given. `size` as in fatbin.h.
- * `jit`: the call's options, or NULL. On failure `log` has the sentences, and a finding has been
- * made of them. */
-CUresult image_open(const void *data, size_t size, const struct jit *jit, char *log,
-                    size_t log_size, struct image **image);
+/* What cuModuleLoadData and cuLibraryLoadData are given. */
+struct image_source {
+    const void *data;
+    size_t size;           /* as in fatbin.h */
+    const struct jit *jit; /* the call's options, or NULL */
+    bool later;            /* what a compiler has seen may be read at its first use */
+};
+/* Reads and parses it. On failure `log` has the sentences, and a finding has been made of them. */
+CUresult image_open(const struct image_source *source, char *log, size_t log_size,
+                    struct image **image);
+/* The entry of that name in a unit, read. False: `log` says what is wrong with it. */
+bool image_entry(struct image *image, size_t unit, const char *name, char *log, size_t log_size,
+                 const struct ptx_function **entry);
 CUresult image_open_file(const char *path, char *log, size_t log_size, struct image **image);
 void image_release(struct image *image);
 /* The whole of a file and a zero behind it, to be freed; otherwise a finding says why not. */
@@ -64,6 +74,8 @@ struct library {
 };
 
 void module_end(struct object *module, bool implicit);
+/* Whether CUDA_MODULE_LOADING leaves code for its first use, as it does where it is not set. */
+bool modules_load_lazily(void);
 /* The library's instance in a context. */
 CUresult library_module(struct library *library, struct context *context, struct module **module);
 /* The kernel behind a handle, or NULL. */

@@ -584,13 +584,11 @@ CUresult launch_within(const struct operation *parent, const struct device_shape
 {
     const struct launch *from = (const void *)parent->payload;
     const struct exec_function_info *info = exec_function_info(shape->code);
-    struct function *function = module_function(from->module, info->name);
+    struct function *function = NULL;
+    TRY(module_function(from->module, info->name, &function));
     struct operation *operation =
         operation_within(parent, sizeof(struct launch) + info->parameter_bytes + 16);
-    if (operation == NULL || function == NULL) {
-        free(operation);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
+    if (operation == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     struct launch *launch = (void *)operation->payload;
     *launch = (struct launch){.function = function,
                               .module = from->module,

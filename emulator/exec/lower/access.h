@@ -39,8 +39,8 @@ void lower_racecheck_groups(struct lower *lower);
 void lower_order(struct lower *lower, const struct lower_place *place, uint32_t bytes,
                  enum exec_access access, uint32_t value);
 void lower_order_fence(struct lower *lower);
-/* Whether threads of the module may. */
-bool lower_converses(const struct ptx_module *module);
+/* Whether threads of the function may. */
+bool lower_converses(const struct ptx_function *source);
 /* Which acts further on in the function make a load a look, besides atomics on the same address. */
 enum lower_acts {
     LOWER_ACTS_STORES = 1,  /* stores too */

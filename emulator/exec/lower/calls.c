@@ -53,6 +53,12 @@ static bool follow_call(struct exec_function *function, const struct exec_functi
            changed;
 }
 
+/* Left out so far: exec_program_add. */
+static bool is_missing(const struct exec_function *function)
+{
+    return function->defined && function->code == NULL;
+}
+
 /* Direct callees' properties flow up until nothing changes; whoever is still not settled then is
  * part of a cycle. */
 void lower_settle_calls(struct exec_program *program)
@@ -66,6 +72,7 @@ void lower_settle_calls(struct exec_program *program)
             struct exec_function *function = program->functions[k];
             bool settled = !function->allocates;
             uint64_t deepest = 0;
+            if (is_missing(function)) continue;
             add_pointed(&pointed, function);
             for (size_t j = 0; j < function->code_count; j++) {
                 const struct exec_inst *inst = &function->code[j];
@@ -90,7 +97,7 @@ void lower_settle_calls(struct exec_program *program)
     }
     for (size_t k = 0; k < program->function_count; k++) {
         struct exec_function *function = program->functions[k];
-        if (function->settled) continue;
+        if (function->settled || is_missing(function)) continue;
         function->recursive = true;
         function->stack_bytes = function->local_bytes + EXEC_CALL_BYTES;
     }

@@ -164,8 +164,7 @@ static bool names_module_shared(const struct ptx_operand *operand)
            (!variable->function || !variable->function->is_entry);
 }
 
-static bool sees_module_shared(const struct exec_program *program,
-                               const struct ptx_function *source)
+bool lower_sees_module_shared(const struct exec_program *program, const struct ptx_function *source)
 {
     for (uint32_t k = 0; k < source->instruction_count; k++) {
         const struct ptx_instruction *inst = &source->instructions[k];
@@ -188,7 +187,7 @@ static void find_module_shared(struct exec_program *program, const struct ptx_mo
         for (uint32_t k = 0; k < module->function_count; k++) {
             struct exec_function *function = program->functions[k];
             if (function->uses_module_shared || !function->defined) continue;
-            function->uses_module_shared = sees_module_shared(program, module->functions[k]);
+            function->uses_module_shared = lower_sees_module_shared(program, module->functions[k]);
             changed |= function->uses_module_shared;
         }
     }

@@ -143,6 +143,30 @@ static bool compile_function(struct exec_program *program, const struct ptx_modu
     return !lower.failed;
 }
 
+static bool is_to_compile(const struct ptx_function *source)
+{
+    return source->is_defined && source->unread == NULL;
+}
+
+/* What follows from all functions that there are. False: the program is of no use. */
+static bool settle(struct exec_program *program)
+{
+    lower_settle_calls(program);
+    for (size_t k = 0; k < program->entry_count; k++)
+        if (program->entries[k]->code != NULL)
+            program->entries[k]->info.local_bytes =
+                program->entries[k]->stack_bytes - EXEC_CALL_BYTES;
+    return !program->failed && !program->refusal[0] && !program->arena.failed;
+}
+
+static void say_why(const struct exec_program *program, char *log, size_t log_size)
+{
+    snprintf(log, log_size, "%s\n",
+             program != NULL && program->refusal[0]
+                 ? program->refusal
+                 : "the host has no memory to compile the module");
+}
+
 static struct exec_program *create(const struct ptx_module *module, bool watched, char *log,
                                    size_t log_size)
 {
@@ -150,7 +174,8 @@ static struct exec_program *create(const struct ptx_module *module, bool watched
     if (log_size) log[0] = 0;
     if (program == NULL) goto fail;
     program->watched = watched;
-    program->converses = watched && lower_converses(module);
+    for (uint32_t k = 0; watched && k < module->function_count; k++)
+        program->converses = program->converses || lower_converses(module->functions[k]);
     if (module->address_size != 64) {
         snprintf(log, log_size, "the module's addresses have %u bits; the device's have 64\n",
                  module->address_size);
@@ -164,20 +189,15 @@ static struct exec_program *create(const struct ptx_module *module, bool watched
      * entries. */
     for (int entries = 0; entries < 2; entries++)
         for (uint32_t k = 0; k < module->function_count; k++)
-            if (module->functions[k]->is_defined &&
+            if (is_to_compile(module->functions[k]) &&
                 module->functions[k]->is_entry == (entries == 1) &&
                 !compile_function(program, module, k))
                 goto fail;
-    lower_settle_calls(program);
-    for (size_t k = 0; k < program->entry_count; k++)
-        program->entries[k]->info.local_bytes = program->entries[k]->stack_bytes - EXEC_CALL_BYTES;
-    if (program->failed || program->refusal[0] || program->arena.failed) goto fail;
+    if (!settle(program)) goto fail;
+    program->module = module;
     return program;
 fail:
-    snprintf(log, log_size, "%s\n",
-             program != NULL && program->refusal[0]
-                 ? program->refusal
-                 : "the host has no memory to compile the module");
+    say_why(program, log, log_size);
     exec_program_destroy(program);
     return NULL;
 }
@@ -192,6 +212,20 @@ struct exec_program *exec_program_create_checked(const struct ptx_module *module
                                                  size_t log_size)
 {
     return create(module, true, log, log_size);
+}
+
+bool exec_program_add(struct exec_program *program, const struct ptx_function *source, char *log,
+                      size_t log_size)
+{
+    struct exec_function *function = program->functions[source->index];
+    if (function->code != NULL) return true;
+    program->converses = program->converses || (program->watched && lower_converses(source));
+    function->uses_module_shared = lower_sees_module_shared(program, source);
+    if (compile_function(program, program->module, source->index) && settle(program)) return true;
+    say_why(program, log, log_size);
+    function->code = NULL;
+    program->refusal[0] = '\0'; /* that was this entry's: the others are what they were */
+    return false;
 }
 
 void exec_program_destroy(struct exec_program *program)

@@ -19,6 +19,9 @@ uint32_t exec_program_position(struct exec_program *program, struct exec_positio
 
 /* .shared variables that several functions see, and which functions those are. */
 bool lower_shared_layout(struct exec_program *program, const struct ptx_module *module);
+/* Whether the function sees any of them; what it calls is known by then. */
+bool lower_sees_module_shared(const struct exec_program *program,
+                              const struct ptx_function *source);
 /* Formal parameters and results, in a device function's local memory. */
 bool lower_formals_layout(struct exec_program *program, struct exec_function *function,
                           const struct ptx_function *source);

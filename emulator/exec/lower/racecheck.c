@@ -80,11 +80,10 @@ static bool converses(const struct ptx_instruction *at)
     }
 }
 
-bool lower_converses(const struct ptx_module *module)
+bool lower_converses(const struct ptx_function *source)
 {
-    for (uint32_t k = 0; k < module->function_count; k++)
-        for (uint32_t i = 0; i < module->functions[k]->instruction_count; i++)
-            if (converses(&module->functions[k]->instructions[i])) return true;
+    for (uint32_t i = 0; i < source->instruction_count; i++)
+        if (converses(&source->instructions[i])) return true;
     return false;
 }
 
