@@ -344,8 +344,10 @@ static const char *begin_device(struct drive *drive)
         writer = load(folder, "libcuda.so.1", RTLD_NOW);
     else if (recorder != NULL)
         writer = dlopen(recorder, RTLD_NOW | RTLD_LOCAL);
-    /* Of the runtime's many functions a lesson calls few, or none. */
-    const bool runtime = opencl == NULL && load(folder, "libcudart.so.13", RTLD_LAZY) != NULL;
+    /* Of the runtime's many functions a lesson calls few, or none; but none for the first time
+     * where a GPU is timed. */
+    const int binding = emulator ? RTLD_LAZY : RTLD_NOW;
+    const bool runtime = opencl == NULL && load(folder, "libcudart.so.13", binding) != NULL;
     if (opencl != NULL ? writer == NULL : emulator && (writer == NULL || !runtime))
         return dlerror();
     if (writer != NULL) symbol = dlsym(writer, "overlap_begin");

@@ -226,20 +226,31 @@ static uint64_t base_in(const struct evidence *evidence, uint32_t process)
     return found ? index->bases[low].base : evidence->base;
 }
 
-bool evidence_place(const struct evidence *evidence, const struct trace_record *record,
-                    struct place *place)
+/* Where in lesson.so the record's call was made. False: not in it. */
+static bool offset_of(const struct evidence *evidence, const struct trace_record *record,
+                      uint64_t *offset)
 {
     uint64_t caller = record->caller;
 
-    memset(place, 0, sizeof *place);
     if (caller == 0) {
         const struct trace_record *call = evidence_call_of(evidence, record);
         if (call != NULL) caller = call->caller;
     }
-    uint64_t base = base_in(evidence, record->process);
+    const uint64_t base = base_in(evidence, record->process);
     /* The return address may already belong to the next line: one byte back is inside the call. */
-    if (caller <= base) return false;
-    return sources_place(evidence->sources, caller - 1 - base, place);
+    *offset = caller - 1 - base;
+    return caller > base;
+}
+
+bool evidence_place(const struct evidence *evidence, const struct trace_record *record,
+                    struct place *place)
+{
+    uint64_t offset;
+
+    if (offset_of(evidence, record, &offset))
+        return sources_place(evidence->sources, offset, place);
+    memset(place, 0, sizeof *place);
+    return false;
 }
 
 /* Of the calls that a finding names besides its own, the first that is the student's: of two
@@ -292,9 +303,12 @@ bool evidence_by_submission(const struct evidence *evidence, const struct trace_
 {
     const struct trace_record *call =
         record->caller == 0 ? evidence_call_of(evidence, record) : NULL;
-    struct place place;
+    uint64_t offset;
+    bool submission;
     if (!evidence->index->callers_known) return true;
-    if (evidence_place(evidence, record, &place)) return place.submission;
+    if (offset_of(evidence, record, &offset) &&
+        sources_know(evidence->sources, offset, &submission))
+        return submission;
     /* From no line that is known: by way of a library that was given the call (pthread_once, a
      * thread that is nothing else), or from code that the program made. Ours does neither. */
     return record->kind != TRACE_HOST_CALL && (record->caller != 0 || (call && call->caller != 0));

@@ -151,17 +151,30 @@ static bool find_place(const struct sources *sources, uint64_t offset, struct pl
 }
 
 /* A judge asks for the same few calls again and again, and libdw takes its time. */
-bool sources_place(const struct sources *sources, uint64_t offset, struct place *place)
+static const struct answered *answer(const struct sources *sources, uint64_t offset)
 {
-    if (sources == NULL) return find_place(sources, offset, place);
     struct answered *answered = &sources->answered[offset % ANSWERED];
     if (!answered->known || answered->offset != offset) {
         answered->found = find_place(sources, offset, &answered->place);
         answered->offset = offset;
         answered->known = true;
     }
+    return answered;
+}
+
+bool sources_place(const struct sources *sources, uint64_t offset, struct place *place)
+{
+    if (sources == NULL) return find_place(sources, offset, place);
+    const struct answered *answered = answer(sources, offset);
     *place = answered->place;
     return answered->found;
+}
+
+bool sources_know(const struct sources *sources, uint64_t offset, bool *submission)
+{
+    const struct answered *answered = sources != NULL ? answer(sources, offset) : NULL;
+    *submission = answered != NULL && answered->place.submission;
+    return answered != NULL && answered->found;
 }
 
 struct function_search {

@@ -24,6 +24,8 @@ void sources_close(struct sources *sources);
 /* The line of the instruction at `offset` from the load address. Where a function of another file
  * is inlined into the student's there, the student's line that calls it. */
 bool sources_place(const struct sources *sources, uint64_t offset, struct place *place);
+/* The same, of which only this is wanted: whether the place is the submission's. */
+bool sources_know(const struct sources *sources, uint64_t offset, bool *submission);
 /* Fills in place->file, and whether it is the student's, from a file's name in debug information.
  */
 void sources_file(const struct sources *sources, const char *file, struct place *place);

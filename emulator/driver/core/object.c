@@ -8,7 +8,7 @@
 
 /* ---- the table of live handles ----------------------------------------------------------- */
 
-enum { BUCKETS = 1024 }; /* two pages */
+enum { BUCKETS = 2048 };
 static struct object *live[BUCKETS];
 
 static struct object **bucket_of(const void *handle)

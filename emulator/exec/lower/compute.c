@@ -11,10 +11,7 @@
  * operand. */
 static uint32_t shape_width(const char *shape, unsigned index, bool *is_signed)
 {
-    for (; index && *shape; index--) {
-        shape += strcspn(shape, " ");
-        shape += strspn(shape, " ");
-    }
+    for (; index && *shape; index--) shape = exec_shape_next(shape);
     *is_signed = *shape == 's';
     if (*shape == 'p') return LOWER_MASK;
     if (!*shape || *shape == 'c') return 0;

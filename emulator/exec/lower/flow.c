@@ -70,8 +70,7 @@ static uint8_t flow_of_row(const struct exec_row *row)
         if (begins(row->keys, others[k].begin)) return flow_of_other(&others[k], row->keys);
     for (const char *at = row->shape; *at != '\0'; words++) {
         last = at;
-        at += strcspn(at, " ");
-        at += strspn(at, " ");
+        at = exec_shape_next(at);
     }
     if (words < 2 || words > MOST_WORDS || begins(last, "cc")) return EXEC_FLOW_UNKNOWN;
     const bool to_predicate = row->shape[0] == 'p', by_predicate = last[0] == 'p';

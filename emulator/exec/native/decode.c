@@ -34,8 +34,7 @@ static uint32_t words_of(const char *shape)
 {
     uint32_t words = 0;
     for (; *shape != '\0'; words++) {
-        shape += strcspn(shape, " ");
-        shape += strspn(shape, " ");
+        shape = exec_shape_next(shape);
     }
     return words;
 }
@@ -199,8 +198,7 @@ unsigned native_uses(const struct exec_inst *inst, struct native_use uses[NATIVE
         uses[count] = (struct native_use){.offset = slots[count],
                                           .width = width_of(at),
                                           .writes = count == 0 || begins(at, "cc")};
-        at += strcspn(at, " ");
-        at += strspn(at, " ");
+        at = exec_shape_next(at);
     }
     /* A comparison's complement. */
     if (row->shape[0] == 'p' && row->shape[2] != 'p')

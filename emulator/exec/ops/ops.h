@@ -14,6 +14,14 @@ struct exec_row {
     const char *shape; /* types of the operands, destination first; "p" a predicate */
 };
 
+/* The next word of a shape. */
+static inline const char *exec_shape_next(const char *shape)
+{
+    while (*shape != ' ' && *shape != '\0') shape++;
+    while (*shape == ' ') shape++;
+    return shape;
+}
+
 /* The row that serves `key` on this host, or NULL. */
 const struct exec_row *exec_row_find(const char *key);
 /* Calls `see` with every row that serves on this host. */
