@@ -8,6 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The dynamic linker has asked the processor already. To ask again takes microseconds where a
+ * hypervisor has to answer. */
+#if defined __x86_64__ && __has_include(<sys/platform/x86.h>)
+#include <sys/platform/x86.h>
+#endif
+#ifdef CPU_FEATURE_ACTIVE
+#define PROCESSOR_HAS(name, text) CPU_FEATURE_ACTIVE(name)
+#else
+#define PROCESSOR_HAS(name, text) __builtin_cpu_supports(text)
+#endif
+
 enum { BUCKETS = 4096 }; /* a power of two, above twice the keys */
 
 #define TOO_NEW                                                                                    \
@@ -53,21 +64,17 @@ static void add_table(const struct exec_row *row)
 /* False: none of the levels that were built is this processor's. */
 static bool add_level(void)
 {
-#if defined EXEC_WITH_V4 || defined EXEC_WITH_V3
-    __builtin_cpu_init();
-#endif
 #ifdef EXEC_WITH_V4
 #define EXEC_ADD_V4(table) add_table(table##_v4);
-    if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd")) {
+    if (PROCESSOR_HAS(AVX512VL, "avx512vl") && PROCESSOR_HAS(AVX512BW, "avx512bw") &&
+        PROCESSOR_HAS(AVX512DQ, "avx512dq") && PROCESSOR_HAS(AVX512CD, "avx512cd")) {
         EXEC_LEVELLED_TABLES(EXEC_ADD_V4)
         return true;
     }
 #endif
 #ifdef EXEC_WITH_V3
 #define EXEC_ADD_V3(table) add_table(table##_v3);
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
-        __builtin_cpu_supports("fma")) {
+    if (PROCESSOR_HAS(AVX2, "avx2") && PROCESSOR_HAS(BMI2, "bmi2") && PROCESSOR_HAS(FMA, "fma")) {
         EXEC_LEVELLED_TABLES(EXEC_ADD_V3)
         return true;
     }
