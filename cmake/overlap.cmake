@@ -56,7 +56,7 @@ if(NOT OVERLAP_DEVICE_ONLY)
     pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp)
     pkg_check_modules(NCURSES REQUIRED IMPORTED_TARGET ncursesw)
     pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
-    pkg_check_modules(ARCHIVE REQUIRED libarchive)
+    pkg_check_modules(ARCHIVE REQUIRED IMPORTED_TARGET libarchive)
 endif()
 
 # Kernels: PTX that every GPU since Turing and the software device can take, and, where this

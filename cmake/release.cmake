@@ -14,6 +14,13 @@ endforeach()
 
 overlap_install_device(build)
 install(TARGETS grader learn RUNTIME_DEPENDENCY_SET programs DESTINATION build/grader)
+# The grader loads libarchive and does not link it (grader/class/archive.h): this does, so that it and
+# what it needs are found with the others.
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/loaded.c CONTENT "extern int loaded;\n")
+add_library(loaded MODULE ${CMAKE_BINARY_DIR}/generated/loaded.c)
+target_link_options(loaded PRIVATE -Wl,--no-as-needed)
+target_link_libraries(loaded PRIVATE PkgConfig::ARCHIVE)
+install(TARGETS loaded RUNTIME_DEPENDENCY_SET programs DESTINATION build/libraries)
 install(TARGETS runner probe trace_dump DESTINATION build/grader)
 install(TARGETS opencl_layer DESTINATION build/emulator/lib)
 if(TARGET recorder)
@@ -51,4 +58,4 @@ add_custom_target(release
     COMMAND ${CMAKE_COMMAND} --install . --strip --prefix ${CMAKE_BINARY_DIR}/${name}
     COMMAND ${CMAKE_COMMAND} -E tar czf ${name}.tar.gz ${name}
     WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
-    DEPENDS grader learn parts emulate trace_dump gpu_parts)
+    DEPENDS grader learn loaded parts emulate trace_dump gpu_parts)

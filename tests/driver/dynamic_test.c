@@ -100,18 +100,19 @@ START_TEST(children_run_in_their_stream_s_order_and_are_part_of_their_parent)
     ck_assert_uint_eq(word(p, 0), 1234);
     ck_assert_uint_eq(test_count(TRACE_FINDING, 0, NULL), 0);
     ck_assert_uint_eq(test_count(TRACE_OPERATION, TRACE_KERNEL, "step"), 4);
-    const struct trace_record *parent = test_find(TRACE_OPERATION, TRACE_KERNEL, "parent");
+    /* The next look at the trace takes the record away. */
+    const struct trace_record parent = *test_find(TRACE_OPERATION, TRACE_KERNEL, "parent");
     const struct trace *trace = test_trace();
     size_t children = 0;
-    uint64_t last = parent->start_ns;
+    uint64_t last = parent.start_ns;
     for (size_t i = 0; i < trace->count; i++) {
         const struct trace_record *record = &trace->records[i];
-        if (record->kind != TRACE_OPERATION || record->request != parent->request ||
+        if (record->kind != TRACE_OPERATION || record->request != parent.request ||
             strcmp(record->name, "step") != 0)
             continue;
         ck_assert_uint_ge(record->start_ns, last);
-        ck_assert_uint_le(record->end_ns, parent->end_ns);
-        ck_assert_uint_eq(record->stream, parent->stream);
+        ck_assert_uint_le(record->end_ns, parent.end_ns);
+        ck_assert_uint_eq(record->stream, parent.stream);
         last = record->end_ns;
         children++;
     }
