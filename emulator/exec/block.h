@@ -93,7 +93,7 @@ struct exec_region_cache {
     struct exec_causal *causal;  /* check/causality.h; NULL: not judged there */
     uint64_t deed;               /* what the instruction does there: enum exec_deed */
     const struct memory_region *region;
-    const struct exec_position *position;
+    uint32_t position; /* in the program's table, which may move while a grid pauses */
 };
 
 /* The instruction touches these bytes, which have their marks. */

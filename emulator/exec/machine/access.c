@@ -48,13 +48,14 @@ static unsigned char *window_bytes(struct exec_warp *warp, unsigned lane, uint64
 void exec_cache_flush(const struct exec_worker *worker, const struct exec_region_cache *cache)
 {
     if (cache->marks == NULL || cache->touched >= cache->untouched) return;
+    const struct exec_position *position = &worker->function->program->positions[cache->position];
     exec_footprint_add_site(worker->launch->footprint,
                             &(struct exec_footprint_site){.region = cache->region,
                                                           .access = cache->access,
                                                           .first = cache->touched,
                                                           .end = cache->untouched,
-                                                          .file = cache->position->file,
-                                                          .line = cache->position->line,
+                                                          .file = position->file,
+                                                          .line = position->line,
                                                           .widest = cache->widest});
 }
 
@@ -68,15 +69,14 @@ void exec_touches_settle(struct exec_worker *worker)
 }
 
 /* Where the access stands in the source: one in a function without lines, at the call of that. */
-static const struct exec_position *place_of(const struct exec_warp *warp,
-                                            const struct exec_inst *inst, unsigned lane)
+static uint32_t place_of(const struct exec_warp *warp, const struct exec_inst *inst, unsigned lane)
 {
     const struct exec_position *positions = warp->worker->function->program->positions;
-    const struct exec_position *place = &positions[inst->position];
+    uint32_t place = inst->position;
     for (const struct exec_frame *frame = warp->frame;
-         place->file == NULL && frame->parent != NULL && frame->return_to[lane] != NULL;
+         positions[place].file == NULL && frame->parent != NULL && frame->return_to[lane] != NULL;
          frame = frame->parent)
-        place = &positions[frame->return_to[lane]->position];
+        place = frame->return_to[lane]->position;
     return place;
 }
 
