@@ -46,7 +46,14 @@ static const struct {
     {"a guard that holds", "setp.lt.u32 %g, %l, 32;", "@%g ", ""},
     {"a guard that holds for some", "and.b32 %u, %l, 5; setp.ne.u32 %g, %u, 1;", "@%g ", ""},
     {"a guard that holds for none", "setp.gt.u32 %g, %l, 32;", "@%g ", ""},
+    {"a branch that some take", "and.b32 %u, %l, 5; setp.ne.u32 %g, %u, 1;", "@!%g bra ", ""},
+    {"a branch that some take, and one is far away", "and.b32 %u, %l, 5; setp.ne.u32 %g, %u, 1;",
+     "@!%g bra ", "setp.eq.u32 %q, %n, 2; @%q mov.u32 %u, 1048576; @%q add.u32 %i, %i, %u;"},
     {"some have exited", "setp.gt.u32 %g, %t, 80; @%g exit;", "", ""},
+    {"some have gone ahead", "and.b32 %u, %l, 5; setp.eq.u32 %g, %u, 1; @%g bra ahead;", "", ""},
+    {"some have gone ahead, and one is far away",
+     "and.b32 %u, %l, 5; setp.eq.u32 %g, %u, 1; @%g bra ahead;", "",
+     "setp.eq.u32 %q, %n, 2; @%q mov.u32 %u, 1048576; @%q add.u32 %i, %i, %u;"},
     {"one is far away", "", "",
      "setp.eq.u32 %q, %n, 2; @%q mov.u32 %u, 4096; @%q add.u32 %i, %i, %u;"},
     {"the last is just outside", "", "", "setp.eq.u32 %q, %n, 2; @%q add.u32 %i, %i, 485;"},
@@ -89,6 +96,14 @@ static size_t add_address(char *at, size_t room, unsigned place, unsigned type)
                             types[type].bytes);
 }
 
+/* What stands before an access, and behind it: a guard, or a branch over it. */
+static size_t add_guard(char *at, size_t room, const char *guard, unsigned label, bool behind)
+{
+    if (strstr(guard, "bra") == NULL) return (size_t)snprintf(at, room, "%s", behind ? "" : guard);
+    if (behind) return (size_t)snprintf(at, room, "over%u:\n", label);
+    return (size_t)snprintf(at, room, "%sover%u; ", guard, label);
+}
+
 static size_t add_type(char *at, size_t room, unsigned place, unsigned type, const char *guard)
 {
     const bool wide = types[type].value[strcspn(types[type].value, "w")] == 'w';
@@ -97,8 +112,10 @@ static size_t add_type(char *at, size_t room, unsigned place, unsigned type, con
     char dot[16] = "";
     if (strcmp(where, "generic") != 0) snprintf(dot, sizeof dot, ".%s", where);
     size_t used = add_address(at, room, place, type);
-    used += (size_t)snprintf(at + used, room - used, "%sld%s.%s %s, [%%%s+16];\n", guard, dot, name,
-                             value, address);
+    used += add_guard(at + used, room - used, guard, 3 * type, false);
+    used += (size_t)snprintf(at + used, room - used, "ld%s.%s %s, [%%%s+16];\n", dot, name, value,
+                             address);
+    used += add_guard(at + used, room - used, guard, 3 * type, true);
     used += (size_t)snprintf(at + used, room - used, "%s%smad.lo.u32 %%s, %%s, 31, %%v;\n",
                              wide ? "xor.b64 %w, %w, %p; cvt.u32.u64 %v, %w; " : "",
                              value[1] == 'f' ? "mov.b32 %v, %f; " : "");
@@ -106,13 +123,17 @@ static size_t add_type(char *at, size_t room, unsigned place, unsigned type, con
     used +=
         (size_t)snprintf(at + used, room - used,
                          "xor.b32 %%v, %%s, %%t; add.u32 %%v, %%v, %%z; sub.u32 %%v, %%v, %%y;\n"
-                         "cvt.u64.u32 %%w, %%v; cvt.rn.f32.u32 %%f, %%v;\n"
-                         "%sst%s.%s [%%%s+%u], %s;\n",
-                         guard, dot, name, address, 16 * type, value);
+                         "cvt.u64.u32 %%w, %%v; cvt.rn.f32.u32 %%f, %%v;\n");
+    used += add_guard(at + used, room - used, guard, 3 * type + 1, false);
+    used += (size_t)snprintf(at + used, room - used, "st%s.%s [%%%s+%u], %s;\n", dot, name, address,
+                             16 * type, value);
+    used += add_guard(at + used, room - used, guard, 3 * type + 1, true);
     if (types[type].atomic == NULL) return used;
-    used += (size_t)snprintf(at + used, room - used, "%s", guard);
+    used += add_guard(at + used, room - used, guard, 3 * type + 2, false);
     used += (size_t)snprintf(at + used, room - used, types[type].atomic, dot, address);
-    return used + (size_t)snprintf(at + used, room - used, "; mad.lo.u32 %%s, %%s, 31, %%v;\n");
+    used += (size_t)snprintf(at + used, room - used, "; ");
+    used += add_guard(at + used, room - used, guard, 3 * type + 2, true);
+    return used + (size_t)snprintf(at + used, room - used, "mad.lo.u32 %%s, %%s, 31, %%v;\n");
 }
 
 static void write_kernel(char text[ROOM], unsigned place, unsigned shape, unsigned mood)
@@ -135,8 +156,8 @@ static void write_kernel(char text[ROOM], unsigned place, unsigned shape, unsign
         used += add_type(text + used, ROOM - used, place, k, moods[mood].guard);
     snprintf(text + used, ROOM - used,
              "sub.u32 %%n, %%n, 1; setp.ne.u32 %%q, %%n, 0; @%%q bra more;\n"
-             "mul.wide.u32 %%a, %%t, 4; add.u64 %%a, %%a, %%o; st.global.u32 [%%a+%u], %%s;\n"
-             "bar.sync 0; mov.u32 %%i, %%t;\n"
+             "ahead: mul.wide.u32 %%a, %%t, 4; add.u64 %%a, %%a, %%o;\n"
+             "st.global.u32 [%%a+%u], %%s; bar.sync 0; mov.u32 %%i, %%t;\n"
              "drain: shl.b32 %%u, %%i, 2; add.u32 %%b, %%m, %%u; ld.shared.u32 %%v, [%%b];\n"
              "cvt.u64.u32 %%a, %%u; add.u64 %%a, %%a, %%o; st.global.u32 [%%a+%u], %%v;\n"
              "add.u32 %%i, %%i, %u; setp.lt.u32 %%q, %%i, %u; @%%q bra drain; ret; }\n",

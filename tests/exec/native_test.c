@@ -44,6 +44,34 @@ static const struct {
           "more: mad.lo.u32 %s, %s, 5, %n; sub.u32 %n, %n, 1; and.b32 %x, %n, 3;\n"
           "setp.eq.u32 %p, %x, 1; @%p bra more;\n"
           "xor.b32 %s, %s, %n; add.u32 %s, %s, 7; setp.gt.s32 %q, %n, 0; @%q bra more;\n" TAIL},
+    {"branches of a few instructions, which touch memory and some lanes take",
+     HEAD "mov.u32 %n, 9; mov.u32 %s, %t; mov.u32 %b, m; mad.lo.u32 %b, %t, 4, %b;\n"
+          "st.shared.u32 [%b], %t; st.global.u32 [%o], %t;\n"
+          "more: add.u32 %x, %s, %n; and.b32 %x, %x, 3; setp.eq.u32 %p|%q, %x, 0; @%p bra over;\n"
+          "st.shared.u32 [%b], %s; setp.gt.u32 %q, %x, 1; @%q add.u32 %s, %s, 7;\n"
+          "ld.shared.u32 %x, [%b]; @!%q mad.lo.u32 %s, %x, 5, %s; atom.shared.add.u32 %x, [m], 1;\n"
+          "over: setp.lt.u32 %q, %x, 2; @%q bra other;\n"
+          "st.global.u32 [%o], %s; add.u32 %s, %s, 11; bra.uni both;\n"
+          "other: ld.global.u32 %x, [%o]; xor.b32 %s, %s, %x; ld.shared.u32 %x, [%b];\n"
+          "both: mad.lo.u32 %s, %s, 3, %x; sub.u32 %n, %n, 1; setp.ne.u32 %p, %n, 0;\n"
+          "@%p bra more;\n" TAIL},
+    {"such a branch inside of one, and before a barrier",
+     HEAD "mov.u32 %n, 9; mov.u32 %s, %t;\n"
+          "more: and.b32 %x, %s, 1; setp.eq.u32 %p, %x, 0; @%p bra over;\n"
+          "add.u32 %s, %s, 5; and.b32 %x, %s, 4; setp.eq.u32 %q, %x, 0; @%q bra in;\n"
+          "mad.lo.u32 %s, %s, 3, %n; in: add.u32 %s, %s, 1; over: bar.sync 0;\n"
+          "mad.lo.u32 %s, %s, 7, %t; sub.u32 %n, %n, 1; setp.ne.u32 %p, %n, 0;\n"
+          "@%p bra more;\n" TAIL},
+    {"an access out of bounds in the fifth round of a branch that some lanes take",
+     HEAD "mov.u32 %n, 9; mov.u32 %s, %t; mov.u64 %a, 4096; setp.lt.u32 %q, %t, 7;\n"
+          "more: mad.lo.u32 %s, %s, 3, 1; @%q bra over; st.global.u32 [%o], %s;\n"
+          "add.u32 %s, %s, 1; over: setp.eq.u32 %p, %n, 5; @%p add.u64 %o, %o, %a;\n"
+          "sub.u32 %n, %n, 1; setp.ne.u32 %p, %n, 0; @%p bra more;\n" TAIL},
+    {"comparisons of 64 bits",
+     HEAD "cvt.u64.u32 %a, %t; mov.u32 %s, %t; setp.lt.u64 %p|%q, %a, 20;\n"
+          "@%p add.u32 %s, %s, 100; @!%q mul.lo.u32 %s, %s, 3; shl.b64 %a, %a, 31;\n"
+          "setp.ge.s64 %q, %a, 16106127360; @%q xor.b32 %s, %s, 5; setp.ne.u64 %p, %a, 0;\n"
+          "selp.u32 %x, %t, 9, %p; mad.lo.u32 %s, %s, 7, %x;\n" TAIL},
     {"floating point, and a library's function",
      HEAD "cvt.rn.f32.u32 %f, %t; mov.f32 %g, 0f3F000000; mov.u32 %n, 9;\n"
           "more: fma.rn.f32 %g, %g, %f, %g; div.rn.f32 %g, %g, 0f40400000; sin.approx.f32 %g, %g;\n"

@@ -11,7 +11,7 @@ enum { BUCKETS = 8192, SOURCES = 5 };
 
 static struct {
     pthread_once_t once;
-    exec_handler *branch, *watch, *sync;
+    exec_handler *branch, *watch, *sync, *ret, *exit;
     struct entry {
         const struct exec_row *row;
         enum native_kind kind;
@@ -81,6 +81,8 @@ static void build(void)
     known.branch = exec_row_find("bra")->run;
     known.watch = exec_row_find("watch")->run;
     known.sync = exec_row_find("sync")->run;
+    known.ret = exec_row_find("ret")->run;
+    known.exit = exec_row_find("exit")->run;
 }
 
 exec_handler *native_row_handler(const struct exec_inst *inst)
@@ -91,6 +93,11 @@ exec_handler *native_row_handler(const struct exec_inst *inst)
 bool native_is_round(const struct exec_inst *inst)
 {
     return inst->run == exec_branch_round || inst->run == exec_branch_round_guarded;
+}
+
+bool native_is_end(const struct exec_inst *inst)
+{
+    return inst->run == known.ret || inst->run == known.exit;
 }
 
 enum native_kind native_kind(const struct exec_inst *inst)

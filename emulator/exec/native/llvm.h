@@ -35,15 +35,22 @@
     X(BuildCondBr)                                                                                 \
     X(BuildGEP2)                                                                                   \
     X(BuildICmp)                                                                                   \
+    X(BuildInsertElement)                                                                          \
     X(BuildLoad2)                                                                                  \
+    X(BuildMul)                                                                                    \
     X(BuildNot)                                                                                    \
     X(BuildOr)                                                                                     \
     X(BuildRet)                                                                                    \
+    X(BuildShl)                                                                                    \
+    X(BuildShuffleVector)                                                                          \
     X(BuildStore)                                                                                  \
+    X(BuildSub)                                                                                    \
+    X(BuildZExt)                                                                                   \
     X(ConstArray)                                                                                  \
     X(ConstInt)                                                                                    \
     X(ConstIntGetZExtValue)                                                                        \
     X(ConstIntToPtr)                                                                               \
+    X(ConstNull)                                                                                   \
     X(ConstVector)                                                                                 \
     X(ContextCreate)                                                                               \
     X(ContextDispose)                                                                              \
@@ -85,6 +92,7 @@
     X(GetNumOperands)                                                                              \
     X(GetOperand)                                                                                  \
     X(GetParam)                                                                                    \
+    X(GetUndef)                                                                                    \
     X(GetValueName2)                                                                               \
     X(GlobalGetValueType)                                                                          \
     X(InitializeMCJITCompilerOptions)                                                              \
@@ -92,8 +100,10 @@
     X(Int32TypeInContext)                                                                          \
     X(Int64TypeInContext)                                                                          \
     X(Int8TypeInContext)                                                                           \
+    X(IntTypeInContext)                                                                            \
     X(IsAConstantDataVector)                                                                       \
     X(IsAGlobalVariable)                                                                           \
+    X(IsAInstruction)                                                                              \
     X(IsASelectInst)                                                                               \
     X(IsNull)                                                                                      \
     X(LinkInMCJIT)                                                                                 \
@@ -113,7 +123,8 @@
     X(SetValueName2)                                                                               \
     X(TypeOf)                                                                                      \
     X(VectorType)                                                                                  \
-    X(VerifyModule)
+    X(VerifyModule)                                                                                \
+    X(VoidTypeInContext)
 
 struct llvm {
 #define LLVM_FIELD(name) __typeof__(LLVM##name) *name;

@@ -2,46 +2,74 @@
  * bits already. */
 #include "emulator/exec/native/private.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/* Whether it is <1, 2, 4, ... 1 << 31>. */
-static bool is_bits(const struct llvm *llvm, LLVMValueRef value)
+/* N bits of which the first has the value `*first`: <1, 2, 4, ...> shifted. */
+static bool is_bits(const struct llvm *llvm, LLVMValueRef value, unsigned lanes, unsigned *first)
 {
     if (llvm->IsAConstantDataVector(value) == NULL) return false;
-    for (unsigned l = 0; l < EXEC_LANES; l++)
-        if (llvm->ConstIntGetZExtValue(llvm->GetElementAsConstant(value, l)) != UINT64_C(1) << l)
+    const uint64_t least = llvm->ConstIntGetZExtValue(llvm->GetElementAsConstant(value, 0));
+    if (least == 0 || least >> EXEC_LANES) return false;
+    *first = (unsigned)__builtin_ctzll(least);
+    for (unsigned l = 0; l < lanes; l++)
+        if (llvm->ConstIntGetZExtValue(llvm->GetElementAsConstant(value, l)) != UINT64_C(1)
+                                                                                    << (*first + l))
             return false;
     return true;
 }
 
-/* The condition of reduce.or(select(condition, bits, 0)), or NULL. */
-static LLVMValueRef condition_of(const struct llvm *llvm, LLVMValueRef at)
+/* Of select(condition, bits, 0), or of such put together, the word that the lanes' bits are; NULL:
+ * it is something else. */
+static LLVMValueRef word_of(struct native_unit *unit, LLVMValueRef value, unsigned lanes)
 {
-    static const char reduce[] = "llvm.vector.reduce.or.v32i32";
-    size_t length;
-    if (llvm->GetInstructionOpcode(at) != LLVMCall) return NULL;
-    const char *name = llvm->GetValueName2(llvm->GetCalledValue(at), &length);
-    if (length != sizeof reduce - 1 || memcmp(name, reduce, length) != 0) return NULL;
-    LLVMValueRef select = llvm->GetOperand(at, 0);
-    if (llvm->IsASelectInst(select) == NULL || !is_bits(llvm, llvm->GetOperand(select, 1)) ||
-        !llvm->IsNull(llvm->GetOperand(select, 2)))
+    const struct llvm *llvm = unit->llvm;
+    LLVMTypeRef word = llvm->Int32TypeInContext(unit->context);
+    unsigned first;
+    if (llvm->IsASelectInst(value) != NULL) {
+        if (!is_bits(llvm, llvm->GetOperand(value, 1), lanes, &first) ||
+            !llvm->IsNull(llvm->GetOperand(value, 2)))
+            return NULL;
+        LLVMValueRef bits = llvm->BuildBitCast(unit->builder, llvm->GetOperand(value, 0),
+                                               llvm->IntTypeInContext(unit->context, lanes), "");
+        if (lanes == EXEC_LANES) return bits;
+        return llvm->BuildShl(unit->builder, llvm->BuildZExt(unit->builder, bits, word, ""),
+                              llvm->ConstInt(word, first, false), "");
+    }
+    if (llvm->IsAInstruction(value) == NULL || llvm->GetInstructionOpcode(value) != LLVMOr)
         return NULL;
-    return llvm->GetOperand(select, 0);
+    LLVMValueRef one = word_of(unit, llvm->GetOperand(value, 0), lanes);
+    LLVMValueRef other = one == NULL ? NULL : word_of(unit, llvm->GetOperand(value, 1), lanes);
+    return other == NULL ? NULL : llvm->BuildOr(unit->builder, one, other, "");
+}
+
+/* The lanes of the vector of words whose bits `at` puts together; 0: it does not. */
+static unsigned lanes_reduced(const struct llvm *llvm, LLVMValueRef at)
+{
+    static const char reduce[] = "llvm.vector.reduce.or.v";
+    size_t length;
+    if (llvm->GetInstructionOpcode(at) != LLVMCall) return 0;
+    const char *name = llvm->GetValueName2(llvm->GetCalledValue(at), &length);
+    if (strncmp(name, reduce, sizeof reduce - 1) != 0) return 0;
+    char *end;
+    const unsigned long lanes = strtoul(name + sizeof reduce - 1, &end, 10);
+    return !strcmp(end, "i32") && lanes <= EXEC_LANES ? (unsigned)lanes : 0;
 }
 
 void native_polish(struct native_unit *unit, LLVMValueRef function)
 {
     const struct llvm *llvm = unit->llvm;
-    LLVMTypeRef word = llvm->Int32TypeInContext(unit->context);
     LLVMBasicBlockRef block = llvm->GetFirstBasicBlock(function);
     for (; block != NULL; block = llvm->GetNextBasicBlock(block)) {
         LLVMValueRef next, at = llvm->GetFirstInstruction(block);
         for (; at != NULL; at = next) {
             next = llvm->GetNextInstruction(at);
-            LLVMValueRef condition = condition_of(llvm, at);
-            if (condition == NULL) continue;
+            const unsigned lanes = lanes_reduced(llvm, at);
+            if (lanes == 0) continue;
             llvm->PositionBuilderBefore(unit->builder, at);
-            llvm->ReplaceAllUsesWith(at, llvm->BuildBitCast(unit->builder, condition, word, ""));
+            LLVMValueRef word = word_of(unit, llvm->GetOperand(at, 0), lanes);
+            if (word == NULL) continue;
+            llvm->ReplaceAllUsesWith(at, word);
             llvm->InstructionEraseFromParent(at);
         }
     }

@@ -35,6 +35,8 @@ exec_handler *native_row_handler(const struct exec_inst *inst);
 /* Whether an instruction that may be put in line is one of the program's. */
 bool native_is_counted(const struct exec_inst *inst);
 bool native_is_round(const struct exec_inst *inst);
+/* Whether its lanes leave the function by it. */
+bool native_is_end(const struct exec_inst *inst);
 /* Whether it judges an access, and is never put in line. */
 bool native_is_judge(const struct exec_inst *inst);
 /* The slots of an instruction of NATIVE_LANES or NATIVE_TOGETHER, or of a load, store or atomic;
@@ -43,14 +45,20 @@ unsigned native_uses(const struct exec_inst *inst, struct native_use uses[NATIVE
 
 /* ---- native/rows.c: the handlers of rows as LLVM's functions --------------------------------- */
 
+enum native_form {
+    NATIVE_WHOLE, /* all that the row does */
+    NATIVE_QUICK, /* of ops/quick.h, where every lane runs or is dead */
+    NATIVE_SOME,  /* the same for any lanes */
+    NATIVE_FORMS
+};
+
 struct native_rows {
     LLVMContextRef context;
     struct native_row {
         exec_handler *run;
-        LLVMValueRef function; /* NULL: it is better called */
-        LLVMValueRef quick;    /* of ops/quick.h; NULL: there is none */
-        bool seen;             /* it is known which */
-    } * entries;               /* a hash table, by run */
+        LLVMValueRef forms[NATIVE_FORMS]; /* NULL: there is none, or it is better called */
+        bool seen;                        /* it is known which */
+    } * entries;                          /* a hash table, by run */
     size_t room;
 };
 
@@ -60,7 +68,7 @@ LLVMModuleRef native_rows_read(const struct llvm *llvm, LLVMContextRef context,
 void native_rows_end(struct native_rows *rows);
 /* The function that may do a load's or store's work, see ops/quick.h; NULL: there is none. */
 LLVMValueRef native_row_quick(const struct llvm *llvm, const struct native_rows *rows,
-                              exec_handler *run);
+                              exec_handler *run, bool full);
 /* The function that may be inlined for a row's handler, or NULL. */
 LLVMValueRef native_row_function(const struct llvm *llvm, const struct native_rows *rows,
                                  exec_handler *run);

@@ -1,16 +1,20 @@
 /* Which stretches of a function are compiled.
  *
- * A region is entered at its first instruction alone. Of a loop without gaps, from where a branch
- * leads back to the last that does so, it is all of that; elsewhere it is what runs in one piece,
- * from where lanes may begin to the next branch or instruction that is not ours, which ends it. */
+ * A region is entered at its first instruction alone. Of a loop, from where a branch leads back to
+ * the last that does so, it is all of that. From where all lanes come, the function's beginning or
+ * behind an instruction that is not ours, it goes on over branches that lead forward, and over
+ * loops, to the next such instruction. Elsewhere it is what runs in one piece, from where lanes may
+ * begin to the next branch or instruction that is not ours. */
 #include "emulator/exec/native/private.h"
 
 #include <stdlib.h>
 
 enum {
-    LEAST = 3,      /* instructions of lanes' arithmetic that a stretch must have */
-    A_JUDGE = 2,    /* of these for each access that is judged: the judge is called, and looks */
-    MOST_LOOP = 800 /* that a loop may have: outer ones are compiled again around inner ones */
+    LEAST = 3,       /* instructions of lanes' arithmetic that a stretch must have */
+    A_JUDGE = 2,     /* of these for each access that is judged: the judge is called, and looks */
+    MOST_LOOP = 800, /* that a loop may have: outer ones are compiled again around inner ones */
+    MOST_REACH = 80, /* that what all lanes come to may have: most of it is compiled again */
+    MOST_INNER = 24  /* that a loop in it may have */
 };
 
 static bool is_ours(enum native_kind kind)
@@ -44,6 +48,37 @@ static uint32_t stretch_end(const struct exec_function *function, const bool *le
     return end;
 }
 
+/* Whether all lanes come to it, as far as can be told: what branches lead to some come to. */
+static bool is_head(const struct exec_function *function, uint32_t first)
+{
+    return first == 0 || native_kind(&function->code[first - 1]) == NATIVE_END;
+}
+
+static uint32_t reach_end(const struct exec_function *function, const bool *leads,
+                          const uint32_t *back, uint32_t first)
+{
+    uint32_t furthest = first, end = first;
+    while (end < function->code_count) {
+        const struct exec_inst *inst = &function->code[end];
+        const enum native_kind kind = native_kind(inst);
+        if (back[end] > furthest) furthest = back[end];
+        if (end > first && leads[end] &&
+            (back[end] > end + MOST_INNER ||
+             (furthest > end ? furthest : end) - first > MOST_REACH))
+            break;
+        end++;
+        if (kind != NATIVE_BRANCH && kind != NATIVE_END) continue;
+        const bool is_branch = kind == NATIVE_BRANCH;
+        const uint32_t target =
+            is_branch ? (uint32_t)((const struct exec_inst *)inst->extra - function->code) : end;
+        if (target > furthest && target - first <= MOST_REACH) furthest = target;
+        /* Back to a loop that is not ours: most go there. */
+        if (target < first) break;
+        if ((!is_branch || inst->guard == EXEC_NO_GUARD) && furthest <= end) break;
+    }
+    return end;
+}
+
 /* Entering and leaving costs as much as a few instructions do, and so does a call on the way. */
 static bool is_worth(const struct exec_function *function, uint32_t first, uint32_t end, bool all)
 {
@@ -68,7 +103,10 @@ bool native_regions(const struct exec_function *function, bool all, struct nativ
     for (uint32_t k = 0; fine && k < function->code_count; k++) {
         if (!(*leads)[k] || !is_ours(native_kind(&function->code[k]))) continue;
         const bool is_loop = back[k] > k && back[k] - k <= MOST_LOOP;
-        const uint32_t end = is_loop ? back[k] : stretch_end(function, *leads, k);
+        const uint32_t short_end = stretch_end(function, *leads, k);
+        const uint32_t end = is_loop                ? back[k]
+                             : is_head(function, k) ? reach_end(function, *leads, back, k)
+                                                    : short_end;
         if (is_worth(function, k, end, all))
             (*regions)[(*count)++] = (struct native_region){.first = k, .end = end};
     }

@@ -20,14 +20,20 @@ EMBED(native_rows_quick, NATIVE_ROWS "quick.bc")
 enum { ROOM = 4096, NAME_ROOM = 32 };
 
 static const struct {
-    const char *table;
     const char *begin, *end;
-    bool quick; /* the handlers are ops/quick.h's */
+    struct {
+        const char *name;
+        enum native_form form;
+    } tables[2];
 } files[] = {
-    {"exec_int_rows_native", native_rows_int_begin, native_rows_int_end, false},
-    {"exec_float_rows_native", native_rows_float_begin, native_rows_float_end, false},
-    {"exec_convert_rows_native", native_rows_convert_begin, native_rows_convert_end, false},
-    {"exec_quick_rows_native", native_rows_quick_begin, native_rows_quick_end, true}};
+    {native_rows_int_begin, native_rows_int_end, {{"exec_int_rows_native", NATIVE_WHOLE}}},
+    {native_rows_float_begin, native_rows_float_end, {{"exec_float_rows_native", NATIVE_WHOLE}}},
+    {native_rows_convert_begin,
+     native_rows_convert_end,
+     {{"exec_convert_rows_native", NATIVE_WHOLE}}},
+    {native_rows_quick_begin,
+     native_rows_quick_end,
+     {{"exec_quick_rows_native", NATIVE_QUICK}, {"exec_some_rows_native", NATIVE_SOME}}}};
 
 static struct native_row *row_of(const struct native_rows *rows, exec_handler *run)
 {
@@ -38,15 +44,16 @@ static struct native_row *row_of(const struct native_rows *rows, exec_handler *r
 
 /* What a row's function is called in the module that is made. */
 static void name_row(char name[NAME_ROOM], const struct native_rows *rows,
-                     const struct native_row *row, bool quick)
+                     const struct native_row *row, enum native_form form)
 {
-    snprintf(name, NAME_ROOM, "%s_%zu", quick ? "quick" : "row", (size_t)(row - rows->entries));
+    static const char *const forms[NATIVE_FORMS] = {"row", "quick", "some"};
+    snprintf(name, NAME_ROOM, "%s_%zu", forms[form], (size_t)(row - rows->entries));
 }
 
 /* A table's row names the keys and the handler: the same keys name this host's handler. What others
  * can call is taken along when modules are linked: those that are wanted. */
 static void add_row(const struct llvm *llvm, const struct native_rows *rows, LLVMValueRef row,
-                    bool quick)
+                    enum native_form form)
 {
     if (llvm->IsNull(row)) return; /* the end */
     LLVMValueRef text = llvm->GetOperand(row, 0);
@@ -63,19 +70,20 @@ static void add_row(const struct llvm *llvm, const struct native_rows *rows, LLV
     const struct native_row *entry = row_of(rows, here->run);
     if (entry->run == NULL) return;
     LLVMValueRef function = llvm->GetOperand(row, 1);
-    name_row(name, rows, entry, quick);
+    name_row(name, rows, entry, form);
     llvm->SetValueName2(function, name, strlen(name));
     llvm->SetLinkage(function, LLVMExternalLinkage);
 }
 
 static void add_table(const struct llvm *llvm, const struct native_rows *rows, LLVMModuleRef module,
-                      const char *name, bool quick)
+                      const char *name, enum native_form form)
 {
+    if (name == NULL) return;
     LLVMValueRef table = llvm->GetNamedGlobal(module, name);
     if (table == NULL) return;
     LLVMValueRef list = llvm->GetInitializer(table);
     for (int k = 0; k < llvm->GetNumOperands(list); k++)
-        add_row(llvm, rows, llvm->GetOperand(list, (unsigned)k), quick);
+        add_row(llvm, rows, llvm->GetOperand(list, (unsigned)k), form);
     llvm->DeleteGlobal(table);
 }
 
@@ -85,21 +93,23 @@ static bool add_file(const struct llvm *llvm, const struct native_rows *rows, LL
                      size_t k)
 {
     LLVMMemoryBufferRef buffer = llvm->CreateMemoryBufferWithMemoryRange(
-        files[k].begin, (size_t)(files[k].end - files[k].begin), files[k].table, false);
+        files[k].begin, (size_t)(files[k].end - files[k].begin), files[k].tables[0].name, false);
     LLVMModuleRef module = NULL;
     if (llvm->GetBitcodeModuleInContext2(rows->context, buffer, &module)) {
         llvm->DisposeMemoryBuffer(buffer);
         return false;
     }
-    add_table(llvm, rows, module, files[k].table, files[k].quick);
+    for (unsigned t = 0; t < sizeof files[k].tables / sizeof *files[k].tables; t++)
+        add_table(llvm, rows, module, files[k].tables[t].name, files[k].tables[t].form);
     return !llvm->LinkModules2(to, module);
 }
 
 static LLVMValueRef find_row(const struct llvm *llvm, const struct native_rows *rows,
-                             LLVMModuleRef module, const struct native_row *row, bool quick)
+                             LLVMModuleRef module, const struct native_row *row,
+                             enum native_form form)
 {
     char name[NAME_ROOM];
-    name_row(name, rows, row, quick);
+    name_row(name, rows, row, form);
     LLVMValueRef function = llvm->GetNamedFunction(module, name);
     if (function != NULL) llvm->SetLinkage(function, LLVMInternalLinkage);
     return function;
@@ -122,8 +132,8 @@ LLVMModuleRef native_rows_read(const struct llvm *llvm, LLVMContextRef context,
     if (!fine) goto fail;
     for (struct native_row *row = rows->entries; row < rows->entries + rows->room; row++) {
         if (row->run == NULL) continue;
-        row->function = find_row(llvm, rows, module, row, false);
-        row->quick = find_row(llvm, rows, module, row, true);
+        for (enum native_form form = 0; form < NATIVE_FORMS; form++)
+            row->forms[form] = find_row(llvm, rows, module, row, form);
     }
     return module;
 fail:
@@ -175,9 +185,9 @@ static void always_inline(const struct llvm *llvm, const struct native_rows *row
 }
 
 LLVMValueRef native_row_quick(const struct llvm *llvm, const struct native_rows *rows,
-                              exec_handler *run)
+                              exec_handler *run, bool full)
 {
-    LLVMValueRef function = row_of(rows, run)->quick;
+    LLVMValueRef function = row_of(rows, run)->forms[full ? NATIVE_QUICK : NATIVE_SOME];
     if (function != NULL) always_inline(llvm, rows, function);
     return function;
 }
@@ -186,9 +196,10 @@ LLVMValueRef native_row_function(const struct llvm *llvm, const struct native_ro
                                  exec_handler *run)
 {
     struct native_row *row = row_of(rows, run);
-    if (row->function == NULL || row->seen) return row->function;
+    LLVMValueRef *whole = &row->forms[NATIVE_WHOLE];
+    if (*whole == NULL || row->seen) return *whole;
     row->seen = true;
-    if (!is_inlinable(llvm, row->function)) row->function = NULL;
-    if (row->function != NULL) always_inline(llvm, rows, row->function);
-    return row->function;
+    if (!is_inlinable(llvm, *whole)) *whole = NULL;
+    if (*whole != NULL) always_inline(llvm, rows, *whole);
+    return *whole;
 }

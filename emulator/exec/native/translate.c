@@ -7,15 +7,20 @@
  * compiled twice: for warps of which every lane takes part or is dead, where nothing is blended,
  * and for the others. */
 #include "emulator/exec/check/check.h"
+#include "emulator/exec/machine/machine.h"
 #include "emulator/exec/native/private.h"
 #include "emulator/exec/ops/quick.h"
+#include "emulator/ptx/ptx.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Loads and stores of a region that are put in line: each has several ways out, and LLVM's passes
- * take more than twice as long for twice as many. */
-enum { MOST_QUICK = 128 };
+enum {
+    MOST_QUICK = 128, /* loads and stores of a region that are put in line: each has several ways
+                         out, and LLVM's passes take more than twice as long for twice as many */
+    MOST_SOME = 12,   /* the same where only some lanes take part */
+    MOST_APART = 32,  /* instructions of a branch for which lanes part in machine code */
+};
 
 struct translation {
     const struct native_unit *unit;
@@ -28,8 +33,8 @@ struct translation {
     LLVMTypeRef byte, word, wide, bytes; /* i8, i32, i64, i8* */
     LLVMAttributeRef cold;
     /* Of the version that is being made: */
-    LLVMBasicBlockRef *blocks; /* of instructions that lead; NULL: none */
-    LLVMBasicBlockRef leave;
+    LLVMBasicBlockRef *blocks;    /* of instructions that lead; NULL: none */
+    LLVMBasicBlockRef leave, end; /* ... with what these lanes have; where they have ended */
     LLVMValueRef step;            /* where what is answered stands, until `leave` */
     LLVMValueRef last, run;       /* the same of an instruction to be executed then, and of what
                                      executes it, or NULL */
@@ -37,6 +42,9 @@ struct translation {
     LLVMValueRef quick;           /* what those of ops/quick.h see */
     LLVMValueRef frame, lanes;    /* the frame's slots, and what handlers see */
     LLVMValueRef mask, computing; /* the lanes that run, those whose results are written */
+    LLVMValueRef others;          /* in a branch that some take: the lanes that do not ... */
+    const struct exec_inst *go;   /* ... where they go on; NULL: all lanes go together */
+    uint32_t alone;               /* instructions in it so far */
     uint32_t pending;             /* instructions that are not counted yet */
     bool full;                    /* every lane that does not run is dead */
     unsigned quick_count;         /* loads and stores that are put in line so far */
@@ -114,14 +122,21 @@ static LLVMBasicBlockRef new_block(const struct translation *t)
 
 /* ---- leaving --------------------------------------------------------------------------------- */
 
-static void leave(const struct translation *t, const struct exec_inst *pc, int step)
+static void leave_for(const struct translation *t, LLVMBasicBlockRef way,
+                      const struct exec_inst *pc, int step)
 {
     store(t, t->warp, offsetof(struct exec_warp, pc), pointer(t, pc));
     t->llvm->BuildStore(t->builder, number(t, (uint64_t)step), t->step);
-    t->llvm->BuildBr(t->builder, t->leave);
+    t->llvm->BuildBr(t->builder, way);
 }
 
-/* Leaves, and executes `inst` as the interpreter would: all slots are in the frame then. */
+static void leave(const struct translation *t, const struct exec_inst *pc, int step)
+{
+    leave_for(t, t->leave, pc, step);
+}
+
+/* Leaves, and executes `inst` as the interpreter would: all slots are in the frame then. But for
+ * lanes that end with it: nobody looks at theirs. */
 static void leave_by(struct translation *t, const struct exec_inst *inst)
 {
     void *run;
@@ -130,7 +145,8 @@ static void leave_by(struct translation *t, const struct exec_inst *inst)
     memcpy(&run, &inst->run, sizeof run);
     t->llvm->BuildStore(t->builder, pointer(t, inst), t->last);
     t->llvm->BuildStore(t->builder, pointer(t, run), t->run);
-    leave(t, inst + 1, EXEC_GO);
+    const bool ends = t->unit->function->entry && native_is_end(inst);
+    leave_for(t, ends ? t->end : t->leave, inst + 1, EXEC_GO);
 }
 
 /* Goes on at instruction `index`, in the region or not. */
@@ -167,6 +183,8 @@ static void build_leave(const struct translation *t)
     t->llvm->PositionBuilderAtEnd(t->builder, t->leave);
     for (size_t k = 0; k < t->slot_count; k++)
         if (t->slots[k].writes) copy_slot(t, &t->slots[k], true);
+    t->llvm->BuildBr(t->builder, t->end);
+    t->llvm->PositionBuilderAtEnd(t->builder, t->end);
     LLVMValueRef run = t->llvm->BuildLoad2(t->builder, t->bytes, t->run, "");
     LLVMValueRef none = t->llvm->BuildICmp(t->builder, LLVMIntEQ, run, pointer(t, NULL), "");
     t->llvm->BuildCondBr(t->builder, none, gone, executes);
@@ -242,6 +260,42 @@ static bool changes(const struct exec_inst *inst, const struct native_use *slot)
     return false;
 }
 
+/* The lanes that do not run have executed `instructions` less than those that do. */
+static void count_apart(const struct translation *t, uint32_t instructions)
+{
+    LLVMTypeRef type = t->llvm->FunctionType(t->word, &(LLVMTypeRef){t->word}, 1, false);
+    LLVMValueRef popcount = t->llvm->GetNamedFunction(t->unit->module, "llvm.ctpop.i32");
+    if (popcount == NULL) popcount = t->llvm->AddFunction(t->unit->module, "llvm.ctpop.i32", type);
+    LLVMValueRef lanes =
+        t->llvm->BuildCall2(t->builder, type, popcount, &(LLVMValueRef){t->others}, 1, "");
+    LLVMValueRef wide = t->llvm->BuildZExt(
+        t->builder, t->llvm->BuildMul(t->builder, lanes, number(t, instructions), ""), t->wide, "");
+    const size_t field = offsetof(struct exec_warp, lane_instructions);
+    store(t, t->warp, field,
+          t->llvm->BuildSub(t->builder, load(t, t->warp, field, t->wide), wide, ""));
+}
+
+/* The region is left in a branch that some lanes do not take: they become a fragment, as they would
+ * have when lanes parted. */
+static void part(const struct translation *t)
+{
+    void *split;
+    memcpy(&split,
+           &(void (*)(struct exec_warp *, uint32_t, const struct exec_inst *, struct exec_frame *)){
+               exec_split},
+           sizeof split);
+    LLVMTypeRef parameters[] = {t->bytes, t->word, t->bytes, t->bytes};
+    LLVMTypeRef type =
+        t->llvm->FunctionType(t->llvm->VoidTypeInContext(t->unit->context), parameters, 4, false);
+    LLVMValueRef arguments[] = {t->warp, t->others, pointer(t, t->go),
+                                load(t, t->warp, offsetof(struct exec_warp, frame), t->bytes)};
+    count_apart(t, t->alone);
+    t->llvm->BuildCall2(
+        t->builder, type,
+        t->llvm->BuildBitCast(t->builder, pointer(t, split), t->llvm->PointerType(type, 0), ""),
+        arguments, 4, "");
+}
+
 static void call_handler(struct translation *t, const struct exec_inst *inst, bool seldom)
 {
     t->pending++;
@@ -257,6 +311,7 @@ static void call_handler(struct translation *t, const struct exec_inst *inst, bo
     LLVMValueRef goes = t->llvm->BuildICmp(t->builder, LLVMIntEQ, step, number(t, EXEC_GO), "");
     t->llvm->BuildCondBr(t->builder, goes, next, gone);
     t->llvm->PositionBuilderAtEnd(t->builder, gone);
+    if (t->go != NULL) part(t);
     t->llvm->BuildStore(t->builder, step, t->step);
     t->llvm->BuildBr(t->builder, t->leave);
     t->llvm->PositionBuilderAtEnd(t->builder, next);
@@ -288,6 +343,112 @@ static void inline_quick(struct translation *t, const struct exec_inst *inst, LL
     t->pending = pending + counted;
 }
 
+/* The function that is put in line for the instruction; NULL: its handler is called. */
+static LLVMValueRef row_of(const struct translation *t, const struct exec_inst *inst)
+{
+    const struct native_rows *rows = &t->unit->rows;
+    if (native_kind(inst) == NATIVE_LANES)
+        return native_row_function(t->llvm, rows, native_row_handler(inst));
+    return native_row_quick(t->llvm, rows, native_row_handler(inst), t->full);
+}
+
+/* An instruction that lanes execute without parting. */
+static void build_straight(struct translation *t, const struct exec_inst *inst)
+{
+    const enum native_kind kind = native_kind(inst);
+    const unsigned most = t->full ? MOST_QUICK : MOST_SOME;
+    LLVMValueRef row = row_of(t, inst);
+    if (row != NULL && kind == NATIVE_LANES)
+        inline_row(t, inst, row);
+    else if (row != NULL && (t->quick_count++ < most || kind == NATIVE_TOGETHER))
+        inline_quick(t, inst, row);
+    else
+        call_handler(t, inst, false);
+}
+
+/* ---- lanes that part for a few instructions ---------------------------------------------------
+ */
+
+/* A branch that some lanes take and others not. The scheduler (machine/warp.c) runs the lanes that
+ * do not take it first, from the next instruction to `target`, where the others wait; or, of an if
+ * that has an else, to a branch before it over what is there to `end`, where all meet. */
+struct fork {
+    const struct exec_inst *target, *end; /* the same: there is no else */
+};
+
+static bool is_straight(const struct exec_inst *from, const struct exec_inst *to)
+{
+    for (; from < to; from++) {
+        const enum native_kind kind = native_kind(from);
+        if (kind != NATIVE_LANES && (kind != NATIVE_CALL || native_is_judge(from))) return false;
+    }
+    return true;
+}
+
+static bool find_fork(const struct translation *t, const struct exec_inst *inst, struct fork *fork)
+{
+    const struct exec_inst *code = t->unit->function->code, *last = code + t->region->end;
+    const struct exec_inst *target = inst->extra;
+    if (native_is_round(inst) || target <= inst || target > last || target - inst > MOST_APART)
+        return false;
+    *fork = (struct fork){target, target};
+    if (is_straight(inst + 1, target)) return true;
+    const struct exec_inst *over = target - 1;
+    if (native_kind(over) != NATIVE_BRANCH || over->guard != EXEC_NO_GUARD || over == inst ||
+        native_is_round(over))
+        return false;
+    fork->end = over->extra;
+    return fork->end > target && fork->end <= last && fork->end - target <= MOST_APART &&
+           is_straight(inst + 1, over) && is_straight(target, fork->end);
+}
+
+/* `from` to `to` for `lanes`, while `others` wait at `go`. `over`: another, a branch, follows. */
+static void build_side(struct translation *t, const struct exec_inst *from,
+                       const struct exec_inst *to, LLVMValueRef lanes, LLVMValueRef others,
+                       const struct exec_inst *go, bool over)
+{
+    const struct translation before = *t;
+    const size_t mask = offsetof(struct exec_warp, mask), full = offsetof(struct exec_warp, full);
+    t->mask = t->computing = lanes;
+    t->full = false;
+    t->others = others;
+    t->go = go;
+    t->alone = 0;
+    store(t, t->copy, mask, lanes);
+    store(t, t->warp, mask, lanes);
+    store(t, t->warp, full, number(t, 0));
+    for (; from < to; from++) {
+        t->alone += native_is_counted(from);
+        build_straight(t, from);
+    }
+    t->pending += over;
+    count_pending(t);
+    count_apart(t, t->alone + over);
+    t->mask = before.mask;
+    t->computing = before.computing;
+    t->full = before.full;
+    t->others = NULL;
+    t->go = NULL;
+    store(t, t->copy, mask, t->computing);
+    store(t, t->warp, mask, t->mask);
+    store(t, t->warp, full, number(t, t->full));
+}
+
+static void build_fork(struct translation *t, const struct exec_inst *inst, LLVMValueRef taken,
+                       const struct fork *fork)
+{
+    LLVMValueRef rest =
+        t->llvm->BuildAnd(t->builder, t->mask, t->llvm->BuildNot(t->builder, taken, ""), "");
+    const bool has_else = fork->end != fork->target;
+    t->pending = 1;
+    build_side(t, inst + 1, fork->target - has_else, rest, taken, fork->target, has_else);
+    if (has_else) build_side(t, fork->target, fork->end, taken, rest, fork->end, false);
+    go_on(t, (uint32_t)(fork->end - t->unit->function->code));
+}
+
+/* ---- branches ---------------------------------------------------------------------------------
+ */
+
 /* ops/control.c's branch(), for all lanes that run. */
 static void take_branch(struct translation *t, const struct exec_inst *inst)
 {
@@ -312,9 +473,10 @@ static void take_branch(struct translation *t, const struct exec_inst *inst)
     go_on(t, (uint32_t)(target - t->unit->function->code));
 }
 
-/* Where lanes part, the interpreter executes the branch. */
+/* Where lanes part for more than a few instructions, the interpreter executes the branch. */
 static void build_branch(struct translation *t, const struct exec_inst *inst)
 {
+    struct fork fork;
     if (inst->guard == EXEC_NO_GUARD) {
         take_branch(t, inst);
         return;
@@ -331,20 +493,14 @@ static void build_branch(struct translation *t, const struct exec_inst *inst)
     t->llvm->BuildCondBr(
         t->builder, t->llvm->BuildICmp(t->builder, LLVMIntEQ, taken, number(t, 0), ""), none, some);
     t->llvm->PositionBuilderAtEnd(t->builder, some);
-    leave_by(t, inst);
+    if (find_fork(t, inst, &fork))
+        build_fork(t, inst, taken, &fork);
+    else
+        leave_by(t, inst);
     t->llvm->PositionBuilderAtEnd(t->builder, none);
     t->pending = 1;
     count_pending(t);
     go_on(t, (uint32_t)(inst + 1 - t->unit->function->code));
-}
-
-/* The function that is put in line for the instruction; NULL: its handler is called. */
-static LLVMValueRef row_of(const struct translation *t, const struct exec_inst *inst)
-{
-    const struct native_rows *rows = &t->unit->rows;
-    if (native_kind(inst) == NATIVE_LANES)
-        return native_row_function(t->llvm, rows, native_row_handler(inst));
-    return t->full ? native_row_quick(t->llvm, rows, native_row_handler(inst)) : NULL;
 }
 
 /* Instruction `index`; false: the block has ended. */
@@ -361,24 +517,31 @@ static bool build_instruction(struct translation *t, uint32_t index)
         leave_by(t, inst);
         return false;
     }
-    if (row != NULL && kind == NATIVE_LANES)
-        inline_row(t, inst, row);
-    else if (row != NULL && (t->quick_count++ < MOST_QUICK || kind == NATIVE_TOGETHER))
-        inline_quick(t, inst, row);
-    else
-        call_handler(t, inst, false);
+    build_straight(t, inst);
     return true;
 }
 
 /* ---- a version of the region ----------------------------------------------------------------- */
 
+/* Whether all lanes have the same. */
+static bool is_uniform(const struct exec_constant *constant)
+{
+    return constant->kind != EXEC_CONSTANT_SPECIAL || constant->index == PTX_SPECIAL_NTID ||
+           constant->index == PTX_SPECIAL_CTAID || constant->index == PTX_SPECIAL_NCTAID;
+}
+
+/* What is known is a constant, and of what all lanes have one is loaded. */
 static LLVMValueRef splat(const struct translation *t, const struct exec_constant *constant)
 {
-    LLVMValueRef lanes[EXEC_LANES];
     LLVMTypeRef type = constant->width == 8 ? t->wide : t->word;
-    for (unsigned l = 0; l < EXEC_LANES; l++)
-        lanes[l] = t->llvm->ConstInt(type, constant->value, false);
-    return t->llvm->ConstVector(lanes, EXEC_LANES);
+    LLVMTypeRef lanes = t->llvm->VectorType(type, EXEC_LANES);
+    LLVMValueRef value = constant->kind == EXEC_CONSTANT_VALUE
+                             ? t->llvm->ConstInt(type, constant->value, false)
+                             : load(t, t->frame, constant->slot, type);
+    LLVMValueRef none = t->llvm->GetUndef(lanes);
+    LLVMValueRef one = t->llvm->BuildInsertElement(t->builder, none, value, number(t, 0), "");
+    return t->llvm->BuildShuffleVector(
+        t->builder, one, none, t->llvm->ConstNull(t->llvm->VectorType(t->word, EXEC_LANES)), "");
 }
 
 static void copy_in(const struct translation *t)
@@ -387,7 +550,7 @@ static void copy_in(const struct translation *t)
     for (size_t k = 0; k < t->slot_count; k++) copy_slot(t, &t->slots[k], false);
     for (size_t c = 0; c < function->constant_count; c++) {
         const struct exec_constant *constant = &function->constants[c];
-        if (constant->kind != EXEC_CONSTANT_VALUE) continue;
+        if (!is_uniform(constant)) continue;
         for (size_t k = 0; k < t->slot_count; k++)
             if (t->slots[k].offset == constant->slot && !t->slots[k].writes &&
                 t->slots[k].width == constant->width * EXEC_LANES)
@@ -432,6 +595,7 @@ static void build_version(struct translation *t, LLVMBasicBlockRef start, bool f
     t->quick = room_for(t, sizeof(struct exec_quick));
     t->lanes = room_for(t, t->unit->function->frame_bytes);
     t->leave = new_block(t);
+    t->end = new_block(t);
     for (uint32_t k = region->first; k < region->end; k++)
         t->blocks[k - region->first] =
             k == region->first || t->unit->leads[k] ? new_block(t) : NULL;

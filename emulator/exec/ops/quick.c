@@ -9,6 +9,8 @@
 #include "emulator/exec/ops/lanes.h"
 #include "emulator/exec/ops/watch.h"
 
+#include <string.h>
+
 /* All that such a function calls is put in line. */
 #define QUICK __attribute__((flatten)) bool
 
@@ -206,6 +208,161 @@ INLINE bool find_global(const struct exec_quick *quick, const struct exec_inst *
                             (unsigned char *)(uintptr_t)(high + cache->delta), same};
     return true;
 }
+
+/* ---- some lanes of a warp: one by one ---------------------------------------------------------
+ *
+ * Not in line, and by way of arrays: what a stretch keeps in registers stays there. */
+
+#define APART static __attribute__((noinline)) bool
+
+#define DEFINE_SHARED_APART(T)                                                                     \
+    INLINE bool is_in_shared_##T(u32 *at, u32 imm, u32 size, u32 mask)                             \
+    {                                                                                              \
+        u32 bad = size < sizeof(T);                                                                \
+        EXEC_FOR_LANES                                                                             \
+        {                                                                                          \
+            at[l] += imm;                                                                          \
+            const u32 wrong = (u32)(at[l] > size - sizeof(T)) | (at[l] & (sizeof(T) - 1));         \
+            bad |= EXEC_IN(mask) ? wrong : 0;                                                      \
+        }                                                                                          \
+        return !bad;                                                                               \
+    }
+#define DEFINE_SHARED_GATHER(T)                                                                    \
+    APART gather_shared_##T(const unsigned char *shared, u32 size, u32 mask, u32 imm, u32 *at,     \
+                            slot_##T *to)                                                          \
+    {                                                                                              \
+        if (!is_in_shared_##T(at, imm, size, mask)) return false;                                  \
+        if (mask == EXEC_ALL) {                                                                    \
+            EXEC_FOR_LANES to[l] = (slot_##T) * (const T *)(const void *)(shared + at[l]);         \
+            return true;                                                                           \
+        }                                                                                          \
+        for (u32 rest = mask; rest; rest &= rest - 1) {                                            \
+            const unsigned l = (unsigned)__builtin_ctz(rest);                                      \
+            to[l] = (slot_##T) * (const T *)(const void *)(shared + at[l]);                        \
+        }                                                                                          \
+        return true;                                                                               \
+    }
+#define DEFINE_SHARED_SCATTER(T)                                                                   \
+    APART scatter_shared_##T(unsigned char *shared, u32 size, u32 mask, u32 imm, u32 *at,          \
+                             const slot_##T *from)                                                 \
+    {                                                                                              \
+        if (!is_in_shared_##T(at, imm, size, mask)) return false;                                  \
+        for (u32 rest = mask; rest; rest &= rest - 1) {                                            \
+            const unsigned l = (unsigned)__builtin_ctz(rest);                                      \
+            *(T *)(void *)(shared + at[l]) = (T)from[l];                                           \
+        }                                                                                          \
+        return true;                                                                               \
+    }
+
+/* As access_count_lanes of ops/memory.c, for lanes of less than HALF_SECTOR. False: nothing is
+ * done. */
+APART reach_global(struct exec_warp *warp, const struct exec_inst *inst, u32 mask, u64 *at,
+                   u32 bytes, bool store, u64 *delta)
+{
+    const struct exec_region_cache *cache = exec_cache_of(warp->worker, inst);
+    struct exec_counts *counts = &warp->worker->counts;
+    const u64 low = cache->low, last = cache->size - bytes, lanes = (u64)__builtin_popcount(mask);
+    u64 bad = (cache->size < bytes) | (cache->marks != NULL) | (store & cache->read_only);
+    u64 sectors = 0, before = UINT64_MAX;
+    EXEC_FOR_LANES
+    {
+        at[l] += inst->imm;
+        const u64 wrong = (u64)(at[l] - low > last) | (at[l] & (bytes - 1));
+        bad |= EXEC_IN(mask) ? wrong : 0;
+    }
+    if (bad) return false;
+    if (mask == EXEC_ALL) {
+        for (unsigned l = 1; l < EXEC_LANES; l++) sectors += at[l] >> 5 != at[l - 1] >> 5;
+        sectors++;
+    } else {
+        for (u32 rest = mask; rest; rest &= rest - 1) {
+            const u64 sector = at[__builtin_ctz(rest)] >> 5;
+            sectors += sector != before;
+            before = sector;
+        }
+    }
+    counts->transactions += sectors;
+    *(store ? &counts->bytes_stored : &counts->bytes_loaded) += lanes * bytes;
+    warp->chain += !store && inst->extra != NULL;
+    *delta = cache->delta;
+    return true;
+}
+
+#define DEFINE_GLOBAL_GATHER(T)                                                                    \
+    APART gather_global_##T(struct exec_warp *warp, const struct exec_inst *inst, u32 mask,        \
+                            u64 *at, slot_##T *to)                                                 \
+    {                                                                                              \
+        u64 delta;                                                                                 \
+        if (!reach_global(warp, inst, mask, at, sizeof(T), false, &delta)) return false;           \
+        if (mask == EXEC_ALL) {                                                                    \
+            EXEC_FOR_LANES to[l] = (slot_##T) * (const T *)(uintptr_t)(at[l] + delta);             \
+            return true;                                                                           \
+        }                                                                                          \
+        for (u32 rest = mask; rest; rest &= rest - 1) {                                            \
+            const unsigned l = (unsigned)__builtin_ctz(rest);                                      \
+            to[l] = (slot_##T) * (const T *)(uintptr_t)(at[l] + delta);                            \
+        }                                                                                          \
+        return true;                                                                               \
+    }
+#define DEFINE_GLOBAL_SCATTER(T)                                                                   \
+    APART scatter_global_##T(struct exec_warp *warp, const struct exec_inst *inst, u32 mask,       \
+                             u64 *at, const slot_##T *from)                                        \
+    {                                                                                              \
+        u64 delta;                                                                                 \
+        if (!reach_global(warp, inst, mask, at, sizeof(T), true, &delta)) return false;            \
+        for (u32 rest = mask; rest; rest &= rest - 1) {                                            \
+            const unsigned l = (unsigned)__builtin_ctz(rest);                                      \
+            *(T *)(uintptr_t)(at[l] + delta) = (T)from[l];                                         \
+        }                                                                                          \
+        return true;                                                                               \
+    }
+
+#define GATHERS(X) X(u8) X(s8) X(u16) X(s16) X(u32) X(u64)
+#define SCATTERS(X) X(u8) X(u16) X(u32) X(u64)
+SCATTERS(DEFINE_SHARED_APART)
+DEFINE_SHARED_APART(s8)
+DEFINE_SHARED_APART(s16)
+GATHERS(DEFINE_SHARED_GATHER)
+GATHERS(DEFINE_GLOBAL_GATHER)
+SCATTERS(DEFINE_SHARED_SCATTER)
+SCATTERS(DEFINE_GLOBAL_SCATTER)
+
+/* What a row does of one element for a lane, whatever the lanes and their addresses. */
+#define ADDRESS_shared u32
+#define ADDRESS_global u64
+#define OF_shared quick->shared, quick->shared_bytes, quick->mask, (u32)inst->imm
+#define OF_global quick->warp, inst, quick->mask
+#define DEFINE_SOME_LOAD(where, T)                                                                 \
+    static QUICK some_load_##where##_##T(const struct exec_quick *quick,                           \
+                                         const struct exec_inst *inst)                             \
+    {                                                                                              \
+        ADDRESS_##where at[EXEC_LANES];                                                            \
+        slot_##T to[EXEC_LANES];                                                                   \
+        if (!quick->mask) return true;                                                             \
+        memcpy(at, quick->slots + inst->a, sizeof at);                                             \
+        memcpy(to, quick->slots + inst->d, sizeof to);                                             \
+        if (!gather_##where##_##T(OF_##where, at, to)) return false;                               \
+        memcpy(quick->slots + inst->d, to, sizeof to);                                             \
+        return true;                                                                               \
+    }
+#define DEFINE_SOME_STORE(where, T)                                                                \
+    static QUICK some_store_##where##_##T(const struct exec_quick *quick,                          \
+                                          const struct exec_inst *inst)                            \
+    {                                                                                              \
+        ADDRESS_##where at[EXEC_LANES];                                                            \
+        slot_##T from[EXEC_LANES];                                                                 \
+        if (!quick->mask) return true;                                                             \
+        memcpy(at, quick->slots + inst->a, sizeof at);                                             \
+        memcpy(from, quick->slots + inst->d, sizeof from);                                         \
+        return scatter_##where##_##T(OF_##where, at, from);                                        \
+    }
+#define SOME_LOADS(X, where)                                                                       \
+    X(where, u8) X(where, s8) X(where, u16) X(where, s16) X(where, u32) X(where, u64)
+#define SOME_STORES(X, where) X(where, u8) X(where, u16) X(where, u32) X(where, u64)
+SOME_LOADS(DEFINE_SOME_LOAD, shared)
+SOME_LOADS(DEFINE_SOME_LOAD, global)
+SOME_STORES(DEFINE_SOME_STORE, shared)
+SOME_STORES(DEFINE_SOME_STORE, global)
 
 /* The even elements of two halves, one behind the other, and the odd ones. */
 #define EVEN(x, y)                                                                                 \
@@ -575,3 +732,13 @@ const struct exec_quick_row exec_quick_rows_native[] = {
     {"vote.sync.ballot.b32", vote_ballot},
     {"bar.warp.sync", meet},
     {NULL, NULL}};
+
+#define SOME_LOAD_ROW(where, T) {"ld." #where "." #T, some_load_##where##_##T},
+#define SOME_STORE_ROW(where, T) {"st." #where "." #T, some_store_##where##_##T},
+#define SOME_GENERIC_LOAD_ROW(where, T) {"ld.generic." #T, some_load_##where##_##T},
+#define SOME_GENERIC_STORE_ROW(where, T) {"st.generic." #T, some_store_##where##_##T},
+const struct exec_quick_row exec_some_rows_native[] = {
+    SOME_LOADS(SOME_LOAD_ROW, shared) SOME_LOADS(SOME_LOAD_ROW, global)
+        SOME_LOADS(SOME_GENERIC_LOAD_ROW, global) SOME_STORES(SOME_STORE_ROW, shared)
+            SOME_STORES(SOME_STORE_ROW, global)
+                SOME_STORES(SOME_GENERIC_STORE_ROW, global){NULL, NULL}};
