@@ -38,6 +38,7 @@ static struct exec_owners *owners_create(uint64_t size, bool maps)
         sizeof(struct exec_owners) + (maps ? PAGE + EXEC_ACCESS_COUNT * stride : 0);
     struct exec_owners *owners = pages_take(bytes);
     if (owners == NULL) return NULL;
+    pages_expect(owners, bytes);
     owners->bytes = bytes;
     if (!maps) return owners;
     const uintptr_t end = (uintptr_t)(owners + 1);
