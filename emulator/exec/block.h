@@ -35,6 +35,7 @@ struct exec_async;
 struct exec_order;
 struct exec_causal;
 struct exec_doubt;
+struct exec_probe;
 
 /* The shared memory of a block that a GPU keeps for itself, and lends to cooperative groups. Here
  * it begins behind the block's own, and is there only for programs that ask where it is. */
@@ -64,6 +65,7 @@ struct exec_block {
     struct exec_block_shadow *near; /* of what it touches of global memory; NULL: the same */
     struct exec_order *order;       /* of its threads; NULL: nobody has told another anything */
     struct exec_async *async;       /* copies into its shared memory; NULL: none yet */
+    struct exec_probe *probe;       /* machine/probe.h; NULL: nobody looks */
     bool polling;                   /* in its last turn no warp did more than wait and look */
     uint64_t moment;                /* check/causality.h; 0: none yet */
     struct exec_cluster *cluster;   /* cluster.h; NULL: it is alone */
@@ -142,6 +144,7 @@ struct exec_worker {
     uint64_t block_serial;
     uint64_t launches;                /* that its blocks' memory has served */
     uint64_t bytes;                   /* of that memory */
+    struct exec_probe *probe;         /* the launch's, for its first block; NULL: none */
     struct exec_block *spare;         /* finished blocks, for reuse */
     struct exec_doubt *doubts;        /* check/grid_shadow.c */
     struct exec_causality *causality; /* of the grid, whose only worker it is; NULL: none */

@@ -60,6 +60,15 @@ struct exec_heat {
     void (*hot)(const struct exec_function *function);
 };
 
+/* What the latest launch that was looked at did, as far as it was: machine/probe.h. */
+struct exec_probed {
+    bool known;
+    uint32_t grid[3], block[3], reach; /* exec_launch's */
+    uint64_t instructions, turns;      /* of warps; exec_counts.turns */
+    uint64_t sectors, found;           /* asked for; of them, of loads, in the cache */
+    uint64_t waits, short_waits;       /* exec_counts.longest_chain and short_chain, of all */
+};
+
 struct exec_function {
     struct exec_function_info info;
     struct exec_program *program;
@@ -68,7 +77,9 @@ struct exec_function {
     enum exec_builtin builtin;
     const struct exec_inst *code;
     size_t code_count;
-    const uint8_t *flow; /* enum exec_flow of each instruction; NULL: it is not needed */
+    const uint8_t *flow;        /* enum exec_flow of each instruction; NULL: it is not needed */
+    const uint8_t *forms;       /* enum exec_form bits of each; NULL: no memory for it */
+    struct exec_probed *probed; /* the same */
     uint32_t index;
     struct exec_heat *heat;       /* NULL: it is only interpreted */
     struct exec_formal *poisoned; /* slots that may be read before they are written */

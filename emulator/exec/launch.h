@@ -71,6 +71,7 @@ struct exec_launch {
      * may be emptied. false: the launch stops for call->finding. NULL: there is none. */
     bool (*device_call)(void *device_user, struct exec_device_call *call);
     void *device_user;
+    uint32_t reach;  /* lines of 128 bytes of the first-level cache for each warp; 0: no cache */
     uint64_t unseen; /* the address of a region whose touches are nobody's business; 0: none */
 };
 
@@ -116,6 +117,12 @@ struct exec_counts {
     uint64_t transactions;  /* 32-byte sectors touched, warp access by warp access */
     uint64_t longest_chain; /* of one warp: global accesses that waited on memory, for latency */
     uint64_t longest_wait;  /* of one warp: clock cycles slept, or spun away reading the clock */
+    uint64_t barriers;      /* of one warp: the most times at a barrier of the block */
+    /* By a sample, machine/probe.h: */
+    uint64_t found;       /* of the transactions: in the first-level cache */
+    uint64_t short_chain; /* of longest_chain: all of it in the first-level cache, from before */
+    uint64_t turns; /* of all accesses to global or shared memory, in lines of 128 bytes or rows of
+                       banks */
 };
 
 /* Runs the whole grid before it returns, unless the launch lets it pause. `fault` is filled unless

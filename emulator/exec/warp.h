@@ -115,6 +115,7 @@ struct exec_warp {
     uint64_t instructions; /* executed by this warp, of this block */
     uint64_t lane_instructions;
     uint64_t chain;              /* global accesses that waited on memory */
+    uint64_t barriers;           /* waited at */
     uint64_t waited;             /* clock cycles slept, or spent reading the clock */
     uint64_t halves[EXEC_LANES]; /* addresses of the latest scattered access by half sectors ... */
     bool halves_begun;           /* ... of this block, if there was one */

@@ -59,30 +59,61 @@ unsigned timeline_resident_blocks(const struct timeline_model *model, uint32_t t
     return blocks;
 }
 
-/* One warp after another along the longest chain of dependent instructions and accesses, each of
- * which takes `latency` cycles. */
+static unsigned warps_of(const struct timeline_kernel *kernel)
+{
+    return (kernel->threads_per_block + 31) / 32;
+}
+
+/* Blocks that one multiprocessor has at a time, where all have as many as can be. */
+static double blocks_at_once(const struct timeline_kernel *kernel)
+{
+    const unsigned most =
+        timeline_resident_blocks(timeline_model, kernel->threads_per_block, kernel->shared_bytes,
+                                 kernel->registers_per_thread);
+    return larger(1, most);
+}
+
+uint32_t timeline_reach(const struct timeline_kernel *kernel)
+{
+    const struct timeline_model *m = timeline_model;
+    const uint64_t each =
+        (kernel->blocks + (uint64_t)m->multiprocessors - 1) / (uint64_t)m->multiprocessors;
+    const double blocks = smaller(blocks_at_once(kernel), (double)each);
+    const double shared = kernel->shared_bytes > 0 ? kernel->shared_bytes + m->shared_reserved : 0;
+    const double bytes = m->first_level - blocks * shared, warps = blocks * warps_of(kernel);
+    return bytes > 0 && warps > 0 ? (uint32_t)(bytes * m->first_level_sure / 128 / warps) : 0;
+}
+
+/* Along the longest chain of dependent instructions and accesses, each of which takes `latency`
+ * cycles unless the first-level cache has it, and of barriers: one warp after another. All accesses
+ * of a multiprocessor pass one after the other, too; what the warps of one block wait for, those of
+ * others do not. */
 static double chain_ns(const struct timeline_kernel *kernel, double waves, double share,
                        double latency)
 {
     const struct timeline_model *m = timeline_model;
-    const double longest =
-        (double)kernel->longest_warp * m->dependent_issue + (double)kernel->longest_chain * latency;
+    const double used = larger(1, smaller(m->multiprocessors, (double)kernel->blocks));
+    const double beside = larger(1, smaller(blocks_at_once(kernel), (double)kernel->blocks / used));
+    const double all = larger(1, waves * share);
+    const double waits =
+        (double)(kernel->longest_chain - kernel->short_chain) * latency +
+        (double)kernel->barriers * (m->barrier + warps_of(kernel) * m->barrier_warp);
+    const double own = (double)kernel->longest_warp * m->dependent_issue +
+                       (double)kernel->short_chain * m->first_level_latency + waits;
+    const double passing = (double)kernel->turns / used * m->access_turn + waits * all / beside;
 
-    return (larger(longest, waves * longest * share) + (double)kernel->longest_wait) / m->clock;
+    return (larger(own * all, passing) + (double)kernel->longest_wait) / m->clock;
 }
 
 struct timeline_cost timeline_kernel_cost(const struct timeline_kernel *kernel)
 {
     const struct timeline_model *m = timeline_model;
-    double warps = (double)kernel->blocks * ((kernel->threads_per_block + 31) / 32);
-    double per_multiprocessor =
-        larger(1, timeline_resident_blocks(m, kernel->threads_per_block, kernel->shared_bytes,
-                                           kernel->registers_per_thread));
-    double resident = per_multiprocessor * m->multiprocessors;
+    double warps = (double)kernel->blocks * warps_of(kernel);
+    double resident = blocks_at_once(kernel) * m->multiprocessors;
     double waves = (double)((uint64_t)((double)kernel->blocks / resident));
     if (waves * resident < (double)kernel->blocks) waves++;
     double used = smaller(m->multiprocessors, (double)kernel->blocks);
-    double bytes = 32.0 * (double)kernel->sectors;
+    double bytes = 32.0 * (double)(kernel->sectors - kernel->found);
     double share = kernel->longest_warp > 0 && warps > 0
                        ? (double)kernel->warp_instructions / warps / (double)kernel->longest_warp
                        : 0;

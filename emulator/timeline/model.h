@@ -34,6 +34,11 @@ struct timeline_kernel {
     uint64_t longest_chain; /* memory accesses that one warp waited for, one after another */
     uint64_t longest_wait;  /* clock cycles that one warp slept, or spun away */
     uint64_t sectors;       /* 32-byte sectors of device memory touched */
+    /* What the first-level cache makes of it; 0: nobody knows. */
+    uint64_t found;       /* of the sectors: there */
+    uint64_t short_chain; /* of longest_chain: all of it there */
+    uint64_t turns;       /* lines of 128 bytes, or rows of shared memory's banks, to be passed */
+    uint64_t barriers;    /* that one warp waited at */
 };
 struct timeline_cost timeline_kernel_cost(const struct timeline_kernel *kernel);
 
@@ -41,6 +46,10 @@ struct timeline_cost timeline_kernel_cost(const struct timeline_kernel *kernel);
  * fits. */
 unsigned timeline_resident_blocks(const struct timeline_model *model, uint32_t threads_per_block,
                                   uint32_t shared_bytes, uint32_t registers_per_thread);
+
+/* Lines of 128 bytes of the first-level cache that each warp has, where all of them have the same.
+ */
+uint32_t timeline_reach(const struct timeline_kernel *kernel);
 
 /* Host time that a copy of pageable memory keeps its caller (staging), in ns. */
 uint64_t timeline_staging_time(uint64_t bytes);

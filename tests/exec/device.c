@@ -181,6 +181,7 @@ enum exec_end device_launch(struct device_run *run)
         .cooperative = run->cooperative,
         .workers = run->workers ? run->workers : 1,
         .instruction_limit = run->limit,
+        .reach = run->reach,
         .heap_address = run->heap_address,
         .heap_bytes = run->heap_bytes,
         .footprint = run->footprint,

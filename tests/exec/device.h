@@ -34,6 +34,7 @@ struct device_run {
     unsigned workers; /* 0 means 1 */
     uint32_t shared;
     uint64_t limit;
+    uint32_t reach;
     bool cooperative;
     uint64_t heap_address, heap_bytes;
     struct exec_footprint *footprint; /* may be NULL */

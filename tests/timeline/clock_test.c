@@ -736,6 +736,61 @@ START_TEST(a_lone_small_block_is_bound_by_latency)
 }
 END_TEST
 
+/* Programs of docs/book.md, with what was counted of them, against what an H100 took (by events,
+ * which is 4 us more than the kernel). */
+START_TEST(the_first_level_cache_and_barriers_have_their_price)
+{
+    const struct timeline_kernel life = {.blocks = 1,
+                                         .threads_per_block = 1024,
+                                         .warp_instructions = 3265792,
+                                         .longest_warp = 102056,
+                                         .longest_chain = 28000,
+                                         .short_chain = 27754,
+                                         .sectors = 5376000,
+                                         .found = 4860426,
+                                         .turns = 1280000,
+                                         .barriers = 8000};
+    const struct timeline_kernel shared_life = {.blocks = 1,
+                                                .threads_per_block = 1024,
+                                                .shared_bytes = 4096,
+                                                .warp_instructions = 3553984,
+                                                .longest_warp = 111062,
+                                                .longest_chain = 1,
+                                                .sectors = 256,
+                                                .turns = 1126238,
+                                                .barriers = 8001};
+    const struct timeline_kernel product = {.blocks = 1024,
+                                            .threads_per_block = 256,
+                                            .warp_instructions = 46391296,
+                                            .longest_warp = 5663,
+                                            .longest_chain = 1024,
+                                            .sectors = 50364416,
+                                            .found = 46167381,
+                                            .turns = 25007808};
+    WITHIN(1.23e6, 1.05, timeline_kernel_cost(&life).used_ns);
+    WITHIN(1.01e6, 1.05, timeline_kernel_cost(&shared_life).used_ns);
+    WITHIN(117e3, 1.2, timeline_kernel_cost(&product).used_ns);
+
+    struct timeline_kernel uncached = product;
+    uncached.found = 0;
+    ck_assert_double_gt(timeline_kernel_cost(&uncached).used_ns, 2 * 117e3);
+}
+END_TEST
+
+/* So that of the warps of all blocks of a multiprocessor each has the same part. */
+START_TEST(warps_share_the_first_level_cache)
+{
+    struct timeline_kernel kernel = {.blocks = 1, .threads_per_block = 64};
+    ck_assert_uint_eq(timeline_reach(&kernel), 256);
+    kernel.blocks = 100000;
+    ck_assert_uint_eq(timeline_reach(&kernel), 8); /* 32 such blocks */
+    kernel.shared_bytes = 32 << 10;                /* of which 6 fit, and leave 59,392 bytes */
+    ck_assert_uint_eq(timeline_reach(&kernel), 9);
+    kernel.threads_per_block = 0;
+    ck_assert_uint_eq(timeline_reach(&kernel), 0);
+}
+END_TEST
+
 START_TEST(resident_blocks_follow_the_limits)
 {
     ck_assert_uint_eq(timeline_resident_blocks(timeline_model, 1024, 0, 0), 2);
@@ -785,6 +840,8 @@ int main(void)
     tcase_add_test(tcase, a_bandwidth_bound_kernel_takes_its_bytes);
     tcase_add_test(tcase, a_lone_small_block_is_bound_by_latency);
     tcase_add_test(tcase, resident_blocks_follow_the_limits);
+    tcase_add_test(tcase, the_first_level_cache_and_barriers_have_their_price);
+    tcase_add_test(tcase, warps_share_the_first_level_cache);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -71,9 +71,10 @@ int main()
     show("Life, 32 x 32, 4000 generations, shared memory",
          [=] { return life_shared(cells, SIDE, SIDE, GENERATIONS, nullptr); });
     show("c = a + b, 10^7 floats", [=] { return timing_add(a, b, c, FLOATS, nullptr); });
+    float *left = zeros<float>(M * N), *right = zeros<float>(N * P), *product = zeros<float>(M * P);
     show("product, 512 x 1024 by 1024 x 512, naive",
-         [=] { return matmul_naive(a, b, c, M, N, P, nullptr); });
+         [=] { return matmul_naive(left, right, product, M, N, P, nullptr); });
     show("product, 512 x 1024 by 1024 x 512, in tiles",
-         [=] { return matmul_tiled(a, b, c, M, N, P, nullptr); });
+         [=] { return matmul_tiled(left, right, product, M, N, P, nullptr); });
     return 0;
 }

@@ -145,6 +145,14 @@ Where measurements of the same thing contradict each other, both ends stand in t
   nothing that is used, and is itself driven out by what comes next: 8.3 ms where all of the cache is in
   use, 7.65 where what was used has been copied out since, as in a row of arrays. So one array after
   another is fast, and 200 beside each other are slow.
+- The first-level cache, what of each multiprocessor's memory is not shared memory: lines of 128 bytes
+  in sectors of 32, each warp with the same part of them, of which a quarter counts. Whether a load finds its sectors there is
+  judged for the first 2,048 instructions of each warp of a launch's first block, in the first launch of a
+  kernel with this grid; the rest is taken to be like them (`emulator/exec/machine/probe.h`). What is
+  found goes neither to the second-level cache nor to memory, and takes 41 cycles to wait for; all
+  accesses of a multiprocessor, those to shared memory by their bank conflicts, pass one after the other.
+- Barriers of a block: 2.1 cycles a warp, which is published, and 42 until what stands before them is
+  done, fitted to Life in shared memory ([book.md](book.md)).
 - Hardware queues, with their false dependencies: a timed event stands in the queue of what its stream
   did last, and takes its stamp when that has ended. Behind a kernel it holds up the other kernels of
   its queue; behind a copy it waits for all copies that the queue was given before, and, unless it
@@ -153,7 +161,8 @@ Where measurements of the same thing contradict each other, both ends stand in t
   the latest, contexts (one at a time in a process), and from where kernels of different contexts take
   turns.
 
-It does not know of clock rates that change with the load, of other programs on the GPU, or of the
-first-level cache but for the other half of a sector. tests/timing/questions.cu is the program that
-asked an H100 for all this; its stamps show the order, the cache and the calls one by one.
+It does not know of clock rates that change with the load, of other programs on the GPU, or of what the
+last compiler makes of the code: loads that it puts together are waited for one by one.
+tests/timing/questions.cu is the program that asked an H100 for all this but the first-level cache and the
+barriers; its stamps show the order, the cache and the calls one by one.
 END

@@ -328,11 +328,20 @@ enum { STACK_FRAMES = 4 };
 
 enum { UNSEEN_MOST = 100000000 }; /* warp instructions of a kernel that nobody sees the end of */
 
+static struct timeline_kernel shape_of(const struct launch *launch)
+{
+    const struct exec_function_info *info = exec_function_info(launch->function->code);
+    return (struct timeline_kernel){.blocks = product(launch->grid),
+                                    .threads_per_block = (uint32_t)product(launch->block),
+                                    .shared_bytes = info->static_shared + launch->dynamic_shared};
+}
+
 /* What exec is asked for. */
 static struct exec_launch request_of(const struct operation *operation, struct launch *launch,
                                      struct print *print)
 {
     const struct memory_region *heap = heap_of(operation->context);
+    const struct timeline_kernel shape = shape_of(launch);
     const bool meets = launch->cooperative || launch->cluster[0] > 0 ||
                        exec_function_talks(launch->function->code);
     struct exec_launch request = {
@@ -348,6 +357,7 @@ static struct exec_launch request_of(const struct operation *operation, struct l
         .stack_bytes = STACK_FRAMES * operation->context->limits[CU_LIMIT_STACK_SIZE],
         .grid_id = operation->record.request,
         .paused = launch->parent == NULL ? &launch->paused : NULL,
+        .reach = timeline_reach(&shape),
         .impatient = timeline_is_awaited(driver.timeline),
         .print = print_from_kernel,
         .user = print,
@@ -363,17 +373,17 @@ static struct exec_launch request_of(const struct operation *operation, struct l
 /* What the kernel took of the device's time. */
 static struct timeline_cost cost_of(const struct launch *launch, const struct exec_counts *counts)
 {
-    const struct exec_function_info *info = exec_function_info(launch->function->code);
-    return timeline_kernel_cost(&(struct timeline_kernel){
-        .blocks = product(launch->grid),
-        .threads_per_block = (uint32_t)product(launch->block),
-        .shared_bytes = info->static_shared + launch->dynamic_shared,
-        .warp_instructions = counts->warp_instructions,
-        .longest_warp = counts->longest_warp,
-        .longest_chain = counts->longest_chain,
-        .longest_wait = counts->longest_wait,
-        .sectors = counts->transactions,
-    });
+    struct timeline_kernel kernel = shape_of(launch);
+    kernel.warp_instructions = counts->warp_instructions;
+    kernel.longest_warp = counts->longest_warp;
+    kernel.longest_chain = counts->longest_chain;
+    kernel.short_chain = counts->short_chain;
+    kernel.longest_wait = counts->longest_wait;
+    kernel.barriers = counts->barriers;
+    kernel.sectors = counts->transactions;
+    kernel.found = counts->found;
+    kernel.turns = counts->turns;
+    return timeline_kernel_cost(&kernel);
 }
 
 /* Runs the kernel, or goes on with it, and all that it launches. */

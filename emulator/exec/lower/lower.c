@@ -50,7 +50,9 @@ struct exec_inst *lower_row(struct lower *lower, const char *key)
         lower_unsupported(lower, UNSUPPORTED_INSTRUCTION);
         return lower_emit_plain(lower, exec_fell_off);
     }
-    return lower_emit(lower, row->run);
+    struct exec_inst *inst = lower_emit(lower, row->run);
+    lower_note_form(lower, key);
+    return inst;
 }
 
 /* Branches name PTX instructions until the function is complete: see resolve_branches. */
@@ -487,11 +489,13 @@ void lower_function(struct lower *lower)
     function->constant_count = lower->constant_count;
     function->frame_bytes = lower->frame_end;
     lower_flow(lower);
+    lower_forms(lower);
     goto out;
 fail:
     lower->failed = true;
 out:
     free(lower->code);
+    free(lower->forms);
     free(lower->constants);
     free(lower->registers);
     free(lower->written);

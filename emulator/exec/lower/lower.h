@@ -33,6 +33,11 @@ struct lower {
     struct exec_inst *code;
     size_t code_count;
     size_t code_room;
+    struct lower_form {
+        size_t at;    /* of the code */
+        uint8_t form; /* enum exec_form bits */
+    } * forms;        /* of loads and stores */
+    size_t form_count, form_room;
     uint32_t *starts;                   /* code index of each PTX instruction, and of the end */
     uint32_t *registers;                /* slot of each PTX register */
     uint8_t *written;                   /* of each: LOWER_ONCE, ... */
@@ -70,6 +75,10 @@ bool lower_registers(struct lower *lower, uint32_t *end);
 void lower_function(struct lower *lower);
 /* lower/flow.c: fills in the function's flow, if it has shuffles and is watched. */
 void lower_flow(struct lower *lower);
+/* The latest instruction is of the row with that key; and, of the function that is complete, which
+ * instructions are loads and stores: lower/forms.c. */
+void lower_note_form(struct lower *lower, const char *key);
+void lower_forms(struct lower *lower);
 
 /* A new instruction that runs `row` (under the present guard, if `row` only computes). */
 struct exec_inst *lower_emit(struct lower *lower, exec_handler *run);

@@ -165,6 +165,7 @@ int exec_barrier_meet(struct exec_warp *warp, const struct exec_inst *inst, uint
         barrier->positive += exec_lane_count(*predicate & warp->mask);
         barrier->asked += exec_lane_count(warp->mask);
     }
+    if (wait) warp->barriers++;
     if (wait) exec_wait(warp, inst, EXEC_WAIT_BARRIER, id);
     barrier_check(block, id);
     return wait ? EXEC_RESCHEDULE : EXEC_GO;

@@ -94,6 +94,7 @@ bool exec_block_start(struct exec_block *block, uint64_t index)
     block->cluster = NULL;
     block->stuck = block->ended = block->arrives = false;
     block->polling = false;
+    block->probe = index == 0 ? worker->probe : NULL;
     block->moment = 0;
     block->named_barriers = false;
     exec_barriers_reset(block);
@@ -131,8 +132,7 @@ bool exec_block_start(struct exec_block *block, uint64_t index)
         warp->arrived = warp->passed = 0;
         warp->instructions = 0;
         warp->lane_instructions = 0;
-        warp->chain = 0;
-        warp->waited = 0;
+        warp->chain = warp->barriers = warp->waited = 0;
         warp->halves_begun = false;
         warp->clock_inst = NULL;
         warp->idle = (struct exec_idle){.look = NULL};
@@ -174,6 +174,7 @@ static void account(struct exec_block *block)
         larger(&counts->longest_warp, worked);
         larger(&counts->longest_chain, warp->chain);
         larger(&counts->longest_wait, warp->waited);
+        larger(&counts->barriers, warp->barriers);
     }
 }
 

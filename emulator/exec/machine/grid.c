@@ -12,6 +12,7 @@
 #include "emulator/exec/cluster.h"
 #include "emulator/exec/machine/pool.h"
 #include "emulator/exec/machine/private.h"
+#include "emulator/exec/machine/probe.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -62,6 +63,7 @@ struct exec_grid {
     uint64_t until; /* blocks to run now: all, or the first few */
     struct exec_worker *workers;
     unsigned worker_count;
+    struct exec_probe *probe; /* NULL: none */
     /* Atomic: */
     uint64_t next;                /* block to start */
     uint64_t failed;              /* lowest block that has stopped the launch */
@@ -422,6 +424,7 @@ static void add_counts(struct exec_counts *sum, const struct exec_counts *part)
     if (part->longest_warp > sum->longest_warp) sum->longest_warp = part->longest_warp;
     if (part->longest_chain > sum->longest_chain) sum->longest_chain = part->longest_chain;
     if (part->longest_wait > sum->longest_wait) sum->longest_wait = part->longest_wait;
+    if (part->barriers > sum->barriers) sum->barriers = part->barriers;
 }
 
 static bool worker_prepare(struct exec_worker *worker, struct exec_grid *grid)
@@ -481,6 +484,7 @@ static void grid_destroy(struct exec_grid *grid)
     for (uint64_t k = 0; k < grid->count; k++) exec_block_destroy(grid->resident[k]);
     for (unsigned k = 0; grid->workers && k < grid->worker_count; k++)
         worker_release(&grid->workers[k]);
+    exec_probe_destroy(grid->probe);
     free(grid->resident);
     free(grid->workers);
     free(grid);
@@ -651,6 +655,19 @@ static enum exec_end grid_end(struct exec_grid *grid, struct exec_counts *counts
     return end;
 }
 
+static void probe_begin(struct exec_grid *grid)
+{
+    grid->probe = exec_probe_create(grid->launch);
+    for (unsigned k = 0; k < grid->worker_count; k++) grid->workers[k].probe = grid->probe;
+}
+
+static void probe_end(struct exec_grid *grid, struct exec_counts *counts)
+{
+    exec_probe_count(grid->probe, grid->launch, counts);
+    exec_probe_destroy(grid->probe);
+    grid->probe = NULL;
+}
+
 enum exec_end exec_run(const struct exec_launch *launch, struct exec_counts *counts,
                        struct exec_fault *fault)
 {
@@ -662,6 +679,7 @@ enum exec_end exec_run(const struct exec_launch *launch, struct exec_counts *cou
         const struct exec_needs needs = needs_of(launch);
         if (!is_watched(launch) && !runs_together(launch)) grid = kept_take(launch, &needs);
         if (grid == NULL) grid = grid_create(launch, &needs);
+        if (grid != NULL) probe_begin(grid);
     }
     if (launch->paused != NULL) *launch->paused = NULL;
     if (grid == NULL) {
@@ -676,6 +694,7 @@ enum exec_end exec_run(const struct exec_launch *launch, struct exec_counts *cou
         return EXEC_PAUSED;
     }
     const enum exec_end end = grid_end(grid, counts, fault);
+    probe_end(grid, counts);
     if (is_to_be_kept(grid, end))
         kept_put(grid);
     else

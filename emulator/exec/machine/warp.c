@@ -2,6 +2,7 @@
  * and meet again. */
 #include "emulator/exec/check/poison.h"
 #include "emulator/exec/machine/private.h"
+#include "emulator/exec/machine/probe.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -151,16 +152,21 @@ static const struct exec_inst *fragment_load(struct exec_warp *warp, uint32_t in
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-/* The running fragment until it answers something, or reaches `limit`, if that is not NULL. */
-static int run_poisoned(struct exec_warp *warp, const struct exec_inst *limit)
+/* The running fragment until it answers something, or reaches `limit`, if that is not NULL, or has
+ * been looked at for long enough. */
+static __attribute__((noinline)) int
+run_watched(struct exec_warp *warp, const struct exec_inst *limit, struct exec_probe *probe)
 {
     int step;
     do {
         const struct exec_inst *inst = warp->pc++;
         warp->instructions++;
         if (warp->poison != NULL) exec_poison_step(warp, inst);
+        if (probe != NULL) exec_probe_before(probe, warp, inst);
         step = inst->run(warp, inst);
-    } while (step == EXEC_GO && (limit == NULL || warp->pc < limit));
+        if (probe != NULL) exec_probe_after(probe, warp);
+    } while (step == EXEC_GO && (limit == NULL || warp->pc < limit) &&
+             (probe == NULL || warp->instructions < EXEC_PROBED));
     return step;
 }
 
@@ -177,6 +183,7 @@ static inline void warm(const struct exec_function *function, uint64_t executed)
 enum exec_turn exec_warp_run(struct exec_warp *warp, uint64_t slice)
 {
     const uint64_t until = warp->instructions + slice;
+    struct exec_probe *const probe = warp->block->probe;
     /* The worker's counts have gone on with what other warps did. */
     warp->idle.loaded = warp->worker->counts.bytes_loaded;
     warp->idle.transactions = warp->worker->counts.transactions;
@@ -202,13 +209,15 @@ enum exec_turn exec_warp_run(struct exec_warp *warp, uint64_t slice)
                          : warp->rotate ? BACKWARD_ROTATED
                                         : BACKWARD_DIVERGED;
         if (warp->rotate) limit = NULL;
-        warp->limit = warp->poison != NULL ? NULL : limit != NULL ? limit : EXEC_NO_LIMIT;
+        const bool probed = probe != NULL && warp->instructions < EXEC_PROBED;
+        const bool watched = probed || warp->poison != NULL;
+        warp->limit = watched ? NULL : limit != NULL ? limit : EXEC_NO_LIMIT;
         warm(warp->frame->function, 0);
         const uint32_t lanes = exec_lane_count(warp->mask);
         const uint64_t before = warp->instructions;
         int step;
-        if (warp->poison != NULL) {
-            step = run_poisoned(warp, limit);
+        if (watched) {
+            step = run_watched(warp, limit, probed ? probe : NULL);
         } else if (limit == NULL) {
             do {
                 const struct exec_inst *inst = warp->pc++;
