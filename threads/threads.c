@@ -69,34 +69,36 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *data)
     return 0;
 }
 
-struct walk {
-    uintptr_t address;
+/* The calls that led to one of C++'s library, the innermost first: at its door may be a template of
+ * its headers, and the program's own line further out. */
+struct outside {
+    uint64_t calls[TRACE_STACK_DEPTH];
+    size_t count;
     bool there; /* past our own frames */
 };
 
-/* Goes up to the first frame outside C++'s library. */
 static _Unwind_Reason_Code look_at_frame(struct _Unwind_Context *context, void *data)
 {
-    struct walk *walk = data;
+    struct outside *outside = data;
     const uintptr_t address = (uintptr_t)_Unwind_GetIP(context);
-    if (is_in(&watch.standard, address)) {
-        walk->there = true;
-    } else if (walk->there) {
-        walk->address = address;
-        return _URC_END_OF_STACK;
-    }
-    return _URC_NO_REASON;
+    if (is_in(&watch.standard, address))
+        outside->there = true;
+    else if (outside->there)
+        outside->calls[outside->count++] = address;
+    return outside->count < TRACE_STACK_DEPTH ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
 /* The call in watched code that `caller` stands for: itself, or, in C++'s library, what called
- * that. 0: it is of other code. */
-static uintptr_t watched_caller(const void *caller)
+ * that, and then there is something in `outside`. 0: it is of other code. */
+static uintptr_t watched_caller(const void *caller, struct outside *outside)
 {
-    struct walk walk = {0};
+    outside->count = 0;
+    outside->there = false;
     if (is_in(&watch.module, (uintptr_t)caller)) return (uintptr_t)caller;
     if (!is_in(&watch.standard, (uintptr_t)caller)) return 0;
-    _Unwind_Backtrace(look_at_frame, &walk);
-    return is_in(&watch.module, walk.address) ? walk.address : 0;
+    _Unwind_Backtrace(look_at_frame, outside);
+    const uintptr_t first = outside->count > 0 ? (uintptr_t)outside->calls[0] : 0;
+    return is_in(&watch.module, first) ? first : 0;
 }
 
 /* The thread that forks may be one of ours, and goes on in the child; the others do not exist
@@ -153,7 +155,19 @@ static struct host_thread *start_begins(uintptr_t caller)
     return thread;
 }
 
-static void start_ends(struct host_thread *thread, const char *name, bool started, bool detached)
+/* Returns the stack's number; 0: there is none, or nobody wants it. */
+static uint32_t tell_stack(const struct host_thread *thread, const struct outside *outside)
+{
+    static const uint32_t ours = UINT32_C(1) << 31; /* the device counts its own from 1 */
+    struct trace_record record = {.kind = TRACE_STACK, .object = ours | (uint32_t)thread->id};
+    if (outside->count == 0 || !trace_wants(watch.trace, TRACE_STACK)) return 0;
+    trace_stack_set(&record, outside->calls, outside->count);
+    trace_put(watch.trace, &record);
+    return (uint32_t)record.object;
+}
+
+static void start_ends(struct host_thread *thread, const char *name, bool started, bool detached,
+                       const struct outside *outside)
 {
     struct trace_record record = {
         .kind = TRACE_CREATE, .what = TRACE_THREAD, .object = thread->id, .caller = thread->caller};
@@ -163,6 +177,7 @@ static void start_ends(struct host_thread *thread, const char *name, bool starte
         return;
     }
     trace_copy_string(record.name, sizeof record.name, name);
+    record.stack = tell_stack(thread, outside);
     thread->told = trace_put_counted(watch.trace, &record);
     if (detached) {
         thread->told_left = tell_end(thread, name, TRACE_DETACHED);
@@ -338,7 +353,8 @@ THREADS_PUBLIC int pthread_create(pthread_t *handle, const pthread_attr_t *attri
 {
     THREADS_BEHIND(int, pthread_create,
                    (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *));
-    const uintptr_t caller = watched_caller(__builtin_return_address(0));
+    struct outside outside;
+    const uintptr_t caller = watched_caller(__builtin_return_address(0), &outside);
     if (caller == 0) return real.call(handle, attributes, function, argument);
     if (refusals_strike(__func__, caller, NO_THREADS)) {
         *handle = (pthread_t)NO_HANDLE;
@@ -352,14 +368,15 @@ THREADS_PUBLIC int pthread_create(pthread_t *handle, const pthread_attr_t *attri
     const int error = real.call(&thread->handle, attributes, posix_main, thread);
     if (error == EAGAIN && threads_on_want != NULL) threads_on_want(error);
     if (error == 0) *handle = thread->handle;
-    start_ends(thread, __func__, error == 0, is_detached(attributes));
+    start_ends(thread, __func__, error == 0, is_detached(attributes), &outside);
     return error;
 }
 
 THREADS_PUBLIC int thrd_create(thrd_t *handle, thrd_start_t function, void *argument)
 {
     THREADS_BEHIND(int, thrd_create, (thrd_t *, thrd_start_t, void *));
-    const uintptr_t caller = watched_caller(__builtin_return_address(0));
+    struct outside outside;
+    const uintptr_t caller = watched_caller(__builtin_return_address(0), &outside);
     if (caller == 0) return real.call(handle, function, argument);
     if (refusals_strike(__func__, caller, NO_THREADS)) return thrd_nomem;
 
@@ -371,7 +388,7 @@ THREADS_PUBLIC int thrd_create(thrd_t *handle, thrd_start_t function, void *argu
     /* thrd_error stands for EAGAIN as well. */
     if (result != thrd_success && threads_on_want != NULL) threads_on_want(EAGAIN);
     if (result == thrd_success) *handle = thread->handle;
-    start_ends(thread, __func__, result == thrd_success, false);
+    start_ends(thread, __func__, result == thrd_success, false, &outside);
     return result;
 }
 
@@ -394,7 +411,8 @@ THREADS_PUBLIC int thrd_create(thrd_t *handle, thrd_start_t function, void *argu
     THREADS_PUBLIC int name parameters                                                             \
     {                                                                                              \
         THREADS_BEHIND(int, name, parameters);                                                     \
-        if (order_holds_any() && watched_caller(__builtin_return_address(0)) != 0) {               \
+        struct outside outside;                                                                    \
+        if (order_holds_any() && watched_caller(__builtin_return_address(0), &outside) != 0) {     \
             threads_lock();                                                                        \
             order_waits(gettid());                                                                 \
             threads_unlock();                                                                      \
