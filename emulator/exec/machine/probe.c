@@ -166,12 +166,18 @@ void exec_probe_before(struct exec_probe *probe, const struct exec_warp *warp,
     if (form & EXEC_FORM_STORE) probe->found = 0; /* it goes through all the same */
 }
 
+/* A warp that waits by looking has what its looks counted taken back (ops/poll.c). */
+static uint64_t rise(uint64_t from, uint64_t to)
+{
+    return to > from ? to - from : 0;
+}
+
 /* What the row counted of its own is what can have been found. */
 void exec_probe_after(struct exec_probe *probe, const struct exec_warp *warp)
 {
     struct exec_probed *sums = &probe->sums;
-    const uint64_t sectors = warp->worker->counts.transactions - probe->transactions;
-    const uint64_t waits = warp->chain - probe->chain;
+    const uint64_t sectors = rise(probe->transactions, warp->worker->counts.transactions);
+    const uint64_t waits = rise(probe->chain, warp->chain);
     sums->sectors += sectors;
     sums->found += probe->found < sectors ? probe->found : sectors;
     sums->waits += waits;
