@@ -202,6 +202,16 @@ static inline __attribute__((always_inline)) bool exec_deal(void *const lanes[4]
 #endif
 }
 
+/* Asks for the row of memory behind one that is loaded. A warp has its turn for long, and of many
+ * tiles it loads a row each: too far apart for a processor to see what comes. The next row is the
+ * next warp's, whose turn comes before it is forgotten. */
+static inline __attribute__((always_inline)) void exec_fetch_next(const void *row, uint32_t bytes)
+{
+    enum { LINE = 64 };
+    for (uint32_t at = 0; at < bytes; at += LINE)
+        __builtin_prefetch((const void *)((uintptr_t)row + bytes + at));
+}
+
 /* The tables of one level, each ended by a row without keys. */
 #define EXEC_JOIN2(a, b) a##b
 #define EXEC_JOIN(a, b) EXEC_JOIN2(a, b)

@@ -321,6 +321,7 @@ access_global(struct exec_warp *warp, const struct exec_inst *inst, uint64_t *ad
     }
     if (exec_block_shadow_wanted(cache)) near_row(warp, inst, cache, address, kind);
     address[0] += cache->delta;
+    if (!kind.store) exec_fetch_next((const void *)(uintptr_t)address[0], (uint32_t)whole);
     return MEMORY_ROW;
 }
 

@@ -206,6 +206,7 @@ INLINE bool find_global(const struct exec_quick *quick, const struct exec_inst *
     count(quick, inst, low, high, span, bytes, store);
     *parts = (struct parts){(unsigned char *)(uintptr_t)(low + cache->delta),
                             (unsigned char *)(uintptr_t)(high + cache->delta), same};
+    if (!store && !same) exec_fetch_next(parts->low, EXEC_LANES * bytes);
     return true;
 }
 
