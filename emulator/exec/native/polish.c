@@ -19,19 +19,21 @@ static bool is_bits(const struct llvm *llvm, LLVMValueRef value, unsigned lanes,
     return true;
 }
 
-/* Of select(condition, bits, 0), or of such put together, the word that the lanes' bits are; NULL:
- * it is something else. */
+/* Of select(condition, bits, 0), of select(condition, 0, bits), or of such put together, the word
+ * that the lanes' bits are; NULL: it is something else. */
 static LLVMValueRef word_of(struct native_unit *unit, LLVMValueRef value, unsigned lanes)
 {
     const struct llvm *llvm = unit->llvm;
     LLVMTypeRef word = llvm->Int32TypeInContext(unit->context);
     unsigned first;
     if (llvm->IsASelectInst(value) != NULL) {
-        if (!is_bits(llvm, llvm->GetOperand(value, 1), lanes, &first) ||
-            !llvm->IsNull(llvm->GetOperand(value, 2)))
+        const bool otherwise = llvm->IsNull(llvm->GetOperand(value, 1));
+        if (!is_bits(llvm, llvm->GetOperand(value, otherwise ? 2 : 1), lanes, &first) ||
+            !llvm->IsNull(llvm->GetOperand(value, otherwise ? 1 : 2)))
             return NULL;
         LLVMValueRef bits = llvm->BuildBitCast(unit->builder, llvm->GetOperand(value, 0),
                                                llvm->IntTypeInContext(unit->context, lanes), "");
+        if (otherwise) bits = llvm->BuildNot(unit->builder, bits, "");
         if (lanes == EXEC_LANES) return bits;
         return llvm->BuildShl(unit->builder, llvm->BuildZExt(unit->builder, bits, word, ""),
                               llvm->ConstInt(word, first, false), "");
