@@ -63,10 +63,10 @@ struct exec_heat {
 /* What the latest launch that was looked at did, as far as it was: machine/probe.h. */
 struct exec_probed {
     bool known;
-    uint32_t grid[3], block[3], reach; /* exec_launch's */
-    uint64_t instructions, turns;      /* of warps; exec_counts.turns */
-    uint64_t sectors, found;           /* asked for; of them, of loads, in the cache */
-    uint64_t waits, short_waits;       /* exec_counts.longest_chain and short_chain, of all */
+    uint32_t grid[3], block[3], dynamic_shared; /* exec_launch's */
+    uint64_t instructions, turns;               /* of warps; exec_counts.turns */
+    uint64_t sectors, found;                    /* asked for; of them, of loads, in the cache */
+    uint64_t waits, short_waits; /* exec_counts.longest_chain and short_chain, of all */
 };
 
 struct exec_function {

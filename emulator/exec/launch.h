@@ -71,7 +71,9 @@ struct exec_launch {
      * may be emptied. false: the launch stops for call->finding. NULL: there is none. */
     bool (*device_call)(void *device_user, struct exec_device_call *call);
     void *device_user;
-    uint32_t reach;  /* lines of 128 bytes of the first-level cache for each warp; 0: no cache */
+    /* Lines of 128 bytes of the first-level cache for each warp; 0: no cache. Not asked for where
+     * exec_is_probed. */
+    uint32_t reach;
     uint64_t unseen; /* the address of a region whose touches are nobody's business; 0: none */
 };
 
@@ -129,6 +131,9 @@ struct exec_counts {
  * the answer is EXEC_DONE or EXEC_PAUSED. */
 enum exec_end exec_run(const struct exec_launch *launch, struct exec_counts *counts,
                        struct exec_fault *fault);
+/* A launch of the same function and shape has been looked at: what this one would find in the
+ * first-level cache is taken from there (machine/probe.h). */
+bool exec_is_probed(const struct exec_launch *launch);
 /* Ends a launch that is paused and will not go on. NULL is fine. */
 void exec_paused_drop(struct exec_grid *paused);
 

@@ -84,39 +84,57 @@ uint32_t timeline_reach(const struct timeline_kernel *kernel)
     return bytes > 0 && warps > 0 ? (uint32_t)(bytes * m->first_level_sure / 128 / warps) : 0;
 }
 
+/* How a kernel's blocks lie on the multiprocessors. */
+struct spread {
+    double used;     /* multiprocessors that have blocks */
+    double beside;   /* blocks side by side on each of them */
+    double resident; /* blocks that the whole device has room for at a time */
+    double rounds;   /* one after another, each as long as the longest warp: 1, or more */
+};
+
+static struct spread spread_of(const struct timeline_kernel *kernel)
+{
+    const struct timeline_model *m = timeline_model;
+    const double blocks = (double)kernel->blocks, most = blocks_at_once(kernel);
+    const double warps = blocks * warps_of(kernel);
+    struct spread spread = {.used = smaller(m->multiprocessors, blocks),
+                            .resident = most * m->multiprocessors};
+    double waves = (double)((uint64_t)(blocks / spread.resident));
+    if (waves * spread.resident < blocks) waves++;
+    const double share =
+        kernel->longest_warp > 0 && warps > 0
+            ? (double)kernel->warp_instructions / warps / (double)kernel->longest_warp
+            : 0; /* that an average warp has of the longest one's instructions */
+    spread.beside = larger(1, smaller(most, blocks / larger(1, spread.used)));
+    spread.rounds = larger(1, waves * share);
+    return spread;
+}
+
 /* Along the longest chain of dependent instructions and accesses, each of which takes `latency`
  * cycles unless the first-level cache has it, and of barriers: one warp after another. All accesses
  * of a multiprocessor pass one after the other, too; what the warps of one block wait for, those of
  * others do not. */
-static double chain_ns(const struct timeline_kernel *kernel, double waves, double share,
-                       double latency)
+static inline double chain_ns(const struct timeline_kernel *kernel, const struct spread *spread,
+                              double latency)
 {
     const struct timeline_model *m = timeline_model;
-    const double used = larger(1, smaller(m->multiprocessors, (double)kernel->blocks));
-    const double beside = larger(1, smaller(blocks_at_once(kernel), (double)kernel->blocks / used));
-    const double all = larger(1, waves * share);
     const double waits =
         (double)(kernel->longest_chain - kernel->short_chain) * latency +
         (double)kernel->barriers * (m->barrier + warps_of(kernel) * m->barrier_warp);
     const double own = (double)kernel->longest_warp * m->dependent_issue +
                        (double)kernel->short_chain * m->first_level_latency + waits;
-    const double passing = (double)kernel->turns / used * m->access_turn + waits * all / beside;
+    const double passing = (double)kernel->turns / larger(1, spread->used) * m->access_turn +
+                           waits * spread->rounds / spread->beside;
 
-    return (larger(own * all, passing) + (double)kernel->longest_wait) / m->clock;
+    return (larger(own * spread->rounds, passing) + (double)kernel->longest_wait) / m->clock;
 }
 
 struct timeline_cost timeline_kernel_cost(const struct timeline_kernel *kernel)
 {
     const struct timeline_model *m = timeline_model;
-    double warps = (double)kernel->blocks * warps_of(kernel);
-    double resident = blocks_at_once(kernel) * m->multiprocessors;
-    double waves = (double)((uint64_t)((double)kernel->blocks / resident));
-    if (waves * resident < (double)kernel->blocks) waves++;
-    double used = smaller(m->multiprocessors, (double)kernel->blocks);
+    const struct spread spread = spread_of(kernel);
+    double used = spread.used;
     double bytes = 32.0 * (double)(kernel->sectors - kernel->found);
-    double share = kernel->longest_warp > 0 && warps > 0
-                       ? (double)kernel->warp_instructions / warps / (double)kernel->longest_warp
-                       : 0;
     /* All instructions through the schedulers of the multiprocessors that have blocks. */
     double slots = m->issue_slots * m->clock;
     double issue = (double)kernel->warp_instructions / (slots * used + (used == 0));
@@ -126,19 +144,17 @@ struct timeline_cost timeline_kernel_cost(const struct timeline_kernel *kernel)
     double bound = larger(issue, ports);
 
     struct timeline_cost cost = {0};
-    cost.duration_ns =
-        m->kernel_fixed +
-        larger(larger(chain_ns(kernel, waves, share, m->memory_latency), bound), memory);
+    cost.duration_ns = m->kernel_fixed +
+                       larger(larger(chain_ns(kernel, &spread, m->memory_latency), bound), memory);
     bound = larger(bound, bytes / m->cache_bandwidth);
-    cost.cached_ns =
-        m->kernel_fixed + larger(chain_ns(kernel, waves, share, m->cache_latency), bound);
+    cost.cached_ns = m->kernel_fixed + larger(chain_ns(kernel, &spread, m->cache_latency), bound);
     cost.used_ns =
-        m->kernel_fixed + larger(chain_ns(kernel, waves, share, m->cache_used_latency), bound);
+        m->kernel_fixed + larger(chain_ns(kernel, &spread, m->cache_used_latency), bound);
     cost.touched = bytes;
     cost.issue =
         (double)kernel->warp_instructions / (slots * m->multiprocessors) / cost.duration_ns;
     cost.traffic = memory / cost.duration_ns;
-    cost.room = smaller(1, (double)kernel->blocks / resident);
+    cost.room = smaller(1, (double)kernel->blocks / spread.resident);
     return cost;
 }
 

@@ -29,21 +29,32 @@ struct wanted {
     uint64_t transactions, found, chain, short_chain, barriers;
 };
 
+static struct exec_program *program_of(const struct wanted *wanted)
+{
+    char text[4096];
+    snprintf(text, sizeof text, form, wanted->body, wanted->rounds);
+    return device_program(text);
+}
+
+static struct device_run launch_of(const struct wanted *wanted, const struct exec_program *program)
+{
+    static uint64_t p;
+    p = device_buffer(BYTES, NULL);
+    return (struct device_run){.program = program,
+                               .name = "k",
+                               .blocks = wanted->blocks,
+                               .threads = WARPS * LANES,
+                               .parameters = &p,
+                               .reach = wanted->reach};
+}
+
 static struct exec_counts counts_of(const struct wanted *wanted, enum exec_native_use use,
                                     unsigned workers, unsigned launches)
 {
-    char text[4096];
-    const uint64_t p = device_buffer(BYTES, NULL);
-    snprintf(text, sizeof text, form, wanted->body, wanted->rounds);
     exec_native_use(use);
-    struct exec_program *program = device_program(text);
-    struct device_run launch = {.program = program,
-                                .name = "k",
-                                .blocks = wanted->blocks,
-                                .threads = WARPS * LANES,
-                                .parameters = &p,
-                                .workers = workers,
-                                .reach = wanted->reach};
+    struct exec_program *program = program_of(wanted);
+    struct device_run launch = launch_of(wanted, program);
+    launch.workers = workers;
     while (launches-- > 0) device_run(&launch);
     exec_program_destroy(program);
     device_reset();
@@ -117,6 +128,31 @@ START_TEST(a_sample_stands_for_the_rest)
 }
 END_TEST
 
+/* What the first one found stands for those of the same function and shape, and for no others. */
+START_TEST(a_launch_like_it_is_not_looked_at)
+{
+    const struct wanted *wanted = row_named("the same row again and again");
+    struct exec_program *program = program_of(wanted);
+    struct device_run launch = launch_of(wanted, program);
+    device_run(&launch);
+    const struct exec_counts first = launch.counts;
+    ck_assert_uint_gt(first.found, 0);
+    launch.reach = 0;
+    device_run(&launch);
+    ck_assert_uint_eq(launch.counts.found, first.found);
+    ck_assert_uint_eq(launch.counts.short_chain, first.short_chain);
+    launch.shared = 64;
+    device_run(&launch);
+    ck_assert_uint_eq(launch.counts.found, 0);
+    launch.shared = 0;
+    launch.blocks = 2;
+    device_run(&launch);
+    ck_assert_uint_eq(launch.counts.found, 0);
+    exec_program_destroy(program);
+    device_reset();
+}
+END_TEST
+
 static void same(const struct exec_counts *a, const struct exec_counts *b)
 {
     ck_assert_uint_eq(a->found, b->found);
@@ -179,6 +215,7 @@ int main(void)
     tcase_set_timeout(tcase, 120);
     tcase_add_loop_test(tcase, what_is_found, 0, rows);
     tcase_add_test(tcase, a_sample_stands_for_the_rest);
+    tcase_add_test(tcase, a_launch_like_it_is_not_looked_at);
     tcase_add_loop_test(tcase, it_is_the_same_however_it_is_executed, 0, rows);
     tcase_add_test(tcase, what_passes_at_a_time);
     suite_add_tcase(suite, tcase);

@@ -341,7 +341,6 @@ static struct exec_launch request_of(const struct operation *operation, struct l
                                      struct print *print)
 {
     const struct memory_region *heap = heap_of(operation->context);
-    const struct timeline_kernel shape = shape_of(launch);
     const bool meets = launch->cooperative || launch->cluster[0] > 0 ||
                        exec_function_talks(launch->function->code);
     struct exec_launch request = {
@@ -357,7 +356,6 @@ static struct exec_launch request_of(const struct operation *operation, struct l
         .stack_bytes = STACK_FRAMES * operation->context->limits[CU_LIMIT_STACK_SIZE],
         .grid_id = operation->record.request,
         .paused = launch->parent == NULL ? &launch->paused : NULL,
-        .reach = timeline_reach(&shape),
         .impatient = timeline_is_awaited(driver.timeline),
         .print = print_from_kernel,
         .user = print,
@@ -366,6 +364,10 @@ static struct exec_launch request_of(const struct operation *operation, struct l
         request.grid[i] = launch->grid[i];
         request.block[i] = launch->block[i];
         request.cluster[i] = launch->cluster[i];
+    }
+    if (!exec_is_probed(&request)) {
+        const struct timeline_kernel shape = shape_of(launch);
+        request.reach = timeline_reach(&shape);
     }
     return request;
 }

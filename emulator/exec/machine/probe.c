@@ -35,18 +35,19 @@ struct exec_probe {
 
 static struct exec_probe *kept; /* atomic: for the next launch, so that it costs no memory anew */
 
-static bool is_like(const struct exec_probed *probed, const struct exec_launch *launch)
+bool exec_is_probed(const struct exec_launch *launch)
 {
-    return probed->known && memcmp(probed->grid, launch->grid, sizeof probed->grid) == 0 &&
+    const struct exec_probed *probed = launch->function->probed;
+    return probed != NULL && probed->known &&
+           memcmp(probed->grid, launch->grid, sizeof probed->grid) == 0 &&
            memcmp(probed->block, launch->block, sizeof probed->block) == 0 &&
-           probed->reach == launch->reach;
+           probed->dynamic_shared == launch->dynamic_shared;
 }
 
 struct exec_probe *exec_probe_create(const struct exec_launch *launch)
 {
-    const struct exec_probed *before = launch->function->probed;
-    if (launch->reach == 0 || before == NULL || launch->function->forms == NULL) return NULL;
-    if (is_like(before, launch)) return NULL;
+    if (launch->reach == 0 || launch->function->probed == NULL || exec_is_probed(launch))
+        return NULL;
     struct exec_probe *probe = __atomic_exchange_n(&kept, NULL, __ATOMIC_ACQ_REL);
     if (probe == NULL) probe = calloc(1, sizeof *probe);
     if (probe == NULL) return NULL;
@@ -189,7 +190,7 @@ void exec_probe_after(struct exec_probe *probe, const struct exec_warp *warp)
 /* So much of `all` as `part` is of `whole`. */
 static uint64_t share(uint64_t all, uint64_t part, uint64_t whole)
 {
-    return whole == 0 ? 0 : (uint64_t)((double)all * ((double)part / (double)whole));
+    return part == 0 ? 0 : (uint64_t)((double)all * ((double)part / (double)whole));
 }
 
 void exec_probe_count(const struct exec_probe *probe, const struct exec_launch *launch,
@@ -199,11 +200,11 @@ void exec_probe_count(const struct exec_probe *probe, const struct exec_launch *
     if (probe != NULL) {
         *probed = probe->sums;
         probed->known = true;
-        probed->reach = launch->reach;
+        probed->dynamic_shared = launch->dynamic_shared;
         memcpy(probed->grid, launch->grid, sizeof probed->grid);
         memcpy(probed->block, launch->block, sizeof probed->block);
     }
-    if (probed == NULL || !is_like(probed, launch)) return;
+    if (!exec_is_probed(launch)) return;
     counts->found = share(counts->transactions, probed->found, probed->sectors);
     counts->short_chain = share(counts->longest_chain, probed->short_waits, probed->waits);
     counts->turns = share(counts->warp_instructions, probed->turns, probed->instructions);
