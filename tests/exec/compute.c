@@ -208,7 +208,9 @@ static size_t append(char *text, size_t size, size_t used, const char *format, .
     return used;
 }
 
-/* The text of a kernel that loads the sources, executes the instruction and stores what it gave. */
+/* The text of a kernel that loads the sources, executes the instruction and stores what it gave. A
+ * region of machine code ends at a fence: the instruction is alone in its own, as accesses take
+ * LLVM longer than most rows do, and are native_access_test.c's. */
 static void write_kernel(const struct compute_key *key, const char *extra, char *text, size_t size)
 {
     static const char names[] = "dabce";
@@ -225,7 +227,8 @@ static void write_kernel(const struct compute_key *key, const char *extra, char 
     used = append(text, size, used,
                   "ld.param.u64 %%base, [p0];\nmov.u32 %%i, %%ctaid.x;\nmov.u32 %%n, %%ntid.x;\n"
                   "mov.u32 %%t, %%tid.x;\nmad.lo.u32 %%i, %%i, %%n, %%t;\n"
-                  "mul.wide.u32 %%index, %%i, 48;\nadd.u64 %%at, %%base, %%index;\n");
+                  "mul.wide.u32 %%index, %%i, 48;\nadd.u64 %%at, %%base, %%index;\n"
+                  "membar.cta;\n");
     for (unsigned k = 1; k < key->operands; k++) {
         const unsigned bits = compute_bits(key->shape[k]);
         if (bits == 1)
@@ -238,10 +241,10 @@ static void write_kernel(const struct compute_key *key, const char *extra, char 
                           names[k], 8 * (k - 1));
     }
     /* The flag before: bit 0 of the fourth input. */
+    if (key->carry) used = append(text, size, used, "ld.global.u32 %%x, [%%at+24];\n");
+    used = append(text, size, used, "membar.cta;\n");
     if (key->carry)
-        used = append(text, size, used,
-                      "ld.global.u32 %%x, [%%at+24];\nand.b32 %%x, %%x, 1;\n"
-                      "add.cc.u32 %%y, %%x, 0xffffffff;\n");
+        used = append(text, size, used, "and.b32 %%x, %%x, 1;\nadd.cc.u32 %%y, %%x, 0xffffffff;\n");
     char instruction[96];
     snprintf(instruction, sizeof instruction, "%s", key->text);
     if (!strcmp(key->word[0], "prmt") && key->words == 3)
@@ -267,10 +270,11 @@ static void write_kernel(const struct compute_key *key, const char *extra, char 
     }
     const unsigned bits = compute_bits(key->shape[0]);
     if (bits == 1)
-        used =
-            append(text, size, used, "selp.u32 %%y, 1, 0, %%d;\nst.global.u32 [%%at+32], %%y;\n");
+        used = append(text, size, used,
+                      "selp.u32 %%y, 1, 0, %%d;\nmembar.cta;\nst.global.u32 [%%at+32], %%y;\n");
     else
-        used = append(text, size, used, "st.global.%s [%%at+32], %%d;\n", register_type(bits));
+        used = append(text, size, used, "membar.cta;\nst.global.%s [%%at+32], %%d;\n",
+                      register_type(bits));
     append(text, size, used, "st.global.u32 [%%at+40], %%x;\nret;\n}\n");
 }
 

@@ -1,7 +1,8 @@
 /* Loads, stores and atomics in machine code do what their rows do: of every type and place, over
  * rows, broadcasts and anything else that a warp's addresses may be, for all of its lanes or some,
  * with a fault in the middle: the same bytes, counts, footprint, races and fault. Each kernel runs
- * interpreted and compiled, in one process, watched and not. */
+ * interpreted and compiled, in one process, watched and not. It is compiled once and asked for
+ * every shape by its second parameter: LLVM takes longer than all of the runs. */
 #include "emulator/exec/check/racecheck.h"
 #include "emulator/exec/exec.h"
 #include "emulator/memory/memory.h"
@@ -136,23 +137,44 @@ static size_t add_type(char *at, size_t room, unsigned place, unsigned type, con
     return used + (size_t)snprintf(at + used, room - used, "mad.lo.u32 %%s, %%s, 31, %%v;\n");
 }
 
-static void write_kernel(char text[ROOM], unsigned place, unsigned shape, unsigned mood)
+/* The lane's element of the shape that the second parameter says, in %h. */
+static size_t add_shapes(char *at, size_t room)
 {
+    size_t used = (size_t)snprintf(at, room, "ld.param.u32 %%r, [shape]; mov.u32 %%h, 0;\n");
+    for (unsigned k = 0; k < SHAPES; k++)
+        used += (size_t)snprintf(at + used, room - used,
+                                 "%s setp.eq.u32 %%q, %%r, %u; selp.u32 %%h, %%i, %%h, %%q;\n",
+                                 shapes[k].ptx, k);
+    return used;
+}
+
+/* `shape`: SHAPES to ask for it by the parameter, else LLVM knows it. */
+static void write_kernel(char text[ROOM], unsigned place, unsigned shape, unsigned mood,
+                         unsigned first)
+{
+    const bool known = shape < SHAPES;
     size_t used = (size_t)snprintf(
         text, ROOM,
-        ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 out) {\n"
-        ".reg .u64 %%a, %%c, %%o, %%p, %%w; .reg .u32 %%b, %%i, %%k, %%l, %%m, %%n, %%s, %%t, %%u, "
-        "%%v, %%x, %%y, %%z; .reg .f32 %%f;\n.reg .pred %%g, %%q; .shared .align 8 .b8 m[%u];\n"
+        ".version 8.0\n.target sm_75\n.address_size 64\n"
+        ".visible .entry k(.param .u64 out, .param .u32 shape) {\n"
+        ".reg .u64 %%a, %%c, %%o, %%p, %%w; .reg .u32 %%b, %%h, %%i, %%k, %%l, %%m, %%n, %%r, %%s, "
+        "%%t, %%u, %%v, %%x, %%y, %%z; .reg .f32 %%f;\n.reg .pred %%g, %%q;\n"
+        ".shared .align 8 .b8 m[%u];\n"
         "ld.param.u64 %%o, [out]; mov.u32 %%t, %%tid.x; and.b32 %%l, %%t, 31; mov.u32 %%m, m;\n"
         "mov.u32 %%s, %%t; mov.u64 %%w, 1; mov.u32 %%v, 1; mov.u64 %%p, 9; mov.u32 %%x, 2;\n"
         "mov.u32 %%y, 3; mov.u32 %%z, 4; mov.f32 %%f, 0f3F800000;\n"
         "mov.u32 %%i, %%t;\n"
         "fill: shl.b32 %%u, %%i, 2; add.u32 %%b, %%m, %%u; mul.lo.u32 %%u, %%u, 2654435761;\n"
         "st.shared.u32 [%%b], %%u; add.u32 %%i, %%i, %u; setp.lt.u32 %%q, %%i, %u; @%%q bra fill;\n"
-        "bar.sync 0;\n%s\nmov.u32 %%n, 4;\n"
-        "more: %s\nadd.u32 %%i, %%i, %%n; mov.u32 %%k, 0; %s\n",
-        BYTES, THREADS, BYTES / 4, moods[mood].before, shapes[shape].ptx, moods[mood].address);
-    for (unsigned k = (shape + mood / 2) % TYPES_APART; k < TYPES; k += TYPES_APART)
+        "bar.sync 0;\n",
+        BYTES, THREADS, BYTES / 4);
+    if (!known) used += add_shapes(text + used, ROOM - used);
+    used += (size_t)snprintf(text + used, ROOM - used,
+                             "%s\nmov.u32 %%n, 4;\n"
+                             "more: %s\nadd.u32 %%i, %%i, %%n; mov.u32 %%k, 0; %s\n",
+                             moods[mood].before, known ? shapes[shape].ptx : "mov.u32 %i, %h;",
+                             moods[mood].address);
+    for (unsigned k = first; k < TYPES; k += TYPES_APART)
         used += add_type(text + used, ROOM - used, place, k, moods[mood].guard);
     snprintf(text + used, ROOM - used,
              "sub.u32 %%n, %%n, 1; setp.ne.u32 %%q, %%n, 0; @%%q bra more;\n"
@@ -259,18 +281,24 @@ static void keep_races(struct answer *answer, const struct exec_racecheck *watch
     }
 }
 
-static struct answer *run(const char *ptx, enum exec_native_use use, uint32_t threads, bool watched)
+static struct exec_program *program_of(const char *ptx, enum exec_native_use use, bool watched)
+{
+    exec_native_use(use);
+    return watched ? device_program_watched(ptx) : device_program(ptx);
+}
+
+static struct answer *launch(const struct exec_program *program, uint32_t shape, uint32_t threads,
+                             bool watched)
 {
     struct answer *answer = calloc(1, sizeof *answer);
     if (answer == NULL) abort();
     unsigned char *bytes;
     device_reset();
     const uint64_t out = device_buffer(ALL, (void **)&bytes);
+    const uint64_t parameters[] = {out, shape};
     for (unsigned k = 0; k < BYTES; k++) bytes[k] = (unsigned char)(k * 167 >> 3);
-    exec_native_use(use);
-    struct exec_program *program = watched ? device_program_watched(ptx) : device_program(ptx);
     struct device_run one = {
-        .program = program, .name = "k", .blocks = 2, .threads = threads, .parameters = &out};
+        .program = program, .name = "k", .blocks = 2, .threads = threads, .parameters = parameters};
     if (watched) {
         one.footprint = exec_footprint_create(NULL, NULL);
         one.watch = exec_racecheck_create();
@@ -286,6 +314,13 @@ static struct answer *run(const char *ptx, enum exec_native_use use, uint32_t th
         exec_racecheck_destroy(one.watch);
         exec_footprint_destroy(one.footprint);
     }
+    return answer;
+}
+
+static struct answer *run(const char *ptx, enum exec_native_use use, uint32_t threads, bool watched)
+{
+    struct exec_program *program = program_of(ptx, use, watched);
+    struct answer *answer = launch(program, 0, threads, watched);
     exec_program_destroy(program);
     return answer;
 }
@@ -311,35 +346,50 @@ static void compare(const char *what, const struct answer *rows, const struct an
                   "%s: another fault", what);
 }
 
-static void check(unsigned place, unsigned shape, unsigned mood, uint32_t threads, bool watched)
+/* A kernel for the shapes from `first` on: all, or the one that it is made for. */
+static void check(const char *ptx, unsigned first, unsigned end, bool watched, const char *what)
 {
-    static char ptx[ROOM];
-    char what[200];
-    write_kernel(ptx, place, shape, mood);
-    snprintf(what, sizeof what, "%s memory, %s, %s, %u threads%s", places[place].name,
-             shapes[shape].what, moods[mood].what, (unsigned)threads, watched ? ", watched" : "");
-    struct answer *rows = run(ptx, EXEC_NATIVE_OFF, threads, watched);
-    struct answer *code = run(ptx, EXEC_NATIVE_ALWAYS, threads, watched);
-    compare(what, rows, code);
-    free(rows);
-    free(code);
+    static const uint32_t threads[] = {THREADS, 32, 51}; /* with 51 a warp is not full */
+    char text[200];
+    struct exec_program *rows = program_of(ptx, EXEC_NATIVE_OFF, watched);
+    struct exec_program *code = program_of(ptx, EXEC_NATIVE_ALWAYS, watched);
+    for (unsigned shape = first; shape < end; shape++) {
+        for (unsigned k = 0; k < sizeof threads / sizeof *threads; k++) {
+            struct answer *of_rows = launch(rows, shape, threads[k], watched);
+            struct answer *of_code = launch(code, shape, threads[k], watched);
+            snprintf(text, sizeof text, "%s, %s, %u threads%s", what, shapes[shape].what,
+                     (unsigned)threads[k], watched ? ", watched" : "");
+            compare(text, of_rows, of_code);
+            free(of_rows);
+            free(of_code);
+        }
+    }
+    exec_program_destroy(rows);
+    exec_program_destroy(code);
 }
 
 /* ---- the tests ------------------------------------------------------------------------------- */
 
-START_TEST(every_shape)
+START_TEST(every_mood)
 {
-    const unsigned place = (unsigned)_i % PLACES, shape = (unsigned)_i / PLACES;
-    for (unsigned mood = (place + shape / 2) % 2; mood < MOODS; mood += 2)
-        check(place, shape, mood, shape % 2 ? THREADS : 32, (place + shape + mood / 4) % 2 == 1);
+    static char ptx[ROOM];
+    const unsigned place = (unsigned)_i % PLACES, mood = (unsigned)_i / PLACES;
+    char what[100];
+    snprintf(what, sizeof what, "%s memory, %s", places[place].name, moods[mood].what);
+    for (unsigned watched = 0; watched < 2; watched++) {
+        write_kernel(ptx, place, SHAPES, mood, (place + mood + mood / 4 + watched) % TYPES_APART);
+        check(ptx, 0, SHAPES, watched != 0, what);
+    }
 }
 END_TEST
 
-/* A warp that is not full. */
-START_TEST(some_threads)
+/* What LLVM makes of a shape that it sees. */
+START_TEST(every_shape)
 {
-    for (unsigned shape = 0; shape < 3; shape++)
-        for (unsigned mood = 0; mood < 3; mood++) check((unsigned)_i, shape, mood, 51, mood == 1);
+    static char ptx[ROOM];
+    const unsigned shape = (unsigned)_i, place = shape % PLACES;
+    write_kernel(ptx, place, shape, 0, shape % TYPES_APART);
+    check(ptx, shape, shape + 1, shape / 2 % 2 == 1, places[place].name);
 }
 END_TEST
 
@@ -375,7 +425,7 @@ END_TEST
 int main(void)
 {
     static char ptx[ROOM];
-    write_kernel(ptx, 0, 0, 0);
+    write_kernel(ptx, 0, 0, 0, 0);
     struct answer *first = run(ptx, EXEC_NATIVE_ALWAYS, 32, false);
     const bool compiled = first->stretches > 0;
     free(first);
@@ -386,8 +436,8 @@ int main(void)
     Suite *suite = suite_create("exec native access");
     TCase *tests = tcase_create("access");
     tcase_set_timeout(tests, 600);
-    tcase_add_loop_test(tests, every_shape, 0, PLACES * SHAPES);
-    tcase_add_loop_test(tests, some_threads, 0, PLACES);
+    tcase_add_loop_test(tests, every_mood, 0, PLACES * MOODS);
+    tcase_add_loop_test(tests, every_shape, 0, SHAPES);
     tcase_add_loop_test(tests, atomics_that_are_judged, 0, SECONDS);
     TCase *readers = tcase_create("readers");
     tcase_set_timeout(readers, 600);
