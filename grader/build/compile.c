@@ -23,7 +23,7 @@
 
 static const struct process_limits compiler_limits = {
     .seconds = 60,
-    .cpu_seconds = 30, /* of one of its processes, however busy the machine is */
+    .cpu_seconds = COMPILE_MOST_SECONDS,
     .memory = (uint64_t)4 << 30,
     .processes = 64,
     .output = MESSAGES_LIMIT,
@@ -45,6 +45,16 @@ struct job {
 
 /* ---- one job ----------------------------------------------------------------------------------
  */
+
+unsigned compile_seconds(void)
+{
+    const char *said = getenv(COMPILE_SECONDS_VARIABLE);
+    char *end;
+
+    if (said == NULL || *said == '\0') return COMPILE_MOST_SECONDS;
+    const unsigned long seconds = strtoul(said, &end, 10);
+    return *end == '\0' && seconds <= COMPILE_MOST_SECONDS ? (unsigned)seconds : 0;
+}
 
 /* The folders that the compilers read beside the system's; `includes` is cut into its folders. */
 static void list_read(const struct toolchain *toolchain, char *includes,
@@ -83,6 +93,8 @@ static int start_next(struct job *job)
         .limits = compiler_limits,
         .contain = &rules,
     };
+    const unsigned seconds = compile_seconds();
+    if (seconds > 0) spec.limits.cpu_seconds = seconds;
     job->process = process_start(&spec);
     if (job->process != NULL) return 0;
     return trouble_set_error(&job->result->trouble, errno, TROUBLE_PROCESS, "the compiler");
@@ -162,8 +174,6 @@ static int begin(struct job *job)
     return start_next(job) == 0 ? 1 : 0;
 }
 
-#define CPU_SECONDS_OVER N_("The compiler was still at work after 30 s of processor time.")
-
 static const char *const limit_sentences[] = {
     [PROCESS_TIME] = N_("The compiler was still at work after a minute and was stopped."),
     [PROCESS_MEMORY] = N_("The compiler used more than 4 GiB of memory and was stopped."),
@@ -171,6 +181,12 @@ static const char *const limit_sentences[] = {
     [PROCESS_OUTPUT] = N_("The compiler printed far too many messages and was stopped."),
     [PROCESS_FILES] = N_("The compiler wrote far too many files and was stopped."),
 };
+
+static void say_cpu_seconds_over(struct compiled *result)
+{
+    snprintf(result->what, sizeof result->what,
+             _("The compiler was still at work after %u s of processor time."), compile_seconds());
+}
 
 /* What happened to the compiler was not the student's doing. */
 static bool is_machines_trouble(const struct job *job, const struct process_result *ended)
@@ -230,7 +246,7 @@ static void conclude_failed(struct job *job)
     compiler_messages_explain(job->handed_in, said, job->said.size, job->result);
     /* Of a slower machine it would be another verdict. */
     if (strstr(said, "CPU time limit exceeded") != NULL) {
-        snprintf(job->result->what, sizeof job->result->what, "%s", _(CPU_SECONDS_OVER));
+        say_cpu_seconds_over(job->result);
         return;
     }
     snprintf(path, sizeof path, "%s/%s", job->work, ENTRIES_LIBRARY);
@@ -259,7 +275,7 @@ static bool go_on(struct job *job)
         conclude_failed(job);
     } else if (ended->ending == PROCESS_SIGNALLED) {
         if (ended->signal == SIGXCPU)
-            snprintf(result->what, sizeof result->what, "%s", _(CPU_SECONDS_OVER));
+            say_cpu_seconds_over(result);
         else
             snprintf(result->what, sizeof result->what, _("The compiler was stopped by signal %d."),
                      ended->signal);

@@ -38,4 +38,10 @@ int compile_all(const struct toolchain *toolchain, const struct compile_request 
                 size_t count, struct trouble *trouble);
 void compiled_free(struct compiled *compiled);
 
+/* What a process of a compiler may take of a processor, however busy the machine is. */
+#define COMPILE_SECONDS_VARIABLE "OVERLAP_COMPILER_SECONDS"
+#define COMPILE_MOST_SECONDS 30
+/* In seconds: what the variable says, else the most; 0: what it says is no such number. */
+unsigned compile_seconds(void);
+
 #endif

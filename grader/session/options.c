@@ -1,6 +1,7 @@
 #include "grader/session/options.h"
 #include "grader/base/embedded.h"
 #include "grader/base/messages.h"
+#include "grader/build/compile.h"
 #include "grader/evidence/picture.h"
 #include "trace/gpus.h"
 
@@ -130,6 +131,11 @@ static int read_environment(struct options *options, struct text *why)
             name[6 + j] = (char)toupper((unsigned char)gtest_flags[i].name[j]);
         const char *value = getenv(name);
         if (value != NULL && set_flag(options, &gtest_flags[i], name, value, why) != 0) return 2;
+    }
+    if (compile_seconds() == 0) {
+        text_format(why, _("%s needs a number from 1 to %d"), COMPILE_SECONDS_VARIABLE,
+                    COMPILE_MOST_SECONDS);
+        return 2;
     }
     const char *fail_fast = getenv("TESTBRIDGE_TEST_RUNNER_FAIL_FAST");
     if (fail_fast != NULL && getenv("GTEST_FAIL_FAST") == NULL)

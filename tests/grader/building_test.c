@@ -58,6 +58,9 @@ static void compile(void)
     "    return *result;\n"                                                                        \
     "}\n"
 
+#define SAYS_ITS_LIMIT                                                                             \
+    "#!/bin/sh\necho \"sum.c:1:1: error: a limit of $(ulimit -St) s\" >&2\nexit 1\n"
+
 START_TEST(what_is_unchanged_is_not_compiled_again)
 {
     char first[PATH_MAX];
@@ -128,6 +131,37 @@ START_TEST(what_cannot_be_built_is_explained)
     if (broken[_i].line != 0) ck_assert_uint_eq(compiled.place.line, broken[_i].line);
     ck_assert_ptr_null(strchr(compiled.said, '\033'));
     compiled_free(&compiled);
+}
+END_TEST
+
+/* The limit that a compiler has, as one says of itself. tests/hostile/ has sources that run into
+ * it. */
+START_TEST(a_compiler_has_so_many_seconds)
+{
+    static const struct {
+        const char *asked, *limit;
+    } seconds[] = {{NULL, "30"}, {"7", "7"}, {"", "30"}};
+    char script[PATH_MAX + 16];
+
+    toolchain.cuda = support_folder();
+    snprintf(script, sizeof script, "%s/cc", toolchain.cuda);
+    ck_assert_int_eq(files_write(script, SAYS_ITS_LIMIT, strlen(SAYS_ITS_LIMIT)), 0);
+    ck_assert_int_eq(chmod(script, 0755), 0);
+    toolchain.cc = script;
+    for (size_t k = 0; k < sizeof seconds / sizeof *seconds; k++) {
+        char expected[100], source[sizeof RIGHT + 16];
+        if (seconds[k].asked != NULL) setenv(COMPILE_SECONDS_VARIABLE, seconds[k].asked, 1);
+        snprintf(source, sizeof source, RIGHT "/* %zu */\n", k); /* not what is kept already */
+        write_file("sum.c", source);
+        compile();
+        snprintf(expected, sizeof expected, "a limit of %s s", seconds[k].limit);
+        ck_assert_msg(compiled.said != NULL && strstr(compiled.said, expected) != NULL,
+                      "not \"%s\": %s %s", expected, compiled.what, compiled.said);
+        compiled_free(&compiled);
+    }
+    setenv(COMPILE_SECONDS_VARIABLE, "31", 1);
+    ck_assert_uint_eq(compile_seconds(), 0);
+    unsetenv(COMPILE_SECONDS_VARIABLE);
 }
 END_TEST
 
@@ -378,6 +412,7 @@ int main(void)
     tcase_add_test(tcase, errors_have_their_line);
     tcase_add_loop_test(tcase, what_cannot_be_built_is_explained, 0,
                         sizeof broken / sizeof broken[0]);
+    tcase_add_test(tcase, a_compiler_has_so_many_seconds);
     tcase_add_test(tcase, nothing_handed_in);
     tcase_add_test(tcase, the_contract_and_the_makefile_are_ours);
     tcase_add_test(tcase, many_at_a_time);

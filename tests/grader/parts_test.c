@@ -284,6 +284,11 @@ START_TEST(the_environment_stands_in)
     options_free(&options);
     unsetenv("GTEST_TOTAL_SHARDS");
 
+    setenv("OVERLAP_COMPILER_SECONDS", "half", 1);
+    ck_assert_int_eq(PARSE(options, why, "x"), 2);
+    options_free(&options);
+    unsetenv("OVERLAP_COMPILER_SECONDS");
+
     unsetenv("GTEST_FILTER");
     setenv("TESTBRIDGE_TEST_ONLY", "C.*", 1);
     snprintf(file, sizeof file, "%s/flags", support_folder());
