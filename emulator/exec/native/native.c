@@ -44,7 +44,8 @@ static bool pass(const struct native_unit *unit, const char *passes)
     return error == NULL;
 }
 
-/* Code for this very processor, with its widest vectors. */
+/* Code for this very processor, with its widest vectors. What does not fit into registers is on the
+ * stack: two lines of the cache for each vector, unless functions align theirs. */
 static void attribute(const struct native_unit *unit, LLVMValueRef function)
 {
     const struct llvm *llvm = unit->llvm;
@@ -52,7 +53,8 @@ static void attribute(const struct native_unit *unit, LLVMValueRef function)
     const char *const texts[][2] = {{"target-cpu", cpu},
                                     {"target-features", features},
                                     {"prefer-vector-width", "512"},
-                                    {"min-legal-vector-width", "512"}};
+                                    {"min-legal-vector-width", "512"},
+                                    {"stackrealign", ""}};
     for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
         llvm->AddAttributeAtIndex(
             function, LLVMAttributeFunctionIndex,
