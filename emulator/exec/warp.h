@@ -89,36 +89,21 @@ struct exec_warp {
     uint32_t live;     /* lanes that have not exited */
     uint32_t rounds; /* lanes that went round a loop with a barrier in it, and came to none since */
     uint32_t tick;
-    struct exec_fragment fragments[EXEC_LANES]; /* those that do not run */
     uint32_t fragment_count;
     struct exec_frame *root;
-    unsigned char *local; /* EXEC_LANES x local_stride */
-    uint64_t local_stride;
-    uint64_t stack[EXEC_LANES]; /* alloca takes from the end of local memory: first byte taken */
-    bool stack_moved;           /* by this block */
-    struct exec_own_row own;
     struct exec_poison *poison; /* check/poison.h; NULL: it has none */
-    /* Reads whose last answer is known: a loop may look at several things. */
-    const struct exec_inst *poll_inst[EXEC_POLLS];
-    uint32_t poll_mask[EXEC_POLLS];               /* lanes that read ... */
-    uint32_t poll_bytes[EXEC_POLLS];              /* ... and of what all lanes' destinations held */
-    uint64_t poll_values[EXEC_POLLS][EXEC_LANES]; /* ... so many, from the first on */
-    const struct exec_inst *poll_latest;
-    uint32_t poll_next; /* place to be taken next */
-    /* What lanes gave to the .sync instruction at which they wait. */
-    uint64_t exchange[EXEC_LANES];
-    uint32_t members[EXEC_LANES];
-    exec_handler *exchange_kind[EXEC_LANES];
+    uint64_t instructions;      /* executed by this warp, of this block */
+    uint64_t lane_instructions;
+    uint64_t chain;      /* global accesses that waited on memory */
+    uint64_t barriers;   /* waited at */
+    uint64_t waited;     /* clock cycles slept, or spent reading the clock */
     uint32_t exchanging; /* lanes that wait at a .sync instruction */
     uint32_t arrived;    /* lanes that have arrived in the present phase of the cluster's barrier */
     uint32_t passed;     /* lanes that had in the one before, and have not waited for it */
-    uint64_t instructions; /* executed by this warp, of this block */
-    uint64_t lane_instructions;
-    uint64_t chain;              /* global accesses that waited on memory */
-    uint64_t barriers;           /* waited at */
-    uint64_t waited;             /* clock cycles slept, or spent reading the clock */
-    uint64_t halves[EXEC_LANES]; /* addresses of the latest scattered access by half sectors ... */
-    bool halves_begun;           /* ... of this block, if there was one */
+    bool halves_begun;   /* of halves[], by this block */
+    bool stack_moved;    /* by this block */
+    unsigned char *local; /* EXEC_LANES x local_stride */
+    uint64_t local_stride;
     const struct exec_inst *clock_inst;
     uint64_t clock_step;
     /* The latest look at memory that another thread's write may be awaited in, and how much had
@@ -130,6 +115,23 @@ struct exec_warp {
         uint64_t instructions, chain, loaded, transactions;
         uint64_t wasted; /* instructions between such looks, so far */
     } idle;
+    /* Reads whose last answer is known: a loop may look at several things. */
+    const struct exec_inst *poll_inst[EXEC_POLLS];
+    const struct exec_inst *poll_latest;
+    uint32_t poll_next; /* place to be taken next */
+    struct exec_own_row own;
+    struct exec_fragment fragments[EXEC_LANES]; /* those that do not run */
+
+    /* What is seldom looked at, and large: a block that begins touches none of it. */
+    uint32_t poll_mask[EXEC_POLLS];               /* lanes that read ... */
+    uint32_t poll_bytes[EXEC_POLLS];              /* ... and of what all lanes' destinations held */
+    uint64_t poll_values[EXEC_POLLS][EXEC_LANES]; /* ... so many, from the first on */
+    uint64_t stack[EXEC_LANES]; /* alloca takes from the end of local memory: first byte taken */
+    /* What lanes gave to the .sync instruction at which they wait. */
+    uint64_t exchange[EXEC_LANES];
+    uint32_t members[EXEC_LANES];
+    exec_handler *exchange_kind[EXEC_LANES];
+    uint64_t halves[EXEC_LANES]; /* addresses of the latest scattered access by half sectors */
 };
 
 static inline unsigned exec_lane_count(uint32_t mask)

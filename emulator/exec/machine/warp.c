@@ -3,6 +3,7 @@
 #include "emulator/exec/check/poison.h"
 #include "emulator/exec/machine/private.h"
 #include "emulator/exec/machine/probe.h"
+#include "emulator/ptx/ptx.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -131,20 +132,22 @@ static uint32_t fragment_choose(const struct exec_warp *warp, bool oldest)
  * another fragment to catch up: NULL when nobody else could run. */
 static const struct exec_inst *fragment_load(struct exec_warp *warp, uint32_t index, bool *others)
 {
-    const struct exec_fragment fragment = warp->fragments[index];
-    warp->fragments[index] = warp->fragments[--warp->fragment_count];
-    warp->pc = fragment.pc;
-    warp->frame = fragment.frame;
-    warp->slots = fragment.frame->slots;
-    warp->mask = fragment.mask;
-    warp->full = (fragment.mask | ~warp->live) == EXEC_ALL;
+    const struct exec_fragment *fragment = &warp->fragments[index];
+    struct exec_frame *frame = fragment->frame;
+    warp->pc = fragment->pc;
+    warp->frame = frame;
+    warp->slots = frame->slots;
+    warp->mask = fragment->mask;
+    warp->full = (fragment->mask | ~warp->live) == EXEC_ALL;
+    if (--warp->fragment_count != index)
+        warp->fragments[index] = warp->fragments[warp->fragment_count];
     const struct exec_inst *limit = NULL;
     *others = false;
     for (uint32_t k = 0; k < warp->fragment_count; k++) {
         const struct exec_fragment *other = &warp->fragments[k];
         if (other->wait != EXEC_RUNNABLE) continue;
         *others = true;
-        if (other->frame->depth == fragment.frame->depth && (limit == NULL || other->pc < limit))
+        if (other->frame->depth == frame->depth && (limit == NULL || other->pc < limit))
             limit = other->pc;
     }
     return limit;
@@ -337,6 +340,10 @@ static void frame_fill(struct exec_warp *warp, struct exec_frame *frame, bool al
         uint64_t value = constant->value;
         switch (constant->kind) {
         case EXEC_CONSTANT_SPECIAL:
+            if (constant->index == PTX_SPECIAL_CTAID && value < 3) { /* of nearly every block */
+                value = warp->block->position[value];
+                break;
+            }
             exec_special_fill(warp, (unsigned)constant->index, (unsigned)constant->value, slot,
                               constant->width);
             continue;
