@@ -31,27 +31,24 @@ static bool own_pointers(const struct exec_warp *warp, const struct exec_inst *i
     return true;
 }
 
-/* Whether `bytes` that lie within the cache's region can be touched through it, and nobody has to
- * be told of each touch. */
-static bool is_quiet(const struct exec_region_cache *cache, uint32_t bytes)
+/* Whether a touch of `bytes` at the address can go through the cache. */
+static bool is_within(const struct exec_region_cache *cache, uint64_t at, uint32_t bytes)
 {
-    return cache->size >= bytes && !cache->read_only && !exec_grid_shadow_wanted(cache) &&
-           !exec_block_shadow_wanted(cache);
+    return cache->size >= bytes && at - cache->low <= cache->size - bytes && !(at & (bytes - 1)) &&
+           !cache->read_only;
 }
 
-/* The pointer of one lane, or NULL. */
-static unsigned char *lane_pointer(struct exec_warp *warp, const struct exec_inst *inst,
-                                   unsigned lane, uint64_t at, uint32_t bytes)
+/* Whether nobody has to be told of a touch through the cache. */
+static bool is_quiet(const struct exec_region_cache *cache)
 {
-    struct exec_region_cache *cache = exec_cache_of(warp->worker, inst);
-    if (cache->size < bytes || at - cache->low > cache->size - bytes || (at & (bytes - 1)) ||
-        cache->read_only)
-        return exec_resolve(warp, inst, lane, at, bytes, EXEC_ATOMIC,
-                            inst->e != EXEC_ATOMIC_GLOBAL);
-    exec_mark(cache, at, bytes);
+    return !exec_grid_shadow_wanted(cache) && !exec_block_shadow_wanted(cache);
+}
+
+static void tell(struct exec_warp *warp, const struct exec_inst *inst,
+                 struct exec_region_cache *cache, unsigned lane, uint64_t at, uint32_t bytes)
+{
     if (exec_grid_shadow_wanted(cache)) exec_grid_shadow_touch(warp, inst, cache, lane, at, bytes);
     if (exec_block_shadow_wanted(cache)) exec_block_shadow_lane(warp, inst, cache, lane, at, bytes);
-    return (unsigned char *)(uintptr_t)(at + cache->delta);
 }
 
 /* Slot e: where; slot a: address; imm: offset. Pointers for the active lanes, or false. */
@@ -68,7 +65,7 @@ static bool atomic_pointers(struct exec_warp *warp, const struct exec_inst *inst
         return true;
     }
     if (inst->e == EXEC_ATOMIC_SHARED64) base += EXEC_WINDOW_SHARED;
-    bool quiet = is_quiet(cache, bytes);
+    bool quiet = is_quiet(cache);
     *shared = 0;
     for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
         const unsigned l = (unsigned)__builtin_ctz(rest);
@@ -83,14 +80,16 @@ static bool atomic_pointers(struct exec_warp *warp, const struct exec_inst *inst
             counts->bytes_stored += bytes;
             sector = at >> 5;
         }
-        if (quiet && at - cache->low <= cache->size - bytes && !(at & (bytes - 1))) {
+        if (is_within(cache, at, bytes)) {
             exec_mark(cache, at, bytes);
+            if (!quiet) tell(warp, inst, cache, l, at, bytes);
             pointers[l] = (unsigned char *)(uintptr_t)(at + cache->delta);
             continue;
         }
-        pointers[l] = lane_pointer(warp, inst, l, at, bytes);
+        pointers[l] =
+            exec_resolve(warp, inst, l, at, bytes, EXEC_ATOMIC, inst->e != EXEC_ATOMIC_GLOBAL);
         if (pointers[l] == NULL) return false;
-        quiet = is_quiet(cache, bytes);
+        quiet = is_quiet(cache); /* another region's */
     }
     return true;
 }
