@@ -35,6 +35,8 @@ struct trace_writer {
     struct trace_key key;
     struct trace_sums put; /* of this process, not yet sealed; each field is added to by itself */
     pid_t process;
+    /* Who writes, as long as that is known (name_writer): memory that a fork empties; or NULL. */
+    _Atomic uint32_t *now;
     bool ended;
     unsigned busy; /* puts that have begun */
 };
@@ -89,6 +91,18 @@ int trace_create_in_memory(uint32_t capacity, uint32_t kinds)
     return -1;
 }
 
+/* Memory that is empty again in a process that is forked; NULL: the system cannot. */
+static void *make_forgetful(void)
+{
+    const size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (memory == MAP_FAILED) return NULL;
+    if (madvise(memory, size, MADV_WIPEONFORK) == 0) return memory;
+    munmap(memory, size);
+    return NULL;
+}
+
 struct trace_writer *trace_open_from_environment(void)
 {
     const char *path = getenv(TRACE_PATH_VARIABLE);
@@ -122,6 +136,7 @@ struct trace_writer *trace_open_from_environment(void)
     writer->capacity = header.capacity;
     writer->kinds = header.kinds;
     writer->process = getpid();
+    writer->now = make_forgetful();
     const char *key = getenv(TRACE_KEY_VARIABLE);
     writer->keyed = key != NULL && trace_key_read(&writer->key, key);
 done:
@@ -183,6 +198,28 @@ static void count(struct trace_writer *writer, const struct trace_record *record
         if (from[i] != 0) __atomic_fetch_add(&to[i], from[i], __ATOMIC_RELAXED);
 }
 
+/* Fills in which process and thread it is, without a system call each time: these cost more than
+ * the rest of a record. */
+static void name_writer(struct trace_writer *writer, struct trace_record *record)
+{
+    static _Thread_local struct {
+        uint32_t process, thread;
+    } known;
+    uint32_t process = 0;
+
+    if (writer->now != NULL) process = atomic_load_explicit(writer->now, memory_order_relaxed);
+    if (process == 0) {
+        process = (uint32_t)getpid();
+        if (writer->now != NULL) atomic_store_explicit(writer->now, process, memory_order_relaxed);
+    }
+    if (known.process != process) {
+        known.thread = (uint32_t)syscall(SYS_gettid);
+        known.process = process;
+    }
+    record->process = process;
+    record->thread = known.thread;
+}
+
 uint64_t *trace_put_counted(struct trace_writer *writer, const struct trace_record *record)
 {
     struct trace_record *slot = NULL;
@@ -193,8 +230,7 @@ uint64_t *trace_put_counted(struct trace_writer *writer, const struct trace_reco
     if (!__atomic_load_n(&writer->ended, __ATOMIC_SEQ_CST)) slot = next_slot(writer, &place);
     if (slot != NULL) {
         struct trace_record whole = *record;
-        whole.process = (uint32_t)getpid();
-        whole.thread = (uint32_t)syscall(SYS_gettid);
+        name_writer(writer, &whole);
         fill_slot(slot, &whole);
         count(writer, &whole, place);
     }
@@ -216,6 +252,7 @@ void trace_writer_close(struct trace_writer *writer)
 {
     if (writer == NULL) return;
     munmap(writer->header, writer->mapped);
+    if (writer->now != NULL) munmap(writer->now, (size_t)sysconf(_SC_PAGESIZE));
     free(writer);
 }
 

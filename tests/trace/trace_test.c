@@ -146,6 +146,34 @@ START_TEST(nothing_is_recorded_where_no_file_is_named)
 }
 END_TEST
 
+/* Who writes is known from its last record, and a fork is somebody else. */
+START_TEST(a_fork_of_who_has_written_is_named)
+{
+    struct trace_writer *writer = trace_open_from_environment();
+    const struct trace_record record = {.kind = TRACE_CALL, .object = 1};
+
+    ck_assert_ptr_nonnull(writer);
+    trace_put(writer, &record);
+    const pid_t child = fork();
+    if (child == 0) {
+        trace_put(writer, &record);
+        _exit(0);
+    }
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+    trace_put(writer, &record);
+    trace_writer_close(writer);
+
+    struct trace trace = read_back();
+    ck_assert_uint_eq(trace.count, 3);
+    for (size_t i = 0; i < trace.count; i++) {
+        const uint32_t who = (uint32_t)(i == 1 ? child : getpid());
+        ck_assert_uint_eq(trace.records[i].process, who);
+        ck_assert_uint_eq(trace.records[i].thread, who);
+    }
+    trace_free(&trace);
+}
+END_TEST
+
 static void *put_thousand(void *writer)
 {
     for (uint64_t i = 0; i < 1000; i++)
@@ -445,6 +473,7 @@ int main(void)
     tcase_add_test(tests, only_the_kinds_asked_for_are_kept);
     tcase_add_test(tests, a_stack_keeps_its_innermost_calls);
     tcase_add_test(tests, leaks_are_told_in_plain_words);
+    tcase_add_test(tests, a_fork_of_who_has_written_is_named);
     tcase_add_test(tests, threads_and_processes_write_to_one_file);
     tcase_add_test(tests, a_full_file_counts_what_it_dropped);
     tcase_add_test(tests, a_capacity_beyond_reason_is_refused);
