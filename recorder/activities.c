@@ -170,19 +170,32 @@ static void CUPTIAPI on_buffer_completed(CUcontext context, uint32_t stream, uin
     free(buffer);
 }
 
-int activities_start(const char **why)
-{
-    /* KIND_KERNEL would make kernels run one after the other. */
-    static const CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
-                                               CUPTI_ACTIVITY_KIND_MEMCPY,
-                                               CUPTI_ACTIVITY_KIND_MEMSET};
-    CUptiResult result = cuptiActivityRegisterCallbacks(on_buffer_requested, on_buffer_completed);
+/* KIND_KERNEL would make kernels run one after the other. */
+static const CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+                                           CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET};
 
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && result == CUPTI_SUCCESS; i++)
-        result = cuptiActivityEnable(kinds[i]);
-    if (result == CUPTI_SUCCESS) return 0;
+static int say_why(CUptiResult result, const char **why)
+{
     if (cuptiGetResultString(result, why) != CUPTI_SUCCESS) *why = "unknown";
     return -1;
+}
+
+int activities_go_on(bool on, const char **why)
+{
+    CUptiResult result = CUPTI_SUCCESS;
+
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && result == CUPTI_SUCCESS; i++)
+        result = on ? cuptiActivityEnable(kinds[i]) : cuptiActivityDisable(kinds[i]);
+    return result == CUPTI_SUCCESS ? 0 : say_why(result, why);
+}
+
+int activities_start(const char **why)
+{
+    const CUptiResult result =
+        cuptiActivityRegisterCallbacks(on_buffer_requested, on_buffer_completed);
+
+    if (result == CUPTI_SUCCESS) return activities_go_on(true, why);
+    return say_why(result, why);
 }
 
 void activities_flush(int all)

@@ -10,6 +10,7 @@
 #include <generated_cuda_runtime_api_meta.h>
 
 #include <ctype.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #define AT(parameters, field) offsetof(parameters, field)
@@ -69,6 +70,42 @@ const struct calls_row *calls_find(const char *plain)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (strcmp(rows[i].name, plain) == 0) return &rows[i];
     return NULL;
+}
+
+#define MOST_IDS 1024 /* of the driver's functions, of the runtime's; there are some 800 */
+
+enum { UNKNOWN, BEING_FILLED, KNOWN };
+
+static struct {
+    _Atomic int state;
+    struct calls_function function;
+} functions[2][MOST_IDS];
+
+static void fill(struct calls_function *function, const char *name)
+{
+    calls_plain_name(name, function->plain, sizeof function->plain, &function->per_thread);
+    function->row = calls_find(function->plain);
+    function->generated = calls_is_generated(name);
+    function->asynchronous = calls_is_asynchronous(function->plain);
+}
+
+const struct calls_function *calls_function(bool driver, uint32_t id, const char *name,
+                                            struct calls_function *room)
+{
+    int unknown = UNKNOWN;
+
+    if (id < MOST_IDS) {
+        _Atomic int *state = &functions[driver][id].state;
+        struct calls_function *function = &functions[driver][id].function;
+        if (atomic_load_explicit(state, memory_order_acquire) == KNOWN) return function;
+        if (atomic_compare_exchange_strong(state, &unknown, BEING_FILLED)) {
+            fill(function, name);
+            atomic_store_explicit(state, KNOWN, memory_order_release);
+            return function;
+        }
+    }
+    fill(room, name);
+    return room;
 }
 
 uint64_t calls_parameter(const void *parameters, size_t offset)

@@ -4,6 +4,8 @@
 #ifndef OVERLAP_RECORDER_CALLS_H
 #define OVERLAP_RECORDER_CALLS_H
 
+#include "trace/trace.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,6 +36,19 @@ bool calls_is_generated(const char *name);
 
 /* The row of a plain name, or NULL: nothing is known but the name. */
 const struct calls_row *calls_find(const char *plain);
+
+/* All that follows from a function's name. */
+struct calls_function {
+    char plain[TRACE_NAME_SIZE];
+    const struct calls_row *row; /* or NULL */
+    bool per_thread, generated, asynchronous;
+};
+
+/* Of the function with CUPTI's number `id`, of the driver or of the runtime, whose name is `name`.
+ * It is worked out once: a launch is no longer than looking for its name in the table. From any
+ * thread. Returns an entry that lives on, or `*room`, filled in. */
+const struct calls_function *calls_function(bool driver, uint32_t id, const char *name,
+                                            struct calls_function *room);
 
 /* A pointer-sized parameter, 0 when there is none. */
 uint64_t calls_parameter(const void *parameters, size_t offset);

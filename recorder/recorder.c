@@ -6,6 +6,7 @@
 
 #include <link.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,10 @@
 static struct {
     struct trace_writer *trace;
     CUpti_SubscriberHandle subscriber;
-    bool callers; /* look for them */
+    bool callers;  /* look for them */
+    bool on;       /* CUPTI delivers */
+    uint64_t word; /* who may let it rest; 0: nobody */
+    _Atomic bool resting;
     /* lesson.so's code */
     pthread_once_t lesson_once;
     uintptr_t lesson_begin, lesson_end;
@@ -36,6 +40,11 @@ static _Thread_local struct {
     uint64_t pending_stream; /* made by this call, to be written when its flags are known */
     uint64_t pending_context;
 } thread;
+
+static bool is_resting(void)
+{
+    return atomic_load_explicit(&recorder.resting, memory_order_relaxed);
+}
 
 void recorder_put(const struct trace_record *record)
 {
@@ -128,20 +137,22 @@ static void find_stream(const CUpti_CallbackData *data)
     thread.resolved = true;
 }
 
-static void enter_call(CUpti_CallbackDomain domain, const CUpti_CallbackData *data)
+static void enter_call(bool driver, CUpti_CallbackId id, const CUpti_CallbackData *data)
 {
     struct trace_record *record = &thread.record;
+    struct calls_function room;
+    const struct calls_function *function = calls_function(driver, id, data->functionName, &room);
 
     memset(record, 0, sizeof *record);
     thread.resolved = false;
     thread.pending_stream = 0;
     thread.correlation = data->correlationId;
-    calls_plain_name(data->functionName, record->name, sizeof record->name, &thread.per_thread);
-    thread.hidden = calls_is_generated(data->functionName);
-    thread.row = calls_find(record->name);
+    memcpy(record->name, function->plain, sizeof record->name);
+    thread.per_thread = function->per_thread;
+    thread.hidden = function->generated;
+    thread.row = function->row;
     record->kind = TRACE_CALL;
-    record->flags = (domain == CUPTI_CB_DOMAIN_DRIVER_API ? TRACE_DRIVER : 0u) |
-                    (calls_is_asynchronous(record->name) ? TRACE_ASYNC : 0u);
+    record->flags = (driver ? TRACE_DRIVER : 0u) | (function->asynchronous ? TRACE_ASYNC : 0u);
     record->request = data->correlationId;
     record->caller = find_caller();
     find_stream(data); /* now: a call may end its stream */
@@ -235,11 +246,12 @@ static void leave_call(const CUpti_CallbackData *data)
         activities_flush(0);
 }
 
-static void on_call(CUpti_CallbackDomain domain, const CUpti_CallbackData *data)
+static void on_call(bool driver, CUpti_CallbackId id, const CUpti_CallbackData *data)
 {
     if (data->callbackSite == CUPTI_API_ENTER) {
+        if (thread.depth == 0 && is_resting()) return;
         if (thread.depth++ == 0)
-            enter_call(domain, data);
+            enter_call(driver, id, data);
         else if (data->correlationId != thread.correlation)
             activities_alias(data->correlationId, thread.correlation);
     } else if (thread.depth > 0 && --thread.depth == 0) {
@@ -294,6 +306,7 @@ static void on_stream(CUcontext context, CUstream stream, bool created)
             thread.pending_context = context_number;
             return;
         }
+        if (is_resting()) return;
         struct trace_record record =
             begin_object(TRACE_CREATE, TRACE_STREAM, object.id, context_number);
         record.stream = object.id;
@@ -301,7 +314,7 @@ static void on_stream(CUcontext context, CUstream stream, bool created)
         recorder_put(&record);
         return;
     }
-    if (!objects_take(TRACE_STREAM, (uint64_t)(uintptr_t)stream, &object)) return;
+    if (!objects_take(TRACE_STREAM, (uint64_t)(uintptr_t)stream, &object) || is_resting()) return;
     struct trace_record record =
         begin_object(TRACE_DESTROY, TRACE_STREAM, object.id, object.context);
     record.stream = object.id;
@@ -362,7 +375,7 @@ static void CUPTIAPI on_callback(void *user, CUpti_CallbackDomain domain, CUpti_
     if (domain == CUPTI_CB_DOMAIN_RESOURCE)
         on_resource(id, data);
     else
-        on_call(domain, data);
+        on_call(domain == CUPTI_CB_DOMAIN_DRIVER_API, id, data);
 }
 
 /* ---- starting and ending ----------------------------------------------------------------------
@@ -371,6 +384,14 @@ static void CUPTIAPI on_callback(void *user, CUpti_CallbackDomain domain, CUpti_
 static void flush(void)
 {
     activities_flush(1);
+}
+
+static void put_refusal(const char *why)
+{
+    char text[TRACE_TEXT_SIZE];
+
+    snprintf(text, sizeof text, "refused: %s", why);
+    recorder_setting(RECORDER_SETTING, text, 0);
 }
 
 /* Registered before flush, and so called after it. */
@@ -384,13 +405,23 @@ static void finish(void)
  * device's does where it can begin. */
 __attribute__((visibility("default"))) const char *overlap_begin(void)
 {
-    const char *callers = getenv(RECORDER_CALLERS_VARIABLE);
+    const char *callers = getenv(RECORDER_CALLERS_VARIABLE), *word = getenv(RECORDER_WORD_VARIABLE);
 
     if (recorder.trace != NULL) return NULL;
     recorder.trace = trace_open_from_environment();
     recorder.callers = callers == NULL || strcmp(callers, "0") != 0;
+    recorder.word = word != NULL ? strtoull(word, NULL, 16) : 0;
     atexit(finish);
     return NULL;
+}
+
+__attribute__((visibility("default"))) void overlap_rest(uint64_t word, int rest)
+{
+    const char *why = NULL;
+
+    if (!recorder.on || recorder.word == 0 || word != recorder.word) return;
+    if (atomic_exchange(&recorder.resting, rest != 0) == (rest != 0)) return;
+    if (activities_go_on(!rest, &why) != 0) put_refusal(why);
 }
 
 /* Called by the driver in cuInit, before anything else. Returns 1: it may go on. */
@@ -399,7 +430,6 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
     static const CUpti_CallbackDomain domains[] = {
         CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_CB_DOMAIN_RESOURCE};
     const char *why = NULL;
-    char text[TRACE_TEXT_SIZE];
 
     overlap_begin();
     if (recorder.trace == NULL) return 1;
@@ -409,10 +439,10 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
     if (result != CUPTI_SUCCESS && cuptiGetResultString(result, &why) != CUPTI_SUCCESS)
         why = "unknown";
     if (result != CUPTI_SUCCESS || activities_start(&why) != 0) {
-        snprintf(text, sizeof text, "refused: %s", why);
-        recorder_setting(RECORDER_SETTING, text, 0);
+        put_refusal(why);
         return 1;
     }
+    recorder.on = true;
     recorder_setting(RECORDER_SETTING, "on", 0);
     atexit(flush);
     return 1;

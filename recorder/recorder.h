@@ -15,6 +15,7 @@
 
 #include "trace/trace.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Read before the submission is loaded (overlap_begin), or else in cuInit. */
@@ -24,6 +25,13 @@ const char *overlap_begin(void);
  * for runs that are timed. */
 #define RECORDER_CALLERS_VARIABLE "OVERLAP_CALLERS"
 
+/* What costs time on the host and the device, CUPTI's own part too, ends (`rest` not 0) or begins
+ * again: for rounds that are timed and not recorded. Called by the runner, by name, between two
+ * rounds, when the device has nothing to do. Only who knows the number in this variable, which the
+ * runner forgets before it loads a submission, is obeyed; without the variable nobody is. */
+#define RECORDER_WORD_VARIABLE "WORD"
+void overlap_rest(uint64_t word, int rest);
+
 void recorder_put(const struct trace_record *record);
 void recorder_setting(const char *name, const char *text, uint64_t number);
 
@@ -31,6 +39,8 @@ uint64_t recorder_stream_number(uint32_t context, uint32_t stream);
 
 /* Activity records (activities.c). Returns 0, or -1 with CUPTI's reason. */
 int activities_start(const char **why);
+/* Once started: no more of them, or again. Returns as above. */
+int activities_go_on(bool on, const char **why);
 /* A nested call's correlation number stands for that of the submission's own call. */
 void activities_alias(uint32_t nested, uint32_t outer);
 /* Writes what is there; `all`: also what is not complete. */

@@ -41,6 +41,8 @@ static struct {
     unsigned phases;   /* that have begun and not ended */
     const char *timed; /* the phase that is timed; NULL: none */
     uint64_t word;     /* CONTROL_WORD_SETTING */
+    void (*rest)(uint64_t word,
+                 int rest); /* the recorder's (recorder/recorder.h); NULL: it has none */
 } runner;
 
 /* ---- where it crashed -------------------------------------------------------------------------
@@ -238,6 +240,7 @@ static int drive_rounds(int (*drive_main)(struct drive *), const struct drive *w
         const struct control_round *round = &control->round[i];
         if (i > 0 && !take_turn()) break;
         if (i > 0) choose_processor(&allowed, i);
+        if (runner.rest != NULL) runner.rest(runner.word, !control_round_is_recorded(i));
         drive = *whole;
         drive.input = (const char *)whole->input + round->input;
         drive.input_size = round->input_size;
@@ -352,6 +355,8 @@ static const char *begin_device(struct drive *drive)
         return dlerror();
     if (writer != NULL) symbol = dlsym(writer, "overlap_begin");
     memcpy(&begin, &symbol, sizeof begin);
+    symbol = writer != NULL ? dlsym(writer, "overlap_rest") : NULL;
+    memcpy(&runner.rest, &symbol, sizeof runner.rest);
     symbol = emulator ? dlsym(writer, "overlap_host_clock") : NULL;
     if (symbol != NULL) memcpy(&drive->clock, &symbol, sizeof drive->clock);
     symbol = opencl != NULL ? dlsym(writer, "overlap_drive") : NULL;

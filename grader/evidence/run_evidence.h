@@ -86,7 +86,8 @@ struct evidence {
     /* RUN_TIMED on a GPU: this is one round of several in its process, and what the parent's own
      * clock saw the timed phase take; 0: not known. */
     double clocked;
-    bool between; /* its process made calls between two rounds, while others were timed */
+    bool unrecorded; /* the recorder rested: it says how long it took, and not what was done */
+    bool between;    /* its process made calls between two rounds, while others were timed */
     struct evidence_rounds rounds; /* before it is split */
 
     /* RUN_TIMED: this run and its repetitions, and the reference's runs with the same inputs, pair

@@ -68,17 +68,25 @@ bool timing_beats_the_link(const struct evidence *evidence, double seconds, uint
     return seconds < *least_s * LINK_MARGIN;
 }
 
-/* On a GPU the marks come from the submission's process, which could write them itself. A phase is
- * not longer than the parent's clock saw the run, nor shorter than the device was busy in it. */
-static bool is_plausible(const struct evidence *evidence, const char *name, double seconds)
+/* For how long the device was busy with what was asked for in the timed phase. */
+static double busy_in_phase(const struct evidence *evidence)
 {
     struct phase phase;
 
-    if (evidence->device == DRIVE_EMULATOR) return true;
-    if (!evidence_phase(evidence, name, 0, &phase)) return false;
-    double busy = (double)device_span(evidence, &phase, TRACE_OPERATION) * 1e-9;
-    return seconds <= evidence->seconds && seconds >= busy * 0.95 - 50e-6;
+    if (!evidence_phase(evidence, evidence->plan->phase, 0, &phase)) return 0;
+    return (double)device_span(evidence, &phase, TRACE_OPERATION) * 1e-9;
 }
+
+/* On a GPU the marks come from the submission's process, which could write them itself. A phase is
+ * not longer than the parent's clock saw the run, nor shorter than the device was busy in it. */
+static bool is_plausible(const struct evidence *evidence, double seconds)
+{
+    if (evidence->device == DRIVE_EMULATOR) return true;
+    return seconds <= evidence->seconds && seconds >= busy_in_phase(evidence) * 0.95 - 50e-6;
+}
+
+/* The recorder makes a phase longer, but not so many times. */
+#define RECORDER_MOST 3.0
 
 /* The parent saw the phase take much longer than the process says: either of them had to wait for a
  * processor. */
@@ -113,55 +121,93 @@ static bool left_out(const struct evidence *own, const struct evidence *other,
 /* Of a process that forges its time, every phase looks disturbed, and the reference's do not. */
 #define FEWEST_TO_ACCUSE 4
 
-struct timing timing_compare(const struct evidence *evidence)
+/* What the pairs come to. */
+struct tally {
+    struct ratio_pair pairs[RATIO_MOST_PAIRS]; /* those whose times count */
+    size_t count;
+    size_t odd, odd_references; /* disturbed */
+    size_t recorded, less;      /* less: of the recorded ones, less was done */
+    double busy_s;              /* least of the submission's recorded rounds */
+};
+
+/* What the record of a pair shows. */
+static void look_at_record(const struct evidence *own, const struct evidence *other,
+                           struct tally *tally, struct timing *timing)
+{
+    const double bound = bound_of(other, other->plan->phase), busy = busy_in_phase(own);
+
+    if (bound > 0 && (timing->bound_s <= 0 || bound < timing->bound_s)) timing->bound_s = bound;
+    if (tally->recorded == 0 || busy < tally->busy_s) tally->busy_s = busy;
+    tally->less += left_out(own, other, timing);
+    tally->recorded++;
+}
+
+/* `rested`: there are rounds without records, and only their times count. False: the outcome is
+ * known. */
+static bool add_pair(const struct evidence *own, const struct evidence *other, bool rested,
+                     struct tally *tally, struct timing *timing)
+{
+    const double a = timing_of_phase(own, own->plan->phase),
+                 b = timing_of_phase(other, other->plan->phase);
+
+    timing->outcome = TIMING_NO_TIME;
+    timing->missing = a <= 0 ? own : other;
+    if (a <= 0 || b <= 0) return false;
+    timing->missing = own;
+    timing->outcome = own->between ? TIMING_BETWEEN : TIMING_FORGED;
+    if (own->between || !is_plausible(own, a)) return false;
+    if (!own->unrecorded) look_at_record(own, other, tally, timing);
+    tally->odd += is_disturbed(own, a);
+    tally->odd_references += is_disturbed(other, b);
+    if (is_disturbed(own, a) || is_disturbed(other, b))
+        timing->set_aside++;
+    else if (own->unrecorded == rested)
+        tally->pairs[tally->count++] = (struct ratio_pair){a, b};
+    return true;
+}
+
+/* What the times that count say. */
+static void conclude(const struct evidence *evidence, const struct tally *tally,
+                     struct timing *timing)
 {
     const struct run_plan *plan = evidence->plan;
+    const struct threshold threshold = threshold_on(plan->threshold, evidence->device);
+
+    timing->ratio = ratio_of(tally->pairs, tally->count, &threshold);
+    timing->tenth = plan->threshold->bound != BOUND_NONE &&
+                    timing->bound_s < TIMING_LEAST * timing->ratio.reference_s;
+    if (timing->tenth) timing->bound_s = TIMING_LEAST * timing->ratio.reference_s;
+    timing->outcome = timing->ratio.submission_s < timing->bound_s ? TIMING_TOO_SHORT
+                      : evidence->device == DRIVE_GPU &&
+                              timing->ratio.submission_s * RECORDER_MOST < tally->busy_s
+                          ? TIMING_FORGED
+                      : timing->ratio.answer == RATIO_MET     ? TIMING_MET
+                      : timing->ratio.answer == RATIO_NOT_MET ? TIMING_NOT_MET
+                                                              : TIMING_TOO_NOISY;
+}
+
+struct timing timing_compare(const struct evidence *evidence)
+{
     struct timing timing = {.outcome = TIMING_NO_TIME};
-    struct ratio_pair pairs[RATIO_MOST_PAIRS];
-    size_t count = 0, odd = 0, odd_references = 0, less = 0;
+    struct tally tally = {.count = 0};
+    bool rested = false;
 
     if (evidence->repeat_count == 0 || evidence->references == NULL) return timing;
-    for (size_t i = 0; i < evidence->repeat_count && count < RATIO_MOST_PAIRS; i++) {
-        const struct evidence *own = &evidence->repeats[i], *other = &evidence->references[i];
-        const double a = timing_of_phase(own, plan->phase), b = timing_of_phase(other, plan->phase);
-        timing.missing = a <= 0 ? own : other;
-        if (a <= 0 || b <= 0) return timing;
-        if (own->between || !is_plausible(own, plan->phase, a)) {
-            timing.outcome = own->between ? TIMING_BETWEEN : TIMING_FORGED;
-            timing.missing = own;
+    for (size_t i = 0; i < evidence->repeat_count; i++) rested |= evidence->repeats[i].unrecorded;
+    for (size_t i = 0; i < evidence->repeat_count && tally.count < RATIO_MOST_PAIRS; i++)
+        if (!add_pair(&evidence->repeats[i], &evidence->references[i], rested, &tally, &timing))
             return timing;
-        }
-        less += left_out(own, other, &timing);
-        const double bound = bound_of(other, plan->phase);
-        if (bound > 0 && (timing.bound_s <= 0 || bound < timing.bound_s)) timing.bound_s = bound;
-        odd += is_disturbed(own, a);
-        odd_references += is_disturbed(other, b);
-        if (is_disturbed(own, a) || is_disturbed(other, b))
-            timing.set_aside++;
-        else
-            pairs[count++] = (struct ratio_pair){a, b};
-    }
     timing.missing = NULL;
     /* On a GPU a buffer of records may be lost now and then. */
-    if (2 * less > evidence->repeat_count) {
+    if (2 * tally.less > tally.recorded) {
         timing.outcome = TIMING_LEFT_OUT;
-        return timing;
-    }
-    if (count == 0) {
-        timing.outcome =
-            odd >= FEWEST_TO_ACCUSE && odd_references == 0 ? TIMING_FORGED : TIMING_TOO_NOISY;
+    } else if (tally.count == 0) {
+        const bool forged = tally.odd >= FEWEST_TO_ACCUSE && tally.odd_references == 0;
+        timing.outcome = forged ? TIMING_FORGED : TIMING_TOO_NOISY;
         timing.missing = evidence;
-        return timing;
+    } else {
+        conclude(evidence, &tally, &timing);
     }
-    const struct threshold threshold = threshold_on(plan->threshold, evidence->device);
-    timing.ratio = ratio_of(pairs, count, &threshold);
-    timing.tenth = plan->threshold->bound != BOUND_NONE &&
-                   timing.bound_s < TIMING_LEAST * timing.ratio.reference_s;
-    if (timing.tenth) timing.bound_s = TIMING_LEAST * timing.ratio.reference_s;
-    timing.outcome = timing.ratio.submission_s < timing.bound_s ? TIMING_TOO_SHORT
-                     : timing.ratio.answer == RATIO_MET         ? TIMING_MET
-                     : timing.ratio.answer == RATIO_NOT_MET     ? TIMING_NOT_MET
-                                                                : TIMING_TOO_NOISY;
     return timing;
 }
 

@@ -97,10 +97,11 @@ static bool is_enough(const struct turns *turns, double spent_s)
 
     if (spent_s >= turns->most_s) return true;
     for (unsigned round = 1; round <= turns->rounds; round++)
-        for (size_t i = 0; i < turns->pair_count; i++)
+        for (size_t i = 0; i < turns->pair_count && !control_round_is_recorded(round); i++)
             pairs[count++] =
                 (struct ratio_pair){time_of(&turns->processes[turns->pairs[i].submission], round),
                                     time_of(&turns->processes[turns->pairs[i].reference], round)};
+    if (count == 0) return false;
     const struct ratio ratio = ratio_of(pairs, count, turns->threshold);
     return ratio_is_settled(&ratio, spent_s);
 }

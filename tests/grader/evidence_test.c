@@ -386,6 +386,8 @@ static struct evidence timed(double milliseconds, double busy)
 }
 
 static const struct threshold fifth = {.ratio = 1.2}, half = {.ratio = 1.5};
+static const struct threshold reading = {.ratio = 1.2, .bound = BOUND_NONE};
+static const struct run_plan plan_of_reading = {.phase = "run", .threshold = &reading};
 static const struct run_plan plan_of_run = {.phase = "run", .threshold = &fifth};
 
 #define PAIRS 12
@@ -532,6 +534,41 @@ START_TEST(disturbed_pairs_are_set_aside)
     for (int i = 0; i < PAIRS; i++) {
         evidence_release(&own[i]);
         evidence_release(&other[i]);
+    }
+}
+END_TEST
+
+/* Every third round is recorded, which makes it longer: the times of the others count. */
+START_TEST(rounds_without_records_give_the_time)
+{
+    static const struct {
+        double recorded, other; /* the submission's milliseconds, in the two kinds of rounds */
+        enum timing_outcome outcome;
+    } rows[] = {
+        {30, 10, TIMING_MET},
+        {10, 30, TIMING_NOT_MET},
+        {10, 2.5, TIMING_FORGED}, /* the device is busy for 8 of the 10 */
+    };
+
+    for (size_t row = 0; row < COUNT(rows); row++) {
+        struct evidence own[PAIRS], other[PAIRS];
+        for (int i = 0; i < PAIRS; i++) {
+            const bool recorded = i % 3 == 0;
+            own[i] = timed(recorded ? rows[row].recorded : rows[row].other, recorded ? 8 : 0);
+            other[i] = timed(10, recorded ? 8 : 0);
+            own[i].plan = other[i].plan = &plan_of_reading;
+            own[i].unrecorded = other[i].unrecorded = !recorded;
+        }
+        own[0].repeats = own;
+        own[0].references = other;
+        own[0].repeat_count = PAIRS;
+        const struct timing timing = timing_compare(&own[0]);
+        ck_assert_msg(timing.outcome == rows[row].outcome, "row %zu: %d", row, timing.outcome);
+        ck_assert_uint_eq(timing.ratio.pairs, PAIRS - PAIRS / 3);
+        for (int i = 0; i < PAIRS; i++) {
+            evidence_release(&own[i]);
+            evidence_release(&other[i]);
+        }
     }
 }
 END_TEST
@@ -766,6 +803,7 @@ int main(void)
     tcase_add_test(tcase, one_sample_is_believed_where_it_is_clear);
     tcase_add_test(tcase, nothing_is_faster_than_the_link);
     tcase_add_test(tcase, disturbed_pairs_are_set_aside);
+    tcase_add_test(tcase, rounds_without_records_give_the_time);
     tcase_add_test(tcase, an_interval_knows_its_pairs);
     tcase_add_test(tcase, noise_accuses_nobody);
     tcase_add_test(tcase, the_emulator_has_its_own_clock);

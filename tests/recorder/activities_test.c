@@ -17,6 +17,7 @@ static struct {
     size_t count, next;
     size_t dropped;
     CUpti_ActivityKind refused;
+    unsigned enabled; /* a set of kinds */
 } faked;
 
 CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requested,
@@ -27,9 +28,22 @@ CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requ
     return CUPTI_SUCCESS;
 }
 
+static CUptiResult set_kind(CUpti_ActivityKind kind, unsigned enabled)
+{
+    const unsigned bit = 1u << kind;
+    if (kind == faked.refused) return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
+    faked.enabled = (faked.enabled & ~bit) | enabled * bit;
+    return CUPTI_SUCCESS;
+}
+
 CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
 {
-    return kind == faked.refused ? CUPTI_ERROR_INSUFFICIENT_PRIVILEGES : CUPTI_SUCCESS;
+    return set_kind(kind, 1);
+}
+
+CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind)
+{
+    return set_kind(kind, 0);
 }
 
 CUptiResult cuptiGetResultString(CUptiResult result, const char **text)
@@ -173,6 +187,23 @@ START_TEST(a_refusal_has_its_reason)
 }
 END_TEST
 
+START_TEST(records_end_and_begin_again)
+{
+    const char *why = NULL;
+
+    ck_assert_int_eq(activities_start(&why), 0);
+    const unsigned all = faked.enabled;
+    ck_assert_uint_ne(all, 0);
+    ck_assert_int_eq(activities_go_on(false, &why), 0);
+    ck_assert_uint_eq(faked.enabled, 0);
+    ck_assert_int_eq(activities_go_on(true, &why), 0);
+    ck_assert_uint_eq(faked.enabled, all);
+    faked.refused = CUPTI_ACTIVITY_KIND_MEMCPY;
+    ck_assert_int_eq(activities_go_on(false, &why), -1);
+    ck_assert_str_eq(why, "no privilege");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("recorder activities");
@@ -181,6 +212,7 @@ int main(void)
     tcase_add_test(tcase, records_without_times_are_left_out_and_counted);
     tcase_add_test(tcase, dropped_records_are_counted);
     tcase_add_test(tcase, a_refusal_has_its_reason);
+    tcase_add_test(tcase, records_end_and_begin_again);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
