@@ -10,7 +10,6 @@
 
 #include "grader/base/process.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 enum {
@@ -61,17 +60,12 @@ enum control_stage {
  * of the processes that are timed against each other one works at a time. */
 
 #define CONTROL_ROUNDS 13 /* at most, the warm-up included */
-/* On a GPU every third round is recorded: it shows what was done, and in the others the recorder,
- * which takes a microsecond and more of each call and copy, is out of the time. */
-static inline bool control_round_is_recorded(unsigned round)
-{
-    return round == 0 || round % 3 == 1;
-}
 /* Marks each round in the trace, with its number. */
 #define CONTROL_ROUND_PHASE "round of the runner's"
 
 struct control_round {
     uint64_t input, input_size, output, output_size; /* offsets and sizes in bytes */
+    uint64_t recorded;                               /* 0: in this round the recorder rests */
 };
 
 /* Where a process in rounds is: a futex word. The grader changes WAITING, the runner the rest. */

@@ -240,7 +240,7 @@ static int drive_rounds(int (*drive_main)(struct drive *), const struct drive *w
         const struct control_round *round = &control->round[i];
         if (i > 0 && !take_turn()) break;
         if (i > 0) choose_processor(&allowed, i);
-        if (runner.rest != NULL) runner.rest(runner.word, !control_round_is_recorded(i));
+        if (runner.rest != NULL) runner.rest(runner.word, !round->recorded);
         drive = *whole;
         drive.input = (const char *)whole->input + round->input;
         drive.input_size = round->input_size;

@@ -55,8 +55,8 @@ enum run_flag {
     RUN_ALONE = 1u << 5,
     /* RUN_TIMED: the student's function makes threads, so it is not kept on one processor. */
     RUN_THREADS = 1u << 6,
-    /* It needs much of the device's memory: only the same submission's other runs are beside it,
-     * and they only on a GPU that has room for all of them. */
+    /* It needs much of the device's memory: no other submission's are beside it, and nothing at all
+     * is on a GPU that has no room for all of one submission's. */
     RUN_LARGE = 1u << 7,
     /* It is a run of OpenCL, and of no CUDA: the layer of opencl/ is its device, in front of PoCL
      * in the place of the software device, of NVIDIA's OpenCL on a GPU. PoCL starts the linker. */
@@ -64,6 +64,9 @@ enum run_flag {
     /* Of RUN_INJECTIONS: of the calls that a line makes in a phase only the first and the last
      * fail. For a check that asks which of several fails, and not what becomes of each. */
     RUN_ENDS = 1u << 9,
+    /* RUN_TIMED: what the recorder takes is nothing beside its few, long calls; so it need not rest
+     * in most rounds, and fewer will do. */
+    RUN_RECORDED = 1u << 10,
 };
 
 /* One process to start. A lesson's list of them ends with a row whose name is NULL. */

@@ -64,7 +64,7 @@ int rounds_take(const struct evidence *whole, unsigned round, struct evidence *o
 
     *one = *whole;
     one->rounds.count = 0;
-    one->unrecorded = !control_round_is_recorded(round);
+    one->unrecorded = !part->recorded;
     one->index = NULL;
     one->trace.records = NULL;
     one->input = copy_of((const char *)whole->input + part->input, part->input_size);

@@ -430,6 +430,11 @@ static int make_set(struct cache *store, size_t plan_index, enum cache_slot slot
  */
 #define ROOMY ((uint64_t)40 << 30)
 
+static bool is_roomy(const struct cache *store)
+{
+    return store->devices->gpu_bytes >= ROOMY;
+}
+
 /* The device's own times are judged: nothing else may be in them. */
 static bool is_alone(const struct run_plan *plan)
 {
@@ -446,14 +451,13 @@ struct candidate {
 static bool goes_with(const struct cache *store, struct candidate asked, struct candidate other)
 {
     const struct run_plan *plans = store->handed_in->lesson->runs;
-    const bool room = store->devices->gpu_bytes >= ROOMY;
 
     if (!store->wanted[other.plan][other.slot] || store->sets[other.plan][other.slot].made)
         return false;
     if (asked.slot != SLOT_GPU) return other.slot != SLOT_GPU && other.plan == asked.plan;
     if (other.slot != SLOT_GPU || is_alone(&plans[other.plan])) return false;
     /* The lock that a large one needs is there if it was a large one that was asked for. */
-    if (plans[asked.plan].flags & RUN_LARGE) return room;
+    if (plans[asked.plan].flags & RUN_LARGE) return is_roomy(store);
     return (plans[other.plan].flags & RUN_LARGE) == 0;
 }
 
@@ -542,12 +546,17 @@ static int make_locked(struct cache *store, size_t plan, struct trouble *trouble
     /* Runs by turns take the lock themselves: inputs are drawn and results read without it. */
     if (is_compared(store, asked))
         return make_set(store, plan, SLOT_GPU, &store->sets[plan][SLOT_GPU], trouble);
-    const int lock = gpu_lock_take(store->toolchain, alone || (asked->flags & RUN_LARGE), trouble);
-    if (lock < 0) return -1;
-    const int result = alone
-                           ? make_set(store, plan, SLOT_GPU, &store->sets[plan][SLOT_GPU], trouble)
-                           : make_together(store, plan, SLOT_GPU, trouble);
+    const bool large = (asked->flags & RUN_LARGE) != 0;
+    int memory = -1, lock = -1, result = -1;
+    if (large && (memory = gpu_lock_take(store->toolchain, GPU_LOCK_LARGE, trouble)) < 0) return -1;
+    lock = gpu_lock_take(store->toolchain,
+                         alone || (large && !is_roomy(store)) ? GPU_LOCK_ALONE : GPU_LOCK_SHARED,
+                         trouble);
+    if (lock >= 0)
+        result = alone ? make_set(store, plan, SLOT_GPU, &store->sets[plan][SLOT_GPU], trouble)
+                       : make_together(store, plan, SLOT_GPU, trouble);
     gpu_lock_release(lock);
+    gpu_lock_release(memory);
     return result;
 }
 

@@ -9,13 +9,15 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-int gpu_lock_take(const struct toolchain *toolchain, bool alone, struct trouble *trouble)
+int gpu_lock_take(const struct toolchain *toolchain, enum gpu_lock_kind kind,
+                  struct trouble *trouble)
 {
     char path[PATH_MAX];
 
-    snprintf(path, sizeof path, "%s/.gpu.lock", toolchain->cache);
+    snprintf(path, sizeof path, "%s/%s", toolchain->cache,
+             kind == GPU_LOCK_LARGE ? ".gpu.large.lock" : ".gpu.lock");
     const int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    while (lock >= 0 && flock(lock, alone ? LOCK_EX : LOCK_SH) != 0) {
+    while (lock >= 0 && flock(lock, kind == GPU_LOCK_SHARED ? LOCK_SH : LOCK_EX) != 0) {
         if (errno == EINTR && process_interrupted() == 0) continue;
         trouble_set_error(trouble, errno,
                           process_interrupted() != 0 ? TROUBLE_INTERRUPTED : TROUBLE_FOLDER,

@@ -381,6 +381,13 @@ static size_t aligned(size_t size)
     return (size + ROUND_ALIGNMENT - 1) / ROUND_ALIGNMENT * ROUND_ALIGNMENT;
 }
 
+/* On a GPU every third round is recorded: it shows what was done, and in the others the recorder,
+ * which takes a microsecond and more of each call and copy, is out of the time. */
+static bool is_recorded(const struct run_plan *plan, unsigned round)
+{
+    return (plan->flags & RUN_RECORDED) || round == 0 || round % 3 == 1;
+}
+
 /* All rounds' inputs. */
 struct drawing {
     const struct run_request *request;
@@ -408,8 +415,9 @@ static int prepare_rounds(const struct run_request *request, struct run_input *i
     parallel_each(request->rounds, draw_round, &drawing);
     for (unsigned i = 0; i < request->rounds; i++) {
         if (drawing.results[i] != 0) result = -1;
-        rounds->round[i] = (struct control_round){input->size, each[i].size, input->output_size,
-                                                  each[i].output_size};
+        rounds->round[i] =
+            (struct control_round){input->size, each[i].size, input->output_size,
+                                   each[i].output_size, is_recorded(request->plan, i)};
         input->size += aligned(each[i].size);
         input->output_size += aligned(each[i].output_size);
     }
@@ -729,7 +737,9 @@ int run_make_in_turn(const struct run_request *requests, struct turns *turns,
     for (size_t i = 0; i < turns->count; i++) turns->processes[i].control = NULL;
     turns->lock = -1;
     turns->most_s = made > 0 ? rounds_seconds(&evidences[0]) : 0;
-    if (result == 0) turns->lock = gpu_lock_take(requests[0].toolchain, true, trouble);
+    for (unsigned i = 0; made > 0 && i < CONTROL_ROUNDS; i++)
+        turns->recorded[i] = runs[0].rounds.round[i].recorded;
+    if (result == 0) turns->lock = gpu_lock_take(requests[0].toolchain, GPU_LOCK_ALONE, trouble);
     if (result == 0 && turns->lock < 0) result = -1;
     if (result == 0) result = take_turns(runs, turns, &begun, trouble);
     if (result != 0) trouble_set(trouble, TROUBLE_MEMORY, "a run by turns");

@@ -97,7 +97,7 @@ static const struct run_plan runs[] = {
     {.name = "failures", .flags = RUN_ON_BOTH, .prepare = prepare_failures},
     {.name = "fault", .flags = RUN_ON_BOTH, .prepare = prepare_fault},
     {.name = "timed",
-     .flags = RUN_ON_BOTH | RUN_TIMED,
+     .flags = RUN_ON_BOTH | RUN_TIMED | RUN_RECORDED,
      .prepare = prepare_timed,
      .phase = CONTEXT_CREATE_ALL_PHASE,
      .threshold = &threshold_context_create},
