@@ -32,12 +32,11 @@ static void disturb(void)
     if (disturbance == 0) return;
     disturbance = disturbance * 6364136223846793005u + 1442695040888963407u;
     const unsigned draw = (unsigned)(disturbance >> 40);
-    volatile unsigned sink = 0;
     if (draw % 4 == 1)
         for (unsigned i = 0; i < draw / 4 % 8; i++) sched_yield();
     if (draw % 4 == 2) usleep(draw / 4 % 3000);
     if (draw % 4 == 3)
-        for (unsigned i = 0; i < draw / 4 % 1000000; i++) sink += i;
+        for (volatile unsigned i = 0; i < draw / 4 % 1000000; i++) continue;
 }
 
 struct worker {
