@@ -239,6 +239,40 @@ static void write_judged(char text[ROOM], unsigned second)
         seconds[second], THREADS, BYTES);
 }
 
+/* Each warp of two blocks stores rows of every width, three times. The bits of %h say: to the rows
+ * of the other block; to those of the other warps; half a line further; the same values; a barrier
+ * between; a look at the next warp's row; one at the next lane's element, behind a barrier of the
+ * warp, in the last round. */
+enum { ROW_KERNELS = 128 };
+static const char rows_judged[] =
+    ".version 8.0\n.target sm_75\n.address_size 64\n"
+    ".visible .entry k(.param .u64 out, .param .u32 how) {\n"
+    ".reg .u64 %a, %o, %w; .reg .u32 %b, %h, %i, %l, %n, %s, %t, %u, %v, %x; .reg .pred %q;\n"
+    "ld.param.u64 %o, [out]; ld.param.u32 %h, [how]; mov.u32 %t, %tid.x; mov.u32 %b, %ctaid.x;\n"
+    "and.b32 %l, %t, 31; mov.u32 %s, 0; mov.u32 %n, 3;\n"
+    "not.b32 %u, %h; and.b32 %u, %u, 1; mul.lo.u32 %i, %u, %b; mul.lo.u32 %i, %i, 3;\n"
+    "not.b32 %u, %h; shr.u32 %u, %u, 1; and.b32 %u, %u, 1; shr.u32 %x, %t, 5;\n"
+    "mad.lo.u32 %i, %u, %x, %i; and.b32 %u, %h, 4; shl.b32 %u, %u, 4; cvt.u64.u32 %w, %u;\n"
+    "add.u64 %o, %o, %w;\n"
+    "more: mad.lo.u32 %v, %n, 1000, %t; mad.lo.u32 %v, %b, 7, %v;\n"
+    "and.b32 %u, %h, 8; setp.ne.u32 %q, %u, 0; selp.u32 %v, 77, %v, %q;\n"
+    "mad.lo.u32 %x, %i, 32, %l; mul.wide.u32 %a, %x, 4; add.u64 %a, %a, %o;\n"
+    "st.global.u32 [%a], %v; cvt.u64.u32 %w, %v; mul.wide.u32 %a, %x, 8; add.u64 %a, %a, %o;\n"
+    "st.global.u64 [%a+1024], %w; mul.wide.u32 %a, %x, 2; add.u64 %a, %a, %o;\n"
+    "st.global.u16 [%a+2688], %v; cvt.u64.u32 %a, %x; add.u64 %a, %a, %o;\n"
+    "st.global.u8 [%a+3136], %v;\n"
+    "and.b32 %u, %h, 16; setp.eq.u32 %q, %u, 0; @%q bra over; bar.sync 0;\n"
+    "over: and.b32 %u, %h, 32; setp.eq.u32 %q, %u, 0; @%q bra unseen;\n"
+    "xor.b32 %x, %x, 32; mul.wide.u32 %w, %x, 4; add.u64 %w, %w, %o;\n"
+    "ld.global.u32 %v, [%w]; mad.lo.u32 %s, %s, 31, %v;\n"
+    "unseen: and.b32 %u, %h, 64; setp.eq.u32 %q, %u, 0; @%q bra alone; bar.warp.sync 0xffffffff;\n"
+    "setp.ne.u32 %q, %n, 1; @%q bra alone; xor.b32 %x, %x, 1; mul.wide.u32 %w, %x, 4; add.u64 %w, "
+    "%w, %o;\n"
+    "ld.global.u32 %v, [%w]; mad.lo.u32 %s, %s, 31, %v;\n"
+    "alone: sub.u32 %n, %n, 1; setp.ne.u32 %q, %n, 0; @%q bra more;\n"
+    "mad.lo.u32 %x, %b, 96, %t; mul.wide.u32 %a, %x, 4; add.u64 %a, %a, %o;\n"
+    "st.global.u32 [%a+4096], %s; ret; }\n";
+
 /* ---- a run ----------------------------------------------------------------------------------- */
 
 enum { ALL = BYTES + 4 * THREADS + BYTES, MOST = 64 };
@@ -422,6 +456,28 @@ START_TEST(atomics_that_are_judged)
 }
 END_TEST
 
+START_TEST(rows_that_are_judged)
+{
+    struct exec_program *rows = program_of(rows_judged, EXEC_NATIVE_OFF, true);
+    struct exec_program *code = program_of(rows_judged, EXEC_NATIVE_ALWAYS, true);
+    unsigned wrong = 0;
+    char what[40];
+    for (uint32_t how = 0; how < ROW_KERNELS; how++) {
+        struct answer *of_rows = launch(rows, how, THREADS, true);
+        struct answer *of_code = launch(code, how, THREADS, true);
+        snprintf(what, sizeof what, "rows stored in way %u", (unsigned)how);
+        compare(what, of_rows, of_code);
+        wrong += of_rows->races > 0;
+        free(of_rows);
+        free(of_code);
+    }
+    ck_assert_uint_gt(wrong, ROW_KERNELS / 4);
+    ck_assert_uint_lt(wrong, ROW_KERNELS);
+    exec_program_destroy(rows);
+    exec_program_destroy(code);
+}
+END_TEST
+
 int main(void)
 {
     static char ptx[ROOM];
@@ -438,11 +494,15 @@ int main(void)
     tcase_set_timeout(tests, 600);
     tcase_add_loop_test(tests, every_mood, 0, PLACES * MOODS);
     tcase_add_loop_test(tests, every_shape, 0, SHAPES);
-    tcase_add_loop_test(tests, atomics_that_are_judged, 0, SECONDS);
+    TCase *judged = tcase_create("judged");
+    tcase_set_timeout(judged, 600);
+    tcase_add_loop_test(judged, atomics_that_are_judged, 0, SECONDS);
+    tcase_add_test(judged, rows_that_are_judged);
     TCase *readers = tcase_create("readers");
     tcase_set_timeout(readers, 600);
     tcase_add_loop_test(readers, readers_of_shared_memory, 0, SHAPES);
     suite_add_tcase(suite, tests);
+    suite_add_tcase(suite, judged);
     suite_add_tcase(suite, readers);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -4,7 +4,7 @@
  * once for all accesses by that register.
  */
 #include "emulator/exec/ops/quick.h"
-#include "emulator/exec/check/block_shadow.h"
+#include "emulator/exec/check/block_shadow_row.h"
 #include "emulator/exec/ops/float.h"
 #include "emulator/exec/ops/lanes.h"
 #include "emulator/exec/ops/watch.h"
@@ -209,6 +209,116 @@ INLINE bool find_global(const struct exec_quick *quick, const struct exec_inst *
     if (!store && !same) exec_fetch_next(parts->low, EXEC_LANES * bytes);
     return true;
 }
+
+/* ---- stores of a row that are judged ----------------------------------------------------------
+ *
+ * As near_row, own_row and exec_grid_shadow_settle do it, where nobody else has been: nearly all.
+ * Not in line, because it is long, and without `quick`: who sees that sees all slots. */
+
+/* Part of a row in one line of check/block_shadow.h. */
+struct line_part {
+    u64 at;
+    u32 inside, bytes, thread;
+};
+
+static inline bool next_part(struct line_part *part, u64 low, u32 bytes, u32 lane_bits, u32 first)
+{
+    part->at += part->bytes;
+    const u64 done = part->at - low;
+    if (done >= bytes) return false;
+    part->inside = (u32)(part->at % EXEC_NEAR_LINE);
+    part->bytes = EXEC_NEAR_LINE - part->inside;
+    if (part->bytes > bytes - done) part->bytes = (u32)(bytes - done);
+    part->thread = first + (u32)(done >> lane_bits);
+    return true;
+}
+
+/* Whether the row is the only touch of each of its lines, and is that from now on. */
+static bool is_alone(struct exec_warp *warp, const struct exec_inst *inst, u64 low, u32 bytes,
+                     u32 lane_bits)
+{
+    struct exec_block_shadow *near = warp->block->near;
+    const u32 first = warp->index * EXEC_LANES;
+    struct line_part part = {.at = low};
+    if (near == NULL) return false;
+    struct exec_shadow *shadow = near->shadow;
+    const s32 now = shadow->time << EXEC_SHADOW_TIME;
+    while (next_part(&part, low, bytes, lane_bits, first)) {
+        bool fresh;
+        struct exec_block_shadow_line *line =
+            exec_block_shadow_find(near, part.at >> EXEC_NEAR_LINE_BITS, &fresh);
+        if (line != NULL &&
+            !exec_block_shadow_alone(line, fresh, (u8)part.inside, (u8)part.bytes, (u8)lane_bits,
+                                     EXEC_KEPT_WRITE, now | (s32)part.thread, inst->position))
+            return false;
+    }
+    shadow->touched |= 1u << warp->index;
+    return true;
+}
+
+/* Whether no other block has touched the row. */
+static bool is_own(struct exec_region_cache *cache, u64 offset, u32 bytes, u8 me)
+{
+    const struct exec_owners *owners = cache->owners;
+    exec_owners_reach(cache, EXEC_STORE, offset);
+    for (enum exec_access access = 0; access < EXEC_ACCESS_COUNT; access++)
+        if ((access == EXEC_STORE || exec_owners_seen(owners, access)) &&
+            !exec_grid_shadow_free(exec_owners_of(cache, access, offset), bytes, me))
+            return false;
+    return true;
+}
+
+static bool judge_row(struct exec_warp *warp, const struct exec_inst *inst,
+                      struct exec_region_cache *cache, u64 low, u32 bytes, bool changes)
+{
+    const struct exec_worker *worker = warp->worker;
+    const u8 me = exec_owner_of(warp->block->index);
+    if (worker->doubt_count != 0 || worker->own_count != 0) return false;
+    if (exec_grid_shadow_wanted(cache) && !is_own(cache, low - cache->low, bytes, me)) return false;
+    if (exec_block_shadow_wanted(cache) &&
+        (!changes || !is_alone(warp, inst, low, bytes, (u32)__builtin_ctz(bytes / EXEC_LANES))))
+        return false;
+    exec_owners_see(cache->owners, EXEC_STORE);
+    exec_mark(cache, low, bytes);
+    return true;
+}
+
+/* The values first: exec_grid_shadow_settle. */
+static void own_row(const struct exec_warp *warp, const struct exec_region_cache *cache, u64 low,
+                    u32 bytes)
+{
+    const u8 me = exec_owner_of(warp->block->index);
+    if (!exec_grid_shadow_wanted(cache)) return;
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    u8 *owners = exec_owners_of(cache, EXEC_STORE, low - cache->low);
+    for (u32 k = 0; k < bytes; k++)
+        owners[k] = owners[k] == 0 || owners[k] == me ? me : (u8)EXEC_OWNED_BY_MANY;
+}
+
+#define DEFINE_JUDGED(T)                                                                           \
+    static __attribute__((noinline)) bool store_judged_##T(                                        \
+        struct exec_warp *warp, const struct exec_inst *inst, u64 low, const T *values)            \
+    {                                                                                              \
+        enum { BYTES = EXEC_LANES * sizeof(T), HALF = BYTES / 2 };                                 \
+        struct exec_region_cache *cache = exec_cache_of(warp->worker, inst);                       \
+        const struct exec_quick quick = {.warp = warp, .worker = warp->worker};                    \
+        if (cache->marks == NULL || cache->causal != NULL || cache->read_only ||                   \
+            cache->size < BYTES || low - cache->low > cache->size - BYTES ||                       \
+            (low & (sizeof(T) - 1)) != 0)                                                          \
+            return false;                                                                          \
+        warp_##T *to = (warp_##T *)(uintptr_t)(low + cache->delta);                                \
+        const warp_##T row = *(const warp_##T *)(const void *)values;                              \
+        const bool changes = !__builtin_reduce_max((warp_##T)(*to == row));                        \
+        if (!judge_row(warp, inst, cache, low, BYTES, changes)) return false;                      \
+        count(&quick, inst, low, low + HALF, HALF, sizeof(T), true);                               \
+        *to = row;                                                                                 \
+        own_row(warp, cache, low, BYTES);                                                          \
+        return true;                                                                               \
+    }
+DEFINE_JUDGED(u8)
+DEFINE_JUDGED(u16)
+DEFINE_JUDGED(u32)
+DEFINE_JUDGED(u64)
 
 /* ---- some lanes of a warp: one by one ---------------------------------------------------------
  *
@@ -460,12 +570,30 @@ DEFINE_DEAL(u64)
     high[0] = PAIR_LOW(even_high, odd_high);                                                       \
     high[1] = PAIR_HIGH(even_high, odd_high)
 
+/* A row of an element to each lane may be judged, and stored. */
+#define JUDGED_shared_1(T) return false
+#define JUDGED_shared_2 JUDGED_shared_1
+#define JUDGED_shared_4 JUDGED_shared_1
+#define JUDGED_global_2 JUDGED_shared_1
+#define JUDGED_global_4 JUDGED_shared_1
+#define JUDGED_global_1(T)                                                                         \
+    {                                                                                              \
+        T values[EXEC_LANES];                                                                      \
+        const u64 *base = (const u64 *)(const void *)(quick->slots + inst->a);                     \
+        const warp_##T all = LANES_OF(T, d);                                                       \
+        if (quick->mask != EXEC_ALL || !apart_u64(base, sizeof(T)) ||                              \
+            base[EXEC_HALF] != base[0] + EXEC_HALF * sizeof(T))                                    \
+            return false;                                                                          \
+        memcpy(values, &all, sizeof values);                                                       \
+        return store_judged_##T(quick->warp, inst, base[0] + inst->imm, values);                   \
+    }
+
 #define DEFINE_STORE(where, T, N)                                                                  \
     static QUICK store_##where##_##T##_##N(const struct exec_quick *quick,                         \
                                            const struct exec_inst *inst)                           \
     {                                                                                              \
         struct parts parts;                                                                        \
-        if (!find_##where(quick, inst, N * sizeof(T), true, &parts)) return false;                 \
+        if (!find_##where(quick, inst, N * sizeof(T), true, &parts)) JUDGED_##where##_##N(T);      \
         STORE_##N(T);                                                                              \
         return true;                                                                               \
     }
