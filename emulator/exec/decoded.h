@@ -64,7 +64,7 @@ struct exec_heat {
 struct exec_probed {
     bool known;
     uint32_t grid[3], block[3], dynamic_shared; /* exec_launch's */
-    uint64_t instructions, turns;               /* of warps; exec_counts.turns */
+    uint64_t instructions, wavefronts;          /* of warps; exec_counts.wavefronts */
     uint64_t sectors, found;                    /* asked for; of them, of loads, in the cache */
     uint64_t waits, short_waits; /* exec_counts.longest_chain and short_chain, of all */
 };

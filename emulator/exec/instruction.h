@@ -83,7 +83,7 @@ enum exec_flow {
 
 /* A load or store of global, generic or shared memory: machine/probe.h. 0: it is none. */
 enum exec_form {
-    EXEC_FORM_BYTES = 7, /* of a lane: 1 + their binary logarithm */
+    EXEC_FORM_WIDTH = 7, /* 1 + the binary logarithm of a lane's bytes */
     EXEC_FORM_STORE = 8,
     EXEC_FORM_SHARED = 16,
     EXEC_FORM_NARROW = 32, /* addresses of 32 bits */

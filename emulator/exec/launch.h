@@ -123,8 +123,8 @@ struct exec_counts {
     /* By a sample, machine/probe.h: */
     uint64_t found;       /* of the transactions: in the first-level cache */
     uint64_t short_chain; /* of longest_chain: all of it in the first-level cache, from before */
-    uint64_t turns; /* of all accesses to global or shared memory, in lines of 128 bytes or rows of
-                       banks */
+    uint64_t wavefronts;  /* of all accesses to global or shared memory: lines of 128 bytes, or rows
+                             of banks, of which one passes at a time */
 };
 
 /* Runs the whole grid before it returns, unless the launch lets it pause. `fault` is filled unless

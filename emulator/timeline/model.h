@@ -37,7 +37,7 @@ struct timeline_kernel {
     /* What the first-level cache makes of it; 0: nobody knows. */
     uint64_t found;       /* of the sectors: there */
     uint64_t short_chain; /* of longest_chain: all of it there */
-    uint64_t turns;       /* lines of 128 bytes, or rows of shared memory's banks, to be passed */
+    uint64_t wavefronts;  /* lines of 128 bytes, or rows of shared memory's banks, to be passed */
     uint64_t barriers;    /* that one warp waited at */
 };
 struct timeline_cost timeline_kernel_cost(const struct timeline_kernel *kernel);

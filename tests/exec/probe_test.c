@@ -157,7 +157,7 @@ static void same(const struct exec_counts *a, const struct exec_counts *b)
 {
     ck_assert_uint_eq(a->found, b->found);
     ck_assert_uint_eq(a->short_chain, b->short_chain);
-    ck_assert_uint_eq(a->turns, b->turns);
+    ck_assert_uint_eq(a->wavefronts, b->wavefronts);
     ck_assert_uint_eq(a->barriers, b->barriers);
 }
 
@@ -175,12 +175,12 @@ START_TEST(it_is_the_same_however_it_is_executed)
 END_TEST
 
 /* Rows of banks: how many the body takes more than none. */
-static uint64_t turns_of(const char *body)
+static uint64_t wavefronts_of(const char *body)
 {
     const struct wanted wanted = {.body = body, .rounds = ROUNDS, .blocks = 1, .reach = REACH};
     const struct wanted none = {.body = "", .rounds = ROUNDS, .blocks = 1, .reach = REACH};
-    return (counts_of(&wanted, EXEC_NATIVE_OFF, 1, 1).turns -
-            counts_of(&none, EXEC_NATIVE_OFF, 1, 1).turns) /
+    return (counts_of(&wanted, EXEC_NATIVE_OFF, 1, 1).wavefronts -
+            counts_of(&none, EXEC_NATIVE_OFF, 1, 1).wavefronts) /
            (WARPS * ROUNDS);
 }
 
@@ -188,7 +188,7 @@ START_TEST(what_passes_at_a_time)
 {
     static const struct {
         const char *body;
-        uint64_t turns;
+        uint64_t wavefronts;
     } rows[] = {
         {"ld.shared.u32 %x, [%s];", 1},
         {"ld.shared.u32 %x, [room];", 1},
@@ -202,8 +202,8 @@ START_TEST(what_passes_at_a_time)
         {"add.u32 %x, %x, 1;", 0},
     };
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
-        ck_assert_msg(turns_of(rows[k].body) == rows[k].turns, "%s: %llu", rows[k].body,
-                      (unsigned long long)turns_of(rows[k].body));
+        ck_assert_msg(wavefronts_of(rows[k].body) == rows[k].wavefronts, "%s: %llu", rows[k].body,
+                      (unsigned long long)wavefronts_of(rows[k].body));
 }
 END_TEST
 

@@ -748,7 +748,7 @@ START_TEST(the_first_level_cache_and_barriers_have_their_price)
                                          .short_chain = 27754,
                                          .sectors = 5376000,
                                          .found = 4860426,
-                                         .turns = 1280000,
+                                         .wavefronts = 1280000,
                                          .barriers = 8000};
     const struct timeline_kernel shared_life = {.blocks = 1,
                                                 .threads_per_block = 1024,
@@ -757,7 +757,7 @@ START_TEST(the_first_level_cache_and_barriers_have_their_price)
                                                 .longest_warp = 111062,
                                                 .longest_chain = 1,
                                                 .sectors = 256,
-                                                .turns = 1126238,
+                                                .wavefronts = 1126238,
                                                 .barriers = 8001};
     const struct timeline_kernel product = {.blocks = 1024,
                                             .threads_per_block = 256,
@@ -766,7 +766,7 @@ START_TEST(the_first_level_cache_and_barriers_have_their_price)
                                             .longest_chain = 1024,
                                             .sectors = 50364416,
                                             .found = 46167381,
-                                            .turns = 25007808};
+                                            .wavefronts = 25007808};
     WITHIN(1.23e6, 1.05, timeline_kernel_cost(&life).used_ns);
     WITHIN(1.01e6, 1.05, timeline_kernel_cost(&shared_life).used_ns);
     WITHIN(117e3, 1.2, timeline_kernel_cost(&product).used_ns);

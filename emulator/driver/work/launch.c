@@ -384,7 +384,7 @@ static struct timeline_cost cost_of(const struct launch *launch, const struct ex
     kernel.barriers = counts->barriers;
     kernel.sectors = counts->transactions;
     kernel.found = counts->found;
-    kernel.turns = counts->turns;
+    kernel.wavefronts = counts->wavefronts;
     return timeline_kernel_cost(&kernel);
 }
 

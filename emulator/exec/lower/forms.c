@@ -11,8 +11,8 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* Of "v2.u32": 1 + the binary logarithm of 8 bytes. */
-static uint8_t bytes_of(const char *type)
+/* Of "v2.u32", which has 8 bytes: EXEC_FORM_WIDTH is 1 + their binary logarithm. */
+static uint8_t width_of(const char *type)
 {
     unsigned log = 0;
     if (begins(type, "v2.") || begins(type, "v4.")) {
@@ -26,7 +26,7 @@ static uint8_t bytes_of(const char *type)
 static uint8_t form_of(const char *key)
 {
     static const struct {
-        const char *where;
+        const char *where; /* behind "ld." or "st." */
         uint8_t form;
     } places[] = {{"global.", 0},
                   {"generic.", 0},
@@ -36,8 +36,8 @@ static uint8_t form_of(const char *key)
     if (!stores && !begins(key, "ld.")) return 0;
     for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
         if (!begins(key + 3, places[k].where)) continue;
-        const uint8_t bytes = bytes_of(key + 3 + strlen(places[k].where));
-        return (uint8_t)(bytes | places[k].form | (stores ? EXEC_FORM_STORE : 0));
+        const uint8_t width = width_of(key + 3 + strlen(places[k].where));
+        return (uint8_t)(width | places[k].form | (stores ? EXEC_FORM_STORE : 0));
     }
     return 0;
 }

@@ -75,8 +75,8 @@ bool lower_registers(struct lower *lower, uint32_t *end);
 void lower_function(struct lower *lower);
 /* lower/flow.c: fills in the function's flow, if it has shuffles and is watched. */
 void lower_flow(struct lower *lower);
-/* The latest instruction is of the row with that key; and, of the function that is complete, which
- * instructions are loads and stores: lower/forms.c. */
+/* lower/forms.c: takes down what the latest instruction, of the row with that key, loads or stores;
+ * and tells the complete function of all of them. */
 void lower_note_form(struct lower *lower, const char *key);
 void lower_forms(struct lower *lower);
 

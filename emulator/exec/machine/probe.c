@@ -111,7 +111,7 @@ static void touch_global(struct exec_probe *probe, const struct exec_warp *warp,
         }
     }
     probe->touched[warp->index] += lines;
-    probe->sums.turns += lines;
+    probe->sums.wavefronts += lines;
 }
 
 /* A word of each bank at a time; lanes that want the same word share it. Wide elements go in parts
@@ -132,7 +132,7 @@ static void touch_shared(struct exec_probe *probe, const uint64_t address[], uin
                 if (++asked[bank] > most) most = asked[bank];
             }
         }
-        probe->sums.turns += most;
+        probe->sums.wavefronts += most;
     }
 }
 
@@ -148,7 +148,7 @@ void exec_probe_before(struct exec_probe *probe, const struct exec_warp *warp,
     probe->found = 0;
     probe->all_before = false;
     if (form == 0) return;
-    const uint32_t mask = lanes_of(warp, inst), bytes = 1u << ((form & EXEC_FORM_BYTES) - 1);
+    const uint32_t mask = lanes_of(warp, inst), bytes = 1u << ((form & EXEC_FORM_WIDTH) - 1);
     const uint64_t *wide = exec_slot(warp, inst->a);
     const uint32_t *narrow = exec_slot(warp, inst->a);
     uint64_t address[EXEC_LANES];
@@ -207,5 +207,5 @@ void exec_probe_count(const struct exec_probe *probe, const struct exec_launch *
     if (!exec_is_probed(launch)) return;
     counts->found = share(counts->transactions, probed->found, probed->sectors);
     counts->short_chain = share(counts->longest_chain, probed->short_waits, probed->waits);
-    counts->turns = share(counts->warp_instructions, probed->turns, probed->instructions);
+    counts->wavefronts = share(counts->warp_instructions, probed->wavefronts, probed->instructions);
 }

@@ -61,8 +61,8 @@ static const struct exec_texture *texture_of(const struct exec_warp *warp,
     return fits ? texture : NULL;
 }
 
-/* Signed fractions end at -1, which is seen to elsewhere. */
-static bool has_such_values(const struct exec_texture *texture, bool filters)
+/* Signed fractions are cut at -1, and half floats filtered, lane by lane only. */
+static bool can_convert(const struct exec_texture *texture, bool filters)
 {
     switch (texture->texel) {
     case EXEC_TEXEL_S8:
@@ -393,7 +393,7 @@ static bool sample_row(struct exec_warp *warp, const struct exec_inst *inst)
     if (s.texture == NULL) return false;
     s.filters = s.access->real && s.texture->filters && texel_is_real(s.texture);
     const unsigned char *texels = texels_of(&s);
-    if (texels == NULL || !has_such_values(s.texture, s.filters) || !can_address(&s) ||
+    if (texels == NULL || !can_convert(s.texture, s.filters) || !can_address(&s) ||
         !find_texels(&s) || !take_values(&s, texels))
         return false;
     count(&s);

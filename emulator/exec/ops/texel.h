@@ -69,7 +69,7 @@ static inline uint32_t texel_channel(const struct exec_texture *texture, const u
     return 0;
 }
 
-/* So much of what something counts for. */
+/* `weight` of TEXEL_WHOLE equal parts of it, rounded. */
 static inline int32_t texel_part(int32_t of, int32_t weight)
 {
     return (of * weight + TEXEL_WHOLE / 2) / TEXEL_WHOLE;
