@@ -7,7 +7,7 @@
 
 static const struct {
     const char *name;
-    size_t place;
+    size_t offset;
 } functions[] = {
 #define FUNCTION(name) {#name, offsetof(struct archive_functions, name)},
     ARCHIVE_FUNCTIONS(FUNCTION)
@@ -17,14 +17,16 @@ static const struct {
 const struct archive_functions *archive_functions(void)
 {
     static struct archive_functions found;
-    static bool loaded;
-    void *library = loaded ? NULL : dlopen(ARCHIVE_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    static bool is_loaded;
 
-    for (size_t i = 0; library != NULL && i < sizeof functions / sizeof *functions; i++) {
+    if (is_loaded) return &found;
+    void *library = dlopen(ARCHIVE_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) return NULL;
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         void *symbol = dlsym(library, functions[i].name);
-        if (symbol == NULL) return NULL;
-        memcpy((char *)&found + functions[i].place, &symbol, sizeof symbol);
+        if (symbol == NULL) return NULL; /* the library stays: dlclose would forget the reason */
+        memcpy((char *)&found + functions[i].offset, &symbol, sizeof symbol);
     }
-    loaded = loaded || library != NULL;
-    return loaded ? &found : NULL;
+    is_loaded = true;
+    return &found;
 }

@@ -54,7 +54,7 @@ bool unpack_is_repository(const char *folder)
 
 /* ---- archives --------------------------------------------------------------------------- */
 
-static const struct archive_functions *library; /* before the others: unpack_archive */
+static const struct archive_functions *library; /* unpack_archive has loaded it */
 
 /* A path that stays below: relative, without "..". */
 static bool stays_below(const char *path)

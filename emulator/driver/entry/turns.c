@@ -31,7 +31,7 @@ enum { MOST_THREADS = 4096 };
 
 /* A thread at the door. */
 struct waiting {
-    pid_t number;
+    pid_t tid;
     uint64_t clock_ns;
     bool is_main, has_turn;
     pthread_cond_t called;
@@ -48,8 +48,8 @@ static struct {
     bool in_vain;           /* somebody was waited for who did not come */
     struct waiting *first;
     struct look {
-        pid_t number;
-        int64_t computed;
+        pid_t tid;
+        int64_t computed;  /* ns */
     } looks[MOST_THREADS]; /* in the order in which they were started */
     size_t looked;
 } turns = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
@@ -80,10 +80,10 @@ static int64_t now(clockid_t clock)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* MAKE_THREAD_CPUCLOCK(number, CPUCLOCK_SCHED), linux/posix-timers.h. -1: the thread is gone. */
-static int64_t computed_by(pid_t number)
+/* MAKE_THREAD_CPUCLOCK(tid, CPUCLOCK_SCHED), linux/posix-timers.h. -1: the thread is gone. */
+static int64_t computed_by(pid_t tid)
 {
-    return now((clockid_t)((~(unsigned)number << 3) | 6u));
+    return now((clockid_t)((~(unsigned)tid << 3) | 6u));
 }
 
 /* It sleeps for a time that it has chosen itself. */
@@ -111,10 +111,10 @@ static bool is_alone(void)
     return folder.st_nlink <= 2 + 1 + exec_threads() + host_threads();
 }
 
-static bool is_at_the_door(pid_t number)
+static bool is_at_the_door(pid_t tid)
 {
     const struct waiting *waiting = turns.first;
-    while (waiting != NULL && waiting->number != number) waiting = waiting->next;
+    while (waiting != NULL && waiting->tid != tid) waiting = waiting->next;
     return waiting != NULL;
 }
 
@@ -126,8 +126,8 @@ static void list_threads(void)
     turns.looked = 0;
     if (folder == NULL) return;
     while (turns.looked < MOST_THREADS && (entry = readdir(folder)) != NULL) {
-        const pid_t number = (pid_t)strtol(entry->d_name, NULL, 10); /* 0: "." */
-        if (number != 0) turns.looks[turns.looked++] = (struct look){number, 0};
+        const pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10); /* 0: "." */
+        if (tid != 0) turns.looks[turns.looked++] = (struct look){tid, 0};
     }
     closedir(folder);
 }
@@ -142,12 +142,12 @@ static enum others look_at_others(void)
     for (unsigned pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < turns.looked; i++) {
             struct look *look = &turns.looks[i];
-            if (is_at_the_door(look->number)) continue;
-            if (pass == 0) look->computed = computed_by(look->number);
-            if (runnable_thread(look->number)) return OTHERS_RUN;
+            if (is_at_the_door(look->tid)) continue;
+            if (pass == 0) look->computed = computed_by(look->tid);
+            if (runnable_thread(look->tid)) return OTHERS_RUN;
             if (pass == 0) continue;
-            if (look->computed != computed_by(look->number)) return OTHERS_RUN;
-            if (sleeps_by_itself(look->number)) others = OTHERS_SLEEP;
+            if (look->computed != computed_by(look->tid)) return OTHERS_RUN;
+            if (sleeps_by_itself(look->tid)) others = OTHERS_SLEEP;
         }
     return atomic_load(&turns.coming) > 0 ? OTHERS_RUN : others;
 }
@@ -163,7 +163,7 @@ static uint64_t clock_of(const struct waiting *waiting)
 static size_t start_of(const struct waiting *waiting)
 {
     size_t i = 0;
-    while (i < turns.looked && turns.looks[i].number != waiting->number) i++;
+    while (i < turns.looked && turns.looks[i].tid != waiting->tid) i++;
     return i;
 }
 
@@ -227,12 +227,12 @@ static void look_for_all(const struct waiting *self)
     struct patience patience = patience_begin();
     turns.looking = true;
     while (!self->has_turn) {
-        const enum others others = turns.inside > 0 ? OTHERS_RUN : look_at_others();
         if (turns.inside > 0) {
             pthread_cond_wait(&turns.changed, &turns.lock);
             patience = patience_begin();
             continue;
         }
+        const enum others others = look_at_others();
         const bool is_over = others != OTHERS_WAIT && patience_ends(&patience, others);
         turns.in_vain |= is_over;
         if (others == OTHERS_WAIT || is_over)
@@ -246,7 +246,7 @@ static void look_for_all(const struct waiting *self)
 
 static void turn_take(void)
 {
-    struct waiting self = {.number = gettid(),
+    struct waiting self = {.tid = gettid(),
                            .clock_ns = thread.clock_ns,
                            .is_main = thread.number == 1,
                            .called = PTHREAD_COND_INITIALIZER,
