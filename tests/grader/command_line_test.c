@@ -447,7 +447,7 @@ START_TEST(what_never_ends_is_not_run_again)
 {
     static const char *const gpu[] = {"STAND_IN_GPU=1", NULL};
 
-    ck_assert_int_eq(grade(gpu, "sum", "--submission=" HOSTILE "/endless_loop", NULL, NULL), 1);
+    ck_assert_int_eq(grade(gpu, "sum", "--submission=" HOSTILE "/deaf_loop", NULL, NULL), 1);
     unwrap(&out);
     ck_assert_int_eq(times("The program was still running after 2 s and was stopped."), 1);
     /* The further runs: of a second each. */
