@@ -14,8 +14,7 @@ void *pages_take(size_t bytes)
     if (bytes < LEAST) return calloc(1, bytes);
     void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (pages == MAP_FAILED) return NULL;
-    return pages;
+    return pages != MAP_FAILED ? pages : NULL;
 }
 
 void pages_expect(void *pages, size_t bytes)

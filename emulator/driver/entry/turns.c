@@ -89,13 +89,9 @@ static int64_t computed_by(pid_t tid)
 /* It sleeps for a time that it has chosen itself. */
 static bool sleeps_by_itself(pid_t number)
 {
-    char path[64], text[32] = "";
-    snprintf(path, sizeof path, "/proc/self/task/%d/syscall", (int)number);
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return false;
-    const ssize_t size = read(file, text, sizeof text - 1);
-    close(file);
-    const long call = size > 0 ? strtol(text, NULL, 10) : -1;
+    char text[32];
+    if (!runnable_read(number, "syscall", text, sizeof text)) return false;
+    const long call = strtol(text, NULL, 10);
     return call == SYS_clock_nanosleep
 #ifdef SYS_nanosleep
            || call == SYS_nanosleep

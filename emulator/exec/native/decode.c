@@ -33,9 +33,7 @@ static bool begins(const char *text, const char *with)
 static uint32_t words_of(const char *shape)
 {
     uint32_t words = 0;
-    for (; *shape != '\0'; words++) {
-        shape = exec_shape_next(shape);
-    }
+    for (; *shape != '\0'; words++) shape = exec_shape_next(shape);
     return words;
 }
 

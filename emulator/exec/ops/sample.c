@@ -254,20 +254,6 @@ static void weigh(struct sample *s)
     }
 }
 
-static inline f64 double_of(u64 bits)
-{
-    f64 value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static inline u64 bits_of(f64 value)
-{
-    u64 bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 /* As sum_floats in ops/texture.c has it: what is there an integer is here a double that holds it
  * exactly. False: values that are infinite or no numbers. */
 static bool add_floats(const struct sample *s, u32 *result)
@@ -290,17 +276,17 @@ static bool add_floats(const struct sample *s, u32 *result)
         memcpy(values, s->values[corner], sizeof values);
         EXEC_FOR_LANES
         {
-            const f64 scale = double_of((u64)(BIAS + CUT - (most[l] >> 23)) << FRACTION);
+            const f64 scale = exec_f64((u64)(BIAS + CUT - (most[l] >> 23)) << FRACTION);
             sum[l] += trunc(values[l] * scale) * s->weights[corner][l];
         }
     }
     /* To 24 bits, a half away from zero. */
     EXEC_FOR_LANES
     {
-        const u64 bits = bits_of(sum[l]), size = bits & INT64_MAX;
+        const u64 bits = exec_bits64(sum[l]), size = bits & INT64_MAX;
         const u64 rounded = ((size + lost / 2 + 1) & ~lost) | (sum[l] < 0 ? bits ^ size : 0);
-        const f64 unit = double_of((u64)(BIAS - CUT - 8 + (most[l] >> 23)) << FRACTION);
-        result[l] = exec_bits32((f32)(double_of(rounded) * unit));
+        const f64 unit = exec_f64((u64)(BIAS - CUT - 8 + (most[l] >> 23)) << FRACTION);
+        result[l] = exec_bits32((f32)(exec_f64(rounded) * unit));
     }
     return true;
 }
