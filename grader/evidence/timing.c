@@ -211,6 +211,14 @@ struct timing timing_compare(const struct evidence *evidence)
     return timing;
 }
 
+double timing_most_between_events(const struct trace_record *before,
+                                  const struct trace_record *kernel,
+                                  const struct trace_record *after)
+{
+    const uint64_t last = kernel->end_ns > after->end_ns ? kernel->end_ns : after->end_ns;
+    return last > before->start_ns ? (double)(last - before->start_ns) : 0;
+}
+
 /* ---- in words ----------------------------------------------------------------------------------
  */
 

@@ -49,6 +49,14 @@ double timing_of_phase_at(const struct evidence *evidence, const char *phase, ui
 bool timing_beats_the_link(const struct evidence *evidence, double seconds, uint64_t bytes_in,
                            uint64_t bytes_out, double *least_s);
 
+/* As much, in nanoseconds, as two events around a kernel can say. A device with nothing to do
+ * stamps the first one when it is asked for, so the host's way from there to the launch is in the
+ * time, and a host that is interrupted there is late: all of it is from the asking for the first
+ * event to the asking for the second, or to the kernel's end. */
+double timing_most_between_events(const struct trace_record *before,
+                                  const struct trace_record *kernel,
+                                  const struct trace_record *after);
+
 /* "1.02 times the reference's time, 95 % between 0.97 and 1.06, from 14 pairs" */
 void timing_say_ratio(const struct ratio *ratio, const char *whose, char *text, size_t size);
 /* "3.21 ms" */

@@ -538,6 +538,19 @@ START_TEST(disturbed_pairs_are_set_aside)
 }
 END_TEST
 
+/* From the first event's call to the second one's, or to the kernel's end. */
+START_TEST(two_events_say_no_more_than_the_host_took)
+{
+    const struct trace_record before = {.start_ns = 1000, .end_ns = 2000},
+                              kernel = {.start_ns = 300000, .end_ns = 900000},
+                              soon = {.start_ns = 310000, .end_ns = 320000},
+                              later = {.start_ns = 990000, .end_ns = 991000};
+
+    ck_assert_double_eq(timing_most_between_events(&before, &kernel, &soon), 899000);
+    ck_assert_double_eq(timing_most_between_events(&before, &kernel, &later), 990000);
+}
+END_TEST
+
 /* Every third round is recorded, which makes it longer: the times of the others count. */
 START_TEST(rounds_without_records_give_the_time)
 {
@@ -803,6 +816,7 @@ int main(void)
     tcase_add_test(tcase, one_sample_is_believed_where_it_is_clear);
     tcase_add_test(tcase, nothing_is_faster_than_the_link);
     tcase_add_test(tcase, disturbed_pairs_are_set_aside);
+    tcase_add_test(tcase, two_events_say_no_more_than_the_host_took);
     tcase_add_test(tcase, rounds_without_records_give_the_time);
     tcase_add_test(tcase, an_interval_knows_its_pairs);
     tcase_add_test(tcase, noise_accuses_nobody);

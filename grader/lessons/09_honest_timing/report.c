@@ -320,19 +320,14 @@ static struct around around_kernel(const struct stretches *all, const struct tra
     return around;
 }
 
-/* A device with nothing to do stamps the first event when it is asked for, so the host's way from
- * there to the launch is in the time as well: all of it, from the asking for the first event to the
- * asking for the second, is as much as two events around that kernel can say. */
 static bool agrees(double own, const struct around *around)
 {
     const struct trace_record *const kernel = around->kernel;
     const double device = (double)(kernel->end_ns - kernel->start_ns);
     double most = device + limit_honest_timing_events * 1e3;
     if (around->before != NULL && around->after != NULL) {
-        const uint64_t last =
-            kernel->end_ns > around->after->end_ns ? kernel->end_ns : around->after->end_ns;
-        if ((double)(last - around->before->start_ns) > most)
-            most = (double)(last - around->before->start_ns);
+        const double said = timing_most_between_events(around->before, kernel, around->after);
+        if (said > most) most = said;
     }
     return own >= (1.0 - limit_honest_timing_agreement) * device &&
            own <= most + limit_honest_timing_agreement * device;
