@@ -18,10 +18,10 @@
 static struct {
     struct trace_writer *trace;
     CUpti_SubscriberHandle subscriber;
-    bool callers;  /* look for them */
-    bool on;       /* CUPTI delivers */
-    uint64_t word; /* who may let it rest; 0: nobody */
-    _Atomic bool resting;
+    bool callers;     /* look for them */
+    bool on;          /* CUPTI delivers */
+    uint64_t word;    /* who may let it rest; 0: nobody */
+    _Atomic int rest; /* enum rest */
     /* lesson.so's code */
     pthread_once_t lesson_once;
     uintptr_t lesson_begin, lesson_end;
@@ -43,7 +43,7 @@ static _Thread_local struct {
 
 static bool is_resting(void)
 {
-    return atomic_load_explicit(&recorder.resting, memory_order_relaxed);
+    return atomic_load_explicit(&recorder.rest, memory_order_relaxed) == REST_ENTIRELY;
 }
 
 void recorder_put(const struct trace_record *record)
@@ -415,13 +415,14 @@ __attribute__((visibility("default"))) const char *overlap_begin(void)
     return NULL;
 }
 
-__attribute__((visibility("default"))) void overlap_rest(uint64_t word, int rest)
+__attribute__((visibility("default"))) void overlap_rest(uint64_t word, enum rest rest)
 {
     const char *why = NULL;
 
     if (!recorder.on || recorder.word == 0 || word != recorder.word) return;
-    if (atomic_exchange(&recorder.resting, rest != 0) == (rest != 0)) return;
-    if (activities_go_on(!rest, &why) != 0) put_refusal(why);
+    const int before = atomic_exchange(&recorder.rest, (int)rest);
+    if ((before == REST_NOT) == (rest == REST_NOT)) return;
+    if (activities_go_on(rest == REST_NOT, &why) != 0) put_refusal(why);
 }
 
 /* Called by the driver in cuInit, before anything else. Returns 1: it may go on. */

@@ -13,6 +13,7 @@
 #ifndef OVERLAP_RECORDER_RECORDER_H
 #define OVERLAP_RECORDER_RECORDER_H
 
+#include "trace/rest.h"
 #include "trace/trace.h"
 
 #include <stdbool.h>
@@ -25,12 +26,12 @@ const char *overlap_begin(void);
  * for runs that are timed. */
 #define RECORDER_CALLERS_VARIABLE "OVERLAP_CALLERS"
 
-/* What costs time on the host and the device, CUPTI's own part too, ends (`rest` not 0) or begins
- * again: for rounds that are timed and not recorded. Called by the runner, by name, between two
- * rounds, when the device has nothing to do. Only who knows the number in this variable, which the
- * runner forgets before it loads a submission, is obeyed; without the variable nobody is. */
+/* How much is recorded, from now on: for rounds that are timed and not recorded, so that nothing of
+ * it, CUPTI's own part too, is in their time. Called by the runner, by name (trace/rest.h), when
+ * the device has nothing to do. Only who knows the number in this variable, which the runner
+ * forgets before it loads a submission, is obeyed; without the variable nobody is. */
 #define RECORDER_WORD_VARIABLE "WORD"
-void overlap_rest(uint64_t word, int rest);
+void overlap_rest(uint64_t word, enum rest rest);
 
 void recorder_put(const struct trace_record *record);
 void recorder_setting(const char *name, const char *text, uint64_t number);

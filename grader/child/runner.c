@@ -10,6 +10,7 @@
 #include "grader/child/drive.h"
 #include "threads/refusals.h"
 #include "threads/threads.h"
+#include "trace/rest.h"
 #include "trace/trace.h"
 
 #include <dirent.h>
@@ -38,11 +39,10 @@
 static struct {
     struct control *control;
     struct trace_writer *trace;
-    unsigned phases;   /* that have begun and not ended */
-    const char *timed; /* the phase that is timed; NULL: none */
-    uint64_t word;     /* CONTROL_WORD_SETTING */
-    void (*rest)(uint64_t word,
-                 int rest); /* the recorder's (recorder/recorder.h); NULL: it has none */
+    unsigned phases;     /* that have begun and not ended */
+    const char *timed;   /* the phase that is timed; NULL: none */
+    uint64_t word;       /* CONTROL_WORD_SETTING */
+    rest_function *rest; /* the recorder's; NULL: it has none */
 } runner;
 
 /* ---- where it crashed -------------------------------------------------------------------------
@@ -224,6 +224,11 @@ static void choose_processor(const cpu_set_t *allowed, uint32_t round)
     if (CPU_COUNT(&one) == 1) (void)sched_setaffinity(0, sizeof one, &one);
 }
 
+static void rest(enum rest rest)
+{
+    if (runner.rest != NULL) runner.rest(runner.word, rest);
+}
+
 /* drive_main, once for each round; a run without rounds has one. Returns what it returned last. */
 static int drive_rounds(int (*drive_main)(struct drive *), const struct drive *whole)
 {
@@ -240,7 +245,7 @@ static int drive_rounds(int (*drive_main)(struct drive *), const struct drive *w
         const struct control_round *round = &control->round[i];
         if (i > 0 && !take_turn()) break;
         if (i > 0) choose_processor(&allowed, i);
-        if (runner.rest != NULL) runner.rest(runner.word, !round->recorded);
+        rest(round->recorded ? REST_NOT : REST_ENTIRELY);
         drive = *whole;
         drive.input = (const char *)whole->input + round->input;
         drive.input_size = round->input_size;
@@ -249,6 +254,7 @@ static int drive_rounds(int (*drive_main)(struct drive *), const struct drive *w
         put_mark(CONTROL_ROUND_PHASE, i, TRACE_BEGIN);
         result = drive_main(&drive);
         put_mark(CONTROL_ROUND_PHASE, i, TRACE_END);
+        if (!round->recorded) rest(REST_DEVICE); /* who calls while others are timed is seen */
         /* After the last one too: the grader hears of its end while this process still is. */
         if (i + 1 == rounds && result == 0) (void)take_turn();
     }
@@ -355,7 +361,7 @@ static const char *begin_device(struct drive *drive)
         return dlerror();
     if (writer != NULL) symbol = dlsym(writer, "overlap_begin");
     memcpy(&begin, &symbol, sizeof begin);
-    symbol = writer != NULL ? dlsym(writer, "overlap_rest") : NULL;
+    symbol = writer != NULL ? dlsym(writer, REST_FUNCTION) : NULL;
     memcpy(&runner.rest, &symbol, sizeof runner.rest);
     symbol = emulator ? dlsym(writer, "overlap_host_clock") : NULL;
     if (symbol != NULL) memcpy(&drive->clock, &symbol, sizeof drive->clock);
