@@ -443,6 +443,45 @@ SCATTERS(DEFINE_GLOBAL_SCATTER)
 #define ADDRESS_global u64
 #define OF_shared quick->shared, quick->shared_bytes, quick->mask, (u32)inst->imm
 #define OF_global quick->warp, inst, quick->mask
+
+/* A lane alone, in shared memory, is in line: the end of a reduction is made of such. What an array
+ * got word by word is slow to read as a vector. */
+INLINE bool find_alone(const struct exec_quick *quick, const struct exec_inst *inst, u32 bytes,
+                       u32 *lane, unsigned char **place)
+{
+    const warp_u32 base = *(const warp_u32 *)(const void *)(quick->slots + inst->a);
+    *lane = (u32)__builtin_ctz(quick->mask);
+    const u32 at = base[*lane] + (u32)inst->imm;
+    *place = quick->shared + at;
+    return quick->shared_bytes >= bytes && at <= quick->shared_bytes - bytes && !(at & (bytes - 1));
+}
+#define ALONE_LOAD_global(T)
+#define ALONE_LOAD_shared(T)                                                                       \
+    if ((quick->mask & (quick->mask - 1)) == 0) {                                                  \
+        unsigned char *place;                                                                      \
+        u32 lane;                                                                                  \
+        if (!find_alone(quick, inst, sizeof(T), &lane, &place)) return false;                      \
+        lanes_##T *d = (lanes_##T *)(void *)(quick->slots + inst->d);                              \
+        const lanes_##T here = (lanes_##T)(THE_LANES(T) == (slot_##T)lane);                        \
+        *d = (*d & ~here) |                                                                        \
+             (((lanes_##T){0} + (slot_##T) * (const T *)(const void *)place) & here);              \
+        return true;                                                                               \
+    }
+#define ALONE_STORE_global(T)
+#define ALONE_STORE_shared(T)                                                                      \
+    if ((quick->mask & (quick->mask - 1)) == 0) {                                                  \
+        unsigned char *place;                                                                      \
+        u32 lane;                                                                                  \
+        if (!find_alone(quick, inst, sizeof(T), &lane, &place)) return false;                      \
+        *(T *)(void *)place =                                                                      \
+            (T)(*(const lanes_##T *)(const void *)(quick->slots + inst->d))[lane];                 \
+        return true;                                                                               \
+    }
+#define THE_LANES(T)                                                                               \
+    (lanes_##T)                                                                                    \
+    {                                                                                              \
+        LOW_LANES, HIGH_LANES                                                                      \
+    }
 #define DEFINE_SOME_LOAD(where, T)                                                                 \
     static QUICK some_load_##where##_##T(const struct exec_quick *quick,                           \
                                          const struct exec_inst *inst)                             \
@@ -450,6 +489,7 @@ SCATTERS(DEFINE_GLOBAL_SCATTER)
         ADDRESS_##where at[EXEC_LANES];                                                            \
         slot_##T to[EXEC_LANES];                                                                   \
         if (!quick->mask) return true;                                                             \
+        ALONE_LOAD_##where(T);                                                                     \
         memcpy(at, quick->slots + inst->a, sizeof at);                                             \
         memcpy(to, quick->slots + inst->d, sizeof to);                                             \
         if (!gather_##where##_##T(OF_##where, at, to)) return false;                               \
@@ -463,6 +503,7 @@ SCATTERS(DEFINE_GLOBAL_SCATTER)
         ADDRESS_##where at[EXEC_LANES];                                                            \
         slot_##T from[EXEC_LANES];                                                                 \
         if (!quick->mask) return true;                                                             \
+        ALONE_STORE_##where(T);                                                                    \
         memcpy(at, quick->slots + inst->a, sizeof at);                                             \
         memcpy(from, quick->slots + inst->d, sizeof from);                                         \
         return scatter_##where##_##T(OF_##where, at, from);                                        \
