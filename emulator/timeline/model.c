@@ -123,7 +123,7 @@ static inline double chain_ns(const struct timeline_kernel *kernel, const struct
         (double)kernel->barriers * (m->barrier + warps_of(kernel) * m->barrier_warp);
     const double own = (double)kernel->longest_warp * m->dependent_issue +
                        (double)kernel->short_chain * m->first_level_latency + waits;
-    const double passing = (double)kernel->wavefronts / larger(1, spread->used) * m->access_turn +
+    const double passing = (double)kernel->wavefronts / larger(1, spread->used) * m->wavefront +
                            waits * spread->rounds / spread->beside;
 
     return (larger(own * spread->rounds, passing) + (double)kernel->longest_wait) / m->clock;

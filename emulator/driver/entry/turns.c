@@ -87,10 +87,10 @@ static int64_t computed_by(pid_t tid)
 }
 
 /* It sleeps for a time that it has chosen itself. */
-static bool sleeps_by_itself(pid_t number)
+static bool sleeps_by_itself(pid_t tid)
 {
     char text[32];
-    if (!runnable_read(number, "syscall", text, sizeof text)) return false;
+    if (!runnable_read(tid, "syscall", text, sizeof text)) return false;
     const long call = strtol(text, NULL, 10);
     return call == SYS_clock_nanosleep
 #ifdef SYS_nanosleep
