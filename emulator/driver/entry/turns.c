@@ -91,7 +91,9 @@ static bool sleeps_by_itself(pid_t tid)
 {
     char text[32];
     if (!runnable_read(tid, "syscall", text, sizeof text)) return false;
-    const long call = strtol(text, NULL, 10);
+    char *end;
+    const long call = strtol(text, &end, 10);
+    if (end == text) return true; /* "running": it has just woken */
     return call == SYS_clock_nanosleep
 #ifdef SYS_nanosleep
            || call == SYS_nanosleep
