@@ -259,7 +259,7 @@ static void write_kernel(const struct compute_key *key, const char *extra, char 
     if (pair) used = append(text, size, used, "|%%q");
     unsigned operands = key->operands;
     /* Rows share shapes; these instructions have fewer operands. */
-    if (key->carry && strcmp(key->word[0], "mad") && strcmp(key->word[0], "madc")) operands = 3;
+    if (key->carry && strncmp(key->word[0], "mad", 3) != 0) operands = 3;
     if (!strcmp(key->text, "not.pred") || !strcmp(key->text, "mov.pred")) operands = 2;
     for (unsigned k = 1; k < operands; k++) used = append(text, size, used, ", %%%c", names[k]);
     used = append(text, size, used, "%s;\n", extra);

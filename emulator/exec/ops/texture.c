@@ -520,10 +520,11 @@ static int32_t level_of(const struct image_lane *at)
     const float given = at->access->level != EXEC_NO_SLOT
                             ? ((const float *)exec_slot(at->warp, at->access->level))[at->lane]
                             : 0.0f;
-    double level =
-        isnan(given) ? 0 : floor((double)given * TEXEL_WHOLE) + trunc(texture->bias * TEXEL_WHOLE);
-    level =
-        fmin(fmax(level, floor(texture->least * TEXEL_WHOLE)), floor(texture->most * TEXEL_WHOLE));
+    double level = isnan(given) ? 0
+                                : floor((double)given * TEXEL_WHOLE) +
+                                      trunc((double)texture->bias * TEXEL_WHOLE);
+    level = fmin(fmax(level, floor((double)texture->least * TEXEL_WHOLE)),
+                 floor((double)texture->most * TEXEL_WHOLE));
     return (int32_t)fmin(fmax(level, 0), (texture->level_count - 1) * TEXEL_WHOLE);
 }
 
