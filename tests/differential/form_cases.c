@@ -124,8 +124,8 @@ static bool has_immediates(const struct diff_form *form)
     case DIFF_AMOUNT:
     case DIFF_F32:
     case DIFF_F64:
-        return strncmp(form->text, "cvt", 3) && strncmp(form->text, "mov", 3) &&
-               strcmp(form->text, "testp");
+        return strncmp(form->text, "cvt", 3) != 0 && strncmp(form->text, "mov", 3) != 0 &&
+               strcmp(form->text, "testp") != 0;
     default:
         return false;
     }

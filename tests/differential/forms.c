@@ -187,7 +187,7 @@ static void add_comparisons(const struct diff_form *form, const struct words *wo
     }
     for (unsigned k = 0; k < sizeof results / sizeof *results; k++) {
         if (half ? k == 2 : k >= 3) continue;
-        if (k >= 3 && k < 5 && strcmp(results[k], type)) continue;
+        if (k >= 3 && k < 5 && strcmp(results[k], type) != 0) continue;
         struct diff_form other = *form;
         other.pair = false;
         other.derived = true;

@@ -297,7 +297,7 @@ static int one_case(const struct diff_cases *all, const char *name, bool run)
 {
     for (size_t k = 0; k < all->count; k++) {
         const struct diff_case *one = &all->cases[k];
-        if (strcmp(one->name, name)) continue;
+        if (strcmp(one->name, name) != 0) continue;
         print_case(one);
         if (!run) return 0;
         struct diff_device *device = diff_device_open(-1);

@@ -51,7 +51,7 @@ static bool agrees(const struct compute_key *key, const struct compute_case *got
     if (reference->any_nan) return isnan(value);
     if (reference->relative == 0) {
         /* ex2 and tanh of the 16-bit formats may be one unit off. */
-        if (strcmp(key->word[0], "ex2") && strcmp(key->word[0], "tanh")) return false;
+        if (strcmp(key->word[0], "ex2") != 0 && strcmp(key->word[0], "tanh") != 0) return false;
         for (unsigned k = 0; k < 32; k += 16) {
             const int a = (int)(got->out >> k & 0xffff), b = (int)(reference->out >> k & 0xffff);
             if (abs(a - b) > 1) return false;

@@ -87,7 +87,7 @@ static bool compare(const char *how, double a, double b, bool *result)
                 {"gtu", false, false, true, true}, {"geu", false, true, true, true},
                 {"num", true, true, true, false},  {"nan", false, false, false, true}};
     for (size_t k = 0; k < sizeof hows / sizeof *hows; k++) {
-        if (strcmp(hows[k].name, how)) continue;
+        if (strcmp(hows[k].name, how) != 0) continue;
         *result = nan      ? hows[k].unordered
                   : a < b  ? hows[k].less
                   : a == b ? hows[k].equal
@@ -135,19 +135,19 @@ static bool approximation(const struct compute_key *key, float a, float b,
     double value;
     double relative = 0x1p-22, absolute = 0;
     if (!strcmp(op, "sin") || !strcmp(op, "cos")) {
-        value = *op == 's' ? sin(a) : cos(a);
+        value = *op == 's' ? sin((double)a) : cos((double)a);
         absolute = 0x1p-20;
         if (fabsf(a) > 1e4f) absolute = 2; /* the ISA promises nothing there */
     } else if (!strcmp(op, "lg2")) {
-        value = log2(a);
+        value = log2((double)a);
         absolute = 0x1p-22;
     } else if (!strcmp(op, "ex2")) {
-        value = exp2(a);
+        value = exp2((double)a);
     } else if (!strcmp(op, "tanh")) {
-        value = tanh(a);
+        value = tanh((double)a);
         relative = 0x1p-10;
     } else if (!strcmp(op, "rsqrt")) {
-        value = 1 / sqrt(a);
+        value = 1 / sqrt((double)a);
     } else if (!strcmp(op, "div") && compute_has(key, "approx")) {
         value = (double)a / b;
         const float size = fabsf(b);
@@ -241,7 +241,7 @@ static bool twofold(const struct compute_key *key, const uint64_t *in, struct re
         /* The upper word only. */
         if (compute_has(key, "ftz")) a = double_of(in[0] >> 32 << 32);
         if (fpclassify(a) == FP_SUBNORMAL && compute_has(key, "ftz")) a = copysign(0, a);
-        value = !strcmp(op, "rcp") ? 1 / a : 1 / sqrt(a);
+        value = !strcmp(op, "rcp") ? 1 / a : 1 / sqrt((double)a);
         if (fpclassify(value) == FP_SUBNORMAL) value = copysign(0, value);
         finish_double(key, value, reference);
         if (isfinite(value) && value != 0) approximate(reference, value, 0x1p-20, 0);
@@ -260,7 +260,7 @@ static bool twofold(const struct compute_key *key, const uint64_t *in, struct re
     else if (!strcmp(op, "rcp"))
         value = 1 / a;
     else if (!strcmp(op, "sqrt"))
-        value = sqrt(a);
+        value = sqrt((double)a);
     else if (!strcmp(op, "abs"))
         value = fabs(a);
     else if (!strcmp(op, "neg"))
@@ -348,7 +348,8 @@ static bool convert(const struct compute_key *key, const uint64_t *in, struct re
     const char *from = compute_type(key, 0);
     const char *to = compute_type(key, 1);
     const bool wide = !strcmp(from, "f64");
-    if (strcmp(key->word[0], "cvt") || (*from != 'f' && *to != 'f' && *to != 't')) return false;
+    if (strcmp(key->word[0], "cvt") != 0 || (*from != 'f' && *to != 'f' && *to != 't'))
+        return false;
     if (!strcmp(to, "tf32")) {
         reference->out = tf32(key, (uint32_t)in[0]);
         return true;

@@ -246,7 +246,7 @@ static bool convert(const struct compute_key *key, const uint64_t *in, struct re
     const char *from = compute_type(key, 0);
     const char *to = compute_type(key, 1);
     const bool brain = !strncmp(to, "bf16", 4);
-    if (strcmp(key->word[0], "cvt")) return false;
+    if (strcmp(key->word[0], "cvt") != 0) return false;
     if (*to == 'u' || *to == 's') {
         to_integer(key, widen((uint16_t)in[0], !strcmp(from, "bf16")), to, reference);
         return true;

@@ -98,7 +98,7 @@ static bool arithmetic(const struct compute_key *key, const uint64_t *in, wide *
 static bool pairs(const struct compute_key *key, const uint64_t *in, wide *result)
 {
     const char *type = compute_type(key, 0);
-    if (strcmp(type, "u16x2") && strcmp(type, "s16x2")) return false;
+    if (strcmp(type, "u16x2") != 0 && strcmp(type, "s16x2") != 0) return false;
     struct compute_key single = *key;
     strcpy(single.word[single.words - 1], *type == 's' ? "s16" : "u16");
     *result = 0;
@@ -317,7 +317,7 @@ static bool bits_of(const struct compute_key *key, const uint64_t *in, wide *res
 
 static bool slct(const struct compute_key *key, const uint64_t *in, wide *result)
 {
-    if (strcmp(key->word[0], "slct")) return false;
+    if (strcmp(key->word[0], "slct") != 0) return false;
     const uint32_t c = (uint32_t)in[2];
     bool first = (int32_t)c >= 0;
     if (!strcmp(compute_type(key, 0), "f32")) {
@@ -333,7 +333,7 @@ static bool slct(const struct compute_key *key, const uint64_t *in, wide *result
 static bool comparison(const struct compute_key *key, const uint64_t *in, wide *result)
 {
     const char *type = compute_type(key, 0);
-    if (strcmp(key->word[0], "setp") || *type == 'f' || !strcmp(type, "bf16")) return false;
+    if (strcmp(key->word[0], "setp") != 0 || *type == 'f' || !strcmp(type, "bf16")) return false;
     const wide a = value_of(in[0], type);
     const wide b = value_of(in[1], type);
     const char *how = key->word[1];
@@ -388,7 +388,8 @@ static bool convert(const struct compute_key *key, const uint64_t *in, wide *res
 {
     const char *from = compute_type(key, 0);
     const char *to = compute_type(key, 1);
-    if (strcmp(key->word[0], "cvt") || !strchr("us", *from) || !strchr("us", *to)) return false;
+    if (strcmp(key->word[0], "cvt") != 0 || !strchr("us", *from) || !strchr("us", *to))
+        return false;
     wide value = value_of(in[0], from);
     if (compute_has(key, "sat")) value = clamp(value, to);
     *result = value_of((uint64_t)value, to);
@@ -397,7 +398,7 @@ static bool convert(const struct compute_key *key, const uint64_t *in, wide *res
 
 static bool predicates(const struct compute_key *key, const uint64_t *in, wide *result)
 {
-    if (strcmp(compute_type(key, 0), "pred")) return false;
+    if (strcmp(compute_type(key, 0), "pred") != 0) return false;
     const unsigned a = in[0] & 1, b = in[1] & 1;
     const char *op = key->word[0];
     *result = !strcmp(op, "and")   ? a && b
@@ -413,8 +414,8 @@ bool reference_int(const struct compute_key *key, const uint64_t *in, struct ref
     wide result;
     if (extended(key, in, reference)) return true;
     const char *type = compute_type(key, 0);
-    if (strcmp(key->word[0], "slct") && strcmp(key->word[0], "selp") &&
-        strcmp(key->word[0], "mov") &&
+    if (strcmp(key->word[0], "slct") != 0 && strcmp(key->word[0], "selp") != 0 &&
+        strcmp(key->word[0], "mov") != 0 &&
         (*type == 'f' || !strncmp(type, "bf", 2) || !strcmp(key->word[0], "copysign") ||
          (!strcmp(key->word[0], "cvt") &&
           (*compute_type(key, 1) == 'f' || !strncmp(compute_type(key, 1), "bf", 2)))))

@@ -129,7 +129,7 @@ static bool convert(const struct compute_key *key, const uint64_t *in, struct re
 
 static bool pack(const struct compute_key *key, const uint64_t *in, struct reference *reference)
 {
-    if (strcmp(key->word[1], "pack")) return false;
+    if (strcmp(key->word[1], "pack") != 0) return false;
     const char *type = compute_type(key, 1);
     const unsigned bits = compute_bits(type);
     const int64_t low = *type == 's' ? -(INT64_C(1) << (bits - 1)) : 0;
@@ -146,7 +146,7 @@ static bool pack(const struct compute_key *key, const uint64_t *in, struct refer
 
 static bool pair(const struct compute_key *key, const uint64_t *in, struct reference *reference)
 {
-    if (strcmp(compute_type(key, 0), "f32x2")) return false;
+    if (strcmp(compute_type(key, 0), "f32x2") != 0) return false;
     struct compute_key single = *key;
     strcpy(single.word[single.words - 1], "f32");
     strcpy(single.shape[0], "f32");
@@ -167,6 +167,6 @@ bool reference_narrow(const struct compute_key *key, const uint64_t *in,
                       struct reference *reference)
 {
     if (pair(key, in, reference)) return true;
-    if (strcmp(key->word[0], "cvt")) return false;
+    if (strcmp(key->word[0], "cvt") != 0) return false;
     return pack(key, in, reference) || convert(key, in, reference);
 }

@@ -28,7 +28,7 @@ static enum ptx_opcode opcode_of(const char *key)
     for (unsigned op = 1; op < PTX_OPCODE_COUNT; op++) {
         const char *name = ptx_opcode_name((enum ptx_opcode)op);
         const size_t length = strlen(name);
-        if (length <= longest || strncmp(key, name, length)) continue;
+        if (length <= longest || strncmp(key, name, length) != 0) continue;
         if (key[length] && key[length] != '.') continue;
         longest = length;
         found = (enum ptx_opcode)op;
