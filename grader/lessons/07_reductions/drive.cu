@@ -320,17 +320,20 @@ static void ask(cudaStream_t stream, const volatile int *enough)
     }
 }
 
-/* On a GPU the first launch of a kernel loads it, which waits for whatever is held back. What goes
- * wrong here goes wrong again. */
-static void load_kernels(struct drive *drive, const struct reduction_case *wanted,
-                         const struct place *place)
+/* On a GPU the first launch of a kernel loads it, which waits for whatever is held back. False: the
+ * device came to grief, which is the answer to both calls. */
+static bool load_kernels(struct drive *drive, const struct reduction_case cases[2],
+                         struct reduction_answer answers[2], const struct place places[2])
 {
-    if (drive->device != DRIVE_GPU) return;
-    (void)call<int64_t, Sum>(*wanted, place->array, (int64_t *)place->results + 1, place->stream,
-                             NULL);
-    (void)cudaDeviceSynchronize();
-    (void)cudaMemset(place->results, DRIVE_POISON, 3 * sizeof(int64_t));
-    (void)cudaDeviceSynchronize();
+    if (drive->device != DRIVE_GPU) return true;
+    for (uint32_t i = 0; i < 2; i++) {
+        call_in_peace(drive, &cases[i], &answers[i], &places[i], cases[i].size * sizeof(int64_t));
+        if (answers[i].later) {
+            answers[0].later = answers[1].later = answers[i].later;
+            return false;
+        }
+    }
+    return true;
 }
 
 /* Cases `first` and the next. Both calls are made before either's work begins, so that nothing but
@@ -348,35 +351,37 @@ static bool two_calls(struct drive *drive, uint32_t first, bool hold)
 
     if (ok) held[0] = held[1] = 0;
     for (uint32_t i = 0; i < 2 && ok; i++) {
-        const struct reduction_case *wanted = &cases[i];
         memset(&answers[i], 0, sizeof answers[i]);
-        ok = place_make(&places[i], drive, sizeof(int64_t), 0, wanted->size) &&
-             drive_succeeds(cudaMemcpy(places[i].array, pool_of(input, wanted, sizeof(int64_t)),
-                                       wanted->size * sizeof(int64_t), cudaMemcpyHostToDevice),
+        ok = place_make(&places[i], drive, sizeof(int64_t), 0, cases[i].size);
+    }
+    const bool alive = ok && load_kernels(drive, cases, answers, places);
+    for (uint32_t i = 0; i < 2 && ok && alive; i++)
+        ok = drive_succeeds(cudaMemcpy(places[i].array, pool_of(input, &cases[i], sizeof(int64_t)),
+                                       cases[i].size * sizeof(int64_t), cudaMemcpyHostToDevice),
                             "cudaMemcpy") &&
              settled();
-    }
-    for (uint32_t i = 0; i < 2 && ok; i++) load_kernels(drive, &cases[i], &places[i]);
-    for (uint32_t i = 0; i < 2 && ok; i++)
+    for (uint32_t i = 0; i < 2 && ok && alive; i++)
         ok = drive_succeeds(cudaLaunchHostFunc(places[i].stream, gate_wait, &gates[i]), "a gate");
     for (uint32_t i = 0; i < 2 && ok; i++) {
         drive_begin(drive, REDUCTION_PHASE_TOGETHER, first + i);
         int64_t *result = (int64_t *)places[i].results + 1;
         held_sums_gate = i == 0 ? held : NULL;
-        answers[i].status = (int32_t)(hold ? call<int64_t, HeldSum>
-                                           : call<int64_t, Sum>)(cases[i], places[i].array, result,
-                                                                 places[i].stream, NULL);
+        if (alive)
+            answers[i].status =
+                (int32_t)(hold ? call<int64_t, HeldSum>
+                               : call<int64_t, Sum>)(cases[i], places[i].array, result,
+                                                     places[i].stream, NULL);
         drive_end(drive, REDUCTION_PHASE_TOGETHER, first + i);
     }
     for (uint32_t i = 0; i < 2; i++)
         answers[i].held = !gate_gave_up(&gates[0]) && !gate_gave_up(&gates[1]);
     for (uint32_t i = 0; i < 2; i++) gate_open(&gates[i]);
-    if (ok && hold) {
+    if (ok && alive && hold) {
         ask(places[0].stream, held);
         ask(places[1].stream, NULL);
     }
     if (ok) *(volatile int *)&held[1] = 1;
-    for (uint32_t i = 0; i < 2 && ok; i++) {
+    for (uint32_t i = 0; i < 2 && ok && alive; i++) {
         unsigned char results[3 * sizeof(int64_t)];
         answers[i].later = (int32_t)cudaStreamSynchronize(places[i].stream);
         if (!cudaMemcpy(results, places[i].results, sizeof results, cudaMemcpyDeviceToHost))
