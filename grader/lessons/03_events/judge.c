@@ -212,10 +212,10 @@ static void judge_times(struct verdict *verdict, const struct events_view *view,
             if (off > worst) worst = off;
             continue;
         }
+        if (events_say_between(verdict, view->evidence, &called, kernel, i)) return;
         if (measured > device && host_was_late(view, &called, kernel, measured) &&
             2 * ++late < called.count)
             continue;
-        if (events_say_between(verdict, view->evidence, &called, kernel, i)) return;
         say_disagrees(verdict, view->evidence, &called, i, device);
         return;
     }
