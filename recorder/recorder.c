@@ -405,7 +405,7 @@ static void finish(void)
  * device's does where it can begin. */
 __attribute__((visibility("default"))) const char *overlap_begin(void)
 {
-    const char *callers = getenv(RECORDER_CALLERS_VARIABLE), *word = getenv(RECORDER_WORD_VARIABLE);
+    const char *callers = getenv(RECORDER_CALLERS_VARIABLE), *word = getenv(REST_WORD_VARIABLE);
 
     if (recorder.trace != NULL) return NULL;
     recorder.trace = trace_open_from_environment();

@@ -28,10 +28,8 @@ const char *overlap_begin(void);
 
 /* How much is recorded, from now on: for rounds that are timed and not recorded, so that nothing of
  * it, CUPTI's own part too, is in their time. Called by the runner, by name (trace/rest.h), when
- * the device has nothing to do. Only who knows the number in this variable, which the runner
- * forgets before it loads a submission, is obeyed; without the variable nobody is. */
-#define RECORDER_WORD_VARIABLE "WORD"
-void overlap_rest(uint64_t word, enum rest rest);
+ * the device has nothing to do. */
+rest_function overlap_rest;
 
 void recorder_put(const struct trace_record *record);
 void recorder_setting(const char *name, const char *text, uint64_t number);

@@ -12,6 +12,10 @@ enum rest {
     REST_ENTIRELY /* nothing is */
 };
 
+/* A number, in hexadecimal, that the recorder and the runner read before a submission is loaded.
+ * Only who knows it is obeyed; without the variable nobody is. */
+#define REST_WORD_VARIABLE "WORD"
+
 #define REST_FUNCTION "overlap_rest"
 typedef void rest_function(uint64_t word, enum rest rest);
 

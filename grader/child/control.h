@@ -9,6 +9,7 @@
 #define OVERLAP_GRADER_CHILD_CONTROL_H
 
 #include "grader/base/process.h"
+#include "trace/rest.h"
 
 #include <stdint.h>
 
@@ -35,7 +36,7 @@ enum {
 
 /* A number, in hexadecimal, that the runner writes beside CONTROL_REFUSED and `want`: both are the
  * machine's trouble, and whoever wants to be excused by it does not know the number. */
-#define CONTROL_WORD_SETTING "WORD"
+#define CONTROL_WORD_SETTING REST_WORD_VARIABLE
 
 /* The phase that is timed; only of a run in rounds. */
 #define CONTROL_TIMED_SETTING "TIMED"

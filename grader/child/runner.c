@@ -10,7 +10,6 @@
 #include "grader/child/drive.h"
 #include "threads/refusals.h"
 #include "threads/threads.h"
-#include "trace/rest.h"
 #include "trace/trace.h"
 
 #include <dirent.h>
@@ -43,6 +42,10 @@ static struct {
     const char *timed;   /* the phase that is timed; NULL: none */
     uint64_t word;       /* CONTROL_WORD_SETTING */
     rest_function *rest; /* the recorder's; NULL: it has none */
+    /* As the grader wrote them: a submission may write into the page, and no round that the grader
+     * takes for a recorded one may be any other. */
+    struct control_round round[CONTROL_ROUNDS];
+    uint32_t rounds;
 } runner;
 
 /* ---- where it crashed -------------------------------------------------------------------------
@@ -232,17 +235,15 @@ static void rest(enum rest rest)
 /* drive_main, once for each round; a run without rounds has one. Returns what it returned last. */
 static int drive_rounds(int (*drive_main)(struct drive *), const struct drive *whole)
 {
-    const struct control *control = runner.control;
-    const uint32_t rounds = control->rounds < CONTROL_ROUNDS ? control->rounds : CONTROL_ROUNDS;
     struct drive drive = *whole;
     cpu_set_t allowed;
     int result = 0;
 
     CPU_ZERO(&allowed);
     (void)sched_getaffinity(0, sizeof allowed, &allowed);
-    if (rounds == 0) return drive_main(&drive);
-    for (uint32_t i = 0; i < rounds && result == 0; i++) {
-        const struct control_round *round = &control->round[i];
+    if (runner.rounds == 0) return drive_main(&drive);
+    for (uint32_t i = 0; i < runner.rounds && result == 0; i++) {
+        const struct control_round *round = &runner.round[i];
         if (i > 0 && !take_turn()) break;
         if (i > 0) choose_processor(&allowed, i);
         rest(round->recorded ? REST_NOT : REST_ENTIRELY);
@@ -256,7 +257,7 @@ static int drive_rounds(int (*drive_main)(struct drive *), const struct drive *w
         put_mark(CONTROL_ROUND_PHASE, i, TRACE_END);
         if (!round->recorded) rest(REST_DEVICE); /* who calls while others are timed is seen */
         /* After the last one too: the grader hears of its end while this process still is. */
-        if (i + 1 == rounds && result == 0) (void)take_turn();
+        if (i + 1 == runner.rounds && result == 0) (void)take_turn();
     }
     return result;
 }
@@ -400,6 +401,9 @@ int main(int count, char **arguments)
         return 2;
     }
     runner.control = control;
+    runner.rounds =
+        runner.control->rounds < CONTROL_ROUNDS ? runner.control->rounds : CONTROL_ROUNDS;
+    memcpy(runner.round, runner.control->round, sizeof runner.round);
     if (settings_enter(&settings) != 0) return refuse("the settings cannot be read");
     const char *word = getenv(CONTROL_WORD_SETTING);
     if (word != NULL) runner.word = strtoull(word, NULL, 16);
