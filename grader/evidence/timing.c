@@ -79,10 +79,10 @@ static double busy_in_phase(const struct evidence *evidence)
 
 /* On a GPU the marks come from the submission's process, which could write them itself. A phase is
  * not longer than the parent's clock saw the run, nor shorter than the device was busy in it. */
-static bool is_plausible(const struct evidence *evidence, double seconds)
+static bool is_plausible(const struct evidence *evidence, double seconds, double busy_s)
 {
     if (evidence->device == DRIVE_EMULATOR) return true;
-    return seconds <= evidence->seconds && seconds >= busy_in_phase(evidence) * 0.95 - 50e-6;
+    return seconds <= evidence->seconds && seconds >= busy_s * 0.95 - 50e-6;
 }
 
 /* The recorder makes a phase longer, but not so many times. */
@@ -131,13 +131,13 @@ struct tally {
 };
 
 /* What the record of a pair shows. */
-static void look_at_record(const struct evidence *own, const struct evidence *other,
+static void look_at_record(const struct evidence *own, const struct evidence *other, double busy_s,
                            struct tally *tally, struct timing *timing)
 {
-    const double bound = bound_of(other, other->plan->phase), busy = busy_in_phase(own);
+    const double bound = bound_of(other, other->plan->phase);
 
     if (bound > 0 && (timing->bound_s <= 0 || bound < timing->bound_s)) timing->bound_s = bound;
-    if (tally->recorded == 0 || busy < tally->busy_s) tally->busy_s = busy;
+    if (tally->recorded == 0 || busy_s < tally->busy_s) tally->busy_s = busy_s;
     tally->less += left_out(own, other, timing);
     tally->recorded++;
 }
@@ -148,15 +148,15 @@ static bool add_pair(const struct evidence *own, const struct evidence *other, b
                      struct tally *tally, struct timing *timing)
 {
     const double a = timing_of_phase(own, own->plan->phase),
-                 b = timing_of_phase(other, other->plan->phase);
+                 b = timing_of_phase(other, other->plan->phase), busy_s = busy_in_phase(own);
 
     timing->outcome = TIMING_NO_TIME;
     timing->missing = a <= 0 ? own : other;
     if (a <= 0 || b <= 0) return false;
     timing->missing = own;
     timing->outcome = own->between ? TIMING_BETWEEN : TIMING_FORGED;
-    if (own->between || !is_plausible(own, a)) return false;
-    if (!own->unrecorded) look_at_record(own, other, tally, timing);
+    if (own->between || !is_plausible(own, a, busy_s)) return false;
+    if (!own->unrecorded) look_at_record(own, other, busy_s, tally, timing);
     tally->odd += is_disturbed(own, a);
     tally->odd_references += is_disturbed(other, b);
     if (is_disturbed(own, a) || is_disturbed(other, b))

@@ -738,7 +738,8 @@ int run_make_in_turn(const struct run_request *requests, struct turns *turns,
     turns->lock = -1;
     turns->most_s = made > 0 ? rounds_seconds(&evidences[0]) : 0;
     for (unsigned i = 0; made > 0 && i < CONTROL_ROUNDS; i++)
-        turns->recorded[i] = runs[0].rounds.round[i].recorded;
+        turns->counts[i] =
+            (requests[0].plan->flags & RUN_RECORDED) || !runs[0].rounds.round[i].recorded;
     if (result == 0) turns->lock = gpu_lock_take(requests[0].toolchain, GPU_LOCK_ALONE, trouble);
     if (result == 0 && turns->lock < 0) result = -1;
     if (result == 0) result = take_turns(runs, turns, &begun, trouble);

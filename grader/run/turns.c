@@ -90,14 +90,6 @@ static double time_of(const struct turns_process *process, unsigned round)
     return clocked > 0 ? clocked : process->whole_s[round];
 }
 
-/* Where the recorder rests in some rounds, the times of these count. */
-static bool counts(const struct turns *turns, unsigned round)
-{
-    bool rested = false;
-    for (unsigned i = 0; i < CONTROL_ROUNDS; i++) rested |= !turns->recorded[i];
-    return !rested || !turns->recorded[round];
-}
-
 static bool is_enough(const struct turns *turns, double spent_s)
 {
     struct ratio_pair pairs[RATIO_MOST_PAIRS];
@@ -105,7 +97,7 @@ static bool is_enough(const struct turns *turns, double spent_s)
 
     if (spent_s >= turns->most_s) return true;
     for (unsigned round = 1; round <= turns->rounds; round++)
-        for (size_t i = 0; i < turns->pair_count && counts(turns, round); i++)
+        for (size_t i = 0; i < turns->pair_count && turns->counts[round]; i++)
             pairs[count++] =
                 (struct ratio_pair){time_of(&turns->processes[turns->pairs[i].submission], round),
                                     time_of(&turns->processes[turns->pairs[i].reference], round)};

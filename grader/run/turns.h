@@ -34,8 +34,8 @@ struct turns {
     struct turns_pair pairs[TURNS_PROCESSES / 2];
     size_t count, pair_count;
     const struct threshold *threshold;
-    bool recorded[CONTROL_ROUNDS]; /* rounds in which the recorder is in the time */
-    double most_s;                 /* after so long no further round begins, clear or not */
+    bool counts[CONTROL_ROUNDS]; /* rounds whose times say something */
+    double most_s;               /* after so long no further round begins, clear or not */
     int lock;        /* gpu_lock_take's; given back (-1) as soon as there is no further round */
     unsigned rounds; /* the result: complete in all processes, without the warm-up */
     size_t holder;   /* the process that had the turn when it ended; SIZE_MAX: none had */
