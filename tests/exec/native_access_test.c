@@ -221,6 +221,69 @@ static void write_readers(char text[ROOM], unsigned first, unsigned count)
              "mul.wide.u32 %%a, %%t, 4; add.u64 %%a, %%a, %%o; st.global.u32 [%%a], %%s; ret; }\n");
 }
 
+/* Rows that warps store, each its own but for some, where another warp reads, or stores, a word of
+ * each: whose value has changed, whose half, in what order, and who has been there before. */
+static const struct {
+    const char *what, *ptx;
+    bool races;
+} writers[] = {
+    {"words that change", "st.shared.u32 [%b], %u;", true},
+    {"words that stay as they are", "st.shared.u32 [%b], %t;", false},
+    {"every other word changes", "selp.u32 %v, %u, %t, %q; st.shared.u32 [%b], %v;", true},
+    {"words that change twice", "st.shared.u32 [%b], %u; st.shared.u32 [%b], %n;", true},
+    {"words that change back", "st.shared.u32 [%b], %u; st.shared.u32 [%b], %t;", true},
+    {"the upper half first",
+     "xor.b32 %v, %t, 16; shl.b32 %v, %v, 2; add.u32 %v, %v, %m; st.shared.u32 [%v], %u;", true},
+    {"both halves the same row",
+     "and.b32 %v, %t, -17; shl.b32 %v, %v, 2; add.u32 %v, %v, %m; st.shared.u32 [%v], %u;", true},
+    {"after another's load", "ld.shared.u32 %v, [%c]; st.shared.u32 [%b], %u;", true},
+    {"after another's loads of one word",
+     "ld.shared.u32 %v, [m]; ld.shared.u32 %v, [m+128]; st.shared.u32 [%b], %u;", true},
+    {"after another's store", "st.shared.u32 [%c], %n; st.shared.u32 [%b], %u;", true},
+    {"after its own load", "ld.shared.u32 %v, [%b]; st.shared.u32 [%b], %u;", true},
+    {"after all warps' loads of two words",
+     "ld.shared.u32 %v, [%b]; and.b32 %v, %t, 16; shl.b32 %v, %v, 2; add.u32 %v, %v, %m;"
+     "ld.shared.u32 %v, [%v]; st.shared.u32 [%c], %u;",
+     true},
+    {"after all warps' loads of two words of the first",
+     "ld.shared.u32 %v, [%b+512]; and.b32 %v, %t, 16; shl.b32 %v, %v, 2; add.u32 %v, %v, %m;"
+     "ld.shared.u32 %v, [%v]; bar.warp.sync -1; st.shared.u32 [%b], %u;",
+     true},
+    {"after all warps' loads of two words of the second",
+     "ld.shared.u32 %v, [%b+512]; and.b32 %v, %t, 16; shl.b32 %v, %v, 2; add.u32 %v, %v, %m;"
+     "ld.shared.u32 %v, [%v+128]; bar.warp.sync -1; st.shared.u32 [%b], %u;",
+     true},
+    {"after its warp's loads of two words, and a meeting",
+     "and.b32 %v, %t, -16; shl.b32 %v, %v, 2; add.u32 %v, %v, %m; ld.shared.u32 %v, [%v];"
+     "bar.warp.sync -1; st.shared.u32 [%b], %u;",
+     true},
+};
+enum { WRITERS = sizeof writers / sizeof *writers };
+
+static void write_writers(char text[ROOM], unsigned how)
+{
+    static const unsigned words[] = {0, 7, 16, 31, 38, 47, 62};
+    size_t used = (size_t)snprintf(
+        text, ROOM,
+        ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 out) {\n"
+        ".reg .u64 %%a, %%o; .reg .u32 %%b, %%c, %%m, %%n, %%s, %%t, %%u, %%v;\n"
+        ".reg .pred %%p, %%q; .shared .align 8 .b8 m[1024];\n"
+        "ld.param.u64 %%o, [out]; mov.u32 %%t, %%tid.x; mov.u32 %%s, 0; mov.u32 %%n, 3;\n"
+        "mov.u32 %%m, m; shl.b32 %%b, %%t, 2; add.u32 %%b, %%b, %%m;\n"
+        "xor.b32 %%c, %%t, 32; shl.b32 %%c, %%c, 2; add.u32 %%c, %%c, %%m;\n"
+        "and.b32 %%u, %%t, 1; setp.ne.u32 %%q, %%u, 0;\n"
+        "more: mad.lo.u32 %%u, %%n, 1000, %%t; st.shared.u32 [%%b], %%t; bar.sync 0;\n%s\n",
+        writers[how].ptx);
+    for (unsigned k = 0; k < sizeof words / sizeof *words; k++)
+        used += (size_t)snprintf(text + used, ROOM - used,
+                                 "setp.eq.u32 %%p, %%t, %u;\n@%%p ld.shared.u32 %%v, [m+%u];\n",
+                                 (words[k] + 37) % 64, 4 * words[k]);
+    snprintf(text + used, ROOM - used,
+             "bar.sync 0; sub.u32 %%n, %%n, 1; setp.ne.u32 %%p, %%n, 0; @%%p bra more;\n"
+             "ld.shared.u32 %%s, [%%b];\n"
+             "mul.wide.u32 %%a, %%t, 4; add.u64 %%a, %%a, %%o; st.global.u32 [%%a], %%s; ret; }\n");
+}
+
 /* What the second block does where the first has done atomics. */
 static const char *const seconds[] = {"atom.global.add.u32 %v, [%a], 3;", "st.global.u32 [%a], %t;",
                                       "ld.global.u32 %v, [%a];", "st.global.u32 [%a+1024], %t;"};
@@ -448,6 +511,19 @@ START_TEST(readers_of_shared_memory)
 }
 END_TEST
 
+START_TEST(writers_of_shared_memory)
+{
+    static char ptx[ROOM];
+    write_writers(ptx, (unsigned)_i);
+    struct answer *rows = run(ptx, EXEC_NATIVE_OFF, 64, true);
+    struct answer *code = run(ptx, EXEC_NATIVE_ALWAYS, 64, true);
+    ck_assert_msg((rows->races > 0) == writers[_i].races, "%s: races", writers[_i].what);
+    compare(writers[_i].what, rows, code);
+    free(rows);
+    free(code);
+}
+END_TEST
+
 START_TEST(atomics_that_are_judged)
 {
     static char ptx[ROOM];
@@ -506,6 +582,7 @@ int main(void)
     TCase *readers = tcase_create("readers");
     tcase_set_timeout(readers, 600);
     tcase_add_loop_test(readers, readers_of_shared_memory, 0, SHAPES);
+    tcase_add_loop_test(readers, writers_of_shared_memory, 0, WRITERS);
     suite_add_tcase(suite, tests);
     suite_add_tcase(suite, judged);
     suite_add_tcase(suite, readers);

@@ -3,6 +3,7 @@
 #include "emulator/exec/check/check.h"
 #include "emulator/exec/native/private.h"
 #include "emulator/exec/ops/ops.h"
+#include "emulator/exec/ops/watch.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -169,11 +170,13 @@ static unsigned together_uses(const struct exec_row *row, const struct exec_inst
     return count;
 }
 
-/* Its address and its guard: what it looks at in line. */
+/* Its address, its guard and what it stores: what it looks at in line. */
 static unsigned aside_uses(const struct exec_inst *inst, struct native_use uses[NATIVE_USES])
 {
     unsigned count = 0;
     if (inst->run != known.watch) return 0;
+    if (inst->cache == EXEC_WATCH_STORE)
+        uses[count++] = (struct native_use){.offset = inst->d, .width = NATIVE_NARROW};
     uses[count++] = (struct native_use){
         .offset = inst->a, .width = inst->cache & EXEC_WATCH_WIDE ? NATIVE_WIDE : NATIVE_NARROW};
     if (inst->guard != EXEC_NO_GUARD)

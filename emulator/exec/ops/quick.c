@@ -132,28 +132,106 @@ static inline bool watch_rows(struct exec_shadow *shadow, u32 low, u32 high, u32
     return read_rows(shadow, low, high, warp, site);
 }
 
+#define LIKELY(condition) __builtin_expect(condition, 1)
+
+/* As op_watch of ops/racecheck.c has it, but with no copy at all. */
+static inline bool is_plain(const struct exec_block *block)
+{
+    return exec_watch_is_plain(block) & (block->async == NULL);
+}
+
+/* Loads of one cell by each half, which no other warp has touched. */
+INLINE bool watch_fresh(struct exec_shadow *shadow, u32 low, u32 high, u32 warp, u32 site)
+{
+    const s32 *writes = shadow->cells[EXEC_KEPT_WRITE], floor = shadow->floor;
+    const s32 *others = shadow->cells[EXEC_KEPT_READ_OTHER];
+    s32 *reads = shadow->cells[EXEC_KEPT_READ];
+    u32 *sites = shadow->sites[EXEC_KEPT_READ];
+    const s32 last = (s32)(warp * EXEC_LANES + EXEC_LANES - 1);
+    const s32 now = shadow->time << EXEC_SHADOW_TIME | EXEC_SHADOW_MANY;
+    if ((low == high) | (writes[low] >= floor) | (writes[high] >= floor) | (others[low] >= floor) |
+        (others[high] >= floor) | (reads[low] >= floor) | (reads[high] >= floor))
+        return false;
+    reads[low] = now | (last - EXEC_HALF);
+    reads[high] = now | last;
+    sites[low] = sites[high] = site;
+    return true;
+}
+
+/* Loads, by both halves, of a row that two warps have read already. */
+INLINE bool watch_again(const struct exec_shadow *shadow, u32 low, u32 high)
+{
+    const s32 floor = shadow->floor;
+    const half_s32 write = *(const half_s32 *)(const void *)(shadow->cells[EXEC_KEPT_WRITE] + low);
+    const half_s32 other =
+        *(const half_s32 *)(const void *)(shadow->cells[EXEC_KEPT_READ_OTHER] + low);
+    return low == high && __builtin_reduce_max((half_u32)((write >= floor) | (other < floor))) == 0;
+}
+
 /* Not in line: it is long, and few registers are worth keeping across it. */
-static __attribute__((noinline)) bool settle(struct exec_warp *warp, u32 low, u32 high, bool same,
-                                             const struct exec_inst *inst)
+static __attribute__((noinline, cold)) bool settle(struct exec_warp *warp, u32 low, u32 high,
+                                                   bool same, const struct exec_inst *inst)
 {
     struct exec_shadow *shadow = warp->block->shadow;
     const u32 at[2] = {low, high};
-    if (!exec_watch_is_plain(warp->block) || warp->block->async != NULL) return false;
-    if (!(same ? exec_watch_sames(warp, inst, at)
+    if (!is_plain(warp->block) ||
+        !(same ? exec_watch_sames(warp, inst, at)
                : watch_rows(shadow, low, high, warp->index, inst->position)))
         return false;
     shadow->touched |= 1u << warp->index;
     return true;
 }
 
+/* A row of which nothing is known that a barrier has not ordered: only what changes is touched. */
+static __attribute__((noinline)) bool settle_store(struct exec_warp *warp, u32 low, u32 high,
+                                                   const u32 *values, u32 site)
+{
+    struct exec_shadow *shadow = warp->block->shadow;
+    const u32 at[2] = {low, high};
+    const half_s32 lane = {LOW_LANES};
+    if (!is_plain(warp->block) || high < low + EXEC_HALF) return false;
+    for (u32 kept = EXEC_KEPT_WRITE; kept <= EXEC_KEPT_READ_OTHER; kept++)
+        if (any_recent(shadow->cells[kept] + low, shadow->floor) |
+            any_recent(shadow->cells[kept] + high, shadow->floor))
+            return false;
+    for (u32 k = 0; k < 2; k++) {
+        const u32 *memory = (const u32 *)(const void *)warp->block->shared + at[k];
+        const half_u32 before = *(const half_u32 *)(const void *)memory;
+        const half_u32 after = *(const half_u32 *)(const void *)(values + k * EXEC_HALF);
+        half_s32 *cells = (half_s32 *)(void *)(shadow->cells[EXEC_KEPT_WRITE] + at[k]);
+        half_u32 *sites = (half_u32 *)(void *)(shadow->sites[EXEC_KEPT_WRITE] + at[k]);
+        const half_s32 changed = (half_s32)(before != after);
+        const half_s32 now = lane + (shadow->time << EXEC_SHADOW_TIME |
+                                     (s32)(warp->index * EXEC_LANES + k * EXEC_HALF));
+        *cells = (now & changed) | (*cells & ~changed);
+        *sites = (((half_u32){0} + site) & (half_u32)changed) | (*sites & ~(half_u32)changed);
+    }
+    shadow->touched |= 1u << warp->index;
+    return true;
+}
+
+/* What a tile is mostly read for is in line: a call would put all vectors on the stack and back. */
 static QUICK watch(const struct exec_quick *quick, const struct exec_inst *inst)
 {
+    const struct exec_block *block = quick->warp->block;
+    struct exec_shadow *shadow = block->shadow;
+    const bool store = inst->cache == EXEC_WATCH_STORE;
     struct parts parts;
-    if (inst->cache != EXEC_WATCH_LOAD) return false;
-    if (quick->warp->block->shadow == NULL) return true;
-    return find_shared(quick, inst, 4, false, &parts) &&
-           settle(quick->warp, (u32)(parts.low - quick->shared) / 4,
-                  (u32)(parts.high - quick->shared) / 4, parts.same, inst);
+    if (inst->cache != EXEC_WATCH_LOAD && !store) return false;
+    if (shadow == NULL) return true;
+    if (!find_shared(quick, inst, 4, store, &parts)) return false;
+    const u32 low = (u32)(parts.low - quick->shared) / 4;
+    const u32 high = (u32)(parts.high - quick->shared) / 4, warp = quick->warp->index;
+    if (store) {
+        u32 values[EXEC_LANES];
+        memcpy(values, quick->slots + inst->d, sizeof values);
+        return settle_store(quick->warp, low, high, values, inst->position);
+    }
+    if (LIKELY(is_plain(block) && (shadow->touched >> warp & 1) != 0 &&
+               (parts.same ? watch_fresh(shadow, low, high, warp, inst->position)
+                           : watch_again(shadow, low, high))))
+        return true;
+    return settle(quick->warp, low, high, parts.same, inst);
 }
 
 /* ---- global memory --------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* exec_watch: the accesses to shared memory that row "watch" settles by itself, and what it does of
- * the simplest: for ops/racecheck.c, and for machine code, ops/quick.c. Private to ops/.
+ * the simplest: for ops/racecheck.c, and for machine code, ops/quick.c and native/. Private to
+ * emulator/exec.
  */
 #ifndef OVERLAP_EXEC_OPS_WATCH_H
 #define OVERLAP_EXEC_OPS_WATCH_H
@@ -16,16 +17,17 @@ enum {
     EXEC_WATCH_ATOMIC = EXEC_WATCH_ORDINARY | EXEC_ATOMIC << EXEC_WATCH_ACCESS_SHIFT,
 };
 
-/* Whether the block's cells, which it has, are of 4 bytes and say all; and there was no atomic. */
+/* Whether the block's cells, which it has, are of 4 bytes and say all; and there was no atomic. One
+ * branch for all: machine code asks at every load. */
 static inline bool exec_watch_tells(const struct exec_block *block)
 {
     const struct exec_shadow *shadow = block->shadow;
-    return shadow->shift == 2 && !shadow->converses && !shadow->visited;
+    return !((shadow->shift ^ 2) | shadow->converses | shadow->visited);
 }
 
 static inline bool exec_watch_is_plain(const struct exec_block *block)
 {
-    return exec_watch_tells(block) && !block->shadow->atomics;
+    return exec_watch_tells(block) & !block->shadow->atomics;
 }
 
 /* What check/shadow.c does of a cell that the threads from `first` to `last` of a warp load, where
