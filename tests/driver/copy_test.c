@@ -202,6 +202,32 @@ START_TEST(latest_an_asynchronous_pageable_copy_in_has_taken_its_source_when_it_
 }
 END_TEST
 
+/* What was taken out of pageable memory for copies that are on their way, and for later ones. */
+START_TEST(large_pageable_copies_on_their_way_keep_their_own_bytes)
+{
+    enum { COPIES = 3, ROUNDS = 2 };
+    static const size_t sizes[COPIES] = {2 << 20, 3 << 20, 1 << 20};
+    unsigned char *in = malloc(sizes[1]), *out = malloc(sizes[1]);
+    test_context(_i);
+    for (int round = 0; round < ROUNDS; round++) {
+        CUdeviceptr to[COPIES];
+        for (int k = 0; k < COPIES; k++) {
+            to[k] = test_device(sizes[k]);
+            memset(in, COPIES * round + k, sizes[k]);
+            OK(cuMemcpyHtoDAsync(to[k], in, sizes[k], test_stream(CU_STREAM_NON_BLOCKING)));
+        }
+        OK(cuCtxSynchronize());
+        for (int k = 0; k < COPIES; k++) {
+            OK(cuMemcpyDtoH(out, to[k], sizes[k]));
+            for (size_t i = 0; i < sizes[k]; i += 4093)
+                ck_assert_uint_eq(out[i], COPIES * round + k);
+        }
+    }
+    free(in);
+    free(out);
+}
+END_TEST
+
 START_TEST(earliest_an_asynchronous_copy_has_run_on_return)
 {
     test_context(EARLIEST);
@@ -428,6 +454,7 @@ int main(void)
         a_host_pointer_that_leads_nowhere_is_an_error_not_a_crash,
         copies_overlap_and_kernels_read_pinned_memory,
         copies_are_recorded_with_their_places,
+        large_pageable_copies_on_their_way_keep_their_own_bytes,
     };
     for (size_t i = 0; i < sizeof all_orders / sizeof *all_orders; i++)
         tcase_add_loop_test(tcase, all_orders[i], 0, ORDERS);

@@ -11,6 +11,7 @@
 #include "emulator/driver/findings/handle.h"
 #include "emulator/driver/memory/memory.h"
 #include "emulator/driver/stream/stream.h"
+#include "emulator/driver/work/staging.h"
 #include "emulator/memory/page_guard.h"
 
 #include <stdlib.h>
@@ -219,7 +220,7 @@ static enum timeline_ran do_copy(struct operation *operation)
 
 static enum timeline_ran run_copy(struct operation *operation)
 {
-    const struct copy *copy = (const void *)operation->payload;
+    struct copy *copy = (void *)operation->payload;
     if (driver.ending && (copy->to.place == TRACE_PAGEABLE || copy->from.place == TRACE_PAGEABLE) &&
         copy->staged == NULL)
         return TIMELINE_RAN; /* the host's own memory may be gone */
@@ -232,12 +233,17 @@ static enum timeline_ran run_copy(struct operation *operation)
     findings_ran(operation, pageable);
     for (int i = 0; i < 2; i++)
         page_guard_restore(sides[i]->address, span(sides[i], &copy->extent));
+    if (ran == TIMELINE_RAN) {
+        /* The operation may live on for long. */
+        staging_give(copy->staged);
+        copy->staged = NULL;
+    }
     return ran;
 }
 
 static void drop_copy(struct operation *operation)
 {
-    free(((struct copy *)(void *)operation->payload)->staged);
+    staging_give(((struct copy *)(void *)operation->payload)->staged);
 }
 
 /* ---- copies ------------------------------------------------------------------------------ */
@@ -248,14 +254,14 @@ static CUresult stage(struct copy *copy, bool asynchronous)
 {
     const struct extent *e = &copy->extent;
     struct side dense = {.pitch = e->width, .slice = e->width * e->height};
-    copy->staged = malloc(e->width * e->height * e->depth);
+    copy->staged = staging_take(e->width * e->height * e->depth);
     if (copy->staged == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     const struct races_rows read = rows_of(&copy->from, e);
     if (!asynchronous) findings_host_reads(&read);
     if (copy_rows(copy->staged, &dense, (const unsigned char *)(uintptr_t)copy->from.address,
                   copy->from.pitch, copy->from.slice, e, true))
         return CUDA_SUCCESS;
-    free(copy->staged);
+    staging_give(copy->staged);
     copy->staged = NULL;
     findings_call_lacks_memory(copy->from.address);
     return refuse(FINDING_COPY_OF_NO_HOST_MEMORY, CUDA_ERROR_INVALID_VALUE, &copy->from,
@@ -367,7 +373,7 @@ static CUresult submit_placed(struct stream *stream, struct copy *copy, bool wai
     CUresult outcome = CUDA_SUCCESS, code;
 
     if (operation == NULL) {
-        free(copy->staged);
+        staging_give(copy->staged);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     if (waits) operation->outcome = &outcome;
