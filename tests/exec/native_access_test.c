@@ -341,6 +341,46 @@ static const char rows_judged[] =
     "mad.lo.u32 %x, %b, 96, %t; mul.wide.u32 %a, %x, 4; add.u64 %a, %a, %o;\n"
     "st.global.u32 [%a+4096], %s; ret; }\n";
 
+/* What must have been done of a row of %o + 2048 * block on that machine code has judged: %w is the
+ * warp, %a its row. */
+static const struct {
+    const char *what, *ptx;
+    bool races;
+} sequels[] = {
+    {"rows that go round the warps, with barriers",
+     "more: add.u32 %x, %w, %n; rem.u32 %x, %x, 3; mad.lo.u32 %x, %x, 32, %l;\n"
+     "mul.wide.u32 %a, %x, 4; add.u64 %a, %a, %o; mad.lo.u32 %v, %n, 1000, %t;\n"
+     "st.global.u32 [%a], %v; bar.sync 0; sub.u32 %n, %n, 1; setp.ne.u32 %q, %n, 0;\n"
+     "@%q bra more;",
+     false},
+    {"a row in two lines, and a look at the second",
+     "st.global.u32 [%a+64], %t; setp.ne.u32 %q, %t, 67; @%q bra done;\n"
+     "ld.global.u32 %v, [%o+400];\ndone:",
+     true},
+    {"a bulk copy that has no owner yet, another row, and a look from the other block",
+     "setp.ne.u32 %q, %b, 0; @%q bra look;\n"
+     "mov.u32 %x, m; mad.lo.u32 %x, %l, 2, %x; st.shared.u16 [%x], %l; mov.u32 %x, m;\n"
+     "more: st.global.u32 [%a], %n; setp.ne.u32 %q, %w, 1; @%q bra done;\n"
+     "sub.u32 %n, %n, 1; setp.eq.u32 %q, %n, 0; @%q bra done; setp.eq.u32 %q, %l, 0;\n"
+     "@%q cp.async.bulk.global.shared::cta.bulk_group [%o+1024], [%x], 64;\n"
+     "bra.uni more;\nlook: ld.global.u32 %v, [%o+-1024]; st.global.u32 [%a], %v;\ndone:",
+     true},
+};
+enum { SEQUELS = sizeof sequels / sizeof *sequels };
+
+static void write_sequel(char text[ROOM], unsigned which)
+{
+    snprintf(text, ROOM,
+             ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out) {\n"
+             ".reg .u64 %%a, %%o; .reg .u32 %%b, %%l, %%n, %%t, %%v, %%w, %%x; .reg .pred %%q;\n"
+             ".shared .align 16 .b8 m[256];\n"
+             "ld.param.u64 %%o, [out]; mov.u32 %%t, %%tid.x; mov.u32 %%b, %%ctaid.x;\n"
+             "mul.wide.u32 %%a, %%b, 2048; add.u64 %%o, %%o, %%a; mov.u32 %%n, 3;\n"
+             "and.b32 %%l, %%t, 31; shr.u32 %%w, %%t, 5; mad.lo.u32 %%x, %%w, 64, %%l;\n"
+             "mul.wide.u32 %%a, %%x, 4; add.u64 %%a, %%a, %%o;\n%s\nret; }\n",
+             sequels[which].ptx);
+}
+
 /* ---- a run ----------------------------------------------------------------------------------- */
 
 enum { ALL = BYTES + 4 * THREADS + BYTES, MOST = 64 };
@@ -559,6 +599,19 @@ START_TEST(rows_that_are_judged)
 }
 END_TEST
 
+START_TEST(what_follows_a_row_that_is_judged)
+{
+    static char ptx[ROOM];
+    write_sequel(ptx, (unsigned)_i);
+    struct answer *rows = run(ptx, EXEC_NATIVE_OFF, THREADS, true);
+    struct answer *code = run(ptx, EXEC_NATIVE_ALWAYS, THREADS, true);
+    ck_assert_msg((rows->races > 0) == sequels[_i].races, "%s: races", sequels[_i].what);
+    compare(sequels[_i].what, rows, code);
+    free(rows);
+    free(code);
+}
+END_TEST
+
 int main(void)
 {
     static char ptx[ROOM];
@@ -579,6 +632,7 @@ int main(void)
     tcase_set_timeout(judged, 600);
     tcase_add_loop_test(judged, atomics_that_are_judged, 0, SECONDS);
     tcase_add_test(judged, rows_that_are_judged);
+    tcase_add_loop_test(judged, what_follows_a_row_that_is_judged, 0, SEQUELS);
     TCase *readers = tcase_create("readers");
     tcase_set_timeout(readers, 600);
     tcase_add_loop_test(readers, readers_of_shared_memory, 0, SHAPES);

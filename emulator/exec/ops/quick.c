@@ -349,14 +349,12 @@ static bool is_own(struct exec_region_cache *cache, u64 offset, u32 bytes, u8 me
 static bool judge_row(struct exec_warp *warp, const struct exec_inst *inst,
                       struct exec_region_cache *cache, u64 low, u32 bytes, bool changes)
 {
-    const struct exec_worker *worker = warp->worker;
     const u8 me = exec_owner_of(warp->block->index);
-    if (worker->doubt_count != 0 || worker->own_count != 0) return false;
+    if (exec_grid_shadow_unsettled(warp->worker)) return false;
     if (exec_grid_shadow_wanted(cache) && !is_own(cache, low - cache->low, bytes, me)) return false;
     if (exec_block_shadow_wanted(cache) &&
         (!changes || !is_alone(warp, inst, low, bytes, (u32)__builtin_ctz(bytes / EXEC_LANES))))
         return false;
-    exec_owners_see(cache->owners, EXEC_STORE);
     exec_mark(cache, low, bytes);
     return true;
 }
