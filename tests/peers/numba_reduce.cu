@@ -2,7 +2,10 @@
 #include "solutions/07_reductions/reductions.cuh"
 
 struct Sum {
-    template <typename T> __device__ T operator()(const T &a, const T &b) const { return a + b; }
+    template <typename T> __device__ T operator()(const T &a, const T &b) const
+    {
+        return a + b;
+    }
 };
 
 extern "C" int sum_int32(const int *array, size_t size, int *result)

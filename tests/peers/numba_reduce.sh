@@ -39,8 +39,8 @@ chip=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | se
 [ -z "$chip" ] || set -- "$@" "-gencode=arch=compute_$chip,code=sm_$chip"
 "$nvcc" -O2 -std=c++17 "$@" -shared -Xcompiler -fPIC -I "$root" -I "$root/lessons/07_reductions" \
     -o "$work/solution.so" "$here/numba_reduce.cu" || exit 2
-# Where numba-cuda looks for the toolkit's libraries.
-: "${CUDA_HOME:=$(dirname "$(dirname "$(readlink -f "$nvcc")")")}"
+# Where numba-cuda looks for the toolkit's libraries; ./emulate, whose nvcc is its own, says it.
+: "${CUDA_HOME:=${CUDA_ROOT:-$(dirname "$(dirname "$(readlink -f "$nvcc")")")}}"
 export CUDA_HOME
 # shellcheck disable=SC2086 # a list of words
 "${PYTHON:-python3}" "$here/numba_reduce.py" "$work/solution.so" "$rounds" \

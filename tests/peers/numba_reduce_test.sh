@@ -11,6 +11,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 XDG_CACHE_HOME=$work
 export PATH XDG_CACHE_HOME
+unset CUDA_HOME CUDA_ROOT CUDA_PATH PYTHON
 
 # says STATUS PATTERN COMMAND...: in one line
 says()
