@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -113,34 +114,89 @@ static bool has_runtime(const struct symbols *symbols)
 
 /* ---- jumps --------------------------------------------------------------------------------- */
 
+/* By way of an address that lies behind the jump, or somewhere near. */
 #if defined __x86_64__
-static const unsigned char jump[] = {0xff, 0x25, 0, 0, 0, 0}; /* jmp *0(%rip) */
-#elif defined __aarch64__
-static const unsigned char jump[] = {0x50, 0,    0,    0x58,
-                                     0,    0x02, 0x1f, 0xd6}; /* ldr x16, 8; br x16 */
-#else
-#error "say how this machine jumps to an address that follows"
-#endif
-/* Functions begin at multiples of 16 bytes, so that none behind is touched. */
-enum { JUMP_BYTES = sizeof jump + sizeof(uint64_t) };
-_Static_assert(JUMP_BYTES <= 16, "a jump is no longer than the shortest function with its padding");
+enum { JUMP_BYTES = 6, PADDED = 16 }; /* functions begin at multiples of 16 bytes */
 
-static void write_jump(unsigned char *at, uint64_t to)
+static bool write_jump(unsigned char *at, const unsigned char *address)
 {
-    memcpy(at, jump, sizeof jump);
-    memcpy(at + sizeof jump, &to, sizeof to);
-    __builtin___clear_cache((char *)at, (char *)at + JUMP_BYTES);
+    const ptrdiff_t away = address - (at + JUMP_BYTES);
+    const int32_t distance = (int32_t)away;
+    if (distance != away) return false;
+    memcpy(at, (const unsigned char[]){0xff, 0x25}, 2); /* jmp *distance(%rip) */
+    memcpy(at + 2, &distance, sizeof distance);
+    return true;
+}
+#elif defined __aarch64__
+enum { JUMP_BYTES = 8, PADDED = 4 };
+
+static bool write_jump(unsigned char *at, const unsigned char *address)
+{
+    const ptrdiff_t words = (address - at) / 4;
+    if (words < -(1 << 18) || words >= 1 << 18) return false;
+    const uint32_t code[] = {0x58000010 | ((uint32_t)words & 0x7ffff) << 5, /* ldr x16, words */
+                             0xd61f0200};                                   /* br x16 */
+    memcpy(at, code, sizeof code);
+    return true;
+}
+#else
+#error "say how this machine jumps to an address that lies near"
+#endif
+enum { ADDRESS_BYTES = sizeof(uint64_t) };
+
+/* The bytes from where a function begins in which nothing else does. */
+static size_t room_of(const ElfW(Sym) * symbol)
+{
+    const size_t size = symbol->st_size;
+    return symbol->st_value % PADDED == 0 ? (size + PADDED - 1) / PADDED * PADDED : size;
+}
+
+/* Where the addresses go for which a function has no room: into the longest of those that are
+ * never run any more. */
+struct spare {
+    unsigned char *at;
+    size_t bytes;
+};
+
+static struct spare find_spare(const struct symbols *theirs, ElfW(Addr) base,
+                               const struct symbols *ours)
+{
+    const size_t used = JUMP_BYTES + ADDRESS_BYTES;
+    struct spare spare = {NULL, 0};
+    for (size_t i = 0; i < theirs->count; i++) {
+        const ElfW(Sym) *symbol = &theirs->rows[i];
+        const char *name = function_name(theirs, i);
+        if (name != NULL && symbol->st_size > used + spare.bytes && find_function(ours, name))
+            spare = (struct spare){(unsigned char *)(base + symbol->st_value) + used,
+                                   symbol->st_size - used};
+    }
+    return spare;
+}
+
+/* What has no room for a jump stays as it is, and the device names what it asks for. */
+static void replace(const ElfW(Sym) * symbol, ElfW(Addr) base, uint64_t to, struct spare *spare)
+{
+    unsigned char *at = (unsigned char *)(base + symbol->st_value), *address = at + JUMP_BYTES;
+    const size_t room = room_of(symbol);
+    if (room < JUMP_BYTES) return;
+    if (room < JUMP_BYTES + ADDRESS_BYTES) {
+        if (spare->bytes < ADDRESS_BYTES) return;
+        address = spare->at;
+        spare->at += ADDRESS_BYTES;
+        spare->bytes -= ADDRESS_BYTES;
+    }
+    memcpy(address, &to, sizeof to);
+    if (write_jump(at, address)) __builtin___clear_cache((char *)at, (char *)at + JUMP_BYTES);
 }
 
 static void write_jumps(const struct symbols *theirs, ElfW(Addr) base, const struct symbols *ours,
                         ElfW(Addr) our_base)
 {
+    struct spare spare = find_spare(theirs, base, ours);
     for (size_t i = 0; i < theirs->count; i++) {
         const char *name = function_name(theirs, i);
         const ElfW(Sym) *to = name != NULL ? find_function(ours, name) : NULL;
-        const ElfW(Addr) from = theirs->rows[i].st_value;
-        if (to == NULL || from % 16 != 0) continue;
-        write_jump((unsigned char *)(base + from), our_base + to->st_value);
+        if (to != NULL) replace(&theirs->rows[i], base, our_base + to->st_value, &spare);
     }
 }
 
@@ -153,7 +209,7 @@ static bool set_protection(const struct symbols *theirs, ElfW(Addr) base, int pr
         if (function_name(theirs, i) == NULL) continue;
         const ElfW(Addr) value = theirs->rows[i].st_value;
         if (value < low) low = value;
-        if (value + JUMP_BYTES > high) high = value + JUMP_BYTES;
+        if (value + room_of(&theirs->rows[i]) > high) high = value + room_of(&theirs->rows[i]);
     }
     low = (base + low) / page * page;
     high = (base + high + page - 1) / page * page;
