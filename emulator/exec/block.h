@@ -115,6 +115,31 @@ static inline void exec_mark(struct exec_region_cache *cache, uint64_t address, 
     exec_footprint_mark(cache->marks, address - cache->low, bytes);
 }
 
+/* The same for each lane of `mask`: neighbours mostly share a word of the marks. */
+static inline void exec_mark_lanes(struct exec_region_cache *cache, const uint64_t *address,
+                                   uint32_t mask, uint32_t bytes)
+{
+    uint64_t word = 0, bits = 0, least = UINT64_MAX, most = 0;
+    if (cache->marks == NULL || !mask) return;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const uint64_t offset = address[__builtin_ctz(rest)] - cache->low, at = offset % 64;
+        least = offset < least ? offset : least;
+        most = offset > most ? offset : most;
+        if (at + bytes > 64) {
+            exec_footprint_mark(cache->marks, offset, bytes);
+            continue;
+        }
+        if (offset / 64 != word) {
+            exec_footprint_mark_word(&cache->marks[word], bits);
+            word = offset / 64;
+            bits = 0;
+        }
+        bits |= exec_footprint_mask(at, bytes);
+    }
+    exec_footprint_mark_word(&cache->marks[word], bits);
+    exec_mark_again(cache, cache->low + least, most - least + bytes);
+}
+
 /* These bytes of a map of check/grid_shadow.h become `me`. */
 struct exec_grid_shadow_mark {
     uint8_t *owners;

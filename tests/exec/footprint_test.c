@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "emulator/exec/machine/texture.h"
 #include "emulator/memory/memory.h"
 #include "tests/exec/device.h"
 
@@ -132,6 +133,81 @@ START_TEST(vectors_are_whole)
 }
 END_TEST
 
+START_TEST(lanes_apart_are_what_each_touched)
+{
+    /* Three words of four, some by two lanes that are no neighbours. */
+    run(".loc 1 7 0\nmad.lo.u32 %v, %i, 7, 300;\nrem.u32 %v, %v, 768;\nmul.wide.u32 %x, %v, 12;\n"
+        "add.u64 %y, %a, %x;\nrem.u32 %t, %v, 4;\nsetp.ne.u32 %p, %t, 1;\n"
+        "@%p ld.global.u32 %v, [%y+4];\n@%p ld.global.u64 %x, [%a+32];\n",
+        workers[_i]);
+    for (uint64_t byte = 0; byte < WORDS * 4; byte++)
+        ck_assert_int_eq(touched(0, EXEC_LOAD, byte),
+                         (byte / 12 % 4 != 1 && byte % 12 / 4 == 1) || byte / 8 == 4);
+    ck_assert_uint_eq(exec_footprint_site_count(footprint), 1);
+    const struct exec_footprint_site *site = exec_footprint_site_at(footprint, 0);
+    ck_assert_uint_eq(site->first, 4);
+    ck_assert_uint_eq(site->end, 767 * 12 + 8);
+    end();
+}
+END_TEST
+
+/* ---- textures -------------------------------------------------------------------------------- */
+
+enum { SIDE = 48 }; /* SIDE * SIDE is WORDS */
+
+static int clamped(double place)
+{
+    return place < 0 ? 0 : place > SIDE - 1 ? SIDE - 1 : (int)place;
+}
+
+/* The texels around the place of thread `i`, of a picture that is turned. */
+static void expect_texels(bool texels[SIDE][SIDE], int i, bool filters)
+{
+    const double half = filters ? 0.5 : 0;
+    const double u = i % SIDE * 0.75 - i / SIDE * 0.25 + 16 - half;
+    const double v = i % SIDE * 0.25 + i / SIDE * 0.75 - 2 - half;
+    const int x = clamped(u), y = clamped(v);
+    for (int k = 0; k < (filters ? 4 : 1); k++)
+        texels[clamped(y + k / 2)][clamped(x + k % 2)] = true;
+}
+
+START_TEST(samples_are_what_each_lane_touched)
+{
+    static bool texels[SIDE][SIDE];
+    const bool filters = _i % 2;
+    struct exec_texture texture = {.pitch = SIDE * 4,
+                                   .slice = WORDS * 4,
+                                   .width = SIDE,
+                                   .height = SIDE,
+                                   .depth = 1,
+                                   .dimensions = 2,
+                                   .texel = EXEC_TEXEL_F32,
+                                   .channels = 1,
+                                   .addressing = {EXEC_ADDRESS_CLAMP, EXEC_ADDRESS_CLAMP},
+                                   .filters = filters};
+    char text[2048];
+    snprintf(text, sizeof text,
+             ".reg .f32 %%f, %%g, %%h, %%u;\nrem.u32 %%t, %%i, %d;\ndiv.u32 %%v, %%i, %d;\n"
+             "cvt.rn.f32.u32 %%f, %%t;\ncvt.rn.f32.u32 %%g, %%v;\nmul.f32 %%h, %%g, 0fBE800000;\n"
+             "fma.rn.f32 %%h, %%f, 0f3F400000, %%h;\nadd.f32 %%h, %%h, 0f41800000;\n"
+             "mul.f32 %%u, %%f, 0f3E800000;\nfma.rn.f32 %%u, %%g, 0f3F400000, %%u;\n"
+             "mov.u64 %%x, %llu;\nadd.f32 %%u, %%u, 0fC0000000;\nrem.u32 %%t, %%i, 5;\nsetp.ne.u32 "
+             "%%p, %%t, 2;\n"
+             ".loc 1 7 0\n@%%p tex.2d.v4.f32.f32 {%%f, %%g, %%f, %%g}, [%%x, {%%h, %%u}];\n",
+             SIDE, SIDE, (unsigned long long)exec_texture_add(&texture));
+    memset(texels, 0, sizeof texels);
+    for (int i = 0; i < WORDS; i++)
+        if (i % 5 != 2) expect_texels(texels, i, filters);
+    texture.address = device_buffer(WORDS * 4, NULL);
+    run(text, workers[_i / 2]);
+    addresses[0] = texture.address;
+    for (int byte = 0; byte < WORDS * 4; byte++)
+        ck_assert_int_eq(touched(0, EXEC_LOAD, (uint64_t)byte),
+                         texels[byte / 4 / SIDE][byte / 4 % SIDE]);
+    end();
+}
+END_TEST
+
 static bool converses(const char *body)
 {
     char text[4096];
@@ -163,6 +239,8 @@ int main(void)
     tcase_add_loop_test(tcase, atomics_are_told_apart, 0, 3);
     tcase_add_loop_test(tcase, one_instruction_may_touch_two_regions, 0, 3);
     tcase_add_loop_test(tcase, vectors_are_whole, 0, 3);
+    tcase_add_loop_test(tcase, lanes_apart_are_what_each_touched, 0, 3);
+    tcase_add_loop_test(tcase, samples_are_what_each_lane_touched, 0, 6);
     tcase_add_test(tcase, conversation_is_volatile_ordered_or_a_lock);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);

@@ -70,19 +70,28 @@ struct exec_owners *exec_footprint_owners(struct exec_footprint *footprint,
 void exec_footprint_add_site(struct exec_footprint *footprint,
                              const struct exec_footprint_site *site);
 
-/* Sets the bits of `bytes` bytes from `offset` on. Most are set already, by another warp or lane.
- */
+/* Most are set already, by another warp or lane. */
+static inline void exec_footprint_mark_word(uint64_t *word, uint64_t mask)
+{
+    if (mask == ~0ull)
+        __atomic_store_n(word, mask, __ATOMIC_RELAXED);
+    else if ((__atomic_load_n(word, __ATOMIC_RELAXED) & mask) != mask)
+        __atomic_fetch_or(word, mask, __ATOMIC_RELAXED);
+}
+
+/* The bits of `bytes` bytes, at least one, from `at` on, in one word. */
+static inline uint64_t exec_footprint_mask(uint64_t at, uint64_t bytes)
+{
+    return ~0ull >> (64 - bytes) << at;
+}
+
+/* Sets the bits of `bytes` bytes from `offset` on. */
 static inline void exec_footprint_mark(uint64_t *bits, uint64_t offset, uint64_t bytes)
 {
     while (bytes > 0) {
-        uint64_t *word = &bits[offset / 64];
         const uint64_t at = offset % 64;
         const uint64_t here = bytes < 64 - at ? bytes : 64 - at;
-        const uint64_t mask = (here == 64 ? ~0ull : (1ull << here) - 1) << at;
-        if (mask == ~0ull)
-            __atomic_store_n(word, mask, __ATOMIC_RELAXED);
-        else if ((__atomic_load_n(word, __ATOMIC_RELAXED) & mask) != mask)
-            __atomic_fetch_or(word, mask, __ATOMIC_RELAXED);
+        exec_footprint_mark_word(&bits[offset / 64], exec_footprint_mask(at, here));
         offset += here;
         bytes -= here;
     }

@@ -249,9 +249,7 @@ access_lanes(struct exec_warp *warp, const struct exec_inst *inst, uint64_t *add
     if (cache->size < bytes || (kind.store && cache->read_only) ||
         access_outside(address, warp->mask, window, bytes))
         return access_slowly(warp, inst, address, kind);
-    if (cache->marks != NULL)
-        for (uint32_t rest = warp->mask; rest; rest &= rest - 1)
-            exec_mark(cache, address[__builtin_ctz(rest)], bytes);
+    exec_mark_lanes(cache, address, warp->mask, bytes);
     if (exec_grid_shadow_wanted(cache))
         for (uint32_t rest = warp->mask; rest; rest &= rest - 1) {
             const unsigned l = (unsigned)__builtin_ctz(rest);

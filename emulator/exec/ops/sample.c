@@ -347,9 +347,29 @@ static void put_results(const struct sample *s)
     if (access->resident != EXEC_NO_SLOT) *(u32 *)exec_slot(s->warp, access->resident) |= mask;
 }
 
-static void count(const struct sample *s)
+/* Whether every lane's texel at `corner` has the next corner's right behind it. */
+static bool is_pair(const struct sample *s, unsigned corner, u32 bytes)
+{
+    u64 apart = 0;
+    if (corner + 1 >= corners_of(s)) return false;
+    EXEC_FOR_LANES apart |= (s->offsets[corner][l] + bytes) ^ s->offsets[corner + 1][l];
+    return !apart;
+}
+
+static void mark(const struct sample *s, u32 bytes)
 {
     struct exec_region_cache *cache = exec_cache_of(s->warp->worker, s->inst);
+    u64 address[EXEC_LANES];
+    if (cache->marks == NULL) return;
+    for (unsigned corner = 0, each = 1; corner < corners_of(s); corner += each) {
+        each = is_pair(s, corner, bytes) ? 2 : 1;
+        EXEC_FOR_LANES address[l] = s->texture->address + s->offsets[corner][l];
+        exec_mark_lanes(cache, address, s->warp->mask, each * bytes);
+    }
+}
+
+static void count(const struct sample *s)
+{
     struct exec_counts *counts = &s->warp->worker->counts;
     const u32 mask = s->warp->mask, bytes = exec_texel_bytes(s->texture);
     const u32 lanes = (u32)__builtin_popcount(mask);
@@ -358,14 +378,12 @@ static void count(const struct sample *s)
         EXEC_FOR_LANES
         {
             const u32 at = (u32)(s->texture->address + s->offsets[corner][l]) % 32;
-            sectors += EXEC_IN(mask) && (at == 0 || at + bytes > 32);
+            sectors += EXEC_IN(mask) ? (u32)(at == 0) | (u32)(at + bytes > 32) : 0;
         }
         counts->bytes_loaded += (u64)lanes * bytes;
         counts->transactions += sectors;
-        if (cache->marks == NULL) continue;
-        for (u32 rest = mask; rest; rest &= rest - 1)
-            exec_mark(cache, s->texture->address + s->offsets[corner][__builtin_ctz(rest)], bytes);
     }
+    mark(s, bytes);
 }
 
 /* False: nothing is done. */
