@@ -117,6 +117,11 @@ bool native_is_judge(const struct exec_inst *inst)
            !is_atomic(entry_of(native_row_handler(inst))->row);
 }
 
+bool native_is_atomic(const struct exec_inst *inst)
+{
+    return native_kind(inst) == NATIVE_CALL && is_atomic(entry_of(native_row_handler(inst))->row);
+}
+
 static uint32_t width_of(const char *type)
 {
     if (begins(type, "p") || begins(type, "cc")) return NATIVE_MASK;

@@ -146,7 +146,8 @@ static void compile(const struct exec_function *function, const struct llvm *llv
     bool *leads = NULL;
     struct native_unit unit = {.llvm = llvm, .function = function};
     struct exec_native *made = calloc(1, sizeof *made);
-    if (made != NULL && native_regions(function, always, &regions, &count, &leads) && count != 0) {
+    if (made != NULL && native_regions(function, always, &regions, &count, &leads) && count != 0 &&
+        native_live_find(function, &unit.live)) {
         unit.leads = leads;
         made->stretches = count;
         made->context = unit.context = llvm->ContextCreate();
@@ -160,6 +161,7 @@ static void compile(const struct exec_function *function, const struct llvm *llv
         if (unit.context != NULL) llvm->ContextDispose(unit.context);
         free(made);
     }
+    native_live_end(&unit.live);
     free(regions);
     free(leads);
 }

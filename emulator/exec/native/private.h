@@ -39,6 +39,7 @@ bool native_is_round(const struct exec_inst *inst);
 bool native_is_end(const struct exec_inst *inst);
 /* Whether it judges an access, and is never put in line. */
 bool native_is_judge(const struct exec_inst *inst);
+bool native_is_atomic(const struct exec_inst *inst);
 /* The slots of an instruction of NATIVE_LANES or NATIVE_TOGETHER, or of a load, store or atomic;
  * answers how many. Of another NATIVE_CALL, which writes none, those that it looks at in line. */
 unsigned native_uses(const struct exec_inst *inst, struct native_use uses[NATIVE_USES]);
@@ -85,6 +86,22 @@ struct native_region {
 bool native_regions(const struct exec_function *function, bool all, struct native_region **regions,
                     size_t *count, bool **leads);
 
+/* ---- native/live.c: whose values are still read ---------------------------------------------- */
+
+struct native_live {
+    struct native_use *slots; /* that known instructions name, by offset */
+    size_t slot_count;
+    uint64_t *sets; /* of each instruction the slots read from it on; `words` each */
+    size_t words;
+};
+
+/* False: no memory. */
+bool native_live_find(const struct exec_function *function, struct native_live *live);
+/* Whether the slot may be read before it is written, from instruction `index` on, by a lane that
+ * comes there. */
+bool native_is_live(const struct native_live *live, size_t index, uint32_t offset);
+void native_live_end(struct native_live *live);
+
 /* ---- native/translate.c: a region as one function -------------------------------------------- */
 
 struct native_unit {
@@ -95,6 +112,7 @@ struct native_unit {
     struct native_rows rows;
     const struct exec_function *function;
     const bool *leads;
+    struct native_live live;
 };
 
 /* Adds the region's function, under `name`, to the unit's module; false: no memory. */

@@ -34,7 +34,7 @@ struct translation {
     LLVMAttributeRef cold;
     /* Of the version that is being made: */
     LLVMBasicBlockRef *blocks;    /* of instructions that lead; NULL: none */
-    LLVMBasicBlockRef leave, end; /* ... with what these lanes have; where they have ended */
+    LLVMBasicBlockRef leave, end; /* ... with all slots; behind that */
     LLVMValueRef step;            /* where what is answered stands, until `leave` */
     LLVMValueRef last, run;       /* the same of an instruction to be executed then, and of what
                                      executes it, or NULL */
@@ -130,13 +130,23 @@ static void leave_for(const struct translation *t, LLVMBasicBlockRef way,
     t->llvm->BuildBr(t->builder, way);
 }
 
-static void leave(const struct translation *t, const struct exec_inst *pc, int step)
+/* What is still read from `pc` on, into the frame. */
+static void copy_out(const struct translation *t, const struct exec_inst *pc)
 {
-    leave_for(t, t->leave, pc, step);
+    const size_t index = (size_t)(pc - t->unit->function->code);
+    for (size_t k = 0; k < t->slot_count; k++)
+        if (t->slots[k].writes && native_is_live(&t->unit->live, index, t->slots[k].offset))
+            copy_slot(t, &t->slots[k], true);
 }
 
-/* Leaves, and executes `inst` as the interpreter would: all slots are in the frame then. But for
- * lanes that end with it: nobody looks at theirs. */
+static void leave(const struct translation *t, const struct exec_inst *pc, int step)
+{
+    copy_out(t, pc);
+    leave_for(t, t->end, pc, step);
+}
+
+/* Leaves, and executes `inst` as the interpreter would: what it reads, or who comes behind it, is
+ * in the frame then. */
 static void leave_by(struct translation *t, const struct exec_inst *inst)
 {
     void *run;
@@ -145,8 +155,8 @@ static void leave_by(struct translation *t, const struct exec_inst *inst)
     memcpy(&run, &inst->run, sizeof run);
     t->llvm->BuildStore(t->builder, pointer(t, inst), t->last);
     t->llvm->BuildStore(t->builder, pointer(t, run), t->run);
-    const bool ends = t->unit->function->entry && native_is_end(inst);
-    leave_for(t, ends ? t->end : t->leave, inst + 1, EXEC_GO);
+    copy_out(t, inst);
+    leave_for(t, t->end, inst + 1, EXEC_GO);
 }
 
 /* Goes on at instruction `index`, in the region or not. */
@@ -327,7 +337,11 @@ static void inline_quick(struct translation *t, const struct exec_inst *inst, LL
                              ? t->mask
                              : t->llvm->BuildAnd(t->builder, t->mask, guard_of(t, inst), "");
     store(t, t->quick, offsetof(struct exec_quick, mask), lanes);
-    LLVMValueRef done = call_row(t, row, t->quick, inst);
+    struct exec_inst quick = *inst;
+    const size_t behind = (size_t)(inst + 1 - t->unit->function->code);
+    if (native_is_atomic(inst) && !native_is_live(&t->unit->live, behind, inst->d))
+        quick.d = EXEC_NO_SLOT;
+    LLVMValueRef done = call_row(t, row, t->quick, &quick);
     LLVMBasicBlockRef rest = new_block(t), next = new_block(t);
     t->llvm->BuildCondBr(t->builder, done, next, rest);
     t->llvm->PositionBuilderAtEnd(t->builder, rest);
@@ -547,7 +561,14 @@ static LLVMValueRef splat(const struct translation *t, const struct exec_constan
 static void copy_in(const struct translation *t)
 {
     const struct exec_function *function = t->unit->function;
-    for (size_t k = 0; k < t->slot_count; k++) copy_slot(t, &t->slots[k], false);
+    for (size_t k = 0; k < t->slot_count; k++) {
+        const struct native_use *slot = &t->slots[k];
+        /* Nobody else has lanes there that live. */
+        if (t->full && !native_is_live(&t->unit->live, t->region->first, slot->offset))
+            store(t, t->lanes, slot->offset, t->llvm->ConstNull(slot_type(t, slot->width)));
+        else
+            copy_slot(t, slot, false);
+    }
     for (size_t c = 0; c < function->constant_count; c++) {
         const struct exec_constant *constant = &function->constants[c];
         if (!is_uniform(constant)) continue;

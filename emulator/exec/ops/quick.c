@@ -731,7 +731,8 @@ STORES(DEFINE_STORE, shared)
 STORES(DEFINE_STORE, global)
 
 /* ---- atomics: the lanes' turns, once all their addresses are known to be fine -----------------
- */
+ *
+ * EXEC_NO_SLOT for d: nobody reads what was there. */
 
 #define BITS                                                                                       \
     1u << 0, 1u << 1, 1u << 2, 1u << 3, 1u << 4, 1u << 5, 1u << 6, 1u << 7, 1u << 8, 1u << 9,      \
@@ -838,13 +839,15 @@ INLINE bool places_global(const struct exec_quick *quick, const struct exec_inst
         memcpy(pointers, &places, sizeof pointers);                                                \
         memcpy(bb, quick->slots + inst->b, sizeof bb);                                             \
         memcpy(cc, quick->slots + inst->c, sizeof cc);                                             \
-        for (unsigned l = 0; l < EXEC_LANES; l++) {                                                \
+        _Pragma("clang loop unroll_count(8)") for (unsigned l = 0; l < EXEC_LANES; l++)            \
+        {                                                                                          \
             T *memory = (T *)(uintptr_t)pointers[l];                                               \
             const T a = *memory, b = (T)bb[l], c = (T)cc[l];                                       \
             (void)b, (void)c;                                                                      \
             *memory = (T)(expression);                                                             \
             before[l] = (slot_##T)a;                                                               \
         }                                                                                          \
+        if (inst->d == EXEC_NO_SLOT) return true;                                                  \
         memcpy(quick->slots + inst->d, before, sizeof before);                                     \
         return true;                                                                               \
     }
