@@ -334,10 +334,22 @@ static void *load(const char *folder, const char *name, int binding)
     return dlopen(path, binding | RTLD_LOCAL);
 }
 
+/* Nothing will be recorded on this GPU, and that is not the submission's doing. */
+static void note_no_recorder(const char *recorder)
+{
+    struct trace_record record = {.kind = TRACE_SETTING};
+    const char *why = recorder != NULL ? dlerror() : NULL;
+
+    trace_copy_string(record.name, sizeof record.name, RECORDER_SETTING);
+    snprintf(record.text, sizeof record.text, "%s%s",
+             recorder == NULL ? "was not there when the grader was built" : "cannot be loaded: ",
+             why != NULL ? why : "");
+    trace_put(runner.trace, &record);
+}
+
 /* Whoever writes the record, the software device or the recorder, opens it and reads its settings
  * now, before the student's code is there. What is loaded here is what lesson.so, or NVIDIA's
- * driver, gets for the same name. Without CUPTI there is no recorder. Returns NULL,
- * or why the device is of no use. */
+ * driver, gets for the same name. Returns NULL, or why the device is of no use. */
 static const char *begin_device(struct drive *drive)
 {
     const char *folder = getenv(CONTROL_LIBRARIES_SETTING);
@@ -354,6 +366,7 @@ static const char *begin_device(struct drive *drive)
         writer = load(folder, "libcuda.so.1", RTLD_NOW);
     else if (recorder != NULL)
         writer = dlopen(recorder, RTLD_NOW | RTLD_LOCAL);
+    if (opencl == NULL && !emulator && writer == NULL) note_no_recorder(recorder);
     /* Of the runtime's many functions a lesson calls few, or none; but none for the first time
      * where a GPU is timed. */
     const int binding = emulator ? RTLD_LAZY : RTLD_NOW;

@@ -428,6 +428,28 @@ START_TEST(hostile_submissions_fail_with_their_sentence)
 }
 END_TEST
 
+/* A toolkit without CUPTI, or one whose library is not found: what can be told from the outputs
+ * alone is judged, and nobody fails for what was not recorded. */
+START_TEST(without_a_recorder_nobody_is_accused)
+{
+    static const char *const none[] = {"STAND_IN_GPU=1", "STAND_IN_RECORDER=/none", NULL};
+    static const char *const broken[] = {"STAND_IN_GPU=1", "STAND_IN_RECORDER=/bin/sh", NULL};
+    static const char forgets[] = "--submission=" ROUNDS "/forgets_its_input";
+    static const char timed[] = "--gtest_filter=*.IsFast";
+
+    ck_assert_int_eq(grade(none, "sum", "--solutions", timed, NULL), 0);
+    ASSERT_SAYS("[       OK ] Sum.IsFast");
+    ck_assert_int_eq(grade(none, "sum", forgets, timed, "--device=gpu"), 0);
+    ASSERT_SAYS("[  SKIPPED ] Sum.IsFast");
+    unwrap(&out);
+    ASSERT_SAYS("The GPU gives no record of what it did (CUPTI was not there when the grader was "
+                "built), so that this cannot be judged on it.");
+    ck_assert_int_eq(grade(broken, "sum", forgets, timed, "--device=gpu"), 0);
+    unwrap(&out);
+    ASSERT_SAYS("The GPU gives no record of what it did (CUPTI cannot be loaded: /bin/sh: ");
+}
+END_TEST
+
 /* docs/containment.md, "The record of a run on a GPU". */
 START_TEST(the_record_of_a_gpu_is_closed_too)
 {
@@ -561,6 +583,7 @@ int main(void)
     tcase_add_loop_test(tcase, mistakes_are_named, 0, sizeof orders / sizeof orders[0]);
     tcase_add_loop_test(tcase, hostile_submissions_fail_with_their_sentence, 0,
                         hostile_count > 0 ? hostile_count : 1);
+    tcase_add_test(tcase, without_a_recorder_nobody_is_accused);
     tcase_add_test(tcase, the_record_of_a_gpu_is_closed_too);
     tcase_add_test(tcase, what_never_ends_is_not_run_again);
     tcase_add_loop_test(tcase, an_interrupt_leaves_nothing_behind, 0, 2);
