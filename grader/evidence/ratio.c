@@ -12,8 +12,8 @@ static const struct {
 
 #define FEW (sizeof student / sizeof *student - 1)
 
-/* With fewer pairs even a clear answer is not believed: one of two processes may be a bad one. */
-#define FEWEST_PAIRS 4
+/* With fewer pairs even a clear answer is not believed. */
+#define FEWEST_PAIRS 3
 #define ENOUGH_PAIRS 16
 #define LONG_ENOUGH_S 0.5
 

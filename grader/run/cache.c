@@ -179,8 +179,10 @@ static struct run_request request_for(const struct cache *store, const struct ru
 }
 
 /* ---- by turns --------------------------------------------------------------------------------
- * On a GPU two processes of the submission and two of the reference: in one process alone a lucky
- * place in memory, or what the first call left behind, would be in every sample. */
+ * On a GPU, in sets of processes that were never in the others': a lucky place in memory, or what
+ * the first call left behind, is in every sample of a process. Making a context and ending it takes
+ * a fifth of a second of all processes' time, so the first set is one process of the submission and
+ * one of the reference, and it is the only one where such a difference would change nothing. */
 
 static const struct {
     bool reference;
@@ -190,19 +192,24 @@ static const struct turns_pair turn_pairs[] = {{0, 1}, {3, 2}};
 
 #define IN_TURN (sizeof in_turn / sizeof *in_turn)
 #define TURN_PAIRS (sizeof turn_pairs / sizeof *turn_pairs)
-
-/* A process may be slow or fast for as long as it lives, by a quarter (where its memory lies): what
- * looks slow is looked at again with fresh processes. */
 #define MOST_SETS 3
+/* A process may be slow or fast for as long as it lives, by so much: where its memory lies. What
+ * makes its contexts anew in each round lies somewhere else each time. */
+#define OF_A_PROCESS 1.35
 /* Nothing but the program makes this difference. */
 #define BEYOND_DOUBT 2.0
+
+static size_t pairs_of_set(unsigned number)
+{
+    return number == 0 ? 1 : TURN_PAIRS;
+}
 
 /* The process of the submission that ended badly, or cannot be judged: the one whose turn it was,
  * because the others may have waited for it until their time was up. SIZE_MAX: none. */
 static size_t worst_of(const struct turns *turns, const struct evidence *whole)
 {
     size_t worst = SIZE_MAX;
-    for (size_t i = 0; i < IN_TURN; i++)
+    for (size_t i = 0; i < turns->count; i++)
         if (!in_turn[i].reference && !evidence_usable(&whole[i]) &&
             (worst == SIZE_MAX || i == turns->holder))
             worst = i;
@@ -213,7 +220,7 @@ static size_t worst_of(const struct turns *turns, const struct evidence *whole)
 static int split(const struct turns *turns, const struct evidence *whole, struct run_set *set)
 {
     for (unsigned round = 1; round <= turns->rounds; round++) {
-        for (size_t pair = 0; pair < TURN_PAIRS; pair++) {
+        for (size_t pair = 0; pair < turns->pair_count; pair++) {
             const size_t a = turn_pairs[pair].submission, b = turn_pairs[pair].reference;
             struct evidence *one = &set->repeats[set->count], *other = &set->references[set->count];
             if (rounds_take(&whole[a], round, one) != 0) return -1;
@@ -242,7 +249,7 @@ static void show_alone(struct run_set *set, const struct evidence *one)
     set->repeats[0].references = NULL;
 }
 
-/* Four processes, whose rounds are added to the set. Returns 0 or -1; *again: more of them would
+/* Fresh processes, whose rounds are added to the set. Returns 0 or -1; *again: more of them would
  * say more. */
 static int add_turns(struct cache *store, const struct run_plan *plan, unsigned number,
                      struct run_set *set, bool *again, struct trouble *trouble)
@@ -250,12 +257,13 @@ static int add_turns(struct cache *store, const struct run_plan *plan, unsigned 
     struct run_request requests[IN_TURN];
     struct evidence whole[IN_TURN], one;
     const struct threshold threshold = threshold_on(plan->threshold, DRIVE_GPU);
-    struct turns turns = {.count = IN_TURN, .pair_count = TURN_PAIRS, .threshold = &threshold};
+    struct turns turns = {.pair_count = pairs_of_set(number), .threshold = &threshold};
     int result = 0;
 
     *again = false;
+    turns.count = 2 * turns.pair_count;
     memcpy(turns.pairs, turn_pairs, sizeof turn_pairs);
-    for (size_t i = 0; i < IN_TURN; i++) {
+    for (size_t i = 0; i < turns.count; i++) {
         requests[i] = request_for(store, plan, SLOT_GPU, set->order, in_turn[i].reference);
         requests[i].repeat = number * TURN_PAIRS + in_turn[i].repeat;
         requests[i].rounds = CONTROL_ROUNDS;
@@ -274,8 +282,19 @@ static int add_turns(struct cache *store, const struct run_plan *plan, unsigned 
         if (result == 0) show_alone(set, &one);
     }
     if (result != 0) trouble_set(trouble, TROUBLE_MEMORY, "the grader");
-    for (size_t i = 0; i < IN_TURN; i++) evidence_release(&whole[i]);
+    for (size_t i = 0; i < turns.count; i++) evidence_release(&whole[i]);
     return result;
+}
+
+/* Other processes might say something else. */
+static bool is_in_doubt(const struct run_plan *plan, const struct timing *timing, unsigned number)
+{
+    const struct ratio *ratio = &timing->ratio;
+    const bool alone = number == 0 && plan->threshold->bound != BOUND_CONTEXTS;
+
+    return timing->outcome == TIMING_TOO_NOISY ||
+           (timing->outcome == TIMING_NOT_MET && ratio->low < BEYOND_DOUBT * ratio->limit) ||
+           (timing->outcome == TIMING_MET && alone && ratio->high * OF_A_PROCESS > ratio->limit);
 }
 
 /* Returns 0 or -1. */
@@ -295,9 +314,7 @@ static int make_in_turn(struct cache *store, const struct run_plan *plan, struct
         if (add_turns(store, plan, number, set, &again, trouble) != 0) return -1;
         if (!again) break;
         const struct timing timing = timing_compare(&set->repeats[0]);
-        again = timing.outcome == TIMING_TOO_NOISY ||
-                (timing.outcome == TIMING_NOT_MET &&
-                 timing.ratio.low < BEYOND_DOUBT * timing.ratio.limit);
+        again = is_in_doubt(plan, &timing, number);
     }
     return 0;
 }

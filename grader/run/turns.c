@@ -114,7 +114,8 @@ static void *keep(void *user)
     for (size_t i = 0; i < turns->count && all; i++) all = reaches_its_turn(turns, i);
     const double begin = now();
     for (unsigned round = 1; round < CONTROL_ROUNDS && all; round++) {
-        for (size_t i = 0; i < turns->count && all; i++) all = take(turns, i, round);
+        for (size_t i = 0; i < turns->count && all; i++)
+            all = take(turns, round % 2 == 1 ? i : turns->count - 1 - i, round);
         if (!all) break;
         turns->rounds = round;
         if (is_enough(turns, now() - begin)) break;

@@ -1,9 +1,9 @@
 /* turns: lets the processes of a timed run work one at a time, round by round, takes the time of
  * each round with the grader's own clock, and says when enough is known.
  *
- * The order within a round is that of the processes; submission, reference, reference, submission,
- * so that neither always comes first. It stops nothing by force: a process that does not hand back
- * its turn is ended by its own limit, and then nobody gets another.
+ * The order within a round is that of the processes, in every other round the opposite one, so that
+ * neither of a pair always comes first. It stops nothing by force: a process that does not hand
+ * back its turn is ended by its own limit, and then nobody gets another.
  */
 #ifndef OVERLAP_GRADER_RUN_TURNS_H
 #define OVERLAP_GRADER_RUN_TURNS_H

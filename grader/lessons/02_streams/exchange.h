@@ -32,10 +32,10 @@ struct streams_input {
     uint32_t whole;      /* 1: results come back whole, 0: digests only */
     uint32_t impossible; /* run "failures": the lane that the device has no room for */
     uint32_t refused;    /* run "failures": the launch that is refused */
-    uint32_t reserved;
-    uint64_t total;    /* floats of all lanes */
-    double clearly[2]; /* run "compare": no further round where a round's time, in times of the
-                          baseline's, is not between the two */
+    uint32_t serial;     /* run "compare": so many lanes, from the first on, one after the other */
+    uint64_t total;      /* floats of all lanes */
+    double clearly[2];   /* run "compare": no further round where a round's time, in times of the
+                            baseline's, is not between the two */
     struct streams_input_lane lanes[STREAMS_LANES];
 };
 
@@ -56,14 +56,16 @@ struct streams_output {
 };
 
 /* Phases. */
-#define STREAMS_PHASE_LIFE "life"             /* from before streams_open to after streams_close */
-#define STREAMS_PHASE_OPEN "open"             /* 0: succeeds */
-#define STREAMS_PHASE_OPEN_FAILS "no room"    /* streams_open with an impossible lane */
-#define STREAMS_PHASE_RUN "streams"           /* streams_run; index: the round */
-#define STREAMS_PHASE_RUN_FAILS "refused"     /* streams_run with a launch that is refused */
-#define STREAMS_PHASE_RUN_UNTOLD "untold"     /* and one whose launcher answers with an error */
-#define STREAMS_PHASE_CLOSE "close"           /* 0 and 1 */
-#define STREAMS_PHASE_SERIAL "serial"         /* the drive's baseline: one array after the other */
+#define STREAMS_PHASE_LIFE "life"          /* from before streams_open to after streams_close */
+#define STREAMS_PHASE_OPEN "open"          /* 0: succeeds */
+#define STREAMS_PHASE_OPEN_FAILS "no room" /* streams_open with an impossible lane */
+#define STREAMS_PHASE_RUN "streams"        /* streams_run; index: the round */
+#define STREAMS_PHASE_RUN_FAILS "refused"  /* streams_run with a launch that is refused */
+#define STREAMS_PHASE_RUN_UNTOLD "untold"  /* and one whose launcher answers with an error */
+#define STREAMS_PHASE_CLOSE "close"        /* 0 and 1 */
+#define STREAMS_PHASE_SERIAL                                                                       \
+    "serial" /* the drive's baseline: one array after the other, the first input->serial of them   \
+              */
 #define STREAMS_PHASE_CALIBRATE "calibrate"   /* one array, each way twice, nothing beside it */
 #define STREAMS_PHASE_BOTH_WAYS "both ways"   /* one array, so often each way, both ways at once */
 #define STREAMS_PHASE_BREADTH "breadth-first" /* the drive, in the student's lanes */
@@ -84,6 +86,14 @@ static inline uint64_t streams_digest(uint64_t digest, float value)
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
     return (digest ^ bits) * 0x9e3779b97f4a7c15ull;
+}
+
+/* All lanes' floats, in times of those that the baseline goes through. */
+static inline double streams_of_serial(const struct streams_input *input)
+{
+    uint64_t gone_through = 0;
+    for (uint32_t i = 0; i < input->serial; i++) gone_through += input->lanes[i].length;
+    return (double)input->total / (double)gone_through;
 }
 
 #endif
