@@ -252,12 +252,17 @@ static inline void count(const struct exec_quick *quick, const struct exec_inst 
     }
 }
 
+static inline bool is_judged(const struct exec_region_cache *cache)
+{
+    return cache->marks != NULL && (cache->causal != NULL || exec_grid_shadow_wanted(cache) ||
+                                    exec_block_shadow_wanted(cache));
+}
+
 /* A touch of a launch whose footprint is wanted; false: it is judged as well. */
 static __attribute__((noinline)) bool mark(struct exec_region_cache *cache, u64 low, u64 high,
                                            u64 span)
 {
-    if (cache->causal != NULL || exec_grid_shadow_wanted(cache) || exec_block_shadow_wanted(cache))
-        return false;
+    if (is_judged(cache)) return false;
     exec_mark(cache, low, span);
     exec_mark(cache, high, span);
     return true;
@@ -446,10 +451,10 @@ DEFINE_JUDGED(u64)
 APART reach_global(struct exec_warp *warp, const struct exec_inst *inst, u32 mask, u64 *at,
                    u32 bytes, bool store, u64 *delta)
 {
-    const struct exec_region_cache *cache = exec_cache_of(warp->worker, inst);
+    struct exec_region_cache *cache = exec_cache_of(warp->worker, inst);
     struct exec_counts *counts = &warp->worker->counts;
     const u64 low = cache->low, last = cache->size - bytes, lanes = (u64)__builtin_popcount(mask);
-    u64 bad = (cache->size < bytes) | (cache->marks != NULL) | (store & cache->read_only);
+    u64 bad = (cache->size < bytes) | is_judged(cache) | (store & cache->read_only);
     u64 sectors = 0, before = UINT64_MAX;
     EXEC_FOR_LANES
     {
@@ -469,6 +474,7 @@ APART reach_global(struct exec_warp *warp, const struct exec_inst *inst, u32 mas
         }
     }
     counts->transactions += sectors;
+    exec_mark_lanes(cache, at, mask, bytes);
     *(store ? &counts->bytes_stored : &counts->bytes_loaded) += lanes * bytes;
     warp->chain += !store && inst->extra != NULL;
     *delta = cache->delta;
