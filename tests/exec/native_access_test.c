@@ -27,6 +27,8 @@ static const struct {
     {"a row", "mov.u32 %i, %l;"},
     {"a row for every warp", "mov.u32 %i, %t;"},
     {"two rows", "shr.u32 %u, %l, 4; and.b32 %i, %l, 15; mad.lo.u32 %i, %u, 50, %i;"},
+    {"two rows, the first at the beginning of a line",
+     "shr.u32 %u, %l, 4; and.b32 %i, %l, 15; mad.lo.u32 %i, %u, 32, %i; add.u32 %i, %i, 8;"},
     {"two rows that overlap", "shr.u32 %u, %l, 4; and.b32 %i, %l, 15; mad.lo.u32 %i, %u, 9, %i;"},
     {"the same row twice", "and.b32 %i, %l, 15;"},
     {"one element", "mov.u32 %i, 7;"},

@@ -268,6 +268,21 @@ static __attribute__((noinline)) bool mark(struct exec_region_cache *cache, u64 
     return true;
 }
 
+/* The same in line, of loads of whole words of marks from where nothing has been stored to: of most
+ * of them. False: nothing is done. */
+INLINE bool mark_words(struct exec_region_cache *cache, u64 low, u64 high, u64 span)
+{
+    const struct exec_owners *owners = cache->owners;
+    const u64 offset = low - cache->low;
+    if ((cache->causal != NULL) | (((offset | span) & 63) != 0) | (high != low + span) ||
+        (owners != NULL && exec_owners_seen(owners, EXEC_STORE)))
+        return false;
+    for (u64 k = 0; k < 2 * span / 64; k++)
+        __atomic_store_n(&cache->marks[offset / 64 + k], UINT64_MAX, __ATOMIC_RELAXED);
+    exec_mark_again(cache, low, 2 * span);
+    return true;
+}
+
 /* Bytes of a lane of which check and count know more than this here: HALF_SECTOR of ops/memory.c.
  */
 enum { HALF_SECTOR = 16 };
@@ -285,7 +300,10 @@ INLINE bool find_global(const struct exec_quick *quick, const struct exec_inst *
         (high - cache->low > last))
         return false;
     if (bytes == HALF_SECTOR && (same || high != low + span)) return false;
-    if (cache->marks != NULL && !mark(cache, low, high, span)) return false;
+    if (cache->marks != NULL &&
+        (store || same || !mark_words(cache, low, high, EXEC_HALF * bytes)) &&
+        !mark(cache, low, high, span))
+        return false;
     count(quick, inst, low, high, span, bytes, store);
     *parts = (struct parts){(unsigned char *)(uintptr_t)(low + cache->delta),
                             (unsigned char *)(uintptr_t)(high + cache->delta), same};
