@@ -7,30 +7,12 @@
 #include "emulator/exec/check/block_shadow_row.h"
 #include "emulator/exec/ops/float.h"
 #include "emulator/exec/ops/lanes.h"
-#include "emulator/exec/ops/watch.h"
+#include "emulator/exec/ops/quick_watch.h"
 
 #include <string.h>
 
 /* All that such a function calls is put in line. */
 #define QUICK __attribute__((flatten)) bool
-
-/* Elements of half a warp, wherever they lie, and of all of it. */
-#define VECTORS(T)                                                                                 \
-    typedef T half_##T __attribute__((vector_size(EXEC_HALF * sizeof(T)), aligned(sizeof(T))));    \
-    typedef T warp_##T __attribute__((vector_size(EXEC_LANES * sizeof(T)), aligned(sizeof(T))));
-VECTORS(u8)
-VECTORS(s8)
-VECTORS(u16)
-VECTORS(s16)
-VECTORS(s32)
-VECTORS(u32)
-VECTORS(u64)
-
-typedef warp_u32 lanes_u8, lanes_s8, lanes_u16, lanes_s16, lanes_u32;
-typedef warp_u64 lanes_u64;
-
-#define LOW_LANES 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
-#define HIGH_LANES 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
 
 #define FIRSTS                                                                                     \
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16,    \
@@ -55,9 +37,6 @@ struct parts {
     bool same;
 };
 
-/* In line where it is called with constants, or what depends on them stays. */
-#define INLINE static inline __attribute__((always_inline))
-
 INLINE bool find_shared(const struct exec_quick *quick, const struct exec_inst *inst, u32 bytes,
                         bool store, struct parts *parts)
 {
@@ -72,143 +51,7 @@ INLINE bool find_shared(const struct exec_quick *quick, const struct exec_inst *
     return true;
 }
 
-/* ---- row "watch": nearly all of what is loaded was last stored before a barrier ---------------
- */
-
-/* Whether any, or every one, of 16 cells is of something that nothing orders. */
-static inline bool any_recent(const s32 *cells, s32 floor)
-{
-    const half_s32 here = *(const half_s32 *)(const void *)cells;
-    return __builtin_reduce_max((half_u32)(here >= floor)) != 0;
-}
-
-static inline bool all_recent(const s32 *cells, s32 floor)
-{
-    const half_s32 here = *(const half_s32 *)(const void *)cells;
-    return __builtin_reduce_max((half_u32)(here < floor)) == 0;
-}
-
-/* Both rows are read by the warp: by the first that does so, or by the second, another. What
- * check/shadow.c keeps of either is the same for all cells; false: it is not. */
-static bool read_rows(struct exec_shadow *shadow, u32 low, u32 high, u32 warp, u32 site)
-{
-    const u32 at[2] = {low, high};
-    const half_s32 lane = {LOW_LANES};
-    s32 *reads = shadow->cells[EXEC_KEPT_READ], *others = shadow->cells[EXEC_KEPT_READ_OTHER];
-    u32 *sites = shadow->sites[EXEC_KEPT_READ], *before = shadow->sites[EXEC_KEPT_READ_OTHER];
-    const s32 floor = shadow->floor, now = shadow->time << EXEC_SHADOW_TIME;
-    const bool first = !any_recent(reads + low, floor) & !any_recent(reads + high, floor);
-    const bool second = all_recent(reads + low, floor) & all_recent(reads + high, floor);
-    const bool twice = low == high;
-    if ((!twice && high < low + EXEC_HALF) || any_recent(others + low, floor) ||
-        any_recent(others + high, floor) || !(first | second) || now < shadow->warp_floor[warp])
-        return false;
-    for (u32 k = 0; k < 2 && second; k++) {
-        const half_s32 cells = *(const half_s32 *)(const void *)(reads + at[k]);
-        const half_s32 reader = (cells & EXEC_SHADOW_THREAD) / EXEC_LANES;
-        if (__builtin_reduce_max((half_u32)(reader == (s32)warp)) != 0) return false;
-    }
-    for (u32 k = 0; k < (second && twice ? 1 : 2); k++) {
-        half_s32 *cells = (half_s32 *)(void *)(reads + at[k]);
-        half_u32 *places = (half_u32 *)(void *)(sites + at[k]);
-        if (second) {
-            *(half_s32 *)(void *)(others + at[k]) = *cells;
-            *(half_u32 *)(void *)(before + at[k]) = *places;
-        }
-        *cells = lane + (now | (s32)(warp * EXEC_LANES + k * EXEC_HALF)) +
-                 (twice && k == 1 ? EXEC_SHADOW_MANY : 0);
-        *places = (half_u32){0} + site;
-    }
-    return true;
-}
-
-static inline bool watch_rows(struct exec_shadow *shadow, u32 low, u32 high, u32 warp, u32 site)
-{
-    const s32 *writes = shadow->cells[EXEC_KEPT_WRITE], floor = shadow->floor;
-    const s32 *others = shadow->cells[EXEC_KEPT_READ_OTHER];
-    if (any_recent(writes + low, floor) | any_recent(writes + high, floor)) return false;
-    /* With two readers of different warps no write is unseen. */
-    if (all_recent(others + low, floor) & all_recent(others + high, floor)) return true;
-    return read_rows(shadow, low, high, warp, site);
-}
-
-#define LIKELY(condition) __builtin_expect(condition, 1)
-
-/* As op_watch of ops/racecheck.c has it, but with no copy at all. */
-static inline bool is_plain(const struct exec_block *block)
-{
-    return exec_watch_is_plain(block) & (block->async == NULL);
-}
-
-/* Loads of one cell by each half, which no other warp has touched. */
-INLINE bool watch_fresh(struct exec_shadow *shadow, u32 low, u32 high, u32 warp, u32 site)
-{
-    const s32 *writes = shadow->cells[EXEC_KEPT_WRITE], floor = shadow->floor;
-    const s32 *others = shadow->cells[EXEC_KEPT_READ_OTHER];
-    s32 *reads = shadow->cells[EXEC_KEPT_READ];
-    u32 *sites = shadow->sites[EXEC_KEPT_READ];
-    const s32 last = (s32)(warp * EXEC_LANES + EXEC_LANES - 1);
-    const s32 now = shadow->time << EXEC_SHADOW_TIME | EXEC_SHADOW_MANY;
-    if ((low == high) | (writes[low] >= floor) | (writes[high] >= floor) | (others[low] >= floor) |
-        (others[high] >= floor) | (reads[low] >= floor) | (reads[high] >= floor))
-        return false;
-    reads[low] = now | (last - EXEC_HALF);
-    reads[high] = now | last;
-    sites[low] = sites[high] = site;
-    return true;
-}
-
-/* Loads, by both halves, of a row that two warps have read already. */
-INLINE bool watch_again(const struct exec_shadow *shadow, u32 low, u32 high)
-{
-    const s32 floor = shadow->floor;
-    const half_s32 write = *(const half_s32 *)(const void *)(shadow->cells[EXEC_KEPT_WRITE] + low);
-    const half_s32 other =
-        *(const half_s32 *)(const void *)(shadow->cells[EXEC_KEPT_READ_OTHER] + low);
-    return low == high && __builtin_reduce_max((half_u32)((write >= floor) | (other < floor))) == 0;
-}
-
-/* Not in line: it is long, and few registers are worth keeping across it. */
-static __attribute__((noinline, cold)) bool settle(struct exec_warp *warp, u32 low, u32 high,
-                                                   bool same, const struct exec_inst *inst)
-{
-    struct exec_shadow *shadow = warp->block->shadow;
-    const u32 at[2] = {low, high};
-    if (!is_plain(warp->block) ||
-        !(same ? exec_watch_sames(warp, inst, at)
-               : watch_rows(shadow, low, high, warp->index, inst->position)))
-        return false;
-    shadow->touched |= 1u << warp->index;
-    return true;
-}
-
-/* A row of which nothing is known that a barrier has not ordered: only what changes is touched. */
-static __attribute__((noinline)) bool settle_store(struct exec_warp *warp, u32 low, u32 high,
-                                                   const u32 *values, u32 site)
-{
-    struct exec_shadow *shadow = warp->block->shadow;
-    const u32 at[2] = {low, high};
-    const half_s32 lane = {LOW_LANES};
-    if (!is_plain(warp->block) || high < low + EXEC_HALF) return false;
-    for (u32 kept = EXEC_KEPT_WRITE; kept <= EXEC_KEPT_READ_OTHER; kept++)
-        if (any_recent(shadow->cells[kept] + low, shadow->floor) |
-            any_recent(shadow->cells[kept] + high, shadow->floor))
-            return false;
-    for (u32 k = 0; k < 2; k++) {
-        const u32 *memory = (const u32 *)(const void *)warp->block->shared + at[k];
-        const half_u32 before = *(const half_u32 *)(const void *)memory;
-        const half_u32 after = *(const half_u32 *)(const void *)(values + k * EXEC_HALF);
-        half_s32 *cells = (half_s32 *)(void *)(shadow->cells[EXEC_KEPT_WRITE] + at[k]);
-        half_u32 *sites = (half_u32 *)(void *)(shadow->sites[EXEC_KEPT_WRITE] + at[k]);
-        const half_s32 changed = (half_s32)(before != after);
-        const half_s32 now = lane + (shadow->time << EXEC_SHADOW_TIME |
-                                     (s32)(warp->index * EXEC_LANES + k * EXEC_HALF));
-        *cells = (now & changed) | (*cells & ~changed);
-        *sites = (((half_u32){0} + site) & (half_u32)changed) | (*sites & ~(half_u32)changed);
-    }
-    shadow->touched |= 1u << warp->index;
-    return true;
-}
+/* ---- row "watch" ----------------------------------------------------------------------------- */
 
 /* What a tile is mostly read for is in line: a call would put all vectors on the stack and back. */
 static QUICK watch(const struct exec_quick *quick, const struct exec_inst *inst)
