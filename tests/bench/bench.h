@@ -78,8 +78,10 @@ void device_doubles(const double *in, double *out, size_t n);
 void device_integers(const uint64_t *in, uint64_t *out, size_t n);
 void device_sample(const float *in, float *out, size_t width, int filters);
 void device_nothing(size_t n);
-void device_copy_in(const void *from, void *to, size_t size);
+void device_copy_in(const void *from, void *to, size_t size); /* may be on its way */
 void device_copy_out(const void *from, void *to, size_t size);
+
+void device_wait(void); /* for all that is on its way */
 
 void *device_take(size_t size);
 void device_give_back(void *memory);

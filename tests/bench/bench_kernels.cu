@@ -25,6 +25,11 @@ static void wait()
     CHECK(cudaDeviceSynchronize());
 }
 
+void device_wait(void)
+{
+    wait();
+}
+
 static unsigned blocks_for(size_t n)
 {
     return (unsigned)((n + THREADS - 1) / THREADS);

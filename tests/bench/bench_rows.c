@@ -145,7 +145,7 @@ SIDES(filtered, scalar_filter(c->in[0], c->expected, c->n),
       device_sample(c->device_in[0], c->device_out, c->n, 1))
 SIDES(nothing, scalar_nothing(c->n), device_nothing(c->n))
 SIDES(copy_in, scalar_copy(c->in[0], c->expected, c->in_size),
-      device_copy_in(c->in[0], c->device_out, c->in_size))
+      (device_copy_in(c->in[0], c->device_out, c->in_size), device_wait()))
 SIDES(copy_out, scalar_copy(c->in[0], c->expected, c->in_size),
       device_copy_out(c->device_in[0], c->answer, c->in_size))
 

@@ -183,6 +183,50 @@ static inline void warm(const struct exec_function *function, uint64_t executed)
     if (sum >= __atomic_load_n(&heat->enough, __ATOMIC_RELAXED)) heat->hot(function);
 }
 
+/* The running fragment until it answers something, or reaches `limit`, if that is not NULL. */
+static inline int run_until(struct exec_warp *warp, const struct exec_inst *limit)
+{
+    int step;
+    do {
+        const struct exec_inst *inst = warp->pc++;
+        warp->instructions++;
+        step = inst->run(warp, inst);
+    } while (step == EXEC_GO && (limit == NULL || warp->pc < limit));
+    return step;
+}
+
+/* Most warps have one fragment, at which nobody looks: as in exec_warp_run, where nothing is to be
+ * chosen. Answers what the last instruction did; who still runs is a fragment again. */
+static __attribute__((noinline)) int run_alone(struct exec_warp *warp)
+{
+    const struct exec_fragment *fragment = &warp->fragments[0];
+    const struct exec_function *function = fragment->frame->function;
+    const bool is_cold = function->heat != NULL &&
+                         __atomic_load_n(&function->heat->enough, __ATOMIC_RELAXED) != UINT64_MAX;
+    warp->pc = fragment->pc;
+    warp->frame = fragment->frame;
+    warp->slots = fragment->frame->slots;
+    warp->mask = fragment->mask;
+    warp->full = (fragment->mask | ~warp->live) == EXEC_ALL;
+    warp->fragment_count = 0;
+    warp->backward = BACKWARD_ALONE;
+    warp->limit = EXEC_NO_LIMIT;
+    if (is_cold) warm(function, 0);
+    const uint32_t lanes = exec_lane_count(warp->mask);
+    const uint64_t before = warp->instructions;
+    const int step = run_until(warp, NULL);
+    warp->lane_instructions += (warp->instructions - before) * lanes;
+    if (is_cold) warm(warp->frame->function, warp->instructions - before);
+    if (step != EXEC_STOP) fragment_store(warp);
+    return step;
+}
+
+static inline bool is_alone(const struct exec_warp *warp)
+{
+    return warp->fragment_count == 1 && warp->fragments[0].wait == EXEC_RUNNABLE && !warp->rotate &&
+           warp->block->probe == NULL && warp->poison == NULL;
+}
+
 enum exec_turn exec_warp_run(struct exec_warp *warp, uint64_t slice)
 {
     const uint64_t until = warp->instructions + slice;
@@ -191,6 +235,11 @@ enum exec_turn exec_warp_run(struct exec_warp *warp, uint64_t slice)
     warp->idle.loaded = warp->worker->counts.bytes_loaded;
     warp->idle.transactions = warp->worker->counts.transactions;
     warp->yield = false;
+    if (is_alone(warp) && slice > 0) {
+        assert(lanes_are_complete(warp));
+        if (run_alone(warp) == EXEC_STOP) return EXEC_TURN_STOPPED;
+        if (!warp->live) return EXEC_TURN_DONE;
+    }
     for (;;) {
         assert(lanes_are_complete(warp));
         if (!warp->live) return EXEC_TURN_DONE;
@@ -221,18 +270,8 @@ enum exec_turn exec_warp_run(struct exec_warp *warp, uint64_t slice)
         int step;
         if (watched) {
             step = run_watched(warp, limit, probed ? probe : NULL);
-        } else if (limit == NULL) {
-            do {
-                const struct exec_inst *inst = warp->pc++;
-                warp->instructions++;
-                step = inst->run(warp, inst);
-            } while (step == EXEC_GO);
         } else {
-            do {
-                const struct exec_inst *inst = warp->pc++;
-                warp->instructions++;
-                step = inst->run(warp, inst);
-            } while (step == EXEC_GO && warp->pc < limit);
+            step = limit == NULL ? run_until(warp, NULL) : run_until(warp, limit);
         }
         warp->lane_instructions += (warp->instructions - before) * lanes;
         warm(warp->frame->function, warp->instructions - before);
@@ -248,10 +287,29 @@ enum exec_turn exec_warp_run(struct exec_warp *warp, uint64_t slice)
 
 static void frame_fill(struct exec_warp *warp, struct exec_frame *frame, bool all);
 
+/* A word for each lane. */
+typedef uint32_t frame_words __attribute__((vector_size(4 * EXEC_LANES), aligned(4)));
+
 void exec_frame_renew(struct exec_warp *warp, struct exec_frame *frame)
 {
-    if (frame->block_serial != warp->block->serial)
-        frame_fill(warp, frame, frame->launches != warp->worker->launches);
+    const struct exec_function *function = frame->function;
+    const struct exec_block *block = warp->block;
+    size_t k = 0;
+    if (frame->block_serial == block->serial) return;
+    /* Nearly always the block's position alone has changed. */
+    if (frame->launches == warp->worker->launches && function->poisoned_count == 0) {
+        for (; k < function->changing_count; k++) {
+            const struct exec_constant *constant = &function->constants[k];
+            if (constant->index != PTX_SPECIAL_CTAID || constant->value >= 3 ||
+                constant->kind != EXEC_CONSTANT_SPECIAL || constant->width != 4)
+                break;
+            *(frame_words *)(void *)(frame->slots + constant->slot) =
+                (frame_words){0} + block->position[constant->value];
+        }
+        frame->block_serial = block->serial;
+        if (k == function->changing_count) return;
+    }
+    frame_fill(warp, frame, frame->launches != warp->worker->launches);
 }
 
 struct exec_frame *exec_frame_enter(struct exec_warp *warp, struct exec_frame *parent,

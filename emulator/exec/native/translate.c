@@ -587,6 +587,22 @@ static LLVMValueRef room_for(const struct translation *t, uint64_t bytes)
     return t->llvm->BuildBitCast(t->builder, room, t->bytes, "");
 }
 
+/* A kernel is always the one that the worker runs; what it calls is not. */
+static void fill_caches(const struct translation *t, LLVMValueRef worker)
+{
+    const struct exec_function *function = t->unit->function;
+    LLVMValueRef first = t->llvm->ConstInt(t->wide, function->first_cache, false);
+    LLVMValueRef count = t->llvm->ConstInt(t->wide, function->cache_count, false);
+    if (!function->entry) {
+        first = load(t, worker, offsetof(struct exec_worker, first_cache), t->wide);
+        count = load(t, worker, offsetof(struct exec_worker, cache_count), t->wide);
+    }
+    store(t, t->quick, offsetof(struct exec_quick, caches),
+          load(t, worker, offsetof(struct exec_worker, caches), t->bytes));
+    store(t, t->quick, offsetof(struct exec_quick, first_cache), first);
+    store(t, t->quick, offsetof(struct exec_quick, cache_count), count);
+}
+
 static void fill_quick(const struct translation *t)
 {
     LLVMValueRef block = load(t, t->warp, offsetof(struct exec_warp, block), t->bytes);
@@ -598,6 +614,7 @@ static void fill_quick(const struct translation *t)
           load(t, block, offsetof(struct exec_block, shared), t->bytes));
     store(t, t->quick, offsetof(struct exec_quick, shared_bytes),
           load(t, worker, offsetof(struct exec_worker, shared_bytes), t->word));
+    fill_caches(t, worker);
     void *order;
     memcpy(&order, &(void (*)(const struct exec_warp *)){exec_shadow_order_warp}, sizeof order);
     store(t, t->quick, offsetof(struct exec_quick, order), pointer(t, order));

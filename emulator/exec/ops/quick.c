@@ -133,7 +133,7 @@ enum { HALF_SECTOR = 16 };
 INLINE bool find_global(const struct exec_quick *quick, const struct exec_inst *inst, u32 bytes,
                         bool store, struct parts *parts)
 {
-    struct exec_region_cache *cache = exec_cache_of(quick->worker, inst);
+    struct exec_region_cache *cache = exec_quick_cache_of(quick, inst);
     const u64 *base = (const u64 *)(const void *)(quick->slots + inst->a);
     const u64 low = base[0] + inst->imm, high = base[EXEC_HALF] + inst->imm;
     const bool same = !store && apart_u64(base, 0), row = apart_u64(base, bytes);
@@ -667,7 +667,7 @@ static __attribute__((noinline)) bool judge(struct exec_region_cache *cache, con
 INLINE bool places_global(const struct exec_quick *quick, const struct exec_inst *inst, u32 bytes,
                           bool commutes, warp_u64 *places)
 {
-    struct exec_region_cache *cache = exec_cache_of(quick->worker, inst);
+    struct exec_region_cache *cache = exec_quick_cache_of(quick, inst);
     struct exec_counts *counts = &quick->worker->counts;
     const warp_u64 at = *(const warp_u64 *)(const void *)(quick->slots + inst->a) + inst->imm;
     const warp_u64 bad =

@@ -18,7 +18,17 @@ struct exec_quick {
     uint32_t shared_bytes;
     uint32_t mask;                               /* the lanes that the instruction is for */
     void (*order)(const struct exec_warp *warp); /* exec_shadow_order_warp */
+    struct exec_region_cache *caches;            /* these are the worker's ... */
+    size_t first_cache, cache_count;             /* ... and of a kernel, known */
 };
+
+/* As exec_cache_of. */
+static inline struct exec_region_cache *exec_quick_cache_of(const struct exec_quick *quick,
+                                                            const struct exec_inst *inst)
+{
+    const size_t k = inst->cache - quick->first_cache;
+    return &quick->caches[k < quick->cache_count ? k : quick->cache_count];
+}
 
 typedef bool exec_quick_handler(const struct exec_quick *quick, const struct exec_inst *inst);
 
