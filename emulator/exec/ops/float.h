@@ -75,10 +75,38 @@ static inline f64 exec_quiet64(f64 value)
     return exec_f64(value != value ? bits | UINT64_C(1) << 51 : bits);
 }
 
-/* The first of two operands that is NaN, made quiet, or else the result. */
+/* The result of operands that are no NaN: what an invalid operation gives has a sign on GPUs, and
+ * on x86-64, and none on Arm. */
+static inline f64 exec_invalid64(f64 result)
+{
+#ifdef __x86_64__
+    return result;
+#else
+    return exec_f64(result != result ? UINT64_C(0xfff8) << 48 : exec_bits64(result));
+#endif
+}
+
+/* The first of the operands that is NaN, made quiet, or else the result. */
 static inline f64 exec_nan64(f64 first, f64 second, f64 result)
 {
-    return first != first ? exec_quiet64(first) : second != second ? exec_quiet64(second) : result;
+    return first != first     ? exec_quiet64(first)
+           : second != second ? exec_quiet64(second)
+                              : exec_invalid64(result);
+}
+
+static inline f64 exec_nan64_of(f64 first, f64 second, f64 third, f64 result)
+{
+    return first != first ? exec_quiet64(first) : exec_nan64(second, third, result);
+}
+
+/* The same, of an operation with which x86-64 does so by itself. */
+static inline f64 exec_first_nan64(f64 first, f64 second, f64 result)
+{
+#ifdef __x86_64__
+    return (void)first, (void)second, result;
+#else
+    return exec_nan64(first, second, result);
+#endif
 }
 
 /* Clamped to [0, 1]; NaN gives +0. */

@@ -137,7 +137,7 @@ DEFINE_RESULT(s32)
 /* As fma.rn.f64 does, NaN too. */
 static inline f64 add_f64(f64 a, f64 b, f64 c)
 {
-    return exec_nan64(b, c, exec_nan64(b, a, __builtin_fma(a, b, c)));
+    return exec_nan64_of(b, c, a, __builtin_fma(a, b, c));
 }
 
 #define ADD_f64(a, b, c) add_f64(a, b, c)
