@@ -53,6 +53,17 @@ INLINE bool find_shared(const struct exec_quick *quick, const struct exec_inst *
 
 /* ---- row "watch" ----------------------------------------------------------------------------- */
 
+static QUICK some_watch(const struct exec_quick *quick, const struct exec_inst *inst)
+{
+    const bool store = inst->cache == EXEC_WATCH_STORE;
+    u32 base[EXEC_LANES], values[EXEC_LANES];
+    if (inst->cache != EXEC_WATCH_LOAD && !store) return false;
+    if (quick->warp->block->shadow == NULL || !quick->mask) return true;
+    memcpy(base, quick->slots + inst->a, sizeof base);
+    if (store) memcpy(values, quick->slots + inst->d, sizeof values);
+    return settle_some(quick->warp, inst, quick->mask, base, store ? values : NULL);
+}
+
 /* What a tile is mostly read for is in line: a call would put all vectors on the stack and back. */
 static QUICK watch(const struct exec_quick *quick, const struct exec_inst *inst)
 {
@@ -62,6 +73,7 @@ static QUICK watch(const struct exec_quick *quick, const struct exec_inst *inst)
     struct parts parts;
     if (inst->cache != EXEC_WATCH_LOAD && !store) return false;
     if (shadow == NULL) return true;
+    if (!LIKELY(quick->mask == EXEC_ALL)) return some_watch(quick, inst);
     if (!find_shared(quick, inst, 4, store, &parts)) return false;
     const u32 low = (u32)(parts.low - quick->shared) / 4;
     const u32 high = (u32)(parts.high - quick->shared) / 4, warp = quick->warp->index;
@@ -854,6 +866,7 @@ const struct exec_quick_row exec_quick_rows_native[] = {
 #define SOME_GENERIC_LOAD_ROW(where, T) {"ld.generic." #T, some_load_##where##_##T},
 #define SOME_GENERIC_STORE_ROW(where, T) {"st.generic." #T, some_store_##where##_##T},
 const struct exec_quick_row exec_some_rows_native[] = {
+    {"watch", some_watch},
     SOME_LOADS(SOME_LOAD_ROW, shared) SOME_LOADS(SOME_LOAD_ROW, global)
         SOME_LOADS(SOME_GENERIC_LOAD_ROW, global) SOME_STORES(SOME_STORE_ROW, shared)
             SOME_STORES(SOME_STORE_ROW, global)

@@ -169,4 +169,56 @@ static __attribute__((noinline)) bool settle_store(struct exec_warp *warp, u32 l
     return true;
 }
 
+/* ---- some lanes, one by one -------------------------------------------------------------------
+ */
+
+static inline bool is_unordered(const struct exec_shadow *shadow, enum exec_kept kept, u32 at,
+                                s32 thread)
+{
+    enum { WHO = EXEC_SHADOW_THREAD | EXEC_SHADOW_MANY };
+    const s32 cell = shadow->cells[kept][at], warp = thread / EXEC_LANES;
+    const bool own = (cell & EXEC_SHADOW_THREAD) / EXEC_LANES == warp &&
+                     (cell < shadow->warp_floor[warp] || (cell & WHO) == thread);
+    return cell >= shadow->floor && !own;
+}
+
+/* Each lane its own cell, further on from lane to lane. `values`: what is stored; NULL: it loads.
+ */
+static __attribute__((noinline)) bool settle_some(struct exec_warp *warp,
+                                                  const struct exec_inst *inst, u32 mask,
+                                                  const u32 *base, const u32 *values)
+{
+    struct exec_shadow *shadow = warp->block->shadow;
+    const u32 *memory = (const u32 *)(const void *)warp->block->shared;
+    const u32 size = warp->worker->shared_bytes, imm = (u32)inst->imm, site = inst->position;
+    const s32 first = (s32)(warp->index * EXEC_LANES);
+    u32 changed = 0, behind = 0;
+    if (!is_plain(warp->block) || size < 4) return false;
+    for (u32 rest = mask; rest; rest &= rest - 1) {
+        const s32 l = __builtin_ctz(rest);
+        const u32 at = base[l] + imm, k = at / 4;
+        if (at > size - 4 || (at & 3) != 0 || k < behind ||
+            is_unordered(shadow, EXEC_KEPT_WRITE, k, first + l))
+            return false;
+        behind = k + 1;
+        if (values == NULL || memory[k] == values[l]) continue;
+        if (is_unordered(shadow, EXEC_KEPT_READ, k, first + l) ||
+            is_unordered(shadow, EXEC_KEPT_READ_OTHER, k, first + l))
+            return false;
+        changed |= 1u << l;
+    }
+    for (u32 rest = values == NULL ? mask : changed; rest; rest &= rest - 1) {
+        const s32 l = __builtin_ctz(rest);
+        const u32 k = (base[l] + imm) / 4;
+        if (values == NULL) {
+            exec_shadow_read_row(shadow, k, 1, first + l, 0, site);
+            continue;
+        }
+        shadow->cells[EXEC_KEPT_WRITE][k] = shadow->time << EXEC_SHADOW_TIME | (first + l);
+        shadow->sites[EXEC_KEPT_WRITE][k] = site;
+    }
+    shadow->touched |= 1u << warp->index;
+    return true;
+}
+
 #endif
