@@ -329,23 +329,26 @@ APART reach_global(struct exec_warp *warp, const struct exec_inst *inst, u32 mas
     const u64 low = cache->low, last = cache->size - bytes, lanes = (u64)__builtin_popcount(mask);
     u64 bad = (cache->size < bytes) | is_judged(cache) | (store & cache->read_only);
     u64 sectors = 0, before = UINT64_MAX;
-    EXEC_FOR_LANES
-    {
-        at[l] += inst->imm;
-        const u64 wrong = (u64)(at[l] - low > last) | (at[l] & (bytes - 1));
-        bad |= EXEC_IN(mask) ? wrong : 0;
-    }
-    if (bad) return false;
     if (mask == EXEC_ALL) {
+        EXEC_FOR_LANES
+        {
+            at[l] += inst->imm;
+            bad |= (u64)(at[l] - low > last) | (at[l] & (bytes - 1));
+        }
         for (unsigned l = 1; l < EXEC_LANES; l++) sectors += at[l] >> 5 != at[l - 1] >> 5;
         sectors++;
     } else {
+        /* Mostly few: the others' addresses are not looked at. */
         for (u32 rest = mask; rest; rest &= rest - 1) {
-            const u64 sector = at[__builtin_ctz(rest)] >> 5;
-            sectors += sector != before;
-            before = sector;
+            const unsigned l = (unsigned)__builtin_ctz(rest);
+            const u64 here = at[l] + inst->imm;
+            bad |= (u64)(here - low > last) | (here & (bytes - 1));
+            sectors += here >> 5 != before;
+            before = here >> 5;
+            at[l] = here;
         }
     }
+    if (bad) return false;
     counts->transactions += sectors;
     exec_mark_lanes(cache, at, mask, bytes);
     *(store ? &counts->bytes_stored : &counts->bytes_loaded) += lanes * bytes;
