@@ -319,70 +319,95 @@ DEFINE_JUDGED(u64)
         return true;                                                                               \
     }
 
-/* As access_count_lanes of ops/memory.c, for lanes of less than HALF_SECTOR. False: nothing is
- * done. */
-APART reach_global(struct exec_warp *warp, const struct exec_inst *inst, u32 mask, u64 *at,
-                   u32 bytes, bool store, u64 *delta)
+/* As access_count_lanes of ops/memory.c, for lanes of less than HALF_SECTOR: a load or store of
+ * lanes that are looked at one by one. */
+struct reach {
+    struct exec_region_cache *cache;
+    u64 low, last, delta, imm, odd; /* bits that an address must not have */
+    u64 sectors, before;
+};
+
+/* False: nothing is known of the region. */
+INLINE bool reach_begins(const struct exec_warp *warp, const struct exec_inst *inst, u32 bytes,
+                         bool store, struct reach *reach)
 {
     struct exec_region_cache *cache = exec_cache_of(warp->worker, inst);
-    struct exec_counts *counts = &warp->worker->counts;
-    const u64 low = cache->low, last = cache->size - bytes, lanes = (u64)__builtin_popcount(mask);
-    u64 bad = (cache->size < bytes) | is_judged(cache) | (store & cache->read_only);
-    u64 sectors = 0, before = UINT64_MAX;
-    if (mask == EXEC_ALL) {
-        EXEC_FOR_LANES
-        {
-            at[l] += inst->imm;
-            bad |= (u64)(at[l] - low > last) | (at[l] & (bytes - 1));
-        }
-        for (unsigned l = 1; l < EXEC_LANES; l++) sectors += at[l] >> 5 != at[l - 1] >> 5;
-        sectors++;
-    } else {
-        /* Mostly few: the others' addresses are not looked at. */
-        for (u32 rest = mask; rest; rest &= rest - 1) {
-            const unsigned l = (unsigned)__builtin_ctz(rest);
-            const u64 here = at[l] + inst->imm;
-            bad |= (u64)(here - low > last) | (here & (bytes - 1));
-            sectors += here >> 5 != before;
-            before = here >> 5;
-            at[l] = here;
-        }
-    }
-    if (bad) return false;
-    counts->transactions += sectors;
-    exec_mark_lanes(cache, at, mask, bytes);
-    *(store ? &counts->bytes_stored : &counts->bytes_loaded) += lanes * bytes;
-    warp->chain += !store && inst->extra != NULL;
-    *delta = cache->delta;
+    *reach = (struct reach){.cache = cache,
+                            .low = cache->low,
+                            .last = cache->size - bytes,
+                            .delta = cache->delta,
+                            .imm = inst->imm,
+                            .odd = bytes - 1,
+                            .before = UINT64_MAX};
+    return !((cache->size < bytes) | is_judged(cache) | (store & cache->read_only));
+}
+
+/* False: the lane is not allowed to. */
+INLINE bool reach_lane(struct reach *reach, u64 *at)
+{
+    *at += reach->imm;
+    if ((*at - reach->low > reach->last) | ((*at & reach->odd) != 0)) return false;
+    reach->sectors += *at >> 5 != reach->before;
+    reach->before = *at >> 5;
     return true;
+}
+
+INLINE bool reach_all(struct reach *reach, u64 *at)
+{
+    u64 bad = 0;
+    EXEC_FOR_LANES
+    {
+        at[l] += reach->imm;
+        bad |= (u64)(at[l] - reach->low > reach->last) | (at[l] & reach->odd);
+    }
+    for (unsigned l = 1; l < EXEC_LANES; l++) reach->sectors += at[l] >> 5 != at[l - 1] >> 5;
+    reach->sectors++;
+    return !bad;
+}
+
+/* Counts what was done. */
+INLINE void reach_ends(struct exec_warp *warp, const struct exec_inst *inst, u32 mask,
+                       const u64 *at, u32 bytes, bool store, const struct reach *reach)
+{
+    struct exec_counts *counts = &warp->worker->counts;
+    counts->transactions += reach->sectors;
+    exec_mark_lanes(reach->cache, at, mask, bytes);
+    *(store ? &counts->bytes_stored : &counts->bytes_loaded) +=
+        (u64)__builtin_popcount(mask) * bytes;
+    warp->chain += !store && inst->extra != NULL;
 }
 
 #define DEFINE_GLOBAL_GATHER(T)                                                                    \
     APART gather_global_##T(struct exec_warp *warp, const struct exec_inst *inst, u32 mask,        \
                             u64 *at, slot_##T *to)                                                 \
     {                                                                                              \
-        u64 delta;                                                                                 \
-        if (!reach_global(warp, inst, mask, at, sizeof(T), false, &delta)) return false;           \
+        struct reach reach;                                                                        \
+        if (!reach_begins(warp, inst, sizeof(T), false, &reach)) return false;                     \
         if (mask == EXEC_ALL) {                                                                    \
-            EXEC_FOR_LANES to[l] = (slot_##T) * (const T *)(uintptr_t)(at[l] + delta);             \
-            return true;                                                                           \
+            if (!reach_all(&reach, at)) return false;                                              \
+            EXEC_FOR_LANES to[l] = (slot_##T) * (const T *)(uintptr_t)(at[l] + reach.delta);       \
         }                                                                                          \
-        for (u32 rest = mask; rest; rest &= rest - 1) {                                            \
+        for (u32 rest = mask == EXEC_ALL ? 0 : mask; rest; rest &= rest - 1) {                     \
             const unsigned l = (unsigned)__builtin_ctz(rest);                                      \
-            to[l] = (slot_##T) * (const T *)(uintptr_t)(at[l] + delta);                            \
+            if (!reach_lane(&reach, &at[l])) return false;                                         \
+            to[l] = (slot_##T) * (const T *)(uintptr_t)(at[l] + reach.delta);                      \
         }                                                                                          \
+        reach_ends(warp, inst, mask, at, sizeof(T), false, &reach);                                \
         return true;                                                                               \
     }
 #define DEFINE_GLOBAL_SCATTER(T)                                                                   \
     APART scatter_global_##T(struct exec_warp *warp, const struct exec_inst *inst, u32 mask,       \
                              u64 *at, const slot_##T *from)                                        \
     {                                                                                              \
-        u64 delta;                                                                                 \
-        if (!reach_global(warp, inst, mask, at, sizeof(T), true, &delta)) return false;            \
+        struct reach reach;                                                                        \
+        if (!reach_begins(warp, inst, sizeof(T), true, &reach)) return false;                      \
+        for (u32 rest = mask; rest; rest &= rest - 1)                                              \
+            if (!reach_lane(&reach, &at[__builtin_ctz(rest)])) return false;                       \
         for (u32 rest = mask; rest; rest &= rest - 1) {                                            \
             const unsigned l = (unsigned)__builtin_ctz(rest);                                      \
-            *(T *)(uintptr_t)(at[l] + delta) = (T)from[l];                                         \
+            *(T *)(uintptr_t)(at[l] + reach.delta) = (T)from[l];                                   \
         }                                                                                          \
+        reach_ends(warp, inst, mask, at, sizeof(T), true, &reach);                                 \
         return true;                                                                               \
     }
 
