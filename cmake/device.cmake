@@ -22,6 +22,12 @@ overlap_search_path(front_nvjitlink "$ORIGIN/../needed")
 
 # Everything but the C library itself, which has to be this old or newer.
 set(OVERLAP_SYSTEM_LIBRARIES "^ld-linux" "^lib(c|m|mvec|dl|rt|pthread|resolv)[.]so")
+# For another processor: not from where this machine's loader looks.
+set(OVERLAP_LIBRARY_FOLDERS "")
+if(CMAKE_CROSSCOMPILING)
+    set(OVERLAP_LIBRARY_FOLDERS DIRECTORIES ${CMAKE_SYSROOT}/lib/${CMAKE_LIBRARY_ARCHITECTURE}
+        ${CMAKE_SYSROOT}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE})
+endif()
 
 # overlap_install_device(FOLDER [COMPONENT name EXCLUDE_FROM_ALL]) puts it there, below the prefix.
 function(overlap_install_device folder)
@@ -36,9 +42,9 @@ function(overlap_install_device folder)
     install(PROGRAMS ${CMAKE_SOURCE_DIR}/emulator/front/nvcc
         DESTINATION ${folder}/emulator/lib/front ${ARGN})
     install(RUNTIME_DEPENDENCY_SET ${set}_program PRE_EXCLUDE_REGEXES ${OVERLAP_SYSTEM_LIBRARIES}
-        DESTINATION ${folder}/libraries ${ARGN})
+        ${OVERLAP_LIBRARY_FOLDERS} DESTINATION ${folder}/libraries ${ARGN})
     install(RUNTIME_DEPENDENCY_SET ${set}_device PRE_EXCLUDE_REGEXES ${OVERLAP_SYSTEM_LIBRARIES}
-        DESTINATION ${folder}/emulator/lib/needed ${ARGN})
+        ${OVERLAP_LIBRARY_FOLDERS} DESTINATION ${folder}/emulator/lib/needed ${ARGN})
     install(FILES ${CMAKE_SOURCE_DIR}/cmake/libraries.txt DESTINATION ${folder}/libraries
         RENAME README ${ARGN})
 endfunction()

@@ -127,7 +127,7 @@ static)
     [ "$status" -eq 0 ] || wrong 'a leak is no failure of the program'
     says "$(grep -n 'here: leak' "$(dirname "$0")/static.cu" | sed 's/\([0-9]*\):.*/static.cu:\1: leak/')"
     cp "$subjects/front_static" stripped
-    strip stripped
+    "${STRIP:-strip}" stripped
     run ./stripped
     [ "$status" -eq 126 ] || wrong 'without symbols it is refused'
     says 'linked in statically, as nvcc does by default, and no symbols'

@@ -1,6 +1,9 @@
 #!/bin/sh
-# device_test.sh deb|wheel ROOT BUILD NVCC: the software device as a package, unpacked at another
+# device_test.sh deb|wheel|arm ROOT BUILD NVCC: the software device as a package, unpacked at another
 # place, runs what nvcc built in an empty folder and names what is wrong in it.
+#
+# arm: the wheel for 64-bit Arm, by tests/arm/run.sh: by its cross compiler, with the Python of the Arm
+# Debian in OVERLAP_ARM_ROOT, where the kernel runs Arm programs by qemu.
 #
 # Where this may mount, the sources and the build are hidden meanwhile. Exit status 0, 1 after what
 # was not as expected, or 77 where a tool is missing, or PyPI is not to be asked (OVERLAP_PYTHON).
@@ -51,6 +54,38 @@ make_wheel()
     quietly "$place/venv/bin/pip" wheel --no-deps --no-index -f "$work/found" -w "$work/made" "$root"
     quietly "$place/venv/bin/pip" install --no-index "$work"/made/overlap_emulate-*.whl
     program=$place/venv/bin/overlap-emulate
+}
+
+make_arm()
+{
+    # What pip goes by.
+    export _PYTHON_HOST_PLATFORM=linux-aarch64 CMAKE_TOOLCHAIN_FILE="$root/cmake/arm.cmake"
+    make_wheel
+    unset _PYTHON_HOST_PLATFORM CMAKE_TOOLCHAIN_FILE
+    case $(echo "$work"/made/*) in
+    *-py3-none-linux_aarch64.whl) ;;
+    *) echo "not an Arm wheel: $(echo "$work"/made/*)" && exit 1 ;;
+    esac
+    package=$(dirname "$(find "$place/venv" -path '*/overlap_emulate/__init__.py')")
+    find "$package" -type f -exec aarch64-linux-gnu-readelf -h {} + 2>/dev/null |
+        sed -n 's/^ *Machine: *//p' | sort | uniq -c >"$work/machines"
+    if grep -qv AArch64 "$work/machines" || [ ! -s "$work/machines" ]; then
+        echo 'programs and libraries in the wheel are for:'
+        cat "$work/machines"
+        exit 1
+    fi
+    cat >"$work/nvcc" <<END
+#!/bin/sh
+exec "$nvcc" -ccbin aarch64-linux-gnu-g++ --target-directory aarch64-linux \
+    -Xcompiler "--sysroot=$OVERLAP_ARM_ROOT" -Xlinker "--sysroot=$OVERLAP_ARM_ROOT" "\$@"
+END
+    cat >"$work/program" <<END
+#!/bin/sh
+PYTHONHOME="$OVERLAP_ARM_ROOT/usr" PYTHONPATH="${package%/*}" \
+    exec "$OVERLAP_ARM_ROOT/usr/bin/python3" -m overlap_emulate "\$@"
+END
+    chmod +x "$work/nvcc" "$work/program"
+    nvcc=$work/nvcc program=$work/program
 }
 
 "make_$kind"
