@@ -545,13 +545,30 @@ DEFINE_DEAL(u64)
     LOAD_ELEMENT(T, 2, c);                                                                         \
     LOAD_ELEMENT(T, 3, e)
 
+/* Lanes whose elements of shared memory lie anyhow are the rule where a tile has edges. */
+#define ANYHOW_shared_1(T)                                                                         \
+    {                                                                                              \
+        u32 at[EXEC_LANES];                                                                        \
+        slot_##T to[EXEC_LANES];                                                                   \
+        if (quick->mask != EXEC_ALL) return false;                                                 \
+        memcpy(at, quick->slots + inst->a, sizeof at);                                             \
+        if (!gather_shared_##T(OF_shared, at, to)) return false;                                   \
+        memcpy(quick->slots + inst->d, to, sizeof to);                                             \
+        return true;                                                                               \
+    }
+#define ANYHOW_shared_2(T) return false
+#define ANYHOW_shared_4 ANYHOW_shared_2
+#define ANYHOW_global_1 ANYHOW_shared_2
+#define ANYHOW_global_2 ANYHOW_shared_2
+#define ANYHOW_global_4 ANYHOW_shared_2
+
 #define DEFINE_LOAD(where, T, N)                                                                   \
     static QUICK load_##where##_##T##_##N(const struct exec_quick *quick,                          \
                                           const struct exec_inst *inst)                            \
     {                                                                                              \
         struct parts parts;                                                                        \
         half_##T low[N], high[N];                                                                  \
-        if (!find_##where(quick, inst, N * sizeof(T), false, &parts)) return false;                \
+        if (!find_##where(quick, inst, N * sizeof(T), false, &parts)) ANYHOW_##where##_##N(T);     \
         if (parts.same) {                                                                          \
             for (unsigned k = 0; k < N; k++) {                                                     \
                 low[k] = (half_##T){0} + ((const T *)(const void *)parts.low)[k];                  \
