@@ -6,7 +6,6 @@
 #include "emulator/exec/machine/private.h"
 
 #include <assert.h>
-#include <string.h>
 
 /* Whether every thread that has not exited has arrived. Warps take their turns from the first to
  * the last: mostly the last is missing. */
@@ -35,7 +34,10 @@ static uint32_t arrivals(const struct exec_block *block, const struct exec_barri
 
 static void barrier_forget(struct exec_block *block, uint32_t id)
 {
-    memset(&block->barriers[id], 0, sizeof block->barriers[id]);
+    struct exec_barrier *barrier = &block->barriers[id];
+    barrier->used = false;
+    barrier->expected = barrier->positive = barrier->asked = 0;
+    for (uint32_t k = 0; k < block->warp_count; k++) barrier->arrived[k] = 0;
     block->barriers_used &= ~(1u << id);
 }
 
