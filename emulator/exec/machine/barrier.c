@@ -57,29 +57,44 @@ static struct exec_racecheck_side side_of(const struct exec_warp *warp,
         .thread = {thread % size[0], thread / size[0] % size[1], thread / size[0] / size[1]}};
 }
 
-/* Threads that are about to leave barrier `id` came to it in two places of the source. */
+/* Of two fragments that waited at a barrier. */
+static void watch_pair(const struct exec_worker *worker, const struct exec_warp *first_warp,
+                       const struct exec_fragment *first, const struct exec_warp *second_warp,
+                       const struct exec_fragment *second)
+{
+    const uint32_t *size = worker->launch->block;
+    exec_racecheck_add(worker->launch->watch,
+                       &(struct exec_racecheck_found){.wrong = EXEC_WRONG_BARRIER,
+                                                      .first = side_of(first_warp, first),
+                                                      .second = side_of(second_warp, second),
+                                                      .block_index = first_warp->block->index,
+                                                      .block_size = {size[0], size[1], size[2]},
+                                                      .count = 1});
+}
+
+/* Threads that are about to leave barrier `id` came to it in two places of the source. Nearly all
+ * came to the same instruction. */
 static void watch_places(const struct exec_block *block, uint32_t id)
 {
-    const struct exec_worker *worker = block->worker;
-    struct exec_racecheck_found found = {.wrong = EXEC_WRONG_BARRIER,
-                                         .block_index = block->index,
-                                         .block_size = {worker->launch->block[0],
-                                                        worker->launch->block[1],
-                                                        worker->launch->block[2]},
-                                         .count = 1};
-    bool any = false;
+    const struct exec_position *positions = block->worker->function->program->positions;
+    const struct exec_position *place = NULL;
+    const struct exec_warp *first_warp = NULL;
+    const struct exec_fragment *first = NULL;
     for (uint32_t k = 0; k < block->warp_count; k++)
         for (uint32_t f = 0; f < block->warps[k].fragment_count; f++) {
             const struct exec_fragment *fragment = &block->warps[k].fragments[f];
             if (fragment->wait != EXEC_WAIT_BARRIER || fragment->barrier != id) continue;
-            const struct exec_racecheck_side side = side_of(&block->warps[k], fragment);
-            if (side.file == NULL || fragment->pc->inner != NULL) return;
-            if (!any) found.first = side;
-            any = true;
-            if (side.line == found.first.line && side.file == found.first.file) continue;
-            found.second = side;
-            exec_racecheck_add(worker->launch->watch, &found);
-            return;
+            if (first != NULL && fragment->pc == first->pc) continue;
+            const struct exec_position *here = &positions[fragment->pc->position];
+            if (here->file == NULL || fragment->pc->inner != NULL) return;
+            if (first == NULL) {
+                first_warp = &block->warps[k];
+                first = fragment;
+                place = here;
+            } else if (here->line != place->line || here->file != place->file) {
+                watch_pair(block->worker, first_warp, first, &block->warps[k], fragment);
+                return;
+            }
         }
 }
 
