@@ -288,6 +288,40 @@ static const struct {
      true},
     {"some lanes' words, where atomics were",
      "@%q atom.shared.add.u32 %v, [%c], 1; @%q st.shared.u32 [%b], %u;", true},
+    {"atomics", "atom.shared.add.u32 %v, [%b], %n;", true},
+    {"atomics upon one word", "atom.shared.add.u32 %v, [m+28], %n;", true},
+    {"atomics upon the same words, by two warps",
+     "atom.shared.add.u32 %v, [%b], %n; atom.shared.add.u32 %v, [%c], %n;", true},
+    {"atomics upon the neighbours' words",
+     "atom.shared.add.u32 %v, [%b], %n;\n"
+     "xor.b32 %v, %t, 1; shl.b32 %v, %v, 2; add.u32 %v, %v, %m; atom.shared.add.u32 %v, [%v], 1;",
+     true},
+    {"atomics upon the neighbours' words, and stores",
+     "xor.b32 %v, %t, 1; shl.b32 %v, %v, 2; add.u32 %v, %v, %m; atom.shared.add.u32 %v, [%v], 1;\n"
+     "atom.shared.add.u32 %v, [%b], %n; st.shared.u32 [%b], %u;",
+     true},
+    {"atomics upon the neighbours' words, a meeting, and stores",
+     "xor.b32 %v, %t, 1; shl.b32 %v, %v, 2; add.u32 %v, %v, %m; atom.shared.add.u32 %v, [%v], 1;\n"
+     "bar.warp.sync -1; atom.shared.add.u32 %v, [%b], %n; st.shared.u32 [%b], %u;",
+     true},
+    {"atomics upon the same words, by two warps, a meeting, and loads",
+     "atom.shared.add.u32 %v, [%c+256], %n;\natom.shared.add.u32 %v, [%b+256], %n;\n"
+     "bar.warp.sync -1; ld.shared.u32 %v, [%b+256];",
+     true},
+    {"atomics twice, and stores",
+     "atom.shared.add.u32 %v, [%b], %n;\natom.shared.add.u32 %v, [%b], %n;\n"
+     "st.shared.u32 [%b], %u;",
+     true},
+    {"atomics where bytes are told apart",
+     "ld.shared.u8 %v, [m+3]; bar.sync 0; atom.shared.add.u32 %v, [%b], %n;", true},
+    {"atomics after stores", "st.shared.u32 [%b], %u;\natom.shared.add.u32 %v, [%c], %n;", true},
+    {"atomics after loads", "ld.shared.u32 %v, [%b];\natom.shared.add.u32 %v, [%c], %n;", true},
+    {"atomics after two warps' loads",
+     "ld.shared.u32 %v, [%b]; ld.shared.u32 %v, [%c];\natom.shared.add.u32 %v, [%b], %n;", true},
+    {"atomics between barriers",
+     "bar.sync 0; atom.shared.add.u32 %v, [%b], %n; bar.sync 0; atom.shared.add.u32 %v, [%b], %n;"
+     "bar.sync 0; st.shared.u32 [%b], %u; bar.sync 0;",
+     false},
     {"after its warp's loads of two words, and a meeting",
      "and.b32 %v, %t, -16; shl.b32 %v, %v, 2; add.u32 %v, %v, %m; ld.shared.u32 %v, [%v];"
      "bar.warp.sync -1; st.shared.u32 [%b], %u;",

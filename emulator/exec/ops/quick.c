@@ -71,6 +71,11 @@ static QUICK watch(const struct exec_quick *quick, const struct exec_inst *inst)
     struct exec_shadow *shadow = block->shadow;
     const bool store = inst->cache == EXEC_WATCH_STORE;
     struct parts parts;
+    if (inst->cache == EXEC_WATCH_ATOMIC && shadow != NULL && quick->mask == EXEC_ALL) {
+        u32 base[EXEC_LANES];
+        memcpy(base, quick->slots + inst->a, sizeof base);
+        return settle_atomics(quick->warp, inst, base);
+    }
     if (inst->cache != EXEC_WATCH_LOAD && !store) return false;
     if (shadow == NULL) return true;
     if (!LIKELY(quick->mask == EXEC_ALL)) return some_watch(quick, inst);
