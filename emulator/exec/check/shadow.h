@@ -88,9 +88,11 @@ struct exec_touch {
 };
 
 /* What load_cell of check/shadow.c leaves of `count` cells from `index` on, where no write and no
- * atomic is in the way and nothing converses: cell k is read by thread first + (k >> shift). */
-static inline void exec_shadow_read_row(struct exec_shadow *shadow, size_t index, uint32_t count,
-                                        int32_t first, uint32_t shift, uint32_t site)
+ * atomic is in the way and nothing converses: cell k is read by threads[k], or, where that is NULL,
+ * by thread first + (k >> shift). All are of one warp. */
+static inline __attribute__((always_inline)) void
+exec_shadow_read_cells(struct exec_shadow *shadow, size_t index, uint32_t count,
+                       const int32_t *threads, int32_t first, uint32_t shift, uint32_t site)
 {
     const int32_t warp = first / EXEC_LANES, floor = shadow->floor;
     const int32_t warp_floor = shadow->warp_floor[warp], time = shadow->time << EXEC_SHADOW_TIME;
@@ -99,7 +101,8 @@ static inline void exec_shadow_read_row(struct exec_shadow *shadow, size_t index
     uint32_t *restrict sites = shadow->sites[EXEC_KEPT_READ] + index;
     uint32_t *restrict other_sites = shadow->sites[EXEC_KEPT_READ_OTHER] + index;
     for (uint32_t k = 0; k < count; k++) {
-        const int32_t before = reads[k], other = others[k], self = first + (int32_t)(k >> shift);
+        const int32_t self = threads != NULL ? threads[k] : first + (int32_t)(k >> shift);
+        const int32_t before = reads[k], other = others[k];
         const uint32_t site_before = sites[k], other_site = other_sites[k];
         const int32_t alone = other < floor, fresh = before >= floor;
         const int32_t foreign =
@@ -112,6 +115,12 @@ static inline void exec_shadow_read_row(struct exec_shadow *shadow, size_t index
         reads[k] = alone ? now : before;
         sites[k] = alone ? site : site_before;
     }
+}
+
+static inline void exec_shadow_read_row(struct exec_shadow *shadow, size_t index, uint32_t count,
+                                        int32_t first, uint32_t shift, uint32_t site)
+{
+    exec_shadow_read_cells(shadow, index, count, NULL, first, shift, site);
 }
 
 /* ---- moments, for check/order.c -------------------------------------------------------------- */

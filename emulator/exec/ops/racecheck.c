@@ -158,16 +158,51 @@ static bool load_runs(struct exec_warp *warp, const struct exec_inst *inst, cons
     return true;
 }
 
+/* Whether the cells are 32 neighbours, in whatever order: a row that goes round a torus. */
+static inline bool are_neighbours(const s32 *index, s32 *low)
+{
+    s32 least = index[0];
+    u32 beyond = 0, met = 0;
+    for (unsigned l = 0; l < EXEC_LANES; l++) least = index[l] < least ? index[l] : least;
+    EXEC_FOR_LANES
+    {
+        const u32 away = (u32)(index[l] - least);
+        beyond |= away;
+        met |= 1u << (away & (EXEC_LANES - 1));
+    }
+    *low = least;
+    return beyond < EXEC_LANES && met == EXEC_ALL;
+}
+
+/* Loads of 32 neighbouring cells; false: a write is in the way. */
+static inline bool load_neighbours(struct exec_warp *warp, const struct exec_inst *inst,
+                                   const s32 *index, s32 low)
+{
+    struct exec_shadow *shadow = warp->block->shadow;
+    const s32 *writes = shadow->cells[EXEC_KEPT_WRITE] + low, floor = shadow->floor;
+    const s32 *others = shadow->cells[EXEC_KEPT_READ_OTHER] + low;
+    const s32 first = (s32)(warp->index * EXEC_LANES);
+    s32 threads[EXEC_LANES];
+    u32 recent = 0, alone = 0;
+    EXEC_FOR_LANES recent |= (u32)(writes[l] >= floor);
+    EXEC_FOR_LANES alone |= (u32)(others[l] < floor);
+    if (recent) return false;
+    if (!alone) return true;
+    for (s32 l = 0; l < EXEC_LANES; l++) threads[index[l] - low] = first + l;
+    exec_shadow_read_cells(shadow, (size_t)low, EXEC_LANES, threads, first, 0, inst->position);
+    return true;
+}
+
 static inline bool load(struct exec_warp *warp, const struct exec_inst *inst)
 {
     struct exec_shadow *shadow = warp->block->shadow;
     const s32 first = (s32)(warp->index * EXEC_LANES);
-    s32 index[EXEC_LANES];
+    s32 index[EXEC_LANES], low;
     u32 wanted = 0;
     bool ascending;
-    if (!find_cells(warp, inst, index, &ascending) ||
-        !is_clear(shadow, EXEC_KEPT_WRITE, index, first))
-        return false;
+    if (!find_cells(warp, inst, index, &ascending)) return false;
+    if (are_neighbours(index, &low) && load_neighbours(warp, inst, index, low)) return true;
+    if (!is_clear(shadow, EXEC_KEPT_WRITE, index, first)) return false;
     const s32 *others = shadow->cells[EXEC_KEPT_READ_OTHER];
     EXEC_FOR_LANES wanted |= (u32)(others[index[l]] < shadow->floor);
     if (wanted) {
