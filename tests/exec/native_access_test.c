@@ -308,6 +308,10 @@ static const struct {
      "atom.shared.add.u32 %v, [%c+256], %n;\natom.shared.add.u32 %v, [%b+256], %n;\n"
      "bar.warp.sync -1; ld.shared.u32 %v, [%b+256];",
      true},
+    {"atomics, one of them far away",
+     "setp.eq.u32 %p, %t, 5; selp.u32 %v, 2147483632, 0, %p; add.u32 %v, %v, %b;"
+     "atom.shared.add.u32 %v, [%v], 1;",
+     true},
     {"atomics twice, and stores",
      "atom.shared.add.u32 %v, [%b], %n;\natom.shared.add.u32 %v, [%b], %n;\n"
      "st.shared.u32 [%b], %u;",
