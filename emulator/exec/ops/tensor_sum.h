@@ -34,7 +34,8 @@ static inline struct tensor_parts tensor_part(f32 value, s32 behind, s32 least)
     const u32 all = (bits & 0x7fffffu) | (field > 0 ? 1u << 23 : 0);
     const s32 exponent = (field > 0 ? (s32)field : 1) - 127;
     const s32 below = exponent < least ? least - exponent : 0;
-    const s32 size = (s32)(all >> (23 - behind + below));
+    const s32 lost = 23 - behind + below; /* of 0 more than there are */
+    const s32 size = lost < 32 ? (s32)(all >> lost) : 0;
     return (struct tensor_parts){.size = bits >> 31 ? -size : size,
                                  .exponent = all > 0 ? exponent + below : TENSOR_NOTHING};
 }
