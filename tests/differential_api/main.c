@@ -67,6 +67,7 @@ static struct {
     size_t count, next;
     unsigned jobs, timeout;
     const char *only;
+    char *known; /* the file's text, into which results point */
     bool dump;
     FILE *logs;
 } run = {.jobs = 2, .timeout = 300};
@@ -354,7 +355,8 @@ static void read_logs(const char *path)
 static void read_known(const char *path)
 {
     const char *cause = NULL;
-    for (char *line = read_file(path); *line != '\0';) {
+    run.known = read_file(path);
+    for (char *line = run.known; *line != '\0';) {
         size_t length = strcspn(line, "\n"), name = strcspn(line, " ");
         char *next = line + length + (line[length] == '\n');
         line[length] = '\0';
@@ -535,5 +537,7 @@ int main(int argc, char **argv)
     if (known != NULL) read_known(known);
     run_all();
     if (write_to != NULL) write_golden(write_to);
-    return golden != NULL || full != NULL ? compare() : 0;
+    const int status = golden != NULL || full != NULL ? compare() : 0;
+    free(run.known);
+    return status;
 }
