@@ -82,3 +82,16 @@ KERNEL half_rows_read_by_two_warps(const int *in, int *out, int n)
     }
     out[index()] = mine;
 }
+
+// They write what another warp has counted before them.
+KERNEL half_of_the_warps_count_and_write(const int *in, int *out, int n)
+{
+    __shared__ int counts[64];
+    counts[threadIdx.x % 64] = 0;
+    __syncthreads();
+    int more = threadIdx.x < 64 ? 0 : wait_a_while(n) & 1;
+    atomicAdd(&counts[threadIdx.x % 64], in[index()] + more); // half_of_the_warps_count_and_write
+    if (threadIdx.x >= 64) counts[threadIdx.x % 64] = -n;     // half_of_the_warps_count_and_write
+    __syncthreads();
+    out[index()] = counts[threadIdx.x % 64];
+}

@@ -88,3 +88,16 @@ KERNEL ring_counted_and_read(const int *in, int *out, int n)
     atomicAdd(&counts[threadIdx.x], in[index()]); // ring_counted_and_read
     out[index()] = counts[(threadIdx.x ^ 6) | 1]; // ring_counted_and_read
 }
+
+// Its neighbour, too, has counted what a thread writes.
+KERNEL ring_counted_by_a_neighbour(const int *in, int *out, int n)
+{
+    __shared__ int counts[128];
+    counts[threadIdx.x] = 0;
+    __syncthreads();
+    atomicAdd(&counts[threadIdx.x ^ 1], in[index()]); // ring_counted_by_a_neighbour
+    atomicAdd(&counts[threadIdx.x], 1);               // ring_counted_by_a_neighbour
+    counts[threadIdx.x] = -n;                         // ring_counted_by_a_neighbour
+    __syncthreads();
+    out[index()] = counts[threadIdx.x];
+}

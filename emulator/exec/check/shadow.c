@@ -603,17 +603,6 @@ void exec_shadow_readers(struct exec_warp *warp, const struct exec_inst *inst, c
     }
 }
 
-void exec_shadow_atomics(struct exec_warp *warp, const struct exec_inst *inst, const int32_t *index)
-{
-    struct exec_touch touch;
-    exec_touch_begin(&touch, warp, inst, warp->block->shadow, NULL, EXEC_ATOMIC, 4);
-    warp->block->shadow->atomics = true;
-    for (unsigned l = 0; l < EXEC_LANES; l++) {
-        exec_touch_by(&touch, l);
-        keep(&touch, (size_t)index[l], EXEC_KEPT_ATOM, EXEC_KEPT_ATOM_OTHER);
-    }
-}
-
 /* The lanes of access->mask, all of which touch the shared memory of `home`. */
 static void judge(struct exec_warp *warp, const struct exec_inst *inst, struct exec_block *home,
                   const struct access *access)

@@ -123,6 +123,32 @@ static inline void exec_shadow_read_row(struct exec_shadow *shadow, size_t index
     exec_shadow_read_cells(shadow, index, count, NULL, first, shift, site);
 }
 
+/* The same of 32 lanes that change their cells atomically, from thread `first` on, where no read or
+ * write is in the way and nothing converses. */
+static inline void exec_shadow_atomics(struct exec_shadow *shadow, const int32_t *index,
+                                       int32_t first, uint32_t site)
+{
+    const int32_t warp = first / EXEC_LANES, floor = shadow->floor;
+    const int32_t warp_floor = shadow->warp_floor[warp], time = shadow->time << EXEC_SHADOW_TIME;
+    int32_t *last = shadow->cells[EXEC_KEPT_ATOM], *others = shadow->cells[EXEC_KEPT_ATOM_OTHER];
+    uint32_t *sites = shadow->sites[EXEC_KEPT_ATOM];
+    uint32_t *other_sites = shadow->sites[EXEC_KEPT_ATOM_OTHER];
+    for (int32_t l = 0; l < EXEC_LANES; l++) {
+        const int32_t k = index[l], before = last[k], thread = before & EXEC_SHADOW_THREAD;
+        int32_t many = 0;
+        if (before >= floor && thread / EXEC_LANES != warp) {
+            others[k] = before;
+            other_sites[k] = sites[k];
+        } else if (before >= floor && before >= warp_floor) {
+            many = thread == first + l ? before & EXEC_SHADOW_MANY : EXEC_SHADOW_MANY;
+        }
+        last[k] = time | (first + l) | many;
+        sites[k] = site;
+    }
+    shadow->atomics = true;
+    shadow->touched |= 1u << warp;
+}
+
 /* ---- moments, for check/order.c -------------------------------------------------------------- */
 
 /* The next moment, if anything was touched in this one. */
@@ -164,9 +190,6 @@ void exec_report(const struct exec_warp *warp, enum exec_wrong wrong,
 
 /* All lanes read, each its cell of `index`, and no write is in their way. */
 void exec_shadow_readers(struct exec_warp *warp, const struct exec_inst *inst,
-                         const int32_t *index);
-/* All lanes change theirs atomically, and no read or write is in their way. */
-void exec_shadow_atomics(struct exec_warp *warp, const struct exec_inst *inst,
                          const int32_t *index);
 
 #endif

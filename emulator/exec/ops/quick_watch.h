@@ -224,28 +224,6 @@ static __attribute__((noinline)) bool settle_some(struct exec_warp *warp,
 /* ---- atomics of a whole warp, anywhere --------------------------------------------------------
  */
 
-/* What check/shadow.c leaves of the lanes' atomics where no read or write is in the way. */
-static inline void leave_atomics(struct exec_shadow *shadow, const u32 *cell, s32 first, u32 site)
-{
-    s32 *last = shadow->cells[EXEC_KEPT_ATOM], *others = shadow->cells[EXEC_KEPT_ATOM_OTHER];
-    u32 *sites = shadow->sites[EXEC_KEPT_ATOM], *other_sites = shadow->sites[EXEC_KEPT_ATOM_OTHER];
-    const s32 warp = first / EXEC_LANES, floor = shadow->floor, own = shadow->warp_floor[warp];
-    const s32 time = shadow->time << EXEC_SHADOW_TIME;
-    for (s32 l = 0; l < EXEC_LANES; l++) {
-        const u32 k = cell[l];
-        const s32 before = last[k], thread = before & EXEC_SHADOW_THREAD;
-        s32 many = 0;
-        if (before >= floor && thread / EXEC_LANES != warp) {
-            others[k] = before;
-            other_sites[k] = sites[k];
-        } else if (before >= floor && before >= own) {
-            many = thread == first + l ? before & EXEC_SHADOW_MANY : EXEC_SHADOW_MANY;
-        }
-        last[k] = time | (first + l) | many;
-        sites[k] = site;
-    }
-}
-
 static __attribute__((noinline)) bool settle_atomics(struct exec_warp *warp,
                                                      const struct exec_inst *inst, const u32 *base)
 {
@@ -253,21 +231,20 @@ static __attribute__((noinline)) bool settle_atomics(struct exec_warp *warp,
     const s32 *writes = shadow->cells[EXEC_KEPT_WRITE], *reads = shadow->cells[EXEC_KEPT_READ];
     const s32 *others = shadow->cells[EXEC_KEPT_READ_OTHER], floor = shadow->floor;
     const u32 size = warp->worker->shared_bytes;
-    u32 cell[EXEC_LANES], wrong = size < 4, recent = 0;
+    s32 cell[EXEC_LANES];
+    u32 wrong = size < 4, recent = 0;
     if (!exec_watch_tells(warp->block) || warp->block->async != NULL) return false;
     for (u32 l = 0; l < EXEC_LANES; l++) {
         const u32 at = base[l] + (u32)inst->imm;
         wrong |= (u32)(at > size - 4) | (at & 3);
-        cell[l] = at / 4;
+        cell[l] = (s32)(at / 4);
     }
     if (wrong) return false;
     for (u32 l = 0; l < EXEC_LANES; l++)
         recent |= (u32)(writes[cell[l]] >= floor) | (u32)(reads[cell[l]] >= floor) |
                   (u32)(others[cell[l]] >= floor);
     if (recent) return false;
-    leave_atomics(shadow, cell, (s32)(warp->index * EXEC_LANES), inst->position);
-    shadow->atomics = true;
-    shadow->touched |= 1u << warp->index;
+    exec_shadow_atomics(shadow, cell, (s32)(warp->index * EXEC_LANES), inst->position);
     return true;
 }
 

@@ -235,7 +235,7 @@ static inline bool store(struct exec_warp *warp, const struct exec_inst *inst)
 
 static bool atomic(struct exec_warp *warp, const struct exec_inst *inst)
 {
-    const struct exec_shadow *shadow = warp->block->shadow;
+    struct exec_shadow *shadow = warp->block->shadow;
     const s32 first = (s32)(warp->index * EXEC_LANES);
     s32 index[EXEC_LANES];
     bool ascending;
@@ -244,7 +244,7 @@ static bool atomic(struct exec_warp *warp, const struct exec_inst *inst)
         !is_clear(shadow, EXEC_KEPT_READ, index, first) ||
         !is_clear(shadow, EXEC_KEPT_READ_OTHER, index, first))
         return false;
-    exec_shadow_atomics(warp, inst, index);
+    exec_shadow_atomics(shadow, index, first, inst->position);
     return true;
 }
 
