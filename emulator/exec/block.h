@@ -181,13 +181,21 @@ struct exec_worker {
     uint64_t fault_block;
 };
 
-/* That of a load or store of the kernel or of what it calls; an instruction without one, which
- * finds no region, gets the last. */
+/* Of `count` caches, and one for the rest, that of a load or store; an instruction without one,
+ * which finds no region, gets the last. */
+static inline struct exec_region_cache *exec_cache_in(struct exec_region_cache *caches,
+                                                      size_t first, size_t count,
+                                                      const struct exec_inst *inst)
+{
+    const size_t k = inst->cache - first;
+    return &caches[k < count ? k : count];
+}
+
+/* That of the kernel or of what it calls. */
 static inline struct exec_region_cache *exec_cache_of(const struct exec_worker *worker,
                                                       const struct exec_inst *inst)
 {
-    const size_t k = inst->cache - worker->first_cache;
-    return &worker->caches[k < worker->cache_count ? k : worker->cache_count];
+    return exec_cache_in(worker->caches, worker->first_cache, worker->cache_count, inst);
 }
 
 #endif

@@ -183,7 +183,8 @@ static inline void warm(const struct exec_function *function, uint64_t executed)
     if (sum >= __atomic_load_n(&heat->enough, __ATOMIC_RELAXED)) heat->hot(function);
 }
 
-/* The running fragment until it answers something, or reaches `limit`, if that is not NULL. */
+/* The running fragment until it answers something, or reaches `limit`, if that is not NULL: to be
+ * called with NULL itself where there is none, so that it is not asked for at each instruction. */
 static inline int run_until(struct exec_warp *warp, const struct exec_inst *limit)
 {
     int step;

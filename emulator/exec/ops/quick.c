@@ -71,14 +71,14 @@ static QUICK watch(const struct exec_quick *quick, const struct exec_inst *inst)
     struct exec_shadow *shadow = block->shadow;
     const bool store = inst->cache == EXEC_WATCH_STORE;
     struct parts parts;
-    if (inst->cache == EXEC_WATCH_ATOMIC && shadow != NULL && quick->mask == EXEC_ALL) {
+    if (!LIKELY(quick->mask == EXEC_ALL)) return some_watch(quick, inst);
+    if (inst->cache == EXEC_WATCH_ATOMIC && shadow != NULL) {
         u32 base[EXEC_LANES];
         memcpy(base, quick->slots + inst->a, sizeof base);
         return settle_atomics(quick->warp, inst, base);
     }
     if (inst->cache != EXEC_WATCH_LOAD && !store) return false;
     if (shadow == NULL) return true;
-    if (!LIKELY(quick->mask == EXEC_ALL)) return some_watch(quick, inst);
     if (!find_shared(quick, inst, 4, store, &parts)) return false;
     const u32 low = (u32)(parts.low - quick->shared) / 4;
     const u32 high = (u32)(parts.high - quick->shared) / 4, warp = quick->warp->index;

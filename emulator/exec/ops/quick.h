@@ -26,8 +26,7 @@ struct exec_quick {
 static inline struct exec_region_cache *exec_quick_cache_of(const struct exec_quick *quick,
                                                             const struct exec_inst *inst)
 {
-    const size_t k = inst->cache - quick->first_cache;
-    return &quick->caches[k < quick->cache_count ? k : quick->cache_count];
+    return exec_cache_in(quick->caches, quick->first_cache, quick->cache_count, inst);
 }
 
 typedef bool exec_quick_handler(const struct exec_quick *quick, const struct exec_inst *inst);
