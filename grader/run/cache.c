@@ -179,10 +179,10 @@ static struct run_request request_for(const struct cache *store, const struct ru
 }
 
 /* ---- by turns --------------------------------------------------------------------------------
- * On a GPU, in sets of processes that were never in the others': a lucky place in memory, or what
- * the first call left behind, is in every sample of a process. Making a context and ending it takes
- * a fifth of a second of all processes' time, so the first set is one process of the submission and
- * one of the reference, and it is the only one where such a difference would change nothing. */
+ * On a GPU, in sets of fresh processes: a lucky place in memory, or what the first call left
+ * behind, is in every sample of a process. Making a context and ending it takes a fifth of a second
+ * of all processes' time, so the first set is one process of the submission and one of the
+ * reference. Two of each follow where that luck could turn the verdict. */
 
 static const struct {
     bool reference;

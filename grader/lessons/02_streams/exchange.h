@@ -56,18 +56,16 @@ struct streams_output {
 };
 
 /* Phases. */
-#define STREAMS_PHASE_LIFE "life"          /* from before streams_open to after streams_close */
-#define STREAMS_PHASE_OPEN "open"          /* 0: succeeds */
-#define STREAMS_PHASE_OPEN_FAILS "no room" /* streams_open with an impossible lane */
-#define STREAMS_PHASE_RUN "streams"        /* streams_run; index: the round */
-#define STREAMS_PHASE_RUN_FAILS "refused"  /* streams_run with a launch that is refused */
-#define STREAMS_PHASE_RUN_UNTOLD "untold"  /* and one whose launcher answers with an error */
-#define STREAMS_PHASE_CLOSE "close"        /* 0 and 1 */
-#define STREAMS_PHASE_SERIAL                                                                       \
-    "serial" /* the drive's baseline: one array after the other, the first input->serial of them   \
-              */
-#define STREAMS_PHASE_CALIBRATE "calibrate"   /* one array, each way twice, nothing beside it */
-#define STREAMS_PHASE_BOTH_WAYS "both ways"   /* one array, so often each way, both ways at once */
+#define STREAMS_PHASE_LIFE "life"           /* from before streams_open to after streams_close */
+#define STREAMS_PHASE_OPEN "open"           /* 0: succeeds */
+#define STREAMS_PHASE_OPEN_FAILS "no room"  /* streams_open with an impossible lane */
+#define STREAMS_PHASE_RUN "streams"         /* streams_run; index: the round */
+#define STREAMS_PHASE_RUN_FAILS "refused"   /* streams_run with a launch that is refused */
+#define STREAMS_PHASE_RUN_UNTOLD "untold"   /* and one whose launcher answers with an error */
+#define STREAMS_PHASE_CLOSE "close"         /* 0 and 1 */
+#define STREAMS_PHASE_SERIAL "serial"       /* the drive's baseline: input->serial lanes in turn */
+#define STREAMS_PHASE_CALIBRATE "calibrate" /* one array, each way twice, nothing beside it */
+#define STREAMS_PHASE_BOTH_WAYS "both ways" /* one array, so often each way, both ways at once */
 #define STREAMS_PHASE_BREADTH "breadth-first" /* the drive, in the student's lanes */
 
 /* Floats, 4 PiB, and the lane's own length besides: cut to 32 bits, their size is the small one. */
