@@ -7,13 +7,36 @@ enum {
     LEAST = 1 << 17,      /* bytes that are worth a call of the system */
     LEAST_HUGE = 2 << 20, /* bytes that are worth huge pages ... */
     MOST_HUGE = 64 << 20, /* ... and that may be wasted */
+    MOST_KEPT = 4 << 20,  /* bytes that are kept for whoever comes next, in each of ... */
+    SPARES = 8,           /* ... so many */
 };
+
+/* Zeroed pages that nobody has. They begin with how many they are while they lie here. */
+static size_t *spares[SPARES]; /* atomic: whoever takes one out has it alone */
+
+static void *spare_find(size_t bytes)
+{
+    for (size_t k = 0; k < SPARES; k++) {
+        if (__atomic_load_n(&spares[k], __ATOMIC_RELAXED) == NULL) continue;
+        size_t *found = __atomic_exchange_n(&spares[k], NULL, __ATOMIC_ACQ_REL);
+        if (found == NULL) continue;
+        if (*found == bytes) {
+            *found = 0;
+            return found;
+        }
+        found = __atomic_exchange_n(&spares[k], found, __ATOMIC_ACQ_REL);
+        if (found != NULL) munmap(found, *found);
+    }
+    return NULL;
+}
 
 void *pages_take(size_t bytes)
 {
     if (bytes < LEAST) return calloc(1, bytes);
-    void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *pages = spare_find(bytes);
+    if (pages != NULL) return pages;
+    pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                 -1, 0);
     return pages != MAP_FAILED ? pages : NULL;
 }
 
@@ -28,4 +51,18 @@ void pages_give(void *pages, size_t bytes)
         free(pages);
     else if (pages != NULL)
         munmap(pages, bytes);
+}
+
+void pages_give_zeroed(void *pages, size_t bytes)
+{
+    static unsigned next; /* the place of one that was put there long ago */
+    if (pages == NULL || bytes < LEAST || bytes > MOST_KEPT) {
+        pages_give(pages, bytes);
+        return;
+    }
+    size_t *given = pages;
+    *given = bytes;
+    const unsigned k = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % SPARES;
+    given = __atomic_exchange_n(&spares[k], given, __ATOMIC_ACQ_REL);
+    if (given != NULL) munmap(given, *given);
 }

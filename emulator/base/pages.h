@@ -12,5 +12,8 @@ void *pages_take(size_t bytes);
 void pages_expect(void *pages, size_t bytes);
 /* `bytes`: as it was taken; NULL is fine. */
 void pages_give(void *pages, size_t bytes);
+/* The same for pages that are all zeros again: whoever takes as many next may get these, without
+ * the faults of fresh ones. */
+void pages_give_zeroed(void *pages, size_t bytes);
 
 #endif

@@ -197,6 +197,27 @@ START_TEST(pages_are_zeros_of_any_size)
 }
 END_TEST
 
+/* Some come back from who had them before, others from the system. */
+START_TEST(pages_given_back_as_zeros_are_taken_as_such)
+{
+    const size_t sizes[] = {1000, 1 << 17, 1 << 20, (1 << 20) + 8, 4 << 20, 5 << 20};
+    unsigned char *taken[16];
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int round = 0; round < 3; round++) {
+            for (size_t k = 0; k < 16; k++) {
+                taken[k] = pages_take(sizes[i]);
+                for (size_t b = 0; b < sizes[i]; b += b < 16 ? 1 : 997)
+                    ck_assert_uint_eq(taken[k][b], 0);
+                memset(taken[k], 0xff, sizes[i]);
+            }
+            for (size_t k = 0; k < 16; k++) memset(taken[k], 0, sizes[i]);
+            for (size_t k = 0; k < 16; k++)
+                (k % 5 == 4 ? pages_give : pages_give_zeroed)(taken[k], sizes[i]);
+        }
+    pages_give_zeroed(NULL, 1 << 20);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("base");
@@ -211,6 +232,7 @@ int main(void)
     tcase_add_test(tests, multiples_are_spread);
     tcase_add_test(tests, kernels_are_called_as_their_source_does);
     tcase_add_test(tests, pages_are_zeros_of_any_size);
+    tcase_add_test(tests, pages_given_back_as_zeros_are_taken_as_such);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

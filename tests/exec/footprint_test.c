@@ -20,6 +20,7 @@ enum { BLOCKS = 24, THREADS = 96, WORDS = BLOCKS * THREADS };
     "mad.lo.s32 %i, %i, %n, %t;\nld.param.u64 %a, [p_a];\nld.param.u64 %b, [p_b];\n"
 
 static uint64_t addresses[2];
+static size_t buffer_bytes = WORDS * 4;
 static struct exec_footprint *footprint;
 
 static void run(const char *body, unsigned workers)
@@ -27,8 +28,8 @@ static void run(const char *body, unsigned workers)
     char text[4096];
     snprintf(text, sizeof text, "%s%sret;\n}\n", HEADER, body);
     struct exec_program *program = device_program(text);
-    addresses[0] = device_buffer(WORDS * 4, NULL);
-    addresses[1] = device_buffer(WORDS * 4, NULL);
+    addresses[0] = device_buffer(buffer_bytes, NULL);
+    addresses[1] = device_buffer(buffer_bytes, NULL);
     footprint = exec_footprint_create(NULL, NULL);
     struct device_run launch = {.program = program,
                                 .name = "k",
@@ -208,6 +209,42 @@ START_TEST(samples_are_what_each_lane_touched)
 }
 END_TEST
 
+/* Of large regions the bits are kept from launch to launch. */
+START_TEST(what_a_launch_touched_the_next_has_not)
+{
+    enum { LARGE = 3 << 20 };
+    buffer_bytes = LARGE;
+    for (int round = 0; round < 3; round++) {
+        run(".loc 1 7 0\nmul.lo.s32 %v, %i, 40503;\nrem.u32 %v, %v, 196000;\nmul.wide.u32 %x, %v, "
+            "16;\n"
+            "add.u64 %y, %a, %x;\nld.global.v4.u32 {%v, %v, %v, %v}, [%y];\n"
+            "ld.global.u8 %v, [%y+37];\nsetp.gt.u32 %p, %t, 13;\n@%p st.global.u32 [%y+68], %i;\n"
+            "red.global.add.u32 [%y+128], %i;\nadd.u64 %y, %b, %x;\nst.global.u64 [%y+8], %x;\n",
+            workers[_i]);
+        end();
+        run(".loc 1 7 0\nsetp.eq.u32 %p, %i, 5;\n@%p st.global.u8 [%a+1000003], %i;\n"
+            "@%p ld.global.u8 %v, [%b+7];\n@%p red.global.add.u32 [%b+64], %v;\n",
+            workers[_i]);
+        const struct memory_region *region = memory_find(addresses[0]);
+        const uint64_t *loads = exec_footprint_bits(footprint, region, EXEC_LOAD),
+                       *stores = exec_footprint_bits(footprint, region, EXEC_STORE);
+        for (uint64_t word = 0; word < LARGE / 64; word++) {
+            ck_assert_uint_eq(loads[word], 0);
+            ck_assert_uint_eq(stores[word], word == 1000003 / 64 ? 1ull << 1000003 % 64 : 0);
+        }
+        region = memory_find(addresses[1]);
+        loads = exec_footprint_bits(footprint, region, EXEC_LOAD);
+        const uint64_t *atomics = exec_footprint_bits(footprint, region, EXEC_ATOMIC);
+        for (uint64_t word = 0; word < LARGE / 64; word++) {
+            ck_assert_uint_eq(loads[word], word == 0 ? 1 << 7 : 0);
+            ck_assert_uint_eq(atomics[word], word == 1 ? 0xf : 0);
+        }
+        end();
+    }
+    buffer_bytes = WORDS * 4;
+}
+END_TEST
+
 static bool converses(const char *body)
 {
     char text[4096];
@@ -241,6 +278,7 @@ int main(void)
     tcase_add_loop_test(tcase, vectors_are_whole, 0, 3);
     tcase_add_loop_test(tcase, lanes_apart_are_what_each_touched, 0, 3);
     tcase_add_loop_test(tcase, samples_are_what_each_lane_touched, 0, 6);
+    tcase_add_loop_test(tcase, what_a_launch_touched_the_next_has_not, 0, 3);
     tcase_add_test(tcase, conversation_is_volatile_ordered_or_a_lock);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);

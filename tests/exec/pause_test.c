@@ -1,5 +1,7 @@
 /* Kernels that wait for the world outside: they pause, go on when something has changed, and pass
  * their limit only while somebody waits for them. */
+#include "emulator/exec/check/footprint.h"
+#include "emulator/memory/memory.h"
 #include "tests/exec/device.h"
 
 #include <check.h>
@@ -139,6 +141,29 @@ START_TEST(memory_may_go_while_it_pauses)
 }
 END_TEST
 
+/* Nobody was told where its last touches lie. */
+START_TEST(what_a_dropped_launch_touched_the_next_has_not)
+{
+    enum { LARGE = 1 << 20 };
+    struct device_run run = begin(0);
+    run.name = "all";
+    void *bytes;
+    parameters[0] = device_buffer(LARGE, &bytes);
+    memset(bytes, 0, LARGE);
+    const struct memory_region *region = memory_find(parameters[0]);
+    run.footprint = exec_footprint_create(NULL, NULL);
+    ck_assert_int_eq(device_launch(&run), EXEC_PAUSED);
+    ck_assert_uint_ne(exec_footprint_bits(run.footprint, region, EXEC_LOAD)[0], 0);
+    exec_paused_drop(run.paused);
+    exec_footprint_destroy(run.footprint);
+    run.footprint = exec_footprint_create(NULL, NULL);
+    const uint64_t *bits = exec_footprint_bits(run.footprint, region, EXEC_LOAD);
+    for (int i = 0; i < LARGE / 64; i++) ck_assert_uint_eq(bits[i], 0);
+    exec_footprint_destroy(run.footprint);
+    finish(&run);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("exec_pause");
@@ -147,6 +172,7 @@ int main(void)
     tcase_add_test(tests, one_that_need_not_wait_is_as_before);
     tcase_add_test(tests, only_who_is_waited_for_is_endless);
     tcase_add_test(tests, memory_may_go_while_it_pauses);
+    tcase_add_test(tests, what_a_dropped_launch_touched_the_next_has_not);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

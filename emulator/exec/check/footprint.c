@@ -14,6 +14,7 @@ struct exec_footprint {
     size_t region_count, region_room;
     struct exec_footprint_site *sites;
     size_t site_count, site_room;
+    bool sites_lost; /* there may be bits of which no site tells */
     void (*met)(void *user, const struct memory_region *region);
     void *user;
 };
@@ -52,13 +53,37 @@ static void owners_destroy(struct exec_owners *owners)
     if (owners != NULL) pages_give(owners, owners->bytes);
 }
 
+/* Launches follow each other with the same regions: the bits are given back as they came. What was
+ * touched lies in what the sites say, and that alone is cleared. */
+static void bits_clear(const struct exec_footprint *footprint)
+{
+    for (size_t i = 0; i < footprint->site_count; i++) {
+        const struct exec_footprint_site *site = &footprint->sites[i];
+        for (size_t k = 0; k < footprint->region_count; k++) {
+            const struct exec_footprint_region *region = &footprint->regions[k];
+            if (region->region != site->region || region->bits[site->access] == NULL) continue;
+            const uint64_t first = site->first / 64, end = (site->end + 63) / 64;
+            memset(region->bits[site->access] + first, 0, (end - first) * sizeof(uint64_t));
+        }
+    }
+}
+
+void exec_footprint_pause(struct exec_footprint *footprint)
+{
+    footprint->sites_lost = true;
+}
+
 void exec_footprint_destroy(struct exec_footprint *footprint)
 {
     if (footprint == NULL) return;
-    for (size_t i = 0; i < footprint->region_count; i++)
-        for (int k = 0; k < EXEC_ACCESS_COUNT; k++) free(footprint->regions[i].bits[k]);
-    for (size_t i = 0; i < footprint->region_count; i++)
-        owners_destroy(footprint->regions[i].owners);
+    if (!footprint->sites_lost) bits_clear(footprint);
+    for (size_t i = 0; i < footprint->region_count; i++) {
+        const struct exec_footprint_region *region = &footprint->regions[i];
+        for (int k = 0; k < EXEC_ACCESS_COUNT; k++)
+            (footprint->sites_lost ? pages_give : pages_give_zeroed)(
+                region->bits[k], region->words * sizeof *region->bits[k]);
+        owners_destroy(region->owners);
+    }
     free(footprint->regions);
     free(footprint->sites);
     pthread_mutex_destroy(&footprint->lock);
@@ -119,9 +144,8 @@ uint64_t *exec_footprint_bits(struct exec_footprint *footprint, const struct mem
     pthread_mutex_lock(&footprint->lock);
     struct exec_footprint_region *found = region_find(footprint, region);
     if (found != NULL) {
-        /* Large blocks come zeroed from the system, and cost only what is touched. */
         if (found->bits[access] == NULL)
-            found->bits[access] = calloc(found->words, sizeof *found->bits[access]);
+            found->bits[access] = pages_take(found->words * sizeof *found->bits[access]);
         bits = found->bits[access];
     }
     pthread_mutex_unlock(&footprint->lock);
@@ -157,8 +181,11 @@ void exec_footprint_add_site(struct exec_footprint *footprint,
         if (site->widest > known->widest) known->widest = site->widest;
         break;
     }
-    if (i == footprint->site_count && array_grow(&footprint->sites, footprint->site_count,
-                                                 &footprint->site_room, sizeof *footprint->sites))
+    const bool is_new = i == footprint->site_count;
+    if (is_new && array_grow(&footprint->sites, footprint->site_count, &footprint->site_room,
+                             sizeof *footprint->sites))
         footprint->sites[footprint->site_count++] = *site;
+    else if (is_new)
+        footprint->sites_lost = true;
     pthread_mutex_unlock(&footprint->lock);
 }

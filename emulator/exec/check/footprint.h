@@ -66,6 +66,8 @@ uint64_t *exec_footprint_bits(struct exec_footprint *footprint, const struct mem
  * without memory. */
 struct exec_owners *exec_footprint_owners(struct exec_footprint *footprint,
                                           const struct memory_region *region, bool maps);
+/* The launch pauses, and may end without a word of what it has touched last. */
+void exec_footprint_pause(struct exec_footprint *footprint);
 /* Joins with what the same place in the source has touched before. */
 void exec_footprint_add_site(struct exec_footprint *footprint,
                              const struct exec_footprint_site *site);

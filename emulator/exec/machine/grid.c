@@ -690,6 +690,7 @@ enum exec_end exec_run(const struct exec_launch *launch, struct exec_counts *cou
         run_blocks_apart(grid);
     } else if (run_in_turns(grid)) {
         grid->memory_ends = memory_ends();
+        if (launch->footprint != NULL) exec_footprint_pause(launch->footprint);
         *launch->paused = grid;
         return EXEC_PAUSED;
     }
