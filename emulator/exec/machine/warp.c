@@ -288,6 +288,15 @@ enum exec_turn exec_warp_run(struct exec_warp *warp, uint64_t slice)
 
 static void frame_fill(struct exec_warp *warp, struct exec_frame *frame, bool all);
 
+/* Registers that may be read before they are written: what such a program does is the same
+ * whichever blocks ran before. */
+static inline void frame_poison(struct exec_frame *frame)
+{
+    const struct exec_function *function = frame->function;
+    for (size_t k = 0; k < function->poisoned_count; k++)
+        memset(frame->slots + function->poisoned[k].offset, 0xa5, function->poisoned[k].size);
+}
+
 /* A word for each lane. */
 typedef uint32_t frame_words __attribute__((vector_size(4 * EXEC_LANES), aligned(4)));
 
@@ -298,7 +307,7 @@ void exec_frame_renew(struct exec_warp *warp, struct exec_frame *frame)
     size_t k = 0;
     if (frame->block_serial == block->serial) return;
     /* Nearly always the block's position alone has changed. */
-    if (frame->launches == warp->worker->launches && function->poisoned_count == 0) {
+    if (frame->launches == warp->worker->launches) {
         for (; k < function->changing_count; k++) {
             const struct exec_constant *constant = &function->constants[k];
             if (constant->index != PTX_SPECIAL_CTAID || constant->value >= 3 ||
@@ -307,8 +316,11 @@ void exec_frame_renew(struct exec_warp *warp, struct exec_frame *frame)
             *(frame_words *)(void *)(frame->slots + constant->slot) =
                 (frame_words){0} + block->position[constant->value];
         }
-        frame->block_serial = block->serial;
-        if (k == function->changing_count) return;
+        if (k == function->changing_count) {
+            frame->block_serial = block->serial;
+            frame_poison(frame);
+            return;
+        }
     }
     frame_fill(warp, frame, frame->launches != warp->worker->launches);
 }
@@ -383,9 +395,7 @@ static void fill64(unsigned char *slot, uint64_t value)
     for (unsigned l = 0; l < EXEC_LANES; l++) lanes[l] = value;
 }
 
-/* Writes the frame's constants: all of them, or those that change from block to block. Registers
- * that may be read before they are written are poisoned, so that what such a program does is the
- * same whichever blocks ran before. */
+/* Writes the frame's constants: all of them, or those that change from block to block. */
 static void frame_fill(struct exec_warp *warp, struct exec_frame *frame, bool all)
 {
     const struct exec_function *function = frame->function;
@@ -429,6 +439,5 @@ static void frame_fill(struct exec_warp *warp, struct exec_frame *frame, bool al
         else
             fill32(slot, (uint32_t)value);
     }
-    for (size_t k = 0; k < function->poisoned_count; k++)
-        memset(frame->slots + function->poisoned[k].offset, 0xa5, function->poisoned[k].size);
+    frame_poison(frame);
 }
