@@ -82,18 +82,23 @@
     X(GetFunctionAddress)                                                                          \
     X(GetHostCPUFeatures)                                                                          \
     X(GetHostCPUName)                                                                              \
+    X(GetICmpPredicate)                                                                            \
     X(GetInitializer)                                                                              \
     X(GetInstructionOpcode)                                                                        \
+    X(GetMDKindIDInContext)                                                                        \
+    X(GetMaskValue)                                                                                \
     X(GetNamedFunction)                                                                            \
     X(GetNamedGlobal)                                                                              \
     X(GetNextBasicBlock)                                                                           \
     X(GetNextFunction)                                                                             \
     X(GetNextInstruction)                                                                          \
+    X(GetNumMaskElements)                                                                          \
     X(GetNumOperands)                                                                              \
     X(GetOperand)                                                                                  \
     X(GetParam)                                                                                    \
     X(GetUndef)                                                                                    \
     X(GetValueName2)                                                                               \
+    X(GetVectorSize)                                                                               \
     X(GlobalGetValueType)                                                                          \
     X(InitializeMCJITCompilerOptions)                                                              \
     X(InstructionEraseFromParent)                                                                  \
@@ -103,11 +108,16 @@
     X(IntTypeInContext)                                                                            \
     X(IsAConstantDataVector)                                                                       \
     X(IsAGlobalVariable)                                                                           \
+    X(IsAICmpInst)                                                                                 \
+    X(IsAInsertElementInst)                                                                        \
     X(IsAInstruction)                                                                              \
     X(IsASelectInst)                                                                               \
+    X(IsAShuffleVectorInst)                                                                        \
     X(IsNull)                                                                                      \
     X(LinkInMCJIT)                                                                                 \
     X(LinkModules2)                                                                                \
+    X(MDNodeInContext)                                                                             \
+    X(MDStringInContext)                                                                           \
     X(ModuleCreateWithNameInContext)                                                               \
     X(PointerType)                                                                                 \
     X(PositionBuilderAtEnd)                                                                        \
@@ -120,6 +130,7 @@
     X(SetGlobalConstant)                                                                           \
     X(SetInitializer)                                                                              \
     X(SetLinkage)                                                                                  \
+    X(SetMetadata)                                                                                 \
     X(SetValueName2)                                                                               \
     X(TypeOf)                                                                                      \
     X(VectorType)                                                                                  \

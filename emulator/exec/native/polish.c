@@ -1,5 +1,6 @@
 /* What LLVM does not see: that a comparison's 32 results, put together bit by bit, are a vector of
- * bits already. */
+ * bits already, and that a word whose bits are asked for lane by lane is one. Where one follows the
+ * other nothing is left of both. */
 #include "emulator/exec/native/private.h"
 
 #include <stdlib.h>
@@ -58,20 +59,72 @@ static unsigned lanes_reduced(const struct llvm *llvm, LLVMValueRef at)
     return !strcmp(end, "i32") && lanes <= EXEC_LANES ? (unsigned)lanes : 0;
 }
 
+/* The word that all elements are; NULL: there is none. */
+static LLVMValueRef splat_of(const struct llvm *llvm, LLVMValueRef value)
+{
+    if (llvm->IsAShuffleVectorInst(value) == NULL) return NULL;
+    LLVMValueRef from = llvm->GetOperand(value, 0);
+    if (llvm->IsAInsertElementInst(from) == NULL || !llvm->IsNull(llvm->GetOperand(from, 2)))
+        return NULL;
+    for (unsigned k = 0; k < llvm->GetNumMaskElements(value); k++)
+        if (llvm->GetMaskValue(value, k) != 0) return NULL;
+    return llvm->GetOperand(from, 1);
+}
+
+/* Of a comparison that asks each lane's bit of a word: the bits as they are; NULL: it does not. */
+static LLVMValueRef bits_asked(struct native_unit *unit, LLVMValueRef at)
+{
+    const struct llvm *llvm = unit->llvm;
+    unsigned first;
+    if (llvm->IsAICmpInst(at) == NULL || !llvm->IsNull(llvm->GetOperand(at, 1))) return NULL;
+    const LLVMIntPredicate predicate = llvm->GetICmpPredicate(at);
+    LLVMValueRef both = llvm->GetOperand(at, 0);
+    if ((predicate != LLVMIntEQ && predicate != LLVMIntNE) || llvm->IsAInstruction(both) == NULL ||
+        llvm->GetInstructionOpcode(both) != LLVMAnd)
+        return NULL;
+    LLVMValueRef word = splat_of(llvm, llvm->GetOperand(both, 0));
+    LLVMTypeRef type = llvm->Int32TypeInContext(unit->context);
+    if (word == NULL || llvm->TypeOf(word) != type ||
+        llvm->GetVectorSize(llvm->TypeOf(both)) != EXEC_LANES ||
+        !is_bits(llvm, llvm->GetOperand(both, 1), EXEC_LANES, &first))
+        return NULL;
+    llvm->PositionBuilderBefore(unit->builder, at);
+    if (predicate == LLVMIntEQ) word = llvm->BuildNot(unit->builder, word, "");
+    return llvm->BuildBitCast(unit->builder, word, llvm->TypeOf(at), "");
+}
+
+/* The same for a reduction that puts bits together. */
+static LLVMValueRef word_made(struct native_unit *unit, LLVMValueRef at)
+{
+    const unsigned lanes = lanes_reduced(unit->llvm, at);
+    if (lanes == 0) return NULL;
+    unit->llvm->PositionBuilderBefore(unit->builder, at);
+    return word_of(unit, unit->llvm->GetOperand(at, 0), lanes);
+}
+
+/* Whether this processor has registers for vectors of bits: elsewhere LLVM takes a word apart bit
+ * by bit. */
+static bool has_bits(const struct llvm *llvm)
+{
+    char *features = llvm->GetHostCPUFeatures();
+    const bool has = strstr(features, "+avx512bw") != NULL;
+    llvm->DisposeMessage(features);
+    return has;
+}
+
 void native_polish(struct native_unit *unit, LLVMValueRef function)
 {
     const struct llvm *llvm = unit->llvm;
+    const bool asks = has_bits(llvm);
     LLVMBasicBlockRef block = llvm->GetFirstBasicBlock(function);
     for (; block != NULL; block = llvm->GetNextBasicBlock(block)) {
         LLVMValueRef next, at = llvm->GetFirstInstruction(block);
         for (; at != NULL; at = next) {
             next = llvm->GetNextInstruction(at);
-            const unsigned lanes = lanes_reduced(llvm, at);
-            if (lanes == 0) continue;
-            llvm->PositionBuilderBefore(unit->builder, at);
-            LLVMValueRef word = word_of(unit, llvm->GetOperand(at, 0), lanes);
-            if (word == NULL) continue;
-            llvm->ReplaceAllUsesWith(at, word);
+            LLVMValueRef better = word_made(unit, at);
+            if (better == NULL && asks) better = bits_asked(unit, at);
+            if (better == NULL) continue;
+            llvm->ReplaceAllUsesWith(at, better);
             llvm->InstructionEraseFromParent(at);
         }
     }
