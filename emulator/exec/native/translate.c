@@ -7,6 +7,7 @@
  * compiled twice: for warps of which every lane takes part or is dead, where nothing is blended,
  * and for the others. */
 #include "emulator/exec/check/check.h"
+#include "emulator/exec/launch.h"
 #include "emulator/exec/machine/machine.h"
 #include "emulator/exec/native/private.h"
 #include "emulator/exec/ops/quick.h"
@@ -118,6 +119,16 @@ static void count_pending(struct translation *t)
 static LLVMBasicBlockRef new_block(const struct translation *t)
 {
     return t->llvm->AppendBasicBlockInContext(t->unit->context, t->function, "");
+}
+
+/* The branch nearly always goes the first of its ways: what the other needs is not kept for it. */
+static void expect(const struct translation *t, LLVMValueRef branch)
+{
+    static const char name[] = "branch_weights";
+    LLVMValueRef weights[] = {t->llvm->MDStringInContext(t->unit->context, name, sizeof name - 1),
+                              number(t, 2000), number(t, 1)};
+    t->llvm->SetMetadata(branch, t->llvm->GetMDKindIDInContext(t->unit->context, "prof", 4),
+                         t->llvm->MDNodeInContext(t->unit->context, weights, 3));
 }
 
 /* ---- leaving --------------------------------------------------------------------------------- */
@@ -343,7 +354,7 @@ static void inline_quick(struct translation *t, const struct exec_inst *inst, LL
         quick.d = EXEC_NO_SLOT;
     LLVMValueRef done = call_row(t, row, t->quick, &quick);
     LLVMBasicBlockRef rest = new_block(t), next = new_block(t);
-    t->llvm->BuildCondBr(t->builder, done, next, rest);
+    expect(t, t->llvm->BuildCondBr(t->builder, done, next, rest));
     t->llvm->PositionBuilderAtEnd(t->builder, rest);
     if (native_kind(inst) == NATIVE_TOGETHER) {
         leave_by(t, inst);
@@ -615,6 +626,11 @@ static void fill_quick(const struct translation *t)
     store(t, t->quick, offsetof(struct exec_quick, shared_bytes),
           load(t, worker, offsetof(struct exec_worker, shared_bytes), t->word));
     fill_caches(t, worker);
+    LLVMValueRef launch = load(t, worker, offsetof(struct exec_worker, launch), t->bytes);
+    LLVMValueRef watch = load(t, launch, offsetof(struct exec_launch, watch), t->bytes);
+    LLVMValueRef watched = t->llvm->BuildICmp(t->builder, LLVMIntNE, watch, pointer(t, NULL), "");
+    store(t, t->quick, offsetof(struct exec_quick, watched),
+          t->llvm->BuildZExt(t->builder, watched, t->byte, ""));
     void *order;
     memcpy(&order, &(void (*)(const struct exec_warp *)){exec_shadow_order_warp}, sizeof order);
     store(t, t->quick, offsetof(struct exec_quick, order), pointer(t, order));

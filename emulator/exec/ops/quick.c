@@ -794,7 +794,8 @@ INLINE bool is_together(const struct exec_quick *quick, const struct exec_inst *
     const warp_u32 members = *(const warp_u32 *)(const void *)(quick->slots + inst->imm);
     if ((quick->mask != EXEC_ALL) | (__builtin_reduce_max((warp_u32)(members != EXEC_ALL)) != 0))
         return false;
-    if (quick->warp->block->order != NULL || exec_block_shadow_warp_touched(quick->warp))
+    if (quick->watched &&
+        (quick->warp->block->order != NULL || exec_block_shadow_warp_touched(quick->warp)))
         quick->order(quick->warp);
     return true;
 }

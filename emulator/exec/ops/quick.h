@@ -17,6 +17,7 @@ struct exec_quick {
     unsigned char *shared;
     uint32_t shared_bytes;
     uint32_t mask;                               /* the lanes that the instruction is for */
+    bool watched;                                /* the launch is, check/racecheck.h */
     void (*order)(const struct exec_warp *warp); /* exec_shadow_order_warp */
     struct exec_region_cache *caches;            /* these are the worker's ... */
     size_t first_cache, cache_count;             /* ... and of a kernel, known */
