@@ -76,14 +76,34 @@ struct streams_output {
 /* The second call is given another kernel, which adds the element's mark twice. */
 #define STREAMS_MARKS(round) ((round) == 1 ? 2u : 1u)
 
-#define STREAMS_DIGEST_START 0xcbf29ce484222325ull
+/* The digest of an array: its elements go round so many chains, which do not wait for each other.
+ */
+#define STREAMS_CHAINS 32
 
-/* The digest of an array: begin with STREAMS_DIGEST_START and add every element in turn. */
-static inline uint64_t streams_digest(uint64_t digest, float value)
+struct streams_digest {
+    uint64_t chains[STREAMS_CHAINS]; /* begin with zeros */
+};
+
+static inline uint64_t streams_mix(uint64_t chain, uint64_t bits)
 {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return (digest ^ bits) * 0x9e3779b97f4a7c15ull;
+    return (chain ^ bits) * 0x9e3779b97f4a7c15ull;
+}
+
+/* The next elements: STREAMS_CHAINS of them, or fewer at the array's end. */
+static inline void streams_digest_add(struct streams_digest *digest, const float *values,
+                                      size_t count)
+{
+    uint32_t bits[STREAMS_CHAINS] = {0};
+    memcpy(bits, values, count * sizeof *bits);
+    for (size_t i = 0; i < STREAMS_CHAINS; i++)
+        digest->chains[i] = streams_mix(digest->chains[i] + 1, bits[i]);
+}
+
+static inline uint64_t streams_digest_end(const struct streams_digest *digest)
+{
+    uint64_t end = 0;
+    for (size_t i = 0; i < STREAMS_CHAINS; i++) end = streams_mix(end + 1, digest->chains[i]);
+    return end;
 }
 
 /* All lanes' floats, in times of those that the baseline goes through. */
