@@ -91,12 +91,22 @@ struct exec_region_cache {
     struct exec_owners *owners;  /* check/grid_shadow.h; NULL: not judged */
     bool between_blocks;         /* judged there */
     bool between_threads;        /* judged in check/block_shadow.h */
+    uint32_t early;              /* bytes of loads judged between blocks before any store */
     uint64_t owned_page;         /* exec_owners_reach: 1 + the last one; 0: none */
     struct exec_causal *causal;  /* check/causality.h; NULL: not judged there */
     uint64_t deed;               /* what the instruction does there: enum exec_deed */
     const struct memory_region *region;
     uint32_t position; /* in the program's table, which may move while a grid pauses */
 };
+
+/* Of an instruction's first loads in a launch it is remembered which block made them; of more only
+ * once something has been stored to the same allocation: most of what is read is never written. */
+enum { EXEC_EARLY = 32 << 10 };
+
+static inline void exec_early_spend(struct exec_region_cache *cache, uint64_t bytes)
+{
+    cache->early -= bytes < cache->early ? (uint32_t)bytes : cache->early;
+}
 
 /* The instruction touches these bytes, which have their marks. */
 static inline void exec_mark_again(struct exec_region_cache *cache, uint64_t address,
@@ -111,6 +121,7 @@ static inline void exec_mark_again(struct exec_region_cache *cache, uint64_t add
 static inline void exec_mark(struct exec_region_cache *cache, uint64_t address, uint64_t bytes)
 {
     if (cache->marks == NULL) return;
+    exec_early_spend(cache, bytes);
     exec_mark_again(cache, address, bytes);
     exec_footprint_mark(cache->marks, address - cache->low, bytes);
 }
@@ -137,6 +148,7 @@ static inline void exec_mark_lanes(struct exec_region_cache *cache, const uint64
         bits |= exec_footprint_mask(at, bytes);
     }
     exec_footprint_mark_word(&cache->marks[word], bits);
+    exec_early_spend(cache, exec_lane_count(mask) * (uint64_t)bytes);
     exec_mark_again(cache, cache->low + least, most - least + bytes);
 }
 

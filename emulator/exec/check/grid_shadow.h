@@ -9,10 +9,11 @@
  *  - a store of the value that is there already, unless nobody else had touched the byte before it;
  *  - a load whose address a store or an atomic further on in the function has too: a look before
  *    the act. The act is judged, the look is not.
- * What is read before anything is stored to the same allocation is not remembered: a race of it
- * with a later store is found from where the other side reads, or in the blocks that follow. A
- * byte's owner is a number from 1 to 254 that a block shares with every 254th other: a race of
- * those with each other alone is not seen.
+ * What is read before anything is stored to the same allocation is remembered of the first
+ * EXEC_EARLY bytes of each instruction and worker: a race of more with a later store is found from
+ * where the other side reads, or in the blocks that follow. A byte's owner is a number from 1 to
+ * 254 that a block shares with every 254th other: a race of those with each other alone is not
+ * seen.
  *
  * Source: PTX ISA 9.0, chapter 8 (memory consistency model); CUDA Programming Guide, "Thread
  * Hierarchy".
@@ -112,8 +113,8 @@ void exec_grid_shadow_found(struct exec_warp *warp, const struct exec_inst *inst
 static inline bool exec_grid_shadow_wanted(const struct exec_region_cache *cache)
 {
     if (cache->causal != NULL) return exec_causality_wanted(cache);
-    return cache->between_blocks &&
-           (cache->access != EXEC_LOAD || exec_owners_seen(cache->owners, EXEC_STORE));
+    return cache->between_blocks && (cache->access != EXEC_LOAD || cache->early != 0 ||
+                                     exec_owners_seen(cache->owners, EXEC_STORE));
 }
 
 #endif

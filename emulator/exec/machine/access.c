@@ -115,6 +115,7 @@ static void cache_fill(struct exec_warp *warp, const struct exec_inst *inst, uns
     cache->owners = exec_footprint_owners(footprint, region, judges_blocks);
     cache->between_blocks = cache->owners != NULL && between_blocks;
     cache->between_threads = cache->owners != NULL && between_threads;
+    cache->early = cache->between_blocks && access == EXEC_LOAD ? EXEC_EARLY : 0;
 }
 
 unsigned char *exec_resolve(struct exec_warp *warp, const struct exec_inst *inst, unsigned lane,

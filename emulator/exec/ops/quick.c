@@ -135,7 +135,7 @@ INLINE bool mark_words(struct exec_region_cache *cache, u64 low, u64 high, u64 s
     const struct exec_owners *owners = cache->owners;
     const u64 offset = low - cache->low;
     if ((cache->causal != NULL) | (((offset | span) & 63) != 0) | (high != low + span) ||
-        (owners != NULL && exec_owners_seen(owners, EXEC_STORE)))
+        cache->early != 0 || (owners != NULL && exec_owners_seen(owners, EXEC_STORE)))
         return false;
     for (u64 k = 0; k < 2 * span / 64; k++)
         __atomic_store_n(&cache->marks[offset / 64 + k], UINT64_MAX, __ATOMIC_RELAXED);
