@@ -54,6 +54,8 @@ static enum trace_finding_id id_of(const struct exec_racecheck_found *wrong)
         return FINDING_RACE_UNFENCED;
     case EXEC_WRONG_VOLATILE:
         return FINDING_RACE_OF_VOLATILE;
+    case EXEC_WRONG_GRID:
+        return FINDING_RACE_IN_GRID;
     case EXEC_WRONG_VOLATILE_THREADS:
         return wrong->region != NULL ? FINDING_GLOBAL_RACE_OF_VOLATILE
                                      : FINDING_SHARED_RACE_OF_VOLATILE;

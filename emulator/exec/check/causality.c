@@ -500,13 +500,12 @@ static bool begin(struct access *access, struct exec_warp *warp, const struct ex
 }
 
 /* Blocks that never tell each other anything, but at the barriers of their clusters, are as those
- * of any other kernel. */
+ * of any other kernel, unless they were launched to meet at barriers of the grid. */
 static enum exec_wrong wrong_of(const struct access *access)
 {
     const struct exec_worker *worker = access->warp->worker;
-    const bool talks =
-        worker->function->info.converses || worker->function->fences || worker->launch->cooperative;
-    return talks ? EXEC_WRONG_UNFENCED : EXEC_WRONG_BLOCKS;
+    if (worker->function->info.converses || worker->function->fences) return EXEC_WRONG_UNFENCED;
+    return worker->launch->cooperative ? EXEC_WRONG_GRID : EXEC_WRONG_BLOCKS;
 }
 
 /* The access to units of a line, of whose first `at` is the lane. */

@@ -26,6 +26,7 @@ enum exec_wrong {
      * second: two volatile accesses of one block are taken for one change. */
     EXEC_WRONG_UNFENCED,
     EXEC_WRONG_VOLATILE,
+    EXEC_WRONG_GRID, /* blocks of a cooperative grid that never tell each other anything */
     EXEC_WRONG_VOLATILE_THREADS, /* the same by threads of one block, shared or global memory */
     /* Threads of one block that met at a barrier of all from two places: a GPU lets them through
      * if it happens to be the same barrier to it, and CUDA promises nothing. Not looked for in
