@@ -101,7 +101,7 @@ struct exec_region_cache {
 
 /* Of an instruction's first loads in a launch it is remembered which block made them; of more only
  * once something has been stored to the same allocation: most of what is read is never written. */
-enum { EXEC_EARLY = 32 << 10 };
+enum { EXEC_EARLY = 8 << 10 };
 
 static inline void exec_early_spend(struct exec_region_cache *cache, uint64_t bytes)
 {
