@@ -70,8 +70,7 @@ static uint32_t lanes_busy(const struct streams_lane *lanes, uint32_t count)
     return busy;
 }
 
-/* 839 MB are filled and read again behind a GPU's back: with the widest registers that there are.
- */
+/* A GPU waits while 839 MB are filled and read again: the widest registers that there are. */
 #ifdef __x86_64__
 #define WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
 #else

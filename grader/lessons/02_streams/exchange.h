@@ -76,8 +76,7 @@ struct streams_output {
 /* The second call is given another kernel, which adds the element's mark twice. */
 #define STREAMS_MARKS(round) ((round) == 1 ? 2u : 1u)
 
-/* The digest of an array: its elements go round so many chains, which do not wait for each other.
- */
+/* The digest of an array: elements go round so many chains, which do not wait for each other. */
 #define STREAMS_CHAINS 32
 
 struct streams_digest {
