@@ -49,10 +49,11 @@ struct timeline_op {
     struct timeline_edges before, after; /* what it depends on, what depends on it */
 
     enum order_state state;
-    unsigned unrun;     /* dependencies that have not run */
-    size_t ready_index; /* in timeline.ready */
-    uint64_t wanted;    /* number of the wait that wants it run */
-    uint64_t tried;     /* number of the round in which it answered TIMELINE_NOT_YET */
+    unsigned unrun;                  /* dependencies that have not run */
+    size_t ready_index;              /* in timeline.ready */
+    uint64_t wanted;                 /* number of the wait that wants it run */
+    struct timeline_op *next_wanted; /* while these are marked */
+    uint64_t tried;                  /* number of the round in which it answered TIMELINE_NOT_YET */
     struct timeline_op *older, *younger; /* the list of what has not run */
     struct timeline_op *earlier, *later; /* the list of what is not settled */
 

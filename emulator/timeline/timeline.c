@@ -348,24 +348,28 @@ static bool run_round(struct timeline *timeline, uint64_t wanted)
     return any;
 }
 
-/* From operations marked with a wait's number, marks everything that must run before them: a pass
- * from the youngest back, since dependencies are older, and another one for those few that are not.
- * Returns whether another thread is running one of them. */
-static bool want_dependencies(struct timeline *timeline, uint64_t wait)
+/* Marks an operation with a wait's number. What must run before it is marked by want_dependencies,
+ * to which `first` leads. */
+static void want(struct timeline_op *op, uint64_t wait, struct timeline_op **first)
 {
-    bool running = false, again;
-    do {
-        again = false;
-        for (struct timeline_op *op = timeline->youngest; op != NULL; op = op->older) {
-            if (op->wanted != wait) continue;
-            if (op->state == ORDER_RUNNING) running = true;
-            for (size_t i = 0; i < op->before.count; i++) {
-                struct timeline_op *before = op->before.ops[i];
-                again |= before->number > op->number && before->wanted != wait;
-                before->wanted = wait;
-            }
-        }
-    } while (again);
+    if (op->wanted == wait) return;
+    op->wanted = wait;
+    if (op->state == ORDER_HAS_RUN) return;
+    op->next_wanted = *first;
+    *first = op;
+}
+
+/* Marks everything that must run before those that are marked already. Returns whether another
+ * thread is running one of them. */
+static bool want_dependencies(struct timeline_op *first, uint64_t wait)
+{
+    bool running = false;
+    while (first != NULL) {
+        const struct timeline_op *op = first;
+        first = op->next_wanted;
+        if (op->state == ORDER_RUNNING) running = true;
+        for (size_t i = 0; i < op->before.count; i++) want(op->before.ops[i], wait, &first);
+    }
     return running;
 }
 
@@ -373,15 +377,12 @@ static bool want_dependencies(struct timeline *timeline, uint64_t wait)
 static void run_until(struct timeline *timeline, struct timeline_op *const *targets, size_t count)
 {
     for (;;) {
-        uint64_t wait = ++timeline->waits;
-        bool done = true;
-        for (size_t i = 0; i < count; i++) {
-            if (targets[i]->state == ORDER_HAS_RUN) continue;
-            targets[i]->wanted = wait;
-            done = false;
-        }
-        if (done) return;
-        bool running = want_dependencies(timeline, wait);
+        const uint64_t wait = ++timeline->waits;
+        struct timeline_op *first = NULL;
+        for (size_t i = 0; i < count; i++)
+            if (targets[i]->state != ORDER_HAS_RUN) want(targets[i], wait, &first);
+        if (first == NULL) return;
+        bool running = want_dependencies(first, wait);
         timeline->run_untils++;
         bool any = run_round(timeline, wait);
         /* The value waited for may be another stream's work. */
@@ -397,9 +398,10 @@ static bool run_if_possible(struct timeline *timeline, struct timeline_op *op)
 {
     bool paused = false; /* one that is about to end is given the time for it */
     while (op->state != ORDER_HAS_RUN) {
-        uint64_t wait = ++timeline->waits;
-        op->wanted = wait;
-        bool running = want_dependencies(timeline, wait);
+        const uint64_t wait = ++timeline->waits;
+        struct timeline_op *first = NULL;
+        want(op, wait, &first);
+        bool running = want_dependencies(first, wait);
         if (run_round(timeline, wait)) continue;
         if (running && !paused) {
             timeline->settings.pause(timeline->settings.user, false);
@@ -839,12 +841,13 @@ void timeline_nudge(struct timeline *timeline)
 bool timeline_progress(struct timeline *timeline, enum timeline_some some)
 {
     if (some == TIMELINE_ALL) return run_round(timeline, 0);
-    uint64_t wait = ++timeline->waits;
+    const uint64_t wait = ++timeline->waits;
+    struct timeline_op *first = NULL;
     for (struct timeline_op *op = timeline->youngest; op != NULL; op = op->older)
         if (some == TIMELINE_CONVERSING ? op->work.converses
                                         : op->work.kind == TIMELINE_HOST_FUNCTION)
-            op->wanted = wait;
-    want_dependencies(timeline, wait);
+            want(op, wait, &first);
+    want_dependencies(first, wait);
     return run_round(timeline, wait);
 }
 
