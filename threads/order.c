@@ -86,7 +86,7 @@ struct turn {
     int64_t begin, looked;     /* on the wall */
     int64_t computed_at_begin; /* -1: the thread has not begun */
     int64_t computed;
-    int64_t asleep; /* for how long it has been, and has not computed in between */
+    int64_t asleep; /* for how long it has been, and has hardly computed in between */
     int64_t passed; /* that count */
 };
 
@@ -105,8 +105,10 @@ static bool has_had(struct turn *turn, pid_t number)
     const int64_t computed = now(clock_of(number));
     if (computed < 0) return true; /* it is gone */
     if (turn->computed_at_begin < 0) turn->computed_at_begin = computed;
-    if (computed != turn->computed) {
-        turn->computed = computed;
+    /* Who wakes now and then only to look whether it may go on sleeps all the same. */
+    const int64_t more = computed - turn->computed;
+    turn->computed = computed;
+    if (more > since / 4) {
         turn->asleep = 0;
         turn->passed += since;
     } else if (!runnable_thread(number)) {
