@@ -9,9 +9,12 @@
 #include <string.h>
 
 enum {
-    ENOUGH = 16 << 20, /* warp instructions of a function that make it worth compiling: they take
-                          about as long as that does */
-    MOST_CODE = 4000,  /* instructions that a function may have */
+    /* Warp instructions of a function that make it worth compiling: at least so many, and so many
+     * for each of its instructions. They take a third of the time that compiling does, since who
+     * has run for long mostly goes on for long. */
+    ENOUGH = 16 << 20,
+    ENOUGH_EACH = 256 << 10,
+    MOST_CODE = 4000, /* instructions that a function may have */
     NAME_ROOM = 32,
 };
 
@@ -198,7 +201,8 @@ void exec_native_watch(struct exec_program *program, struct exec_function *funct
     if (native.use == EXEC_NATIVE_OFF || function->code_count > MOST_CODE) return;
     struct exec_heat *heat = arena_take(&program->arena, 1, sizeof *heat);
     if (heat == NULL) return;
-    const uint64_t enough = native.use == EXEC_NATIVE_ALWAYS ? 0 : ENOUGH;
+    const uint64_t each = (uint64_t)function->code_count * ENOUGH_EACH;
+    const uint64_t enough = native.use == EXEC_NATIVE_ALWAYS ? 0 : each > ENOUGH ? each : ENOUGH;
     *heat = (struct exec_heat){.enough = enough, .hot = hot};
     function->heat = heat;
 }
