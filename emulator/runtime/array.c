@@ -429,9 +429,16 @@ cudaError_t runtime_cudaCreateTextureObject(cudaTextureObject_t *pTexObject,
     CUDA_RESOURCE_DESC resource;
     CUDA_TEXTURE_DESC sampling;
     CUtexObject made;
-    const CUDA_RESOURCE_VIEW_DESC view = {.format = pResViewDesc != NULL
-                                                        ? (CUresourceViewFormat)pResViewDesc->format
-                                                        : CU_RES_VIEW_FORMAT_NONE};
+    CUDA_RESOURCE_VIEW_DESC view = {.format = CU_RES_VIEW_FORMAT_NONE};
+    if (pResViewDesc != NULL)
+        view = (CUDA_RESOURCE_VIEW_DESC){.format = (CUresourceViewFormat)pResViewDesc->format,
+                                         .width = pResViewDesc->width,
+                                         .height = pResViewDesc->height,
+                                         .depth = pResViewDesc->depth,
+                                         .firstMipmapLevel = pResViewDesc->firstMipmapLevel,
+                                         .lastMipmapLevel = pResViewDesc->lastMipmapLevel,
+                                         .firstLayer = pResViewDesc->firstLayer,
+                                         .lastLayer = pResViewDesc->lastLayer};
     if (pTexObject == NULL || pResDesc == NULL) return cudaErrorInvalidValue;
     if (pTexDesc == NULL) return cudaErrorInvalidResourceHandle;
     cudaError_t error = resource_of(pResDesc, &resource);

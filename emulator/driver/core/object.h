@@ -70,6 +70,9 @@ struct stream {
     unsigned flags;
     int priority;
     CUsynchronizationPolicy policy;
+    CUaccessPolicyWindow window; /* hints without an effect here, like the next two */
+    CUlaunchMemSyncDomain domain;
+    CUlaunchMemSyncDomainMap domains;
     uint64_t thread;           /* of a per-thread default stream; 0: not one */
     struct captured *captured; /* its part in a capture; NULL: it is not being captured */
     struct stream *next;       /* in the context's list of those */

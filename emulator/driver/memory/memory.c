@@ -532,9 +532,18 @@ CUresult driver_cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_
     NEED_POINTER(data);
     TRY(check_managed(devPtr, count));
     if (dataSize < sizeof(int)) return CUDA_ERROR_INVALID_VALUE;
-    return finding_unsupported(
-        "asking for attribute %d of a range of managed memory: it takes advice and keeps none",
-        (int)attribute);
+    static const char *const names[] = {
+        [CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY] = "CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY",
+        [CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION] = "CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION",
+        [CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY] = "CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY",
+        [CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION] =
+            "CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION",
+    };
+    const unsigned k = (unsigned)attribute;
+    const char *name = k < sizeof names / sizeof *names && names[k] != NULL ? names[k] : "others";
+    return finding_unsupported("asking for attributes (%s) of a range of managed memory: it takes "
+                               "advice and keeps none",
+                               name);
 }
 
 /* ---- stream-ordered memory --------------------------------------------------------------- */
@@ -597,11 +606,15 @@ CUresult driver_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolPr
 {
     NEED_POINTER(pool);
     NEED_POINTER(poolProps);
+    const CUmemLocationType where = poolProps->location.type;
+    if (where == CU_MEM_LOCATION_TYPE_HOST || where == CU_MEM_LOCATION_TYPE_HOST_NUMA)
+        return finding_unsupported("pools of host memory");
     if (poolProps->allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
-        poolProps->location.type != CU_MEM_LOCATION_TYPE_DEVICE || poolProps->location.id < 0 ||
+        where != CU_MEM_LOCATION_TYPE_DEVICE || poolProps->location.id < 0 ||
         poolProps->location.id >= devices_count())
         return CUDA_ERROR_INVALID_VALUE;
-    if (poolProps->handleTypes != CU_MEM_HANDLE_TYPE_NONE) return CUDA_ERROR_NOT_SUPPORTED;
+    if (poolProps->handleTypes != CU_MEM_HANDLE_TYPE_NONE)
+        return finding_unsupported("pools that other processes may share");
     struct pool *made = pool_make(poolProps->location.id);
     if (made == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     trace_object(&made->object, TRACE_CREATE, TRACE_POOL, 0);

@@ -204,6 +204,48 @@ static CUresult set_sampling(struct exec_texture *bound, const CUDA_TEXTURE_DESC
     return CUDA_SUCCESS;
 }
 
+/* ---- views ------------------------------------------------------------------------------- */
+
+/* The view's format that is the array's own; CU_RES_VIEW_FORMAT_NONE: there is none. The formats of
+ * a kind stand behind one another, for 1, 2 and 4 channels. */
+static CUresourceViewFormat own_format(const struct array *array)
+{
+    static const struct {
+        CUarray_format texels;
+        CUresourceViewFormat one;
+    } kinds[] = {{CU_AD_FORMAT_UNSIGNED_INT8, CU_RES_VIEW_FORMAT_UINT_1X8},
+                 {CU_AD_FORMAT_SIGNED_INT8, CU_RES_VIEW_FORMAT_SINT_1X8},
+                 {CU_AD_FORMAT_UNSIGNED_INT16, CU_RES_VIEW_FORMAT_UINT_1X16},
+                 {CU_AD_FORMAT_SIGNED_INT16, CU_RES_VIEW_FORMAT_SINT_1X16},
+                 {CU_AD_FORMAT_UNSIGNED_INT32, CU_RES_VIEW_FORMAT_UINT_1X32},
+                 {CU_AD_FORMAT_SIGNED_INT32, CU_RES_VIEW_FORMAT_SINT_1X32},
+                 {CU_AD_FORMAT_HALF, CU_RES_VIEW_FORMAT_FLOAT_1X16},
+                 {CU_AD_FORMAT_FLOAT, CU_RES_VIEW_FORMAT_FLOAT_1X32}};
+    const unsigned channels = array->descriptor.NumChannels;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        if (kinds[k].texels == array->descriptor.Format)
+            return (CUresourceViewFormat)(kinds[k].one + (channels == 4 ? 2 : channels - 1));
+    return CU_RES_VIEW_FORMAT_NONE;
+}
+
+/* Whether a view shows the whole resource as it is. */
+static bool is_whole(const CUDA_RESOURCE_VIEW_DESC *view, const CUDA_RESOURCE_DESC *resource)
+{
+    const bool is_array = resource->resType == CU_RESOURCE_TYPE_ARRAY;
+    const bool has_levels = resource->resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+    const struct array *array = is_array     ? array_find(resource->res.array.hArray)
+                                : has_levels ? mipmapped_find(resource->res.mipmap.hMipmappedArray)
+                                             : NULL;
+    if (array == NULL) return false;
+    const CUDA_ARRAY3D_DESCRIPTOR *d = &array->descriptor;
+    const bool has_layers = d->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
+    return view->format == own_format(array) && view->width == d->Width &&
+           view->height == d->Height && view->depth == d->Depth && view->firstMipmapLevel == 0 &&
+           view->lastMipmapLevel == (has_levels ? array->level_count - 1 : 0) &&
+           view->firstLayer == 0 &&
+           (view->lastLayer == 0 || (has_layers && view->lastLayer == d->Depth - 1));
+}
+
 /* ---- objects ----------------------------------------------------------------------------- */
 
 /* Makes the object of what is bound; takes over `texture` in any case. */
@@ -238,8 +280,9 @@ CUresult driver_cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_D
     NEED_POINTER(pTexObject);
     NEED_POINTER(pResDesc);
     NEED_POINTER(pTexDesc);
-    if (pResViewDesc != NULL && pResViewDesc->format != CU_RES_VIEW_FORMAT_NONE)
-        return refuse("views of a resource in another format");
+    if (pResViewDesc != NULL && pResViewDesc->format != CU_RES_VIEW_FORMAT_NONE &&
+        !is_whole(pResViewDesc, pResDesc))
+        return refuse("views of a part of a resource, or in another format or size");
     struct texture *texture = calloc(1, sizeof *texture);
     if (texture == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     texture->resource = *pResDesc;

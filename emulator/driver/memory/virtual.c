@@ -21,8 +21,8 @@ struct allocation {
     CUmemAllocationProp properties;
     struct memory_contents *contents;
     uint64_t size;
-    unsigned references; /* the handle's, and one per map */
-    bool released;       /* no handle is left */
+    unsigned references; /* those to its handle, and one per map */
+    unsigned handles;    /* references to its handle; 0: there is none any more */
 };
 
 struct map {
@@ -130,7 +130,7 @@ CUresult driver_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
     }
     made->properties = *prop;
     made->size = size;
-    made->references = 1;
+    made->references = made->handles = 1;
     object_add(&made->object, OBJECT_ALLOCATION);
     thread_spend(timeline_model->allocate);
     *handle = (CUmemGenericAllocationHandle)(uintptr_t)made;
@@ -140,15 +140,14 @@ CUresult driver_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
 static struct allocation *allocation_find(CUmemGenericAllocationHandle handle)
 {
     struct allocation *found = object_find((const void *)(uintptr_t)handle, OBJECT_ALLOCATION);
-    return found != NULL && !found->released ? found : NULL;
+    return found != NULL && found->handles > 0 ? found : NULL;
 }
 
 CUresult driver_cuMemRelease(CUmemGenericAllocationHandle handle)
 {
     struct allocation *found = allocation_find(handle);
     if (found == NULL) return CUDA_ERROR_INVALID_VALUE;
-    object_remove(&found->object);
-    found->released = true;
+    if (--found->handles == 0) object_remove(&found->object);
     allocation_release(found);
     return CUDA_SUCCESS;
 }
@@ -325,8 +324,7 @@ CUresult driver_cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle
     NEED_POINTER(handle);
     if (map == NULL) return CUDA_ERROR_INVALID_VALUE;
     struct allocation *allocation = map->allocation;
-    if (allocation->released) object_add(&allocation->object, OBJECT_ALLOCATION);
-    allocation->released = false;
+    if (allocation->handles++ == 0) object_add(&allocation->object, OBJECT_ALLOCATION);
     allocation->references++;
     *handle = (CUmemGenericAllocationHandle)(uintptr_t)allocation;
     return CUDA_SUCCESS;

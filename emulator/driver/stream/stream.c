@@ -35,6 +35,7 @@ struct stream *stream_make(struct context *context, enum timeline_stream_kind ki
     }
     stream->flags = flags;
     stream->priority = priority;
+    stream->domains = (CUlaunchMemSyncDomainMap){.default_ = 0, .remote = 1};
     /* As a GPU answers until one is set; CUDA has no name for it. */
     stream->policy = kind == TIMELINE_LEGACY ? CU_SYNC_POLICY_AUTO : (CUsynchronizationPolicy)-1;
     object_add_to(context, &stream->object, OBJECT_STREAM, stream_end);
@@ -191,6 +192,15 @@ CUresult driver_cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr,
     case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
         value_out->syncPolicy = stream->policy;
         return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+        value_out->accessPolicyWindow = stream->window;
+        return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+        value_out->memSyncDomain = stream->domain;
+        return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+        value_out->memSyncDomainMap = stream->domains;
+        return CUDA_SUCCESS;
     default:
         return CUDA_ERROR_INVALID_VALUE;
     }
@@ -207,6 +217,13 @@ CUresult driver_cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr,
         stream->policy = value->syncPolicy;
         return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+        stream->window = value->accessPolicyWindow;
+        return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+        stream->domain = value->memSyncDomain;
+        return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+        stream->domains = value->memSyncDomainMap;
         return CUDA_SUCCESS;
     default:
         return CUDA_ERROR_INVALID_VALUE;
@@ -220,6 +237,9 @@ CUresult driver_cuStreamCopyAttributes(CUstream dst, CUstream src)
     TRY(stream_resolve(dst, &to));
     if (from->object.context != to->object.context) return CUDA_ERROR_INVALID_VALUE;
     to->policy = from->policy; /* a priority stays */
+    to->window = from->window;
+    to->domain = from->domain;
+    to->domains = from->domains;
     return CUDA_SUCCESS;
 }
 
