@@ -249,7 +249,9 @@ static bool later_begins(struct exec_grid *grid, bool news)
     const struct exec_block *block = grid->resident[0];
     for (uint32_t k = 0; k < block->warp_count && later->block == NULL; k++) {
         const struct exec_warp *warp = &block->warps[k];
-        if (warp->live == 0 || !sees(warp, warp->poll_latest, &later->sum)) continue;
+        if (warp->live == 0 || warp->poll_latest == NULL ||
+            !sees(warp, warp->poll_latest, &later->sum))
+            continue;
         later->block = block;
         later->serial = block->serial;
         later->warp = warp;
