@@ -35,6 +35,7 @@ struct exec_async;
 struct exec_order;
 struct exec_causal;
 struct exec_doubt;
+struct exec_unwritten;
 struct exec_probe;
 
 /* The shared memory of a block that a GPU keeps for itself, and lends to cooperative groups. Here
@@ -66,6 +67,12 @@ struct exec_block {
     struct exec_order *order;       /* of its threads; NULL: nobody has told another anything */
     struct exec_async *async;       /* copies into its shared memory; NULL: none yet */
     struct exec_probe *probe;       /* machine/probe.h; NULL: nobody looks */
+    /* check/unwritten.h: */
+    bool unwritten;                 /* words of its shared memory may be as they were at first */
+    uint32_t unwritten_word;        /* that */
+    uint8_t unwritten_scans;        /* barriers at which that was looked at */
+    uint32_t unwritten_told[2];     /* the sites of what was told last */
+    struct exec_unwritten *follows; /* what was stored of such; NULL: nothing */
     bool polling;                   /* in its last turn no warp did more than wait and look */
     uint64_t moment;                /* check/causality.h; 0: none yet */
     struct exec_cluster *cluster;   /* cluster.h; NULL: it is alone */

@@ -135,6 +135,10 @@ enum exec_look {
     EXEC_LOOK_RELEASES = 8,     /* a fence is in it */
     EXEC_LOOK_MODIFIES = 16,    /* a volatile store of what was loaded there before */
     EXEC_LOOK_BLOCK_SCOPE = 32, /* an atomic of scope .cta */
+    /* A store of what a load has brought from the same address, changed; done twice it is not what
+     * it is done once: check/shadow.h. */
+    EXEC_LOOK_UPDATES = 64,
+    EXEC_LOOK_COUNTS = 128,
 };
 
 struct exec_program {
@@ -165,5 +169,12 @@ struct exec_program {
     struct exec_native *native; /* machine code of hot functions: native/native.h */
     struct arena arena;         /* owns everything but positions and machine code */
 };
+
+/* What is known of the access with that cache: enum exec_look bits. */
+static inline unsigned exec_looks_of(const struct exec_program *program,
+                                     const struct exec_inst *inst)
+{
+    return inst->cache < program->looks_room ? program->looks[inst->cache] : 0;
+}
 
 #endif

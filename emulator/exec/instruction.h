@@ -79,6 +79,7 @@ enum exec_flow {
     EXEC_FLOW_STORE_SHARED = 9 << 3, /* the same to shared memory */
     EXEC_FLOW_ATOMIC = 10 << 3,      /* from a, b, c, to d */
     EXEC_FLOW_UNKNOWN = 11 << 3,
+    EXEC_FLOW_MOVE = 12 << 3, /* as COMPUTE, of what only moves bits: a copy is made of such */
 };
 
 /* A load or store of global, generic or shared memory: machine/probe.h. 0: it is none. */

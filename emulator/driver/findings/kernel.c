@@ -65,6 +65,11 @@ static enum trace_finding_id id_of(const struct exec_racecheck_found *wrong)
         return FINDING_CLUSTER_BLOCK_MAY_END;
     case EXEC_WRONG_LATER:
         return FINDING_WAITS_FOR_LATER_BLOCK;
+    case EXEC_WRONG_LOST:
+        return wrong->region != NULL ? FINDING_GLOBAL_UPDATE_LOST : FINDING_SHARED_UPDATE_LOST;
+    case EXEC_WRONG_UNWRITTEN:
+        return wrong->first.access == EXEC_ATOMIC ? FINDING_SHARED_CHANGE_OF_UNWRITTEN
+                                                  : FINDING_SHARED_READ_OF_UNWRITTEN;
     case EXEC_WRONG_ABSENT:
         return FINDING_ABSENT_VALUE;
     case EXEC_WRONG_BARRIER:

@@ -119,6 +119,61 @@ static void store(const struct exec_touch *touch, struct exec_block_shadow *near
     }
 }
 
+/* ---- changes that are lost -------------------------------------------------------------------
+ */
+
+/* Whether the elements of two lanes are the same; of which a store changes memory. */
+static bool stores_same(const struct exec_warp *warp, const struct exec_inst *inst, unsigned a,
+                        unsigned b, uint32_t element, uint32_t count)
+{
+    const uint32_t slots[4] = {inst->d, inst->b, inst->c, inst->e};
+    const uint32_t width = element == 8 ? 8 : 4;
+    for (uint32_t k = 0; k < count; k++) {
+        const unsigned char *value = exec_slot(warp, slots[k & 3]);
+        if (memcmp(value + a * width, value + b * width, element) != 0) return false;
+    }
+    return true;
+}
+
+static bool stores_new(const struct exec_warp *warp, const struct exec_inst *inst,
+                       const unsigned char *memory, unsigned lane, uint32_t element, uint32_t count)
+{
+    const uint32_t slots[4] = {inst->d, inst->b, inst->c, inst->e};
+    const uint32_t width = element == 8 ? 8 : 4;
+    for (uint32_t k = 0; k < count; k++) {
+        const unsigned char *value = exec_slot(warp, slots[k & 3]);
+        if (memcmp(memory + k * element, value + lane * width, element) != 0) return true;
+    }
+    return false;
+}
+
+void exec_block_shadow_lost(const struct exec_warp *warp, const struct exec_inst *inst,
+                            const struct exec_region_cache *cache, const uint64_t *address,
+                            uint64_t delta, uint32_t mask, uint32_t element, uint32_t count)
+{
+    enum { PLACES = 64 };
+    unsigned char latest[PLACES] = {0}; /* 1 + the lane that came last; 0: none */
+    const unsigned looks = exec_looks_of(warp->worker->function->program, inst);
+    const uint32_t thread = warp->index * EXEC_LANES, bytes = element * count;
+    if (!(looks & EXEC_LOOK_UPDATES) || (looks & EXEC_LOOK_COUNTS)) return;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        const uint64_t host = address[l] + delta, offset = host - cache->delta - cache->low;
+        unsigned char *place = &latest[address[l] / element % PLACES];
+        const unsigned before = *place;
+        if (cache->size < bytes || offset > cache->size - bytes ||
+            !stores_new(warp, inst, (const unsigned char *)(uintptr_t)host, l, element, count))
+            continue;
+        *place = (unsigned char)(l + 1);
+        if (before == 0 || address[before - 1] != address[l] ||
+            stores_same(warp, inst, before - 1, l, element, count))
+            continue;
+        const struct exec_reported one = {thread + before - 1, inst->position, EXEC_STORE, true};
+        const struct exec_reported other = {thread + l, inst->position, EXEC_STORE, true};
+        exec_report(warp, EXEC_WRONG_LOST, &one, &other, cache->region, offset, bytes);
+    }
+}
+
 void exec_block_shadow_lanes(struct exec_warp *warp, const struct exec_inst *inst,
                              const struct exec_region_cache *cache, const uint64_t *address,
                              uint32_t mask, uint32_t element, uint32_t count)
@@ -126,7 +181,10 @@ void exec_block_shadow_lanes(struct exec_warp *warp, const struct exec_inst *ins
     struct exec_block_shadow *near = exec_block_shadow_of(warp);
     struct exec_touch touch;
     if (near == NULL) return;
+    const unsigned looks = exec_looks_of(warp->worker->function->program, inst);
     if (cache->access == EXEC_STORE) exec_owners_see(cache->owners, EXEC_STORE);
+    if (cache->access == EXEC_STORE && (mask & (mask - 1)) != 0)
+        exec_block_shadow_lost(warp, inst, cache, address, cache->delta, mask, element, count);
     /* Who touches so much between two barriers has no use for so few lines. */
     if (near->crowded_at != near->shadow->floor) {
         near->crowded_at = near->shadow->floor;
@@ -134,6 +192,7 @@ void exec_block_shadow_lanes(struct exec_warp *warp, const struct exec_inst *ins
     }
     if (near->crowded > CROWD * near->mask) return;
     exec_touch_begin(&touch, warp, inst, near->shadow, cache, cache->access, element * count);
+    touch.counts = cache->access == EXEC_STORE && (looks & EXEC_LOOK_COUNTS);
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const unsigned l = (unsigned)__builtin_ctz(rest);
         exec_touch_by(&touch, l);

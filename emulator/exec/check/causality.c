@@ -261,8 +261,7 @@ bool exec_causality_judges(const struct exec_causality *causality)
 
 static unsigned looks_of(const struct exec_warp *warp, const struct exec_inst *inst)
 {
-    const struct exec_program *program = warp->worker->function->program;
-    return inst->cache < program->looks_room ? program->looks[inst->cache] : 0;
+    return exec_looks_of(warp->worker->function->program, inst);
 }
 
 void exec_causality_meet_region(const struct exec_warp *warp, const struct exec_inst *inst,

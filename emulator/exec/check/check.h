@@ -42,6 +42,14 @@ void exec_block_shadow_lanes(struct exec_warp *warp, const struct exec_inst *ins
                              const struct exec_region_cache *cache, const uint64_t *address,
                              uint32_t mask, uint32_t element, uint32_t count);
 
+/* Lanes of a row of ops/memory.def are about to store, at their address + `delta` on the host, what
+ * each has made of what was there (EXEC_LOOK_UPDATES): of two that differ one is lost. Those of
+ * EXEC_LOOK_COUNTS are found by their cells, whatever they store. Told of lanes one by one,
+ * exec_block_shadow_lanes does not see it. */
+void exec_block_shadow_lost(const struct exec_warp *warp, const struct exec_inst *inst,
+                            const struct exec_region_cache *cache, const uint64_t *address,
+                            uint64_t delta, uint32_t mask, uint32_t element, uint32_t count);
+
 /* Lane `lane` loads or changes atomically `bytes` bytes at `address`. */
 void exec_block_shadow_lane(struct exec_warp *warp, const struct exec_inst *inst,
                             const struct exec_region_cache *cache, unsigned lane, uint64_t address,
@@ -117,12 +125,14 @@ static inline uint32_t exec_racecheck_lanes(const struct exec_warp *warp,
 }
 
 enum {
-    EXEC_WATCH_COUNT_SHIFT = 8,   /* bits 0 to 7: bytes of an element; 8 to 11: elements */
-    EXEC_WATCH_ACCESS_SHIFT = 12, /* enum exec_access, 2 bits */
-    EXEC_WATCH_WIDE = 1 << 14,    /* the address has 64 bits */
-    EXEC_WATCH_GENERIC = 1 << 15, /* and is generic */
-    EXEC_WATCH_VALUES = 1 << 16,  /* a store's values are in the slots */
-    EXEC_WATCH_COPY = 1 << 17,    /* a store by an asynchronous copy */
+    EXEC_WATCH_COUNT_SHIFT = 8,     /* bits 0 to 7: bytes of an element; 8 to 11: elements */
+    EXEC_WATCH_ACCESS_SHIFT = 12,   /* enum exec_access, 2 bits */
+    EXEC_WATCH_WIDE = 1 << 14,      /* the address has 64 bits */
+    EXEC_WATCH_GENERIC = 1 << 15,   /* and is generic */
+    EXEC_WATCH_VALUES = 1 << 16,    /* a store's values are in the slots */
+    EXEC_WATCH_COPY = 1 << 17,      /* a store by an asynchronous copy */
+    EXEC_WATCH_COUNTS = 1 << 18,    /* a store as EXEC_LOOK_COUNTS has it */
+    EXEC_WATCH_EXCHANGES = 1 << 19, /* an atomic that stores whatever was there */
 };
 
 /* The instruction of a fence beyond the block, before it: check/causality.c. */

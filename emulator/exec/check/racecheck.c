@@ -44,9 +44,25 @@ static bool same_place(const struct exec_racecheck_side *a, const struct exec_ra
     return a->access == b->access && a->line == b->line && a->file == b->file;
 }
 
+static bool on_one_line(const struct exec_racecheck_found *found)
+{
+    return found->first.line == found->second.line && found->first.file == found->second.file;
+}
+
+/* A change that is lost is two loads and two stores by one line, of which any two may be met. */
+static bool same_change(const struct exec_racecheck_found *a, const struct exec_racecheck_found *b)
+{
+    const enum exec_wrong other = a->wrong == EXEC_WRONG_LOST ? b->wrong : a->wrong;
+    return (a->wrong == EXEC_WRONG_LOST) != (b->wrong == EXEC_WRONG_LOST) &&
+           (other == EXEC_WRONG_SHARED || other == EXEC_WRONG_GLOBAL) && a->region == b->region &&
+           on_one_line(a) && on_one_line(b) && a->first.line == b->first.line &&
+           a->first.file == b->first.file;
+}
+
 /* The two sides of one race may be met in either order. */
 static bool same(const struct exec_racecheck_found *a, const struct exec_racecheck_found *b)
 {
+    if (same_change(a, b)) return true;
     if (a->wrong != b->wrong || a->region != b->region) return false;
     return (same_place(&a->first, &b->first) && same_place(&a->second, &b->second)) ||
            (same_place(&a->first, &b->second) && same_place(&a->second, &b->first));
@@ -65,7 +81,9 @@ static void join(struct exec_racecheck *watch, const struct exec_racecheck_found
         return;
     }
     const uint64_t count = known->count + found->count;
-    if (found->block_index < known->block_index) *known = *found;
+    if (found->wrong != known->wrong ? found->wrong == EXEC_WRONG_LOST
+                                     : found->block_index < known->block_index)
+        *known = *found;
     known->count = count;
 }
 
@@ -89,6 +107,34 @@ static void place_side(struct exec_racecheck_side *side, const struct exec_racec
         side->file = site->file;
         side->line = site->line;
     }
+}
+
+/* A word is what it was at first by chance once in 2^32; where it was written in part, much more
+ * often, but not in a large part of the blocks, nor just in the last, which is seldom full. */
+static bool is_by_chance(const struct exec_racecheck_found *found, uint64_t blocks, uint64_t words)
+{
+    enum { CHANCE_BITS = 24, PART = 32 };
+    const bool is_last = found->block_index + 1 == blocks && found->count == 1;
+    return found->count < 1 + (blocks * words >> CHANCE_BITS) ||
+           (found->count < blocks / PART && !is_last);
+}
+
+void exec_racecheck_weigh(struct exec_racecheck *watch, uint64_t blocks, uint64_t words)
+{
+    bool races = false;
+    size_t kept = 0;
+    for (size_t i = 0; i < watch->count; i++) {
+        const struct exec_racecheck_found *found = &watch->found[i];
+        races |= found->region == NULL && found->wrong != EXEC_WRONG_UNWRITTEN &&
+                 found->wrong != EXEC_WRONG_ABSENT;
+    }
+    for (size_t i = 0; i < watch->count; i++) {
+        const struct exec_racecheck_found *found = &watch->found[i];
+        if (found->wrong == EXEC_WRONG_UNWRITTEN && (races || is_by_chance(found, blocks, words)))
+            continue;
+        watch->found[kept++] = *found;
+    }
+    watch->count = kept;
 }
 
 bool exec_racecheck_one_reads(const struct exec_racecheck_found *found)

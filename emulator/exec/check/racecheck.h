@@ -32,10 +32,13 @@ enum exec_wrong {
      * if it happens to be the same barrier to it, and CUDA promises nothing. Not looked for in
      * blocks that use barriers with numbers, counts or arrivals: those are made for two places. */
     EXEC_WRONG_BARRIER,
-    EXEC_WRONG_LATER,   /* a block waits for one that starts after it; no cooperative launch */
-    EXEC_WRONG_CLUSTER, /* blocks of a cluster, or threads of one, another's shared memory */
-    EXEC_WRONG_ENDED,   /* a touch of another block's shared memory, which may be gone by then */
-    EXEC_WRONG_ABSENT,  /* a use of what a shuffle, the first, gave out of an absent lane */
+    EXEC_WRONG_LATER,     /* a block waits for one that starts after it; no cooperative launch */
+    EXEC_WRONG_CLUSTER,   /* blocks of a cluster, or threads of one, another's shared memory */
+    EXEC_WRONG_ENDED,     /* a touch of another block's shared memory, which may be gone by then */
+    EXEC_WRONG_ABSENT,    /* a use of what a shuffle, the first, gave out of an absent lane */
+    EXEC_WRONG_UNWRITTEN, /* a use of what a load, the first, found in shared memory that nothing
+                             had written; or of an atomic, both */
+    EXEC_WRONG_LOST,      /* threads of one block load, change and store the same, by one line */
 };
 
 struct exec_racecheck_side {
@@ -72,6 +75,10 @@ const struct exec_racecheck_found *exec_racecheck_at(const struct exec_racecheck
 void exec_racecheck_add(struct exec_racecheck *watch, const struct exec_racecheck_found *found);
 /* Of two blocks one reads what the other changes: that side is to be named first. */
 bool exec_racecheck_one_reads(const struct exec_racecheck_found *found);
+/* The launch is over, of so many blocks, each of which has `words` words of shared memory. Forgets
+ * EXEC_WRONG_UNWRITTEN of fewer blocks than chance may account for, and all of them beside races of
+ * shared memory: those say more. */
+void exec_racecheck_weigh(struct exec_racecheck *watch, uint64_t blocks, uint64_t words);
 /* Sides of EXEC_WRONG_BLOCKS whose place was not known when they were found get it from what the
  * launch's footprint says of those bytes. Called when the launch is over. */
 void exec_racecheck_place(struct exec_racecheck *watch, const struct exec_footprint *footprint);

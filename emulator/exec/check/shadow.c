@@ -272,7 +272,12 @@ static __attribute__((noinline)) void report(const struct exec_touch *touch, siz
         exec_cluster_order_report(touch, &first, touch->warp->block, at);
         return;
     }
-    exec_report(touch->warp, cache != NULL ? EXEC_WRONG_GLOBAL : EXEC_WRONG_SHARED, &first, &second,
+    /* Where there may be a lock, it is the lock that fails. */
+    const bool lost = touch->counts && first.site == second.site &&
+                      (kept == EXEC_KEPT_WRITE || touch->together) &&
+                      !touch->warp->worker->function->program->converses;
+    const enum exec_wrong wrong = cache != NULL ? EXEC_WRONG_GLOBAL : EXEC_WRONG_SHARED;
+    exec_report(touch->warp, lost ? EXEC_WRONG_LOST : wrong, &first, &second,
                 cache != NULL ? cache->region : NULL,
                 cache != NULL ? exec_block_shadow_address(touch->warp->block->near, at) - cache->low
                               : at,
@@ -323,7 +328,7 @@ static inline void store_cell(const struct exec_touch *touch, size_t index)
 {
     struct exec_shadow *shadow = touch->shadow;
     const int32_t before = shadow->cells[EXEC_KEPT_WRITE][index];
-    const bool same_instruction = warp_of(before) == touch->thread / EXEC_LANES &&
+    const bool same_instruction = !touch->counts && warp_of(before) == touch->thread / EXEC_LANES &&
                                   shadow->sites[EXEC_KEPT_WRITE][index] == touch->inst->position;
     if ((same_instruction || check(touch, index, EXEC_KEPT_WRITE)) &&
         check(touch, index, EXEC_KEPT_READ) && check(touch, index, EXEC_KEPT_READ_OTHER) &&
@@ -508,6 +513,22 @@ static void load_lanes(struct exec_touch *touch, const struct access *access)
     }
 }
 
+/* Lanes whose place in shared memory is another's as well. */
+static uint32_t lanes_together(const struct access *access)
+{
+    enum { PLACES = 64 };
+    unsigned char latest[PLACES] = {0}; /* 1 + the lane that came last; 0: none */
+    uint32_t together = 0;
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        unsigned char *place = &latest[access->offset[l] / access->element % PLACES];
+        if (*place != 0 && access->offset[*place - 1] == access->offset[l])
+            together |= 1u << l | 1u << (*place - 1);
+        *place = (unsigned char)(l + 1);
+    }
+    return together;
+}
+
 /* A store is one where it changes something. */
 static void store_lanes(struct exec_touch *touch, const struct access *access)
 {
@@ -516,9 +537,11 @@ static void store_lanes(struct exec_touch *touch, const struct access *access)
     const uint32_t slots[4] = {inst->d, inst->b, inst->c, inst->e};
     const uint32_t width = access->element == 8 ? 8 : 4;
     const unsigned char *memory = touch->home != NULL ? touch->home->shared : warp->block->shared;
+    const uint32_t together = touch->counts ? lanes_together(access) : 0;
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         const unsigned l = (unsigned)__builtin_ctz(rest);
         exec_touch_by(touch, l);
+        touch->together = together >> l & 1;
         for (uint32_t k = 0; k < access->count; k++) {
             const uint32_t offset = access->offset[l] + k * access->element;
             const unsigned char *value = exec_slot(warp, slots[k & 3]);
@@ -611,6 +634,7 @@ static void judge(struct exec_warp *warp, const struct exec_inst *inst, struct e
     if (begin_at(&touch, warp, inst, home, access->element, access->access,
                  access->element * access->count) == NULL)
         return;
+    touch.counts = inst->cache & EXEC_WATCH_COUNTS;
     if (access->access == EXEC_STORE) {
         store_lanes(&touch, access);
     } else if (access->access == EXEC_LOAD) {

@@ -15,7 +15,8 @@
  *  - two atomics; and volatile or ordered accesses against anything (they converse);
  *  - a store of the value that is there already: nobody could see it; and who has stored it may
  *    well read it;
- *  - stores by one instruction of one warp: PTX promises that one of them stays;
+ *  - stores by one instruction of one warp: PTX promises that one of them stays. But for those of
+ *    what was loaded there before and changed (x++): of such changes all but one are lost;
  *  - a load whose address an atomic further on in the function has too: a look before the act.
  * An asynchronous copy into shared memory is a store of the thread that asks for it, at that moment
  * and once more when it is waited for (check/async.h). Lanes of a warp that
@@ -83,7 +84,9 @@ struct exec_touch {
     struct exec_block *home; /* of shared memory, in a cluster: whose it is; else NULL */
     uint32_t thread;
     uint32_t bytes;
-    int32_t now; /* the cell that it leaves */
+    int32_t now;   /* the cell that it leaves */
+    bool counts;   /* a store as EXEC_LOOK_COUNTS has it ... */
+    bool together; /* ... and another lane of its instruction stores to the same place */
     enum exec_access access;
 };
 

@@ -53,6 +53,12 @@ enum lower_acts {
  * waits, has brought from there. */
 bool lower_modifies(struct lower *lower, const struct ptx_operand *address);
 bool lower_looks(struct lower *lower, const struct ptx_operand *address, enum lower_acts acts);
+/* What the store at hand does with what a load of the function has brought from the same address:
+ * 0, EXEC_LOOK_UPDATES, or that and EXEC_LOOK_COUNTS. lower/updates.c. */
+unsigned lower_updates(struct lower *lower);
+/* Whether the address is that of `at`'s operand, as far as the text says. lower/racecheck.c. */
+bool lower_same_address(struct lower *lower, const struct ptx_operand *address,
+                        const struct ptx_operand *operand);
 /* The access with that cache is such a look, or volatile or ordered: enum exec_look bits. */
 void lower_note_look(struct lower *lower, uint32_t cache, unsigned looks);
 

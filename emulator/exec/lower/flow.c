@@ -41,6 +41,16 @@ static const struct other {
     {"st.", EXEC_FLOW_STORE},
     {"atom.cas", EXEC_FLOW_ATOMIC | 3},
     {"atom.", EXEC_FLOW_ATOMIC | 2},
+    {"mov.", EXEC_FLOW_MOVE},
+    {"widen.", EXEC_FLOW_MOVE},
+    {"or.b", EXEC_FLOW_MOVE},
+    {"shl.", EXEC_FLOW_MOVE},
+    {"shr.", EXEC_FLOW_MOVE},
+    {"shf.", EXEC_FLOW_MOVE},
+    {"prmt.", EXEC_FLOW_MOVE},
+    {"bfe.", EXEC_FLOW_MOVE},
+    {"bfi.", EXEC_FLOW_MOVE},
+    {"cvt.", EXEC_FLOW_MOVE},
     {"and.b32", EXEC_FLOW_AND},
     {"and.pred", EXEC_FLOW_AND_PREDICATES},
     {"or.pred", EXEC_FLOW_OR_PREDICATES},
@@ -62,12 +72,23 @@ static uint8_t flow_of_other(const struct other *other, const char *keys)
     return (uint8_t)(flow | (strstr(keys, ".v4") ? 4u : strstr(keys, ".v2") ? 2u : 1u));
 }
 
+/* Between floats, and from or to one, a conversion computes. */
+static bool is_move(const struct exec_row *row)
+{
+    return !begins(row->keys, "cvt.") ||
+           (strstr(row->keys, ".f") == NULL && strstr(row->keys, ".bf") == NULL);
+}
+
 static uint8_t flow_of_row(const struct exec_row *row)
 {
     const char *last = row->shape;
     uint32_t words = 0;
-    for (size_t k = 0; k < sizeof others / sizeof *others; k++)
-        if (begins(row->keys, others[k].begin)) return flow_of_other(&others[k], row->keys);
+    bool moves = false;
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+        if (!begins(row->keys, others[k].begin)) continue;
+        moves = others[k].flow == EXEC_FLOW_MOVE && is_move(row);
+        if (others[k].flow != EXEC_FLOW_MOVE) return flow_of_other(&others[k], row->keys);
+    }
     for (const char *at = row->shape; *at != '\0'; words++) {
         last = at;
         at = exec_shape_next(at);
@@ -76,7 +97,7 @@ static uint8_t flow_of_row(const struct exec_row *row)
     const bool to_predicate = row->shape[0] == 'p', by_predicate = last[0] == 'p';
     if (to_predicate && !by_predicate && words == 3) return EXEC_FLOW_COMPARE | 2;
     if (!to_predicate && by_predicate) return words == 4 ? EXEC_FLOW_SELECT : EXEC_FLOW_UNKNOWN;
-    return (uint8_t)(EXEC_FLOW_COMPUTE | (words - 1));
+    return (uint8_t)((moves ? EXEC_FLOW_MOVE : EXEC_FLOW_COMPUTE) | (words - 1));
 }
 
 static void add_row(void *user, const struct exec_row *row)
@@ -119,10 +140,13 @@ void lower_flow(struct lower *lower)
 {
     struct exec_function *function = lower->function;
     const struct ptx_function *source = lower->source;
-    bool shuffles = false;
-    for (uint32_t k = 0; k < source->instruction_count && !shuffles; k++)
-        shuffles = source->instructions[k].op == PTX_OP_SHFL_SYNC;
-    if (!shuffles || !lower->program->watched) return;
+    exec_handler *const watch = exec_row_find("watch")->run;
+    bool wanted = false;
+    for (uint32_t k = 0; k < source->instruction_count && !wanted; k++)
+        wanted = source->instructions[k].op == PTX_OP_SHFL_SYNC;
+    for (size_t k = 0; k < function->code_count && !wanted; k++)
+        wanted = function->code[k].run == watch;
+    if (!wanted || !lower->program->watched) return;
     pthread_once(&flows.once, build);
     uint8_t *flow = arena_take(&lower->program->arena, function->code_count, sizeof *flow);
     if (flow == NULL) return; /* then nothing is followed */

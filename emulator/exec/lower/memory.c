@@ -371,6 +371,8 @@ static void lower_store(struct lower *lower)
                 lower, inst->cache,
                 EXEC_LOOK_ALL | strength(at) |
                     (lower_modifies(lower, &at->operands[0]) ? EXEC_LOOK_MODIFIES : 0u));
+        } else {
+            lower_note_look(lower, inst->cache, lower_updates(lower));
         }
     }
 }
@@ -398,7 +400,8 @@ static void note_atomic(struct lower *lower, const struct exec_row *row)
         function->commutes = row->run;
     else
         function->talks = true;
-    if (at->modifiers.operation == PTX_ATOMIC_CAS || at->modifiers.operation == PTX_ATOMIC_EXCH)
+    if (at->modifiers.operation == PTX_ATOMIC_CAS || at->modifiers.operation == PTX_ATOMIC_EXCH ||
+        (ordered && at->modifiers.scope != PTX_SCOPE_CTA))
         function->info.converses = true;
 }
 

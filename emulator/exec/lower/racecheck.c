@@ -30,7 +30,11 @@ void lower_racecheck(struct lower *lower, const struct lower_place *place, uint3
                      uint32_t count, enum exec_access access, const uint32_t slots[4])
 {
     struct exec_inst *inst = watch(lower, place, element, count, access);
+    if (inst != NULL && access == EXEC_ATOMIC && lower->at->modifiers.operation == PTX_ATOMIC_EXCH)
+        inst->cache |= EXEC_WATCH_EXCHANGES;
     if (inst == NULL || slots == NULL) return;
+    if (access == EXEC_STORE && (lower_updates(lower) & EXEC_LOOK_COUNTS) != 0)
+        inst->cache |= EXEC_WATCH_COUNTS;
     inst->cache |= EXEC_WATCH_VALUES;
     inst->d = slots[0];
     inst->b = slots[1];
@@ -158,6 +162,14 @@ static bool same_address(const struct lower *lower, const struct address *a,
     return a->reg == b.reg && a->variable == b.variable && a->offset == b.offset;
 }
 
+bool lower_same_address(struct lower *lower, const struct ptx_operand *address,
+                        const struct ptx_operand *operand)
+{
+    if (lower->symbols == NULL && !find_symbols(lower)) return false;
+    const struct address a = address_of(lower, address);
+    return same_address(lower, &a, operand);
+}
+
 /* Whether the load at hand stands right behind the thread's own store to the same bytes: it reads
  * that, and learns nothing. */
 static bool reads_own_store(struct lower *lower)
@@ -169,9 +181,7 @@ static bool reads_own_store(struct lower *lower)
         ptx_type_bytes(at->type) < 4 || at->operands[0].kind != PTX_OPERAND_REGISTER ||
         store->operands[1].kind == PTX_OPERAND_VECTOR)
         return false;
-    if (lower->symbols == NULL && !find_symbols(lower)) return false;
-    const struct address address = address_of(lower, &store->operands[0]);
-    return same_address(lower, &address, &at->operands[1]);
+    return lower_same_address(lower, &store->operands[0], &at->operands[1]);
 }
 
 void lower_order(struct lower *lower, const struct lower_place *place, uint32_t bytes,

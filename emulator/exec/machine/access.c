@@ -102,8 +102,7 @@ static void cache_fill(struct exec_warp *warp, const struct exec_inst *inst, uns
         .region = region,
         .position = place_of(warp, inst, lane),
     };
-    const struct exec_program *program = worker->function->program;
-    const unsigned looks = inst->cache < program->looks_room ? program->looks[inst->cache] : 0;
+    const unsigned looks = exec_looks_of(worker->function->program, inst);
     if (cache->marks == NULL) return;
     exec_causality_meet_region(warp, inst, cache);
     if ((looks & EXEC_LOOK_ALL) == EXEC_LOOK_ALL) return;

@@ -2,7 +2,7 @@
  * thread arrives for itself, and threads that have exited are not waited for. The instructions are
  * in ops/barrier.c.
  */
-#include "emulator/exec/check/check.h"
+#include "emulator/exec/check/unwritten.h"
 #include "emulator/exec/machine/private.h"
 
 #include <assert.h>
@@ -126,6 +126,7 @@ static void barrier_check(struct exec_block *block, uint32_t id)
         exec_shadow_order_without(block, absent);
     else
         exec_shadow_order(block);
+    if (block->unwritten) exec_unwritten_met(block);
     if (block->worker->launch->watch != NULL && !block->named_barriers) watch_places(block, id);
     for (uint32_t k = 0; k < block->warp_count; k++) {
         struct exec_warp *warp = &block->warps[k];

@@ -2,6 +2,7 @@
 #include "emulator/exec/check/order.h"
 #include "emulator/exec/check/poison.h"
 #include "emulator/exec/check/shadow.h"
+#include "emulator/exec/check/unwritten.h"
 #include "emulator/exec/cluster.h"
 #include "emulator/exec/machine/private.h"
 
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Uninitialised shared and local memory holds this, never zero. */
+/* Uninitialised local memory holds this, never zero; shared memory: check/unwritten.h. */
 enum { POISON = 0xa5 };
 
 /* A warp's turn, in instructions, while others of the block want theirs. */
@@ -67,6 +68,7 @@ void exec_block_destroy(struct exec_block *block)
     for (uint32_t k = 0; k < EXEC_CLUSTER_MOST; k++) exec_shadow_destroy(block->away[k]);
     exec_block_shadow_destroy(block->near);
     exec_async_destroy(block->async);
+    exec_unwritten_end(block);
     exec_order_destroy(block->order);
     free(block);
 }
@@ -100,7 +102,7 @@ bool exec_block_start(struct exec_block *block, uint64_t index)
     exec_barriers_reset(block);
     exec_shadow_order(block);
     exec_async_reset(block);
-    memset(block->shared, POISON, EXEC_RESERVED_FIRST(worker->shared_bytes));
+    exec_unwritten_begin(block);
     for (uint32_t k = 0; k < block->warp_count; k++) {
         struct exec_warp *warp = &block->warps[k];
         if (warp->root == NULL) {

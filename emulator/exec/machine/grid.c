@@ -653,7 +653,9 @@ static enum exec_end grid_end(struct exec_grid *grid, struct exec_counts *counts
         end = worker->end;
         *fault = worker->fault;
     }
-    if (launch->watch != NULL) exec_racecheck_place(launch->watch, launch->footprint);
+    if (launch->watch == NULL) return end;
+    exec_racecheck_weigh(launch->watch, grid->blocks, grid->workers[0].user_shared / 4);
+    exec_racecheck_place(launch->watch, launch->footprint);
     return end;
 }
 

@@ -180,7 +180,7 @@ static unsigned aside_uses(const struct exec_inst *inst, struct native_use uses[
 {
     unsigned count = 0;
     if (inst->run != known.watch) return 0;
-    if (inst->cache == EXEC_WATCH_STORE)
+    if (exec_watch_is(inst, EXEC_WATCH_STORE))
         uses[count++] = (struct native_use){.offset = inst->d, .width = NATIVE_NARROW};
     uses[count++] = (struct native_use){
         .offset = inst->a, .width = inst->cache & EXEC_WATCH_WIDE ? NATIVE_WIDE : NATIVE_NARROW};

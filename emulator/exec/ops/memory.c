@@ -138,6 +138,8 @@ static __attribute__((noinline)) enum access_shape access_slowly(struct exec_war
             exec_block_shadow_lanes(warp, inst, cache, address, 1u << l, element, count);
         address[l] = (uint64_t)(uintptr_t)host;
     }
+    if (store && exec_block_shadow_wanted(cache))
+        exec_block_shadow_lost(warp, inst, cache, address, 0, warp->mask, element, count);
     return MEMORY_SCATTER;
 }
 

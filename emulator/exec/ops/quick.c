@@ -55,9 +55,9 @@ INLINE bool find_shared(const struct exec_quick *quick, const struct exec_inst *
 
 static QUICK some_watch(const struct exec_quick *quick, const struct exec_inst *inst)
 {
-    const bool store = inst->cache == EXEC_WATCH_STORE;
+    const bool store = exec_watch_is(inst, EXEC_WATCH_STORE);
     u32 base[EXEC_LANES], values[EXEC_LANES];
-    if (inst->cache != EXEC_WATCH_LOAD && !store) return false;
+    if (!exec_watch_is(inst, EXEC_WATCH_LOAD) && !store) return false;
     if (quick->warp->block->shadow == NULL || !quick->mask) return true;
     memcpy(base, quick->slots + inst->a, sizeof base);
     if (store) memcpy(values, quick->slots + inst->d, sizeof values);
@@ -69,15 +69,15 @@ static QUICK watch(const struct exec_quick *quick, const struct exec_inst *inst)
 {
     const struct exec_block *block = quick->warp->block;
     struct exec_shadow *shadow = block->shadow;
-    const bool store = inst->cache == EXEC_WATCH_STORE;
+    const bool store = exec_watch_is(inst, EXEC_WATCH_STORE);
     struct parts parts;
     if (!LIKELY(quick->mask == EXEC_ALL)) return some_watch(quick, inst);
-    if (inst->cache == EXEC_WATCH_ATOMIC && shadow != NULL) {
+    if (exec_watch_is(inst, EXEC_WATCH_ATOMIC) && shadow != NULL) {
         u32 base[EXEC_LANES];
         memcpy(base, quick->slots + inst->a, sizeof base);
         return settle_atomics(quick->warp, inst, base);
     }
-    if (inst->cache != EXEC_WATCH_LOAD && !store) return false;
+    if (!exec_watch_is(inst, EXEC_WATCH_LOAD) && !store) return false;
     if (shadow == NULL) return true;
     if (!find_shared(quick, inst, 4, store, &parts)) return false;
     const u32 low = (u32)(parts.low - quick->shared) / 4;
@@ -87,6 +87,7 @@ static QUICK watch(const struct exec_quick *quick, const struct exec_inst *inst)
         memcpy(values, quick->slots + inst->d, sizeof values);
         return settle_store(quick->warp, low, high, values, inst->position);
     }
+    if (is_unwritten(block, low, high, parts.same)) return false;
     if (LIKELY(is_plain(block) && (shadow->touched >> warp & 1) != 0 &&
                (parts.same ? watch_fresh(shadow, low, high, warp, inst->position)
                            : watch_again(shadow, low, high))))

@@ -93,6 +93,17 @@ static inline bool watch_rows(struct exec_shadow *shadow, u32 low, u32 high, u32
 
 #define LIKELY(condition) __builtin_expect(condition, 1)
 
+/* Whether either half's row, or cell, is as the block's memory was at first: check/unwritten.h. */
+INLINE bool is_unwritten(const struct exec_block *block, u32 low, u32 high, bool same)
+{
+    const u32 *memory = (const u32 *)(const void *)block->shared, word = block->unwritten_word;
+    if (LIKELY(!block->unwritten)) return false;
+    if (same) return (memory[low] == word) | (memory[high] == word);
+    const half_u32 lower = *(const half_u32 *)(const void *)(memory + low);
+    const half_u32 upper = *(const half_u32 *)(const void *)(memory + high);
+    return __builtin_reduce_max((half_u32)((lower == word) | (upper == word))) != 0;
+}
+
 /* As op_watch of ops/racecheck.c has it, but with no copy at all. */
 static inline bool is_plain(const struct exec_block *block)
 {
@@ -191,6 +202,7 @@ static __attribute__((noinline)) bool settle_some(struct exec_warp *warp,
     struct exec_shadow *shadow = warp->block->shadow;
     const u32 *memory = (const u32 *)(const void *)warp->block->shared;
     const u32 size = warp->worker->shared_bytes, imm = (u32)inst->imm, site = inst->position;
+    const u32 word = warp->block->unwritten_word;
     const s32 first = (s32)(warp->index * EXEC_LANES);
     u32 changed = 0, behind = 0;
     if (!is_plain(warp->block) || size < 4) return false;
@@ -201,6 +213,7 @@ static __attribute__((noinline)) bool settle_some(struct exec_warp *warp,
             is_unordered(shadow, EXEC_KEPT_WRITE, k, first + l))
             return false;
         behind = k + 1;
+        if (values == NULL && memory[k] == word && warp->block->unwritten) return false;
         if (values == NULL || memory[k] == values[l]) continue;
         if (is_unordered(shadow, EXEC_KEPT_READ, k, first + l) ||
             is_unordered(shadow, EXEC_KEPT_READ_OTHER, k, first + l))
@@ -231,6 +244,7 @@ static __attribute__((noinline)) bool settle_atomics(struct exec_warp *warp,
     const s32 *writes = shadow->cells[EXEC_KEPT_WRITE], *reads = shadow->cells[EXEC_KEPT_READ];
     const s32 *others = shadow->cells[EXEC_KEPT_READ_OTHER], floor = shadow->floor;
     const u32 size = warp->worker->shared_bytes;
+    const u32 *memory = (const u32 *)(const void *)warp->block->shared;
     s32 cell[EXEC_LANES];
     u32 wrong = size < 4, recent = 0;
     if (!exec_watch_tells(warp->block) || warp->block->async != NULL) return false;
@@ -240,6 +254,8 @@ static __attribute__((noinline)) bool settle_atomics(struct exec_warp *warp,
         cell[l] = (s32)(at / 4);
     }
     if (wrong) return false;
+    for (u32 l = 0; l < EXEC_LANES && warp->block->unwritten; l++)
+        recent |= (u32)(memory[cell[l]] == warp->block->unwritten_word);
     for (u32 l = 0; l < EXEC_LANES; l++)
         recent |= (u32)(writes[cell[l]] >= floor) | (u32)(reads[cell[l]] >= floor) |
                   (u32)(others[cell[l]] >= floor);

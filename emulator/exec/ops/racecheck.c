@@ -10,6 +10,7 @@
 #include "emulator/exec/check/cluster.h"
 #include "emulator/exec/check/order.h"
 #include "emulator/exec/check/shadow.h"
+#include "emulator/exec/check/unwritten.h"
 #include "emulator/exec/machine/machine.h"
 #include "emulator/exec/ops/lanes.h"
 #include "emulator/exec/ops/tables.h"
@@ -267,6 +268,28 @@ static inline bool settle(struct exec_warp *warp, const struct exec_inst *inst, 
     return settled;
 }
 
+/* Whether all that a whole warp loads or changes atomically, of words in bounds, is something that
+ * has been written, as far as that is all that matters. */
+static inline bool is_written(const struct exec_warp *warp, const struct exec_inst *inst, u32 mask)
+{
+    const u32 *base = exec_slot(warp, inst->a);
+    const u32 *memory = (const u32 *)(const void *)warp->block->shared;
+    const u32 offset = (u32)inst->imm, size = warp->worker->user_shared;
+    const u32 word = warp->block->unwritten_word;
+    u32 wanted = size < 4;
+    if (warp->poison != NULL) return false;
+    if (exec_watch_is(inst, EXEC_WATCH_STORE)) return true;
+    if (mask != EXEC_ALL || wanted ||
+        (!exec_watch_is(inst, EXEC_WATCH_LOAD) && !exec_watch_is(inst, EXEC_WATCH_ATOMIC)))
+        return false;
+    EXEC_FOR_LANES
+    {
+        const u32 at = base[l] + offset, beyond = (u32)(at > size - 4);
+        wanted |= beyond | (u32)(memory[beyond ? 0 : at / 4] == word);
+    }
+    return !wanted;
+}
+
 static int op_watch(struct exec_warp *warp, const struct exec_inst *inst)
 {
     const struct exec_shadow *shadow = warp->block->shadow;
@@ -274,15 +297,19 @@ static int op_watch(struct exec_warp *warp, const struct exec_inst *inst)
     if (shadow == NULL) return EXEC_GO;
     const u32 mask = exec_racecheck_lanes(warp, inst);
     if (!mask) return EXEC_GO;
-    if (mask == EXEC_ALL && inst->cache == EXEC_WATCH_ATOMIC && exec_watch_tells(warp->block) &&
-        !exec_async_any(warp->block) && atomic(warp, inst))
-        return EXEC_GO;
+    const int step = exec_unwritten_wanted(warp) && !is_written(warp, inst, mask) &&
+                             exec_unwritten_watch(warp, inst, mask)
+                         ? EXEC_RESCHEDULE
+                         : EXEC_GO;
+    if (mask == EXEC_ALL && exec_watch_is(inst, EXEC_WATCH_ATOMIC) &&
+        exec_watch_tells(warp->block) && !exec_async_any(warp->block) && atomic(warp, inst))
+        return step;
     if (mask == EXEC_ALL && exec_watch_is_plain(warp->block) && !exec_async_any(warp->block)) {
-        if (inst->cache == EXEC_WATCH_LOAD && settle(warp, inst, false)) return EXEC_GO;
-        if (inst->cache == EXEC_WATCH_STORE && settle(warp, inst, true)) return EXEC_GO;
+        if (exec_watch_is(inst, EXEC_WATCH_LOAD) && settle(warp, inst, false)) return step;
+        if (exec_watch_is(inst, EXEC_WATCH_STORE) && settle(warp, inst, true)) return step;
     }
     exec_shadow_racecheck(warp, inst, mask);
-    return EXEC_GO;
+    return step;
 }
 
 /* Whether every lane's address is that of its own word, if lane 0's is. */

@@ -17,6 +17,12 @@ enum {
     EXEC_WATCH_ATOMIC = EXEC_WATCH_ORDINARY | EXEC_ATOMIC << EXEC_WATCH_ACCESS_SHIFT,
 };
 
+/* Whether it is one of those, EXEC_WATCH_LOAD, ...; whole rows do not ask for more. */
+static inline bool exec_watch_is(const struct exec_inst *inst, uint32_t kind)
+{
+    return (inst->cache & ~(uint32_t)(EXEC_WATCH_COUNTS | EXEC_WATCH_EXCHANGES)) == kind;
+}
+
 /* Whether the block's cells, which it has, are of 4 bytes and say all; and there was no atomic. One
  * branch for all: machine code asks at every load. */
 static inline bool exec_watch_tells(const struct exec_block *block)

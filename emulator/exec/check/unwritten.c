@@ -1,0 +1,222 @@
+#include "emulator/exec/check/unwritten.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "emulator/exec/check/poison.h"
+
+enum { MOST_SCANS = 3, WORD = 4 };
+
+/* Of each word of a block's shared memory. A word that somebody else has stored to, unseen, has
+ * another value. */
+struct exec_unwritten {
+    uint32_t words;
+    struct word {
+        uint32_t value; /* as it was stored */
+        uint32_t site;  /* 1 + that of the load that it comes from; 0: it comes from none */
+        bool computed;  /* it is not what was loaded, but comes of it */
+    } word[];
+};
+
+/* What the shared memory of the grid's block `index` begins as: a large number, whichever type it
+ * is read as, of bytes that hardly ever stand alone. */
+static uint32_t word_of(uint64_t index)
+{
+    enum { LEAST = 0x91, BYTES = 0xee - LEAST + 1 };
+    const uint64_t mixed = (index + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    uint32_t word = 0x71 | (uint32_t)(mixed >> 63) << 7;
+    for (unsigned k = 0; k < 3; k++)
+        word = word << 8 | (LEAST + (uint32_t)(mixed >> (32 + 8 * k) & 0xff) % BYTES);
+    return word;
+}
+
+void exec_unwritten_begin(struct exec_block *block)
+{
+    const uint32_t count = EXEC_RESERVED_FIRST(block->worker->shared_bytes) / WORD;
+    const uint32_t word = block->unwritten_word = word_of(block->index);
+    uint32_t *words = (uint32_t *)(void *)block->shared;
+    for (uint32_t k = 0; k < count; k++) words[k] = word;
+    block->unwritten = block->shadow != NULL;
+    block->unwritten_scans = 0;
+    block->unwritten_told[0] = block->unwritten_told[1] = UINT32_MAX;
+    exec_unwritten_end(block);
+}
+
+void exec_unwritten_end(struct exec_block *block)
+{
+    free(block->follows);
+    block->follows = NULL;
+}
+
+void exec_unwritten_met(struct exec_block *block)
+{
+    const uint32_t *words = (const uint32_t *)(const void *)block->shared;
+    const uint32_t count = block->worker->user_shared / WORD;
+    const uint32_t word = block->unwritten_word;
+    uint32_t left = 0;
+    if (!block->unwritten || block->unwritten_scans == MOST_SCANS) return;
+    block->unwritten_scans++;
+    for (uint32_t k = 0; k < count; k++) left |= (uint32_t)(words[k] == word);
+    block->unwritten = left != 0;
+}
+
+/* ---- one access ------------------------------------------------------------------------------ */
+
+struct access {
+    uint32_t element, count, mask;
+    enum exec_access access;
+    uint32_t offset[EXEC_LANES];
+};
+
+/* False: some lane's address is another block's, or no block's, and the access itself says so. */
+static bool find_offsets(const struct exec_warp *warp, const struct exec_inst *inst, uint32_t mask,
+                         struct access *access)
+{
+    const uint64_t *wide = exec_slot(warp, inst->a);
+    const uint32_t *narrow = exec_slot(warp, inst->a);
+    const uint32_t bytes = access->element * access->count, size = warp->worker->user_shared;
+    access->mask = 0;
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        uint64_t at = inst->cache & EXEC_WATCH_WIDE ? wide[l] + inst->imm
+                                                    : (uint32_t)(narrow[l] + (uint32_t)inst->imm);
+        if (inst->cache & EXEC_WATCH_GENERIC) {
+            if ((at & EXEC_WINDOW_MASK) != EXEC_WINDOW_SHARED) continue;
+            at &= ~EXEC_WINDOW_MASK;
+        }
+        if (at > size || size - at < bytes) return false;
+        access->offset[l] = (uint32_t)at;
+        access->mask |= 1u << l;
+    }
+    return access->mask != 0;
+}
+
+/* The words that the bytes lie in. */
+static uint32_t first_word(uint32_t offset)
+{
+    return offset / WORD;
+}
+
+static uint32_t last_word(uint32_t offset, uint32_t bytes)
+{
+    return (offset + bytes - 1) / WORD;
+}
+
+/* 1 + the site of the load that a word's value comes from, of which `here` is one; 0: of none.
+ * Sets *computed if so. */
+static uint32_t origin_of(const struct exec_block *block, uint32_t at, uint32_t here,
+                          bool *computed)
+{
+    const uint32_t value = ((const uint32_t *)(const void *)block->shared)[at];
+    if (value == block->unwritten_word) return here + 1;
+    const struct exec_unwritten *follows = block->follows;
+    if (follows == NULL || follows->word[at].value != value) return 0;
+    *computed |= follows->word[at].computed;
+    return follows->word[at].site;
+}
+
+/* The same of an element: all of its words. */
+static uint32_t origin_of_all(const struct exec_block *block, uint32_t offset, uint32_t bytes,
+                              uint32_t here, bool *computed)
+{
+    uint32_t origin = 0;
+    for (uint32_t at = first_word(offset); at <= last_word(offset, bytes); at++) {
+        origin = origin_of(block, at, here, computed);
+        if (origin == 0) return 0;
+    }
+    return origin;
+}
+
+static bool loads(struct exec_warp *warp, const struct exec_inst *inst, const struct access *access)
+{
+    struct exec_poisoned lanes[4] = {{0, 0}};
+    uint32_t site = inst->position;
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        for (uint32_t k = 0; k < access->count && k < 4; k++) {
+            bool computed = false;
+            const uint32_t origin =
+                origin_of_all(warp->block, access->offset[l] + k * access->element, access->element,
+                              inst->position, &computed);
+            if (origin == 0) continue;
+            lanes[k].lanes |= 1u << l;
+            lanes[k].computed |= (uint32_t)computed << l;
+            site = origin - 1;
+        }
+    }
+    return exec_poison_loads(warp, inst + 1, lanes, site);
+}
+
+static void changes(const struct exec_warp *warp, const struct exec_inst *inst,
+                    const struct access *access)
+{
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(rest);
+        bool computed = false;
+        const uint32_t origin =
+            origin_of_all(warp->block, access->offset[l], access->element * access->count,
+                          inst->position, &computed);
+        if (origin == 0) continue;
+        exec_poison_tell(warp, inst, l, EXEC_WRONG_UNWRITTEN, EXEC_ATOMIC,
+                         origin - 1 == inst->position ? EXEC_ATOMIC : EXEC_LOAD, origin - 1);
+        return;
+    }
+}
+
+/* From now on every warp of the block is looked at: what it stores over such a value is seen. */
+static struct exec_unwritten *follow(struct exec_block *block)
+{
+    const uint32_t words = block->worker->user_shared / WORD + 1;
+    if (block->follows != NULL) return block->follows;
+    struct exec_unwritten *follows = calloc(1, sizeof *follows + words * sizeof *follows->word);
+    if (follows == NULL) return NULL;
+    follows->words = words;
+    block->follows = follows;
+    for (uint32_t k = 0; k < block->warp_count; k++) exec_poison_look(&block->warps[k]);
+    return follows;
+}
+
+static void stores(struct exec_warp *warp, const struct exec_inst *inst,
+                   const struct access *access)
+{
+    const uint32_t slots[4] = {inst->d, inst->b, inst->c, inst->e};
+    const uint32_t width = access->element == 8 ? 8 : 4;
+    const bool values = inst->cache & EXEC_WATCH_VALUES;
+    for (uint32_t k = 0; k < access->count; k++) {
+        uint32_t site = 0;
+        struct exec_poisoned has = {0, 0};
+        if (values && k < 4) has = exec_poison_unwritten(warp, slots[k], &site);
+        struct exec_unwritten *follows =
+            has.lanes & access->mask ? follow(warp->block) : warp->block->follows;
+        if (follows == NULL) continue;
+        for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+            const unsigned l = (unsigned)__builtin_ctz(rest);
+            const uint32_t offset = access->offset[l] + k * access->element;
+            for (uint32_t at = first_word(offset); at <= last_word(offset, access->element); at++) {
+                struct word *word = &follows->word[at];
+                /* Part of a word is not told apart. */
+                word->site = has.lanes >> l & 1 && access->element >= WORD ? site + 1 : 0;
+                word->computed = has.computed >> l & 1;
+                if (word->site == 0) continue;
+                const unsigned char *value = exec_slot(warp, slots[k]);
+                memcpy(&word->value, value + l * width + (at * WORD - offset), WORD);
+            }
+        }
+    }
+}
+
+bool exec_unwritten_watch(struct exec_warp *warp, const struct exec_inst *inst, uint32_t mask)
+{
+    struct access access; /* its array is filled where it is read */
+    access.element = inst->cache & 0xff;
+    access.count = inst->cache >> EXEC_WATCH_COUNT_SHIFT & 0xf;
+    access.access = (enum exec_access)(inst->cache >> EXEC_WATCH_ACCESS_SHIFT & 3);
+    if (!find_offsets(warp, inst, mask, &access)) return false;
+    if (access.element < WORD && access.access != EXEC_STORE) return false;
+    if (access.access == EXEC_LOAD) return loads(warp, inst, &access);
+    if (access.access == EXEC_STORE)
+        stores(warp, inst, &access);
+    else if (!(inst->cache & EXEC_WATCH_EXCHANGES))
+        changes(warp, inst, &access);
+    return false;
+}
