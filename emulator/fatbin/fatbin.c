@@ -160,6 +160,7 @@ static bool runs(const struct reader *reader, const struct entry_header *header)
 /* What a container holds besides the entry that was chosen, for the sentence when none was. */
 struct inventory {
     bool machine_code;
+    unsigned exact; /* the architecture of some for one kind of device alone, sm_90a; 0: none */
     unsigned lowest_ptx; /* 0: no PTX at all */
 };
 
@@ -176,6 +177,7 @@ static void consider(const struct reader *reader, const struct entry *entry, str
     const struct entry_header *header = &entry->header;
     if (header->kind == ENTRY_ELF) {
         inventory->machine_code = true;
+        if (header->flags & FLAG_EXACT) inventory->exact = header->arch;
         if (runs(reader, header)) choice->would_run = true;
         return;
     }
@@ -254,6 +256,11 @@ static enum fatbin_result nothing_found(const struct reader *reader,
             "this binary carries PTX for compute_%u and later, but the device has compute "
             "capability %u.%u; build with -gencode arch=compute_75,code=compute_75",
             inventory->lowest_ptx, reader->capability / 10, reader->capability % 10);
+    if (inventory->exact != 0)
+        return refuse(reader, FATBIN_NO_PTX,
+                      "this binary carries no PTX, only machine code for sm_%ua; build with "
+                      "-gencode arch=compute_%ua,code=[sm_%ua,compute_%ua]",
+                      inventory->exact, inventory->exact, inventory->exact, inventory->exact);
     return refuse(reader, FATBIN_NO_PTX,
                   "this binary carries no PTX%s; build with -gencode "
                   "arch=compute_75,code=compute_75, or where NVRTC compiles, with "

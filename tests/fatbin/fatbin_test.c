@@ -118,6 +118,9 @@ START_TEST(machine_code_alone_is_named)
                               "--gpu-architecture=compute_75 for nvrtcGetPTX");
         ck_assert_uint_eq(fatbin.count, 0);
     }
+    ck_assert_int_eq(open_image("machine_exact.fatbin", 90), FATBIN_NO_PTX);
+    ck_assert_str_eq(why, "this binary carries no PTX, only machine code for sm_90a; build with "
+                          "-gencode arch=compute_90a,code=[sm_90a,compute_90a]");
 }
 END_TEST
 
