@@ -70,7 +70,7 @@ struct exec_block {
     /* check/unwritten.h: */
     bool unwritten;                 /* words of its shared memory may be as they were at first */
     uint32_t unwritten_word;        /* that */
-    uint8_t unwritten_scans;        /* barriers at which that was looked at */
+    uint32_t unwritten_met;         /* barriers so far */
     uint32_t unwritten_told[2];     /* the sites of what was told last */
     struct exec_unwritten *follows; /* what was stored of such; NULL: nothing */
     bool polling;                   /* in its last turn no warp did more than wait and look */

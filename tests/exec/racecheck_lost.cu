@@ -2,6 +2,7 @@
 // of two changes at once one is lost. A `k` is a word that eight lanes of a warp share.
 
 #define KERNEL extern "C" __global__ void
+#define N_OF_BLOCKS 4
 
 __device__ int index()
 {
@@ -43,6 +44,28 @@ KERNEL right_lost_turns(const int *in, int *out, int n)
     }
 }
 
+// All have loaded before any stores, and store the same.
+KERNEL right_lost_behind_a_barrier(const int *in, int *out, int n)
+{
+    __shared__ int turn;
+    if (threadIdx.x == 0) turn = 3;
+    __syncthreads();
+    for (int round = 0; round < 4; round++) {
+        int before = turn, sum = out[blockIdx.x];
+        __syncthreads();
+        turn = before ^ 1;
+        out[blockIdx.x] = sum + 5;
+        __syncthreads();
+    }
+    out[N_OF_BLOCKS + index()] = turn;
+}
+
+// Twice is as good as once.
+KERNEL right_lost_rounded(const int *in, int *out, int n)
+{
+    out[index() / 8] = (out[index() / 8] + 31) / 32 * 32;
+}
+
 KERNEL right_lost_tree(const int *in, int *out, int n)
 {
     __shared__ int s[128];
@@ -76,6 +99,17 @@ KERNEL lost_bytes(const int *in, int *out, int n)
 {
     unsigned char *bytes = (unsigned char *)out;
     bytes[index() / 2] |= 5 << 4 * (threadIdx.x & 1); // lost_bytes
+}
+
+// What the others store is what was there.
+KERNEL lost_by_one(const int *in, int *out, int n)
+{
+    out[index() / 8] += threadIdx.x % 8 == 5 ? 7 : 0; // lost_by_one
+}
+
+KERNEL lost_flag(const int *in, int *out, int n)
+{
+    out[index() / 8] |= in[index()] % 3 == 1; // lost_flag
 }
 
 KERNEL lost_maximum(const int *in, int *out, int n)

@@ -155,17 +155,19 @@ void exec_block_shadow_lost(const struct exec_warp *warp, const struct exec_inst
     unsigned char latest[PLACES] = {0}; /* 1 + the lane that came last; 0: none */
     const unsigned looks = exec_looks_of(warp->worker->function->program, inst);
     const uint32_t thread = warp->index * EXEC_LANES, bytes = element * count;
-    if (!(looks & EXEC_LOOK_UPDATES) || (looks & EXEC_LOOK_COUNTS)) return;
+    uint32_t changing = 0;
+    if (!(looks & EXEC_LOOK_UPDATES)) return;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const unsigned l = (unsigned)__builtin_ctz(rest);
         const uint64_t host = address[l] + delta, offset = host - cache->delta - cache->low;
         unsigned char *place = &latest[address[l] / element % PLACES];
         const unsigned before = *place;
-        if (cache->size < bytes || offset > cache->size - bytes ||
-            !stores_new(warp, inst, (const unsigned char *)(uintptr_t)host, l, element, count))
-            continue;
+        if (cache->size < bytes || offset > cache->size - bytes) continue;
+        if (stores_new(warp, inst, (const unsigned char *)(uintptr_t)host, l, element, count))
+            changing |= 1u << l;
         *place = (unsigned char)(l + 1);
         if (before == 0 || address[before - 1] != address[l] ||
+            !((changing >> l | changing >> (before - 1)) & 1) ||
             stores_same(warp, inst, before - 1, l, element, count))
             continue;
         const struct exec_reported one = {thread + before - 1, inst->position, EXEC_STORE, true};

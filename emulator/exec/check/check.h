@@ -43,8 +43,8 @@ void exec_block_shadow_lanes(struct exec_warp *warp, const struct exec_inst *ins
                              uint32_t mask, uint32_t element, uint32_t count);
 
 /* Lanes of a row of ops/memory.def are about to store, at their address + `delta` on the host, what
- * each has made of what was there (EXEC_LOOK_UPDATES): of two that differ one is lost. Those of
- * EXEC_LOOK_COUNTS are found by their cells, whatever they store. Told of lanes one by one,
+ * each has made of what was there (EXEC_LOOK_UPDATES): of two that differ one is lost. Of
+ * EXEC_LOOK_COUNTS those that do not are found by their cells. Told of lanes one by one,
  * exec_block_shadow_lanes does not see it. */
 void exec_block_shadow_lost(const struct exec_warp *warp, const struct exec_inst *inst,
                             const struct exec_region_cache *cache, const uint64_t *address,

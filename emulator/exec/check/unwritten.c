@@ -5,7 +5,7 @@
 
 #include "emulator/exec/check/poison.h"
 
-enum { MOST_SCANS = 3, WORD = 4 };
+enum { WORD = 4 };
 
 /* Of each word of a block's shared memory. A word that somebody else has stored to, unseen, has
  * another value. */
@@ -37,7 +37,7 @@ void exec_unwritten_begin(struct exec_block *block)
     uint32_t *words = (uint32_t *)(void *)block->shared;
     for (uint32_t k = 0; k < count; k++) words[k] = word;
     block->unwritten = block->shadow != NULL;
-    block->unwritten_scans = 0;
+    block->unwritten_met = 0;
     block->unwritten_told[0] = block->unwritten_told[1] = UINT32_MAX;
     exec_unwritten_end(block);
 }
@@ -54,8 +54,9 @@ void exec_unwritten_met(struct exec_block *block)
     const uint32_t count = block->worker->user_shared / WORD;
     const uint32_t word = block->unwritten_word;
     uint32_t left = 0;
-    if (!block->unwritten || block->unwritten_scans == MOST_SCANS) return;
-    block->unwritten_scans++;
+    /* Later and later: a tile with a margin that nobody writes is never full. */
+    const uint32_t met = ++block->unwritten_met;
+    if (!block->unwritten || (met & (met - 1)) != 0) return;
     for (uint32_t k = 0; k < count; k++) left |= (uint32_t)(words[k] == word);
     block->unwritten = left != 0;
 }

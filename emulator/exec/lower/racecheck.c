@@ -30,7 +30,9 @@ void lower_racecheck(struct lower *lower, const struct lower_place *place, uint3
                      uint32_t count, enum exec_access access, const uint32_t slots[4])
 {
     struct exec_inst *inst = watch(lower, place, element, count, access);
-    if (inst != NULL && access == EXEC_ATOMIC && lower->at->modifiers.operation == PTX_ATOMIC_EXCH)
+    const uint8_t operation = lower->at->modifiers.operation;
+    if (inst != NULL && access == EXEC_ATOMIC &&
+        (operation == PTX_ATOMIC_EXCH || operation == PTX_ATOMIC_AND)) /* x & 0 */
         inst->cache |= EXEC_WATCH_EXCHANGES;
     if (inst == NULL || slots == NULL) return;
     if (access == EXEC_STORE && (lower_updates(lower) & EXEC_LOOK_COUNTS) != 0)

@@ -9,11 +9,12 @@ enum {
     MOST_VALUES = 64 /* of one store */
 };
 
-/* What stands between the load and the store. */
+/* What stands between the load and the store: the last of these that does. */
 enum origin {
-    ORIGIN_OTHER,  /* nothing was loaded there */
-    ORIGIN_JOINED, /* done twice it is what it is done once, by the same value: x |= bit */
-    ORIGIN_COUNTED /* it is not: x += 1 */
+    ORIGIN_OTHER,   /* nothing was loaded there */
+    ORIGIN_MOVED,   /* it is stored as it was */
+    ORIGIN_COUNTED, /* what is done twice is not what it is done once: x += 1 */
+    ORIGIN_JOINED,  /* it may be, by the same value: x |= bit, x = x / 8 * 8 */
 };
 
 static enum origin passes(enum ptx_opcode op)
@@ -21,6 +22,15 @@ static enum origin passes(enum ptx_opcode op)
     switch (op) {
     case PTX_OP_MOV:
     case PTX_OP_CVT:
+        return ORIGIN_MOVED;
+    case PTX_OP_ADD:
+    case PTX_OP_SUB:
+    case PTX_OP_MUL:
+    case PTX_OP_MAD:
+    case PTX_OP_FMA:
+    case PTX_OP_XOR:
+    case PTX_OP_SHL:
+        return ORIGIN_COUNTED;
     case PTX_OP_AND:
     case PTX_OP_OR:
     case PTX_OP_LOP3:
@@ -28,19 +38,32 @@ static enum origin passes(enum ptx_opcode op)
     case PTX_OP_MAX:
     case PTX_OP_PRMT:
     case PTX_OP_BFI:
-        return ORIGIN_JOINED;
-    case PTX_OP_ADD:
-    case PTX_OP_SUB:
-    case PTX_OP_MUL:
-    case PTX_OP_MAD:
-    case PTX_OP_FMA:
     case PTX_OP_DIV:
-    case PTX_OP_XOR:
-    case PTX_OP_SHL:
+    case PTX_OP_REM:
     case PTX_OP_SHR:
-        return ORIGIN_COUNTED;
+        return ORIGIN_JOINED;
     default:
         return ORIGIN_OTHER;
+    }
+}
+
+/* Behind it, what lanes do at once is the same for all: each has loaded before any stores. */
+static bool orders(enum ptx_opcode op)
+{
+    switch (op) {
+    case PTX_OP_BAR_SYNC:
+    case PTX_OP_BAR_RED:
+    case PTX_OP_BARRIER_SYNC:
+    case PTX_OP_BARRIER_RED:
+    case PTX_OP_BAR_WARP_SYNC:
+    case PTX_OP_SHFL_SYNC:
+    case PTX_OP_VOTE_SYNC:
+    case PTX_OP_MATCH_ANY:
+    case PTX_OP_MATCH_ALL:
+    case PTX_OP_REDUX_SYNC:
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -69,9 +92,10 @@ static bool is_weak(const struct ptx_instruction *at)
     return at->modifiers.semantics == PTX_ABSENT || at->modifiers.semantics == PTX_SEM_WEAK;
 }
 
-/* `left`: values that may still be looked at. */
-static enum origin origin_of(struct lower *lower, const struct ptx_instruction *before,
-                             const struct ptx_operand *value, uint32_t depth, uint32_t *left)
+/* `first`: loads before it do not count; `left`: values that may still be looked at. */
+static enum origin origin_of(struct lower *lower, const struct ptx_instruction *first,
+                             const struct ptx_instruction *before, const struct ptx_operand *value,
+                             uint32_t depth, uint32_t *left)
 {
     enum origin origin = ORIGIN_OTHER;
     if (value->kind != PTX_OPERAND_REGISTER || depth == MOST_DEEP || *left == 0) return origin;
@@ -80,46 +104,50 @@ static enum origin origin_of(struct lower *lower, const struct ptx_instruction *
     if (at == NULL) return origin;
     if (at->op == PTX_OP_LD)
         return is_weak(at) && lower_same_address(lower, &lower->at->operands[0], &at->operands[1])
-                   ? ORIGIN_JOINED
+                   ? ORIGIN_MOVED
                    : ORIGIN_OTHER;
     const enum origin step = passes(at->op);
     if (step == ORIGIN_OTHER) return origin;
-    for (uint8_t k = 1; k < at->operand_count && origin != ORIGIN_COUNTED; k++) {
-        const enum origin from = origin_of(lower, at, &at->operands[k], depth + 1, left);
-        if (from != ORIGIN_OTHER) origin = from > step ? from : step;
+    for (uint8_t k = 1; k < at->operand_count; k++) {
+        const enum origin from = origin_of(lower, first, at, &at->operands[k], depth + 1, left);
+        const enum origin both = from > step ? from : step;
+        if (from != ORIGIN_OTHER && both > origin) origin = both;
     }
     return origin;
 }
 
-/* Most stores are to where the function loads nothing. */
-static bool loads_there(struct lower *lower, const struct ptx_operand *address)
+/* The first instruction behind whatever orders the lanes last, if the function loads there from it
+ * on; NULL: it does not, as before most stores. */
+static const struct ptx_instruction *loads_there(struct lower *lower,
+                                                 const struct ptx_operand *address)
 {
     const struct ptx_instruction *first = lower->source->instructions, *at = lower->at;
-    for (uint32_t back = 0; at > first && back < MOST_BACK; back++) {
+    bool loads = false;
+    for (uint32_t back = 0; at > first && back < MOST_BACK && !orders(at[-1].op); back++) {
         at--;
-        if (at->op == PTX_OP_LD && lower_same_address(lower, address, &at->operands[1]))
-            return true;
+        loads |= at->op == PTX_OP_LD && lower_same_address(lower, address, &at->operands[1]);
     }
-    return false;
+    return loads ? at : NULL;
 }
 
 unsigned lower_updates(struct lower *lower)
 {
     const struct ptx_instruction *at = lower->at;
     const struct ptx_operand *address = &at->operands[0], *value = &at->operands[1];
+    const struct ptx_instruction *first;
     enum origin origin = ORIGIN_OTHER;
     uint32_t left = MOST_VALUES;
     if (!lower->program->watched || at->op != PTX_OP_ST || !is_weak(at) ||
         address->kind != PTX_OPERAND_ADDRESS ||
         (address->reg != PTX_NO_REGISTER && lower->written[address->reg] != LOWER_ONCE) ||
-        !loads_there(lower, address))
+        (first = loads_there(lower, address)) == NULL)
         return 0;
     const bool vector = value->kind == PTX_OPERAND_VECTOR;
     for (uint32_t k = 0; k < (vector ? value->count : 1); k++) {
         const enum origin one =
-            origin_of(lower, at, vector ? &value->elements[k] : value, 0, &left);
+            origin_of(lower, first, at, vector ? &value->elements[k] : value, 0, &left);
         origin = one > origin ? one : origin;
     }
-    return (origin != ORIGIN_OTHER ? EXEC_LOOK_UPDATES : 0u) |
-           (origin == ORIGIN_COUNTED ? EXEC_LOOK_COUNTS : 0u);
+    if (origin == ORIGIN_COUNTED) return EXEC_LOOK_UPDATES | EXEC_LOOK_COUNTS;
+    return origin == ORIGIN_JOINED ? EXEC_LOOK_UPDATES : 0;
 }

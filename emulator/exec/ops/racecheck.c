@@ -268,20 +268,26 @@ static inline bool settle(struct exec_warp *warp, const struct exec_inst *inst, 
     return settled;
 }
 
-/* Whether all that a whole warp loads or changes atomically, of words in bounds, is something that
- * has been written, as far as that is all that matters. */
+/* Whether all that lanes load or change atomically, of words in bounds, is something that has been
+ * written, as far as that is all that matters. */
 static inline bool is_written(const struct exec_warp *warp, const struct exec_inst *inst, u32 mask)
 {
     const u32 *base = exec_slot(warp, inst->a);
     const u32 *memory = (const u32 *)(const void *)warp->block->shared;
     const u32 offset = (u32)inst->imm, size = warp->worker->user_shared;
     const u32 word = warp->block->unwritten_word;
-    u32 wanted = size < 4;
-    if (warp->poison != NULL) return false;
+    u32 wanted = 0;
+    if (warp->poison != NULL || size < 4) return false;
     if (exec_watch_is(inst, EXEC_WATCH_STORE)) return true;
-    if (mask != EXEC_ALL || wanted ||
-        (!exec_watch_is(inst, EXEC_WATCH_LOAD) && !exec_watch_is(inst, EXEC_WATCH_ATOMIC)))
+    if (!exec_watch_is(inst, EXEC_WATCH_LOAD) && !exec_watch_is(inst, EXEC_WATCH_ATOMIC))
         return false;
+    if (mask != EXEC_ALL) {
+        for (u32 rest = mask; rest; rest &= rest - 1) {
+            const u32 at = base[__builtin_ctz(rest)] + offset;
+            if (at > size - 4 || memory[at / 4] == word) return false;
+        }
+        return true;
+    }
     EXEC_FOR_LANES
     {
         const u32 at = base[l] + offset, beyond = (u32)(at > size - 4);
