@@ -151,8 +151,7 @@ void exec_block_shadow_lost(const struct exec_warp *warp, const struct exec_inst
                             const struct exec_region_cache *cache, const uint64_t *address,
                             uint64_t delta, uint32_t mask, uint32_t element, uint32_t count)
 {
-    enum { PLACES = 64 };
-    unsigned char latest[PLACES] = {0}; /* 1 + the lane that came last; 0: none */
+    struct exec_places places = {{0}};
     const unsigned looks = exec_looks_of(warp->worker->function->program, inst);
     const uint32_t thread = warp->index * EXEC_LANES, bytes = element * count;
     uint32_t changing = 0;
@@ -160,12 +159,10 @@ void exec_block_shadow_lost(const struct exec_warp *warp, const struct exec_inst
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const unsigned l = (unsigned)__builtin_ctz(rest);
         const uint64_t host = address[l] + delta, offset = host - cache->delta - cache->low;
-        unsigned char *place = &latest[address[l] / element % PLACES];
-        const unsigned before = *place;
         if (cache->size < bytes || offset > cache->size - bytes) continue;
         if (stores_new(warp, inst, (const unsigned char *)(uintptr_t)host, l, element, count))
             changing |= 1u << l;
-        *place = (unsigned char)(l + 1);
+        const unsigned before = exec_places_visit(&places, address[l] / element, l);
         if (before == 0 || address[before - 1] != address[l] ||
             !((changing >> l | changing >> (before - 1)) & 1) ||
             stores_same(warp, inst, before - 1, l, element, count))

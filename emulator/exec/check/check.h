@@ -42,6 +42,19 @@ void exec_block_shadow_lanes(struct exec_warp *warp, const struct exec_inst *ins
                              const struct exec_region_cache *cache, const uint64_t *address,
                              uint32_t mask, uint32_t element, uint32_t count);
 
+/* Which lane went last to each of some places; two that are 64 units apart are taken for one. */
+struct exec_places {
+    uint8_t latest[64]; /* 1 + the lane; 0: none yet */
+};
+/* Lane `lane` goes to unit `at`: answers 1 + the lane before it there; 0: there was none. */
+static inline unsigned exec_places_visit(struct exec_places *places, uint64_t at, unsigned lane)
+{
+    uint8_t *place = &places->latest[at % sizeof places->latest];
+    const unsigned before = *place;
+    *place = (uint8_t)(lane + 1);
+    return before;
+}
+
 /* Lanes of a row of ops/memory.def are about to store, at their address + `delta` on the host, what
  * each has made of what was there (EXEC_LOOK_UPDATES): of two that differ one is lost. Of
  * EXEC_LOOK_COUNTS those that do not are found by their cells. Told of lanes one by one,

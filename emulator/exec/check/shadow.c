@@ -516,15 +516,13 @@ static void load_lanes(struct exec_touch *touch, const struct access *access)
 /* Lanes whose place in shared memory is another's as well. */
 static uint32_t lanes_together(const struct access *access)
 {
-    enum { PLACES = 64 };
-    unsigned char latest[PLACES] = {0}; /* 1 + the lane that came last; 0: none */
+    struct exec_places places = {{0}};
     uint32_t together = 0;
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
         const unsigned l = (unsigned)__builtin_ctz(rest);
-        unsigned char *place = &latest[access->offset[l] / access->element % PLACES];
-        if (*place != 0 && access->offset[*place - 1] == access->offset[l])
-            together |= 1u << l | 1u << (*place - 1);
-        *place = (unsigned char)(l + 1);
+        const unsigned before = exec_places_visit(&places, access->offset[l] / access->element, l);
+        if (before != 0 && access->offset[before - 1] == access->offset[l])
+            together |= 1u << l | 1u << (before - 1);
     }
     return together;
 }

@@ -7,15 +7,12 @@
 
 enum { WORD = 4 };
 
-/* Of each word of a block's shared memory. A word that somebody else has stored to, unseen, has
- * another value. */
+/* One word of a block's shared memory, of all of them. One that somebody else has stored to,
+ * unseen, has another value. */
 struct exec_unwritten {
-    uint32_t words;
-    struct word {
-        uint32_t value; /* as it was stored */
-        uint32_t site;  /* 1 + that of the load that it comes from; 0: it comes from none */
-        bool computed;  /* it is not what was loaded, but comes of it */
-    } word[];
+    uint32_t value; /* as it was stored */
+    uint32_t site;  /* 1 + that of the load that it comes from; 0: it comes from none */
+    bool computed;  /* it is not what was loaded, but comes of it */
 };
 
 /* What the shared memory of the grid's block `index` begins as: a large number, whichever type it
@@ -85,7 +82,7 @@ static bool find_offsets(const struct exec_warp *warp, const struct exec_inst *i
             if ((at & EXEC_WINDOW_MASK) != EXEC_WINDOW_SHARED) continue;
             at &= ~EXEC_WINDOW_MASK;
         }
-        if (at > size || size - at < bytes) return false;
+        if (at > size || size - at < bytes || at & (bytes - 1)) return false;
         access->offset[l] = (uint32_t)at;
         access->mask |= 1u << l;
     }
@@ -111,9 +108,9 @@ static uint32_t origin_of(const struct exec_block *block, uint32_t at, uint32_t 
     const uint32_t value = ((const uint32_t *)(const void *)block->shared)[at];
     if (value == block->unwritten_word) return here + 1;
     const struct exec_unwritten *follows = block->follows;
-    if (follows == NULL || follows->word[at].value != value) return 0;
-    *computed |= follows->word[at].computed;
-    return follows->word[at].site;
+    if (follows == NULL || follows[at].value != value) return 0;
+    *computed |= follows[at].computed;
+    return follows[at].site;
 }
 
 /* The same of an element: all of its words. */
@@ -167,11 +164,10 @@ static void changes(const struct exec_warp *warp, const struct exec_inst *inst,
 /* From now on every warp of the block is looked at: what it stores over such a value is seen. */
 static struct exec_unwritten *follow(struct exec_block *block)
 {
-    const uint32_t words = block->worker->user_shared / WORD + 1;
+    const size_t words = block->worker->user_shared / WORD + 1;
     if (block->follows != NULL) return block->follows;
-    struct exec_unwritten *follows = calloc(1, sizeof *follows + words * sizeof *follows->word);
+    struct exec_unwritten *follows = calloc(words, sizeof *follows);
     if (follows == NULL) return NULL;
-    follows->words = words;
     block->follows = follows;
     for (uint32_t k = 0; k < block->warp_count; k++) exec_poison_look(&block->warps[k]);
     return follows;
@@ -194,7 +190,7 @@ static void stores(struct exec_warp *warp, const struct exec_inst *inst,
             const unsigned l = (unsigned)__builtin_ctz(rest);
             const uint32_t offset = access->offset[l] + k * access->element;
             for (uint32_t at = first_word(offset); at <= last_word(offset, access->element); at++) {
-                struct word *word = &follows->word[at];
+                struct exec_unwritten *word = &follows[at];
                 /* Part of a word is not told apart. */
                 word->site = has.lanes >> l & 1 && access->element >= WORD ? site + 1 : 0;
                 word->computed = has.computed >> l & 1;
