@@ -490,12 +490,17 @@ START_TEST(unwritten_registers)
     ck_assert_int_eq(run_body(body, 16, 64, NULL, many, 3, NULL), EXEC_DONE);
     ck_assert_mem_eq(one, many, sizeof one);
     for (uint32_t k = 0; k < MOST; k++) ck_assert_uint_eq(one[k] - k % 64, one[0]);
-    /* Shared memory too, and it is not zero. */
-    ck_assert_int_eq(
-        run_body("ld.shared.u32 %r, [tile+64];\nbar.sync 0;\nst.shared.u32 [tile+64], 7;", 16, 64,
-                 NULL, one, 3, NULL),
-        EXEC_DONE);
-    for (uint32_t k = 0; k < MOST; k++) ck_assert_uint_eq(one[k], 0xa5a5a5a5);
+    /* Shared memory is the same on every worker, not zero, and another one in each block. */
+    static const char reads[] = "ld.shared.u32 %r, [tile+64];\nbar.sync 0;\n"
+                                "st.shared.u32 [tile+64], 7;";
+    ck_assert_int_eq(run_body(reads, 16, 64, NULL, one, 1, NULL), EXEC_DONE);
+    ck_assert_int_eq(run_body(reads, 16, 64, NULL, many, 3, NULL), EXEC_DONE);
+    ck_assert_mem_eq(one, many, sizeof one);
+    for (uint32_t k = 0; k < MOST; k++) {
+        ck_assert_uint_ne(one[k], 0);
+        ck_assert_uint_eq(one[k], one[k / 64 * 64]);
+        if (k >= 64) ck_assert_uint_ne(one[k], one[k - 64]);
+    }
 }
 END_TEST
 
