@@ -107,14 +107,11 @@ static void touch_bytes(const struct exec_touch *touch, struct exec_block_shadow
 static void store(const struct exec_touch *touch, struct exec_block_shadow *near, unsigned lane,
                   uint64_t address, uint32_t element, uint32_t count)
 {
-    const struct exec_inst *inst = touch->inst;
-    const uint32_t slots[4] = {inst->d, inst->b, inst->c, inst->e};
-    const uint32_t width = element == 8 ? 8 : 4;
     for (uint32_t k = 0; k < count; k++, address += element) {
         const unsigned char *memory =
             (const unsigned char *)(uintptr_t)(address + touch->cache->delta);
-        const unsigned char *value = exec_slot(touch->warp, slots[k & 3]);
-        const bool same = memcmp(memory, value + lane * width, element) == 0;
+        const bool same =
+            memcmp(memory, exec_stored(touch->warp, touch->inst, lane, k, element), element) == 0;
         touch_bytes(touch, near, address, element, element, same);
     }
 }
@@ -126,24 +123,19 @@ static void store(const struct exec_touch *touch, struct exec_block_shadow *near
 static bool stores_same(const struct exec_warp *warp, const struct exec_inst *inst, unsigned a,
                         unsigned b, uint32_t element, uint32_t count)
 {
-    const uint32_t slots[4] = {inst->d, inst->b, inst->c, inst->e};
-    const uint32_t width = element == 8 ? 8 : 4;
-    for (uint32_t k = 0; k < count; k++) {
-        const unsigned char *value = exec_slot(warp, slots[k & 3]);
-        if (memcmp(value + a * width, value + b * width, element) != 0) return false;
-    }
+    for (uint32_t k = 0; k < count; k++)
+        if (memcmp(exec_stored(warp, inst, a, k, element), exec_stored(warp, inst, b, k, element),
+                   element) != 0)
+            return false;
     return true;
 }
 
 static bool stores_new(const struct exec_warp *warp, const struct exec_inst *inst,
                        const unsigned char *memory, unsigned lane, uint32_t element, uint32_t count)
 {
-    const uint32_t slots[4] = {inst->d, inst->b, inst->c, inst->e};
-    const uint32_t width = element == 8 ? 8 : 4;
-    for (uint32_t k = 0; k < count; k++) {
-        const unsigned char *value = exec_slot(warp, slots[k & 3]);
-        if (memcmp(memory + k * element, value + lane * width, element) != 0) return true;
-    }
+    for (uint32_t k = 0; k < count; k++)
+        if (memcmp(memory + k * element, exec_stored(warp, inst, lane, k, element), element) != 0)
+            return true;
     return false;
 }
 
@@ -180,9 +172,9 @@ void exec_block_shadow_lanes(struct exec_warp *warp, const struct exec_inst *ins
     struct exec_block_shadow *near = exec_block_shadow_of(warp);
     struct exec_touch touch;
     if (near == NULL) return;
-    const unsigned looks = exec_looks_of(warp->worker->function->program, inst);
-    if (cache->access == EXEC_STORE) exec_owners_see(cache->owners, EXEC_STORE);
-    if (cache->access == EXEC_STORE && (mask & (mask - 1)) != 0)
+    const bool stores = cache->access == EXEC_STORE;
+    if (stores) exec_owners_see(cache->owners, EXEC_STORE);
+    if (stores && (mask & (mask - 1)) != 0)
         exec_block_shadow_lost(warp, inst, cache, address, cache->delta, mask, element, count);
     /* Who touches so much between two barriers has no use for so few lines. */
     if (near->crowded_at != near->shadow->floor) {
@@ -191,7 +183,8 @@ void exec_block_shadow_lanes(struct exec_warp *warp, const struct exec_inst *ins
     }
     if (near->crowded > CROWD * near->mask) return;
     exec_touch_begin(&touch, warp, inst, near->shadow, cache, cache->access, element * count);
-    touch.counts = cache->access == EXEC_STORE && (looks & EXEC_LOOK_COUNTS);
+    touch.counts =
+        stores && (exec_looks_of(warp->worker->function->program, inst) & EXEC_LOOK_COUNTS) != 0;
     for (uint32_t rest = mask; rest; rest &= rest - 1) {
         const unsigned l = (unsigned)__builtin_ctz(rest);
         exec_touch_by(&touch, l);

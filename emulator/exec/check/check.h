@@ -42,6 +42,16 @@ void exec_block_shadow_lanes(struct exec_warp *warp, const struct exec_inst *ins
                              const struct exec_region_cache *cache, const uint64_t *address,
                              uint32_t mask, uint32_t element, uint32_t count);
 
+/* Where element `k`, of `element` bytes, of what a lane is about to store stands in its slots: of a
+ * row of ops/memory.def, or of row "watch" before it. */
+static inline const unsigned char *exec_stored(const struct exec_warp *warp,
+                                               const struct exec_inst *inst, unsigned lane,
+                                               uint32_t k, uint32_t element)
+{
+    const uint32_t slots[4] = {inst->d, inst->b, inst->c, inst->e};
+    return (const unsigned char *)exec_slot(warp, slots[k & 3]) + lane * (element == 8 ? 8u : 4u);
+}
+
 /* Which lane went last to each of some places; two that are 64 units apart are taken for one. */
 struct exec_places {
     uint8_t latest[64]; /* 1 + the lane; 0: none yet */

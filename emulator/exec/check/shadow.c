@@ -531,9 +531,6 @@ static uint32_t lanes_together(const struct access *access)
 static void store_lanes(struct exec_touch *touch, const struct access *access)
 {
     const struct exec_warp *warp = touch->warp;
-    const struct exec_inst *inst = touch->inst;
-    const uint32_t slots[4] = {inst->d, inst->b, inst->c, inst->e};
-    const uint32_t width = access->element == 8 ? 8 : 4;
     const unsigned char *memory = touch->home != NULL ? touch->home->shared : warp->block->shared;
     const uint32_t together = touch->counts ? lanes_together(access) : 0;
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
@@ -542,8 +539,8 @@ static void store_lanes(struct exec_touch *touch, const struct access *access)
         touch->together = together >> l & 1;
         for (uint32_t k = 0; k < access->count; k++) {
             const uint32_t offset = access->offset[l] + k * access->element;
-            const unsigned char *value = exec_slot(warp, slots[k & 3]);
-            if (access->values && !memcmp(memory + offset, value + l * width, access->element))
+            const unsigned char *value = exec_stored(warp, touch->inst, l, k, access->element);
+            if (access->values && !memcmp(memory + offset, value, access->element))
                 exec_touch_same(touch, offset, access->element);
             else
                 touch_cells(touch, offset, access->element);

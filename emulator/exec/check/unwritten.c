@@ -53,7 +53,7 @@ void exec_unwritten_met(struct exec_block *block)
     uint32_t left = 0;
     /* Later and later: a tile with a margin that nobody writes is never full. */
     const uint32_t met = ++block->unwritten_met;
-    if (!block->unwritten || (met & (met - 1)) != 0) return;
+    if ((met & (met - 1)) != 0) return;
     for (uint32_t k = 0; k < count; k++) left |= (uint32_t)(words[k] == word);
     block->unwritten = left != 0;
 }
@@ -177,7 +177,6 @@ static void stores(struct exec_warp *warp, const struct exec_inst *inst,
                    const struct access *access)
 {
     const uint32_t slots[4] = {inst->d, inst->b, inst->c, inst->e};
-    const uint32_t width = access->element == 8 ? 8 : 4;
     const bool values = inst->cache & EXEC_WATCH_VALUES;
     for (uint32_t k = 0; k < access->count; k++) {
         uint32_t site = 0;
@@ -195,8 +194,8 @@ static void stores(struct exec_warp *warp, const struct exec_inst *inst,
                 word->site = has.lanes >> l & 1 && access->element >= WORD ? site + 1 : 0;
                 word->computed = has.computed >> l & 1;
                 if (word->site == 0) continue;
-                const unsigned char *value = exec_slot(warp, slots[k]);
-                memcpy(&word->value, value + l * width + (at * WORD - offset), WORD);
+                const unsigned char *value = exec_stored(warp, inst, l, k, access->element);
+                memcpy(&word->value, value + (at * WORD - offset), WORD);
             }
         }
     }

@@ -24,7 +24,7 @@
 /* A block begins, watched or not: fills its shared memory. And it has ended. */
 void exec_unwritten_begin(struct exec_block *block);
 void exec_unwritten_end(struct exec_block *block);
-/* The block's threads have met: all its words may be written by now. */
+/* The threads of a block of which some are unwritten have met: none may be by now. */
 void exec_unwritten_met(struct exec_block *block);
 
 /* The access that row "watch" stands before, by lanes `mask`. Returns whether the warp is followed
